@@ -1,0 +1,32 @@
+/** A running timer; `cancel` is idempotent. */
+export interface Timer {
+  cancel(): void;
+}
+
+/**
+ * The only source of time. Everything that waits or stamps takes one, so the whole
+ * service runs under a test clock and nothing in the tests sleeps.
+ */
+export interface Clock {
+  /** Wall time in milliseconds since the epoch. */
+  now(): number;
+  /** Calls `callback` once, `delayMs` from now. Does not keep the process alive. */
+  after(delayMs: number, callback: () => void): Timer;
+  /** Calls `callback` every `periodMs` until cancelled. Does not keep the process alive. */
+  every(periodMs: number, callback: () => void): Timer;
+}
+
+/** The machine's clock. */
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  after(delayMs, callback) {
+    const handle = setTimeout(callback, delayMs);
+    handle.unref();
+    return { cancel: () => clearTimeout(handle) };
+  },
+  every(periodMs, callback) {
+    const handle = setInterval(callback, periodMs);
+    handle.unref();
+    return { cancel: () => clearInterval(handle) };
+  },
+};

@@ -1,0 +1,56 @@
+/**
+ * The closed set of errors a caller can meet, each with its HTTP status (docs/contract.md, "When things
+ * go wrong"). Adding a code here is the only way to add an error.
+ */
+export const ERROR_STATUS = {
+  invalid_request: 400,
+  invalid_model: 400,
+  context_length_exceeded: 400,
+  authentication: 401,
+  insufficient_credits: 402,
+  model_not_allowed: 403,
+  permission_denied: 403,
+  not_found: 404,
+  method_not_allowed: 405,
+  payload_too_large: 413,
+  unsupported_media_type: 415,
+  rate_limit_exceeded: 429,
+  internal: 500,
+  upstream_error: 502,
+  unavailable: 503,
+} as const;
+
+export type ErrorCode = keyof typeof ERROR_STATUS;
+
+/** What went wrong, as a value. `message` and `metadata` are public: no secret, stack or path goes in. */
+export interface Failure {
+  readonly code: ErrorCode;
+  /** Says what to do next. */
+  readonly message: string;
+  readonly metadata?: Readonly<Record<string, unknown>>;
+  /** Seconds, for the `Retry-After` header; whole and at least 1. */
+  readonly retryAfterS?: number;
+  /** For the log only. Never rendered. */
+  readonly internal?: string;
+}
+
+/** The HTTP status of a failure. */
+export function statusOf(failure: Failure): number {
+  return ERROR_STATUS[failure.code];
+}
+
+/** A `Failure` on its way to the one place that renders errors. */
+export class GatewayError extends Error {
+  readonly failure: Failure;
+
+  constructor(failure: Failure) {
+    super(failure.message);
+    this.name = "GatewayError";
+    this.failure = failure;
+  }
+}
+
+/** Ends the request with a failure. */
+export function fail(code: ErrorCode, message: string, rest: Omit<Failure, "code" | "message"> = {}): never {
+  throw new GatewayError({ code, message, ...rest });
+}

@@ -1,0 +1,103 @@
+/** Wire formats an upstream can speak. Only those in `SERVED_FORMATS` can be called yet. */
+export type UpstreamFormat =
+  | "openai-chat"
+  | "openai-responses"
+  | "anthropic-messages"
+  | "gemini"
+  | "bedrock-converse"
+  | "azure-openai"
+  | "cohere-chat";
+
+/** A company or host that serves models. A file of `catalog/providers/`. Unknown facts are null. */
+export interface ProviderRecord {
+  /** Lower-case, stable; part of configuration and records. */
+  readonly slug: string;
+  readonly name: string;
+  readonly format: UpstreamFormat;
+  /** The address its API starts at, as its own SDK takes it; null when each account has its own. */
+  readonly baseUrl: string | null;
+  readonly env: {
+    /** Environment variables its users already set; the first that is set is the key. */
+    readonly apiKey: readonly string[];
+    /** Variable that points it elsewhere, read as the vendor's SDK reads it. */
+    readonly baseUrl: string;
+  };
+  /** What a tool-call id must look like there (docs/contract.md, "Tool-call repair", rule 5). */
+  readonly toolCallIds: "mistral" | "anthropic" | "openai";
+  /** Departures from the format that no other field says. */
+  readonly quirks: ProviderQuirks;
+  readonly privacyPolicyUrl: string | null;
+  readonly termsOfServiceUrl: string | null;
+  readonly statusPageUrl: string | null;
+  /** ISO 3166-1 alpha-2. */
+  readonly headquarters: string | null;
+  readonly datacenters: readonly string[] | null;
+}
+
+export interface ProviderQuirks {
+  /** Rejects or ignores `stream_options`; usage comes unasked or is estimated. */
+  readonly noStreamOptions?: true;
+  /** Wants `max_tokens` spelled `max_completion_tokens`. */
+  readonly maxCompletionTokens?: true;
+  /** Ends a conversation's open tool calls itself; others get placeholders (repair, rule 4). */
+  readonly allowsOpenToolCalls?: true;
+}
+
+/** US dollars per token as decimal strings; absent means the vendor does not price it apart. */
+export interface Prices {
+  readonly prompt: string;
+  readonly completion: string;
+  readonly cacheRead?: string;
+  readonly cacheWrite?: string;
+  /** Per request. */
+  readonly request?: string;
+  /** Per image in the prompt. */
+  readonly image?: string;
+}
+
+/** Prices that apply from a prompt size on. */
+export interface PriceTier extends Prices {
+  readonly minPromptTokens: number;
+}
+
+/** One provider's offer of a model. */
+export interface ModelEndpoint {
+  /** A `ProviderRecord.slug`. */
+  readonly provider: string;
+  /** The model's name there. */
+  readonly name: string;
+  /** Tokens. */
+  readonly contextLength: number;
+  /** Tokens; null when the vendor names none. */
+  readonly maxOutputTokens: number | null;
+  /** Null: no known price, so not offered (docs/contract.md, "Models, providers"). */
+  readonly prices: Prices | null;
+  /** Rising by `minPromptTokens`. */
+  readonly priceTiers?: readonly PriceTier[];
+}
+
+/** A model, whoever serves it. An element of a file of `catalog/models/`. */
+export interface ModelRecord {
+  /** `author/name`, lower-case; `:free` is part of it. */
+  readonly id: string;
+  readonly name: string;
+  readonly description: string | null;
+  /** Release date, `YYYY-MM-DD`. */
+  readonly released: string | null;
+  readonly inputModalities: readonly string[];
+  readonly outputModalities: readonly string[];
+  readonly tokenizer: string | null;
+  /** Names of request parameters it takes, as in `supported_parameters`. */
+  readonly supportedParameters: readonly string[];
+  /** Withdrawn from this day on, `YYYY-MM-DD`. */
+  readonly expires: string | null;
+  readonly endpoints: readonly ModelEndpoint[];
+}
+
+/** Facts about providers and models, whoever holds keys for them. */
+export interface CatalogData {
+  /** Where the facts come from and of which day; shown by `gateway catalog`. */
+  readonly source: string;
+  readonly providers: readonly ProviderRecord[];
+  readonly models: readonly ModelRecord[];
+}
