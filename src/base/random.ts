@@ -1,0 +1,24 @@
+/** Where unpredictability comes from; passed in, so that a simulation can replay a run. */
+export interface Random {
+  /** `length` random bytes. */
+  bytes(length: number): Uint8Array;
+}
+
+const POOL_BYTES = 4096;
+
+/** The machine's cryptographic source, drawn in blocks because a draw costs more than its bytes. */
+export function createSystemRandom(): Random {
+  let pool = new Uint8Array(0);
+  let used = 0;
+  return {
+    bytes(length) {
+      if (length > POOL_BYTES) return crypto.getRandomValues(new Uint8Array(length));
+      if (used + length > pool.length) {
+        pool = crypto.getRandomValues(new Uint8Array(POOL_BYTES));
+        used = 0;
+      }
+      used += length;
+      return pool.subarray(used - length, used);
+    },
+  };
+}

@@ -1,0 +1,271 @@
+/**
+ * A JSON reader that looks only where it is told to. It walks the text once, keeps the place of the values that
+ * a `Shape` names and jumps over all others, so that a 200 kB conversation costs a fraction of parsing it and can
+ * be forwarded with a few bytes replaced (docs/adr/0002-splice-not-print.md).
+ *
+ * It works on bytes read as Latin-1: every mark of JSON is ASCII and no byte of a multi-byte UTF-8 character is,
+ * so positions are byte positions and other scripts cost nothing extra.
+ *
+ * Inside jumped-over values only strings and brackets are followed; what is wrong there is left to whoever parses them.
+ */
+
+/** What to look into: members of an object, elements of an array. Neither: only the value's place and kind. */
+export interface Shape {
+  readonly fields?: Readonly<Record<string, Shape>>;
+  readonly items?: Shape;
+}
+
+export type JsonKind = "object" | "array" | "string" | "number" | "boolean" | "null";
+
+/** A value and where it stands: bytes `start` (with) to `end` (without). */
+export interface JsonNode {
+  readonly kind: JsonKind;
+  readonly start: number;
+  readonly end: number;
+  /** Members that the shape names, in their order. */
+  readonly members: readonly JsonMember[] | null;
+  /** All elements, where the shape has `items`. */
+  readonly items: readonly JsonNode[] | null;
+}
+
+export interface JsonMember {
+  readonly key: string;
+  /** Byte of the key's opening quote. */
+  readonly keyStart: number;
+  readonly value: JsonNode;
+  /** Place among all members of its object, unnamed ones counted. */
+  readonly ordinal: number;
+  /** Byte after the value before; -1 for the first member. */
+  readonly previousEnd: number;
+  /** Byte of the next key's quote; -1 for the last member. */
+  nextStart: number;
+}
+
+/** The text is not JSON. `position` counts bytes from 0. */
+export class JsonSyntaxError extends Error {
+  readonly position: number;
+
+  constructor(problem: string, position: number) {
+    super(`${problem} at byte ${position}`);
+    this.name = "JsonSyntaxError";
+    this.position = position;
+  }
+}
+
+const QUOTE = 34;
+const COMMA = 44;
+const COLON = 58;
+const BACKSLASH = 92;
+const OPEN_BRACKET = 91;
+const CLOSE_BRACKET = 93;
+const OPEN_BRACE = 123;
+const CLOSE_BRACE = 125;
+
+const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+
+/**
+ * Scans a whole text, bytes read as Latin-1.
+ * @throws JsonSyntaxError when it is not one JSON value, or names a member of the shape twice in one object.
+ */
+export function scanJson(text: string, shape: Shape): JsonNode {
+  const scanner = new Scanner(text);
+  const node = scanner.value(shape);
+  scanner.end();
+  return node;
+}
+
+class Scanner {
+  private at = 0;
+
+  constructor(private readonly text: string) {}
+
+  value(shape: Shape | undefined): JsonNode {
+    this.space();
+    const code = this.text.charCodeAt(this.at);
+    if (code === QUOTE) return this.leaf("string", endOfString(this.text, this.at));
+    if (code === OPEN_BRACE) return shape?.fields ? this.object(shape.fields) : this.skipped("object");
+    if (code === OPEN_BRACKET) return shape?.items ? this.array(shape.items) : this.skipped("array");
+    return this.scalar();
+  }
+
+  end(): void {
+    this.space();
+    if (this.at < this.text.length) this.refuse("unexpected text after the value");
+  }
+
+  private object(fields: Readonly<Record<string, Shape>>): JsonNode {
+    const start = this.at++;
+    const members: JsonMember[] = [];
+    let previousEnd = -1;
+    let last: JsonMember | null = null;
+    this.space();
+    if (this.text.charCodeAt(this.at) === CLOSE_BRACE) this.at++;
+    else
+      for (let ordinal = 0; ; ordinal++) {
+        this.space();
+        const keyStart = this.at;
+        if (last !== null) last.nextStart = keyStart;
+        const key = this.key();
+        const shape = Object.hasOwn(fields, key) ? fields[key] : undefined;
+        const value = this.value(shape);
+        last = { key, keyStart, value, ordinal, previousEnd, nextStart: -1 };
+        if (shape !== undefined) this.addMember(members, last);
+        previousEnd = value.end;
+        if (this.separator(CLOSE_BRACE)) break;
+      }
+    return { kind: "object", start, end: this.at, members, items: null };
+  }
+
+  private addMember(members: JsonMember[], member: JsonMember): void {
+    // Two readers may disagree on which of two counts, so neither is taken.
+    if (members.some((other) => other.key === member.key)) {
+      throw new JsonSyntaxError(`"${member.key}" stands twice in one object`, member.keyStart);
+    }
+    members.push(member);
+  }
+
+  private array(shape: Shape): JsonNode {
+    const start = this.at++;
+    const items: JsonNode[] = [];
+    this.space();
+    if (this.text.charCodeAt(this.at) === CLOSE_BRACKET) this.at++;
+    else
+      do {
+        items.push(this.value(shape));
+      } while (!this.separator(CLOSE_BRACKET));
+    return { kind: "array", start, end: this.at, members: null, items };
+  }
+
+  /** Passes a comma (false) or the closing mark (true). */
+  private separator(close: number): boolean {
+    this.space();
+    const code = this.text.charCodeAt(this.at);
+    if (code !== COMMA && code !== close) {
+      this.refuse(`expected "," or "${String.fromCharCode(close)}"`);
+    }
+    this.at++;
+    return code === close;
+  }
+
+  private key(): string {
+    if (this.text.charCodeAt(this.at) !== QUOTE) this.refuse("expected a name in double quotes");
+    const start = this.at;
+    this.at = endOfString(this.text, start);
+    const key = decodeString(this.text, start, this.at);
+    this.space();
+    if (this.text.charCodeAt(this.at) !== COLON) this.refuse('expected ":"');
+    this.at++;
+    return key;
+  }
+
+  private skipped(kind: "object" | "array"): JsonNode {
+    return this.leaf(kind, endOfNested(this.text, this.at));
+  }
+
+  private scalar(): JsonNode {
+    const { text, at } = this;
+    if (text.startsWith("true", at)) return this.leaf("boolean", at + 4);
+    if (text.startsWith("false", at)) return this.leaf("boolean", at + 5);
+    if (text.startsWith("null", at)) return this.leaf("null", at + 4);
+    NUMBER.lastIndex = at;
+    if (!NUMBER.test(text)) this.refuse(at < text.length ? "expected a value" : "the text ends too early");
+    return this.leaf("number", NUMBER.lastIndex);
+  }
+
+  private leaf(kind: JsonKind, end: number): JsonNode {
+    const start = this.at;
+    this.at = end;
+    return { kind, start, end, members: null, items: null };
+  }
+
+  private space(): void {
+    let code = this.text.charCodeAt(this.at);
+    while (code === 32 || code === 10 || code === 13 || code === 9) code = this.text.charCodeAt(++this.at);
+  }
+
+  private refuse(problem: string): never {
+    throw new JsonSyntaxError(problem, this.at);
+  }
+}
+
+/** The byte after a string's closing quote; `start` is its opening quote. */
+function endOfString(text: string, start: number): number {
+  let from = start + 1;
+  for (;;) {
+    const quote = text.indexOf('"', from);
+    if (quote < 0) throw new JsonSyntaxError("a string without its closing quote", start);
+    let slashes = quote - 1;
+    while (text.charCodeAt(slashes) === BACKSLASH) slashes--;
+    if (((quote - slashes) & 1) === 1) return quote + 1;
+    from = quote + 1;
+  }
+}
+
+/** The byte after the closing mark of an object or array that nobody looks into. No recursion: depth costs nothing. */
+function endOfNested(text: string, start: number): number {
+  let depth = 0;
+  let at = start;
+  const length = text.length;
+  while (at < length) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) {
+      at = endOfString(text, at);
+      continue;
+    }
+    at++;
+    if (code === OPEN_BRACE || code === OPEN_BRACKET) depth++;
+    else if ((code === CLOSE_BRACE || code === CLOSE_BRACKET) && --depth === 0) return at;
+  }
+  throw new JsonSyntaxError("the text ends too early", length);
+}
+
+/**
+ * The text of a string that stands, quotes included, from `start` to `end`.
+ * @throws JsonSyntaxError on a broken escape.
+ */
+export function decodeString(text: string, start: number, end: number): string {
+  const inner = text.slice(start + 1, end - 1);
+  if (PLAIN.test(inner)) return inner;
+  try {
+    return JSON.parse(decodeUtf8(text.slice(start, end))) as string;
+  } catch {
+    throw new JsonSyntaxError("a string with a broken escape", start);
+  }
+}
+
+const PLAIN = /^[\x20-\x5b\x5d-\x7e]*$/;
+
+/** Bytes read as Latin-1, read as the UTF-8 that they are. */
+export function decodeUtf8(latin1: string): string {
+  return Buffer.from(latin1, "latin1").toString("utf8");
+}
+
+/** Text as its UTF-8 bytes read as Latin-1. */
+export function encodeLatin1(text: string): string {
+  return Buffer.from(text, "utf8").toString("latin1");
+}
+
+/** The member's value, or undefined. */
+export function memberOf(node: JsonNode | undefined, key: string): JsonNode | undefined {
+  const members = node?.members;
+  if (!members) return undefined;
+  for (const member of members) if (member.key === key) return member.value;
+  return undefined;
+}
+
+/** The value as text, when it is a string. */
+export function stringOf(text: string, node: JsonNode | undefined): string | undefined {
+  return node?.kind === "string" ? decodeString(text, node.start, node.end) : undefined;
+}
+
+/**
+ * The whole value, parsed.
+ * @throws JsonSyntaxError when what was jumped over is not JSON after all.
+ */
+export function parseNode(text: string, node: JsonNode): unknown {
+  try {
+    return JSON.parse(decodeUtf8(text.slice(node.start, node.end)));
+  } catch {
+    throw new JsonSyntaxError("a value that is not JSON", node.start);
+  }
+}

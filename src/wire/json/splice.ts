@@ -1,0 +1,63 @@
+import type { JsonMember, JsonNode } from "./scan.ts";
+
+/** Replaces bytes `start` to `end` with `insert`. Equal bounds insert. */
+export interface Splice {
+  readonly start: number;
+  readonly end: number;
+  readonly insert: string;
+}
+
+/**
+ * The bytes with the splices made. They may come in any order but must not overlap; of several at one place
+ * the first given stands first. The input itself when there are none.
+ */
+export function applySplices(bytes: Buffer, splices: readonly Splice[]): Buffer {
+  if (splices.length === 0) return bytes;
+  const ordered = splices.toSorted((a, b) => a.start - b.start || a.end - b.end);
+  const inserts = ordered.map((splice) => Buffer.from(splice.insert, "utf8"));
+  let size = bytes.length;
+  for (let i = 0; i < ordered.length; i++) {
+    const splice = ordered[i] as Splice;
+    size += (inserts[i] as Buffer).length - (splice.end - splice.start);
+  }
+  const result = Buffer.allocUnsafe(size);
+  let from = 0;
+  let to = 0;
+  for (let i = 0; i < ordered.length; i++) {
+    const splice = ordered[i] as Splice;
+    to += bytes.copy(result, to, from, splice.start);
+    to += (inserts[i] as Buffer).copy(result, to);
+    from = splice.end;
+  }
+  bytes.copy(result, to, from);
+  return result;
+}
+
+/** Splices that remove the named members of an object, with their commas. At least one other member must remain. */
+export function removeMembers(object: JsonNode, keys: ReadonlySet<string>): Splice[] {
+  const splices: Splice[] = [];
+  let run: JsonMember[] = [];
+  const endRun = () => {
+    const first = run[0];
+    const last = run.at(-1);
+    run = [];
+    if (first === undefined || last === undefined) return;
+    splices.push(
+      last.nextStart >= 0
+        ? { start: first.keyStart, end: last.nextStart, insert: "" }
+        : { start: Math.max(first.previousEnd, object.start + 1), end: last.value.end, insert: "" },
+    );
+  };
+  for (const member of object.members ?? []) {
+    if (!keys.has(member.key)) continue;
+    if (run.length > 0 && run.at(-1)?.ordinal !== member.ordinal - 1) endRun();
+    run.push(member);
+  }
+  endRun();
+  return splices;
+}
+
+/** A splice that adds a member at the end of an object that has at least one. */
+export function appendMember(object: JsonNode, key: string, json: string): Splice {
+  return { start: object.end - 1, end: object.end - 1, insert: `,${JSON.stringify(key)}:${json}` };
+}

@@ -1,0 +1,214 @@
+import { BOUNDS } from "../../base/bounds.ts";
+import { fail } from "../../base/errors.ts";
+import { type JsonKind, type JsonNode, memberOf, parseNode, stringOf } from "../json/scan.ts";
+
+/**
+ * The checks of specification 2.1 to 2.3 and 8 on a scanned request. Lenient where real clients are
+ * (docs/contract.md, "Chat completions"): null stands for absent, unknown fields and part types pass.
+ * @throws GatewayError `invalid_request`, which names the field and the remedy.
+ */
+export function checkChatRequest(text: string, root: JsonNode): void {
+  if (root.kind !== "object") refuse("body", "must be a JSON object");
+  const check = new Checker(text);
+  const model = memberOf(root, "model");
+  if (model?.kind !== "string") refuse("model", 'is required: a string such as "openai/gpt-4o-mini"');
+  if (model.end - model.start > BOUNDS.modelIdChars)
+    fail("invalid_model", "model is too long to be a model id. GET /api/gateway/models lists them.");
+  check.messages(memberOf(root, "messages"));
+  for (const [field, low, high] of RANGES) check.number(field, memberOf(root, field), low, high);
+  for (const field of WHOLE_NUMBERS) check.wholeNumber(field, memberOf(root, field));
+  check.kind("seed", memberOf(root, "seed"), "number", "a number");
+  check.kind("stream", memberOf(root, "stream"), "boolean", "true or false");
+  check.kind("stream_options", memberOf(root, "stream_options"), "object", "an object");
+  check.kind("user", memberOf(root, "user"), "string", "a string");
+  check.stringOrStrings("stop", memberOf(root, "stop"));
+  check.tools(memberOf(root, "tools"));
+  check.toolChoice(memberOf(root, "tool_choice"));
+  check.responseFormat(memberOf(root, "response_format"));
+  check.fallbackModels(memberOf(root, "models"));
+  check.provider(memberOf(root, "provider"));
+}
+
+const RANGES = [
+  ["temperature", 0, 2],
+  ["top_p", 0, 1],
+  ["frequency_penalty", -2, 2],
+  ["presence_penalty", -2, 2],
+] as const;
+
+const WHOLE_NUMBERS = ["max_tokens", "max_completion_tokens", "n"] as const;
+const ROLES = new Set(["system", "developer", "user", "assistant", "tool"]);
+const TOOL_CHOICES = new Set(["none", "auto", "required"]);
+
+function refuse(field: string, problem: string): never {
+  return fail("invalid_request", `${field} ${problem}.`, { metadata: { field } });
+}
+
+/** Absent or null, which real clients send alike. */
+function isAbsent(node: JsonNode | undefined): node is undefined {
+  return node === undefined || node.kind === "null";
+}
+
+class Checker {
+  constructor(private readonly text: string) {}
+
+  kind(field: string, node: JsonNode | undefined, kind: JsonKind, wanted: string): void {
+    if (!isAbsent(node) && node.kind !== kind) refuse(field, `must be ${wanted}`);
+  }
+
+  number(field: string, node: JsonNode | undefined, low: number, high: number): void {
+    if (isAbsent(node)) return;
+    const value = this.numberOf(node);
+    if (value === null || value < low || value > high)
+      refuse(field, `must be a number from ${low} to ${high}`);
+  }
+
+  wholeNumber(field: string, node: JsonNode | undefined): void {
+    if (isAbsent(node)) return;
+    const value = this.numberOf(node);
+    if (value === null || !Number.isInteger(value) || value < 1)
+      refuse(field, "must be a whole number of at least 1");
+  }
+
+  private numberOf(node: JsonNode): number | null {
+    return node.kind === "number" ? Number(this.text.slice(node.start, node.end)) : null;
+  }
+
+  stringOrStrings(field: string, node: JsonNode | undefined): void {
+    if (isAbsent(node) || node.kind === "string") return;
+    if (node.items === null || node.items.some((item) => item.kind !== "string")) {
+      refuse(field, "must be a string or an array of strings");
+    }
+  }
+
+  messages(node: JsonNode | undefined): void {
+    const items = node?.items;
+    if (!items) refuse("messages", "is required: an array of messages");
+    if (items.length === 0) refuse("messages", "must have at least one message");
+    if (items.length > BOUNDS.messages) refuse("messages", `may have at most ${BOUNDS.messages} messages`);
+    for (let i = 0; i < items.length; i++) this.message(items[i] as JsonNode, i);
+  }
+
+  private message(message: JsonNode, i: number): void {
+    if (message.kind !== "object") refuse(`messages[${i}]`, "must be an object with role and content");
+    const role = stringOf(this.text, memberOf(message, "role"));
+    if (role === undefined || !ROLES.has(role)) {
+      refuse(`messages[${i}].role`, "must be system, developer, user, assistant or tool");
+    }
+    const content = memberOf(message, "content");
+    if (isAbsent(content)) {
+      if (role !== "assistant")
+        refuse(`messages[${i}].content`, "is required: a string or an array of parts");
+    } else this.content(content, `messages[${i}].content`);
+    if (role === "assistant") this.toolCalls(memberOf(message, "tool_calls"), i);
+    if (role === "tool") {
+      this.kind(`messages[${i}].tool_call_id`, memberOf(message, "tool_call_id"), "string", "a string");
+    }
+  }
+
+  private content(content: JsonNode, field: string): void {
+    if (content.kind === "string") return;
+    if (!content.items) refuse(field, "must be a string or an array of parts");
+    for (let i = 0; i < content.items.length; i++) this.part(content.items[i] as JsonNode, `${field}[${i}]`);
+  }
+
+  private part(part: JsonNode, field: string): void {
+    const type = part.kind === "object" ? stringOf(this.text, memberOf(part, "type")) : undefined;
+    if (type === undefined)
+      refuse(field, 'must be an object with a type, such as {"type": "text", "text": "…"}');
+    if (type === "text" && memberOf(part, "text")?.kind !== "string")
+      refuse(`${field}.text`, "must be a string");
+    if (type !== "image_url") return;
+    const image = memberOf(part, "image_url");
+    if (memberOf(image, "url")?.kind !== "string") refuse(`${field}.image_url.url`, "must be a string");
+    this.kind(`${field}.image_url.detail`, memberOf(image, "detail"), "string", "a string");
+  }
+
+  private toolCalls(node: JsonNode | undefined, i: number): void {
+    if (isAbsent(node)) return;
+    if (!node.items) refuse(`messages[${i}].tool_calls`, "must be an array of tool calls");
+    for (let j = 0; j < node.items.length; j++) {
+      const call = node.items[j] as JsonNode;
+      const field = `messages[${i}].tool_calls[${j}]`;
+      if (call.kind !== "object") refuse(field, "must be an object");
+      this.kind(`${field}.id`, memberOf(call, "id"), "string", "a string");
+      const type = stringOf(this.text, memberOf(call, "type")) ?? "function";
+      if (type !== "function") continue;
+      const fn = memberOf(call, "function");
+      if (memberOf(fn, "name")?.kind !== "string") refuse(`${field}.function.name`, "must be a string");
+      this.kind(`${field}.function.arguments`, memberOf(fn, "arguments"), "string", "a string of JSON");
+    }
+  }
+
+  tools(node: JsonNode | undefined): void {
+    if (isAbsent(node)) return;
+    if (!node.items) refuse("tools", "must be an array of tools");
+    if (node.items.length > BOUNDS.tools) refuse("tools", `may have at most ${BOUNDS.tools} tools`);
+    for (let i = 0; i < node.items.length; i++) this.tool(node.items[i] as JsonNode, `tools[${i}]`);
+  }
+
+  private tool(tool: JsonNode, field: string): void {
+    const type = tool.kind === "object" ? stringOf(this.text, memberOf(tool, "type")) : undefined;
+    if (type === undefined) refuse(`${field}.type`, 'must be a string, "function" for a function');
+    if (type !== "function") return;
+    const fn = memberOf(tool, "function");
+    const name = stringOf(this.text, memberOf(fn, "name"));
+    if (!name) refuse(`${field}.function.name`, "must be a string that is not empty");
+    this.kind(`${field}.function.description`, memberOf(fn, "description"), "string", "a string");
+    this.kind(`${field}.function.parameters`, memberOf(fn, "parameters"), "object", "a JSON Schema object");
+  }
+
+  toolChoice(node: JsonNode | undefined): void {
+    if (isAbsent(node)) return;
+    const word = stringOf(this.text, node);
+    if (word !== undefined && TOOL_CHOICES.has(word)) return;
+    const type = stringOf(this.text, memberOf(node, "type"));
+    const isNamed = memberOf(memberOf(node, "function"), "name")?.kind === "string";
+    if (type === undefined || (type === "function" && !isNamed)) {
+      refuse(
+        "tool_choice",
+        'must be "none", "auto", "required" or {"type": "function", "function": {"name": "…"}}',
+      );
+    }
+  }
+
+  responseFormat(node: JsonNode | undefined): void {
+    if (isAbsent(node)) return;
+    if (memberOf(node, "type")?.kind !== "string") {
+      refuse("response_format", 'must be an object with a type, such as {"type": "json_object"}');
+    }
+  }
+
+  fallbackModels(node: JsonNode | undefined): void {
+    if (isAbsent(node)) return;
+    const isList = node.items?.every((item) => item.kind === "string") === true;
+    if (!isList || (node.items?.length ?? 0) > BOUNDS.fallbackModels) {
+      refuse("models", `must be an array of at most ${BOUNDS.fallbackModels} model ids`);
+    }
+  }
+
+  provider(node: JsonNode | undefined): void {
+    if (isAbsent(node)) return;
+    if (node.kind !== "object") refuse("provider", "must be an object");
+    const value = parseNode(this.text, node) as Record<string, unknown>;
+    for (const list of ["order", "only", "ignore"]) {
+      const slugs = value[list];
+      if (slugs === undefined || slugs === null) continue;
+      if (!Array.isArray(slugs) || slugs.some((slug) => typeof slug !== "string")) {
+        refuse(`provider.${list}`, "must be an array of provider slugs");
+      }
+    }
+    // A promise that cannot be kept is refused, not passed over.
+    if (value["zdr"] === true)
+      refuse("provider.zdr", "cannot be guaranteed by this gateway; remove it to go on");
+    if (value["max_price"] !== undefined && value["max_price"] !== null) {
+      refuse("provider.max_price", "cannot be held by this gateway; remove it to go on");
+    }
+    if (value["data_collection"] === "deny") {
+      refuse(
+        "provider.data_collection",
+        'cannot be guaranteed as "deny" by this gateway; remove it to go on',
+      );
+    }
+  }
+}

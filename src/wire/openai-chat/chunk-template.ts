@@ -1,0 +1,103 @@
+import { isUtf8 } from "node:buffer";
+import { encodeLatin1, type JsonNode, memberOf, type Shape, scanJson } from "../json/scan.ts";
+
+/**
+ * Events of one stream look alike but for their text. A template is learned from an event that went the long
+ * way; the next event of its looks is recognised by comparing bytes, and sent on with the text copied into the
+ * client's form: nothing is parsed and nothing printed (docs/adr/0002-splice-not-print.md).
+ */
+export interface ChunkTemplate {
+  /** What the vendor's event begins with, to the opening quote of its text. */
+  readonly head: string;
+  /** What follows the text; up to the padding's opening quote where there is padding, else to the end. */
+  readonly tail: string;
+  /** What follows the padding, null where there is none: OpenAI pads its events with `obfuscation`. */
+  readonly end: string | null;
+  /** The client's event around the text. */
+  readonly around: readonly string[];
+  /** The client's events around the padding, within the last of `around`; null where there is none. */
+  readonly aroundPadding: readonly [string, string] | null;
+}
+
+/** Stands for the text in an event that is made to be cut up; its JSON form is `TEXT_MARK`. */
+export const TEXT_HOLE = "\u0001";
+/** Stands for the padding. */
+export const PADDING_HOLE = "\u0002";
+
+const TEXT_MARK = "\\u0001";
+const PADDING_MARK = "\\u0002";
+
+const CALLS: Shape = { items: { fields: { function: { fields: { arguments: {} } } } } };
+const DELTA: Shape = { fields: { content: {}, reasoning_content: {}, reasoning: {}, tool_calls: CALLS } };
+const CHUNK: Shape = { fields: { obfuscation: {}, choices: { items: { fields: { delta: DELTA } } } } };
+
+/** Where the text of an event stands in its delta. */
+export type TextField = "content" | "reasoning_content" | "reasoning" | "arguments";
+
+/**
+ * Learns from a vendor's event, bytes read as Latin-1, whose only text stands in `field`, and the client's event made
+ * of it with the holes in place of text and padding. Null when the event is not that plain after all.
+ */
+export function learnTemplate(event: string, field: TextField, encoded: string): ChunkTemplate | null {
+  const chunk = scanJson(event, CHUNK);
+  const text = findText(chunk, field);
+  if (text?.kind !== "string") return null;
+  const out = encodeLatin1(`data: ${encoded}\n\n`).split(TEXT_MARK);
+  const padding = memberOf(chunk, "obfuscation");
+  const head = event.slice(0, text.start + 1);
+  if (padding === undefined) {
+    return { head, tail: event.slice(text.end - 1), end: null, around: out, aroundPadding: null };
+  }
+  const around = (out.at(-1) as string).split(PADDING_MARK);
+  if (padding.kind !== "string" || padding.start < text.end || around.length !== 2) return null;
+  return {
+    head,
+    tail: event.slice(text.end - 1, padding.start + 1),
+    end: event.slice(padding.end - 1),
+    around: out,
+    aroundPadding: [around[0] as string, around[1] as string],
+  };
+}
+
+function findText(chunk: JsonNode, field: TextField): JsonNode | undefined {
+  const delta = memberOf(memberOf(chunk, "choices")?.items?.[0], "delta");
+  if (field !== "arguments") return memberOf(delta, field);
+  return memberOf(memberOf(memberOf(delta, "tool_calls")?.items?.[0], "function"), "arguments");
+}
+
+/** The text of an event that looks like the template, still escaped; null when it looks otherwise. */
+export function matchTemplate(template: ChunkTemplate, event: string): string | null {
+  const { head, tail, end } = template;
+  if (!event.startsWith(head)) return null;
+  let text: string;
+  if (end === null) {
+    if (event.length < head.length + tail.length || !event.endsWith(tail)) return null;
+    text = event.slice(head.length, event.length - tail.length);
+  } else {
+    const cut = event.lastIndexOf(tail);
+    if (cut < head.length || !event.endsWith(end)) return null;
+    if (!PLAIN.test(event.slice(cut + tail.length, event.length - end.length))) return null;
+    text = event.slice(head.length, cut);
+  }
+  return isStringBody(text) ? text : null;
+}
+
+/** The client's event for a vendor's event that matched with `text`. */
+export function fillTemplate(template: ChunkTemplate, event: string, text: string): string {
+  const { around, aroundPadding, tail, end } = template;
+  let out = around[0] as string;
+  const last = around.length - 1;
+  for (let i = 1; i < last; i++) out += text + around[i];
+  if (aroundPadding === null) return out + text + around[last];
+  const padding = event.slice(event.lastIndexOf(tail) + tail.length, event.length - (end as string).length);
+  return out + text + aroundPadding[0] + padding + aroundPadding[1];
+}
+
+const PLAIN = /^[^"\\\x00-\x1f\x80-\xff]*$/;
+const ESCAPED = /^(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*$/;
+
+/** Whether the bytes are the inside of one JSON string, in whole UTF-8 characters. */
+function isStringBody(text: string): boolean {
+  if (PLAIN.test(text)) return true;
+  return ESCAPED.test(text) && isUtf8(Buffer.from(text, "latin1"));
+}

@@ -1,0 +1,145 @@
+import { isUtf8 } from "node:buffer";
+import { fail } from "../../base/errors.ts";
+import type { OutlineMessage } from "../conversation/outline.ts";
+import {
+  decodeString,
+  type JsonNode,
+  JsonSyntaxError,
+  memberOf,
+  parseNode,
+  scanJson,
+  stringOf,
+} from "../json/scan.ts";
+import { checkChatRequest } from "./check-request.ts";
+import { CHAT_REQUEST_SHAPE } from "./request-shape.ts";
+
+/** A chat completion request that has passed the door. The bytes stay as they came; the nodes say where things stand. */
+export interface ChatRequest {
+  readonly bytes: Buffer;
+  /** The same bytes read as Latin-1. */
+  readonly text: string;
+  readonly root: JsonNode;
+  readonly model: string;
+  /** Models to fall back to, in the client's order. */
+  readonly fallbackModels: readonly string[];
+  readonly preferences: ProviderPreferences;
+  readonly stream: boolean;
+  /** The client asked for the usage in a chunk of its own. */
+  readonly wantsUsageChunk: boolean;
+  readonly outline: readonly OutlineMessage[];
+  /** Bytes of text in the conversation, media left out; a bound on the prompt's tokens is made of it. */
+  readonly promptTextBytes: number;
+}
+
+/** The part of `provider` that decides who may answer. */
+export interface ProviderPreferences {
+  readonly order: readonly string[];
+  /** Null: any. */
+  readonly only: readonly string[] | null;
+  readonly ignore: readonly string[];
+  readonly allowFallbacks: boolean;
+}
+
+/**
+ * Reads and checks a request's body (specification 2.1 to 2.3 and 8; docs/contract.md, "Chat completions").
+ * @throws GatewayError `invalid_request` that names the field and the remedy, `invalid_model` for a malformed id.
+ */
+export function decodeChatRequest(bytes: Buffer): ChatRequest {
+  if (!isUtf8(bytes)) fail("invalid_request", "The body is not valid UTF-8. Send JSON encoded as UTF-8.");
+  const text = bytes.toString("latin1");
+  try {
+    refuseControlCharacters(bytes, text);
+    const root = scanJson(text, CHAT_REQUEST_SHAPE);
+    checkChatRequest(text, root);
+    return readChatRequest(bytes, text, root);
+  } catch (error) {
+    if (!(error instanceof JsonSyntaxError)) throw error;
+    return fail("invalid_request", `The body is not valid JSON: ${error.message}.`);
+  }
+}
+
+/** Raw line breaks in strings are the commonest mistake of hand-made bodies; the scan would jump over them. */
+function refuseControlCharacters(bytes: Buffer, text: string): void {
+  if (!/[\x00-\x1f]/.test(text)) return;
+  try {
+    JSON.parse(bytes.toString("utf8"));
+  } catch (error) {
+    throw new JsonSyntaxError(error instanceof SyntaxError ? error.message : "nested too deeply", 0);
+  }
+}
+
+function readChatRequest(bytes: Buffer, text: string, root: JsonNode): ChatRequest {
+  const messages = memberOf(root, "messages")?.items ?? [];
+  const streamOptions = memberOf(root, "stream_options");
+  return {
+    bytes,
+    text,
+    root,
+    model: stringOf(text, memberOf(root, "model")) as string,
+    fallbackModels: readFallbackModels(text, root),
+    preferences: readPreferences(text, memberOf(root, "provider")),
+    stream: isTrue(text, memberOf(root, "stream")),
+    wantsUsageChunk: isTrue(text, memberOf(streamOptions, "include_usage")),
+    outline: messages.map((message) => readOutline(text, message)),
+    promptTextBytes: messages.reduce((sum, message) => sum + textBytes(message), 0) + toolBytes(root),
+  };
+}
+
+function isTrue(text: string, node: JsonNode | undefined): boolean {
+  return node?.kind === "boolean" && text.charCodeAt(node.start) === 116;
+}
+
+function readOutline(text: string, message: JsonNode): OutlineMessage {
+  const role = stringOf(text, memberOf(message, "role"));
+  if (role === "tool")
+    return { kind: "result", callId: stringOf(text, memberOf(message, "tool_call_id")) ?? "" };
+  if (role !== "assistant") return { kind: "other" };
+  const calls = memberOf(message, "tool_calls")?.items;
+  if (!calls) return ASSISTANT_WITHOUT_CALLS;
+  return { kind: "assistant", callIds: calls.map((call) => stringOf(text, memberOf(call, "id")) ?? "") };
+}
+
+const ASSISTANT_WITHOUT_CALLS: OutlineMessage = { kind: "assistant", callIds: [] };
+
+/** Text in contents and arguments. Images and files are not text: their bytes say nothing of their tokens. */
+function textBytes(message: JsonNode): number {
+  let bytes = 0;
+  const content = memberOf(message, "content");
+  if (content?.kind === "string") bytes += content.end - content.start;
+  for (const part of content?.items ?? []) {
+    const node = memberOf(part, "text");
+    if (node !== undefined) bytes += node.end - node.start;
+  }
+  for (const call of memberOf(message, "tool_calls")?.items ?? []) {
+    const node = memberOf(memberOf(call, "function"), "arguments");
+    if (node !== undefined) bytes += node.end - node.start;
+  }
+  return bytes;
+}
+
+function toolBytes(root: JsonNode): number {
+  const tools = memberOf(root, "tools");
+  return tools?.items ? tools.end - tools.start : 0;
+}
+
+function readFallbackModels(text: string, root: JsonNode): string[] {
+  const items = memberOf(root, "models")?.items ?? [];
+  return items.map((item) => decodeString(text, item.start, item.end));
+}
+
+const NO_PREFERENCES: ProviderPreferences = { order: [], only: null, ignore: [], allowFallbacks: true };
+
+function readPreferences(text: string, node: JsonNode | undefined): ProviderPreferences {
+  if (node?.kind !== "object") return NO_PREFERENCES;
+  const value = parseNode(text, node) as Record<string, unknown>;
+  return {
+    order: readSlugs(value["order"]) ?? [],
+    only: readSlugs(value["only"]),
+    ignore: readSlugs(value["ignore"]) ?? [],
+    allowFallbacks: value["allow_fallbacks"] !== false,
+  };
+}
+
+function readSlugs(value: unknown): string[] | null {
+  return Array.isArray(value) ? value.map((slug) => String(slug).toLowerCase()) : null;
+}

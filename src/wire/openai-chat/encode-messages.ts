@@ -1,0 +1,59 @@
+import type { Repair, RepairedMessage } from "../conversation/outline.ts";
+import { decodeUtf8, type JsonNode, memberOf } from "../json/scan.ts";
+import { appendMember, applySplices, removeMembers, type Splice } from "../json/splice.ts";
+import type { ChatRequest } from "./decode-request.ts";
+
+/** What a call's result says that never came (docs/contract.md, "Tool-call repair", rule 4). */
+const INTERRUPTED = "This tool call was interrupted before it finished; it has no result.";
+
+/** The splice that puts the repaired conversation in place of the client's `messages`. */
+export function encodeMessages(request: ChatRequest, repair: Repair): Splice {
+  const node = memberOf(request.root, "messages") as JsonNode;
+  const messages = repair.messages.map((message) => encodeMessage(request, node.items ?? [], message));
+  return { start: node.start, end: node.end, insert: `[${messages.join(",")}]` };
+}
+
+function encodeMessage(request: ChatRequest, items: readonly JsonNode[], repaired: RepairedMessage): string {
+  if (repaired.kind === "placeholder") {
+    return JSON.stringify({ role: "tool", tool_call_id: repaired.callId, content: INTERRUPTED });
+  }
+  const message = items[repaired.from] as JsonNode;
+  const splices: Splice[] = [];
+  if (repaired.callId !== null)
+    splices.push(setMember(message, "tool_call_id", JSON.stringify(repaired.callId)));
+  if (repaired.calls !== null) splices.push(...replaceCalls(request, message, repaired.calls));
+  return splice(request, message, splices);
+}
+
+function replaceCalls(
+  request: ChatRequest,
+  message: JsonNode,
+  calls: readonly { readonly from: number; readonly id: string }[],
+): Splice[] {
+  const node = memberOf(message, "tool_calls") as JsonNode;
+  // An empty list disappears (rule 6).
+  if (calls.length === 0) return removeMembers(message, new Set(["tool_calls"]));
+  const kept = calls.map(({ from, id }) => {
+    const call = (node.items ?? [])[from] as JsonNode;
+    return splice(request, call, [setMember(call, "id", JSON.stringify(id))]);
+  });
+  return [{ start: node.start, end: node.end, insert: `[${kept.join(",")}]` }];
+}
+
+function setMember(object: JsonNode, key: string, json: string): Splice {
+  const node = memberOf(object, key);
+  return node === undefined
+    ? appendMember(object, key, json)
+    : { start: node.start, end: node.end, insert: json };
+}
+
+/** A part of the request with splices made in it. */
+function splice(request: ChatRequest, node: JsonNode, splices: readonly Splice[]): string {
+  if (splices.length === 0) return decodeUtf8(request.text.slice(node.start, node.end));
+  const shifted = splices.map(({ start, end, insert }) => ({
+    start: start - node.start,
+    end: end - node.start,
+    insert,
+  }));
+  return applySplices(request.bytes.subarray(node.start, node.end) as Buffer, shifted).toString("utf8");
+}

@@ -1,0 +1,79 @@
+import type { Repair } from "../conversation/outline.ts";
+import { type JsonNode, memberOf, stringOf } from "../json/scan.ts";
+import { appendMember, applySplices, removeMembers, type Splice } from "../json/splice.ts";
+import type { ChatRequest } from "./decode-request.ts";
+import { encodeMessages } from "./encode-messages.ts";
+import { GATEWAY_FIELDS } from "./request-shape.ts";
+
+/** What the chosen provider wants to be different from what the client sent. */
+export interface ChatTarget {
+  /** The model's name there. */
+  readonly model: string;
+  /** It takes no `stream_options`. */
+  readonly noStreamOptions: boolean;
+  /** It wants `max_tokens` spelled `max_completion_tokens`. */
+  readonly maxCompletionTokens: boolean;
+}
+
+/**
+ * The body for an upstream of the same format: the client's bytes with the fewest edits. The model is named as it is
+ * there, usage is asked for in streams, the gateway's own fields are taken out, repaired messages put in.
+ */
+export function encodeChatRequest(request: ChatRequest, target: ChatTarget, repair: Repair | null): Buffer {
+  const { root } = request;
+  const removed = new Set(GATEWAY_FIELDS);
+  const splices: Splice[] = [replaceModel(root, target.model)];
+  if (!request.stream || target.noStreamOptions) removed.add("stream_options");
+  else if (!request.wantsUsageChunk) splices.push(askForUsage(root));
+  if (target.maxCompletionTokens) splices.push(...renameMaxTokens(root, removed));
+  splices.push(...addToolParameters(request));
+  if (repair !== null) splices.push(encodeMessages(request, repair));
+  splices.push(...removeMembers(root, removed));
+  return applySplices(request.bytes, splices);
+}
+
+function replaceModel(root: JsonNode, model: string): Splice {
+  const node = memberOf(root, "model") as JsonNode;
+  return { start: node.start, end: node.end, insert: JSON.stringify(model) };
+}
+
+const ASK = '"include_usage":true';
+
+/** Usage is asked for whether or not the client did (docs/contract.md, "Chat completions"). */
+function askForUsage(root: JsonNode): Splice {
+  const options = memberOf(root, "stream_options");
+  if (options === undefined) return appendMember(root, "stream_options", `{${ASK}}`);
+  if (options.kind !== "object") return { start: options.start, end: options.end, insert: `{${ASK}}` };
+  const asked = memberOf(options, "include_usage");
+  if (asked !== undefined) return { start: asked.start, end: asked.end, insert: "true" };
+  const isEmpty = options.end - options.start <= 2;
+  return { start: options.start + 1, end: options.start + 1, insert: isEmpty ? ASK : `${ASK},` };
+}
+
+function renameMaxTokens(root: JsonNode, removed: Set<string>): Splice[] {
+  if (memberOf(root, "max_completion_tokens") !== undefined) {
+    removed.add("max_tokens");
+    return [];
+  }
+  const member = root.members?.find(({ key }) => key === "max_tokens");
+  if (member === undefined) return [];
+  const end = member.keyStart + '"max_tokens"'.length;
+  return [{ start: member.keyStart, end, insert: '"max_completion_tokens"' }];
+}
+
+/** A tool without `parameters` takes none: an empty object schema, which some vendors want to see. */
+function addToolParameters(request: ChatRequest): Splice[] {
+  const splices: Splice[] = [];
+  for (const tool of memberOf(request.root, "tools")?.items ?? []) {
+    const fn = memberOf(tool, "function");
+    const parameters = memberOf(fn, "parameters");
+    if (stringOf(request.text, memberOf(tool, "type")) !== "function" || fn === undefined) continue;
+    if (parameters === undefined) splices.push(appendMember(fn, "parameters", EMPTY_SCHEMA));
+    else if (parameters.kind === "null") {
+      splices.push({ start: parameters.start, end: parameters.end, insert: EMPTY_SCHEMA });
+    }
+  }
+  return splices;
+}
+
+const EMPTY_SCHEMA = '{"type":"object","properties":{}}';

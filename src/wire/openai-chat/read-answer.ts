@@ -1,0 +1,132 @@
+import { isFailedFinish, readFinishReason } from "./finish-reason.ts";
+import { encodeReasoning, readSpoken } from "./reasoning.ts";
+import type { RelayIdentity } from "./relay-stream.ts";
+import { createToolCallTracker } from "./tool-calls.ts";
+import { asFields, findUsage, type TokenUsage } from "./usage.ts";
+import { findVendorError, readBareStatus, type VendorError } from "./vendor-error.ts";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** A whole answer, or why it is none. */
+export type AnswerReading =
+  | {
+      readonly kind: "answer";
+      /** The client's body, but for `usage` and `gateway_metadata`, which are known only once it is priced. */
+      readonly body: Record<string, unknown>;
+      /** Null where the vendor gave none. */
+      readonly usage: TokenUsage | null;
+      /** Bytes of text in it, for estimates. */
+      readonly producedBytes: number;
+      readonly finish: { readonly client: string; readonly native: string };
+    }
+  | { readonly kind: "error"; readonly error: VendorError };
+
+/** Reads a vendor's answer that was not streamed. `text` is its body. */
+export function readAnswer(text: string, identity: RelayIdentity): AnswerReading {
+  const body = parse(text);
+  if (body === null) return failed("the upstream's answer is not JSON");
+  const error = findVendorError(body);
+  if (error !== null) return { kind: "error", error };
+  const raw = Array.isArray(body["choices"]) ? body["choices"].map(asFields).filter((c) => c !== null) : [];
+  if (raw.length === 0) return failed("the upstream's answer has no choices");
+  const choices = raw.map((choice, place) => readChoice(choice, place, identity));
+  const bad = choices.find((choice) => choice.problem !== null);
+  if (bad) return failed(bad.problem as string);
+  const usage = findUsage(body);
+  if (choices.every((choice) => choice.isEmpty) && !usage?.completionTokens) {
+    return failed("the upstream answered with nothing");
+  }
+  const { id, created, model } = identity;
+  return {
+    kind: "answer",
+    body: {
+      id,
+      object: "chat.completion",
+      created,
+      model,
+      ...omit(body, ["id", "object", "created", "model", "choices", "usage", "error"]),
+      choices: choices.map((choice) => choice.encoded),
+    },
+    usage,
+    producedBytes: choices.reduce((sum, choice) => sum + choice.bytes, 0),
+    finish: (choices[0] as ChoiceReading).finish,
+  };
+}
+
+function parse(text: string): Fields | null {
+  try {
+    return asFields(JSON.parse(text));
+  } catch {
+    return null;
+  }
+}
+
+function failed(message: string): AnswerReading {
+  return { kind: "error", error: { ...readBareStatus(502), message } };
+}
+
+interface ChoiceReading {
+  readonly encoded: Record<string, unknown>;
+  readonly finish: { readonly client: string; readonly native: string };
+  readonly bytes: number;
+  /** A plain stop without a word. */
+  readonly isEmpty: boolean;
+  readonly problem: string | null;
+}
+
+function readChoice(choice: Fields, place: number, identity: RelayIdentity): ChoiceReading {
+  const message = asFields(choice["message"]) ?? {};
+  const native = typeof choice["finish_reason"] === "string" ? choice["finish_reason"] : "stop";
+  const spoken = readSpoken(message);
+  const calls = readCalls(message["tool_calls"], identity);
+  const client = readFinishReason(native, calls.length > 0);
+  const content = spoken.content === "" && calls.length > 0 ? null : spoken.content;
+  const bytes =
+    (content?.length ?? 0) +
+    (spoken.reasoning?.length ?? 0) +
+    calls.reduce((sum, call) => sum + call.function.arguments.length, 0);
+  return {
+    encoded: {
+      index: typeof choice["index"] === "number" ? choice["index"] : place,
+      message: {
+        role: "assistant",
+        ...omit(message, [
+          "role",
+          "content",
+          "reasoning",
+          "reasoning_content",
+          "reasoning_details",
+          "tool_calls",
+        ]),
+        content,
+        ...encodeReasoning(spoken),
+        ...(calls.length > 0 ? { tool_calls: calls } : {}),
+      },
+      ...omit(choice, ["index", "message", "delta", "finish_reason", "usage"]),
+      finish_reason: client,
+      ...(client === native ? {} : { native_finish_reason: native }),
+    },
+    finish: { client, native },
+    bytes,
+    isEmpty:
+      bytes === 0 && calls.length === 0 && client === "stop" && !message["refusal"] && !message["audio"],
+    problem: isFailedFinish(native) ? `the upstream ended the answer with "${native}"` : null,
+  };
+}
+
+/** Each call comes whole, so one step of the tracker and its end make them complete. */
+function readCalls(raw: unknown, identity: RelayIdentity) {
+  if (!Array.isArray(raw)) return [];
+  const tracker = createToolCallTracker(identity.makeCallId, identity.originalIds);
+  const calls = tracker.step(raw.map((call, index) => ({ ...asFields(call), index })));
+  const bare = new Set(tracker.end().map((call) => call.index));
+  return calls.map((call) =>
+    bare.has(call.index) ? { ...call, function: { ...call.function, arguments: "{}" } } : call,
+  );
+}
+
+function omit(fields: Fields, names: readonly string[]): Record<string, unknown> {
+  const rest: Record<string, unknown> = {};
+  for (const key in fields) if (!names.includes(key)) rest[key] = fields[key];
+  return rest;
+}

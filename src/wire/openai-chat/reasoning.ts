@@ -1,0 +1,53 @@
+import { asFields } from "./usage.ts";
+
+/** Text and reasoning of a delta or message, whichever of the vendors' spellings they came in. */
+export interface Spoken {
+  /** Null where the field is absent or null. */
+  readonly content: string | null;
+  readonly reasoning: string | null;
+  /** `reasoning_details` as the vendor gave them. */
+  readonly details: readonly unknown[] | null;
+}
+
+/** Reads `content` (text or parts), `reasoning_content`, `reasoning` and `reasoning_details`. */
+export function readSpoken(source: Readonly<Record<string, unknown>>): Spoken {
+  const parts = Array.isArray(source["content"]) ? readParts(source["content"]) : null;
+  const content = parts ? parts.content : asText(source["content"]);
+  const reasoning =
+    asText(source["reasoning_content"]) ?? asText(source["reasoning"]) ?? parts?.reasoning ?? null;
+  const details = Array.isArray(source["reasoning_details"]) ? source["reasoning_details"] : null;
+  return { content, reasoning: reasoning === "" ? null : reasoning, details };
+}
+
+/** Reasoning in the three spellings that clients read; no client doubles it (docs/contract.md, "Chat completions"). */
+export function encodeReasoning(spoken: Spoken): Record<string, unknown> {
+  const { reasoning, details } = spoken;
+  if (reasoning === null) return details === null ? {} : { reasoning_details: details };
+  return {
+    reasoning,
+    reasoning_content: reasoning,
+    reasoning_details: details ?? [{ type: "reasoning.text", text: reasoning, format: "unknown", index: 0 }],
+  };
+}
+
+/** Mistral speaks in parts: `thinking` ones hold reasoning, `text` ones the answer. */
+function readParts(parts: readonly unknown[]): { content: string | null; reasoning: string | null } {
+  let content = "";
+  let reasoning = "";
+  for (const part of parts) {
+    const fields = asFields(part);
+    if (fields?.["type"] === "thinking") reasoning += joinTexts(fields["thinking"]);
+    else content += asText(fields?.["text"]) ?? "";
+  }
+  return { content: content === "" ? null : content, reasoning: reasoning === "" ? null : reasoning };
+}
+
+function joinTexts(thinking: unknown): string {
+  if (typeof thinking === "string") return thinking;
+  if (!Array.isArray(thinking)) return "";
+  return thinking.map((part) => asText(asFields(part)?.["text"]) ?? "").join("");
+}
+
+function asText(value: unknown): string | null {
+  return typeof value === "string" ? value : null;
+}

@@ -1,0 +1,427 @@
+import { BOUNDS } from "../../base/bounds.ts";
+import { decodeUtf8, encodeLatin1 } from "../json/scan.ts";
+import { createEventSplitter, type EventSplitter, EventTooLargeError } from "../sse/split-events.ts";
+import {
+  type ChunkTemplate,
+  fillTemplate,
+  learnTemplate,
+  matchTemplate,
+  PADDING_HOLE,
+  TEXT_HOLE,
+  type TextField,
+} from "./chunk-template.ts";
+import { isFailedFinish, readFinishReason } from "./finish-reason.ts";
+import { encodeReasoning, readSpoken, type Spoken } from "./reasoning.ts";
+import { createToolCallTracker, type ToolCallOut, type ToolCallTracker } from "./tool-calls.ts";
+import { asFields, findUsage, type TokenUsage } from "./usage.ts";
+import { findVendorError, readBareStatus, type VendorError } from "./vendor-error.ts";
+
+/** What the client's events say of themselves. */
+export interface RelayIdentity {
+  /** The generation's id, the same in every event. */
+  readonly id: string;
+  /** The model that answers, as a catalog id. */
+  readonly model: string;
+  /** Unix time in whole seconds. */
+  readonly created: number;
+  /** Whether the client asked for `stream_options.include_usage`. */
+  readonly wantsUsageChunk: boolean;
+  /** Mapped tool-call ids to the client's own; null where none was mapped. */
+  readonly originalIds: ReadonlyMap<string, string> | null;
+  /** Makes ids for tool calls that come without. */
+  readonly makeCallId: () => string;
+}
+
+/**
+ * An OpenAI-format stream on its way from the vendor to the client. `stepRelay` moves it on; nothing else changes it.
+ * It is changed in place: a copy for each event would cost more than the event.
+ */
+export interface RelayState {
+  readonly identity: RelayIdentity;
+  readonly splitter: EventSplitter;
+  readonly templates: ChunkTemplate[];
+  readonly choices: Map<number, ChoiceState>;
+  /** Fields of events without choices, to be sent with the next that has some. */
+  carried: Record<string, unknown>;
+  /** Fields that came with the finish, sent with the last event. */
+  finishFields: Record<string, unknown>;
+  /** Whether anything has come that a person or agent would read. Until then another provider may still answer. */
+  sawToken: boolean;
+  usage: TokenUsage | null;
+  /** Bytes of text so far, for estimates. */
+  producedBytes: number;
+  /** `[DONE]` has come. */
+  isDone: boolean;
+  /** What the vendor, or its broken stream, failed with. */
+  error: VendorError | null;
+}
+
+interface ChoiceState {
+  readonly index: number;
+  readonly tools: ToolCallTracker;
+  /** The vendor's own finish reason, once it has come. */
+  finish: string | null;
+  finishFields: Record<string, unknown>;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const MAX_TEMPLATES = 6;
+
+/** A relay at its beginning. */
+export function createRelay(identity: RelayIdentity): RelayState {
+  return {
+    identity,
+    splitter: createEventSplitter(BOUNDS.eventBytes),
+    templates: [],
+    choices: new Map(),
+    carried: {},
+    finishFields: {},
+    sawToken: false,
+    usage: null,
+    producedBytes: 0,
+    isDone: false,
+    error: null,
+  };
+}
+
+/** Takes the next piece of the vendor's stream and gives what the client gets for it; both are bytes read as Latin-1. */
+export function stepRelay(state: RelayState, piece: string): string {
+  return collect(state, (onEvent) => state.splitter.push(piece, onEvent));
+}
+
+/** Takes the end of the vendor's stream: an event that lacked only its blank line still counts. */
+export function endRelay(state: RelayState): string {
+  return collect(state, (onEvent) => state.splitter.end(onEvent));
+}
+
+function collect(state: RelayState, feed: (onEvent: (data: string, name: string) => void) => void): string {
+  let out = "";
+  try {
+    feed((data, name) => {
+      out += stepEvent(state, data, name);
+    });
+  } catch (error) {
+    if (!(error instanceof EventTooLargeError)) throw error;
+    state.error ??= { ...readBareStatus(502), message: error.message };
+  }
+  return out;
+}
+
+/** How a stream ended. Only `complete` may be passed on as success (docs/contract.md, "When things go wrong"). */
+export type RelayVerdict = "complete" | "unfinished" | "empty" | "failed";
+
+/** Judges a stream that has ended, cleanly or not: an answer that came whole stays whole. */
+export function judgeRelay(state: RelayState): RelayVerdict {
+  if (state.error !== null) return "failed";
+  const choices = [...state.choices.values()];
+  const finished = choices.length > 0 && choices.every((choice) => choice.finish !== null);
+  if (!finished) return state.sawToken ? "unfinished" : "empty";
+  const saysNothing =
+    !state.sawToken &&
+    !state.usage?.completionTokens &&
+    choices.every((choice) => finishOf(choice) === "stop");
+  return saysNothing ? "empty" : "complete";
+}
+
+/** The finish reason of the first choice as the client sees it, and as the vendor gave it. Null before it has come. */
+export function finishOfRelay(
+  state: RelayState,
+): { readonly client: string; readonly native: string } | null {
+  const first = state.choices.get(0) ?? [...state.choices.values()][0];
+  return first?.finish ? { client: finishOf(first), native: first.finish } : null;
+}
+
+function finishOf(choice: ChoiceState): string {
+  return readFinishReason(choice.finish ?? "stop", choice.tools.count() > 0);
+}
+
+function stepEvent(state: RelayState, data: string, name: string): string {
+  if (state.isDone || state.error !== null) return "";
+  if (data === "[DONE]") {
+    state.isDone = true;
+    return "";
+  }
+  return relayAlike(state, data) ?? relayParsed(state, data, name);
+}
+
+/** The short way: the event looks like one before it. Null when it does not. */
+function relayAlike(state: RelayState, data: string): string | null {
+  for (const template of state.templates) {
+    const text = matchTemplate(template, data);
+    if (text === null) continue;
+    if (text === "") return "";
+    state.producedBytes += text.length;
+    return fillTemplate(template, data, text);
+  }
+  return null;
+}
+
+/** The long way: parse, set right, print; and learn the event's looks for the next. */
+function relayParsed(state: RelayState, data: string, name: string): string {
+  const chunk = parseEvent(data);
+  if (chunk === null) {
+    state.error = { ...readBareStatus(502), message: "an event of the stream is not JSON" };
+    return "";
+  }
+  const error =
+    name === "error" ? (findVendorError(chunk) ?? findVendorError({ error: chunk })) : findVendorError(chunk);
+  if (error !== null) {
+    state.error = error;
+    return "";
+  }
+  state.usage = findUsage(chunk) ?? state.usage;
+  const fields = omit(chunk, OWN_CHUNK_FIELDS);
+  const choices = Array.isArray(chunk["choices"]) ? chunk["choices"] : [];
+  if (choices.length === 0) {
+    Object.assign(state.carried, fields);
+    return "";
+  }
+  let out = "";
+  for (const raw of choices) {
+    const choice = asFields(raw);
+    if (choice !== null) out += relayChoice(state, choice, fields);
+  }
+  if (out !== "" && choices.length === 1) learn(state, data, chunk, fields);
+  return out;
+}
+
+function parseEvent(data: string): Fields | null {
+  try {
+    return asFields(JSON.parse(decodeUtf8(data)));
+  } catch {
+    return null;
+  }
+}
+
+const OWN_CHUNK_FIELDS = new Set(["id", "object", "created", "model", "choices", "usage", "error"]);
+const OWN_CHOICE_FIELDS = new Set(["index", "delta", "message", "finish_reason", "usage"]);
+const OWN_DELTA_FIELDS = new Set([
+  "role",
+  "content",
+  "reasoning",
+  "reasoning_content",
+  "reasoning_details",
+  "tool_calls",
+  "refusal",
+]);
+
+function relayChoice(state: RelayState, choice: Fields, fields: Record<string, unknown>): string {
+  const index = typeof choice["index"] === "number" ? choice["index"] : 0;
+  const isFirst = !state.choices.has(index);
+  const choiceState = openChoice(state, index);
+  const delta = asFields(choice["delta"]) ?? asFields(choice["message"]) ?? {};
+  const choiceFields = omit(choice, OWN_CHOICE_FIELDS);
+  const out = readDelta(state, choiceState, delta, isFirst);
+  if (typeof choice["finish_reason"] === "string") {
+    holdFinish(state, choiceState, choice["finish_reason"], choiceFields, fields);
+  }
+  if (out === null) return "";
+  const carried = state.carried;
+  state.carried = {};
+  return encodeEvent(state, { ...carried, ...fields }, [
+    { index, delta: out, ...choiceFields, finish_reason: null },
+  ]);
+}
+
+function openChoice(state: RelayState, index: number): ChoiceState {
+  let choice = state.choices.get(index);
+  if (choice === undefined) {
+    const { makeCallId, originalIds } = state.identity;
+    choice = { index, tools: createToolCallTracker(makeCallId, originalIds), finish: null, finishFields: {} };
+    state.choices.set(index, choice);
+  }
+  return choice;
+}
+
+/** A second finish is dropped: clients ran tools twice on it. */
+function holdFinish(
+  state: RelayState,
+  choice: ChoiceState,
+  reason: string,
+  choiceFields: Record<string, unknown>,
+  fields: Record<string, unknown>,
+): void {
+  if (isFailedFinish(reason)) {
+    state.error = { ...readBareStatus(502), message: `the upstream ended the answer with "${reason}"` };
+  }
+  if (choice.finish !== null) return;
+  choice.finish = reason;
+  choice.finishFields = choiceFields;
+  Object.assign(state.finishFields, fields);
+}
+
+/** The client's delta; null when there is nothing to say. */
+function readDelta(
+  state: RelayState,
+  choice: ChoiceState,
+  delta: Fields,
+  isFirst: boolean,
+): Record<string, unknown> | null {
+  const spoken = readSpoken(delta);
+  const calls = stepTools(state, choice, delta["tool_calls"]);
+  const rest = omitNull(omit(delta, OWN_DELTA_FIELDS));
+  if (typeof delta["refusal"] === "string" && delta["refusal"] !== "") rest["refusal"] = delta["refusal"];
+  const says =
+    (spoken.content ?? "") !== "" ||
+    spoken.reasoning !== null ||
+    calls.length > 0 ||
+    Object.keys(rest).length > 0;
+  if (says) state.sawToken = true;
+  else if (!isFirst && !spoken.details?.length) return null;
+  state.producedBytes += sizeOf(spoken, calls);
+  return encodeDelta(spoken, calls, rest, isFirst);
+}
+
+function stepTools(state: RelayState, choice: ChoiceState, pieces: unknown): ToolCallOut[] {
+  if (!Array.isArray(pieces)) return [];
+  const before = choice.tools.count();
+  const calls = choice.tools.step(pieces);
+  // A vendor's index may stand for another call now, so what was learned of it is forgotten.
+  if (choice.tools.count() !== before) state.templates.length = 0;
+  return calls;
+}
+
+function encodeDelta(
+  spoken: Spoken,
+  calls: readonly ToolCallOut[],
+  rest: Record<string, unknown>,
+  isFirst: boolean,
+): Record<string, unknown> {
+  const hasContent = spoken.content !== null && (spoken.content !== "" || isFirst);
+  return {
+    ...(isFirst ? { role: "assistant" } : {}),
+    ...(hasContent ? { content: spoken.content } : {}),
+    ...encodeReasoning(spoken),
+    ...(calls.length > 0 ? { tool_calls: calls } : {}),
+    ...rest,
+  };
+}
+
+function sizeOf(spoken: Spoken, calls: readonly ToolCallOut[]): number {
+  let size = (spoken.content?.length ?? 0) + (spoken.reasoning?.length ?? 0);
+  for (const call of calls) size += call.function.arguments.length + (call.function.name?.length ?? 0);
+  return size;
+}
+
+function encodeEvent(state: RelayState, fields: Fields, choices: unknown, last: Fields = {}): string {
+  return encodeLatin1(`data: ${encodeChunk(state, fields, choices, last)}\n\n`);
+}
+
+function encodeChunk(state: RelayState, fields: Fields, choices: unknown, last: Fields = {}): string {
+  const { id, created, model } = state.identity;
+  return JSON.stringify({ id, object: "chat.completion.chunk", created, model, ...fields, choices, ...last });
+}
+
+/** Learns the looks of an event that brought text and nothing else. */
+function learn(state: RelayState, data: string, chunk: Fields, fields: Record<string, unknown>): void {
+  const choice = asFields((chunk["choices"] as unknown[])[0]) ?? {};
+  const delta = asFields(choice["delta"]);
+  if (delta === null || typeof choice["finish_reason"] === "string" || asFields(chunk["usage"]) !== null)
+    return;
+  const field = findOnlyText(delta);
+  const choiceState = state.choices.get(typeof choice["index"] === "number" ? choice["index"] : 0);
+  if (field === null || choiceState === undefined) return;
+  const out = holeDelta(choiceState, delta, field);
+  if (out === null) return;
+  const padded =
+    typeof fields["obfuscation"] === "string" ? { ...fields, obfuscation: PADDING_HOLE } : fields;
+  // The padding is looked for after the text, so it goes behind the choices.
+  const { obfuscation, ...others } = padded;
+  const choices = [
+    { index: choiceState.index, delta: out, ...omit(choice, OWN_CHOICE_FIELDS), finish_reason: null },
+  ];
+  const encoded = encodeChunk(state, others, choices, obfuscation === undefined ? {} : { obfuscation });
+  const template = learnTemplate(data, field, encoded);
+  if (template === null) return;
+  state.templates.unshift(template);
+  if (state.templates.length > MAX_TEMPLATES) state.templates.pop();
+}
+
+/** The one field of a delta that holds text; null when there is none, more than one, or anything else beside it. */
+function findOnlyText(delta: Fields): TextField | null {
+  if (Object.keys(omitNull(omit(delta, OWN_DELTA_FIELDS))).length > 0) return null;
+  if (delta["refusal"] || delta["reasoning_details"]) return null;
+  const found = TEXT_FIELDS.filter(
+    (field) => delta[field] !== undefined && delta[field] !== null && delta[field] !== "",
+  );
+  const calls = Array.isArray(delta["tool_calls"]) && delta["tool_calls"].length > 0;
+  if (calls) return found.length === 0 ? "arguments" : null;
+  return found.length === 1 && typeof delta[found[0] as string] === "string" ? (found[0] as TextField) : null;
+}
+
+const TEXT_FIELDS = ["content", "reasoning_content", "reasoning"] as const;
+
+/** The client's delta with a hole in place of the text. */
+function holeDelta(choice: ChoiceState, delta: Fields, field: TextField): Record<string, unknown> | null {
+  if (field === "arguments") {
+    const pieces = delta["tool_calls"] as unknown[];
+    const piece = asFields(pieces[0]);
+    const opens = piece?.["id"] || asFields(piece?.["function"])?.["name"];
+    const index = typeof piece?.["index"] === "number" ? choice.tools.indexOf(piece["index"]) : null;
+    if (pieces.length !== 1 || opens || index === null) return null;
+    return encodeDelta(NOTHING, [{ index, function: { arguments: TEXT_HOLE } }], {}, false);
+  }
+  const spoken =
+    field === "content" ? { ...NOTHING, content: TEXT_HOLE } : { ...NOTHING, reasoning: TEXT_HOLE };
+  return encodeDelta(spoken, [], {}, false);
+}
+
+const NOTHING: Spoken = { content: null, reasoning: null, details: null };
+
+/**
+ * The last events of a complete stream: arguments for calls that had none, one finish a choice, the usage, `[DONE]`.
+ * `usage` is the client's usage object, `metadata` the `gateway_metadata` or null.
+ */
+export function encodeEnd(state: RelayState, usage: Fields, metadata: Fields | null): string {
+  let out = "";
+  const choices = [...state.choices.values()].toSorted((a, b) => a.index - b.index);
+  for (const { index, tools } of choices) {
+    const calls = tools.end();
+    if (calls.length > 0) {
+      out += encodeEvent(state, {}, [{ index, delta: { tool_calls: calls }, finish_reason: null }]);
+    }
+  }
+  const ending = { usage, ...(metadata === null ? {} : { gateway_metadata: metadata }) };
+  const { wantsUsageChunk } = state.identity;
+  choices.forEach((choice, place) => {
+    const isLast = place === choices.length - 1;
+    const fields = isLast ? { ...state.carried, ...state.finishFields } : {};
+    out += encodeEvent(state, fields, [encodeFinish(choice)], isLast && !wantsUsageChunk ? ending : {});
+  });
+  if (wantsUsageChunk) out += encodeEvent(state, {}, [], ending);
+  return `${out}data: [DONE]\n\n`;
+}
+
+function encodeFinish(choice: ChoiceState): Fields {
+  const reason = finishOf(choice);
+  return {
+    index: choice.index,
+    delta: {},
+    ...choice.finishFields,
+    finish_reason: reason,
+    ...(reason === choice.finish ? {} : { native_finish_reason: choice.finish }),
+  };
+}
+
+/** The last event of a stream that broke after its first token; no `[DONE]` follows it. */
+export function encodeStreamError(
+  identity: RelayIdentity,
+  error: { readonly message: string; readonly code: number; readonly type: string },
+): string {
+  const { id, created, model } = identity;
+  const choices = [{ index: 0, delta: { content: "" }, finish_reason: "error" }];
+  const chunk = { id, object: "chat.completion.chunk", created, model, error, choices };
+  return encodeLatin1(`data: ${JSON.stringify(chunk)}\n\n`);
+}
+
+function omit(fields: Fields, names: ReadonlySet<string>): Record<string, unknown> {
+  const rest: Record<string, unknown> = {};
+  for (const key in fields) if (!names.has(key)) rest[key] = fields[key];
+  return rest;
+}
+
+function omitNull(fields: Record<string, unknown>): Record<string, unknown> {
+  for (const key in fields) if (fields[key] === null || fields[key] === undefined) delete fields[key];
+  return fields;
+}

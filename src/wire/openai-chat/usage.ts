@@ -1,0 +1,101 @@
+/** Tokens by kind, as one generation used them. Whole numbers. */
+export interface TokenUsage {
+  /** All of the prompt, cached parts with it. */
+  readonly promptTokens: number;
+  /** All that was produced, reasoning with it. */
+  readonly completionTokens: number;
+  /** Of the prompt: read from the vendor's cache. */
+  readonly cachedTokens: number;
+  /** Of the prompt: written to the vendor's cache. */
+  readonly cacheWriteTokens: number;
+  /** Of the completion: reasoning. */
+  readonly reasoningTokens: number;
+  /** Counted here, because the vendor gave no numbers. */
+  readonly estimated: boolean;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** The usage in a chunk or answer, wherever the vendor puts it; null where there is none. */
+export function findUsage(body: Fields): TokenUsage | null {
+  const found =
+    asFields(body["usage"]) ?? asFields(asFields(body["x_groq"])?.["usage"]) ?? usageOfChoice(body);
+  return found === null ? null : readUsage(found);
+}
+
+/** Moonshot puts the usage into the choice. */
+function usageOfChoice(body: Fields): Fields | null {
+  const choices = body["choices"];
+  return Array.isArray(choices) ? asFields(asFields(choices[0])?.["usage"]) : null;
+}
+
+/** Reads a usage object of any vendor of this format. Null when it counts nothing. */
+export function readUsage(usage: Fields): TokenUsage | null {
+  const prompt = count(usage["prompt_tokens"]);
+  const completion = count(usage["completion_tokens"]);
+  // Some send zeros until the last event.
+  if (!prompt && !completion) return null;
+  const promptDetails = asFields(usage["prompt_tokens_details"]) ?? {};
+  const completionDetails = asFields(usage["completion_tokens_details"]) ?? {};
+  const promptTokens = prompt ?? 0;
+  const reasoningTokens = count(completionDetails["reasoning_tokens"]) ?? 0;
+  const cached =
+    count(promptDetails["cached_tokens"]) ??
+    count(usage["prompt_cache_hit_tokens"]) ??
+    count(usage["cached_tokens"]);
+  return {
+    promptTokens,
+    completionTokens: withReasoning(usage, promptTokens, completion ?? 0, reasoningTokens),
+    cachedTokens: Math.min(cached ?? 0, promptTokens),
+    cacheWriteTokens: count(promptDetails["cache_write_tokens"]) ?? 0,
+    reasoningTokens,
+    estimated: false,
+  };
+}
+
+/** xAI counts reasoning beside the completion, not in it; its total tells. */
+function withReasoning(usage: Fields, prompt: number, completion: number, reasoning: number): number {
+  const apart = reasoning > 0 && count(usage["total_tokens"]) === prompt + completion + reasoning;
+  return apart ? completion + reasoning : completion;
+}
+
+/** What an answer says of its cost, beside the tokens. */
+export interface UsageCost {
+  /** US dollars that the account pays. */
+  readonly cost: number;
+  /** US dollars at list price. */
+  readonly upstreamInferenceCost: number;
+  readonly isByok: boolean;
+}
+
+/** The `usage` object that clients read (docs/contract.md, "Chat completions"). */
+export function encodeUsage(usage: TokenUsage, cost: UsageCost): Record<string, unknown> {
+  return {
+    prompt_tokens: usage.promptTokens,
+    completion_tokens: usage.completionTokens,
+    total_tokens: usage.promptTokens + usage.completionTokens,
+    prompt_tokens_details: { cached_tokens: usage.cachedTokens, cache_write_tokens: usage.cacheWriteTokens },
+    completion_tokens_details: { reasoning_tokens: usage.reasoningTokens },
+    cost: cost.cost,
+    cost_details: { upstream_inference_cost: cost.upstreamInferenceCost },
+    is_byok: cost.isByok,
+    ...(usage.estimated ? { estimated: true } : {}),
+  };
+}
+
+/** Bytes of text that make about one token, for estimates. */
+const BYTES_PER_TOKEN = 4;
+
+/** About how many tokens so many bytes of text are; at least 1 for any text. */
+export function estimateTokens(bytes: number): number {
+  return Math.ceil(bytes / BYTES_PER_TOKEN);
+}
+
+function count(value: unknown): number | null {
+  return typeof value === "number" && Number.isFinite(value) && value >= 0 ? Math.floor(value) : null;
+}
+
+/** The value as an object with named fields, or null. */
+export function asFields(value: unknown): Fields | null {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : null;
+}

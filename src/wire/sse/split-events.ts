@@ -1,0 +1,104 @@
+/**
+ * Splits a stream of server-sent events, bytes read as Latin-1, into their data (WHATWG HTML, "Server-sent
+ * events"). Pieces may break anywhere, also inside a character or between CR and LF.
+ */
+
+/** Takes one event: its data lines joined, and its name or "". */
+export type OnEvent = (data: string, name: string) => void;
+
+export interface EventSplitter {
+  /** Takes the next piece and calls `onEvent` for each event that it completes. */
+  push(piece: string, onEvent: OnEvent): void;
+  /** Ends the stream: an event that lacks only its blank line still counts, as vendors leave it out. */
+  end(onEvent: OnEvent): void;
+}
+
+/** An event over the bound. */
+export class EventTooLargeError extends Error {}
+
+/** A splitter that refuses events of more than `maxEventBytes`, with an `EventTooLargeError`. */
+export function createEventSplitter(maxEventBytes: number): EventSplitter {
+  /** What came since the last blank line; joined only once one comes, so that a large event costs its length once. */
+  let held: string[] = [];
+  let heldBytes = 0;
+  let sawCr = false;
+  let swallowLf = false;
+
+  /** CR and CRLF become LF, from the first CR on. */
+  const unifyLineEnds = (piece: string): string => {
+    if (swallowLf && piece.startsWith("\n")) piece = piece.slice(1);
+    swallowLf = false;
+    if (!piece.includes("\r")) return piece;
+    sawCr = true;
+    swallowLf = piece.endsWith("\r");
+    return piece.replace(/\r\n?/g, "\n");
+  };
+
+  const splitInto = (text: string, onEvent: OnEvent): string => {
+    let from = 0;
+    for (;;) {
+      const end = text.indexOf("\n\n", from);
+      if (end < 0) break;
+      if (end > from) readBlock(text, from, end, onEvent);
+      from = end + 2;
+    }
+    return from === 0 ? text : text.slice(from);
+  };
+
+  const hold = (text: string): void => {
+    if (text === "") return;
+    held.push(text);
+    heldBytes += text.length;
+    if (heldBytes > maxEventBytes) throw new EventTooLargeError(`an event of over ${maxEventBytes} bytes`);
+  };
+
+  const takeHeld = (): string => {
+    const text = held.length === 1 ? (held[0] as string) : held.join("");
+    held = [];
+    heldBytes = 0;
+    return text;
+  };
+
+  return {
+    push(piece, onEvent) {
+      const text = sawCr || piece.includes("\r") ? unifyLineEnds(piece) : piece;
+      const completes = text.includes("\n\n") || (text.startsWith("\n") && held.at(-1)?.endsWith("\n"));
+      if (!completes) return hold(text);
+      const rest = splitInto(takeHeld() + text, onEvent);
+      hold(rest);
+    },
+    end(onEvent) {
+      const block = takeHeld().replace(/\n+$/, "");
+      if (block !== "") readBlock(block, 0, block.length, onEvent);
+    },
+  };
+}
+
+/** U+FEFF in UTF-8, read as Latin-1. */
+const BOM = "\u00ef\u00bb\u00bf";
+
+/** Nearly every block is one data line; anything else goes the long way. */
+function readBlock(text: string, from: number, end: number, onEvent: OnEvent): void {
+  const newline = text.indexOf("\n", from);
+  if ((newline < 0 || newline >= end) && text.startsWith("data:", from)) {
+    const start = text.charCodeAt(from + 5) === 32 ? from + 6 : from + 5;
+    onEvent(text.slice(start, end), "");
+    return;
+  }
+  readLines(text.slice(from, end), onEvent);
+}
+
+function readLines(block: string, onEvent: OnEvent): void {
+  const data: string[] = [];
+  let name = "";
+  for (const raw of block.split("\n")) {
+    const line = raw.startsWith(BOM) ? raw.slice(BOM.length) : raw;
+    const colon = line.indexOf(":");
+    if (colon === 0) continue;
+    const field = colon < 0 ? line : line.slice(0, colon);
+    const value = colon < 0 ? "" : line.slice(line.charCodeAt(colon + 1) === 32 ? colon + 2 : colon + 1);
+    if (field === "data") data.push(value);
+    else if (field === "event") name = value;
+  }
+  if (data.length > 0) onEvent(data.join("\n"), name);
+}
