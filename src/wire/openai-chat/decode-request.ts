@@ -1,6 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { fail } from "../../base/errors.ts";
 import type { OutlineMessage } from "../conversation/outline.ts";
+import type { ProviderPreferences } from "../conversation/preferences.ts";
 import {
   decodeString,
   type JsonNode,
@@ -29,15 +30,6 @@ export interface ChatRequest {
   readonly outline: readonly OutlineMessage[];
   /** Bytes of text in the conversation, media left out; a bound on the prompt's tokens is made of it. */
   readonly promptTextBytes: number;
-}
-
-/** The part of `provider` that decides who may answer. */
-export interface ProviderPreferences {
-  readonly order: readonly string[];
-  /** Null: any. */
-  readonly only: readonly string[] | null;
-  readonly ignore: readonly string[];
-  readonly allowFallbacks: boolean;
 }
 
 /**

@@ -1,8 +1,9 @@
+import type { TokenUsage } from "../conversation/usage.ts";
 import { isFailedFinish, readFinishReason } from "./finish-reason.ts";
 import { encodeReasoning, readSpoken } from "./reasoning.ts";
 import type { RelayIdentity } from "./relay-stream.ts";
 import { createToolCallTracker } from "./tool-calls.ts";
-import { asFields, findUsage, type TokenUsage } from "./usage.ts";
+import { asFields, findUsage } from "./usage.ts";
 import { findVendorError, readBareStatus, type VendorError } from "./vendor-error.ts";
 
 type Fields = Readonly<Record<string, unknown>>;

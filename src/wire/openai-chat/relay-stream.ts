@@ -1,4 +1,5 @@
 import { BOUNDS } from "../../base/bounds.ts";
+import type { TokenUsage } from "../conversation/usage.ts";
 import { decodeUtf8, encodeLatin1 } from "../json/scan.ts";
 import { createEventSplitter, type EventSplitter, EventTooLargeError } from "../sse/split-events.ts";
 import {
@@ -13,7 +14,7 @@ import {
 import { isFailedFinish, readFinishReason } from "./finish-reason.ts";
 import { encodeReasoning, readSpoken, type Spoken } from "./reasoning.ts";
 import { createToolCallTracker, type ToolCallOut, type ToolCallTracker } from "./tool-calls.ts";
-import { asFields, findUsage, type TokenUsage } from "./usage.ts";
+import { asFields, findUsage } from "./usage.ts";
 import { findVendorError, readBareStatus, type VendorError } from "./vendor-error.ts";
 
 /** What the client's events say of themselves. */

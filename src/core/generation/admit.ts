@@ -1,0 +1,107 @@
+import { type Failure, fail } from "../../base/errors.ts";
+import { estimateTokens } from "../../wire/conversation/usage.ts";
+import type { ChatRequest } from "../../wire/openai-chat/decode-request.ts";
+import type { Caller } from "../accounts/records.ts";
+import type { ModelRecord } from "../catalog/records.ts";
+import type { LimitVerdict } from "../limits/sliding-window.ts";
+import type { Offer } from "../routing/roster.ts";
+import type { GenerationDeps, Serving } from "./call.ts";
+import { contextOverflow } from "./judge-failure.ts";
+
+/** A request that may run: who could answer it, and how its limit stands. */
+export interface Admission {
+  /** Offers by model, the asked one first, then its fallbacks. */
+  readonly offers: readonly (readonly Offer[])[];
+  /** The asked model's catalog id. */
+  readonly modelId: string;
+  readonly limit: LimitVerdict | null;
+}
+
+/** Free models are those whose id says so (specification 1.5). */
+export function isFree(modelId: string): boolean {
+  return modelId.endsWith(":free");
+}
+
+/**
+ * Decides whether a request may run.
+ * @throws GatewayError `authentication`, `invalid_model`, `context_length_exceeded`, `rate_limit_exceeded`, `unavailable`.
+ */
+export function admit(deps: GenerationDeps, caller: Caller, request: ChatRequest): Admission {
+  const serving = deps.serving();
+  const ids = [request.model, ...request.fallbackModels];
+  if (caller.kind === "anonymous") requireFree(ids);
+  const offers = ids.map((id) => findOffers(serving, id));
+  const { model } = offers.flat()[0] as Offer;
+  refuseCertainOverflow(request, model);
+  if (deps.recorder.isFull()) {
+    fail("unavailable", "The gateway cannot write its records at the moment. Repeat the request later.", {
+      retryAfterS: 5,
+      internal: "too many records are waiting for the store",
+    });
+  }
+  return { offers, modelId: model.id, limit: countAnonymous(deps, caller) };
+}
+
+function requireFree(ids: readonly string[]): void {
+  const paid = ids.find((id) => !isFree(id.toLowerCase()));
+  if (paid === undefined) return;
+  fail(
+    "authentication",
+    `${quote(paid)} needs an API key. Send it as "Authorization: Bearer gw_…", or use a model whose id ends in ":free".`,
+  );
+}
+
+function findOffers(serving: Serving, id: string): readonly Offer[] {
+  const model = serving.catalog.find(id);
+  if (model === null) return fail("invalid_model", unknownModel(serving, id), { metadata: { model: id } });
+  const offers = serving.roster.offersFor(model.id);
+  return offers.length > 0
+    ? offers
+    : fail("invalid_model", unservedModel(serving, model), { metadata: { model: id } });
+}
+
+function unknownModel(serving: Serving, id: string): string {
+  const near = serving.catalog.suggest(id, 3);
+  const hint = near.length > 0 ? ` Did you mean ${near.map(quote).join(", ")}?` : "";
+  return `There is no model ${quote(id)}.${hint} GET /api/gateway/models lists the models.`;
+}
+
+function unservedModel(serving: Serving, model: ModelRecord): string {
+  const variables = model.endpoints
+    .map((endpoint) => serving.catalog.provider(endpoint.provider)?.env.apiKey[0])
+    .filter((name) => name !== undefined);
+  const how =
+    variables.length > 0 ? ` Its operator can set ${[...new Set(variables)].slice(0, 3).join(" or ")}.` : "";
+  return `No provider that is configured here serves ${quote(model.id)}.${how} GET /api/gateway/models lists what is served.`;
+}
+
+/** Ids come from clients: bounded and without line breaks. */
+function quote(id: string): string {
+  return JSON.stringify(id.slice(0, 100));
+}
+
+/** A prompt of so many bytes a token of the window cannot fit, whatever the tokenizer. */
+const CERTAIN_BYTES_PER_TOKEN = 8;
+
+/**
+ * Refuses what cannot fit (specification 7, rule 2). Closer calls are the upstream's, whose refusal says the same.
+ */
+function refuseCertainOverflow(request: ChatRequest, model: ModelRecord): void {
+  const contextLength = Math.max(...model.endpoints.map((endpoint) => endpoint.contextLength));
+  if (request.promptTextBytes <= contextLength * CERTAIN_BYTES_PER_TOKEN) return;
+  const size = { contextLength, estimatedTokens: estimateTokens(request.promptTextBytes) };
+  const failure: Failure = contextOverflow({ contextLimit: null, contextRequested: null }, size, {});
+  fail(failure.code, failure.message, failure.metadata === undefined ? {} : { metadata: failure.metadata });
+}
+
+function countAnonymous(deps: GenerationDeps, caller: Caller): LimitVerdict | null {
+  if (caller.kind !== "anonymous") return null;
+  const verdict = deps.anonymousLimit.admit(caller.addressHash, deps.clock.now());
+  if (verdict.allowed) return verdict;
+  const retryAfterS = Math.max(1, Math.ceil(verdict.retryAfterMs / 1000));
+  return fail(
+    "rate_limit_exceeded",
+    `This address has used its ${verdict.limit} requests an hour without a key. Wait ${retryAfterS} s, or send an API key.`,
+    { retryAfterS, metadata: { limit_source: "anonymous", ...verdict } },
+  );
+}

@@ -1,0 +1,210 @@
+import { BOUNDS } from "../../base/bounds.ts";
+import type { Repair } from "../../wire/conversation/outline.ts";
+import { encodeChatRequest } from "../../wire/openai-chat/encode-request.ts";
+import { type AnswerReading, readAnswer } from "../../wire/openai-chat/read-answer.ts";
+import {
+  createRelay,
+  endRelay,
+  judgeRelay,
+  type RelayIdentity,
+  type RelayState,
+  stepRelay,
+} from "../../wire/openai-chat/relay-stream.ts";
+import { readBareStatus, readVendorError, type VendorError } from "../../wire/openai-chat/vendor-error.ts";
+import { type Exchange, TransportError, type UpstreamResponse } from "../ports/transport.ts";
+import type { Candidate } from "../routing/plan.ts";
+import type { GenerationCall, GenerationDeps } from "./call.ts";
+import type { Cutoff } from "./cutoff.ts";
+import {
+  type Judgement,
+  judgeCut,
+  judgeTransportError,
+  judgeVendorError,
+  type PromptSize,
+} from "./judge-failure.ts";
+import { readBody } from "./read-body.ts";
+
+/**
+ * What one candidate came to. Once a stream has begun it cannot become a failure that someone else makes good: the
+ * type has no way back.
+ */
+export type AttemptOutcome =
+  | { readonly kind: "streaming"; readonly begun: BegunStream }
+  | {
+      readonly kind: "answered";
+      readonly reading: Extract<AnswerReading, { kind: "answer" }>;
+      readonly status: number;
+    }
+  | { readonly kind: "failed"; readonly judgement: Judgement; readonly status: number | null }
+  | { readonly kind: "client_left" };
+
+/** A stream that has reached its first token, or its end without failing. */
+export interface BegunStream {
+  readonly relay: RelayState;
+  readonly exchange: Exchange;
+  readonly response: UpstreamResponse;
+  /** What the client gets first, bytes read as Latin-1. */
+  readonly head: string;
+  /** The upstream has nothing more. */
+  readonly isOver: boolean;
+}
+
+/** What an attempt works with. */
+export interface AttemptContext {
+  readonly deps: GenerationDeps;
+  readonly call: GenerationCall;
+  readonly candidate: Candidate;
+  readonly cutoff: Cutoff;
+  readonly repair: Repair | null;
+  readonly identity: RelayIdentity;
+  readonly size: PromptSize;
+}
+
+/** Tries one candidate as far as its first token, or its whole answer where none is streamed. */
+export async function attempt(context: AttemptContext): Promise<AttemptOutcome> {
+  const { deps, call, cutoff } = context;
+  if (call.request.stream) cutoff.startPhase("first_token", deps.timers.firstTokenMs);
+  else cutoff.endPhase();
+  const exchange = openExchange(context);
+  cutoff.guard(exchange);
+  let status: number | null = null;
+  try {
+    const response = await exchange.response;
+    status = response.status;
+    if (status < 200 || status >= 300) return failed(context, await readRefusal(response), status, response);
+    if (!call.request.stream) return await readWhole(context, response);
+    return await readToFirstToken(context, exchange, response);
+  } catch (error) {
+    exchange.cancel();
+    return judgeThrown(context, error, status);
+  }
+}
+
+function openExchange({ deps, call, candidate, repair }: AttemptContext): Exchange {
+  const { provider, endpoint, key } = candidate;
+  const { quirks } = provider.record;
+  const target = {
+    model: endpoint.name,
+    noStreamOptions: quirks.noStreamOptions === true,
+    maxCompletionTokens: quirks.maxCompletionTokens === true,
+  };
+  const headers: Record<string, string> = {
+    "content-type": "application/json",
+    accept: call.request.stream ? "text/event-stream" : "application/json",
+    ...provider.headers,
+  };
+  if (key.secret !== null) headers["authorization"] = `Bearer ${key.secret}`;
+  return provider.transport.open({
+    url: provider.chatUrl,
+    method: "POST",
+    headers,
+    body: encodeChatRequest(call.request, target, repair),
+    connectTimeoutMs: deps.timers.connectMs,
+  });
+}
+
+/** A status that is none of success. */
+async function readRefusal(response: UpstreamResponse): Promise<VendorError> {
+  const body = await readBody(response, BOUNDS.errorBodyBytes, "cut");
+  try {
+    return readVendorError(response.status, JSON.parse(body.toString("utf8")));
+  } catch {
+    return readBareStatus(response.status);
+  }
+}
+
+async function readWhole(context: AttemptContext, response: UpstreamResponse): Promise<AttemptOutcome> {
+  const body = await readBody(response, BOUNDS.answerBytes, "refuse");
+  const reading = readAnswer(body.toString("utf8"), context.identity);
+  if (reading.kind === "error") return failed(context, reading.error, response.status, response);
+  return { kind: "answered", reading, status: response.status };
+}
+
+async function readToFirstToken(
+  context: AttemptContext,
+  exchange: Exchange,
+  response: UpstreamResponse,
+): Promise<AttemptOutcome> {
+  const relay = createRelay(context.identity);
+  const next = isDocument(response) ? readDocument(response) : () => response.read();
+  let head = "";
+  for (;;) {
+    const piece = await next();
+    head += piece === null ? endRelay(relay) : stepRelay(relay, latin1(piece));
+    if (relay.error !== null) return failed(context, relay.error, response.status, response, exchange);
+    const isOver = piece === null || relay.isDone;
+    if (isOver && judgeRelay(relay) !== "complete" && !relay.sawToken) {
+      return failed(context, SAID_NOTHING, response.status, response, exchange);
+    }
+    if (isOver || relay.sawToken)
+      return { kind: "streaming", begun: { relay, exchange, response, head, isOver } };
+    if (head.length > BOUNDS.heldBytes)
+      return failed(context, SAID_NOTHING, response.status, response, exchange);
+  }
+}
+
+const SAID_NOTHING: VendorError = { ...readBareStatus(502), message: "it answered with nothing" };
+
+/** Bytes read as Latin-1, which is how the relay wants them. */
+export function latin1(piece: Uint8Array): string {
+  return Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength).toString("latin1");
+}
+
+/** Whether the upstream answered with one document where a stream was asked for. */
+function isDocument(response: UpstreamResponse): boolean {
+  return /\b(json|html)\b/i.test(response.header("content-type") ?? "");
+}
+
+/** Reads a document as if it were a stream of one event; what is no JSON fails there. */
+function readDocument(response: UpstreamResponse): () => Promise<Uint8Array | null> {
+  let isRead = false;
+  return async () => {
+    if (isRead) return null;
+    isRead = true;
+    const body = await readBody(response, BOUNDS.answerBytes, "refuse");
+    const line = body
+      .toString("latin1")
+      .replace(/[\r\n]+/g, " ")
+      .trim();
+    return line === "" ? null : Buffer.from(`data: ${line}\n\n`, "latin1");
+  };
+}
+
+function failed(
+  context: AttemptContext,
+  error: VendorError,
+  status: number,
+  response: UpstreamResponse,
+  exchange?: Exchange,
+): AttemptOutcome {
+  exchange?.cancel();
+  const retryAfterS = parseRetryAfter(response.header("retry-after"), context.deps.clock.now());
+  return {
+    kind: "failed",
+    judgement: judgeVendorError(error, context.candidate, context.size, retryAfterS),
+    status,
+  };
+}
+
+/** `Retry-After` in seconds: a number or a date; null when it is neither. */
+function parseRetryAfter(value: string | null, now: number): number | null {
+  if (value === null) return null;
+  const seconds = Number(value);
+  if (Number.isFinite(seconds)) return Math.max(0, seconds);
+  const date = Date.parse(value);
+  return Number.isNaN(date) ? null : Math.max(0, (date - now) / 1000);
+}
+
+function judgeThrown(
+  { cutoff, candidate }: AttemptContext,
+  error: unknown,
+  status: number | null,
+): AttemptOutcome {
+  if (cutoff.reason === "client_left") return { kind: "client_left" };
+  if (cutoff.reason !== null)
+    return { kind: "failed", judgement: judgeCut(cutoff.reason, candidate), status };
+  if (error instanceof TransportError) {
+    return { kind: "failed", judgement: judgeTransportError(error, candidate), status };
+  }
+  throw error;
+}

@@ -1,0 +1,61 @@
+import type { Clock } from "../../base/clock.ts";
+import type { Failure } from "../../base/errors.ts";
+import type { IdSource } from "../../base/ids.ts";
+import type { ChatRequest } from "../../wire/openai-chat/decode-request.ts";
+import type { Caller } from "../accounts/records.ts";
+import type { Catalog } from "../catalog/catalog.ts";
+import type { LimitVerdict, SlidingWindow } from "../limits/sliding-window.ts";
+import type { Cooldowns } from "../routing/cooldowns.ts";
+import type { Roster } from "../routing/roster.ts";
+import type { Recorder } from "../usage/recorder.ts";
+import type { UsageRecord } from "../usage/records.ts";
+import type { Cutoff, GenerationTimers } from "./cutoff.ts";
+
+/** One inference request that has passed the door. */
+export interface GenerationCall {
+  readonly requestId: string;
+  readonly caller: Caller;
+  readonly request: ChatRequest;
+  /** Aborted when the client leaves. */
+  readonly clientSignal: AbortSignal;
+  /** Told once, when the generation has ended and its record is written. */
+  readonly onSettled: (record: UsageRecord, failure: Failure | null) => void;
+}
+
+/** What this process serves at the moment; replaced as a whole when the catalog changes. */
+export interface Serving {
+  readonly catalog: Catalog;
+  readonly roster: Roster;
+}
+
+/** What generating takes. */
+export interface GenerationDeps {
+  readonly clock: Clock;
+  readonly ids: IdSource;
+  readonly serving: () => Serving;
+  readonly recorder: Recorder;
+  readonly cooldowns: Cooldowns;
+  readonly anonymousLimit: SlidingWindow;
+  readonly timers: GenerationTimers;
+  /** Candidates that one request may try. */
+  readonly maxAttempts: number;
+  /** Generations under way, to be cut when a shutdown has waited long enough. */
+  readonly active: Set<Cutoff>;
+}
+
+/** What became of a generation, as far as its first byte. */
+export interface GenerationResult {
+  readonly generationId: string;
+  /** The model and provider that answer; null when none does. */
+  readonly model: string | null;
+  readonly provider: string | null;
+  readonly attempts: number;
+  /** The anonymous limit as it stands after this request; null for a key. */
+  readonly limit: LimitVerdict | null;
+  readonly answer:
+    | { readonly kind: "json"; readonly body: string }
+    | { readonly kind: "stream"; readonly stream: ReadableStream<Uint8Array> }
+    | { readonly kind: "failure"; readonly failure: Failure }
+    /** The client left before there was anything to answer. */
+    | { readonly kind: "gone" };
+}

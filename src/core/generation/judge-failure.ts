@@ -1,0 +1,189 @@
+import type { Failure } from "../../base/errors.ts";
+import type { VendorError } from "../../wire/openai-chat/vendor-error.ts";
+import type { TransportError } from "../ports/transport.ts";
+import type { Candidate } from "../routing/plan.ts";
+import type { CutReason } from "./cutoff.ts";
+import { redact } from "./redact.ts";
+
+/** What a failed attempt means for the request. */
+export interface Judgement {
+  /** What the client is told, should nobody else answer. */
+  readonly failure: Failure;
+  /** Whether another candidate may try. Not when the request itself is at fault. */
+  readonly mayTryNext: boolean;
+  /** How long the key is set aside; 0: not at all. Milliseconds. */
+  readonly setAsideMs: number;
+}
+
+/** How long a key without credit is left alone. Milliseconds. */
+const NO_CREDIT_MS = 60_000;
+/** Said where the upstream did not say when to come back. Seconds. */
+const RETRY_AFTER_S = 5;
+const RATE_LIMIT_RETRY_AFTER_S = 1;
+const MAX_RETRY_AFTER_S = 3_600;
+
+/** What is known of the request where a vendor's words leave gaps. Tokens. */
+export interface PromptSize {
+  readonly contextLength: number;
+  readonly estimatedTokens: number;
+}
+
+/** Judges what a vendor answered in place of an answer (docs/contract.md, "When things go wrong"). */
+export function judgeVendorError(
+  error: VendorError,
+  candidate: Candidate,
+  size: PromptSize,
+  retryAfterS: number | null,
+): Judgement {
+  const name = candidate.provider.record.name;
+  const raw = redact(error.message, candidate.key.secret);
+  const metadata = { provider: candidate.provider.record.slug, upstream_status: error.status, raw };
+  switch (error.meaning) {
+    case "bad_request":
+      return callersFault({ code: "invalid_request", message: calm(raw), metadata });
+    case "context_overflow":
+      return callersFault(contextOverflow(error, size, metadata));
+    case "rate_limited":
+      return another({
+        code: "rate_limit_exceeded",
+        message: `${name} is limiting requests. Wait and repeat the request, or name another model.`,
+        metadata: { ...metadata, limit_source: "upstream" },
+        retryAfterS: boundRetry(retryAfterS ?? RATE_LIMIT_RETRY_AFTER_S),
+      });
+    case "out_of_credit":
+      return {
+        ...another(unavailable(name, error.status, candidate, NO_CREDIT_MS / 1000)),
+        setAsideMs: NO_CREDIT_MS,
+      };
+    case "overloaded":
+      return another({
+        code: "unavailable",
+        message: `${name} is overloaded. Repeat the request later, or name another model.`,
+        metadata,
+        retryAfterS: boundRetry(retryAfterS ?? RETRY_AFTER_S),
+      });
+    case "key_refused":
+      return another({
+        code: "upstream_error",
+        message: `${name} refused the gateway's key. Tell whoever runs this gateway, or name another model.`,
+        metadata: { ...metadata, raw: "the key was refused" },
+        internal: raw,
+      });
+    case "failed":
+      return another({
+        code: "upstream_error",
+        message: `${name} failed: ${raw}. Repeat the request, or name another model.`,
+        metadata,
+      });
+  }
+}
+
+/** The context error in the words that clients look for: plain digits, limit first. */
+export function contextOverflow(
+  said: { readonly contextLimit: number | null; readonly contextRequested: number | null },
+  size: PromptSize,
+  metadata: Readonly<Record<string, unknown>>,
+): Failure {
+  const limit = said.contextLimit ?? size.contextLength;
+  const requested = said.contextRequested ?? size.estimatedTokens;
+  return {
+    code: "context_length_exceeded",
+    message: `This model's maximum context length is ${limit} tokens. However, you requested about ${requested} tokens. Shorten the messages or choose a model with a larger context.`,
+    metadata: { ...metadata, limit, requested },
+  };
+}
+
+/** Judges a connection that failed before there was an answer. */
+export function judgeTransportError(error: TransportError, candidate: Candidate): Judgement {
+  const { name, slug } = candidate.provider.record;
+  const outOfReach =
+    error.kind === "connect_failed" || error.kind === "connect_timeout" || error.kind === "tls_failed";
+  if (outOfReach) {
+    return another({
+      code: "unavailable",
+      message: `${name} is out of reach. Repeat the request later, or name another model.`,
+      metadata: { provider: slug, upstream_status: null, raw: TRANSPORT_WORDS[error.kind] },
+      retryAfterS: RETRY_AFTER_S,
+      internal: error.message,
+    });
+  }
+  return another({
+    code: "upstream_error",
+    message: `${name} broke off before it had answered. Repeat the request, or name another model.`,
+    metadata: { provider: slug, upstream_status: null, raw: TRANSPORT_WORDS[error.kind] },
+    internal: error.message,
+  });
+}
+
+const TRANSPORT_WORDS = {
+  connect_failed: "connection failed",
+  connect_timeout: "connecting took too long",
+  tls_failed: "the TLS handshake failed",
+  reset: "connection reset",
+  truncated: "the answer broke off",
+  protocol: "the answer is not HTTP",
+  cancelled: "cancelled",
+} as const;
+
+/** Judges a timer that struck, or a shutdown. The client's leaving is no failure. */
+export function judgeCut(reason: Exclude<CutReason, "client_left">, candidate: Candidate): Judgement {
+  const { name, slug } = candidate.provider.record;
+  const metadata = { provider: slug, upstream_status: null, raw: CUT_WORDS[reason] };
+  const message =
+    reason === "shutdown"
+      ? "The gateway is restarting. Repeat the request."
+      : `${name} took too long: ${CUT_WORDS[reason]}. Repeat the request later, or name another model.`;
+  const judged = another({ code: "unavailable", message, metadata, retryAfterS: RETRY_AFTER_S });
+  return { ...judged, mayTryNext: reason === "first_token" };
+}
+
+const CUT_WORDS = {
+  first_token: "no token came in time",
+  silence: "the answer fell silent",
+  total: "the whole request took longer than is allowed",
+  shutdown: "the gateway is shutting down",
+} as const;
+
+/** Of several failed attempts, what the client is told: a limit with the shortest wait, else the last. */
+export function chooseFailure(failures: readonly Failure[]): Failure {
+  const limits = failures.filter((failure) => failure.code === "rate_limit_exceeded");
+  if (limits.length > 0)
+    return limits.reduce((a, b) => ((b.retryAfterS ?? 0) < (a.retryAfterS ?? 0) ? b : a));
+  return failures.at(-1) as Failure;
+}
+
+/** Out of credit is ours to mend: nothing of it reaches a client (specification 7, rule 1). */
+function unavailable(
+  name: string,
+  upstreamStatus: number,
+  candidate: Candidate,
+  retryAfterS: number,
+): Failure {
+  return {
+    code: "unavailable",
+    message: `${name} is unavailable through this gateway at the moment. Name another model.`,
+    metadata: { provider: candidate.provider.record.slug, upstream_status: null, raw: "unavailable" },
+    retryAfterS,
+    internal: `out of credit (HTTP ${upstreamStatus})`,
+  };
+}
+
+function callersFault(failure: Failure): Judgement {
+  return { failure, mayTryNext: false, setAsideMs: 0 };
+}
+
+function another(failure: Failure): Judgement {
+  return { failure, mayTryNext: true, setAsideMs: 0 };
+}
+
+/** Agents repeat a request when they read these words, and a 400 stays a 400. */
+function calm(message: string): string {
+  return message
+    .replace(/rate[ -]limit/gi, "request limit")
+    .replace(/(please )?try again( later)?/gi, "change the request")
+    .replace(/overloaded/gi, "busy");
+}
+
+function boundRetry(seconds: number): number {
+  return Math.min(Math.max(1, Math.ceil(seconds)), MAX_RETRY_AFTER_S);
+}

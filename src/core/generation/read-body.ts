@@ -1,0 +1,23 @@
+import { TransportError, type UpstreamResponse } from "../ports/transport.ts";
+
+/**
+ * Reads a body of at most `maxBytes`. A larger one is cut there, or refused with a `TransportError`.
+ * Rejects as `read` does.
+ */
+export async function readBody(
+  response: UpstreamResponse,
+  maxBytes: number,
+  onTooLarge: "cut" | "refuse",
+): Promise<Buffer> {
+  const pieces: Uint8Array[] = [];
+  let size = 0;
+  for (let piece = await response.read(); piece !== null; piece = await response.read()) {
+    pieces.push(piece);
+    size += piece.length;
+    if (size <= maxBytes) continue;
+    if (onTooLarge === "refuse") throw new TransportError("protocol", `a body of over ${maxBytes} bytes`);
+    break;
+  }
+  const body = pieces.length === 1 ? Buffer.from(pieces[0] as Uint8Array) : Buffer.concat(pieces);
+  return body.length > maxBytes ? body.subarray(0, maxBytes) : body;
+}

@@ -1,0 +1,9 @@
+/** What vendors repeat in their errors and nobody outside should read: keys, organizations, projects. */
+const SECRETS =
+  /\b(?:sk|pk|rk|gsk|xai|gw|key|nvapi|hf|pplx|csk|fw)[-_][A-Za-z0-9*_-]{8,}|\b(?:org|proj|acct)[-_][A-Za-z0-9]{6,}|Bearer\s+\S+/g;
+
+/** A vendor's words without secrets, `key` among them. */
+export function redact(text: string, key: string | null): string {
+  const withoutKey = key !== null && key.length >= 4 ? text.replaceAll(key, "[redacted]") : text;
+  return withoutKey.replace(SECRETS, "[redacted]");
+}

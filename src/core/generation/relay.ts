@@ -1,0 +1,226 @@
+import type { Timer } from "../../base/clock.ts";
+import { type Failure, statusOf } from "../../base/errors.ts";
+import {
+  encodeEnd,
+  encodeStreamError,
+  endRelay,
+  finishOfRelay,
+  judgeRelay,
+  type RelayVerdict,
+  stepRelay,
+} from "../../wire/openai-chat/relay-stream.ts";
+import type { Candidate } from "../routing/plan.ts";
+import type { UsageRecord } from "../usage/records.ts";
+import { type BegunStream, latin1 } from "./attempt.ts";
+import type { GenerationCall, GenerationDeps } from "./call.ts";
+import type { Cutoff } from "./cutoff.ts";
+import { judgeCut, judgeVendorError, type PromptSize } from "./judge-failure.ts";
+import { costOf, encodePricedUsage, estimateUsage, settle } from "./settle.ts";
+
+/** What relaying works with. */
+export interface RelayContext {
+  readonly deps: GenerationDeps;
+  readonly call: GenerationCall;
+  readonly candidate: Candidate;
+  readonly cutoff: Cutoff;
+  readonly record: UsageRecord;
+  readonly size: PromptSize;
+  /** The `gateway_metadata` of the last event, or null. */
+  readonly metadata: Readonly<Record<string, unknown>> | null;
+  readonly firstTokenAt: number;
+  /** Told once, when nothing more will be sent. */
+  readonly onOver: () => void;
+}
+
+const KEEP_ALIVE = Buffer.from(": keep-alive\n\n");
+/** How long an upstream may take to close its answer after its last event, so that its connection can be used again. */
+const CLOSE_MS = 1_000;
+
+/**
+ * The rest of a stream that has begun, as the client's body. It ends once: with a finish, the usage and `[DONE]`, or
+ * with an error event; or silently, when the client has left. The record is written before the client sees the end.
+ */
+export function relayStream(context: RelayContext, begun: BegunStream): ReadableStream<Uint8Array> {
+  return new StreamPump(context, begun).stream();
+}
+
+class StreamPump {
+  private isOver = false;
+  private keepAlive: Timer | null = null;
+  private sentAt: number;
+  private controller!: ReadableStreamDefaultController<Uint8Array>;
+
+  constructor(
+    private readonly context: RelayContext,
+    private readonly begun: BegunStream,
+  ) {
+    this.sentAt = context.deps.clock.now();
+  }
+
+  stream(): ReadableStream<Uint8Array> {
+    return new ReadableStream<Uint8Array>({
+      start: (controller) => this.start(controller),
+      pull: () => this.pull(),
+      cancel: () => this.context.cutoff.cut("client_left"),
+    });
+  }
+
+  private start(controller: ReadableStreamDefaultController<Uint8Array>): void {
+    this.controller = controller;
+    const { cutoff, deps } = this.context;
+    if (this.begun.isOver) {
+      this.finish(this.begun.head);
+      return;
+    }
+    this.send(this.begun.head);
+    cutoff.onCut = () => this.endCut();
+    if (cutoff.reason !== null) {
+      this.endCut();
+      return;
+    }
+    cutoff.startPhase("silence", deps.timers.silenceMs);
+    cutoff.hold();
+    this.armKeepAlive(deps.timers.keepAliveMs);
+  }
+
+  /** Reads until there is something to send: the client's reading is what moves the upstream. */
+  private async pull(): Promise<void> {
+    const { cutoff } = this.context;
+    const { relay, response } = this.begun;
+    cutoff.touch();
+    while (!this.isOver) {
+      let piece: Uint8Array | null;
+      try {
+        piece = await response.read();
+      } catch {
+        if (!this.isOver) this.finish("");
+        return;
+      }
+      if (this.isOver) return;
+      cutoff.touch();
+      const out = piece === null ? endRelay(relay) : stepRelay(relay, latin1(piece));
+      if (piece === null || relay.isDone || relay.error !== null) return this.finish(out);
+      if (out === "") continue;
+      this.send(out);
+      // Until the client reads on, the silence is not the upstream's.
+      cutoff.hold();
+      return;
+    }
+  }
+
+  private send(out: string): void {
+    if (out === "") return;
+    this.sentAt = this.context.deps.clock.now();
+    this.controller.enqueue(Buffer.from(out, "latin1"));
+  }
+
+  /** The upstream has ended, well or badly: what came decides. */
+  private finish(out: string): void {
+    const verdict = judgeRelay(this.begun.relay);
+    this.leave();
+    if (verdict === "complete") this.complete(out);
+    else this.breakOff(out, this.judge(verdict));
+    this.closeUpstream();
+  }
+
+  private complete(out: string): void {
+    const { deps, call, record, candidate, metadata, firstTokenAt } = this.context;
+    const { relay } = this.begun;
+    const usage = relay.usage ?? estimateUsage(call.request.promptTextBytes, relay.producedBytes);
+    const finish = finishOfRelay(relay);
+    settle(deps, call, record, candidate, {
+      outcome: "completed",
+      failure: null,
+      status: 200,
+      usage,
+      finish,
+      firstTokenAt,
+    });
+    const priced = encodePricedUsage(usage, costOf(candidate, usage));
+    this.send(out + encodeEnd(relay, priced, metadata));
+    this.controller.close();
+  }
+
+  /** After the first token nobody else may go on; the client is told that the answer is broken. */
+  private breakOff(out: string, failure: Failure): void {
+    this.settleBroken("failed", failure);
+    const error = { message: failure.message, code: statusOf(failure), type: failure.code };
+    this.send(out + encodeStreamError(this.begun.relay.identity, error));
+    this.controller.close();
+  }
+
+  private judge(verdict: RelayVerdict): Failure {
+    const { candidate, size } = this.context;
+    const { error } = this.begun.relay;
+    if (error !== null) return judgeVendorError(error, candidate, size, null).failure;
+    const { name, slug } = candidate.provider.record;
+    const raw = verdict === "empty" ? "the answer is empty" : "the answer broke off before its end";
+    return {
+      code: "upstream_error",
+      message: `${name} broke off in the middle of the answer. Repeat the request.`,
+      metadata: { provider: slug, upstream_status: 200, raw },
+    };
+  }
+
+  private endCut(): void {
+    const { reason } = this.context.cutoff;
+    if (this.isOver || reason === null) return;
+    this.leave();
+    if (reason === "client_left") {
+      this.settleBroken("cancelled", null);
+      // Nobody reads any more; closing frees the stream.
+      try {
+        this.controller.close();
+      } catch {}
+      return;
+    }
+    this.breakOff("", judgeCut(reason, this.context.candidate).failure);
+  }
+
+  private settleBroken(outcome: "failed" | "cancelled", failure: Failure | null): void {
+    const { deps, call, record, candidate, firstTokenAt } = this.context;
+    const { relay } = this.begun;
+    const usage = relay.usage ?? estimateUsage(call.request.promptTextBytes, relay.producedBytes);
+    settle(deps, call, record, candidate, {
+      outcome,
+      failure,
+      status: 200,
+      usage: { ...usage, estimated: true },
+      finish: finishOfRelay(relay),
+      firstTokenAt,
+    });
+  }
+
+  private leave(): void {
+    this.isOver = true;
+    this.keepAlive?.cancel();
+    this.context.cutoff.stop();
+    this.context.onOver();
+  }
+
+  /** Lets the upstream close its answer, so that the connection serves the next; gives up if it does not. */
+  private closeUpstream(): void {
+    const { exchange, response } = this.begun;
+    const timer = this.context.deps.clock.after(CLOSE_MS, () => exchange.cancel());
+    const drain = async (): Promise<void> => {
+      while ((await response.read()) !== null);
+    };
+    drain()
+      .catch(() => exchange.cancel())
+      .finally(() => timer.cancel());
+  }
+
+  /** One timer that looks whether it was quiet for long enough, instead of one that is set anew with every event. */
+  private armKeepAlive(delayMs: number): void {
+    const { clock, timers } = this.context.deps;
+    this.keepAlive = clock.after(delayMs, () => {
+      if (this.isOver) return;
+      const quietMs = clock.now() - this.sentAt;
+      if (quietMs < timers.keepAliveMs) return this.armKeepAlive(timers.keepAliveMs - quietMs);
+      // A client that does not read needs no sign of life, and a buffer of them has no bound.
+      if ((this.controller.desiredSize ?? 0) > 0) this.controller.enqueue(KEEP_ALIVE);
+      this.sentAt = clock.now();
+      this.armKeepAlive(timers.keepAliveMs);
+    });
+  }
+}

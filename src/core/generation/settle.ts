@@ -1,0 +1,142 @@
+import type { Failure } from "../../base/errors.ts";
+import { toDollars } from "../../base/money.ts";
+import { estimateTokens, type TokenUsage } from "../../wire/conversation/usage.ts";
+import { encodeUsage } from "../../wire/openai-chat/usage.ts";
+import type { Candidate } from "../routing/plan.ts";
+import type { Outcome, UsageRecord } from "../usage/records.ts";
+import { isFree } from "./admit.ts";
+import type { GenerationCall, GenerationDeps } from "./call.ts";
+import { priceUsage } from "./price-usage.ts";
+
+/** How a generation ended. */
+export interface Ending {
+  readonly outcome: Exclude<Outcome, "open" | "interrupted">;
+  /** The failure that the client saw, or null. */
+  readonly failure: Failure | null;
+  /** HTTP status that the client saw. */
+  readonly status: number;
+  /** Null where nothing was produced. */
+  readonly usage: TokenUsage | null;
+  readonly finish: { readonly client: string; readonly native: string } | null;
+  readonly firstTokenAt: number | null;
+}
+
+/** What a usage costs: what the account pays, and the provider's list price. Nanodollars. */
+export interface Cost {
+  readonly paid: number;
+  readonly list: number;
+}
+
+/** Prices a usage at the candidate that produced it. Free models cost nothing. */
+export function costOf(candidate: Candidate, usage: TokenUsage): Cost {
+  const list = priceUsage(candidate.endpoint, usage);
+  return { paid: isFree(candidate.model.id) ? 0 : list, list };
+}
+
+/** The usage object for the client. */
+export function encodePricedUsage(usage: TokenUsage, cost: Cost): Record<string, unknown> {
+  return encodeUsage(usage, {
+    cost: toDollars(cost.paid),
+    upstreamInferenceCost: toDollars(cost.list),
+    isByok: false,
+  });
+}
+
+/** What was used by an answer whose vendor gave no numbers, or that broke off: counted by its text. */
+export function estimateUsage(promptTextBytes: number, producedBytes: number): TokenUsage {
+  return {
+    promptTokens: estimateTokens(promptTextBytes),
+    completionTokens: estimateTokens(producedBytes),
+    cachedTokens: 0,
+    cacheWriteTokens: 0,
+    reasoningTokens: 0,
+    estimated: true,
+  };
+}
+
+/** The record as it stands before any attempt. */
+export function openRecord(
+  deps: GenerationDeps,
+  call: GenerationCall,
+  id: string,
+  modelId: string,
+): UsageRecord {
+  const { caller, request } = call;
+  const now = deps.clock.now();
+  return {
+    id,
+    requestId: call.requestId,
+    accountId: caller.kind === "key" ? caller.key.accountId : null,
+    keyId: caller.kind === "key" ? caller.key.id : null,
+    addressHash: caller.kind === "anonymous" ? caller.addressHash : null,
+    api: "chat.completions",
+    streamed: request.stream,
+    requestedModel: modelId,
+    model: null,
+    provider: null,
+    upstreamModel: null,
+    outcome: "open",
+    error: null,
+    status: null,
+    finishReason: null,
+    nativeFinishReason: null,
+    promptTokens: estimateTokens(request.promptTextBytes),
+    completionTokens: 0,
+    cachedTokens: 0,
+    cacheWriteTokens: 0,
+    reasoningTokens: 0,
+    estimated: true,
+    costNanodollars: 0,
+    upstreamCostNanodollars: 0,
+    createdAt: now,
+    firstTokenAt: null,
+    finishedAt: null,
+    attempts: [],
+  };
+}
+
+/** The record with the candidate that is being tried. */
+export function withCandidate(record: UsageRecord, candidate: Candidate): UsageRecord {
+  return {
+    ...record,
+    model: candidate.model.id,
+    provider: candidate.provider.record.slug,
+    upstreamModel: candidate.endpoint.name,
+  };
+}
+
+/**
+ * Writes the end of a generation into its record, so that it outlives the process when this returns, and tells
+ * whoever listens. `candidate` is who produced the usage; null when nobody did.
+ */
+export function settle(
+  deps: GenerationDeps,
+  call: GenerationCall,
+  record: UsageRecord,
+  candidate: Candidate | null,
+  ending: Ending,
+): void {
+  const usage = candidate === null ? null : ending.usage;
+  const cost = usage === null || candidate === null ? { paid: 0, list: 0 } : costOf(candidate, usage);
+  const settled: UsageRecord = {
+    ...record,
+    outcome: ending.outcome,
+    error: ending.failure?.code ?? null,
+    status: ending.status,
+    finishReason: ending.finish?.client ?? null,
+    nativeFinishReason: ending.finish?.native ?? null,
+    promptTokens: usage?.promptTokens ?? 0,
+    completionTokens: usage?.completionTokens ?? 0,
+    cachedTokens: usage?.cachedTokens ?? 0,
+    cacheWriteTokens: usage?.cacheWriteTokens ?? 0,
+    reasoningTokens: usage?.reasoningTokens ?? 0,
+    estimated: usage?.estimated ?? false,
+    costNanodollars: cost.paid,
+    upstreamCostNanodollars: cost.list,
+    firstTokenAt: ending.firstTokenAt,
+    finishedAt: deps.clock.now(),
+  };
+  deps.recorder.write(settled);
+  deps.recorder.flush();
+  call.onSettled(settled, ending.failure);
+}

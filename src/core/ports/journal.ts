@@ -1,0 +1,18 @@
+/**
+ * An append-only file of entries that the store does not have yet. What has been `flush`ed outlives the process,
+ * `kill -9` included.
+ */
+export interface Journal {
+  /** Adds an entry, one line of text without line breaks. It is in the file with the next `flush`, at the latest with the next turn of the event loop. */
+  append(entry: string): void;
+  /** Puts what was appended into the file now. Cheap when there is nothing. */
+  flush(): void;
+  /** A mark after everything appended so far, for `release`. */
+  mark(): number;
+  /** The store has everything before the mark: drops it. */
+  release(mark: number): void;
+  /** Entries that an earlier process left, oldest first. A torn last line is left out. */
+  recover(): readonly string[];
+  /** Flushes and closes. Drops the files if everything was released. */
+  close(): void;
+}

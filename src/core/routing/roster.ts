@@ -1,0 +1,65 @@
+import type { ModelEndpoint, ModelRecord, ProviderRecord } from "../catalog/records.ts";
+import type { Transport } from "../ports/transport.ts";
+
+/** A credential for a provider. The secret goes into requests to it and nowhere else. */
+export interface ProviderKey {
+  /** Tells keys apart in memory: `openai#0`. */
+  readonly label: string;
+  /** Null: a host that wants none. */
+  readonly secret: string | null;
+}
+
+/** A provider that can be called: its facts, where it is, and with what. */
+export interface ServedProvider {
+  readonly record: ProviderRecord;
+  /** Where chat completions go. */
+  readonly chatUrl: URL;
+  /** At least one. */
+  readonly keys: readonly ProviderKey[];
+  /** Headers it wants on every request, besides the key. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly transport: Transport;
+}
+
+/** A provider that could answer for a model. */
+export interface Offer {
+  readonly model: ModelRecord;
+  readonly endpoint: ModelEndpoint;
+  readonly provider: ServedProvider;
+}
+
+/** What this gateway can serve: the catalog's models, as far as there are keys for them. */
+export interface Roster {
+  /** Offers for a model, cheapest first; empty when nobody here serves it. */
+  offersFor(modelId: string): readonly Offer[];
+  /** Models that someone here serves, in the catalog's order. */
+  readonly models: readonly ModelRecord[];
+  readonly providers: readonly ServedProvider[];
+}
+
+/** Joins models with the providers that hold keys for them. Offers without a price are left out (docs/contract.md, "Models"). */
+export function createRoster(models: readonly ModelRecord[], providers: readonly ServedProvider[]): Roster {
+  const bySlug = new Map(providers.map((provider) => [provider.record.slug, provider]));
+  const offers = new Map<string, readonly Offer[]>();
+  for (const model of models) {
+    const found = model.endpoints.flatMap((endpoint): Offer[] => {
+      const provider = bySlug.get(endpoint.provider);
+      return provider === undefined || endpoint.prices === null ? [] : [{ model, endpoint, provider }];
+    });
+    if (found.length > 0) offers.set(model.id, found.toSorted(byPrice));
+  }
+  return {
+    offersFor: (modelId) => offers.get(modelId) ?? [],
+    models: models.filter((model) => offers.has(model.id)),
+    providers,
+  };
+}
+
+/** Order only, so floats will do. */
+function byPrice(a: Offer, b: Offer): number {
+  return listPrice(a) - listPrice(b) || a.provider.record.slug.localeCompare(b.provider.record.slug);
+}
+
+function listPrice({ endpoint }: Offer): number {
+  return Number(endpoint.prices?.prompt ?? 0) + Number(endpoint.prices?.completion ?? 0);
+}

@@ -1,0 +1,123 @@
+import type { Clock } from "../../base/clock.ts";
+import type { Journal } from "../ports/journal.ts";
+import type { UsageStore } from "../ports/usage-store.ts";
+import type { UsageRecord } from "./records.ts";
+
+/** How long records wait for company before they go to the store together. Milliseconds. */
+const GATHER_MS = 100;
+/** How long to wait after the store refused. Milliseconds. */
+const RETRY_MS = 1_000;
+/** Records that may wait for a store that is away. Past it no more requests are let in. */
+const MAX_WAITING = 50_000;
+
+/**
+ * Keeps usage records safe: each goes to the journal at once, and from there to the store in groups. What the
+ * journal has is not lost by a crash, and not lost while the store is away.
+ */
+export interface Recorder {
+  /** Writes a record down, replacing its earlier version. `flush` before the client sees what it is about. */
+  write(record: UsageRecord): void;
+  /** Makes what was written outlive the process. */
+  flush(): void;
+  /** The newest version of a record, wherever it is. */
+  find(id: string): Promise<UsageRecord | null>;
+  /** Whether too much is waiting to take on more. */
+  isFull(): boolean;
+  /** Whether the store took the last group. */
+  isHealthy(): boolean;
+  /** Brings everything to the store. Rejects when the store refuses; the journal then still has it. */
+  drain(): Promise<void>;
+}
+
+/** A recorder; `onStoreError` hears of each refusal of the store. */
+export function createRecorder(
+  journal: Journal,
+  store: UsageStore,
+  clock: Clock,
+  onStoreError: (error: unknown) => void,
+): Recorder {
+  let waiting = new Map<string, UsageRecord>();
+  let isScheduled = false;
+  let saving: Promise<void> | null = null;
+  /** The group that is on its way, still to be found by id. */
+  let leaving: ReadonlyMap<string, UsageRecord> = new Map();
+  let healthy = true;
+
+  const schedule = (delayMs: number): void => {
+    if (isScheduled) return;
+    isScheduled = true;
+    clock.after(delayMs, () => {
+      isScheduled = false;
+      save().catch(onStoreError);
+    });
+  };
+
+  const saveGroup = async (): Promise<void> => {
+    const group = waiting;
+    const mark = journal.mark();
+    waiting = new Map();
+    leaving = group;
+    try {
+      await store.saveUsage([...group.values()]);
+      healthy = true;
+      journal.release(mark);
+    } catch (error) {
+      healthy = false;
+      // Newer versions that came meanwhile win.
+      waiting = new Map([...group, ...waiting]);
+      throw error;
+    } finally {
+      leaving = new Map();
+      saving = null;
+      if (waiting.size > 0) schedule(healthy ? GATHER_MS : RETRY_MS);
+    }
+  };
+
+  const save = (): Promise<void> => {
+    if (waiting.size > 0) saving ??= saveGroup();
+    return saving ?? Promise.resolve();
+  };
+
+  return {
+    write(record) {
+      journal.append(JSON.stringify(record));
+      waiting.set(record.id, record);
+      schedule(GATHER_MS);
+    },
+    flush: () => journal.flush(),
+    find: async (id) => waiting.get(id) ?? leaving.get(id) ?? (await store.findUsage(id)),
+    isFull: () => waiting.size >= MAX_WAITING,
+    isHealthy: () => healthy,
+    async drain() {
+      journal.flush();
+      while (waiting.size > 0 || saving !== null) await save();
+    },
+  };
+}
+
+/**
+ * Settles what an earlier process left: entries of its journal go to the store, and whatever is still open there was
+ * cut short by its death. Gives how many entries were brought over and how many were open.
+ */
+export async function recoverUsage(
+  journal: Journal,
+  store: UsageStore,
+  now: number,
+): Promise<{ readonly brought: number; readonly interrupted: number }> {
+  const latest = new Map<string, UsageRecord>();
+  for (const entry of journal.recover()) {
+    const record = JSON.parse(entry) as UsageRecord;
+    latest.set(record.id, record);
+  }
+  if (latest.size > 0) await store.saveUsage([...latest.values()]);
+  const open = await store.findOpenUsage();
+  if (open.length > 0) {
+    await store.saveUsage(
+      open.map(
+        (record) => ({ ...record, outcome: "interrupted", estimated: true, finishedAt: now }) as const,
+      ),
+    );
+  }
+  journal.release(journal.mark());
+  return { brought: latest.size, interrupted: open.length };
+}

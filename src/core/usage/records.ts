@@ -1,0 +1,62 @@
+/** One try of one candidate, as recorded. */
+export interface AttemptRecord {
+  readonly provider: string;
+  /** The model's name there. */
+  readonly upstreamModel: string;
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number;
+  /** Milliseconds until it began to answer or failed; null while it runs. */
+  readonly durationMs: number | null;
+  /** HTTP status; null when none came. */
+  readonly upstreamStatus: number | null;
+  /** Why it failed; null when it did not. */
+  readonly error: string | null;
+}
+
+/**
+ * How a generation ended. `open` while it runs; `interrupted` when the gateway died under it, which is found at the
+ * next start.
+ */
+export type Outcome = "open" | "completed" | "failed" | "cancelled" | "interrupted";
+
+/** What is kept of every generation: who, what, by whom, how much, how it ended. Never contents. */
+export interface UsageRecord {
+  readonly id: string;
+  readonly requestId: string;
+  /** Null for anonymous use. */
+  readonly accountId: string | null;
+  readonly keyId: string | null;
+  /** Keyed hash of the client's address; null where a key says who it was. */
+  readonly addressHash: string | null;
+  /** The client API: `chat.completions`. */
+  readonly api: string;
+  readonly streamed: boolean;
+  readonly requestedModel: string;
+  /** Null until one has answered. */
+  readonly model: string | null;
+  readonly provider: string | null;
+  readonly upstreamModel: string | null;
+  readonly outcome: Outcome;
+  /** The `ErrorCode`, where one was answered. */
+  readonly error: string | null;
+  /** HTTP status that the client saw; null while open. */
+  readonly status: number | null;
+  readonly finishReason: string | null;
+  readonly nativeFinishReason: string | null;
+  readonly promptTokens: number;
+  readonly completionTokens: number;
+  readonly cachedTokens: number;
+  readonly cacheWriteTokens: number;
+  readonly reasoningTokens: number;
+  /** Tokens were counted here, because the vendor gave no numbers or the answer broke off. */
+  readonly estimated: boolean;
+  /** What the account pays, in nanodollars. */
+  readonly costNanodollars: number;
+  /** List price of the provider, in nanodollars. */
+  readonly upstreamCostNanodollars: number;
+  /** Milliseconds since the epoch. */
+  readonly createdAt: number;
+  readonly firstTokenAt: number | null;
+  readonly finishedAt: number | null;
+  readonly attempts: readonly AttemptRecord[];
+}
