@@ -1,0 +1,92 @@
+import { createHash } from "node:crypto";
+import type { ToolCallRules } from "./outline.ts";
+
+/** Longest tool-call id of the Anthropic and OpenAI families. Characters. */
+const MAX_ID_CHARACTERS = 64;
+
+const MISTRAL_ID = /^[A-Za-z0-9]{9}$/;
+const ANTHROPIC_ID = /^[A-Za-z0-9_-]{1,64}$/;
+
+const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+
+/** The shape of the ids we make for a family: every one of them fits it. `digits` are taken from ALPHABET. */
+const MADE_IDS = {
+  mistral: { prefix: "", digits: 9 },
+  anthropic: { prefix: "call_", digits: 24 },
+  openai: { prefix: "call_", digits: 24 },
+} as const;
+
+/**
+ * Whether a family accepts a tool-call id (docs/contract.md, "Tool-call repair", rule 5). The empty id fits
+ * none.
+ */
+export function fitsToolCallId(id: string, family: ToolCallRules["ids"]): boolean {
+  if (family === "mistral") return MISTRAL_ID.test(id);
+  if (family === "anthropic") return ANTHROPIC_ID.test(id);
+  return id !== "" && countsAtMost(id, MAX_ID_CHARACTERS) && id.isWellFormed();
+}
+
+/** Whether a text has at most `limit` characters, a surrogate pair being one. */
+function countsAtMost(text: string, limit: number): boolean {
+  if (text.length <= limit) return true;
+  return text.length <= 2 * limit && [...text].length <= limit;
+}
+
+/** Chooses the ids that go to the upstream, for one request. */
+export interface ToolCallIds {
+  /** The id to send for a client's id: the same one for the same id. `clientId` is not empty. */
+  idFor(clientId: string): string;
+  /** An id for a call that has none, made from the call's position. Each position is asked for once. */
+  makeUp(messageIndex: number, callIndex: number): string;
+  /** How many ids were mapped or made up. */
+  changed(): number;
+  /** Sent ids to client ids, where they differ. Made-up ids are absent: the client knows none for them. */
+  readonly originalIds: ReadonlyMap<string, string>;
+}
+
+/**
+ * Maps ids that a family refuses (docs/contract.md, "Tool-call repair", rules 5 and 6). A mapped id depends on
+ * the client's id alone, so it is the same in every request of a conversation and prompt caches keep matching;
+ * only where it is taken already in this request does the next one of its series serve. `fitting` holds the
+ * request's ids that fit: they stay, and no other id is mapped onto them.
+ */
+export function createToolCallIds(family: ToolCallRules["ids"], fitting: Iterable<string>): ToolCallIds {
+  const taken = new Set(fitting);
+  const sentIds = new Map<string, string>();
+  const originalIds = new Map<string, string>();
+  let changed = 0;
+
+  const take = (seed: string): string => {
+    let round = 0;
+    let id = deriveId(family, seed, round);
+    while (taken.has(id)) id = deriveId(family, seed, ++round);
+    taken.add(id);
+    changed++;
+    return id;
+  };
+
+  return {
+    originalIds,
+    changed: () => changed,
+    idFor(clientId) {
+      if (fitsToolCallId(clientId, family)) return clientId;
+      const known = sentIds.get(clientId);
+      if (known !== undefined) return known;
+      const sent = take(`id:${clientId}`);
+      sentIds.set(clientId, sent);
+      originalIds.set(sent, clientId);
+      return sent;
+    },
+    makeUp: (messageIndex, callIndex) => take(`position:${messageIndex}:${callIndex}`),
+  };
+}
+
+/** Member `round` of a seed's endless series of ids. */
+function deriveId(family: ToolCallRules["ids"], seed: string, round: number): string {
+  // UTF-16, because in UTF-8 all lone surrogates are one and the same character.
+  const digest = createHash("sha256").update(`${round}:${seed}`, "utf16le").digest();
+  const { prefix, digits } = MADE_IDS[family];
+  let id: string = prefix;
+  for (let at = 0; at < digits; at++) id += ALPHABET[digest[at]! % ALPHABET.length];
+  return id;
+}
