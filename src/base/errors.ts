@@ -30,6 +30,8 @@ export interface Failure {
   readonly metadata?: Readonly<Record<string, unknown>>;
   /** Seconds, for the `Retry-After` header; whole and at least 1. */
   readonly retryAfterS?: number;
+  /** More headers for the answer, such as the limit's. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** For the log only. Never rendered. */
   readonly internal?: string;
 }

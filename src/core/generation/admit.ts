@@ -3,6 +3,7 @@ import { estimateTokens } from "../../wire/conversation/usage.ts";
 import type { ChatRequest } from "../../wire/openai-chat/decode-request.ts";
 import type { Caller } from "../accounts/records.ts";
 import type { ModelRecord } from "../catalog/records.ts";
+import { limitHeaders } from "../limits/limit-headers.ts";
 import type { LimitVerdict } from "../limits/sliding-window.ts";
 import type { Offer } from "../routing/roster.ts";
 import type { GenerationDeps, Serving } from "./call.ts";
@@ -102,6 +103,6 @@ function countAnonymous(deps: GenerationDeps, caller: Caller): LimitVerdict | nu
   return fail(
     "rate_limit_exceeded",
     `This address has used its ${verdict.limit} requests an hour without a key. Wait ${retryAfterS} s, or send an API key.`,
-    { retryAfterS, metadata: { limit_source: "anonymous", ...verdict } },
+    { retryAfterS, metadata: { limit_source: "anonymous" }, headers: limitHeaders(verdict) },
   );
 }

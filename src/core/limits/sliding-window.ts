@@ -14,6 +14,8 @@ export interface LimitVerdict {
 export interface SlidingWindow {
   /** Counts a request at `now`, unless the limit is reached. */
   admit(key: string, now: number): LimitVerdict;
+  /** How the limit stands, counting nothing. */
+  peek(key: string, now: number): LimitVerdict;
   /** Counts a request of the past, from before a restart. */
   restore(key: string, at: number): void;
 }
@@ -36,20 +38,28 @@ export function createSlidingWindow(limit: number, windowMs: number): SlidingWin
     return current;
   };
 
+  const judge = (current: readonly number[], allowed: boolean, now: number): LimitVerdict => {
+    const newest = current.at(-1);
+    const blocking = current[current.length - limit];
+    return {
+      allowed,
+      limit,
+      remaining: Math.max(0, limit - current.length),
+      resetMs: newest === undefined ? 0 : newest + windowMs - now,
+      retryAfterMs: allowed || blocking === undefined ? 0 : blocking + windowMs - now,
+    };
+  };
+
   return {
     admit(key, now) {
       const current = touch(key, now);
       const allowed = current.length < limit;
       if (allowed) current.push(now);
-      const newest = current.at(-1) ?? now;
-      const blocking = current[current.length - limit];
-      return {
-        allowed,
-        limit,
-        remaining: Math.max(0, limit - current.length),
-        resetMs: newest + windowMs - now,
-        retryAfterMs: allowed || blocking === undefined ? 0 : blocking + windowMs - now,
-      };
+      return judge(current, allowed, now);
+    },
+    peek(key, now) {
+      const current = (times.get(key) ?? []).filter((at) => at > now - windowMs);
+      return judge(current, current.length < limit, now);
     },
     restore(key, at) {
       const known = times.get(key);

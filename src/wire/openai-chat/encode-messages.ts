@@ -18,11 +18,17 @@ function encodeMessage(request: ChatRequest, items: readonly JsonNode[], repaire
     return JSON.stringify({ role: "tool", tool_call_id: repaired.callId, content: INTERRUPTED });
   }
   const message = items[repaired.from] as JsonNode;
-  const splices: Splice[] = [];
+  const splices = repaired.calls === null ? removeEmptyCalls(message) : [];
   if (repaired.callId !== null)
     splices.push(setMember(message, "tool_call_id", JSON.stringify(repaired.callId)));
   if (repaired.calls !== null) splices.push(...replaceCalls(request, message, repaired.calls));
   return splice(request, message, splices);
+}
+
+/** An empty list of calls disappears (rule 6); some vendors refuse one. */
+export function removeEmptyCalls(message: JsonNode): Splice[] {
+  const isEmpty = memberOf(message, "tool_calls")?.items?.length === 0;
+  return isEmpty ? removeMembers(message, new Set(["tool_calls"])) : [];
 }
 
 function replaceCalls(
@@ -31,7 +37,6 @@ function replaceCalls(
   calls: readonly { readonly from: number; readonly id: string }[],
 ): Splice[] {
   const node = memberOf(message, "tool_calls") as JsonNode;
-  // An empty list disappears (rule 6).
   if (calls.length === 0) return removeMembers(message, new Set(["tool_calls"]));
   const kept = calls.map(({ from, id }) => {
     const call = (node.items ?? [])[from] as JsonNode;

@@ -2,7 +2,7 @@ import type { Repair } from "../conversation/outline.ts";
 import { type JsonNode, memberOf, stringOf } from "../json/scan.ts";
 import { appendMember, applySplices, removeMembers, type Splice } from "../json/splice.ts";
 import type { ChatRequest } from "./decode-request.ts";
-import { encodeMessages } from "./encode-messages.ts";
+import { encodeMessages, removeEmptyCalls } from "./encode-messages.ts";
 import { GATEWAY_FIELDS } from "./request-shape.ts";
 
 /** What the chosen provider wants to be different from what the client sent. */
@@ -28,6 +28,7 @@ export function encodeChatRequest(request: ChatRequest, target: ChatTarget, repa
   if (target.maxCompletionTokens) splices.push(...renameMaxTokens(root, removed));
   splices.push(...addToolParameters(request));
   if (repair !== null) splices.push(encodeMessages(request, repair));
+  else for (const message of memberOf(root, "messages")?.items ?? []) splices.push(...removeEmptyCalls(message));
   splices.push(...removeMembers(root, removed));
   return applySplices(request.bytes, splices);
 }

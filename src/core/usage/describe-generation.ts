@@ -1,0 +1,44 @@
+import { toDollars } from "../../base/money.ts";
+import type { UsageRecord } from "./records.ts";
+
+/** A generation as `GET generation?id=` shows it. Who called is left out: only they can ask. */
+export function describeGeneration(record: UsageRecord): Record<string, unknown> {
+  const { createdAt, firstTokenAt, finishedAt } = record;
+  return {
+    id: record.id,
+    request_id: record.requestId,
+    api: record.api,
+    requested_model: record.requestedModel,
+    model: record.model,
+    provider_name: record.provider,
+    streamed: record.streamed,
+    outcome: record.outcome,
+    cancelled: record.outcome === "cancelled",
+    status: record.status,
+    error_type: record.error,
+    finish_reason: record.finishReason,
+    native_finish_reason: record.nativeFinishReason,
+    created_at: new Date(createdAt).toISOString(),
+    /** Milliseconds. */
+    latency: firstTokenAt === null ? null : firstTokenAt - createdAt,
+    generation_time: firstTokenAt === null || finishedAt === null ? null : finishedAt - firstTokenAt,
+    tokens_prompt: record.promptTokens,
+    tokens_completion: record.completionTokens,
+    tokens_cached: record.cachedTokens,
+    tokens_cache_write: record.cacheWriteTokens,
+    tokens_reasoning: record.reasoningTokens,
+    estimated: record.estimated,
+    total_cost: toDollars(record.costNanodollars),
+    total_cost_nanodollars: record.costNanodollars,
+    upstream_inference_cost: toDollars(record.upstreamCostNanodollars),
+    is_byok: false,
+    attempts: record.attempts.map((attempt) => ({
+      provider_name: attempt.provider,
+      upstream_model: attempt.upstreamModel,
+      started_at: new Date(attempt.startedAt).toISOString(),
+      duration_ms: attempt.durationMs,
+      upstream_status: attempt.upstreamStatus,
+      error_type: attempt.error,
+    })),
+  };
+}

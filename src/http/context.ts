@@ -1,0 +1,47 @@
+import type { Clock } from "../base/clock.ts";
+import type { IdSource } from "../base/ids.ts";
+import type { KeyRing } from "../core/accounts/key-ring.ts";
+import type { KeyMaker } from "../core/accounts/manage-keys.ts";
+import type { GenerationDeps } from "../core/generation/call.ts";
+import type { TrustedProxies } from "../core/limits/client-address.ts";
+import type { Log } from "../core/ports/log.ts";
+
+/** What the HTTP floor works with. */
+export interface HttpDeps {
+  readonly clock: Clock;
+  readonly ids: IdSource;
+  readonly log: Log;
+  readonly keyRing: KeyRing;
+  readonly keyMaker: KeyMaker;
+  readonly generation: GenerationDeps;
+  readonly trustedProxies: TrustedProxies;
+  /** Keys the hash of anonymous addresses, so that a record does not tell them. */
+  readonly addressSalt: string;
+  /** Largest body of a request, decompressed. Bytes. */
+  readonly maxBodyBytes: number;
+  /** Ids that begin with a key of it are read as if they began with its value. */
+  readonly modelPrefixAliases: Readonly<Record<string, string>>;
+  /** Null while the gateway can serve; else what is wrong. */
+  readonly notReady: () => string | null;
+}
+
+/** What is known of a request before its handler runs. */
+export interface RequestContext {
+  readonly deps: HttpDeps;
+  readonly requestId: string;
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number;
+  /** The route's own path, without prefix and values: `/chat/completions`. */
+  readonly route: string;
+  /** The named parts of the path. */
+  readonly params: Readonly<Record<string, string>>;
+  /** The address of whoever opened the connection. */
+  readonly peer: string;
+  /** Fields for the request's log line, added on the way. */
+  readonly logFields: Record<string, unknown>;
+  /** Set by a handler that writes the log line itself, when its answer has ended. */
+  logsItself: boolean;
+}
+
+/** Answers one route. Throws a `GatewayError` for what is rendered as an error. */
+export type Handler = (request: Request, context: RequestContext) => Response | Promise<Response>;

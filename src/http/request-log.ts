@@ -1,0 +1,19 @@
+import type { RequestContext } from "./context.ts";
+
+/** Writes a request's one log line. Never a body, a key or an address. */
+export function writeRequestLog(context: RequestContext, status: number): void {
+  const { deps, requestId, route, startedAt, logFields } = context;
+  const fields = {
+    request_id: requestId,
+    route,
+    status,
+    duration_ms: deps.clock.now() - startedAt,
+    ...logFields,
+  };
+  if (status >= 500) deps.log.warn("request", fields);
+  else if (QUIET.has(route)) deps.log.debug("request", fields);
+  else deps.log.info("request", fields);
+}
+
+/** Asked for every few seconds by whoever watches the process. */
+const QUIET = new Set(["/healthz", "/readyz"]);
