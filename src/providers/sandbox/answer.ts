@@ -1,0 +1,173 @@
+import { createHash } from "node:crypto";
+import { countTokens, cutToTokens } from "./count-tokens.ts";
+import { makeInstanceOfSchema } from "./instance-of-schema.ts";
+import type { SandboxRequest, SandboxTool } from "./read-request.ts";
+
+/** The model's own bound on an answer. Tokens. */
+const MAX_OUTPUT_TOKENS = 32_768;
+
+/** What the markers of a message ask of the answer. */
+export interface AnswerWishes {
+  /** The last user message without its markers. */
+  readonly text: string;
+  /** Tools to call by marker: all, one by name, or null for none. */
+  readonly calls: "all" | { readonly name: string } | null;
+  readonly reasons: boolean;
+  /** An answer of so many words in place of the echo. */
+  readonly words: number | null;
+}
+
+export interface AnswerCall {
+  readonly id: string;
+  readonly name: string;
+  /** JSON; broken off where the limit fell into it. */
+  readonly arguments: string;
+}
+
+export interface AnswerChoice {
+  /** "" for none. */
+  readonly reasoning: string;
+  /** Null beside calls. */
+  readonly text: string | null;
+  readonly calls: readonly AnswerCall[];
+  readonly finish: "stop" | "length" | "tool_calls";
+}
+
+/** What the model answers, before it is put into bytes. */
+export interface Answer {
+  readonly choices: readonly AnswerChoice[];
+  readonly usage: {
+    readonly promptTokens: number;
+    readonly cachedTokens: number;
+    /** Reasoning included. */
+    readonly completionTokens: number;
+    readonly reasoningTokens: number;
+  };
+}
+
+/** An answer, or why the sandbox cannot make one. */
+export type ComposedAnswer =
+  | { readonly ok: true; readonly answer: Answer }
+  | { readonly ok: false; readonly problem: string };
+
+/** Makes the answer to a request: the same one for the same request, see `docs/sandbox.md`. */
+export function composeAnswer(request: SandboxRequest, wishes: AnswerWishes): ComposedAnswer {
+  const tools = chooseTools(request, wishes);
+  if (tools === null) return { ok: false, problem: "The marker names a tool that is not in 'tools'." };
+  const drafts: AnswerChoice[] = [];
+  for (let index = 0; index < request.choices; index++) {
+    const drafted = tools.length > 0 ? draftCalls(request, tools, index) : draftText(request, wishes, index);
+    if (!drafted.ok) return drafted;
+    const reasoning = wishes.reasons ? `The user said: ${quote(wishes.text)}. I answer it.` : "";
+    drafts.push({ ...drafted.choice, reasoning });
+  }
+  const limit = Math.min(request.maxTokens ?? MAX_OUTPUT_TOKENS, MAX_OUTPUT_TOKENS);
+  const choices = drafts.map((choice) => cutToLimit(choice, limit));
+  return { ok: true, answer: { choices, usage: countUsage(request, choices) } };
+}
+
+/** The tools to call; null where the marker names one that was not given. */
+function chooseTools(request: SandboxRequest, wishes: AnswerWishes): readonly SandboxTool[] | null {
+  const { tools, toolChoice, results } = request;
+  if (typeof toolChoice === "object") return tools.filter(({ name }) => name === toolChoice.name).slice(0, 1);
+  // A call for every result would go on for ever, so results are always answered in words.
+  if (toolChoice === "none" || results.length > 0) return [];
+  if (wishes.calls === "all") return request.parallelCalls ? tools : tools.slice(0, 1);
+  if (wishes.calls !== null) {
+    const named = tools.find(({ name }) => name === (wishes.calls as { name: string }).name);
+    return named === undefined ? null : [named];
+  }
+  return toolChoice === "required" ? tools.slice(0, 1) : [];
+}
+
+type Draft =
+  | { readonly ok: true; readonly choice: AnswerChoice }
+  | { readonly ok: false; readonly problem: string };
+
+function draftCalls(request: SandboxRequest, tools: readonly SandboxTool[], index: number): Draft {
+  const calls: AnswerCall[] = [];
+  for (const [place, { name, parameters }] of tools.entries()) {
+    const made = makeInstanceOfSchema(parameters);
+    if (!made.ok) return { ok: false, problem: describeSchemaProblem(`the tool '${name}'`, made.problem) };
+    const id = createHash("sha256")
+      .update(`${request.fingerprint}:${index}:${place}`)
+      .digest("hex")
+      .slice(0, 24);
+    calls.push({ id: `call_${id}`, name, arguments: JSON.stringify(made.value) });
+  }
+  // OpenAI ends a call that was demanded by name with "stop".
+  const finish = typeof request.toolChoice === "object" ? "stop" : "tool_calls";
+  return { ok: true, choice: { reasoning: "", text: null, calls, finish } };
+}
+
+function describeSchemaProblem(owner: string, problem: string): string {
+  return `The sandbox cannot make a value for the schema of ${owner}: ${problem}.`;
+}
+
+function draftText(request: SandboxRequest, wishes: AnswerWishes, index: number): Draft {
+  const { format } = request;
+  let text = sayText(request, wishes, index);
+  if (format.kind === "json_object") text = JSON.stringify({ answer: text });
+  if (format.kind === "json_schema") {
+    const made = makeInstanceOfSchema(format.schema);
+    if (!made.ok) return { ok: false, problem: describeSchemaProblem("'response_format'", made.problem) };
+    text = JSON.stringify(made.value);
+  }
+  const choice = { reasoning: "", text: stopAt(text, request.stop), calls: [], finish: "stop" } as const;
+  return { ok: true, choice };
+}
+
+function sayText(request: SandboxRequest, wishes: AnswerWishes, index: number): string {
+  if (wishes.words !== null) return listWords(wishes.words);
+  const which = index === 0 ? "" : ` (${index + 1})`;
+  const echo = wishes.text === "" ? `You said nothing${which}.` : `You said${which}: ${wishes.text}`;
+  if (request.results.length === 0) return echo;
+  const results = `The tools answered${which}: ${request.results.join("; ")}`;
+  return request.userSpokeLast && wishes.text !== "" ? `${results}\n${echo}` : results;
+}
+
+/** Numbered, so that a lost or doubled piece of a stream shows. */
+function listWords(count: number): string {
+  return Array.from({ length: count }, (_, at) => `word-${at + 1}`).join(" ");
+}
+
+function quote(text: string): string {
+  return text === "" ? "nothing" : JSON.stringify(text);
+}
+
+function stopAt(text: string, sequences: readonly string[]): string {
+  const found = sequences.map((sequence) => text.indexOf(sequence)).filter((at) => at >= 0);
+  return found.length === 0 ? text : text.slice(0, Math.min(...found));
+}
+
+/** Cuts a choice to its limit, in the order in which it is said: reasoning, text, calls. */
+function cutToLimit(choice: AnswerChoice, limit: number): AnswerChoice {
+  if (countChoice(choice) <= limit) return choice;
+  const reasoning = cutToTokens(choice.reasoning, limit);
+  let left = limit - countTokens(reasoning);
+  const text = choice.text === null ? null : cutToTokens(choice.text, left);
+  const calls: AnswerCall[] = [];
+  for (const call of choice.calls) {
+    left -= countTokens(call.name);
+    if (left <= 0) break;
+    const cut = cutToTokens(call.arguments, left);
+    left -= countTokens(cut);
+    calls.push({ ...call, arguments: cut });
+  }
+  return { reasoning, text, calls, finish: "length" };
+}
+
+function countChoice({ reasoning, text, calls }: AnswerChoice): number {
+  const callTokens = calls.map((call) => countTokens(call.name) + countTokens(call.arguments));
+  return callTokens.reduce((sum, count) => sum + count, countTokens(reasoning) + countTokens(text ?? ""));
+}
+
+function countUsage(request: SandboxRequest, choices: readonly AnswerChoice[]): Answer["usage"] {
+  const { promptTokens, cachedTokens } = request;
+  return {
+    promptTokens,
+    cachedTokens,
+    completionTokens: choices.reduce((sum, choice) => sum + countChoice(choice), 0),
+    reasoningTokens: choices.reduce((sum, { reasoning }) => sum + countTokens(reasoning), 0),
+  };
+}

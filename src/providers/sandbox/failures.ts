@@ -1,0 +1,298 @@
+import type { Answer } from "./answer.ts";
+import { encodeChunks, encodeDocument, encodeToken, type Stamp, type StreamChunk } from "./encode-answer.ts";
+import type { SandboxRequest } from "./read-request.ts";
+import {
+  DONE,
+  describeBadRequest,
+  type Piece,
+  type Reply,
+  replyWithError,
+  replyWithJson,
+  replyWithStream,
+  type VendorError,
+  writeEvent,
+  writePiece,
+} from "./reply.ts";
+
+/** An answer that could be given; a failure is what is done to it instead. */
+export interface HealthyAnswer {
+  readonly request: SandboxRequest;
+  readonly answer: Answer;
+  readonly stamp: Stamp;
+}
+
+/** Turns a healthy answer into a reply that fails in one way. */
+export type Failure = (healthy: HealthyAnswer) => Reply;
+
+/** The window that the context failure names. Tokens. */
+const CONTEXT_WINDOW = 8192;
+
+/** What vendors say with each status that can be asked for. */
+const VENDOR_ERRORS: Readonly<Record<number, VendorError>> = {
+  400: describeBadRequest(
+    "Unsupported value: 'temperature' does not support 0.3 with this model.",
+    "temperature",
+  ),
+  401: {
+    message: "Incorrect API key provided: sk-sand****box.",
+    type: "invalid_request_error",
+    param: null,
+    code: "invalid_api_key",
+  },
+  402: { message: "Insufficient credits. Add more to go on.", type: "billing_error", param: null, code: 402 },
+  403: {
+    message: "Country, region, or territory not supported",
+    type: "request_forbidden",
+    param: null,
+    code: "unsupported_country_region_territory",
+  },
+  404: {
+    message: "The model `echo` does not exist or you do not have access to it.",
+    type: "invalid_request_error",
+    param: null,
+    code: "model_not_found",
+  },
+  429: {
+    message:
+      "Rate limit reached for echo in organization org-sandbox on requests per min (RPM): Limit 3, Used 3.",
+    type: "requests",
+    param: null,
+    code: "rate_limit_exceeded",
+  },
+  500: {
+    message: "The server had an error while processing your request. Sorry about that!",
+    type: "server_error",
+    param: null,
+    code: null,
+  },
+  502: { message: "Bad gateway", type: "server_error", param: null, code: null },
+  503: {
+    message: "The engine is currently overloaded, please try again later.",
+    type: "server_error",
+    param: null,
+    code: "service_unavailable",
+  },
+  529: { message: "Overloaded", type: "overloaded_error", param: null, code: null },
+};
+
+/** The statuses that `failWithStatus` takes. */
+export const ERROR_STATUSES: readonly number[] = Object.keys(VENDOR_ERRORS).map(Number);
+
+/** Vendors put the status into an error that comes with status 200. */
+function describeInBody(status: number): { error: VendorError } {
+  return { error: { ...VENDOR_ERRORS[status]!, code: status } };
+}
+
+/** The answer as it should be. */
+export const giveAnswer: Failure = (healthy) =>
+  healthy.request.stream
+    ? replyWithStream(writeChunks(listChunks(healthy), [DONE]))
+    : replyWithJson(200, encodeDocument(healthy.answer, healthy.stamp));
+
+/** An error of one of `ERROR_STATUSES`. `retryAfterS` in seconds, null for no header. */
+export function failWithStatus(status: number, retryAfterS: number | null): Failure {
+  const headers: Record<string, string> = retryAfterS === null ? {} : { "retry-after": String(retryAfterS) };
+  return () => replyWithError(status, VENDOR_ERRORS[status]!, headers);
+}
+
+/** OpenAI's way of saying that the account is out of money. */
+export const failForQuota: Failure = () =>
+  replyWithError(429, {
+    message: "You exceeded your current quota, please check your plan and billing details.",
+    type: "insufficient_quota",
+    param: null,
+    code: "insufficient_quota",
+  });
+
+export const failForContext: Failure = ({ request }) => {
+  const requested = CONTEXT_WINDOW + request.promptTokens;
+  return replyWithError(400, {
+    message:
+      `This model's maximum context length is ${CONTEXT_WINDOW} tokens. However, your messages resulted in ` +
+      `${requested} tokens. Please reduce the length of the messages.`,
+    type: "invalid_request_error",
+    param: "messages",
+    code: "context_length_exceeded",
+  });
+};
+
+export const refuseConnection: Failure = () => ({
+  kind: "failure",
+  error: "connect_failed",
+  message: "connection refused",
+});
+
+export const resetConnection: Failure = () => ({
+  kind: "failure",
+  error: "reset",
+  message: "the connection was reset before the answer began",
+});
+
+export const neverConnect: Failure = () => ({ kind: "connect-timeout" });
+
+export const neverAnswer: Failure = () => ({ kind: "silence" });
+
+/** What a load balancer says in a vendor's place. */
+export function answerWithHtml(status: number): Failure {
+  const page = "<html><head><title>Bad gateway</title></head><body><h1>Bad gateway</h1></body></html>";
+  const headers = { "content-type": "text/html; charset=utf-8" };
+  return () => ({ kind: "answer", status, headers, body: [writePiece(page)] });
+}
+
+export const answerWithNothing: Failure = (healthy) =>
+  healthy.request.stream
+    ? replyWithStream([])
+    : { kind: "answer", status: 200, headers: { "content-type": "application/json" }, body: [] };
+
+/** Status 200 and an error for a document, also where a stream was asked for. */
+export function answerWithErrorBody(status: number): Failure {
+  return () => replyWithJson(200, describeInBody(status));
+}
+
+/** Status 200 and an error for the first event. */
+export function streamErrorFirst(status: number): Failure {
+  const event = describeInBody(status);
+  return ({ request }) => (request.stream ? replyWithStream([writeEvent(event)]) : replyWithJson(200, event));
+}
+
+/** An error event behind `count` tokens, and a clean end. */
+export function streamErrorLate(status: number, count: number): Failure {
+  const event = describeInBody(status);
+  return (healthy) =>
+    healthy.request.stream ? breakOff(healthy, count, [writeEvent(event)]) : replyWithJson(200, event);
+}
+
+/** Nothing more behind `count` tokens. */
+export function stallAfter(count: number): Failure {
+  return (healthy) => breakOff(healthy, count, [{ kind: "hang" }]);
+}
+
+/** The connection breaks off behind `count` tokens. */
+export function cutAfter(count: number): Failure {
+  return (healthy) => breakOff(healthy, count, [{ kind: "break" }]);
+}
+
+/** The connection breaks off behind the first piece of a call's arguments. */
+export const cutInCall: Failure = (healthy) => {
+  if (!healthy.request.stream) return breakOff(healthy, 0, [{ kind: "break" }]);
+  const chunks = takeThrough(listChunks(healthy), (chunk) => chunk.part === "arguments");
+  return replyWithStream(writeChunks(chunks, [{ kind: "break" }]));
+};
+
+/** A clean end without `finish_reason`, usage or end marker. */
+export const endWithoutFinish: Failure = (healthy) => {
+  if (healthy.request.stream) return breakOff(healthy, Number.POSITIVE_INFINITY, []);
+  const document = encodeDocument(healthy.answer, healthy.stamp);
+  const choices = (document["choices"] as object[]).map((choice) => ({ ...choice, finish_reason: null }));
+  return replyWithJson(200, { ...document, choices });
+};
+
+/** Two finishing events; a document has only one place for it and is healthy. */
+export const finishTwice: Failure = (healthy) => {
+  if (!healthy.request.stream) return giveAnswer(healthy);
+  return replyWithStream(writeChunks(repeatFinish(listChunks(healthy)), [DONE]));
+};
+
+/** A four-byte character split between two pieces, then a clean end in the middle of another one. */
+export const splitCharacters: Failure = (healthy) => {
+  if (healthy.request.stream) {
+    const [first, second] = splitInCharacter(writeEvent(encodeToken(" 🦉", healthy.stamp).json));
+    return breakOff(healthy, DEFAULT_TOKENS, [first, second, first]);
+  }
+  const [first, second] = splitInCharacter(writePiece(JSON.stringify(encodeOwls(healthy))));
+  const [middle] = splitInCharacter(second);
+  const { headers } = replyWithJson(200, null) as Extract<Reply, { kind: "answer" }>;
+  return { kind: "answer", status: 200, headers, body: [first, middle] };
+};
+
+/** An answer without `usage`. */
+export const leaveOutUsage: Failure = (healthy) => {
+  if (!healthy.request.stream) {
+    const { usage, ...document } = encodeDocument(healthy.answer, healthy.stamp);
+    return replyWithJson(200, document);
+  }
+  const request = { ...healthy.request, includeUsage: false };
+  return giveAnswer({ ...healthy, request });
+};
+
+/** An event of broken JSON among healthy ones; a document breaks off in its middle and ends cleanly. */
+export const sendGarbage: Failure = (healthy) => {
+  if (!healthy.request.stream) return breakOff(healthy, 0, []);
+  return replyWithStream(garble(listChunks(healthy)));
+};
+
+/** Tokens that come before what goes wrong late, where the marker does not say. */
+export const DEFAULT_TOKENS = 3;
+
+const BROKEN_EVENT = writePiece('data: {"id":"chatcmpl-broken","choices":[{"index":0,"delta":{"con\n\n');
+
+function listChunks({ answer, stamp, request }: HealthyAnswer): Iterable<StreamChunk> {
+  return encodeChunks(answer, stamp, request.includeUsage);
+}
+
+function* writeChunks(chunks: Iterable<StreamChunk>, then: readonly Piece[]): Generator<Piece> {
+  for (const chunk of chunks) yield writeEvent(chunk.json);
+  yield* then;
+}
+
+/** The answer up to `count` tokens, or to its finish if that comes before, then `then`. Of a document, half. */
+function breakOff(healthy: HealthyAnswer, count: number, then: readonly Piece[]): Reply {
+  if (healthy.request.stream) {
+    return replyWithStream(writeChunks(takeTokens(listChunks(healthy), count), then));
+  }
+  const json = JSON.stringify(encodeDocument(healthy.answer, healthy.stamp));
+  const half = writePiece(json.slice(0, json.length / 2));
+  return { ...(replyWithJson(200, null) as Extract<Reply, { kind: "answer" }>), body: [half, ...then] };
+}
+
+function* takeTokens(chunks: Iterable<StreamChunk>, count: number): Generator<StreamChunk> {
+  let tokens = 0;
+  for (const chunk of chunks) {
+    if (chunk.part === "finish") return;
+    if (chunk.part === "token" || chunk.part === "arguments") tokens++;
+    if (tokens > count) return;
+    yield chunk;
+  }
+}
+
+function* takeThrough(
+  chunks: Iterable<StreamChunk>,
+  isLast: (chunk: StreamChunk) => boolean,
+): Generator<StreamChunk> {
+  for (const chunk of chunks) {
+    if (chunk.part === "finish") return;
+    yield chunk;
+    if (isLast(chunk)) return;
+  }
+}
+
+function* repeatFinish(chunks: Iterable<StreamChunk>): Generator<StreamChunk> {
+  for (const chunk of chunks) {
+    yield chunk;
+    if (chunk.part === "finish") yield chunk;
+  }
+}
+
+function* garble(chunks: Iterable<StreamChunk>): Generator<Piece> {
+  let tokens = 0;
+  for (const chunk of chunks) {
+    yield writeEvent(chunk.json);
+    if (chunk.part !== "role" && ++tokens === 1) yield BROKEN_EVENT;
+  }
+  yield DONE;
+}
+
+function encodeOwls({ answer, stamp }: HealthyAnswer): Record<string, unknown> {
+  const choice = { reasoning: "", text: "🦉🦉", calls: [], finish: "stop" } as const;
+  return encodeDocument({ ...answer, choices: [choice] }, stamp);
+}
+
+/** Splits a piece in the middle of its first four-byte character. */
+function splitInCharacter(piece: Piece): [Piece, Piece] {
+  const bytes = (piece as Extract<Piece, { kind: "bytes" }>).bytes;
+  const at = bytes.indexOf(0xf0) + 2;
+  return [
+    { kind: "bytes", bytes: bytes.subarray(0, at) },
+    { kind: "bytes", bytes: bytes.subarray(at) },
+  ];
+}

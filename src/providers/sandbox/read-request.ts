@@ -1,0 +1,233 @@
+import { createHash } from "node:crypto";
+import { z } from "zod";
+import { countTokens } from "./count-tokens.ts";
+import { describeBadRequest, type VendorError } from "./reply.ts";
+
+/** The upstream's only model. */
+export const SANDBOX_MODEL = "echo";
+
+/** Most choices of one answer. */
+const MAX_CHOICES = 8;
+
+/** Most stop sequences; OpenAI's bound. */
+const MAX_STOPS = 4;
+
+/** What an image, a file or a recording counts. Tokens. */
+const TOKENS_PER_MEDIUM = 85;
+
+/** Prompts from this length on are cached in part, in blocks, as OpenAI caches. Tokens. */
+const CACHED_FROM = 1024;
+const CACHE_BLOCK = 128;
+
+export interface SandboxTool {
+  readonly name: string;
+  /** A JSON Schema, or undefined for none. */
+  readonly parameters: unknown;
+}
+
+/** A chat request, as far as the sandbox reads it. */
+export interface SandboxRequest {
+  readonly stream: boolean;
+  readonly includeUsage: boolean;
+  /** Null: no limit but the sandbox's own. Tokens. */
+  readonly maxTokens: number | null;
+  readonly stop: readonly string[];
+  readonly choices: number;
+  readonly format:
+    | { readonly kind: "text" | "json_object" }
+    | { readonly kind: "json_schema"; readonly schema: unknown };
+  readonly tools: readonly SandboxTool[];
+  /** A tool's name where one is demanded by name. */
+  readonly toolChoice: "none" | "auto" | "required" | { readonly name: string };
+  readonly parallelCalls: boolean;
+  /** Text of the last user message, markers and all; "" where there is none. */
+  readonly userText: string;
+  /** Whether that message stands behind the last assistant message. */
+  readonly userSpokeLast: boolean;
+  /** Texts of the tool results behind the last assistant message. */
+  readonly results: readonly string[];
+  readonly promptTokens: number;
+  readonly cachedTokens: number;
+  /** The same for the same body, and else another. Hexadecimal. */
+  readonly fingerprint: string;
+}
+
+/** Deepest nesting of tools and schemas: what is deeper cannot be written as JSON again. */
+const MAX_NESTING = 200;
+
+function isShallow(value: unknown, left = MAX_NESTING): boolean {
+  if (typeof value !== "object" || value === null) return true;
+  return left > 0 && Object.values(value).every((child) => isShallow(child, left - 1));
+}
+
+const part = z.looseObject({ type: z.string(), text: z.string().optional() });
+const content = z.union([z.string(), z.array(part)]).nullish();
+const call = z.looseObject({
+  function: z.looseObject({ name: z.string(), arguments: z.string() }).optional(),
+});
+const message = z.looseObject({
+  role: z.enum(["system", "developer", "user", "assistant", "tool", "function"]),
+  content,
+  tool_calls: z.array(call).nullish(),
+});
+const tool = z.looseObject({
+  function: z.looseObject({ name: z.string(), parameters: z.unknown().optional() }),
+});
+const schema = z.unknown().refine((value) => isShallow(value), "nested too deeply");
+const limit = z.int().min(1).nullish();
+
+const chatRequest = z.looseObject({
+  model: z.string(),
+  messages: z.array(message).min(1),
+  stream: z.boolean().nullish(),
+  stream_options: z.looseObject({ include_usage: z.boolean().nullish() }).nullish(),
+  max_tokens: limit,
+  max_completion_tokens: limit,
+  stop: z.union([z.string(), z.array(z.string()).max(MAX_STOPS)]).nullish(),
+  n: z.int().min(1).max(MAX_CHOICES).nullish(),
+  response_format: z
+    .discriminatedUnion("type", [
+      z.looseObject({ type: z.literal("text") }),
+      z.looseObject({ type: z.literal("json_object") }),
+      z.looseObject({
+        type: z.literal("json_schema"),
+        json_schema: z.looseObject({ schema: schema.optional() }),
+      }),
+    ])
+    .nullish(),
+  tools: z
+    .array(tool)
+    .refine((tools) => isShallow(tools), "nested too deeply")
+    .nullish(),
+  tool_choice: z
+    .union([
+      z.enum(["none", "auto", "required"]),
+      z.looseObject({ type: z.literal("function"), function: z.looseObject({ name: z.string() }) }),
+    ])
+    .nullish(),
+  parallel_tool_calls: z.boolean().nullish(),
+});
+
+type ChatRequest = z.infer<typeof chatRequest>;
+type Message = ChatRequest["messages"][number];
+
+/** A request, or what is wrong with it and the status that says so. */
+export type ReadRequest =
+  | { readonly ok: true; readonly request: SandboxRequest }
+  | { readonly ok: false; readonly status: 400 | 404; readonly error: VendorError };
+
+/** Reads the body of a chat request. Fields it does not know are ignored, `seed` and `temperature` among them. */
+export function readRequest(body: Uint8Array | null): ReadRequest {
+  const json = parseJson(body ?? new Uint8Array());
+  if (json === undefined) return refuse("We could not parse the JSON body of your request.");
+  const parsed = chatRequest.safeParse(json);
+  if (!parsed.success) {
+    const issue = parsed.error.issues[0]!;
+    const param = issue.path.join(".");
+    return refuse(`Invalid value for '${param}': ${issue.message}.`, param);
+  }
+  const chat = parsed.data;
+  if (chat.model !== SANDBOX_MODEL)
+    return { ok: false, status: 404, error: describeUnknownModel(chat.model) };
+  const request = readChat(chat, createHash("sha256").update(body!).digest("hex"));
+  const { toolChoice } = request;
+  if (typeof toolChoice === "object" && !request.tools.some(({ name }) => name === toolChoice.name)) {
+    return refuse(`Tool choice '${toolChoice.name}' not found in 'tools'.`, "tool_choice");
+  }
+  if (toolChoice === "required" && request.tools.length === 0) {
+    return refuse("'tool_choice' is only allowed when 'tools' are specified.", "tool_choice");
+  }
+  return { ok: true, request };
+}
+
+function refuse(text: string, param: string | null = null): ReadRequest {
+  return { ok: false, status: 400, error: describeBadRequest(text, param) };
+}
+
+function describeUnknownModel(model: string): VendorError {
+  return {
+    message: `The model \`${model}\` does not exist or you do not have access to it.`,
+    type: "invalid_request_error",
+    param: null,
+    code: "model_not_found",
+  };
+}
+
+function parseJson(body: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body));
+  } catch {
+    return undefined;
+  }
+}
+
+function readChat(chat: ChatRequest, fingerprint: string): SandboxRequest {
+  return {
+    ...readLimits(chat),
+    ...readTools(chat),
+    ...readConversation(chat.messages),
+    ...countPrompt(chat),
+    stream: chat.stream ?? false,
+    includeUsage: chat.stream_options?.include_usage ?? false,
+    fingerprint,
+  };
+}
+
+function readLimits(chat: ChatRequest): Pick<SandboxRequest, "maxTokens" | "stop" | "choices" | "format"> {
+  const format = chat.response_format;
+  return {
+    maxTokens: chat.max_completion_tokens ?? chat.max_tokens ?? null,
+    stop: [chat.stop ?? []].flat().filter((sequence) => sequence !== ""),
+    choices: chat.n ?? 1,
+    format:
+      format?.type === "json_schema"
+        ? { kind: "json_schema", schema: format.json_schema.schema }
+        : { kind: format?.type ?? "text" },
+  };
+}
+
+function readTools(chat: ChatRequest): Pick<SandboxRequest, "tools" | "toolChoice" | "parallelCalls"> {
+  const choice = chat.tool_choice ?? "auto";
+  return {
+    tools: (chat.tools ?? []).map(({ function: { name, parameters } }) => ({ name, parameters })),
+    toolChoice: typeof choice === "string" ? choice : { name: choice.function.name },
+    parallelCalls: chat.parallel_tool_calls ?? true,
+  };
+}
+
+function readConversation(
+  messages: readonly Message[],
+): Pick<SandboxRequest, "userText" | "userSpokeLast" | "results"> {
+  const lastAssistant = messages.findLastIndex(({ role }) => role === "assistant");
+  const lastUser = messages.findLastIndex(({ role }) => role === "user");
+  const results = messages
+    .slice(lastAssistant + 1)
+    .filter(({ role }) => role === "tool" || role === "function");
+  return {
+    userText: lastUser < 0 ? "" : readText(messages[lastUser]!),
+    userSpokeLast: lastUser > lastAssistant,
+    results: results.map(readText),
+  };
+}
+
+function readText({ content }: Message): string {
+  if (typeof content === "string") return content;
+  return (content ?? []).map(({ text }) => text ?? "").join("");
+}
+
+function countPrompt(chat: ChatRequest): Pick<SandboxRequest, "promptTokens" | "cachedTokens"> {
+  const tools = chat.tools?.length ? countTokens(JSON.stringify(chat.tools)) : 0;
+  const counts = chat.messages.map(countMessage);
+  const promptTokens = counts.reduce((sum, count) => sum + count, tools);
+  const known = promptTokens - counts.at(-1)!;
+  const cachedTokens = promptTokens < CACHED_FROM ? 0 : Math.floor(known / CACHE_BLOCK) * CACHE_BLOCK;
+  return { promptTokens, cachedTokens };
+}
+
+function countMessage(message: Message): number {
+  const calls = (message.tool_calls ?? []).map((call) => `${call.function?.name}${call.function?.arguments}`);
+  const media = Array.isArray(message.content)
+    ? message.content.filter(({ text }) => text === undefined)
+    : [];
+  return countTokens(readText(message) + calls.join("")) + media.length * TOKENS_PER_MEDIUM;
+}

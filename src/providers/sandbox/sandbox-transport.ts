@@ -1,0 +1,84 @@
+import { createHash } from "node:crypto";
+import type { Clock } from "../../base/clock.ts";
+import type { Transport, UpstreamRequest } from "../../core/ports/transport.ts";
+import { composeAnswer } from "./answer.ts";
+import { giveAnswer } from "./failures.ts";
+import { readMarkers } from "./markers.ts";
+import { type Pace, playReply } from "./play-reply.ts";
+import { readRequest, SANDBOX_MODEL, type SandboxRequest } from "./read-request.ts";
+import { describeBadRequest, type Reply, replyWithError, replyWithJson } from "./reply.ts";
+
+const AT_ONCE: Pace = { delayMs: 0, splitBytes: null };
+
+interface Plan {
+  readonly reply: Reply;
+  readonly pace: Pace;
+}
+
+/**
+ * An upstream inside the process, for trying clients without an account: it speaks OpenAI's chat format in bytes, so
+ * the whole of the gateway's path runs. It answers `POST …/chat/completions` and `GET …/models` on any host;
+ * headers are not looked at. The same request gets the same answer, `created` apart; markers in the last user message
+ * ask for tool calls, for reasoning and for each of the failures of docs/contract.md, "When things go wrong". See
+ * docs/sandbox.md. Time is the clock's, and so are all waits.
+ */
+export function createSandboxTransport({ clock }: { readonly clock: Clock }): Transport {
+  return {
+    open(request) {
+      const { reply, pace } = planReply(request, Math.floor(clock.now() / 1000));
+      return playReply(reply, pace, request.connectTimeoutMs, clock);
+    },
+    close() {
+      // There are no connections.
+    },
+  };
+}
+
+function planReply(request: UpstreamRequest, created: number): Plan {
+  const endpoint = findEndpoint(request);
+  if (endpoint === "models") return { reply: listModels(), pace: AT_ONCE };
+  if (endpoint === "chat") return nameReply(planChat(request.body, created), request.body);
+  const message = `Invalid URL (${request.method} ${request.url.pathname})`;
+  return { reply: replyWithError(404, describeBadRequest(message)), pace: AT_ONCE };
+}
+
+function findEndpoint({ method, url }: UpstreamRequest): "chat" | "models" | null {
+  if (method === "POST" && url.pathname.endsWith("/chat/completions")) return "chat";
+  return method === "GET" && url.pathname.endsWith("/models") ? "models" : null;
+}
+
+function listModels(): Reply {
+  const model = { id: SANDBOX_MODEL, object: "model", created: 0, owned_by: "sandbox" };
+  return replyWithJson(200, { object: "list", data: [model] });
+}
+
+/** Adds the id that vendors give to a request. */
+function nameReply({ reply, pace }: Plan, body: Uint8Array | null): Plan {
+  if (reply.kind !== "answer") return { reply, pace };
+  const id = createHash("sha256")
+    .update(body ?? new Uint8Array())
+    .digest("hex")
+    .slice(0, 32);
+  return { reply: { ...reply, headers: { ...reply.headers, "x-request-id": `req_${id}` } }, pace };
+}
+
+function planChat(body: Uint8Array | null, created: number): Plan {
+  const read = readRequest(body);
+  if (!read.ok) return { reply: replyWithError(read.status, read.error), pace: AT_ONCE };
+  return planAnswer(read.request, created);
+}
+
+function planAnswer(request: SandboxRequest, created: number): Plan {
+  const marked = readMarkers(request.userText);
+  if (!marked.ok) return refuse(marked.problem);
+  const { wishes } = marked;
+  const composed = composeAnswer(request, wishes);
+  if (!composed.ok) return refuse(composed.problem);
+  const stamp = { id: `chatcmpl-${request.fingerprint.slice(0, 24)}`, created };
+  const fail = wishes.failure ?? giveAnswer;
+  return { reply: fail({ request, answer: composed.answer, stamp }), pace: wishes };
+}
+
+function refuse(problem: string): Plan {
+  return { reply: replyWithError(400, describeBadRequest(problem)), pace: AT_ONCE };
+}
