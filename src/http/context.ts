@@ -41,6 +41,8 @@ export interface RequestContext {
   readonly logFields: Record<string, unknown>;
   /** Set by a handler that writes the log line itself, when its answer has ended. */
   logsItself: boolean;
+  /** From here on the generation's own timers bound the wait, not the connection's. */
+  waitWithoutLimit(): void;
 }
 
 /** Answers one route. Throws a `GatewayError` for what is rendered as an error. */

@@ -4,7 +4,10 @@ import { type Failure, statusOf } from "../base/errors.ts";
 export function renderError(failure: Failure, headers: Record<string, string>): Response {
   const status = statusOf(failure);
   const { message, code: type, metadata } = failure;
-  const body = { error: { message, code: status, type, ...(metadata ? { metadata } : {}) }, error_type: type };
+  const body = {
+    error: { message, code: status, type, ...(metadata ? { metadata } : {}) },
+    error_type: type,
+  };
   return new Response(JSON.stringify(body), {
     status,
     headers: {

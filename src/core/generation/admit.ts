@@ -54,7 +54,8 @@ function requireFree(ids: readonly string[]): void {
 
 function findOffers(serving: Serving, id: string): readonly Offer[] {
   const model = serving.catalog.find(id);
-  if (model === null) return fail("invalid_model", unknownModel(serving, id), { metadata: { model: id } });
+  if (model === undefined)
+    return fail("invalid_model", unknownModel(serving, id), { metadata: { model: id } });
   const offers = serving.roster.offersFor(model.id);
   return offers.length > 0
     ? offers

@@ -1,4 +1,4 @@
-import type { ModelEndpoint, ModelRecord, ProviderRecord } from "../catalog/records.ts";
+import type { ModelEndpoint, ModelRecord, ProviderRecord, UpstreamFormat } from "../catalog/records.ts";
 import type { Transport } from "../ports/transport.ts";
 
 /** A credential for a provider. The secret goes into requests to it and nowhere else. */
@@ -37,14 +37,22 @@ export interface Roster {
   readonly providers: readonly ServedProvider[];
 }
 
-/** Joins models with the providers that hold keys for them. Offers without a price are left out (docs/contract.md, "Models"). */
+/** The formats that this version speaks to upstreams. */
+export const SPOKEN_FORMATS: ReadonlySet<UpstreamFormat> = new Set(["openai-chat"]);
+
+/**
+ * Joins models with the providers that hold keys for them. Left out are offers without a price (docs/contract.md,
+ * "Models, providers") and those in a format that is not spoken.
+ */
 export function createRoster(models: readonly ModelRecord[], providers: readonly ServedProvider[]): Roster {
   const bySlug = new Map(providers.map((provider) => [provider.record.slug, provider]));
   const offers = new Map<string, readonly Offer[]>();
   for (const model of models) {
     const found = model.endpoints.flatMap((endpoint): Offer[] => {
       const provider = bySlug.get(endpoint.provider);
-      return provider === undefined || endpoint.prices === null ? [] : [{ model, endpoint, provider }];
+      if (provider === undefined || endpoint.prices === null) return [];
+      const format = endpoint.format ?? provider.record.format;
+      return SPOKEN_FORMATS.has(format) ? [{ model, endpoint, provider }] : [];
     });
     if (found.length > 0) offers.set(model.id, found.toSorted(byPrice));
   }

@@ -5,7 +5,8 @@ import type { RequestContext } from "../context.ts";
 
 const WRONG_KEY: Pick<Failure, "code" | "message"> = {
   code: "authentication",
-  message: "The API key is not valid: unknown, revoked or expired. Send a valid one, or none for a free model.",
+  message:
+    "The API key is not valid: unknown, revoked or expired. Send a valid one, or none for a free model.",
 };
 
 /**
@@ -33,9 +34,11 @@ export async function requireKey(
   kind: KeyRecord["kind"],
 ): Promise<KeyRecord> {
   const secret = readSecret(request.headers);
-  if (secret === null) return fail("authentication", `Send a key of kind ${kind}: "Authorization: Bearer …".`);
+  if (secret === null)
+    return fail("authentication", `Send a key of kind ${kind}: "Authorization: Bearer …".`);
   const key = await lookUp(secret, context);
-  if (key.kind !== kind) fail("permission_denied", `This needs a key of kind ${kind}; the key sent is of kind ${key.kind}.`);
+  if (key.kind !== kind)
+    fail("permission_denied", `This needs a key of kind ${kind}; the key sent is of kind ${key.kind}.`);
   context.logFields["key_id"] = key.id;
   return key;
 }
@@ -64,5 +67,8 @@ function isNone(secret: string): boolean {
 
 function hashAddress(request: Request, { deps, peer }: RequestContext): string {
   const address = findClientAddress(peer, request.headers.get("x-forwarded-for"), deps.trustedProxies);
-  return new Bun.CryptoHasher("sha256", deps.addressSalt).update(limitKeyOf(address)).digest("hex").slice(0, 32);
+  return new Bun.CryptoHasher("sha256", deps.addressSalt)
+    .update(limitKeyOf(address))
+    .digest("hex")
+    .slice(0, 32);
 }

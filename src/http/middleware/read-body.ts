@@ -18,7 +18,9 @@ export async function readRequestBody(request: Request, maxBytes: number): Promi
   requireJson(request.headers.get("content-type"));
   const announced = Number(request.headers.get("content-length") ?? Number.NaN);
   if (announced > maxBytes) refuseSize(maxBytes);
-  const body = Number.isNaN(announced) ? await readBounded(request, maxBytes) : Buffer.from(await readAll(request));
+  const body = Number.isNaN(announced)
+    ? await readBounded(request, maxBytes)
+    : Buffer.from(await readAll(request));
   const encoding = request.headers.get("content-encoding")?.trim().toLowerCase() ?? "identity";
   return encoding === "identity" || encoding === "" ? body : decompress(body, encoding, maxBytes);
 }
@@ -68,5 +70,8 @@ async function decompress(body: Buffer, encoding: string, maxBytes: number): Pro
 }
 
 function refuseSize(maxBytes: number): never {
-  return fail("payload_too_large", `The body is larger than ${maxBytes} bytes. Send less, or ask the operator to raise limits.body_bytes.`);
+  return fail(
+    "payload_too_large",
+    `The body is larger than ${maxBytes} bytes. Send less, or ask the operator to raise limits.body_bytes.`,
+  );
 }

@@ -19,7 +19,11 @@ export async function postKey(request: Request, context: RequestContext): Promis
   if (expiresAt !== null && expiresAt <= context.deps.clock.now()) {
     fail("invalid_request", "expires_at must lie in the future.", { metadata: { field: "expires_at" } });
   }
-  const { secret, key } = await createKey(context.deps.keyMaker, { name: body.name, kind: body.kind, expiresAt });
+  const { secret, key } = await createKey(context.deps.keyMaker, {
+    name: body.name,
+    kind: body.kind,
+    expiresAt,
+  });
   context.deps.keyRing.forget();
   return Response.json({ key: secret, data: describeKey(key) }, { status: 201 });
 }
@@ -34,7 +38,10 @@ export async function listKeys(request: Request, context: RequestContext): Promi
 /** `DELETE /api/admin/keys/{id}`: revokes a key; requests with it are refused from now on. */
 export async function deleteKey(request: Request, context: RequestContext): Promise<Response> {
   await requireKey(request, context, "management");
-  const key = await context.deps.keyMaker.keys.revokeKey(context.params["id"] ?? "", context.deps.clock.now());
+  const key = await context.deps.keyMaker.keys.revokeKey(
+    context.params["id"] ?? "",
+    context.deps.clock.now(),
+  );
   context.deps.keyRing.forget();
   if (key === null) return fail("not_found", "There is no key with that id. GET /api/admin/keys lists them.");
   return Response.json({ data: describeKey(key) });

@@ -18,13 +18,18 @@ export async function chatCompletions(request: Request, context: RequestContext)
   try {
     const body = await readRequestBody(request, deps.maxBodyBytes);
     const chat = withModelAliases(decodeChatRequest(body), deps);
+    context.waitWithoutLimit();
     const result = await generate(deps.generation, {
       requestId: context.requestId,
       caller,
       request: chat,
       clientSignal: request.signal,
       onSettled: (record, failure) => {
-        Object.assign(context.logFields, describeForLog(record), failure?.internal ? { detail: failure.internal } : {});
+        Object.assign(
+          context.logFields,
+          describeForLog(record),
+          failure?.internal ? { detail: failure.internal } : {},
+        );
         writeRequestLog(context, record.status ?? 0);
       },
     });
@@ -43,7 +48,9 @@ function render(result: GenerationResult, context: RequestContext): Response {
     case "gone":
       return new Response(null, { status: 499 });
     case "json":
-      return new Response(result.answer.body, { headers: { ...headers, "content-type": "application/json" } });
+      return new Response(result.answer.body, {
+        headers: { ...headers, "content-type": "application/json" },
+      });
     case "stream":
       return new Response(result.answer.stream, { headers: { ...headers, ...STREAM_HEADERS } });
   }

@@ -7,7 +7,8 @@ import { requireKey } from "../middleware/identify-caller.ts";
 export async function getGeneration(request: Request, context: RequestContext): Promise<Response> {
   const key = await requireKey(request, context, "inference");
   const id = new URL(request.url).searchParams.get("id");
-  if (!id) return fail("invalid_request", "id is required: GET generation?id=gen_….", { metadata: { field: "id" } });
+  if (!id)
+    return fail("invalid_request", "id is required: GET generation?id=gen_….", { metadata: { field: "id" } });
   const record = await context.deps.generation.recorder.find(id);
   if (record === null || record.accountId !== key.accountId) {
     return fail("not_found", "There is no generation of this account with that id.");

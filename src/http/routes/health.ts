@@ -9,5 +9,7 @@ export function getHealth(): Response {
 /** `GET /readyz`: it can serve. 503 while it drains or cannot write its records. */
 export function getReadiness(_request: Request, { deps }: RequestContext): Response {
   const problem = deps.notReady();
-  return problem === null ? Response.json({ status: "ready" }) : fail("unavailable", problem, { retryAfterS: 5 });
+  return problem === null
+    ? Response.json({ status: "ready" })
+    : fail("unavailable", problem, { retryAfterS: 5 });
 }

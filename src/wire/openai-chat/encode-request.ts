@@ -28,7 +28,8 @@ export function encodeChatRequest(request: ChatRequest, target: ChatTarget, repa
   if (target.maxCompletionTokens) splices.push(...renameMaxTokens(root, removed));
   splices.push(...addToolParameters(request));
   if (repair !== null) splices.push(encodeMessages(request, repair));
-  else for (const message of memberOf(root, "messages")?.items ?? []) splices.push(...removeEmptyCalls(message));
+  else
+    for (const message of memberOf(root, "messages")?.items ?? []) splices.push(...removeEmptyCalls(message));
   splices.push(...removeMembers(root, removed));
   return applySplices(request.bytes, splices);
 }

@@ -1,0 +1,156 @@
+import { z } from "zod";
+import { LOG_LEVELS } from "../core/ports/log.ts";
+
+/**
+ * What can be configured, with its defaults. `gateway.example.yaml` and the checks at start are made of this.
+ * Descriptions become the comments of the example.
+ */
+
+const milliseconds = (defaultMs: number, about: string) =>
+  z.int().min(1).max(86_400_000).default(defaultMs).describe(`${about} Milliseconds.`);
+
+const price = z
+  .string()
+  .regex(/^\d{1,12}(\.\d{1,18})?$/, 'must be a decimal string in US dollars per token, such as "0.0000025"');
+
+const baseUrl = z
+  .url({ protocol: /^https?$/, error: "must be an http or https address" })
+  .refine(
+    (url) => !URL.canParse(url) || new URL(url).username === "",
+    "must not hold a user name or password",
+  );
+
+const hostedModel = z.strictObject({
+  id: z
+    .string()
+    .regex(/^[^/\s]+\/\S+$/, "must have the form author/model")
+    .describe("What clients ask for: author/model."),
+  name: z
+    .string()
+    .min(1)
+    .optional()
+    .describe("Its name at the host; the part after the slash when left out."),
+  context_length: z.int().min(1).default(32_768).describe("Tokens."),
+  max_output_tokens: z.int().min(1).optional(),
+  prices: z
+    .strictObject({ prompt: price, completion: price })
+    .default({ prompt: "0", completion: "0" })
+    .describe(
+      "US dollars per token. A price of 0 does not make a model free to anonymous callers; an id that ends in :free does.",
+    ),
+});
+
+const secret = z.string().min(1, "must not be empty").describe("secret");
+
+const provider = z.strictObject({
+  base_url: baseUrl.optional().describe("Where it is. Needed for a host that the catalog does not know."),
+  api_keys: z
+    .array(secret)
+    .optional()
+    .describe("Keys in the order they are tried. Without any, its environment variable is read."),
+  headers: z.record(z.string(), secret).optional().describe("Headers to add to each request."),
+  name: z.string().min(1).optional().describe("How it is named to people."),
+  models: z
+    .array(hostedModel)
+    .optional()
+    .describe(
+      "Models of a host of your own that speaks the OpenAI chat format: vLLM, Ollama, LM Studio and the like.",
+    ),
+  enabled: z.boolean().default(true),
+});
+
+export const configSchema = z.strictObject({
+  server: z
+    .strictObject({
+      host: z.string().min(1).default("127.0.0.1").describe("Address to listen on. GATEWAY_HOST."),
+      port: z.int().min(0).max(65_535).default(8080).describe("GATEWAY_PORT."),
+      extra_prefixes: z
+        .array(z.string().regex(/^(\/[\w.-]+)+$/, "must be a path such as /api/other"))
+        .default([])
+        .describe("More names for /api/gateway, for clients that were built for another gateway."),
+      model_prefix_aliases: z
+        .record(z.string(), z.string())
+        .default({})
+        .describe("Model ids that begin with the left are read as if they began with the right."),
+      trusted_proxies: z
+        .array(z.string())
+        .default([])
+        .describe("Addresses and ranges of proxies whose x-forwarded-for is believed."),
+      drain_ms: milliseconds(30_000, "How long open answers may go on after SIGTERM."),
+    })
+    .prefault({}),
+  data_dir: z
+    .string()
+    .min(1)
+    .default("./data")
+    .describe("Where keys and records are kept. GATEWAY_DATA_DIR."),
+  log_level: z.enum(LOG_LEVELS).default("info").describe("GATEWAY_LOG_LEVEL."),
+  admin_key: secret
+    .optional()
+    .describe("The management key to use instead of a generated one. GATEWAY_ADMIN_KEY."),
+  sandbox: z
+    .enum(["on", "off", "auto"])
+    .default("auto")
+    .describe(
+      "The built-in provider for trials. auto: on while no other provider is configured. GATEWAY_SANDBOX.",
+    ),
+  limits: z
+    .strictObject({
+      body_bytes: z
+        .int()
+        .min(1_024)
+        .max(1_073_741_824)
+        .default(33_554_432)
+        .describe("Largest request body, decompressed."),
+      anonymous_requests_per_hour: z
+        .int()
+        .min(0)
+        .max(1_000_000)
+        .default(200)
+        .describe("For each address without a key, on free models."),
+      attempts: z.int().min(1).max(20).default(4).describe("Candidates that one request may try."),
+    })
+    .prefault({}),
+  timers: z
+    .strictObject({
+      connect_ms: milliseconds(10_000, "Longest wait for a connection to a provider."),
+      first_token_ms: milliseconds(120_000, "Longest wait for the first token of a stream."),
+      silence_ms: milliseconds(60_000, "Longest silence between two tokens."),
+      total_ms: milliseconds(900_000, "Longest duration of a whole request."),
+      keep_alive_ms: milliseconds(
+        10_000,
+        "Silence after which a client is told that the answer still comes.",
+      ),
+    })
+    .prefault({}),
+  upstream: z
+    .strictObject({
+      transport: z
+        .enum(["auto", "http1", "fetch"])
+        .default("auto")
+        .describe("The HTTP client. auto: http1, or fetch where HTTP_PROXY or HTTPS_PROXY is set."),
+    })
+    .prefault({}),
+  catalog: z
+    .strictObject({
+      source: z
+        .string()
+        .min(1)
+        .optional()
+        .describe("Address or file that `gateway catalog import` reads. Left out: the public list."),
+    })
+    .prefault({}),
+  providers: z
+    .record(
+      z.string().regex(/^[a-z0-9][a-z0-9-]*$/, "must be a slug of lower-case letters, digits and dashes"),
+      provider,
+    )
+    .default({})
+    .describe(
+      "Providers by slug. Those of the catalog need nothing here when their environment variable is set.",
+    ),
+});
+
+/** The checked configuration. */
+export type Config = z.infer<typeof configSchema>;
+export type ProviderConfig = z.infer<typeof provider>;

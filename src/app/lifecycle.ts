@@ -1,0 +1,129 @@
+import type { Timer } from "../base/clock.ts";
+import { createKey } from "../core/accounts/manage-keys.ts";
+import { recoverUsage } from "../core/usage/recorder.ts";
+import { type HttpServer, listen } from "../http/server.ts";
+import type { Config } from "./config-schema.ts";
+import { ANONYMOUS_WINDOW_MS, type Parts, type World, wireUp } from "./wire-up.ts";
+
+/** How often it is looked whether another process changed keys or catalog. Milliseconds. */
+const REFRESH_MS = 1_000;
+
+/** A gateway that serves. */
+export interface RunningGateway {
+  readonly url: string;
+  /** Secrets that this start has made: the first on a data directory, or one that found no management key. Else null. */
+  readonly firstStart: FirstStart | null;
+  /** What the operator should know. */
+  readonly notices: readonly string[];
+  /** A model that can be asked right now, for the first try; null where none is served. */
+  readonly exampleModel: string | null;
+  /** Takes no new requests, lets open ones end within the drain time, writes everything down. */
+  stop(): Promise<void>;
+}
+
+/** Shown once and kept nowhere. */
+export interface FirstStart {
+  /** Null where there is one already, or the operator brought one. */
+  readonly managementKey: string | null;
+  /** Null at all starts but the first. */
+  readonly inferenceKey: string | null;
+}
+
+/**
+ * Starts a gateway: opens the stores, settles what an earlier process left, listens.
+ * @throws ConfigError, or Error when the data directory or the address is taken.
+ */
+export async function startGateway(config: Config, world: World): Promise<RunningGateway> {
+  const parts = await wireUp(config, world);
+  try {
+    return await startServing(parts, config, world);
+  } catch (error) {
+    parts.journal.close();
+    parts.release();
+    throw error;
+  }
+}
+
+async function startServing(parts: Parts, config: Config, world: World): Promise<RunningGateway> {
+  const { clock, log } = world;
+  const recovered = await recoverUsage(parts.journal, parts.stores.usage, clock.now());
+  if (recovered.brought + recovered.interrupted > 0)
+    log.warn("settled what an earlier process left", recovered);
+  await restoreAnonymousLimit(parts, clock.now());
+  const firstStart = await prepareFirstStart(parts, config);
+  const { host, port, extra_prefixes } = config.server;
+  const server = listen(parts.http, { host, port, extraPrefixes: extra_prefixes });
+  const refresh = clock.every(REFRESH_MS, () => {
+    parts.serving.refresh();
+    parts.http.keyRing.refresh().catch((error) => log.error("the store is away", { detail: String(error) }));
+  });
+  return {
+    url: `http://${host.includes(":") ? `[${host}]` : host}:${server.port}`,
+    firstStart,
+    notices: parts.serving.notices,
+    exampleModel: chooseExampleModel(parts),
+    stop: () => stopServing(parts, server, refresh, config, world),
+  };
+}
+
+/** Requests of the last hour count again: a restart frees nobody. */
+async function restoreAnonymousLimit(parts: Parts, now: number): Promise<void> {
+  const recent = await parts.stores.usage.findAnonymousSince(now - ANONYMOUS_WINDOW_MS);
+  for (const { addressHash, createdAt } of recent)
+    parts.http.generation.anonymousLimit.restore(addressHash, createdAt);
+}
+
+/** The keys that a gateway cannot do without: a management key always, an inference key at the very first start. */
+async function prepareFirstStart(parts: Parts, config: Config): Promise<FirstStart | null> {
+  const { stores } = parts;
+  const keys = await stores.keys.listKeys();
+  const isFirst = await stores.settings.addSetting("first_start", String(stores.clock.now()));
+  const needsManagement = config.admin_key === undefined && !keys.some(({ kind }) => kind === "management");
+  if (!isFirst && !needsManagement) return null;
+  const make = async (kind: "management" | "inference") =>
+    (await createKey(stores, { kind, name: `first ${kind} key`, expiresAt: null })).secret;
+  return {
+    managementKey: needsManagement ? await make("management") : null,
+    inferenceKey: isFirst ? await make("inference") : null,
+  };
+}
+
+function chooseExampleModel(parts: Parts): string | null {
+  const { models } = parts.serving.current().roster;
+  const wellKnown = models.find(({ id }) => id === "sandbox/echo" || id === "openai/gpt-4o-mini");
+  return (wellKnown ?? models[0])?.id ?? null;
+}
+
+async function stopServing(
+  parts: Parts,
+  server: HttpServer,
+  refresh: Timer,
+  config: Config,
+  { clock, log }: World,
+): Promise<void> {
+  parts.state.isDraining = true;
+  refresh.cancel();
+  const { active } = parts.http.generation;
+  if (active.size > 0)
+    log.info("waiting for open answers", { open: active.size, drain_ms: config.server.drain_ms });
+  const cutRest = clock.after(config.server.drain_ms, () => {
+    for (const cutoff of [...active]) cutoff.cut("shutdown");
+    // Their error events need a moment to leave.
+    clock.after(LAST_WORDS_MS, () => server.kill());
+  });
+  await server.stop();
+  cutRest.cancel();
+  try {
+    await parts.recorder.drain();
+    parts.journal.release(Number.POSITIVE_INFINITY);
+  } catch (error) {
+    log.error("the store refused the last records; the journal keeps them for the next start", {
+      detail: String(error),
+    });
+  }
+  for (const transport of parts.transports) transport.close();
+  parts.journal.close();
+  parts.release();
+}
+
+const LAST_WORDS_MS = 1_000;

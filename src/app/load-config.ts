@@ -1,0 +1,106 @@
+import { existsSync, readFileSync } from "node:fs";
+import { LineCounter, parseDocument } from "yaml";
+import { type Config, configSchema } from "./config-schema.ts";
+
+/** The configuration is wrong. The message names the file and line, or the variable, and what to write. */
+export class ConfigError extends Error {}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+const DEFAULT_FILE = "gateway.yaml";
+
+/** Where each environment variable goes. It wins over the file. */
+const VARIABLES: Readonly<Record<string, { readonly path: readonly string[]; readonly isNumber?: true }>> = {
+  GATEWAY_HOST: { path: ["server", "host"] },
+  GATEWAY_PORT: { path: ["server", "port"], isNumber: true },
+  GATEWAY_DATA_DIR: { path: ["data_dir"] },
+  GATEWAY_ADMIN_KEY: { path: ["admin_key"] },
+  GATEWAY_LOG_LEVEL: { path: ["log_level"] },
+  GATEWAY_SANDBOX: { path: ["sandbox"] },
+};
+
+/**
+ * Reads `gateway.yaml`, or the file that `GATEWAY_CONFIG` names, and the environment.
+ * @throws ConfigError
+ */
+export function loadConfig(environment: Environment): Config {
+  const named = environment["GATEWAY_CONFIG"];
+  const file = named || DEFAULT_FILE;
+  if (named && !existsSync(named))
+    throw new ConfigError(`GATEWAY_CONFIG names ${named}, which does not exist`);
+  const source = existsSync(file) ? readFileSync(file, "utf8") : "";
+  return checkConfig(source, file, environment);
+}
+
+/** Checks a file's text with an environment over it. Throws a `ConfigError`. */
+export function checkConfig(source: string, file: string, environment: Environment): Config {
+  const lines = new LineCounter();
+  const document = parseDocument(source, { lineCounter: lines, prettyErrors: false });
+  const [syntaxError] = document.errors;
+  if (syntaxError) {
+    throw new ConfigError(`${file}:${lines.linePos(syntaxError.pos[0]).line}: ${syntaxError.message}`);
+  }
+  const value = asObject(document.toJS() ?? {}, file);
+  const fromEnvironment = applyEnvironment(value, environment);
+  const parsed = configSchema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const problems = parsed.error.issues.flatMap((issue) => {
+    const keys = issue.code === "unrecognized_keys" ? issue.keys : [null];
+    return keys.map((key) => {
+      const path = key === null ? issue.path : [...issue.path, key];
+      const text = key === null ? issue.message : "is not a known key";
+      const variable = fromEnvironment.get(path.join("."));
+      return `${variable ?? `${file}:${findLine(document, path, lines)}: ${path.join(".")}`} ${text}${variable ? hintFor(variable) : ""}`;
+    });
+  });
+  throw new ConfigError(problems.join("\n"));
+}
+
+function asObject(value: unknown, file: string): Record<string, unknown> {
+  if (typeof value === "object" && value !== null && !Array.isArray(value))
+    return value as Record<string, unknown>;
+  throw new ConfigError(`${file}:1: must be a mapping of keys to values, such as "log_level: info"`);
+}
+
+/** Puts variables over the file's values; gives which path came from which variable. */
+function applyEnvironment(value: Record<string, unknown>, environment: Environment): Map<string, string> {
+  const applied = new Map<string, string>();
+  for (const [name, { path, isNumber }] of Object.entries(VARIABLES)) {
+    const text = environment[name];
+    if (text === undefined || text === "") continue;
+    let target = value;
+    for (const part of path.slice(0, -1)) {
+      if (typeof target[part] !== "object" || target[part] === null) target[part] = {};
+      target = target[part] as Record<string, unknown>;
+    }
+    target[path.at(-1) as string] = isNumber && /^\d+$/.test(text) ? Number(text) : text;
+    applied.set(path.join("."), name);
+  }
+  return applied;
+}
+
+/** A service named "gateway" in Kubernetes sets GATEWAY_PORT to an address of its own. */
+function hintFor(variable: string): string {
+  return variable === "GATEWAY_PORT"
+    ? " (in Kubernetes, set enableServiceLinks: false or rename the service)"
+    : "";
+}
+
+type Path = readonly PropertyKey[];
+
+/** The line on which a path, or the nearest part of it that exists, stands. */
+function findLine(document: ReturnType<typeof parseDocument>, path: Path, lines: LineCounter): number {
+  for (let length = path.length; length > 0; length--) {
+    const parent = length === 1 ? document.contents : document.getIn(path.slice(0, length - 1), true);
+    const key = path[length - 1];
+    const pair = (
+      parent as { items?: { key?: { value?: unknown; range?: number[] }; range?: number[] }[] } | null
+    )?.items;
+    const found = pair?.find(
+      (item, index) => item.key?.value === key || (item.key === undefined && index === key),
+    );
+    const offset = found?.key?.range?.[0] ?? found?.range?.[0];
+    if (offset !== undefined) return lines.linePos(offset).line;
+  }
+  return 1;
+}

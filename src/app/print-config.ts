@@ -1,0 +1,26 @@
+import { stringify } from "yaml";
+import type { Config } from "./config-schema.ts";
+
+const MASK = "********";
+
+/** The configuration in force as YAML, secrets masked. */
+export function printConfig(config: Config): string {
+  return stringify({
+    ...config,
+    ...(config.admin_key === undefined ? {} : { admin_key: MASK }),
+    providers: Object.fromEntries(
+      Object.entries(config.providers).map(([slug, provider]) => [slug, maskProvider(provider)]),
+    ),
+  });
+}
+
+function maskProvider(provider: Config["providers"][string]): unknown {
+  const { api_keys, headers } = provider;
+  return {
+    ...provider,
+    ...(api_keys === undefined ? {} : { api_keys: api_keys.map(() => MASK) }),
+    ...(headers === undefined
+      ? {}
+      : { headers: Object.fromEntries(Object.keys(headers).map((name) => [name, MASK])) }),
+  };
+}

@@ -1,0 +1,65 @@
+import type { ModelRecord, ProviderRecord } from "../core/catalog/records.ts";
+
+/** An address that no name server knows (RFC 6761); the sandbox answers inside the process. */
+export const SANDBOX_BASE_URL = "https://sandbox.invalid/v1";
+
+/** The built-in provider for trials. Part of the catalog only while it is on (docs/sandbox.md). */
+export const SANDBOX_PROVIDER: ProviderRecord = {
+  slug: "sandbox",
+  name: "Sandbox (built-in test provider, not a real model)",
+  format: "openai-chat",
+  baseUrl: SANDBOX_BASE_URL,
+  env: { apiKey: [], baseUrl: "SANDBOX_BASE_URL" },
+  toolCallIds: "openai",
+  quirks: {},
+  privacyPolicyUrl: null,
+  termsOfServiceUrl: null,
+  statusPageUrl: null,
+  headquarters: null,
+  datacenters: null,
+};
+
+const CONTEXT_LENGTH = 131_072;
+const MAX_OUTPUT_TOKENS = 32_768;
+
+function sandboxModel(id: string, name: string, prompt: string, completion: string): ModelRecord {
+  return {
+    id,
+    name,
+    description:
+      "A built-in test provider that repeats what it is told. No model runs and nothing leaves the gateway.",
+    released: null,
+    inputModalities: ["text", "image"],
+    outputModalities: ["text"],
+    tokenizer: null,
+    supportedParameters: [
+      "max_tokens",
+      "temperature",
+      "top_p",
+      "stop",
+      "seed",
+      "tools",
+      "tool_choice",
+      "response_format",
+      "structured_outputs",
+      "reasoning",
+      "include_reasoning",
+    ],
+    expires: null,
+    endpoints: [
+      {
+        provider: "sandbox",
+        name: "echo",
+        contextLength: CONTEXT_LENGTH,
+        maxOutputTokens: MAX_OUTPUT_TOKENS,
+        prices: { prompt, completion },
+      },
+    ],
+  };
+}
+
+/** A priced model and a free one, so that both ways can be tried. */
+export const SANDBOX_MODELS: readonly ModelRecord[] = [
+  sandboxModel("sandbox/echo", "Sandbox echo", "0.000001", "0.000002"),
+  sandboxModel("sandbox/echo:free", "Sandbox echo (free)", "0", "0"),
+];

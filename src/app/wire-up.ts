@@ -1,0 +1,177 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import type { Clock } from "../base/clock.ts";
+import { createIdSource, type IdSource } from "../base/ids.ts";
+import type { Random } from "../base/random.ts";
+import { createKeyRing } from "../core/accounts/key-ring.ts";
+import type { KeyMaker } from "../core/accounts/manage-keys.ts";
+import type { GenerationDeps } from "../core/generation/call.ts";
+import { parseTrustedProxies } from "../core/limits/client-address.ts";
+import { createSlidingWindow } from "../core/limits/sliding-window.ts";
+import type { Journal } from "../core/ports/journal.ts";
+import type { Log } from "../core/ports/log.ts";
+import type { SettingsStore } from "../core/ports/settings-store.ts";
+import type { Transport } from "../core/ports/transport.ts";
+import type { UsageStore } from "../core/ports/usage-store.ts";
+import { createCooldowns } from "../core/routing/cooldowns.ts";
+import { createRecorder, type Recorder } from "../core/usage/recorder.ts";
+import type { HttpDeps } from "../http/context.ts";
+import { createFetchTransport } from "../providers/fetch/transport.ts";
+import { createHttp1Transport } from "../providers/http1/transport.ts";
+import { createSandboxTransport } from "../providers/sandbox/sandbox-transport.ts";
+import { openFileJournal } from "../storage/journal/file-journal.ts";
+import { lockDataDir } from "../storage/sqlite/data-lock.ts";
+import { openDatabase } from "../storage/sqlite/database.ts";
+import { createSqliteKeyStore } from "../storage/sqlite/key-store.ts";
+import { createSqliteSettingsStore } from "../storage/sqlite/settings-store.ts";
+import { createSqliteUsageStore } from "../storage/sqlite/usage-store.ts";
+import type { Config } from "./config-schema.ts";
+import { ConfigError } from "./load-config.ts";
+import { openServing, type ServingSource } from "./open-serving.ts";
+
+/** An hour, in which anonymous requests are counted. Milliseconds. */
+export const ANONYMOUS_WINDOW_MS = 3_600_000;
+
+/** The world outside: what a simulation replaces. */
+export interface World {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** In place of the network, for tests. */
+  readonly transport?: Transport;
+}
+
+/** The stores behind the ports, and how to let go of them. */
+export interface Stores extends KeyMaker {
+  readonly settings: SettingsStore;
+  readonly usage: UsageStore;
+  close(): void;
+}
+
+/** All parts of a gateway, joined. */
+export interface Parts {
+  readonly stores: Stores;
+  readonly journal: Journal;
+  readonly recorder: Recorder;
+  readonly serving: ServingSource;
+  readonly http: HttpDeps;
+  readonly transports: readonly Transport[];
+  /** Lets go of the data directory. */
+  release(): void;
+  /** Set while the gateway drains; `readyz` says so. */
+  readonly state: { isDraining: boolean };
+}
+
+/** Opens the stores of a data directory; also what `gateway keys` works on. Another process may have them open. */
+export function openStores(dataDir: string, clock: Clock, random: Random): Stores {
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  const database = openDatabase(dataDir);
+  return {
+    keys: createSqliteKeyStore(database),
+    usage: createSqliteUsageStore(database),
+    settings: createSqliteSettingsStore(database),
+    clock,
+    random,
+    ids: createIdSource(clock, random),
+    close: () => database.close(),
+  };
+}
+
+/** Joins all parts. The only function that knows every one of them. */
+export async function wireUp(config: Config, world: World): Promise<Parts> {
+  const { clock, random, log, environment } = world;
+  mkdirSync(config.data_dir, { recursive: true, mode: 0o700 });
+  const lock = lockDataDir(config.data_dir);
+  const stores = openStores(config.data_dir, clock, random);
+  const journal = openFileJournal(join(config.data_dir, "journal"));
+  const recorder = createRecorder(journal, stores.usage, clock, (error) =>
+    log.error("the store refused records; they wait in the journal", { detail: String(error) }),
+  );
+  const network = world.transport ?? createTransport(config, environment, clock);
+  const sandboxTransport = createSandboxTransport({ clock });
+  const serving = openServing({ config, environment, transport: network, sandboxTransport }, log);
+  const keyRing = createKeyRing(stores.keys, clock, config.admin_key ?? null);
+  const state = { isDraining: false };
+  const generation = buildGeneration(config, clock, stores.ids, recorder, serving);
+  const http: HttpDeps = {
+    clock,
+    ids: stores.ids,
+    log,
+    keyRing,
+    keyMaker: stores,
+    generation,
+    trustedProxies: readProxies(config),
+    addressSalt: await findSalt(stores.settings, random),
+    maxBodyBytes: config.limits.body_bytes,
+    modelPrefixAliases: config.server.model_prefix_aliases,
+    notReady: () => {
+      if (state.isDraining) return "The gateway is shutting down.";
+      return recorder.isHealthy() ? null : "The store is away; records wait in the journal.";
+    },
+  };
+  const release = (): void => {
+    stores.close();
+    lock.release();
+  };
+  return {
+    stores,
+    journal,
+    recorder,
+    serving,
+    http,
+    transports: [network, sandboxTransport],
+    release,
+    state,
+  };
+}
+
+function buildGeneration(
+  config: Config,
+  clock: Clock,
+  ids: IdSource,
+  recorder: Recorder,
+  serving: ServingSource,
+): GenerationDeps {
+  const { timers, limits } = config;
+  return {
+    clock,
+    ids,
+    serving: () => serving.current(),
+    recorder,
+    cooldowns: createCooldowns(),
+    anonymousLimit: createSlidingWindow(limits.anonymous_requests_per_hour, ANONYMOUS_WINDOW_MS),
+    timers: {
+      connectMs: timers.connect_ms,
+      firstTokenMs: timers.first_token_ms,
+      silenceMs: timers.silence_ms,
+      totalMs: timers.total_ms,
+      keepAliveMs: timers.keep_alive_ms,
+    },
+    maxAttempts: limits.attempts,
+    active: new Set(),
+  };
+}
+
+const PROXY_VARIABLES = ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"];
+
+function createTransport(config: Config, environment: World["environment"], clock: Clock): Transport {
+  const { transport } = config.upstream;
+  const hasProxy = PROXY_VARIABLES.some((name) => environment[name]);
+  const useFetch = transport === "fetch" || (transport === "auto" && hasProxy);
+  return useFetch ? createFetchTransport({ clock }) : createHttp1Transport({ clock });
+}
+
+function readProxies(config: Config) {
+  try {
+    return parseTrustedProxies(config.server.trusted_proxies);
+  } catch (error) {
+    throw new ConfigError(`server.trusted_proxies: ${(error as Error).message}`);
+  }
+}
+
+/** Made once for a data directory, so that an address keeps its hash across restarts. */
+async function findSalt(settings: SettingsStore, random: Random): Promise<string> {
+  await settings.addSetting("address_salt", Buffer.from(random.bytes(32)).toString("hex"));
+  return (await settings.findSetting("address_salt")) as string;
+}

@@ -1,0 +1,37 @@
+import { Command } from "commander";
+import packageJson from "../../package.json" with { type: "json" };
+import { ConfigError } from "../app/load-config.ts";
+import { addCatalogCommands } from "./catalog-commands.ts";
+import { addConfigCommands } from "./config-commands.ts";
+import { addKeyCommands } from "./key-commands.ts";
+import { addStartCommand } from "./start-command.ts";
+
+/** Runs the `gateway` command. Gives the exit code: 0, 1 for a failure, 2 for words it does not know. */
+export async function runCli(args: readonly string[]): Promise<number> {
+  const program = new Command("gateway")
+    .description("An AI gateway: one OpenAI-compatible HTTP API in front of many model providers.")
+    .version(packageJson.version)
+    .exitOverride()
+    .configureHelp({ showGlobalOptions: true });
+  addStartCommand(program);
+  addKeyCommands(program);
+  addCatalogCommands(program);
+  addConfigCommands(program);
+  try {
+    await program.parseAsync(args, { from: "user" });
+    return Number(process.exitCode ?? 0);
+  } catch (error) {
+    return explain(error);
+  }
+}
+
+function explain(error: unknown): number {
+  if (error instanceof Error && "exitCode" in error && "code" in error) {
+    // Help and version were asked for; commander has said what was wrong with anything else.
+    return error.exitCode === 0 ? 0 : 2;
+  }
+  const problems = error instanceof Error ? error.message : String(error);
+  const heading = error instanceof ConfigError ? "The configuration is wrong:\n" : "";
+  console.error(`${heading}${problems}`);
+  return 1;
+}

@@ -1,0 +1,20 @@
+/** A list ready to be sent, with the tag by which a client that has it is told so. */
+export interface PreparedList {
+  readonly body: string;
+  readonly etag: string;
+}
+
+/** Prepares a list; nulls are left out. */
+export function prepareList(items: readonly unknown[]): PreparedList {
+  const body = JSON.stringify({ object: "list", data: items.filter((item) => item !== null) });
+  return { body, etag: `"${Bun.hash(body).toString(36)}"` };
+}
+
+/** A list as an answer; 304 for a client that has it already. */
+export function jsonList(request: Request, list: PreparedList): Response {
+  const headers = { etag: list.etag, "cache-control": "no-cache" };
+  const known = request.headers.get("if-none-match")?.split(",") ?? [];
+  if (known.some((tag) => tag.trim().replace(/^W\//, "") === list.etag))
+    return new Response(null, { status: 304, headers });
+  return new Response(list.body, { headers: { ...headers, "content-type": "application/json" } });
+}

@@ -1,0 +1,31 @@
+import type { Handler } from "./context.ts";
+import { deleteKey, listKeys, postKey } from "./routes/admin-keys.ts";
+import { chatCompletions } from "./routes/chat-completions.ts";
+import { getGeneration } from "./routes/generation.ts";
+import { getHealth, getReadiness } from "./routes/health.ts";
+import { getModel, listEndpoints, listModels } from "./routes/models.ts";
+import { listProviders } from "./routes/providers.ts";
+
+type Methods = Readonly<Record<string, Handler>>;
+
+/** What answers under every prefix (docs/contract.md, "Addresses"). `:name` stands for one part of a path. */
+export const GATEWAY_ROUTES: Readonly<Record<string, Methods>> = {
+  "": { GET: () => Response.json({ object: "gateway" }) },
+  "/chat/completions": { POST: chatCompletions },
+  "/models": { GET: listModels },
+  "/models/:author/:model": { GET: getModel },
+  "/models/:author/:model/endpoints": { GET: listEndpoints },
+  "/providers": { GET: listProviders },
+  "/generation": { GET: getGeneration },
+};
+
+/** What answers under one name. */
+export const FIXED_ROUTES: Readonly<Record<string, Methods>> = {
+  "/healthz": { GET: getHealth },
+  "/readyz": { GET: getReadiness },
+  "/api/admin/keys": { GET: listKeys, POST: postKey },
+  "/api/admin/keys/:id": { DELETE: deleteKey },
+};
+
+/** SDKs append `/v1`, and some want the shorter base. A prefix is a name for the same handler. */
+export const PREFIXES: readonly string[] = ["/api/gateway", "/api/gateway/v1", "/api/v1", "/v1"];

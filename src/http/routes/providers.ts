@@ -1,0 +1,40 @@
+import { describeProvider } from "../../core/catalog/describe-provider.ts";
+import type { ModelRecord } from "../../core/catalog/records.ts";
+import type { Serving } from "../../core/generation/call.ts";
+import type { RequestContext } from "../context.ts";
+import { jsonList, type PreparedList, prepareList } from "../prepared-list.ts";
+
+const served = new WeakMap<Serving, PreparedList>();
+const all = new WeakMap<Serving, PreparedList>();
+
+/** `GET providers`: those that can serve here; with `?all=true` all of the catalog. */
+export function listProviders(request: Request, { deps }: RequestContext): Response {
+  const serving = deps.generation.serving();
+  const wantsAll = new URL(request.url).searchParams.get("all") === "true";
+  const cache = wantsAll ? all : served;
+  let list = cache.get(serving);
+  if (list === undefined) {
+    list = prepareList(wantsAll ? describeAll(serving) : describeServed(serving));
+    cache.set(serving, list);
+  }
+  return jsonList(request, list);
+}
+
+function describeAll({ catalog }: Serving) {
+  return catalog.providers.map((provider) =>
+    describeProvider(provider, countModels(catalog.models, provider.slug), false),
+  );
+}
+
+function describeServed({ roster }: Serving) {
+  return roster.providers.map(({ record }) => {
+    const count = roster.models.filter((model) =>
+      roster.offersFor(model.id).some((offer) => offer.provider.record.slug === record.slug),
+    ).length;
+    return describeProvider(record, count, false);
+  });
+}
+
+function countModels(models: readonly ModelRecord[], slug: string): number {
+  return models.filter((model) => model.endpoints.some((endpoint) => endpoint.provider === slug)).length;
+}

@@ -1,0 +1,136 @@
+import type { BunRequest, Server } from "bun";
+import { type Failure, GatewayError, statusOf } from "../base/errors.ts";
+import type { Handler, HttpDeps, RequestContext } from "./context.ts";
+import { renderError } from "./render-error.ts";
+import { writeRequestLog } from "./request-log.ts";
+import { FIXED_ROUTES, GATEWAY_ROUTES, PREFIXES } from "./route-table.ts";
+
+type Methods = Readonly<Record<string, Handler>>;
+type GatewayServer = Server<undefined>;
+
+/** How long a connection may be silent while a request comes in or between requests. Seconds. */
+const IDLE_S = 120;
+
+/** Where to listen, and under which names besides the built-in ones. */
+export interface ListenOptions {
+  readonly host: string;
+  /** 0: any free port. */
+  readonly port: number;
+  readonly extraPrefixes: readonly string[];
+}
+
+/** A server that listens. */
+export interface HttpServer {
+  readonly port: number;
+  /** Takes no new connections; resolves when the open requests have ended. */
+  stop(): Promise<void>;
+  /** Closes what is still open. */
+  kill(): void;
+}
+
+/**
+ * Starts to listen.
+ * @throws Error when the address is taken or not ours.
+ */
+export function listen(deps: HttpDeps, { host, port, extraPrefixes }: ListenOptions): HttpServer {
+  const server: GatewayServer = Bun.serve({
+    hostname: host,
+    port,
+    idleTimeout: IDLE_S,
+    // Bodies are bounded while they are read, with an answer that says so.
+    maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+    development: false,
+    routes: buildRoutes(deps, extraPrefixes),
+    fetch: (request, server) => serve(deps, "unknown", NOWHERE, request, server, {}),
+  });
+  return {
+    port: server.port ?? port,
+    stop: () => server.stop(false),
+    kill: () => void server.stop(true),
+  };
+}
+
+type RouteHandler = (request: BunRequest, server: GatewayServer) => Response | Promise<Response>;
+
+function buildRoutes(deps: HttpDeps, extraPrefixes: readonly string[]): Record<string, RouteHandler> {
+  const routes: Record<string, RouteHandler> = {};
+  const add = (path: string, name: string, methods: Methods): void => {
+    routes[path] = (request, server) =>
+      serve(deps, name, methods, request, server, request.params as Record<string, string>);
+  };
+  for (const [path, methods] of Object.entries(FIXED_ROUTES)) add(path, path, methods);
+  for (const prefix of [...PREFIXES, ...extraPrefixes]) {
+    for (const [path, methods] of Object.entries(GATEWAY_ROUTES)) add(prefix + path, path, methods);
+  }
+  return routes;
+}
+
+const NOWHERE: Methods = {};
+
+/** One request, from its id to its answer and its log line. */
+async function serve(
+  deps: HttpDeps,
+  route: string,
+  methods: Methods,
+  request: Request,
+  server: GatewayServer,
+  params: Record<string, string>,
+): Promise<Response> {
+  const context: RequestContext = {
+    deps,
+    requestId: deps.ids.next("req"),
+    startedAt: deps.clock.now(),
+    route,
+    params,
+    peer: server.requestIP(request)?.address ?? "",
+    logFields: {},
+    logsItself: false,
+    waitWithoutLimit: () => server.timeout(request, 0),
+  };
+  let response: Response;
+  try {
+    response = await findHandler(methods, request)(request, context);
+    if (!context.logsItself) response.headers.set("x-request-id", context.requestId);
+  } catch (error) {
+    response = renderThrown(error, context);
+  }
+  if (!context.logsItself) writeRequestLog(context, response.status);
+  return request.method === "HEAD" ? new Response(null, response) : response;
+}
+
+function findHandler(methods: Methods, request: Request): Handler {
+  const handler = methods[request.method] ?? (request.method === "HEAD" ? methods["GET"] : undefined);
+  return handler ?? (methods === NOWHERE ? refuseUnknownPath : refuseMethod(methods));
+}
+
+function refuseUnknownPath(): never {
+  throw new GatewayError({
+    code: "not_found",
+    message: "There is nothing at this address. Chat completions are at POST /api/gateway/chat/completions.",
+  });
+}
+
+function refuseMethod(methods: Methods): Handler {
+  const allowed = Object.keys(methods);
+  if (allowed.includes("GET")) allowed.push("HEAD");
+  const allow = allowed.join(", ");
+  return () => {
+    throw new GatewayError({ code: "method_not_allowed", message: `Use ${allow} here.`, headers: { allow } });
+  };
+}
+
+function renderThrown(error: unknown, context: RequestContext): Response {
+  const failure = failureOf(error);
+  context.logFields["error"] = failure.code;
+  if (failure.internal !== undefined) context.logFields["detail"] = failure.internal;
+  if (statusOf(failure) === 500)
+    context.deps.log.error("internal error", { request_id: context.requestId, detail: failure.internal });
+  return renderError(failure, { "x-request-id": context.requestId });
+}
+
+/** What nobody foresaw: the caller learns that it is our fault and no more, the log learns all. */
+function failureOf(error: unknown): Failure {
+  if (error instanceof GatewayError) return error.failure;
+  const internal = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return { code: "internal", message: "The gateway failed. Repeat the request.", internal };
+}
