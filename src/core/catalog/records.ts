@@ -1,4 +1,4 @@
-/** Wire formats an upstream can speak. Only those in `SERVED_FORMATS` can be called yet. */
+/** Wire formats an upstream can speak. */
 export type UpstreamFormat =
   | "openai-chat"
   | "openai-responses"
@@ -8,7 +8,7 @@ export type UpstreamFormat =
   | "azure-openai"
   | "cohere-chat";
 
-/** A company or host that serves models. A file of `catalog/providers/`. Unknown facts are null. */
+/** A company or host that serves models. A row of `catalog/providers.json`. Unknown facts are null. */
 export interface ProviderRecord {
   /** Lower-case, stable; part of configuration and records. */
   readonly slug: string;
@@ -16,10 +16,12 @@ export interface ProviderRecord {
   readonly format: UpstreamFormat;
   /** The address its API starts at, as its own SDK takes it; null when each account has its own. */
   readonly baseUrl: string | null;
+  /** Where `baseUrl` is null: what an account's own address looks like, parts to fill in `{braces}`. */
+  readonly baseUrlTemplate?: string;
   readonly env: {
     /** Environment variables its users already set; the first that is set is the key. */
     readonly apiKey: readonly string[];
-    /** Variable that points it elsewhere, read as the vendor's SDK reads it. */
+    /** Variable that points it elsewhere, named like the first key: `OPENAI_API_KEY`, `OPENAI_BASE_URL`. */
     readonly baseUrl: string;
   };
   /** What a tool-call id must look like there (docs/contract.md, "Tool-call repair", rule 5). */
@@ -39,16 +41,28 @@ export interface ProviderQuirks {
   readonly noStreamOptions?: true;
   /** Wants `max_tokens` spelled `max_completion_tokens`. */
   readonly maxCompletionTokens?: true;
+  /** The other way round: knows `max_tokens` only and rejects `max_completion_tokens`. */
+  readonly noMaxCompletionTokens?: true;
+  /** Calls `seed` `random_seed`. */
+  readonly randomSeed?: true;
+  /** Answers 422 to any field its API does not name. */
+  readonly rejectsUnknownFields?: true;
   /** Ends a conversation's open tool calls itself; others get placeholders (repair, rule 4). */
   readonly allowsOpenToolCalls?: true;
 }
 
-/** US dollars per token as decimal strings; absent means the vendor does not price it apart. */
+/**
+ * US dollars per token as decimal strings without exponent or trailing zeros, at most 18 places; absent means
+ * the vendor does not price it apart: cached and audio input then cost `prompt`, reasoning costs `completion`.
+ */
 export interface Prices {
   readonly prompt: string;
   readonly completion: string;
   readonly cacheRead?: string;
   readonly cacheWrite?: string;
+  readonly audioIn?: string;
+  readonly audioOut?: string;
+  readonly reasoning?: string;
   /** Per request. */
   readonly request?: string;
   /** Per image in the prompt. */
@@ -66,14 +80,30 @@ export interface ModelEndpoint {
   readonly provider: string;
   /** The model's name there. */
   readonly name: string;
+  /** Absent: the provider's. OpenAI serves some models in its Responses format alone. */
+  readonly format?: UpstreamFormat;
   /** Tokens. */
   readonly contextLength: number;
+  /** Tokens a prompt may have where that is fewer than `contextLength`. */
+  readonly maxPromptTokens?: number;
   /** Tokens; null when the vendor names none. */
   readonly maxOutputTokens: number | null;
   /** Null: no known price, so not offered (docs/contract.md, "Models, providers"). */
   readonly prices: Prices | null;
   /** Rising by `minPromptTokens`. */
   readonly priceTiers?: readonly PriceTier[];
+  /** Input modalities and parameters of the model that this offer does not take. */
+  readonly lacks?: readonly string[];
+}
+
+/** How a model's reasoning is steered; absent members are not offered. */
+export interface ReasoningControl {
+  /** Values of `reasoning_effort` it knows, weakest first. */
+  readonly efforts?: readonly string[];
+  /** A budget in tokens can be set; bounds where the vendor names them. */
+  readonly budgetTokens?: { readonly min?: number; readonly max?: number };
+  /** Reasoning can be switched off. */
+  readonly canDisable?: true;
 }
 
 /** A model, whoever serves it. An element of a file of `catalog/models/`. */
@@ -84,11 +114,14 @@ export interface ModelRecord {
   readonly description: string | null;
   /** Release date, `YYYY-MM-DD`. */
   readonly released: string | null;
+  /** Of `text`, `image`, `file`, `audio`, `video`. */
   readonly inputModalities: readonly string[];
   readonly outputModalities: readonly string[];
   readonly tokenizer: string | null;
   /** Names of request parameters it takes, as in `supported_parameters`. */
   readonly supportedParameters: readonly string[];
+  /** Absent when it does not reason or the source does not say how to steer it. */
+  readonly reasoning?: ReasoningControl;
   /** Withdrawn from this day on, `YYYY-MM-DD`. */
   readonly expires: string | null;
   readonly endpoints: readonly ModelEndpoint[];

@@ -1,0 +1,133 @@
+import { compareText } from "./format-catalog.ts";
+import type { ModelEndpoint, ModelRecord, Prices } from "./records.ts";
+
+/** What a new catalog changes of an old one, models by id. */
+export interface CatalogDiff {
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+  readonly changed: readonly ModelChange[];
+}
+
+/** What changed of one model, one line a change. */
+export interface ModelChange {
+  readonly id: string;
+  readonly changes: readonly string[];
+}
+
+const PRICE_NAMES: readonly (keyof Prices)[] = [
+  "prompt",
+  "completion",
+  "cacheRead",
+  "cacheWrite",
+  "audioIn",
+  "audioOut",
+  "reasoning",
+  "request",
+  "image",
+];
+const ALARMING_FACTOR = 5;
+
+/** Compares two sets of models. */
+export function diffCatalogs(before: readonly ModelRecord[], after: readonly ModelRecord[]): CatalogDiff {
+  const old = new Map(before.map((model) => [model.id, model]));
+  const fresh = new Map(after.map((model) => [model.id, model]));
+  const changed: ModelChange[] = [];
+  for (const model of after) {
+    const previous = old.get(model.id);
+    const changes = previous === undefined ? [] : [...diffModel(previous, model)];
+    if (changes.length > 0) changed.push({ id: model.id, changes });
+  }
+  return {
+    added: after
+      .filter((model) => !old.has(model.id))
+      .map((model) => model.id)
+      .sort(compareText),
+    removed: before
+      .filter((model) => !fresh.has(model.id))
+      .map((model) => model.id)
+      .sort(compareText),
+    changed: changed.sort((a, b) => compareText(a.id, b.id)),
+  };
+}
+
+/** True when nothing changes. */
+export function isEmptyDiff(diff: CatalogDiff): boolean {
+  return diff.added.length + diff.removed.length + diff.changed.length === 0;
+}
+
+/** The difference as lines to read. A price that changes fivefold or more is marked with `!`. */
+export function describeDiff(diff: CatalogDiff): string[] {
+  if (isEmptyDiff(diff)) return ["no difference"];
+  return [
+    `${diff.added.length} added, ${diff.removed.length} removed, ${diff.changed.length} changed`,
+    ...diff.added.map((id) => `+ ${id}`),
+    ...diff.removed.map((id) => `- ${id}`),
+    ...diff.changed.flatMap(({ id, changes }) => changes.map((change) => `~ ${id}: ${change}`)),
+  ];
+}
+
+function* diffModel(before: ModelRecord, after: ModelRecord): Generator<string> {
+  for (const key of ["name", "description", "released", "tokenizer", "expires"] as const) {
+    if (before[key] !== after[key]) yield `${key} ${before[key] ?? "unknown"} -> ${after[key] ?? "unknown"}`;
+  }
+  for (const key of ["inputModalities", "outputModalities", "supportedParameters", "reasoning"] as const) {
+    if (!isSame(before[key], after[key])) yield `${key} ${show(before[key])} -> ${show(after[key])}`;
+  }
+  yield* diffEndpoints(before.endpoints, after.endpoints);
+}
+
+function* diffEndpoints(
+  before: readonly ModelEndpoint[],
+  after: readonly ModelEndpoint[],
+): Generator<string> {
+  const old = new Map(before.map((endpoint) => [nameEndpoint(endpoint), endpoint]));
+  const fresh = new Map(after.map((endpoint) => [nameEndpoint(endpoint), endpoint]));
+  for (const [name, endpoint] of fresh) {
+    const previous = old.get(name);
+    if (previous === undefined) yield `now at ${name}`;
+    else for (const change of diffEndpoint(previous, endpoint)) yield `${name}: ${change}`;
+  }
+  for (const name of old.keys()) if (!fresh.has(name)) yield `no longer at ${name}`;
+}
+
+function nameEndpoint(endpoint: ModelEndpoint): string {
+  return `${endpoint.provider} (${endpoint.name})`;
+}
+
+function* diffEndpoint(before: ModelEndpoint, after: ModelEndpoint): Generator<string> {
+  for (const key of ["format", "contextLength", "maxPromptTokens", "maxOutputTokens"] as const) {
+    if (before[key] !== after[key]) yield `${key} ${before[key] ?? "none"} -> ${after[key] ?? "none"}`;
+  }
+  yield* diffPrices(before.prices, after.prices);
+  if (!isSame(before.priceTiers, after.priceTiers)) {
+    yield `priceTiers ${show(before.priceTiers)} -> ${show(after.priceTiers)}`;
+  }
+  if (!isSame(before.lacks, after.lacks)) yield `lacks ${show(before.lacks)} -> ${show(after.lacks)}`;
+}
+
+function* diffPrices(before: Prices | null, after: Prices | null): Generator<string> {
+  if (before === null || after === null) {
+    if (before !== after) yield after === null ? "no longer has a price" : `now has a price: ${show(after)}`;
+    return;
+  }
+  for (const name of PRICE_NAMES) {
+    const [old, fresh] = [before[name], after[name]];
+    if (old !== fresh) yield `${name} ${old ?? "none"} -> ${fresh ?? "none"}${describeFactor(old, fresh)}`;
+  }
+}
+
+/** For the eye only; no amount is computed from it. */
+function describeFactor(before: string | undefined, after: string | undefined): string {
+  const factor = Number(after) / Number(before);
+  if (!Number.isFinite(factor) || factor === 0) return "";
+  const alarming = factor >= ALARMING_FACTOR || factor <= 1 / ALARMING_FACTOR;
+  return ` (x${Number(factor.toPrecision(3))})${alarming ? " !" : ""}`;
+}
+
+function isSame(before: unknown, after: unknown): boolean {
+  return JSON.stringify(before) === JSON.stringify(after);
+}
+
+function show(value: unknown): string {
+  return value === undefined ? "none" : JSON.stringify(value);
+}

@@ -1,0 +1,414 @@
+import { compareText } from "./format-catalog.ts";
+import { type ImportedPrices, importPrices } from "./import-prices.ts";
+import type { ImportRules, ProviderRule } from "./import-rules.ts";
+import { type ParsedName, parseName, spellingKey } from "./model-names.ts";
+import type { ModelEndpoint, ModelRecord, Prices, ReasoningControl } from "./records.ts";
+import { readModelsDev, type SourceModel } from "./source-models-dev.ts";
+
+/** What an import gives, or why there is none. */
+export type Imported =
+  | {
+      readonly models: readonly ModelRecord[];
+      readonly problems: readonly string[];
+      readonly leftOut: LeftOut;
+    }
+  | { readonly refused: string };
+
+/** How many entries of the source were left out, by reason. */
+export type LeftOut = Readonly<Record<string, number>>;
+
+/** One entry of the source that becomes an endpoint. */
+interface Offer {
+  readonly sourceProvider: string;
+  readonly provider: string;
+  readonly source: SourceModel;
+  /** The provider's name for the model; the source's, but for offers of `servedAlso`. */
+  readonly name: string;
+  readonly author: string;
+  /** `author/name`, in the spelling of this offer. */
+  readonly id: string;
+  /** The id stands in the rules, so its spelling is ours. */
+  readonly decided: boolean;
+  readonly regionRank: number | null;
+  /** Of `servedAlso`: the facts are another entry's, so any entry of its own is believed before it. */
+  readonly borrowed: boolean;
+}
+
+/** What the offers of one model are held against. */
+interface ModelShape {
+  readonly id: string;
+  readonly reference: Offer;
+  readonly outputModalities: readonly string[];
+  /** Input modalities and parameters. */
+  readonly features: readonly string[];
+}
+
+interface Work {
+  readonly rules: ImportRules;
+  readonly notChat: readonly RegExp[];
+  readonly problems: string[];
+  readonly leftOut: Record<string, number>;
+}
+
+const MODALITIES: Readonly<Record<string, string>> = { pdf: "file" };
+const MODALITY_ORDER = ["text", "image", "file", "audio", "video"];
+const STRUCTURED_OUTPUT = ["response_format", "structured_outputs"];
+const SPELLING_SOURCE = "openrouter";
+
+/**
+ * Turns the text of models.dev's list into our records. Pure: the same text and rules give the same records in the
+ * same order. One model that several providers serve becomes one record where its names differ in spelling only or
+ * the rules say so; everything else stays apart.
+ */
+export function importModelsDev(text: string, rules: ImportRules): Imported {
+  const source = readModelsDev(text);
+  if ("refused" in source) return source;
+  const work: Work = {
+    rules,
+    notChat: rules.notChat.map((pattern) => new RegExp(pattern)),
+    problems: [...source.problems],
+    leftOut: {},
+  };
+  const offers = source.providers.flatMap((provider) => {
+    const rule = rules.providers[provider.id];
+    if (rule === undefined) return reportUnknown(provider.id, provider.models.length, work);
+    return provider.models.flatMap((model) => listOffers(provider.id, model, rule, work));
+  });
+  const models = groupOffers(offers).map((group) => buildModel(group, work));
+  return {
+    models: models.sort((a, b) => compareText(a.id, b.id)),
+    problems: work.problems,
+    leftOut: work.leftOut,
+  };
+}
+
+function reportUnknown(provider: string, models: number, work: Work): [] {
+  countLeftOut(work, "provider not taken", models);
+  if (work.rules.ignoredProviders[provider] === undefined) {
+    work.problems.push(
+      `${provider}: unknown provider with ${models} models; add it to providers.json and import-rules.json to take them`,
+    );
+  }
+  return [];
+}
+
+function countLeftOut(work: Work, reason: string, count = 1): [] {
+  work.leftOut[reason] = (work.leftOut[reason] ?? 0) + count;
+  return [];
+}
+
+function listOffers(sourceProvider: string, source: SourceModel, rule: ProviderRule, work: Work): Offer[] {
+  if (source.status === "deprecated") return countLeftOut(work, "deprecated");
+  if (!source.modalities.output.includes("text") || !source.modalities.input.includes("text")) {
+    return countLeftOut(work, "no text in or out");
+  }
+  if (toTokens(source.limit.context) === null) return countLeftOut(work, "context length unknown");
+  const provider = findProvider(source, rule);
+  if (provider === null) return countLeftOut(work, "another format than its provider's");
+  const offer = nameOffer(sourceProvider, provider, source, rule, work);
+  if (offer === null) return [];
+  return [offer, ...listServedAlso(offer, work.rules)];
+}
+
+function findProvider(source: SourceModel, rule: ProviderRule): string | null {
+  const client = source.provider?.npm;
+  if (client === undefined) return rule.slug;
+  return rule.byPackage?.[client] ?? null;
+}
+
+function nameOffer(
+  sourceProvider: string,
+  provider: string,
+  source: SourceModel,
+  rule: ProviderRule,
+  work: Work,
+): Offer | null {
+  const entry = `${sourceProvider}/${source.id}`;
+  const parsed = parseName(source.id, rule, work.rules);
+  if (parsed === "region") return leaveOut(work, "for one region");
+  const named = work.rules.entries[entry];
+  if (named === null) return leaveOut(work, "by rule");
+  const id = named ?? (parsed === null ? null : identify(parsed, work.rules));
+  if (work.notChat.some((pattern) => pattern.test(id ?? source.id)))
+    return leaveOut(work, "not a chat model");
+  if (id === null) {
+    work.problems.push(`${entry}: no telling whose model it is; add it to import-rules.json`);
+    return leaveOut(work, "author unknown");
+  }
+  const decided =
+    named !== undefined || (parsed !== null && id !== `${parsed.author}/${parsed.name}${parsed.variant}`);
+  const author = id.slice(0, id.indexOf("/"));
+  return {
+    sourceProvider,
+    provider,
+    source,
+    name: source.id,
+    author,
+    id,
+    decided,
+    regionRank: parsed?.regionRank ?? null,
+    borrowed: false,
+  };
+}
+
+function identify(parsed: ParsedName, rules: ImportRules): string {
+  const plain = `${parsed.author}/${parsed.name}`;
+  return (rules.sameModel[plain] ?? plain) + parsed.variant;
+}
+
+function leaveOut(work: Work, reason: string): null {
+  countLeftOut(work, reason);
+  return null;
+}
+
+function listServedAlso(offer: Offer, rules: ImportRules): Offer[] {
+  return rules.servedAlso
+    .filter((also) => also.like === `${offer.sourceProvider}/${offer.source.id}`)
+    .map((also) => ({
+      ...offer,
+      provider: also.provider,
+      name: also.name,
+      id: also.id,
+      decided: true,
+      borrowed: true,
+    }));
+}
+
+/** Offers of one model together: those whose ids differ in spelling only. */
+function groupOffers(offers: readonly Offer[]): Offer[][] {
+  const groups = new Map<string, Offer[]>();
+  for (const offer of offers) {
+    const key = `${offer.author}/${spellingKey(offer.id.slice(offer.author.length + 1))}`;
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [offer]);
+    else group.push(offer);
+  }
+  return [...groups.values()];
+}
+
+function buildModel(group: readonly Offer[], work: Work): ModelRecord {
+  const { rules } = work;
+  const believed = [...group].sort(
+    (a, b) => rankSource(a, rules) - rankSource(b, rules) || compareText(a.name, b.name),
+  );
+  const reference = believed[0] as Offer;
+  const id = spellId(believed);
+  const inputModalities = agreeOn(believed, inputsOf, MODALITY_ORDER);
+  const parameters = agreeOn(believed, parametersOf);
+  const outputModalities = inOrder(reference.source.modalities.output, MODALITY_ORDER);
+  const reasoning = readReasoning(reference.source);
+  const shape: ModelShape = {
+    id,
+    reference,
+    outputModalities,
+    features: [...inputModalities, ...parameters],
+  };
+  return {
+    id,
+    name: tidyName(reference.source.name),
+    description: null,
+    released: believed.map((offer) => readDay(offer.source.release_date)).find((day) => day !== null) ?? null,
+    inputModalities,
+    outputModalities,
+    tokenizer: rules.authors[reference.author]?.tokenizer ?? null,
+    supportedParameters: parameters,
+    ...(reasoning !== null && parameters.includes("reasoning") ? { reasoning } : {}),
+    expires: null,
+    endpoints: buildEndpoints(shape, believed, work),
+  };
+}
+
+/** The author's own API is believed first on what a model is, then sources as the rules list them. */
+function rankSource(offer: Offer, rules: ImportRules): number {
+  if (offer.borrowed) return Number.MAX_SAFE_INTEGER;
+  if (isAuthors(offer, rules)) return -1;
+  return Object.keys(rules.providers).indexOf(offer.sourceProvider);
+}
+
+/** The rules' spelling, else the one clients know, else that of who is believed first. */
+function spellId(believed: readonly Offer[]): string {
+  const spelled =
+    believed.find((offer) => offer.decided) ??
+    believed.find((offer) => offer.sourceProvider === SPELLING_SOURCE) ??
+    (believed[0] as Offer);
+  return spelled.id;
+}
+
+/** What the most believed offer has, and what at least two others have: one host alone may be mistaken. */
+function agreeOn(
+  believed: readonly Offer[],
+  list: (offer: Offer) => readonly string[],
+  order?: readonly string[],
+): string[] {
+  const counts = new Map<string, number>();
+  for (const [index, offer] of believed.entries()) {
+    for (const item of list(offer)) counts.set(item, (counts.get(item) ?? 0) + (index === 0 ? 2 : 1));
+  }
+  const agreed = [...counts].filter(([, count]) => count >= 2).map(([item]) => item);
+  return order === undefined ? agreed.sort(compareText) : inOrder(agreed, order);
+}
+
+function inputsOf(offer: Offer): string[] {
+  return inOrder(offer.source.modalities.input, MODALITY_ORDER);
+}
+
+function inOrder(items: readonly string[], order: readonly string[]): string[] {
+  const known = new Set(items.map((item) => MODALITIES[item] ?? item));
+  return order.filter((item) => known.has(item));
+}
+
+function parametersOf(offer: Offer): string[] {
+  const { source } = offer;
+  return [
+    "max_tokens",
+    ...(source.temperature === false ? [] : ["temperature", "top_p"]),
+    ...(source.tool_call ? ["tools", "tool_choice"] : []),
+    ...(source.structured_output === true ? STRUCTURED_OUTPUT : []),
+    ...(source.reasoning ? ["include_reasoning", "reasoning"] : []),
+    ...(source.reasoning_options?.some((option) => option.type === "effort") ? ["reasoning_effort"] : []),
+  ];
+}
+
+/** Parameters a source says nothing of; that is not the same as lacking them. */
+function unspokenOf(source: SourceModel): readonly string[] {
+  return [
+    ...(source.structured_output === undefined ? STRUCTURED_OUTPUT : []),
+    ...(source.reasoning ? ["reasoning_effort"] : []),
+  ];
+}
+
+function readReasoning(source: SourceModel): ReasoningControl | null {
+  const options = source.reasoning_options ?? [];
+  const efforts = options.flatMap((option) => (option.type === "effort" ? (option.values ?? []) : []));
+  const named = efforts.filter((effort): effort is string => effort !== null);
+  const budget = options.find((option) => option.type === "budget_tokens");
+  const min = toTokens(budget?.min);
+  const max = toTokens(budget?.max);
+  const canDisable = options.some((option) => option.type === "toggle") || named.includes("none");
+  const control: ReasoningControl = {
+    ...(named.length > 0 ? { efforts: named } : {}),
+    ...(budget !== undefined
+      ? { budgetTokens: { ...(min !== null ? { min } : {}), ...(max !== null ? { max } : {}) } }
+      : {}),
+    ...(canDisable ? { canDisable } : {}),
+  };
+  return Object.keys(control).length > 0 ? control : null;
+}
+
+function buildEndpoints(shape: ModelShape, believed: readonly Offer[], work: Work): ModelEndpoint[] {
+  const byProvider = new Map<string, Offer>();
+  for (const offer of believed) {
+    const other = byProvider.get(offer.provider);
+    if (other === undefined || isBetterRegion(offer, other)) byProvider.set(offer.provider, offer);
+    if (other !== undefined) reportSecondName(shape.id, offer, other, work);
+  }
+  return [...byProvider.values()]
+    .sort((a, b) => compareText(a.provider, b.provider))
+    .map((offer) => buildEndpoint(shape, offer, work));
+}
+
+function isBetterRegion(offer: Offer, other: Offer): boolean {
+  return offer.regionRank !== null && other.regionRank !== null && offer.regionRank < other.regionRank;
+}
+
+function reportSecondName(id: string, offer: Offer, other: Offer, work: Work): void {
+  if (offer.regionRank !== other.regionRank) countLeftOut(work, "for one region");
+  else
+    work.problems.push(
+      `${id}: two names at ${offer.provider}, ${other.name} and ${offer.name}; took the first`,
+    );
+}
+
+function buildEndpoint(shape: ModelShape, offer: Offer, work: Work): ModelEndpoint {
+  const { source } = offer;
+  const { problem, ...prices } = priceOffer(shape, offer, work.rules);
+  if (problem !== undefined) work.problems.push(`${offer.provider}/${offer.name}: ${problem}; not offered`);
+  const contextLength = toTokens(source.limit.context) as number;
+  const maxPrompt = toTokens(source.limit.input);
+  const maxOutput = toTokens(source.limit.output);
+  const format = work.rules.formats[offer.provider]?.[offer.name];
+  const has = new Set([...inputsOf(offer), ...parametersOf(offer), ...unspokenOf(source)]);
+  if (isAudioUnpriced(shape, prices.prices, work.rules)) has.delete("audio");
+  const lacks = shape.features.filter((feature) => !has.has(feature));
+  return {
+    provider: offer.provider,
+    name: offer.name,
+    ...(format !== undefined ? { format } : {}),
+    contextLength,
+    ...(maxPrompt !== null && maxPrompt < contextLength ? { maxPromptTokens: maxPrompt } : {}),
+    maxOutputTokens: maxOutput === null ? null : Math.min(maxOutput, contextLength),
+    ...prices,
+    ...(lacks.length > 0 ? { lacks } : {}),
+  };
+}
+
+/**
+ * An offer's prices, and none where they would be too low: images and audio in the answer cost many times the text,
+ * and resellers' prices in the source leave that out. A host that asks the author's price for text asks the
+ * author's price for audio and long prompts too, though its entry forgets to say so.
+ */
+function priceOffer(shape: ModelShape, offer: Offer, rules: ImportRules): ImportedPrices {
+  const imported = importPrices(offer.source.cost, shape.id.endsWith(":free"));
+  const { prices } = imported;
+  if (prices === null) return imported;
+  const makes = shape.outputModalities;
+  if (makes.includes("audio") && prices.audioOut === undefined) return unpriced("audio");
+  if (makes.includes("image") && !isAuthors(offer, rules)) return unpriced("images");
+  const authors = readAuthorsPrices(shape, rules);
+  if (authors === null || !isSameTariff(prices, authors.prices)) return imported;
+  const audioIn = prices.audioIn ?? authors.prices.audioIn;
+  const priceTiers = imported.priceTiers ?? authors.priceTiers;
+  return {
+    prices: audioIn === undefined ? prices : { ...prices, audioIn },
+    ...(priceTiers !== undefined ? { priceTiers } : {}),
+  };
+}
+
+function unpriced(what: string): ImportedPrices {
+  return { prices: null, problem: `names no price for ${what} in the answer` };
+}
+
+/** The author's own prices, where the author sells the model itself. */
+function readAuthorsPrices(
+  shape: ModelShape,
+  rules: ImportRules,
+): (ImportedPrices & { prices: Prices }) | null {
+  if (!isAuthors(shape.reference, rules)) return null;
+  const imported = importPrices(shape.reference.source.cost, false);
+  return imported.prices === null ? null : { ...imported, prices: imported.prices };
+}
+
+function isAuthors(offer: Offer, rules: ImportRules): boolean {
+  return rules.authors[offer.author]?.source === offer.sourceProvider;
+}
+
+function isSameTariff(prices: Prices, authors: Prices): boolean {
+  return prices.prompt === authors.prompt && prices.completion === authors.completion;
+}
+
+/** The author prices audio apart and this host, at other prices, does not say what it costs. */
+function isAudioUnpriced(shape: ModelShape, prices: Prices | null, rules: ImportRules): boolean {
+  if (prices === null || prices.audioIn !== undefined) return false;
+  return readAuthorsPrices(shape, rules)?.prices.audioIn !== undefined;
+}
+
+/** Whole and positive, else unknown. */
+function toTokens(text: string | undefined): number | null {
+  const tokens = Number(text);
+  return Number.isSafeInteger(tokens) && tokens > 0 ? tokens : null;
+}
+
+/** `2025-04-28`; a month alone is its first day; anything else is unknown. */
+function readDay(text: string | undefined): string | null {
+  if (text === undefined) return null;
+  const day = /^\d{4}-\d{2}$/.test(text) ? `${text}-01` : text;
+  return /^\d{4}-\d{2}-\d{2}$/.test(day) && !Number.isNaN(Date.parse(`${day}T00:00:00Z`)) ? day : null;
+}
+
+function tidyName(name: string): string {
+  const plain = name
+    .replace(/\s+/g, " ")
+    .replace(/ \(latest\)$/i, "")
+    .trim();
+  return plain.slice(plain.lastIndexOf("/") + 1);
+}

@@ -1,0 +1,120 @@
+import { isZero, perToken } from "./decimal-price.ts";
+import type { Prices, PriceTier } from "./records.ts";
+
+/** Prices of one offer; `problem` says why there are none although the source names some. */
+export interface ImportedPrices {
+  readonly prices: Prices | null;
+  readonly priceTiers?: readonly PriceTier[];
+  readonly problem?: string;
+}
+
+type PriceName = Exclude<keyof Prices, "request" | "image">;
+
+/** The source's names of a price, ours, and whether it is the author's spelling slip of another. */
+const NAMES: Readonly<Record<string, PriceName>> = {
+  input: "prompt",
+  output: "completion",
+  cache_read: "cacheRead",
+  cached_input: "cacheRead",
+  cache_input: "cacheRead",
+  cache_write: "cacheWrite",
+  cached_write: "cacheWrite",
+  input_audio: "audioIn",
+  output_audio: "audioOut",
+  reasoning: "reasoning",
+};
+
+const ORDER: readonly PriceName[] = [
+  "prompt",
+  "completion",
+  "cacheRead",
+  "cacheWrite",
+  "audioIn",
+  "audioOut",
+  "reasoning",
+];
+
+/** Members of `cost` that are no price of their own. */
+const STRUCTURE = new Set(["tiers", "context_over_200k"]);
+
+const NO_PRICES: ImportedPrices = { prices: null };
+
+/**
+ * The source's `cost` as our prices. A cost nobody can bill leaves the offer without a price, hence not offered:
+ * one that names a charge we do not know, or only one of prompt and completion. Zero for both is a preview or a
+ * subscription unless the model is a free one by name.
+ */
+export function importPrices(
+  cost: Readonly<Record<string, unknown>> | undefined,
+  free: boolean,
+): ImportedPrices {
+  if (cost === undefined) return NO_PRICES;
+  const unknown = Object.keys(cost).filter((key) => NAMES[key] === undefined && !STRUCTURE.has(key));
+  if (unknown.length > 0)
+    return { prices: null, problem: `charges for ${unknown.join(", ")}, which is not known here` };
+  const base = readPrices(cost);
+  if (base === null) return { prices: null, problem: "has a price that cannot be read" };
+  const zeros = [base.prompt, base.completion].filter(isZero).length;
+  if (free)
+    return zeros === 2
+      ? { prices: { prompt: "0", completion: "0" } }
+      : { prices: null, problem: "is free by name and not by price" };
+  if (zeros === 2) return NO_PRICES;
+  if (zeros === 1) return { prices: null, problem: "has a price for one of prompt and completion only" };
+  const tiers = readTiers(cost, base);
+  if (tiers === null) return { prices: null, problem: "has price tiers that cannot be read" };
+  return { prices: base, ...(tiers.length > 0 ? { priceTiers: tiers } : {}) };
+}
+
+function readPrices(cost: Readonly<Record<string, unknown>>, base: Partial<Prices> = {}): Prices | null {
+  const found: Partial<Record<PriceName, string>> = { ...base };
+  for (const [key, value] of Object.entries(cost)) {
+    const name = NAMES[key];
+    if (name === undefined) continue;
+    const price = typeof value === "string" ? perToken(value) : null;
+    if (price === null) return null;
+    found[name] = price;
+  }
+  return tidyPrices(found);
+}
+
+/** In our order, without what says nothing: a part that is "free" beside a paid prompt, reasoning priced as all output. */
+function tidyPrices(found: Partial<Record<PriceName, string>>): Prices | null {
+  const { prompt, completion } = found;
+  if (prompt === undefined || completion === undefined) return null;
+  const kept = ORDER.filter((name) => {
+    const price = found[name];
+    if (price === undefined) return false;
+    if (name === "prompt" || name === "completion") return true;
+    return !isZero(price) && !(name === "reasoning" && price === completion);
+  });
+  return Object.fromEntries(kept.map((name) => [name, found[name]])) as unknown as Prices;
+}
+
+function readTiers(cost: Readonly<Record<string, unknown>>, base: Prices): PriceTier[] | null {
+  const tiers: PriceTier[] = [];
+  for (const tier of listTiers(cost)) {
+    const prices = readPrices(tier.cost, base);
+    if (prices === null || !Number.isSafeInteger(tier.above) || tier.above <= 0) return null;
+    tiers.push({ minPromptTokens: tier.above + 1, ...prices });
+  }
+  return tiers.sort((a, b) => a.minPromptTokens - b.minPromptTokens);
+}
+
+/** The source's tiers hold for prompts longer than their size. */
+function listTiers(
+  cost: Readonly<Record<string, unknown>>,
+): { above: number; cost: Record<string, unknown> }[] {
+  const { tiers, context_over_200k: over } = cost;
+  if (Array.isArray(tiers)) {
+    return tiers.map((entry: unknown) => {
+      const tier = isRecord(entry) ? entry : {};
+      return { above: isRecord(tier["tier"]) ? Number(tier["tier"]["size"]) : Number.NaN, cost: tier };
+    });
+  }
+  return isRecord(over) ? [{ above: 200_000, cost: over }] : [];
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,74 @@
+import { z } from "zod";
+import type { UpstreamFormat } from "./records.ts";
+
+/**
+ * What people decided about a source's names: `catalog/import-rules.json`. The importer knows how to match names;
+ * which names mean the same model is judgement and stands there, to be reviewed like code.
+ */
+
+const providerRule = z.strictObject({
+  /** Our provider; the others of this source provider's entries go by `byPackage`. */
+  slug: z.string(),
+  /** Entries that speak another format than the rest of their provider, by client package; null leaves them out. */
+  byPackage: z.record(z.string(), z.string().nullable()).optional(),
+  /** Author of names that neither carry one nor tell it. */
+  author: z.string().optional(),
+  /** Path before the organisation, such as `@cf/`. */
+  stripPrefixes: z.array(z.string()).optional(),
+  /** What a host adds to a name without changing the model, such as `-TEE`. */
+  stripSuffixes: z.array(z.string()).optional(),
+  /** Ways an organisation is put before the name, such as `openai-` or `anthropic.`. */
+  orgPrefixes: z.record(z.string(), z.string()).optional(),
+  /** The host writes `4p5` for `4.5`. */
+  decimalP: z.literal(true).optional(),
+  /** Prefixes that tell regions: of one model's names the first listed wins, names with any other are left out. */
+  regions: z.strictObject({ keep: z.array(z.string()), all: z.array(z.string()) }).optional(),
+});
+
+const authorRule = z.strictObject({
+  /** Source provider whose word on the model is first: the author's own API. */
+  source: z.string().optional(),
+  tokenizer: z.string().optional(),
+  /** Prefixes that repeat the author in the name. */
+  stripPrefixes: z.array(z.string()).optional(),
+});
+
+const servedAlsoRule = z.strictObject({
+  /** Source entry, `provider/name`, whose facts and prices hold. */
+  like: z.string(),
+  id: z.string(),
+  provider: z.string(),
+  name: z.string(),
+});
+
+const importRulesSchema = z.strictObject({
+  /** Source providers we take, by the source's id. The order is who is believed first on a model's facts. */
+  providers: z.record(z.string(), providerRule),
+  /** Source providers left out on purpose, with the reason. */
+  ignoredProviders: z.record(z.string(), z.string()),
+  authors: z.record(z.string(), authorRule),
+  /** Other spellings of an author. */
+  organisations: z.record(z.string(), z.string()),
+  /** Beginnings of names that tell the author where nothing else does; the longest wins. */
+  nameBeginnings: z.record(z.string(), z.string()),
+  /** Regular expressions on `author/name` of what is no chat model. */
+  notChat: z.array(z.string()),
+  /** Source entries, `provider/name`, whose model is not what its name says; null leaves an entry out. */
+  entries: z.record(z.string(), z.string().nullable()),
+  /** `author/name` as it comes out of normalising, and the id of the same model. */
+  sameModel: z.record(z.string(), z.string()),
+  /** Our provider, the name there, and the format it alone is served in. */
+  formats: z.record(z.string(), z.record(z.string(), z.string())),
+  /** Offers the source does not list. */
+  servedAlso: z.array(servedAlsoRule),
+});
+
+export type ProviderRule = z.infer<typeof providerRule>;
+export type ImportRules = Omit<z.infer<typeof importRulesSchema>, "formats"> & {
+  readonly formats: Readonly<Record<string, Readonly<Record<string, UpstreamFormat>>>>;
+};
+
+/** Reads `catalog/import-rules.json`. Throws on a fault: the file ships with the program. */
+export function parseImportRules(text: string): ImportRules {
+  return importRulesSchema.parse(JSON.parse(text)) as ImportRules;
+}

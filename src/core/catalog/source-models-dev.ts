@@ -1,0 +1,109 @@
+import { z } from "zod";
+
+/** A number as the source writes it, digit by digit. */
+const digits = z.string().regex(/^-?\d/);
+
+const modelSchema = z.object({
+  id: z.string().min(1),
+  name: z.string().min(1),
+  family: z.string().optional(),
+  release_date: z.string().optional(),
+  reasoning: z.boolean().default(false),
+  reasoning_options: z
+    .array(
+      z.object({
+        type: z.string(),
+        values: z.array(z.string().nullable()).optional(),
+        min: digits.optional(),
+        max: digits.optional(),
+      }),
+    )
+    .optional(),
+  tool_call: z.boolean().default(false),
+  temperature: z.boolean().optional(),
+  structured_output: z.boolean().optional(),
+  status: z.string().optional(),
+  limit: z.object({ context: digits, output: digits.optional(), input: digits.optional() }),
+  modalities: z.object({ input: z.array(z.string()), output: z.array(z.string()) }),
+  cost: z.record(z.string(), z.unknown()).optional(),
+  provider: z.object({ npm: z.string().optional() }).optional(),
+});
+
+const providerSchema = z.object({
+  name: z.string().optional(),
+  models: z.union([z.array(z.unknown()), z.record(z.string(), z.unknown())]),
+});
+
+const sourceSchema = z.record(z.string(), providerSchema);
+
+/** A model of the source. Numbers are text. */
+export type SourceModel = z.infer<typeof modelSchema>;
+
+/** What the source says of one provider. */
+export interface SourceProvider {
+  readonly id: string;
+  readonly models: readonly SourceModel[];
+}
+
+/** The source, or the reason why this is none. Entries it cannot read are problems; the rest stands. */
+export type SourceRead =
+  | { readonly providers: readonly SourceProvider[]; readonly problems: readonly string[] }
+  | { readonly refused: string };
+
+/** Reads the text of models.dev's list; its models come as an array or as an object by id. */
+export function readModelsDev(text: string): SourceRead {
+  const json = parseKeepingDigits(text);
+  if (json === undefined) return { refused: describeNoJson(text) };
+  const source = sourceSchema.safeParse(json);
+  if (!source.success)
+    return { refused: `is JSON, but not a list of providers with models: ${describeIssue(source.error)}` };
+  const problems: string[] = [];
+  const providers = Object.entries(source.data).map(([id, provider]) => ({
+    id,
+    models: readModels(id, Object.values(provider.models), problems),
+  }));
+  if (!providers.some((provider) => provider.models.length > 0)) return { refused: "lists no models" };
+  return { providers, problems };
+}
+
+function readModels(provider: string, entries: readonly unknown[], problems: string[]): SourceModel[] {
+  const models: SourceModel[] = [];
+  for (const entry of entries) {
+    const model = modelSchema.safeParse(entry);
+    if (model.success) models.push(model.data);
+    else problems.push(`${provider}/${nameEntry(entry)}: not read: ${describeIssue(model.error)}`);
+  }
+  return models;
+}
+
+function nameEntry(entry: unknown): string {
+  const id =
+    typeof entry === "object" && entry !== null ? (entry as Record<string, unknown>)["id"] : undefined;
+  return typeof id === "string" ? id : "(no id)";
+}
+
+function describeIssue(error: z.ZodError): string {
+  const issue = error.issues[0];
+  return issue === undefined ? "unknown" : `${issue.path.join(".") || "the file"}: ${issue.message}`;
+}
+
+type Reviver = (key: string, value: unknown, context?: { readonly source?: string }) => unknown;
+
+/** JSON with every number as the text that stands there. Undefined when it is no JSON. */
+function parseKeepingDigits(text: string): unknown {
+  const keepDigits: Reviver = (_key, value, context) =>
+    typeof value === "number" ? (context?.source ?? String(value)) : value;
+  try {
+    return JSON.parse(text, keepDigits);
+  } catch {
+    return undefined;
+  }
+}
+
+function describeNoJson(text: string): string {
+  const start = text.trimStart();
+  if (start === "") return "is empty";
+  if (start.startsWith("<")) return "is a web page, not JSON";
+  if (start.startsWith("{")) return "is not JSON; it seems cut off or damaged";
+  return "is not JSON";
+}

@@ -1,0 +1,238 @@
+import { z } from "zod";
+import { compareDecimals, isZero } from "./decimal-price.ts";
+import { authorOf } from "./format-catalog.ts";
+import type { ModelRecord, Prices, PriceTier, ProviderRecord } from "./records.ts";
+
+/** What reading a catalog file gives: its records, or what is wrong with it, each line naming file and path. */
+export type Checked<T> =
+  | { readonly value: T; readonly problems: [] }
+  | { readonly value: null; readonly problems: string[] };
+
+const MODEL_ID = /^[a-z0-9][a-z0-9._-]*\/[a-z0-9][a-z0-9._-]*(?::[a-z0-9][a-z0-9-]*)?$/;
+const SLUG = /^[a-z0-9][a-z0-9-]*$/;
+const ENV_NAME = /^[A-Z][A-Z0-9_]*$/;
+const FREE = ":free";
+const NAMED_PROBLEMS = 20;
+
+const formatSchema = z.enum([
+  "openai-chat",
+  "openai-responses",
+  "anthropic-messages",
+  "gemini",
+  "bedrock-converse",
+  "azure-openai",
+  "cohere-chat",
+]);
+const price = z
+  .string()
+  .regex(/^(?:0|[1-9]\d{0,11})(?:\.\d{0,17}[1-9])?$/, "not a decimal string in lowest form");
+const day = z.iso.date();
+const tokens = z.int().positive();
+const httpsUrl = z.url({ protocol: /^https$/ });
+
+const pricesShape = {
+  prompt: price,
+  completion: price,
+  cacheRead: price.optional(),
+  cacheWrite: price.optional(),
+  audioIn: price.optional(),
+  audioOut: price.optional(),
+  reasoning: price.optional(),
+  request: price.optional(),
+  image: price.optional(),
+};
+
+const endpointSchema = z.strictObject({
+  provider: z.string().regex(SLUG),
+  name: z.string().min(1),
+  format: formatSchema.optional(),
+  contextLength: tokens,
+  maxPromptTokens: tokens.optional(),
+  maxOutputTokens: tokens.nullable().default(null),
+  prices: z.strictObject(pricesShape).nullable(),
+  priceTiers: z
+    .array(z.strictObject({ minPromptTokens: tokens, ...pricesShape }))
+    .min(1)
+    .optional(),
+  lacks: z.array(z.string().min(1)).optional(),
+});
+
+const modelSchema = z.strictObject({
+  id: z.string().max(256).regex(MODEL_ID, "not of the form author/name"),
+  name: z.string().min(1),
+  description: z.string().nullable().default(null),
+  released: day.nullable().default(null),
+  inputModalities: z.array(z.enum(["text", "image", "file", "audio", "video"])).min(1),
+  outputModalities: z.array(z.enum(["text", "image", "audio", "video"])).min(1),
+  tokenizer: z.string().nullable().default(null),
+  supportedParameters: z.array(z.string().min(1)),
+  reasoning: z
+    .strictObject({
+      efforts: z.array(z.string().min(1)).min(1).optional(),
+      budgetTokens: z.strictObject({ min: z.int().min(0).optional(), max: tokens.optional() }).optional(),
+      canDisable: z.literal(true).optional(),
+    })
+    .optional(),
+  expires: day.nullable().default(null),
+  endpoints: z.array(endpointSchema).min(1),
+});
+
+const providerSchema = z.strictObject({
+  slug: z.string().regex(SLUG),
+  name: z.string().min(1),
+  format: formatSchema,
+  baseUrl: httpsUrl.regex(/[^/]$/, "ends in a slash").nullable().default(null),
+  baseUrlTemplate: z.string().startsWith("https://").optional(),
+  env: z.strictObject({
+    apiKey: z.array(z.string().regex(ENV_NAME)).min(1),
+    baseUrl: z.string().regex(ENV_NAME).endsWith("_BASE_URL"),
+  }),
+  toolCallIds: z.enum(["mistral", "anthropic", "openai"]),
+  quirks: z.strictObject({
+    noStreamOptions: z.literal(true).optional(),
+    maxCompletionTokens: z.literal(true).optional(),
+    noMaxCompletionTokens: z.literal(true).optional(),
+    randomSeed: z.literal(true).optional(),
+    rejectsUnknownFields: z.literal(true).optional(),
+    allowsOpenToolCalls: z.literal(true).optional(),
+  }),
+  privacyPolicyUrl: httpsUrl.nullable().default(null),
+  termsOfServiceUrl: httpsUrl.nullable().default(null),
+  statusPageUrl: httpsUrl.nullable().default(null),
+  headquarters: z
+    .string()
+    .regex(/^[A-Z]{2}$/)
+    .nullable()
+    .default(null),
+  datacenters: z
+    .array(z.string().regex(/^[A-Z]{2}$/))
+    .nullable()
+    .default(null),
+});
+
+const modelsSchema = z.array(modelSchema);
+const providersSchema = z.array(providerSchema).min(1);
+const overrideSchema = z.strictObject({ source: z.string().min(1), models: modelsSchema.min(1) });
+
+/** Reads `catalog/providers.json`. */
+export function parseProviders(file: string, text: string): Checked<ProviderRecord[]> {
+  const read = parseFile<ProviderRecord[]>(file, text, providersSchema);
+  if (read.value === null) return read;
+  return checked(read.value, findProviderProblems(file, read.value));
+}
+
+/** Reads a file of `catalog/models/`. What spans files is `findModelProblems`. */
+export function parseModels(file: string, text: string): Checked<ModelRecord[]> {
+  return parseFile<ModelRecord[]>(file, text, modelsSchema);
+}
+
+/** Reads the catalog an import left in the data directory. */
+export function parseOverride(
+  file: string,
+  text: string,
+): Checked<{ source: string; models: ModelRecord[] }> {
+  return parseFile<{ source: string; models: ModelRecord[] }>(file, text, overrideSchema);
+}
+
+/** What the schema cannot say: unique ids, known providers, free means zero, tiers rise. */
+export function findModelProblems(
+  models: readonly ModelRecord[],
+  providers: readonly ProviderRecord[],
+): string[] {
+  const slugs = new Set(providers.map((provider) => provider.slug));
+  const seen = new Set<string>();
+  const problems: string[] = [];
+  for (const model of models) {
+    if (seen.has(model.id)) problems.push(`${model.id}: is there twice`);
+    seen.add(model.id);
+    for (const problem of findEndpointProblems(model, slugs)) problems.push(`${model.id}: ${problem}`);
+  }
+  return problems;
+}
+
+/** True when the model stands in the file its id asks for. */
+export function belongsInFile(model: ModelRecord, file: string): boolean {
+  return file.endsWith(`/${authorOf(model.id)}.json`);
+}
+
+function* findEndpointProblems(model: ModelRecord, slugs: ReadonlySet<string>): Generator<string> {
+  const seen = new Set<string>();
+  for (const endpoint of model.endpoints) {
+    const at = `${endpoint.provider} ${endpoint.name}`;
+    if (!slugs.has(endpoint.provider)) yield `${at}: no such provider in providers.json`;
+    if (seen.has(at)) yield `${at}: is there twice`;
+    seen.add(at);
+    if (endpoint.prices === null) {
+      if (endpoint.priceTiers !== undefined) yield `${at}: price tiers without prices`;
+      continue;
+    }
+    if (model.id.endsWith(FREE) !== isFreeOfCharge(endpoint.prices)) {
+      yield `${at}: ${FREE} and a price of zero belong together`;
+    }
+    yield* findTierProblems(at, endpoint.priceTiers ?? []);
+  }
+}
+
+function* findTierProblems(at: string, tiers: readonly PriceTier[]): Generator<string> {
+  let last = 0;
+  for (const tier of tiers) {
+    if (tier.minPromptTokens <= last) yield `${at}: price tiers do not rise`;
+    last = tier.minPromptTokens;
+  }
+}
+
+function isFreeOfCharge(prices: Prices): boolean {
+  return isZero(prices.prompt) && compareDecimals(prices.completion, "0") === 0;
+}
+
+function findProviderProblems(file: string, providers: readonly ProviderRecord[]): string[] {
+  const seen = new Set<string>();
+  const problems: string[] = [];
+  for (const provider of providers) {
+    if (seen.has(provider.slug)) problems.push(`${file}: ${provider.slug} is there twice`);
+    seen.add(provider.slug);
+    if ((provider.baseUrl === null) !== (provider.baseUrlTemplate !== undefined)) {
+      problems.push(`${file}: ${provider.slug} needs one of baseUrl and baseUrlTemplate`);
+    }
+  }
+  return problems;
+}
+
+function checked<T>(value: T, problems: string[]): Checked<T> {
+  return problems.length === 0 ? { value, problems: [] } : { value: null, problems };
+}
+
+function parseFile<T>(file: string, text: string, schema: z.ZodType): Checked<T> {
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch (error) {
+    return { value: null, problems: [`${file}: not JSON: ${(error as Error).message}`] };
+  }
+  const result = schema.safeParse(json);
+  if (result.success) return { value: result.data as T, problems: [] };
+  const { issues } = result.error;
+  const problems = issues
+    .slice(0, NAMED_PROBLEMS)
+    .map((issue) => `${file}: ${describePath(json, issue.path)}: ${issue.message}`);
+  if (issues.length > NAMED_PROBLEMS) problems.push(`${file}: and ${issues.length - NAMED_PROBLEMS} more`);
+  return { value: null, problems };
+}
+
+/** `[3] (openai/gpt-4o).endpoints[0].prices`: the record's own name beside its place, which nobody counts. */
+function describePath(json: unknown, path: readonly PropertyKey[]): string {
+  let at: unknown = json;
+  let text = "";
+  for (const key of path) {
+    at = typeof at === "object" && at !== null ? (at as Record<PropertyKey, unknown>)[key] : undefined;
+    text += typeof key === "number" ? `[${key}]${nameOf(at)}` : `${text === "" ? "" : "."}${String(key)}`;
+  }
+  return text === "" ? "the file" : text;
+}
+
+function nameOf(value: unknown): string {
+  if (typeof value !== "object" || value === null) return "";
+  const record = value as Record<string, unknown>;
+  const name = record["id"] ?? record["slug"] ?? record["provider"];
+  return typeof name === "string" ? ` (${name})` : "";
+}

@@ -1,0 +1,290 @@
+import { describe, expect, test } from "bun:test";
+import { importModelsDev } from "../../src/core/catalog/import-models-dev.ts";
+import type { ModelRecord } from "../../src/core/catalog/records.ts";
+import { shippedRules, sourceModel, sourceText } from "./source-fixture.ts";
+
+function importText(text: string): { models: readonly ModelRecord[]; problems: readonly string[] } {
+  const imported = importModelsDev(text, shippedRules);
+  if ("refused" in imported) throw new Error(imported.refused);
+  return imported;
+}
+
+function importProviders(providers: Record<string, Record<string, unknown>[]>) {
+  return importText(sourceText(providers));
+}
+
+function idOf(provider: string, id: string, rest: Record<string, unknown> = {}): string | undefined {
+  const { models } = importProviders({ [provider]: [sourceModel(id, rest)] });
+  return models.find((model) => model.endpoints.some((endpoint) => endpoint.name === id))?.id;
+}
+
+describe("ids", () => {
+  for (const [provider, name, id] of [
+    ["openai", "gpt-4o", "openai/gpt-4o"],
+    ["openai", "gpt-5.1-chat-latest", "openai/gpt-5.1-chat"],
+    ["anthropic", "claude-opus-4-0", "anthropic/claude-opus-4"],
+    ["anthropic", "claude-sonnet-4-5-20250929", "anthropic/claude-sonnet-4-5-20250929"],
+    ["amazon-bedrock", "us.anthropic.claude-sonnet-4-5-20250929-v1:0", "anthropic/claude-sonnet-4.5"],
+    ["amazon-bedrock", "global.anthropic.claude-opus-4-6-v1", "anthropic/claude-opus-4-6"],
+    ["amazon-bedrock", "meta.llama3-3-70b-instruct-v1:0", "meta-llama/llama-3.3-70b-instruct"],
+    ["amazon-bedrock", "deepseek.r1-v1:0", "deepseek/deepseek-r1"],
+    ["google-vertex-anthropic", "claude-opus-4-5@20251101", "anthropic/claude-opus-4.5"],
+    ["mistral", "codestral-latest", "mistralai/codestral-latest"],
+    ["groq", "llama-3.3-70b-versatile", "meta-llama/llama-3.3-70b-instruct"],
+    ["fireworks-ai", "accounts/fireworks/models/kimi-k2p6", "moonshotai/kimi-k2.6"],
+    ["fireworks-ai", "accounts/fireworks/routers/kimi-k2p6-turbo", "moonshotai/kimi-k2.6-turbo"],
+    ["togetherai", "meta-llama/Llama-3.3-70B-Instruct-Turbo", "meta-llama/llama-3.3-70b-instruct-turbo"],
+    ["togetherai", "zai-org/GLM-5.1", "z-ai/glm-5.1"],
+    ["wandb", "zai-org/GLM-5-FP8", "z-ai/glm-5-fp8"],
+    ["chutes", "zai-org/GLM-5-TEE", "z-ai/glm-5"],
+    ["cloudflare-workers-ai", "@cf/qwen/qwq-32b", "qwen/qwq-32b"],
+    ["ollama-cloud", "gpt-oss:120b", "openai/gpt-oss-120b"],
+    ["venice", "openai-gpt-52", "openai/gpt-5.2"],
+    ["ovhcloud", "meta-llama-3_3-70b-instruct", "meta-llama/llama-3.3-70b-instruct"],
+    ["nvidia", "nvidia/nvidia-nemotron-nano-9b-v2", "nvidia/nemotron-nano-9b-v2"],
+    ["openrouter", "qwen/qwen3-coder", "qwen/qwen3-coder"],
+    ["novita-ai", "qwen/qwen3-coder-480b-a35b-instruct", "qwen/qwen3-coder"],
+  ] as const) {
+    test(`${provider}'s ${name} is ${id}`, () => expect(idOf(provider, name)).toBe(id));
+  }
+
+  test("a free model is one of its own", () => {
+    const { models } = importProviders({
+      openrouter: [
+        sourceModel("z-ai/glm-5"),
+        sourceModel("z-ai/glm-5:free", { cost: { input: 0, output: 0 } }),
+      ],
+    });
+    expect(models.map((model) => model.id)).toEqual(["z-ai/glm-5", "z-ai/glm-5:free"]);
+    expect(models[1]?.endpoints[0]?.prices).toEqual({ prompt: "0", completion: "0" });
+  });
+});
+
+describe("one model at several providers", () => {
+  test("is one record when its names differ in spelling only, spelled as clients know it", () => {
+    const { models } = importProviders({
+      anthropic: [sourceModel("claude-sonnet-4-6")],
+      openrouter: [sourceModel("anthropic/claude-sonnet-4.6")],
+      venice: [sourceModel("claude-sonnet-4-6")],
+    });
+    expect(models.map((model) => model.id)).toEqual(["anthropic/claude-sonnet-4.6"]);
+    expect(models[0]?.endpoints.map((endpoint) => `${endpoint.provider} ${endpoint.name}`)).toEqual([
+      "anthropic claude-sonnet-4-6",
+      "openrouter anthropic/claude-sonnet-4.6",
+      "venice claude-sonnet-4-6",
+    ]);
+  });
+
+  for (const [one, other] of [
+    ["meta-llama/llama-3.1-8b-instruct", "meta-llama/llama-3.1-70b-instruct"],
+    ["qwen/qwen3-32b", "qwen/qwen3-32b-fp8"],
+    ["qwen/qwen3-235b-a22b-2507", "qwen/qwen3-235b-a22b-thinking-2507"],
+    ["moonshotai/kimi-k2", "moonshotai/kimi-k2-0905"],
+    ["x-ai/grok-4.20", "x-ai/grok-4.2"],
+    ["openai/gpt-4o-2024-05-13", "openai/gpt-4o-2024-08-06"],
+    ["anthropic/claude-opus-4.8", "anthropic/claude-opus-4.8-fast"],
+  ] as const) {
+    test(`${one} and ${other} stay apart`, () => {
+      expect(
+        importProviders({ openrouter: [sourceModel(one)], "novita-ai": [sourceModel(other)] }).models,
+      ).toHaveLength(2);
+    });
+  }
+
+  test("has one name at Bedrock, the one that works from most regions", () => {
+    const names = ["", "eu.", "us.", "global."].map((region) =>
+      sourceModel(`${region}anthropic.claude-opus-4-8`),
+    );
+    const { models } = importProviders({ "amazon-bedrock": names });
+    expect(models[0]?.endpoints.map((endpoint) => endpoint.name)).toEqual([
+      "global.anthropic.claude-opus-4-8",
+    ]);
+  });
+
+  test("takes its facts from its author, and names what an offer lacks", () => {
+    const { models } = importProviders({
+      "novita-ai": [sourceModel("moonshotai/kimi-k2.5", { tool_call: false, name: "Kimi (novita)" })],
+      moonshotai: [
+        sourceModel("kimi-k2.5", {
+          name: "Kimi K2.5",
+          modalities: { input: ["text", "image", "pdf"], output: ["text"] },
+        }),
+      ],
+    });
+    expect(models[0]).toMatchObject({ name: "Kimi K2.5", inputModalities: ["text", "image", "file"] });
+    expect(models[0]?.endpoints[1]).toMatchObject({
+      provider: "novita",
+      lacks: ["image", "file", "tool_choice", "tools"],
+    });
+  });
+});
+
+describe("what is left out", () => {
+  for (const [why, rest] of [
+    ["deprecated", { status: "deprecated" }],
+    ["without text in the answer", { modalities: { input: ["text"], output: ["image"] } }],
+    ["without text in the question", { modalities: { input: ["audio"], output: ["text"] } }],
+    ["of unknown context", { limit: { context: 0, output: 0 } }],
+    ["of a format we have no provider row for", { provider: { npm: "@ai-sdk/unheard-of" } }],
+  ] as const) {
+    test(why, () => expect(idOf("openai", "gpt-9", rest)).toBeUndefined());
+  }
+
+  test("embeddings", () => expect(idOf("openai", "text-embedding-3-large")).toBeUndefined());
+
+  test("an unknown provider, which is reported", () => {
+    const { models, problems } = importProviders({
+      openai: [sourceModel("gpt-9")],
+      newcomer: [sourceModel("m")],
+    });
+    expect(models).toHaveLength(1);
+    expect(problems.join()).toContain("newcomer: unknown provider with 1 models");
+  });
+
+  test("an entry that cannot be read, which is reported", () => {
+    const { models, problems } = importProviders({ openai: [sourceModel("gpt-9"), { id: "gpt-10" }] });
+    expect(models.map((model) => model.id)).toEqual(["openai/gpt-9"]);
+    expect(problems.join()).toContain("openai/gpt-10: not read");
+  });
+});
+
+describe("prices", () => {
+  for (const [what, cost, expected] of [
+    [
+      "all parts",
+      { input: 2, output: 10, cache_read: 0.2, cache_write: 2.5 },
+      { prompt: "0.000002", completion: "0.00001", cacheRead: "0.0000002", cacheWrite: "0.0000025" },
+    ],
+    [
+      "other spellings of cache prices",
+      { input: 1, output: 2, cached_input: 0.5 },
+      { prompt: "0.000001", completion: "0.000002", cacheRead: "0.0000005" },
+    ],
+    [
+      "audio",
+      { input: 1, output: 2, input_audio: 4, output_audio: 8 },
+      { prompt: "0.000001", completion: "0.000002", audioIn: "0.000004", audioOut: "0.000008" },
+    ],
+    [
+      "a zero beside real prices is no price of its own",
+      { input: 1, output: 2, cache_write: 0 },
+      { prompt: "0.000001", completion: "0.000002" },
+    ],
+    [
+      "reasoning priced as all output is no price of its own",
+      { input: 1, output: 2, reasoning: 2 },
+      { prompt: "0.000001", completion: "0.000002" },
+    ],
+    ["none", undefined, null],
+    ["zero without :free is a preview, not a gift", { input: 0, output: 0 }, null],
+    ["half a price", { input: 1, output: 0 }, null],
+    ["a charge we cannot bill", { input: 1, output: 2, citation: 3 }, null],
+    ["a negative price", { input: -1, output: 2 }, null],
+    ["no number", { input: "free", output: 2 }, null],
+  ] as const) {
+    test(what, () => {
+      const { models } = importProviders({ openai: [sourceModel("gpt-9", { cost })] });
+      expect(models[0]?.endpoints[0]?.prices as unknown).toEqual(expected);
+    });
+  }
+
+  test("tiers hold above the size the source names, in both of its spellings", () => {
+    const tier = { input: 4, output: 18 };
+    for (const cost of [
+      {
+        input: 2,
+        output: 12,
+        cache_read: 0.2,
+        tiers: [{ tier: { type: "context", size: 200000 }, ...tier }],
+      },
+      { input: 2, output: 12, cache_read: 0.2, context_over_200k: tier },
+    ]) {
+      const { models } = importProviders({ google: [sourceModel("gemini-9", { cost })] });
+      expect(models[0]?.endpoints[0]?.priceTiers).toEqual([
+        { minPromptTokens: 200001, prompt: "0.000004", completion: "0.000018", cacheRead: "0.0000002" },
+      ]);
+    }
+  });
+
+  test("a free model with a price is not offered", () => {
+    const { models, problems } = importProviders({ openrouter: [sourceModel("a/b:free")] });
+    expect(models[0]?.endpoints[0]?.prices).toBeNull();
+    expect(problems.join()).toContain("free by name and not by price");
+  });
+
+  test("a host at the author's price has the author's tiers and audio price", () => {
+    const { models } = importProviders({
+      google: [
+        sourceModel("gemini-9", {
+          cost: { input: 1, output: 2, input_audio: 5, context_over_200k: { input: 3, output: 4 } },
+        }),
+      ],
+      openrouter: [sourceModel("google/gemini-9")],
+    });
+    expect(models[0]?.endpoints[1]).toMatchObject({
+      provider: "openrouter",
+      prices: { audioIn: "0.000005" },
+      priceTiers: [{ minPromptTokens: 200001, prompt: "0.000003" }],
+    });
+  });
+
+  test("a reseller of pictures whose price for them is unknown is not offered", () => {
+    const { models } = importProviders({
+      openrouter: [
+        sourceModel("google/gemini-9-image", { modalities: { input: ["text"], output: ["text", "image"] } }),
+      ],
+    });
+    expect(models[0]?.endpoints[0]?.prices).toBeNull();
+  });
+});
+
+describe("limits and dates", () => {
+  test("a prompt limit below the context is kept, one above it is a mistake", () => {
+    for (const [input, expected] of [
+      [600, 600],
+      [5000, undefined],
+    ] as const) {
+      const { models } = importProviders({
+        openai: [sourceModel("gpt-9", { limit: { context: 1000, input, output: 4000 } })],
+      });
+      expect(models[0]?.endpoints[0]?.maxPromptTokens as number | undefined).toBe(expected);
+      expect(models[0]?.endpoints[0]?.maxOutputTokens).toBe(1000);
+    }
+  });
+
+  for (const [written, expected] of [
+    ["2025-04-28", "2025-04-28"],
+    ["2025-04", "2025-04-01"],
+    ["2025-25-11", null],
+    ["soon", null],
+    [undefined, null],
+  ] as const) {
+    test(`released ${written} is ${expected}`, () => {
+      const { models } = importProviders({ openai: [sourceModel("gpt-9", { release_date: written })] });
+      expect(models[0]?.released as string | null).toBe(expected);
+    });
+  }
+});
+
+test("models as an object by id are read like an array", () => {
+  const providers = { openai: [sourceModel("gpt-9"), sourceModel("gpt-8")], xai: [sourceModel("grok-9")] };
+  expect(importText(sourceText(providers, "object"))).toEqual(importText(sourceText(providers, "array")));
+});
+
+describe("no source at all", () => {
+  for (const [what, text, reason] of [
+    ["nothing", "", "is empty"],
+    ["a web page", "<!doctype html><html></html>", "is a web page"],
+    ["half a file", sourceText({ openai: [sourceModel("gpt-9")] }).slice(0, 200), "cut off"],
+    ["a list", "[]", "not a list of providers"],
+    ["another shape", '{"data":[{"id":"gpt-9"}]}', "not a list of providers"],
+    ["a number", "12", "not a list of providers"],
+    ["no providers", "{}", "lists no models"],
+    ["no models", '{"openai":{"models":[]}}', "lists no models"],
+  ] as const) {
+    test(`${what}: ${reason}`, () => {
+      const imported = importModelsDev(text, shippedRules);
+      expect("refused" in imported ? imported.refused : "").toContain(reason);
+    });
+  }
+});

@@ -1,0 +1,137 @@
+import { describe, expect, test } from "bun:test";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { loadCatalog, SHIPPED_CATALOG_DIRECTORY } from "../../src/app/load-catalog.ts";
+import { formatModels, formatProviders, groupByAuthor } from "../../src/core/catalog/format-catalog.ts";
+import { importModelsDev } from "../../src/core/catalog/import-models-dev.ts";
+import { shippedRules } from "./source-fixture.ts";
+
+const { data, origin, problems } = loadCatalog({});
+const models = new Map(data.models.map((model) => [model.id, model]));
+const SOURCE = join(import.meta.dir, "..", "..", "..", "shared", "catalog", "models-dev.json");
+
+/** Prices per million tokens as their vendors publish them. */
+const WELL_KNOWN: readonly (readonly [id: string, provider: string, prompt: string, completion: string])[] = [
+  ["openai/gpt-4o", "openai", "2.5", "10"],
+  ["openai/gpt-4o-mini", "openai", "0.15", "0.6"],
+  ["openai/gpt-4.1", "openai", "2", "8"],
+  ["openai/gpt-5", "openai", "1.25", "10"],
+  ["openai/gpt-5-mini", "openai", "0.25", "2"],
+  ["openai/gpt-5.1", "openai", "1.25", "10"],
+  ["openai/o3", "openai", "2", "8"],
+  ["openai/gpt-oss-120b", "groq", "0.15", "0.6"],
+  ["anthropic/claude-haiku-4.5", "anthropic", "1", "5"],
+  ["anthropic/claude-sonnet-4", "anthropic", "3", "15"],
+  ["anthropic/claude-sonnet-4.5", "anthropic", "3", "15"],
+  ["anthropic/claude-opus-4.1", "anthropic", "15", "75"],
+  ["anthropic/claude-opus-4.5", "anthropic", "5", "25"],
+  ["google/gemini-2.5-pro", "google", "1.25", "10"],
+  ["google/gemini-2.5-flash", "google", "0.3", "2.5"],
+  ["google/gemini-2.5-flash-lite", "google", "0.1", "0.4"],
+  ["google/gemini-3-flash-preview", "google", "0.5", "3"],
+  ["mistralai/mistral-large-2512", "mistral", "0.5", "1.5"],
+  ["mistralai/codestral-latest", "mistral", "0.3", "0.9"],
+  ["mistralai/codestral-2508", "mistral", "0.3", "0.9"],
+  ["meta-llama/llama-3.3-70b-instruct", "groq", "0.59", "0.79"],
+  ["moonshotai/kimi-k2-0905", "moonshotai", "0.6", "2.5"],
+  ["z-ai/glm-4.6", "zai", "0.6", "2.2"],
+  ["deepseek/deepseek-r1-0528", "deepinfra", "0.5", "2.15"],
+  ["qwen/qwen3-coder", "alibaba", "1.5", "7.5"],
+  ["cohere/command-a", "cohere", "2.5", "10"],
+  ["perplexity/sonar-pro", "perplexity", "3", "15"],
+  ["minimax/minimax-m2", "minimax", "0.3", "1.2"],
+];
+
+describe("the shipped catalog", () => {
+  test("loads without a complaint", () => {
+    expect(origin).toBe("shipped");
+    expect(problems).toEqual([]);
+    expect(data.source).toContain("models.dev");
+  });
+
+  test("has at least 25 providers and 300 models with a price", () => {
+    const priced = data.models.filter((model) =>
+      model.endpoints.some((endpoint) => endpoint.prices !== null),
+    );
+    expect(data.providers.length).toBeGreaterThanOrEqual(25);
+    expect(priced.length).toBeGreaterThanOrEqual(300);
+  });
+
+  test("has unique ids of the form author/name", () => {
+    expect(models.size).toBe(data.models.length);
+    for (const id of models.keys())
+      expect(id).toMatch(/^[a-z0-9][a-z0-9._-]*\/[a-z0-9][a-z0-9._-]*(:[a-z0-9-]+)?$/);
+  });
+
+  test("has endpoints of known providers only, each name once, and no provider without one", () => {
+    const slugs = new Set(data.providers.map((provider) => provider.slug));
+    const used = new Set<string>();
+    for (const model of data.models) {
+      const names = model.endpoints.map((endpoint) => `${endpoint.provider} ${endpoint.name}`);
+      expect(new Set(names).size).toBe(names.length);
+      for (const endpoint of model.endpoints) used.add(endpoint.provider);
+    }
+    expect([...used].sort()).toEqual([...slugs].sort());
+  });
+
+  test("names no key that machines have set for something else", () => {
+    const keys = new Set(data.providers.flatMap((provider) => provider.env.apiKey));
+    for (const hazard of [
+      "GITHUB_TOKEN",
+      "GH_TOKEN",
+      "AWS_ACCESS_KEY_ID",
+      "WANDB_API_KEY",
+      "CLOUDFLARE_API_TOKEN",
+      "DIGITALOCEAN_ACCESS_TOKEN",
+    ]) {
+      expect(keys.has(hazard)).toBe(false);
+    }
+  });
+
+  test("points each provider elsewhere by a variable of its own", () => {
+    const variables = data.providers.map((provider) => provider.env.baseUrl);
+    expect(new Set(variables).size).toBe(variables.length);
+  });
+
+  for (const [id, provider, prompt, completion] of WELL_KNOWN) {
+    test(`${id} costs ${prompt} and ${completion} a million at ${provider}`, () => {
+      const endpoint = models.get(id)?.endpoints.find((candidate) => candidate.provider === provider);
+      expect(Number(endpoint?.prices?.prompt) * 1e6).toBeCloseTo(Number(prompt), 9);
+      expect(Number(endpoint?.prices?.completion) * 1e6).toBeCloseTo(Number(completion), 9);
+    });
+  }
+
+  test("is in the form the formatter writes", () => {
+    for (const [file, text] of Object.entries(readShipped()))
+      expect([file, text]).toEqual([file, formatShipped(file)]);
+  });
+});
+
+const there = existsSync(SOURCE);
+if (!there && process.env["CI"] === "true")
+  throw new Error(`${SOURCE} is missing: the catalog cannot be held against it`);
+if (!there) console.warn("skipped: the source of the catalog is not beside the project");
+
+test.skipIf(!there)("importing the source again gives the shipped files", () => {
+  const imported = importModelsDev(readFileSync(SOURCE, "utf8"), shippedRules);
+  if ("refused" in imported) throw new Error(imported.refused);
+  const again = [...groupByAuthor(imported.models)].map(
+    ([author, group]) => [`${author}.json`, formatModels(group)] as const,
+  );
+  const { "../providers.json": _, ...shipped } = readShipped();
+  expect(Object.fromEntries(again)).toEqual(shipped);
+});
+
+function readShipped(): Record<string, string> {
+  const files: Record<string, string> = {};
+  const directory = join(SHIPPED_CATALOG_DIRECTORY, "models");
+  for (const name of [...readdirSync(directory), "../providers.json"]) {
+    files[name] = readFileSync(join(directory, name), "utf8");
+  }
+  return files;
+}
+
+function formatShipped(file: string): string {
+  if (file === "../providers.json") return formatProviders(data.providers);
+  return formatModels(data.models.filter((model) => `${model.id.split("/")[0]}.json` === file));
+}

@@ -1,0 +1,41 @@
+import { parseImportRules } from "../../src/core/catalog/import-rules.ts";
+
+/** A model as the source writes it, with what a test does not care about filled in. */
+export function sourceModel(id: string, rest: Record<string, unknown> = {}): Record<string, unknown> {
+  return {
+    id,
+    name: id,
+    attachment: false,
+    reasoning: false,
+    tool_call: true,
+    temperature: true,
+    structured_output: true,
+    release_date: "2025-04-28",
+    cost: { input: 1, output: 2 },
+    limit: { context: 1000, output: 100 },
+    modalities: { input: ["text"], output: ["text"] },
+    ...rest,
+  };
+}
+
+/** The text of a source: models by provider, as an array or, as the public list has them, as an object by id. */
+export function sourceText(
+  providers: Record<string, Record<string, unknown>[]>,
+  shape: "array" | "object" = "array",
+): string {
+  const list = Object.entries(providers).map(([id, models]) => [
+    id,
+    {
+      id,
+      name: id,
+      env: [`${id.toUpperCase()}_API_KEY`],
+      models: shape === "array" ? models : Object.fromEntries(models.map((model) => [model["id"], model])),
+    },
+  ]);
+  return JSON.stringify(Object.fromEntries(list));
+}
+
+/** The rules that ship. */
+export const shippedRules = parseImportRules(
+  await Bun.file(new URL("../../catalog/import-rules.json", import.meta.url)).text(),
+);
