@@ -1,0 +1,63 @@
+import type { Findings } from "./figures.ts";
+import { SOAK_SLICES } from "./memory.ts";
+import type { TargetName } from "./targets.ts";
+
+/** What the gateway is held to, and how it did. */
+export interface Verdict {
+  readonly aim: string;
+  /** Null when what it takes was not measured. */
+  readonly isMet: boolean | null;
+  readonly found: string;
+}
+
+interface Aim {
+  readonly figure: string;
+  readonly what: string;
+  readonly against: TargetName;
+  /** The gateway's figure over the other's may be this much. */
+  readonly most: number;
+}
+
+const AIMS: readonly Aim[] = [
+  { figure: "small.cpu", what: "CPU, small request", against: "portkey", most: 1 / 8 },
+  { figure: "large.cpu", what: "CPU, 200 kB body", against: "portkey", most: 1 / 12 },
+  { figure: "stream.cpu", what: "CPU, 100-event stream", against: "portkey", most: 1 / 12 },
+  { figure: "small.cpu", what: "CPU, small request", against: "relay", most: 2 },
+  { figure: "large.cpu", what: "CPU, 200 kB body", against: "relay", most: 2 },
+  { figure: "stream.cpu", what: "CPU, 100-event stream", against: "relay", most: 2 },
+];
+const MOST_GROWTH = 1.2;
+
+/** Holds the findings against the aims. */
+export function judge(findings: Findings): Verdict[] {
+  return [...AIMS.map((aim) => judgeRatio(findings, aim)), judgeGrowth(findings)];
+}
+
+/** A ratio as people say it: 1/12.5 for the small ones, 1.25x for the others. */
+export function formatRatio(ratio: number): string {
+  if (ratio > 0 && ratio < 0.5) return `1/${(1 / ratio).toFixed(1)}`;
+  return `${ratio.toFixed(2)}x`;
+}
+
+function judgeRatio(findings: Findings, { figure, what, against, most }: Aim): Verdict {
+  const ours = findings.median(figure, "gateway");
+  const theirs = findings.median(figure, against);
+  const aim = `${what}: at most ${most < 1 ? `1/${Math.round(1 / most)}` : `${most}x`} of ${against}'s`;
+  return judgeQuotient(aim, ours, theirs, most);
+}
+
+function judgeGrowth(findings: Findings): Verdict {
+  const first = findings.median("memory.soak.1", "gateway");
+  const last = findings.median(`memory.soak.${SOAK_SLICES}`, "gateway");
+  return judgeQuotient(
+    `Memory, end of the long run: at most ${MOST_GROWTH}x of its first fifth's`,
+    last,
+    first,
+    MOST_GROWTH,
+  );
+}
+
+function judgeQuotient(aim: string, value: number | null, base: number | null, most: number): Verdict {
+  if (value === null || base === null || base <= 0) return { aim, isMet: null, found: "not measured" };
+  return { aim, isMet: value / base <= most, found: formatRatio(value / base) };
+}

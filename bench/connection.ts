@@ -1,0 +1,162 @@
+import type { Socket } from "bun";
+import { FIRST_TOKEN } from "./answers.ts";
+import { findHeader, MessageReader } from "./framing.ts";
+import type { LoadOrder } from "./messages.ts";
+
+const FIRST = Buffer.from(FIRST_TOKEN);
+const DONE = Buffer.from("data: [DONE]");
+const CONTENT = Buffer.from('"content":"');
+const EMPTY_CONTENT = Buffer.from('"content":""');
+/** Every answer is checked for its status, marker and end; one in so many for every event as well. */
+const FULL_CHECK_EVERY = 64;
+const FAULT_CHARS = 120;
+
+/** Who sends over a connection and hears of its answers. */
+export interface ConnectionOwner {
+  readonly order: LoadOrder;
+  readonly request: Buffer;
+  /** `fault` says what is wrong with the answer; `firstTokenAt` is 0 when the answer was no stream. */
+  answered(connection: Connection, dueAt: number, firstTokenAt: number, fault: string | null): void;
+}
+
+/** A keep-alive connection with at most one request on its way. */
+export class Connection {
+  readonly #reader = new MessageReader(
+    { bodyGrew: () => this.#lookForFirstToken(), messageEnded: () => this.#end(this.#faultOf()) },
+    true,
+  );
+  readonly #marker: Buffer;
+  #socket: Socket<Connection> | null = null;
+  #unsent: Buffer | null = null;
+  #dueAt = 0;
+  #firstTokenAt = 0;
+  #isBusy = false;
+  #isClosed = false;
+  #answers = 0;
+
+  private constructor(private readonly owner: ConnectionOwner) {
+    this.#marker = Buffer.from(owner.order.marker);
+  }
+
+  static async open(owner: ConnectionOwner): Promise<Connection> {
+    const connection = new Connection(owner);
+    await connection.#open();
+    return connection;
+  }
+
+  /** Sends the owner's request; `dueAt` is when it should have left. */
+  send(dueAt: number): void {
+    this.#dueAt = dueAt;
+    this.#firstTokenAt = 0;
+    this.#isBusy = true;
+    if (this.#socket === null) this.#reopen();
+    else this.#write(this.owner.request);
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#isBusy = false;
+    this.#socket?.terminate();
+  }
+
+  async #open(): Promise<void> {
+    this.#socket = await Bun.connect<Connection>({
+      hostname: "127.0.0.1",
+      port: this.owner.order.door.port,
+      data: this,
+      socket: {
+        data: (_, data) => this.#read(data),
+        drain: () => this.#drain(),
+        close: (socket) => this.#left(socket, "connection closed"),
+        error: (socket, error) => this.#left(socket, `connection failed: ${error.message}`),
+      },
+    });
+    this.#socket.setNoDelay(true);
+  }
+
+  /** A target may close an idle connection; the request that finds it closed opens another. */
+  #reopen(): void {
+    this.#open().then(
+      () => this.#write(this.owner.request),
+      (error) => this.#end(`no connection: ${error}`),
+    );
+  }
+
+  #write(bytes: Buffer): void {
+    const sent = Math.max(0, this.#socket?.write(bytes) ?? 0);
+    this.#unsent = sent < bytes.length ? bytes.subarray(sent) : null;
+  }
+
+  #drain(): void {
+    if (this.#unsent !== null) this.#write(this.#unsent);
+  }
+
+  #read(data: Buffer): void {
+    if (!this.#isBusy) return;
+    try {
+      this.#reader.push(data);
+    } catch (error) {
+      this.#end(`bad framing: ${error}`);
+    }
+  }
+
+  #left(socket: Socket<Connection>, how: string): void {
+    // An earlier socket's end may be told after its successor was opened.
+    if (socket !== this.#socket) return;
+    this.#socket = null;
+    if (!this.#isClosed) this.#end(how);
+  }
+
+  #lookForFirstToken(): void {
+    if (!this.owner.order.stream || this.#firstTokenAt > 0) return;
+    if (this.#reader.body.includes(FIRST)) this.#firstTokenAt = performance.now();
+  }
+
+  #end(fault: string | null): void {
+    if (!this.#isBusy) return;
+    this.#isBusy = false;
+    this.#unsent = null;
+    // The order: the owner may send the next request from within the call.
+    this.owner.answered(this, this.#dueAt, this.#firstTokenAt, fault);
+  }
+
+  #faultOf(): string | null {
+    const { head, body } = this.#reader;
+    const { order } = this.owner;
+    if (!head.startsWith("HTTP/1.1 200")) return describe(head, body);
+    if (!body.includes(this.#marker)) return "answer without the expected marker";
+    if (order.stream && !body.subarray(-24).includes(DONE)) return "stream without [DONE] at its end";
+    if (this.#answers++ % FULL_CHECK_EVERY === 0) return this.#faultInFull(body);
+    return null;
+  }
+
+  #faultInFull(body: Buffer): string | null {
+    const { order } = this.owner;
+    if (order.stream) {
+      const found = count(body, CONTENT) - count(body, EMPTY_CONTENT);
+      return found === order.events ? null : `stream with ${found} content events, not ${order.events}`;
+    }
+    const type = findHeader(this.#reader.head, "content-type") ?? "";
+    return type.startsWith("application/json") && isJson(body) ? null : "answer that is not JSON";
+  }
+}
+
+function describe(head: string, body: Buffer): string {
+  const status = head.slice(9, 12);
+  return `status ${status}: ${body.toString().slice(0, FAULT_CHARS)}`;
+}
+
+function count(body: Buffer, what: Buffer): number {
+  let found = 0;
+  for (let at = body.indexOf(what); at >= 0; at = body.indexOf(what, at + what.length)) found++;
+  return found;
+}
+
+function isJson(body: Buffer): boolean {
+  try {
+    JSON.parse(body.toString());
+    return true;
+  } catch {
+    return false;
+  }
+}

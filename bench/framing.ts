@@ -1,0 +1,172 @@
+/**
+ * The little of HTTP/1.1 that the load generator and the upstream need: messages one after another on one
+ * connection, framed by content-length or chunks. It trusts its peer and is no model for production code.
+ */
+
+const HEAD_END = Buffer.from("\r\n\r\n");
+const NONE = Buffer.alloc(0);
+const CR = 13;
+const LF = 10;
+
+type State = "head" | "fixed" | "chunk-size" | "chunk-data" | "chunk-end" | "trailer";
+
+/** What is told about each message. */
+export interface MessageEvents {
+  /** More of the body is there; only asked for when bodies are kept. */
+  bodyGrew?(): void;
+  messageEnded(): void;
+}
+
+/** Reads messages from the pieces of a connection, however they are cut. */
+export class MessageReader {
+  /** First line and header lines; header names may be in any case. */
+  head = "";
+  /** Bytes of the body so far, without framing. */
+  bodyBytes = 0;
+  #state: State = "head";
+  #carried: Buffer = NONE;
+  #left = 0;
+  #lineBytes = 0;
+  #body: Buffer;
+
+  constructor(
+    private readonly events: MessageEvents,
+    private readonly keepsBody: boolean,
+  ) {
+    this.#body = keepsBody ? Buffer.allocUnsafe(4096) : NONE;
+  }
+
+  /** The body so far. Its bytes change with the next message. */
+  get body(): Buffer {
+    return this.#body.subarray(0, this.bodyBytes);
+  }
+
+  /** No message has begun that has not ended. */
+  get isBetweenMessages(): boolean {
+    return this.#state === "head" && this.#carried.length === 0;
+  }
+
+  push(data: Buffer): void {
+    let at = 0;
+    while (at < data.length) at = this.#step(data, at);
+  }
+
+  #step(data: Buffer, at: number): number {
+    switch (this.#state) {
+      case "head":
+        return this.#readHead(data, at);
+      case "fixed":
+      case "chunk-data":
+        return this.#readBody(data, at);
+      case "chunk-size":
+        return this.#readChunkSize(data, at);
+      case "chunk-end":
+        return this.#readChunkEnd(data, at);
+      case "trailer":
+        return this.#readTrailer(data, at);
+    }
+  }
+
+  #readHead(data: Buffer, at: number): number {
+    const before = this.#carried.length;
+    const pieces = before === 0 ? data.subarray(at) : Buffer.concat([this.#carried, data.subarray(at)]);
+    const end = pieces.indexOf(HEAD_END);
+    if (end < 0) {
+      this.#carried = Buffer.from(pieces);
+      return data.length;
+    }
+    this.#carried = NONE;
+    this.head = pieces.toString("latin1", 0, end);
+    this.bodyBytes = 0;
+    this.#beginBody();
+    return at + end + HEAD_END.length - before;
+  }
+
+  #beginBody(): void {
+    const length = findHeader(this.head, "content-length");
+    if (length !== null) {
+      this.#left = Number(length);
+      this.#state = "fixed";
+      if (this.#left === 0) this.#end();
+    } else if (findHeader(this.head, "transfer-encoding") !== null) {
+      this.#state = "chunk-size";
+      this.#left = 0;
+    } else {
+      this.#end();
+    }
+  }
+
+  #readBody(data: Buffer, at: number): number {
+    const bytes = Math.min(this.#left, data.length - at);
+    if (this.keepsBody) this.#keep(data, at, bytes);
+    this.bodyBytes += bytes;
+    this.#left -= bytes;
+    if (this.keepsBody) this.events.bodyGrew?.();
+    if (this.#left === 0) {
+      if (this.#state === "fixed") this.#end();
+      else this.#state = "chunk-end";
+    }
+    return at + bytes;
+  }
+
+  #keep(data: Buffer, at: number, bytes: number): void {
+    const needed = this.bodyBytes + bytes;
+    if (needed > this.#body.length) {
+      const larger = Buffer.allocUnsafe(needed * 2);
+      this.#body.copy(larger, 0, 0, this.bodyBytes);
+      this.#body = larger;
+    }
+    data.copy(this.#body, this.bodyBytes, at, at + bytes);
+  }
+
+  #readChunkSize(data: Buffer, at: number): number {
+    for (let i = at; i < data.length; i++) {
+      const byte = data[i] as number;
+      if (byte === LF) {
+        this.#state = this.#left === 0 ? "trailer" : "chunk-data";
+        this.#lineBytes = 0;
+        return i + 1;
+      }
+      if (byte !== CR) this.#left = this.#left * 16 + hexValue(byte);
+    }
+    return data.length;
+  }
+
+  #readChunkEnd(data: Buffer, at: number): number {
+    if (data[at] === LF) this.#state = "chunk-size";
+    return at + 1;
+  }
+
+  #readTrailer(data: Buffer, at: number): number {
+    const byte = data[at] as number;
+    if (byte === LF) {
+      if (this.#lineBytes === 0) this.#end();
+      this.#lineBytes = 0;
+    } else if (byte !== CR) {
+      this.#lineBytes++;
+    }
+    return at + 1;
+  }
+
+  #end(): void {
+    this.#state = "head";
+    this.events.messageEnded();
+  }
+}
+
+/** The value of a header in a message's head, or null. `name` is in lower case. */
+export function findHeader(head: string, name: string): string | null {
+  const lower = head.toLowerCase();
+  const at = lower.indexOf(`\r\n${name}:`);
+  if (at < 0) return null;
+  const from = at + name.length + 3;
+  const to = head.indexOf("\r\n", from);
+  return head.slice(from, to < 0 ? head.length : to).trim();
+}
+
+function hexValue(byte: number): number {
+  if (byte >= 48 && byte <= 57) return byte - 48;
+  const letter = byte | 32;
+  if (letter >= 97 && letter <= 102) return letter - 87;
+  throw new Error(`not a chunk size: byte ${byte}`);
+}

@@ -1,0 +1,156 @@
+import { join } from "node:path";
+import type { Subprocess } from "bun";
+import { type CpuReading, cpuBetween, readCpu } from "./measure.ts";
+import type {
+  AnswerSetting,
+  BodyKind,
+  LoadOrder,
+  LoadReply,
+  LoadResult,
+  UpstreamCommand,
+  UpstreamCount,
+  UpstreamReply,
+} from "./messages.ts";
+import { adopt, end, pinned } from "./processes.ts";
+import type { Target } from "./targets.ts";
+
+/** Work that a target does after its answers, such as writing its records, belongs to them. */
+const SETTLE_MS = 150;
+/** A model's name and stream options may change a body's length a little; more would be a body that was cut. */
+const LEAST_BODY_SHARE = 0.97;
+const START_MS = 10_000;
+const REPLY_MARGIN_MS = 10_000;
+
+/** One kind of request to measure: what is sent and how it is answered. */
+export interface Trial {
+  readonly body: BodyKind;
+  /** Content events; 0 for an answer that is no stream. */
+  readonly events: number;
+  readonly intervalMs: number;
+  readonly connections: number;
+  readonly ratePerSecond: number;
+  readonly maxRequests: number;
+  readonly durationMs: number;
+}
+
+export interface Outcome extends LoadResult {
+  /** Processor time of the target over the whole run; 0 for `direct`. */
+  readonly cpuUs: number;
+}
+
+/** A target gave an answer that was not right, so its figures would mean nothing. */
+export class WrongAnswers extends Error {}
+
+/** The upstream and the load generator, each a process of its own. */
+export class Harness {
+  #trials = 0;
+
+  private constructor(
+    readonly upstreamPort: number,
+    private readonly upstream: Peer<UpstreamCommand, UpstreamReply>,
+    private readonly load: Peer<LoadOrder, LoadReply>,
+  ) {}
+
+  static async start(): Promise<Harness> {
+    const upstream = new Peer<UpstreamCommand, UpstreamReply>("upstream.ts");
+    const load = new Peer<LoadOrder, LoadReply>("load.ts");
+    const [listening] = await Promise.all([upstream.receive(START_MS), load.receive(START_MS)]);
+    if (listening.kind !== "listening") throw new Error("the upstream did not start");
+    return new Harness(listening.port, upstream, load);
+  }
+
+  /** Runs a trial against a target; fails with `WrongAnswers` unless every single answer was right. */
+  async run(target: Target, trial: Trial): Promise<Outcome> {
+    const marker = `mark${(++this.#trials).toString().padStart(6, "0")}`;
+    await this.#set({ ...trial, stream: trial.events > 0, latencyMs: 0, marker });
+    const before = readCpuOf(target);
+    const result = await this.#load(orderOf(target, trial, marker));
+    await Bun.sleep(SETTLE_MS);
+    const cpuUs = cpuBetween(before, readCpuOf(target));
+    refuseWrong(result, await this.#count());
+    return { ...result, cpuUs };
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([this.upstream.stop(), this.load.stop()]);
+  }
+
+  async #set(setting: AnswerSetting): Promise<void> {
+    await this.upstream.ask({ kind: "set", setting }, START_MS);
+  }
+
+  async #count(): Promise<UpstreamCount> {
+    const reply = await this.upstream.ask({ kind: "count" }, START_MS);
+    if (reply.kind !== "count") throw new Error("the upstream lost count");
+    return reply.count;
+  }
+
+  async #load(order: LoadOrder): Promise<LoadResult> {
+    const reply = await this.load.ask(order, order.durationMs + order.graceMs + REPLY_MARGIN_MS);
+    if (reply.kind === "done") return reply.result;
+    throw new WrongAnswers(reply.kind === "failed" ? reply.message : "the load generator is confused");
+  }
+}
+
+function orderOf(target: Target, trial: Trial, marker: string): LoadOrder {
+  const streamMs = trial.events * trial.intervalMs;
+  const graceMs = 10_000 + 2 * streamMs;
+  return { ...trial, door: target.door, stream: trial.events > 0, marker, graceMs };
+}
+
+function refuseWrong(result: LoadResult, count: UpstreamCount): void {
+  const wrong = Object.entries(result.wrong).map(([fault, times]) => `${times} × ${fault}`);
+  if (wrong.length > 0) throw new WrongAnswers(wrong.join("; "));
+  if (result.requests === 0) throw new WrongAnswers("no request was answered");
+  if (count.requests < result.requests) throw new WrongAnswers("answers that the upstream did not give");
+  if (count.bodyBytes < LEAST_BODY_SHARE * count.requests * result.requestBytes) {
+    throw new WrongAnswers("requests reached the upstream cut");
+  }
+}
+
+const NO_CPU: CpuReading = { byThread: new Map(), coarseNs: 0 };
+
+function readCpuOf(target: Target): CpuReading {
+  return target.pid === null ? NO_CPU : readCpu(target.pid);
+}
+
+/** A helper process and the conversation with it, one question at a time. */
+class Peer<Question, Reply> {
+  readonly #process: Subprocess;
+  readonly #received: Reply[] = [];
+  #expecting: ((reply: Reply) => void) | null = null;
+
+  constructor(private readonly file: string) {
+    const command = pinned("harness", [process.execPath, join(import.meta.dir, file)]);
+    const ipc = (message: Reply) => this.#take(message);
+    this.#process = adopt(
+      Bun.spawn(command, { ipc, serialization: "json", stdio: ["ignore", "inherit", "inherit"] }),
+    );
+  }
+
+  ask(question: Question, withinMs: number): Promise<Reply> {
+    this.#process.send(question);
+    return this.receive(withinMs);
+  }
+
+  async receive(withinMs: number): Promise<Reply> {
+    const earlier = this.#received.shift();
+    if (earlier !== undefined) return earlier;
+    const { promise, resolve, reject } = Promise.withResolvers<Reply>();
+    const timer = setTimeout(() => reject(new Error(`${this.file} does not reply`)), withinMs);
+    this.#expecting = resolve;
+    this.#process.exited.then((code) => reject(new Error(`${this.file} ended with code ${code}`)));
+    return promise.finally(() => clearTimeout(timer));
+  }
+
+  stop(): Promise<void> {
+    return end(this.#process);
+  }
+
+  #take(reply: Reply): void {
+    const expecting = this.#expecting;
+    this.#expecting = null;
+    if (expecting === null) this.#received.push(reply);
+    else expecting(reply);
+  }
+}

@@ -1,0 +1,180 @@
+import type { Findings } from "./figures.ts";
+import { type Harness, type Outcome, type Trial, WrongAnswers } from "./harness.ts";
+import type { PartName, Plan } from "./plan.ts";
+import type { Target, TargetName } from "./targets.ts";
+
+/** Processor time is measured at this many connections: busy, not drowned. */
+const CONNECTIONS = 16;
+const STREAM_EVENTS = 100;
+const LATENCY_RATE = 200;
+const FIRST_TOKEN_RATE = 50;
+/** Never reached in the time there is; every run has a bound in both. */
+const MANY = 200_000;
+const OPEN_LOOP_CONNECTIONS = 512;
+
+/** What a part needs. */
+export interface Bench {
+  readonly plan: Plan;
+  readonly harness: Harness;
+  readonly targets: readonly Target[];
+  readonly findings: Findings;
+  say(line: string): void;
+}
+
+type Use = (outcome: Outcome, target: Target, round: number) => void;
+
+/** Processor time, requests a second: small bodies and small answers. */
+export async function measureSmall(bench: Bench): Promise<void> {
+  const { plan } = bench;
+  const trial = closedTrial(plan.closedMs, {});
+  await warmUp(bench, "small", trial);
+  for (let round = 1; round <= plan.rounds; round++) {
+    await each(bench, "small", trial, round, (outcome, { name }) => {
+      addCpu(bench, "small.cpu", name, round, outcome);
+      bench.findings.add(`small.rps.${CONNECTIONS}`, name, round, rate(outcome));
+    });
+    for (const connections of plan.otherConnections) {
+      await each(bench, "small", { ...trial, connections }, round, (outcome, { name }) =>
+        bench.findings.add(`small.rps.${connections}`, name, round, rate(outcome)),
+      );
+    }
+  }
+}
+
+/** The same with an agent's 200 kB of conversation. */
+export async function measureLarge(bench: Bench): Promise<void> {
+  const trial = closedTrial(bench.plan.closedMs, { body: "large" });
+  await warmUp(bench, "large", trial);
+  for (let round = 1; round <= bench.plan.rounds; round++) {
+    await each(bench, "large", trial, round, (outcome, { name }) => {
+      addCpu(bench, "large.cpu", name, round, outcome);
+      bench.findings.add(`large.rps.${CONNECTIONS}`, name, round, rate(outcome));
+    });
+  }
+}
+
+/** Streams in a burst: what a stream costs, and what each of its events adds to a stream of one. */
+export async function measureStream(bench: Bench): Promise<void> {
+  const long = closedTrial(bench.plan.closedMs, { events: STREAM_EVENTS });
+  const short = { ...long, events: 1 };
+  await warmUp(bench, "stream", long);
+  for (let round = 1; round <= bench.plan.rounds; round++) {
+    const base = new Map<TargetName, number>();
+    await each(bench, "stream", short, round, (outcome, { name }) => {
+      base.set(name, outcome.cpuUs / outcome.requests);
+      addCpu(bench, "stream.base", name, round, outcome);
+    });
+    await each(bench, "stream", long, round, (outcome, target) => {
+      const { name } = target;
+      addCpu(bench, "stream.cpu", name, round, outcome);
+      bench.findings.add(`stream.rps.${CONNECTIONS}`, name, round, rate(outcome));
+      const added = outcome.cpuUs / outcome.requests - (base.get(name) ?? 0);
+      if (target.pid !== null) bench.findings.add("stream.event", name, round, added / (STREAM_EVENTS - 1));
+    });
+  }
+}
+
+/** What a target adds to the time of an answer, and to the time to the first token, at a rate all can bear. */
+export async function measureLatency(bench: Bench): Promise<void> {
+  const { plan } = bench;
+  const plain = openTrial(LATENCY_RATE, plan.openMs, 0);
+  const stream = openTrial(FIRST_TOKEN_RATE, plan.openMs, 10);
+  await warmUp(bench, "latency", closedTrial(plan.openMs, {}));
+  for (let round = 1; round <= plan.rounds; round++) {
+    await compare(bench, plain, round, "latency.answer", (outcome) => outcome.latency);
+    await compare(bench, stream, round, "latency.first-token", (outcome) => outcome.firstToken);
+  }
+}
+
+/** Adds p50 and p99, and by how much each exceeds that of `direct` in the same round. */
+async function compare(
+  bench: Bench,
+  trial: Trial,
+  round: number,
+  figure: string,
+  spreadOf: (outcome: Outcome) => { readonly p50: number; readonly p99: number },
+): Promise<void> {
+  const found = new Map<TargetName, { readonly p50: number; readonly p99: number }>();
+  await each(bench, "latency", trial, round, (outcome, { name }) => found.set(name, spreadOf(outcome)));
+  const direct = found.get("direct");
+  for (const [name, spread] of found) {
+    for (const share of ["p50", "p99"] as const) {
+      bench.findings.add(`${figure}.${share}`, name, round, spread[share]);
+      if (direct === undefined || name === "direct") continue;
+      bench.findings.add(`${figure}.added.${share}`, name, round, spread[share] - direct[share]);
+    }
+  }
+}
+
+/** Runs a trial on every target once. Another target begins each round, so that none is always first. */
+async function each(bench: Bench, part: PartName, trial: Trial, round: number, use: Use): Promise<void> {
+  const { targets } = bench;
+  for (let i = 0; i < targets.length; i++) {
+    const target = targets[(i + round) % targets.length] as Target;
+    await attempt(bench, part, target, async () =>
+      use(await bench.harness.run(target, trial), target, round),
+    );
+  }
+}
+
+/** Compilers and allocators settle before anything is measured. */
+async function warmUp(bench: Bench, part: PartName, trial: Trial): Promise<void> {
+  bench.say(`${part} …`);
+  const { ms, requests, limitMs } = bench.plan.warmUp;
+  const slow = new Map<TargetName, number>();
+  await each(bench, part, { ...trial, durationMs: ms }, 0, (outcome, { name }) => {
+    if (outcome.requests < requests) slow.set(name, requests - outcome.requests);
+  });
+  for (const target of bench.targets) {
+    const maxRequests = slow.get(target.name);
+    if (maxRequests === undefined) continue;
+    await attempt(bench, part, target, async () => {
+      await bench.harness.run(target, { ...trial, maxRequests, durationMs: limitMs - ms });
+    });
+  }
+}
+
+/** Notes a target's failure instead of passing it on; a target that has failed in a part is left alone in it. */
+export async function attempt(
+  bench: Bench,
+  part: PartName,
+  target: Pick<Target, "name">,
+  work: () => Promise<void>,
+): Promise<void> {
+  if (bench.findings.hasFailed(target.name, part)) return;
+  try {
+    await work();
+  } catch (error) {
+    if (!(error instanceof WrongAnswers)) throw error;
+    bench.findings.fail(target.name, part, error.message);
+    bench.say(`  ${target.name} failed: ${error.message}`);
+  }
+}
+
+function addCpu(bench: Bench, figure: string, name: TargetName, round: number, outcome: Outcome): void {
+  if (name !== "direct") bench.findings.add(figure, name, round, outcome.cpuUs / outcome.requests);
+}
+
+function rate(outcome: Outcome): number {
+  return (outcome.requests * 1000) / outcome.elapsedMs;
+}
+
+/** Connections that each send again as soon as they are answered. */
+export function closedTrial(durationMs: number, differing: Partial<Trial>): Trial {
+  return {
+    body: "small",
+    events: 0,
+    intervalMs: 0,
+    connections: CONNECTIONS,
+    ratePerSecond: 0,
+    maxRequests: MANY,
+    durationMs,
+    ...differing,
+  };
+}
+
+/** Requests that leave on schedule, whether earlier ones were answered or not. Streams are paced at 5 ms. */
+function openTrial(ratePerSecond: number, durationMs: number, events: number): Trial {
+  const intervalMs = events === 0 ? 0 : 5;
+  return closedTrial(durationMs, { ratePerSecond, events, intervalMs, connections: OPEN_LOOP_CONNECTIONS });
+}

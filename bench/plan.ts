@@ -1,0 +1,127 @@
+import { parseArgs } from "node:util";
+import { TARGET_NAMES, type TargetName } from "./targets.ts";
+
+/** The parts of a run, in their order. */
+export const PART_NAMES = ["small", "large", "stream", "latency", "memory"] as const;
+export type PartName = (typeof PART_NAMES)[number];
+
+/** What to measure and for how long. Times are of one measurement of one target in one round. */
+export interface Plan {
+  readonly parts: readonly PartName[];
+  readonly targets: readonly TargetName[];
+  readonly rounds: number;
+  readonly warmUp: WarmUp;
+  readonly closedMs: number;
+  readonly openMs: number;
+  /** Connections of the closed loops besides the 16 that processor time is measured at. */
+  readonly otherConnections: readonly number[];
+  readonly slowStreams: SlowStreams;
+  /** Null leaves the long run out. */
+  readonly soak: Soak | null;
+}
+
+/**
+ * What comes before the first measurement of a part: both this long and this many requests, unless the limit is
+ * reached. By requests, since a slow target compiles its code no sooner than a fast one.
+ */
+export interface WarmUp {
+  readonly ms: number;
+  readonly requests: number;
+  readonly limitMs: number;
+}
+
+/** Many streams at once, each with an event now and then. */
+export interface SlowStreams {
+  readonly count: number;
+  readonly opensPerSecond: number;
+  readonly events: number;
+  readonly intervalMs: number;
+  /** How long to wait before memory is read once they have ended. */
+  readonly restMs: number;
+}
+
+/** Many requests to one process, to see its memory stay where it is. */
+export interface Soak {
+  readonly requests: number;
+  readonly targets: readonly TargetName[];
+  /** A target that is slower than this gets fewer requests. */
+  readonly limitMs: number;
+}
+
+/** Told on `--help`. */
+export const USAGE = `bun bench/run.ts [--quick] [--only=${PART_NAMES.join(",")}] [--targets=${TARGET_NAMES.join(",")}]
+                 [--memory-requests=100000]
+
+  --quick            about a minute: short slices, one number of connections, no long run
+  --only             only these parts
+  --targets          only these targets
+  --memory-requests  how many requests the long run sends to each target (0 leaves it out). Unless it is
+                     given, the long run takes the relay and the gateway only, 100,000 requests each.`;
+
+const DEFAULT_SOAK_REQUESTS = 100_000;
+const SOAK_LIMIT_MS = 60_000;
+/** A soak that was asked for may take what the slowest gateway needs. */
+const ASKED_SOAK_LIMIT_MS = 300_000;
+
+/** Reads the command line; null when help was asked for. Fails with a sentence on a word it does not know. */
+export function readPlan(args: readonly string[]): Plan | null {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      quick: { type: "boolean", default: false },
+      only: { type: "string" },
+      targets: { type: "string" },
+      "memory-requests": { type: "string" },
+      help: { type: "boolean", short: "h", default: false },
+    },
+  });
+  if (values.help) return null;
+  const targets = pickNames("--targets", values.targets, TARGET_NAMES);
+  return {
+    parts: pickNames("--only", values.only, PART_NAMES),
+    targets,
+    ...(values.quick ? QUICK : FULL),
+    soak: planSoak(values["memory-requests"], values.quick, targets),
+  };
+}
+
+const FULL = {
+  rounds: 3,
+  warmUp: { ms: 1_000, requests: 4_000, limitMs: 9_000 },
+  closedMs: 1_200,
+  openMs: 3_000,
+  otherConnections: [1, 64],
+  slowStreams: { count: 1_000, opensPerSecond: 250, events: 48, intervalMs: 250, restMs: 3_000 },
+} as const;
+
+const QUICK = {
+  rounds: 3,
+  warmUp: { ms: 400, requests: 4_000, limitMs: 4_000 },
+  closedMs: 500,
+  openMs: 800,
+  otherConnections: [],
+  slowStreams: { count: 1_000, opensPerSecond: 1_000, events: 20, intervalMs: 250, restMs: 1_000 },
+} as const;
+
+function planSoak(given: string | undefined, isQuick: boolean, targets: readonly TargetName[]): Soak | null {
+  const measurable = targets.filter((name) => name !== "direct");
+  if (given === undefined) {
+    const own = measurable.filter((name) => name !== "portkey");
+    return isQuick ? null : { requests: DEFAULT_SOAK_REQUESTS, targets: own, limitMs: SOAK_LIMIT_MS };
+  }
+  const requests = Number(given);
+  if (!Number.isSafeInteger(requests) || requests < 0) throw new Error(`--memory-requests: ${given}?`);
+  return requests === 0 ? null : { requests, targets: measurable, limitMs: ASKED_SOAK_LIMIT_MS };
+}
+
+function pickNames<T extends string>(
+  option: string,
+  given: string | undefined,
+  known: readonly T[],
+): readonly T[] {
+  if (given === undefined) return known;
+  const names = given.split(",");
+  const unknown = names.find((name) => !known.some((other) => other === name));
+  if (unknown !== undefined) throw new Error(`${option}: "${unknown}" is none of ${known.join(", ")}`);
+  return known.filter((name) => names.includes(name));
+}

@@ -1,0 +1,95 @@
+import { readFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { availableParallelism } from "node:os";
+import type { Subprocess } from "bun";
+
+const READY_MS = 20_000;
+const POLL_MS = 50;
+const GRACE_MS = 3_000;
+
+/** Which core a process is kept on: the measured ones on the first, what measures them on the second. */
+export type Core = "target" | "harness";
+
+const running = new Set<Subprocess>();
+const cores = readCores();
+
+/** The command that keeps `command` on its core; where that cannot be done, `command` itself. */
+export function pinned(core: Core, command: readonly string[]): string[] {
+  if (cores === null) return [...command];
+  return ["taskset", "-c", String(core === "target" ? cores[0] : cores[1]), ...command];
+}
+
+/** What to say about pinning in a report. */
+export function describePinning(): string {
+  if (cores === null) return "not pinned";
+  return `targets on core ${cores[0]}, load and upstream on core ${cores[1]}`;
+}
+
+/** Remembers a process, so that it ends when the bench does. */
+export function adopt<T extends Subprocess>(process: T): T {
+  running.add(process);
+  process.exited.then(() => running.delete(process));
+  return process;
+}
+
+/** Ends a process and waits until it has gone. */
+export async function end(process: Subprocess): Promise<void> {
+  if (process.exitCode !== null || process.signalCode !== null) return;
+  process.kill("SIGTERM");
+  const timer = setTimeout(() => process.kill("SIGKILL"), GRACE_MS);
+  await process.exited;
+  clearTimeout(timer);
+}
+
+/** Ends every process the bench has started. */
+export async function endAll(): Promise<void> {
+  await Promise.all([...running].map(end));
+}
+
+/** The last resort, for when nothing can be waited for any more. */
+export function killAll(): void {
+  for (const process of running) process.kill("SIGKILL");
+}
+
+/** A port that was free a moment ago. */
+export async function findFreePort(): Promise<number> {
+  const { promise, resolve, reject } = Promise.withResolvers<number>();
+  const server = createServer().on("error", reject);
+  server.listen(0, "127.0.0.1", () => {
+    const address = server.address();
+    server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
+  });
+  return promise;
+}
+
+/** Waits until `url` answers 200; fails when the process ends first or takes too long. */
+export async function waitUntilReady(url: string, process: Subprocess): Promise<void> {
+  const deadline = performance.now() + READY_MS;
+  while (performance.now() < deadline) {
+    if (process.exitCode !== null) throw new Error(`it ended with code ${process.exitCode}`);
+    if (await isReady(url)) return;
+    await Bun.sleep(POLL_MS);
+  }
+  throw new Error(`it did not answer ${url} within ${READY_MS / 1000} s`);
+}
+
+async function isReady(url: string): Promise<boolean> {
+  try {
+    return (await fetch(url, { signal: AbortSignal.timeout(1_000) })).status === 200;
+  } catch {
+    return false;
+  }
+}
+
+/** Two cores this process may use, or null where there is only one or nothing to pin with. */
+function readCores(): readonly [number, number] | null {
+  if (Bun.which("taskset") === null || availableParallelism() < 2) return null;
+  const allowed = /Cpus_allowed_list:\s*(\S+)/.exec(readFileSync("/proc/self/status", "utf8"))?.[1] ?? "";
+  const [first, second] = allowed.split(",").flatMap(expandRange);
+  return first === undefined || second === undefined ? null : [first, second];
+}
+
+function expandRange(range: string): number[] {
+  const [from = 0, to = from] = range.split("-").map(Number);
+  return Array.from({ length: to - from + 1 }, (_, i) => from + i);
+}

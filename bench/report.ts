@@ -1,0 +1,128 @@
+import { formatRatio, judge, type Verdict } from "./aims.ts";
+import type { Findings } from "./figures.ts";
+import { SOAK_SLICES } from "./memory.ts";
+import type { TargetName } from "./targets.ts";
+
+interface Row {
+  readonly figure: string;
+  readonly label: string;
+  readonly decimals: number;
+}
+
+interface Section {
+  readonly title: string;
+  readonly rows: readonly Row[];
+}
+
+const SECTIONS: readonly Section[] = [
+  {
+    title: "CPU time of the target (16 connections; less is better)",
+    rows: [
+      { figure: "small.cpu", label: "small request, µs", decimals: 0 },
+      { figure: "large.cpu", label: "200 kB body, µs", decimals: 0 },
+      { figure: "stream.cpu", label: "100-event stream, µs", decimals: 0 },
+      { figure: "stream.base", label: "1-event stream, µs", decimals: 0 },
+      { figure: "stream.event", label: "an event in a burst, µs", decimals: 2 },
+      { figure: "memory.event", label: "an event alone, µs", decimals: 1 },
+    ],
+  },
+  {
+    title: "Requests per second (more is better)",
+    rows: [
+      { figure: "small.rps.1", label: "small, 1 connection", decimals: 0 },
+      { figure: "small.rps.16", label: "small, 16 connections", decimals: 0 },
+      { figure: "small.rps.64", label: "small, 64 connections", decimals: 0 },
+      { figure: "large.rps.16", label: "200 kB, 16 connections", decimals: 0 },
+      { figure: "stream.rps.16", label: "100-event streams, 16", decimals: 0 },
+    ],
+  },
+  {
+    title: "Time of an answer, ms (200 small requests a second)",
+    rows: [
+      { figure: "latency.answer.p50", label: "p50", decimals: 2 },
+      { figure: "latency.answer.p99", label: "p99", decimals: 2 },
+      { figure: "latency.answer.added.p50", label: "added to direct, p50", decimals: 2 },
+      { figure: "latency.answer.added.p99", label: "added to direct, p99", decimals: 2 },
+    ],
+  },
+  {
+    title: "Time to first token, ms (50 streams a second)",
+    rows: [
+      { figure: "latency.first-token.p50", label: "p50", decimals: 2 },
+      { figure: "latency.first-token.p99", label: "p99", decimals: 2 },
+      { figure: "latency.first-token.added.p50", label: "added to direct, p50", decimals: 2 },
+      { figure: "latency.first-token.added.p99", label: "added to direct, p99", decimals: 2 },
+    ],
+  },
+  {
+    title: "Resident memory, MB",
+    rows: [
+      { figure: "memory.idle", label: "idle", decimals: 0 },
+      { figure: "memory.streams", label: "most, 1,000 slow streams", decimals: 0 },
+      { figure: "memory.after", label: "after them", decimals: 0 },
+      ...Array.from({ length: SOAK_SLICES }, (_, i) => ({
+        figure: `memory.soak.${i + 1}`,
+        label: `long run, ${i + 1}/${SOAK_SLICES}`,
+        decimals: 0,
+      })),
+    ],
+  },
+];
+
+const LABEL_WIDTH = 26;
+const COLUMN_WIDTH = 11;
+const RATIOS: readonly TargetName[] = ["portkey", "relay"];
+
+/** The whole report as text. */
+export function renderReport(findings: Findings, targets: readonly TargetName[]): string {
+  const ratios = targets.includes("gateway") ? RATIOS.filter((name) => targets.includes(name)) : [];
+  const heads = [...targets, ...ratios.map((name) => `gw/${name}`)];
+  const lines = ["", line("", heads)];
+  for (const { title, rows } of SECTIONS) {
+    const filled = rows.filter((row) => targets.some((name) => findings.median(row.figure, name) !== null));
+    if (filled.length > 0)
+      lines.push("", title, ...filled.map((row) => renderRow(findings, targets, ratios, row)));
+  }
+  return [...lines, ...renderFailures(findings), ...renderVerdicts(judge(findings)), ""].join("\n");
+}
+
+function renderRow(
+  findings: Findings,
+  targets: readonly TargetName[],
+  ratios: readonly TargetName[],
+  row: Row,
+): string {
+  const values = targets.map((name) => findings.median(row.figure, name));
+  const ours = findings.median(row.figure, "gateway");
+  const quotients = ratios.map((name) => renderQuotient(ours, findings.median(row.figure, name)));
+  return line(`  ${row.label}`, [...values.map((value) => renderValue(value, row.decimals)), ...quotients]);
+}
+
+function renderValue(value: number | null, decimals: number): string {
+  if (value === null) return "–";
+  const options = { minimumFractionDigits: decimals, maximumFractionDigits: decimals };
+  return value.toLocaleString("en-US", options);
+}
+
+function renderQuotient(ours: number | null, theirs: number | null): string {
+  return ours === null || theirs === null || theirs <= 0 || ours <= 0 ? "–" : formatRatio(ours / theirs);
+}
+
+function renderFailures(findings: Findings): string[] {
+  if (findings.failures.length === 0) return [];
+  const lines = findings.failures.map(({ target, part, reason }) => `  ${target}, ${part}: ${reason}`);
+  return ["", "Not measured, because it failed", ...lines];
+}
+
+function renderVerdicts(verdicts: readonly Verdict[]): string[] {
+  const words = { true: "met", false: "MISSED", null: "–" } as const;
+  return [
+    "",
+    "Aims",
+    ...verdicts.map(({ aim, isMet, found }) => `  ${words[`${isMet}`].padEnd(7)} ${aim}: ${found}`),
+  ];
+}
+
+function line(label: string, cells: readonly string[]): string {
+  return label.padEnd(LABEL_WIDTH) + cells.map((cell) => cell.padStart(COLUMN_WIDTH)).join("");
+}

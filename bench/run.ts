@@ -1,0 +1,133 @@
+/** `npm run bench`: our gateway beside no gateway, the least gateway and another one. See README.md. */
+import { mkdirSync } from "node:fs";
+import { cpus, loadavg, release, totalmem } from "node:os";
+import { join } from "node:path";
+import { judge } from "./aims.ts";
+import { Findings } from "./figures.ts";
+import { Harness } from "./harness.ts";
+import { measureMemory } from "./memory.ts";
+import { type Bench, measureLarge, measureLatency, measureSmall, measureStream } from "./parts.ts";
+import { readNodeVersion } from "./peers.ts";
+import { type PartName, type Plan, readPlan, USAGE } from "./plan.ts";
+import { describePinning, endAll, killAll } from "./processes.ts";
+import { renderReport } from "./report.ts";
+import { removeDataDirs, startTarget, type Target } from "./targets.ts";
+
+const TIMED: Record<Exclude<PartName, "memory">, (bench: Bench) => Promise<void>> = {
+  small: measureSmall,
+  large: measureLarge,
+  stream: measureStream,
+  latency: measureLatency,
+};
+
+async function main(): Promise<void> {
+  const plan = readPlan(process.argv.slice(2));
+  if (plan === null) {
+    console.log(USAGE);
+    return;
+  }
+  const startedAt = new Date();
+  const machine = describeMachine();
+  console.log(
+    `${machine.cpu}, ${machine.cores} cores, Linux ${machine.kernel}, Bun ${machine.bun}, Node.js ${machine.node}; ${machine.pinning}`,
+  );
+  const findings = await measure(plan);
+  console.log(renderReport(findings, plan.targets));
+  const file = await keep({ startedAt, seconds: secondsSince(startedAt), machine, plan, findings });
+  console.log(`All rounds: ${file} (${secondsSince(startedAt)} s)`);
+  if (findings.failures.length > 0) process.exitCode = 1;
+}
+
+async function measure(plan: Plan): Promise<Findings> {
+  const findings = new Findings();
+  const harness = await Harness.start();
+  const targets = await startTargets(plan, harness, findings);
+  const bench: Bench = { plan, harness, targets, findings, say };
+  for (const part of plan.parts) if (part !== "memory") await TIMED[part](bench);
+  const names = targets.map(({ name }) => name);
+  await Promise.all(targets.map((target) => target.stop()));
+  if (plan.parts.includes("memory")) await measureMemory(bench, names);
+  await harness.stop();
+  return findings;
+}
+
+/** A target that does not start is reported and left out; the others are measured all the same. */
+async function startTargets(plan: Plan, harness: Harness, findings: Findings): Promise<Target[]> {
+  const targets: Target[] = [];
+  for (const name of plan.targets) {
+    try {
+      targets.push(await startTarget(name, harness.upstreamPort));
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      findings.fail(name, "start", reason);
+      say(`${name} did not start: ${reason}`);
+    }
+  }
+  return targets;
+}
+
+function describeMachine() {
+  return {
+    cpu: cpus()[0]?.model ?? "unknown",
+    cores: cpus().length,
+    memoryMb: Math.round(totalmem() / 1_000_000),
+    kernel: release(),
+    bun: Bun.version,
+    node: readNodeVersion(),
+    pinning: describePinning(),
+    loadBefore: loadavg(),
+    commit: readCommit(),
+  };
+}
+
+function readCommit(): string | null {
+  const git = Bun.spawnSync(["git", "describe", "--always", "--dirty"], {
+    cwd: import.meta.dir,
+    stderr: "ignore",
+  });
+  return git.success ? git.stdout.toString().trim() : null;
+}
+
+async function keep(run: {
+  startedAt: Date;
+  seconds: number;
+  machine: object;
+  plan: Plan;
+  findings: Findings;
+}): Promise<string> {
+  const folder = join(import.meta.dir, "out");
+  mkdirSync(folder, { recursive: true });
+  const file = join(folder, `${run.startedAt.toISOString().replaceAll(":", "-").slice(0, 19)}.json`);
+  const { samples, failures } = run.findings;
+  const { startedAt, seconds, machine, plan } = run;
+  const content = { startedAt, seconds, machine, plan, aims: judge(run.findings), failures, samples };
+  await Bun.write(file, `${JSON.stringify(content, null, 2)}\n`);
+  return file;
+}
+
+function secondsSince(moment: Date): number {
+  return Math.round((Date.now() - moment.getTime()) / 1000);
+}
+
+function say(line: string): void {
+  console.error(line);
+}
+
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+  process.on(signal, () => {
+    endAll().finally(() => process.exit(130));
+  });
+}
+process.on("exit", () => {
+  killAll();
+  removeDataDirs();
+});
+
+try {
+  await main();
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 1;
+} finally {
+  await endAll();
+}

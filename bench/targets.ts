@@ -1,0 +1,137 @@
+import { randomBytes } from "node:crypto";
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { Subprocess } from "bun";
+import type { Door } from "./messages.ts";
+import { preparePortkey } from "./peers.ts";
+import { adopt, end, findFreePort, pinned, waitUntilReady } from "./processes.ts";
+
+/** Every target, in the order of the report's columns. */
+export const TARGET_NAMES = ["direct", "relay", "gateway", "portkey"] as const;
+export type TargetName = (typeof TARGET_NAMES)[number];
+
+/** A target that takes requests. */
+export interface Target {
+  readonly name: TargetName;
+  readonly door: Door;
+  /** The process to measure; null for `direct`, which has none. */
+  readonly pid: number | null;
+  stop(): Promise<void>;
+}
+
+const root = dirname(import.meta.dir);
+const out = join(import.meta.dir, "out");
+const MODEL = "gpt-4o-mini";
+const BEARER = { authorization: "Bearer bench" };
+const dataDirs = new Set<string>();
+
+const STARTERS: Record<TargetName, (upstreamPort: number) => Promise<Target>> = {
+  direct: startDirect,
+  relay: startRelay,
+  gateway: startGateway,
+  portkey: startPortkey,
+};
+
+/** Starts a target in front of the upstream; fails with a sentence for the report when it cannot. */
+export function startTarget(name: TargetName, upstreamPort: number): Promise<Target> {
+  return STARTERS[name](upstreamPort);
+}
+
+async function startDirect(upstreamPort: number): Promise<Target> {
+  const door = { port: upstreamPort, path: "/v1/chat/completions", headers: BEARER, model: MODEL };
+  return { name: "direct", door, pid: null, stop: async () => {} };
+}
+
+async function startRelay(upstreamPort: number): Promise<Target> {
+  const port = await findFreePort();
+  const env = { RELAY_PORT: String(port), RELAY_UPSTREAM_URL: upstreamUrl(upstreamPort) };
+  const child = start("relay", [process.execPath, join(import.meta.dir, "relay.ts")], env, root);
+  await waitUntilReady(`http://127.0.0.1:${port}/readyz`, child);
+  const door = { port, path: "/v1/chat/completions", headers: BEARER, model: MODEL };
+  return { name: "relay", door, pid: child.pid, stop: () => end(child) };
+}
+
+async function startGateway(upstreamPort: number): Promise<Target> {
+  const main = join(root, "src", "main.ts");
+  if (!existsSync(main)) throw new Error("src/main.ts is not there yet");
+  const port = await findFreePort();
+  const adminKey = randomBytes(24).toString("hex");
+  const dataDir = makeDataDir();
+  const env = {
+    GATEWAY_HOST: "127.0.0.1",
+    GATEWAY_PORT: String(port),
+    GATEWAY_DATA_DIR: dataDir,
+    GATEWAY_ADMIN_KEY: adminKey,
+    GATEWAY_LOG_LEVEL: "info",
+    OPENAI_API_KEY: "bench",
+    OPENAI_BASE_URL: upstreamUrl(upstreamPort),
+  };
+  // In its data folder: a gateway.yaml or .env of the developer's must not change what is measured.
+  const child = start("gateway", [process.execPath, main, "start"], env, dataDir);
+  await waitUntilReady(`http://127.0.0.1:${port}/readyz`, child);
+  const key = await createKey(port, adminKey);
+  const headers = { authorization: `Bearer ${key}` };
+  const door = { port, path: "/api/gateway/chat/completions", headers, model: `openai/${MODEL}` };
+  const stop = async () => {
+    await end(child);
+    removeDataDir(dataDir);
+  };
+  return { name: "gateway", door, pid: child.pid, stop };
+}
+
+async function startPortkey(upstreamPort: number): Promise<Target> {
+  const { node, script } = await preparePortkey();
+  const port = await findFreePort();
+  const command = [node, script, `--port=${port}`, "--headless"];
+  const child = start("portkey", command, { NODE_ENV: "production" }, root);
+  await waitUntilReady(`http://127.0.0.1:${port}/`, child);
+  const route = { "x-portkey-provider": "openai", "x-portkey-custom-host": upstreamUrl(upstreamPort) };
+  const door = { port, path: "/v1/chat/completions", headers: { ...BEARER, ...route }, model: MODEL };
+  return { name: "portkey", door, pid: child.pid, stop: () => end(child) };
+}
+
+async function createKey(port: number, adminKey: string): Promise<string> {
+  const answer = await fetch(`http://127.0.0.1:${port}/api/admin/keys`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${adminKey}`, "content-type": "application/json" },
+    body: JSON.stringify({ name: "bench" }),
+  });
+  if (answer.status !== 201) throw new Error(`creating a key was answered with status ${answer.status}`);
+  return ((await answer.json()) as { key: string }).key;
+}
+
+/** Only the environment that is named here, so that the developer's own settings stay out. */
+function start(
+  name: TargetName,
+  command: readonly string[],
+  env: Record<string, string>,
+  cwd: string,
+): Subprocess {
+  mkdirSync(out, { recursive: true });
+  const { PATH = "", HOME = "" } = process.env;
+  const stderr = Bun.file(join(out, `${name}.log`));
+  const streams = { stdin: "ignore", stdout: "ignore", stderr } as const;
+  return adopt(Bun.spawn(pinned("target", command), { cwd, env: { PATH, HOME, ...env }, ...streams }));
+}
+
+/** On the disk of the repository: in a memory file system the journal would cost less than it does. */
+function makeDataDir(): string {
+  mkdirSync(out, { recursive: true });
+  const dataDir = mkdtempSync(join(out, "data-"));
+  dataDirs.add(dataDir);
+  return dataDir;
+}
+
+function removeDataDir(dataDir: string): void {
+  rmSync(dataDir, { recursive: true, force: true });
+  dataDirs.delete(dataDir);
+}
+
+/** Removes what targets that were not stopped in good order have left behind. */
+export function removeDataDirs(): void {
+  for (const dataDir of dataDirs) removeDataDir(dataDir);
+}
+
+function upstreamUrl(port: number): string {
+  return `http://127.0.0.1:${port}/v1`;
+}

@@ -1,0 +1,113 @@
+/**
+ * A fake provider that speaks OpenAI chat, on raw sockets and from bytes made beforehand, so that it takes as
+ * little as possible of the core it shares with the load. How it answers is told to it over IPC.
+ */
+import type { Socket } from "bun";
+import { type Answer, makeAnswer } from "./answers.ts";
+import { MessageReader } from "./framing.ts";
+import type { AnswerSetting, UpstreamCommand, UpstreamReply } from "./messages.ts";
+
+const NOT_FOUND = Buffer.from("HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n");
+const MODELS_BODY = '{"object":"list","data":[{"id":"gpt-4o-mini","object":"model","owned_by":"openai"}]}';
+const MODELS = Buffer.from(
+  `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${MODELS_BODY.length}\r\n\r\n${MODELS_BODY}`,
+);
+
+let setting: AnswerSetting = { stream: false, events: 0, intervalMs: 0, latencyMs: 0, marker: "ready" };
+let answer: Answer = makeAnswer(setting);
+let requests = 0;
+let bodyBytes = 0;
+
+/** One connection from a target. */
+class Caller {
+  readonly #reader = new MessageReader({ messageEnded: () => this.#answer() }, false);
+  #unsent: Buffer | null = null;
+  #timer: Timer | null = null;
+
+  constructor(private readonly socket: Socket<Caller | null>) {}
+
+  read(data: Buffer): void {
+    this.#reader.push(data);
+  }
+
+  drain(): void {
+    const unsent = this.#unsent;
+    this.#unsent = null;
+    if (unsent !== null) this.#write(unsent);
+  }
+
+  leave(): void {
+    if (this.#timer !== null) clearInterval(this.#timer);
+  }
+
+  #answer(): void {
+    const { head } = this.#reader;
+    if (head.startsWith("POST /v1/chat/completions ")) this.#answerChat();
+    else this.#write(head.startsWith("GET /v1/models ") ? MODELS : NOT_FOUND);
+  }
+
+  #answerChat(): void {
+    requests++;
+    bodyBytes += this.#reader.bodyBytes;
+    if (setting.latencyMs === 0) this.#send(answer, setting.intervalMs);
+    else setTimeout(() => this.#send(answer, setting.intervalMs), setting.latencyMs);
+  }
+
+  #send(pieces: Answer, intervalMs: number): void {
+    this.#write(pieces[0] as Buffer);
+    if (pieces.length === 1) return;
+    let next = 1;
+    this.#timer = setInterval(() => {
+      this.#write(pieces[next++] as Buffer);
+      if (next === pieces.length && this.#timer !== null) clearInterval(this.#timer);
+    }, intervalMs);
+  }
+
+  #write(bytes: Buffer): void {
+    if (this.#unsent !== null) {
+      this.#unsent = Buffer.concat([this.#unsent, bytes]);
+      return;
+    }
+    const sent = Math.max(0, this.socket.write(bytes));
+    if (sent < bytes.length) this.#unsent = bytes.subarray(sent);
+  }
+}
+
+type Timer = ReturnType<typeof setInterval>;
+
+function set(next: AnswerSetting): void {
+  setting = next;
+  answer = makeAnswer(setting);
+  requests = 0;
+  bodyBytes = 0;
+}
+
+function obey(command: UpstreamCommand): void {
+  if (command.kind === "set") set(command.setting);
+  reply(command.kind === "set" ? { kind: "set" } : { kind: "count", count: { requests, bodyBytes } });
+}
+
+function reply(message: UpstreamReply): void {
+  process.send?.(message);
+}
+
+const listener = Bun.listen<Caller | null>({
+  hostname: "127.0.0.1",
+  port: 0,
+  data: null,
+  socket: {
+    open(socket) {
+      socket.setNoDelay(true);
+      socket.data = new Caller(socket);
+    },
+    data: (socket, data) => socket.data?.read(data),
+    drain: (socket) => socket.data?.drain(),
+    close: (socket) => socket.data?.leave(),
+    error: (socket) => socket.data?.leave(),
+  },
+});
+
+process.on("message", obey);
+// The bench has gone, however it went.
+process.on("disconnect", () => process.exit(0));
+reply({ kind: "listening", port: listener.port });
