@@ -2,7 +2,12 @@ import { type Catalog, createCatalog } from "../core/catalog/catalog.ts";
 import type { CatalogData, ModelEndpoint, ModelRecord, ProviderRecord } from "../core/catalog/records.ts";
 import type { Serving } from "../core/generation/call.ts";
 import type { Transport } from "../core/ports/transport.ts";
-import { createRoster, type ProviderKey, type ServedProvider, SPOKEN_FORMATS } from "../core/routing/roster.ts";
+import {
+  createRoster,
+  type ProviderKey,
+  type ServedProvider,
+  SPOKEN_FORMATS,
+} from "../core/routing/roster.ts";
 import type { Config, ProviderConfig } from "./config-schema.ts";
 import { ConfigError } from "./load-config.ts";
 import { SANDBOX_BASE_URL, SANDBOX_MODELS, SANDBOX_PROVIDER } from "./sandbox-catalog.ts";

@@ -6,7 +6,7 @@ export const SANDBOX_BASE_URL = "https://sandbox.invalid/v1";
 /** The built-in provider for trials. Part of the catalog only while it is on (docs/sandbox.md). */
 export const SANDBOX_PROVIDER: ProviderRecord = {
   slug: "sandbox",
-  name: "Sandbox (built-in test provider, not a real model)",
+  name: "Sandbox (built-in, for tests)",
   format: "openai-chat",
   baseUrl: SANDBOX_BASE_URL,
   env: { apiKey: [], baseUrl: "SANDBOX_BASE_URL" },
@@ -28,7 +28,7 @@ function sandboxModel(id: string, name: string, prompt: string, completion: stri
     name,
     description:
       "A built-in test provider that repeats what it is told. No model runs and nothing leaves the gateway.",
-    released: null,
+    released: "2026-11-21",
     inputModalities: ["text", "image"],
     outputModalities: ["text"],
     tokenizer: null,

@@ -50,7 +50,8 @@ function greet({ url, notices, firstStart, exampleModel }: RunningGateway): stri
   const { managementKey, inferenceKey } = firstStart;
   lines.push("", "New keys. They are shown this once:", "");
   if (managementKey !== null) lines.push(`  management key  ${managementKey}`);
-  if (inferenceKey !== null) lines.push(`  inference key   ${inferenceKey}`, "", ...greetTry(url, inferenceKey, exampleModel));
+  if (inferenceKey !== null)
+    lines.push(`  inference key   ${inferenceKey}`, "", ...greetTry(url, inferenceKey, exampleModel));
   return `${lines.join("\n")}\n\n`;
 }
 

@@ -5,7 +5,7 @@ import type { Caller } from "../accounts/records.ts";
 import type { ModelRecord } from "../catalog/records.ts";
 import { limitHeaders } from "../limits/limit-headers.ts";
 import type { LimitVerdict } from "../limits/sliding-window.ts";
-import type { Offer } from "../routing/roster.ts";
+import { type Offer, SPOKEN_FORMATS } from "../routing/roster.ts";
 import type { GenerationDeps, Serving } from "./call.ts";
 import { contextOverflow } from "./judge-failure.ts";
 
@@ -70,8 +70,11 @@ function unknownModel(serving: Serving, id: string): string {
 
 function unservedModel(serving: Serving, model: ModelRecord): string {
   const variables = model.endpoints
-    .map((endpoint) => serving.catalog.provider(endpoint.provider)?.env.apiKey[0])
-    .filter((name) => name !== undefined);
+    .map((endpoint) => serving.catalog.provider(endpoint.provider))
+    .filter((provider) => provider !== undefined && SPOKEN_FORMATS.has(provider.format))
+    // Who made it comes first, under whatever name: "openai/gpt-4o" at "openai".
+    .sort((a, b) => Number(model.id.startsWith(b?.slug ?? "?")) - Number(model.id.startsWith(a?.slug ?? "?")))
+    .flatMap((provider) => provider?.env.apiKey[0] ?? []);
   const how =
     variables.length > 0 ? ` Its operator can set ${[...new Set(variables)].slice(0, 3).join(" or ")}.` : "";
   return `No provider that is configured here serves ${quote(model.id)}.${how} GET /api/gateway/models lists what is served.`;

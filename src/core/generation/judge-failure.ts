@@ -72,7 +72,7 @@ export function judgeVendorError(
     case "failed":
       return another({
         code: "upstream_error",
-        message: `${name} failed: ${raw}. Repeat the request, or name another model.`,
+        message: `${name} failed: ${raw.replace(/[.!\s]+$/, "")}. Repeat the request, or name another model.`,
         metadata,
       });
   }

@@ -1,0 +1,110 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type RunningGateway, startGateway } from "../../src/app/lifecycle.ts";
+import { checkConfig } from "../../src/app/load-config.ts";
+import type { World } from "../../src/app/wire-up.ts";
+import { systemClock } from "../../src/base/clock.ts";
+import { createSystemRandom } from "../../src/base/random.ts";
+import type { Log } from "../../src/core/ports/log.ts";
+
+/** One line of the log. */
+export interface LogLine {
+  readonly level: string;
+  readonly event: string;
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+/** A real gateway in this process, on a free port, with a data directory of its own. */
+export interface TestGateway {
+  readonly url: string;
+  /** `url` and `/api/gateway`. */
+  readonly base: string;
+  /** A valid inference key. */
+  readonly key: string;
+  readonly adminKey: string;
+  readonly dataDir: string;
+  readonly log: LogLine[];
+  /** Stops it; `keepData` leaves the data directory for a second start. */
+  stop(options?: { keepData?: boolean }): Promise<void>;
+}
+
+export const ADMIN_KEY = "test-management-key-0123456789";
+
+/** What a test sets. `yaml` is the configuration file's text; `environment` what providers are configured by. */
+export interface TestGatewayOptions extends Partial<Pick<World, "clock" | "random" | "transport">> {
+  readonly yaml?: string;
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly dataDir?: string;
+  /** A key of an earlier start on the same data directory. */
+  readonly key?: string;
+}
+
+/** Starts a gateway for a test. */
+export async function startTestGateway(options: TestGatewayOptions = {}): Promise<TestGateway> {
+  const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), "gateway-test-"));
+  const environment = {
+    ...options.environment,
+    GATEWAY_PORT: "0",
+    GATEWAY_DATA_DIR: dataDir,
+    GATEWAY_ADMIN_KEY: ADMIN_KEY,
+  };
+  const { log, lines } = createMemoryLog();
+  const gateway = await startGateway(checkConfig(options.yaml ?? "", "gateway.yaml", environment), {
+    clock: options.clock ?? systemClock,
+    random: options.random ?? createSystemRandom(),
+    log,
+    environment,
+    ...(options.transport ? { transport: options.transport } : {}),
+  });
+  return {
+    url: gateway.url,
+    base: `${gateway.url}/api/gateway`,
+    key: options.key ?? firstKey(gateway),
+    adminKey: ADMIN_KEY,
+    dataDir,
+    log: lines,
+    async stop({ keepData = false } = {}) {
+      await gateway.stop();
+      if (!keepData) rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+function firstKey(gateway: RunningGateway): string {
+  const key = gateway.firstStart?.inferenceKey;
+  if (!key) throw new Error("a second start on a data directory needs the key of the first");
+  return key;
+}
+
+function createMemoryLog(): { log: Log; lines: LogLine[] } {
+  const lines: LogLine[] = [];
+  const at =
+    (level: string) =>
+    (event: string, fields: Readonly<Record<string, unknown>> = {}) => {
+      lines.push({ level, event, fields });
+    };
+  return { log: { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") }, lines };
+}
+
+/** Posts a chat completion. `body` is JSON-encoded unless it is a string. */
+export function postChat(
+  gateway: TestGateway,
+  body: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Response> {
+  return fetch(`${gateway.base}/chat/completions`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${gateway.key}`, "content-type": "application/json", ...headers },
+    body: typeof body === "string" ? body : JSON.stringify(body),
+  });
+}
+
+/** The data of a stream's events, `[DONE]` among them. */
+export async function readEvents(response: Response): Promise<string[]> {
+  const text = await response.text();
+  return text
+    .split("\n\n")
+    .filter((block) => block.startsWith("data: "))
+    .map((block) => block.slice("data: ".length));
+}
