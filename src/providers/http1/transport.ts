@@ -1,0 +1,1 @@
+export { createFetchTransport as createHttp1Transport } from "../fetch/transport.ts";
