@@ -93,8 +93,12 @@ export function contextOverflow(
   };
 }
 
-/** Judges a connection that failed before there was an answer. */
-export function judgeTransportError(error: TransportError, candidate: Candidate): Judgement {
+/** Judges a connection that failed before there was an answer. `upstreamStatus` is null where no head had come. */
+export function judgeTransportError(
+  error: TransportError,
+  candidate: Candidate,
+  upstreamStatus: number | null,
+): Judgement {
   const { name, slug } = candidate.provider.record;
   const outOfReach =
     error.kind === "connect_failed" || error.kind === "connect_timeout" || error.kind === "tls_failed";
@@ -110,7 +114,7 @@ export function judgeTransportError(error: TransportError, candidate: Candidate)
   return another({
     code: "upstream_error",
     message: `${name} broke off before it had answered. Repeat the request, or name another model.`,
-    metadata: { provider: slug, upstream_status: null, raw: TRANSPORT_WORDS[error.kind] },
+    metadata: { provider: slug, upstream_status: upstreamStatus, raw: TRANSPORT_WORDS[error.kind] },
     internal: error.message,
   });
 }
@@ -121,7 +125,7 @@ const TRANSPORT_WORDS = {
   tls_failed: "the TLS handshake failed",
   reset: "connection reset",
   truncated: "the answer broke off",
-  protocol: "the answer is not HTTP",
+  protocol: "the answer is not HTTP, or too large",
   cancelled: "cancelled",
 } as const;
 

@@ -37,7 +37,8 @@ export function readVendorError(status: number, body: unknown): VendorError {
   const fields = asFields(body) ?? {};
   const error = asFields(fields["error"]) ?? fields;
   const message = readMessage(fields, error);
-  const meant = status >= 400 ? status : readStatus(error);
+  // A redirect is a refusal of its own, whatever its body says.
+  const meant = status === 200 ? readStatus(error) : status;
   const words = `${text(error["code"])} ${text(error["type"])} ${text(error["status"])}`.toLowerCase();
   const overflow = readOverflow(message, words);
   return {
@@ -58,6 +59,11 @@ export function readBareStatus(status: number): VendorError {
     contextLimit: null,
     contextRequested: null,
   };
+}
+
+/** What came with status 200 and is no answer. `message` says what is wrong with it. */
+export function brokenAnswer(message: string): VendorError {
+  return { status: 200, message, meaning: "failed", contextLimit: null, contextRequested: null };
 }
 
 function readMessage(fields: Fields, error: Fields): string {
