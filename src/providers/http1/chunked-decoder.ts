@@ -9,6 +9,9 @@ const SEMICOLON = 59;
 /** Above this a size would lose digits as a number. */
 const MAX_CHUNK_BYTES = 2 ** 48;
 
+/** Digits of a size that no read can exceed. */
+const PLAIN_DIGITS = 7;
+
 enum At {
   /** The first digit of a size: one is needed. */
   SizeStart,
@@ -69,20 +72,46 @@ export class ChunkedDecoder {
     this.bodyEnd = from;
     let at = from;
     while (at < bytes.length && this.at !== At.Ended && this.error === null) {
+      if (this.at === At.SizeStart) at = this.takeWholeChunks(bytes, at);
       if (this.at === At.Data) at = this.takeData(bytes, at);
-      else this.at = this.takeFraming(bytes[at++]!);
+      else if (at < bytes.length) this.at = this.takeFraming(bytes[at++]!);
     }
     return at;
   }
 
+  /**
+   * Takes the plain chunks that lie whole in `bytes`, which is how streams of events come; what is cut, adorned
+   * or malformed is left to the walk byte by byte.
+   */
+  private takeWholeChunks(bytes: Uint8Array, from: number): number {
+    let at = from;
+    for (;;) {
+      let digits = at;
+      let size = 0;
+      while (digits < bytes.length && digits - at < PLAIN_DIGITS && HEX[bytes[digits]!]! >= 0) {
+        size = size * 16 + HEX[bytes[digits++]!]!;
+      }
+      const end = digits + 2 + size;
+      if (size === 0 || end + 2 > bytes.length) return at;
+      if (!isLineEnd(bytes, digits) || !isLineEnd(bytes, end)) return at;
+      this.moveData(bytes, digits + 2, end);
+      at = end + 2;
+    }
+  }
+
   private takeData(bytes: Uint8Array, at: number): number {
     const end = Math.min(at + this.remaining, bytes.length);
-    if (this.bodyEnd === this.bodyAt) this.bodyAt = this.bodyEnd = at;
-    else bytes.copyWithin(this.bodyEnd, at, end);
-    this.bodyEnd += end - at;
+    this.moveData(bytes, at, end);
     this.remaining -= end - at;
     if (this.remaining === 0) this.at = At.DataCr;
     return end;
+  }
+
+  /** Puts data behind what this read has brought before. */
+  private moveData(bytes: Uint8Array, from: number, end: number): void {
+    if (this.bodyEnd === this.bodyAt) this.bodyAt = this.bodyEnd = from;
+    else bytes.copyWithin(this.bodyEnd, from, end);
+    this.bodyEnd += end - from;
   }
 
   /** Gives the state behind a byte that is not data. */
@@ -159,4 +188,8 @@ export class ChunkedDecoder {
     this.error = why;
     return this.at;
   }
+}
+
+function isLineEnd(bytes: Uint8Array, at: number): boolean {
+  return bytes[at] === CR && bytes[at + 1] === LF;
 }

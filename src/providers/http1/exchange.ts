@@ -11,13 +11,14 @@ import { Connection, type ConnectionUser } from "./connection.ts";
 import type { Pool } from "./pool.ts";
 import { serializeRequestHead } from "./request-head.ts";
 import { ResponseParser } from "./response-parser.ts";
-import { readTarget, type Target } from "./target.ts";
+import type { Target } from "./target.ts";
 
 /** What the exchanges of one transport share. */
 export interface ExchangeContext {
   readonly clock: Clock;
   readonly bounds: Http1Bounds;
   readonly pool: Pool;
+  readTarget(url: URL): Target;
   /** Roots to trust; undefined for the machine's own. */
   readonly ca: readonly string[] | undefined;
 }
@@ -57,7 +58,7 @@ class Http1Exchange implements Exchange, ConnectionUser, Feeder {
 
   start(): void {
     try {
-      this.target = readTarget(this.request.url);
+      this.target = this.context.readTarget(this.request.url);
       this.head = serializeRequestHead(this.request, this.target);
     } catch (error) {
       this.fail(error as TransportError);

@@ -17,8 +17,26 @@ export interface Target {
   readonly path: string;
 }
 
-/** Reads a URL; throws a `connect_failed` error for what is neither `http:` nor `https:`. */
-export function readTarget(url: URL): Target {
+/** URLs of a gateway are few: one a provider's endpoint, and one a model where the path names it. */
+const REMEMBERED_TARGETS = 1024;
+
+/**
+ * Makes a reader of URLs that remembers what it read: taking a URL apart costs more than looking it up. The reader
+ * throws a `connect_failed` error for what is neither `http:` nor `https:`.
+ */
+export function createTargetReader(): (url: URL) => Target {
+  const targets = new Map<string, Target>();
+  return (url) => {
+    const known = targets.get(url.href);
+    if (known !== undefined) return known;
+    const target = readTarget(url);
+    if (targets.size >= REMEMBERED_TARGETS) targets.clear();
+    targets.set(url.href, target);
+    return target;
+  };
+}
+
+function readTarget(url: URL): Target {
   const isTls = url.protocol === "https:";
   if (!isTls && url.protocol !== "http:") {
     throw new TransportError("connect_failed", `can not speak ${url.protocol}`);

@@ -4,6 +4,7 @@ import type { Transport } from "../../core/ports/transport.ts";
 import { DEFAULT_BOUNDS, type Http1Bounds } from "./bounds.ts";
 import { startExchange } from "./exchange.ts";
 import { createPool } from "./pool.ts";
+import { createTargetReader } from "./target.ts";
 
 export interface Http1TransportOptions {
   readonly clock: Clock;
@@ -25,7 +26,7 @@ export function createHttp1Transport({ clock, bounds, tls }: Http1TransportOptio
   const pool = createPool(clock, allBounds);
   // Naming a root replaces the built-in ones, so that they are named too.
   const ca = tls?.ca === undefined ? undefined : [...rootCertificates, tls.ca];
-  const context = { clock, pool, ca, bounds: allBounds };
+  const context = { clock, pool, ca, bounds: allBounds, readTarget: createTargetReader() };
   return {
     open: (request) => startExchange(context, request),
     close: () => pool.close(),
