@@ -3,7 +3,7 @@ import type { VendorError } from "../../wire/openai-chat/vendor-error.ts";
 import type { TransportError } from "../ports/transport.ts";
 import type { Candidate } from "../routing/plan.ts";
 import type { CutReason } from "./cutoff.ts";
-import { redact } from "./redact.ts";
+import { redact, withoutBilling } from "./redact.ts";
 
 /** What a failed attempt means for the request. */
 export interface Judgement {
@@ -36,7 +36,7 @@ export function judgeVendorError(
   retryAfterS: number | null,
 ): Judgement {
   const name = candidate.provider.record.name;
-  const raw = redact(error.message, candidate.key.secret);
+  const raw = cleanWords(error, candidate);
   const metadata = { provider: candidate.provider.record.slug, upstream_status: error.status, raw };
   switch (error.meaning) {
     case "bad_request":
@@ -76,6 +76,13 @@ export function judgeVendorError(
         metadata,
       });
   }
+}
+
+/** What is about the request is the caller's to read whole; of the rest, what concerns our account there is left out. */
+function cleanWords({ meaning, message, status }: VendorError, candidate: Candidate): string {
+  const words = redact(message, candidate.key.secret);
+  if (meaning === "bad_request" || meaning === "context_overflow") return words;
+  return withoutBilling(words) ?? `HTTP ${status}`;
 }
 
 /** The context error in the words that clients look for: plain digits, limit first. */
