@@ -13,6 +13,8 @@ export const GATEWAY_ROUTES: Readonly<Record<string, Methods>> = {
   "": { GET: () => Response.json({ object: "gateway" }) },
   "/chat/completions": { POST: chatCompletions },
   "/models": { GET: listModels },
+  // OpenAI's library writes the slash of an id as %2F.
+  "/models/:id": { GET: getModel },
   "/models/:author/:model": { GET: getModel },
   "/models/:author/:model/endpoints": { GET: listEndpoints },
   "/providers": { GET: listProviders },

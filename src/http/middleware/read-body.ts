@@ -20,7 +20,7 @@ export async function readRequestBody(request: Request, maxBytes: number): Promi
   if (announced > maxBytes) refuseSize(maxBytes);
   const body = Number.isNaN(announced)
     ? await readBounded(request, maxBytes)
-    : Buffer.from(await readAll(request));
+    : Buffer.from(await orBrokenOff(request.arrayBuffer()));
   const encoding = request.headers.get("content-encoding")?.trim().toLowerCase() ?? "identity";
   return encoding === "identity" || encoding === "" ? body : decompress(body, encoding, maxBytes);
 }
@@ -30,9 +30,9 @@ function requireJson(contentType: string | null): void {
   fail("unsupported_media_type", 'The body must be JSON: send "content-type: application/json".');
 }
 
-async function readAll(request: Request): Promise<ArrayBuffer> {
+async function orBrokenOff<T>(reading: Promise<T>): Promise<T> {
   try {
-    return await request.arrayBuffer();
+    return await reading;
   } catch {
     return fail("invalid_request", "The body broke off before its end.");
   }
@@ -45,7 +45,7 @@ async function readBounded(request: Request, maxBytes: number): Promise<Buffer> 
   const pieces: Uint8Array[] = [];
   let size = 0;
   for (;;) {
-    const { done, value } = await reader.read();
+    const { done, value } = await orBrokenOff(reader.read());
     if (done) return Buffer.concat(pieces);
     size += value.length;
     if (size > maxBytes) {

@@ -68,7 +68,7 @@ export function listEndpoints(_request: Request, context: RequestContext): Respo
 }
 
 function findModel(serving: Serving, { params }: RequestContext): ModelRecord {
-  const id = `${params["author"]}/${params["model"]}`;
+  const id = params["id"] ?? `${params["author"]}/${params["model"]}`;
   return serving.catalog.find(id) ?? unknownModel(id);
 }
 

@@ -132,6 +132,7 @@ class Checker {
       const field = `messages[${i}].tool_calls[${j}]`;
       if (call.kind !== "object") refuse(field, "must be an object");
       this.kind(`${field}.id`, memberOf(call, "id"), "string", "a string");
+      this.kind(`${field}.type`, memberOf(call, "type"), "string", "a string");
       const type = stringOf(this.text, memberOf(call, "type")) ?? "function";
       if (type !== "function") continue;
       const fn = memberOf(call, "function");

@@ -1,0 +1,630 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import OpenAI, {
+  APIConnectionTimeoutError,
+  APIError,
+  APIUserAbortError,
+  AuthenticationError,
+  BadRequestError,
+  InternalServerError,
+  NotFoundError,
+  PermissionDeniedError,
+  RateLimitError,
+} from "openai";
+import { zodResponseFormat } from "openai/helpers/zod";
+import { z } from "zod";
+import { eventually } from "../support/eventually.ts";
+import { startTestGateway, type TestGateway } from "../support/gateway.ts";
+import { answerPlainly, startRecordingVendor, yamlFor } from "../support/recording-vendor.ts";
+
+type Body = OpenAI.Chat.Completions.ChatCompletionCreateParamsNonStreaming;
+type Chunk = OpenAI.Chat.Completions.ChatCompletionChunk;
+type Call = OpenAI.Chat.Completions.ChatCompletionMessageFunctionToolCall;
+
+let gateway: TestGateway;
+let openai: OpenAI;
+
+beforeAll(async () => {
+  gateway = await startTestGateway();
+  openai = clientOf(gateway);
+});
+afterAll(() => gateway.stop());
+
+function clientOf({ base, key }: TestGateway, options: ConstructorParameters<typeof OpenAI>[0] = {}): OpenAI {
+  return new OpenAI({ baseURL: base, apiKey: key, maxRetries: 0, ...options });
+}
+
+function say(content: string, more: Partial<Body> = {}): Body {
+  return { model: "sandbox/echo", messages: [{ role: "user", content }], ...more };
+}
+
+async function readChunks(body: Body, more: { include_usage: boolean } | null = null): Promise<Chunk[]> {
+  const stream = await openai.chat.completions.create({
+    ...body,
+    stream: true,
+    ...(more === null ? {} : { stream_options: more }),
+  });
+  return Array.fromAsync(stream);
+}
+
+function textOf(chunks: readonly Chunk[], index = 0): string {
+  return chunks
+    .flatMap((chunk) => chunk.choices)
+    .filter((choice) => choice.index === index)
+    .map((choice) => choice.delta.content ?? "")
+    .join("");
+}
+
+async function errorOf(promise: PromiseLike<unknown>): Promise<unknown> {
+  try {
+    await promise;
+  } catch (error) {
+    return error;
+  }
+  throw new Error("this should have failed");
+}
+
+describe("chat", () => {
+  test("answers with the library's types filled in", async () => {
+    const before = Math.floor(Date.now() / 1000);
+    const { data, response, request_id } = await openai.chat.completions.create(say("Hello!")).withResponse();
+    expect(data.id).toStartWith("gen_");
+    expect(data.object).toBe("chat.completion");
+    expect(data.model).toBe("sandbox/echo");
+    expect(data.created).toBeInteger();
+    expect(data.created).toBeGreaterThanOrEqual(before);
+    expect(data.choices).toHaveLength(1);
+    expect(data.choices[0]).toMatchObject({
+      index: 0,
+      message: { role: "assistant", content: "You said: Hello!" },
+      finish_reason: "stop",
+    });
+    expect(data.usage).toMatchObject({ prompt_tokens: 2, completion_tokens: 4, total_tokens: 6 });
+    expect(request_id).toStartWith("req_");
+    expect(response.headers.get("x-gateway-generation-id")).toBe(data.id);
+  });
+
+  test("gives as many choices as asked for with n", async () => {
+    const { choices } = await openai.chat.completions.create(say("Hello!", { n: 2 }));
+    expect(choices.map(({ index, message }) => [index, message.content])).toEqual([
+      [0, "You said: Hello!"],
+      [1, "You said (2): Hello!"],
+    ]);
+  });
+
+  test("streams as many choices as asked for with n, each with one finish", async () => {
+    const chunks = await readChunks(say("Hello!", { n: 2 }));
+    expect(textOf(chunks, 0)).toBe("You said: Hello!");
+    expect(textOf(chunks, 1)).toBe("You said (2): Hello!");
+    const finishes = chunks.flatMap(({ choices }) => choices).filter((choice) => choice.finish_reason);
+    expect(finishes.map(({ index }) => index).sort()).toEqual([0, 1]);
+  });
+
+  test("says length where max_tokens cut the answer", async () => {
+    const { choices, usage } = await openai.chat.completions.create(
+      say("a b c d e f g h i", { max_tokens: 2 }),
+    );
+    expect(choices[0]?.finish_reason).toBe("length");
+    expect(usage?.completion_tokens).toBe(2);
+  });
+
+  test("gives the reasoning in the fields that clients read, whole and streamed", async () => {
+    const whole = await openai.chat.completions.create(say("[sandbox:reasoning] Hello!"));
+    const message = whole.choices[0]?.message as unknown as Record<string, unknown>;
+    expect(message["reasoning_content"]).toBeString();
+    expect(message["reasoning"]).toBe(message["reasoning_content"]);
+    expect(message["content"]).toBe("You said: Hello!");
+    expect(whole.usage?.completion_tokens_details?.reasoning_tokens).toBeGreaterThan(0);
+    const deltas = (await readChunks(say("[sandbox:reasoning] Hello!")))
+      .flatMap(({ choices }) => choices)
+      .map(({ delta }) => delta as Record<string, unknown>);
+    const joined = (field: string) => deltas.map((delta) => delta[field] ?? "").join("");
+    expect(joined("reasoning")).toBe(String(message["reasoning"]));
+    expect(joined("reasoning_content")).toBe(String(message["reasoning"]));
+    expect(joined("content")).toBe("You said: Hello!");
+  });
+});
+
+describe("streams", () => {
+  test("are read by iterating: one id, one finish, the whole text", async () => {
+    const chunks = await readChunks(say("[sandbox:long=200] go"));
+    expect(new Set(chunks.map(({ id }) => id)).size).toBe(1);
+    expect(new Set(chunks.map(({ model }) => model))).toEqual(new Set(["sandbox/echo"]));
+    expect(new Set(chunks.map(({ created }) => created)).size).toBe(1);
+    expect(chunks.every(({ object }) => object === "chat.completion.chunk")).toBe(true);
+    expect(chunks[0]?.choices[0]?.delta.role).toBe("assistant");
+    expect(chunks.flatMap(({ choices }) => choices).filter((choice) => choice.finish_reason)).toHaveLength(1);
+    const whole = await openai.chat.completions.create(say("[sandbox:long=200] go"));
+    expect(textOf(chunks)).toBe(whole.choices[0]?.message.content as string);
+  });
+
+  test("are read by the library's helper", async () => {
+    const seen: string[] = [];
+    const stream = openai.chat.completions.stream({
+      ...say("Hello there!"),
+      stream: true,
+      stream_options: { include_usage: true },
+    });
+    stream.on("content", (piece) => seen.push(piece));
+    expect(await stream.finalContent()).toBe("You said: Hello there!");
+    expect(seen.join("")).toBe("You said: Hello there!");
+    expect(await stream.totalUsage()).toMatchObject({
+      prompt_tokens: 3,
+      completion_tokens: 6,
+      total_tokens: 9,
+    });
+    const final = await stream.finalChatCompletion();
+    expect(final.choices[0]?.finish_reason).toBe("stop");
+  });
+
+  test("carry the usage on the finish chunk when nobody asked for a chunk of its own", async () => {
+    for (const asked of [null, { include_usage: false }]) {
+      const chunks = await readChunks(say("Hello!"), asked);
+      expect(chunks.every(({ choices }) => choices.length === 1)).toBe(true);
+      expect(chunks.filter(({ usage }) => usage)).toHaveLength(1);
+      const last = chunks.at(-1);
+      expect(last?.choices[0]?.finish_reason).toBe("stop");
+      expect(last?.usage).toMatchObject({ prompt_tokens: 2, completion_tokens: 4, total_tokens: 6 });
+    }
+  });
+
+  test("carry the usage in a last chunk without choices when include_usage asked for it", async () => {
+    const chunks = await readChunks(say("Hello!"), { include_usage: true });
+    expect(chunks.filter(({ usage }) => usage)).toHaveLength(1);
+    expect(chunks.at(-1)?.choices).toEqual([]);
+    expect(chunks.at(-1)?.usage).toMatchObject({ prompt_tokens: 2, completion_tokens: 4, total_tokens: 6 });
+    expect(chunks.at(-2)?.choices[0]?.finish_reason).toBe("stop");
+  });
+
+  test("carry an estimated usage where the upstream gives none", async () => {
+    const last = (await readChunks(say("[sandbox:no-usage] Hello!"))).at(-1);
+    expect(last?.usage).toMatchObject({ estimated: true });
+    expect(last?.usage?.total_tokens).toBeGreaterThan(0);
+  });
+});
+
+const WEATHER = {
+  type: "function" as const,
+  function: {
+    name: "get_weather",
+    description: "The weather at a place.",
+    parameters: {
+      type: "object",
+      properties: { city: { type: "string", enum: ["Paris", "Rome"] } },
+      required: ["city"],
+    },
+  },
+};
+const TIME = {
+  type: "function" as const,
+  function: { name: "get_time", parameters: { type: "object", properties: {} } },
+};
+
+describe("tools", () => {
+  test("a call comes whole, with null content and finish_reason tool_calls", async () => {
+    const { choices } = await openai.chat.completions.create(
+      say("Weather?", { tools: [WEATHER], tool_choice: "required" }),
+    );
+    const [choice] = choices;
+    expect(choice?.finish_reason).toBe("tool_calls");
+    expect(choice?.message.content).toBeNull();
+    const call = choice?.message.tool_calls?.[0] as Call;
+    expect(call.type).toBe("function");
+    expect(call.id).toBeString();
+    expect(call.function).toEqual({ name: "get_weather", arguments: '{"city":"Paris"}' });
+  });
+
+  test("a call to a named tool says tool_calls, whatever the upstream said", async () => {
+    const body = say("Weather?", {
+      tools: [TIME, WEATHER],
+      tool_choice: { type: "function", function: { name: "get_weather" } },
+    });
+    const whole = await openai.chat.completions.create(body);
+    expect(whole.choices[0]?.finish_reason).toBe("tool_calls");
+    const finishes = (await readChunks(body)).flatMap(({ choices }) => choices[0]?.finish_reason ?? []);
+    expect(finishes).toEqual(["tool_calls"]);
+  });
+
+  test("calls come in pieces that the library joins, in parallel ones each under its index", async () => {
+    const stream = openai.chat.completions.stream({
+      ...say("[sandbox:tools] Both!", { tools: [WEATHER, TIME] }),
+      stream: true,
+    });
+    const { message, finish_reason } = (await stream.finalChatCompletion()).choices[0] as {
+      message: OpenAI.Chat.Completions.ChatCompletionMessage;
+      finish_reason: string;
+    };
+    expect(finish_reason).toBe("tool_calls");
+    const calls = message.tool_calls as Call[];
+    expect(calls.map((call) => call.function.name)).toEqual(["get_weather", "get_time"]);
+    expect(calls.map((call) => JSON.parse(call.function.arguments))).toEqual([{ city: "Paris" }, {}]);
+    expect(new Set(calls.map(({ id }) => id)).size).toBe(2);
+  });
+
+  test("streamed calls name id and function once and carry their index always", async () => {
+    const chunks = await readChunks(say("[sandbox:tools] Both!", { tools: [WEATHER, TIME] }));
+    const pieces = chunks.flatMap(({ choices }) => choices[0]?.delta.tool_calls ?? []);
+    for (const index of [0, 1]) {
+      const own = pieces.filter((piece) => piece.index === index);
+      expect(own.map(({ id }) => id).filter(Boolean)).toHaveLength(1);
+      expect(own.map((piece) => piece.function?.name).filter(Boolean)).toHaveLength(1);
+      expect(own[0]?.id).toBeString();
+    }
+    expect(pieces.every((piece) => typeof piece.function?.arguments === "string")).toBe(true);
+  });
+
+  test("one call at most comes with parallel_tool_calls false", async () => {
+    const { choices } = await openai.chat.completions.create(
+      say("[sandbox:tools] Both!", { tools: [WEATHER, TIME], parallel_tool_calls: false }),
+    );
+    expect(choices[0]?.message.tool_calls).toHaveLength(1);
+  });
+
+  test("a whole loop runs: call, result, answer", async () => {
+    const messages: OpenAI.Chat.Completions.ChatCompletionMessageParam[] = [
+      { role: "system", content: "You are a weather service." },
+      { role: "user", content: "[sandbox:tools] Weather and time?" },
+    ];
+    const tools = [WEATHER, TIME];
+    const asked = await openai.chat.completions.create({ model: "sandbox/echo", messages, tools });
+    const { message } = asked.choices[0] as { message: OpenAI.Chat.Completions.ChatCompletionMessage };
+    messages.push(message);
+    for (const call of message.tool_calls as Call[]) {
+      const content = call.function.name === "get_time" ? "noon" : "sunny";
+      messages.push({ role: "tool", tool_call_id: call.id, content });
+    }
+    const answered = await openai.chat.completions.create({ model: "sandbox/echo", messages, tools });
+    expect(answered.choices[0]?.finish_reason).toBe("stop");
+    expect(answered.choices[0]?.message.content).toBe("The tools answered: sunny; noon");
+    expect(answered).not.toHaveProperty("gateway_metadata");
+  });
+
+  test("the library's own loop runs to its answer", async () => {
+    const called: unknown[] = [];
+    const runner = openai.chat.completions.runTools({
+      ...say("[sandbox:tools] Weather?"),
+      tools: [
+        {
+          type: "function",
+          function: {
+            ...WEATHER.function,
+            parse: JSON.parse,
+            function: (args: unknown) => {
+              called.push(args);
+              return "sunny";
+            },
+          },
+        },
+      ],
+    });
+    expect(await runner.finalContent()).toBe("The tools answered: sunny");
+    expect(called).toEqual([{ city: "Paris" }]);
+  });
+});
+
+describe("structured output", () => {
+  const Answer = z.object({ city: z.enum(["Paris", "Rome"]), degrees: z.number() });
+
+  test("is parsed by the library", async () => {
+    const { choices } = await openai.chat.completions.parse({
+      ...say("Where is it warm?"),
+      response_format: zodResponseFormat(Answer, "answer"),
+    });
+    expect(choices[0]?.message.parsed).toEqual({ city: "Paris", degrees: 0 });
+  });
+
+  test("is parsed from a stream", async () => {
+    const stream = openai.chat.completions.stream({
+      ...say("Where is it warm?"),
+      stream: true,
+      response_format: zodResponseFormat(Answer, "answer"),
+    });
+    const final = await stream.finalChatCompletion();
+    expect(final.choices[0]?.message.parsed).toEqual({ city: "Paris", degrees: 0 });
+  });
+
+  test("is JSON with json_object", async () => {
+    const { choices } = await openai.chat.completions.create(
+      say("Hello!", { response_format: { type: "json_object" } }),
+    );
+    expect(JSON.parse(choices[0]?.message.content as string)).toEqual({ answer: "You said: Hello!" });
+  });
+});
+
+describe("errors have the library's classes", () => {
+  const CASES: readonly [
+    name: string,
+    ask: () => PromiseLike<unknown>,
+    kind: new (...args: never[]) => APIError,
+    status: number,
+    type: string,
+    message: RegExp,
+  ][] = [
+    [
+      "a field out of range",
+      () => openai.chat.completions.create(say("x", { temperature: 3 })),
+      BadRequestError,
+      400,
+      "invalid_request",
+      /temperature must be a number from 0 to 2/,
+    ],
+    [
+      "an unknown model",
+      () => openai.chat.completions.create(say("x", { model: "sandbox/echoes" })),
+      BadRequestError,
+      400,
+      "invalid_model",
+      /Did you mean "sandbox\/echo"/,
+    ],
+    [
+      "a prompt that is too long",
+      () => openai.chat.completions.create(say("[sandbox:context] x")),
+      BadRequestError,
+      400,
+      "context_length_exceeded",
+      /maximum context length is 8192 tokens/,
+    ],
+    [
+      "an upstream's refusal of the request",
+      () => openai.chat.completions.create(say("[sandbox:error=400] x")),
+      BadRequestError,
+      400,
+      "invalid_request",
+      /temperature/,
+    ],
+    [
+      "a key that is not valid",
+      () => clientOf(gateway, { apiKey: "sk-wrong" }).chat.completions.create(say("x")),
+      AuthenticationError,
+      401,
+      "authentication",
+      /not valid/,
+    ],
+    [
+      "no key for a paid model",
+      () => clientOf(gateway, { apiKey: "anonymous" }).chat.completions.create(say("x")),
+      AuthenticationError,
+      401,
+      "authentication",
+      /needs an API key/,
+    ],
+    [
+      "a management key",
+      () => clientOf(gateway, { apiKey: gateway.adminKey }).chat.completions.create(say("x")),
+      PermissionDeniedError,
+      403,
+      "permission_denied",
+      /inference key/,
+    ],
+    [
+      "an unknown address",
+      () => openai.embeddings.create({ model: "sandbox/echo", input: "x" }),
+      NotFoundError,
+      404,
+      "not_found",
+      /nothing at this address/,
+    ],
+    [
+      "a limit of the upstream",
+      () => openai.chat.completions.create(say("[sandbox:error=429,retry-after=3] x")),
+      RateLimitError,
+      429,
+      "rate_limit_exceeded",
+      /limiting requests/,
+    ],
+    [
+      "a failed upstream",
+      () => openai.chat.completions.create(say("[sandbox:error=500] x")),
+      InternalServerError,
+      502,
+      "upstream_error",
+      /failed/,
+    ],
+    [
+      "an upstream that refuses the gateway's key",
+      () => openai.chat.completions.create(say("[sandbox:error=401] x")),
+      InternalServerError,
+      502,
+      "upstream_error",
+      /refused the gateway's key/,
+    ],
+    [
+      "an overloaded upstream",
+      () => openai.chat.completions.create(say("[sandbox:error=503] x")),
+      InternalServerError,
+      503,
+      "unavailable",
+      /overloaded/,
+    ],
+    [
+      "an upstream out of reach",
+      () => openai.chat.completions.create(say("[sandbox:refused] x")),
+      InternalServerError,
+      503,
+      "unavailable",
+      /out of reach/,
+    ],
+    [
+      "an error in the first event of a stream",
+      () => openai.chat.completions.create({ ...say("[sandbox:error-first] x"), stream: true }),
+      InternalServerError,
+      502,
+      "upstream_error",
+      /failed/,
+    ],
+  ];
+
+  test.each(CASES)("%s", async (_name, ask, kind, status, type, message) => {
+    const error = (await errorOf(ask())) as APIError;
+    expect(error).toBeInstanceOf(kind);
+    expect(error.status).toBe(status);
+    expect(error.code as unknown).toBe(status);
+    expect(error.type).toBe(type);
+    expect(error.message).toMatch(message);
+    expect(error.requestID).toStartWith("req_");
+  });
+
+  test("a failure of the gateway itself is a 500 without a stack or a path", async () => {
+    const transport = {
+      open: () => {
+        throw new Error("broken in /srv/gateway/secret.ts");
+      },
+      close: () => {},
+    };
+    const vendor = startRecordingVendor();
+    const broken = await startTestGateway({ transport, yaml: yamlFor(vendor) });
+    const asked = clientOf(broken).chat.completions.create(say("x", { model: "acme/model" }));
+    const error = (await errorOf(asked)) as APIError;
+    expect(error).toBeInstanceOf(InternalServerError);
+    expect([error.status, error.type]).toEqual([500, "internal"]);
+    expect(JSON.stringify(error.error)).not.toContain("secret.ts");
+    await Promise.all([broken.stop(), vendor.stop()]);
+  });
+
+  test("an upstream out of credit is a 503 that tells nothing of it, wherever it says so", async () => {
+    for (const marker of ["error=402", "quota", "402-body", "402-first"]) {
+      const own = await startTestGateway();
+      const create = clientOf(own).chat.completions;
+      const asked = marker.endsWith("first")
+        ? create.create({ ...say(`[sandbox:${marker}] x`), stream: true })
+        : create.create(say(`[sandbox:${marker}] x`));
+      const error = (await errorOf(asked)) as APIError;
+      expect([marker, error.status, error.type]).toEqual([marker, 503, "unavailable"]);
+      expect(error.headers?.get("retry-after")).toMatch(/^[1-9]\d*$/);
+      expect(JSON.stringify(error.error)).not.toMatch(/402|credit|quota|billing|balance/i);
+      await own.stop();
+    }
+  });
+});
+
+describe("a stream that breaks is an error", () => {
+  test.each(["error-late", "error-late=1", "402-late", "cut", "cut=1", "no-end", "half-utf8", "garbage"])(
+    "after its first tokens: %s",
+    async (marker) => {
+      const own = await startTestGateway();
+      const stream = await clientOf(own).chat.completions.create({
+        ...say(`[sandbox:${marker}] one two three four five`),
+        stream: true,
+      });
+      const chunks: Chunk[] = [];
+      const error = (await errorOf(
+        (async () => {
+          for await (const chunk of stream) chunks.push(chunk);
+        })(),
+      )) as APIError;
+      expect(textOf(chunks)).toStartWith("You");
+      expect(error).toBeInstanceOf(APIError);
+      expect([502, 503]).toContain(error.code as unknown as number);
+      expect(["upstream_error", "unavailable"]).toContain(error.type as string);
+      expect(error.message).not.toMatch(/402|credit/i);
+      await own.stop();
+    },
+  );
+
+  test("in the arguments of a call", async () => {
+    const stream = openai.chat.completions.stream({
+      ...say("[sandbox:cut-tool] x", { tools: [WEATHER] }),
+      stream: true,
+    });
+    expect(await errorOf(stream.finalChatCompletion())).toBeInstanceOf(APIError);
+  });
+
+  test("when it falls silent for longer than is allowed", async () => {
+    const own = await startTestGateway({ yaml: "timers: { silence_ms: 30 }" });
+    const stream = await clientOf(own).chat.completions.create({
+      ...say("[sandbox:stall=3] one two three"),
+      stream: true,
+    });
+    const error = (await errorOf(Array.fromAsync(stream))) as APIError;
+    expect(error.type).toBe("unavailable");
+    await own.stop();
+  });
+});
+
+describe("retries by the library", () => {
+  test("get the answer where a second try succeeds", async () => {
+    const vendor = startRecordingVendor();
+    const own = await startTestGateway({ yaml: yamlFor(vendor) });
+    vendor.reset((request, place) =>
+      place === 0 ? new Response("{}", { status: 500 }) : answerPlainly(request),
+    );
+    const client = clientOf(own, { maxRetries: 1 });
+    const answer = await client.chat.completions.create(say("x", { model: "acme/model" }));
+    expect(answer.choices[0]?.message.content).toBe("Hello there.");
+    expect(own.log.filter(({ event }) => event === "request").map(({ fields }) => fields["status"])).toEqual([
+      502, 200,
+    ]);
+    await Promise.all([own.stop(), vendor.stop()]);
+  });
+
+  test.each([
+    ["invalid parameters", say("x", { top_p: 2 }), undefined],
+    ["a refusal by the upstream", say("[sandbox:error=400] x"), undefined],
+    ["a wrong key", say("x"), "sk-wrong"],
+  ])("do not happen for %s", async (_name, body, apiKey) => {
+    const before = gateway.log.length;
+    const client = clientOf(gateway, { maxRetries: 2, ...(apiKey === undefined ? {} : { apiKey }) });
+    await errorOf(client.chat.completions.create(body));
+    expect(gateway.log.length - before).toBe(1);
+  });
+});
+
+describe("clients that do not wait", () => {
+  test("aborting a stream ends the request upstream and records it as cancelled", async () => {
+    const stream = await openai.chat.completions.create({
+      ...say("[sandbox:stall=3] one two three"),
+      stream: true,
+    });
+    let id = "";
+    for await (const chunk of stream) {
+      id = chunk.id;
+      if (chunk.choices[0]?.delta.content) break;
+    }
+    const line = await eventually("the cancelled request's line", () =>
+      gateway.log.find(({ fields }) => fields["generation_id"] === id),
+    );
+    expect(line.fields["outcome"]).toBe("cancelled");
+    expect(line.fields["completion_tokens"]).toBeGreaterThan(0);
+  });
+
+  test("aborting before the answer ends the request", async () => {
+    const abort = new AbortController();
+    const asked = openai.chat.completions.create(say("[sandbox:silent] x"), { signal: abort.signal });
+    const failed = errorOf(asked);
+    await Bun.sleep(0);
+    abort.abort();
+    expect(await failed).toBeInstanceOf(APIUserAbortError);
+  });
+
+  test("the library's timeout is raised as such", async () => {
+    const asked = openai.chat.completions.create(say("[sandbox:silent] x"), { timeout: 40 });
+    expect(await errorOf(asked)).toBeInstanceOf(APIConnectionTimeoutError);
+  });
+
+  test("the gateway's own timer answers before the client gives up", async () => {
+    const own = await startTestGateway({ yaml: "timers: { first_token_ms: 30, total_ms: 60 }" });
+    for (const stream of [true, false]) {
+      const asked = clientOf(own).chat.completions.create({ ...say("[sandbox:silent] x"), stream });
+      const error = (await errorOf(asked)) as APIError;
+      expect([error.status, error.type]).toEqual([503, "unavailable"]);
+    }
+    await own.stop();
+  });
+});
+
+describe("models", () => {
+  test("are listed", async () => {
+    const ids = (await Array.fromAsync(openai.models.list())).map(({ id }) => id);
+    expect(ids).toEqual(["sandbox/echo", "sandbox/echo:free"]);
+  });
+
+  test.each(["sandbox/echo", "sandbox/echo:free"])("%s is retrieved by its id", async (id) => {
+    const model = await openai.models.retrieve(id);
+    expect(model).toMatchObject({ id, object: "model", owned_by: "sandbox" });
+    expect(model.created).toBeInteger();
+  });
+
+  test("that do not exist are not found", async () => {
+    expect(await errorOf(openai.models.retrieve("sandbox/none"))).toBeInstanceOf(NotFoundError);
+    expect(await errorOf(openai.models.retrieve("none"))).toBeInstanceOf(NotFoundError);
+  });
+});

@@ -1,0 +1,307 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { postChat, startTestGateway, type TestGateway } from "../support/gateway.ts";
+import { type RecordingVendor, startRecordingVendor, yamlFor } from "../support/recording-vendor.ts";
+
+const PREFIXES = ["/api/gateway", "/api/gateway/v1", "/api/v1", "/v1", "/api/openrouter", "/deep/er/v9"];
+
+const GETS = [
+  "",
+  "/models",
+  "/models/sandbox/echo",
+  "/models/sandbox%2Fecho",
+  "/models/sandbox/echo:free",
+  "/models/sandbox/echo/endpoints",
+  "/providers",
+];
+
+let gateway: TestGateway;
+
+beforeAll(async () => {
+  gateway = await startTestGateway({
+    yaml: `
+server:
+  extra_prefixes: [/api/openrouter, /deep/er/v9]
+  model_prefix_aliases: { "other/": "sandbox/", "kilo/sandbox/": "sandbox/" }
+`,
+  });
+});
+afterAll(() => gateway.stop());
+
+function call(path: string, init: RequestInit = {}): Promise<Response> {
+  return fetch(gateway.url + path, init);
+}
+
+function withKey(init: RequestInit = {}): RequestInit {
+  return { ...init, headers: { ...init.headers, authorization: `Bearer ${gateway.key}` } };
+}
+
+const CHAT = JSON.stringify({ model: "sandbox/echo", messages: [{ role: "user", content: "Hello!" }] });
+
+async function errorOf(response: Response): Promise<{ message: string; code: number; type: string }> {
+  const body = (await response.json()) as {
+    error: { message: string; code: number; type: string };
+    error_type: string;
+  };
+  expect(body.error.code).toBe(response.status);
+  expect(body.error_type).toBe(body.error.type);
+  expect(body.error.message).toBeString();
+  return body.error;
+}
+
+describe.each(PREFIXES)("under %s", (prefix) => {
+  test("chat completions answer", async () => {
+    const response = await call(`${prefix}/chat/completions`, withKey({ method: "POST", body: CHAT }));
+    expect(response.status).toBe(200);
+    expect(await response.json()).toMatchObject({ object: "chat.completion", model: "sandbox/echo" });
+  });
+
+  test("every list and record answers as under the first prefix, without a key", async () => {
+    for (const path of GETS) {
+      const response = await call(prefix + path);
+      expect([path, response.status]).toEqual([path, 200]);
+      expect(response.headers.get("content-type")).toStartWith("application/json");
+      expect(await response.text()).toBe(await (await call(`/api/gateway${path}`)).text());
+    }
+  });
+
+  test("a generation is found", async () => {
+    const asked = await call(`${prefix}/chat/completions`, withKey({ method: "POST", body: CHAT }));
+    const id = asked.headers.get("x-gateway-generation-id");
+    const found = await call(`${prefix}/generation?id=${id}`, withKey());
+    expect(found.status).toBe(200);
+    expect(await found.json()).toMatchObject({ data: { id } });
+  });
+
+  test("HEAD answers like GET without a body", async () => {
+    for (const path of GETS) {
+      const head = await call(prefix + path, { method: "HEAD" });
+      expect([path, head.status, await head.text()]).toEqual([path, 200, ""]);
+      expect(head.headers.get("content-type")).toStartWith("application/json");
+      expect(head.headers.get("x-request-id")).toStartWith("req_");
+    }
+  });
+});
+
+describe("model prefix aliases", () => {
+  test.each([
+    ["other/echo", "sandbox/echo"],
+    ["other/echo:free", "sandbox/echo:free"],
+    ["kilo/sandbox/echo", "sandbox/echo"],
+    ["sandbox/echo", "sandbox/echo"],
+  ])("%s is read as %s, and the answer says so", async (asked, answered) => {
+    const messages = [{ role: "user", content: "x" }];
+    const response = await postChat(gateway, { model: asked, messages });
+    expect(response.status).toBe(200);
+    expect(await response.json()).toMatchObject({ model: answered });
+    expect(response.headers.get("x-gateway-model")).toBe(answered);
+  });
+
+  test("they are read in fallbacks too", async () => {
+    const messages = [{ role: "user", content: "x" }];
+    const response = await postChat(gateway, { model: "other/echo", models: ["other/echo:free"], messages });
+    expect(response.status).toBe(200);
+  });
+
+  test("they make no model free for those without a key", async () => {
+    const messages = [{ role: "user", content: "x" }];
+    const response = await postChat(gateway, { model: "other/echo", messages }, { authorization: "" });
+    expect(response.status).toBe(401);
+  });
+});
+
+describe("what is not there", () => {
+  test.each([
+    "/",
+    "/api",
+    "/api/gateway/nothing",
+    "/v1/chat",
+    "/v1/chat/completions/",
+    "/v1/chat/completions/x",
+    "/v2/models",
+    "/api/admin",
+    "/api/admin/nothing",
+    "/%00",
+    "/api/gateway/..%2f..%2fetc%2fpasswd",
+    "/__proto__",
+  ])("%s is 404 in the error's shape, for any method", async (path) => {
+    for (const method of ["GET", "POST", "DELETE", "OPTIONS"]) {
+      const response = await call(path, { method });
+      expect([method, response.status]).toEqual([method, 404]);
+      expect((await errorOf(response)).type).toBe("not_found");
+      expect(response.headers.get("x-request-id")).toStartWith("req_");
+    }
+  });
+
+  test.each([
+    ["POST", "/v1/models", "GET, HEAD"],
+    ["DELETE", "/v1/models/sandbox/echo", "GET, HEAD"],
+    ["PUT", "/v1/models/sandbox/echo/endpoints", "GET, HEAD"],
+    ["PATCH", "/api/gateway/providers", "GET, HEAD"],
+    ["POST", "/api/gateway/generation", "GET, HEAD"],
+    ["GET", "/v1/chat/completions", "POST"],
+    ["HEAD", "/v1/chat/completions", "POST"],
+    ["DELETE", "/api/openrouter/chat/completions", "POST"],
+    ["OPTIONS", "/v1/chat/completions", "POST"],
+    ["POST", "/api/gateway", "GET, HEAD"],
+    ["POST", "/healthz", "GET, HEAD"],
+    ["PUT", "/api/admin/keys", "GET, POST, HEAD"],
+    ["GET", "/api/admin/keys/key_1", "DELETE"],
+  ])("%s %s is 405 and names what is allowed", async (method, path, allow) => {
+    const response = await call(path, { method });
+    expect(response.status).toBe(405);
+    expect(response.headers.get("allow")).toBe(allow);
+    expect(response.headers.get("x-request-id")).toStartWith("req_");
+    if (method !== "HEAD") expect((await errorOf(response)).type).toBe("method_not_allowed");
+  });
+});
+
+describe("response headers", () => {
+  test("a stream's are those that clients and proxies need", async () => {
+    const response = await postChat(gateway, { ...JSON.parse(CHAT), stream: true });
+    await response.text();
+    const { headers } = response;
+    expect(headers.get("content-type")).toBe("text/event-stream; charset=utf-8");
+    expect(headers.get("cache-control")).toBe("no-cache");
+    expect(headers.get("x-accel-buffering")).toBe("no");
+    expect(headers.get("content-encoding")).toBeNull();
+    expect(headers.get("x-request-id")).toStartWith("req_");
+    expect(headers.get("x-gateway-generation-id")).toStartWith("gen_");
+    expect(headers.get("x-gateway-model")).toBe("sandbox/echo");
+    expect(headers.get("x-gateway-provider")).toBe("sandbox");
+    expect(headers.get("x-gateway-attempts")).toBe("1");
+  });
+
+  test("a failed attempt is counted and has a generation id of its own", async () => {
+    const response = await postChat(gateway, {
+      model: "sandbox/echo",
+      messages: [{ role: "user", content: "[sandbox:error=500] x" }],
+    });
+    expect(response.status).toBe(502);
+    expect(response.headers.get("x-gateway-attempts")).toBe("1");
+    expect(response.headers.get("x-gateway-generation-id")).toStartWith("gen_");
+  });
+
+  test("request ids are all different", async () => {
+    const ids = await Promise.all(
+      ["/v1/models", "/nowhere", "/healthz", "/v1/chat/completions", "/v1/models"].map(
+        async (path) => (await call(path)).headers.get("x-request-id") as string,
+      ),
+    );
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  test("anonymous answers say how the limit stands, also when they are errors", async () => {
+    const ask = (body: unknown) => postChat(gateway, body, { authorization: "" });
+    const messages = [{ role: "user", content: "x" }];
+    for (const body of [
+      { model: "sandbox/echo:free", messages },
+      { model: "sandbox/echo:free", messages, temperature: 9 },
+      { model: "sandbox/echo", messages },
+    ]) {
+      const { headers } = await ask(body);
+      expect(headers.get("x-ratelimit-limit-requests")).toBe("200");
+      expect(headers.get("x-ratelimit-remaining-requests")).toMatch(/^\d+$/);
+      expect(headers.get("x-ratelimit-reset-requests")).toMatch(/^\d+s$/);
+    }
+  });
+});
+
+describe("the anonymous limit", () => {
+  test("refuses with 429, the time to wait and whose limit it is; keys are not held by it", async () => {
+    const own = await startTestGateway({ yaml: "limits: { anonymous_requests_per_hour: 2 }" });
+    const body = { model: "sandbox/echo:free", messages: [{ role: "user", content: "x" }] };
+    const left: (string | null)[] = [];
+    for (let i = 0; i < 2; i++) {
+      const response = await postChat(own, body, { authorization: "" });
+      expect(response.status).toBe(200);
+      left.push(response.headers.get("x-ratelimit-remaining-requests"));
+    }
+    expect(left).toEqual(["1", "0"]);
+    const refused = await postChat(own, body, {
+      authorization: "",
+      // Nobody has said that this peer may speak for others.
+      "x-forwarded-for": "203.0.113.7",
+    });
+    expect(refused.status).toBe(429);
+    expect(Number(refused.headers.get("retry-after"))).toBeWithin(3_590, 3_601);
+    expect(await refused.json()).toMatchObject({
+      error: { type: "rate_limit_exceeded", metadata: { limit_source: "anonymous" } },
+    });
+    expect((await postChat(own, body)).status).toBe(200);
+    await own.stop();
+  });
+
+  test("counts by the address that a trusted proxy names, an IPv6 one by its /64", async () => {
+    const own = await startTestGateway({
+      yaml: `
+limits: { anonymous_requests_per_hour: 1 }
+server: { trusted_proxies: [127.0.0.0/8, 10.0.0.1] }
+`,
+    });
+    const body = { model: "sandbox/echo:free", messages: [{ role: "user", content: "x" }] };
+    const statusFor = async (forwarded: string) =>
+      (await postChat(own, body, { authorization: "", "x-forwarded-for": forwarded })).status;
+    expect(await statusFor("203.0.113.7")).toBe(200);
+    expect(await statusFor("203.0.113.7, 10.0.0.1")).toBe(429);
+    expect(await statusFor("198.51.100.1, 203.0.113.7")).toBe(429);
+    expect(await statusFor("203.0.113.8")).toBe(200);
+    expect(await statusFor("2001:db8:1:2::1")).toBe(200);
+    expect(await statusFor("2001:db8:1:2:ffff::2")).toBe(429);
+    expect(await statusFor("2001:db8:1:3::1")).toBe(200);
+    await own.stop();
+  });
+});
+
+describe("health", () => {
+  test("/healthz and /readyz need no key", async () => {
+    expect(await (await call("/healthz")).json()).toEqual({ status: "ok" });
+    expect(await (await call("/readyz")).json()).toEqual({ status: "ready" });
+  });
+});
+
+describe("the upstream's headers", () => {
+  let vendor: RecordingVendor;
+  let own: TestGateway;
+
+  beforeAll(async () => {
+    vendor = startRecordingVendor();
+    own = await startTestGateway({ yaml: yamlFor(vendor) });
+  });
+  afterAll(() => Promise.all([own.stop(), vendor.stop()]));
+
+  const VENDOR_HEADERS = {
+    "set-cookie": "session=secret",
+    "openai-organization": "org-secret",
+    "x-request-id": "vendor-request",
+    "x-ratelimit-remaining-requests": "17",
+    "retry-after": "9",
+    server: "vendor",
+    "x-vendor-internal": "1",
+  };
+
+  test.each(["an answer", "a stream", "an error"])("never reach the client: %s", async (kind) => {
+    vendor.reset((request) => {
+      const stream = request.text.includes('"stream":true');
+      const body = stream
+        ? `data: {"choices":[{"index":0,"delta":{"content":"Hi"},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n`
+        : '{"choices":[{"index":0,"message":{"role":"assistant","content":"Hi"},"finish_reason":"stop"}]}';
+      const type = stream ? "text/event-stream" : "application/json; profile=vendor";
+      return new Response(body, {
+        status: kind === "an error" ? 418 : 200,
+        headers: { ...VENDOR_HEADERS, "content-type": type },
+      });
+    });
+    const response = await postChat(own, {
+      model: "acme/model",
+      messages: [{ role: "user", content: "x" }],
+      ...(kind === "a stream" ? { stream: true } : {}),
+    });
+    await response.text();
+    expect(response.status).toBe(kind === "an error" ? 502 : 200);
+    for (const [name, value] of Object.entries(VENDOR_HEADERS)) {
+      expect([name, response.headers.get(name)]).not.toEqual([name, value]);
+    }
+    expect(response.headers.get("content-type")).not.toContain("profile");
+    expect(response.headers.get("x-vendor-internal")).toBeNull();
+  });
+});
