@@ -25,6 +25,7 @@ export async function chatCompletions(request: Request, context: RequestContext)
       request: chat,
       clientSignal: request.signal,
       onSettled: (record, failure) => {
+        context.waitWithLimit();
         Object.assign(
           context.logFields,
           describeForLog(record),
