@@ -35,8 +35,8 @@ export interface RequestContext {
   readonly route: string;
   /** The named parts of the path. */
   readonly params: Readonly<Record<string, string>>;
-  /** The address of whoever opened the connection. */
-  readonly peer: string;
+  /** The address of whoever opened the connection. Looked up only where it matters. */
+  peer(): string;
   /** Fields for the request's log line, added on the way. */
   readonly logFields: Record<string, unknown>;
   /** Set by a handler that writes the log line itself, when its answer has ended. */

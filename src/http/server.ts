@@ -83,7 +83,7 @@ async function serve(
     startedAt: deps.clock.now(),
     route,
     params,
-    peer: server.requestIP(request)?.address ?? "",
+    peer: () => server.requestIP(request)?.address ?? "",
     logFields: {},
     logsItself: false,
     waitWithoutLimit: () => server.timeout(request, 0),
