@@ -54,10 +54,10 @@ export function createRecorder(
 
   const saveGroup = async (): Promise<void> => {
     const group = waiting;
-    const mark = journal.mark();
-    waiting = new Map();
-    leaving = group;
     try {
+      const mark = journal.mark();
+      waiting = new Map();
+      leaving = group;
       await store.saveUsage([...group.values()]);
       healthy = true;
       journal.release(mark);
@@ -68,13 +68,16 @@ export function createRecorder(
       throw error;
     } finally {
       leaving = new Map();
-      saving = null;
-      if (waiting.size > 0) schedule(healthy ? GATHER_MS : RETRY_MS);
     }
   };
 
   const save = (): Promise<void> => {
-    if (waiting.size > 0) saving ??= saveGroup();
+    if (waiting.size > 0) {
+      saving ??= saveGroup().finally(() => {
+        saving = null;
+        if (waiting.size > 0) schedule(healthy ? GATHER_MS : RETRY_MS);
+      });
+    }
     return saving ?? Promise.resolve();
   };
 

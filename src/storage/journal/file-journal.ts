@@ -17,14 +17,21 @@ export function openFileJournal(dir: string): Journal {
   let file = openSync(segmentPath(dir, number), "a");
   let size = 0;
   let buffered = "";
+  /** What a full disk did not take: the next flush goes on where this one stopped. */
+  let unwritten: Buffer = NOTHING;
   let isScheduled = false;
 
   const flush = (): void => {
-    if (buffered === "") return;
-    const bytes = Buffer.from(buffered, "utf8");
-    buffered = "";
-    size += bytes.length;
-    for (let from = 0; from < bytes.length; ) from += writeSync(file, bytes, from);
+    if (buffered !== "") {
+      const bytes = Buffer.from(buffered, "utf8");
+      unwritten = unwritten.length === 0 ? bytes : Buffer.concat([unwritten, bytes]);
+      buffered = "";
+    }
+    while (unwritten.length > 0) {
+      const written = writeSync(file, unwritten);
+      size += written;
+      unwritten = unwritten.subarray(written);
+    }
   };
 
   const startSegment = (): void => {
@@ -42,7 +49,11 @@ export function openFileJournal(dir: string): Journal {
       // Entries of one turn of the event loop share one write.
       setImmediate(() => {
         isScheduled = false;
-        flush();
+        try {
+          flush();
+        } catch {
+          // Whoever relies on an entry flushes it, and hears of the failure there.
+        }
       });
     },
     flush,
@@ -62,6 +73,8 @@ export function openFileJournal(dir: string): Journal {
     },
   };
 }
+
+const NOTHING = Buffer.alloc(0);
 
 function segmentPath(dir: string, number: number): string {
   return join(dir, `${String(number).padStart(8, "0")}.log`);

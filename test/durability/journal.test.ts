@@ -1,0 +1,94 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { closeSync, mkdtempSync, openSync, readdirSync, readlinkSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Journal } from "../../src/core/ports/journal.ts";
+import type { UsageStore } from "../../src/core/ports/usage-store.ts";
+import { createRecorder } from "../../src/core/usage/recorder.ts";
+import type { UsageRecord } from "../../src/core/usage/records.ts";
+import { openFileJournal } from "../../src/storage/journal/file-journal.ts";
+import { turnEventLoop } from "../support/event-loop.ts";
+import { createTestClock } from "../support/test-clock.ts";
+
+let dir: string;
+
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), "gateway-journal-"));
+});
+afterEach(() => rmSync(dir, { recursive: true, force: true }));
+
+/** The descriptor under which this process has a file open. */
+function findDescriptor(file: string): number {
+  const open = readdirSync("/proc/self/fd").map(Number);
+  const found = open.find((descriptor) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${descriptor}`) === file;
+    } catch {
+      return false;
+    }
+  });
+  if (found === undefined) throw new Error(`${file} is not open`);
+  return found;
+}
+
+describe("a journal whose disk refuses", () => {
+  test.skipIf(process.platform !== "linux")(
+    "says so to whoever flushes, lives on, and writes everything once it can",
+    async () => {
+      const journal = openFileJournal(dir);
+      journal.append("first");
+      journal.flush();
+      const file = join(dir, readdirSync(dir)[0] as string);
+      // In its place a descriptor that takes nothing, as a full disk would.
+      const descriptor = findDescriptor(file);
+      closeSync(descriptor);
+      expect(openSync("/dev/full", "a")).toBe(descriptor);
+      journal.append("second");
+      await turnEventLoop();
+      expect(() => journal.flush()).toThrow("ENOSPC");
+      journal.append("third");
+      closeSync(descriptor);
+      expect(openSync(file, "a")).toBe(descriptor);
+      journal.flush();
+      journal.close();
+      const next = openFileJournal(dir);
+      expect(next.recover()).toEqual(["first", "second", "third"]);
+      next.close();
+    },
+  );
+
+  test("does not keep records from the store for longer than that", async () => {
+    const clock = createTestClock();
+    const saved: string[] = [];
+    let isFull = true;
+    const journal: Journal = {
+      append() {},
+      flush() {},
+      mark() {
+        if (isFull) throw new Error("ENOSPC");
+        return 1;
+      },
+      release() {},
+      recover: () => [],
+      close() {},
+    };
+    const store: UsageStore = {
+      saveUsage: async (entries) => void saved.push(...entries.map(({ record }) => record.id)),
+      findUsage: async () => null,
+      findOpenUsage: async () => [],
+      findAnonymousSince: async () => [],
+    };
+    const problems: unknown[] = [];
+    const recorder = createRecorder(journal, store, clock, (error) => problems.push(error));
+    recorder.write({ id: "gen_1" } as UsageRecord);
+    clock.advance(100);
+    await turnEventLoop();
+    expect(problems).toHaveLength(1);
+    expect(recorder.isHealthy()).toBe(false);
+    isFull = false;
+    clock.advance(1_000);
+    await turnEventLoop();
+    expect(saved).toEqual(["gen_1"]);
+    expect(recorder.isHealthy()).toBe(true);
+  });
+});
