@@ -43,6 +43,8 @@ export interface RequestContext {
   logsItself: boolean;
   /** From here on the generation's own timers bound the wait, not the connection's. */
   waitWithoutLimit(): void;
+  /** The generation is over: a client that does not fetch the rest of its answer loses its connection. */
+  waitWithLimit(): void;
 }
 
 /** Answers one route. Throws a `GatewayError` for what is rendered as an error. */

@@ -86,6 +86,7 @@ async function serve(
     logFields: {},
     logsItself: false,
     waitWithoutLimit: () => server.timeout(request, 0),
+    waitWithLimit: () => server.timeout(request, IDLE_S),
   };
   let response: Response;
   try {

@@ -26,6 +26,7 @@ export async function chatCompletions(request: Request, context: RequestContext)
       request: chat,
       clientSignal: request.signal,
       onSettled: (record, failure) => {
+        context.waitWithLimit();
         if (failure?.internal) context.logFields["detail"] = failure.internal;
         writeRequestLog(context, record.status ?? 0, describeForLog(record));
       },

@@ -1,6 +1,6 @@
 import { BOUNDS } from "../../base/bounds.ts";
 import { fail } from "../../base/errors.ts";
-import { type JsonKind, type JsonNode, memberOf, parseNode, stringOf } from "../json/scan.ts";
+import { isWord, type JsonKind, type JsonNode, memberOf, parseNode, stringOf } from "../json/scan.ts";
 
 /**
  * The checks of specification 2.1 to 2.3 and 8 on a scanned request. Lenient where real clients are
@@ -53,7 +53,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
   models: (check, node) => check.fallbackModels(node),
   provider: (check, node) => check.provider(node),
 };
-const ROLES = new Set(["system", "developer", "user", "assistant", "tool"]);
+const ROLES = ["user", "assistant", "tool", "system", "developer"] as const;
 const TOOL_CHOICES = new Set(["none", "auto", "required"]);
 
 function refuse(field: string, problem: string): never {
@@ -105,8 +105,9 @@ class Checker {
 
   private message(message: JsonNode, i: number): void {
     if (message.kind !== "object") refuse(`messages[${i}]`, "must be an object with role and content");
-    const role = stringOf(this.text, memberOf(message, "role"));
-    if (role === undefined || !ROLES.has(role)) {
+    const roleNode = memberOf(message, "role");
+    const role = ROLES.find((word) => isWord(this.text, roleNode, word));
+    if (role === undefined) {
       refuse(`messages[${i}].role`, "must be system, developer, user, assistant or tool");
     }
     const content = memberOf(message, "content");
