@@ -19,6 +19,7 @@ import type { HttpDeps } from "../http/context.ts";
 import { createFetchTransport } from "../providers/fetch/transport.ts";
 import { createHttp1Transport } from "../providers/http1/transport.ts";
 import { createSandboxTransport } from "../providers/sandbox/sandbox-transport.ts";
+import { guardStore } from "../storage/guard-store.ts";
 import { openFileJournal } from "../storage/journal/file-journal.ts";
 import { lockDataDir } from "../storage/sqlite/data-lock.ts";
 import { openDatabase } from "../storage/sqlite/database.ts";
@@ -68,9 +69,9 @@ export function openStores(dataDir: string, clock: Clock, random: Random): Store
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const database = openDatabase(dataDir);
   return {
-    keys: createSqliteKeyStore(database),
-    usage: createSqliteUsageStore(database),
-    settings: createSqliteSettingsStore(database),
+    keys: guardStore(createSqliteKeyStore(database)),
+    usage: guardStore(createSqliteUsageStore(database)),
+    settings: guardStore(createSqliteSettingsStore(database)),
     clock,
     random,
     ids: createIdSource(clock, random),

@@ -1,5 +1,6 @@
 import type { BunRequest, Server } from "bun";
 import { type Failure, GatewayError, statusOf } from "../base/errors.ts";
+import { StoreError } from "../core/ports/store-error.ts";
 import type { Handler, HttpDeps, RequestContext } from "./context.ts";
 import { renderError } from "./render-error.ts";
 import { writeRequestLog } from "./request-log.ts";
@@ -129,9 +130,16 @@ function renderThrown(error: unknown, context: RequestContext): Response {
   return renderError(failure, { "x-request-id": context.requestId });
 }
 
+const STORE_AWAY: Failure = {
+  code: "unavailable",
+  message: "The gateway cannot reach its own store at the moment. Repeat the request later.",
+  retryAfterS: 5,
+};
+
 /** What nobody foresaw: the caller learns that it is our fault and no more, the log learns all. */
 function failureOf(error: unknown): Failure {
   if (error instanceof GatewayError) return error.failure;
+  if (error instanceof StoreError) return { ...STORE_AWAY, internal: error.message };
   const internal = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return { code: "internal", message: "The gateway failed. Repeat the request.", internal };
 }

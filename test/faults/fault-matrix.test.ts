@@ -6,32 +6,39 @@ import { KEY_A, KEY_B, PROMPT, startTwoVendors, type TwoVendors } from "./two-ve
 
 let vendors: TwoVendors;
 
-beforeAll(async () => {
-  vendors = await startTwoVendors();
-});
-afterAll(() => vendors.stop());
-beforeEach(() => vendors.reset());
-
 interface Request {
   readonly model: string;
   readonly stream: boolean;
 }
 
-for (const [group, faults] of Object.entries(FAULTS)) {
-  describe(`a vendor that fails ${group}`, () => {
-    for (const fault of faults) {
-      for (const mode of ["streamed", "whole"] as const) {
-        for (const company of ["alone", "both"] as const) {
-          const outcome = fault[mode][company];
-          const name = `${fault.what}, ${mode}, ${COMPANY[company]}: ${describeOutcome(outcome)}`;
-          test(name, () => runRow(fault, outcome, requestFor(fault, mode, company)));
-        }
-      }
+const COMPANY = { alone: "with nobody else", both: "with a second vendor" } as const;
+
+for (const transport of ["http1", "fetch"] as const) {
+  describe(`over ${transport}`, () => {
+    beforeAll(async () => {
+      vendors = await startTwoVendors(`upstream: {transport: ${transport}}`);
+    });
+    afterAll(() => vendors.stop());
+    beforeEach(() => vendors.reset());
+    for (const [group, faults] of Object.entries(FAULTS)) {
+      const rows = faults.filter(({ needsHttp1 }) => transport === "http1" || !needsHttp1);
+      describe(`a vendor that fails ${group}`, () => testRows(rows));
     }
+    test("a vendor out of credit is not asked again for a minute, and the client is told when", expectRest);
   });
 }
 
-const COMPANY = { alone: "with nobody else", both: "with a second vendor" } as const;
+function testRows(faults: readonly Fault[]): void {
+  for (const fault of faults) {
+    for (const mode of ["streamed", "whole"] as const) {
+      for (const company of ["alone", "both"] as const) {
+        const outcome = fault[mode][company];
+        const name = `${fault.what}, ${mode}, ${COMPANY[company]}: ${describeOutcome(outcome)}`;
+        test(name, () => runRow(fault, outcome, requestFor(fault, mode, company)));
+      }
+    }
+  }
+}
 
 function requestFor(fault: Fault, mode: "streamed" | "whole", company: "alone" | "both"): Request {
   const place = fault.at === undefined ? "" : `${fault.at}-`;
@@ -76,7 +83,7 @@ async function letPass(fault: Fault, passMs: number, muteCount: number): Promise
   vendors.clock.advance(passMs);
 }
 
-test("a vendor out of credit is not asked again for a minute, and the client is told when", async () => {
+async function expectRest(): Promise<void> {
   const { a, b, clock, gateway } = vendors;
   a.perform((call) => call.respond(402, { error: { message: "Payment required" } }));
   const messages = [{ role: "user", content: PROMPT }];
@@ -90,4 +97,4 @@ test("a vendor out of credit is not asked again for a minute, and the client is 
   expect(alone.headers.get("retry-after")).toBe("40");
   expect(a.calls).toHaveLength(1);
   expect(b.calls).toHaveLength(2);
-});
+}

@@ -1,0 +1,144 @@
+import { Database } from "bun:sqlite";
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { checkConfig } from "../../src/app/load-config.ts";
+import { wireUp } from "../../src/app/wire-up.ts";
+import { createSystemRandom } from "../../src/base/random.ts";
+import { createKey } from "../../src/core/accounts/manage-keys.ts";
+import type { Journal } from "../../src/core/ports/journal.ts";
+import type { Log } from "../../src/core/ports/log.ts";
+import { createRecorder } from "../../src/core/usage/recorder.ts";
+import type { UsageRecord } from "../../src/core/usage/records.ts";
+import { listen } from "../../src/http/server.ts";
+import { fetchRecord, startTwoVendors, type TwoVendors } from "../faults/two-vendors.ts";
+import { turnEventLoop } from "../support/event-loop.ts";
+import { postChat, startTestGateway } from "../support/gateway.ts";
+import { createTestClock } from "../support/test-clock.ts";
+
+const messages = [{ role: "user", content: "Hello!" }];
+
+describe("while the store refuses records", () => {
+  let vendors: TwoVendors;
+  let elsewhere: Database;
+
+  beforeEach(async () => {
+    vendors = await startTwoVendors();
+    elsewhere = new Database(join(vendors.gateway.dataDir, "gateway.db"));
+  });
+  afterEach(async () => {
+    elsewhere.close();
+    await vendors.stop();
+  });
+
+  const takeAway = () => elsewhere.exec("ALTER TABLE generations RENAME TO generations_away");
+  const bringBack = () => elsewhere.exec("ALTER TABLE generations_away RENAME TO generations");
+  const countRecords = () =>
+    (elsewhere.query("SELECT count(*) AS count FROM generations").get() as { count: number }).count;
+
+  /** Long enough for records to be gathered, and for the store to be tried again. */
+  async function letStoreBeTried(): Promise<void> {
+    vendors.clock.advance(1_100);
+    await turnEventLoop();
+  }
+
+  test("requests are served, readyz says 503, and the records arrive afterwards", async () => {
+    const { gateway } = vendors;
+    const ready = () => fetch(`${gateway.url}/readyz`);
+    expect((await ready()).status).toBe(200);
+    takeAway();
+    const ids: string[] = [];
+    for (let i = 0; i < 3; i++) {
+      const response = await postChat(gateway, { model: "acme/both", stream: i > 0, messages });
+      expect(response.status).toBe(200);
+      await response.text();
+      ids.push(response.headers.get("x-gateway-generation-id") as string);
+      await letStoreBeTried();
+    }
+    const unready = await ready();
+    expect(unready.status).toBe(503);
+    expect(unready.headers.get("retry-after")).toBe("5");
+    // What waits is found all the same.
+    for (const id of ids) expect(await fetchRecord(gateway, id)).toMatchObject({ id, outcome: "completed" });
+    expect(
+      gateway.log.filter(({ level, event }) => level === "error" && event.includes("store")).length,
+    ).toBeGreaterThan(0);
+    bringBack();
+    await letStoreBeTried();
+    expect((await ready()).status).toBe(200);
+    expect(countRecords()).toBe(3);
+    for (const id of ids) expect(await fetchRecord(gateway, id)).toMatchObject({ id, outcome: "completed" });
+  });
+
+  test("a question that only the store can answer gets 503 and when to come back", async () => {
+    const { gateway } = vendors;
+    takeAway();
+    const response = await fetch(`${gateway.base}/generation?id=gen_unknown`, {
+      headers: { authorization: `Bearer ${gateway.key}` },
+    });
+    expect(response.status).toBe(503);
+    expect(response.headers.get("retry-after")).not.toBeNull();
+    bringBack();
+  });
+});
+
+test("what waits for the store survives a stop, and is brought over by the next start", async () => {
+  const first = await startTestGateway({ clock: createTestClock() });
+  const elsewhere = new Database(join(first.dataDir, "gateway.db"));
+  elsewhere.exec("ALTER TABLE generations RENAME TO generations_away");
+  const response = await postChat(first, { model: "sandbox/echo", messages });
+  const id = response.headers.get("x-gateway-generation-id") as string;
+  await first.stop({ keepData: true });
+  expect(first.log.some(({ event }) => event.includes("the journal keeps them"))).toBe(true);
+  elsewhere.exec("ALTER TABLE generations_away RENAME TO generations");
+  elsewhere.close();
+  const second = await startTestGateway({ dataDir: first.dataDir, key: first.key });
+  expect(await fetchRecord(second, id)).toMatchObject({ id, outcome: "completed" });
+  await second.stop();
+});
+
+/** As many as may wait for a store that is away. */
+const FULL = 50_000;
+
+test("a gateway with too many records waiting for the store lets nobody in, and says when to come back", async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), "gateway-test-"));
+  const config = checkConfig("", "gateway.yaml", { GATEWAY_DATA_DIR: dataDir, GATEWAY_PORT: "0" });
+  const clock = createTestClock();
+  const random = createSystemRandom();
+  const parts = await wireUp(config, { clock, random, log: SILENT, environment: {} });
+  const { secret } = await createKey(parts.stores, { kind: "inference", name: "test", expiresAt: null });
+  const recorder = createRecorder(FORGETFUL, AWAY, clock, () => {});
+  const generation = { ...parts.http.generation, recorder };
+  const server = listen({ ...parts.http, generation }, { host: "127.0.0.1", port: 0, extraPrefixes: [] });
+  const gateway = { base: `http://127.0.0.1:${server.port}/api/gateway`, key: secret };
+  const ask = () => postChat(gateway as Parameters<typeof postChat>[0], { model: "sandbox/echo", messages });
+  expect((await ask()).status).toBe(200);
+  for (let i = 0; i < FULL; i++) recorder.write({ id: `gen_${i}` } as UsageRecord);
+  const refused = await ask();
+  expect(refused.status).toBe(503);
+  expect(refused.headers.get("retry-after")).toBe("5");
+  expect(((await refused.json()) as { error_type: string }).error_type).toBe("unavailable");
+  await server.stop();
+  parts.journal.close();
+  parts.release();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };
+
+const FORGETFUL: Journal = {
+  append() {},
+  flush() {},
+  mark: () => 0,
+  release() {},
+  recover: () => [],
+  close() {},
+};
+
+const AWAY = {
+  saveUsage: () => Promise.reject(new Error("the store is away")),
+  findUsage: async () => null,
+  findOpenUsage: async () => [],
+  findAnonymousSince: async () => [],
+};

@@ -1,0 +1,206 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { startTestGateway, type TestGateway } from "../support/gateway.ts";
+import { createTestClock, type TestClock } from "../support/test-clock.ts";
+import { healthy, startVendor, type Vendor } from "../support/vendor.ts";
+
+let vendor: Vendor;
+let clock: TestClock;
+let gateway: TestGateway | null;
+
+beforeEach(() => {
+  vendor = startVendor(healthy("Alpha"));
+  clock = createTestClock();
+  gateway = null;
+});
+afterEach(async () => {
+  await gateway?.stop();
+  vendor.stop();
+});
+
+interface Setup {
+  readonly perHour?: number;
+  readonly trustedProxies?: readonly string[];
+  /** An earlier gateway, stopped, whose data is taken on. */
+  readonly after?: TestGateway;
+}
+
+async function start({ perHour, trustedProxies = [], after }: Setup = {}): Promise<TestGateway> {
+  gateway = await startTestGateway({
+    clock,
+    ...(after ? { dataDir: after.dataDir, key: after.key } : {}),
+    yaml: `
+server: {trusted_proxies: ${JSON.stringify(trustedProxies)}}
+providers:
+  vendor-a:
+    base_url: "${vendor.baseUrl}"
+    models: [{id: "acme/gift:free"}, {id: acme/paid, prices: {prompt: "0.000001", completion: "0.000002"}}]
+${perHour === undefined ? "" : `limits: {anonymous_requests_per_hour: ${perHour}}`}`,
+  });
+  return gateway;
+}
+
+/** Asks without a key. `forwardedFor` is what a proxy, or whoever poses as one, says of the client. */
+function ask(target: TestGateway, forwardedFor?: string, model = "acme/gift:free"): Promise<Response> {
+  return fetch(`${target.base}/chat/completions`, {
+    method: "POST",
+    headers: {
+      "content-type": "application/json",
+      ...(forwardedFor === undefined ? {} : { "x-forwarded-for": forwardedFor }),
+    },
+    body: JSON.stringify({ model, messages: [{ role: "user", content: "Hello!" }] }),
+  });
+}
+
+async function askTimes(target: TestGateway, times: number): Promise<void> {
+  for (let i = 0; i < times; i++) expect((await ask(target)).status).toBe(200);
+}
+
+function standing(response: Response) {
+  const { headers } = response;
+  return {
+    status: response.status,
+    limit: headers.get("x-ratelimit-limit-requests"),
+    remaining: headers.get("x-ratelimit-remaining-requests"),
+    reset: headers.get("x-ratelimit-reset-requests"),
+    retryAfter: headers.get("retry-after"),
+  };
+}
+
+const HOUR_MS = 3_600_000;
+
+describe("an address without a key", () => {
+  test("has 200 requests in any hour, and is told how many are left and when to come back", async () => {
+    const target = await start();
+    expect(standing(await ask(target))).toEqual({
+      status: 200,
+      limit: "200",
+      remaining: "199",
+      reset: "3600s",
+      retryAfter: null,
+    });
+    await askTimes(target, 99);
+    clock.advance(HOUR_MS / 2);
+    await askTimes(target, 100);
+    const refused = await ask(target);
+    expect(standing(refused)).toEqual({
+      status: 429,
+      limit: "200",
+      remaining: "0",
+      reset: "3600s",
+      retryAfter: "1800",
+    });
+    expect(await refused.json()).toMatchObject({
+      error: {
+        code: 429,
+        type: "rate_limit_exceeded",
+        message: expect.stringContaining("1800 s"),
+        metadata: { limit_source: "anonymous" },
+      },
+    });
+    // The window slides: the first hundred leave it, the second stay.
+    clock.advance(HOUR_MS / 2 - 1);
+    expect((await ask(target)).status).toBe(429);
+    clock.advance(1);
+    await askTimes(target, 100);
+    expect(standing(await ask(target))).toMatchObject({ status: 429, retryAfter: "1800" });
+    expect(vendor.calls).toHaveLength(300);
+  });
+
+  test("loses nothing by requests that are refused, and every answer says how the limit stands", async () => {
+    const target = await start({ perHour: 2 });
+    const paid = await ask(target, undefined, "acme/paid");
+    expect(standing(paid)).toMatchObject({ status: 401, limit: "2", remaining: "2" });
+    expect(paid.headers.get("www-authenticate")).toBe("Bearer");
+    expect(standing(await ask(target, undefined, "acme/unknown:free"))).toMatchObject({
+      status: 400,
+      remaining: "2",
+    });
+    expect(standing(await ask(target))).toMatchObject({ status: 200, remaining: "1" });
+    vendor.perform((call) => call.respond(500, { error: { message: "No." } }));
+    expect(standing(await ask(target))).toMatchObject({ status: 502, remaining: "0" });
+    expect((await ask(target)).status).toBe(429);
+    expect((await ask(target)).status).toBe(429);
+    clock.advance(HOUR_MS);
+    expect(standing(await ask(target))).toMatchObject({ remaining: "1" });
+  });
+
+  test("has used what it has used after a restart, and no longer than an hour", async () => {
+    const first = await start({ perHour: 3 });
+    await askTimes(first, 2);
+    clock.advance(60_000);
+    await askTimes(first, 1);
+    await first.stop({ keepData: true });
+    const second = await start({ perHour: 3, after: first });
+    expect(standing(await ask(second))).toMatchObject({ status: 429, retryAfter: String(3_600 - 60) });
+    clock.advance(HOUR_MS - 60_000);
+    await askTimes(second, 2);
+    expect(standing(await ask(second))).toMatchObject({ status: 429, retryAfter: "60" });
+  });
+
+  test("shares nothing with callers that have a key", async () => {
+    const target = await start({ perHour: 1 });
+    await askTimes(target, 1);
+    expect((await ask(target)).status).toBe(429);
+    const response = await fetch(`${target.base}/chat/completions`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${target.key}`, "content-type": "application/json" },
+      body: JSON.stringify({ model: "acme/gift:free", messages: [{ role: "user", content: "Hello!" }] }),
+    });
+    expect(response.status).toBe(200);
+    expect(response.headers.get("x-ratelimit-limit-requests")).toBeNull();
+  });
+
+  test("leaves no address in the log or the records", async () => {
+    const target = await start({ trustedProxies: ["127.0.0.1"] });
+    await ask(target, "203.0.113.77");
+    expect(JSON.stringify(target.log)).not.toContain("203.0.113");
+  });
+});
+
+describe("the address that counts", () => {
+  const sameLimit: readonly (readonly [string, string, string])[] = [
+    ["two of one IPv6 /64", "2001:db8:1:2::1", "2001:db8:1:2:ffff:ffff:ffff:ffff"],
+    ["one IPv6 address in two spellings", "2001:DB8:0:2::1", "2001:db8::2:0:0:0:1"],
+    ["an IPv4 address and its form on an IPv6 socket", "203.0.113.7", "::ffff:203.0.113.7"],
+    ["the same behind two trusted proxies and behind one", "203.0.113.7, 10.1.2.3", "203.0.113.7"],
+    ["the same, whatever the client put before it", "203.0.113.7", "198.51.100.1, 203.0.113.7"],
+  ];
+  for (const [what, one, other] of sameLimit) {
+    test(`is one for ${what}`, async () => {
+      const target = await start({ perHour: 1, trustedProxies: ["127.0.0.1", "10.0.0.0/8"] });
+      expect((await ask(target, one)).status).toBe(200);
+      expect((await ask(target, other)).status).toBe(429);
+    });
+  }
+
+  const ownLimits: readonly (readonly [string, string, string])[] = [
+    ["two IPv4 addresses", "203.0.113.7", "203.0.113.8"],
+    ["two IPv6 /64", "2001:db8:1:2::1", "2001:db8:1:3::1"],
+    ["an IPv6 address and the IPv4 address that its end spells", "2001:db8::203.0.113.7", "203.0.113.7"],
+  ];
+  for (const [what, one, other] of ownLimits) {
+    test(`is not the same for ${what}`, async () => {
+      const target = await start({ perHour: 1, trustedProxies: ["127.0.0.1"] });
+      expect((await ask(target, one)).status).toBe(200);
+      expect((await ask(target, other)).status).toBe(200);
+    });
+  }
+
+  test("is the peer's where nobody is trusted, whatever x-forwarded-for says", async () => {
+    const target = await start({ perHour: 1 });
+    expect((await ask(target, "203.0.113.7")).status).toBe(200);
+    expect((await ask(target, "203.0.113.8")).status).toBe(429);
+  });
+
+  test("is the peer's where only others are trusted", async () => {
+    const target = await start({ perHour: 1, trustedProxies: ["10.0.0.0/8"] });
+    expect((await ask(target, "203.0.113.7")).status).toBe(200);
+    expect((await ask(target, "203.0.113.8")).status).toBe(429);
+  });
+
+  test("is the nearest that can be read where a proxy says nonsense", async () => {
+    const target = await start({ perHour: 1, trustedProxies: ["127.0.0.1"] });
+    expect((await ask(target, "203.0.113.7, nonsense")).status).toBe(200);
+    expect((await ask(target, "203.0.113.8, unknown")).status).toBe(429);
+  });
+});
