@@ -47,8 +47,8 @@ function judgeRatio(findings: Findings, { figure, what, against, most }: Aim): V
 }
 
 function judgeGrowth(findings: Findings): Verdict {
-  const first = findings.median("memory.soak.1", "gateway");
-  const last = findings.median(`memory.soak.${SOAK_SLICES}`, "gateway");
+  const first = findings.median("soak.1", "gateway");
+  const last = findings.median(`soak.${SOAK_SLICES}`, "gateway");
   return judgeQuotient(
     `Memory, end of the long run: at most ${MOST_GROWTH}x of its first fifth's`,
     last,

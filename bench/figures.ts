@@ -9,10 +9,13 @@ export interface Sample {
   readonly value: number;
 }
 
+/** What can fail on its own. A figure's name begins with the part that it belongs to. */
+export type Measured = PartName | "soak" | "start";
+
 /** A part that a target could not be measured in, and why. */
 export interface Failure {
   readonly target: TargetName;
-  readonly part: PartName | "start";
+  readonly part: Measured;
   readonly reason: string;
 }
 
@@ -26,17 +29,17 @@ export class Findings {
   }
 
   /** Whatever was measured of a part before it failed is not to be trusted either. */
-  fail(target: TargetName, part: PartName | "start", reason: string): void {
+  fail(target: TargetName, part: Measured, reason: string): void {
     if (!this.hasFailed(target, part)) this.failures.push({ target, part, reason });
   }
 
-  hasFailed(target: TargetName, part: PartName | "start"): boolean {
+  hasFailed(target: TargetName, part: Measured): boolean {
     return this.failures.some((failure) => failure.target === target && failure.part === part);
   }
 
   /** The median over the rounds, or null when there is none to trust. */
   median(figure: string, target: TargetName): number | null {
-    const part = figure.split(".")[0] as PartName;
+    const part = figure.split(".")[0] as Measured;
     if (this.hasFailed(target, part)) return null;
     return medianOf(
       this.samples.filter((s) => s.figure === figure && s.target === target).map((s) => s.value),

@@ -7,6 +7,7 @@ const HEAD_END = Buffer.from("\r\n\r\n");
 const NONE = Buffer.alloc(0);
 const CR = 13;
 const LF = 10;
+const SEMICOLON = 59;
 
 type State = "head" | "fixed" | "chunk-size" | "chunk-data" | "chunk-end" | "trailer";
 
@@ -27,6 +28,7 @@ export class MessageReader {
   #carried: Buffer = NONE;
   #left = 0;
   #lineBytes = 0;
+  #isInExtension = false;
   #body: Buffer;
 
   constructor(
@@ -125,9 +127,11 @@ export class MessageReader {
       if (byte === LF) {
         this.#state = this.#left === 0 ? "trailer" : "chunk-data";
         this.#lineBytes = 0;
+        this.#isInExtension = false;
         return i + 1;
       }
-      if (byte !== CR) this.#left = this.#left * 16 + hexValue(byte);
+      if (byte === SEMICOLON) this.#isInExtension = true;
+      if (byte !== CR && !this.#isInExtension) this.#left = this.#left * 16 + hexValue(byte);
     }
     return data.length;
   }

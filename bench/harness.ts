@@ -36,6 +36,8 @@ export interface Trial {
 export interface Outcome extends LoadResult {
   /** Processor time of the target over the whole run; 0 for `direct`. */
   readonly cpuUs: number;
+  /** Paced streams that the upstream was giving at the same moment, at most. */
+  readonly peakStreams: number;
 }
 
 /** A target gave an answer that was not right, so its figures would mean nothing. */
@@ -65,10 +67,11 @@ export class Harness {
     await this.#set({ ...trial, stream: trial.events > 0, latencyMs: 0, marker });
     const before = readCpuOf(target);
     const result = await this.#load(orderOf(target, trial, marker));
-    await Bun.sleep(SETTLE_MS);
+    if (target.pid !== null) await Bun.sleep(SETTLE_MS);
     const cpuUs = cpuBetween(before, readCpuOf(target));
-    refuseWrong(result, await this.#count());
-    return { ...result, cpuUs };
+    const count = await this.#count();
+    refuseWrong(result, count);
+    return { ...result, cpuUs, peakStreams: count.peakStreams };
   }
 
   async stop(): Promise<void> {

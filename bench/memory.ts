@@ -1,3 +1,5 @@
+import type { Measured } from "./figures.ts";
+import { WrongAnswers } from "./harness.ts";
 import { cpuBetween, readCpu, readResidentMb } from "./measure.ts";
 import { attempt, type Bench, closedTrial } from "./parts.ts";
 import type { SlowStreams, Soak } from "./plan.ts";
@@ -19,24 +21,29 @@ export async function measureMemory(bench: Bench, names: readonly TargetName[]):
   const { slowStreams, soak } = bench.plan;
   for (const name of names) {
     bench.say(`memory: ${slowStreams.count} slow streams through ${name} …`);
-    await withFresh(bench, name, (target) => holdStreams(bench, target, slowStreams));
+    await withFresh(bench, "memory", name, (target) => holdStreams(bench, target, slowStreams));
   }
   if (soak === null) return;
   for (const name of soak.targets.filter((other) => names.includes(other))) {
     bench.say(`memory: ${soak.requests} requests to ${name} …`);
-    await withFresh(bench, name, (target) => soakTarget(bench, target, soak));
+    await withFresh(bench, "soak", name, (target) => soakTarget(bench, target, soak));
   }
 }
 
 async function withFresh(
   bench: Bench,
+  part: Measured,
   name: TargetName,
   work: (target: Target & { pid: number }) => Promise<void>,
 ): Promise<void> {
   const target = await startTarget(name, bench.harness.upstreamPort);
+  if (typeof target === "string") {
+    bench.findings.fail(name, part, target);
+    return;
+  }
   try {
     const { pid } = target;
-    if (pid !== null) await attempt(bench, "memory", target, () => work({ ...target, pid }));
+    if (pid !== null) await attempt(bench, part, target, () => work({ ...target, pid }));
   } finally {
     await target.stop();
   }
@@ -59,8 +66,8 @@ async function holdStreams(bench: Bench, target: Target & { pid: number }, slow:
   const trial = closedTrial(openingMs + 1_000, { ...slow, connections: slow.count, maxRequests: slow.count });
   const running = harness.run(target, { ...trial, ratePerSecond: slow.opensPerSecond });
   const outcome = await running.finally(() => watch.stop());
-  if (outcome.peakInFlight < LEAST_SHARE_AT_ONCE * slow.count) {
-    findings.fail(target.name, "memory", `only ${outcome.peakInFlight} streams were open at once`);
+  if (outcome.peakStreams < LEAST_SHARE_AT_ONCE * slow.count) {
+    throw new WrongAnswers(`of ${slow.count} streams it let no more than ${outcome.peakStreams} run at once`);
   }
   findings.add("memory.streams", target.name, 1, watch.most);
   findings.add("memory.event", target.name, 1, await eventCpu);
@@ -94,7 +101,7 @@ async function soakTarget(bench: Bench, target: Target & { pid: number }, soak: 
       return;
     }
     await Bun.sleep(IDLE_MS);
-    bench.findings.add(`memory.soak.${slice}`, target.name, 1, readResidentMb(target.pid));
+    bench.findings.add(`soak.${slice}`, target.name, 1, readResidentMb(target.pid));
   }
 }
 

@@ -20,6 +20,8 @@ export interface AnswerSetting {
 export interface UpstreamCount {
   readonly requests: number;
   readonly bodyBytes: number;
+  /** The most paced streams that were being given at the same moment. */
+  readonly peakStreams: number;
 }
 
 export type UpstreamCommand =

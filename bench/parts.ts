@@ -1,4 +1,4 @@
-import type { Findings } from "./figures.ts";
+import type { Findings, Measured } from "./figures.ts";
 import { type Harness, type Outcome, type Trial, WrongAnswers } from "./harness.ts";
 import type { PartName, Plan } from "./plan.ts";
 import type { Target, TargetName } from "./targets.ts";
@@ -79,7 +79,7 @@ export async function measureLatency(bench: Bench): Promise<void> {
   const { plan } = bench;
   const plain = openTrial(LATENCY_RATE, plan.openMs, 0);
   const stream = openTrial(FIRST_TOKEN_RATE, plan.openMs, 10);
-  await warmUp(bench, "latency", closedTrial(plan.openMs, {}));
+  await warmUp(bench, "latency", plain);
   for (let round = 1; round <= plan.rounds; round++) {
     await compare(bench, plain, round, "latency.answer", (outcome) => outcome.latency);
     await compare(bench, stream, round, "latency.first-token", (outcome) => outcome.firstToken);
@@ -121,13 +121,14 @@ async function each(bench: Bench, part: PartName, trial: Trial, round: number, u
 async function warmUp(bench: Bench, part: PartName, trial: Trial): Promise<void> {
   bench.say(`${part} …`);
   const { ms, requests, limitMs } = bench.plan.warmUp;
-  const slow = new Map<TargetName, number>();
+  const missing = new Map<TargetName, number>();
   await each(bench, part, { ...trial, durationMs: ms }, 0, (outcome, { name }) => {
-    if (outcome.requests < requests) slow.set(name, requests - outcome.requests);
+    missing.set(name, requests - outcome.requests);
   });
   for (const target of bench.targets) {
-    const maxRequests = slow.get(target.name);
-    if (maxRequests === undefined) continue;
+    const maxRequests = missing.get(target.name) ?? 0;
+    // An open loop asks for no more than its rate; there is nothing to hurry.
+    if (maxRequests <= 0 || trial.ratePerSecond > 0) continue;
     await attempt(bench, part, target, async () => {
       await bench.harness.run(target, { ...trial, maxRequests, durationMs: limitMs - ms });
     });
@@ -137,7 +138,7 @@ async function warmUp(bench: Bench, part: PartName, trial: Trial): Promise<void>
 /** Notes a target's failure instead of passing it on; a target that has failed in a part is left alone in it. */
 export async function attempt(
   bench: Bench,
-  part: PartName,
+  part: Measured,
   target: Pick<Target, "name">,
   work: () => Promise<void>,
 ): Promise<void> {

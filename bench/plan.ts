@@ -7,6 +7,7 @@ export type PartName = (typeof PART_NAMES)[number];
 
 /** What to measure and for how long. Times are of one measurement of one target in one round. */
 export interface Plan {
+  readonly isQuick: boolean;
   readonly parts: readonly PartName[];
   readonly targets: readonly TargetName[];
   readonly rounds: number;
@@ -78,6 +79,7 @@ export function readPlan(args: readonly string[]): Plan | null {
   if (values.help) return null;
   const targets = pickNames("--targets", values.targets, TARGET_NAMES);
   return {
+    isQuick: values.quick,
     parts: pickNames("--only", values.only, PART_NAMES),
     targets,
     ...(values.quick ? QUICK : FULL),
@@ -96,11 +98,11 @@ const FULL = {
 
 const QUICK = {
   rounds: 3,
-  warmUp: { ms: 400, requests: 4_000, limitMs: 4_000 },
-  closedMs: 500,
-  openMs: 800,
+  warmUp: { ms: 300, requests: 4_000, limitMs: 3_300 },
+  closedMs: 400,
+  openMs: 500,
   otherConnections: [],
-  slowStreams: { count: 1_000, opensPerSecond: 1_000, events: 20, intervalMs: 250, restMs: 1_000 },
+  slowStreams: { count: 250, opensPerSecond: 250, events: 14, intervalMs: 250, restMs: 1_000 },
 } as const;
 
 function planSoak(given: string | undefined, isQuick: boolean, targets: readonly TargetName[]): Soak | null {

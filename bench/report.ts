@@ -1,6 +1,7 @@
 import { formatRatio, judge, type Verdict } from "./aims.ts";
 import type { Findings } from "./figures.ts";
 import { SOAK_SLICES } from "./memory.ts";
+import type { Plan } from "./plan.ts";
 import type { TargetName } from "./targets.ts";
 
 interface Row {
@@ -58,10 +59,10 @@ const SECTIONS: readonly Section[] = [
     title: "Resident memory, MB",
     rows: [
       { figure: "memory.idle", label: "idle", decimals: 0 },
-      { figure: "memory.streams", label: "most, 1,000 slow streams", decimals: 0 },
+      { figure: "memory.streams", label: "most, %streams slow streams", decimals: 0 },
       { figure: "memory.after", label: "after them", decimals: 0 },
       ...Array.from({ length: SOAK_SLICES }, (_, i) => ({
-        figure: `memory.soak.${i + 1}`,
+        figure: `soak.${i + 1}`,
         label: `long run, ${i + 1}/${SOAK_SLICES}`,
         decimals: 0,
       })),
@@ -69,33 +70,30 @@ const SECTIONS: readonly Section[] = [
   },
 ];
 
-const LABEL_WIDTH = 26;
+const LABEL_WIDTH = 28;
 const COLUMN_WIDTH = 11;
 const RATIOS: readonly TargetName[] = ["portkey", "relay"];
 
 /** The whole report as text. */
-export function renderReport(findings: Findings, targets: readonly TargetName[]): string {
+export function renderReport(findings: Findings, plan: Plan): string {
+  const { targets } = plan;
   const ratios = targets.includes("gateway") ? RATIOS.filter((name) => targets.includes(name)) : [];
   const heads = [...targets, ...ratios.map((name) => `gw/${name}`)];
   const lines = ["", line("", heads)];
   for (const { title, rows } of SECTIONS) {
     const filled = rows.filter((row) => targets.some((name) => findings.median(row.figure, name) !== null));
     if (filled.length > 0)
-      lines.push("", title, ...filled.map((row) => renderRow(findings, targets, ratios, row)));
+      lines.push("", title, ...filled.map((row) => renderRow(findings, plan, ratios, row)));
   }
   return [...lines, ...renderFailures(findings), ...renderVerdicts(judge(findings)), ""].join("\n");
 }
 
-function renderRow(
-  findings: Findings,
-  targets: readonly TargetName[],
-  ratios: readonly TargetName[],
-  row: Row,
-): string {
-  const values = targets.map((name) => findings.median(row.figure, name));
+function renderRow(findings: Findings, plan: Plan, ratios: readonly TargetName[], row: Row): string {
+  const values = plan.targets.map((name) => findings.median(row.figure, name));
   const ours = findings.median(row.figure, "gateway");
   const quotients = ratios.map((name) => renderQuotient(ours, findings.median(row.figure, name)));
-  return line(`  ${row.label}`, [...values.map((value) => renderValue(value, row.decimals)), ...quotients]);
+  const label = row.label.replace("%streams", plan.slowStreams.count.toLocaleString("en-US"));
+  return line(`  ${label}`, [...values.map((value) => renderValue(value, row.decimals)), ...quotients]);
 }
 
 function renderValue(value: number | null, decimals: number): string {

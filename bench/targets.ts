@@ -32,9 +32,13 @@ const STARTERS: Record<TargetName, (upstreamPort: number) => Promise<Target>> = 
   portkey: startPortkey,
 };
 
-/** Starts a target in front of the upstream; fails with a sentence for the report when it cannot. */
-export function startTarget(name: TargetName, upstreamPort: number): Promise<Target> {
-  return STARTERS[name](upstreamPort);
+/** Starts a target in front of the upstream; a sentence for the report when it cannot. */
+export async function startTarget(name: TargetName, upstreamPort: number): Promise<Target | string> {
+  try {
+    return await STARTERS[name](upstreamPort);
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
 }
 
 async function startDirect(upstreamPort: number): Promise<Target> {
@@ -44,7 +48,12 @@ async function startDirect(upstreamPort: number): Promise<Target> {
 
 async function startRelay(upstreamPort: number): Promise<Target> {
   const port = await findFreePort();
-  const env = { RELAY_PORT: String(port), RELAY_UPSTREAM_URL: upstreamUrl(upstreamPort) };
+  const env = {
+    RELAY_PORT: String(port),
+    RELAY_UPSTREAM_URL: upstreamUrl(upstreamPort),
+    // Bun's fetch has no more than 256 requests under way by default; the others would wait unseen.
+    BUN_CONFIG_MAX_HTTP_REQUESTS: "65336",
+  };
   const child = start("relay", [process.execPath, join(import.meta.dir, "relay.ts")], env, root);
   await waitUntilReady(`http://127.0.0.1:${port}/readyz`, child);
   const door = { port, path: "/v1/chat/completions", headers: BEARER, model: MODEL };

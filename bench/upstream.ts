@@ -17,6 +17,8 @@ let setting: AnswerSetting = { stream: false, events: 0, intervalMs: 0, latencyM
 let answer: Answer = makeAnswer(setting);
 let requests = 0;
 let bodyBytes = 0;
+let streams = 0;
+let peakStreams = 0;
 
 /** One connection from a target. */
 class Caller {
@@ -37,7 +39,10 @@ class Caller {
   }
 
   leave(): void {
-    if (this.#timer !== null) clearInterval(this.#timer);
+    if (this.#timer === null) return;
+    clearInterval(this.#timer);
+    this.#timer = null;
+    streams--;
   }
 
   #answer(): void {
@@ -56,10 +61,12 @@ class Caller {
   #send(pieces: Answer, intervalMs: number): void {
     this.#write(pieces[0] as Buffer);
     if (pieces.length === 1) return;
+    streams++;
+    peakStreams = Math.max(peakStreams, streams);
     let next = 1;
     this.#timer = setInterval(() => {
       this.#write(pieces[next++] as Buffer);
-      if (next === pieces.length && this.#timer !== null) clearInterval(this.#timer);
+      if (next === pieces.length) this.leave();
     }, intervalMs);
   }
 
@@ -80,11 +87,14 @@ function set(next: AnswerSetting): void {
   answer = makeAnswer(setting);
   requests = 0;
   bodyBytes = 0;
+  peakStreams = streams;
 }
 
 function obey(command: UpstreamCommand): void {
   if (command.kind === "set") set(command.setting);
-  reply(command.kind === "set" ? { kind: "set" } : { kind: "count", count: { requests, bodyBytes } });
+  reply(
+    command.kind === "set" ? { kind: "set" } : { kind: "count", count: { requests, bodyBytes, peakStreams } },
+  );
 }
 
 function reply(message: UpstreamReply): void {

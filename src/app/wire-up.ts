@@ -159,7 +159,7 @@ function createTransport(config: Config, environment: World["environment"], cloc
   const { transport } = config.upstream;
   const hasProxy = PROXY_VARIABLES.some((name) => environment[name]);
   const useFetch = transport === "fetch" || (transport === "auto" && hasProxy);
-  return useFetch ? createFetchTransport({ clock }) : createHttp1Transport({ clock });
+  return useFetch ? createFetchTransport() : createHttp1Transport({ clock });
 }
 
 function readProxies(config: Config) {

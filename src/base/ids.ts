@@ -3,7 +3,13 @@ import type { Random } from "./random.ts";
 
 const BASE32 = "0123456789abcdefghjkmnpqrstvwxyz";
 const TIME_DIGITS = 10;
-const RANDOM_BYTES = 16;
+
+/** All pairs of digits: ten random bits become two characters in one look. */
+const PAIRS: readonly string[] = Array.from(
+  { length: 1024 },
+  (_, at) => `${BASE32[at >> 5]}${BASE32[at & 31]}`,
+);
+const RANDOM_PAIRS = 8;
 
 /** Makes ids that sort by time and cannot be guessed: a prefix, 10 digits of milliseconds, 16 random ones. */
 export interface IdSource {
@@ -22,9 +28,12 @@ export function createIdSource(clock: Clock, random: Random): IdSource {
         lastMs = ms;
         lastTime = encodeTime(ms);
       }
-      let tail = "";
-      for (const byte of random.bytes(RANDOM_BYTES)) tail += BASE32[byte & 31];
-      return `${prefix}_${lastTime}${tail}`;
+      const bytes = random.bytes(2 * RANDOM_PAIRS);
+      let id = `${prefix}_${lastTime}`;
+      for (let i = 0; i < 2 * RANDOM_PAIRS; i += 2) {
+        id += PAIRS[((bytes[i] as number) | ((bytes[i + 1] as number) << 8)) & 1023];
+      }
+      return id;
     },
   };
 }

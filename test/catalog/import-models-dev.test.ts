@@ -132,6 +132,13 @@ describe("what is left out", () => {
 
   test("embeddings", () => expect(idOf("openai", "text-embedding-3-large")).toBeUndefined());
 
+  for (const id of ["../../etc/passwd", "..", "a/b c", "a/ü", "a/", "/b", `a/${"b".repeat(300)}`]) {
+    test(`a name that makes no id, ${id.slice(0, 20)}`, () => {
+      const { models } = importProviders({ openrouter: [sourceModel(id)], openai: [sourceModel("gpt-9")] });
+      for (const model of models) expect(model.id).toMatch(/^[a-z0-9][a-z0-9._-]*\/[a-z0-9][a-z0-9._-]*$/);
+    });
+  }
+
   test("an unknown provider, which is reported", () => {
     const { models, problems } = importProviders({
       openai: [sourceModel("gpt-9")],

@@ -38,7 +38,7 @@ function checksum(body: string): string {
 
 /** What is stored of a secret. Plain SHA-256 is enough for 256 random bits. */
 export function hashSecret(secret: string): string {
-  return new Bun.CryptoHasher("sha256").update(secret).digest("hex");
+  return Bun.SHA256.hash(secret, "hex");
 }
 
 /** Enough of a secret to tell it apart, too little to use. */

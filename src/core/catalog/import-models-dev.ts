@@ -1,6 +1,7 @@
 import { compareText } from "./format-catalog.ts";
 import { type ImportedPrices, importPrices } from "./import-prices.ts";
 import type { ImportRules, ProviderRule } from "./import-rules.ts";
+import { isSoundModel } from "./is-sound-model.ts";
 import { type ParsedName, parseName, spellingKey } from "./model-names.ts";
 import type { ModelEndpoint, ModelRecord, Prices, ReasoningControl } from "./records.ts";
 import { readModelsDev, type SourceModel } from "./source-models-dev.ts";
@@ -74,12 +75,23 @@ export function importModelsDev(text: string, rules: ImportRules): Imported {
     if (rule === undefined) return reportUnknown(provider.id, provider.models.length, work);
     return provider.models.flatMap((model) => listOffers(provider.id, model, rule, work));
   });
-  const models = groupOffers(offers).map((group) => buildModel(group, work));
+  const models = groupOffers(offers)
+    .map((group) => buildModel(group, work))
+    .filter((model) => isFit(model, work));
   return {
     models: models.sort((a, b) => compareText(a.id, b.id)),
     problems: work.problems,
     leftOut: work.leftOut,
   };
+}
+
+/** One odd entry of the source costs that entry, not the import. */
+function isFit(model: ModelRecord, work: Work): boolean {
+  const { id } = model;
+  if (isSoundModel(model)) return true;
+  work.problems.push(`${id}: does not make a sound record; left out`);
+  countLeftOut(work, "unsound");
+  return false;
 }
 
 function reportUnknown(provider: string, models: number, work: Work): [] {

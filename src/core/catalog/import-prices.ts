@@ -10,7 +10,7 @@ export interface ImportedPrices {
 
 type PriceName = Exclude<keyof Prices, "request" | "image">;
 
-/** The source's names of a price, ours, and whether it is the author's spelling slip of another. */
+/** The source's names of a price, slips among them, and ours. */
 const NAMES: Readonly<Record<string, PriceName>> = {
   input: "prompt",
   output: "completion",

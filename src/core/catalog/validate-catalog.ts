@@ -1,12 +1,19 @@
 import { z } from "zod";
-import { compareDecimals, isZero } from "./decimal-price.ts";
+import { isZero } from "./decimal-price.ts";
 import { authorOf } from "./format-catalog.ts";
-import type { ModelRecord, Prices, PriceTier, ProviderRecord } from "./records.ts";
+import { completeModel, isSoundModel } from "./is-sound-model.ts";
+import type { ModelEndpoint, ModelRecord, Prices, PriceTier, ProviderRecord } from "./records.ts";
 
 /** What reading a catalog file gives: its records, or what is wrong with it, each line naming file and path. */
 export type Checked<T> =
   | { readonly value: T; readonly problems: [] }
   | { readonly value: null; readonly problems: string[] };
+
+/** What an import leaves in the data directory. */
+export interface Override {
+  readonly source: string;
+  readonly models: readonly ModelRecord[];
+}
 
 const MODEL_ID = /^[a-z0-9][a-z0-9._-]*\/[a-z0-9][a-z0-9._-]*(?::[a-z0-9][a-z0-9-]*)?$/;
 const SLUG = /^[a-z0-9][a-z0-9-]*$/;
@@ -116,22 +123,42 @@ const overrideSchema = z.strictObject({ source: z.string().min(1), models: model
 
 /** Reads `catalog/providers.json`. */
 export function parseProviders(file: string, text: string): Checked<ProviderRecord[]> {
-  const read = parseFile<ProviderRecord[]>(file, text, providersSchema);
+  const json = parseJson(file, text);
+  if (json.problem !== null) return { value: null, problems: [json.problem] };
+  const read = checkSchema<ProviderRecord[]>(file, json.value, providersSchema);
   if (read.value === null) return read;
-  return checked(read.value, findProviderProblems(file, read.value));
+  const problems = findProviderProblems(file, read.value);
+  return problems.length === 0 ? read : { value: null, problems };
 }
 
 /** Reads a file of `catalog/models/`. What spans files is `findModelProblems`. */
 export function parseModels(file: string, text: string): Checked<ModelRecord[]> {
-  return parseFile<ModelRecord[]>(file, text, modelsSchema);
+  const json = parseJson(file, text);
+  if (json.problem !== null) return { value: null, problems: [json.problem] };
+  const models = completeModels(json.value);
+  return models === null
+    ? checkSchema<ModelRecord[]>(file, json.value, modelsSchema)
+    : { value: models, problems: [] };
 }
 
 /** Reads the catalog an import left in the data directory. */
-export function parseOverride(
-  file: string,
-  text: string,
-): Checked<{ source: string; models: ModelRecord[] }> {
-  return parseFile<{ source: string; models: ModelRecord[] }>(file, text, overrideSchema);
+export function parseOverride(file: string, text: string): Checked<Override> {
+  const json = parseJson(file, text);
+  if (json.problem !== null) return { value: null, problems: [json.problem] };
+  const { source, models: list, ...rest } = (json.value ?? {}) as Record<string, unknown>;
+  const models = completeModels(list);
+  const sound = typeof source === "string" && source !== "" && models !== null && models.length > 0;
+  if (sound && Object.keys(rest).length === 0) return { value: { source, models }, problems: [] };
+  return checkSchema<Override>(file, json.value, overrideSchema);
+}
+
+function completeModels(list: unknown): ModelRecord[] | null {
+  return Array.isArray(list) && list.every(isSoundModel) ? list.map(completeModel) : null;
+}
+
+/** True when the schema has nothing against a model, as it stands in a file; the long way, for tests. */
+export function isModelBySchema(value: unknown): boolean {
+  return modelSchema.safeParse(value).success;
 }
 
 /** What the schema cannot say: unique ids, known providers, free means zero, tiers rise. */
@@ -156,21 +183,23 @@ export function belongsInFile(model: ModelRecord, file: string): boolean {
 }
 
 function* findEndpointProblems(model: ModelRecord, slugs: ReadonlySet<string>): Generator<string> {
-  const seen = new Set<string>();
-  for (const endpoint of model.endpoints) {
+  const free = model.id.endsWith(FREE);
+  const { endpoints } = model;
+  for (const [index, endpoint] of endpoints.entries()) {
     const at = `${endpoint.provider} ${endpoint.name}`;
     if (!slugs.has(endpoint.provider)) yield `${at}: no such provider in providers.json`;
-    if (seen.has(at)) yield `${at}: is there twice`;
-    seen.add(at);
+    if (endpoints.findIndex((other) => isSameOffer(other, endpoint)) < index) yield `${at}: is there twice`;
     if (endpoint.prices === null) {
       if (endpoint.priceTiers !== undefined) yield `${at}: price tiers without prices`;
       continue;
     }
-    if (model.id.endsWith(FREE) !== isFreeOfCharge(endpoint.prices)) {
-      yield `${at}: ${FREE} and a price of zero belong together`;
-    }
-    yield* findTierProblems(at, endpoint.priceTiers ?? []);
+    if (free !== isFreeOfCharge(endpoint.prices)) yield `${at}: ${FREE} and a price of zero belong together`;
+    if (endpoint.priceTiers !== undefined) yield* findTierProblems(at, endpoint.priceTiers);
   }
+}
+
+function isSameOffer(a: ModelEndpoint, b: ModelEndpoint): boolean {
+  return a.provider === b.provider && a.name === b.name;
 }
 
 function* findTierProblems(at: string, tiers: readonly PriceTier[]): Generator<string> {
@@ -182,7 +211,7 @@ function* findTierProblems(at: string, tiers: readonly PriceTier[]): Generator<s
 }
 
 function isFreeOfCharge(prices: Prices): boolean {
-  return isZero(prices.prompt) && compareDecimals(prices.completion, "0") === 0;
+  return isZero(prices.prompt) && isZero(prices.completion);
 }
 
 function findProviderProblems(file: string, providers: readonly ProviderRecord[]): string[] {
@@ -198,17 +227,18 @@ function findProviderProblems(file: string, providers: readonly ProviderRecord[]
   return problems;
 }
 
-function checked<T>(value: T, problems: string[]): Checked<T> {
-  return problems.length === 0 ? { value, problems: [] } : { value: null, problems };
+function parseJson(
+  file: string,
+  text: string,
+): { value: unknown; problem: null } | { value: null; problem: string } {
+  try {
+    return { value: JSON.parse(text), problem: null };
+  } catch (error) {
+    return { value: null, problem: `${file}: not JSON: ${(error as Error).message}` };
+  }
 }
 
-function parseFile<T>(file: string, text: string, schema: z.ZodType): Checked<T> {
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch (error) {
-    return { value: null, problems: [`${file}: not JSON: ${(error as Error).message}`] };
-  }
+function checkSchema<T>(file: string, json: unknown, schema: z.ZodType): Checked<T> {
   const result = schema.safeParse(json);
   if (result.success) return { value: result.data as T, problems: [] };
   const { issues } = result.error;

@@ -10,7 +10,12 @@ import {
   type RelayState,
   stepRelay,
 } from "../../wire/openai-chat/relay-stream.ts";
-import { readBareStatus, readVendorError, type VendorError } from "../../wire/openai-chat/vendor-error.ts";
+import {
+  brokenAnswer,
+  readBareStatus,
+  readVendorError,
+  type VendorError,
+} from "../../wire/openai-chat/vendor-error.ts";
 import { type Exchange, TransportError, type UpstreamResponse } from "../ports/transport.ts";
 import type { Candidate } from "../routing/plan.ts";
 import type { GenerationCall, GenerationDeps } from "./call.ts";
@@ -71,8 +76,10 @@ export async function attempt(context: AttemptContext): Promise<AttemptOutcome> 
   try {
     const response = await exchange.response;
     status = response.status;
-    if (status < 200 || status >= 300) return failed(context, await readRefusal(response), status, response);
-    if (!call.request.stream) return await readWhole(context, response);
+    if (status < 200 || status >= 300) {
+      return failed(context, exchange, response, await readRefusal(response, cutoff));
+    }
+    if (!call.request.stream) return await readWhole(context, exchange, response);
     return await readToFirstToken(context, exchange, response);
   } catch (error) {
     exchange.cancel();
@@ -103,20 +110,25 @@ function openExchange({ deps, call, candidate, repair }: AttemptContext): Exchan
   });
 }
 
-/** A status that is none of success. */
-async function readRefusal(response: UpstreamResponse): Promise<VendorError> {
-  const body = await readBody(response, BOUNDS.errorBodyBytes, "cut");
+/** A status that is none of success. It stands, whatever becomes of the body. */
+async function readRefusal(response: UpstreamResponse, cutoff: Cutoff): Promise<VendorError> {
   try {
+    const body = await readBody(response, BOUNDS.errorBodyBytes, "cut");
     return readVendorError(response.status, JSON.parse(body.toString("utf8")));
-  } catch {
+  } catch (error) {
+    if (cutoff.reason !== null) throw error;
     return readBareStatus(response.status);
   }
 }
 
-async function readWhole(context: AttemptContext, response: UpstreamResponse): Promise<AttemptOutcome> {
+async function readWhole(
+  context: AttemptContext,
+  exchange: Exchange,
+  response: UpstreamResponse,
+): Promise<AttemptOutcome> {
   const body = await readBody(response, BOUNDS.answerBytes, "refuse");
   const reading = readAnswer(body.toString("utf8"), context.identity);
-  if (reading.kind === "error") return failed(context, reading.error, response.status, response);
+  if (reading.kind === "error") return failed(context, exchange, response, reading.error);
   return { kind: "answered", reading, status: response.status };
 }
 
@@ -131,19 +143,18 @@ async function readToFirstToken(
   for (;;) {
     const piece = await next();
     head += piece === null ? endRelay(relay) : stepRelay(relay, latin1(piece));
-    if (relay.error !== null) return failed(context, relay.error, response.status, response, exchange);
+    if (relay.error !== null) return failed(context, exchange, response, relay.error);
     const isOver = piece === null || relay.isDone;
     if (isOver && judgeRelay(relay) !== "complete" && !relay.sawToken) {
-      return failed(context, SAID_NOTHING, response.status, response, exchange);
+      return failed(context, exchange, response, SAID_NOTHING);
     }
     if (isOver || relay.sawToken)
       return { kind: "streaming", begun: { relay, exchange, response, head, isOver } };
-    if (head.length > BOUNDS.heldBytes)
-      return failed(context, SAID_NOTHING, response.status, response, exchange);
+    if (head.length > BOUNDS.heldBytes) return failed(context, exchange, response, SAID_NOTHING);
   }
 }
 
-const SAID_NOTHING: VendorError = { ...readBareStatus(502), message: "it answered with nothing" };
+const SAID_NOTHING = brokenAnswer("the upstream answered with nothing");
 
 /** Bytes read as Latin-1, which is how the relay wants them. */
 export function latin1(piece: Uint8Array): string {
@@ -172,17 +183,17 @@ function readDocument(response: UpstreamResponse): () => Promise<Uint8Array | nu
 
 function failed(
   context: AttemptContext,
-  error: VendorError,
-  status: number,
+  exchange: Exchange,
   response: UpstreamResponse,
-  exchange?: Exchange,
+  error: VendorError,
 ): AttemptOutcome {
-  exchange?.cancel();
+  // What was not read would hold its connection for as long as the upstream likes.
+  exchange.cancel();
   const retryAfterS = parseRetryAfter(response.header("retry-after"), context.deps.clock.now());
   return {
     kind: "failed",
     judgement: judgeVendorError(error, context.candidate, context.size, retryAfterS),
-    status,
+    status: response.status,
   };
 }
 
@@ -204,7 +215,7 @@ function judgeThrown(
   if (cutoff.reason !== null)
     return { kind: "failed", judgement: judgeCut(cutoff.reason, candidate), status };
   if (error instanceof TransportError) {
-    return { kind: "failed", judgement: judgeTransportError(error, candidate), status };
+    return { kind: "failed", judgement: judgeTransportError(error, candidate, status), status };
   }
   throw error;
 }

@@ -43,8 +43,12 @@ export class Cutoff {
     if (this.reason !== null) exchange.cancel();
   }
 
-  /** Starts waiting for something that may take `limitMs`; replaces what was waited for before. */
+  /**
+   * Starts waiting for something that may take `limitMs`; replaces what was waited for before. A first token that did
+   * not come in time ended one attempt and not the generation, so that another may begin.
+   */
   startPhase(reason: "first_token" | "silence", limitMs: number): void {
+    if (this.reason === "first_token") this.reason = null;
     this.phase = { reason, limitMs };
     this.touch();
     this.arm();

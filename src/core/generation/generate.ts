@@ -145,7 +145,7 @@ class Run {
       upstreamModel: candidate.endpoint.name,
       startedAt,
       durationMs: this.deps.clock.now() - startedAt,
-      upstreamStatus: outcome.kind === "failed" || outcome.kind === "answered" ? outcome.status : null,
+      upstreamStatus: statusOfAttempt(outcome),
       error: failure?.code ?? null,
     });
     this.record = { ...this.record, attempts: this.attempts };
@@ -245,6 +245,11 @@ class Run {
 const CLIENT_LEFT = 499;
 
 const NOTHING = { usage: null, finish: null, firstTokenAt: null } as const;
+
+function statusOfAttempt(outcome: AttemptOutcome): number | null {
+  if (outcome.kind === "client_left") return null;
+  return outcome.kind === "streaming" ? outcome.begun.response.status : outcome.status;
+}
 
 function metadataOf(repair: Repair | null): Record<string, unknown> | null {
   if (repair === null) return null;

@@ -3,7 +3,7 @@ import type { VendorError } from "../../wire/openai-chat/vendor-error.ts";
 import type { TransportError } from "../ports/transport.ts";
 import type { Candidate } from "../routing/plan.ts";
 import type { CutReason } from "./cutoff.ts";
-import { redact } from "./redact.ts";
+import { redact, withoutBilling } from "./redact.ts";
 
 /** What a failed attempt means for the request. */
 export interface Judgement {
@@ -36,7 +36,7 @@ export function judgeVendorError(
   retryAfterS: number | null,
 ): Judgement {
   const name = candidate.provider.record.name;
-  const raw = redact(error.message, candidate.key.secret);
+  const raw = cleanWords(error, candidate);
   const metadata = { provider: candidate.provider.record.slug, upstream_status: error.status, raw };
   switch (error.meaning) {
     case "bad_request":
@@ -78,6 +78,13 @@ export function judgeVendorError(
   }
 }
 
+/** What is about the request is the caller's to read whole; of the rest, what concerns our account there is left out. */
+function cleanWords({ meaning, message, status }: VendorError, candidate: Candidate): string {
+  const words = redact(message, candidate.key.secret);
+  if (meaning === "bad_request" || meaning === "context_overflow") return words;
+  return withoutBilling(words) ?? `HTTP ${status}`;
+}
+
 /** The context error in the words that clients look for: plain digits, limit first. */
 export function contextOverflow(
   said: { readonly contextLimit: number | null; readonly contextRequested: number | null },
@@ -93,8 +100,12 @@ export function contextOverflow(
   };
 }
 
-/** Judges a connection that failed before there was an answer. */
-export function judgeTransportError(error: TransportError, candidate: Candidate): Judgement {
+/** Judges a connection that failed before there was an answer. `upstreamStatus` is null where no head had come. */
+export function judgeTransportError(
+  error: TransportError,
+  candidate: Candidate,
+  upstreamStatus: number | null,
+): Judgement {
   const { name, slug } = candidate.provider.record;
   const outOfReach =
     error.kind === "connect_failed" || error.kind === "connect_timeout" || error.kind === "tls_failed";
@@ -110,7 +121,7 @@ export function judgeTransportError(error: TransportError, candidate: Candidate)
   return another({
     code: "upstream_error",
     message: `${name} broke off before it had answered. Repeat the request, or name another model.`,
-    metadata: { provider: slug, upstream_status: null, raw: TRANSPORT_WORDS[error.kind] },
+    metadata: { provider: slug, upstream_status: upstreamStatus, raw: TRANSPORT_WORDS[error.kind] },
     internal: error.message,
   });
 }
@@ -121,7 +132,7 @@ const TRANSPORT_WORDS = {
   tls_failed: "the TLS handshake failed",
   reset: "connection reset",
   truncated: "the answer broke off",
-  protocol: "the answer is not HTTP",
+  protocol: "the answer is not HTTP, or too large",
   cancelled: "cancelled",
 } as const;
 

@@ -118,9 +118,13 @@ class StreamPump {
   private finish(out: string): void {
     const verdict = judgeRelay(this.begun.relay);
     this.leave();
-    if (verdict === "complete") this.complete(out);
-    else this.breakOff(out, this.judge(verdict));
-    this.closeUpstream();
+    if (verdict === "complete") {
+      this.complete(out);
+      this.closeUpstream();
+      return;
+    }
+    this.begun.exchange.cancel();
+    this.breakOff(out, this.judge(verdict));
   }
 
   private complete(out: string): void {
@@ -150,9 +154,14 @@ class StreamPump {
   }
 
   private judge(verdict: RelayVerdict): Failure {
-    const { candidate, size } = this.context;
+    const { deps, candidate, size } = this.context;
     const { error } = this.begun.relay;
-    if (error !== null) return judgeVendorError(error, candidate, size, null).failure;
+    if (error !== null) {
+      const { failure, setAsideMs } = judgeVendorError(error, candidate, size, null);
+      // Too late for this request, in time for the next.
+      if (setAsideMs > 0) deps.cooldowns.setAside(candidate.key.label, deps.clock.now() + setAsideMs);
+      return failure;
+    }
     const { name, slug } = candidate.provider.record;
     const raw = verdict === "empty" ? "the answer is empty" : "the answer broke off before its end";
     return {

@@ -1,9 +1,9 @@
-import type { UsageRecord } from "../usage/records.ts";
+import type { RecordEntry, UsageRecord } from "../usage/records.ts";
 
 /** Where usage records are kept. */
 export interface UsageStore {
-  /** Saves records in one transaction. A record replaces an earlier one of the same id, unless it is `open` and the earlier is not. */
-  saveUsage(records: readonly UsageRecord[]): Promise<void>;
+  /** Saves entries in one transaction. An entry replaces an earlier one of the same id, unless it is `open` and the earlier is not. */
+  saveUsage(entries: readonly RecordEntry[]): Promise<void>;
   findUsage(id: string): Promise<UsageRecord | null>;
   /** Records that a process left `open`. */
   findOpenUsage(): Promise<readonly UsageRecord[]>;

@@ -1,5 +1,11 @@
 import { toDollars } from "../../base/money.ts";
-import type { UsageRecord } from "./records.ts";
+import type { AttemptRecord, UsageRecord } from "./records.ts";
+
+/** Below 500, the status of an attempt that found its provider `unavailable` tells that an account there ran dry. */
+function publicStatus(attempt: AttemptRecord): number | null {
+  const { error, upstreamStatus } = attempt;
+  return error === "unavailable" && upstreamStatus !== null && upstreamStatus < 500 ? null : upstreamStatus;
+}
 
 /** A generation as `GET generation?id=` shows it. Who called is left out: only they can ask. */
 export function describeGeneration(record: UsageRecord): Record<string, unknown> {
@@ -37,7 +43,7 @@ export function describeGeneration(record: UsageRecord): Record<string, unknown>
       upstream_model: attempt.upstreamModel,
       started_at: new Date(attempt.startedAt).toISOString(),
       duration_ms: attempt.durationMs,
-      upstream_status: attempt.upstreamStatus,
+      upstream_status: publicStatus(attempt),
       error_type: attempt.error,
     })),
   };

@@ -1,7 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Journal } from "../ports/journal.ts";
 import type { UsageStore } from "../ports/usage-store.ts";
-import type { UsageRecord } from "./records.ts";
+import type { RecordEntry, UsageRecord } from "./records.ts";
 
 /** How long records wait for company before they go to the store together. Milliseconds. */
 const GATHER_MS = 100;
@@ -36,11 +36,11 @@ export function createRecorder(
   clock: Clock,
   onStoreError: (error: unknown) => void,
 ): Recorder {
-  let waiting = new Map<string, UsageRecord>();
+  let waiting = new Map<string, RecordEntry>();
   let isScheduled = false;
   let saving: Promise<void> | null = null;
   /** The group that is on its way, still to be found by id. */
-  let leaving: ReadonlyMap<string, UsageRecord> = new Map();
+  let leaving: ReadonlyMap<string, RecordEntry> = new Map();
   let healthy = true;
 
   const schedule = (delayMs: number): void => {
@@ -80,12 +80,13 @@ export function createRecorder(
 
   return {
     write(record) {
-      journal.append(JSON.stringify(record));
-      waiting.set(record.id, record);
+      const json = JSON.stringify(record);
+      journal.append(json);
+      waiting.set(record.id, { record, json });
       schedule(GATHER_MS);
     },
     flush: () => journal.flush(),
-    find: async (id) => waiting.get(id) ?? leaving.get(id) ?? (await store.findUsage(id)),
+    find: async (id) => (waiting.get(id) ?? leaving.get(id))?.record ?? (await store.findUsage(id)),
     isFull: () => waiting.size >= MAX_WAITING,
     isHealthy: () => healthy,
     async drain() {
@@ -104,18 +105,19 @@ export async function recoverUsage(
   store: UsageStore,
   now: number,
 ): Promise<{ readonly brought: number; readonly interrupted: number }> {
-  const latest = new Map<string, UsageRecord>();
-  for (const entry of journal.recover()) {
-    const record = JSON.parse(entry) as UsageRecord;
-    latest.set(record.id, record);
+  const latest = new Map<string, RecordEntry>();
+  for (const json of journal.recover()) {
+    const record = JSON.parse(json) as UsageRecord;
+    latest.set(record.id, { record, json });
   }
   if (latest.size > 0) await store.saveUsage([...latest.values()]);
   const open = await store.findOpenUsage();
   if (open.length > 0) {
     await store.saveUsage(
-      open.map(
-        (record) => ({ ...record, outcome: "interrupted", estimated: true, finishedAt: now }) as const,
-      ),
+      open.map((left) => {
+        const record: UsageRecord = { ...left, outcome: "interrupted", estimated: true, finishedAt: now };
+        return { record, json: JSON.stringify(record) };
+      }),
     );
   }
   journal.release(journal.mark());

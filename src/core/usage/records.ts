@@ -60,3 +60,9 @@ export interface UsageRecord {
   readonly finishedAt: number | null;
   readonly attempts: readonly AttemptRecord[];
 }
+
+/** A record and the JSON it is kept as, printed once for journal and store. */
+export interface RecordEntry {
+  readonly record: UsageRecord;
+  readonly json: string;
+}

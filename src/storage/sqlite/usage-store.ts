@@ -1,6 +1,6 @@
 import type { Database } from "bun:sqlite";
 import type { UsageStore } from "../../core/ports/usage-store.ts";
-import type { UsageRecord } from "../../core/usage/records.ts";
+import type { RecordEntry, UsageRecord } from "../../core/usage/records.ts";
 
 interface RecordRow {
   record: string;
@@ -30,13 +30,13 @@ export function createSqliteUsageStore(database: Database): UsageStore {
      WHERE address_hash IS NOT NULL AND created_at > ? ORDER BY created_at`,
   );
 
-  const saveAll = database.transaction((records: readonly UsageRecord[]) => {
-    for (const record of records) save.run(toRow(record));
+  const saveAll = database.transaction((entries: readonly RecordEntry[]) => {
+    for (const entry of entries) save.run(toRow(entry));
   });
 
   return {
-    async saveUsage(records) {
-      saveAll(records);
+    async saveUsage(entries) {
+      saveAll(entries);
     },
     async findUsage(id) {
       const row = byId.get(id);
@@ -51,7 +51,7 @@ export function createSqliteUsageStore(database: Database): UsageStore {
   };
 }
 
-function toRow(record: UsageRecord) {
+function toRow({ record, json }: RecordEntry) {
   return {
     id: record.id,
     accountId: record.accountId,
@@ -66,6 +66,6 @@ function toRow(record: UsageRecord) {
     costNanodollars: record.costNanodollars,
     createdAt: record.createdAt,
     finishedAt: record.finishedAt,
-    record: JSON.stringify(record),
+    record: json,
   };
 }

@@ -14,20 +14,15 @@ export interface Splice {
 export function applySplices(bytes: Buffer, splices: readonly Splice[]): Buffer {
   if (splices.length === 0) return bytes;
   const ordered = splices.toSorted((a, b) => a.start - b.start || a.end - b.end);
-  const inserts = ordered.map((splice) => Buffer.from(splice.insert, "utf8"));
   let size = bytes.length;
-  for (let i = 0; i < ordered.length; i++) {
-    const splice = ordered[i] as Splice;
-    size += (inserts[i] as Buffer).length - (splice.end - splice.start);
-  }
+  for (const { start, end, insert } of ordered) size += Buffer.byteLength(insert) - (end - start);
   const result = Buffer.allocUnsafe(size);
   let from = 0;
   let to = 0;
-  for (let i = 0; i < ordered.length; i++) {
-    const splice = ordered[i] as Splice;
-    to += bytes.copy(result, to, from, splice.start);
-    to += (inserts[i] as Buffer).copy(result, to);
-    from = splice.end;
+  for (const { start, end, insert } of ordered) {
+    if (start > from) to += bytes.copy(result, to, from, start);
+    if (insert !== "") to += result.write(insert, to);
+    from = end;
   }
   bytes.copy(result, to, from);
   return result;

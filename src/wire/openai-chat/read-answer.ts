@@ -4,7 +4,7 @@ import { encodeReasoning, readSpoken } from "./reasoning.ts";
 import type { RelayIdentity } from "./relay-stream.ts";
 import { createToolCallTracker } from "./tool-calls.ts";
 import { asFields, findUsage } from "./usage.ts";
-import { findVendorError, readBareStatus, type VendorError } from "./vendor-error.ts";
+import { brokenAnswer, findVendorError, type VendorError } from "./vendor-error.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -63,7 +63,7 @@ function parse(text: string): Fields | null {
 }
 
 function failed(message: string): AnswerReading {
-  return { kind: "error", error: { ...readBareStatus(502), message } };
+  return { kind: "error", error: brokenAnswer(message) };
 }
 
 interface ChoiceReading {

@@ -15,7 +15,7 @@ import { isFailedFinish, readFinishReason } from "./finish-reason.ts";
 import { encodeReasoning, readSpoken, type Spoken } from "./reasoning.ts";
 import { createToolCallTracker, type ToolCallOut, type ToolCallTracker } from "./tool-calls.ts";
 import { asFields, findUsage } from "./usage.ts";
-import { findVendorError, readBareStatus, type VendorError } from "./vendor-error.ts";
+import { brokenAnswer, findVendorError, type VendorError } from "./vendor-error.ts";
 
 /** What the client's events say of themselves. */
 export interface RelayIdentity {
@@ -104,7 +104,7 @@ function collect(state: RelayState, feed: (onEvent: (data: string, name: string)
     });
   } catch (error) {
     if (!(error instanceof EventTooLargeError)) throw error;
-    state.error ??= { ...readBareStatus(502), message: error.message };
+    state.error ??= brokenAnswer(error.message);
   }
   return out;
 }
@@ -162,7 +162,7 @@ function relayAlike(state: RelayState, data: string): string | null {
 function relayParsed(state: RelayState, data: string, name: string): string {
   const chunk = parseEvent(data);
   if (chunk === null) {
-    state.error = { ...readBareStatus(502), message: "an event of the stream is not JSON" };
+    state.error = brokenAnswer("an event of the stream is not JSON");
     return "";
   }
   const error =
@@ -244,7 +244,7 @@ function holdFinish(
   fields: Record<string, unknown>,
 ): void {
   if (isFailedFinish(reason)) {
-    state.error = { ...readBareStatus(502), message: `the upstream ended the answer with "${reason}"` };
+    state.error = brokenAnswer(`the upstream ended the answer with "${reason}"`);
   }
   if (choice.finish !== null) return;
   choice.finish = reason;

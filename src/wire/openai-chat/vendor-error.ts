@@ -34,10 +34,12 @@ export function findVendorError(body: Fields): VendorError | null {
 
 /** Reads an error body. `status` is the HTTP status it came with. */
 export function readVendorError(status: number, body: unknown): VendorError {
-  const fields = asFields(body) ?? {};
+  // Gemini wraps its error in a list.
+  const fields = asFields(Array.isArray(body) ? body[0] : body) ?? {};
   const error = asFields(fields["error"]) ?? fields;
   const message = readMessage(fields, error);
-  const meant = status >= 400 ? status : readStatus(error);
+  // A redirect is a refusal of its own, whatever its body says.
+  const meant = status === 200 ? readStatus(error) : status;
   const words = `${text(error["code"])} ${text(error["type"])} ${text(error["status"])}`.toLowerCase();
   const overflow = readOverflow(message, words);
   return {
@@ -58,6 +60,11 @@ export function readBareStatus(status: number): VendorError {
     contextLimit: null,
     contextRequested: null,
   };
+}
+
+/** What came with status 200 and is no answer. `message` says what is wrong with it. */
+export function brokenAnswer(message: string): VendorError {
+  return { status: 200, message, meaning: "failed", contextLimit: null, contextRequested: null };
 }
 
 function readMessage(fields: Fields, error: Fields): string {
@@ -102,15 +109,26 @@ const STATUS_WORDS: readonly (readonly [RegExp, number])[] = [
   [/invalid_request|invalid_argument|bad_request|context_length/, 400],
 ];
 
+/** Codes and types by which vendors say that the account has run dry: OpenAI with 429, Anthropic with 400, xAI with 403. */
+const CREDIT_CODES =
+  /insufficient_(quota|balance|credit|funds)|exceeded_current_quota|billing_(hard_limit|not_active)|\b1113\b/;
+/** The same in words. */
 const CREDIT_WORDS =
-  /insufficient_quota|insufficient_(balance|credit|funds)|exceeded your current quota|billing_hard_limit/;
+  /exceeded your current quota|insufficient (balance|credits?|funds)|balance is (too low|insufficient)|(used all|have any|out of) (available )?credits|spending limit|billing hard limit|check your billing|failure to pay/i;
+/** What a vendor repeats of the request; a caller may have put anything there, these words too. */
+const QUOTED = /"[^"]*"|'[^']*'|`[^`]*`/g;
+
+function saysOutOfCredit(words: string, message: string): boolean {
+  // Gemini says it of every limit, those of a minute too.
+  if (words.includes("resource_exhausted")) return false;
+  return CREDIT_CODES.test(words) || CREDIT_WORDS.test(message.replace(QUOTED, ""));
+}
 
 function readMeaning(status: number, words: string, message: string): VendorErrorMeaning {
-  // OpenAI says 429 when an account has run dry.
-  if (status === 402 || CREDIT_WORDS.test(words) || CREDIT_WORDS.test(message.toLowerCase()))
-    return "out_of_credit";
+  if (status === 402 || saysOutOfCredit(words, message)) return "out_of_credit";
   if (status === 401 || status === 403) return "key_refused";
-  if (status === 429) return "rate_limited";
+  // Groq says 413 when a prompt is over the tokens of a minute.
+  if (status === 429 || (status === 413 && words.includes("rate_limit"))) return "rate_limited";
   if (status === 503 || status === 529 || status === 504) return "overloaded";
   if (status === 400 || status === 413 || status === 422) return "bad_request";
   return "failed";
@@ -121,36 +139,47 @@ interface Overflow {
   readonly requested: number | null;
 }
 
-/** How vendors say that a prompt is too long; the groups are the limit and what was asked for, where they name them. */
-const OVERFLOWS: readonly { readonly pattern: RegExp; readonly limit: number; readonly requested: number }[] =
-  [
-    {
-      pattern: /maximum context length is (\d+)(?:.*?(?:requested|resulted in|contains?)[^\d]*(\d+))?/is,
-      limit: 1,
-      requested: 2,
-    },
-    { pattern: /prompt is too long: (\d+) tokens > (\d+)/i, limit: 2, requested: 1 },
-    { pattern: /prompt contains (\d+) tokens.*?maximum.*?(\d+)/is, limit: 2, requested: 1 },
-    {
-      pattern: /token count \(?(\d+)\)? exceeds the maximum number of tokens allowed \(?(\d+)/i,
-      limit: 2,
-      requested: 1,
-    },
-    { pattern: /maximum prompt length is (\d+).*?contains (\d+)/is, limit: 1, requested: 2 },
-  ];
+/**
+ * How vendors say that a prompt is too long. The groups `limit` and `requested` are tokens; a vendor may name neither.
+ */
+const OVERFLOWS: readonly RegExp[] = [
+  // OpenAI, DeepSeek, vLLM and most hosts.
+  /maximum context length is (?<limit>\d+)(?:.*?(?:requested|resulted in|contains?)[^\d]*(?<requested>\d+))?/is,
+  // Anthropic.
+  /prompt is too long: (?<requested>\d+) tokens > (?<limit>\d+)/i,
+  // Fireworks.
+  /prompt is too long: (?<requested>\d+), model maximum context length: (?<limit>\d+)/i,
+  // Mistral.
+  /prompt contains (?<requested>\d+) tokens.*?(?:model with|maximum)\D*(?<limit>\d+)/is,
+  // Gemini.
+  /token count \(?(?<requested>\d+)\)? exceeds the maximum number of tokens allowed \(?(?<limit>\d+)/i,
+  // xAI.
+  /maximum prompt length is (?<limit>\d+).*?contains (?<requested>\d+)/is,
+  // Moonshot.
+  /exceeded model token limit: (?<limit>\d+)(?: \(requested: (?<requested>\d+)\))?/i,
+  // llama.cpp.
+  /request \((?<requested>\d+) tokens\) exceeds the available context size \((?<limit>\d+) tokens\)/i,
+  // Cerebras.
+  /current length is (?<requested>\d+) while limit is (?<limit>\d+)/i,
+  // Cohere.
+  /tokens in the prompt cannot exceed (?<limit>\d+) - received (?<requested>\d+)/i,
+  // Text Generation Inference, Together.
+  /`inputs` tokens \+ `max_new_tokens` must be <= (?<limit>\d+)\. Given: (?<requested>\d+)/i,
+  // DashScope.
+  /range of input length should be \[\d+, ?(?<limit>\d+)\]/i,
+];
+
+const OVERFLOW_CODES = /context_length_exceeded|exceed_context_size|context_window_exceeded/;
+const OVERFLOW_WORDS =
+  /(exceed|too long|larger|greater|over).{0,60}context (window|length|size)|context (window|length|size).{0,40}exceed|too long for requested model|prompt exceeds max length|string with maximum length \d{7}/i;
 
 function readOverflow(message: string, words: string): Overflow | null {
   const plain = message.replace(/(\d),(?=\d{3})/g, "$1");
-  for (const { pattern, limit, requested } of OVERFLOWS) {
-    const match = pattern.exec(plain);
-    if (match !== null) return { limit: number(match[limit]), requested: number(match[requested]) };
+  for (const pattern of OVERFLOWS) {
+    const groups = pattern.exec(plain)?.groups;
+    if (groups) return { limit: number(groups["limit"]), requested: number(groups["requested"]) };
   }
-  const isOverflow =
-    words.includes("context_length_exceeded") ||
-    words.includes("string_above_max_length") ||
-    /(exceed|too long|larger|over).{0,60}context (window|length|size)|context (window|length|size).{0,40}exceed/i.test(
-      plain,
-    );
+  const isOverflow = OVERFLOW_CODES.test(words) || OVERFLOW_WORDS.test(plain);
   return isOverflow ? { limit: null, requested: null } : null;
 }
 

@@ -61,6 +61,7 @@ export function createEventSplitter(maxEventBytes: number): EventSplitter {
 
   return {
     push(piece, onEvent) {
+      if (piece === "") return;
       const text = sawCr || piece.includes("\r") ? unifyLineEnds(piece) : piece;
       const completes = text.includes("\n\n") || (text.startsWith("\n") && held.at(-1)?.endsWith("\n"));
       if (!completes) return hold(text);

@@ -1,0 +1,135 @@
+import type { ModelEndpoint, ModelRecord } from "./records.ts";
+
+/**
+ * Whether a value from a catalog file is a model without fault, quickly: the catalog is read at every start, and
+ * the schema takes ten times as long. It never accepts what the schema rejects (held by a test); where it says no,
+ * the schema says what is wrong, or that nothing is.
+ */
+export function isSoundModel(value: unknown): value is Partial<ModelRecord> {
+  return isRecordOf(value, MODEL, MODEL_NEEDS);
+}
+
+/** A sound model with the nulls that files leave out. */
+export function completeModel(model: Partial<ModelRecord>): ModelRecord {
+  const { description = null, released = null, tokenizer = null, expires = null, endpoints = [] } = model;
+  const complete = {
+    ...model,
+    description,
+    released,
+    tokenizer,
+    expires,
+    endpoints: endpoints.map(completeEndpoint),
+  };
+  return complete as ModelRecord;
+}
+
+function completeEndpoint(endpoint: ModelEndpoint): ModelEndpoint {
+  return endpoint.maxOutputTokens === undefined
+    ? { ...(endpoint as ModelEndpoint), maxOutputTokens: null }
+    : endpoint;
+}
+
+type Check = (value: unknown) => boolean;
+
+const ID = /^[a-z0-9][a-z0-9._-]*\/[a-z0-9][a-z0-9._-]*(?::[a-z0-9][a-z0-9-]*)?$/;
+const ID_CHARS = 256;
+const SLUG = /^[a-z0-9][a-z0-9-]*$/;
+const PRICE = /^(?:0|[1-9]\d{0,11})(?:\.\d{0,17}[1-9])?$/;
+const DAY = /^20\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])$/;
+const LATE_DAY = /^20\d\d-(?:(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31)$/;
+const FORMATS = new Set([
+  "openai-chat",
+  "openai-responses",
+  "anthropic-messages",
+  "gemini",
+  "bedrock-converse",
+  "azure-openai",
+  "cohere-chat",
+]);
+const INPUTS = new Set(["text", "image", "file", "audio", "video"]);
+const OUTPUTS = new Set(["text", "image", "audio", "video"]);
+
+const isText: Check = (value) => typeof value === "string" && value !== "";
+const isTextOrNull: Check = (value) => value === null || typeof value === "string";
+const isTokens: Check = (value) => Number.isSafeInteger(value) && (value as number) > 0;
+const isTokensOrNull: Check = (value) => value === null || isTokens(value);
+const isPrice: Check = (value) => typeof value === "string" && PRICE.test(value);
+const isDayOrNull: Check = (value) =>
+  value === null || (typeof value === "string" && (DAY.test(value) || LATE_DAY.test(value)));
+const isListOf =
+  (check: Check, least: number): Check =>
+  (value) =>
+    Array.isArray(value) && value.length >= least && value.every((item) => check(item));
+
+const PRICES: Readonly<Record<string, Check>> = noPrototype({
+  prompt: isPrice,
+  completion: isPrice,
+  cacheRead: isPrice,
+  cacheWrite: isPrice,
+  audioIn: isPrice,
+  audioOut: isPrice,
+  reasoning: isPrice,
+  request: isPrice,
+  image: isPrice,
+});
+const TIER: Readonly<Record<string, Check>> = noPrototype({ ...PRICES, minPromptTokens: isTokens });
+const ENDPOINT: Readonly<Record<string, Check>> = noPrototype({
+  provider: (value) => typeof value === "string" && SLUG.test(value),
+  name: isText,
+  format: (value) => FORMATS.has(value as string),
+  contextLength: isTokens,
+  maxPromptTokens: isTokens,
+  maxOutputTokens: isTokensOrNull,
+  prices: (value) => value === null || isRecordOf(value, PRICES, PRICES_NEED),
+  priceTiers: isListOf((value) => isRecordOf(value, TIER, TIER_NEEDS), 1),
+  lacks: isListOf(isText, 0),
+});
+const BUDGET: Readonly<Record<string, Check>> = noPrototype({
+  min: (value) => Number.isSafeInteger(value) && (value as number) >= 0,
+  max: isTokens,
+});
+const REASONING: Readonly<Record<string, Check>> = noPrototype({
+  efforts: isListOf(isText, 1),
+  budgetTokens: (value) => isRecordOf(value, BUDGET, []),
+  canDisable: (value) => value === true,
+});
+const MODEL: Readonly<Record<string, Check>> = noPrototype({
+  id: (value) => typeof value === "string" && value.length <= ID_CHARS && ID.test(value),
+  name: isText,
+  description: isTextOrNull,
+  released: isDayOrNull,
+  inputModalities: isListOf((value) => INPUTS.has(value as string), 1),
+  outputModalities: isListOf((value) => OUTPUTS.has(value as string), 1),
+  tokenizer: isTextOrNull,
+  supportedParameters: isListOf(isText, 0),
+  reasoning: (value) => isRecordOf(value, REASONING, []),
+  expires: isDayOrNull,
+  endpoints: isListOf((value) => isRecordOf(value, ENDPOINT, ENDPOINT_NEEDS), 1),
+});
+
+const PRICES_NEED = ["prompt", "completion"];
+const TIER_NEEDS = [...PRICES_NEED, "minPromptTokens"];
+const ENDPOINT_NEEDS = ["provider", "name", "contextLength", "prices"];
+const MODEL_NEEDS = ["id", "name", "inputModalities", "outputModalities", "supportedParameters", "endpoints"];
+
+function isRecordOf(
+  value: unknown,
+  checks: Readonly<Record<string, Check>>,
+  needs: readonly string[],
+): boolean {
+  if (!isRecord(value)) return false;
+  for (const key in value) {
+    const check = checks[key];
+    if (check === undefined || !check(value[key])) return false;
+  }
+  return needs.every((key) => value[key] !== undefined);
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** A table that knows its own names only, not `constructor`. */
+function noPrototype<T extends object>(table: T): T {
+  return Object.assign(Object.create(null) as object, table) as T;
+}

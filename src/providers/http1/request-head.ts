@@ -1,0 +1,44 @@
+import { TransportError, type UpstreamRequest } from "../../core/ports/transport.ts";
+import type { Target } from "./target.ts";
+
+/** The transport says these itself, or never: a caller's would contradict how the message is framed. */
+const OWN_NAMES = new Set([
+  "host",
+  "content-length",
+  "connection",
+  "transfer-encoding",
+  "keep-alive",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "upgrade",
+  "expect",
+]);
+
+const NAME = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/;
+/** A value that would end its line, or that is not bytes. */
+const FORBIDDEN_IN_VALUE = /[^\t\x20-\x7e\x80-\xff]/;
+
+/**
+ * The request's line and headers, a character a byte (latin-1). Throws a `protocol` error, without the value,
+ * for a header that can not stand in a head.
+ */
+export function serializeRequestHead(request: UpstreamRequest, target: Target): string {
+  const { headers, body, method } = request;
+  let head = `${method} ${target.path} HTTP/1.1\r\nhost: ${target.host}\r\n`;
+  let encodingSet = false;
+  for (const name in headers) {
+    if (OWN_NAMES.has(name)) continue;
+    const value = headers[name]!;
+    if (!NAME.test(name))
+      throw new TransportError("protocol", `malformed header name ${JSON.stringify(name)}`);
+    if (FORBIDDEN_IN_VALUE.test(value)) {
+      throw new TransportError("protocol", `forbidden character in header ${name}`);
+    }
+    if (name === "accept-encoding") encodingSet = true;
+    head += `${name}: ${value}\r\n`;
+  }
+  if (!encodingSet) head += "accept-encoding: identity\r\n";
+  if (body !== null || method === "POST") head += `content-length: ${body?.length ?? 0}\r\n`;
+  return `${head}\r\n`;
+}

@@ -1,0 +1,267 @@
+import type { Http1Bounds } from "./bounds.ts";
+
+const CR = 13;
+const LF = 10;
+const SPACE = 32;
+const TAB = 9;
+const COLON = 58;
+const ZERO = 48;
+
+/** `HTTP/1.` */
+const VERSION_PREFIX = Uint8Array.of(72, 84, 84, 80, 47, 49, 46);
+
+/** RFC 9110 `token`: what a header's name consists of. */
+const IS_NAME = tableOf((code) => /[!#$%&'*+\-.^_`|~0-9A-Za-z]/.test(String.fromCharCode(code)));
+/** RFC 9110 `field-content`: visible ASCII, blank, tab, obs-text. No CR, LF, NUL. */
+const IS_VALUE = tableOf((code) => code === TAB || (code >= SPACE && code !== 127));
+
+/** Numbers a head's header lines keep in `fields`: where name and value begin and end. */
+const FIELD_WIDTH = 4;
+
+function tableOf(holds: (code: number) => boolean): Uint8Array {
+  return Uint8Array.from({ length: 256 }, (_, code) => (holds(code) ? 1 : 0));
+}
+
+const latin1Slice = (Buffer.prototype as unknown as { latin1Slice(from: number, to: number): string })
+  .latin1Slice;
+
+/** Bytes as a string with a character for each byte. */
+function decodeLatin1(bytes: Uint8Array, from: number, to: number): string {
+  return latin1Slice.call(bytes, from, to);
+}
+
+/** Compares without regard to case; `name` is lower-case ASCII. */
+function isNamed(bytes: Uint8Array, from: number, name: string): boolean {
+  for (let i = 0; i < name.length; i++) {
+    const byte = bytes[from + i]!;
+    const lower = byte >= 65 && byte <= 90 ? byte + 32 : byte;
+    if (lower !== name.charCodeAt(i)) return false;
+  }
+  return true;
+}
+
+/** The head of an answer. Headers stay bytes until somebody asks for one. */
+export class ResponseHead {
+  readonly status: number;
+  /** Bytes of the body as declared; null when nothing declared it. */
+  readonly contentLength: number | null;
+  readonly chunked: boolean;
+  /** The server keeps the connection open after this answer. */
+  readonly keepAlive: boolean;
+  private readonly block: Uint8Array;
+  private readonly start: number;
+  private readonly fields: readonly number[];
+
+  constructor(reader: HeadReader, block: Uint8Array, start: number) {
+    this.status = reader.status;
+    this.contentLength = reader.contentLength;
+    this.chunked = reader.chunked;
+    this.keepAlive = reader.keepAlive;
+    this.block = block;
+    this.start = start;
+    this.fields = reader.fields;
+  }
+
+  /** The value of the header `name` (lower-case), or null; several of one name are joined by a comma. */
+  header(name: string): string | null {
+    const { block, start, fields } = this;
+    let found: string | null = null;
+    for (let i = 0; i < fields.length; i += FIELD_WIDTH) {
+      const nameAt = fields[i]!;
+      if (fields[i + 1]! - nameAt !== name.length || !isNamed(block, start + nameAt, name)) continue;
+      const value = decodeLatin1(block, start + fields[i + 2]!, start + fields[i + 3]!);
+      found = found === null ? value : `${found}, ${value}`;
+    }
+    return found;
+  }
+}
+
+/**
+ * Reads one head, line by line as lines become whole, so that what it says does not depend on how the bytes
+ * were cut. A head that comes in one piece is not copied.
+ */
+export class HeadReader {
+  /** Why the head is refused; null while it is not. */
+  error: string | null = null;
+  /** The head, once `read` has seen its end. */
+  head: ResponseHead | null = null;
+
+  status = 0;
+  contentLength: number | null = null;
+  chunked = false;
+  keepAlive = true;
+  /** Offsets from the head's first byte. */
+  fields: number[] = [];
+
+  private readonly bounds: Http1Bounds;
+  private kept: Uint8Array | null = null;
+  private keptBytes = 0;
+  /** Where the first line not yet whole begins, from the head's first byte. */
+  private lineAt = 0;
+  private isHttp10 = false;
+
+  constructor(bounds: Http1Bounds) {
+    this.bounds = bounds;
+  }
+
+  /**
+   * Takes `bytes` from `from` on. Gives the offset in `bytes` behind the head when `head` is whole, and -1 when it
+   * needs more or `error` says why it will not be. `bytes` must not be changed afterwards.
+   */
+  read(bytes: Uint8Array, from: number): number {
+    const before = this.keptBytes;
+    if (before > 0) this.keep(bytes, from);
+    const block = before > 0 ? this.kept!.subarray(0, this.keptBytes) : bytes;
+    const start = before > 0 ? 0 : from;
+    const lineAt = this.readLines(block, start, before > 0 ? before : from);
+    if (this.error !== null) return -1;
+    if (this.head !== null) return before > 0 ? from + lineAt - before : lineAt;
+    if (block.length - start > this.bounds.headBytes) return this.refuse("head is over its bound");
+    if (!this.mayBeStatusLine(block, start)) return this.refuse("not HTTP/1.x");
+    if (before === 0) this.keep(bytes, from);
+    this.lineAt = lineAt - start;
+    return -1;
+  }
+
+  /** Reads the whole lines; line ends are looked for from `scanAt` on. Gives where the next line begins. */
+  private readLines(block: Uint8Array, start: number, scanAt: number): number {
+    let lineAt = start + this.lineAt;
+    for (let lf = block.indexOf(LF, scanAt); lf >= 0; lf = block.indexOf(LF, lineAt)) {
+      if (lf + 1 - start > this.bounds.headBytes) this.refuse("head is over its bound");
+      // A bare LF is where servers and proxies disagree about what a message is.
+      else if (lf === lineAt || block[lf - 1] !== CR) this.refuse("line in head does not end in CRLF");
+      else if (this.status === 0) this.readStatusLine(block, lineAt, lf - 1);
+      else if (lf - 1 > lineAt) this.readField(block, start, lineAt, lf - 1);
+      else this.complete(block, start);
+      lineAt = lf + 1;
+      if (this.error !== null || this.head !== null) break;
+    }
+    return lineAt;
+  }
+
+  private refuse(why: string): -1 {
+    this.error = why;
+    return -1;
+  }
+
+  /** Bounded by the head's bound: body bytes behind the head are not worth keeping. */
+  private keep(bytes: Uint8Array, from: number): void {
+    const taken = Math.min(bytes.length - from, this.bounds.headBytes + 1 - this.keptBytes);
+    const needed = this.keptBytes + taken;
+    if (this.kept === null || this.kept.length < needed) {
+      const grown = new Uint8Array(Math.max(needed, 2 * (this.kept?.length ?? 512)));
+      if (this.kept !== null) grown.set(this.kept.subarray(0, this.keptBytes));
+      this.kept = grown;
+    }
+    this.kept.set(bytes.subarray(from, from + taken), this.keptBytes);
+    this.keptBytes = needed;
+  }
+
+  /** Tells a peer that speaks something else by its first bytes, before a line end that may never come. */
+  private mayBeStatusLine(block: Uint8Array, start: number): boolean {
+    const known = Math.min(VERSION_PREFIX.length, block.length - start);
+    for (let i = 0; i < known; i++) {
+      if (block[start + i] !== VERSION_PREFIX[i]) return false;
+    }
+    return true;
+  }
+
+  /** `HTTP/1.x SP 3DIGIT [SP reason]` */
+  private readStatusLine(block: Uint8Array, at: number, end: number): void {
+    const minor = block[at + 7]! - ZERO;
+    const status = (block[at + 9]! - ZERO) * 100 + (block[at + 10]! - ZERO) * 10 + block[at + 11]! - ZERO;
+    const shaped =
+      end - at >= 12 &&
+      this.mayBeStatusLine(block, at) &&
+      (minor === 0 || minor === 1) &&
+      block[at + 8] === SPACE &&
+      isDigit(block[at + 9]!) &&
+      isDigit(block[at + 10]!) &&
+      isDigit(block[at + 11]!) &&
+      status >= 100 &&
+      (end - at === 12 || block[at + 12] === SPACE) &&
+      findValueEnd(block, at + 12, end) === end;
+    if (!shaped) {
+      this.refuse("malformed status line");
+      return;
+    }
+    this.status = status;
+    this.isHttp10 = minor === 0;
+    if (minor === 0) this.keepAlive = false;
+  }
+
+  /** `name ":" OWS value OWS`. A line that begins with a blank (obs-fold) has no name and is refused. */
+  private readField(block: Uint8Array, start: number, at: number, end: number): void {
+    let nameEnd = at;
+    while (nameEnd < end && IS_NAME[block[nameEnd]!] === 1) nameEnd++;
+    if (nameEnd === at || nameEnd === end || block[nameEnd] !== COLON) {
+      this.refuse("malformed header line");
+      return;
+    }
+    let valueAt = nameEnd + 1;
+    while (valueAt < end && isBlank(block[valueAt]!)) valueAt++;
+    if (findValueEnd(block, valueAt, end) !== end) {
+      this.refuse("forbidden byte in a header");
+      return;
+    }
+    let valueEnd = end;
+    while (valueEnd > valueAt && isBlank(block[valueEnd - 1]!)) valueEnd--;
+    if (this.fields.length >= this.bounds.headerCount * FIELD_WIDTH) {
+      this.refuse("too many headers");
+      return;
+    }
+    this.fields.push(at - start, nameEnd - start, valueAt - start, valueEnd - start);
+    this.noteFraming(block, at, nameEnd - at, valueAt, valueEnd);
+  }
+
+  /** The three headers that say where the body ends; their names differ in length, which spares comparing. */
+  private noteFraming(block: Uint8Array, nameAt: number, nameLength: number, from: number, to: number): void {
+    if (nameLength === 14 && isNamed(block, nameAt, "content-length")) {
+      this.noteContentLength(decodeLatin1(block, from, to));
+    } else if (nameLength === 17 && isNamed(block, nameAt, "transfer-encoding")) {
+      this.noteTransferEncoding(decodeLatin1(block, from, to));
+    } else if (nameLength === 10 && isNamed(block, nameAt, "connection")) {
+      const options = decodeLatin1(block, from, to).toLowerCase().split(",");
+      if (options.some((option) => option.trim() === "close")) this.keepAlive = false;
+    }
+  }
+
+  /** RFC 9112 6.3: a repeated length is tolerable only when it says the same. */
+  private noteContentLength(value: string): void {
+    if (!/^\d{1,15}$/.test(value)) {
+      this.refuse("malformed content-length");
+      return;
+    }
+    const length = Number(value);
+    if (this.contentLength !== null && this.contentLength !== length) this.refuse("two content-lengths");
+    this.contentLength = length;
+  }
+
+  /** No `te` is ever sent, so `chunked` alone is what may come. */
+  private noteTransferEncoding(value: string): void {
+    if (this.chunked || value.toLowerCase() !== "chunked") this.refuse("transfer-encoding is not chunked");
+    this.chunked = true;
+  }
+
+  private complete(block: Uint8Array, start: number): void {
+    // Both at once is the sign of a smuggled message, RFC 9112 6.3.
+    if (this.chunked && this.contentLength !== null) this.refuse("content-length beside transfer-encoding");
+    else if (this.chunked && this.isHttp10) this.refuse("transfer-encoding in HTTP/1.0");
+    else this.head = new ResponseHead(this, block, start);
+  }
+}
+
+function isDigit(byte: number): boolean {
+  return byte >= ZERO && byte <= ZERO + 9;
+}
+
+function isBlank(byte: number): boolean {
+  return byte === SPACE || byte === TAB;
+}
+
+/** `end`, or where before it a byte stands that no value may have. */
+function findValueEnd(block: Uint8Array, from: number, end: number): number {
+  let at = from;
+  while (at < end && IS_VALUE[block[at]!] === 1) at++;
+  return at;
+}

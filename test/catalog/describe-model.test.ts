@@ -1,0 +1,131 @@
+import { describe, expect, test } from "bun:test";
+import { loadCatalog } from "../../src/app/load-catalog.ts";
+import { describeModel } from "../../src/core/catalog/describe-model.ts";
+import { describeProvider } from "../../src/core/catalog/describe-provider.ts";
+import type { ModelEndpoint, ModelRecord } from "../../src/core/catalog/records.ts";
+
+function endpoint(rest: Partial<ModelEndpoint> = {}): ModelEndpoint {
+  return {
+    provider: "openai",
+    name: "m",
+    contextLength: 1000,
+    maxOutputTokens: 100,
+    prices: { prompt: "0.000002", completion: "0.000004" },
+    ...rest,
+  };
+}
+
+function model(rest: Partial<ModelRecord> = {}): ModelRecord {
+  return {
+    id: "author/name",
+    name: "Name",
+    description: null,
+    released: "2025-04-14",
+    inputModalities: ["text", "image"],
+    outputModalities: ["text"],
+    tokenizer: null,
+    supportedParameters: ["max_tokens", "tools"],
+    expires: null,
+    endpoints: [endpoint()],
+    ...rest,
+  };
+}
+
+describe("a model record", () => {
+  test("has every field of the contract", () => {
+    expect(describeModel(model(), [endpoint()])).toEqual({
+      id: "author/name",
+      object: "model",
+      created: 1744588800,
+      owned_by: "author",
+      name: "Name",
+      context_length: 1000,
+      pricing: { prompt: "0.000002", completion: "0.000004" },
+      description: "",
+      canonical_slug: "author/name",
+      architecture: { input_modalities: ["text", "image"], output_modalities: ["text"], tokenizer: "Other" },
+      top_provider: { context_length: 1000, max_completion_tokens: 100, is_moderated: false },
+      supported_parameters: ["max_tokens", "tools"],
+      isFree: false,
+      expiration_date: null,
+    });
+  });
+
+  test("promises the smallest context and the highest of each price", () => {
+    const cheap = endpoint({
+      contextLength: 4000,
+      maxOutputTokens: 400,
+      prices: { prompt: "0.000001", completion: "0.00001", cacheRead: "0.0000001" },
+    });
+    const described = describeModel(model(), [endpoint(), cheap]);
+    expect(described).toMatchObject({
+      context_length: 1000,
+      top_provider: { context_length: 4000, max_completion_tokens: 400 },
+      pricing: { prompt: "0.000002", completion: "0.00001", input_cache_read: "0.000002" },
+    });
+  });
+
+  test("lists the highest price at each threshold of any endpoint", () => {
+    const tiered = endpoint({
+      priceTiers: [{ minPromptTokens: 501, prompt: "0.000006", completion: "0.000008" }],
+    });
+    const dear = endpoint({ prices: { prompt: "0.000003", completion: "0.000009" } });
+    expect(describeModel(model(), [tiered, dear])?.pricing).toEqual({
+      prompt: "0.000003",
+      completion: "0.000009",
+      overrides: [{ min_prompt_tokens: 501, prompt: "0.000006", completion: "0.000009" }],
+    });
+  });
+
+  test("leaves out what no endpoint takes", () => {
+    const described = describeModel(model(), [endpoint({ lacks: ["image", "tools"] })]);
+    expect(described).toMatchObject({
+      architecture: { input_modalities: ["text"] },
+      supported_parameters: ["max_tokens"],
+    });
+    expect(
+      describeModel(model(), [endpoint({ lacks: ["tools"] }), endpoint()])?.supported_parameters,
+    ).toContain("tools");
+  });
+
+  test("is free by its id alone", () => {
+    expect(
+      describeModel(model({ id: "author/name:free" }), [
+        endpoint({ prices: { prompt: "0", completion: "0" } }),
+      ])?.isFree,
+    ).toBe(true);
+  });
+
+  test("is not there without a priced endpoint", () => {
+    expect(describeModel(model(), [])).toBeNull();
+    expect(describeModel(model(), [endpoint({ prices: null })])).toBeNull();
+  });
+
+  test("of every shipped model has a context and prices", () => {
+    for (const shipped of loadCatalog({}).data.models) {
+      const described = describeModel(shipped, shipped.endpoints);
+      if (described === null) continue;
+      expect(described.context_length).toBeGreaterThan(0);
+      expect(described.created).toBeGreaterThanOrEqual(0);
+      expect(described.pricing.prompt).toMatch(/^\d+(?:\.\d+)?$/);
+      expect(described.isFree).toBe(described.pricing.prompt === "0" && described.pricing.completion === "0");
+    }
+  });
+});
+
+test("a provider record has every field of the contract, unknown as null", () => {
+  const llama = loadCatalog({}).data.providers.find((provider) => provider.slug === "llama");
+  if (llama === undefined) throw new Error("the catalog has no such provider");
+  expect(describeProvider(llama, 7)).toEqual({
+    slug: "llama",
+    name: "Llama API",
+    displayName: "Llama API",
+    privacy_policy_url: null,
+    terms_of_service_url: null,
+    status_page_url: null,
+    headquarters: "US",
+    datacenters: null,
+    byokEnabled: true,
+    models: 7,
+  });
+});

@@ -1,0 +1,261 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createFetchSource } from "../../src/app/fetch-source.ts";
+import { type ImportOutcome, importCatalog } from "../../src/app/import-catalog.ts";
+import { loadCatalog, OVERRIDE_FILE, SHIPPED_CATALOG_DIRECTORY } from "../../src/app/load-catalog.ts";
+import { sourceModel, sourceText } from "./source-fixture.ts";
+
+const clock = { now: () => Date.parse("2026-07-03T12:00:00Z"), after: () => never(), every: () => never() };
+
+/** As many models as the shipped catalog has, so that an import of them is no shrinking. */
+const plenty = Array.from({ length: 600 }, (_, index) => sourceModel(`gpt-${index}-test`));
+const sound = sourceText({ openai: plenty }, "object");
+const few = sourceText({ openai: plenty.slice(0, 3) });
+
+let home: string;
+let directory: string;
+let override: string;
+let server: ReturnType<typeof Bun.serve>;
+
+beforeAll(() => {
+  server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    routes: {
+      "/api.json": new Response(sound),
+      "/gone": new Response("not found", { status: 404 }),
+      "/broken": new Response("oops", { status: 500 }),
+      "/moved": Response.redirect("/api.json", 302),
+      "/page": new Response("<!doctype html><title>models</title>", {
+        headers: { "content-type": "text/html" },
+      }),
+      "/cut": new Response(sound.slice(0, sound.length / 2)),
+      "/shape": new Response('{"data":[]}'),
+      "/empty": new Response("{}"),
+      "/nothing": new Response(""),
+      "/few": new Response(few),
+      "/huge": new Response("x".repeat(4096)),
+      "/slow": () => new Promise<Response>(() => {}),
+    },
+  });
+});
+
+afterAll(() => server.stop(true));
+
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), "catalog-"));
+  directory = join(home, "catalog");
+  override = join(home, "data", OVERRIDE_FILE);
+  cpSync(SHIPPED_CATALOG_DIRECTORY, directory, { recursive: true });
+});
+
+afterEach(() => rmSync(home, { recursive: true, force: true }));
+
+function never(): never {
+  throw new Error("an import needs no timer");
+}
+
+function at(path: string): string {
+  return `http://127.0.0.1:${server.port}${path}`;
+}
+
+function write(name: string, text: string): string {
+  const file = join(home, name);
+  writeFileSync(file, text);
+  return file;
+}
+
+function snapshot(): Record<string, string> {
+  const files = readdirSync(home, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  return Object.fromEntries(
+    files.map((entry) => [
+      join(entry.parentPath, entry.name),
+      readFileSync(join(entry.parentPath, entry.name), "utf8"),
+    ]),
+  );
+}
+
+function importInto(
+  target: string,
+  rest: Partial<Parameters<typeof importCatalog>[0]> = {},
+): Promise<ImportOutcome> {
+  return importCatalog({ source: at("/api.json"), target, clock, catalogDirectory: directory, ...rest });
+}
+
+describe("a bad source changes nothing and says why", () => {
+  for (const [path, reason] of [
+    ["/gone", "answers 404"],
+    ["/broken", "answers 500"],
+    ["/moved", "redirect"],
+    ["/page", "web page"],
+    ["/cut", "cut off"],
+    ["/shape", "not a list of providers"],
+    ["/empty", "lists no models"],
+    ["/nothing", "is empty"],
+    ["/few", "broken list"],
+  ] as const) {
+    for (const into of ["catalog", "data"] as const) {
+      test(`${path} into the ${into} directory: ${reason}`, async () => {
+        const before = snapshot();
+        const outcome = await importInto(into === "catalog" ? directory : override, { source: at(path) });
+        expect(outcome).toMatchObject({ ok: false, written: false });
+        expect(outcome.lines.join("\n")).toContain(reason);
+        expect(outcome.lines.at(-1)).toBe("nothing was changed");
+        expect(snapshot()).toEqual(before);
+      });
+    }
+  }
+
+  for (const [source, reason] of [
+    ["/no/such/file.json", "cannot be read"],
+    ["http://127.0.0.1:1/api.json", "cannot be fetched"],
+    ["http://example.com/api.json", "not an https address"],
+    ["ftp://127.0.0.1/api.json", "not an https address"],
+    ["https://", "not an address"],
+  ] as const) {
+    test(`${source}: ${reason}`, async () => {
+      const outcome = await importInto(override, { source });
+      expect(outcome.ok).toBe(false);
+      expect(outcome.lines.join("\n")).toContain(reason);
+      expect(existsSync(override)).toBe(false);
+    });
+  }
+
+  test("one larger than the bound", async () => {
+    const outcome = await importInto(override, {
+      source: at("/huge"),
+      fetchSource: createFetchSource({ bytes: 1024 }),
+    });
+    expect(outcome.lines[0]).toContain("larger than 1024 bytes");
+  });
+
+  test("one that does not answer in time", async () => {
+    const outcome = await importInto(override, {
+      source: at("/slow"),
+      fetchSource: createFetchSource({ timeoutMs: 20 }),
+    });
+    expect(outcome.lines[0]).toContain("does not answer within 20 ms");
+  });
+
+  test("a target that cannot be written", async () => {
+    const blocker = write("blocker", "a file where a directory should be");
+    const outcome = await importInto(join(blocker, "catalog.json"));
+    expect(outcome).toMatchObject({ ok: false, written: false });
+  });
+});
+
+describe("an import into the data directory", () => {
+  test("is loaded from there, with the providers as shipped", async () => {
+    const outcome = await importInto(override);
+    expect(outcome).toMatchObject({ ok: true, written: true });
+    expect(outcome.lines[0]).toBe("600 models, 600 with a price");
+    const loaded = loadCatalog({ dataDirectory: join(home, "data"), catalogDirectory: directory });
+    expect(loaded).toMatchObject({ origin: "data directory", problems: [] });
+    expect(loaded.data.models).toHaveLength(600);
+    expect(loaded.data.source).toBe(`${at("/api.json")}, 2026-07-03`);
+    expect(loaded.data.providers).toEqual(loadCatalog({ catalogDirectory: directory }).data.providers);
+  });
+
+  test("again with the same source changes nothing", async () => {
+    await importInto(override);
+    const outcome = await importInto(override, { clock: { ...clock, now: () => 0 } });
+    expect(outcome).toMatchObject({ ok: true, written: false });
+    expect(outcome.lines.slice(-2)).toEqual(["no difference", "nothing to change"]);
+  });
+
+  test("names a price that jumped", async () => {
+    await importInto(override);
+    const dearer = [sourceModel("gpt-0-test", { cost: { input: 10, output: 2 } }), ...plenty.slice(1)];
+    const outcome = await importInto(override, {
+      source: write("dearer.json", sourceText({ openai: dearer })),
+    });
+    expect(outcome.lines).toContain(
+      "~ openai/gpt-0-test: openai (gpt-0-test): prompt 0.000001 -> 0.00001 (x10) !",
+    );
+  });
+
+  test("rehearsed writes nothing", async () => {
+    const before = snapshot();
+    const outcome = await importInto(override, { dryRun: true });
+    expect(outcome).toMatchObject({ ok: true, written: false });
+    expect(outcome.lines).toContain("+ openai/gpt-0-test");
+    expect(snapshot()).toEqual(before);
+  });
+
+  test("leaves no temporary file behind", async () => {
+    await importInto(override);
+    expect(readdirSync(join(home, "data"))).toEqual([OVERRIDE_FILE]);
+  });
+});
+
+describe("a catalog in the data directory that is not sound", () => {
+  for (const [what, damage, reason] of [
+    ["cut off", (text: string) => text.slice(0, -100), "not JSON"],
+    ["of another shape", () => '{"models":[]}', "source"],
+    [
+      "with a price as a number",
+      (text: string) => text.replace('"prompt": "0.000001"', '"prompt": 1'),
+      "prices.prompt",
+    ],
+    [
+      "with an unknown provider",
+      (text: string) => text.replace('"provider": "openai"', '"provider": "nobody"'),
+      "no such provider",
+    ],
+    [
+      "with a model twice",
+      (text: string) => text.replace("openai/gpt-1-test", "openai/gpt-0-test"),
+      "is there twice",
+    ],
+    [
+      "with a paid model for nothing",
+      (text: string) =>
+        text.replace('"prompt": "0.000001", "completion": "0.000002"', '"prompt": "0", "completion": "0"'),
+      "belong together",
+    ],
+  ] as const) {
+    test(`${what}, is not used, and why is said`, async () => {
+      await importInto(override);
+      writeFileSync(override, damage(readFileSync(override, "utf8")));
+      const loaded = loadCatalog({ dataDirectory: join(home, "data"), catalogDirectory: directory });
+      expect(loaded.origin).toBe("shipped");
+      expect(loaded.problems.join("\n")).toContain(reason);
+      expect(loaded.problems.at(-1)).toContain("using the shipped catalog");
+    });
+  }
+
+  test("is replaced by the next import", async () => {
+    await importInto(override);
+    writeFileSync(override, "{");
+    expect(await importInto(override)).toMatchObject({ ok: true, written: true });
+    expect(loadCatalog({ dataDirectory: join(home, "data") }).origin).toBe("data directory");
+  });
+});
+
+describe("an import into the catalog directory", () => {
+  test("replaces the models and leaves what people wrote", async () => {
+    const reviewed = ["providers.json", "import-rules.json", "README.md"].map((name) =>
+      join(directory, name),
+    );
+    const before = reviewed.map((file) => readFileSync(file, "utf8"));
+    const outcome = await importInto(directory, { label: "a test" });
+    expect(outcome).toMatchObject({ ok: true, written: true });
+    expect(readdirSync(join(directory, "models"))).toEqual(["openai.json"]);
+    expect(reviewed.map((file) => readFileSync(file, "utf8"))).toEqual(before);
+    expect(readdirSync(directory).sort()).toEqual(readdirSync(SHIPPED_CATALOG_DIRECTORY).sort());
+    expect(loadCatalog({ catalogDirectory: directory }).data.source).toBe("a test");
+  });
+});
+
+test("a damaged shipped catalog is named by file and place", () => {
+  const file = join(directory, "models", "openai.json");
+  writeFileSync(
+    file,
+    readFileSync(file, "utf8").replace('"contextLength": 200000', '"contextLength": "many"'),
+  );
+  expect(() => loadCatalog({ catalogDirectory: directory })).toThrow(
+    /openai\.json: \[0\] \(openai\/[^)]+\)\.endpoints\[0\] \(azure\)\.contextLength/,
+  );
+});

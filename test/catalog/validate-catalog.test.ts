@@ -1,0 +1,155 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { loadCatalog } from "../../src/app/load-catalog.ts";
+import { isSoundModel } from "../../src/core/catalog/is-sound-model.ts";
+import type { ModelRecord } from "../../src/core/catalog/records.ts";
+import {
+  findModelProblems,
+  isModelBySchema,
+  parseModels,
+  parseProviders,
+} from "../../src/core/catalog/validate-catalog.ts";
+
+const { data } = loadCatalog({});
+
+/** Values that are right somewhere and wrong elsewhere. */
+const anything = fc.oneof(
+  fc.constantFrom(
+    null,
+    true,
+    0,
+    -1,
+    1.5,
+    1e300,
+    "",
+    "text",
+    "file",
+    "0",
+    "0.10",
+    "1e-7",
+    "-1",
+    "2025-02-29",
+    "2025-02-30",
+    "gemini",
+    "constructor",
+  ),
+  fc.constantFrom(
+    [],
+    {},
+    [""],
+    ["text"],
+    [null],
+    { prompt: "0" },
+    { min: 0 },
+    { prompt: "1", completion: "1" },
+  ),
+  fc.jsonValue({ maxDepth: 2 }),
+);
+
+/** A copy with one place, found by walking down as the numbers say, put in the place of another value or away. */
+function damage(model: ModelRecord, walk: readonly number[], value: unknown, extra: boolean): unknown {
+  const copy = structuredClone(model) as unknown as Record<string, unknown>;
+  let at: Record<string, unknown> = copy;
+  for (const [depth, step] of walk.entries()) {
+    const keys = Object.keys(at);
+    const key = keys[step % Math.max(keys.length, 1)];
+    if (key === undefined) break;
+    const next = at[key];
+    if (depth + 1 < walk.length && typeof next === "object" && next !== null) {
+      at = next as Record<string, unknown>;
+      continue;
+    }
+    if (extra) at[`${key}x`] = value;
+    else if (value === undefined) delete at[key];
+    else at[key] = value;
+    break;
+  }
+  return JSON.parse(JSON.stringify(copy));
+}
+
+describe("the quick check", () => {
+  test("takes every shipped model, and so does the schema", () => {
+    for (const model of data.models)
+      expect([model.id, isSoundModel(model), isModelBySchema(model)]).toEqual([model.id, true, true]);
+  });
+
+  test("never takes what the schema rejects", () => {
+    const walk = fc.array(fc.nat(40), { minLength: 1, maxLength: 5 });
+    const value = fc.option(anything, { nil: undefined });
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...data.models),
+        walk,
+        value,
+        fc.boolean(),
+        (model, steps, replacement, extra) => {
+          const damaged = damage(model, steps, replacement, extra);
+          if (isSoundModel(damaged)) expect(isModelBySchema(damaged)).toBe(true);
+        },
+      ),
+      { numRuns: 3000 },
+    );
+  });
+});
+
+describe("a faulty file is named with the place of the fault", () => {
+  const [model] = data.models;
+  for (const [what, change, place] of [
+    ["an id without author", { id: "name" }, "[0] (name).id: not of the form author/name"],
+    ["an upper-case id", { id: "A/b" }, "[0] (A/b).id"],
+    ["no endpoints", { endpoints: [] }, ".endpoints"],
+    ["an unknown field", { color: "red" }, "Unrecognized key"],
+    ["a day that is none", { released: "2025-13-01" }, ".released"],
+  ] as const) {
+    test(what, () => {
+      const { value, problems } = parseModels("models/x.json", JSON.stringify([{ ...model, ...change }]));
+      expect(value).toBeNull();
+      expect(problems.join("\n")).toStartWith("models/x.json: ");
+      expect(problems.join("\n")).toContain(place);
+    });
+  }
+
+  for (const [what, text, place] of [
+    ["not JSON", "{", "providers.json: not JSON"],
+    ["no rows", "[]", "providers.json: the file"],
+    [
+      "an address ending in a slash",
+      JSON.stringify([{ ...data.providers[0], baseUrl: "https://a.example/" }]),
+      "ends in a slash",
+    ],
+    [
+      "an address that is not https",
+      JSON.stringify([{ ...data.providers[0], baseUrl: "http://a.example" }]),
+      ".baseUrl",
+    ],
+    [
+      "neither address nor template",
+      JSON.stringify([{ ...data.providers[0], baseUrl: null }]),
+      "needs one of",
+    ],
+    ["a row twice", JSON.stringify([data.providers[0], data.providers[0]]), "is there twice"],
+  ] as const) {
+    test(what, () => expect(parseProviders("providers.json", text).problems.join("\n")).toContain(place));
+  }
+});
+
+test("price tiers must rise and have prices", () => {
+  const [model] = data.models as [ModelRecord];
+  const tier = { minPromptTokens: 5, prompt: "0.1", completion: "0.1" };
+  const endpoint = {
+    provider: "openai",
+    name: "m",
+    contextLength: 1,
+    maxOutputTokens: null,
+    prices: { prompt: "0.1", completion: "0.1" },
+  };
+  const faults = (endpoints: ModelRecord["endpoints"]) =>
+    findModelProblems([{ ...model, id: "a/b", endpoints }], data.providers);
+  expect(faults([{ ...endpoint, priceTiers: [tier, { ...tier, minPromptTokens: 6 }] }])).toEqual([]);
+  expect(faults([{ ...endpoint, priceTiers: [tier, tier] }])).toEqual([
+    "a/b: openai m: price tiers do not rise",
+  ]);
+  expect(faults([{ ...endpoint, prices: null, priceTiers: [tier] }])).toEqual([
+    "a/b: openai m: price tiers without prices",
+  ]);
+});

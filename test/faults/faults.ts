@@ -1,0 +1,685 @@
+import {
+  chunkOf,
+  closing,
+  documentOf,
+  healthy,
+  opening,
+  type Play,
+  textOf,
+  USAGE,
+  type VendorCall,
+} from "../support/vendor.ts";
+import type { Outcome } from "./outcome.ts";
+import { KEY_A } from "./two-vendors.ts";
+
+/** One way in which the first vendor fails, and what the client gets for it. */
+export interface Fault {
+  /** Completes "a vendor that …". */
+  readonly what: string;
+  /** What vendor-a does; where another takes its place, `at` says so. */
+  readonly play?: Play;
+  /** In place of vendor-a: one that refuses connections, or one that accepts them and says nothing. */
+  readonly at?: "down" | "mute";
+  /** What vendor-b does, where it is not well. */
+  readonly second?: Play;
+  /** Time that passes while the vendor stands at its gate. Milliseconds. */
+  readonly passMs?: { readonly streamed: number; readonly whole: number };
+  /** A stream has its first token before the vendor stands at its gate. */
+  readonly speaksFirst?: true;
+  readonly streamed: Promised;
+  readonly whole: Promised;
+}
+
+/** What is promised without and with a second vendor. */
+interface Promised {
+  readonly alone: Outcome;
+  readonly both: Outcome;
+}
+
+const FIRST: Outcome = { kind: "answer", by: "vendor-a", attempts: 1, text: "Alpha one two" };
+const SECOND: Outcome = { kind: "answer", by: "vendor-b", attempts: 2, text: "Beta one two" };
+
+/** The second vendor makes good what the first could not. */
+const madeGood = (alone: Outcome): Promised => ({ alone, both: SECOND });
+/** No second vendor is asked. */
+const final = (outcome: Outcome): Promised => ({ alone: outcome, both: outcome });
+const FINE = final(FIRST);
+
+type Metadata = Readonly<Record<string, unknown>>;
+
+function refusal(
+  status: number,
+  type: string,
+  metadata: Metadata,
+  retryAfter: number | null = null,
+  attempts = 1,
+): Outcome {
+  return { kind: "refusal", status, type, attempts, metadata, retryAfter };
+}
+
+const upstreamError = (upstreamStatus: number | null, raw: string, provider = "vendor-a") =>
+  refusal(502, "upstream_error", { provider, upstream_status: upstreamStatus, raw });
+
+const unavailable = (upstreamStatus: number | null, raw: string, retryAfter: number, provider = "vendor-a") =>
+  refusal(503, "unavailable", { provider, upstream_status: upstreamStatus, raw }, retryAfter);
+
+const broken = (code: number, type: string, text = "Alpha one"): Outcome => ({
+  kind: "break",
+  code,
+  type,
+  text,
+});
+const BROKEN_OFF = broken(502, "upstream_error");
+
+/** Nothing in it says that the gateway's own account ran dry. */
+const OUT_OF_CREDIT = unavailable(null, "unavailable", 60);
+
+const says = (message: string, more: Metadata = {}) => ({ error: { message, ...more } });
+const status =
+  (code: number, body: unknown, headers: Readonly<Record<string, string>> = {}): Play =>
+  (call) =>
+    call.respond(code, body, headers);
+
+/** Events of a stream; in a document, `body`. */
+const eventsOr =
+  (body: unknown, ...events: readonly unknown[]): Play =>
+  async (call) => {
+    if (!call.isStream) return call.respond(200, body);
+    await call.begin();
+    await call.events(...events);
+    await call.end();
+  };
+
+/** The first words of a stream, which the client has before `then`; in a document, `body`. */
+const speaksThen =
+  (body: unknown, then: (call: VendorCall) => Promise<void> | void): Play =>
+  async (call) => {
+    if (!call.isStream) return call.respond(200, body);
+    await speak(call);
+    await then(call);
+  };
+
+async function speak(call: VendorCall): Promise<void> {
+  await call.begin();
+  await call.events(...opening("Alpha one"));
+  await call.gate();
+}
+
+const lateEvents = (body: unknown, ...events: readonly unknown[]): Play =>
+  speaksThen(body, async (call) => {
+    await call.events(...events);
+    await call.end();
+  });
+
+const RATE_LIMITED = says("You are too fast.", { type: "requests", code: "rate_limit_exceeded" });
+const NO_CREDIT = says("Your account balance is empty, check your billing details.", { code: 402 });
+const QUOTA = says("You exceeded your current quota, please check your plan and billing details.", {
+  type: "insufficient_quota",
+  code: "insufficient_quota",
+});
+const LEAKY = `It failed for ${KEY_A} of org-abc123def456.`;
+const CLEANED = "It failed for [redacted] of [redacted].";
+const HTML = "<!doctype html><html><body><h1>Welcome</h1></body></html>";
+const NOT_JSON_EVENT = "an event of the stream is not JSON";
+const NOT_JSON = "the upstream's answer is not JSON";
+const limited = (retryAfter: number, attempts = 1) =>
+  refusal(
+    429,
+    "rate_limit_exceeded",
+    { provider: "vendor-a", upstream_status: 429, raw: "You are too fast.", limit_source: "upstream" },
+    retryAfter,
+    attempts,
+  );
+
+const connecting: readonly Fault[] = [
+  {
+    what: "refuses the connection",
+    at: "down",
+    streamed: madeGood(unavailable(null, "connection failed", 5, "vendor-down")),
+    whole: madeGood(unavailable(null, "connection failed", 5, "vendor-down")),
+  },
+  {
+    what: "does not complete the connection within 10 s",
+    at: "mute",
+    passMs: { streamed: 10_000, whole: 10_000 },
+    streamed: madeGood(unavailable(null, "connecting took too long", 5, "vendor-mute")),
+    whole: madeGood(unavailable(null, "connecting took too long", 5, "vendor-mute")),
+  },
+  {
+    what: "resets the connection before it answers",
+    play: (call) => call.connection.reset(),
+    streamed: madeGood(upstreamError(null, "connection reset")),
+    whole: madeGood(upstreamError(null, "connection reset")),
+  },
+  {
+    what: "closes the connection before it answers",
+    play: (call) => call.connection.end(),
+    streamed: madeGood(upstreamError(null, "connection reset")),
+    whole: madeGood(upstreamError(null, "connection reset")),
+  },
+  {
+    what: "speaks something that is not HTTP",
+    play: async (call) => {
+      await call.connection.write("220 mail.example ESMTP\r\n\r\n");
+      call.connection.end();
+    },
+    streamed: madeGood(upstreamError(null, "the answer is not HTTP, or too large")),
+    whole: madeGood(upstreamError(null, "the answer is not HTTP, or too large")),
+  },
+];
+
+const same = (outcome: Outcome) => ({ streamed: madeGood(outcome), whole: madeGood(outcome) });
+
+const statuses: readonly Fault[] = [
+  {
+    what: "refuses the gateway's key with 401",
+    play: status(401, says(`Incorrect API key provided: ${KEY_A}.`, { code: "invalid_api_key" })),
+    ...same(upstreamError(401, "the key was refused")),
+  },
+  {
+    what: "refuses the gateway's key with 403",
+    play: status(403, says(LEAKY)),
+    ...same(upstreamError(403, "the key was refused")),
+  },
+  { what: "answers 402", play: status(402, NO_CREDIT), ...same(OUT_OF_CREDIT) },
+  { what: "answers 402 in HTML", play: status(402, HTML), ...same(OUT_OF_CREDIT) },
+  {
+    what: "answers 429 with Retry-After",
+    play: status(429, RATE_LIMITED, { "retry-after": "7" }),
+    ...same(limited(7)),
+  },
+  { what: "answers 429 without Retry-After", play: status(429, RATE_LIMITED), ...same(limited(1)) },
+  {
+    what: "answers 429 with a date in Retry-After",
+    // The test clock began in November 2023.
+    play: status(429, RATE_LIMITED, { "retry-after": "Wed, 01 Jan 2025 00:00:00 GMT" }),
+    ...same(limited(3_600)),
+  },
+  {
+    what: "answers 429, as the next one does with a shorter wait",
+    play: status(429, RATE_LIMITED, { "retry-after": "7" }),
+    second: status(429, RATE_LIMITED, { "retry-after": "3" }),
+    streamed: { alone: limited(7), both: limitedAtSecond(3) },
+    whole: { alone: limited(7), both: limitedAtSecond(3) },
+  },
+  {
+    what: "answers 429, as the next one does with a longer wait",
+    play: status(429, RATE_LIMITED, { "retry-after": "3" }),
+    second: status(429, RATE_LIMITED, { "retry-after": "7" }),
+    streamed: { alone: limited(3), both: limited(3, 2) },
+    whole: { alone: limited(3), both: limited(3, 2) },
+  },
+  { what: "answers 429 because its account ran dry", play: status(429, QUOTA), ...same(OUT_OF_CREDIT) },
+  { what: "answers 500", play: status(500, says(LEAKY)), ...same(upstreamError(500, CLEANED)) },
+  {
+    what: "answers 503 with Retry-After",
+    play: status(503, says("Busy."), { "retry-after": "30" }),
+    ...same(unavailable(503, "Busy.", 30)),
+  },
+  {
+    what: "answers 503 without Retry-After",
+    play: status(503, says("Busy.")),
+    ...same(unavailable(503, "Busy.", 5)),
+  },
+  {
+    what: "answers 529",
+    play: status(529, { type: "error", error: { type: "overloaded_error", message: "Overloaded" } }),
+    ...same(unavailable(529, "Overloaded", 5)),
+  },
+  {
+    what: "answers 502 in HTML",
+    play: status(502, HTML, { "content-type": "text/html" }),
+    ...same(upstreamError(502, "HTTP 502")),
+  },
+  {
+    what: "answers 500 and breaks off in the middle of the reason",
+    play: async (call) => {
+      await call.begin(500);
+      await call.piece('{"error": {"mess');
+      call.connection.reset();
+    },
+    ...same(upstreamError(500, "HTTP 500")),
+  },
+  {
+    what: "redirects",
+    play: status(302, "", { location: "http://127.0.0.1:1/elsewhere" }),
+    ...same(upstreamError(302, "HTTP 302")),
+  },
+  {
+    what: "redirects in JSON",
+    play: status(307, says("Moved."), { location: "http://127.0.0.1:1/elsewhere" }),
+    ...same(upstreamError(307, "Moved.")),
+  },
+  {
+    what: "refuses the request itself with 400",
+    play: status(400, says(`temperature is too high. ${LEAKY}`)),
+    streamed: final(requestRefused(`temperature is too high. ${CLEANED}`)),
+    whole: final(requestRefused(`temperature is too high. ${CLEANED}`)),
+  },
+  {
+    what: "finds the prompt too long",
+    play: status(
+      400,
+      says("This model's maximum context length is 4096 tokens. However, you requested 5000 tokens."),
+    ),
+    streamed: final(overflow()),
+    whole: final(overflow()),
+  },
+];
+
+function limitedAtSecond(retryAfter: number): Outcome {
+  const metadata = { provider: "vendor-b", upstream_status: 429, raw: "You are too fast." };
+  return refusal(429, "rate_limit_exceeded", { ...metadata, limit_source: "upstream" }, retryAfter, 2);
+}
+
+function requestRefused(raw: string): Outcome {
+  return refusal(400, "invalid_request", { provider: "vendor-a", upstream_status: 400, raw });
+}
+
+function overflow(): Outcome {
+  return refusal(400, "context_length_exceeded", {
+    provider: "vendor-a",
+    upstream_status: 400,
+    raw: "This model's maximum context length is 4096 tokens. However, you requested 5000 tokens.",
+    limit: 4096,
+    requested: 5000,
+  });
+}
+
+const SERVER_ERROR = says(LEAKY, { code: 500, type: "server_error" });
+const NOTHING = "the upstream answered with nothing";
+
+const insideOk: readonly Fault[] = [
+  {
+    what: "says 402 in the body of a 200",
+    play: status(200, NO_CREDIT),
+    ...same(OUT_OF_CREDIT),
+  },
+  { what: "says 402 in its first event", play: eventsOr(NO_CREDIT, NO_CREDIT), ...same(OUT_OF_CREDIT) },
+  {
+    what: "says 402 in a late event",
+    play: lateEvents(NO_CREDIT, NO_CREDIT),
+    streamed: final(broken(503, "unavailable")),
+    whole: madeGood(OUT_OF_CREDIT),
+  },
+  {
+    what: "says in a late event that its account ran dry",
+    play: lateEvents(QUOTA, QUOTA),
+    streamed: final(broken(503, "unavailable")),
+    whole: madeGood(OUT_OF_CREDIT),
+  },
+  {
+    what: "says an error in the body of a 200",
+    play: status(200, SERVER_ERROR),
+    ...same(upstreamError(500, CLEANED)),
+  },
+  {
+    what: "says an error in its first event",
+    play: eventsOr(SERVER_ERROR, SERVER_ERROR),
+    ...same(upstreamError(500, CLEANED)),
+  },
+  {
+    what: "says an error in an event of that name",
+    play: async (call) => {
+      if (!call.isStream) return call.respond(200, SERVER_ERROR);
+      await call.begin();
+      await call.piece(`event: error\ndata: ${JSON.stringify(SERVER_ERROR.error)}\n\n`);
+      await call.end();
+    },
+    ...same(upstreamError(500, CLEANED)),
+  },
+  {
+    what: "says an error in a late event",
+    play: lateEvents(SERVER_ERROR, SERVER_ERROR, "[DONE]"),
+    streamed: final(BROKEN_OFF),
+    whole: madeGood(upstreamError(500, CLEANED)),
+  },
+  {
+    what: "says in a late event that it limits",
+    play: lateEvents(says("You are too fast.", { code: 429 }), says("You are too fast.", { code: 429 })),
+    streamed: final(broken(429, "rate_limit_exceeded")),
+    whole: madeGood(limited(1)),
+  },
+  {
+    what: "answers 200 with HTML",
+    play: status(200, HTML, { "content-type": "text/html" }),
+    streamed: madeGood(upstreamError(200, NOT_JSON_EVENT)),
+    whole: madeGood(upstreamError(200, NOT_JSON)),
+  },
+  {
+    what: "answers 200 with HTML that calls itself an event stream",
+    play: status(200, HTML, { "content-type": "text/event-stream" }),
+    streamed: madeGood(upstreamError(200, NOTHING)),
+    whole: madeGood(upstreamError(200, NOT_JSON)),
+  },
+  {
+    what: "answers 200 with nothing",
+    play: status(200, ""),
+    streamed: madeGood(upstreamError(200, NOTHING)),
+    whole: madeGood(upstreamError(200, NOT_JSON)),
+  },
+  {
+    what: "answers 200 with an empty text",
+    play: eventsOr(
+      documentOf("", {}),
+      chunkOf({ role: "assistant", content: "" }),
+      chunkOf({}, "stop"),
+      "[DONE]",
+    ),
+    streamed: madeGood(upstreamError(200, NOTHING)),
+    whole: madeGood(upstreamError(200, NOTHING)),
+  },
+  {
+    what: "answers 200 with [DONE] alone",
+    play: eventsOr({ choices: [] }, "[DONE]"),
+    streamed: madeGood(upstreamError(200, NOTHING)),
+    whole: madeGood(upstreamError(200, "the upstream's answer has no choices")),
+  },
+  {
+    what: "ends with the finish reason error before it has said anything",
+    play: eventsOr(
+      { ...documentOf("Alpha"), choices: [{ index: 0, message: { content: "" }, finish_reason: "error" }] },
+      chunkOf({}, "error"),
+      "[DONE]",
+    ),
+    ...same(upstreamError(200, 'the upstream ended the answer with "error"')),
+  },
+];
+
+const silence: readonly Fault[] = [
+  {
+    what: "is silent before its head",
+    play: (call) => call.gate(),
+    passMs: { streamed: 120_000, whole: 900_000 },
+    streamed: madeGood(unavailable(null, "no token came in time", 5)),
+    whole: final(unavailable(null, "the whole request took longer than is allowed", 5)),
+  },
+  {
+    what: "is silent before its first token",
+    play: async (call) => {
+      await call.begin();
+      if (call.isStream) await call.events(chunkOf({ role: "assistant", content: "" }));
+      else await call.piece('{"id": ');
+      await call.gate();
+    },
+    passMs: { streamed: 120_000, whole: 900_000 },
+    streamed: madeGood(unavailable(null, "no token came in time", 5)),
+    whole: final(unavailable(null, "the whole request took longer than is allowed", 5)),
+  },
+  {
+    what: "sends comments and no token",
+    play: async (call) => {
+      await call.begin();
+      await call.piece(call.isStream ? ": processing\n\n: processing\n\n" : "  ");
+      await call.gate();
+    },
+    passMs: { streamed: 120_000, whole: 900_000 },
+    streamed: madeGood(unavailable(null, "no token came in time", 5)),
+    whole: final(unavailable(null, "the whole request took longer than is allowed", 5)),
+  },
+  {
+    what: "falls silent after its first token",
+    play: async (call) => {
+      if (call.isStream) return speak(call);
+      await call.begin();
+      await call.piece(JSON.stringify(documentOf("Alpha one two")).slice(0, 40));
+      await call.gate();
+    },
+    passMs: { streamed: 60_000, whole: 900_000 },
+    speaksFirst: true,
+    streamed: final(broken(503, "unavailable")),
+    whole: final(unavailable(null, "the whole request took longer than is allowed", 5)),
+  },
+];
+
+/** A document that the connection's end cuts. */
+async function cutDocument(call: VendorCall): Promise<void> {
+  await call.begin();
+  await call.piece(JSON.stringify(documentOf("Alpha one two")).slice(0, 60));
+  call.connection.reset();
+}
+
+const CUT = upstreamError(200, "the answer broke off");
+const TOOL_CALL = {
+  tool_calls: [{ index: 0, id: "call_1", type: "function", function: { name: "look", arguments: '{"at"' } }],
+};
+
+const cuts: readonly Fault[] = [
+  {
+    what: "breaks off in the middle of the text",
+    play: async (call) => {
+      if (!call.isStream) return cutDocument(call);
+      await speak(call);
+      call.connection.reset();
+    },
+    streamed: final(BROKEN_OFF),
+    whole: madeGood(CUT),
+  },
+  {
+    what: "breaks off in the middle of a tool call",
+    play: async (call) => {
+      if (!call.isStream) return cutDocument(call);
+      await call.begin();
+      await call.events(chunkOf({ role: "assistant", content: null }), chunkOf(TOOL_CALL));
+      await call.gate();
+      call.connection.reset();
+    },
+    streamed: final(broken(502, "upstream_error", '{"at"')),
+    whole: madeGood(CUT),
+  },
+  {
+    what: "breaks off in the middle of an event",
+    play: async (call) => {
+      if (!call.isStream) return cutDocument(call);
+      await speak(call);
+      await call.piece('data: {"choices": [{"index": 0, "delta": {"content": " tw');
+      call.connection.reset();
+    },
+    streamed: final(BROKEN_OFF),
+    whole: madeGood(CUT),
+  },
+  {
+    what: "ends cleanly in the middle of an event",
+    play: async (call) => {
+      if (call.isStream) await speak(call);
+      else await call.begin();
+      await call.piece(`${call.isStream ? "data: " : ""}{"choices": [{"index": 0, "delta": {"content": " tw`);
+      await call.end();
+    },
+    streamed: final(BROKEN_OFF),
+    whole: madeGood(upstreamError(200, NOT_JSON)),
+  },
+  {
+    what: "breaks off after the finish",
+    play: speaksThen(documentOf("Alpha one two"), async (call) => {
+      await call.events(textOf(" two"), ...closing().slice(0, 2));
+      call.connection.reset();
+    }),
+    ...{ streamed: FINE, whole: FINE },
+  },
+  {
+    what: "ends without a finish reason",
+    play: lateEvents(documentOf("Alpha one two"), textOf(" two")),
+    streamed: final(broken(502, "upstream_error", "Alpha one two")),
+    whole: FINE,
+  },
+  {
+    what: "says [DONE] without a finish reason",
+    play: lateEvents(documentOf("Alpha one two"), textOf(" two"), "[DONE]"),
+    streamed: final(broken(502, "upstream_error", "Alpha one two")),
+    whole: FINE,
+  },
+  {
+    what: "ends with the finish reason error",
+    play: lateEvents(
+      { choices: [{ index: 0, message: { content: "Alpha one" }, finish_reason: "error" }] },
+      chunkOf({}, "error"),
+      "[DONE]",
+    ),
+    streamed: final(BROKEN_OFF),
+    whole: madeGood(upstreamError(200, 'the upstream ended the answer with "error"')),
+  },
+];
+
+const HALF = Buffer.from(" 👋").subarray(0, 3);
+const MIB = 1024 * 1024;
+const OVER_EVENT_BOUND = 33;
+const OVER_ANSWER_BOUND = 65;
+
+/** So many mebibytes without an end. */
+async function flood(call: VendorCall, mebibytes: number): Promise<void> {
+  const piece = Buffer.alloc(MIB, "x");
+  for (let i = 0; i < mebibytes; i++) await call.piece(piece);
+}
+
+const malformed: readonly Fault[] = [
+  {
+    what: "splits a character between two pieces",
+    play: async (call) => {
+      const text = call.isStream
+        ? [...opening("Alpha 👋"), ...closing()].map((event) => `data: ${JSON.stringify(event)}\n\n`).join("")
+        : JSON.stringify(documentOf("Alpha 👋"));
+      const bytes = Buffer.from(text.replaceAll('data: "[DONE]"', "data: [DONE]"));
+      const middle = bytes.indexOf(Buffer.from("👋")) + 2;
+      await call.begin();
+      await call.piece(bytes.subarray(0, middle));
+      await call.piece(bytes.subarray(middle));
+      await call.end();
+    },
+    streamed: final({ ...FIRST, text: "Alpha 👋" } as Outcome),
+    whole: final({ ...FIRST, text: "Alpha 👋" } as Outcome),
+  },
+  {
+    what: "ends in the middle of a character",
+    play: async (call) => {
+      if (call.isStream) await speak(call);
+      else await call.begin();
+      await call.piece(
+        call.isStream ? 'data: {"choices": [{"index": 0, "delta": {"content": "' : '{"choices": ["',
+      );
+      await call.piece(HALF);
+      await call.end();
+    },
+    streamed: final(BROKEN_OFF),
+    whole: madeGood(upstreamError(200, NOT_JSON)),
+  },
+  {
+    what: "sends broken JSON first",
+    play: eventsOr('{"choices": [{', '{"choices": [{', ...closing()),
+    streamed: madeGood(upstreamError(200, NOT_JSON_EVENT)),
+    whole: madeGood(upstreamError(200, NOT_JSON)),
+  },
+  {
+    what: "sends broken JSON after its first token",
+    play: lateEvents('{"choices": [{', '{"choices": [{', ...closing()),
+    streamed: final(BROKEN_OFF),
+    whole: madeGood(upstreamError(200, NOT_JSON)),
+  },
+  {
+    what: "sends more than an answer may hold",
+    play: async (call) => {
+      await call.begin();
+      await call.piece(call.isStream ? "data: " : '{"id": "');
+      await flood(call, call.isStream ? OVER_EVENT_BOUND : OVER_ANSWER_BOUND);
+    },
+    streamed: madeGood(upstreamError(200, `an event of over ${32 * MIB} bytes`)),
+    whole: madeGood(upstreamError(200, "the answer is not HTTP, or too large")),
+  },
+  {
+    what: "sends an event over the bound after its first token",
+    play: async (call) => {
+      if (!call.isStream) return call.respond(200, documentOf("Alpha one two"));
+      await speak(call);
+      await call.piece("data: ");
+      await flood(call, OVER_EVENT_BOUND);
+    },
+    streamed: final(BROKEN_OFF),
+    whole: FINE,
+  },
+];
+
+/** What is odd and still an answer. */
+const harmless: readonly Fault[] = [
+  { what: "is well", play: healthy("Alpha"), streamed: FINE, whole: FINE },
+  {
+    what: "says its finish without [DONE]",
+    play: lateEvents(documentOf("Alpha one two"), textOf(" two"), ...closing().slice(0, 2)),
+    streamed: FINE,
+    whole: FINE,
+  },
+  {
+    what: "says its finish twice",
+    play: lateEvents(documentOf("Alpha one two"), textOf(" two"), chunkOf({}, "stop"), ...closing("length")),
+    streamed: FINE,
+    whole: FINE,
+  },
+  {
+    what: "goes on with its text after the finish",
+    play: lateEvents(documentOf("Alpha one two"), chunkOf({}, "stop"), textOf(" two"), ...closing().slice(1)),
+    streamed: FINE,
+    whole: FINE,
+  },
+  {
+    what: "goes on with its text after [DONE]",
+    play: lateEvents(documentOf("Alpha one two"), textOf(" two"), ...closing(), textOf(" three")),
+    streamed: FINE,
+    whole: FINE,
+  },
+  {
+    what: "sends its usage with every chunk",
+    play: async (call) => {
+      if (!call.isStream) return call.respond(200, documentOf("Alpha one two"));
+      await call.begin();
+      const events = [...opening("Alpha one"), textOf(" two"), chunkOf({}, "stop")] as object[];
+      for (const [place, event] of events.entries())
+        await call.events({ ...event, usage: { ...USAGE, completion_tokens: place + 2 } });
+      await call.events("[DONE]");
+      await call.end();
+    },
+    streamed: FINE,
+    whole: FINE,
+  },
+  {
+    what: "sends no usage",
+    play: eventsOr(
+      documentOf("Alpha one two", {}),
+      ...opening("Alpha one two"),
+      chunkOf({}, "stop"),
+      "[DONE]",
+    ),
+    streamed: final({ ...FIRST, estimated: true } as Outcome),
+    whole: final({ ...FIRST, estimated: true } as Outcome),
+  },
+  {
+    what: "answers with a document where a stream was asked for",
+    play: status(200, documentOf("Alpha one two")),
+    streamed: FINE,
+    whole: FINE,
+  },
+  {
+    what: "drips its answer a few bytes at a time",
+    play: async (call) => {
+      const text = call.isStream
+        ? [...opening("Alpha one"), textOf(" two"), ...closing()]
+            .map((event) => `data: ${typeof event === "string" ? event : JSON.stringify(event)}\r\n\r\n`)
+            .join("")
+        : JSON.stringify(documentOf("Alpha one two"));
+      await call.begin();
+      for (let from = 0; from < text.length; from += 7) await call.piece(text.slice(from, from + 7));
+      await call.end();
+    },
+    streamed: FINE,
+    whole: FINE,
+  },
+];
+
+/** The fault matrix, in groups. */
+export const FAULTS: Readonly<Record<string, readonly Fault[]>> = {
+  "before an answer": connecting,
+  "by its status": statuses,
+  "inside a 200": insideOk,
+  "by its silence": silence,
+  "by breaking off": cuts,
+  "by malformed answers": malformed,
+  "not at all, for all its oddity": harmless,
+};

@@ -1,0 +1,292 @@
+import { expect } from "bun:test";
+import type { Vendor } from "../support/vendor.ts";
+import { COST, fetchRecord, KEY_A, KEY_B, PROMPT, type TwoVendors } from "./two-vendors.ts";
+
+/** What a client gets; each row of the matrix promises one. */
+export type Outcome =
+  /** A whole answer of one vendor. */
+  | {
+      readonly kind: "answer";
+      readonly by: "vendor-a" | "vendor-b";
+      readonly attempts: number;
+      readonly text: string;
+      /** The vendor gave no numbers: they are counted here. */
+      readonly estimated?: boolean;
+    }
+  /** An error with a status of its own. */
+  | {
+      readonly kind: "refusal";
+      readonly status: number;
+      readonly type: string;
+      readonly attempts: number;
+      readonly metadata: Readonly<Record<string, unknown>>;
+      /** Seconds; null where nothing is said. */
+      readonly retryAfter: number | null;
+    }
+  /** An answer that breaks off: status 200, then an event that says so. */
+  | {
+      readonly kind: "break";
+      readonly code: number;
+      readonly type: string;
+      /** What came before. */
+      readonly text: string;
+    };
+
+/** What the client received. */
+export interface Received {
+  readonly response: Response;
+  readonly body: string;
+}
+
+interface Chunk {
+  readonly id: string;
+  readonly object: string;
+  readonly model: string;
+  readonly choices: readonly {
+    readonly index: number;
+    readonly delta: {
+      readonly content?: string;
+      readonly tool_calls?: readonly { readonly function: { readonly arguments: string } }[];
+    };
+    readonly finish_reason: string | null;
+  }[];
+  readonly usage?: Readonly<Record<string, unknown>>;
+  readonly error?: Readonly<Record<string, unknown>>;
+}
+
+/** Says an outcome in words, for the test's name. */
+export function describeOutcome(outcome: Outcome): string {
+  switch (outcome.kind) {
+    case "answer":
+      return `the client gets the answer of ${outcome.by}`;
+    case "refusal":
+      return `the client gets ${outcome.status} ${outcome.type}`;
+    case "break":
+      return `the answer ends with an error event, ${outcome.type}`;
+  }
+}
+
+/** Checks the answer, its headers, the record and the log against what was promised. */
+export async function expectOutcome(
+  vendors: TwoVendors,
+  received: Received,
+  outcome: Outcome,
+  request: { readonly model: string; readonly stream: boolean },
+): Promise<void> {
+  const { response, body } = received;
+  const { headers } = response;
+  expect(headers.get("x-request-id")).toMatch(/^req_/);
+  const id = headers.get("x-gateway-generation-id") ?? "";
+  expect(id).toMatch(/^gen_/);
+  const record = await fetchRecord(vendors.gateway, id);
+  switch (outcome.kind) {
+    case "answer":
+      if (request.stream) expectWholeStream(body, id, request.model, outcome);
+      else expectDocument(body, id, request.model, outcome);
+      expectAnswerHeaders(response, outcome.by, outcome.attempts, request);
+      expectAnswerRecord(record, outcome);
+      break;
+    case "refusal":
+      expectRefusal(response, body, outcome);
+      expectFailedRecord(record, outcome);
+      break;
+    case "break":
+      expectBrokenStream(body, id, request.model, outcome);
+      expectAnswerHeaders(response, "vendor-a", 1, request);
+      expectBrokenRecord(record, outcome);
+      break;
+  }
+  expectNoSecrets(vendors, { headers: [...headers], body, record });
+}
+
+function expectAnswerHeaders(
+  response: Response,
+  provider: string,
+  attempts: number,
+  request: { readonly model: string; readonly stream: boolean },
+): void {
+  const { headers, status } = response;
+  expect(status).toBe(200);
+  expect(headers.get("x-gateway-provider")).toBe(provider);
+  expect(headers.get("x-gateway-model")).toBe(request.model);
+  expect(headers.get("x-gateway-attempts")).toBe(String(attempts));
+  expect(headers.get("content-type")).toBe(
+    request.stream ? "text/event-stream; charset=utf-8" : "application/json",
+  );
+}
+
+function expectDocument(
+  body: string,
+  id: string,
+  model: string,
+  outcome: Extract<Outcome, { kind: "answer" }>,
+): void {
+  const answer = JSON.parse(body);
+  expect(answer).toMatchObject({ id, object: "chat.completion", model });
+  expect(answer.choices).toHaveLength(1);
+  expect(answer.choices[0].message.content).toBe(outcome.text);
+  expect(answer.choices[0].finish_reason).toBe("stop");
+  expect(answer.usage.estimated ?? false).toBe(outcome.estimated ?? false);
+}
+
+function expectWholeStream(
+  body: string,
+  id: string,
+  model: string,
+  outcome: Extract<Outcome, { kind: "answer" }>,
+): void {
+  const { chunks, isDone } = readStream(body);
+  expectOneAnswer(chunks, id, model);
+  expect(isDone).toBe(true);
+  expect(wordsOf(chunks)).toBe(outcome.text);
+  expect(finishesOf(chunks)).toEqual(["stop"]);
+  expect(chunks.map((chunk) => chunk.usage !== undefined).indexOf(true)).toBe(chunks.length - 1);
+  expect(chunks.at(-1)?.choices[0]?.finish_reason).toBe("stop");
+  expect(chunks.at(-1)?.usage?.["estimated"] ?? false).toBe(outcome.estimated ?? false);
+}
+
+function expectBrokenStream(
+  body: string,
+  id: string,
+  model: string,
+  outcome: Extract<Outcome, { kind: "break" }>,
+): void {
+  const { chunks, isDone } = readStream(body);
+  expectOneAnswer(chunks, id, model);
+  expect(isDone).toBe(false);
+  expect(wordsOf(chunks)).toBe(outcome.text);
+  expect(finishesOf(chunks)).toEqual(["error"]);
+  expect(chunks.at(-1)).toMatchObject({
+    error: { code: outcome.code, type: outcome.type, message: expect.any(String) },
+    choices: [{ index: 0, delta: { content: "" }, finish_reason: "error" }],
+  });
+}
+
+/** All of a stream is one answer of one model: nothing of another is spliced in. */
+function expectOneAnswer(chunks: readonly Chunk[], id: string, model: string): void {
+  expect([...new Set(chunks.map((chunk) => chunk.id))]).toEqual([id]);
+  expect([...new Set(chunks.map((chunk) => chunk.model))]).toEqual([model]);
+  expect(chunks.every((chunk) => chunk.choices.length === 1)).toBe(true);
+}
+
+function expectRefusal(
+  response: Response,
+  body: string,
+  outcome: Extract<Outcome, { kind: "refusal" }>,
+): void {
+  const { headers, status } = response;
+  expect({ status, body: JSON.parse(body) }).toEqual({
+    status: outcome.status,
+    body: {
+      error: {
+        message: expect.any(String),
+        code: outcome.status,
+        type: outcome.type,
+        metadata: outcome.metadata,
+      },
+      error_type: outcome.type,
+    },
+  });
+  expect(headers.get("content-type")).toBe("application/json");
+  expect(headers.get("retry-after")).toBe(outcome.retryAfter === null ? null : String(outcome.retryAfter));
+  expect(headers.get("x-gateway-attempts")).toBe(String(outcome.attempts));
+  expect(headers.get("x-gateway-provider")).toBeNull();
+}
+
+function expectAnswerRecord(
+  record: Readonly<Record<string, unknown>>,
+  outcome: Extract<Outcome, { kind: "answer" }>,
+): void {
+  expect(record).toMatchObject({
+    outcome: "completed",
+    status: 200,
+    error_type: null,
+    finish_reason: "stop",
+    provider_name: outcome.by,
+    estimated: outcome.estimated ?? false,
+  });
+  const attempts = record["attempts"] as Record<string, unknown>[];
+  expect(attempts).toHaveLength(outcome.attempts);
+  expect(attempts.at(-1)).toMatchObject({
+    provider_name: outcome.by,
+    upstream_status: 200,
+    error_type: null,
+  });
+  if (outcome.estimated) expect(record["total_cost_nanodollars"]).toBeGreaterThan(0);
+  else expect(record["total_cost_nanodollars"]).toBe(COST[outcome.by]);
+}
+
+/** What failed before its first token costs nothing. */
+function expectFailedRecord(
+  record: Readonly<Record<string, unknown>>,
+  outcome: Extract<Outcome, { kind: "refusal" }>,
+): void {
+  expect(record).toMatchObject({
+    outcome: "failed",
+    status: outcome.status,
+    error_type: outcome.type,
+    finish_reason: null,
+    total_cost_nanodollars: 0,
+  });
+  expect(record["attempts"]).toHaveLength(outcome.attempts);
+}
+
+/** What broke off afterwards costs what had been produced. */
+function expectBrokenRecord(
+  record: Readonly<Record<string, unknown>>,
+  outcome: Extract<Outcome, { kind: "break" }>,
+): void {
+  expect(record).toMatchObject({
+    outcome: "failed",
+    status: 200,
+    error_type: outcome.type,
+    provider_name: "vendor-a",
+    estimated: true,
+  });
+  expect(record["tokens_completion"]).toBeGreaterThan(0);
+  expect(record["total_cost_nanodollars"]).toBeGreaterThan(0);
+  expect(record["attempts"]).toHaveLength(1);
+}
+
+/** Keys of vendors are nowhere, prompts and keys of clients not in the log. */
+function expectNoSecrets(vendors: TwoVendors, told: unknown): void {
+  const { gateway } = vendors;
+  const log = JSON.stringify(gateway.log);
+  const answer = JSON.stringify(told);
+  for (const secret of [KEY_A, KEY_B]) {
+    expect(answer).not.toContain(secret);
+    expect(log).not.toContain(secret);
+  }
+  expect(log).not.toContain(gateway.key);
+  expect(log).not.toContain(PROMPT);
+}
+
+/** Each vendor was called with its own key as often as promised. */
+export function expectCalls(vendor: Vendor, count: number, key: string, gatewayKey: string): void {
+  expect(vendor.calls).toHaveLength(count);
+  for (const { head } of vendor.calls) {
+    expect(head).toContain(`Bearer ${key}`);
+    expect(head).not.toContain(gatewayKey);
+  }
+}
+
+function readStream(body: string): { chunks: Chunk[]; isDone: boolean } {
+  const blocks = body.split("\n\n").filter((block) => block !== "" && !block.startsWith(":"));
+  const data = blocks.map((block) => block.replace(/^data: /, ""));
+  const isDone = data.at(-1) === "[DONE]";
+  return { chunks: (isDone ? data.slice(0, -1) : data).map((event) => JSON.parse(event)), isDone };
+}
+
+/** Text, and the arguments of tool calls behind it. */
+function wordsOf(chunks: readonly Chunk[]): string {
+  const deltas = chunks.flatMap((chunk) => chunk.choices.map((choice) => choice.delta));
+  const calls = deltas.flatMap((delta) => delta.tool_calls ?? []);
+  return [
+    ...deltas.map((delta) => delta.content ?? ""),
+    ...calls.map((call) => call.function.arguments),
+  ].join("");
+}
+
+function finishesOf(chunks: readonly Chunk[]): string[] {
+  return chunks.flatMap((chunk) => chunk.choices.flatMap((choice) => choice.finish_reason ?? []));
+}

@@ -1,0 +1,85 @@
+import { startTestGateway, type TestGateway } from "../support/gateway.ts";
+import { type RawServer, startRawServer } from "../support/raw-server.ts";
+import { createTestClock, type TestClock } from "../support/test-clock.ts";
+import { healthy, startVendor, type Vendor } from "../support/vendor.ts";
+
+export const KEY_A = "sk-vendor-a-0123456789abcdef";
+export const KEY_B = "sk-vendor-b-0123456789abcdef";
+/** Stands in every prompt; no log may hold it. */
+export const PROMPT = "Nobody but the vendor may read this: 7391.";
+
+/** A gateway under a test clock with a cheap vendor, `vendor-a`, and a dear one, `vendor-b`. */
+export interface TwoVendors {
+  readonly gateway: TestGateway;
+  readonly clock: TestClock;
+  readonly a: Vendor;
+  readonly b: Vendor;
+  /** Accepts connections and says nothing, not even to a TLS handshake. */
+  readonly mute: RawServer;
+  /** Both vendors are well, no connection waits, no key is set aside. */
+  reset(): void;
+  stop(): Promise<void>;
+}
+
+/** Nobody listens there. */
+const REFUSED = "http://127.0.0.1:1/v1";
+/** Longer than a key is set aside and twice as long as an idle connection is kept. */
+const REST_MS = 121_000;
+
+/**
+ * Starts them. Models: `acme/alone` at vendor-a; `acme/both` at vendor-a, then vendor-b; `acme/down-alone` and
+ * `acme/down-both` likewise with a vendor that refuses connections; `acme/mute-…` with one that never answers them.
+ */
+export async function startTwoVendors(yaml = ""): Promise<TwoVendors> {
+  const clock = createTestClock();
+  const a = startVendor(healthy("Alpha"));
+  const b = startVendor(healthy("Beta"));
+  const mute = startRawServer(() => {});
+  const gateway = await startTestGateway({
+    clock,
+    yaml: `
+providers:
+  vendor-a: {base_url: "${a.baseUrl}", api_keys: ["${KEY_A}"], models: [${[CHEAP("acme/alone"), CHEAP("acme/both")]}]}
+  vendor-b: {base_url: "${b.baseUrl}", api_keys: ["${KEY_B}"], models: [${[DEAR("acme/both"), DEAR("acme/down-both"), DEAR("acme/mute-both")]}]}
+  vendor-down: {base_url: "${REFUSED}", api_keys: ["${KEY_A}"], models: [${[CHEAP("acme/down-alone"), CHEAP("acme/down-both")]}]}
+  vendor-mute: {base_url: "https://127.0.0.1:${mute.port}/v1", api_keys: ["${KEY_A}"], models: [${[CHEAP("acme/mute-alone"), CHEAP("acme/mute-both")]}]}
+${yaml}`,
+  });
+  return {
+    gateway,
+    clock,
+    a,
+    b,
+    mute,
+    reset() {
+      a.perform(healthy("Alpha"));
+      b.perform(healthy("Beta"));
+      clock.advance(REST_MS);
+    },
+    async stop() {
+      await gateway.stop();
+      a.stop();
+      b.stop();
+      mute.stop();
+    },
+  };
+}
+
+const model = (prompt: string, completion: string) => (id: string) =>
+  `{id: ${id}, name: up, context_length: 8192, prices: {prompt: "${prompt}", completion: "${completion}"}}`;
+const CHEAP = model("0.000001", "0.000002");
+const DEAR = model("0.00001", "0.00002");
+
+/** What the vendors' usage costs at each, in nanodollars. */
+export const COST = { "vendor-a": 20_000, "vendor-b": 200_000 } as const;
+
+/** The record of a generation, as its caller sees it. */
+export async function fetchRecord(
+  gateway: TestGateway,
+  id: string,
+): Promise<Readonly<Record<string, unknown>>> {
+  const response = await fetch(`${gateway.base}/generation?id=${id}`, {
+    headers: { authorization: `Bearer ${gateway.key}` },
+  });
+  return ((await response.json()) as { data: Record<string, unknown> }).data;
+}

@@ -1,0 +1,352 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { postChat } from "../support/gateway.ts";
+import { fetchRecord, PROMPT, startTwoVendors, type TwoVendors } from "./two-vendors.ts";
+
+let vendors: TwoVendors;
+
+beforeAll(async () => {
+  vendors = await startTwoVendors();
+});
+afterAll(() => vendors.stop());
+beforeEach(() => vendors.reset());
+
+/** What a vendor says; `code` and `type` go into the error beside the message. */
+interface Words {
+  readonly vendor: string;
+  readonly status?: number;
+  readonly message: string;
+  readonly code?: string | number;
+  readonly type?: string;
+}
+
+interface ErrorBody {
+  readonly error: {
+    readonly message: string;
+    readonly type: string;
+    readonly metadata: Readonly<Record<string, unknown>>;
+  };
+}
+
+async function hear(
+  words: Words,
+  model = "acme/alone",
+): Promise<{ response: Response; body: ErrorBody; text: string }> {
+  const { vendor: _, status = 400, ...error } = words;
+  vendors.a.perform((call) => call.respond(status, { error }));
+  const messages = [{ role: "user", content: PROMPT }];
+  const response = await postChat(vendors.gateway, { model, messages });
+  const text = await response.text();
+  return { response, body: JSON.parse(text), text };
+}
+
+/** The model's own window, where the vendor does not name it. */
+const OWN_LIMIT = 8192;
+/** The prompt as it is counted here. Tokens. */
+const ESTIMATED = Math.ceil(PROMPT.length / 4);
+
+const OVERFLOWS: readonly (Words & { readonly limit: number; readonly requested?: number })[] = [
+  {
+    vendor: "OpenAI",
+    message:
+      "This model's maximum context length is 4097 tokens. However, your messages resulted in 7575 tokens. Please reduce the length of the messages.",
+    code: "context_length_exceeded",
+    limit: 4097,
+    requested: 7575,
+  },
+  {
+    vendor: "OpenAI, of its newest models",
+    message: "Your input exceeds the context window of this model. Please adjust your input and try again.",
+    code: "context_length_exceeded",
+    limit: OWN_LIMIT,
+  },
+  {
+    vendor: "vLLM",
+    message:
+      "This model's maximum context length is 2048 tokens. However, you requested 2049 tokens (1681 in the messages, 368 in the completion). Please reduce the length.",
+    type: "BadRequestError",
+    code: 400,
+    limit: 2048,
+    requested: 2049,
+  },
+  {
+    vendor: "another gateway",
+    message:
+      "This endpoint's maximum context length is 163,840 tokens. However, you requested about 200,000 tokens (168,000 of text input, 32,000 in the output).",
+    limit: 163_840,
+    requested: 200_000,
+  },
+  {
+    vendor: "Anthropic",
+    message: "prompt is too long: 201234 tokens > 200000 maximum",
+    type: "invalid_request_error",
+    limit: 200_000,
+    requested: 201_234,
+  },
+  {
+    vendor: "Mistral",
+    message:
+      "Prompt contains 40229 tokens and 0 draft tokens, too large for model with 32768 maximum context length",
+    type: "invalid_request_prompt",
+    code: "3051",
+    limit: 32_768,
+    requested: 40_229,
+  },
+  {
+    vendor: "Gemini",
+    message: "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).",
+    limit: 1_048_576,
+    requested: 1_200_000,
+  },
+  {
+    vendor: "xAI",
+    message: "This model's maximum prompt length is 131072 but the request contains 131100 tokens.",
+    limit: 131_072,
+    requested: 131_100,
+  },
+  {
+    vendor: "Groq",
+    message: "Please reduce the length of the messages or completion.",
+    code: "context_length_exceeded",
+    limit: OWN_LIMIT,
+  },
+  {
+    vendor: "Moonshot",
+    message: "Invalid request: Your request exceeded model token limit: 262144 (requested: 269030)",
+    type: "invalid_request_error",
+    limit: 262_144,
+    requested: 269_030,
+  },
+  {
+    vendor: "llama.cpp",
+    message: "request (9214 tokens) exceeds the available context size (4096 tokens), try increasing it",
+    type: "exceed_context_size_error",
+    limit: 4096,
+    requested: 9214,
+  },
+  {
+    vendor: "LM Studio",
+    message:
+      "The number of tokens to keep from the initial prompt is greater than the context length (n_keep: 5000 >= n_ctx: 4096).",
+    limit: OWN_LIMIT,
+  },
+  {
+    vendor: "Ollama",
+    message: "prompt too long; exceeded max context length by 4096 tokens",
+    limit: OWN_LIMIT,
+  },
+  {
+    vendor: "Fireworks",
+    message: "The prompt is too long: 140000, model maximum context length: 131071",
+    limit: 131_071,
+    requested: 140_000,
+  },
+  {
+    vendor: "Cerebras",
+    message:
+      "Please reduce the length of the messages or completion. Current length is 9000 while limit is 8191",
+    code: "context_length_exceeded",
+    limit: 8191,
+    requested: 9000,
+  },
+  {
+    vendor: "Together",
+    status: 422,
+    message:
+      "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4097. Given: 5000 `inputs` tokens and 100 `max_new_tokens`",
+    limit: 4097,
+    requested: 5000,
+  },
+  {
+    vendor: "Cohere",
+    message:
+      "too many tokens: total number of tokens in the prompt cannot exceed 4081 - received 5000. Try using a shorter prompt.",
+    limit: 4081,
+    requested: 5000,
+  },
+  {
+    vendor: "DashScope",
+    message: "<400> InternalError.Algo.InvalidParameter: Range of input length should be [1, 30720]",
+    limit: 30_720,
+  },
+  {
+    vendor: "OpenAI, of a huge text",
+    message:
+      "Invalid 'messages[0].content': string too long. Expected a string with maximum length 10485760, but got a string with length 12000000 instead.",
+    code: "string_above_max_length",
+    limit: OWN_LIMIT,
+  },
+  { vendor: "MiniMax", message: "invalid params, context window exceeds limit", limit: OWN_LIMIT },
+  { vendor: "Z.ai", message: "Prompt exceeds max length", code: "1261", limit: OWN_LIMIT },
+  { vendor: "Bedrock", message: "Input is too long for requested model.", limit: OWN_LIMIT },
+];
+
+describe("a prompt that is too long", () => {
+  for (const { limit, requested, ...words } of OVERFLOWS) {
+    test(`in the words of ${words.vendor} is told in the words that clients look for`, async () => {
+      const { response, body } = await hear(words, "acme/both");
+      expect(response.status).toBe(400);
+      expect(body.error.type).toBe("context_length_exceeded");
+      expect(body.error.message).toContain(`maximum context length is ${limit} tokens`);
+      expect(body.error.metadata).toMatchObject({ limit, requested: requested ?? ESTIMATED });
+      expect(body.error.message).toContain(`about ${requested ?? ESTIMATED} tokens`);
+      expect(vendors.b.calls).toHaveLength(0);
+    });
+  }
+});
+
+test("a name that is too long is no prompt that is too long", async () => {
+  const { response, body } = await hear({
+    vendor: "OpenAI",
+    message:
+      "Invalid 'messages[2].tool_calls[0].id': string too long. Expected a string with maximum length 40, but got a string with length 53 instead.",
+    code: "string_above_max_length",
+  });
+  expect(response.status).toBe(400);
+  expect(body.error.type).toBe("invalid_request");
+});
+
+const OUT_OF_CREDIT: readonly Words[] = [
+  { vendor: "DeepSeek", status: 402, message: "Insufficient Balance", code: "invalid_request_error" },
+  {
+    vendor: "OpenAI",
+    status: 429,
+    message: "You exceeded your current quota, please check your plan and billing details.",
+    type: "insufficient_quota",
+    code: "insufficient_quota",
+  },
+  {
+    vendor: "OpenAI, of a hard limit",
+    message: "Billing hard limit has been reached.",
+    code: "billing_hard_limit_reached",
+  },
+  {
+    vendor: "OpenAI, of a closed account",
+    status: 429,
+    message: "Your account is not active, please check your billing details on our website.",
+    code: "billing_not_active",
+  },
+  {
+    vendor: "Anthropic",
+    message:
+      "Your credit balance is too low to access the Anthropic API. Please go to Plans & Billing to upgrade or purchase credits.",
+    type: "invalid_request_error",
+  },
+  {
+    vendor: "Moonshot",
+    status: 429,
+    message: "Your account is suspended due to insufficient balance, please recharge your account.",
+    type: "exceeded_current_quota_error",
+  },
+  {
+    vendor: "Z.ai",
+    status: 429,
+    message: "Insufficient balance or no resource package. Please recharge.",
+    code: "1113",
+  },
+  {
+    vendor: "xAI",
+    status: 403,
+    message:
+      "Your team has either used all available credits or reached its monthly spending limit. Please purchase more credits.",
+    code: "permission-denied",
+  },
+  {
+    vendor: "Fireworks",
+    status: 412,
+    message:
+      "Account acme is suspended, possibly due to reaching the monthly spending limit or failure to pay past invoices.",
+  },
+  {
+    vendor: "Perplexity",
+    status: 401,
+    message: "You exceeded your current quota, please check your plan and billing details.",
+    type: "insufficient_quota",
+  },
+  { vendor: "SiliconFlow", status: 403, message: "Sorry, your account balance is insufficient", code: 30001 },
+];
+
+describe("an account that has run dry", () => {
+  for (const words of OUT_OF_CREDIT) {
+    test(`in the words of ${words.vendor} is 503, and nobody learns of it`, async () => {
+      const { response, body, text } = await hear(words);
+      expect(response.status).toBe(503);
+      expect(body.error.type).toBe("unavailable");
+      expect(response.headers.get("retry-after")).toBe("60");
+      const record = await fetchRecord(
+        vendors.gateway,
+        response.headers.get("x-gateway-generation-id") as string,
+      );
+      expect((record["attempts"] as unknown[])[0]).toMatchObject({ upstream_status: null });
+      expect(text).not.toMatch(/credit|billing|quota|balance|recharge|suspended|spending|insufficient|402/i);
+    });
+  }
+
+  test("is not believed where the vendor only repeats what the caller wrote", async () => {
+    const { response } = await hear({
+      vendor: "OpenAI",
+      message: "Invalid value: 'insufficient balance'. Supported values are: 'json_object' and 'text'.",
+    });
+    expect(response.status).toBe(400);
+    const next = await hear({ vendor: "OpenAI", message: "Invalid value." });
+    expect(next.response.status).toBe(400);
+  });
+});
+
+describe("a limit", () => {
+  test("of a minute stays a limit, even where the vendor calls it a quota", async () => {
+    vendors.a.perform((call) =>
+      call.respond(429, [
+        {
+          error: {
+            code: 429,
+            message:
+              "You exceeded your current quota, please check your plan and billing details. Please retry in 17s.",
+            status: "RESOURCE_EXHAUSTED",
+          },
+        },
+      ]),
+    );
+    const messages = [{ role: "user", content: PROMPT }];
+    const response = await postChat(vendors.gateway, { model: "acme/alone", messages });
+    expect(response.status).toBe(429);
+    const body = (await response.json()) as ErrorBody;
+    expect(body.error.metadata).toMatchObject({ limit_source: "upstream", raw: "Please retry in 17s." });
+  });
+
+  test("by tokens of a minute that comes as 413 is a limit, without the vendor's account in it", async () => {
+    const { response, body } = await hear({
+      vendor: "Groq",
+      status: 413,
+      message:
+        "Request too large for model in organization org_01hsjxygceejnvjd05 on tokens per minute (TPM): Limit 10000, Requested 21247. Need more tokens? Upgrade to Dev Tier today at https://console.example/settings/billing",
+      code: "rate_limit_exceeded",
+    });
+    expect(response.status).toBe(429);
+    expect(body.error.metadata["raw"]).toBe(
+      "Request too large for model in organization [redacted] on tokens per minute (TPM): Limit 10000, Requested 21247. Need more tokens?",
+    );
+  });
+});
+
+describe("a request that the vendor refuses", () => {
+  for (const [words, calmer] of [
+    ["Rate limit of tools is 128.", "request limit of tools is 128."],
+    ["The field is wrong. Please try again later.", "The field is wrong. change the request."],
+    ["The model is overloaded with tools.", "The model is busy with tools."],
+  ]) {
+    test(`is told without words that agents repeat on: ${words}`, async () => {
+      const { response, body } = await hear({ vendor: "any", message: words as string });
+      expect(response.status).toBe(400);
+      expect(body.error.message).toBe(calmer as string);
+    });
+  }
+
+  for (const status of [413, 422]) {
+    test(`with ${status} is a 400 to the client`, async () => {
+      const { response, body } = await hear({ vendor: "any", status, message: "The image is too large." });
+      expect(response.status).toBe(400);
+      expect(body.error.type).toBe("invalid_request");
+      expect(body.error.metadata).toMatchObject({ upstream_status: status });
+    });
+  }
+});

@@ -1,0 +1,7 @@
+import { createFetchTransport } from "../../src/providers/fetch/transport.ts";
+import { testTransport } from "./transport-contract.ts";
+
+testTransport({
+  name: "fetch",
+  create: ({ ca }) => createFetchTransport(ca === undefined ? {} : { tls: { ca } }),
+});

@@ -1,0 +1,390 @@
+import { afterEach, describe, expect, test } from "bun:test";
+import { systemClock } from "../../src/base/clock.ts";
+import type { Transport, UpstreamRequest } from "../../src/core/ports/transport.ts";
+import type { Http1Bounds } from "../../src/providers/http1/bounds.ts";
+import { createHttp1Transport } from "../../src/providers/http1/transport.ts";
+import { type RawConnection, type RawServer, startRawServer } from "../support/raw-server.ts";
+import { createTestClock, type TestClock } from "../support/test-clock.ts";
+import {
+  answering,
+  answeringOnce,
+  kindOf,
+  OK,
+  readAll,
+  readText,
+  requestTo,
+  settleLoop,
+  testTransport,
+} from "./transport-contract.ts";
+
+testTransport({
+  name: "http1",
+  create: ({ clock, ca }) => createHttp1Transport({ clock, ...(ca !== undefined && { tls: { ca } }) }),
+});
+
+let clock: TestClock;
+let transport: Transport;
+let server: RawServer;
+
+function serve(handler: Parameters<typeof startRawServer>[0], bounds: Partial<Http1Bounds> = {}): void {
+  server = startRawServer(handler);
+  clock = createTestClock();
+  transport = createHttp1Transport({ clock, bounds });
+}
+
+async function fetchText(changes: Partial<UpstreamRequest> = {}): Promise<string> {
+  return readText(await transport.open(requestTo(server.origin, changes)).response);
+}
+
+/** Sends `count` requests at once, so that each has a connection. */
+async function openConnections(count: number): Promise<void> {
+  await Promise.all(Array.from({ length: count }, () => fetchText()));
+}
+
+async function countOpen(): Promise<number> {
+  await settleLoop();
+  let open = server.connections.length;
+  for (const connection of server.connections) void connection.closed.then(() => open--);
+  await settleLoop();
+  return open;
+}
+
+afterEach(() => {
+  transport?.close();
+  server?.stop();
+});
+
+describe("http1: connecting", () => {
+  /** A server that never answers the TLS handshake, as one that is out of reach never answers at all. */
+  function openSilently(): Promise<unknown> {
+    serve(() => {});
+    const url = server.origin.replace("http:", "https:");
+    return transport.open(requestTo(url, { connectTimeoutMs: 1000 })).response;
+  }
+
+  test("longer than its time is connect_timeout, and leaves no connection", async () => {
+    const failure = kindOf(openSilently());
+    const connection = await server.connection(0);
+    await connection.readable();
+    clock.advance(1000);
+    expect(await failure).toBe("connect_timeout");
+    await connection.closed;
+  });
+
+  test("goes on until its time is over", async () => {
+    let settled = false;
+    openSilently().catch(() => {
+      settled = true;
+    });
+    const connection = await server.connection(0);
+    await connection.readable();
+    clock.advance(999);
+    await settleLoop();
+    expect(settled).toBe(false);
+  });
+
+  test("has no timer left once it is done", async () => {
+    serve(answering("HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 2\r\n\r\nok"));
+    expect(await fetchText()).toBe("ok");
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  test("cancelled within the handshake closes", async () => {
+    serve(() => {});
+    const exchange = transport.open(requestTo(server.origin.replace("http:", "https:")));
+    const connection = await server.connection(0);
+    await connection.readable();
+    exchange.cancel();
+    await connection.closed;
+    expect(await kindOf(exchange.response)).toBe("cancelled");
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  test("to what is not HTTP is connect_failed", async () => {
+    serve(answering(OK));
+    expect(await kindOf(transport.open(requestTo("ftp://127.0.0.1/")).response)).toBe("connect_failed");
+  });
+});
+
+describe("http1: idle connections", () => {
+  test("are closed when their time is over", async () => {
+    serve(answering(OK), { idleMs: 1000 });
+    await openConnections(3);
+    clock.advance(999);
+    expect(await countOpen()).toBe(3);
+    clock.advance(1001);
+    await server.allClosed();
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  test("are kept no more than the bound for an origin", async () => {
+    serve(answering(OK), { idlePerOrigin: 2 });
+    await openConnections(5);
+    expect(await countOpen()).toBe(2);
+  });
+
+  test("give way to newer ones at the bound for all", async () => {
+    serve(answering(OK), { idleTotal: 2 });
+    await openConnections(2);
+    const other = startRawServer(answering(OK));
+    await readText(await transport.open(requestTo(other.origin)).response);
+    expect(await countOpen()).toBe(1);
+    await readText(await transport.open(requestTo(other.origin)).response);
+    expect(other.connections.length).toBe(1);
+    other.stop();
+  });
+
+  test("on which the server speaks unasked are closed", async () => {
+    serve(async (connection) => {
+      await connection.request();
+      await connection.write(OK);
+      await settleLoop();
+      await connection.write("HTTP/1.1 408 Timeout\r\n\r\n");
+    });
+    expect(await fetchText()).toBe("ok");
+    await server.connections[0]!.closed;
+    expect(await fetchText()).toBe("ok");
+  });
+
+  test("are closed by close, and none is kept afterwards", async () => {
+    serve(answering(OK));
+    await openConnections(3);
+    transport.close();
+    await server.allClosed();
+    expect(await fetchText()).toBe("ok");
+    await server.allClosed();
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  test("are not made of exchanges that close finds open", async () => {
+    serve(async (connection) => {
+      await connection.request();
+      await connection.write("HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhe");
+      await gate.promise;
+      await connection.write("llo");
+    });
+    const gate = Promise.withResolvers<void>();
+    const response = await transport.open(requestTo(server.origin)).response;
+    transport.close();
+    gate.resolve();
+    expect(await readText(response)).toBe("hello");
+    await server.allClosed();
+  });
+
+  test("a thousand requests in a row and two hundred at once leave none behind after close", async () => {
+    serve(answering(OK));
+    for (let i = 0; i < 1000; i++) await fetchText();
+    expect(server.connections.length).toBe(1);
+    await openConnections(200);
+    expect(server.connections.length).toBe(200);
+    transport.close();
+    await server.allClosed();
+  });
+});
+
+describe("http1: a connection is not used again", () => {
+  const body = new Uint8Array(20_000_000);
+
+  test.each([
+    ["bytes came behind the answer", `${OK}HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nevil`],
+    ["the answer had no declared end", "HTTP/1.1 200 OK\r\n\r\nok"],
+  ])("when %s", async (_, answer) => {
+    serve(answeringOnce(answer));
+    expect(await fetchText()).toBe("ok");
+    expect(await fetchText()).toBe("ok");
+    expect(server.connections.length).toBe(2);
+  });
+
+  test("when the answer came before the request was out", async () => {
+    serve(async (connection) => {
+      await connection.readable();
+      connection.pause();
+      await connection.write(OK);
+    });
+    expect(await fetchText({ method: "POST", body })).toBe("ok");
+    expect(await fetchText({ method: "POST", body })).toBe("ok");
+    expect(server.connections.length).toBe(2);
+  });
+
+  test("when the exchange was cancelled", async () => {
+    serve(answering("HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nok"));
+    for (let i = 0; i < 2; i++) {
+      const exchange = transport.open(requestTo(server.origin));
+      await (await exchange.response).read();
+      exchange.cancel();
+    }
+    await server.allClosed();
+    expect(server.connections.length).toBe(2);
+  });
+});
+
+describe("http1: a closed connection", () => {
+  const stops: [string, (connection: RawConnection) => void][] = [
+    ["closed", (connection) => connection.end()],
+    ["reset", (connection) => connection.reset()],
+  ];
+
+  test.each(stops)("that waited is replaced once, and only once, when %s", async (_, stop) => {
+    serve(async (connection) => {
+      const isFirst = server.connections.length === 1;
+      await connection.request();
+      if (isFirst) await connection.write(OK);
+      if (isFirst) await connection.request();
+      stop(connection);
+    });
+    expect(await fetchText()).toBe("ok");
+    expect(await kindOf(transport.open(requestTo(server.origin)).response)).toBe("reset");
+    expect(server.connections.length).toBe(2);
+  });
+
+  test("is not replaced when a byte of the answer came", async () => {
+    serve(async (connection) => {
+      await connection.request();
+      await connection.write(OK);
+      await connection.request();
+      await connection.write("H");
+      connection.end();
+    });
+    expect(await fetchText()).toBe("ok");
+    expect(await kindOf(transport.open(requestTo(server.origin)).response)).toBe("reset");
+    expect(server.connections.length).toBe(1);
+  });
+
+  test("is not replaced when it was fresh", async () => {
+    serve(async (connection) => {
+      await connection.request();
+      connection.end();
+    });
+    expect(await kindOf(transport.open(requestTo(server.origin)).response)).toBe("reset");
+    expect(server.connections.length).toBe(1);
+  });
+
+  test("that waited is replaced with the whole of a large body", async () => {
+    const body = new Uint8Array(3_000_000).map((_, i) => i * 13);
+    let hash: unknown;
+    serve(async (connection) => {
+      const isFirst = server.connections.length === 1;
+      const request = await connection.request();
+      hash = Bun.hash(request!.body);
+      await connection.write(OK);
+      if (!isFirst) return;
+      await connection.readable();
+      connection.reset();
+    });
+    expect(await fetchText()).toBe("ok");
+    expect(await fetchText({ method: "POST", body })).toBe("ok");
+    expect(hash).toBe(Bun.hash(body));
+  });
+
+  test("hands on what came before it says truncated", async () => {
+    serve(answeringOnce("HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhello"));
+    const response = await transport.open(requestTo(server.origin)).response;
+    await server.connections[0]!.closed;
+    await settleLoop();
+    expect(Buffer.from((await response.read())!).toString()).toBe("hello");
+    expect(await kindOf(response.read())).toBe("truncated");
+    expect(await kindOf(response.read())).toBe("truncated");
+  });
+
+  test("by a reset is truncated even when the body has no declared end", async () => {
+    serve(async (connection) => {
+      await connection.request();
+      await connection.write("HTTP/1.1 200 OK\r\n\r\nhello");
+      await gate.promise;
+      connection.reset();
+    });
+    const gate = Promise.withResolvers<void>();
+    const response = await transport.open(requestTo(server.origin)).response;
+    await response.read();
+    gate.resolve();
+    expect(await kindOf(response.read())).toBe("truncated");
+  });
+});
+
+describe("http1: an answer", () => {
+  test("that is refused closes its connection", async () => {
+    serve(answering("HTTP/1.1 200 OK\r\nx: a\nb\r\n\r\n"));
+    expect(await kindOf(transport.open(requestTo(server.origin)).response)).toBe("protocol");
+    await server.allClosed();
+  });
+
+  test("refused within its body hands on what came first", async () => {
+    serve(answering("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\nzz\r\n"));
+    const response = await transport.open(requestTo(server.origin)).response;
+    expect(Buffer.from((await response.read())!).toString()).toBe("hello");
+    expect(await kindOf(response.read())).toBe("protocol");
+    await server.allClosed();
+  });
+
+  test("with a head over its bound is protocol", async () => {
+    serve(answering(`HTTP/1.1 200 OK\r\nx: ${"a".repeat(2000)}\r\n\r\n`), { headBytes: 1000 });
+    expect(await kindOf(transport.open(requestTo(server.origin)).response)).toBe("protocol");
+  });
+
+  test("cancelled after it came whole drops what was not read", async () => {
+    serve(answering(OK));
+    const exchange = transport.open(requestTo(server.origin));
+    const response = await exchange.response;
+    exchange.cancel();
+    expect(await kindOf(response.read())).toBe("cancelled");
+    expect(await fetchText()).toBe("ok");
+    expect(server.connections.length).toBe(1);
+  });
+
+  test("takes one read at a time", async () => {
+    serve(async (connection) => {
+      await connection.request();
+      await connection.write("HTTP/1.1 200 OK\r\n\r\n");
+    });
+    const exchange = transport.open(requestTo(server.origin));
+    const response = await exchange.response;
+    const first = kindOf(response.read());
+    expect(response.read()).rejects.toThrow("read called while a read is pending");
+    exchange.cancel();
+    expect(await first).toBe("cancelled");
+  });
+
+  test("in many small pieces is held back by their number, and loses nothing", async () => {
+    serve(
+      async (connection) => {
+        while ((await connection.request()) !== null) {
+          await connection.write("HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n");
+          for (let i = 0; i < 100; i++) {
+            await connection.write("0123456789");
+            await new Promise((resolve) => setImmediate(resolve));
+          }
+        }
+      },
+      { unreadPieces: 4 },
+    );
+    const response = await transport.open(requestTo(server.origin)).response;
+    await settleLoop();
+    expect(Buffer.from(await readAll(response)).toString()).toBe("0123456789".repeat(100));
+    expect(await fetchText()).toBe("0123456789".repeat(100));
+    expect(server.connections.length).toBe(1);
+  });
+
+  test("unread to its end does not keep its connection from being used again", async () => {
+    const piece = "x".repeat(400_000);
+    serve(answering(`HTTP/1.1 200 OK\r\ncontent-length: ${piece.length}\r\n\r\n${piece}`));
+    const first = await transport.open(requestTo(server.origin)).response;
+    expect(await fetchText()).toBe(piece);
+    expect(await readText(first)).toBe(piece);
+    expect(await fetchText()).toBe(piece);
+  });
+});
+
+test("http1: cancelling many exchanges at every stage leaves no connection and nothing unsettled", async () => {
+  server = startRawServer(answering("HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nok"));
+  transport = createHttp1Transport({ clock: systemClock });
+  const run = async (stage: number): Promise<void> => {
+    const exchange = transport.open(requestTo(server.origin));
+    for (let turn = 0; turn < stage; turn++) await new Promise((resolve) => setImmediate(resolve));
+    exchange.cancel();
+    const outcome = exchange.response.then((response) => response.read());
+    expect(await kindOf(outcome)).toBe("cancelled");
+  };
+  await Promise.all(Array.from({ length: 100 }, (_, i) => run(i % 10)));
+  await settleLoop();
+  await server.allClosed();
+});

@@ -1,0 +1,468 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { type Clock, systemClock } from "../../src/base/clock.ts";
+import {
+  type Transport,
+  TransportError,
+  type UpstreamRequest,
+  type UpstreamResponse,
+} from "../../src/core/ports/transport.ts";
+import { type Certificates, makeCertificates } from "../support/certificates.ts";
+import { type RawConnection, type RawServer, startRawServer } from "../support/raw-server.ts";
+
+export interface TransportSubject {
+  readonly name: string;
+  create(options: { clock: Clock; ca?: string }): Transport;
+}
+
+/** A request as tests send it; what is not told is a GET without headers. */
+export function requestTo(url: string, changes: Partial<UpstreamRequest> = {}): UpstreamRequest {
+  return { url: new URL(url), method: "GET", headers: {}, body: null, connectTimeoutMs: 5000, ...changes };
+}
+
+/** The rest of a body. */
+export async function readAll(response: UpstreamResponse): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = [];
+  for (let piece = await response.read(); piece !== null; piece = await response.read()) {
+    expect(piece.length).toBeGreaterThan(0);
+    pieces.push(piece);
+  }
+  return new Uint8Array(Buffer.concat(pieces));
+}
+
+/** The rest of a body, as text. */
+export async function readText(response: UpstreamResponse): Promise<string> {
+  return Buffer.from(await readAll(response)).toString();
+}
+
+/** The kind of `TransportError` a promise rejects with. */
+export async function kindOf(work: Promise<unknown>): Promise<string> {
+  const error = await work.then(
+    () => new Error("did not reject"),
+    (reason) => reason,
+  );
+  if (!(error instanceof TransportError)) throw error;
+  return error.kind;
+}
+
+/** Answers every request on a connection with `answer`. */
+export function answering(answer: string): (connection: RawConnection) => Promise<void> {
+  return async (connection) => {
+    while ((await connection.request()) !== null) await connection.write(answer);
+  };
+}
+
+/** Answers one request with `answer` and closes. */
+export function answeringOnce(answer: string): (connection: RawConnection) => Promise<void> {
+  return async (connection) => {
+    await connection.request();
+    await connection.write(answer);
+    connection.end();
+  };
+}
+
+export const OK = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
+
+const SOON_MS = 50;
+
+/** A port of this machine on which nobody listens. */
+function findFreePort(): number {
+  const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
+  const { port } = listener;
+  listener.stop(true);
+  return port;
+}
+
+/** What each implementation of the `Transport` port keeps. */
+export function testTransport(subject: TransportSubject): void {
+  let transport: Transport;
+  let server: RawServer;
+  let certificates: Certificates;
+
+  function serve(...args: Parameters<typeof startRawServer>): RawServer {
+    server = startRawServer(...args);
+    transport = subject.create({ clock: systemClock });
+    return server;
+  }
+
+  async function fetchText(path = "/", changes: Partial<UpstreamRequest> = {}): Promise<string> {
+    return readText(await transport.open(requestTo(server.origin + path, changes)).response);
+  }
+
+  beforeAll(() => {
+    certificates = makeCertificates();
+  });
+  afterEach(() => {
+    transport?.close();
+    server?.stop();
+  });
+  afterAll(() => server?.stop());
+
+  describe(`${subject.name}: a request`, () => {
+    test("goes out with path, query, headers and body, and asks for no compression", async () => {
+      const seen: string[] = [];
+      serve(async (connection) => {
+        const request = await connection.request();
+        seen.push(request!.line, Buffer.from(request!.body).toString(), request!.head.toLowerCase());
+        await connection.write(OK);
+      });
+      const body = new TextEncoder().encode('{"model":"m"}');
+      const headers = { "content-type": "application/json", "x-key": "a b\tc" };
+      expect(await fetchText("/v1/chat?a=b%20c&d", { method: "POST", headers, body })).toBe("ok");
+      expect(seen[0]).toBe("POST /v1/chat?a=b%20c&d HTTP/1.1");
+      expect(seen[1]).toBe('{"model":"m"}');
+      const lines = seen[2]!.split("\r\n");
+      expect(lines).toContain("content-type: application/json");
+      expect(lines).toContain("x-key: a b\tc");
+      expect(lines).toContain("accept-encoding: identity");
+      expect(lines).toContain("content-length: 13");
+      expect(lines).toContain(`host: 127.0.0.1:${server.port}`);
+    });
+
+    test("keeps an accept-encoding that was asked for, and hands the bytes on as they came", async () => {
+      const packed = Buffer.from(Bun.gzipSync("ok"));
+      let head = "";
+      serve(async (connection) => {
+        head = (await connection.request())!.head.toLowerCase();
+        const length = `content-encoding: gzip\r\ncontent-length: ${packed.length}`;
+        await connection.write(`HTTP/1.1 200 OK\r\n${length}\r\n\r\n`);
+        await connection.write(packed);
+      });
+      const request = requestTo(server.origin, { headers: { "accept-encoding": "gzip" } });
+      const body = await readAll(await transport.open(request).response);
+      expect(head.split("\r\n")).toContain("accept-encoding: gzip");
+      expect(Buffer.from(body).equals(packed)).toBe(true);
+    });
+
+    test("says host, length and connection itself, and leaves the URL's credentials out", async () => {
+      let head = "";
+      serve(async (connection) => {
+        head = (await connection.request())!.head.toLowerCase();
+        await connection.write(OK);
+      });
+      const url = server.origin.replace("http://", "http://user:secret@");
+      const headers = { host: "elsewhere", "content-length": "7", "transfer-encoding": "chunked" };
+      const body = new Uint8Array(3);
+      await transport.open(requestTo(url, { method: "POST", headers, body })).response;
+      expect(head).toContain(`host: 127.0.0.1:${server.port}`);
+      expect(head).toContain("content-length: 3");
+      expect(head).not.toContain("transfer-encoding");
+      expect(head).not.toContain("elsewhere");
+      expect(head).not.toContain("authorization");
+    });
+
+    test.each(["a\r\nx: y", "a\nb", "a\0b"])("with a header value %j is refused", async (value) => {
+      serve(answering(OK));
+      const { response } = transport.open(requestTo(server.origin, { headers: { "x-key": value } }));
+      expect(await kindOf(response)).toBe("protocol");
+      expect(server.connections.length).toBe(0);
+    });
+
+    test("of 5 MB arrives whole at a server that reads late", async () => {
+      const body = new Uint8Array(5_000_000).map((_, i) => i * 31);
+      let hash: unknown;
+      serve(async (connection) => {
+        connection.pause();
+        await settleLoop();
+        connection.resume();
+        hash = Bun.hash((await connection.request())!.body);
+        await connection.write(OK);
+      });
+      expect(await fetchText("/", { method: "POST", body })).toBe("ok");
+      expect(hash).toBe(Bun.hash(body));
+    });
+
+    test.each(["127.0.0.1", "::1"])("to localhost finds a server on %s", async (hostname) => {
+      serve(answering(OK), { hostname, name: "localhost" });
+      expect(await fetchText()).toBe("ok");
+    });
+
+    test("to an IPv6 address arrives", async () => {
+      serve(answering(OK), { hostname: "::1" });
+      expect(await fetchText()).toBe("ok");
+    });
+  });
+
+  describe(`${subject.name}: an answer`, () => {
+    test.each([
+      ["with a content-length", "HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello", "hello"],
+      [
+        "in chunks",
+        "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3\r\nhel\r\n2\r\nlo\r\n0\r\n\r\n",
+        "hello",
+      ],
+      ["until the close", "HTTP/1.1 200 OK\r\n\r\nhello", "hello"],
+      ["until the close, HTTP/1.0", "HTTP/1.0 200 OK\r\n\r\nhello", "hello"],
+      ["empty", "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n", ""],
+      ["without a body", "HTTP/1.1 204 No Content\r\n\r\n", ""],
+      ["behind 1xx", `HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nlink: a\r\n\r\n${OK}`, "ok"],
+    ])("%s is read", async (_, answer, text) => {
+      serve(answeringOnce(answer));
+      expect(await fetchText()).toBe(text);
+    });
+
+    test("tells status and headers", async () => {
+      serve(answering("HTTP/1.1 429 Slow down\r\nRetry-After:  7 \r\nX-Empty:\r\ncontent-length: 0\r\n\r\n"));
+      const response = await transport.open(requestTo(server.origin)).response;
+      expect(response.status).toBe(429);
+      expect(response.header("retry-after")).toBe("7");
+      expect(response.header("x-empty")).toBe("");
+      expect(response.header("x-none")).toBeNull();
+    });
+
+    test("that points elsewhere is not followed", async () => {
+      serve(answering("HTTP/1.1 302 Found\r\nlocation: /other\r\ncontent-length: 2\r\n\r\nok"));
+      const response = await transport.open(requestTo(server.origin)).response;
+      expect(response.status).toBe(302);
+      expect(await readText(response)).toBe("ok");
+    });
+
+    test("is handed on as it comes", async () => {
+      serve(async (connection) => {
+        await connection.request();
+        await connection.write("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3\r\none\r\n");
+        await connection.request();
+      });
+      const exchange = transport.open(requestTo(server.origin));
+      const response = await exchange.response;
+      expect(Buffer.from((await response.read())!).toString()).toBe("one");
+      exchange.cancel();
+    });
+
+    test("that nobody reads holds the server back, and comes whole afterwards", async () => {
+      const totalBytes = 64_000_000;
+      const piece = new Uint8Array(1_000_000).map((_, i) => i * 7);
+      serve(async (connection) => {
+        await connection.request();
+        await connection.write(`HTTP/1.1 200 OK\r\ncontent-length: ${totalBytes}\r\n\r\n`);
+        for (let sent = 0; sent < totalBytes; sent += piece.length) await connection.write(piece);
+      });
+      const response = await transport.open(requestTo(server.origin)).response;
+      await settleLoop();
+      // Both ends' socket buffers and the unread pieces; the system alone takes some megabytes.
+      expect(server.connections[0]!.bytesSent).toBeLessThan(24_000_000);
+      let bytes = 0;
+      for (let got = await response.read(); got !== null; got = await response.read()) {
+        expect(got[0]).toBe(piece[bytes % piece.length]!);
+        bytes += got.length;
+      }
+      expect(bytes).toBe(totalBytes);
+    });
+  });
+
+  describe(`${subject.name}: a connection`, () => {
+    test("serves request after request", async () => {
+      serve(answering(OK));
+      for (let i = 0; i < 5; i++) expect(await fetchText()).toBe("ok");
+      expect(server.connections.length).toBe(1);
+    });
+
+    test.each([
+      ["says connection: close", "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 2\r\n\r\nok"],
+      ["is HTTP/1.0", "HTTP/1.0 200 OK\r\ncontent-length: 2\r\n\r\nok"],
+    ])("whose answer %s is not used again", async (_, answer) => {
+      serve(answering(answer));
+      expect(await fetchText()).toBe("ok");
+      expect(await fetchText()).toBe("ok");
+      expect(server.connections.length).toBe(2);
+    });
+
+    test("that the server closed while it waited is replaced", async () => {
+      serve(answeringOnce(OK));
+      expect(await fetchText()).toBe("ok");
+      await server.connections[0]!.closed;
+      expect(await fetchText()).toBe("ok");
+      expect(server.connections.length).toBe(2);
+    });
+
+    test("that closes under the second request is replaced, and the request sent again", async () => {
+      let sawSecond = false;
+      serve(async (connection) => {
+        await connection.request();
+        await connection.write(OK);
+        const second = await connection.request();
+        if (second === null || sawSecond) return;
+        sawSecond = true;
+        connection.end();
+      });
+      expect(await fetchText()).toBe("ok");
+      expect(await fetchText()).toBe("ok");
+      expect(sawSecond).toBe(true);
+      expect(server.connections.length).toBe(2);
+    });
+
+    test("is not left behind by a thousand requests in a row", async () => {
+      serve(answering(OK));
+      for (let i = 0; i < 1000; i++) await fetchText();
+      expect(server.connections.length).toBeLessThan(5);
+    });
+
+    test("is not mixed up by two hundred requests at once", async () => {
+      serve(async (connection) => {
+        for (let got = await connection.request(); got !== null; got = await connection.request()) {
+          await connection.write(`HTTP/1.1 200 OK\r\ncontent-length: ${got.line.length}\r\n\r\n${got.line}`);
+        }
+      });
+      const paths = Array.from({ length: 200 }, (_, i) => `/${i}`);
+      const texts = await Promise.all(paths.map((path) => fetchText(path)));
+      expect(texts).toEqual(paths.map((path) => `GET ${path} HTTP/1.1`));
+    });
+  });
+
+  describe(`${subject.name}: a failure`, () => {
+    test("to connect is connect_failed", async () => {
+      transport = subject.create({ clock: systemClock });
+      const { response } = transport.open(requestTo(`http://127.0.0.1:${findFreePort()}`));
+      expect(await kindOf(response)).toBe("connect_failed");
+    });
+
+    test.each([
+      ["a reset without an answer", (connection: RawConnection) => connection.reset()],
+      ["a close without an answer", (connection: RawConnection) => connection.end()],
+    ])("by %s is reset", async (_, stop) => {
+      serve(async (connection) => {
+        await connection.request();
+        stop(connection);
+      });
+      expect(await kindOf(transport.open(requestTo(server.origin)).response)).toBe("reset");
+    });
+
+    test("within the head is reset", async () => {
+      serve(answeringOnce("HTTP/1.1 200 OK\r\ncontent-le"));
+      expect(await kindOf(transport.open(requestTo(server.origin)).response)).toBe("reset");
+    });
+
+    test.each([
+      ["a counted body", "HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhello"],
+      ["a chunk", "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n9\r\nhello"],
+      ["a row of chunks", "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\n"],
+    ])("within %s is truncated", async (_, answer) => {
+      serve(answeringOnce(answer));
+      const response = await transport.open(requestTo(server.origin)).response;
+      expect(await kindOf(readAll(response))).toBe("truncated");
+      expect(await kindOf(response.read())).toBe("truncated");
+    });
+
+    test.each([
+      ["something else", "SSH-2.0 hello\r\n\r\n"],
+      ["no status", "HTTP/1.1 OK\r\ncontent-length: 0\r\n\r\n"],
+      ["two lengths", "HTTP/1.1 200 OK\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\nok!"],
+      ["a length that is none", "HTTP/1.1 200 OK\r\ncontent-length: -2\r\n\r\nok"],
+    ])("by %s is protocol", async (_, answer) => {
+      serve(answering(answer));
+      expect(await kindOf(transport.open(requestTo(server.origin)).response)).toBe("protocol");
+    });
+
+    test("by a malformed chunk is protocol", async () => {
+      serve(answering("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\nzz\r\n"));
+      const response = await transport.open(requestTo(server.origin)).response;
+      expect(await kindOf(readAll(response))).toBe("protocol");
+    });
+  });
+
+  describe(`${subject.name}: cancel`, () => {
+    test("before the head closes the connection soon", async () => {
+      const asked = Promise.withResolvers<RawConnection>();
+      serve(async (connection) => {
+        await connection.request();
+        asked.resolve(connection);
+      });
+      const exchange = transport.open(requestTo(server.origin));
+      const connection = await asked.promise;
+      const startMs = performance.now();
+      exchange.cancel();
+      exchange.cancel();
+      expect(await kindOf(exchange.response)).toBe("cancelled");
+      await connection.closed;
+      expect(performance.now() - startMs).toBeLessThan(SOON_MS);
+    });
+
+    test("within the body closes the connection soon; pending and later reads are cancelled", async () => {
+      serve(async (connection) => {
+        await connection.request();
+        await connection.write("HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhello");
+      });
+      const exchange = transport.open(requestTo(server.origin));
+      const response = await exchange.response;
+      await response.read();
+      const pending = kindOf(response.read());
+      const startMs = performance.now();
+      exchange.cancel();
+      expect(await pending).toBe("cancelled");
+      expect(await kindOf(response.read())).toBe("cancelled");
+      await server.connections[0]!.closed;
+      expect(performance.now() - startMs).toBeLessThan(SOON_MS);
+    });
+
+    test("at once, while connecting, leaves no connection", async () => {
+      serve(answering(OK));
+      const exchange = transport.open(requestTo(server.origin));
+      exchange.cancel();
+      expect(await kindOf(exchange.response)).toBe("cancelled");
+      expect(await fetchText()).toBe("ok");
+      if (server.connections.length > 1) await server.connections[0]!.closed;
+    });
+
+    test("with nobody listening goes unreported", async () => {
+      serve(answering(""));
+      transport.open(requestTo(server.origin)).cancel();
+      await settleLoop();
+    });
+  });
+
+  describe(`${subject.name}: TLS`, () => {
+    function serveTls(certificate: "local" | "elsewhere", name: string, ca: string | undefined): void {
+      server = startRawServer(answering(OK), { name, tls: certificates[certificate] });
+      transport = subject.create({ clock: systemClock, ...(ca !== undefined && { ca }) });
+    }
+
+    test.each(["localhost", "127.0.0.1"])("with a certificate for %s is spoken", async (name) => {
+      serveTls("local", name, certificates.ca);
+      expect(await fetchText()).toBe("ok");
+      expect(await fetchText()).toBe("ok");
+      expect(server.connections.length).toBe(1);
+    });
+
+    test("with a root nobody trusts is tls_failed", async () => {
+      serveTls("local", "localhost", undefined);
+      expect(await kindOf(transport.open(requestTo(server.origin)).response)).toBe("tls_failed");
+    });
+
+    test.each(["localhost", "127.0.0.1"])(
+      "with another host's certificate on %s is tls_failed",
+      async (name) => {
+        serveTls("elsewhere", name, certificates.ca);
+        expect(await kindOf(transport.open(requestTo(server.origin)).response)).toBe("tls_failed");
+      },
+    );
+
+    test("with a server that does not speak it is tls_failed", async () => {
+      serve(async (connection) => {
+        await connection.readable();
+        await connection.write("HTTP/1.1 400 Bad Request\r\n\r\n");
+      });
+      const url = server.origin.replace("http:", "https:");
+      expect(await kindOf(transport.open(requestTo(url)).response)).toBe("tls_failed");
+    });
+
+    test("carries 5 MB both ways", async () => {
+      const body = new Uint8Array(5_000_000).map((_, i) => i * 31);
+      server = startRawServer(
+        async (connection) => {
+          const request = await connection.request();
+          await connection.write(`HTTP/1.1 200 OK\r\ncontent-length: ${request!.body.length}\r\n\r\n`);
+          await connection.write(request!.body);
+        },
+        { tls: certificates.local },
+      );
+      transport = subject.create({ clock: systemClock, ca: certificates.ca });
+      const request = requestTo(server.origin, { method: "POST", body });
+      const echoed = await readAll(await transport.open(request).response);
+      expect(Bun.hash(echoed)).toBe(Bun.hash(body));
+    });
+  });
+}
+
+/** Lets the event loop turn until what is under way on this machine's sockets has come to rest. */
+export async function settleLoop(): Promise<void> {
+  for (let turn = 0; turn < 200; turn++) await new Promise((resolve) => setImmediate(resolve));
+}

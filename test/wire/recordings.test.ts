@@ -1,0 +1,212 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { readAnswer } from "../../src/wire/openai-chat/read-answer.ts";
+import {
+  createRelay,
+  encodeEnd,
+  endRelay,
+  judgeRelay,
+  type RelayIdentity,
+  type RelayState,
+  stepRelay,
+} from "../../src/wire/openai-chat/relay-stream.ts";
+import { hasRecordings, OPENAI_CHAT_FOLDERS, readAnswers, readStreams } from "../support/recordings.ts";
+
+const IDENTITY: RelayIdentity = {
+  id: "gen_test",
+  model: "acme/model",
+  created: 1_700_000_000,
+  wantsUsageChunk: false,
+  originalIds: null,
+  makeCallId: () => "call_made",
+};
+
+const streams = OPENAI_CHAT_FOLDERS.flatMap(readStreams);
+const answers = OPENAI_CHAT_FOLDERS.flatMap(readAnswers);
+
+/** Runs a stream through the relay in the given pieces. */
+function relay(pieces: Iterable<string>): { out: string; state: RelayState } {
+  const state = createRelay(IDENTITY);
+  let out = "";
+  for (const piece of pieces) out += stepRelay(state, piece);
+  return { out: out + endRelay(state), state };
+}
+
+function* cutAt(text: string, cuts: readonly number[]): Generator<string> {
+  let from = 0;
+  for (const cut of cuts) {
+    yield text.slice(from, cut);
+    from = cut;
+  }
+  yield text.slice(from);
+}
+
+interface Folded {
+  content: string;
+  reasoning: string;
+  calls: { name: string; arguments: string }[];
+}
+
+interface Delta {
+  content?: unknown;
+  reasoning?: string | null;
+  reasoning_content?: string | null;
+  tool_calls?: { index?: number; id?: string; function?: { name?: string; arguments?: string } }[];
+}
+
+interface Chunk {
+  id?: string;
+  object?: string;
+  model?: string;
+  created?: number;
+  choices?: { delta?: Delta; finish_reason?: string | null }[];
+  usage?: unknown;
+}
+
+function parseEvents(text: string): Chunk[] {
+  return text
+    .split("\n\n")
+    .map((block) => block.trim())
+    .filter((block) => block.startsWith("data: ") && block !== "data: [DONE]")
+    .map((block) => JSON.parse(block.slice(6)) as Chunk);
+}
+
+/** What a plain client makes of a stream, vendor's or ours. */
+function fold(chunks: readonly Chunk[]): Folded {
+  const folded: Folded = { content: "", reasoning: "", calls: [] };
+  for (const delta of chunks.map((chunk) => chunk.choices?.[0]?.delta ?? {})) {
+    folded.content += textOf(delta.content, "text");
+    folded.reasoning += delta.reasoning_content ?? delta.reasoning ?? textOf(delta.content, "thinking");
+    for (const piece of delta.tool_calls ?? []) {
+      const index = piece.index ?? 0;
+      folded.calls[index] ??= { name: "", arguments: "" };
+      const call = folded.calls[index] as Folded["calls"][number];
+      call.name ||= piece.function?.name ?? "";
+      call.arguments += piece.function?.arguments ?? "";
+    }
+  }
+  const calls = folded.calls.filter(Boolean);
+  for (const call of calls) call.arguments ||= "{}";
+  return { ...folded, calls };
+}
+
+function textOf(content: unknown, kind: "text" | "thinking"): string {
+  if (typeof content === "string") return kind === "text" ? content : "";
+  if (!Array.isArray(content)) return "";
+  return content
+    .map((part: { type: string; text?: string; thinking?: { text: string }[] }) =>
+      part.type !== kind ? "" : (part.text ?? part.thinking?.map(({ text }) => text).join("") ?? ""),
+    )
+    .join("");
+}
+
+describe.skipIf(!hasRecordings)("a recorded stream", () => {
+  test.each(streams.map((stream) => [stream.name, stream.text] as const))(
+    "%s reaches the client with its text, reasoning and tool calls",
+    (_name, text) => {
+      const { out, state } = relay([Buffer.from(text, "utf8").toString("latin1")]);
+      expect(judgeRelay(state)).toBe("complete");
+      const whole = Buffer.from(out + encodeEnd(state, { total_tokens: 1 }, null), "latin1").toString("utf8");
+      expect(whole.endsWith("data: [DONE]\n\n")).toBeTrue();
+      const chunks = parseEvents(whole);
+      expect(fold(chunks)).toEqual(fold(parseEvents(text)));
+      for (const chunk of chunks) {
+        expect(chunk).toMatchObject({
+          id: "gen_test",
+          object: "chat.completion.chunk",
+          model: "acme/model",
+          created: 1_700_000_000,
+        });
+        expect(chunk.choices?.length).toBe(1);
+      }
+      const finishes = chunks.filter((chunk) => chunk.choices?.[0]?.finish_reason);
+      expect(finishes).toHaveLength(1);
+      expect(chunks.filter((chunk) => "usage" in chunk)).toEqual([chunks.at(-1) as Chunk]);
+      // Zeros count nothing; the gateway then counts itself.
+      const counted = /"prompt_tokens":\s*[1-9]/.test(text);
+      expect(state.usage !== null && state.usage.promptTokens > 0).toBe(counted);
+      expect(state.usage !== null && state.usage.completionTokens > 0).toBe(counted);
+    },
+  );
+
+  test.each(streams.map((stream) => [stream.name, stream.text] as const))(
+    "%s gives the same events when it comes byte by byte",
+    (_name, text) => {
+      const latin1 = Buffer.from(text, "utf8").toString("latin1");
+      expect(relay(latin1).out).toBe(relay([latin1]).out);
+    },
+  );
+
+  test("gives the same events when it is cut in two at any byte", () => {
+    for (const { text } of streams) {
+      const latin1 = Buffer.from(text, "utf8").toString("latin1");
+      const whole = relay([latin1]).out;
+      // Every byte of the short ones; of the long ones about two hundred.
+      const step = latin1.length < 3_000 ? 1 : Math.ceil(latin1.length / 200);
+      for (let cut = 1; cut < latin1.length; cut += step) {
+        if (relay(cutAt(latin1, [cut])).out !== whole)
+          throw new Error(`other events when cut at byte ${cut}`);
+      }
+    }
+  });
+
+  test("gives the same events in random pieces, with LF or CRLF, with comments between", () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...streams),
+        fc.array(fc.nat(120_000), { maxLength: 40 }),
+        fc.boolean(),
+        fc.boolean(),
+        ({ text }, places, crlf, comments) => {
+          const plain = Buffer.from(text, "utf8").toString("latin1");
+          const commented = comments ? plain.replaceAll("\n\n", "\n\n: still here\n\n") : plain;
+          const sent = crlf ? commented.replaceAll("\n", "\r\n") : commented;
+          const cuts = places.filter((place) => place < sent.length).sort((a, b) => a - b);
+          return relay(cutAt(sent, cuts)).out === relay([plain]).out;
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+
+  test("that breaks off anywhere before its finish is never taken for complete", () => {
+    for (const { text } of streams) {
+      const latin1 = Buffer.from(text, "utf8").toString("latin1");
+      const finish = latin1.search(/"finish_reason":\s*"/);
+      const step = Math.max(1, Math.floor(finish / 50));
+      for (let cut = 1; cut < finish; cut += step) {
+        expect(judgeRelay(relay([latin1.slice(0, cut)]).state)).not.toBe("complete");
+      }
+    }
+  });
+});
+
+describe.skipIf(!hasRecordings)("a recorded answer", () => {
+  test.each(answers.map((answer) => [answer.name, answer.text] as const))(
+    "%s reaches the client with its text, reasoning, tool calls and usage",
+    (_name, text) => {
+      const reading = readAnswer(text, IDENTITY);
+      const sent = JSON.parse(text) as { error?: unknown; choices: { message: Delta }[] };
+      if (sent.error) {
+        expect(reading.kind).toBe("error");
+        return;
+      }
+      if (reading.kind !== "answer") throw new Error(reading.error.message);
+      expect(reading.body).toMatchObject({ id: "gen_test", object: "chat.completion", model: "acme/model" });
+      const [ours] = reading.body["choices"] as { message: Delta }[];
+      const asChunk = (message: Delta | undefined): Chunk => ({
+        choices: [
+          {
+            delta: {
+              ...message,
+              tool_calls: message?.tool_calls?.map((call, index) => ({ ...call, index })) ?? [],
+            },
+          },
+        ],
+      });
+      expect(fold([asChunk(ours?.message)])).toEqual(fold([asChunk(sent.choices[0]?.message)]));
+      expect(reading.usage?.promptTokens).toBeGreaterThan(0);
+      expect(reading.usage?.completionTokens).toBeGreaterThan(0);
+    },
+  );
+});

@@ -1,0 +1,122 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import {
+  decodeUtf8,
+  JsonSyntaxError,
+  memberOf,
+  parseNode,
+  scanJson,
+  stringOf,
+} from "../../src/wire/json/scan.ts";
+import { appendMember, applySplices, removeMembers } from "../../src/wire/json/splice.ts";
+
+const latin1 = (text: string) => Buffer.from(text, "utf8").toString("latin1");
+const DEEP = { fields: { a: { fields: { b: {} } }, list: { items: { fields: { b: {} } } } } };
+
+/** Objects with the keys that are looked for, others, and awkward strings. */
+const anyObject = fc.dictionary(
+  fc.oneof(fc.constantFrom("a", "b", "list", "model"), fc.string({ unit: "grapheme" })),
+  fc.jsonValue({ stringUnit: "grapheme" }),
+  { maxKeys: 8 },
+);
+
+describe("the scan", () => {
+  test("finds every named member of any JSON object, where it stands", () => {
+    fc.assert(
+      fc.property(anyObject, fc.constantFrom(undefined, 2, "\t"), (value, indent) => {
+        const text = latin1(JSON.stringify(value, null, indent));
+        const root = scanJson(text, DEEP);
+        for (const key of ["a", "list"] as const) {
+          const node = memberOf(root, key);
+          expect(node === undefined).toBe(!Object.hasOwn(value, key));
+          if (node !== undefined)
+            expect(parseNode(text, node)).toEqual(JSON.parse(JSON.stringify(value[key])));
+        }
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test("never throws anything but a syntax error, whatever the text", () => {
+    fc.assert(
+      fc.property(fc.string(), (text) => {
+        try {
+          scanJson(text, DEEP);
+        } catch (error) {
+          return error instanceof JsonSyntaxError;
+        }
+        return true;
+      }),
+      { numRuns: 5_000 },
+    );
+  });
+
+  test("accepts nothing at the places it looks at that a parser refuses", () => {
+    const broken = [
+      '{"a":}',
+      '{"a" 1}',
+      '{"a":1,}',
+      "{a:1}",
+      '{"a":01}',
+      '{"list":[1,]}',
+      '{"a":tru}',
+      "",
+      "{",
+      "[1",
+      '{"a":1}x',
+    ];
+    for (const text of broken) expect(() => scanJson(text, DEEP)).toThrow(JsonSyntaxError);
+  });
+
+  test("refuses a named member that stands twice, as two readers may take either", () => {
+    expect(() => scanJson('{"a":1,"a":2}', DEEP)).toThrow('"a" stands twice');
+    expect(() => scanJson('{"a":1,"\\u0061":2}', DEEP)).toThrow('"a" stands twice');
+    expect(scanJson('{"x":1,"x":2}', DEEP).kind).toBe("object");
+  });
+
+  test("reads strings with escapes and other scripts", () => {
+    const text = latin1(JSON.stringify({ a: 'quote " backslash \\ tab \t snow ☃ ' }));
+    expect(stringOf(text, memberOf(scanJson(text, DEEP), "a"))).toBe('quote " backslash \\ tab \t snow ☃ ');
+  });
+
+  test("jumps over nesting of any depth", () => {
+    const depth = 200_000;
+    const text = `{"x":${"[".repeat(depth)}${"]".repeat(depth)},"a":1}`;
+    expect(memberOf(scanJson(text, DEEP), "a")?.kind).toBe("number");
+  });
+});
+
+describe("splices", () => {
+  const KEYS = ["k0", "k1", "k2", "k3", "k4", "k5"];
+  const shape = { fields: Object.fromEntries(KEYS.map((key) => [key, {}])) };
+
+  test("remove any members but the last one left, with their commas", () => {
+    fc.assert(
+      fc.property(
+        fc.uniqueArray(fc.constantFrom(...KEYS, "other", "more"), { minLength: 2 }),
+        fc.func(fc.boolean()),
+        fc.constantFrom(undefined, 1),
+        (keys, choose, indent) => {
+          const value = Object.fromEntries(keys.map((key, at) => [key, { at, text: "ü,}" }]));
+          const removable = keys.slice(1).filter((key) => KEYS.includes(key));
+          const removed = new Set(removable.filter((key) => choose(key)));
+          const bytes = Buffer.from(JSON.stringify(value, null, indent), "utf8");
+          const root = scanJson(bytes.toString("latin1"), shape);
+          const result = applySplices(bytes, [
+            ...removeMembers(root, removed),
+            appendMember(root, "new", "[1]"),
+          ]);
+          const expected = Object.fromEntries(Object.entries(value).filter(([key]) => !removed.has(key)));
+          expect(JSON.parse(result.toString("utf8"))).toEqual({ ...expected, new: [1] });
+        },
+      ),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test("without any give the same bytes back", () => {
+    const bytes = Buffer.from('{"a": 1}');
+    expect(applySplices(bytes, [])).toBe(bytes);
+    expect(decodeUtf8(latin1("☃"))).toBe("☃");
+  });
+});
