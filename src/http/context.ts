@@ -35,14 +35,16 @@ export interface RequestContext {
   readonly route: string;
   /** The named parts of the path. */
   readonly params: Readonly<Record<string, string>>;
-  /** The address of whoever opened the connection. */
-  readonly peer: string;
+  /** The address of whoever opened the connection. Looked up only where it matters. */
+  peer(): string;
   /** Fields for the request's log line, added on the way. */
   readonly logFields: Record<string, unknown>;
   /** Set by a handler that writes the log line itself, when its answer has ended. */
   logsItself: boolean;
   /** From here on the generation's own timers bound the wait, not the connection's. */
   waitWithoutLimit(): void;
+  /** The generation is over: a client that does not fetch the rest of its answer loses its connection. */
+  waitWithLimit(): void;
 }
 
 /** Answers one route. Throws a `GatewayError` for what is rendered as an error. */

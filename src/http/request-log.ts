@@ -1,7 +1,11 @@
 import type { RequestContext } from "./context.ts";
 
-/** Writes a request's one log line. Never a body, a key or an address. */
-export function writeRequestLog(context: RequestContext, status: number): void {
+/** Writes a request's one log line, with `about` it. Never a body, a key or an address. */
+export function writeRequestLog(
+  context: RequestContext,
+  status: number,
+  about: Readonly<Record<string, unknown>> = {},
+): void {
   const { deps, requestId, route, startedAt, logFields } = context;
   const fields = {
     request_id: requestId,
@@ -9,6 +13,7 @@ export function writeRequestLog(context: RequestContext, status: number): void {
     status,
     duration_ms: deps.clock.now() - startedAt,
     ...logFields,
+    ...about,
   };
   if (status >= 500) deps.log.warn("request", fields);
   else if (QUIET.has(route)) deps.log.debug("request", fields);

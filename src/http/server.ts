@@ -84,10 +84,11 @@ async function serve(
     startedAt: deps.clock.now(),
     route,
     params,
-    peer: server.requestIP(request)?.address ?? "",
+    peer: () => server.requestIP(request)?.address ?? "",
     logFields: {},
     logsItself: false,
     waitWithoutLimit: () => server.timeout(request, 0),
+    waitWithLimit: () => server.timeout(request, IDLE_S),
   };
   let response: Response;
   try {

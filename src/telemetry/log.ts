@@ -28,7 +28,9 @@ export function createLog(level: LogLevel, write: (lines: string) => void = writ
   const tell = (at: LogLevel): ((event: string, fields?: Fields) => void) => {
     if (LOG_LEVELS.indexOf(at) < threshold) return () => {};
     return (message, fields) => {
-      gathered += `${JSON.stringify({ level: at, time: new Date().toISOString(), message, ...fields })}\n`;
+      const printed = JSON.stringify(fields ?? {});
+      const rest = printed === "{}" ? "}" : `,${printed.slice(1)}`;
+      gathered += `{"level":"${at}","time":"${new Date().toISOString()}","message":${JSON.stringify(message)}${rest}\n`;
       if (at === "error" || gathered.length >= GATHER_CHARS) flush();
     };
   };

@@ -40,10 +40,10 @@ export function createKeyRing(store: KeyStore, clock: Clock, adminSecret: string
   return {
     identify(secret) {
       const hash = hashSecret(secret);
-      if (operatorKey !== null && hash === operatorKey.hash) return operatorKey;
-      if (!isWellFormedSecret(secret)) return null;
       const known = remembered.get(hash);
-      return known === undefined ? look(hash) : validNow(known);
+      if (known !== undefined) return validNow(known);
+      if (operatorKey !== null && hash === operatorKey.hash) return operatorKey;
+      return isWellFormedSecret(secret) ? look(hash) : null;
     },
     async refresh() {
       const current = await store.keyRevision();

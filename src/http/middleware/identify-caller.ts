@@ -13,10 +13,16 @@ const WRONG_KEY: Pick<Failure, "code" | "message"> = {
  * Who calls an inference endpoint. A key that is not valid is refused even where none is needed.
  * @throws GatewayError `authentication`; `permission_denied` for a management key.
  */
-export async function identifyCaller(request: Request, context: RequestContext): Promise<Caller> {
+export function identifyCaller(request: Request, context: RequestContext): Caller | Promise<Caller> {
   const secret = readSecret(request.headers);
   if (secret === null) return { kind: "anonymous", addressHash: hashAddress(request, context) };
-  const key = await lookUp(secret, context);
+  const found = context.deps.keyRing.identify(secret);
+  // A key that is remembered costs no turn of the event loop.
+  return found instanceof Promise ? found.then((key) => admitKey(key, context)) : admitKey(found, context);
+}
+
+function admitKey(key: KeyRecord | null, context: RequestContext): Caller {
+  if (key === null) return fail(WRONG_KEY.code, WRONG_KEY.message);
   if (key.kind === "management") {
     fail("permission_denied", "A management key cannot call models. Create an inference key and send that.");
   }
@@ -36,21 +42,18 @@ export async function requireKey(
   const secret = readSecret(request.headers);
   if (secret === null)
     return fail("authentication", `Send a key of kind ${kind}: "Authorization: Bearer …".`);
-  const key = await lookUp(secret, context);
+  const key = (await context.deps.keyRing.identify(secret)) ?? fail(WRONG_KEY.code, WRONG_KEY.message);
   if (key.kind !== kind)
     fail("permission_denied", `This needs a key of kind ${kind}; the key sent is of kind ${key.kind}.`);
   context.logFields["key_id"] = key.id;
   return key;
 }
 
-async function lookUp(secret: string, context: RequestContext): Promise<KeyRecord> {
-  const key = await context.deps.keyRing.identify(secret);
-  return key ?? fail(WRONG_KEY.code, WRONG_KEY.message);
-}
-
 /** The secret in `Authorization` or `x-api-key`. None, an empty one and the word `anonymous` are null. */
 function readSecret(headers: Headers): string | null {
   const authorization = headers.get("authorization")?.trim() ?? "";
+  // The usual form, without the detour of a pattern.
+  if (authorization.startsWith("Bearer gw_")) return authorization.slice("Bearer ".length);
   if (authorization !== "") {
     const bearer = /^bearer(?:\s+(.*))?$/i.exec(authorization);
     if (bearer === null) fail(WRONG_KEY.code, 'Authorization must be "Bearer <key>".');
@@ -66,7 +69,7 @@ function isNone(secret: string): boolean {
 }
 
 function hashAddress(request: Request, { deps, peer }: RequestContext): string {
-  const address = findClientAddress(peer, request.headers.get("x-forwarded-for"), deps.trustedProxies);
+  const address = findClientAddress(peer(), request.headers.get("x-forwarded-for"), deps.trustedProxies);
   return new Bun.CryptoHasher("sha256", deps.addressSalt)
     .update(limitKeyOf(address))
     .digest("hex")

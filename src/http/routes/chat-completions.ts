@@ -14,7 +14,8 @@ import { writeRequestLog } from "../request-log.ts";
 /** `POST chat/completions` (specification 4.1). */
 export async function chatCompletions(request: Request, context: RequestContext): Promise<Response> {
   const { deps } = context;
-  const caller = await identifyCaller(request, context);
+  const identified = identifyCaller(request, context);
+  const caller = identified instanceof Promise ? await identified : identified;
   try {
     const body = await readRequestBody(request, deps.maxBodyBytes);
     const chat = withModelAliases(decodeChatRequest(body), deps);
@@ -25,12 +26,9 @@ export async function chatCompletions(request: Request, context: RequestContext)
       request: chat,
       clientSignal: request.signal,
       onSettled: (record, failure) => {
-        Object.assign(
-          context.logFields,
-          describeForLog(record),
-          failure?.internal ? { detail: failure.internal } : {},
-        );
-        writeRequestLog(context, record.status ?? 0);
+        context.waitWithLimit();
+        if (failure?.internal) context.logFields["detail"] = failure.internal;
+        writeRequestLog(context, record.status ?? 0, describeForLog(record));
       },
     });
     context.logsItself = true;
@@ -48,11 +46,10 @@ function render(result: GenerationResult, context: RequestContext): Response {
     case "gone":
       return new Response(null, { status: 499 });
     case "json":
-      return new Response(result.answer.body, {
-        headers: { ...headers, "content-type": "application/json" },
-      });
+      headers["content-type"] = "application/json";
+      return new Response(result.answer.body, { headers });
     case "stream":
-      return new Response(result.answer.stream, { headers: { ...headers, ...STREAM_HEADERS } });
+      return new Response(result.answer.stream, { headers: Object.assign(headers, STREAM_HEADERS) });
   }
 }
 
@@ -63,14 +60,14 @@ const STREAM_HEADERS = {
 };
 
 function headersOf(result: GenerationResult, context: RequestContext): Record<string, string> {
-  return {
+  const headers: Record<string, string> = {
     "x-request-id": context.requestId,
     "x-gateway-generation-id": result.generationId,
-    ...(result.model === null ? {} : { "x-gateway-model": result.model }),
-    ...(result.provider === null ? {} : { "x-gateway-provider": result.provider }),
     "x-gateway-attempts": String(result.attempts),
-    ...(result.limit === null ? {} : limitHeaders(result.limit)),
   };
+  if (result.model !== null) headers["x-gateway-model"] = result.model;
+  if (result.provider !== null) headers["x-gateway-provider"] = result.provider;
+  return result.limit === null ? headers : Object.assign(headers, limitHeaders(result.limit));
 }
 
 /** Every inference answer says how its limit stands, also one that was refused before it was counted. */

@@ -23,8 +23,8 @@ export function openFileJournal(dir: string): Journal {
     if (buffered === "") return;
     const bytes = Buffer.from(buffered, "utf8");
     buffered = "";
-    for (let from = 0; from < bytes.length; ) from += writeSync(file, bytes, from);
     size += bytes.length;
+    for (let from = 0; from < bytes.length; ) from += writeSync(file, bytes, from);
   };
 
   const startSegment = (): void => {

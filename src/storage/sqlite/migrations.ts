@@ -19,23 +19,13 @@ export const MIGRATIONS: readonly string[] = [
 
   CREATE TABLE generations (
     id TEXT PRIMARY KEY,
-    account_id TEXT,
-    key_id TEXT,
-    address_hash TEXT,
-    requested_model TEXT NOT NULL,
-    model TEXT,
-    provider TEXT,
-    outcome TEXT NOT NULL CHECK (outcome IN ('open', 'completed', 'failed', 'cancelled', 'interrupted')),
-    prompt_tokens INTEGER NOT NULL,
-    completion_tokens INTEGER NOT NULL,
-    cost_nanodollars INTEGER NOT NULL,
+    -- What is searched by has a column; the whole record is JSON.
     created_at INTEGER NOT NULL,
-    finished_at INTEGER,
-    -- All of the record as JSON; the columns above are what is searched and summed.
+    address_hash TEXT,
+    outcome TEXT NOT NULL CHECK (outcome IN ('open', 'completed', 'failed', 'cancelled', 'interrupted')),
     record TEXT NOT NULL
   ) STRICT;
 
-  CREATE INDEX generations_by_account ON generations (account_id, created_at);
   CREATE INDEX generations_open ON generations (outcome) WHERE outcome = 'open';
   CREATE INDEX generations_anonymous ON generations (created_at) WHERE address_hash IS NOT NULL;
   `,

@@ -14,13 +14,8 @@ interface AnonymousRow {
 /** Usage records in SQLite. */
 export function createSqliteUsageStore(database: Database): UsageStore {
   const save = database.query(
-    `INSERT INTO generations (id, account_id, key_id, address_hash, requested_model, model, provider, outcome,
-       prompt_tokens, completion_tokens, cost_nanodollars, created_at, finished_at, record)
-     VALUES ($id, $accountId, $keyId, $addressHash, $requestedModel, $model, $provider, $outcome,
-       $promptTokens, $completionTokens, $costNanodollars, $createdAt, $finishedAt, $record)
-     ON CONFLICT (id) DO UPDATE SET model = $model, provider = $provider, outcome = $outcome,
-       prompt_tokens = $promptTokens, completion_tokens = $completionTokens, cost_nanodollars = $costNanodollars,
-       finished_at = $finishedAt, record = $record
+    `INSERT INTO generations (id, created_at, address_hash, outcome, record) VALUES (?, ?, ?, ?, ?)
+     ON CONFLICT (id) DO UPDATE SET outcome = excluded.outcome, record = excluded.record
      WHERE generations.outcome = 'open' OR excluded.outcome <> 'open'`,
   );
   const byId = database.query<RecordRow, [string]>("SELECT record FROM generations WHERE id = ?");
@@ -31,7 +26,9 @@ export function createSqliteUsageStore(database: Database): UsageStore {
   );
 
   const saveAll = database.transaction((entries: readonly RecordEntry[]) => {
-    for (const entry of entries) save.run(toRow(entry));
+    for (const { record, json } of entries) {
+      save.run(record.id, record.createdAt, record.addressHash, record.outcome, json);
+    }
   });
 
   return {
@@ -48,24 +45,5 @@ export function createSqliteUsageStore(database: Database): UsageStore {
     async findAnonymousSince(since) {
       return anonymous.all(since);
     },
-  };
-}
-
-function toRow({ record, json }: RecordEntry) {
-  return {
-    id: record.id,
-    accountId: record.accountId,
-    keyId: record.keyId,
-    addressHash: record.addressHash,
-    requestedModel: record.requestedModel,
-    model: record.model,
-    provider: record.provider,
-    outcome: record.outcome,
-    promptTokens: record.promptTokens,
-    completionTokens: record.completionTokens,
-    costNanodollars: record.costNanodollars,
-    createdAt: record.createdAt,
-    finishedAt: record.finishedAt,
-    record: json,
   };
 }

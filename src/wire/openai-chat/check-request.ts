@@ -1,6 +1,6 @@
 import { BOUNDS } from "../../base/bounds.ts";
 import { fail } from "../../base/errors.ts";
-import { type JsonKind, type JsonNode, memberOf, parseNode, stringOf } from "../json/scan.ts";
+import { isWord, type JsonKind, type JsonNode, memberOf, parseNode, stringOf } from "../json/scan.ts";
 
 /**
  * The checks of specification 2.1 to 2.3 and 8 on a scanned request. Lenient where real clients are
@@ -15,29 +15,45 @@ export function checkChatRequest(text: string, root: JsonNode): void {
   if (model.end - model.start > BOUNDS.modelIdChars)
     fail("invalid_model", "model is too long to be a model id. GET /api/gateway/models lists them.");
   check.messages(memberOf(root, "messages"));
-  for (const [field, low, high] of RANGES) check.number(field, memberOf(root, field), low, high);
-  for (const field of WHOLE_NUMBERS) check.wholeNumber(field, memberOf(root, field));
-  check.kind("seed", memberOf(root, "seed"), "number", "a number");
-  check.kind("stream", memberOf(root, "stream"), "boolean", "true or false");
-  check.kind("stream_options", memberOf(root, "stream_options"), "object", "an object");
-  check.kind("user", memberOf(root, "user"), "string", "a string");
-  check.stringOrStrings("stop", memberOf(root, "stop"));
-  check.tools(memberOf(root, "tools"));
-  check.toolChoice(memberOf(root, "tool_choice"));
-  check.responseFormat(memberOf(root, "response_format"));
-  check.fallbackModels(memberOf(root, "models"));
-  check.provider(memberOf(root, "provider"));
+  for (const { key, value } of root.members ?? []) if (value.kind !== "null") CHECKS[key]?.(check, value);
 }
 
-const RANGES = [
-  ["temperature", 0, 2],
-  ["top_p", 0, 1],
-  ["frequency_penalty", -2, 2],
-  ["presence_penalty", -2, 2],
-] as const;
+type Check = (check: Checker, node: JsonNode) => void;
 
-const WHOLE_NUMBERS = ["max_tokens", "max_completion_tokens", "n"] as const;
-const ROLES = new Set(["system", "developer", "user", "assistant", "tool"]);
+const range =
+  (field: string, low: number, high: number): Check =>
+  (check, node) =>
+    check.number(field, node, low, high);
+const wholeNumber =
+  (field: string): Check =>
+  (check, node) =>
+    check.wholeNumber(field, node);
+const kind =
+  (field: string, wanted: JsonKind, inWords: string): Check =>
+  (check, node) =>
+    check.kind(field, node, wanted, inWords);
+
+/** What each optional field must be. Null stands for absent and is not looked at. */
+const CHECKS: Readonly<Record<string, Check>> = {
+  temperature: range("temperature", 0, 2),
+  top_p: range("top_p", 0, 1),
+  frequency_penalty: range("frequency_penalty", -2, 2),
+  presence_penalty: range("presence_penalty", -2, 2),
+  max_tokens: wholeNumber("max_tokens"),
+  max_completion_tokens: wholeNumber("max_completion_tokens"),
+  n: wholeNumber("n"),
+  seed: kind("seed", "number", "a number"),
+  stream: kind("stream", "boolean", "true or false"),
+  stream_options: kind("stream_options", "object", "an object"),
+  user: kind("user", "string", "a string"),
+  stop: (check, node) => check.stringOrStrings("stop", node),
+  tools: (check, node) => check.tools(node),
+  tool_choice: (check, node) => check.toolChoice(node),
+  response_format: (check, node) => check.responseFormat(node),
+  models: (check, node) => check.fallbackModels(node),
+  provider: (check, node) => check.provider(node),
+};
+const ROLES = ["user", "assistant", "tool", "system", "developer"] as const;
 const TOOL_CHOICES = new Set(["none", "auto", "required"]);
 
 function refuse(field: string, problem: string): never {
@@ -56,15 +72,13 @@ class Checker {
     if (!isAbsent(node) && node.kind !== kind) refuse(field, `must be ${wanted}`);
   }
 
-  number(field: string, node: JsonNode | undefined, low: number, high: number): void {
-    if (isAbsent(node)) return;
+  number(field: string, node: JsonNode, low: number, high: number): void {
     const value = this.numberOf(node);
     if (value === null || value < low || value > high)
       refuse(field, `must be a number from ${low} to ${high}`);
   }
 
-  wholeNumber(field: string, node: JsonNode | undefined): void {
-    if (isAbsent(node)) return;
+  wholeNumber(field: string, node: JsonNode): void {
     const value = this.numberOf(node);
     if (value === null || !Number.isInteger(value) || value < 1)
       refuse(field, "must be a whole number of at least 1");
@@ -74,8 +88,8 @@ class Checker {
     return node.kind === "number" ? Number(this.text.slice(node.start, node.end)) : null;
   }
 
-  stringOrStrings(field: string, node: JsonNode | undefined): void {
-    if (isAbsent(node) || node.kind === "string") return;
+  stringOrStrings(field: string, node: JsonNode): void {
+    if (node.kind === "string") return;
     if (node.items === null || node.items.some((item) => item.kind !== "string")) {
       refuse(field, "must be a string or an array of strings");
     }
@@ -91,8 +105,9 @@ class Checker {
 
   private message(message: JsonNode, i: number): void {
     if (message.kind !== "object") refuse(`messages[${i}]`, "must be an object with role and content");
-    const role = stringOf(this.text, memberOf(message, "role"));
-    if (role === undefined || !ROLES.has(role)) {
+    const roleNode = memberOf(message, "role");
+    const role = ROLES.find((word) => isWord(this.text, roleNode, word));
+    if (role === undefined) {
       refuse(`messages[${i}].role`, "must be system, developer, user, assistant or tool");
     }
     const content = memberOf(message, "content");
@@ -141,8 +156,7 @@ class Checker {
     }
   }
 
-  tools(node: JsonNode | undefined): void {
-    if (isAbsent(node)) return;
+  tools(node: JsonNode): void {
     if (!node.items) refuse("tools", "must be an array of tools");
     if (node.items.length > BOUNDS.tools) refuse("tools", `may have at most ${BOUNDS.tools} tools`);
     for (let i = 0; i < node.items.length; i++) this.tool(node.items[i] as JsonNode, `tools[${i}]`);
@@ -159,8 +173,7 @@ class Checker {
     this.kind(`${field}.function.parameters`, memberOf(fn, "parameters"), "object", "a JSON Schema object");
   }
 
-  toolChoice(node: JsonNode | undefined): void {
-    if (isAbsent(node)) return;
+  toolChoice(node: JsonNode): void {
     const word = stringOf(this.text, node);
     if (word !== undefined && TOOL_CHOICES.has(word)) return;
     const type = stringOf(this.text, memberOf(node, "type"));
@@ -173,23 +186,20 @@ class Checker {
     }
   }
 
-  responseFormat(node: JsonNode | undefined): void {
-    if (isAbsent(node)) return;
+  responseFormat(node: JsonNode): void {
     if (memberOf(node, "type")?.kind !== "string") {
       refuse("response_format", 'must be an object with a type, such as {"type": "json_object"}');
     }
   }
 
-  fallbackModels(node: JsonNode | undefined): void {
-    if (isAbsent(node)) return;
+  fallbackModels(node: JsonNode): void {
     const isList = node.items?.every((item) => item.kind === "string") === true;
     if (!isList || (node.items?.length ?? 0) > BOUNDS.fallbackModels) {
       refuse("models", `must be an array of at most ${BOUNDS.fallbackModels} model ids`);
     }
   }
 
-  provider(node: JsonNode | undefined): void {
-    if (isAbsent(node)) return;
+  provider(node: JsonNode): void {
     if (node.kind !== "object") refuse("provider", "must be an object");
     const value = parseNode(this.text, node) as Record<string, unknown>;
     for (const list of ["order", "only", "ignore"]) {

@@ -1,0 +1,242 @@
+import { Database } from "bun:sqlite";
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { appendFileSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import {
+  fetchGeneration,
+  type GatewayProcess,
+  makeSite,
+  postChatTo,
+  type Site,
+} from "../support/gateway-process.ts";
+import { openRawChat } from "../support/raw-client.ts";
+import { closing, healthy, opening, startVendor, textOf, type Vendor } from "../support/vendor.ts";
+
+let vendor: Vendor;
+let site: Site;
+let running: GatewayProcess | null;
+
+beforeEach(() => {
+  vendor = startVendor(healthy("Alpha"));
+  site = makeSite(`
+providers:
+  vendor-a:
+    base_url: "${vendor.baseUrl}"
+    api_keys: ["sk-vendor-a-0123456789abcdef"]
+    models:
+      - {id: acme/model, prices: {prompt: "0.000001", completion: "0.000002"}}
+      - {id: "acme/model:free", prices: {prompt: "0.000001", completion: "0.000002"}}
+limits: {anonymous_requests_per_hour: 3}
+`);
+  running = null;
+});
+afterEach(async () => {
+  await running?.kill();
+  vendor.stop();
+  site.remove();
+});
+
+async function start(key?: string): Promise<GatewayProcess> {
+  running = await site.start(key);
+  return running;
+}
+
+/** What a whole answer of the vendor costs, in nanodollars. */
+const COST = 20_000;
+const messages = [{ role: "user", content: "Hello!" }];
+const GENERATION_ID = /x-gateway-generation-id: (gen_\w+)/i;
+
+/** All records, whoever made them. */
+function readRecords(): { id: string; outcome: string; cost: number }[] {
+  const database = new Database(join(site.dataDir, "gateway.db"), { readonly: true });
+  try {
+    return database
+      .query("SELECT id, outcome, cost_nanodollars AS cost FROM generations")
+      .all() as ReturnType<typeof readRecords>;
+  } finally {
+    database.close();
+  }
+}
+
+describe("after kill -9", () => {
+  test("right behind a stream's first byte its record is there, interrupted and estimated", async () => {
+    vendor.perform(async (call) => {
+      await call.begin();
+      await call.events(...opening("Alpha"));
+      await call.gate();
+    });
+    const first = await start();
+    const client = await openRawChat(first, { model: "acme/model", stream: true, messages });
+    await client.sees("\r\n\r\n");
+    await first.kill();
+    const id = GENERATION_ID.exec(client.received)?.[1] as string;
+    const second = await start(first.key);
+    expect(await fetchGeneration(second, id)).toMatchObject({
+      id,
+      outcome: "interrupted",
+      streamed: true,
+      estimated: true,
+      model: "acme/model",
+      provider_name: "vendor-a",
+    });
+  });
+
+  test("right behind a whole answer's first byte its record is there, with exact tokens and cost", async () => {
+    const first = await start();
+    const client = await openRawChat(first, { model: "acme/model", messages });
+    await client.sees("HTTP/1.1 200");
+    await first.kill();
+    const id = GENERATION_ID.exec(client.received)?.[1] as string;
+    const second = await start(first.key);
+    expect(await fetchGeneration(second, id)).toMatchObject({
+      outcome: "completed",
+      estimated: false,
+      tokens_prompt: 10,
+      tokens_completion: 5,
+      total_cost_nanodollars: COST,
+    });
+  });
+
+  test("keys work as before, and no secret is printed again", async () => {
+    const first = await start();
+    expect(first.key).toStartWith("gw_");
+    await first.kill();
+    const second = await start(first.key);
+    expect(second.printed()).not.toContain("gw_");
+    expect((await postChatTo(second, { model: "acme/model", messages })).status).toBe(200);
+  });
+
+  test("an address without a key has no more requests than before", async () => {
+    const anonymous = (gateway: GatewayProcess) =>
+      postChatTo({ url: gateway.url, key: "anonymous" }, { model: "acme/model:free", messages });
+    const first = await start();
+    for (let i = 0; i < 3; i++) expect((await anonymous(first)).status).toBe(200);
+    await first.kill();
+    expect((await anonymous(await start(first.key))).status).toBe(429);
+  });
+
+  test("a torn and a corrupted line at the journal's end are ignored", async () => {
+    const first = await start();
+    const response = await postChatTo(first, { model: "acme/model", messages });
+    const id = response.headers.get("x-gateway-generation-id") as string;
+    await first.kill();
+    const journal = site.journalFiles().at(-1) as string;
+    const line = readFileSync(journal, "utf8").trimEnd().split("\n").at(-1) as string;
+    const forged = `gen_${"0".repeat(id.length - 4)}`;
+    appendFileSync(journal, `${line.replaceAll(id, forged)}\n${line.slice(0, line.length / 2)}`);
+    const second = await start(first.key);
+    expect(await fetchGeneration(second, id)).toMatchObject({ outcome: "completed" });
+    expect(await fetchGeneration(second, forged)).toBeNull();
+    expect(readRecords()).toHaveLength(1);
+  });
+});
+
+/** What a client knows of one of its requests. */
+interface Seen {
+  readonly id: string;
+  readonly isStream: boolean;
+  /** The whole answer has come. */
+  isWhole: boolean;
+}
+
+/** A reproducible source of whole numbers below `limit`. */
+function createDice(seed: number): (limit: number) => number {
+  let state = seed;
+  return (limit) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * limit);
+  };
+}
+
+const KILLS = 30;
+/** Clients that ask for one answer after the other, and those whose one stream does not end before the kill. */
+const BUSY = 4;
+const HELD = 3;
+const HOLD = "Do not end.";
+/** The kill falls on one of so many pieces that clients receive. */
+const PIECES = 60;
+
+test(`${KILLS} kills at random instants under load lose nothing and double nothing`, async () => {
+  const roll = createDice(7391);
+  vendor.perform(async (call) => {
+    if (!call.isStream) return healthy("Alpha")(call);
+    await call.begin();
+    await call.events(...opening("Alpha"));
+    if (JSON.stringify(call.body).includes(HOLD)) return call.gate();
+    for (let i = 0; i < 4; i++) await call.events(textOf(" on"));
+    await call.events(...closing());
+    await call.end();
+  });
+  const all: Seen[] = [];
+  let requests = 0;
+  let gateway = await start();
+  for (let kill = 0; kill < KILLS; kill++) {
+    let piecesLeft = 1 + roll(PIECES);
+    let killed: Promise<void> | null = null;
+    const onPiece = (): void => {
+      piecesLeft -= 1;
+      if (piecesLeft === 0) killed = gateway.kill();
+    };
+    const ask = async (isStream: boolean, content: string): Promise<void> => {
+      requests += 1;
+      await requestOnce(gateway, isStream, content, all, onPiece).catch(() => {});
+    };
+    const busy = async (): Promise<void> => {
+      while (killed === null) await ask(roll(3) > 0, "Hello!");
+    };
+    const held = (): Promise<void> => ask(true, HOLD);
+    await Promise.all([...Array.from({ length: BUSY }, busy), ...Array.from({ length: HELD }, held)]);
+    await killed;
+    gateway = await start(gateway.key);
+  }
+  for (const seen of all) expectRecorded(seen, await fetchGeneration(gateway, seen.id));
+  await gateway.terminate();
+  running = null;
+  const records = readRecords();
+  // Kills fell into the middle of streams, or nothing was tried.
+  expect(all.filter((seen) => !seen.isWhole).length).toBeGreaterThan(KILLS);
+  expect(records.length).toBeGreaterThanOrEqual(all.length);
+  expect(records.length).toBeLessThanOrEqual(requests);
+  expect(new Set(records.map(({ outcome }) => outcome))).toEqual(new Set(["completed", "interrupted"]));
+  expect(records.filter(({ outcome, cost }) => outcome === "completed" && cost !== COST)).toEqual([]);
+  expect(new Set(all.map(({ id }) => id)).size).toBe(all.length);
+}, 40_000);
+
+async function requestOnce(
+  gateway: GatewayProcess,
+  isStream: boolean,
+  content: string,
+  all: Seen[],
+  onPiece: () => void,
+): Promise<void> {
+  const body = { model: "acme/model", stream: isStream, messages: [{ role: "user", content }] };
+  const response = await postChatTo(gateway, body);
+  const seen = {
+    id: response.headers.get("x-gateway-generation-id") as string,
+    isStream,
+    isWhole: false,
+  };
+  all.push(seen);
+  let text = "";
+  for await (const piece of response.body as ReadableStream<Uint8Array>) {
+    text += Buffer.from(piece).toString("latin1");
+    onPiece();
+  }
+  seen.isWhole = isStream ? text.endsWith("[DONE]\n\n") : text.endsWith("}");
+}
+
+function expectRecorded(seen: Seen, record: Readonly<Record<string, unknown>> | null): void {
+  expect(record).toMatchObject({ id: seen.id, streamed: seen.isStream });
+  // A document's record is written before its first byte.
+  if (seen.isWhole || !seen.isStream || record?.["outcome"] === "completed") {
+    expect(record).toMatchObject({
+      outcome: "completed",
+      estimated: false,
+      tokens_prompt: 10,
+      tokens_completion: 5,
+      total_cost_nanodollars: COST,
+    });
+  } else {
+    expect(record).toMatchObject({ outcome: "interrupted", estimated: true });
+  }
+}

@@ -1,0 +1,202 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { turnEventLoop, waitFor } from "../support/event-loop.ts";
+import { postChat } from "../support/gateway.ts";
+import { openRawChat } from "../support/raw-client.ts";
+import { closing, documentOf, opening, type Play, textOf, type VendorCall } from "../support/vendor.ts";
+import { fetchRecord, PROMPT, startTwoVendors, type TwoVendors } from "./two-vendors.ts";
+
+let vendors: TwoVendors;
+
+beforeAll(async () => {
+  vendors = await startTwoVendors();
+});
+afterAll(() => vendors.stop());
+beforeEach(() => {
+  vendors.reset();
+  vendors.gateway.log.length = 0;
+});
+
+/** The upstream learns that the client has left. Milliseconds, by the real clock. */
+const CANCEL_MS = 50;
+
+const messages = [{ role: "user", content: PROMPT }];
+
+/** Leaves, and gives how long it took until the vendor's connection was gone. */
+async function leaveAndMeasure(leave: () => void, call: VendorCall): Promise<number> {
+  const left = performance.now();
+  leave();
+  await call.connection.closed;
+  return performance.now() - left;
+}
+
+/** The record of the one generation of this test, once it has ended. */
+async function settledRecord(): Promise<Readonly<Record<string, unknown>>> {
+  const { gateway } = vendors;
+  const id = await waitFor(
+    () => gateway.log.find(({ fields }) => fields["outcome"] !== undefined)?.fields["generation_id"] ?? null,
+  );
+  return fetchRecord(gateway, String(id));
+}
+
+const speak: Play = async (call) => {
+  await call.begin();
+  await call.events(...opening("Alpha one"), textOf(" two"));
+  await call.gate();
+};
+
+describe("a client that leaves", () => {
+  for (const stream of [true, false]) {
+    const what = stream ? "the first token of a stream" : "a whole answer";
+    test(`before ${what} takes the upstream with it, and nobody else is asked`, async () => {
+      const { a, b, gateway } = vendors;
+      a.perform((call) => call.gate());
+      const client = await openRawChat(gateway, { model: "acme/both", stream, messages });
+      const call = await a.call(0);
+      await call.atGate;
+      expect(await leaveAndMeasure(() => client.leave(), call)).toBeLessThan(CANCEL_MS);
+      const record = await settledRecord();
+      expect(record).toMatchObject({
+        outcome: "cancelled",
+        cancelled: true,
+        error_type: null,
+        tokens_completion: 0,
+        total_cost_nanodollars: 0,
+      });
+      expect(record["attempts"]).toHaveLength(1);
+      expect(b.calls).toHaveLength(0);
+    });
+  }
+
+  test("in the middle of a document takes the upstream with it", async () => {
+    const { a, gateway } = vendors;
+    a.perform(async (call) => {
+      await call.begin();
+      await call.piece(JSON.stringify(documentOf("Alpha")).slice(0, 40));
+      await call.gate();
+    });
+    const client = await openRawChat(gateway, { model: "acme/both", messages });
+    const call = await a.call(0);
+    await call.atGate;
+    expect(await leaveAndMeasure(() => client.leave(), call)).toBeLessThan(CANCEL_MS);
+    expect(await settledRecord()).toMatchObject({ outcome: "cancelled", total_cost_nanodollars: 0 });
+  });
+
+  test("in the middle of a stream takes the upstream with it, and pays for what was produced", async () => {
+    const { a, gateway } = vendors;
+    a.perform(speak);
+    const client = await openRawChat(gateway, { model: "acme/both", stream: true, messages });
+    await client.sees(" two");
+    const call = await a.call(0);
+    expect(await leaveAndMeasure(() => client.leave(), call)).toBeLessThan(CANCEL_MS);
+    const promptTokens = Math.ceil(PROMPT.length / 4);
+    const completionTokens = Math.ceil("Alpha one two".length / 4);
+    expect(await settledRecord()).toMatchObject({
+      outcome: "cancelled",
+      error_type: null,
+      status: 200,
+      provider_name: "vendor-a",
+      estimated: true,
+      tokens_prompt: promptTokens,
+      tokens_completion: completionTokens,
+      total_cost_nanodollars: promptTokens * 1_000 + completionTokens * 2_000,
+    });
+  });
+
+  test("while the upstream is sending takes it with it", async () => {
+    const { a, gateway } = vendors;
+    a.perform(async (call) => {
+      await call.begin();
+      await call.events(...opening("Alpha"));
+      let isOpen = true;
+      void call.connection.closed.then(() => {
+        isOpen = false;
+      });
+      while (isOpen) {
+        await call.events(textOf(" on"));
+        await turnEventLoop(1);
+      }
+    });
+    const client = await openRawChat(gateway, { model: "acme/both", stream: true, messages });
+    await client.sees(" on");
+    expect(await leaveAndMeasure(() => client.leave(), await a.call(0))).toBeLessThan(CANCEL_MS);
+    expect(await settledRecord()).toMatchObject({ outcome: "cancelled", estimated: true });
+  });
+
+  test("through an SDK's abort signal takes the upstream with it", async () => {
+    const { a, gateway } = vendors;
+    a.perform(speak);
+    const abort = new AbortController();
+    const response = await fetch(`${gateway.base}/chat/completions`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${gateway.key}`, "content-type": "application/json" },
+      body: JSON.stringify({ model: "acme/both", stream: true, messages }),
+      signal: abort.signal,
+    });
+    await response.body!.getReader().read();
+    expect(await leaveAndMeasure(() => abort.abort(), await a.call(0))).toBeLessThan(CANCEL_MS);
+    expect(await settledRecord()).toMatchObject({ outcome: "cancelled" });
+  });
+});
+
+/** Whether the promise is still open after everything that could settle it had its turn. */
+async function isPending(promise: Promise<unknown>): Promise<boolean> {
+  let isOpen = true;
+  const close = () => {
+    isOpen = false;
+  };
+  promise.then(close, close);
+  await turnEventLoop();
+  return isOpen;
+}
+
+describe("a client that waits", () => {
+  test("hears nothing before the status is known, however long it takes", async () => {
+    const { a, clock, gateway } = vendors;
+    a.perform(async (call) => {
+      await call.begin();
+      await call.events(...opening("").slice(0, 1));
+      await call.gate();
+      await call.events(textOf("Alpha"), ...closing());
+      await call.end();
+    });
+    const pending = postChat(gateway, { model: "acme/both", stream: true, messages });
+    const call = await a.call(0);
+    await call.atGate;
+    clock.advance(60_000);
+    expect(await isPending(pending)).toBe(true);
+    call.letGoOn();
+    expect(await (await pending).text()).toMatch(/^data: /);
+  });
+
+  test("hears a comment after 10 s of silence, and another after each 10 s", async () => {
+    const { a, clock, gateway } = vendors;
+    a.perform(async (call) => {
+      await speak(call);
+      await call.events(...closing());
+      await call.end();
+    });
+    const response = await postChat(gateway, { model: "acme/both", stream: true, messages });
+    const reader = response.body!.getReader();
+    const nextText = async () => Buffer.from((await reader.read()).value ?? []).toString("utf8");
+    expect(await nextText()).toContain("Alpha one");
+    await (await a.call(0)).atGate;
+    await turnEventLoop();
+    const first = nextText();
+    clock.advance(9_999);
+    // What the first read left over would be here by now.
+    const rest = (await isPending(first)) ? "" : await first;
+    expect(rest).not.toContain("keep-alive");
+    const second = rest === "" ? first : nextText();
+    clock.advance(1);
+    expect(await second).toBe(": keep-alive\n\n");
+    const third = nextText();
+    clock.advance(9_999);
+    expect(await isPending(third)).toBe(true);
+    clock.advance(1);
+    expect(await third).toBe(": keep-alive\n\n");
+    (await a.call(0)).letGoOn();
+    let end = "";
+    for (let text = await nextText(); text !== ""; text = await nextText()) end += text;
+    expect(end).toEndWith("data: [DONE]\n\n");
+  });
+});

@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { turnEventLoop, waitFor } from "../support/event-loop.ts";
+import { openRawChat, type RawClient } from "../support/raw-client.ts";
+import { closing, opening, type Play, textOf, type VendorCall } from "../support/vendor.ts";
+import { fetchRecord, PROMPT, startTwoVendors, type TwoVendors } from "./two-vendors.ts";
+
+let vendors: TwoVendors;
+
+beforeAll(async () => {
+  vendors = await startTwoVendors();
+});
+afterAll(() => vendors.stop());
+beforeEach(() => {
+  vendors.reset();
+  vendors.gateway.log.length = 0;
+});
+
+const MIB = 1024 * 1024;
+const EVENTS = 4_096;
+const EVENT_TEXT = "x".repeat(16 * 1024);
+/** What the vendor would like to say, about 64 MiB. */
+const ANSWER_BYTES = EVENTS * EVENT_TEXT.length;
+/** Of it, what may be on its way while the client does not read: the system's buffers on both legs, and ours. */
+const HELD_BYTES = 24 * MIB;
+
+const talk: Play = async (call) => {
+  await call.begin();
+  await call.events(...opening("Alpha"));
+  await call.gate();
+  for (let i = 0; i < EVENTS; i++) await call.events(textOf(EVENT_TEXT));
+  await call.events(...closing());
+  await call.end();
+};
+
+/** A client that has its first words and stops reading, while the vendor goes on until it is held back. */
+async function stall(): Promise<{ client: RawClient; call: VendorCall }> {
+  const { a, gateway } = vendors;
+  a.perform(talk);
+  const body = { model: "acme/both", stream: true, messages: [{ role: "user", content: PROMPT }] };
+  const client = await openRawChat(gateway, body);
+  await client.sees("Alpha");
+  client.pause();
+  const call = await a.call(0);
+  call.letGoOn();
+  await untilQuiet(() => call.connection.bytesSent);
+  return { client, call };
+}
+
+/** Waits until a count has stood still for many turns of the event loop. */
+async function untilQuiet(count: () => number): Promise<void> {
+  const STILL_TURNS = 2_000;
+  let before = -1;
+  while (count() !== before) {
+    before = count();
+    await turnEventLoop(STILL_TURNS);
+  }
+}
+
+function outcomeOf(): string | null {
+  const line = vendors.gateway.log.find(({ fields }) => fields["outcome"] !== undefined);
+  return line === undefined ? null : String(line.fields["outcome"]);
+}
+
+describe("a client that reads slowly", () => {
+  test("holds the upstream back, and has its whole answer in the end", async () => {
+    const { client, call } = await stall();
+    expect(call.connection.bytesSent).toBeLessThan(HELD_BYTES);
+    // Longer than the upstream itself might be silent.
+    vendors.clock.advance(300_000);
+    await turnEventLoop();
+    expect(outcomeOf()).toBeNull();
+    client.resume();
+    await waitFor(() => outcomeOf());
+    expect(outcomeOf()).toBe("completed");
+    await waitFor(() => (client.received.endsWith("data: [DONE]\n\n\r\n0\r\n\r\n") ? true : null));
+    expect(client.receivedBytes).toBeGreaterThan(ANSWER_BYTES);
+    expect(client.received).not.toContain("keep-alive");
+    client.leave();
+  });
+
+  test("and never reads on is bounded by the time for the whole request", async () => {
+    const { client, call } = await stall();
+    vendors.clock.advance(900_000);
+    await call.connection.closed;
+    const line = await waitFor(
+      () => vendors.gateway.log.find(({ fields }) => fields["outcome"] !== undefined) ?? null,
+    );
+    const record = await fetchRecord(vendors.gateway, String(line.fields["generation_id"]));
+    expect(record).toMatchObject({ outcome: "failed", error_type: "unavailable", estimated: true });
+    client.leave();
+  });
+
+  test("and leaves takes the upstream with it", async () => {
+    const { client, call } = await stall();
+    client.leave();
+    await call.connection.closed;
+    await waitFor(() => outcomeOf());
+    expect(outcomeOf()).toBe("cancelled");
+  });
+});

@@ -1,0 +1,150 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+/** A gateway in a process of its own, started as an operator starts it. */
+export interface GatewayProcess {
+  readonly url: string;
+  /** An inference key: the one this start has printed, or that of an earlier one. */
+  readonly key: string;
+  /** What it has printed so far, on standard output and error. */
+  readonly printed: () => string;
+  /** Ends it as a crash would, at once. */
+  kill(): Promise<void>;
+  /** Tells it to stop; settles with the exit code once it has. */
+  terminate(): Promise<number>;
+}
+
+/** A data directory with a configuration beside it. */
+export interface Site {
+  readonly dataDir: string;
+  /** Starts a gateway on it. `key` is that of an earlier start. */
+  start(key?: string): Promise<GatewayProcess>;
+  /** Starts one that is expected to refuse; gives its exit code and what it says. */
+  startInVain(): Promise<{ readonly exitCode: number; readonly printed: string }>;
+  /** Files of the journal that hold something. */
+  journalFiles(): readonly string[];
+  remove(): void;
+}
+
+const ROOT = join(import.meta.dir, "../..");
+
+/** Makes a site with the text of a configuration file. */
+export function makeSite(yaml: string): Site {
+  const dir = mkdtempSync(join(tmpdir(), "gateway-site-"));
+  const dataDir = join(dir, "data");
+  const configFile = join(dir, "gateway.yaml");
+  writeFileSync(configFile, yaml);
+  const spawn = () => new Spawned(dir, configFile, dataDir);
+  return {
+    dataDir,
+    async start(key) {
+      const process = spawn();
+      await process.listening();
+      return process.asGateway(key);
+    },
+    async startInVain() {
+      const process = spawn();
+      const exitCode = await process.exited;
+      return { exitCode, printed: process.printed };
+    },
+    journalFiles() {
+      const journal = join(dataDir, "journal");
+      return readdirSync(journal)
+        .map((name) => join(journal, name))
+        .filter((file) => readFileSync(file).length > 0);
+    },
+    remove: () => rmSync(dir, { recursive: true, force: true }),
+  };
+}
+
+class Spawned {
+  printed = "";
+  private readonly child: Bun.Subprocess<"ignore", "pipe", "pipe">;
+  private readonly reading: Promise<void>[];
+  private change = Promise.withResolvers<void>();
+
+  constructor(dir: string, configFile: string, dataDir: string) {
+    this.child = Bun.spawn([process.execPath, join(ROOT, "src/main.ts"), "start"], {
+      cwd: dir,
+      env: {
+        PATH: process.env["PATH"] ?? "",
+        GATEWAY_CONFIG: configFile,
+        GATEWAY_DATA_DIR: dataDir,
+        GATEWAY_PORT: "0",
+      },
+      stdin: "ignore",
+      stdout: "pipe",
+      stderr: "pipe",
+    });
+    this.reading = [this.read(this.child.stdout), this.read(this.child.stderr)];
+  }
+
+  get exited(): Promise<number> {
+    return Promise.all([this.child.exited, ...this.reading]).then(([exitCode]) => exitCode);
+  }
+
+  async listening(): Promise<void> {
+    while (this.url === undefined) {
+      if (this.child.exitCode !== null) throw new Error(`the gateway did not start: ${this.printed}`);
+      await Promise.race([this.change.promise, this.child.exited]);
+    }
+  }
+
+  asGateway(key: string | undefined): GatewayProcess {
+    const { child } = this;
+    return {
+      url: this.url as string,
+      key: key ?? /inference key\s+(gw_\S+)/.exec(this.printed)?.[1] ?? "",
+      printed: () => this.printed,
+      async kill() {
+        child.kill("SIGKILL");
+        await child.exited;
+      },
+      terminate: () => {
+        child.kill("SIGTERM");
+        return this.exited;
+      },
+    };
+  }
+
+  private get url(): string | undefined {
+    // The greeting is written whole, in one write, so that what follows the address is there too.
+    return /^Gateway listens on (\S+)$/m.exec(this.printed)?.[1];
+  }
+
+  private async read(stream: ReadableStream<Uint8Array>): Promise<void> {
+    const decoder = new TextDecoder();
+    for await (const piece of stream) {
+      this.printed += decoder.decode(piece, { stream: true });
+      this.change.resolve();
+      this.change = Promise.withResolvers();
+    }
+  }
+}
+
+/** The record of a generation as its caller reads it; null where there is none. */
+export async function fetchGeneration(
+  gateway: Pick<GatewayProcess, "url" | "key">,
+  id: string,
+): Promise<Readonly<Record<string, unknown>> | null> {
+  const response = await fetch(`${gateway.url}/api/gateway/generation?id=${id}`, {
+    headers: { authorization: `Bearer ${gateway.key}` },
+  });
+  if (response.status === 404) return null;
+  return ((await response.json()) as { data: Record<string, unknown> }).data;
+}
+
+/** Posts a chat completion to a gateway's process. */
+export function postChatTo(
+  gateway: Pick<GatewayProcess, "url" | "key">,
+  body: unknown,
+  init: RequestInit = {},
+): Promise<Response> {
+  return fetch(`${gateway.url}/api/gateway/chat/completions`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${gateway.key}`, "content-type": "application/json" },
+    body: JSON.stringify(body),
+    ...init,
+  });
+}

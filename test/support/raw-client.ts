@@ -1,0 +1,97 @@
+import type { Socket } from "bun";
+import type { TestGateway } from "./gateway.ts";
+
+/** A client on a socket of its own, which reads only when it is told to. */
+export interface RawClient {
+  /** What has come, head and all, as text. */
+  readonly received: string;
+  readonly receivedBytes: number;
+  /** Waits until what has come contains `text`. Rejects when the connection closes before that. */
+  sees(text: string): Promise<void>;
+  /** Stops reading; the system's buffers fill up. */
+  pause(): void;
+  resume(): void;
+  /** Closes the connection in the middle of things. */
+  leave(): void;
+  /** Settles when the connection is gone. */
+  readonly closed: Promise<void>;
+}
+
+/** Posts a chat completion by hand. */
+export async function openRawChat(
+  gateway: Pick<TestGateway, "url" | "key">,
+  body: unknown,
+): Promise<RawClient> {
+  const { hostname, port } = new URL(gateway.url);
+  const bytes = Buffer.from(JSON.stringify(body), "utf8");
+  const head = [
+    "POST /api/gateway/chat/completions HTTP/1.1",
+    `host: ${hostname}:${port}`,
+    `authorization: Bearer ${gateway.key}`,
+    "content-type: application/json",
+    `content-length: ${bytes.length}`,
+  ].join("\r\n");
+  const client = new SocketClient();
+  const socket = await Bun.connect<SocketClient>({
+    hostname,
+    port: Number(port),
+    data: client,
+    socket: {
+      data: (_, piece) => client.take(piece),
+      close: () => client.gone(),
+      error: () => client.gone(),
+    },
+  });
+  client.socket = socket;
+  socket.write(Buffer.concat([Buffer.from(`${head}\r\n\r\n`, "latin1"), bytes]));
+  return client;
+}
+
+class SocketClient implements RawClient {
+  received = "";
+  receivedBytes = 0;
+  socket!: Socket<SocketClient>;
+  private readonly ending = Promise.withResolvers<void>();
+  private change = Promise.withResolvers<void>();
+  private isGone = false;
+
+  get closed(): Promise<void> {
+    return this.ending.promise;
+  }
+
+  async sees(text: string): Promise<void> {
+    while (!this.received.includes(text)) {
+      if (this.isGone) throw new Error(`the connection closed before ${JSON.stringify(text)} had come`);
+      await this.change.promise;
+    }
+  }
+
+  pause(): void {
+    this.socket.pause();
+  }
+
+  resume(): void {
+    this.socket.resume();
+  }
+
+  leave(): void {
+    this.socket.terminate();
+  }
+
+  take(piece: Uint8Array): void {
+    this.received += Buffer.from(piece).toString("latin1");
+    this.receivedBytes += piece.length;
+    this.tell();
+  }
+
+  gone(): void {
+    this.isGone = true;
+    this.ending.resolve();
+    this.tell();
+  }
+
+  private tell(): void {
+    this.change.resolve();
+    this.change = Promise.withResolvers();
+  }
+}
