@@ -51,7 +51,7 @@ function readRecords(): { id: string; outcome: string; cost: number }[] {
   const database = new Database(join(site.dataDir, "gateway.db"), { readonly: true });
   try {
     return database
-      .query("SELECT id, outcome, cost_nanodollars AS cost FROM generations")
+      .query("SELECT id, outcome, record ->> 'costNanodollars' AS cost FROM generations")
       .all() as ReturnType<typeof readRecords>;
   } finally {
     database.close();

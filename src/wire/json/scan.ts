@@ -239,7 +239,7 @@ function endOfNested(text: string, start: number): number {
  */
 export function decodeString(text: string, start: number, end: number): string {
   const inner = text.slice(start + 1, end - 1);
-  if (PLAIN.test(inner)) return inner;
+  if (end - start <= SHORT ? isPlain(inner) : PLAIN.test(inner)) return inner;
   try {
     return JSON.parse(decodeUtf8(text.slice(start, end))) as string;
   } catch {
@@ -248,6 +248,17 @@ export function decodeString(text: string, start: number, end: number): string {
 }
 
 const PLAIN = /^[\x20-\x5b\x5d-\x7e]*$/;
+/** Up to so many characters a loop is quicker than the pattern. */
+const SHORT = 48;
+
+/** The same as `PLAIN`: printable ASCII without a backslash stands for itself. */
+function isPlain(text: string): boolean {
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === BACKSLASH || code < 0x20 || code > 0x7e) return false;
+  }
+  return true;
+}
 
 const ASCII = /^[\x00-\x7f]*$/;
 

@@ -4,7 +4,6 @@ import type { OutlineMessage } from "../conversation/outline.ts";
 import type { ProviderPreferences } from "../conversation/preferences.ts";
 import {
   decodeString,
-  isWord,
   type JsonNode,
   JsonSyntaxError,
   memberOf,
@@ -14,6 +13,7 @@ import {
 } from "../json/scan.ts";
 import { checkChatRequest } from "./check-request.ts";
 import { CHAT_REQUEST_SHAPE } from "./request-shape.ts";
+import { readRole } from "./role.ts";
 
 /** A chat completion request that has passed the door. The bytes stay as they came; the nodes say where things stand. */
 export interface ChatRequest {
@@ -86,11 +86,11 @@ function isTrue(text: string, node: JsonNode | undefined): boolean {
 }
 
 function readOutline(text: string, message: JsonNode): OutlineMessage {
-  const role = memberOf(message, "role");
-  if (isWord(text, role, "tool")) {
+  const role = readRole(text, message);
+  if (role === "tool") {
     return { kind: "result", callId: stringOf(text, memberOf(message, "tool_call_id")) ?? "" };
   }
-  if (!isWord(text, role, "assistant")) return OTHER;
+  if (role !== "assistant") return OTHER;
   const calls = memberOf(message, "tool_calls")?.items;
   if (!calls) return ASSISTANT_WITHOUT_CALLS;
   return { kind: "assistant", callIds: calls.map((call) => stringOf(text, memberOf(call, "id")) ?? "") };
