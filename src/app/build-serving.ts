@@ -141,12 +141,13 @@ function readVariable(environment: Environment, name: string): string | null {
 
 function chatUrlOf(base: string, record: ProviderRecord): URL {
   const text = `${base.replace(/\/+$/, "")}/chat/completions`;
-  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) {
-    throw new ConfigError(
-      `${record.env.baseUrl} or providers.${record.slug}.base_url: "${base}" is not an http or https address`,
-    );
-  }
-  return new URL(text);
+  const where = `${record.env.baseUrl} or providers.${record.slug}.base_url`;
+  if (!/^https?:\/\//i.test(text) || !URL.canParse(text))
+    throw new ConfigError(`${where}: "${base}" is not an http or https address`);
+  const url = new URL(text);
+  if (url.username !== "" || url.password !== "")
+    throw new ConfigError(`${where} must not hold a user name or password`);
+  return url;
 }
 
 function lowerCase(headers: Readonly<Record<string, string>>): Record<string, string> {

@@ -50,9 +50,13 @@ async function startServing(parts: Parts, config: Config, world: World): Promise
   if (recovered.brought + recovered.interrupted > 0)
     log.warn("settled what an earlier process left", recovered);
   await restoreAnonymousLimit(parts, clock.now());
-  const firstStart = await prepareFirstStart(parts, config);
   const { host, port, extra_prefixes } = config.server;
   const server = listen(parts.http, { host, port, extraPrefixes: extra_prefixes });
+  // Once the address is ours: nobody would ever see the secrets of a start that fails.
+  const firstStart = await prepareFirstStart(parts, config).catch((error) => {
+    server.kill();
+    throw error;
+  });
   const refresh = clock.every(REFRESH_MS, () => {
     parts.serving.refresh();
     parts.http.keyRing.refresh().catch((error) => log.error("the store is away", { detail: String(error) }));

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
-import { LineCounter, parseDocument } from "yaml";
+import { type Document, LineCounter, parseDocument, visit } from "yaml";
+import type { z } from "zod";
 import { type Config, configSchema } from "./config-schema.ts";
 
 /** The configuration is wrong. The message names the file and line, or the variable, and what to write. */
@@ -28,8 +29,16 @@ export function loadConfig(environment: Environment): Config {
   const file = named || DEFAULT_FILE;
   if (named && !existsSync(named))
     throw new ConfigError(`GATEWAY_CONFIG names ${named}, which does not exist`);
-  const source = existsSync(file) ? readFileSync(file, "utf8") : "";
+  const source = existsSync(file) ? readSource(file) : "";
   return checkConfig(source, file, environment);
+}
+
+function readSource(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    throw new ConfigError(`${file} cannot be read: ${(error as Error).message}`);
+  }
 }
 
 /** Checks a file's text with an environment over it. Throws a `ConfigError`. */
@@ -40,7 +49,9 @@ export function checkConfig(source: string, file: string, environment: Environme
   if (syntaxError) {
     throw new ConfigError(`${file}:${lines.linePos(syntaxError.pos[0]).line}: ${syntaxError.message}`);
   }
-  const value = asObject(document.toJS() ?? {}, file);
+  refuseUnknownAliases(document, file, lines);
+  const value = asObject(readValue(document, file) ?? {}, file);
+  dropEmptySections(value);
   const fromEnvironment = applyEnvironment(value, environment);
   const parsed = configSchema.safeParse(value);
   if (parsed.success) return parsed.data;
@@ -48,12 +59,42 @@ export function checkConfig(source: string, file: string, environment: Environme
     const keys = issue.code === "unrecognized_keys" ? issue.keys : [null];
     return keys.map((key) => {
       const path = key === null ? issue.path : [...issue.path, key];
-      const text = key === null ? issue.message : "is not a known key";
+      const text = key === null ? messageOf(issue) : "is not a known key";
       const variable = fromEnvironment.get(path.join("."));
       return `${variable ?? `${file}:${findLine(document, path, lines)}: ${path.join(".")}`} ${text}${variable ? hintFor(variable) : ""}`;
     });
   });
   throw new ConfigError(problems.join("\n"));
+}
+
+function refuseUnknownAliases(document: Document, file: string, lines: LineCounter): void {
+  visit(document, {
+    Alias(_, alias) {
+      if (alias.resolve(document) !== undefined) return;
+      const { line } = lines.linePos(alias.range?.[0] ?? 0);
+      throw new ConfigError(
+        `${file}:${line}: *${alias.source} stands for nothing: there is no &${alias.source}`,
+      );
+    },
+  });
+}
+
+function readValue(document: Document, file: string): unknown {
+  try {
+    return document.toJS();
+  } catch (error) {
+    throw new ConfigError(`${file}:1: ${(error as Error).message}`);
+  }
+}
+
+/** A section in which every key is commented out has no value, and says as much as if it were absent. */
+function dropEmptySections(value: Record<string, unknown>): void {
+  for (const key of Object.keys(configSchema.shape)) if (value[key] === null) delete value[key];
+}
+
+/** What is wrong with the key of a record says more than that it is wrong. */
+function messageOf(issue: z.core.$ZodIssue): string {
+  return issue.code === "invalid_key" ? (issue.issues[0]?.message ?? issue.message) : issue.message;
 }
 
 function asObject(value: unknown, file: string): Record<string, unknown> {
@@ -68,15 +109,26 @@ function applyEnvironment(value: Record<string, unknown>, environment: Environme
   for (const [name, { path, isNumber }] of Object.entries(VARIABLES)) {
     const text = environment[name];
     if (text === undefined || text === "") continue;
-    let target = value;
-    for (const part of path.slice(0, -1)) {
-      if (typeof target[part] !== "object" || target[part] === null) target[part] = {};
-      target = target[part] as Record<string, unknown>;
-    }
+    const target = findSection(value, path.slice(0, -1));
+    if (target === null) continue;
     target[path.at(-1) as string] = isNumber && /^\d+$/.test(text) ? Number(text) : text;
     applied.set(path.join("."), name);
   }
   return applied;
+}
+
+/** The section at a path, made where it is absent; null where the file has something else there, which is refused. */
+function findSection(
+  value: Record<string, unknown>,
+  path: readonly string[],
+): Record<string, unknown> | null {
+  let target = value;
+  for (const part of path) {
+    target[part] ??= {};
+    if (typeof target[part] !== "object") return null;
+    target = target[part] as Record<string, unknown>;
+  }
+  return target;
 }
 
 /** A service named "gateway" in Kubernetes sets GATEWAY_PORT to an address of its own. */

@@ -41,6 +41,8 @@ export function listen(deps: HttpDeps, { host, port, extraPrefixes }: ListenOpti
     // Bodies are bounded while they are read, with an answer that says so.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     development: false,
+    // Off development, the runtime shares a port with whoever listens there already.
+    reusePort: false,
     routes: buildRoutes(deps, extraPrefixes),
     fetch: (request, server) => serve(deps, "unknown", NOWHERE, request, server, {}),
   });

@@ -17,10 +17,10 @@ beforeAll(async () => {
 beforeEach(() => vendor.reset());
 afterAll(() => Promise.all([gateway.stop(), vendor.stop()]));
 
-async function send(body: string, headers: Record<string, string> = {}): Promise<Response> {
-  const response = await fetch(`${gateway.base}/chat/completions`, {
+async function send(body: string, headers: Record<string, string> = {}, to = gateway): Promise<Response> {
+  const response = await fetch(`${to.base}/chat/completions`, {
     method: "POST",
-    headers: { authorization: `Bearer ${gateway.key}`, "content-type": "application/json", ...headers },
+    headers: { authorization: `Bearer ${to.key}`, "content-type": "application/json", ...headers },
     body,
   });
   expect([response.status, await response.clone().text()]).toEqual([200, expect.any(String)]);
@@ -246,12 +246,20 @@ describe("what real clients send outside the specification reaches the vendor as
   });
 });
 
-describe("the head that reaches the vendor", () => {
+describe.each(["http1", "fetch"])("the head that reaches the vendor by %s", (transport) => {
+  let own: TestGateway;
+
+  beforeAll(async () => {
+    const yaml = yamlFor(vendor, "    headers: { X-Operator: house }\n");
+    own = await startTestGateway({ yaml: `${yaml}upstream: { transport: ${transport} }\n` });
+  });
+  afterAll(() => own.stop());
+
   const BODY = `{"model":"acme/model","messages":[${USER}]}`;
 
   test("has the vendor's key and the operator's headers, and nothing of the client's", async () => {
     const secrets: Record<string, string> = {
-      "x-api-key": gateway.key,
+      "x-api-key": own.key,
       cookie: "session=1",
       "x-forwarded-for": "203.0.113.7",
       "x-forwarded-host": "evil.example",
@@ -263,7 +271,7 @@ describe("the head that reaches the vendor", () => {
       "x-operator": "forged",
       "x-gateway-mode": "plan",
     };
-    await send(BODY, secrets);
+    await send(BODY, secrets, own);
     const { headers, path, method } = vendor.last();
     expect([method, path]).toEqual(["POST", "/v1/chat/completions"]);
     expect(headers.get("authorization")).toBe(`Bearer ${VENDOR_KEY}`);
@@ -274,19 +282,24 @@ describe("the head that reaches the vendor", () => {
       expect([name, headers.get(name)]).not.toEqual([name, value]);
     }
     const whole = JSON.stringify([...headers.entries()]);
-    expect(whole).not.toContain(gateway.key);
+    expect(whole).not.toContain(own.key);
     expect(whole).not.toContain("203.0.113.7");
   });
 
   test("asks for events when a stream is asked for, else for JSON", async () => {
-    await send(BODY);
+    await send(BODY, {}, own);
     expect(vendor.last().headers.get("accept")).toBe("application/json");
-    await send(BODY.replace("{", '{"stream":true,'));
+    await send(BODY.replace("{", '{"stream":true,'), {}, own);
     expect(vendor.last().headers.get("accept")).toBe("text/event-stream");
   });
 
   test("has no Authorization for a caller without a key either, but the vendor's", async () => {
-    await send(`{"model":"acme/model:free","messages":[${USER}]}`, { authorization: "" });
+    await send(`{"model":"acme/model:free","messages":[${USER}]}`, { authorization: "" }, own);
     expect(vendor.last().headers.get("authorization")).toBe(`Bearer ${VENDOR_KEY}`);
+  });
+
+  test("asks for no compression, which nobody would undo", async () => {
+    await send(BODY, { "accept-encoding": "gzip" }, own);
+    expect(vendor.last().headers.get("accept-encoding")).toBe("identity");
   });
 });

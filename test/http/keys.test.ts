@@ -146,6 +146,21 @@ describe("the two kinds of key", () => {
   });
 });
 
+/** A gateway whose time stands where a test puts it. */
+function startAt(time: { now: number }): Promise<TestGateway> {
+  const never = () => ({ cancel: () => {} });
+  return startTestGateway({ clock: { now: () => time.now, after: never, every: never } });
+}
+
+/** Speaks to a gateway's management API; with a body it posts. */
+function manage(to: TestGateway, path: string, body?: unknown): Promise<Response> {
+  return fetch(`${to.url}/api/admin${path}`, {
+    method: body === undefined ? "GET" : "POST",
+    headers: { "x-api-key": to.adminKey, "content-type": "application/json" },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+}
+
 describe("managing keys", () => {
   test("making one gives 201, the secret once, and never the hash", async () => {
     const { key, data } = await createKey({ name: " laptop " });
@@ -168,12 +183,17 @@ describe("managing keys", () => {
   });
 
   test("the list has the newest first and tells keys apart", async () => {
-    const first = await createKey({ name: "one" });
-    const second = await createKey({ name: "two", kind: "management" });
-    const { data } = (await (await admin("/keys")).json()) as { data: { id: string; kind: string }[] };
-    const places = [first, second].map((made) => data.findIndex(({ id }) => id === made.data.id));
-    expect(places[0] as number).toBeGreaterThan(places[1] as number);
-    expect(data.find(({ id }) => id === second.data.id)?.kind).toBe("management");
+    const time = { now: Date.parse("2030-01-01T00:00:00Z") };
+    const own = await startAt(time);
+    const made: KeyAnswer[] = [];
+    for (const body of [{ name: "one" }, { name: "two", kind: "management" }, { name: "three" }]) {
+      time.now += 1;
+      made.push((await (await manage(own, "/keys", body)).json()) as KeyAnswer);
+    }
+    const { data } = (await (await manage(own, "/keys")).json()) as { data: unknown[] };
+    expect(data.slice(0, 3)).toEqual(made.toReversed().map((answer) => answer.data));
+    expect(made.map((answer) => answer.data["kind"])).toEqual(["inference", "management", "inference"]);
+    await own.stop();
   });
 
   test("a revoked key is refused at once, and stays in the list", async () => {
@@ -196,19 +216,9 @@ describe("managing keys", () => {
   });
 
   test("expires_at is kept, and a key ends with it", async () => {
-    let now = Date.parse("2030-01-01T00:00:00Z");
-    const own = await startTestGateway({
-      clock: {
-        now: () => now,
-        after: () => ({ cancel: () => {} }),
-        every: () => ({ cancel: () => {} }),
-      },
-    });
-    const made = await fetch(`${own.url}/api/admin/keys`, {
-      method: "POST",
-      headers: { "x-api-key": own.adminKey },
-      body: Buffer.from(JSON.stringify({ name: "short", expires_at: "2030-01-01T02:00:00+01:00" })),
-    });
+    const time = { now: Date.parse("2030-01-01T00:00:00Z") };
+    const own = await startAt(time);
+    const made = await manage(own, "/keys", { name: "short", expires_at: "2030-01-01T02:00:00+01:00" });
     expect(made.status).toBe(201);
     const { key, data } = (await made.json()) as KeyAnswer;
     expect(data["expires_at"]).toBe("2030-01-01T01:00:00.000Z");
@@ -223,9 +233,9 @@ describe("managing keys", () => {
         })
       ).status;
     expect(await statusNow()).toBe(200);
-    now += 3_599_999;
+    time.now += 3_599_999;
     expect(await statusNow()).toBe(200);
-    now += 1;
+    time.now += 1;
     expect(await statusNow()).toBe(401);
     await own.stop();
   });

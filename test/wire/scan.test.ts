@@ -2,7 +2,10 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import {
   decodeUtf8,
+  fields,
+  items,
   JsonSyntaxError,
+  LEAF,
   memberOf,
   parseNode,
   scanJson,
@@ -11,7 +14,7 @@ import {
 import { appendMember, applySplices, removeMembers } from "../../src/wire/json/splice.ts";
 
 const latin1 = (text: string) => Buffer.from(text, "utf8").toString("latin1");
-const DEEP = { fields: { a: { fields: { b: {} } }, list: { items: { fields: { b: {} } } } } };
+const DEEP = fields({ a: fields({ b: LEAF }), list: items(fields({ b: LEAF })) });
 
 /** Objects with the keys that are looked for, others, and awkward strings. */
 const anyObject = fc.dictionary(
@@ -88,7 +91,7 @@ describe("the scan", () => {
 
 describe("splices", () => {
   const KEYS = ["k0", "k1", "k2", "k3", "k4", "k5"];
-  const shape = { fields: Object.fromEntries(KEYS.map((key) => [key, {}])) };
+  const shape = fields(Object.fromEntries(KEYS.map((key) => [key, LEAF])));
 
   test("remove any members but the last one left, with their commas", () => {
     fc.assert(

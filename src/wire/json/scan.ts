@@ -11,8 +11,21 @@
 
 /** What to look into: members of an object, elements of an array. Neither: only the value's place and kind. */
 export interface Shape {
-  readonly fields?: Readonly<Record<string, Shape>>;
+  readonly fields?: ReadonlyMap<string, Shape>;
   readonly items?: Shape;
+}
+
+/** A value whose place and kind are wanted and no more. */
+export const LEAF: Shape = {};
+
+/** The shape of an object with these members of interest. */
+export function fields(members: Readonly<Record<string, Shape>>): Shape {
+  return { fields: new Map(Object.entries(members)) };
+}
+
+/** The shape of an array of such elements. */
+export function items(shape: Shape): Shape {
+  return { items: shape };
 }
 
 export type JsonKind = "object" | "array" | "string" | "number" | "boolean" | "null";
@@ -93,7 +106,7 @@ class Scanner {
     if (this.at < this.text.length) this.refuse("unexpected text after the value");
   }
 
-  private object(fields: Readonly<Record<string, Shape>>): JsonNode {
+  private object(fields: ReadonlyMap<string, Shape>): JsonNode {
     const start = this.at++;
     const members: JsonMember[] = [];
     let previousEnd = -1;
@@ -106,7 +119,7 @@ class Scanner {
         const keyStart = this.at;
         if (last !== null) last.nextStart = keyStart;
         const key = this.key();
-        const shape = Object.hasOwn(fields, key) ? fields[key] : undefined;
+        const shape = fields.get(key);
         const value = this.value(shape);
         last = { key, keyStart, value, ordinal, previousEnd, nextStart: -1 };
         if (shape !== undefined) this.addMember(members, last);
@@ -118,7 +131,8 @@ class Scanner {
 
   private addMember(members: JsonMember[], member: JsonMember): void {
     // Two readers may disagree on which of two counts, so neither is taken.
-    if (members.some((other) => other.key === member.key)) {
+    for (const other of members) {
+      if (other.key !== member.key) continue;
       throw new JsonSyntaxError(`"${member.key}" stands twice in one object`, member.keyStart);
     }
     members.push(member);
@@ -225,7 +239,7 @@ function endOfNested(text: string, start: number): number {
  */
 export function decodeString(text: string, start: number, end: number): string {
   const inner = text.slice(start + 1, end - 1);
-  if (PLAIN.test(inner)) return inner;
+  if (end - start <= SHORT ? isPlain(inner) : PLAIN.test(inner)) return inner;
   try {
     return JSON.parse(decodeUtf8(text.slice(start, end))) as string;
   } catch {
@@ -234,15 +248,37 @@ export function decodeString(text: string, start: number, end: number): string {
 }
 
 const PLAIN = /^[\x20-\x5b\x5d-\x7e]*$/;
+/** Up to so many characters a loop is quicker than the pattern. */
+const SHORT = 48;
+
+/** The same as `PLAIN`: printable ASCII without a backslash stands for itself. */
+function isPlain(text: string): boolean {
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === BACKSLASH || code < 0x20 || code > 0x7e) return false;
+  }
+  return true;
+}
+
+const ASCII = /^[\x00-\x7f]*$/;
 
 /** Bytes read as Latin-1, read as the UTF-8 that they are. */
 export function decodeUtf8(latin1: string): string {
-  return Buffer.from(latin1, "latin1").toString("utf8");
+  return ASCII.test(latin1) ? latin1 : Buffer.from(latin1, "latin1").toString("utf8");
 }
 
 /** Text as its UTF-8 bytes read as Latin-1. */
 export function encodeLatin1(text: string): string {
-  return Buffer.from(text, "utf8").toString("latin1");
+  return ASCII.test(text) ? text : Buffer.from(text, "utf8").toString("latin1");
+}
+
+/** Whether the value is the string `word`, which has nothing to escape. */
+export function isWord(text: string, node: JsonNode | undefined, word: string): boolean {
+  return (
+    node?.kind === "string" &&
+    node.end - node.start === word.length + 2 &&
+    text.startsWith(word, node.start + 1)
+  );
 }
 
 /** The member's value, or undefined. */

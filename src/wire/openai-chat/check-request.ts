@@ -1,6 +1,7 @@
 import { BOUNDS } from "../../base/bounds.ts";
 import { fail } from "../../base/errors.ts";
-import { type JsonKind, type JsonNode, memberOf, parseNode, stringOf } from "../json/scan.ts";
+import { isWord, type JsonKind, type JsonNode, memberOf, parseNode, stringOf } from "../json/scan.ts";
+import { readRole } from "./role.ts";
 
 /**
  * The checks of specification 2.1 to 2.3 and 8 on a scanned request. Lenient where real clients are
@@ -53,7 +54,6 @@ const CHECKS: Readonly<Record<string, Check>> = {
   models: (check, node) => check.fallbackModels(node),
   provider: (check, node) => check.provider(node),
 };
-const ROLES = new Set(["system", "developer", "user", "assistant", "tool"]);
 const TOOL_CHOICES = new Set(["none", "auto", "required"]);
 
 function refuse(field: string, problem: string): never {
@@ -63,6 +63,11 @@ function refuse(field: string, problem: string): never {
 /** Absent or null, which real clients send alike. */
 function isAbsent(node: JsonNode | undefined): node is undefined {
   return node === undefined || node.kind === "null";
+}
+
+/** Present, not null, and of another kind. */
+function isOther(node: JsonNode | undefined, kind: JsonKind): boolean {
+  return !isAbsent(node) && node.kind !== kind;
 }
 
 class Checker {
@@ -105,23 +110,22 @@ class Checker {
 
   private message(message: JsonNode, i: number): void {
     if (message.kind !== "object") refuse(`messages[${i}]`, "must be an object with role and content");
-    const role = stringOf(this.text, memberOf(message, "role"));
-    if (role === undefined || !ROLES.has(role)) {
+    const role = readRole(this.text, message);
+    if (role === undefined) {
       refuse(`messages[${i}].role`, "must be system, developer, user, assistant or tool");
     }
     const content = memberOf(message, "content");
     if (isAbsent(content)) {
       if (role !== "assistant")
         refuse(`messages[${i}].content`, "is required: a string or an array of parts");
-    } else this.content(content, `messages[${i}].content`);
+    } else if (content.kind !== "string") this.parts(content, `messages[${i}].content`);
     if (role === "assistant") this.toolCalls(memberOf(message, "tool_calls"), i);
-    if (role === "tool") {
-      this.kind(`messages[${i}].tool_call_id`, memberOf(message, "tool_call_id"), "string", "a string");
+    if (role === "tool" && isOther(memberOf(message, "tool_call_id"), "string")) {
+      refuse(`messages[${i}].tool_call_id`, "must be a string");
     }
   }
 
-  private content(content: JsonNode, field: string): void {
-    if (content.kind === "string") return;
+  private parts(content: JsonNode, field: string): void {
     if (!content.items) refuse(field, "must be a string or an array of parts");
     for (let i = 0; i < content.items.length; i++) this.part(content.items[i] as JsonNode, `${field}[${i}]`);
   }
@@ -142,17 +146,22 @@ class Checker {
     if (isAbsent(node)) return;
     if (!node.items) refuse(`messages[${i}].tool_calls`, "must be an array of tool calls");
     for (let j = 0; j < node.items.length; j++) {
-      const call = node.items[j] as JsonNode;
-      const field = `messages[${i}].tool_calls[${j}]`;
-      if (call.kind !== "object") refuse(field, "must be an object");
-      this.kind(`${field}.id`, memberOf(call, "id"), "string", "a string");
-      this.kind(`${field}.type`, memberOf(call, "type"), "string", "a string");
-      const type = stringOf(this.text, memberOf(call, "type")) ?? "function";
-      if (type !== "function") continue;
-      const fn = memberOf(call, "function");
-      if (memberOf(fn, "name")?.kind !== "string") refuse(`${field}.function.name`, "must be a string");
-      this.kind(`${field}.function.arguments`, memberOf(fn, "arguments"), "string", "a string of JSON");
+      const problem = this.problemOfCall(node.items[j] as JsonNode);
+      if (problem !== null) refuse(`messages[${i}].tool_calls[${j}]${problem[0]}`, problem[1]);
     }
+  }
+
+  /** The field of a call that is wrong, and how; names are put together only then. */
+  private problemOfCall(call: JsonNode): readonly [string, string] | null {
+    if (call.kind !== "object") return ["", "must be an object"];
+    if (isOther(memberOf(call, "id"), "string")) return [".id", "must be a string"];
+    const type = memberOf(call, "type");
+    if (isOther(type, "string")) return [".type", "must be a string"];
+    if (!isAbsent(type) && !isWord(this.text, type, "function")) return null;
+    const fn = memberOf(call, "function");
+    if (memberOf(fn, "name")?.kind !== "string") return [".function.name", "must be a string"];
+    const isBad = isOther(memberOf(fn, "arguments"), "string");
+    return isBad ? [".function.arguments", "must be a string of JSON"] : null;
   }
 
   tools(node: JsonNode): void {

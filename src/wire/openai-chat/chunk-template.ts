@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { encodeLatin1, type JsonNode, memberOf, type Shape, scanJson } from "../json/scan.ts";
+import { encodeLatin1, fields, items, type JsonNode, LEAF, memberOf, scanJson } from "../json/scan.ts";
 
 /**
  * Events of one stream look alike but for their text. A template is learned from an event that went the long
@@ -27,9 +27,9 @@ export const PADDING_HOLE = "\u0002";
 const TEXT_MARK = "\\u0001";
 const PADDING_MARK = "\\u0002";
 
-const CALLS: Shape = { items: { fields: { function: { fields: { arguments: {} } } } } };
-const DELTA: Shape = { fields: { content: {}, reasoning_content: {}, reasoning: {}, tool_calls: CALLS } };
-const CHUNK: Shape = { fields: { obfuscation: {}, choices: { items: { fields: { delta: DELTA } } } } };
+const CALLS = items(fields({ function: fields({ arguments: LEAF }) }));
+const DELTA = fields({ content: LEAF, reasoning_content: LEAF, reasoning: LEAF, tool_calls: CALLS });
+const CHUNK = fields({ obfuscation: LEAF, choices: items(fields({ delta: DELTA })) });
 
 /** Where the text of an event stands in its delta. */
 export type TextField = "content" | "reasoning_content" | "reasoning" | "arguments";

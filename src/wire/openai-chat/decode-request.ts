@@ -13,6 +13,7 @@ import {
 } from "../json/scan.ts";
 import { checkChatRequest } from "./check-request.ts";
 import { CHAT_REQUEST_SHAPE } from "./request-shape.ts";
+import { readRole } from "./role.ts";
 
 /** A chat completion request that has passed the door. The bytes stay as they came; the nodes say where things stand. */
 export interface ChatRequest {
@@ -50,9 +51,12 @@ export function decodeChatRequest(bytes: Buffer): ChatRequest {
   }
 }
 
+/** Larger bodies are made by programs; what is wrong in their strings the upstream refuses. */
+const HAND_MADE_BYTES = 16_384;
+
 /** Raw line breaks in strings are the commonest mistake of hand-made bodies; the scan would jump over them. */
 function refuseControlCharacters(bytes: Buffer, text: string): void {
-  if (!/[\x00-\x1f]/.test(text)) return;
+  if (bytes.length > HAND_MADE_BYTES || !/[\x00-\x1f]/.test(text)) return;
   try {
     JSON.parse(bytes.toString("utf8"));
   } catch (error) {
@@ -82,15 +86,17 @@ function isTrue(text: string, node: JsonNode | undefined): boolean {
 }
 
 function readOutline(text: string, message: JsonNode): OutlineMessage {
-  const role = stringOf(text, memberOf(message, "role"));
-  if (role === "tool")
+  const role = readRole(text, message);
+  if (role === "tool") {
     return { kind: "result", callId: stringOf(text, memberOf(message, "tool_call_id")) ?? "" };
-  if (role !== "assistant") return { kind: "other" };
+  }
+  if (role !== "assistant") return OTHER;
   const calls = memberOf(message, "tool_calls")?.items;
   if (!calls) return ASSISTANT_WITHOUT_CALLS;
   return { kind: "assistant", callIds: calls.map((call) => stringOf(text, memberOf(call, "id")) ?? "") };
 }
 
+const OTHER: OutlineMessage = { kind: "other" };
 const ASSISTANT_WITHOUT_CALLS: OutlineMessage = { kind: "assistant", callIds: [] };
 
 /** Text in contents and arguments. Images and files are not text: their bytes say nothing of their tokens. */

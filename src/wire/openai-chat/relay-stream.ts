@@ -41,6 +41,8 @@ export interface RelayState {
   readonly identity: RelayIdentity;
   readonly splitter: EventSplitter;
   readonly templates: ChunkTemplate[];
+  /** Events so far that could have been learned from; learning pays from the second on. */
+  learnable: number;
   readonly choices: Map<number, ChoiceState>;
   /** Fields of events without choices, to be sent with the next that has some. */
   carried: Record<string, unknown>;
@@ -75,6 +77,7 @@ export function createRelay(identity: RelayIdentity): RelayState {
     identity,
     splitter: createEventSplitter(BOUNDS.eventBytes),
     templates: [],
+    learnable: 0,
     choices: new Map(),
     carried: {},
     finishFields: {},
@@ -322,7 +325,7 @@ function learn(state: RelayState, data: string, chunk: Fields, fields: Record<st
     return;
   const field = findOnlyText(delta);
   const choiceState = state.choices.get(typeof choice["index"] === "number" ? choice["index"] : 0);
-  if (field === null || choiceState === undefined) return;
+  if (field === null || choiceState === undefined || ++state.learnable < 2) return;
   const out = holeDelta(choiceState, delta, field);
   if (out === null) return;
   const padded =

@@ -1,55 +1,42 @@
-import type { Shape } from "../json/scan.ts";
+import { fields, items, LEAF, type Shape } from "../json/scan.ts";
 
-const LEAF: Shape = {};
-const STRINGS: Shape = { items: LEAF };
+const PART = fields({ type: LEAF, text: LEAF, image_url: fields({ url: LEAF, detail: LEAF }) });
 
-const PART: Shape = {
-  fields: { type: LEAF, text: LEAF, image_url: { fields: { url: LEAF, detail: LEAF } } },
-};
+const TOOL_CALL = fields({ id: LEAF, type: LEAF, function: fields({ name: LEAF, arguments: LEAF }) });
 
-const TOOL_CALL: Shape = {
-  fields: { id: LEAF, type: LEAF, function: { fields: { name: LEAF, arguments: LEAF } } },
-};
+const MESSAGE = fields({
+  role: LEAF,
+  content: items(PART),
+  tool_calls: items(TOOL_CALL),
+  tool_call_id: LEAF,
+});
 
-const MESSAGE: Shape = {
-  fields: {
-    role: LEAF,
-    content: { items: PART },
-    tool_calls: { items: TOOL_CALL },
-    tool_call_id: LEAF,
-  },
-};
-
-const TOOL: Shape = {
-  fields: { type: LEAF, function: { fields: { name: LEAF, description: LEAF, parameters: LEAF } } },
-};
+const TOOL = fields({ type: LEAF, function: fields({ name: LEAF, description: LEAF, parameters: LEAF }) });
 
 /** What the gateway looks at in a chat completion request; all else is forwarded as it stands. */
-export const CHAT_REQUEST_SHAPE: Shape = {
-  fields: {
-    model: LEAF,
-    messages: { items: MESSAGE },
-    stream: LEAF,
-    stream_options: { fields: { include_usage: LEAF } },
-    max_tokens: LEAF,
-    max_completion_tokens: LEAF,
-    temperature: LEAF,
-    top_p: LEAF,
-    stop: STRINGS,
-    frequency_penalty: LEAF,
-    presence_penalty: LEAF,
-    tools: { items: TOOL },
-    tool_choice: { fields: { type: LEAF, function: { fields: { name: LEAF } } } },
-    response_format: { fields: { type: LEAF } },
-    user: LEAF,
-    seed: LEAF,
-    n: LEAF,
-    models: STRINGS,
-    provider: LEAF,
-    session_id: LEAF,
-    usage: LEAF,
-  },
-};
+export const CHAT_REQUEST_SHAPE: Shape = fields({
+  model: LEAF,
+  messages: items(MESSAGE),
+  stream: LEAF,
+  stream_options: fields({ include_usage: LEAF }),
+  max_tokens: LEAF,
+  max_completion_tokens: LEAF,
+  temperature: LEAF,
+  top_p: LEAF,
+  stop: items(LEAF),
+  frequency_penalty: LEAF,
+  presence_penalty: LEAF,
+  tools: items(TOOL),
+  tool_choice: fields({ type: LEAF, function: fields({ name: LEAF }) }),
+  response_format: fields({ type: LEAF }),
+  user: LEAF,
+  seed: LEAF,
+  n: LEAF,
+  models: items(LEAF),
+  provider: LEAF,
+  session_id: LEAF,
+  usage: LEAF,
+});
 
 /** Fields that speak to the gateway and go no further. */
 export const GATEWAY_FIELDS: ReadonlySet<string> = new Set(["models", "provider", "session_id", "usage"]);

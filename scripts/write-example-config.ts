@@ -1,0 +1,152 @@
+/**
+ * Writes `gateway.example.yaml` from the configuration's schema: every key with its default, or commented out where it
+ * has none; descriptions as comments. `bun run example-config`.
+ */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { stringify } from "yaml";
+import { z } from "zod";
+import { configSchema } from "../src/app/config-schema.ts";
+
+export const EXAMPLE_FILE = join(import.meta.dir, "..", "gateway.example.yaml");
+
+/** As much of JSON Schema as the configuration's needs. */
+interface Schema {
+  readonly type?: string;
+  readonly description?: string;
+  readonly default?: unknown;
+  readonly enum?: readonly string[];
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly additionalProperties?: Schema | boolean;
+  readonly items?: Schema;
+}
+
+/** Values to show for keys that have no default, by their path; `*` is any slug. */
+const EXAMPLES: Readonly<Record<string, unknown>> = {
+  admin_key: "a-long-random-text",
+  "catalog.source": "./models.json",
+  "providers.*.base_url": "http://127.0.0.1:8000/v1",
+  "providers.*.api_keys": ["what-vllm-was-started-with"],
+  "providers.*.headers": { "x-team": "search" },
+  "providers.*.name": "vLLM in the cellar",
+  "providers.*.models.id": "qwen/qwen3-32b",
+  "providers.*.models.name": "Qwen/Qwen3-32B",
+  "providers.*.models.max_output_tokens": 8_192,
+};
+
+/** Shown beside the provider that has every key. */
+const SHORT_PROVIDERS = [
+  {
+    about: "A provider of the catalog with several keys: the next is tried where one is refused or limited.",
+    value: { openai: { api_keys: ["sk-first", "sk-second"] } },
+  },
+  {
+    about: "Ollama, as it is installed.",
+    value: {
+      ollama: {
+        base_url: "http://127.0.0.1:11434/v1",
+        models: [{ id: "ollama/llama3.2", name: "llama3.2" }],
+      },
+    },
+  },
+] as const;
+
+const HEADING = [
+  "# All there is to configure, with its defaults. Copy what differs to gateway.yaml, or to a file that",
+  "# GATEWAY_CONFIG names. Environment variables win over the file. Made by `bun run example-config`.",
+  "# `gateway config print` shows what is in force.",
+];
+
+/** The example file's text. */
+export function renderExampleConfig(): string {
+  const schema = z.toJSONSchema(configSchema, { io: "input" }) as Schema;
+  const blocks = Object.entries(schema.properties ?? {}).map(([key, member]) =>
+    renderMember(key, member, key),
+  );
+  const lines = [HEADING, ...blocks, renderProviders(schema)].flatMap((block) => [...block, ""]);
+  return `${lines.join("\n").trimEnd()}\n`;
+}
+
+/** A key at the top: what has no default is commented out, and so is a section in which nothing has one. */
+function renderMember(key: string, schema: Schema, path: string): string[] {
+  const bare = renderBare(key, schema, path);
+  if (schema.properties === undefined) return hasDefault(schema) ? bare : commentOutValue(bare);
+  const members = Object.entries(schema.properties);
+  if (!members.some(([, member]) => hasDefault(member))) return commentOut(bare);
+  const lines = members.flatMap(([name, member]) => renderMember(name, member, `${path}.${name}`));
+  return [...renderComment(schema), `${key}:`, ...indent(lines)];
+}
+
+/** A key with everything in it, whether or not it has a default. */
+function renderBare(key: string, schema: Schema, path: string): string[] {
+  const comment = renderComment(schema);
+  if (schema.items?.properties !== undefined) {
+    const [first = "", ...rest] = renderMembers(schema.items, path);
+    return [...comment, `${key}:`, `  - ${first}`, ...indent(indent(rest))];
+  }
+  if (schema.properties !== undefined && !hasDefault(schema))
+    return [...comment, `${key}:`, ...indent(renderMembers(schema, path))];
+  return [...comment, ...toYaml({ [key]: schema.default ?? exampleOf(path) })];
+}
+
+function renderMembers(schema: Schema, path: string): string[] {
+  return Object.entries(schema.properties ?? {}).flatMap(([key, member]) =>
+    renderBare(key, member, `${path}.${key}`),
+  );
+}
+
+/** Sections have an empty object by default, which says nothing. */
+function hasDefault({ default: value, properties }: Schema): boolean {
+  return value !== undefined && !(properties !== undefined && Object.keys(value as object).length === 0);
+}
+
+/** A provider with every key there is, and short ones. */
+function renderProviders(schema: Schema): string[] {
+  const provider = schema.properties?.["providers"]?.additionalProperties as Schema;
+  const short = SHORT_PROVIDERS.flatMap(({ about, value }) => [`# ${about}`, ...toYaml(value), ""]);
+  const whole = [
+    "# Every key there is, for vLLM.",
+    "vllm:",
+    ...indent(renderMembers(provider, "providers.*")),
+  ];
+  return ["# Providers, for example:", "#", ...commentOut(["providers:", ...indent([...short, ...whole])])];
+}
+
+function exampleOf(path: string): unknown {
+  const example = EXAMPLES[path];
+  if (example === undefined)
+    throw new Error(`${path} has no default: give it an example in ${import.meta.file}`);
+  return example;
+}
+
+function toYaml(value: unknown): string[] {
+  return stringify(value, { lineWidth: 0 }).trimEnd().split("\n");
+}
+
+const COMMENT_CHARS = 100;
+
+function renderComment({ description, enum: words }: Schema): string[] {
+  const text = [description, words && `One of: ${words.join(", ")}.`].filter(Boolean).join(" ");
+  const lines: string[] = [];
+  for (const word of text.split(" ")) {
+    const last = lines.at(-1);
+    if (last !== undefined && last.length + word.length < COMMENT_CHARS)
+      lines[lines.length - 1] = `${last} ${word}`;
+    else if (word !== "") lines.push(`# ${word}`);
+  }
+  return lines;
+}
+
+function indent(lines: readonly string[]): string[] {
+  return lines.map((line) => (line === "" ? "" : `  ${line}`));
+}
+
+function commentOutValue(lines: readonly string[]): string[] {
+  return lines.map((line) => (line.startsWith("#") ? line : `# ${line}`));
+}
+
+function commentOut(lines: readonly string[]): string[] {
+  return lines.map((line) => `# ${line}`.trimEnd());
+}
+
+if (import.meta.main) writeFileSync(EXAMPLE_FILE, renderExampleConfig());

@@ -1,0 +1,72 @@
+import { describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { parse } from "yaml";
+import { z } from "zod";
+import { EXAMPLE_FILE, renderExampleConfig } from "../../scripts/write-example-config.ts";
+import { type Config, configSchema } from "../../src/app/config-schema.ts";
+import { checkConfig } from "../../src/app/load-config.ts";
+import { startTestGateway } from "../support/gateway.ts";
+
+const FILE = readFileSync(EXAMPLE_FILE, "utf8");
+
+/** The part that is commented out from such a line on, as it reads with the marks taken away. */
+function uncomment(from: string): string {
+  const lines = FILE.split("\n");
+  const begin = lines.indexOf(from);
+  expect(begin).toBeGreaterThan(0);
+  const length = lines.slice(begin).findIndex((line) => !line.startsWith("#"));
+  const block = length < 0 ? lines.slice(begin) : lines.slice(begin, begin + length);
+  return block.map((line) => line.replace(/^# ?/, "")).join("\n");
+}
+
+function load(text: string): Config {
+  return checkConfig(text, "gateway.example.yaml", {});
+}
+
+describe("gateway.example.yaml", () => {
+  test("is what the script makes of the schema: `bun run example-config`", () => {
+    expect(FILE).toBe(renderExampleConfig());
+  });
+
+  test("loads without error and changes nothing", () => {
+    expect(load(FILE)).toEqual(load(""));
+  });
+
+  test("has every key of the schema, in force or commented out", () => {
+    const keys = collectKeys(z.toJSONSchema(configSchema, { io: "input" }));
+    expect(keys.length).toBeGreaterThan(30);
+    for (const key of keys) expect(FILE).toMatch(new RegExp(`^[# ]*(- )?${key}:`, "m"));
+  });
+
+  test("shows sections and keys that load once the marks are taken away", () => {
+    expect(load(uncomment("# catalog:")).catalog.source).toBeString();
+    expect(load(uncomment("# admin_key: a-long-random-text")).admin_key).toBe("a-long-random-text");
+  });
+
+  test("shows providers that a gateway starts with", async () => {
+    const yaml = uncomment("# providers:");
+    const { providers } = load(yaml);
+    expect(providers["openai"]?.api_keys).toHaveLength(2);
+    expect(Object.keys(providers["vllm"] ?? {}).sort()).toEqual(
+      ["base_url", "api_keys", "headers", "name", "models", "enabled"].sort(),
+    );
+    const gateway = await startTestGateway({ yaml });
+    const { data } = (await (await fetch(`${gateway.base}/models`)).json()) as { data: { id: string }[] };
+    const ids = data.map(({ id }) => id);
+    expect(ids).toContainValues(["ollama/llama3.2", "qwen/qwen3-32b"]);
+    await gateway.stop();
+  });
+
+  test("holds nothing that looks like a real secret", () => {
+    expect(FILE).not.toMatch(/gw_\w{20}|sk-\w{12}/);
+    expect(parse(FILE)).not.toHaveProperty("admin_key");
+  });
+});
+
+function collectKeys(schema: unknown): string[] {
+  if (typeof schema !== "object" || schema === null) return [];
+  const { properties } = schema as { properties?: Record<string, unknown> };
+  const own = Object.keys(properties ?? {});
+  const { properties: _, ...others } = schema as Record<string, unknown>;
+  return [...own, ...[...Object.values(properties ?? {}), ...Object.values(others)].flatMap(collectKeys)];
+}

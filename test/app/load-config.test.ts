@@ -1,0 +1,243 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ConfigError, checkConfig, loadConfig } from "../../src/app/load-config.ts";
+import { printConfig } from "../../src/app/print-config.ts";
+
+let folder: string;
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "gateway-config-"));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function problemOf(yaml: string, environment: Record<string, string> = {}): string {
+  try {
+    checkConfig(yaml, "gateway.yaml", environment);
+  } catch (error) {
+    expect(error).toBeInstanceOf(ConfigError);
+    return (error as Error).message;
+  }
+  throw new Error("this should have been refused");
+}
+
+describe("a wrong configuration is told by file and line", () => {
+  test.each<[string, string, string[]]>([
+    [
+      "an unknown key at the top",
+      "log_level: info\nsurprise: 1",
+      ["gateway.yaml:2: surprise is not a known key"],
+    ],
+    [
+      "an unknown key in a section",
+      "server:\n  host: 0.0.0.0\n  prot: 80",
+      ["gateway.yaml:3: server.prot is not a known key"],
+    ],
+    [
+      "an unknown key of a provider",
+      "providers:\n  openai:\n    api_key: x",
+      ["gateway.yaml:3: providers.openai.api_key is not a known key"],
+    ],
+    [
+      "an unknown key of a model",
+      "providers:\n  mine:\n    base_url: http://x\n    models:\n      - id: a/b\n      - id: a/c\n        price: 1",
+      ["gateway.yaml:7: providers.mine.models.1.price is not a known key"],
+    ],
+    [
+      "a price that is a number",
+      "providers:\n  mine:\n    models:\n      - id: a/b\n        prices:\n          prompt: 0.1\n          completion: '0'",
+      ["gateway.yaml:6: providers.mine.models.0.prices.prompt"],
+    ],
+    ["a value of the wrong type", "server:\n  port: eighty", ["gateway.yaml:2: server.port"]],
+    ["a value out of range", "\n\nserver:\n  port: 70000", ["gateway.yaml:4: server.port"]],
+    [
+      "a word that is none of those allowed",
+      "sandbox: maybe",
+      ["gateway.yaml:1: sandbox", '"on"|"off"|"auto"'],
+    ],
+    [
+      "an item of a list",
+      "server:\n  extra_prefixes:\n    - /ok\n    - nope/",
+      ["gateway.yaml:4: server.extra_prefixes.1"],
+    ],
+    [
+      "an address that is none",
+      "providers:\n  mine:\n    base_url: ftp://x",
+      ["gateway.yaml:3: providers.mine.base_url", "http or https"],
+    ],
+    [
+      "an address with a password",
+      "providers:\n  mine:\n    base_url: http://user:secret@x",
+      ["gateway.yaml:3: providers.mine.base_url", "must not hold a user name or password"],
+    ],
+    [
+      "a model id without author",
+      "providers:\n  mine:\n    models:\n      - id: llama",
+      ["gateway.yaml:4: providers.mine.models.0.id", "author/model"],
+    ],
+    [
+      "a slug in capitals",
+      "log_level: info\nproviders:\n  Mine: {}",
+      ["gateway.yaml:3: providers.Mine", "lower-case"],
+    ],
+    [
+      "an empty key",
+      "providers:\n  mine:\n    api_keys: ['']",
+      ["gateway.yaml:3: providers.mine.api_keys.0", "must not be empty"],
+    ],
+    ["a section that is a text", "server: yes", ["gateway.yaml:1: server"]],
+    ["a list in place of everything", "- a\n- b", ["gateway.yaml:1:", "mapping"]],
+    ["a text in place of everything", "hello", ["gateway.yaml:1:", "mapping"]],
+    ["YAML that is none", "server:\n  host: [", ["gateway.yaml:"]],
+    ["a key that stands twice", "log_level: info\nlog_level: warn", ["gateway.yaml:2:"]],
+    ["a tab as indentation", "server:\n\thost: x", ["gateway.yaml:2:"]],
+    ["an alias without anchor", "log_level: info\ndata_dir: *none", ["gateway.yaml:2:"]],
+  ])("%s", (_name, yaml, parts) => {
+    const problem = problemOf(yaml);
+    for (const part of parts) expect(problem).toContain(part);
+    expect(problem).not.toContain("secret");
+  });
+
+  test("all at once, a line each", () => {
+    const problem = problemOf("a: 1\nb: 2\nserver:\n  port: -1\nlog_level: loud");
+    const lines = problem.split("\n").map((line) => line.split(" ").slice(0, 2).join(" "));
+    expect(lines.sort()).toEqual(
+      [
+        "gateway.yaml:1: a",
+        "gateway.yaml:2: b",
+        "gateway.yaml:4: server.port",
+        "gateway.yaml:5: log_level",
+      ].sort(),
+    );
+  });
+
+  test("and never repeats a secret", () => {
+    for (const yaml of [
+      "admin_key: [hush-hush]",
+      "providers:\n  x:\n    api_keys: {a: hush-hush}",
+      "admin_key:\n  hush-hush: 1",
+    ]) {
+      expect(problemOf(yaml).replace("hush-hush is not", "")).not.toContain("hush-hush:");
+    }
+  });
+});
+
+describe("the environment", () => {
+  test("wins over the file, and over nothing", () => {
+    const environment = {
+      GATEWAY_HOST: "::1",
+      GATEWAY_PORT: "9000",
+      GATEWAY_DATA_DIR: "/data",
+      GATEWAY_ADMIN_KEY: "key",
+      GATEWAY_LOG_LEVEL: "warn",
+      GATEWAY_SANDBOX: "off",
+    };
+    for (const yaml of ["", "server: { host: 0.0.0.0, port: 1 }\nlog_level: debug\nsandbox: on"]) {
+      expect(checkConfig(yaml, "gateway.yaml", environment)).toMatchObject({
+        server: { host: "::1", port: 9000 },
+        data_dir: "/data",
+        admin_key: "key",
+        log_level: "warn",
+        sandbox: "off",
+      });
+    }
+  });
+
+  test("is as if absent where it is empty", () => {
+    expect(checkConfig("server: { port: 81 }", "gateway.yaml", { GATEWAY_PORT: "" }).server.port).toBe(81);
+  });
+
+  test.each([
+    ["GATEWAY_PORT", "eighty"],
+    ["GATEWAY_PORT", "-1"],
+    ["GATEWAY_PORT", "70000"],
+    ["GATEWAY_PORT", "80.5"],
+    ["GATEWAY_PORT", "tcp://10.0.0.1:80"],
+    ["GATEWAY_LOG_LEVEL", "loud"],
+    ["GATEWAY_SANDBOX", "yes"],
+  ])("is told by the variable's name when it is wrong: %s=%s", (name, value) => {
+    const problem = problemOf("", { [name]: value });
+    expect(problem).toStartWith(`${name} `);
+    expect(problem).not.toContain("gateway.yaml");
+  });
+
+  test("does not hide a section that is wrong in the file", () => {
+    expect(problemOf("server: 5", { GATEWAY_PORT: "80" })).toContain("gateway.yaml:1: server");
+  });
+
+  test("explains the variable that Kubernetes makes of a service's name", () => {
+    expect(problemOf("", { GATEWAY_PORT: "tcp://10.0.0.1:80" })).toContain("enableServiceLinks");
+  });
+});
+
+describe("the file", () => {
+  test("may be absent, empty, or all comments", () => {
+    const defaults = checkConfig("", "gateway.yaml", {});
+    expect(defaults).toMatchObject({
+      server: { host: "127.0.0.1", port: 8080 },
+      data_dir: "./data",
+      sandbox: "auto",
+    });
+    for (const text of ["# nothing\n", "\n\n", "---\n", "{}"])
+      expect(checkConfig(text, "x", {})).toEqual(defaults);
+  });
+
+  test("may have sections in which every key is commented out", () => {
+    const yaml = "server:\n  # host: 0.0.0.0\nlimits:\nproviders:\nlog_level: warn\n";
+    expect(checkConfig(yaml, "gateway.yaml", {})).toEqual(checkConfig("log_level: warn", "gateway.yaml", {}));
+  });
+
+  test("is the one that GATEWAY_CONFIG names", () => {
+    const file = join(folder, "other.yaml");
+    writeFileSync(file, "log_level: error\n");
+    expect(loadConfig({ GATEWAY_CONFIG: file }).log_level).toBe("error");
+    writeFileSync(file, "log_level: error\nx: 1\n");
+    expect(() => loadConfig({ GATEWAY_CONFIG: file })).toThrow(`${file}:2: x is not a known key`);
+  });
+
+  test("must exist and be a file when GATEWAY_CONFIG names it", () => {
+    const missing = join(folder, "missing.yaml");
+    expect(() => loadConfig({ GATEWAY_CONFIG: missing })).toThrow(
+      new ConfigError(`GATEWAY_CONFIG names ${missing}, which does not exist`),
+    );
+    const directory = join(folder, "directory.yaml");
+    mkdirSync(directory);
+    expect(() => loadConfig({ GATEWAY_CONFIG: directory })).toThrow(ConfigError);
+  });
+});
+
+describe("printing the configuration", () => {
+  test("masks every secret and nothing else", () => {
+    const yaml = `
+admin_key: hush-1
+providers:
+  mine:
+    base_url: http://127.0.0.1:8000/v1
+    api_keys: [hush-2, hush-3]
+    headers: { x-token: hush-4 }
+    models: [{ id: a/b }]
+`;
+    const printed = printConfig(checkConfig(yaml, "gateway.yaml", {}));
+    expect(printed).not.toContain("hush");
+    expect(printed.match(/\*{8}/g)).toHaveLength(4);
+    for (const shown of [
+      "http://127.0.0.1:8000/v1",
+      "x-token",
+      "a/b",
+      "port: 8080",
+      "first_token_ms: 120000",
+    ]) {
+      expect(printed).toContain(shown);
+    }
+  });
+
+  test("gives what could be read again", () => {
+    const config = checkConfig(
+      "providers: { mine: { base_url: http://x/v1, models: [{ id: a/b }] } }",
+      "x",
+      {},
+    );
+    expect(checkConfig(printConfig(config), "x", {})).toEqual(config);
+  });
+});

@@ -1,0 +1,225 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { postChat, startTestGateway, type TestGateway } from "../support/gateway.ts";
+import { answerPlainly, type RecordingVendor, startRecordingVendor } from "../support/recording-vendor.ts";
+
+let vendor: RecordingVendor;
+
+beforeAll(() => {
+  vendor = startRecordingVendor();
+});
+beforeEach(() => vendor.reset());
+afterAll(() => vendor.stop());
+
+type Options = Parameters<typeof startTestGateway>[0];
+
+async function withGateway(options: Options, use: (gateway: TestGateway) => Promise<void>): Promise<void> {
+  const gateway = await startTestGateway(options);
+  try {
+    await use(gateway);
+  } finally {
+    await gateway.stop();
+  }
+}
+
+function ask(gateway: TestGateway, model: string): Promise<Response> {
+  return postChat(gateway, { model, messages: [{ role: "user", content: "x" }] });
+}
+
+async function idsOf(gateway: TestGateway): Promise<string[]> {
+  const { data } = (await (await fetch(`${gateway.base}/models`)).json()) as { data: { id: string }[] };
+  return data.map(({ id }) => id);
+}
+
+describe("a provider of the catalog", () => {
+  test.each([
+    ["", "/v1/chat/completions"],
+    ["/", "/v1/chat/completions"],
+    ["///", "/v1/chat/completions"],
+    ["/deeper", "/v1/deeper/chat/completions"],
+  ])("is called where its BASE_URL says, with its key: …/v1%s", async (end, path) => {
+    const environment = { OPENAI_API_KEY: " sk-from-environment ", OPENAI_BASE_URL: vendor.baseUrl + end };
+    await withGateway({ environment }, async (gateway) => {
+      expect((await ask(gateway, "openai/gpt-4o-mini")).status).toBe(200);
+      expect(vendor.last().path).toBe(path);
+      expect(vendor.last().headers.get("authorization")).toBe("Bearer sk-from-environment");
+      expect(JSON.parse(vendor.last().text).model).toBe("gpt-4o-mini");
+    });
+  });
+
+  test("has the file win over the environment", async () => {
+    const environment = { OPENAI_API_KEY: "sk-environment", OPENAI_BASE_URL: "http://127.0.0.1:1/v1" };
+    const yaml = `providers: { openai: { base_url: "${vendor.baseUrl}/", api_keys: [sk-file] } }`;
+    await withGateway({ environment, yaml }, async (gateway) => {
+      expect((await ask(gateway, "openai/gpt-4o-mini")).status).toBe(200);
+      expect(vendor.last().headers.get("authorization")).toBe("Bearer sk-file");
+    });
+  });
+
+  test("is not served without a key, nor when it is switched off", async () => {
+    for (const options of [
+      { environment: { OPENAI_BASE_URL: vendor.baseUrl } },
+      { environment: { OPENAI_API_KEY: "  " } },
+      { environment: { OPENAI_API_KEY: "sk-x" }, yaml: "providers: { openai: { enabled: false } }" },
+    ]) {
+      await withGateway(options, async (gateway) => {
+        expect(await idsOf(gateway)).toEqual(["sandbox/echo", "sandbox/echo:free"]);
+        const refused = await ask(gateway, "openai/gpt-4o-mini");
+        expect(refused.status).toBe(400);
+        expect(await refused.json()).toMatchObject({
+          error: { type: "invalid_model", message: expect.stringContaining("OPENAI_API_KEY") },
+        });
+      });
+    }
+  });
+
+  test("switches the sandbox off, unless it is switched on", async () => {
+    const environment = { OPENAI_API_KEY: "sk-x" };
+    await withGateway({ environment }, async (gateway) => {
+      expect(await idsOf(gateway)).not.toContain("sandbox/echo");
+    });
+    await withGateway({ environment, yaml: "sandbox: on" }, async (gateway) => {
+      expect(await idsOf(gateway)).toContain("sandbox/echo");
+    });
+    await withGateway({ yaml: "sandbox: off" }, async (gateway) => {
+      expect(await idsOf(gateway)).toEqual([]);
+    });
+  });
+
+  test.each(["garbage", "ftp://example.com", "//example.com", "http://", "http://user:secret@127.0.0.1/v1"])(
+    "is refused at the start with an address that is none, by the variable's name: %s",
+    async (address) => {
+      const environment = { OPENAI_API_KEY: "sk-x", OPENAI_BASE_URL: address };
+      const started = startTestGateway({ environment });
+      const error = await started.then(
+        async (gateway) => {
+          await gateway.stop();
+          return null;
+        },
+        (thrown: Error) => thrown,
+      );
+      expect(error?.message).toContain("OPENAI_BASE_URL");
+      expect(error?.message).not.toContain("secret");
+    },
+  );
+});
+
+describe("several keys", () => {
+  const yaml = () => `
+providers:
+  mine:
+    base_url: ${vendor.baseUrl}
+    api_keys: [sk-first-0001, sk-second-002]
+    models: [{ id: acme/model }]
+`;
+
+  test.each([401, 402, 403, 429, 500, 503])(
+    "are tried in turn where the first is answered %d",
+    async (status) => {
+      await withGateway({ yaml: yaml() }, async (gateway) => {
+        vendor.reset((request) =>
+          request.headers.get("authorization") === "Bearer sk-first-0001"
+            ? Response.json({ error: { message: "no" } }, { status })
+            : answerPlainly(request),
+        );
+        const response = await ask(gateway, "acme/model");
+        expect(response.status).toBe(200);
+        expect(response.headers.get("x-gateway-attempts")).toBe("2");
+        expect(vendor.requests.map(({ headers }) => headers.get("authorization"))).toEqual([
+          "Bearer sk-first-0001",
+          "Bearer sk-second-002",
+        ]);
+      });
+    },
+  );
+
+  test("are not tried where the request itself is at fault", async () => {
+    await withGateway({ yaml: yaml() }, async (gateway) => {
+      vendor.reset(() => Response.json({ error: { message: "top_k is unknown" } }, { status: 400 }));
+      expect((await ask(gateway, "acme/model")).status).toBe(400);
+      expect(vendor.requests).toHaveLength(1);
+    });
+  });
+
+  test("never show in an answer, not even where the vendor repeats them", async () => {
+    await withGateway({ yaml: yaml() }, async (gateway) => {
+      vendor.reset((request) => {
+        const message = `wrong key ${request.headers.get("authorization")?.slice("Bearer ".length)}`;
+        return Response.json({ error: { message } }, { status: 500 });
+      });
+      const text = await (await ask(gateway, "acme/model")).text();
+      expect(text).toContain("wrong key");
+      expect(text).not.toMatch(/sk-(first|second)/);
+      expect(JSON.stringify(gateway.log)).not.toMatch(/sk-(first|second)/);
+    });
+  });
+});
+
+describe("a host of one's own", () => {
+  test("needs no key, and gets none", async () => {
+    const yaml = `providers: { cellar: { base_url: "${vendor.baseUrl}", models: [{ id: acme/model }, { id: "acme/model:free" }] } }`;
+    await withGateway({ yaml }, async (gateway) => {
+      const response = await ask(gateway, "acme/model");
+      expect(response.status).toBe(200);
+      expect(response.headers.get("x-gateway-provider")).toBe("cellar");
+      expect(vendor.last().headers.get("authorization")).toBeNull();
+      expect(JSON.parse(vendor.last().text).model).toBe("model");
+      expect(await idsOf(gateway)).toEqual(["acme/model", "acme/model:free"]);
+    });
+  });
+
+  test("is free to those without a key only where the id says so, whatever its price", async () => {
+    const yaml = `providers: { cellar: { base_url: "${vendor.baseUrl}", models: [{ id: acme/model }, { id: "acme/model:free" }] } }`;
+    await withGateway({ yaml }, async (gateway) => {
+      const ask = (model: string) =>
+        postChat(gateway, { model, messages: [{ role: "user", content: "x" }] }, { authorization: "" });
+      expect((await ask("acme/model")).status).toBe(401);
+      expect((await ask("acme/model:free")).status).toBe(200);
+    });
+  });
+
+  test("is priced as configured, exactly", async () => {
+    const yaml = `
+providers:
+  cellar:
+    base_url: ${vendor.baseUrl}
+    models:
+      - id: acme/model
+        prices: { prompt: "0.0000001", completion: "0.000000000333333333" }
+`;
+    await withGateway({ yaml }, async (gateway) => {
+      const { usage } = (await (await ask(gateway, "acme/model")).json()) as { usage: { cost: number } };
+      // Three tokens at 100 nanodollars and two at a third of one: 300.67, rounded.
+      expect(usage.cost).toBe(0.000_000_301);
+    });
+  });
+
+  test.each([
+    ["no address", "providers: { cellar: { models: [{ id: acme/model }] } }"],
+    ["no models", `providers: { cellar: { base_url: "http://127.0.0.1:1/v1" } }`],
+    ["nothing", "providers: { cellar: {} }"],
+  ])("is refused at the start with %s", async (_name, yaml) => {
+    expect(startTestGateway({ yaml })).rejects.toThrow(/providers\.cellar/);
+  });
+
+  test("adds models to a provider of the catalog, and prices its own", async () => {
+    const yaml = `
+providers:
+  openai:
+    base_url: ${vendor.baseUrl}
+    api_keys: [sk-x-00000001]
+    models:
+      - id: openai/gpt-4o-mini
+        name: tuned
+        context_length: 1000
+        prices: { prompt: "1", completion: "1" }
+      - id: acme/extra
+`;
+    await withGateway({ yaml }, async (gateway) => {
+      expect(await idsOf(gateway)).toContainValues(["acme/extra", "openai/gpt-4o", "openai/gpt-4o-mini"]);
+      await ask(gateway, "openai/gpt-4o-mini");
+      expect(JSON.parse(vendor.last().text).model).toBe("tuned");
+      const record = await (await fetch(`${gateway.base}/models/openai/gpt-4o-mini`)).json();
+      expect(record).toMatchObject({ context_length: 1000, pricing: { prompt: "1", completion: "1" } });
+    });
+  });
+});

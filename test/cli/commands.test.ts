@@ -1,0 +1,144 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import packageJson from "../../package.json" with { type: "json" };
+import { createWorkplace, type Workplace } from "../support/run-gateway.ts";
+
+let workplace: Workplace;
+
+beforeAll(() => {
+  workplace = createWorkplace();
+});
+afterAll(() => workplace.clear());
+
+/** A data directory of its own. */
+function dataDir(): { GATEWAY_DATA_DIR: string } {
+  return { GATEWAY_DATA_DIR: mkdtempSync(join(workplace.folder, "data-")) };
+}
+
+describe.concurrent("the command", () => {
+  test.each(["--help", "help", "-h"])("tells what it can do: %s", async (word) => {
+    const { exitCode, stdout, stderr } = await workplace.run([word]);
+    expect([exitCode, stderr]).toEqual([0, ""]);
+    for (const part of ["start", "keys", "config", "catalog"]) expect(stdout).toContain(part);
+  });
+
+  test("tells what a part of it can do", async () => {
+    const { exitCode, stdout } = await workplace.run(["keys", "--help"]);
+    expect(exitCode).toBe(0);
+    for (const word of ["create", "list", "revoke"]) expect(stdout).toContain(word);
+  });
+
+  test("tells its version", async () => {
+    expect((await workplace.run(["--version"])).stdout).toBe(`${packageJson.version}\n`);
+  });
+
+  test.each([
+    ["an unknown command", ["strat"], "strat"],
+    ["an unknown part", ["keys", "destroy"], "destroy"],
+    ["an unknown option", ["keys", "list", "--colour"], "--colour"],
+    ["a name left out", ["keys", "create"], "name"],
+    ["too many words", ["keys", "revoke", "a", "b"], "arguments"],
+    ["nothing at all", [], "Usage"],
+  ])("gives 2 for what it does not know: %s", async (_name, args, word) => {
+    const { exitCode, stdout, stderr } = await workplace.run(args);
+    expect([exitCode, stdout]).toEqual([2, ""]);
+    expect(stderr).toContain(word);
+    expect(stderr).not.toMatch(/\bat .*\.ts:\d+/);
+  });
+});
+
+describe.concurrent("gateway keys", () => {
+  test("creates, lists and revokes, and shows a secret once", async () => {
+    const environment = dataDir();
+    const empty = await workplace.run(["keys", "list"], environment);
+    expect([empty.exitCode, empty.stdout]).toEqual([0, expect.stringContaining("gateway keys create")]);
+
+    const created = await workplace.run(["keys", "create", "my laptop"], environment);
+    expect([created.exitCode, created.stderr]).toEqual([0, ""]);
+    const secret = created.stdout.split("\n")[0] as string;
+    expect(secret).toMatch(/^gw_[A-Za-z0-9]{46,}$/);
+    const id = /key_\w+/.exec(created.stdout)?.[0] as string;
+
+    const listed = await workplace.run(["keys", "list"], environment);
+    expect(listed.stdout).toMatch(
+      new RegExp(`${id} +my laptop +inference +gw_\\S+ +\\d{4}-\\d\\d-\\d\\d +valid`),
+    );
+    expect(listed.stdout).not.toContain(secret);
+
+    const revoked = await workplace.run(["keys", "revoke", id], environment);
+    expect([revoked.exitCode, revoked.stdout]).toEqual([0, expect.stringContaining("revoked")]);
+    expect((await workplace.run(["keys", "list"], environment)).stdout).toMatch(/revoked \d{4}-\d\d-\d\d/);
+  });
+
+  test("speaks JSON", async () => {
+    const environment = dataDir();
+    const args = ["keys", "create", "ops", "--management", "--expires", "2199-01-31", "--json"];
+    const created = JSON.parse((await workplace.run(args, environment)).stdout);
+    expect(created.key).toMatch(/^gw_/);
+    expect(created).toMatchObject({
+      data: { name: "ops", kind: "management", expires_at: "2199-01-31T00:00:00.000Z", revoked_at: null },
+    });
+    const { stdout } = await workplace.run(["keys", "list", "--json"], environment);
+    expect(JSON.parse(stdout)).toEqual({ data: [created.data] });
+    expect(stdout).not.toContain(created.key);
+    expect(stdout).not.toContain("hash");
+  });
+
+  test.each([
+    ["a key that is not there", ["revoke", "key_none"], "gateway keys list"],
+    ["a time in the past", ["create", "x", "--expires", "2020-01-01"], "--expires"],
+    ["a time that is none", ["create", "x", "--expires", "soon"], "--expires"],
+  ])("gives 1 and says what to do for %s", async (_name, args, word) => {
+    const { exitCode, stdout, stderr } = await workplace.run(["keys", ...args], dataDir());
+    expect([exitCode, stdout]).toEqual([1, ""]);
+    expect(stderr).toContain(word);
+    expect(stderr).not.toMatch(/\bat .*\.ts:\d+/);
+  });
+});
+
+describe.concurrent("gateway config print", () => {
+  test("prints the defaults where there is no file", async () => {
+    const { exitCode, stdout } = await workplace.run(["config", "print"], { GATEWAY_PORT: "" });
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain("host: 127.0.0.1");
+    expect(stdout).toContain("port: 8080");
+  });
+
+  test("masks secrets of the file and of the environment", async () => {
+    const file = join(workplace.folder, "secrets.yaml");
+    writeFileSync(
+      file,
+      "providers:\n  mine:\n    base_url: http://x/v1\n    api_keys: [hush-1]\n    headers: {a: hush-2}\n",
+    );
+    const environment = { GATEWAY_CONFIG: file, GATEWAY_ADMIN_KEY: "hush-3", OPENAI_API_KEY: "hush-4" };
+    const { exitCode, stdout, stderr } = await workplace.run(["config", "print"], environment);
+    expect(exitCode).toBe(0);
+    expect(stdout + stderr).not.toContain("hush");
+    expect(stdout).toContain('admin_key: "********"');
+    expect(stdout).toContain("http://x/v1");
+  });
+
+  test("reads gateway.yaml of the folder it runs in", async () => {
+    const own = createWorkplace();
+    writeFileSync(join(own.folder, "gateway.yaml"), "log_level: warn\n");
+    expect((await own.run(["config", "print"])).stdout).toContain("log_level: warn");
+    writeFileSync(join(own.folder, "gateway.yaml"), "log_level: warn\nport: 80\n");
+    const { exitCode, stderr } = await own.run(["config", "print"]);
+    expect(exitCode).toBe(1);
+    expect(stderr).toBe("The configuration is wrong:\ngateway.yaml:2: port is not a known key\n");
+    own.clear();
+  });
+
+  test("names the variable that is wrong", async () => {
+    const { exitCode, stderr } = await workplace.run(["config", "print"], { GATEWAY_LOG_LEVEL: "loud" });
+    expect(exitCode).toBe(1);
+    expect(stderr).toStartWith("The configuration is wrong:\nGATEWAY_LOG_LEVEL ");
+  });
+
+  test("names the file that is not there", async () => {
+    const { exitCode, stderr } = await workplace.run(["config", "print"], { GATEWAY_CONFIG: "none.yaml" });
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain("GATEWAY_CONFIG names none.yaml, which does not exist");
+  });
+});

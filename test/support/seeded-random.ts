@@ -1,0 +1,28 @@
+/** Chance that comes back with its seed (mulberry32). */
+export interface SeededRandom {
+  /** A number from 0, with, to 1, without. */
+  next(): number;
+  /** A whole number from 0, with, to `below`, without. */
+  below(below: number): number;
+  pick<T>(choices: readonly T[]): T;
+  /** True once in `times`. */
+  oneIn(times: number): boolean;
+}
+
+/** Chance from a seed. */
+export function createSeededRandom(seed: number): SeededRandom {
+  let state = seed >>> 0;
+  const next = (): number => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+  const below = (bound: number): number => Math.floor(next() * bound);
+  return {
+    next,
+    below,
+    pick: <T>(choices: readonly T[]) => choices[below(choices.length)] as T,
+    oneIn: (times) => below(times) === 0,
+  };
+}
