@@ -59,6 +59,8 @@ export interface AttemptContext {
   readonly deps: GenerationDeps;
   readonly call: GenerationCall;
   readonly candidate: Candidate;
+  /** No other candidate will be tried after this one. */
+  readonly isLast: boolean;
   readonly cutoff: Cutoff;
   readonly repair: Repair | null;
   readonly identity: RelayIdentity;
@@ -87,11 +89,12 @@ export async function attempt(context: AttemptContext): Promise<AttemptOutcome> 
   }
 }
 
-function openExchange({ deps, call, candidate, repair }: AttemptContext): Exchange {
+function openExchange({ deps, call, candidate, isLast, repair }: AttemptContext): Exchange {
   const { provider, endpoint, key } = candidate;
   const { quirks } = provider.record;
   const target = {
     model: endpoint.name,
+    isLast,
     noStreamOptions: quirks.noStreamOptions === true,
     maxCompletionTokens: quirks.maxCompletionTokens === true,
   };

@@ -73,7 +73,7 @@ class Run {
   async tryInTurn(candidates: readonly Candidate[]): Promise<GenerationResult> {
     try {
       for (const candidate of candidates) {
-        const result = await this.tryOne(candidate);
+        const result = await this.tryOne(candidate, candidate === candidates.at(-1));
         if (result !== null) return result;
       }
       return this.fail(chooseFailure(this.failures));
@@ -83,13 +83,13 @@ class Run {
   }
 
   /** Null: the next candidate may try. */
-  private async tryOne(candidate: Candidate): Promise<GenerationResult | null> {
+  private async tryOne(candidate: Candidate, isLast: boolean): Promise<GenerationResult | null> {
     const { deps } = this;
     const startedAt = deps.clock.now();
     this.record = withCandidate(this.record, candidate);
     // Written before the upstream is called: what it bills is known here, even if this process dies now.
     deps.recorder.write(this.record);
-    const context = this.contextFor(candidate);
+    const context = this.contextFor(candidate, isLast);
     const outcome = await attempt(context);
     this.note(candidate, startedAt, outcome);
     switch (outcome.kind) {
@@ -108,7 +108,7 @@ class Run {
     }
   }
 
-  private contextFor(candidate: Candidate): AttemptContext {
+  private contextFor(candidate: Candidate, isLast: boolean): AttemptContext {
     const { deps, call, cutoff } = this;
     const repair = this.repairFor(candidate);
     const identity: RelayIdentity = {
@@ -123,7 +123,7 @@ class Run {
       contextLength: candidate.endpoint.contextLength,
       estimatedTokens: estimateTokens(call.request.promptTextBytes),
     };
-    return { deps, call, candidate, cutoff, repair, identity, size };
+    return { deps, call, candidate, isLast, cutoff, repair, identity, size };
   }
 
   /** The tool-call history as this candidate's family takes it; worked out once a family. */
@@ -158,7 +158,10 @@ class Run {
     const { deps, call, cutoff, record } = this;
     const { candidate, size } = context;
     // The record must outlive the process once the client has seen a byte.
-    deps.recorder.flush();
+    if (!deps.recorder.flush()) {
+      begun.exchange.cancel();
+      return this.fail(CANNOT_RECORD);
+    }
     const stream = relayStream(
       {
         deps,
@@ -240,6 +243,13 @@ class Run {
     };
   }
 }
+
+const CANNOT_RECORD: Failure = {
+  code: "unavailable",
+  message: "The gateway cannot write its records at the moment. Repeat the request later.",
+  retryAfterS: 5,
+  internal: "the journal could not be written",
+};
 
 /** What logs and records show for a client that left before there was an answer; nobody receives it. */
 const CLIENT_LEFT = 499;

@@ -17,13 +17,13 @@ const MAX_WAITING = 50_000;
 export interface Recorder {
   /** Writes a record down, replacing its earlier version. `flush` before the client sees what it is about. */
   write(record: UsageRecord): void;
-  /** Makes what was written outlive the process. */
-  flush(): void;
+  /** Makes what was written outlive the process; false when it could not, and then the next flush tries again. */
+  flush(): boolean;
   /** The newest version of a record, wherever it is. */
   find(id: string): Promise<UsageRecord | null>;
-  /** Whether too much is waiting to take on more. */
+  /** Whether too much is waiting, or the journal takes no more: no new request may be let in. */
   isFull(): boolean;
-  /** Whether the store took the last group. */
+  /** Whether journal and store took what they were given last. */
   isHealthy(): boolean;
   /** Brings everything to the store. Rejects when the store refuses; the journal then still has it. */
   drain(): Promise<void>;
@@ -42,6 +42,19 @@ export function createRecorder(
   /** The group that is on its way, still to be found by id. */
   let leaving: ReadonlyMap<string, RecordEntry> = new Map();
   let healthy = true;
+  /** The journal did not take what was written: a full disk. */
+  let isStuck = false;
+
+  const flush = (): boolean => {
+    try {
+      journal.flush();
+      isStuck = false;
+    } catch (error) {
+      if (!isStuck) onStoreError(error);
+      isStuck = true;
+    }
+    return !isStuck;
+  };
 
   const schedule = (delayMs: number): void => {
     if (isScheduled) return;
@@ -88,10 +101,10 @@ export function createRecorder(
       waiting.set(record.id, { record, json });
       schedule(GATHER_MS);
     },
-    flush: () => journal.flush(),
+    flush,
     find: async (id) => (waiting.get(id) ?? leaving.get(id))?.record ?? (await store.findUsage(id)),
-    isFull: () => waiting.size >= MAX_WAITING,
-    isHealthy: () => healthy,
+    isFull: () => waiting.size >= MAX_WAITING || (isStuck && !flush()),
+    isHealthy: () => healthy && !isStuck,
     async drain() {
       journal.flush();
       while (waiting.size > 0 || saving !== null) await save();

@@ -1,6 +1,6 @@
 import type { Repair } from "../conversation/outline.ts";
 import { type JsonNode, memberOf, stringOf } from "../json/scan.ts";
-import { appendMember, applySplices, removeMembers, type Splice } from "../json/splice.ts";
+import { appendMember, applySplices, overwriteSplices, removeMembers, type Splice } from "../json/splice.ts";
 import type { ChatRequest } from "./decode-request.ts";
 import { encodeMessages, removeEmptyCalls } from "./encode-messages.ts";
 import { GATEWAY_FIELDS } from "./request-shape.ts";
@@ -9,6 +9,8 @@ import { GATEWAY_FIELDS } from "./request-shape.ts";
 export interface ChatTarget {
   /** The model's name there. */
   readonly model: string;
+  /** Nobody else will be asked, so the client's bytes may be overwritten instead of copied. */
+  readonly isLast: boolean;
   /** It takes no `stream_options`. */
   readonly noStreamOptions: boolean;
   /** It wants `max_tokens` spelled `max_completion_tokens`. */
@@ -31,7 +33,7 @@ export function encodeChatRequest(request: ChatRequest, target: ChatTarget, repa
   else
     for (const message of memberOf(root, "messages")?.items ?? []) splices.push(...removeEmptyCalls(message));
   splices.push(...removeMembers(root, removed));
-  return applySplices(request.bytes, splices);
+  return target.isLast ? overwriteSplices(request.bytes, splices) : applySplices(request.bytes, splices);
 }
 
 function replaceModel(root: JsonNode, model: string): Splice {
