@@ -5,7 +5,8 @@ import { createEventSplitter, EventTooLargeError } from "../../src/wire/sse/spli
 /** The events of a stream that comes in pieces, as [name, data]. */
 function split(pieces: readonly string[], maxBytes = 1_000): [string, string][] {
   const events: [string, string][] = [];
-  const take = (data: string, name: string) => void events.push([name, data]);
+  const take = (text: string, start: number, end: number, name: string) =>
+    void events.push([name, text.slice(start, end)]);
   const splitter = createEventSplitter(maxBytes);
   for (const piece of pieces) splitter.push(piece, take);
   splitter.end(take);

@@ -65,31 +65,47 @@ function findText(chunk: JsonNode, field: TextField): JsonNode | undefined {
   return memberOf(memberOf(memberOf(delta, "tool_calls")?.items?.[0], "function"), "arguments");
 }
 
-/** The text of an event that looks like the template, still escaped; null when it looks otherwise. */
-export function matchTemplate(template: ChunkTemplate, event: string): string | null {
-  const { head, tail, end } = template;
-  if (!event.startsWith(head)) return null;
-  let text: string;
-  if (end === null) {
-    if (event.length < head.length + tail.length || !event.endsWith(tail)) return null;
-    text = event.slice(head.length, event.length - tail.length);
-  } else {
-    const cut = event.lastIndexOf(tail);
-    if (cut < head.length || !event.endsWith(end)) return null;
-    if (!PLAIN.test(event.slice(cut + tail.length, event.length - end.length))) return null;
-    text = event.slice(head.length, cut);
-  }
-  return isStringBody(text) ? text : null;
+/** An event that looks like a template: the client's event for it, and how many bytes of text it brought. */
+export interface TemplateMatch {
+  readonly out: string;
+  readonly textBytes: number;
 }
 
-/** The client's event for a vendor's event that matched with `text`. */
-export function fillTemplate(template: ChunkTemplate, event: string, text: string): string {
-  const { around, aroundPadding, tail, end } = template;
+/** Matches the event that stands in `source` from `start` to `end`; null when it looks otherwise. */
+export function matchTemplate(
+  template: ChunkTemplate,
+  source: string,
+  start: number,
+  end: number,
+): TemplateMatch | null {
+  if (!source.startsWith(template.head, start)) return null;
+  const textStart = start + template.head.length;
+  const cut = source.indexOf(template.tail, textStart);
+  const tailEnd = cut + template.tail.length;
+  if (cut < 0 || tailEnd > end) return null;
+  const padding = readPadding(template, source, tailEnd, end);
+  if (padding === null) return null;
+  const text = source.slice(textStart, cut);
+  if (text === "") return NOTHING_SAID;
+  return isStringBody(text) ? { out: fill(template, text, padding), textBytes: text.length } : null;
+}
+
+const NOTHING_SAID: TemplateMatch = { out: "", textBytes: 0 };
+
+/** The padding behind the tail, "" where the template has none; null when what follows is something else. */
+function readPadding(template: ChunkTemplate, source: string, tailEnd: number, end: number): string | null {
+  if (template.end === null) return tailEnd === end ? "" : null;
+  const paddingEnd = end - template.end.length;
+  if (paddingEnd < tailEnd || !source.startsWith(template.end, paddingEnd)) return null;
+  const padding = source.slice(tailEnd, paddingEnd);
+  return PLAIN.test(padding) ? padding : null;
+}
+
+function fill({ around, aroundPadding }: ChunkTemplate, text: string, padding: string): string {
   let out = around[0] as string;
   const last = around.length - 1;
   for (let i = 1; i < last; i++) out += text + around[i];
   if (aroundPadding === null) return out + text + around[last];
-  const padding = event.slice(event.lastIndexOf(tail) + tail.length, event.length - (end as string).length);
   return out + text + aroundPadding[0] + padding + aroundPadding[1];
 }
 

@@ -1,10 +1,14 @@
 import { BOUNDS } from "../../base/bounds.ts";
 import type { TokenUsage } from "../conversation/usage.ts";
 import { decodeUtf8, encodeLatin1 } from "../json/scan.ts";
-import { createEventSplitter, type EventSplitter, EventTooLargeError } from "../sse/split-events.ts";
+import {
+  createEventSplitter,
+  type EventSplitter,
+  EventTooLargeError,
+  type OnEvent,
+} from "../sse/split-events.ts";
 import {
   type ChunkTemplate,
-  fillTemplate,
   learnTemplate,
   matchTemplate,
   PADDING_HOLE,
@@ -99,11 +103,11 @@ export function endRelay(state: RelayState): string {
   return collect(state, (onEvent) => state.splitter.end(onEvent));
 }
 
-function collect(state: RelayState, feed: (onEvent: (data: string, name: string) => void) => void): string {
+function collect(state: RelayState, feed: (onEvent: OnEvent) => void): string {
   let out = "";
   try {
-    feed((data, name) => {
-      out += stepEvent(state, data, name);
+    feed((text, start, end, name) => {
+      out += stepEvent(state, text, start, end, name);
     });
   } catch (error) {
     if (!(error instanceof EventTooLargeError)) throw error;
@@ -140,23 +144,24 @@ function finishOf(choice: ChoiceState): string {
   return readFinishReason(choice.finish ?? "stop", choice.tools.count() > 0);
 }
 
-function stepEvent(state: RelayState, data: string, name: string): string {
+function stepEvent(state: RelayState, text: string, start: number, end: number, name: string): string {
   if (state.isDone || state.error !== null) return "";
-  if (data === "[DONE]") {
+  if (end - start === DONE.length && text.startsWith(DONE, start)) {
     state.isDone = true;
     return "";
   }
-  return relayAlike(state, data) ?? relayParsed(state, data, name);
+  return relayAlike(state, text, start, end) ?? relayParsed(state, text.slice(start, end), name);
 }
 
+const DONE = "[DONE]";
+
 /** The short way: the event looks like one before it. Null when it does not. */
-function relayAlike(state: RelayState, data: string): string | null {
+function relayAlike(state: RelayState, text: string, start: number, end: number): string | null {
   for (const template of state.templates) {
-    const text = matchTemplate(template, data);
-    if (text === null) continue;
-    if (text === "") return "";
-    state.producedBytes += text.length;
-    return fillTemplate(template, data, text);
+    const match = matchTemplate(template, text, start, end);
+    if (match === null) continue;
+    state.producedBytes += match.textBytes;
+    return match.out;
   }
   return null;
 }

@@ -3,8 +3,11 @@
  * events"). Pieces may break anywhere, also inside a character or between CR and LF.
  */
 
-/** Takes one event: its data lines joined, and its name or "". */
-export type OnEvent = (data: string, name: string) => void;
+/**
+ * Takes one event: its data, lines joined, stands in `text` from `start` to `end`; `name` is its name or "". The text is
+ * not cut out, because most events are only compared.
+ */
+export type OnEvent = (text: string, start: number, end: number, name: string) => void;
 
 export interface EventSplitter {
   /** Takes the next piece and calls `onEvent` for each event that it completes. */
@@ -83,7 +86,7 @@ function readBlock(text: string, from: number, end: number, onEvent: OnEvent): v
   const newline = text.indexOf("\n", from);
   if ((newline < 0 || newline >= end) && text.startsWith("data:", from)) {
     const start = text.charCodeAt(from + 5) === 32 ? from + 6 : from + 5;
-    onEvent(text.slice(start, end), "");
+    onEvent(text, start, end, "");
     return;
   }
   readLines(text.slice(from, end), onEvent);
@@ -101,5 +104,7 @@ function readLines(block: string, onEvent: OnEvent): void {
     if (field === "data") data.push(value);
     else if (field === "event") name = value;
   }
-  if (data.length > 0) onEvent(data.join("\n"), name);
+  if (data.length === 0) return;
+  const joined = data.join("\n");
+  onEvent(joined, 0, joined.length, name);
 }
