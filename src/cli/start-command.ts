@@ -12,7 +12,7 @@ export function addStartCommand(program: Command): void {
 
 async function start(): Promise<void> {
   const config = loadConfig(process.env);
-  const log = createLog(config.log_level);
+  const log = createLog(config.log_level, systemClock);
   const gateway = await startGateway(config, {
     clock: systemClock,
     random: createSystemRandom(),

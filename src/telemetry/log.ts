@@ -1,4 +1,5 @@
 import { writeSync } from "node:fs";
+import type { Clock } from "../base/clock.ts";
 import { LOG_LEVELS, type Log, type LogLevel } from "../core/ports/log.ts";
 
 /** Lines gather up to so many characters, or for `FLUSH_MS`, before they are written: a write costs more than a line. */
@@ -17,7 +18,11 @@ type Fields = Readonly<Record<string, unknown>>;
  * A log of JSON lines on standard output: `level`, `time`, `message`, then the event's fields. `write` takes whole
  * lines; it is for tests.
  */
-export function createLog(level: LogLevel, write: (lines: string) => void = writeToStdout): GatheringLog {
+export function createLog(
+  level: LogLevel,
+  clock: Clock,
+  write: (lines: string) => void = writeToStdout,
+): GatheringLog {
   const threshold = LOG_LEVELS.indexOf(level);
   let gathered = "";
   const flush = (): void => {
@@ -30,11 +35,11 @@ export function createLog(level: LogLevel, write: (lines: string) => void = writ
     return (message, fields) => {
       const printed = JSON.stringify(fields ?? {});
       const rest = printed === "{}" ? "}" : `,${printed.slice(1)}`;
-      gathered += `{"level":"${at}","time":"${new Date().toISOString()}","message":${JSON.stringify(message)}${rest}\n`;
+      gathered += `{"level":"${at}","time":"${new Date(clock.now()).toISOString()}","message":${JSON.stringify(message)}${rest}\n`;
       if (at === "error" || gathered.length >= GATHER_CHARS) flush();
     };
   };
-  setInterval(flush, FLUSH_MS).unref();
+  clock.every(FLUSH_MS, flush);
   process.on("exit", flush);
   return { debug: tell("debug"), info: tell("info"), warn: tell("warn"), error: tell("error"), flush };
 }

@@ -1,9 +1,23 @@
+/** Headers that a transport says itself, or never: a caller's would contradict how the message is framed. */
+export const TRANSPORT_HEADERS: ReadonlySet<string> = new Set([
+  "host",
+  "content-length",
+  "connection",
+  "transfer-encoding",
+  "keep-alive",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "upgrade",
+  "expect",
+]);
+
 /** A request to an upstream. The gateway chooses the address; nothing in a client's request can. */
 export interface UpstreamRequest {
   /** `http:` or `https:`. */
   readonly url: URL;
   readonly method: "POST" | "GET";
-  /** Lower-case names. `host`, `content-length` and `connection` are the transport's own. */
+  /** Lower-case names. `TRANSPORT_HEADERS` among them are left out. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array | null;
   /** Longest wait for a connection, TLS included. Milliseconds. */

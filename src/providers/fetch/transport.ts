@@ -1,5 +1,6 @@
 import {
   type Exchange,
+  TRANSPORT_HEADERS,
   type Transport,
   TransportError,
   type TransportErrorKind,
@@ -13,20 +14,6 @@ export interface FetchTransportOptions {
     readonly ca?: string;
   };
 }
-
-/** The transport's own, or about the connection rather than the request: fetch says these itself. */
-const OWN_NAMES = new Set([
-  "host",
-  "content-length",
-  "connection",
-  "transfer-encoding",
-  "keep-alive",
-  "proxy-connection",
-  "te",
-  "trailer",
-  "upgrade",
-  "expect",
-]);
 
 const RESET = new Set(["ECONNRESET", "EPIPE", "ConnectionClosed"]);
 const CONNECT_FAILED =
@@ -120,7 +107,7 @@ function withoutCredentials(url: URL): string {
 function selectHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
   const selected: Record<string, string> = { "accept-encoding": "identity" };
   for (const [name, value] of Object.entries(headers)) {
-    if (!OWN_NAMES.has(name)) selected[name] = value;
+    if (!TRANSPORT_HEADERS.has(name)) selected[name] = value;
   }
   return selected;
 }

@@ -1,19 +1,5 @@
-import { TransportError, type UpstreamRequest } from "../../core/ports/transport.ts";
+import { TRANSPORT_HEADERS, TransportError, type UpstreamRequest } from "../../core/ports/transport.ts";
 import type { Target } from "./target.ts";
-
-/** The transport says these itself, or never: a caller's would contradict how the message is framed. */
-const OWN_NAMES = new Set([
-  "host",
-  "content-length",
-  "connection",
-  "transfer-encoding",
-  "keep-alive",
-  "proxy-connection",
-  "te",
-  "trailer",
-  "upgrade",
-  "expect",
-]);
 
 const NAME = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/;
 /** A value that would end its line, or that is not bytes. */
@@ -28,7 +14,7 @@ export function serializeRequestHead(request: UpstreamRequest, target: Target): 
   let head = `${method} ${target.path} HTTP/1.1\r\nhost: ${target.host}\r\n`;
   let encodingSet = false;
   for (const name in headers) {
-    if (OWN_NAMES.has(name)) continue;
+    if (TRANSPORT_HEADERS.has(name)) continue;
     const value = headers[name]!;
     if (!NAME.test(name))
       throw new TransportError("protocol", `malformed header name ${JSON.stringify(name)}`);

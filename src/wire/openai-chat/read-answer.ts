@@ -1,12 +1,18 @@
 import type { TokenUsage } from "../conversation/usage.ts";
+import {
+  asFields,
+  type Fields,
+  OWN_ANSWER_FIELDS,
+  OWN_CHOICE_FIELDS,
+  OWN_MESSAGE_FIELDS,
+  omit,
+} from "./fields.ts";
 import { isFailedFinish, readFinishReason } from "./finish-reason.ts";
 import { encodeReasoning, readSpoken } from "./reasoning.ts";
 import type { RelayIdentity } from "./relay-stream.ts";
 import { createToolCallTracker } from "./tool-calls.ts";
-import { asFields, findUsage } from "./usage.ts";
+import { findUsage } from "./usage.ts";
 import { brokenAnswer, findVendorError, type VendorError } from "./vendor-error.ts";
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /** A whole answer, or why it is none. */
 export type AnswerReading =
@@ -45,7 +51,7 @@ export function readAnswer(text: string, identity: RelayIdentity): AnswerReading
       object: "chat.completion",
       created,
       model,
-      ...omit(body, ["id", "object", "created", "model", "choices", "usage", "error"]),
+      ...omit(body, OWN_ANSWER_FIELDS),
       choices: choices.map((choice) => choice.encoded),
     },
     usage,
@@ -91,19 +97,12 @@ function readChoice(choice: Fields, place: number, identity: RelayIdentity): Cho
       index: typeof choice["index"] === "number" ? choice["index"] : place,
       message: {
         role: "assistant",
-        ...omit(message, [
-          "role",
-          "content",
-          "reasoning",
-          "reasoning_content",
-          "reasoning_details",
-          "tool_calls",
-        ]),
+        ...omit(message, OWN_MESSAGE_FIELDS),
         content,
         ...encodeReasoning(spoken),
         ...(calls.length > 0 ? { tool_calls: calls } : {}),
       },
-      ...omit(choice, ["index", "message", "delta", "finish_reason", "usage"]),
+      ...omit(choice, OWN_CHOICE_FIELDS),
       finish_reason: client,
       ...(client === native ? {} : { native_finish_reason: native }),
     },
@@ -124,10 +123,4 @@ function readCalls(raw: unknown, identity: RelayIdentity) {
   return calls.map((call) =>
     bare.has(call.index) ? { ...call, function: { ...call.function, arguments: "{}" } } : call,
   );
-}
-
-function omit(fields: Fields, names: readonly string[]): Record<string, unknown> {
-  const rest: Record<string, unknown> = {};
-  for (const key in fields) if (!names.includes(key)) rest[key] = fields[key];
-  return rest;
 }

@@ -15,10 +15,18 @@ import {
   TEXT_HOLE,
   type TextField,
 } from "./chunk-template.ts";
+import {
+  asFields,
+  type Fields,
+  OWN_ANSWER_FIELDS,
+  OWN_CHOICE_FIELDS,
+  OWN_MESSAGE_FIELDS,
+  omit,
+} from "./fields.ts";
 import { isFailedFinish, readFinishReason } from "./finish-reason.ts";
 import { encodeReasoning, readSpoken, type Spoken } from "./reasoning.ts";
 import { createToolCallTracker, type ToolCallOut, type ToolCallTracker } from "./tool-calls.ts";
-import { asFields, findUsage } from "./usage.ts";
+import { findUsage } from "./usage.ts";
 import { brokenAnswer, findVendorError, type VendorError } from "./vendor-error.ts";
 
 /** What the client's events say of themselves. */
@@ -70,8 +78,6 @@ interface ChoiceState {
   finish: string | null;
   finishFields: Record<string, unknown>;
 }
-
-type Fields = Readonly<Record<string, unknown>>;
 
 const MAX_TEMPLATES = 6;
 
@@ -180,7 +186,7 @@ function relayParsed(state: RelayState, data: string, name: string): string {
     return "";
   }
   state.usage = findUsage(chunk) ?? state.usage;
-  const fields = omit(chunk, OWN_CHUNK_FIELDS);
+  const fields = omit(chunk, OWN_ANSWER_FIELDS);
   const choices = Array.isArray(chunk["choices"]) ? chunk["choices"] : [];
   if (choices.length === 0) {
     Object.assign(state.carried, fields);
@@ -203,17 +209,8 @@ function parseEvent(data: string): Fields | null {
   }
 }
 
-const OWN_CHUNK_FIELDS = new Set(["id", "object", "created", "model", "choices", "usage", "error"]);
-const OWN_CHOICE_FIELDS = new Set(["index", "delta", "message", "finish_reason", "usage"]);
-const OWN_DELTA_FIELDS = new Set([
-  "role",
-  "content",
-  "reasoning",
-  "reasoning_content",
-  "reasoning_details",
-  "tool_calls",
-  "refusal",
-]);
+/** A refusal is a field of its own as well, but an empty one says nothing. */
+const OWN_DELTA_FIELDS: ReadonlySet<string> = new Set([...OWN_MESSAGE_FIELDS, "refusal"]);
 
 function relayChoice(state: RelayState, choice: Fields, fields: Record<string, unknown>): string {
   const index = typeof choice["index"] === "number" ? choice["index"] : 0;
@@ -422,12 +419,6 @@ export function encodeStreamError(
   const choices = [{ index: 0, delta: { content: "" }, finish_reason: "error" }];
   const chunk = { id, object: "chat.completion.chunk", created, model, error, choices };
   return encodeLatin1(`data: ${JSON.stringify(chunk)}\n\n`);
-}
-
-function omit(fields: Fields, names: ReadonlySet<string>): Record<string, unknown> {
-  const rest: Record<string, unknown> = {};
-  for (const key in fields) if (!names.has(key)) rest[key] = fields[key];
-  return rest;
 }
 
 function omitNull(fields: Record<string, unknown>): Record<string, unknown> {

@@ -1,4 +1,4 @@
-import { asFields } from "./usage.ts";
+import { asFields } from "./fields.ts";
 
 /** A tool call as a client reads it, whole or in pieces. */
 export interface ToolCallOut {

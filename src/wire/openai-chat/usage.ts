@@ -1,6 +1,5 @@
 import type { TokenUsage } from "../conversation/usage.ts";
-
-type Fields = Readonly<Record<string, unknown>>;
+import { asFields, type Fields } from "./fields.ts";
 
 /** The usage in a chunk or answer, wherever the vendor puts it; null where there is none. */
 export function findUsage(body: Fields): TokenUsage | null {
@@ -71,9 +70,4 @@ export function encodeUsage(usage: TokenUsage, cost: UsageCost): Record<string, 
 
 function count(value: unknown): number | null {
   return typeof value === "number" && Number.isFinite(value) && value >= 0 ? Math.floor(value) : null;
-}
-
-/** The value as an object with named fields, or null. */
-export function asFields(value: unknown): Fields | null {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : null;
 }
