@@ -54,7 +54,7 @@ export interface GenerationResult {
   readonly limit: LimitVerdict | null;
   readonly answer:
     | { readonly kind: "json"; readonly body: string }
-    | { readonly kind: "stream"; readonly stream: ReadableStream<Uint8Array> }
+    | { readonly kind: "stream"; readonly stream: ReadableStream<Uint8Array> | Buffer }
     | { readonly kind: "failure"; readonly failure: Failure }
     /** The client left before there was anything to answer. */
     | { readonly kind: "gone" };

@@ -40,21 +40,33 @@ const CLOSE_MS = 1_000;
  * The rest of a stream that has begun, as the client's body. It ends once: with a finish, the usage and `[DONE]`, or
  * with an error event; or silently, when the client has left. The record is written before the client sees the end.
  */
-export function relayStream(context: RelayContext, begun: BegunStream): ReadableStream<Uint8Array> {
-  return new StreamPump(context, begun).stream();
+export function relayStream(context: RelayContext, begun: BegunStream): ReadableStream<Uint8Array> | Buffer {
+  const pump = new StreamPump(context, begun);
+  // A stream that came whole needs no pump: its events go out in one piece.
+  return begun.isOver ? pump.whole() : pump.stream();
 }
+
+/** Where the client's events go: the controller of its stream, or a list. */
+type Sink = Pick<ReadableStreamDefaultController<Uint8Array>, "enqueue" | "close" | "desiredSize">;
 
 class StreamPump {
   private isOver = false;
   private keepAlive: Timer | null = null;
   private sentAt: number;
-  private controller!: ReadableStreamDefaultController<Uint8Array>;
+  private sink!: Sink;
 
   constructor(
     private readonly context: RelayContext,
     private readonly begun: BegunStream,
   ) {
     this.sentAt = context.deps.clock.now();
+  }
+
+  whole(): Buffer {
+    const pieces: Uint8Array[] = [];
+    this.sink = { enqueue: (piece) => void pieces.push(piece as Uint8Array), close() {}, desiredSize: 1 };
+    this.finish(this.begun.head);
+    return pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces);
   }
 
   stream(): ReadableStream<Uint8Array> {
@@ -66,12 +78,8 @@ class StreamPump {
   }
 
   private start(controller: ReadableStreamDefaultController<Uint8Array>): void {
-    this.controller = controller;
+    this.sink = controller;
     const { cutoff, deps } = this.context;
-    if (this.begun.isOver) {
-      this.finish(this.begun.head);
-      return;
-    }
     this.send(this.begun.head);
     cutoff.onCut = () => this.endCut();
     if (cutoff.reason !== null) {
@@ -111,7 +119,7 @@ class StreamPump {
   private send(out: string): void {
     if (out === "") return;
     this.sentAt = this.context.deps.clock.now();
-    this.controller.enqueue(Buffer.from(out, "latin1"));
+    this.sink.enqueue(Buffer.from(out, "latin1"));
   }
 
   /** The upstream has ended, well or badly: what came decides. */
@@ -142,7 +150,7 @@ class StreamPump {
     });
     const priced = encodePricedUsage(usage, costOf(candidate, usage));
     this.send(out + encodeEnd(relay, priced, metadata));
-    this.controller.close();
+    this.sink.close();
   }
 
   /** After the first token nobody else may go on; the client is told that the answer is broken. */
@@ -150,7 +158,7 @@ class StreamPump {
     this.settleBroken("failed", failure);
     const error = { message: failure.message, code: statusOf(failure), type: failure.code };
     this.send(out + encodeStreamError(this.begun.relay.identity, error));
-    this.controller.close();
+    this.sink.close();
   }
 
   private judge(verdict: RelayVerdict): Failure {
@@ -179,7 +187,7 @@ class StreamPump {
       this.settleBroken("cancelled", null);
       // Nobody reads any more; closing frees the stream.
       try {
-        this.controller.close();
+        this.sink.close();
       } catch {}
       return;
     }
@@ -227,7 +235,7 @@ class StreamPump {
       const quietMs = clock.now() - this.sentAt;
       if (quietMs < timers.keepAliveMs) return this.armKeepAlive(timers.keepAliveMs - quietMs);
       // A client that does not read needs no sign of life, and a buffer of them has no bound.
-      if ((this.controller.desiredSize ?? 0) > 0) this.controller.enqueue(KEEP_ALIVE);
+      if ((this.sink.desiredSize ?? 0) > 0) this.sink.enqueue(KEEP_ALIVE);
       this.sentAt = clock.now();
       this.armKeepAlive(timers.keepAliveMs);
     });
