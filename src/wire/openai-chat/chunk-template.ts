@@ -110,10 +110,12 @@ function fill({ around, aroundPadding }: ChunkTemplate, text: string, padding: s
 }
 
 const PLAIN = /^[^"\\\x00-\x1f\x80-\xff]*$/;
+const ASCII = /^[\x00-\x7f]*$/;
 const ESCAPED = /^(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*$/;
 
 /** Whether the bytes are the inside of one JSON string, in whole UTF-8 characters. */
 function isStringBody(text: string): boolean {
   if (PLAIN.test(text)) return true;
-  return ESCAPED.test(text) && isUtf8(Buffer.from(text, "latin1"));
+  if (!ESCAPED.test(text)) return false;
+  return ASCII.test(text) || isUtf8(Buffer.from(text, "latin1"));
 }
