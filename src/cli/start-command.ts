@@ -27,7 +27,11 @@ async function start(): Promise<void> {
   await gateway.stop();
   log.info("stopped");
   log.flush();
+  // Whoever reads the log may have stopped; the last lines wait for them, but not for ever.
+  setTimeout(() => process.exit(0), LAST_LINES_MS).unref();
 }
+
+const LAST_LINES_MS = 1_000;
 
 function waitForSignal(): Promise<void> {
   return new Promise((resolve) => {

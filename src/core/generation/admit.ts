@@ -85,18 +85,29 @@ function quote(id: string): string {
   return JSON.stringify(id.slice(0, 100));
 }
 
-/** A prompt of so many bytes a token of the window cannot fit, whatever the tokenizer. */
-const CERTAIN_BYTES_PER_TOKEN = 8;
+/** A prompt of so many characters a token of the window cannot fit, whatever the tokenizer. */
+const CERTAIN_CHARS_PER_TOKEN = 8;
 
 /**
  * Refuses what cannot fit (specification 7, rule 2). Closer calls are the upstream's, whose refusal says the same.
  */
 function refuseCertainOverflow(request: ChatRequest, model: ModelRecord): void {
   const contextLength = Math.max(...model.endpoints.map((endpoint) => endpoint.contextLength));
-  if (request.promptTextBytes <= contextLength * CERTAIN_BYTES_PER_TOKEN) return;
-  const size = { contextLength, estimatedTokens: estimateTokens(request.promptTextBytes) };
+  const limit = contextLength * CERTAIN_CHARS_PER_TOKEN;
+  // Bytes are at hand, characters are never more: most prompts need no counting.
+  if (request.promptTextBytes <= limit) return;
+  const characters = request.promptTextBytes - countExtraBytes(request.text);
+  if (characters <= limit) return;
+  const size = { contextLength, estimatedTokens: estimateTokens(characters) };
   const failure: Failure = contextOverflow({ contextLimit: null, contextRequested: null }, size, {});
   fail(failure.code, failure.message, failure.metadata === undefined ? {} : { metadata: failure.metadata });
+}
+
+/** Bytes of a body, read as Latin-1, beyond one a character: of `\u0000` escapes, and of UTF-8 characters their later bytes. */
+function countExtraBytes(latin1: string): number {
+  const escapes = latin1.split("\\u").length - 1;
+  const laterBytes = latin1.length - latin1.replace(/[\x80-\xbf]+/g, "").length;
+  return 5 * escapes + laterBytes;
 }
 
 function countAnonymous(deps: GenerationDeps, caller: Caller): LimitVerdict | null {

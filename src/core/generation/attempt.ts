@@ -16,6 +16,7 @@ import {
   readVendorError,
   type VendorError,
 } from "../../wire/openai-chat/vendor-error.ts";
+import type { ProviderQuirks } from "../catalog/records.ts";
 import { type Exchange, TransportError, type UpstreamResponse } from "../ports/transport.ts";
 import type { Candidate } from "../routing/plan.ts";
 import type { GenerationCall, GenerationDeps } from "./call.ts";
@@ -96,7 +97,7 @@ function openExchange({ deps, call, candidate, isLast, repair }: AttemptContext)
     model: endpoint.name,
     isLast,
     noStreamOptions: quirks.noStreamOptions === true,
-    maxCompletionTokens: quirks.maxCompletionTokens === true,
+    renames: renamesOf(quirks),
   };
   const headers: Record<string, string> = {
     "content-type": "application/json",
@@ -111,6 +112,15 @@ function openExchange({ deps, call, candidate, isLast, repair }: AttemptContext)
     body: encodeChatRequest(call.request, target, repair),
     connectTimeoutMs: deps.timers.connectMs,
   });
+}
+
+/** Fields that a provider spells otherwise, as its row says. */
+function renamesOf(quirks: ProviderQuirks): readonly (readonly [string, string])[] {
+  const renames: (readonly [string, string])[] = [];
+  if (quirks.maxCompletionTokens) renames.push(["max_tokens", "max_completion_tokens"]);
+  if (quirks.noMaxCompletionTokens) renames.push(["max_completion_tokens", "max_tokens"]);
+  if (quirks.randomSeed) renames.push(["seed", "random_seed"]);
+  return renames;
 }
 
 /** A status that is none of success. It stands, whatever becomes of the body. */

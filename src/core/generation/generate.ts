@@ -191,6 +191,8 @@ class Run {
       usage: encodePricedUsage(usage, costOf(candidate, usage)),
       ...(metadata === null ? {} : { gateway_metadata: metadata }),
     });
+    // An answer that cannot be recorded is not given away.
+    if (!deps.recorder.flush()) return this.fail(CANNOT_RECORD);
     this.over();
     settle(deps, call, this.record, candidate, {
       outcome: "completed",

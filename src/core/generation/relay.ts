@@ -191,18 +191,26 @@ class StreamPump {
       } catch {}
       return;
     }
+    // Whole but for its close: the answer has come (docs/contract.md, "When things go wrong").
+    if (judgeRelay(this.begun.relay) === "complete") {
+      this.complete("");
+      return;
+    }
     this.breakOff("", judgeCut(reason, this.context.candidate).failure);
   }
 
   private settleBroken(outcome: "failed" | "cancelled", failure: Failure | null): void {
     const { deps, call, record, candidate, firstTokenAt } = this.context;
     const { relay } = this.begun;
-    const usage = relay.usage ?? estimateUsage(call.request.promptTextBytes, relay.producedBytes);
+    const counted = estimateUsage(call.request.promptTextBytes, relay.producedBytes);
+    const said = relay.usage ?? counted;
+    // A vendor's early numbers know the prompt, but not all that was produced since.
+    const completionTokens = Math.max(said.completionTokens, counted.completionTokens);
     settle(deps, call, record, candidate, {
       outcome,
       failure,
       status: 200,
-      usage: { ...usage, estimated: true },
+      usage: { ...said, completionTokens, estimated: true },
       finish: finishOfRelay(relay),
       firstTokenAt,
     });

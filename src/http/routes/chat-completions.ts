@@ -34,6 +34,7 @@ export async function chatCompletions(request: Request, context: RequestContext)
     context.logsItself = true;
     return render(result, context);
   } catch (error) {
+    context.waitWithLimit();
     throw withLimit(error, caller, deps);
   }
 }

@@ -45,6 +45,8 @@ export interface JsonMember {
   readonly key: string;
   /** Byte of the key's opening quote. */
   readonly keyStart: number;
+  /** Byte after the key's closing quote. */
+  readonly keyEnd: number;
   readonly value: JsonNode;
   /** Place among all members of its object, unnamed ones counted. */
   readonly ordinal: number;
@@ -89,6 +91,8 @@ export function scanJson(text: string, shape: Shape): JsonNode {
 
 class Scanner {
   private at = 0;
+  /** Where the key that was read last ends. */
+  private keyEnd = 0;
 
   constructor(private readonly text: string) {}
 
@@ -119,9 +123,10 @@ class Scanner {
         const keyStart = this.at;
         if (last !== null) last.nextStart = keyStart;
         const key = this.key();
+        const keyEnd = this.keyEnd;
         const shape = fields.get(key);
         const value = this.value(shape);
-        last = { key, keyStart, value, ordinal, previousEnd, nextStart: -1 };
+        last = { key, keyStart, keyEnd, value, ordinal, previousEnd, nextStart: -1 };
         if (shape !== undefined) this.addMember(members, last);
         previousEnd = value.end;
         if (this.separator(CLOSE_BRACE)) break;
@@ -164,7 +169,7 @@ class Scanner {
   private key(): string {
     if (this.text.charCodeAt(this.at) !== QUOTE) this.refuse("expected a name in double quotes");
     const start = this.at;
-    this.at = endOfString(this.text, start);
+    this.at = this.keyEnd = endOfString(this.text, start);
     const key = decodeString(this.text, start, this.at);
     this.space();
     if (this.text.charCodeAt(this.at) !== COLON) this.refuse('expected ":"');

@@ -13,8 +13,8 @@ export interface ChatTarget {
   readonly isLast: boolean;
   /** It takes no `stream_options`. */
   readonly noStreamOptions: boolean;
-  /** It wants `max_tokens` spelled `max_completion_tokens`. */
-  readonly maxCompletionTokens: boolean;
+  /** Fields that it spells otherwise: from, to. */
+  readonly renames: readonly (readonly [string, string])[];
 }
 
 /**
@@ -26,8 +26,8 @@ export function encodeChatRequest(request: ChatRequest, target: ChatTarget, repa
   const removed = new Set(GATEWAY_FIELDS);
   const splices: Splice[] = [replaceModel(root, target.model)];
   if (!request.stream || target.noStreamOptions) removed.add("stream_options");
-  else if (!request.wantsUsageChunk) splices.push(askForUsage(root));
-  if (target.maxCompletionTokens) splices.push(...renameMaxTokens(root, removed));
+  else if (!request.wantsUsageChunk) splices.push(askForUsage(request));
+  for (const [from, to] of target.renames) splices.push(...renameMember(root, from, to, removed));
   splices.push(...addToolParameters(request));
   if (repair !== null) splices.push(encodeMessages(request, repair));
   else
@@ -44,25 +44,25 @@ function replaceModel(root: JsonNode, model: string): Splice {
 const ASK = '"include_usage":true';
 
 /** Usage is asked for whether or not the client did (docs/contract.md, "Chat completions"). */
-function askForUsage(root: JsonNode): Splice {
+function askForUsage({ text, root }: ChatRequest): Splice {
   const options = memberOf(root, "stream_options");
   if (options === undefined) return appendMember(root, "stream_options", `{${ASK}}`);
   if (options.kind !== "object") return { start: options.start, end: options.end, insert: `{${ASK}}` };
   const asked = memberOf(options, "include_usage");
   if (asked !== undefined) return { start: asked.start, end: asked.end, insert: "true" };
-  const isEmpty = options.end - options.start <= 2;
+  const isEmpty = /^\{\s*\}$/.test(text.slice(options.start, options.end));
   return { start: options.start + 1, end: options.start + 1, insert: isEmpty ? ASK : `${ASK},` };
 }
 
-function renameMaxTokens(root: JsonNode, removed: Set<string>): Splice[] {
-  if (memberOf(root, "max_completion_tokens") !== undefined) {
-    removed.add("max_tokens");
+/** Spells a member as the vendor does; where it stands in both spellings, the vendor's stays. */
+function renameMember(root: JsonNode, from: string, to: string, removed: Set<string>): Splice[] {
+  const member = root.members?.find(({ key }) => key === from);
+  if (member === undefined) return [];
+  if (memberOf(root, to) !== undefined) {
+    removed.add(from);
     return [];
   }
-  const member = root.members?.find(({ key }) => key === "max_tokens");
-  if (member === undefined) return [];
-  const end = member.keyStart + '"max_tokens"'.length;
-  return [{ start: member.keyStart, end, insert: '"max_completion_tokens"' }];
+  return [{ start: member.keyStart, end: member.keyEnd, insert: JSON.stringify(to) }];
 }
 
 /** A tool without `parameters` takes none: an empty object schema, which some vendors want to see. */

@@ -116,8 +116,10 @@ function collect(state: RelayState, feed: (onEvent: OnEvent) => void): string {
       out += stepEvent(state, text, start, end, name);
     });
   } catch (error) {
-    if (!(error instanceof EventTooLargeError)) throw error;
-    state.error ??= brokenAnswer(error.message);
+    // Whatever a vendor sends must end in an error event, never in a client that hangs: so also what
+    // cannot be printed again, such as brackets nested without end.
+    const isTooLarge = error instanceof EventTooLargeError;
+    state.error ??= brokenAnswer(isTooLarge ? error.message : "an event of the stream cannot be read");
   }
   return out;
 }
@@ -151,7 +153,8 @@ function finishOf(choice: ChoiceState): string {
 }
 
 function stepEvent(state: RelayState, text: string, start: number, end: number, name: string): string {
-  if (state.isDone || state.error !== null) return "";
+  // An event without data is no event (WHATWG); some use it as a sign of life.
+  if (state.isDone || state.error !== null || start === end) return "";
   if (end - start === DONE.length && text.startsWith(DONE, start)) {
     state.isDone = true;
     return "";

@@ -31,6 +31,7 @@ export const CHAT_REQUEST_SHAPE: Shape = fields({
   response_format: fields({ type: LEAF }),
   user: LEAF,
   seed: LEAF,
+  random_seed: LEAF,
   n: LEAF,
   models: items(LEAF),
   provider: LEAF,

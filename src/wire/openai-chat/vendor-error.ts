@@ -116,7 +116,7 @@ const CREDIT_CODES =
 const CREDIT_WORDS =
   /exceeded your current quota|insufficient (balance|credits?|funds)|balance is (too low|insufficient)|(used all|have any|out of) (available )?credits|spending limit|billing hard limit|check your billing|failure to pay/i;
 /** What a vendor repeats of the request; a caller may have put anything there, these words too. */
-const QUOTED = /"[^"]*"|'[^']*'|`[^`]*`/g;
+const QUOTED = /"[^"]*"|(?<![A-Za-z])'[^']*'(?![A-Za-z])|`[^`]*`/g;
 
 function saysOutOfCredit(words: string, message: string): boolean {
   // Gemini says it of every limit, those of a minute too.
