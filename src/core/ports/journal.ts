@@ -13,6 +13,6 @@ export interface Journal {
   release(mark: number): void;
   /** Entries that an earlier process left, oldest first. A torn last line is left out. */
   recover(): readonly string[];
-  /** Flushes and closes. Drops the files if everything was released. */
+  /** Flushes and closes. */
   close(): void;
 }

@@ -1,5 +1,5 @@
 /**
- * Keys that are set aside for a while: out of credit, refused, or told to wait. In the memory of this process; a key
+ * Keys that are set aside for a while, because their account is out of credit. In the memory of this process; a key
  * that is forgotten early costs one failed attempt.
  */
 export interface Cooldowns {
