@@ -30,6 +30,9 @@ export function startExchange(context: ExchangeContext, request: UpstreamRequest
   return exchange;
 }
 
+/** How soon after a request a reused connection closes if the server had given it up before. Milliseconds. */
+const RACE_MS = 1_000;
+
 /** One request and its answer. It holds a connection from `start` until the answer has come or failed. */
 class Http1Exchange implements Exchange, ConnectionUser, Feeder {
   readonly response: Promise<UpstreamResponse>;
@@ -44,6 +47,7 @@ class Http1Exchange implements Exchange, ConnectionUser, Feeder {
   private connection: Connection | null = null;
   private answer: Answer | null = null;
   private hasReceived = false;
+  private sentAt = 0;
   private isCancelled = false;
 
   constructor(context: ExchangeContext, request: UpstreamRequest) {
@@ -85,6 +89,7 @@ class Http1Exchange implements Exchange, ConnectionUser, Feeder {
   }
 
   opened(connection: Connection): void {
+    this.sentAt = this.context.clock.now();
     connection.send(this.head, this.request.body);
   }
 
@@ -104,7 +109,10 @@ class Http1Exchange implements Exchange, ConnectionUser, Feeder {
     this.connection = null;
     // The server gave the connection up while it waited: the usual race of keep-alive, told by not one byte
     // having come. On a fresh connection the same would mean that the server refuses this request.
-    if (connection.isReused && !this.hasReceived) this.connect(this.target!);
+    // The race shows itself at once; a server that closes later has had the request, and may have worked on it.
+    const isRace =
+      connection.isReused && !this.hasReceived && this.context.clock.now() - this.sentAt < RACE_MS;
+    if (isRace) this.connect(this.target!);
     else if (this.answer === null)
       this.fail(error ?? new TransportError("reset", "closed before the answer"));
     else this.endBody(this.answer, error);
