@@ -56,3 +56,13 @@ export class GatewayError extends Error {
 export function fail(code: ErrorCode, message: string, rest: Omit<Failure, "code" | "message"> = {}): never {
   throw new GatewayError({ code, message, ...rest });
 }
+
+/**
+ * The failure behind anything that was thrown. What nobody foresaw: the caller learns that it is our fault and no
+ * more, the log learns all.
+ */
+export function failureOf(error: unknown): Failure {
+  if (error instanceof GatewayError) return error.failure;
+  const internal = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return { code: "internal", message: "The gateway failed. Repeat the request.", internal };
+}

@@ -1,5 +1,5 @@
 import type { BunRequest, Server } from "bun";
-import { type Failure, GatewayError, statusOf } from "../base/errors.ts";
+import { type Failure, failureOf, GatewayError, statusOf } from "../base/errors.ts";
 import { StoreError } from "../core/ports/store-error.ts";
 import type { Handler, HttpDeps, RequestContext } from "./context.ts";
 import { renderError } from "./render-error.ts";
@@ -124,7 +124,7 @@ function refuseMethod(methods: Methods): Handler {
 }
 
 function renderThrown(error: unknown, context: RequestContext): Response {
-  const failure = failureOf(error);
+  const failure = failureOfThrown(error);
   context.logFields["error"] = failure.code;
   if (failure.internal !== undefined) context.logFields["detail"] = failure.internal;
   if (statusOf(failure) === 500)
@@ -138,10 +138,7 @@ const STORE_AWAY: Failure = {
   retryAfterS: 5,
 };
 
-/** What nobody foresaw: the caller learns that it is our fault and no more, the log learns all. */
-function failureOf(error: unknown): Failure {
-  if (error instanceof GatewayError) return error.failure;
-  if (error instanceof StoreError) return { ...STORE_AWAY, internal: error.message };
-  const internal = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  return { code: "internal", message: "The gateway failed. Repeat the request.", internal };
+/** A store that is away is worth another try; everything else is as it says. */
+function failureOfThrown(error: unknown): Failure {
+  return error instanceof StoreError ? { ...STORE_AWAY, internal: error.message } : failureOf(error);
 }

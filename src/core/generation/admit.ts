@@ -1,4 +1,4 @@
-import { type Failure, fail } from "../../base/errors.ts";
+import { type Failure, fail, GatewayError } from "../../base/errors.ts";
 import { estimateTokens } from "../../wire/conversation/usage.ts";
 import type { ChatRequest } from "../../wire/openai-chat/decode-request.ts";
 import type { Caller } from "../accounts/records.ts";
@@ -8,6 +8,14 @@ import type { LimitVerdict } from "../limits/sliding-window.ts";
 import { type Offer, SPOKEN_FORMATS } from "../routing/roster.ts";
 import type { GenerationDeps, Serving } from "./call.ts";
 import { contextOverflow } from "./judge-failure.ts";
+
+/** Nothing may run, and no answer be given, that cannot be written down. */
+export const CANNOT_RECORD: Failure = {
+  code: "unavailable",
+  message: "The gateway cannot write its records at the moment. Repeat the request later.",
+  retryAfterS: 5,
+  internal: "the journal cannot be written, or too many records wait for the store",
+};
 
 /** A request that may run: who could answer it, and how its limit stands. */
 export interface Admission {
@@ -35,10 +43,7 @@ export function admit(deps: GenerationDeps, caller: Caller, request: ChatRequest
   const { model } = offers.flat()[0] as Offer;
   refuseCertainOverflow(request, model);
   if (deps.recorder.isFull()) {
-    fail("unavailable", "The gateway cannot write its records at the moment. Repeat the request later.", {
-      retryAfterS: 5,
-      internal: "too many records are waiting for the store",
-    });
+    throw new GatewayError(CANNOT_RECORD);
   }
   return { offers, modelId: model.id, limit: countAnonymous(deps, caller) };
 }

@@ -1,11 +1,11 @@
-import { type Failure, GatewayError, statusOf } from "../../base/errors.ts";
+import { type Failure, failureOf, statusOf } from "../../base/errors.ts";
 import type { Repair } from "../../wire/conversation/outline.ts";
 import { repairToolCalls } from "../../wire/conversation/repair-tool-calls.ts";
 import { estimateTokens } from "../../wire/conversation/usage.ts";
 import type { RelayIdentity } from "../../wire/openai-chat/relay-stream.ts";
 import { type Candidate, planRoute } from "../routing/plan.ts";
 import type { AttemptRecord, UsageRecord } from "../usage/records.ts";
-import { type Admission, admit } from "./admit.ts";
+import { type Admission, admit, CANNOT_RECORD } from "./admit.ts";
 import { type AttemptContext, type AttemptOutcome, attempt } from "./attempt.ts";
 import type { GenerationCall, GenerationDeps, GenerationResult } from "./call.ts";
 import { Cutoff } from "./cutoff.ts";
@@ -246,13 +246,6 @@ class Run {
   }
 }
 
-const CANNOT_RECORD: Failure = {
-  code: "unavailable",
-  message: "The gateway cannot write its records at the moment. Repeat the request later.",
-  retryAfterS: 5,
-  internal: "the journal could not be written",
-};
-
 /** What logs and records show for a client that left before there was an answer; nobody receives it. */
 const CLIENT_LEFT = 499;
 
@@ -274,10 +267,4 @@ function metadataOf(repair: Repair | null): Record<string, unknown> | null {
       ids_mapped: idsMapped,
     },
   };
-}
-
-function failureOf(error: unknown): Failure {
-  if (error instanceof GatewayError) return error.failure;
-  const internal = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  return { code: "internal", message: "The gateway failed. Repeat the request.", internal };
 }

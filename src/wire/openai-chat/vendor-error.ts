@@ -1,5 +1,5 @@
 import { BOUNDS } from "../../base/bounds.ts";
-import { asFields } from "./fields.ts";
+import { asFields, type Fields } from "./fields.ts";
 
 /** What a vendor said when it refused or failed, in a status or inside a 200. */
 export interface VendorError {
@@ -22,8 +22,6 @@ export type VendorErrorMeaning =
   | "rate_limited"
   | "overloaded"
   | "failed";
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /** The error in a body that came with status 200, or in an event of a stream; null where there is none. */
 export function findVendorError(body: Fields): VendorError | null {
