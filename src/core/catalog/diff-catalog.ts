@@ -19,6 +19,7 @@ const PRICE_NAMES: readonly (keyof Prices)[] = [
   "completion",
   "cacheRead",
   "cacheWrite",
+  "cacheWrite1h",
   "audioIn",
   "audioOut",
   "reasoning",

@@ -29,6 +29,7 @@ const ORDER: readonly PriceName[] = [
   "completion",
   "cacheRead",
   "cacheWrite",
+  "cacheWrite1h",
   "audioIn",
   "audioOut",
   "reasoning",

@@ -66,6 +66,7 @@ const PRICES: Readonly<Record<string, Check>> = noPrototype({
   completion: isPrice,
   cacheRead: isPrice,
   cacheWrite: isPrice,
+  cacheWrite1h: isPrice,
   audioIn: isPrice,
   audioOut: isPrice,
   reasoning: isPrice,

@@ -60,6 +60,8 @@ export interface Prices {
   readonly completion: string;
   readonly cacheRead?: string;
   readonly cacheWrite?: string;
+  /** Kept for an hour; absent: as `cacheWrite`. */
+  readonly cacheWrite1h?: string;
   readonly audioIn?: string;
   readonly audioOut?: string;
   readonly reasoning?: string;

@@ -42,6 +42,7 @@ const pricesShape = {
   completion: price,
   cacheRead: price.optional(),
   cacheWrite: price.optional(),
+  cacheWrite1h: price.optional(),
   audioIn: price.optional(),
   audioOut: price.optional(),
   reasoning: price.optional(),

@@ -1,5 +1,11 @@
 import { BOUNDS } from "../../base/bounds.ts";
 import type { Repair } from "../../wire/conversation/outline.ts";
+import {
+  brokenAnswer,
+  readBareStatus,
+  readVendorError,
+  type VendorError,
+} from "../../wire/conversation/vendor-error.ts";
 import { encodeChatRequest } from "../../wire/openai-chat/encode-request.ts";
 import { type AnswerReading, readAnswer } from "../../wire/openai-chat/read-answer.ts";
 import {
@@ -10,12 +16,6 @@ import {
   type RelayState,
   stepRelay,
 } from "../../wire/openai-chat/relay-stream.ts";
-import {
-  brokenAnswer,
-  readBareStatus,
-  readVendorError,
-  type VendorError,
-} from "../../wire/openai-chat/vendor-error.ts";
 import type { ProviderQuirks } from "../catalog/records.ts";
 import { type Exchange, TransportError, type UpstreamResponse } from "../ports/transport.ts";
 import type { Candidate } from "../routing/plan.ts";

@@ -1,5 +1,5 @@
 import type { Failure } from "../../base/errors.ts";
-import type { VendorError } from "../../wire/openai-chat/vendor-error.ts";
+import type { VendorError } from "../../wire/conversation/vendor-error.ts";
 import type { TransportError } from "../ports/transport.ts";
 import type { Candidate } from "../routing/plan.ts";
 import type { CutReason } from "./cutoff.ts";

@@ -8,42 +8,80 @@ interface ParsedPrices {
   readonly completion: bigint;
   readonly cacheRead: bigint;
   readonly cacheWrite: bigint;
+  readonly cacheWrite1h: bigint;
+  readonly audioIn: bigint;
+  readonly audioOut: bigint;
+  readonly reasoning: bigint;
   readonly request: bigint;
 }
 
 const parsed = new WeakMap<Prices, ParsedPrices>();
 
 /**
- * What a generation costs at an endpoint's list price, in nanodollars: exact, rounded once, half up. Cached tokens
- * without a price of their own cost what the prompt costs. 0 where the endpoint has no price.
+ * What a generation costs at an endpoint's list price, in nanodollars: exact, rounded once, half up. A kind of token
+ * without a price of its own costs what the prompt or the completion costs. 0 where the endpoint has no price.
  */
 export function priceUsage(endpoint: ModelEndpoint, usage: TokenUsage): number {
   const tier = endpoint.priceTiers?.findLast(({ minPromptTokens }) => usage.promptTokens >= minPromptTokens);
   const prices = tier ?? endpoint.prices;
   if (prices === null) return 0;
   const rates = readPrices(prices);
-  const cached = BigInt(usage.cachedTokens);
-  const written = BigInt(Math.min(usage.cacheWriteTokens, usage.promptTokens - usage.cachedTokens));
-  const fresh = BigInt(usage.promptTokens) - cached - written;
-  return roundToNanodollars(
-    fresh * rates.prompt +
-      cached * rates.cacheRead +
-      written * rates.cacheWrite +
-      BigInt(usage.completionTokens) * rates.completion +
-      rates.request,
+  return roundToNanodollars(priceOfPrompt(usage, rates) + priceOfCompletion(usage, rates) + rates.request);
+}
+
+/** Each token is charged once, as the first kind it is of: read from cache, written to it, audio, plain. */
+function priceOfPrompt(usage: TokenUsage, rates: ParsedPrices): bigint {
+  const take = taker(usage.promptTokens);
+  const cached = take(usage.cachedTokens);
+  const written1h = take(usage.cacheWrite1hTokens);
+  const written = take(usage.cacheWriteTokens - usage.cacheWrite1hTokens);
+  const audio = take(usage.audioPromptTokens);
+  return (
+    cached * rates.cacheRead +
+    written1h * rates.cacheWrite1h +
+    written * rates.cacheWrite +
+    audio * rates.audioIn +
+    take(Number.POSITIVE_INFINITY) * rates.prompt
   );
+}
+
+function priceOfCompletion(usage: TokenUsage, rates: ParsedPrices): bigint {
+  const take = taker(usage.completionTokens);
+  const reasoning = take(usage.reasoningTokens);
+  const audio = take(usage.audioCompletionTokens);
+  return (
+    reasoning * rates.reasoning + audio * rates.audioOut + take(Number.POSITIVE_INFINITY) * rates.completion
+  );
+}
+
+/** Takes tokens out of `total` until none are left, so that kinds which overlap are never charged twice. */
+function taker(total: number): (wanted: number) => bigint {
+  let left = total;
+  return (wanted) => {
+    const taken = Math.min(Math.max(0, wanted), left);
+    left -= taken;
+    return BigInt(taken);
+  };
 }
 
 function readPrices(prices: Prices): ParsedPrices {
   let rates = parsed.get(prices);
   if (rates === undefined) {
     const prompt = priceOf(prices.prompt);
+    const completion = priceOf(prices.completion);
+    const orElse = (price: string | undefined, other: bigint) =>
+      price === undefined ? other : priceOf(price);
+    const cacheWrite = orElse(prices.cacheWrite, prompt);
     rates = {
       prompt,
-      completion: priceOf(prices.completion),
-      cacheRead: prices.cacheRead === undefined ? prompt : priceOf(prices.cacheRead),
-      cacheWrite: prices.cacheWrite === undefined ? prompt : priceOf(prices.cacheWrite),
-      request: prices.request === undefined ? 0n : priceOf(prices.request),
+      completion,
+      cacheRead: orElse(prices.cacheRead, prompt),
+      cacheWrite,
+      cacheWrite1h: orElse(prices.cacheWrite1h, cacheWrite),
+      audioIn: orElse(prices.audioIn, prompt),
+      audioOut: orElse(prices.audioOut, completion),
+      reasoning: orElse(prices.reasoning, completion),
+      request: orElse(prices.request, 0n),
     };
     parsed.set(prices, rates);
   }

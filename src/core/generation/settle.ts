@@ -1,6 +1,6 @@
 import type { Failure } from "../../base/errors.ts";
 import { toDollars } from "../../base/money.ts";
-import { estimateTokens, type TokenUsage } from "../../wire/conversation/usage.ts";
+import { estimateTokens, NO_TOKENS, type TokenUsage } from "../../wire/conversation/usage.ts";
 import { encodeUsage } from "../../wire/openai-chat/usage.ts";
 import type { Candidate } from "../routing/plan.ts";
 import type { Outcome, UsageRecord } from "../usage/records.ts";
@@ -45,11 +45,9 @@ export function encodePricedUsage(usage: TokenUsage, cost: Cost): Record<string,
 /** What was used by an answer whose vendor gave no numbers, or that broke off: counted by its text. */
 export function estimateUsage(promptTextBytes: number, producedBytes: number): TokenUsage {
   return {
+    ...NO_TOKENS,
     promptTokens: estimateTokens(promptTextBytes),
     completionTokens: estimateTokens(producedBytes),
-    cachedTokens: 0,
-    cacheWriteTokens: 0,
-    reasoningTokens: 0,
     estimated: true,
   };
 }
@@ -80,11 +78,8 @@ export function openRecord(
     status: null,
     finishReason: null,
     nativeFinishReason: null,
+    ...NO_TOKENS,
     promptTokens: estimateTokens(request.promptTextBytes),
-    completionTokens: 0,
-    cachedTokens: 0,
-    cacheWriteTokens: 0,
-    reasoningTokens: 0,
     estimated: true,
     costNanodollars: 0,
     upstreamCostNanodollars: 0,
@@ -125,12 +120,7 @@ export function settle(
     status: ending.status,
     finishReason: ending.finish?.client ?? null,
     nativeFinishReason: ending.finish?.native ?? null,
-    promptTokens: usage?.promptTokens ?? 0,
-    completionTokens: usage?.completionTokens ?? 0,
-    cachedTokens: usage?.cachedTokens ?? 0,
-    cacheWriteTokens: usage?.cacheWriteTokens ?? 0,
-    reasoningTokens: usage?.reasoningTokens ?? 0,
-    estimated: usage?.estimated ?? false,
+    ...(usage ?? NO_TOKENS),
     costNanodollars: cost.paid,
     upstreamCostNanodollars: cost.list,
     firstTokenAt: ending.firstTokenAt,

@@ -1,3 +1,5 @@
+import type { TokenUsage } from "../../wire/conversation/usage.ts";
+
 /** One try of one candidate, as recorded. */
 export interface AttemptRecord {
   readonly provider: string;
@@ -20,7 +22,7 @@ export interface AttemptRecord {
 export type Outcome = "open" | "completed" | "failed" | "cancelled" | "interrupted";
 
 /** What is kept of every generation: who, what, by whom, how much, how it ended. Never contents. */
-export interface UsageRecord {
+export interface UsageRecord extends TokenUsage {
   readonly id: string;
   readonly requestId: string;
   /** Null for anonymous use. */
@@ -43,13 +45,6 @@ export interface UsageRecord {
   readonly status: number | null;
   readonly finishReason: string | null;
   readonly nativeFinishReason: string | null;
-  readonly promptTokens: number;
-  readonly completionTokens: number;
-  readonly cachedTokens: number;
-  readonly cacheWriteTokens: number;
-  readonly reasoningTokens: number;
-  /** Tokens were counted here, because the vendor gave no numbers or the answer broke off. */
-  readonly estimated: boolean;
   /** What the account pays, in nanodollars. */
   readonly costNanodollars: number;
   /** List price of the provider, in nanodollars. */

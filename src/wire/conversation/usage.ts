@@ -6,18 +6,42 @@ export interface TokenUsage {
   readonly completionTokens: number;
   /** Of the prompt: read from the vendor's cache. */
   readonly cachedTokens: number;
-  /** Of the prompt: written to the vendor's cache. */
+  /** Of the prompt: written to the vendor's cache, for however long. */
   readonly cacheWriteTokens: number;
+  /** Of those written: kept for an hour, which costs more than five minutes. */
+  readonly cacheWrite1hTokens: number;
   /** Of the completion: reasoning. */
   readonly reasoningTokens: number;
+  /** Of the prompt: audio. */
+  readonly audioPromptTokens: number;
+  /** Of the completion: audio. */
+  readonly audioCompletionTokens: number;
   /** Counted here, because the vendor gave no numbers. */
   readonly estimated: boolean;
 }
 
-/** Bytes of text that make about one token, for estimates. */
+/** Nothing, as a vendor counted it: what a reader of counters starts from. */
+export const NO_TOKENS: TokenUsage = {
+  promptTokens: 0,
+  completionTokens: 0,
+  cachedTokens: 0,
+  cacheWriteTokens: 0,
+  cacheWrite1hTokens: 0,
+  reasoningTokens: 0,
+  audioPromptTokens: 0,
+  audioCompletionTokens: 0,
+  estimated: false,
+};
+
+/** A vendor's counter as a whole number that is not negative; null for anything else. */
+export function readCount(value: unknown): number | null {
+  return typeof value === "number" && Number.isFinite(value) && value >= 0 ? Math.floor(value) : null;
+}
+
+/** Bytes of UTF-8 that make about one token. Scripts that need more bytes a character need more tokens for it too. */
 const BYTES_PER_TOKEN = 4;
 
-/** About how many tokens so many bytes of text are; at least 1 for any text. */
+/** About how many tokens so many bytes of text are, as UTF-8; at least 1 for any text. */
 export function estimateTokens(bytes: number): number {
   return Math.ceil(bytes / BYTES_PER_TOKEN);
 }

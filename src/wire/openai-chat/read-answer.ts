@@ -1,18 +1,12 @@
 import type { TokenUsage } from "../conversation/usage.ts";
-import {
-  asFields,
-  type Fields,
-  OWN_ANSWER_FIELDS,
-  OWN_CHOICE_FIELDS,
-  OWN_MESSAGE_FIELDS,
-  omit,
-} from "./fields.ts";
+import { brokenAnswer, findVendorError, type VendorError } from "../conversation/vendor-error.ts";
+import { asFields, type Fields, omit } from "../json/fields.ts";
 import { isFailedFinish, readFinishReason } from "./finish-reason.ts";
+import { OWN_ANSWER_FIELDS, OWN_CHOICE_FIELDS, OWN_MESSAGE_FIELDS } from "./own-fields.ts";
 import { encodeReasoning, readSpoken } from "./reasoning.ts";
 import type { RelayIdentity } from "./relay-stream.ts";
 import { createToolCallTracker } from "./tool-calls.ts";
 import { findUsage } from "./usage.ts";
-import { brokenAnswer, findVendorError, type VendorError } from "./vendor-error.ts";
 
 /** A whole answer, or why it is none. */
 export type AnswerReading =
@@ -89,9 +83,9 @@ function readChoice(choice: Fields, place: number, identity: RelayIdentity): Cho
   const client = readFinishReason(native, calls.length > 0);
   const content = spoken.content === "" && calls.length > 0 ? null : spoken.content;
   const bytes =
-    (content?.length ?? 0) +
-    (spoken.reasoning?.length ?? 0) +
-    calls.reduce((sum, call) => sum + call.function.arguments.length, 0);
+    Buffer.byteLength(content ?? "") +
+    Buffer.byteLength(spoken.reasoning ?? "") +
+    calls.reduce((sum, call) => sum + Buffer.byteLength(call.function.arguments), 0);
   return {
     encoded: {
       index: typeof choice["index"] === "number" ? choice["index"] : place,

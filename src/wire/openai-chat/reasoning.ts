@@ -1,4 +1,4 @@
-import { asFields } from "./fields.ts";
+import { asFields } from "../json/fields.ts";
 
 /** Text and reasoning of a delta or message, whichever of the vendors' spellings they came in. */
 export interface Spoken {

@@ -1,5 +1,7 @@
 import { BOUNDS } from "../../base/bounds.ts";
 import type { TokenUsage } from "../conversation/usage.ts";
+import { brokenAnswer, findVendorError, type VendorError } from "../conversation/vendor-error.ts";
+import { asFields, type Fields, omit } from "../json/fields.ts";
 import { decodeUtf8, encodeLatin1 } from "../json/scan.ts";
 import {
   createEventSplitter,
@@ -15,19 +17,11 @@ import {
   TEXT_HOLE,
   type TextField,
 } from "./chunk-template.ts";
-import {
-  asFields,
-  type Fields,
-  OWN_ANSWER_FIELDS,
-  OWN_CHOICE_FIELDS,
-  OWN_MESSAGE_FIELDS,
-  omit,
-} from "./fields.ts";
 import { isFailedFinish, readFinishReason } from "./finish-reason.ts";
+import { OWN_ANSWER_FIELDS, OWN_CHOICE_FIELDS, OWN_MESSAGE_FIELDS } from "./own-fields.ts";
 import { encodeReasoning, readSpoken, type Spoken } from "./reasoning.ts";
 import { createToolCallTracker, type ToolCallOut, type ToolCallTracker } from "./tool-calls.ts";
 import { findUsage } from "./usage.ts";
-import { brokenAnswer, findVendorError, type VendorError } from "./vendor-error.ts";
 
 /** What the client's events say of themselves. */
 export interface RelayIdentity {
@@ -308,8 +302,9 @@ function encodeDelta(
 }
 
 function sizeOf(spoken: Spoken, calls: readonly ToolCallOut[]): number {
-  let size = (spoken.content?.length ?? 0) + (spoken.reasoning?.length ?? 0);
-  for (const call of calls) size += call.function.arguments.length + (call.function.name?.length ?? 0);
+  let size = Buffer.byteLength(spoken.content ?? "") + Buffer.byteLength(spoken.reasoning ?? "");
+  for (const call of calls)
+    size += Buffer.byteLength(call.function.arguments) + (call.function.name?.length ?? 0);
   return size;
 }
 

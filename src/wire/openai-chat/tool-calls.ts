@@ -1,4 +1,4 @@
-import { asFields } from "./fields.ts";
+import { asFields } from "../json/fields.ts";
 
 /** A tool call as a client reads it, whole or in pieces. */
 export interface ToolCallOut {

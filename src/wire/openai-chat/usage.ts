@@ -1,5 +1,5 @@
-import type { TokenUsage } from "../conversation/usage.ts";
-import { asFields, type Fields } from "./fields.ts";
+import { NO_TOKENS, readCount, type TokenUsage } from "../conversation/usage.ts";
+import { asFields, type Fields } from "../json/fields.ts";
 
 /** The usage in a chunk or answer, wherever the vendor puts it; null where there is none. */
 export function findUsage(body: Fields): TokenUsage | null {
@@ -16,31 +16,33 @@ function usageOfChoice(body: Fields): Fields | null {
 
 /** Reads a usage object of any vendor of this format. Null when it counts nothing. */
 export function readUsage(usage: Fields): TokenUsage | null {
-  const prompt = count(usage["prompt_tokens"]);
-  const completion = count(usage["completion_tokens"]);
+  const prompt = readCount(usage["prompt_tokens"]);
+  const completion = readCount(usage["completion_tokens"]);
   // Some send zeros until the last event.
   if (!prompt && !completion) return null;
   const promptDetails = asFields(usage["prompt_tokens_details"]) ?? {};
   const completionDetails = asFields(usage["completion_tokens_details"]) ?? {};
   const promptTokens = prompt ?? 0;
-  const reasoningTokens = count(completionDetails["reasoning_tokens"]) ?? 0;
+  const reasoningTokens = readCount(completionDetails["reasoning_tokens"]) ?? 0;
   const cached =
-    count(promptDetails["cached_tokens"]) ??
-    count(usage["prompt_cache_hit_tokens"]) ??
-    count(usage["cached_tokens"]);
+    readCount(promptDetails["cached_tokens"]) ??
+    readCount(usage["prompt_cache_hit_tokens"]) ??
+    readCount(usage["cached_tokens"]);
   return {
+    ...NO_TOKENS,
     promptTokens,
     completionTokens: withReasoning(usage, promptTokens, completion ?? 0, reasoningTokens),
     cachedTokens: Math.min(cached ?? 0, promptTokens),
-    cacheWriteTokens: count(promptDetails["cache_write_tokens"]) ?? 0,
+    cacheWriteTokens: readCount(promptDetails["cache_write_tokens"]) ?? 0,
     reasoningTokens,
-    estimated: false,
+    audioPromptTokens: readCount(promptDetails["audio_tokens"]) ?? 0,
+    audioCompletionTokens: readCount(completionDetails["audio_tokens"]) ?? 0,
   };
 }
 
 /** xAI counts reasoning beside the completion, not in it; its total tells. */
 function withReasoning(usage: Fields, prompt: number, completion: number, reasoning: number): number {
-  const apart = reasoning > 0 && count(usage["total_tokens"]) === prompt + completion + reasoning;
+  const apart = reasoning > 0 && readCount(usage["total_tokens"]) === prompt + completion + reasoning;
   return apart ? completion + reasoning : completion;
 }
 
@@ -59,15 +61,18 @@ export function encodeUsage(usage: TokenUsage, cost: UsageCost): Record<string, 
     prompt_tokens: usage.promptTokens,
     completion_tokens: usage.completionTokens,
     total_tokens: usage.promptTokens + usage.completionTokens,
-    prompt_tokens_details: { cached_tokens: usage.cachedTokens, cache_write_tokens: usage.cacheWriteTokens },
-    completion_tokens_details: { reasoning_tokens: usage.reasoningTokens },
+    prompt_tokens_details: {
+      cached_tokens: usage.cachedTokens,
+      cache_write_tokens: usage.cacheWriteTokens,
+      ...(usage.audioPromptTokens > 0 ? { audio_tokens: usage.audioPromptTokens } : {}),
+    },
+    completion_tokens_details: {
+      reasoning_tokens: usage.reasoningTokens,
+      ...(usage.audioCompletionTokens > 0 ? { audio_tokens: usage.audioCompletionTokens } : {}),
+    },
     cost: cost.cost,
     cost_details: { upstream_inference_cost: cost.upstreamInferenceCost },
     is_byok: cost.isByok,
     ...(usage.estimated ? { estimated: true } : {}),
   };
-}
-
-function count(value: unknown): number | null {
-  return typeof value === "number" && Number.isFinite(value) && value >= 0 ? Math.floor(value) : null;
 }

@@ -1,5 +1,5 @@
 import { BOUNDS } from "../../base/bounds.ts";
-import { asFields, type Fields } from "./fields.ts";
+import { asFields, type Fields } from "../json/fields.ts";
 
 /** What a vendor said when it refused or failed, in a status or inside a 200. */
 export interface VendorError {

@@ -1,0 +1,70 @@
+import { describe, expect, test } from "bun:test";
+import type { ModelEndpoint } from "../../src/core/catalog/records.ts";
+import { priceUsage } from "../../src/core/generation/price-usage.ts";
+import { NO_TOKENS } from "../../src/wire/conversation/usage.ts";
+
+const PLAIN: ModelEndpoint = {
+  provider: "somebody",
+  name: "model",
+  contextLength: 100_000,
+  maxOutputTokens: null,
+  prices: { prompt: "0.000001", completion: "0.000004" },
+};
+
+const EVERY_KIND: ModelEndpoint = {
+  ...PLAIN,
+  prices: {
+    prompt: "0.000001",
+    completion: "0.000004",
+    cacheRead: "0.0000001",
+    cacheWrite: "0.00000125",
+    cacheWrite1h: "0.000002",
+    audioIn: "0.00001",
+    audioOut: "0.00002",
+    reasoning: "0.000003",
+    request: "0.001",
+  },
+};
+
+describe("the price of a generation, in nanodollars", () => {
+  test("charges each kind of token at its own price, and the request", () => {
+    const usage = {
+      ...NO_TOKENS,
+      promptTokens: 1000,
+      cachedTokens: 400,
+      cacheWriteTokens: 300,
+      cacheWrite1hTokens: 100,
+      audioPromptTokens: 50,
+      completionTokens: 200,
+      reasoningTokens: 80,
+      audioCompletionTokens: 20,
+    };
+    const prompt = 400 * 100 + 100 * 2000 + 200 * 1250 + 50 * 10_000 + 250 * 1000;
+    const completion = 80 * 3000 + 20 * 20_000 + 100 * 4000;
+    expect(priceUsage(EVERY_KIND, usage)).toBe(prompt + completion + 1_000_000);
+  });
+
+  test("charges a kind without a price of its own as what it is a part of", () => {
+    const usage = {
+      ...NO_TOKENS,
+      promptTokens: 100,
+      cachedTokens: 40,
+      completionTokens: 10,
+      reasoningTokens: 9,
+    };
+    expect(priceUsage(PLAIN, usage)).toBe(100 * 1000 + 10 * 4000);
+  });
+
+  test("never charges a token twice, whatever the vendor's counters overlap", () => {
+    const usage = {
+      ...NO_TOKENS,
+      promptTokens: 100,
+      cachedTokens: 90,
+      cacheWriteTokens: 90,
+      audioPromptTokens: 90,
+      completionTokens: 10,
+      reasoningTokens: 20,
+    };
+    expect(priceUsage(EVERY_KIND, usage)).toBe(90 * 100 + 10 * 1250 + 10 * 3000 + 1_000_000);
+  });
+});
