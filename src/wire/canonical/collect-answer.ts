@@ -1,0 +1,157 @@
+import type { TokenUsage } from "../conversation/usage.ts";
+import type { Answer, AnswerChoice, AnswerEvent, Finish, PartDelta } from "./answer.ts";
+import type { Extras, Part } from "./parts.ts";
+
+interface Choice {
+  readonly index: number;
+  readonly parts: Part[];
+  finish: Finish | null;
+  logprobs: LogprobLists | null;
+  extras: Extras | undefined;
+}
+
+type LogprobLists = Record<string, unknown[]>;
+
+const UNFINISHED: Finish = { reason: "stop", native: "", stopSequence: null };
+
+/** Puts a streamed answer together; the other way round is `replayAnswer`. Errors are the caller's to look for. */
+export function collectAnswer(events: Iterable<AnswerEvent>): Answer {
+  const choices = new Map<number, Choice>();
+  let usage: TokenUsage | null = null;
+  let serviceTier: string | null = null;
+  let extras: Extras | undefined;
+  const choiceAt = (index: number): Choice => {
+    let choice = choices.get(index);
+    if (choice === undefined) {
+      choice = { index, parts: [], finish: null, logprobs: null, extras: undefined };
+      choices.set(index, choice);
+    }
+    return choice;
+  };
+  for (const event of events) {
+    switch (event.kind) {
+      case "part-start":
+        choiceAt(event.choice).parts[event.at] = event.part;
+        break;
+      case "part-delta": {
+        const { parts } = choiceAt(event.choice);
+        const part = parts[event.at];
+        if (part !== undefined) parts[event.at] = growPart(part, event.delta);
+        break;
+      }
+      case "logprobs":
+        joinLogprobs(choiceAt(event.choice), event.value);
+        break;
+      case "finish":
+        choiceAt(event.choice).finish = event.finish;
+        choiceAt(event.choice).extras = event.extras;
+        break;
+      case "usage":
+        usage = event.usage;
+        break;
+      case "service-tier":
+        serviceTier = event.tier;
+        break;
+      case "extras":
+        extras = { format: event.extras.format, fields: { ...extras?.fields, ...event.extras.fields } };
+        break;
+    }
+  }
+  const ordered = [...choices.values()].sort((a, b) => a.index - b.index).map(closeChoice);
+  return { choices: ordered, usage, serviceTier, ...(extras === undefined ? {} : { extras }) };
+}
+
+function closeChoice({ index, parts, finish, logprobs, extras }: Choice): AnswerChoice {
+  const closed = { index, parts, finish: finish ?? UNFINISHED, logprobs };
+  return extras === undefined ? closed : { ...closed, extras };
+}
+
+/** A part with one more piece of it. A delta that is not for its kind changes nothing. */
+export function growPart(part: Part, delta: PartDelta): Part {
+  switch (delta.kind) {
+    case "text":
+      return "text" in part ? { ...part, text: part.text + delta.text } : part;
+    case "arguments":
+      return part.kind === "tool-call" ? { ...part, arguments: part.arguments + delta.text } : part;
+    case "signature":
+      return part.kind === "reasoning" ? { ...part, signature: (part.signature ?? "") + delta.value } : part;
+    case "encrypted":
+      return part.kind === "reasoning" ? { ...part, encrypted: delta.value } : part;
+    case "citation":
+      return part.kind === "text"
+        ? { ...part, citations: [...(part.citations ?? []), delta.citation] }
+        : part;
+    case "proof":
+      return part.kind === "text" || part.kind === "tool-call"
+        ? { ...part, signature: { value: delta.value, origin: delta.origin } }
+        : part;
+  }
+}
+
+/** Log probabilities come in lists that go on: `{content: [...]}`. */
+function joinLogprobs(choice: Choice, value: unknown): void {
+  if (typeof value !== "object" || value === null) return;
+  const joined: LogprobLists = choice.logprobs ?? {};
+  for (const [key, list] of Object.entries(value)) {
+    if (Array.isArray(list)) joined[key] = [...(joined[key] ?? []), ...list];
+  }
+  choice.logprobs = joined;
+}
+
+/** A whole answer as the events of a stream, one delta a part. */
+export function* replayAnswer(answer: Answer): Generator<AnswerEvent> {
+  if (answer.extras !== undefined) yield { kind: "extras", extras: answer.extras };
+  if (answer.serviceTier !== null) yield { kind: "service-tier", tier: answer.serviceTier };
+  if (answer.usage !== null) yield { kind: "usage", usage: answer.usage };
+  for (const choice of answer.choices) {
+    for (const [at, part] of choice.parts.entries()) yield* replayPart(choice.index, at, part);
+    if (choice.logprobs !== null) yield { kind: "logprobs", choice: choice.index, value: choice.logprobs };
+    const { extras, finish, index } = choice;
+    yield { kind: "finish", choice: index, finish, ...(extras === undefined ? {} : { extras }) };
+  }
+}
+
+function* replayPart(choice: number, at: number, part: Part): Generator<AnswerEvent> {
+  const { head, deltas } = splitPart(part);
+  yield { kind: "part-start", choice, at, part: head };
+  for (const delta of deltas) yield { kind: "part-delta", choice, at, delta };
+  yield { kind: "part-end", choice, at };
+}
+
+/** A part as it stands at its start, and the deltas that make it whole again. */
+function splitPart(part: Part): { readonly head: Part; readonly deltas: readonly PartDelta[] } {
+  switch (part.kind) {
+    case "text": {
+      const { citations = [], ...rest } = part;
+      return {
+        head: { ...rest, text: "" },
+        deltas: [
+          ...textDelta(part.text),
+          ...citations.map((citation): PartDelta => ({ kind: "citation", citation })),
+        ],
+      };
+    }
+    case "refusal":
+      return { head: { ...part, text: "" }, deltas: textDelta(part.text) };
+    case "reasoning":
+      return {
+        head: { ...part, text: "", signature: null, encrypted: null },
+        deltas: [
+          ...textDelta(part.text),
+          ...(part.signature === null ? [] : [{ kind: "signature", value: part.signature } as const]),
+          ...(part.encrypted === null ? [] : [{ kind: "encrypted", value: part.encrypted } as const]),
+        ],
+      };
+    case "tool-call":
+      return {
+        head: { ...part, arguments: "" },
+        deltas: part.arguments === "" ? [] : [{ kind: "arguments", text: part.arguments }],
+      };
+    default:
+      return { head: part, deltas: [] };
+  }
+}
+
+function textDelta(text: string): PartDelta[] {
+  return text === "" ? [] : [{ kind: "text", text }];
+}

@@ -1,0 +1,131 @@
+import type { TokenUsage } from "../conversation/usage.ts";
+import type { VendorError } from "../conversation/vendor-error.ts";
+import type { Fields } from "../json/fields.ts";
+import type { Answer, AnswerEvent } from "./answer.ts";
+import type { ConversationRequest } from "./request.ts";
+
+/** The model that a request is encoded for, as far as a format must know it. */
+export interface ModelTarget {
+  /** The model's name at the provider. */
+  readonly name: string;
+  /** Tokens; null where nobody names a bound. Formats that demand a maximum take this one where the client said none. */
+  readonly maxOutputTokens: number | null;
+  /** How its reasoning is steered; null where it does not reason or nobody knows. */
+  readonly reasoning: {
+    readonly efforts?: readonly string[];
+    readonly budgetTokens?: { readonly min?: number; readonly max?: number };
+    readonly canDisable?: true;
+  } | null;
+}
+
+/** Something the target could not express, shown in `gateway_metadata.warnings`. */
+export interface Warning {
+  /** The field, in the client's words as far as they are known: `logit_bias`, `messages[3].content[1]`. */
+  readonly field: string;
+  /** What was done with it, as a sentence. */
+  readonly message: string;
+}
+
+/** A request in a target's format. */
+export interface EncodedRequest {
+  readonly body: Fields;
+  readonly warnings: readonly Warning[];
+}
+
+/** A vendor's whole answer, or why it is none. */
+export type AnswerDecoding =
+  | { readonly kind: "answer"; readonly answer: Answer }
+  | { readonly kind: "error"; readonly error: VendorError };
+
+/** Reads a vendor's stream. `step` takes bytes read as Latin-1, cut anywhere. */
+export interface AnswerReader {
+  step(piece: string): readonly AnswerEvent[];
+  /** The vendor's stream has ended: what it left out is closed, if its finish has come. */
+  end(): readonly AnswerEvent[];
+  /** The vendor's own end marker has come; what follows it is not read. */
+  readonly isDone: boolean;
+}
+
+/** What an upstream format offers: requests out, answers in. */
+export interface UpstreamCodec {
+  /**
+   * Puts a request into this format. What it cannot express is left out and named.
+   * @throws GatewayError `invalid_request` where leaving it out would change what was asked.
+   */
+  encodeRequest(request: ConversationRequest, target: ModelTarget): EncodedRequest;
+  /** Reads a body that came with status 200. An answer without a word is an answer; whoever asked judges it. */
+  decodeAnswer(body: Fields): AnswerDecoding;
+  createReader(): AnswerReader;
+}
+
+/** What the client's answer says of itself. */
+export interface AnswerIdentity {
+  /** The generation's id. */
+  readonly id: string;
+  /** The model that answers, as a catalog id. */
+  readonly model: string;
+  /** Unix time in whole seconds. */
+  readonly created: number;
+}
+
+/** What an answer used, and what it costs. */
+export interface UsageReport {
+  readonly usage: TokenUsage;
+  /** US dollars that the account pays. */
+  readonly cost: number;
+  /** US dollars at list price. */
+  readonly upstreamInferenceCost: number;
+  readonly isByok: boolean;
+}
+
+/** What ends an answer: its price, and what the gateway did to it. */
+export interface AnswerEnd {
+  readonly report: UsageReport;
+  /** `gateway_metadata`, or null. */
+  readonly metadata: Readonly<Record<string, unknown>> | null;
+}
+
+/** An error as clients see it in the middle of a stream. */
+export interface StreamError {
+  readonly message: string;
+  /** HTTP status that it would have had. */
+  readonly code: number;
+  /** One of the closed set of base/errors. */
+  readonly type: string;
+}
+
+/** Writes a stream for a client. Each method gives what to send, bytes read as Latin-1. */
+export interface AnswerWriter {
+  step(event: AnswerEvent): string;
+  /** The last events of an answer that is whole. Nothing follows. */
+  end(end: AnswerEnd): string;
+  /** The last event of an answer that broke off. Nothing follows. */
+  fail(error: StreamError): string;
+}
+
+/** What a client format offers: requests in, answers out. */
+export interface ClientCodec {
+  /**
+   * Reads a request. Lenient where clients are, and what it does not know it keeps in extras.
+   * @throws GatewayError `invalid_request` that names the field and the remedy.
+   */
+  decodeRequest(body: Fields): ConversationRequest;
+  /** A whole answer as the client's body. */
+  encodeAnswer(
+    answer: Answer,
+    identity: AnswerIdentity,
+    end: AnswerEnd,
+    asked: AskedFor,
+  ): Record<string, unknown>;
+  createWriter(identity: AnswerIdentity, asked: AskedFor): AnswerWriter;
+}
+
+/** What of the request the answer's form depends on. */
+export interface AskedFor {
+  /** The request as it was decoded; Responses repeats fields of it. */
+  readonly request: ConversationRequest;
+  /** The client asked for usage in a chunk of its own (`stream_options.include_usage`). */
+  readonly wantsUsageChunk: boolean;
+  /** About how many tokens the prompt has, for what must be said before the vendor has counted. */
+  readonly estimatedPromptTokens: number;
+}

@@ -1,0 +1,60 @@
+import type { TokenUsage } from "../conversation/usage.ts";
+import type { VendorError } from "../conversation/vendor-error.ts";
+import type { AnswerEnd, AnswerIdentity, StreamError } from "./format.ts";
+
+/** What a relay must know to speak for the gateway. */
+export interface RelayIdentity extends AnswerIdentity {
+  /** Mapped tool-call ids to the client's own; null where none was mapped. */
+  readonly originalIds: ReadonlyMap<string, string> | null;
+  /** Makes ids for tool calls that come without. */
+  readonly makeCallId: () => string;
+}
+
+/** How a stream ended. Only `complete` may be passed on as success (docs/contract.md, "When things go wrong"). */
+export type RelayVerdict = "complete" | "unfinished" | "empty" | "failed";
+
+/** How an answer finished: in the words of the client's API, and in the vendor's. */
+export interface RelayFinish {
+  readonly client: string;
+  readonly native: string;
+}
+
+/**
+ * A streamed answer on its way from a vendor to a client, whichever formats the two speak. Texts are bytes read as
+ * Latin-1. A relay is moved on by `step` and `end`, and never throws: what cannot be read becomes its `error`.
+ */
+export interface AnswerRelay {
+  /** Takes the next piece of the vendor's stream, cut anywhere; gives what the client gets for it. */
+  step(piece: string): string;
+  /** Takes the end of the vendor's stream. */
+  end(): string;
+  /** Whether anything has come that a person or agent would read. Until then another provider may still answer. */
+  readonly sawToken: boolean;
+  /** The vendor's end marker has come. */
+  readonly isDone: boolean;
+  /** What the vendor, or its broken stream, failed with. */
+  readonly error: VendorError | null;
+  readonly usage: TokenUsage | null;
+  /** Bytes of text so far, for estimates. */
+  readonly producedBytes: number;
+  /** Judges a stream that has ended, cleanly or not: an answer that came whole stays whole. */
+  judge(): RelayVerdict;
+  /** Of the first choice; null before it has come. */
+  finish(): RelayFinish | null;
+  /** The last events of a whole answer. */
+  encodeEnd(end: AnswerEnd): string;
+  /** The last event of an answer that broke off. */
+  encodeError(error: StreamError): string;
+}
+
+/** A whole answer ready for the client but for its price; or why it is none. */
+export type WholeAnswer =
+  | {
+      readonly kind: "answer";
+      readonly usage: TokenUsage | null;
+      readonly producedBytes: number;
+      readonly finish: RelayFinish;
+      /** The client's body. */
+      encode(end: AnswerEnd): string;
+    }
+  | { readonly kind: "error"; readonly error: VendorError };
