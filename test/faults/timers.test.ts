@@ -122,4 +122,52 @@ describe("a stream", () => {
     expect(text).toContain('"finish_reason":"error"');
     expect(text).not.toContain("[DONE]");
   });
+  test("that has finished waits 5 s for the end marker, not for the whole silence", async () => {
+    const { a, clock, gateway } = vendors;
+    a.perform(async (call) => {
+      await call.begin();
+      await call.events(...opening("Alpha one"), chunkOf({}, "stop"));
+      await call.gate();
+    });
+    const response = await postChat(gateway, { model: "acme/both", stream: true, messages });
+    const reader = response.body!.getReader();
+    await reader.read();
+    await (await a.call(0)).atGate;
+    let text = "";
+    const rest = (async () => {
+      for (let next = await reader.read(); !next.done; next = await reader.read()) {
+        text += Buffer.from(next.value).toString("utf8");
+      }
+    })();
+    await turnEventLoop();
+    clock.advance(5_000);
+    await rest;
+    expect(text).toContain('"finish_reason":"stop"');
+    expect(text).toEndWith("data: [DONE]\n\n");
+  });
+});
+
+describe("a refusal", () => {
+  test.each([true, false])(
+    "whose body never comes is good for its status after 3 s (stream: %p)",
+    async (stream) => {
+      const { a, b, clock, gateway } = vendors;
+      a.perform(async (call) => {
+        await call.begin(500);
+        await call.piece('{"error": {"mess');
+        await call.gate();
+      });
+      const pending = postChat(gateway, { model: "acme/both", stream, messages });
+      await (await a.call(0)).atGate;
+      await turnEventLoop();
+      clock.advance(2_999);
+      await turnEventLoop();
+      expect(b.calls).toHaveLength(0);
+      clock.advance(1);
+      const response = await pending;
+      expect(response.status).toBe(200);
+      expect(response.headers.get("x-gateway-provider")).toBe("vendor-b");
+      await response.text();
+    },
+  );
 });

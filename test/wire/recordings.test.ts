@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import type { RelayIdentity } from "../../src/wire/canonical/relay.ts";
 import { readAnswer } from "../../src/wire/openai-chat/read-answer.ts";
 import {
   createRelay,
   encodeEnd,
   endRelay,
   judgeRelay,
-  type RelayIdentity,
   type RelayState,
   stepRelay,
 } from "../../src/wire/openai-chat/relay-stream.ts";
@@ -16,7 +16,6 @@ const IDENTITY: RelayIdentity = {
   id: "gen_test",
   model: "acme/model",
   created: 1_700_000_000,
-  wantsUsageChunk: false,
   originalIds: null,
   makeCallId: () => "call_made",
 };
@@ -26,7 +25,7 @@ const answers = OPENAI_CHAT_FOLDERS.flatMap(readAnswers);
 
 /** Runs a stream through the relay in the given pieces. */
 function relay(pieces: Iterable<string>): { out: string; state: RelayState } {
-  const state = createRelay(IDENTITY);
+  const state = createRelay(IDENTITY, false);
   let out = "";
   for (const piece of pieces) out += stepRelay(state, piece);
   return { out: out + endRelay(state), state };

@@ -1,6 +1,6 @@
 import { type Failure, fail, GatewayError } from "../../base/errors.ts";
 import { estimateTokens } from "../../wire/conversation/usage.ts";
-import type { ChatRequest } from "../../wire/openai-chat/decode-request.ts";
+import type { InferenceRequest } from "../../wire/dialects/inference-request.ts";
 import type { Caller } from "../accounts/records.ts";
 import type { ModelRecord } from "../catalog/records.ts";
 import { limitHeaders } from "../limits/limit-headers.ts";
@@ -35,7 +35,7 @@ export function isFree(modelId: string): boolean {
  * Decides whether a request may run.
  * @throws GatewayError `authentication`, `invalid_model`, `context_length_exceeded`, `rate_limit_exceeded`, `unavailable`.
  */
-export function admit(deps: GenerationDeps, caller: Caller, request: ChatRequest): Admission {
+export function admit(deps: GenerationDeps, caller: Caller, request: InferenceRequest): Admission {
   const serving = deps.serving();
   const ids = [request.model, ...request.fallbackModels];
   if (caller.kind === "anonymous") requireFree(ids);
@@ -96,23 +96,16 @@ const CERTAIN_CHARS_PER_TOKEN = 8;
 /**
  * Refuses what cannot fit (specification 7, rule 2). Closer calls are the upstream's, whose refusal says the same.
  */
-function refuseCertainOverflow(request: ChatRequest, model: ModelRecord): void {
+function refuseCertainOverflow(request: InferenceRequest, model: ModelRecord): void {
   const contextLength = Math.max(...model.endpoints.map((endpoint) => endpoint.contextLength));
   const limit = contextLength * CERTAIN_CHARS_PER_TOKEN;
   // Bytes are at hand, characters are never more: most prompts need no counting.
   if (request.promptTextBytes <= limit) return;
-  const characters = request.promptTextBytes - countExtraBytes(request.text);
+  const characters = request.countPromptChars();
   if (characters <= limit) return;
   const size = { contextLength, estimatedTokens: estimateTokens(characters) };
   const failure: Failure = contextOverflow({ contextLimit: null, contextRequested: null }, size, {});
   fail(failure.code, failure.message, failure.metadata === undefined ? {} : { metadata: failure.metadata });
-}
-
-/** Bytes of a body, read as Latin-1, beyond one a character: of `\u0000` escapes, and of UTF-8 characters their later bytes. */
-function countExtraBytes(latin1: string): number {
-  const escapes = latin1.split("\\u").length - 1;
-  const laterBytes = latin1.length - latin1.replace(/[\x80-\xbf]+/g, "").length;
-  return 5 * escapes + laterBytes;
 }
 
 function countAnonymous(deps: GenerationDeps, caller: Caller): LimitVerdict | null {

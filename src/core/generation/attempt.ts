@@ -1,24 +1,13 @@
 import { BOUNDS } from "../../base/bounds.ts";
-import type { Repair } from "../../wire/conversation/outline.ts";
+import type { AnswerRelay, RelayIdentity, WholeAnswer } from "../../wire/canonical/relay.ts";
 import {
   brokenAnswer,
   readBareStatus,
   readVendorError,
   type VendorError,
 } from "../../wire/conversation/vendor-error.ts";
-import { encodeChatRequest } from "../../wire/openai-chat/encode-request.ts";
-import { type AnswerReading, readAnswer } from "../../wire/openai-chat/read-answer.ts";
-import {
-  createRelay,
-  endRelay,
-  judgeRelay,
-  type RelayIdentity,
-  type RelayState,
-  stepRelay,
-} from "../../wire/openai-chat/relay-stream.ts";
-import type { ProviderQuirks } from "../catalog/records.ts";
 import { type Exchange, TransportError, type UpstreamResponse } from "../ports/transport.ts";
-import type { Candidate } from "../routing/plan.ts";
+import { type Candidate, formatOf } from "../routing/plan.ts";
 import type { GenerationCall, GenerationDeps } from "./call.ts";
 import type { Cutoff } from "./cutoff.ts";
 import {
@@ -38,7 +27,7 @@ export type AttemptOutcome =
   | { readonly kind: "streaming"; readonly begun: BegunStream }
   | {
       readonly kind: "answered";
-      readonly reading: Extract<AnswerReading, { kind: "answer" }>;
+      readonly answer: Extract<WholeAnswer, { kind: "answer" }>;
       readonly status: number;
     }
   | { readonly kind: "failed"; readonly judgement: Judgement; readonly status: number | null }
@@ -46,7 +35,7 @@ export type AttemptOutcome =
 
 /** A stream that has reached its first token, or its end without failing. */
 export interface BegunStream {
-  readonly relay: RelayState;
+  readonly relay: AnswerRelay;
   readonly exchange: Exchange;
   readonly response: UpstreamResponse;
   /** What the client gets first, bytes read as Latin-1. */
@@ -60,10 +49,9 @@ export interface AttemptContext {
   readonly deps: GenerationDeps;
   readonly call: GenerationCall;
   readonly candidate: Candidate;
-  /** No other candidate will be tried after this one. */
-  readonly isLast: boolean;
   readonly cutoff: Cutoff;
-  readonly repair: Repair | null;
+  /** The request as this candidate takes it. */
+  readonly body: Buffer;
   readonly identity: RelayIdentity;
   readonly size: PromptSize;
 }
@@ -80,7 +68,7 @@ export async function attempt(context: AttemptContext): Promise<AttemptOutcome> 
     const response = await exchange.response;
     status = response.status;
     if (status < 200 || status >= 300) {
-      return failed(context, exchange, response, await readRefusal(response, cutoff));
+      return failed(context, exchange, response, await readRefusal(context, exchange, response));
     }
     if (!call.request.stream) return await readWhole(context, exchange, response);
     return await readToFirstToken(context, exchange, response);
@@ -90,15 +78,8 @@ export async function attempt(context: AttemptContext): Promise<AttemptOutcome> 
   }
 }
 
-function openExchange({ deps, call, candidate, isLast, repair }: AttemptContext): Exchange {
-  const { provider, endpoint, key } = candidate;
-  const { quirks } = provider.record;
-  const target = {
-    model: endpoint.name,
-    isLast,
-    noStreamOptions: quirks.noStreamOptions === true,
-    renames: renamesOf(quirks),
-  };
+function openExchange({ deps, call, candidate, body }: AttemptContext): Exchange {
+  const { provider, key } = candidate;
   const headers: Record<string, string> = {
     "content-type": "application/json",
     accept: call.request.stream ? "text/event-stream" : "application/json",
@@ -109,28 +90,29 @@ function openExchange({ deps, call, candidate, isLast, repair }: AttemptContext)
     url: provider.chatUrl,
     method: "POST",
     headers,
-    body: encodeChatRequest(call.request, target, repair),
+    body,
     connectTimeoutMs: deps.timers.connectMs,
   });
 }
 
-/** Fields that a provider spells otherwise, as its row says. */
-function renamesOf(quirks: ProviderQuirks): readonly (readonly [string, string])[] {
-  const renames: (readonly [string, string])[] = [];
-  if (quirks.maxCompletionTokens) renames.push(["max_tokens", "max_completion_tokens"]);
-  if (quirks.noMaxCompletionTokens) renames.push(["max_completion_tokens", "max_tokens"]);
-  if (quirks.randomSeed) renames.push(["seed", "random_seed"]);
-  return renames;
-}
+/** How long the body of a refusal may take. Its status is known, and another candidate may be waiting. Milliseconds. */
+const REFUSAL_MS = 3_000;
 
 /** A status that is none of success. It stands, whatever becomes of the body. */
-async function readRefusal(response: UpstreamResponse, cutoff: Cutoff): Promise<VendorError> {
+async function readRefusal(
+  { deps, cutoff }: AttemptContext,
+  exchange: Exchange,
+  response: UpstreamResponse,
+): Promise<VendorError> {
+  const timer = deps.clock.after(REFUSAL_MS, () => exchange.cancel());
   try {
     const body = await readBody(response, BOUNDS.errorBodyBytes, "cut");
     return readVendorError(response.status, JSON.parse(body.toString("utf8")));
   } catch (error) {
     if (cutoff.reason !== null) throw error;
     return readBareStatus(response.status);
+  } finally {
+    timer.cancel();
   }
 }
 
@@ -140,9 +122,10 @@ async function readWhole(
   response: UpstreamResponse,
 ): Promise<AttemptOutcome> {
   const body = await readBody(response, BOUNDS.answerBytes, "refuse");
-  const reading = readAnswer(body.toString("utf8"), context.identity);
-  if (reading.kind === "error") return failed(context, exchange, response, reading.error);
-  return { kind: "answered", reading, status: response.status };
+  const { call, candidate, identity } = context;
+  const answer = call.request.readAnswer(formatOf(candidate), body.toString("utf8"), identity);
+  if (answer.kind === "error") return failed(context, exchange, response, answer.error);
+  return { kind: "answered", answer, status: response.status };
 }
 
 async function readToFirstToken(
@@ -150,15 +133,16 @@ async function readToFirstToken(
   exchange: Exchange,
   response: UpstreamResponse,
 ): Promise<AttemptOutcome> {
-  const relay = createRelay(context.identity);
+  const { call, candidate, identity } = context;
+  const relay = call.request.openRelay(formatOf(candidate), identity);
   const next = isDocument(response) ? readDocument(response) : () => response.read();
   let head = "";
   for (;;) {
     const piece = await next();
-    head += piece === null ? endRelay(relay) : stepRelay(relay, latin1(piece));
+    head += piece === null ? relay.end() : relay.step(latin1(piece));
     if (relay.error !== null) return failed(context, exchange, response, relay.error);
     const isOver = piece === null || relay.isDone;
-    if (isOver && judgeRelay(relay) !== "complete" && !relay.sawToken) {
+    if (isOver && relay.judge() !== "complete" && !relay.sawToken) {
       return failed(context, exchange, response, SAID_NOTHING);
     }
     if (isOver || relay.sawToken)

@@ -1,7 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Failure } from "../../base/errors.ts";
 import type { IdSource } from "../../base/ids.ts";
-import type { ChatRequest } from "../../wire/openai-chat/decode-request.ts";
+import type { InferenceRequest } from "../../wire/dialects/inference-request.ts";
 import type { Caller } from "../accounts/records.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { LimitVerdict, SlidingWindow } from "../limits/sliding-window.ts";
@@ -15,7 +15,7 @@ import type { Cutoff, GenerationTimers } from "./cutoff.ts";
 export interface GenerationCall {
   readonly requestId: string;
   readonly caller: Caller;
-  readonly request: ChatRequest;
+  readonly request: InferenceRequest;
   /** Aborted when the client leaves. */
   readonly clientSignal: AbortSignal;
   /** Told once, when the generation has ended and its record is written. */

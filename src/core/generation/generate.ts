@@ -1,8 +1,8 @@
-import { type Failure, failureOf, statusOf } from "../../base/errors.ts";
-import type { Repair } from "../../wire/conversation/outline.ts";
-import { repairToolCalls } from "../../wire/conversation/repair-tool-calls.ts";
+import { type Failure, failureOf, GatewayError, statusOf } from "../../base/errors.ts";
+import type { RelayIdentity } from "../../wire/canonical/relay.ts";
+import type { RepairCounts } from "../../wire/conversation/outline.ts";
 import { estimateTokens } from "../../wire/conversation/usage.ts";
-import type { RelayIdentity } from "../../wire/openai-chat/relay-stream.ts";
+import type { EncodedForUpstream } from "../../wire/dialects/inference-request.ts";
 import { type Candidate, planRoute } from "../routing/plan.ts";
 import type { AttemptRecord, UsageRecord } from "../usage/records.ts";
 import { type Admission, admit, CANNOT_RECORD } from "./admit.ts";
@@ -10,8 +10,9 @@ import { type AttemptContext, type AttemptOutcome, attempt } from "./attempt.ts"
 import type { GenerationCall, GenerationDeps, GenerationResult } from "./call.ts";
 import { Cutoff } from "./cutoff.ts";
 import { chooseFailure } from "./judge-failure.ts";
-import { relayStream } from "./relay.ts";
-import { costOf, encodePricedUsage, estimateUsage, openRecord, settle, withCandidate } from "./settle.ts";
+import { type RelayContext, relayStream } from "./relay.ts";
+import { costOf, estimateUsage, openRecord, reportUsage, settle, withCandidate } from "./settle.ts";
+import { describeTarget } from "./upstream-target.ts";
 
 /**
  * Answers a request: admit, plan, then for one candidate after the other repair and attempt, until one has begun to
@@ -53,7 +54,6 @@ class Run {
   private readonly cutoff: Cutoff;
   private readonly attempts: AttemptRecord[] = [];
   private readonly failures: Failure[] = [];
-  private readonly repairs = new Map<string, Repair | null>();
   private record: UsageRecord;
   private readonly onClientLeft = () => this.cutoff.cut("client_left");
 
@@ -85,18 +85,23 @@ class Run {
   /** Null: the next candidate may try. */
   private async tryOne(candidate: Candidate, isLast: boolean): Promise<GenerationResult | null> {
     const { deps } = this;
+    const encoded = this.encodeFor(candidate, isLast);
+    if (encoded === null) return null;
     const startedAt = deps.clock.now();
-    this.record = withCandidate(this.record, candidate);
+    const begun = beginAttempt(candidate, startedAt);
     // Written before the upstream is called: what it bills is known here, even if this process dies now.
+    this.record = { ...withCandidate(this.record, candidate), attempts: [...this.attempts, begun] };
     deps.recorder.write(this.record);
-    const context = this.contextFor(candidate, isLast);
+    const context = this.contextFor(candidate, encoded);
     const outcome = await attempt(context);
-    this.note(candidate, startedAt, outcome);
+    this.attempts.push(endAttempt(begun, deps.clock.now(), outcome));
+    this.record = { ...this.record, attempts: this.attempts };
+    const metadata = metadataOf(encoded);
     switch (outcome.kind) {
       case "streaming":
-        return this.relay(context, outcome.begun);
+        return this.relay(context, outcome.begun, metadata);
       case "answered":
-        return this.answer(context, outcome.reading);
+        return this.answer(candidate, outcome.answer, metadata);
       case "client_left":
         return this.leave();
       case "failed": {
@@ -108,52 +113,39 @@ class Run {
     }
   }
 
-  private contextFor(candidate: Candidate, isLast: boolean): AttemptContext {
+  /** Null where this candidate's format cannot express the request; another's may. */
+  private encodeFor(candidate: Candidate, isLast: boolean): EncodedForUpstream | null {
+    try {
+      return this.call.request.encode(describeTarget(candidate, isLast));
+    } catch (error) {
+      if (!(error instanceof GatewayError)) throw error;
+      // What others failed with is said before it.
+      this.failures.unshift(error.failure);
+      return null;
+    }
+  }
+
+  private contextFor(candidate: Candidate, encoded: EncodedForUpstream): AttemptContext {
     const { deps, call, cutoff } = this;
-    const repair = this.repairFor(candidate);
+    const originalIds = encoded.repair?.originalIds;
     const identity: RelayIdentity = {
       id: this.id,
       model: candidate.model.id,
       created: Math.floor(this.record.createdAt / 1000),
-      wantsUsageChunk: call.request.wantsUsageChunk,
-      originalIds: repair?.originalIds.size ? repair.originalIds : null,
+      originalIds: originalIds?.size ? originalIds : null,
       makeCallId: () => deps.ids.next("call"),
     };
     const size = {
       contextLength: candidate.endpoint.contextLength,
       estimatedTokens: estimateTokens(call.request.promptTextBytes),
     };
-    return { deps, call, candidate, isLast, cutoff, repair, identity, size };
-  }
-
-  /** The tool-call history as this candidate's family takes it; worked out once a family. */
-  private repairFor({ provider }: Candidate): Repair | null {
-    const { toolCallIds, quirks } = provider.record;
-    const allowsOpenCalls = quirks.allowsOpenToolCalls === true;
-    const family = `${toolCallIds}/${allowsOpenCalls}`;
-    const known = this.repairs.get(family);
-    if (known !== undefined) return known;
-    const repair = repairToolCalls(this.call.request.outline, { ids: toolCallIds, allowsOpenCalls });
-    this.repairs.set(family, repair);
-    return repair;
-  }
-
-  private note(candidate: Candidate, startedAt: number, outcome: AttemptOutcome): void {
-    const failure = outcome.kind === "failed" ? outcome.judgement.failure : null;
-    this.attempts.push({
-      provider: candidate.provider.record.slug,
-      upstreamModel: candidate.endpoint.name,
-      startedAt,
-      durationMs: this.deps.clock.now() - startedAt,
-      upstreamStatus: statusOfAttempt(outcome),
-      error: failure?.code ?? null,
-    });
-    this.record = { ...this.record, attempts: this.attempts };
+    return { deps, call, candidate, cutoff, body: encoded.body, identity, size };
   }
 
   private relay(
     context: AttemptContext,
     begun: Extract<AttemptOutcome, { kind: "streaming" }>["begun"],
+    metadata: RelayContext["metadata"],
   ): GenerationResult {
     const { deps, call, cutoff, record } = this;
     const { candidate, size } = context;
@@ -170,7 +162,7 @@ class Run {
         cutoff,
         record,
         size,
-        metadata: metadataOf(context.repair),
+        metadata,
         firstTokenAt: deps.clock.now(),
         onOver: () => this.over(),
       },
@@ -180,17 +172,13 @@ class Run {
   }
 
   private answer(
-    { candidate, repair }: AttemptContext,
-    reading: Extract<AttemptOutcome, { kind: "answered" }>["reading"],
+    candidate: Candidate,
+    answer: Extract<AttemptOutcome, { kind: "answered" }>["answer"],
+    metadata: RelayContext["metadata"],
   ): GenerationResult {
     const { deps, call } = this;
-    const usage = reading.usage ?? estimateUsage(call.request.promptTextBytes, reading.producedBytes);
-    const metadata = metadataOf(repair);
-    const body = JSON.stringify({
-      ...reading.body,
-      usage: encodePricedUsage(usage, costOf(candidate, usage)),
-      ...(metadata === null ? {} : { gateway_metadata: metadata }),
-    });
+    const usage = answer.usage ?? estimateUsage(call.request.promptTextBytes, answer.producedBytes);
+    const body = answer.encode({ report: reportUsage(usage, costOf(candidate, usage)), metadata });
     // An answer that cannot be recorded is not given away.
     if (!deps.recorder.flush()) return this.fail(CANNOT_RECORD);
     this.over();
@@ -199,7 +187,7 @@ class Run {
       failure: null,
       status: 200,
       usage,
-      finish: reading.finish,
+      finish: answer.finish,
       firstTokenAt: deps.clock.now(),
     });
     return this.result({ kind: "json", body }, candidate);
@@ -251,20 +239,45 @@ const CLIENT_LEFT = 499;
 
 const NOTHING = { usage: null, finish: null, firstTokenAt: null } as const;
 
+function beginAttempt({ provider, endpoint }: Candidate, startedAt: number): AttemptRecord {
+  return {
+    provider: provider.record.slug,
+    upstreamModel: endpoint.name,
+    startedAt,
+    durationMs: null,
+    upstreamStatus: null,
+    error: null,
+  };
+}
+
+function endAttempt(begun: AttemptRecord, now: number, outcome: AttemptOutcome): AttemptRecord {
+  return {
+    ...begun,
+    durationMs: now - begun.startedAt,
+    upstreamStatus: statusOfAttempt(outcome),
+    error: outcome.kind === "failed" ? outcome.judgement.failure.code : null,
+  };
+}
+
 function statusOfAttempt(outcome: AttemptOutcome): number | null {
   if (outcome.kind === "client_left") return null;
   return outcome.kind === "streaming" ? outcome.begun.response.status : outcome.status;
 }
 
-function metadataOf(repair: Repair | null): Record<string, unknown> | null {
-  if (repair === null) return null;
-  const { duplicateCallsRemoved, orphanResultsRemoved, placeholdersAdded, idsMapped } = repair.counts;
+/** The `gateway_metadata` of an answer: what was done to its request. Null for nothing. */
+function metadataOf({ repair, warnings }: EncodedForUpstream): Record<string, unknown> | null {
+  if (repair === null && warnings.length === 0) return null;
   return {
-    repairs: {
-      duplicate_calls_removed: duplicateCallsRemoved,
-      orphan_results_removed: orphanResultsRemoved,
-      placeholders_added: placeholdersAdded,
-      ids_mapped: idsMapped,
-    },
+    ...(repair === null ? {} : { repairs: describeRepairs(repair.counts) }),
+    ...(warnings.length === 0 ? {} : { warnings }),
+  };
+}
+
+function describeRepairs(counts: RepairCounts): Record<string, number> {
+  return {
+    duplicate_calls_removed: counts.duplicateCallsRemoved,
+    orphan_results_removed: counts.orphanResultsRemoved,
+    placeholders_added: counts.placeholdersAdded,
+    ids_mapped: counts.idsMapped,
   };
 }

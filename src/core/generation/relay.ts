@@ -1,21 +1,13 @@
 import type { Timer } from "../../base/clock.ts";
-import { type Failure, statusOf } from "../../base/errors.ts";
-import {
-  encodeEnd,
-  encodeStreamError,
-  endRelay,
-  finishOfRelay,
-  judgeRelay,
-  type RelayVerdict,
-  stepRelay,
-} from "../../wire/openai-chat/relay-stream.ts";
+import { type Failure, failureOf, statusOf } from "../../base/errors.ts";
+import type { RelayVerdict } from "../../wire/canonical/relay.ts";
 import type { Candidate } from "../routing/plan.ts";
 import type { UsageRecord } from "../usage/records.ts";
 import { type BegunStream, latin1 } from "./attempt.ts";
 import type { GenerationCall, GenerationDeps } from "./call.ts";
 import type { Cutoff } from "./cutoff.ts";
 import { judgeCut, judgeVendorError, type PromptSize } from "./judge-failure.ts";
-import { costOf, encodePricedUsage, estimateUsage, settle } from "./settle.ts";
+import { costOf, estimateUsage, reportUsage, settle } from "./settle.ts";
 
 /** What relaying works with. */
 export interface RelayContext {
@@ -33,6 +25,8 @@ export interface RelayContext {
 }
 
 const KEEP_ALIVE = Buffer.from(": keep-alive\n\n");
+/** How long an upstream may take for what follows its finish. Milliseconds. */
+const ENDING_MS = 5_000;
 /** How long an upstream may take to close its answer after its last event, so that its connection can be used again. */
 const CLOSE_MS = 1_000;
 
@@ -51,6 +45,7 @@ type Sink = Pick<ReadableStreamDefaultController<Uint8Array>, "enqueue" | "close
 
 class StreamPump {
   private isOver = false;
+  private isEnding = false;
   private keepAlive: Timer | null = null;
   private sentAt: number;
   private sink!: Sink;
@@ -65,7 +60,7 @@ class StreamPump {
   whole(): Buffer {
     const pieces: Uint8Array[] = [];
     this.sink = { enqueue: (piece) => void pieces.push(piece as Uint8Array), close() {}, desiredSize: 1 };
-    this.finish(this.begun.head);
+    this.finish(this.begun.head, null);
     return pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces);
   }
 
@@ -91,23 +86,27 @@ class StreamPump {
     this.armKeepAlive(deps.timers.keepAliveMs);
   }
 
-  /** Reads until there is something to send: the client's reading is what moves the upstream. */
   private async pull(): Promise<void> {
+    try {
+      await this.readOn();
+    } catch (error) {
+      // A connection that broke, after which what came decides; anything else would be a fault of ours.
+      if (!this.isOver) this.finish("", error);
+    }
+  }
+
+  /** Reads until there is something to send: the client's reading is what moves the upstream. */
+  private async readOn(): Promise<void> {
     const { cutoff } = this.context;
     const { relay, response } = this.begun;
     cutoff.touch();
     while (!this.isOver) {
-      let piece: Uint8Array | null;
-      try {
-        piece = await response.read();
-      } catch {
-        if (!this.isOver) this.finish("");
-        return;
-      }
+      this.hastenEnd();
+      const piece = await response.read();
       if (this.isOver) return;
       cutoff.touch();
-      const out = piece === null ? endRelay(relay) : stepRelay(relay, latin1(piece));
-      if (piece === null || relay.isDone || relay.error !== null) return this.finish(out);
+      const out = piece === null ? relay.end() : relay.step(latin1(piece));
+      if (piece === null || relay.isDone || relay.error !== null) return this.finish(out, null);
       if (out === "") continue;
       this.send(out);
       // Until the client reads on, the silence is not the upstream's.
@@ -116,15 +115,38 @@ class StreamPump {
     }
   }
 
+  /** Once every choice has finished only the usage and the end marker may still come: not worth a long wait. */
+  private hastenEnd(): void {
+    const { relay } = this.begun;
+    const isEnding = relay.finish() !== null && relay.judge() === "complete";
+    if (isEnding === this.isEnding) return;
+    this.isEnding = isEnding;
+    const { cutoff, deps } = this.context;
+    const { silenceMs } = deps.timers;
+    cutoff.startPhase("silence", isEnding ? Math.min(ENDING_MS, silenceMs) : silenceMs);
+  }
+
   private send(out: string): void {
     if (out === "") return;
     this.sentAt = this.context.deps.clock.now();
-    this.sink.enqueue(Buffer.from(out, "latin1"));
+    try {
+      this.sink.enqueue(Buffer.from(out, "latin1"));
+    } catch {
+      // The client has just gone; its signal says so as well.
+    }
   }
 
-  /** The upstream has ended, well or badly: what came decides. */
-  private finish(out: string): void {
-    const verdict = judgeRelay(this.begun.relay);
+  private close(): void {
+    try {
+      this.sink.close();
+    } catch {
+      // The client has gone already.
+    }
+  }
+
+  /** The upstream has ended, well or badly: what came decides. `thrown` is how its connection ended, or null. */
+  private finish(out: string, thrown: unknown): void {
+    const verdict = this.begun.relay.judge();
     this.leave();
     if (verdict === "complete") {
       this.complete(out);
@@ -132,36 +154,35 @@ class StreamPump {
       return;
     }
     this.begun.exchange.cancel();
-    this.breakOff(out, this.judge(verdict));
+    this.breakOff(out, this.judge(verdict, thrown));
   }
 
   private complete(out: string): void {
     const { deps, call, record, candidate, metadata, firstTokenAt } = this.context;
     const { relay } = this.begun;
     const usage = relay.usage ?? estimateUsage(call.request.promptTextBytes, relay.producedBytes);
-    const finish = finishOfRelay(relay);
+    const last = relay.encodeEnd({ report: reportUsage(usage, costOf(candidate, usage)), metadata });
     settle(deps, call, record, candidate, {
       outcome: "completed",
       failure: null,
       status: 200,
       usage,
-      finish,
+      finish: relay.finish(),
       firstTokenAt,
     });
-    const priced = encodePricedUsage(usage, costOf(candidate, usage));
-    this.send(out + encodeEnd(relay, priced, metadata));
-    this.sink.close();
+    this.send(out + last);
+    this.close();
   }
 
   /** After the first token nobody else may go on; the client is told that the answer is broken. */
   private breakOff(out: string, failure: Failure): void {
     this.settleBroken("failed", failure);
     const error = { message: failure.message, code: statusOf(failure), type: failure.code };
-    this.send(out + encodeStreamError(this.begun.relay.identity, error));
-    this.sink.close();
+    this.send(out + this.begun.relay.encodeError(error));
+    this.close();
   }
 
-  private judge(verdict: RelayVerdict): Failure {
+  private judge(verdict: RelayVerdict, thrown: unknown): Failure {
     const { deps, candidate, size } = this.context;
     const { error } = this.begun.relay;
     if (error !== null) {
@@ -176,6 +197,7 @@ class StreamPump {
       code: "upstream_error",
       message: `${name} broke off in the middle of the answer. Repeat the request.`,
       metadata: { provider: slug, upstream_status: 200, raw },
+      ...(thrown === null ? {} : { internal: failureOf(thrown).internal ?? raw }),
     };
   }
 
@@ -186,13 +208,11 @@ class StreamPump {
     if (reason === "client_left") {
       this.settleBroken("cancelled", null);
       // Nobody reads any more; closing frees the stream.
-      try {
-        this.sink.close();
-      } catch {}
+      this.close();
       return;
     }
     // Whole but for its close: the answer has come (docs/contract.md, "When things go wrong").
-    if (judgeRelay(this.begun.relay) === "complete") {
+    if (this.begun.relay.judge() === "complete") {
       this.complete("");
       return;
     }
@@ -211,7 +231,7 @@ class StreamPump {
       failure,
       status: 200,
       usage: { ...said, completionTokens, estimated: true },
-      finish: finishOfRelay(relay),
+      finish: relay.finish(),
       firstTokenAt,
     });
   }

@@ -1,7 +1,7 @@
 import type { Failure } from "../../base/errors.ts";
 import { toDollars } from "../../base/money.ts";
+import type { UsageReport } from "../../wire/canonical/format.ts";
 import { estimateTokens, NO_TOKENS, type TokenUsage } from "../../wire/conversation/usage.ts";
-import { encodeUsage } from "../../wire/openai-chat/usage.ts";
 import type { Candidate } from "../routing/plan.ts";
 import type { Outcome, UsageRecord } from "../usage/records.ts";
 import { isFree } from "./admit.ts";
@@ -33,13 +33,9 @@ export function costOf(candidate: Candidate, usage: TokenUsage): Cost {
   return { paid: isFree(candidate.model.id) ? 0 : list, list };
 }
 
-/** The usage object for the client. */
-export function encodePricedUsage(usage: TokenUsage, cost: Cost): Record<string, unknown> {
-  return encodeUsage(usage, {
-    cost: toDollars(cost.paid),
-    upstreamInferenceCost: toDollars(cost.list),
-    isByok: false,
-  });
+/** What the client is told of usage and cost. */
+export function reportUsage(usage: TokenUsage, cost: Cost): UsageReport {
+  return { usage, cost: toDollars(cost.paid), upstreamInferenceCost: toDollars(cost.list), isByok: false };
 }
 
 /** What was used by an answer whose vendor gave no numbers, or that broke off: counted by its text. */
@@ -67,7 +63,7 @@ export function openRecord(
     accountId: caller.kind === "key" ? caller.key.accountId : null,
     keyId: caller.kind === "key" ? caller.key.id : null,
     addressHash: caller.kind === "anonymous" ? caller.addressHash : null,
-    api: "chat.completions",
+    api: request.api,
     streamed: request.stream,
     requestedModel: modelId,
     model: null,

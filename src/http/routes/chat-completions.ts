@@ -4,7 +4,7 @@ import type { GenerationResult } from "../../core/generation/call.ts";
 import { generate } from "../../core/generation/generate.ts";
 import { limitHeaders } from "../../core/limits/limit-headers.ts";
 import type { UsageRecord } from "../../core/usage/records.ts";
-import { type ChatRequest, decodeChatRequest } from "../../wire/openai-chat/decode-request.ts";
+import { openChatRequest } from "../../wire/dialects/chat-request.ts";
 import type { HttpDeps, RequestContext } from "../context.ts";
 import { identifyCaller } from "../middleware/identify-caller.ts";
 import { readRequestBody } from "../middleware/read-body.ts";
@@ -18,7 +18,7 @@ export async function chatCompletions(request: Request, context: RequestContext)
   const caller = identified instanceof Promise ? await identified : identified;
   try {
     const body = await readRequestBody(request, deps.maxBodyBytes);
-    const chat = withModelAliases(decodeChatRequest(body), deps);
+    const chat = openChatRequest(body, renameModels(deps));
     context.waitWithoutLimit();
     const result = await generate(deps.generation, {
       requestId: context.requestId,
@@ -79,16 +79,13 @@ function withLimit(error: unknown, caller: Caller, deps: HttpDeps): unknown {
 }
 
 /** Clients of other gateways put that gateway's name before an id. */
-function withModelAliases(request: ChatRequest, { modelPrefixAliases }: HttpDeps): ChatRequest {
-  const rename = (id: string): string => {
+function renameModels({ modelPrefixAliases }: HttpDeps): (id: string) => string {
+  return (id) => {
     for (const prefix in modelPrefixAliases) {
       if (id.startsWith(prefix)) return modelPrefixAliases[prefix] + id.slice(prefix.length);
     }
     return id;
   };
-  const model = rename(request.model);
-  const hasAlias = model !== request.model || request.fallbackModels.some((id) => rename(id) !== id);
-  return hasAlias ? { ...request, model, fallbackModels: request.fallbackModels.map(rename) } : request;
 }
 
 function describeForLog(record: UsageRecord): Record<string, unknown> {

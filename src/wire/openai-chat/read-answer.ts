@@ -1,10 +1,10 @@
+import type { RelayIdentity } from "../canonical/relay.ts";
 import type { TokenUsage } from "../conversation/usage.ts";
 import { brokenAnswer, findVendorError, type VendorError } from "../conversation/vendor-error.ts";
 import { asFields, type Fields, omit } from "../json/fields.ts";
 import { isFailedFinish, readFinishReason } from "./finish-reason.ts";
 import { OWN_ANSWER_FIELDS, OWN_CHOICE_FIELDS, OWN_MESSAGE_FIELDS } from "./own-fields.ts";
 import { encodeReasoning, readSpoken } from "./reasoning.ts";
-import type { RelayIdentity } from "./relay-stream.ts";
 import { createToolCallTracker } from "./tool-calls.ts";
 import { findUsage } from "./usage.ts";
 

@@ -1,4 +1,6 @@
 import { BOUNDS } from "../../base/bounds.ts";
+import type { AnswerIdentity, StreamError } from "../canonical/format.ts";
+import type { RelayFinish, RelayIdentity, RelayVerdict } from "../canonical/relay.ts";
 import type { TokenUsage } from "../conversation/usage.ts";
 import { brokenAnswer, findVendorError, type VendorError } from "../conversation/vendor-error.ts";
 import { asFields, type Fields, omit } from "../json/fields.ts";
@@ -23,28 +25,14 @@ import { encodeReasoning, readSpoken, type Spoken } from "./reasoning.ts";
 import { createToolCallTracker, type ToolCallOut, type ToolCallTracker } from "./tool-calls.ts";
 import { findUsage } from "./usage.ts";
 
-/** What the client's events say of themselves. */
-export interface RelayIdentity {
-  /** The generation's id, the same in every event. */
-  readonly id: string;
-  /** The model that answers, as a catalog id. */
-  readonly model: string;
-  /** Unix time in whole seconds. */
-  readonly created: number;
-  /** Whether the client asked for `stream_options.include_usage`. */
-  readonly wantsUsageChunk: boolean;
-  /** Mapped tool-call ids to the client's own; null where none was mapped. */
-  readonly originalIds: ReadonlyMap<string, string> | null;
-  /** Makes ids for tool calls that come without. */
-  readonly makeCallId: () => string;
-}
-
 /**
  * An OpenAI-format stream on its way from the vendor to the client. `stepRelay` moves it on; nothing else changes it.
  * It is changed in place: a copy for each event would cost more than the event.
  */
 export interface RelayState {
   readonly identity: RelayIdentity;
+  /** Whether the client asked for `stream_options.include_usage`. */
+  readonly wantsUsageChunk: boolean;
   readonly splitter: EventSplitter;
   readonly templates: ChunkTemplate[];
   /** Events so far that could have been learned from; learning pays from the second on. */
@@ -76,9 +64,10 @@ interface ChoiceState {
 const MAX_TEMPLATES = 6;
 
 /** A relay at its beginning. */
-export function createRelay(identity: RelayIdentity): RelayState {
+export function createRelay(identity: RelayIdentity, wantsUsageChunk: boolean): RelayState {
   return {
     identity,
+    wantsUsageChunk,
     splitter: createEventSplitter(BOUNDS.eventBytes),
     templates: [],
     learnable: 0,
@@ -118,9 +107,6 @@ function collect(state: RelayState, feed: (onEvent: OnEvent) => void): string {
   return out;
 }
 
-/** How a stream ended. Only `complete` may be passed on as success (docs/contract.md, "When things go wrong"). */
-export type RelayVerdict = "complete" | "unfinished" | "empty" | "failed";
-
 /** Judges a stream that has ended, cleanly or not: an answer that came whole stays whole. */
 export function judgeRelay(state: RelayState): RelayVerdict {
   if (state.error !== null) return "failed";
@@ -135,9 +121,7 @@ export function judgeRelay(state: RelayState): RelayVerdict {
 }
 
 /** The finish reason of the first choice as the client sees it, and as the vendor gave it. Null before it has come. */
-export function finishOfRelay(
-  state: RelayState,
-): { readonly client: string; readonly native: string } | null {
+export function finishOfRelay(state: RelayState): RelayFinish | null {
   const first = state.choices.get(0) ?? [...state.choices.values()][0];
   return first?.finish ? { client: finishOf(first), native: first.finish } : null;
 }
@@ -387,7 +371,7 @@ export function encodeEnd(state: RelayState, usage: Fields, metadata: Fields | n
     }
   }
   const ending = { usage, ...(metadata === null ? {} : { gateway_metadata: metadata }) };
-  const { wantsUsageChunk } = state.identity;
+  const { wantsUsageChunk } = state;
   choices.forEach((choice, place) => {
     const isLast = place === choices.length - 1;
     const fields = isLast ? { ...state.carried, ...state.finishFields } : {};
@@ -409,10 +393,7 @@ function encodeFinish(choice: ChoiceState): Fields {
 }
 
 /** The last event of a stream that broke after its first token; no `[DONE]` follows it. */
-export function encodeStreamError(
-  identity: RelayIdentity,
-  error: { readonly message: string; readonly code: number; readonly type: string },
-): string {
+export function encodeStreamError(identity: AnswerIdentity, error: StreamError): string {
   const { id, created, model } = identity;
   const choices = [{ index: 0, delta: { content: "" }, finish_reason: "error" }];
   const chunk = { id, object: "chat.completion.chunk", created, model, error, choices };

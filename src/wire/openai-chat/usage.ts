@@ -1,3 +1,4 @@
+import type { UsageReport } from "../canonical/format.ts";
 import { NO_TOKENS, readCount, type TokenUsage } from "../conversation/usage.ts";
 import { asFields, type Fields } from "../json/fields.ts";
 
@@ -46,17 +47,8 @@ function withReasoning(usage: Fields, prompt: number, completion: number, reason
   return apart ? completion + reasoning : completion;
 }
 
-/** What an answer says of its cost, beside the tokens. */
-export interface UsageCost {
-  /** US dollars that the account pays. */
-  readonly cost: number;
-  /** US dollars at list price. */
-  readonly upstreamInferenceCost: number;
-  readonly isByok: boolean;
-}
-
 /** The `usage` object that clients read (docs/contract.md, "Chat completions"). */
-export function encodeUsage(usage: TokenUsage, cost: UsageCost): Record<string, unknown> {
+export function encodeUsage({ usage, ...cost }: UsageReport): Record<string, unknown> {
   return {
     prompt_tokens: usage.promptTokens,
     completion_tokens: usage.completionTokens,

@@ -1,0 +1,30 @@
+import type { UpstreamTarget } from "../../wire/dialects/inference-request.ts";
+import type { ProviderQuirks } from "../catalog/records.ts";
+import { type Candidate, formatOf } from "../routing/plan.ts";
+
+/** A candidate as the wire formats see it: what it speaks, and what its row says it wants to be different. */
+export function describeTarget(candidate: Candidate, isLast: boolean): UpstreamTarget {
+  const { endpoint, model, provider } = candidate;
+  const { quirks, toolCallIds } = provider.record;
+  return {
+    format: formatOf(candidate),
+    model: {
+      name: endpoint.name,
+      maxOutputTokens: endpoint.maxOutputTokens,
+      reasoning: model.reasoning ?? null,
+    },
+    toolCalls: { ids: toolCallIds, allowsOpenCalls: quirks.allowsOpenToolCalls === true },
+    isLast,
+    noStreamOptions: quirks.noStreamOptions === true,
+    renames: renamesOf(quirks),
+  };
+}
+
+/** Fields that a provider spells otherwise, as its row says. */
+function renamesOf(quirks: ProviderQuirks): readonly (readonly [string, string])[] {
+  const renames: (readonly [string, string])[] = [];
+  if (quirks.maxCompletionTokens) renames.push(["max_tokens", "max_completion_tokens"]);
+  if (quirks.noMaxCompletionTokens) renames.push(["max_completion_tokens", "max_tokens"]);
+  if (quirks.randomSeed) renames.push(["seed", "random_seed"]);
+  return renames;
+}

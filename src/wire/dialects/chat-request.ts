@@ -1,0 +1,57 @@
+import type { RelayIdentity } from "../canonical/relay.ts";
+import type { Repair, ToolCallRules } from "../conversation/outline.ts";
+import { repairToolCalls } from "../conversation/repair-tool-calls.ts";
+import { createChatRelay, readChatAnswer } from "../openai-chat/chat-relay.ts";
+import { type ChatRequest, decodeChatRequest } from "../openai-chat/decode-request.ts";
+import { encodeChatRequest } from "../openai-chat/encode-request.ts";
+import { countChars } from "./count-chars.ts";
+import type { EncodedForUpstream, InferenceRequest, UpstreamTarget } from "./inference-request.ts";
+
+/**
+ * A chat completion request. Model ids go through `rename`, which knows the operator's aliases.
+ * @throws GatewayError as `decodeChatRequest`.
+ */
+export function openChatRequest(bytes: Buffer, rename: (id: string) => string): InferenceRequest {
+  const chat = decodeChatRequest(bytes);
+  const repairs = createRepairs(chat);
+  return {
+    api: "chat.completions",
+    model: rename(chat.model),
+    fallbackModels: chat.fallbackModels.map(rename),
+    preferences: chat.preferences,
+    stream: chat.stream,
+    promptTextBytes: chat.promptTextBytes,
+    countPromptChars: () => countChars(chat.text, chat.promptTextBytes),
+    encode: (target) => encodeSameFormat(chat, target, repairs(target.toolCalls)),
+    openRelay: (_format, identity) => createChatRelay(identity, chat.wantsUsageChunk),
+    readAnswer: (_format, body, identity: RelayIdentity) => readChatAnswer(body, identity),
+  };
+}
+
+function encodeSameFormat(
+  chat: ChatRequest,
+  target: UpstreamTarget,
+  repair: Repair | null,
+): EncodedForUpstream {
+  const { isLast, noStreamOptions, renames } = target;
+  const body = encodeChatRequest(
+    chat,
+    { model: target.model.name, isLast, noStreamOptions, renames },
+    repair,
+  );
+  return { body, repair, warnings: [] };
+}
+
+/** The tool-call history as a family takes it; worked out once a family. */
+function createRepairs({ outline }: ChatRequest): (rules: ToolCallRules) => Repair | null {
+  const known = new Map<string, Repair | null>();
+  return (rules) => {
+    const family = `${rules.ids}/${rules.allowsOpenCalls}`;
+    let repair = known.get(family);
+    if (repair === undefined) {
+      repair = repairToolCalls(outline, rules);
+      known.set(family, repair);
+    }
+    return repair;
+  };
+}

@@ -1,0 +1,56 @@
+import type { ModelTarget, Warning } from "../canonical/format.ts";
+import type { FormatName } from "../canonical/parts.ts";
+import type { AnswerRelay, RelayIdentity, WholeAnswer } from "../canonical/relay.ts";
+import type { Repair, ToolCallRules } from "../conversation/outline.ts";
+import type { ProviderPreferences } from "../conversation/preferences.ts";
+
+/** The client APIs, in the words that records use. */
+export type ClientApi = "chat.completions";
+
+/**
+ * A request to a model, whichever client API it came in: what routing and metering see of it, how it is put for an
+ * upstream, and how the upstream's answer is read back for this client.
+ */
+export interface InferenceRequest {
+  readonly api: ClientApi;
+  readonly model: string;
+  /** Models to fall back to, in the client's order. */
+  readonly fallbackModels: readonly string[];
+  readonly preferences: ProviderPreferences;
+  readonly stream: boolean;
+  /** Bytes of text in the conversation, media left out; estimates and bounds of the prompt's tokens are made of it. */
+  readonly promptTextBytes: number;
+  /** The same in characters, counted when asked for. */
+  countPromptChars(): number;
+  /**
+   * The body for an upstream.
+   * @throws GatewayError `invalid_request` for what the target's format cannot express and must not leave out.
+   */
+  encode(target: UpstreamTarget): EncodedForUpstream;
+  /** Reads the stream of an upstream of that format. */
+  openRelay(format: FormatName, identity: RelayIdentity): AnswerRelay;
+  /** Reads the whole answer of an upstream of that format. `body` is its text. */
+  readAnswer(format: FormatName, body: string, identity: RelayIdentity): WholeAnswer;
+}
+
+/** What the chosen provider speaks, and what it wants to be different. */
+export interface UpstreamTarget {
+  readonly format: FormatName;
+  readonly model: ModelTarget;
+  readonly toolCalls: ToolCallRules;
+  /** Nobody else will be asked, so the client's bytes may be overwritten instead of copied. */
+  readonly isLast: boolean;
+  /** It takes no `stream_options`. */
+  readonly noStreamOptions: boolean;
+  /** Fields that it spells otherwise: from, to. */
+  readonly renames: readonly (readonly [string, string])[];
+}
+
+/** A request as it goes out. */
+export interface EncodedForUpstream {
+  readonly body: Buffer;
+  /** What tool-call repair did; null where nothing had to change. */
+  readonly repair: Repair | null;
+  /** What the target could not express. */
+  readonly warnings: readonly Warning[];
+}
