@@ -1,4 +1,5 @@
 import type { Clock } from "../base/clock.ts";
+import type { Failure } from "../base/errors.ts";
 import type { IdSource } from "../base/ids.ts";
 import type { KeyRing } from "../core/accounts/key-ring.ts";
 import type { KeyMaker } from "../core/accounts/manage-keys.ts";
@@ -41,11 +42,20 @@ export interface RequestContext {
   readonly logFields: Record<string, unknown>;
   /** Set by a handler that writes the log line itself, when its answer has ended. */
   logsItself: boolean;
+  /** Renders this request's errors; a client API puts its own here. */
+  renderError: ErrorRenderer;
   /** From here on the generation's own timers bound the wait, not the connection's. */
   waitWithoutLimit(): void;
   /** The generation is over: a client that does not fetch the rest of its answer loses its connection. */
   waitWithLimit(): void;
 }
+
+/** A failure as an answer, in the shape of one client API. */
+export type ErrorRenderer = (
+  failure: Failure,
+  headers: Record<string, string>,
+  requestId: string,
+) => Response;
 
 /** Answers one route. Throws a `GatewayError` for what is rendered as an error. */
 export type Handler = (request: Request, context: RequestContext) => Response | Promise<Response>;

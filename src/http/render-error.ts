@@ -1,13 +1,22 @@
 import { type Failure, statusOf } from "../base/errors.ts";
 
-/** A failure as the answer that every endpoint but the Messages API gives (docs/contract.md, "When things go wrong"). */
+/** A failure as the answer of every endpoint whose API has no shape of its own (docs/contract.md, "When things go wrong"). */
 export function renderError(failure: Failure, headers: Record<string, string>): Response {
-  const status = statusOf(failure);
   const { message, code: type, metadata } = failure;
   const body = {
-    error: { message, code: status, type, ...(metadata ? { metadata } : {}) },
+    error: { message, code: statusOf(failure), type, ...(metadata ? { metadata } : {}) },
     error_type: type,
   };
+  return respondWithError(failure, body, headers);
+}
+
+/** A failure's body with the status and the headers that it has in every API. */
+export function respondWithError(
+  failure: Failure,
+  body: Readonly<Record<string, unknown>>,
+  headers: Record<string, string>,
+): Response {
+  const status = statusOf(failure);
   return new Response(JSON.stringify(body), {
     status,
     headers: {

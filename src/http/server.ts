@@ -88,6 +88,7 @@ async function serve(
     peer: () => server.requestIP(request)?.address ?? "",
     logFields: {},
     logsItself: false,
+    renderError,
     waitWithoutLimit: () => server.timeout(request, 0),
     waitWithLimit: () => server.timeout(request, IDLE_S),
   };
@@ -129,7 +130,7 @@ function renderThrown(error: unknown, context: RequestContext): Response {
   if (failure.internal !== undefined) context.logFields["detail"] = failure.internal;
   if (statusOf(failure) === 500)
     context.deps.log.error("internal error", { request_id: context.requestId, detail: failure.internal });
-  return renderError(failure, { "x-request-id": context.requestId });
+  return context.renderError(failure, { "x-request-id": context.requestId }, context.requestId);
 }
 
 const STORE_AWAY: Failure = {

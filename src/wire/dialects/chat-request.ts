@@ -16,10 +16,12 @@ export function openChatRequest(bytes: Buffer, rename: (id: string) => string): 
   const repairs = createRepairs(chat);
   return {
     api: "chat.completions",
+    action: "chat",
     model: rename(chat.model),
     fallbackModels: chat.fallbackModels.map(rename),
     preferences: chat.preferences,
     stream: chat.stream,
+    notice: null,
     promptTextBytes: chat.promptTextBytes,
     countPromptChars: () => countChars(chat.text, chat.promptTextBytes),
     encode: (target) => encodeSameFormat(chat, target, repairs(target.toolCalls)),

@@ -5,7 +5,10 @@ import type { Repair, ToolCallRules } from "../conversation/outline.ts";
 import type { ProviderPreferences } from "../conversation/preferences.ts";
 
 /** The client APIs, in the words that records use. */
-export type ClientApi = "chat.completions";
+export type ClientApi = "chat.completions" | "responses" | "messages" | "fim" | "embeddings";
+
+/** Which of a provider's endpoints a request needs. */
+export type UpstreamAction = "chat" | "fim" | "embeddings";
 
 /**
  * A request to a model, whichever client API it came in: what routing and metering see of it, how it is put for an
@@ -13,11 +16,14 @@ export type ClientApi = "chat.completions";
  */
 export interface InferenceRequest {
   readonly api: ClientApi;
+  readonly action: UpstreamAction;
   readonly model: string;
   /** Models to fall back to, in the client's order. */
   readonly fallbackModels: readonly string[];
   readonly preferences: ProviderPreferences;
   readonly stream: boolean;
+  /** What the client should know of how its request was changed, for a header; null for nothing. */
+  readonly notice: string | null;
   /** Bytes of text in the conversation, media left out; estimates and bounds of the prompt's tokens are made of it. */
   readonly promptTextBytes: number;
   /** The same in characters, counted when asked for. */

@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { fail } from "../../base/errors.ts";
 import type { OutlineMessage } from "../conversation/outline.ts";
-import type { ProviderPreferences } from "../conversation/preferences.ts";
+import { NO_PREFERENCES, type ProviderPreferences, readPreferences } from "../conversation/preferences.ts";
 import {
   decodeString,
   type JsonNode,
@@ -73,7 +73,7 @@ function readChatRequest(bytes: Buffer, text: string, root: JsonNode): ChatReque
     root,
     model: stringOf(text, memberOf(root, "model")) as string,
     fallbackModels: readFallbackModels(text, root),
-    preferences: readPreferences(text, memberOf(root, "provider")),
+    preferences: readProvider(text, memberOf(root, "provider")),
     stream: isTrue(text, memberOf(root, "stream")),
     wantsUsageChunk: isTrue(text, memberOf(streamOptions, "include_usage")),
     outline: messages.map((message) => readOutline(text, message)),
@@ -125,19 +125,6 @@ function readFallbackModels(text: string, root: JsonNode): string[] {
   return items.map((item) => decodeString(text, item.start, item.end));
 }
 
-const NO_PREFERENCES: ProviderPreferences = { order: [], only: null, ignore: [], allowFallbacks: true };
-
-function readPreferences(text: string, node: JsonNode | undefined): ProviderPreferences {
-  if (node?.kind !== "object") return NO_PREFERENCES;
-  const value = parseNode(text, node) as Record<string, unknown>;
-  return {
-    order: readSlugs(value["order"]) ?? [],
-    only: readSlugs(value["only"]),
-    ignore: readSlugs(value["ignore"]) ?? [],
-    allowFallbacks: value["allow_fallbacks"] !== false,
-  };
-}
-
-function readSlugs(value: unknown): string[] | null {
-  return Array.isArray(value) ? value.map((slug) => String(slug).toLowerCase()) : null;
+function readProvider(text: string, node: JsonNode | undefined): ProviderPreferences {
+  return node?.kind === "object" ? readPreferences(parseNode(text, node)) : NO_PREFERENCES;
 }

@@ -1,0 +1,96 @@
+import { createCipheriv, createDecipheriv, createHmac } from "node:crypto";
+import type { Clock } from "../../base/clock.ts";
+import type { Random } from "../../base/random.ts";
+import type { Part } from "../../wire/canonical/parts.ts";
+
+/** What of a model's turn its vendor wants back, and a client may have dropped: its reasoning, and the proofs on its calls. */
+export interface RememberedTurn {
+  readonly reasoning: readonly Part[];
+  /** Proofs by call id: `{value, origin}`. */
+  readonly proofs: Readonly<Record<string, { readonly value: string; readonly origin: string }>>;
+}
+
+/**
+ * The gateway's own memory of turns that called tools, so that what a client dropped can be given back to the vendor.
+ * In the memory of this process, bounded, forgotten after a while, and encrypted under a key that dies with the
+ * process: a turn that is forgotten costs the model its thoughts, never the request.
+ */
+export interface TurnMemory {
+  /** `scope` is who may have it back: an account, or a hashed address. */
+  remember(scope: string, callIds: readonly string[], turn: RememberedTurn): void;
+  /** The turn that made a call; null when it is not known. */
+  recall(scope: string, callId: string): RememberedTurn | null;
+}
+
+const KEEP_MS = 3_600_000;
+const CIPHER = "aes-256-gcm";
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+/** What an entry costs besides its contents. */
+const ENTRY_BYTES = 200;
+
+interface Entry {
+  readonly sealed: Buffer;
+  readonly expiresAt: number;
+}
+
+/** A memory of at most `maxBytes`; 0 remembers nothing. The oldest turns go first. */
+export function createTurnMemory(clock: Clock, random: Random, maxBytes: number): TurnMemory {
+  const key = Buffer.from(random.bytes(32));
+  const entries = new Map<string, Entry>();
+  let bytes = 0;
+
+  const nameOf = (scope: string, callId: string): string =>
+    createHmac("sha256", key).update(`${scope}\0${callId}`).digest("base64url");
+  const costOf = ({ sealed }: Entry): number => sealed.length + ENTRY_BYTES;
+  const forget = (name: string): void => {
+    const entry = entries.get(name);
+    if (entry === undefined) return;
+    entries.delete(name);
+    bytes -= costOf(entry);
+  };
+  const keep = (name: string, entry: Entry): void => {
+    forget(name);
+    if (costOf(entry) > maxBytes) return;
+    entries.set(name, entry);
+    bytes += costOf(entry);
+    for (const oldest of entries.keys()) {
+      if (bytes <= maxBytes) break;
+      forget(oldest);
+    }
+  };
+
+  return {
+    remember(scope, callIds, turn) {
+      if (maxBytes === 0) return;
+      const text = Buffer.from(JSON.stringify(turn));
+      for (const callId of callIds) {
+        const nonce = Buffer.from(random.bytes(NONCE_BYTES));
+        keep(nameOf(scope, callId), { sealed: seal(key, nonce, text), expiresAt: clock.now() + KEEP_MS });
+      }
+    },
+    recall(scope, callId) {
+      const name = nameOf(scope, callId);
+      const entry = entries.get(name);
+      if (entry === undefined) return null;
+      if (entry.expiresAt > clock.now()) return JSON.parse(unseal(key, entry.sealed)) as RememberedTurn;
+      forget(name);
+      return null;
+    },
+  };
+}
+
+function seal(key: Buffer, nonce: Buffer, text: Buffer): Buffer {
+  const cipher = createCipheriv(CIPHER, key, nonce);
+  const body = Buffer.concat([cipher.update(text), cipher.final()]);
+  return Buffer.concat([nonce, cipher.getAuthTag(), body]);
+}
+
+function unseal(key: Buffer, sealed: Buffer): string {
+  const decipher = createDecipheriv(CIPHER, key, sealed.subarray(0, NONCE_BYTES));
+  decipher.setAuthTag(sealed.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
+  return Buffer.concat([
+    decipher.update(sealed.subarray(NONCE_BYTES + TAG_BYTES)),
+    decipher.final(),
+  ]).toString("utf8");
+}

@@ -1,0 +1,119 @@
+import { type Failure, GatewayError } from "../base/errors.ts";
+import type { Caller } from "../core/accounts/records.ts";
+import type { GenerationResult } from "../core/generation/call.ts";
+import { generate } from "../core/generation/generate.ts";
+import { limitHeaders } from "../core/limits/limit-headers.ts";
+import type { UsageRecord } from "../core/usage/records.ts";
+import type { InferenceRequest } from "../wire/dialects/inference-request.ts";
+import type { ErrorRenderer, Handler, HttpDeps, RequestContext } from "./context.ts";
+import { identifyCaller } from "./middleware/identify-caller.ts";
+import { readRequestBody } from "./middleware/read-body.ts";
+import { writeRequestLog } from "./request-log.ts";
+
+/** A client API: how its requests are read and its errors look. */
+export interface ClientFace {
+  /** @throws GatewayError for what is wrong with the request. */
+  open(body: Buffer, rename: (id: string) => string): InferenceRequest;
+  readonly renderError: ErrorRenderer;
+}
+
+/** The handler of a client API: who calls, what they ask, the generation, its answer. */
+export function inferenceHandler({ open, renderError }: ClientFace): Handler {
+  return async (request, context) => {
+    context.renderError = renderError;
+    const { deps } = context;
+    const identified = identifyCaller(request, context);
+    const caller = identified instanceof Promise ? await identified : identified;
+    try {
+      const body = await readRequestBody(request, deps.maxBodyBytes);
+      const asked = open(body, renameModels(deps));
+      context.waitWithoutLimit();
+      const result = await generate(deps.generation, {
+        requestId: context.requestId,
+        caller,
+        request: asked,
+        clientSignal: request.signal,
+        onSettled: (record, failure) => settled(context, record, failure),
+      });
+      context.logsItself = true;
+      return render(result, context, asked.notice);
+    } catch (error) {
+      context.waitWithLimit();
+      throw withLimit(error, caller, deps);
+    }
+  };
+}
+
+function settled(context: RequestContext, record: UsageRecord, failure: Failure | null): void {
+  context.waitWithLimit();
+  if (failure?.internal) context.logFields["detail"] = failure.internal;
+  writeRequestLog(context, record.status ?? 0, describeForLog(record));
+}
+
+function render(result: GenerationResult, context: RequestContext, notice: string | null): Response {
+  const headers = headersOf(result, context);
+  if (notice !== null) headers["x-gateway-warning"] = notice;
+  switch (result.answer.kind) {
+    case "failure":
+      return context.renderError(result.answer.failure, headers, context.requestId);
+    case "gone":
+      return new Response(null, { status: 499 });
+    case "json":
+      headers["content-type"] = "application/json";
+      return new Response(result.answer.body, { headers });
+    case "stream":
+      return new Response(result.answer.stream, { headers: Object.assign(headers, STREAM_HEADERS) });
+  }
+}
+
+const STREAM_HEADERS = {
+  "content-type": "text/event-stream; charset=utf-8",
+  "cache-control": "no-cache",
+  "x-accel-buffering": "no",
+};
+
+function headersOf(result: GenerationResult, context: RequestContext): Record<string, string> {
+  const headers: Record<string, string> = {
+    "x-request-id": context.requestId,
+    "x-gateway-generation-id": result.generationId,
+    "x-gateway-attempts": String(result.attempts),
+  };
+  if (result.model !== null) headers["x-gateway-model"] = result.model;
+  if (result.provider !== null) headers["x-gateway-provider"] = result.provider;
+  return result.limit === null ? headers : Object.assign(headers, limitHeaders(result.limit));
+}
+
+/** Every inference answer says how its limit stands, also one that was refused before it was counted. */
+function withLimit(error: unknown, caller: Caller, deps: HttpDeps): unknown {
+  if (!(error instanceof GatewayError) || caller.kind !== "anonymous" || error.failure.headers) return error;
+  const verdict = deps.generation.anonymousLimit.peek(caller.addressHash, deps.clock.now());
+  return new GatewayError({ ...error.failure, headers: limitHeaders(verdict) });
+}
+
+/** Clients of other gateways put that gateway's name before an id. */
+function renameModels({ modelPrefixAliases }: HttpDeps): (id: string) => string {
+  return (id) => {
+    for (const prefix in modelPrefixAliases) {
+      if (id.startsWith(prefix)) return modelPrefixAliases[prefix] + id.slice(prefix.length);
+    }
+    return id;
+  };
+}
+
+function describeForLog(record: UsageRecord): Record<string, unknown> {
+  return {
+    generation_id: record.id,
+    requested_model: record.requestedModel,
+    model: record.model,
+    provider: record.provider,
+    streamed: record.streamed,
+    outcome: record.outcome,
+    error: record.error,
+    attempts: record.attempts.length,
+    prompt_tokens: record.promptTokens,
+    completion_tokens: record.completionTokens,
+    estimated: record.estimated,
+    cost_nanodollars: record.costNanodollars,
+    first_token_ms: record.firstTokenAt === null ? null : record.firstTokenAt - record.createdAt,
+  };
+}

@@ -1,0 +1,31 @@
+import { NO_PREFERENCES } from "../conversation/preferences.ts";
+import { decodeFimRequest } from "../mistral-fim/decode-request.ts";
+import { createChatRelay, readChatAnswer } from "../openai-chat/chat-relay.ts";
+import type { InferenceRequest } from "./inference-request.ts";
+
+/**
+ * A fill-in-the-middle request (specification 4.2). Its answers are in the chat shape, from the vendor and to the
+ * client (docs/contract.md, "FIM").
+ * @throws GatewayError as `decodeFimRequest`.
+ */
+export function openFimRequest(bytes: Buffer, rename: (id: string) => string): InferenceRequest {
+  const fim = decodeFimRequest(bytes, rename);
+  return {
+    api: "fim",
+    action: "fim",
+    model: fim.model,
+    fallbackModels: [],
+    preferences: NO_PREFERENCES,
+    stream: fim.stream,
+    notice: fim.notice,
+    promptTextBytes: fim.promptTextBytes,
+    countPromptChars: () => fim.promptChars,
+    encode: ({ model }) => ({
+      body: Buffer.from(JSON.stringify({ model: model.name, ...fim.fields })),
+      repair: null,
+      warnings: [],
+    }),
+    openRelay: (_format, identity) => createChatRelay(identity, false),
+    readAnswer: (_format, body, identity) => readChatAnswer(body, identity),
+  };
+}

@@ -1,0 +1,60 @@
+import { isUtf8 } from "node:buffer";
+import { fail } from "../../base/errors.ts";
+import { asFields, type Fields } from "./fields.ts";
+
+/**
+ * Parses a body that is small enough to be parsed whole.
+ * @throws GatewayError `invalid_request` when it is not a JSON object in UTF-8.
+ */
+export function parseBody(bytes: Buffer): Fields {
+  if (!isUtf8(bytes)) fail("invalid_request", "The body is not valid UTF-8. Send JSON encoded as UTF-8.");
+  return asFields(parse(bytes.toString("utf8"))) ?? refuseField("body", "must be a JSON object");
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    const why = error instanceof SyntaxError ? error.message : "nested too deeply";
+    return fail("invalid_request", `The body is not valid JSON: ${why}.`);
+  }
+}
+
+/** Ends a request whose field is not what it must be; `problem` follows the field's name. */
+export function refuseField(field: string, problem: string): never {
+  return fail("invalid_request", `${field} ${problem}.`, { metadata: { field } });
+}
+
+/** A string that must be there. `such` says what it holds. */
+export function requireText(fields: Fields, field: string, such: string): string {
+  const value = fields[field];
+  return typeof value === "string" ? value : refuseField(field, `is required: ${such}`);
+}
+
+/** A string or null; null stands for absent. */
+export function readText(fields: Fields, field: string): string | null {
+  const value = fields[field] ?? null;
+  return value === null || typeof value === "string" ? value : refuseField(field, "must be a string");
+}
+
+/** A boolean; null stands for absent, and absent for false. */
+export function readFlag(fields: Fields, field: string): boolean {
+  const value = fields[field] ?? false;
+  return typeof value === "boolean" ? value : refuseField(field, "must be true or false");
+}
+
+/** A number from `low` to `high`, or null. */
+export function readNumber(fields: Fields, field: string, low: number, high: number): number | null {
+  const value = fields[field] ?? null;
+  if (value === null) return null;
+  if (typeof value === "number" && value >= low && value <= high) return value;
+  return refuseField(field, `must be a number from ${low} to ${high}`);
+}
+
+/** A whole number of at least `least`, or null. */
+export function readWholeNumber(fields: Fields, field: string, least: number): number | null {
+  const value = fields[field] ?? null;
+  if (value === null) return null;
+  if (typeof value === "number" && Number.isInteger(value) && value >= least) return value;
+  return refuseField(field, `must be a whole number of at least ${least}`);
+}
