@@ -108,6 +108,14 @@ export const configSchema = z.strictObject({
         .max(1_000_000)
         .default(200)
         .describe("For each address without a key, on free models."),
+      turn_memory_bytes: z
+        .int()
+        .min(0)
+        .max(17_179_869_184)
+        .default(67_108_864)
+        .describe(
+          "Memory for reasoning that clients drop and vendors want back, encrypted. 0: none is kept.",
+        ),
       attempts: z.int().min(1).max(20).default(4).describe("Candidates that one request may try."),
     })
     .prefault({}),

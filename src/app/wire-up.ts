@@ -6,6 +6,7 @@ import type { Random } from "../base/random.ts";
 import { createKeyRing } from "../core/accounts/key-ring.ts";
 import type { KeyMaker } from "../core/accounts/manage-keys.ts";
 import type { GenerationDeps } from "../core/generation/call.ts";
+import { createTurnMemory } from "../core/generation/turn-memory.ts";
 import { parseTrustedProxies } from "../core/limits/client-address.ts";
 import { createSlidingWindow } from "../core/limits/sliding-window.ts";
 import type { Journal } from "../core/ports/journal.ts";
@@ -94,7 +95,7 @@ export async function wireUp(config: Config, world: World): Promise<Parts> {
   const serving = openServing({ config, environment, transport: network, sandboxTransport }, log);
   const keyRing = createKeyRing(stores.keys, clock, config.admin_key ?? null);
   const state = { isDraining: false };
-  const generation = buildGeneration(config, clock, stores.ids, recorder, serving);
+  const generation = buildGeneration(config, world, stores.ids, recorder, serving);
   const http: HttpDeps = {
     clock,
     ids: stores.ids,
@@ -129,7 +130,7 @@ export async function wireUp(config: Config, world: World): Promise<Parts> {
 
 function buildGeneration(
   config: Config,
-  clock: Clock,
+  { clock, random }: World,
   ids: IdSource,
   recorder: Recorder,
   serving: ServingSource,
@@ -141,6 +142,7 @@ function buildGeneration(
     serving: () => serving.current(),
     recorder,
     cooldowns: createCooldowns(),
+    turnMemory: createTurnMemory(clock, random, limits.turn_memory_bytes),
     anonymousLimit: createSlidingWindow(limits.anonymous_requests_per_hour, ANONYMOUS_WINDOW_MS),
     timers: {
       connectMs: timers.connect_ms,

@@ -18,6 +18,7 @@ const IDENTITY: RelayIdentity = {
   created: 1_700_000_000,
   originalIds: null,
   makeCallId: () => "call_made",
+  onTurn: () => {},
 };
 
 const streams = OPENAI_CHAT_FOLDERS.flatMap(readStreams);

@@ -1,5 +1,6 @@
 import { BOUNDS } from "../../base/bounds.ts";
 import type { AnswerRelay, RelayIdentity, WholeAnswer } from "../../wire/canonical/relay.ts";
+import { refusesReasoning } from "../../wire/conversation/reasoning-refusal.ts";
 import {
   brokenAnswer,
   readBareStatus,
@@ -30,7 +31,13 @@ export type AttemptOutcome =
       readonly answer: Extract<WholeAnswer, { kind: "answer" }>;
       readonly status: number;
     }
-  | { readonly kind: "failed"; readonly judgement: Judgement; readonly status: number | null }
+  | {
+      readonly kind: "failed";
+      readonly judgement: Judgement;
+      readonly status: number | null;
+      /** The vendor did not like the reasoning that came back to it; without it the request may pass. */
+      readonly refusesReasoning: boolean;
+    }
   | { readonly kind: "client_left" };
 
 /** A stream that has reached its first token, or its end without failing. */
@@ -191,6 +198,7 @@ function failed(
     kind: "failed",
     judgement: judgeVendorError(error, context.candidate, context.size, retryAfterS),
     status: response.status,
+    refusesReasoning: refusesReasoning(error),
   };
 }
 
@@ -209,10 +217,11 @@ function judgeThrown(
   status: number | null,
 ): AttemptOutcome {
   if (cutoff.reason === "client_left") return { kind: "client_left" };
-  if (cutoff.reason !== null)
-    return { kind: "failed", judgement: judgeCut(cutoff.reason, candidate), status };
-  if (error instanceof TransportError) {
-    return { kind: "failed", judgement: judgeTransportError(error, candidate, status), status };
-  }
+  if (cutoff.reason !== null) return broken(judgeCut(cutoff.reason, candidate), status);
+  if (error instanceof TransportError) return broken(judgeTransportError(error, candidate, status), status);
   throw error;
+}
+
+function broken(judgement: Judgement, status: number | null): AttemptOutcome {
+  return { kind: "failed", judgement, status, refusesReasoning: false };
 }

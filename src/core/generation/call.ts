@@ -10,6 +10,7 @@ import type { Roster } from "../routing/roster.ts";
 import type { Recorder } from "../usage/recorder.ts";
 import type { UsageRecord } from "../usage/records.ts";
 import type { Cutoff, GenerationTimers } from "./cutoff.ts";
+import type { TurnMemory } from "./turn-memory.ts";
 
 /** One inference request that has passed the door. */
 export interface GenerationCall {
@@ -36,6 +37,7 @@ export interface GenerationDeps {
   readonly recorder: Recorder;
   readonly cooldowns: Cooldowns;
   readonly anonymousLimit: SlidingWindow;
+  readonly turnMemory: TurnMemory;
   readonly timers: GenerationTimers;
   /** Candidates that one request may try. */
   readonly maxAttempts: number;

@@ -1,4 +1,5 @@
 import { type Failure, failureOf, GatewayError, statusOf } from "../../base/errors.ts";
+import type { CalledTurn } from "../../wire/canonical/called-turn.ts";
 import type { RelayIdentity } from "../../wire/canonical/relay.ts";
 import type { RepairCounts } from "../../wire/conversation/outline.ts";
 import { estimateTokens } from "../../wire/conversation/usage.ts";
@@ -55,6 +56,7 @@ class Run {
   private readonly attempts: AttemptRecord[] = [];
   private readonly failures: Failure[] = [];
   private record: UsageRecord;
+  private readonly turns: CallersTurns;
   private readonly onClientLeft = () => this.cutoff.cut("client_left");
 
   constructor(
@@ -65,6 +67,7 @@ class Run {
     this.id = deps.ids.next("gen");
     this.cutoff = new Cutoff(deps.clock, deps.timers.totalMs);
     this.record = openRecord(deps, call, this.id, admission.modelId);
+    this.turns = turnsOf(deps, call);
     deps.active.add(this.cutoff);
     if (call.clientSignal.aborted) this.onClientLeft();
     else call.clientSignal.addEventListener("abort", this.onClientLeft, { once: true });
@@ -82,10 +85,14 @@ class Run {
     }
   }
 
-  /** Null: the next candidate may try. */
-  private async tryOne(candidate: Candidate, isLast: boolean): Promise<GenerationResult | null> {
+  /** Null: the next candidate may try. Reasoning that the vendor refuses is left out once (docs/contract.md, "Reasoning"). */
+  private async tryOne(
+    candidate: Candidate,
+    isLast: boolean,
+    withReasoning = true,
+  ): Promise<GenerationResult | null> {
     const { deps } = this;
-    const encoded = this.encodeFor(candidate, isLast);
+    const encoded = this.encodeFor(candidate, isLast, withReasoning);
     if (encoded === null) return null;
     const startedAt = deps.clock.now();
     const begun = beginAttempt(candidate, startedAt);
@@ -105,6 +112,8 @@ class Run {
       case "client_left":
         return this.leave();
       case "failed": {
+        if (outcome.refusesReasoning && encoded.carriesReasoning)
+          return this.tryOne(candidate, isLast, false);
         const { failure, mayTryNext, setAsideMs } = outcome.judgement;
         if (setAsideMs > 0) deps.cooldowns.setAside(candidate.key.label, deps.clock.now() + setAsideMs);
         this.failures.push(failure);
@@ -114,9 +123,18 @@ class Run {
   }
 
   /** Null where this candidate's format cannot express the request; another's may. */
-  private encodeFor(candidate: Candidate, isLast: boolean): EncodedForUpstream | null {
+  private encodeFor(
+    candidate: Candidate,
+    isLast: boolean,
+    withReasoning: boolean,
+  ): EncodedForUpstream | null {
     try {
-      return this.call.request.encode(describeTarget(candidate, isLast));
+      return this.call.request.encode({
+        ...describeTarget(candidate),
+        isLast,
+        withReasoning,
+        recallTurn: this.turns.recall,
+      });
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error;
       // What others failed with is said before it.
@@ -134,6 +152,7 @@ class Run {
       created: Math.floor(this.record.createdAt / 1000),
       originalIds: originalIds?.size ? originalIds : null,
       makeCallId: () => deps.ids.next("call"),
+      onTurn: this.turns.remember,
     };
     const size = {
       contextLength: candidate.endpoint.contextLength,
@@ -232,6 +251,20 @@ class Run {
       answer,
     };
   }
+}
+
+/** The memory of turns as one caller sees it. */
+interface CallersTurns {
+  recall(callId: string): CalledTurn | null;
+  remember(turn: CalledTurn): void;
+}
+
+function turnsOf({ turnMemory }: GenerationDeps, { caller }: GenerationCall): CallersTurns {
+  const scope = caller.kind === "key" ? caller.key.accountId : caller.addressHash;
+  return {
+    recall: (callId) => turnMemory.recall(scope, callId),
+    remember: (turn) => turnMemory.remember(scope, turn),
+  };
 }
 
 /** What logs and records show for a client that left before there was an answer; nobody receives it. */

@@ -1,14 +1,7 @@
 import { createCipheriv, createDecipheriv, createHmac } from "node:crypto";
 import type { Clock } from "../../base/clock.ts";
 import type { Random } from "../../base/random.ts";
-import type { Part } from "../../wire/canonical/parts.ts";
-
-/** What of a model's turn its vendor wants back, and a client may have dropped: its reasoning, and the proofs on its calls. */
-export interface RememberedTurn {
-  readonly reasoning: readonly Part[];
-  /** Proofs by call id: `{value, origin}`. */
-  readonly proofs: Readonly<Record<string, { readonly value: string; readonly origin: string }>>;
-}
+import type { CalledTurn } from "../../wire/canonical/called-turn.ts";
 
 /**
  * The gateway's own memory of turns that called tools, so that what a client dropped can be given back to the vendor.
@@ -17,9 +10,9 @@ export interface RememberedTurn {
  */
 export interface TurnMemory {
   /** `scope` is who may have it back: an account, or a hashed address. */
-  remember(scope: string, callIds: readonly string[], turn: RememberedTurn): void;
+  remember(scope: string, turn: CalledTurn): void;
   /** The turn that made a call; null when it is not known. */
-  recall(scope: string, callId: string): RememberedTurn | null;
+  recall(scope: string, callId: string): CalledTurn | null;
 }
 
 const KEEP_MS = 3_600_000;
@@ -61,10 +54,10 @@ export function createTurnMemory(clock: Clock, random: Random, maxBytes: number)
   };
 
   return {
-    remember(scope, callIds, turn) {
+    remember(scope, turn) {
       if (maxBytes === 0) return;
       const text = Buffer.from(JSON.stringify(turn));
-      for (const callId of callIds) {
+      for (const callId of turn.callIds) {
         const nonce = Buffer.from(random.bytes(NONCE_BYTES));
         keep(nameOf(scope, callId), { sealed: seal(key, nonce, text), expiresAt: clock.now() + KEEP_MS });
       }
@@ -73,7 +66,7 @@ export function createTurnMemory(clock: Clock, random: Random, maxBytes: number)
       const name = nameOf(scope, callId);
       const entry = entries.get(name);
       if (entry === undefined) return null;
-      if (entry.expiresAt > clock.now()) return JSON.parse(unseal(key, entry.sealed)) as RememberedTurn;
+      if (entry.expiresAt > clock.now()) return JSON.parse(unseal(key, entry.sealed)) as CalledTurn;
       forget(name);
       return null;
     },

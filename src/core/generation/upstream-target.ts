@@ -1,9 +1,9 @@
-import type { UpstreamTarget } from "../../wire/dialects/inference-request.ts";
+import type { ProviderTarget } from "../../wire/dialects/inference-request.ts";
 import type { ProviderQuirks } from "../catalog/records.ts";
 import { type Candidate, formatOf } from "../routing/plan.ts";
 
 /** A candidate as the wire formats see it: what it speaks, and what its row says it wants to be different. */
-export function describeTarget(candidate: Candidate, isLast: boolean): UpstreamTarget {
+export function describeTarget(candidate: Candidate): ProviderTarget {
   const { endpoint, model, provider } = candidate;
   const { quirks, toolCallIds } = provider.record;
   return {
@@ -14,7 +14,6 @@ export function describeTarget(candidate: Candidate, isLast: boolean): UpstreamT
       reasoning: model.reasoning ?? null,
     },
     toolCalls: { ids: toolCallIds, allowsOpenCalls: quirks.allowsOpenToolCalls === true },
-    isLast,
     noStreamOptions: quirks.noStreamOptions === true,
     renames: renamesOf(quirks),
   };

@@ -1,5 +1,6 @@
 import type { TokenUsage } from "../conversation/usage.ts";
 import type { VendorError } from "../conversation/vendor-error.ts";
+import type { CalledTurn } from "./called-turn.ts";
 import type { AnswerEnd, AnswerIdentity, StreamError } from "./format.ts";
 
 /** What a relay must know to speak for the gateway. */
@@ -8,6 +9,8 @@ export interface RelayIdentity extends AnswerIdentity {
   readonly originalIds: ReadonlyMap<string, string> | null;
   /** Makes ids for tool calls that come without. */
   readonly makeCallId: () => string;
+  /** Told of a turn whose vendor wants something of it back. */
+  readonly onTurn: (turn: CalledTurn) => void;
 }
 
 /** How a stream ended. Only `complete` may be passed on as success (docs/contract.md, "When things go wrong"). */

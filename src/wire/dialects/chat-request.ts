@@ -41,7 +41,7 @@ function encodeSameFormat(
     { model: target.model.name, isLast, noStreamOptions, renames },
     repair,
   );
-  return { body, repair, warnings: [] };
+  return { body, repair, carriesReasoning: false, warnings: [] };
 }
 
 /** The tool-call history as a family takes it; worked out once a family. */

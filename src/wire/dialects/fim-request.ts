@@ -23,6 +23,7 @@ export function openFimRequest(bytes: Buffer, rename: (id: string) => string): I
     encode: ({ model }) => ({
       body: Buffer.from(JSON.stringify({ model: model.name, ...fim.fields })),
       repair: null,
+      carriesReasoning: false,
       warnings: [],
     }),
     openRelay: (_format, identity) => createChatRelay(identity, false),

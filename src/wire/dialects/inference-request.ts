@@ -1,3 +1,4 @@
+import type { CalledTurn } from "../canonical/called-turn.ts";
 import type { ModelTarget, Warning } from "../canonical/format.ts";
 import type { FormatName } from "../canonical/parts.ts";
 import type { AnswerRelay, RelayIdentity, WholeAnswer } from "../canonical/relay.ts";
@@ -40,16 +41,24 @@ export interface InferenceRequest {
 }
 
 /** What the chosen provider speaks, and what it wants to be different. */
-export interface UpstreamTarget {
+export interface ProviderTarget {
   readonly format: FormatName;
   readonly model: ModelTarget;
   readonly toolCalls: ToolCallRules;
-  /** Nobody else will be asked, so the client's bytes may be overwritten instead of copied. */
-  readonly isLast: boolean;
   /** It takes no `stream_options`. */
   readonly noStreamOptions: boolean;
   /** Fields that it spells otherwise: from, to. */
   readonly renames: readonly (readonly [string, string])[];
+}
+
+/** A provider, and how this request goes to it. */
+export interface UpstreamTarget extends ProviderTarget {
+  /** Nobody else will be asked, so the client's bytes may be overwritten instead of copied. */
+  readonly isLast: boolean;
+  /** False: reasoning of earlier turns is left out, because the vendor refused it. */
+  readonly withReasoning: boolean;
+  /** What the gateway remembers of the turn that made a call; null where it remembers none. */
+  readonly recallTurn: (callId: string) => CalledTurn | null;
 }
 
 /** A request as it goes out. */
@@ -57,6 +66,8 @@ export interface EncodedForUpstream {
   readonly body: Buffer;
   /** What tool-call repair did; null where nothing had to change. */
   readonly repair: Repair | null;
+  /** Reasoning of earlier turns is in it, which could be left out. */
+  readonly carriesReasoning: boolean;
   /** What the target could not express. */
   readonly warnings: readonly Warning[];
 }

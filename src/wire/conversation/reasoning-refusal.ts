@@ -1,0 +1,20 @@
+import type { VendorError } from "./vendor-error.ts";
+
+/** How vendors say that reasoning which came back to them is not what they gave. */
+const REFUSALS: readonly RegExp[] = [
+  // Anthropic, and Bedrock for it.
+  /invalid `?signature`? in `?thinking`? block/i,
+  /`?(redacted_)?thinking`? blocks?.{0,80}cannot be modified/is,
+  /invalid `?data`? in `?redacted_thinking`? block/i,
+  // Gemini.
+  /thought[ _]signature.{0,40}(not valid|invalid|corrupted)|(invalid|corrupted) thought[ _]signature/i,
+  // OpenAI.
+  /encrypted content.{0,80}could not be (verified|decrypted)/is,
+  /item 'rs_\w+' of type 'reasoning' was provided without its required following item/i,
+  /(reasoning item|item with id) '?rs_\w+'? .{0,40}not found/i,
+];
+
+/** Whether a vendor refused a request for the reasoning in it, so that the request without it may pass. */
+export function refusesReasoning({ status, message }: VendorError): boolean {
+  return status >= 400 && status < 500 && REFUSALS.some((words) => words.test(message));
+}
