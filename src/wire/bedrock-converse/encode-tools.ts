@@ -32,7 +32,9 @@ const FREE_TEXT: Fields = {
 export function encodeTools(request: ConversationRequest, encoding: Encoding): EncodedTools {
   const { toolChoice } = request;
   const called = listCalledTools(request);
-  const tools = chooseTools(request.tools, toolChoice).flatMap((tool, at) => encodeTool(tool, at, encoding));
+  const tools = request.tools.flatMap((tool, at) =>
+    isChosen(tool, toolChoice) ? encodeTool(tool, at, encoding) : [],
+  );
   const hasTools = tools.length > 0;
   if (toolChoice?.kind === "none" && hasTools) {
     if (called.length === 0) return NO_TOOLS;
@@ -52,9 +54,8 @@ function standIn(name: string): Fields {
   return { toolSpec: { name, description: "No longer offered.", inputSchema: { json: ANYTHING } } };
 }
 
-function chooseTools(tools: readonly Tool[], choice: ToolChoice | null): readonly Tool[] {
-  if (choice?.kind !== "allowed") return tools;
-  return tools.filter((tool) => tool.kind === "native" || choice.names.includes(tool.name));
+function isChosen(tool: Tool, choice: ToolChoice | null): boolean {
+  return choice?.kind !== "allowed" || tool.kind === "native" || choice.names.includes(tool.name);
 }
 
 function encodeTool(tool: Tool, at: number, encoding: Encoding): Fields[] {

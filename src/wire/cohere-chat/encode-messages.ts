@@ -11,6 +11,11 @@ export interface MessageRules {
   readonly warn: (field: Warning["field"], message: string) => void;
 }
 
+/** Rules, and a place to say that reasoning was left out, which is named once for all. */
+interface Encoding extends MessageRules {
+  readonly noteReasoning: () => void;
+}
+
 /**
  * Messages as Cohere takes them: one for each tool result, none empty. Images of tool results follow the results as the
  * user's, because only users have images here.
@@ -19,6 +24,13 @@ export interface MessageRules {
 export function encodeMessages(messages: readonly Message[], rules: MessageRules): Fields[] {
   const encoded: Fields[] = [];
   let images: Fields[] = [];
+  let reasoningLeftOut = false;
+  const encoding: Encoding = {
+    ...rules,
+    noteReasoning: () => {
+      reasoningLeftOut = true;
+    },
+  };
   const flushImages = (): void => {
     if (images.length > 0) encoded.push({ role: "user", content: images });
     images = [];
@@ -28,22 +40,23 @@ export function encodeMessages(messages: readonly Message[], rules: MessageRules
     if (results.length === 0) flushImages();
     for (const [place, result] of results.entries()) {
       const field = `messages[${at}].content[${place}]`;
-      encoded.push(encodeResult(result, field, rules));
+      encoded.push(encodeResult(result, field, encoding));
       images.push(...listImages(result.content, `${field}.content`));
     }
     const others = message.parts.filter((part) => part.kind !== "tool-result");
     if (others.length === 0) continue;
     flushImages();
-    encoded.push(...encodeMessage({ ...message, parts: others }, at, rules));
+    encoded.push(...encodeMessage({ ...message, parts: others }, at, encoding));
   }
   flushImages();
+  if (reasoningLeftOut) rules.warn("messages", "Reasoning that this model has no use for was left out.");
   return encoded;
 }
 
-function encodeMessage(message: Message, at: number, rules: MessageRules): Fields[] {
-  if (message.role === "assistant") return encodeAssistant(message, at, rules);
+function encodeMessage(message: Message, at: number, encoding: Encoding): Fields[] {
+  if (message.role === "assistant") return encodeAssistant(message, at, encoding);
   const content = message.parts.flatMap((part, place) =>
-    encodeSaid(part, `messages[${at}].content[${place}]`, rules),
+    encodeSaid(part, `messages[${at}].content[${place}]`, encoding),
   );
   if (content.length === 0) return [];
   const role = message.role === "user" || message.role === "tool" ? "user" : "system";
@@ -51,7 +64,7 @@ function encodeMessage(message: Message, at: number, rules: MessageRules): Field
 }
 
 /** A part of what a user or system says. */
-function encodeSaid(part: Part, field: string, rules: MessageRules): Fields[] {
+function encodeSaid(part: Part, field: string, encoding: Encoding): Fields[] {
   switch (part.kind) {
     case "text":
     case "refusal":
@@ -62,21 +75,22 @@ function encodeSaid(part: Part, field: string, rules: MessageRules): Fields[] {
     case "file":
       return [encodeMedia(part, field)];
     default:
-      return leaveOut(part, field, rules);
+      return leaveOut(part, field, encoding);
   }
 }
 
-function encodeAssistant(message: Message, at: number, rules: MessageRules): Fields[] {
+function encodeAssistant(message: Message, at: number, encoding: Encoding): Fields[] {
   const calls = message.parts.filter((part) => part.kind === "tool-call").map(encodeCall);
   const reasoning = message.parts.filter((part) => part.kind === "reasoning").filter(isOwn);
-  const saysPlan = !rules.thinks && calls.length > 0;
+  const saysPlan = !encoding.thinks && calls.length > 0;
   const content = message.parts.flatMap((part, place): Fields[] => {
     const field = `messages[${at}].content[${place}]`;
     if (part.kind === "tool-call") return [];
     if (part.kind === "text" || part.kind === "refusal") return encodeText(part.text);
-    if (part.kind !== "reasoning") return leaveOut(part, field, rules);
-    if (!isOwn(part)) return leaveOut(part, field, rules);
-    return rules.thinks ? [{ type: "thinking", thinking: part.text }] : [];
+    if (part.kind !== "reasoning") return leaveOut(part, field, encoding);
+    if (isOwn(part) && encoding.thinks) return [{ type: "thinking", thinking: part.text }];
+    if (!isOwn(part) || !saysPlan) encoding.noteReasoning();
+    return [];
   });
   if (content.length === 0 && calls.length === 0) return [];
   const plan = reasoning.map((part) => part.text).join("");
@@ -104,14 +118,14 @@ function encodeCall(part: ToolCallPart): Fields {
   };
 }
 
-function encodeResult(part: ToolResultPart, field: string, rules: MessageRules): Fields {
+function encodeResult(part: ToolResultPart, field: string, encoding: Encoding): Fields {
   const texts = part.content.flatMap((inner, at): string[] => {
     const place = `${field}.content[${at}]`;
     if (inner.kind === "text" || inner.kind === "refusal") return [inner.text];
     if (inner.kind === "image") return [];
     if (inner.kind === "file" && inner.source.kind === "text") return [inner.source.text];
     if (inner.kind === "file" || inner.kind === "audio" || inner.kind === "video") encodeMedia(inner, place);
-    leaveOut(inner, place, rules);
+    leaveOut(inner, place, encoding);
     return [];
   });
   return { role: "tool", tool_call_id: part.callId, content: texts.join("\n") };
@@ -142,7 +156,7 @@ function refuse(field: string, problem: string): never {
   return fail("invalid_request", `${field} ${problem}.`, { metadata: { field } });
 }
 
-function leaveOut(part: Part, field: string, { warn }: MessageRules): [] {
+function leaveOut(part: Part, field: string, { warn }: Encoding): [] {
   const what = part.kind === "native" ? part.type : part.kind;
   warn(field, `The ${what} was left out: this model's provider takes none here.`);
   return [];

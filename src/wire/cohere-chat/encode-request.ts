@@ -86,7 +86,7 @@ function encodeSampling(request: ConversationRequest, warn: Warn): Fields {
     k: limit("top_k", request.topK, 0, 500),
     frequency_penalty: limit("frequency_penalty", request.frequencyPenalty, 0, 1),
     presence_penalty: limit("presence_penalty", request.presencePenalty, 0, 1),
-    seed: request.seed === null ? null : Math.abs(request.seed),
+    seed: limit("seed", request.seed, 0, Number.MAX_SAFE_INTEGER),
     stop_sequences: stop.length === 0 ? null : stop.slice(0, MAX_STOPS),
   });
 }

@@ -16,16 +16,16 @@ export function encodeTools(
   { tools, toolChoice, parallelToolCalls }: ConversationRequest,
   warn: Warn,
 ): Fields {
-  const chosen = chooseTools(tools, toolChoice);
-  const encoded = chosen.flatMap((tool, at) => encodeTool(tool, at, warn));
+  const encoded = tools.flatMap((tool, at) => (isChosen(tool, toolChoice) ? encodeTool(tool, at, warn) : []));
   if (encoded.length === 0) return {};
   if (parallelToolCalls === false) warn("parallel_tool_calls", "This model may call several tools at once.");
-  return { tools: encoded, ...encodeStrictness(chosen, warn), ...encodeChoice(toolChoice, warn) };
+  return { tools: encoded, ...encodeStrictness(tools, warn), ...encodeChoice(toolChoice, warn) };
 }
 
-function chooseTools(tools: readonly Tool[], choice: ToolChoice | null): readonly Tool[] {
-  const names = choice?.kind === "tool" ? [choice.name] : choice?.kind === "allowed" ? choice.names : null;
-  return names === null ? tools : tools.filter((tool) => tool.kind !== "native" && names.includes(tool.name));
+function isChosen(tool: Tool, choice: ToolChoice | null): boolean {
+  if (choice?.kind !== "tool" && choice?.kind !== "allowed") return true;
+  const names = choice.kind === "tool" ? [choice.name] : choice.names;
+  return tool.kind !== "native" && names.includes(tool.name);
 }
 
 function encodeTool(tool: Tool, at: number, warn: Warn): Fields[] {

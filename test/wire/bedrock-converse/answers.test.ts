@@ -71,7 +71,10 @@ describe("recorded Converse answers", () => {
         .split("\n")
         .filter(Boolean)
         .map((line) => JSON.parse(line) as Record<string, Fields>);
-      const deltas = lines.flatMap((line) => asFields(line["contentBlockDelta"]?.["delta"]) ?? []);
+      const deltas = lines.flatMap((line) => {
+        const delta = asFields(line["contentBlockDelta"]?.["delta"]);
+        return delta === null ? [] : [delta];
+      });
       const { choices, usage } = collectAnswer(read(encodeLines(text)));
       const parts = choices[0]?.parts ?? [];
       const said = parts.map((part) => (part.kind === "text" ? part.text : "")).join("");

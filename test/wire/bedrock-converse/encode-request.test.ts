@@ -84,7 +84,7 @@ function encode(said: Partial<ConversationRequest>, target = CLAUDE) {
     target,
   );
   return {
-    body: JSON.parse(JSON.stringify(body)) as Record<string, never>,
+    body: JSON.parse(JSON.stringify(body)) as Record<string, unknown>,
     fields: warnings.map(({ field }) => field),
   };
 }
@@ -145,7 +145,7 @@ describe("a conversation for Converse", () => {
         },
       ],
       toolConfig: expect.anything(),
-    } as never);
+    });
     expect(fields).toEqual([]);
   });
 
@@ -156,10 +156,10 @@ describe("a conversation for Converse", () => {
       { role: "system", parts: [text("Now rhyme.")] } as const,
     ];
     const { body, fields } = encode({ messages });
-    expect((body["messages"] as Message[])[2]).toEqual({
+    expect((body["messages"] as Fields[])[2]).toEqual({
       role: "user",
       content: [{ text: "Now rhyme." }],
-    } as never);
+    });
     expect(fields).toEqual(["messages[2].role"]);
   });
 
@@ -211,10 +211,10 @@ describe("a conversation for Converse", () => {
     const { body, fields } = encode({
       messages: [user(text("a")), assistant(foreign, unsigned, redacted, text("b"))],
     });
-    expect((body["messages"] as Message[])[1]).toEqual({
+    expect((body["messages"] as Fields[])[1]).toEqual({
       role: "assistant",
       content: [{ reasoningContent: { redactedContent: "cnNu" } }, { text: "b" }],
-    } as never);
+    });
     expect(fields).toEqual(["messages"]);
     expect(JSON.stringify(messagesOf([user(text("a")), assistant(thought, text("b"))], LLAMA))).not.toContain(
       "sig",
@@ -283,7 +283,7 @@ describe("media for Converse", () => {
     const { body } = encode({ messages: [user(pdf("a"), pdf("a"), pdf(), pdf("???"))] });
     const { content } = (
       body["messages"] as { content: { document?: { name: string }; text?: string }[] }[]
-    )[0] as never as { content: { document?: { name: string }; text?: string }[] };
+    )[0] as { content: { document?: { name: string }; text?: string }[] };
     expect(content.map(({ document, text: words }) => document?.name ?? words)).toEqual([
       "a",
       "a (2)",
@@ -343,7 +343,7 @@ describe("tools for Converse", () => {
     [{ kind: "allowed", names: ["weather"], required: false }, {}],
   ] as const)("are offered with the choice %j", (toolChoice, choice) => {
     const tools = toolChoice?.kind === "allowed" ? [{ ...weather, name: "other" }, weather] : [weather];
-    expect(encode({ tools, toolChoice }).body["toolConfig"] as unknown).toEqual({ tools: [spec], ...choice });
+    expect(encode({ tools, toolChoice }).body["toolConfig"]).toEqual({ tools: [spec], ...choice });
   });
 
   test("are not offered where they are forbidden, unless one was called", () => {
@@ -353,7 +353,7 @@ describe("tools for Converse", () => {
     });
     expect(encode({ tools: [weather], toolChoice: { kind: "none" } }).body).not.toHaveProperty("toolConfig");
     const later = encode({ tools: [weather], toolChoice: { kind: "none" }, messages: history });
-    expect(later.body["toolConfig"] as unknown).toEqual({ tools: [spec] });
+    expect(later.body["toolConfig"]).toEqual({ tools: [spec] });
     expect(later.fields).toEqual(["tool_choice"]);
   });
 
@@ -372,8 +372,8 @@ describe("tools for Converse", () => {
     ],
   ] as const)("one at a time with the choice %j are asked of Claude in its own words", (toolChoice, own) => {
     const { body, fields } = encode({ tools: [weather], toolChoice, parallelToolCalls: false });
-    expect(body["toolConfig"] as unknown).toEqual({ tools: [spec] });
-    expect(body["additionalModelRequestFields"] as unknown).toEqual({ tool_choice: own });
+    expect(body["toolConfig"]).toEqual({ tools: [spec] });
+    expect(body["additionalModelRequestFields"]).toEqual({ tool_choice: own });
     expect(fields).toEqual([]);
     expect(encode({ tools: [weather], toolChoice, parallelToolCalls: false }, NOVA).fields).toEqual([
       "parallel_tool_calls",
@@ -398,7 +398,7 @@ describe("tools for Converse", () => {
   test("that another provider runs are left out, named, and so is strictness", () => {
     const search = { kind: "native", format: "anthropic-messages", type: "web_search", value: {} } as const;
     const { body, fields } = encode({ tools: [search, { ...weather, strict: true }] });
-    expect(body["toolConfig"] as unknown).toEqual({ tools: [spec] });
+    expect(body["toolConfig"]).toEqual({ tools: [spec] });
     expect(fields).toEqual(["tools[0]", "tools[1].function.strict"]);
   });
 });
@@ -436,7 +436,7 @@ describe("reasoning at Bedrock", () => {
     ["an effort", GPT, { effort: "xhigh" }, { reasoning_effort: "high" }],
   ] as const)("%s is wished of %j with %j", (_, target, said, fields) => {
     const { body } = encode({ reasoning: { ...wish, ...said } }, target as ModelTarget);
-    expect(body["additionalModelRequestFields"] as unknown).toEqual(fields);
+    expect(body["additionalModelRequestFields"]).toEqual(fields);
   });
 
   test("keeps its budget below the maximum, and asks for one", () => {
@@ -444,7 +444,7 @@ describe("reasoning at Bedrock", () => {
       inferenceConfig: { maxTokens: 4_000 },
       additionalModelRequestFields: { thinking: { budget_tokens: 3_999 } },
     });
-    expect(encode({ reasoning: wish }).body["inferenceConfig"] as unknown).toEqual({ maxTokens: 64_000 });
+    expect(encode({ reasoning: wish }).body["inferenceConfig"]).toEqual({ maxTokens: 64_000 });
   });
 
   test.each([
@@ -512,8 +512,8 @@ describe("sampling at Bedrock", () => {
     ],
   ] as const)("of %j with %j", (target, said, config, own, named) => {
     const { body, fields } = encode({ ...all, ...said }, target as ModelTarget);
-    expect(body["inferenceConfig"] as unknown).toEqual(config);
-    expect(body["additionalModelRequestFields"] as unknown).toEqual(own);
+    expect(body["inferenceConfig"]).toEqual(config);
+    expect(body["additionalModelRequestFields"]).toEqual(own);
     expect(fields).toEqual([...named]);
   });
 
@@ -525,14 +525,14 @@ describe("sampling at Bedrock", () => {
       reasoning: wish,
       maxTokens: 4_000,
     });
-    expect(body["inferenceConfig"] as unknown).toEqual({ maxTokens: 4_000 });
+    expect(body["inferenceConfig"]).toEqual({ maxTokens: 4_000 });
     expect(fields).toEqual(["temperature", "top_p", "top_k"]);
     expect(encode({ temperature: 1, reasoning: wish, maxTokens: 4_000 }).fields).toEqual([]);
   });
 
   test("takes a temperature of at most 1", () => {
     const { body, fields } = encode({ temperature: 1.7 });
-    expect(body["inferenceConfig"] as unknown).toEqual({ temperature: 1 });
+    expect(body["inferenceConfig"]).toEqual({ temperature: 1 });
     expect(fields).toEqual(["temperature"]);
   });
 
@@ -551,7 +551,7 @@ describe("the rest of a request to Converse", () => {
   test("holds the answer to a schema", () => {
     const schema = { type: "object", properties: { a: { type: "string" } } };
     const outputFormat = { kind: "json-schema", name: null, description: "d", schema, strict: true } as const;
-    expect(encode({ outputFormat }).body["outputConfig"] as unknown).toEqual({
+    expect(encode({ outputFormat }).body["outputConfig"]).toEqual({
       textFormat: {
         type: "json_schema",
         structure: { jsonSchema: { schema: JSON.stringify(schema), name: "answer", description: "d" } },
@@ -567,12 +567,12 @@ describe("the rest of a request to Converse", () => {
     ["turbo", undefined, ["service_tier"]],
   ] as const)("has the tier %s", (serviceTier, wanted, named) => {
     const { body, fields } = encode({ serviceTier });
-    expect(body["serviceTier"] as unknown).toEqual(wanted);
+    expect(body["serviceTier"]).toEqual(wanted);
     expect(fields).toEqual([...named]);
   });
 
   test("has metadata that fits", () => {
-    expect(encode({ metadata: { team: "a/b" } }).body["requestMetadata"] as unknown).toEqual({ team: "a/b" });
+    expect(encode({ metadata: { team: "a/b" } }).body["requestMetadata"]).toEqual({ team: "a/b" });
     expect(encode({ metadata: { team: { deep: 1 } } }).fields).toEqual(["metadata"]);
   });
 
@@ -611,7 +611,7 @@ describe("the rest of a request to Converse", () => {
       messages: expect.anything(),
       guardrailConfig,
       additionalModelRequestFields: { top_k: 4, a: 1 },
-    } as never);
+    });
   });
 
   test("refuses several answers", () => {
