@@ -42,6 +42,11 @@ export function readStreams(folder: string): Recording[] {
   });
 }
 
+/** The lines of a folder's streams, one event each, without their framing. */
+export function readLines(folder: string): Recording[] {
+  return readFolder(folder).filter(({ name }) => name.endsWith(".chunks.txt"));
+}
+
 /** Answers of a folder that were not streamed. */
 export function readAnswers(folder: string): Recording[] {
   return readFolder(folder).filter(({ name }) => name.endsWith(".json"));

@@ -1,0 +1,129 @@
+import { fail } from "../../base/errors.ts";
+import type { MediaPart } from "../canonical/parts.ts";
+
+/** Converse's names of formats, by media type. */
+const FORMATS: Readonly<Record<MediaPart["kind"], Readonly<Record<string, string>>>> = {
+  image: {
+    "image/png": "png",
+    "image/jpeg": "jpeg",
+    "image/jpg": "jpeg",
+    "image/gif": "gif",
+    "image/webp": "webp",
+  },
+  video: {
+    "video/mp4": "mp4",
+    "video/quicktime": "mov",
+    "video/x-matroska": "mkv",
+    "video/webm": "webm",
+    "video/x-flv": "flv",
+    "video/mpeg": "mpeg",
+    "video/mpg": "mpg",
+    "video/x-ms-wmv": "wmv",
+    "video/3gpp": "three_gp",
+  },
+  audio: {
+    "audio/mpeg": "mp3",
+    "audio/mp3": "mp3",
+    "audio/wav": "wav",
+    "audio/x-wav": "wav",
+    "audio/aac": "aac",
+    "audio/flac": "flac",
+    "audio/ogg": "ogg",
+    "audio/opus": "opus",
+    "audio/mp4": "m4a",
+    "audio/webm": "webm",
+  },
+  file: {
+    "application/pdf": "pdf",
+    "text/csv": "csv",
+    "application/msword": "doc",
+    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": "docx",
+    "application/vnd.ms-excel": "xls",
+    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "xlsx",
+    "text/html": "html",
+    "text/plain": "txt",
+    "application/json": "txt",
+    "text/markdown": "md",
+  },
+};
+
+/** Endings of names whose format is called otherwise. */
+const ENDINGS: Readonly<Record<string, string>> = { jpg: "jpeg", htm: "html", "3gp": "three_gp" };
+
+/**
+ * A block of media. `field` names the part in errors, `chooseName` makes a document's name unique.
+ * @throws GatewayError `invalid_request` for what Bedrock cannot reach or does not read.
+ */
+export function encodeMedia(part: MediaPart, field: string, chooseName: (wanted: string) => string) {
+  const block = { format: readFormat(part, field), source: encodeSource(part, field) };
+  if (part.kind !== "file") return { [part.kind]: block };
+  return { document: { ...block, name: chooseName(part.name ?? "document") } };
+}
+
+function encodeSource(part: MediaPart, field: string) {
+  const { source } = part;
+  switch (source.kind) {
+    case "base64":
+      return { bytes: source.data };
+    case "text":
+      return part.kind === "file" ? { text: source.text } : refuse(field, "holds text; send it as a file");
+    case "url":
+      if (source.url.startsWith("s3://")) return { s3Location: { uri: source.url } };
+      return refuse(
+        field,
+        "is a URL, which this model's provider does not fetch; send the data itself as base64",
+      );
+    case "file-id":
+      return refuse(
+        field,
+        "is a file uploaded elsewhere, which this model's provider does not have; send the data itself as base64",
+      );
+  }
+}
+
+function readFormat(part: MediaPart, field: string): string {
+  const { source } = part;
+  const formats = FORMATS[part.kind];
+  const mediaType = source.kind === "file-id" ? null : source.mediaType?.split(";")[0]?.trim().toLowerCase();
+  const format = mediaType
+    ? formats[mediaType]
+    : source.kind === "url"
+      ? readEnding(source.url, formats)
+      : undefined;
+  if (format !== undefined) return format;
+  if (part.kind === "file" && mediaType?.startsWith("text/")) return "txt";
+  const known = [...new Set(Object.values(formats))].join(", ");
+  // A URL that is out of reach is the greater problem of the two.
+  if (source.kind === "url" || source.kind === "file-id") encodeSource(part, field);
+  return refuse(field, `has the media type ${mediaType ?? "unknown"}; this model's provider reads ${known}`);
+}
+
+function readEnding(url: string, formats: Readonly<Record<string, string>>): string | undefined {
+  const ending = /\.([a-z0-9]+)$/i.exec(url)?.[1]?.toLowerCase() ?? "";
+  const format = ENDINGS[ending] ?? ending;
+  return Object.values(formats).includes(format) ? format : undefined;
+}
+
+function refuse(field: string, problem: string): never {
+  return fail("invalid_request", `${field} ${problem}.`, { metadata: { field } });
+}
+
+const MAX_NAME_CHARS = 200;
+/** Room for a counter behind a name that is taken. */
+const COUNTER_CHARS = 8;
+
+/**
+ * Chooses documents' names for one request: letters, digits, single spaces, hyphens, parentheses and square brackets
+ * (API reference, DocumentBlock), and none twice, which Bedrock refuses.
+ */
+export function createDocumentNames(): (wanted: string) => string {
+  const taken = new Set<string>();
+  return (wanted) => {
+    const clean = wanted.replace(/[^A-Za-z0-9\-()[\]]+/g, " ").trim();
+    const base = clean.slice(0, MAX_NAME_CHARS - COUNTER_CHARS).trim() || "document";
+    let name = base;
+    for (let count = 2; taken.has(name); count++) name = `${base} (${count})`;
+    taken.add(name);
+    return name;
+  };
+}

@@ -1,0 +1,137 @@
+import { fail } from "../../base/errors.ts";
+import type { EncodedRequest, ModelTarget, Warning } from "../canonical/format.ts";
+import type { ConversationRequest, OutputFormat } from "../canonical/request.ts";
+import { asFields, type Fields } from "../json/fields.ts";
+import { encodeConversation } from "./encode-messages.ts";
+import { encodeSampling } from "./encode-sampling.ts";
+import { encodeTools } from "./encode-tools.ts";
+import type { Encoding } from "./encoding.ts";
+import { readFamily } from "./model-family.ts";
+import { planReasoning } from "./reasoning.ts";
+import { warnUnsupported } from "./warn-unsupported.ts";
+
+/**
+ * The body of a Converse or ConverseStream request; which of the two, the address says.
+ * @throws GatewayError `invalid_request` for several answers, and for media that Bedrock cannot reach or read.
+ */
+export function encodeRequest(request: ConversationRequest, target: ModelTarget): EncodedRequest {
+  if (request.n !== null && request.n > 1) {
+    fail("invalid_request", "n must be 1 for this model; send the request several times.", {
+      metadata: { field: "n" },
+    });
+  }
+  const warnings: Warning[] = [];
+  const encoding: Encoding = {
+    family: readFamily(target.name),
+    warn: (field, message) => warnings.push({ field, message }),
+  };
+  warnUnsupported(request, encoding);
+  const own = readOwnFields(request);
+  const plan = planReasoning(request, target, encoding);
+  const { system, messages } = encodeConversation(request, encoding);
+  const { toolConfig, modelFields: toolFields } = encodeTools(request, encoding);
+  const { inferenceConfig, modelFields: samplingFields } = encodeSampling(request, target, plan, encoding);
+  const modelFields = {
+    ...samplingFields,
+    ...toolFields,
+    ...plan.modelFields,
+    ...asFields(own["additionalModelRequestFields"]),
+  };
+  const body = {
+    messages,
+    ...(system.length === 0 ? {} : { system }),
+    ...(isEmpty(inferenceConfig) ? {} : { inferenceConfig }),
+    ...(toolConfig === null ? {} : { toolConfig }),
+    ...encodeOutputFormat(request.outputFormat, encoding),
+    ...encodeServiceTier(request.serviceTier, encoding),
+    ...encodeMetadata(request.metadata, encoding),
+    ...askForStopSequence(request, encoding),
+    ...own,
+    ...(isEmpty(modelFields) ? {} : { additionalModelRequestFields: modelFields }),
+  };
+  return { body, warnings };
+}
+
+function isEmpty(fields: Fields): boolean {
+  return Object.keys(fields).length === 0;
+}
+
+/** Fields of Converse that no other format has: guardrails, latency, prompt variables. */
+const OWN_FIELDS = [
+  "additionalModelRequestFields",
+  "additionalModelResponseFieldPaths",
+  "guardrailConfig",
+  "performanceConfig",
+  "promptVariables",
+  "requestMetadata",
+];
+
+function readOwnFields({ extras }: ConversationRequest): Fields {
+  if (extras?.format !== "bedrock-converse") return {};
+  return Object.fromEntries(
+    OWN_FIELDS.flatMap((name) => (name in extras.fields ? [[name, extras.fields[name]]] : [])),
+  );
+}
+
+const DEFAULT_SCHEMA_NAME = "answer";
+
+function encodeOutputFormat(format: OutputFormat | null, { warn }: Encoding): Fields {
+  switch (format?.kind) {
+    case "json-schema": {
+      const jsonSchema = {
+        schema: JSON.stringify(format.schema),
+        name: format.name ?? DEFAULT_SCHEMA_NAME,
+        ...(format.description ? { description: format.description } : {}),
+      };
+      return { outputConfig: { textFormat: { type: "json_schema", structure: { jsonSchema } } } };
+    }
+    case "json":
+      warn("response_format", "This provider holds answers to a JSON Schema only; it was left out.");
+      return {};
+    case "native":
+      warn("response_format", "Another provider's format was left out.");
+      return {};
+    default:
+      return {};
+  }
+}
+
+/** Clients' words for tiers, as Bedrock's. */
+const TIERS: Readonly<Record<string, string>> = {
+  default: "default",
+  standard: "default",
+  standard_only: "default",
+  flex: "flex",
+  priority: "priority",
+  reserved: "reserved",
+};
+
+function encodeServiceTier(tier: string | null, { warn }: Encoding): Fields {
+  if (tier === null || tier === "auto") return {};
+  const type = TIERS[tier];
+  if (type !== undefined) return { serviceTier: { type } };
+  warn("service_tier", `This provider has no tier "${tier}"; it was left out.`);
+  return {};
+}
+
+const MAX_METADATA = 16;
+/** Keys and values of request metadata (API reference, Converse, `requestMetadata`). */
+const METADATA_TEXT = /^[a-zA-Z0-9\s:_@$#=/+,.-]{0,256}$/;
+
+function encodeMetadata(metadata: ConversationRequest["metadata"], { warn }: Encoding): Fields {
+  const entries = Object.entries(metadata ?? {});
+  if (entries.length === 0) return {};
+  const fits = entries.every(
+    ([key, value]) =>
+      key !== "" && METADATA_TEXT.test(key) && typeof value === "string" && METADATA_TEXT.test(value),
+  );
+  if (fits && entries.length <= MAX_METADATA) return { requestMetadata: metadata };
+  warn("metadata", "This provider takes up to 16 short texts of letters and digits; it was left out.");
+  return {};
+}
+
+/** Claude says which stop sequence it ran into, if asked. */
+function askForStopSequence(request: ConversationRequest, { family }: Encoding): Fields {
+  if (family !== "claude" || request.stop.length === 0) return {};
+  return { additionalModelResponseFieldPaths: [request.stream ? "/delta/stop_sequence" : "/stop_sequence"] };
+}

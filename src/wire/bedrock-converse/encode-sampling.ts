@@ -1,0 +1,103 @@
+import type { ModelTarget } from "../canonical/format.ts";
+import type { ConversationRequest } from "../canonical/request.ts";
+import type { Fields } from "../json/fields.ts";
+import type { Encoding } from "./encoding.ts";
+import { thinksAdaptively } from "./model-family.ts";
+import type { ReasoningPlan } from "./reasoning.ts";
+
+/** How tokens are chosen, and how many. */
+export interface EncodedSampling {
+  readonly inferenceConfig: Fields;
+  /** What only the model's own API says about it. */
+  readonly modelFields: Fields;
+}
+
+/** Claude takes a `top_p` from here on while it thinks. */
+const MIN_THINKING_TOP_P = 0.95;
+
+/** The sampling fields as far as Converse and the model behind it take them; what they do not is named. */
+export function encodeSampling(
+  request: ConversationRequest,
+  target: ModelTarget,
+  plan: ReasoningPlan,
+  encoding: Encoding,
+): EncodedSampling {
+  const { temperature, topP, topK } = chooseSampling(request, target, plan, encoding);
+  const maxTokens = plan.maxTokens ?? request.maxTokens;
+  const stop = chooseStops(request.stop, encoding);
+  return {
+    inferenceConfig: {
+      ...(maxTokens === null ? {} : { maxTokens }),
+      ...(temperature === null ? {} : { temperature }),
+      ...(topP === null ? {} : { topP }),
+      ...(stop.length === 0 ? {} : { stopSequences: stop }),
+    },
+    modelFields: topK === null ? {} : encodeTopK(topK, encoding),
+  };
+}
+
+interface Sampling {
+  readonly temperature: number | null;
+  readonly topP: number | null;
+  readonly topK: number | null;
+}
+
+function chooseSampling(
+  request: ConversationRequest,
+  target: ModelTarget,
+  plan: ReasoningPlan,
+  encoding: Encoding,
+): Sampling {
+  const { warn } = encoding;
+  const drop = (field: string, value: number | null, why: string): null => {
+    if (value !== null) warn(field, `${why}; it was left out.`);
+    return null;
+  };
+  const temperature = limitTemperature(request.temperature, encoding);
+  const { topP, topK } = request;
+  if (encoding.family !== "claude") return { temperature, topP, topK };
+  if (thinksAdaptively(target)) {
+    const why = "This model chooses its tokens itself";
+    return {
+      temperature: drop("temperature", temperature, why),
+      topP: drop("top_p", topP, why),
+      topK: drop("top_k", topK, why),
+    };
+  }
+  if (plan.thinks) {
+    const why = "This model does not take it while it reasons";
+    return {
+      temperature: temperature === 1 ? 1 : drop("temperature", temperature, why),
+      topP:
+        topP !== null && topP >= MIN_THINKING_TOP_P && temperature === null ? topP : drop("top_p", topP, why),
+      topK: drop("top_k", topK, why),
+    };
+  }
+  const takesBoth = temperature === null || topP === null;
+  return {
+    temperature,
+    topP: takesBoth ? topP : drop("top_p", topP, "This model does not take it beside temperature"),
+    topK,
+  };
+}
+
+/** Clients say 0 to 2, Converse 0 to 1. */
+function limitTemperature(temperature: number | null, { warn }: Encoding): number | null {
+  if (temperature === null || temperature <= 1) return temperature;
+  warn("temperature", "This provider takes at most 1; it was set to 1.");
+  return 1;
+}
+
+function encodeTopK(topK: number, { family, warn }: Encoding): Fields {
+  if (family === "claude") return { top_k: topK };
+  if (family === "nova") return { inferenceConfig: { topK } };
+  warn("top_k", "This model does not take it; it was left out.");
+  return {};
+}
+
+/** Blank ones are refused. */
+function chooseStops(stop: readonly string[], { warn }: Encoding): readonly string[] {
+  const chosen = stop.filter((sequence) => sequence.trim() !== "");
+  if (chosen.length < stop.length) warn("stop", "Stop sequences of blanks were left out.");
+  return chosen;
+}

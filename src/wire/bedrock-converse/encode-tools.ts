@@ -1,0 +1,151 @@
+import type {
+  ConversationRequest,
+  CustomTool,
+  FunctionTool,
+  Tool,
+  ToolChoice,
+} from "../canonical/request.ts";
+import type { Fields } from "../json/fields.ts";
+import { encodeCachePoint } from "./encode-cache-point.ts";
+import type { Encoding } from "./encoding.ts";
+
+/** Tools as Converse takes them. */
+export interface EncodedTools {
+  /** Null where there are none. */
+  readonly toolConfig: Fields | null;
+  /** What only the model's own API says about them. */
+  readonly modelFields: Fields;
+}
+
+const NO_TOOLS: EncodedTools = { toolConfig: null, modelFields: {} };
+const ANYTHING: Fields = { type: "object", properties: {} };
+const FREE_TEXT: Fields = {
+  type: "object",
+  properties: { input: { type: "string" } },
+  required: ["input"],
+};
+
+/**
+ * The tools and the choice between them. A conversation with tool calls must have tools, so where the client sent none
+ * those that were called are named.
+ */
+export function encodeTools(request: ConversationRequest, encoding: Encoding): EncodedTools {
+  const { toolChoice } = request;
+  const called = listCalledTools(request);
+  const tools = request.tools.flatMap((tool, at) =>
+    isChosen(tool, toolChoice) ? encodeTool(tool, at, encoding) : [],
+  );
+  const hasTools = tools.length > 0;
+  if (toolChoice?.kind === "none" && hasTools) {
+    if (called.length === 0) return NO_TOOLS;
+    encoding.warn("tool_choice", "Tools cannot be forbidden once one was called; the model may call one.");
+  }
+  if (!hasTools && called.length === 0) return NO_TOOLS;
+  if (!hasTools) return { toolConfig: { tools: called.map(standIn) }, modelFields: {} };
+  return withChoice(tools, request, encoding);
+}
+
+function listCalledTools(request: ConversationRequest): string[] {
+  const parts = request.messages.flatMap((message) => message.parts);
+  return [...new Set(parts.flatMap((part) => (part.kind === "tool-call" ? [part.name] : [])))];
+}
+
+function standIn(name: string): Fields {
+  return { toolSpec: { name, description: "No longer offered.", inputSchema: { json: ANYTHING } } };
+}
+
+function isChosen(tool: Tool, choice: ToolChoice | null): boolean {
+  return choice?.kind !== "allowed" || tool.kind === "native" || choice.names.includes(tool.name);
+}
+
+function encodeTool(tool: Tool, at: number, encoding: Encoding): Fields[] {
+  if (tool.kind === "native") {
+    if (tool.format === "bedrock-converse") return [tool.value];
+    encoding.warn(`tools[${at}]`, `The tool "${tool.type}" was left out: another provider runs it.`);
+    return [];
+  }
+  const spec = {
+    name: tool.name,
+    ...(tool.description ? { description: tool.description } : {}),
+    inputSchema: { json: tool.kind === "function" ? encodeSchema(tool.parameters) : FREE_TEXT },
+  };
+  warnOfTool(tool, at, encoding);
+  // Nova takes cache points in system and messages only.
+  const mark = encoding.family === "claude" ? tool.cache : undefined;
+  return [{ toolSpec: spec }, ...(mark === undefined ? [] : encodeCachePoint(mark, encoding))];
+}
+
+function warnOfTool(tool: FunctionTool | CustomTool, at: number, { warn }: Encoding): void {
+  if (tool.kind === "custom") {
+    warn(
+      `tools[${at}]`,
+      `"${tool.name}" takes free text; it was sent as a function with one string, "input".`,
+    );
+  } else if (tool.strict === true) {
+    // Converse knows the field, but Claude Sonnet 5, for one, refuses it behind it.
+    warn(
+      `tools[${at}].function.strict`,
+      "Not every model of this provider holds to a schema strictly; it was left out.",
+    );
+  }
+}
+
+/** The one place for what a schema must become for Bedrock's models. */
+function encodeSchema(schema: Fields | null): Fields {
+  return schema === null ? ANYTHING : schema["type"] === undefined ? { type: "object", ...schema } : schema;
+}
+
+function withChoice(tools: Fields[], request: ConversationRequest, encoding: Encoding): EncodedTools {
+  const choice = encodeChoice(request.toolChoice, encoding);
+  if (request.parallelToolCalls !== false) {
+    return {
+      toolConfig: { tools, ...(choice === null ? {} : { toolChoice: choice.converse }) },
+      modelFields: {},
+    };
+  }
+  if (encoding.family === "claude") {
+    // Converse has no such field, and refuses its own choice beside the model's.
+    const own = { ...(choice?.claude ?? { type: "auto" }), disable_parallel_tool_use: true };
+    return { toolConfig: { tools }, modelFields: { tool_choice: own } };
+  }
+  encoding.warn("parallel_tool_calls", "This model may call several tools at once.");
+  return {
+    toolConfig: { tools, ...(choice === null ? {} : { toolChoice: choice.converse }) },
+    modelFields: {},
+  };
+}
+
+interface EncodedChoice {
+  readonly converse: Fields;
+  /** The same in the words of Claude's own API. */
+  readonly claude: Fields;
+}
+
+const ANY: EncodedChoice = { converse: { any: {} }, claude: { type: "any" } };
+
+/** Null for the model's own choice, which some models do not let one say. */
+function encodeChoice(choice: ToolChoice | null, { warn }: Encoding): EncodedChoice | null {
+  switch (choice?.kind) {
+    case "required":
+      return ANY;
+    case "allowed":
+      return choice.required ? ANY : null;
+    case "tool":
+      return { converse: { tool: { name: choice.name } }, claude: { type: "tool", name: choice.name } };
+    case "native":
+      warn("tool_choice", "Another provider's choice of tools was left out; the model chooses.");
+      return null;
+    default:
+      return null;
+  }
+}
+
+/** Whether the request makes the model call a tool. */
+export function forcesTool({ tools, toolChoice }: ConversationRequest): boolean {
+  if (tools.length === 0 || toolChoice === null) return false;
+  return (
+    toolChoice.kind === "required" ||
+    toolChoice.kind === "tool" ||
+    (toolChoice.kind === "allowed" && toolChoice.required)
+  );
+}

@@ -1,0 +1,32 @@
+import type { Finish, FinishReason } from "../canonical/answer.ts";
+
+/** Stop reasons of Converse, and those of Claude that it passes through. */
+const KNOWN: Readonly<Record<string, FinishReason>> = {
+  end_turn: "stop",
+  stop_sequence: "stop-sequence",
+  max_tokens: "length",
+  model_context_window_exceeded: "length",
+  tool_use: "tool-calls",
+  content_filtered: "content-filter",
+  guardrail_intervened: "content-filter",
+  refusal: "refusal",
+  pause_turn: "pause",
+};
+
+/** Reasons that mean the model wrote something that is no answer. */
+const FAILED = new Set(["malformed_model_output", "malformed_tool_use"]);
+
+/** Whether a stop reason means that the generation failed. */
+export function isFailedFinish(reason: string): boolean {
+  return FAILED.has(reason);
+}
+
+/** A stop reason in the hub's words: tool calls wherever there were any, a plain stop for what nobody knows. */
+export function readFinish(native: string, hasToolCalls: boolean, stopSequence: unknown): Finish {
+  const known = KNOWN[native] ?? "stop";
+  return {
+    reason: hasToolCalls && known === "stop" ? "tool-calls" : known,
+    native,
+    stopSequence: typeof stopSequence === "string" ? stopSequence : null,
+  };
+}

@@ -1,0 +1,21 @@
+import type { ConversationRequest } from "../canonical/request.ts";
+import type { Encoding } from "./encoding.ts";
+
+/** Names what was asked for and has no place in Converse. */
+export function warnUnsupported(request: ConversationRequest, { warn }: Encoding): void {
+  const asked: readonly (readonly [string, boolean])[] = [
+    ["frequency_penalty", Boolean(request.frequencyPenalty)],
+    ["presence_penalty", Boolean(request.presencePenalty)],
+    ["seed", request.seed !== null],
+    ["logit_bias", request.logitBias !== null && Object.keys(request.logitBias).length > 0],
+    ["logprobs", request.logprobs !== null],
+    ["verbosity", request.verbosity !== null],
+    ["user", request.user !== null],
+    ["prompt_cache_key", request.promptCacheKey !== null],
+  ];
+  for (const [field, isAsked] of asked)
+    if (isAsked) warn(field, "This provider does not take it; it was left out.");
+  const { extras } = request;
+  if (extras === undefined || extras.format === "bedrock-converse") return;
+  for (const field in extras.fields) warn(field, "This provider does not know it; it was left out.");
+}

@@ -1,0 +1,7 @@
+import type { UpstreamCodec } from "../canonical/format.ts";
+import { decodeAnswer } from "./decode-answer.ts";
+import { encodeRequest } from "./encode-request.ts";
+import { createReader } from "./read-stream.ts";
+
+/** Cohere's chat, version 2 (`POST /v2/chat`). */
+export const cohereChat: UpstreamCodec = { encodeRequest, decodeAnswer, createReader };

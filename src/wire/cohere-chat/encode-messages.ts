@@ -1,0 +1,173 @@
+import { fail } from "../../base/errors.ts";
+import type { Warning } from "../canonical/format.ts";
+import type { MediaPart, Part, ReasoningPart, ToolCallPart, ToolResultPart } from "../canonical/parts.ts";
+import type { Message } from "../canonical/request.ts";
+import type { Fields } from "../json/fields.ts";
+
+/** What the encoding of messages depends on. */
+export interface MessageRules {
+  /** The model thinks, and has its thoughts as content; others plan their tool calls. */
+  readonly thinks: boolean;
+  readonly warn: (field: Warning["field"], message: string) => void;
+}
+
+/** Rules, and a place to say that reasoning was left out, which is named once for all. */
+interface Encoding extends MessageRules {
+  readonly noteReasoning: () => void;
+}
+
+/**
+ * Messages as Cohere takes them: one for each tool result, none empty. Images of tool results follow the results as the
+ * user's, because only users have images here.
+ * @throws GatewayError `invalid_request` for media that Cohere does not read.
+ */
+export function encodeMessages(messages: readonly Message[], rules: MessageRules): Fields[] {
+  const encoded: Fields[] = [];
+  let images: Fields[] = [];
+  let reasoningLeftOut = false;
+  const encoding: Encoding = {
+    ...rules,
+    noteReasoning: () => {
+      reasoningLeftOut = true;
+    },
+  };
+  const flushImages = (): void => {
+    if (images.length > 0) encoded.push({ role: "user", content: images });
+    images = [];
+  };
+  for (const [at, message] of messages.entries()) {
+    const results = message.parts.filter((part) => part.kind === "tool-result");
+    if (results.length === 0) flushImages();
+    for (const [place, result] of results.entries()) {
+      const field = `messages[${at}].content[${place}]`;
+      encoded.push(encodeResult(result, field, encoding));
+      images.push(...listImages(result.content, `${field}.content`));
+    }
+    const others = message.parts.filter((part) => part.kind !== "tool-result");
+    if (others.length === 0) continue;
+    flushImages();
+    encoded.push(...encodeMessage({ ...message, parts: others }, at, encoding));
+  }
+  flushImages();
+  if (reasoningLeftOut) rules.warn("messages", "Reasoning that this model has no use for was left out.");
+  return encoded;
+}
+
+function encodeMessage(message: Message, at: number, encoding: Encoding): Fields[] {
+  if (message.role === "assistant") return encodeAssistant(message, at, encoding);
+  const content = message.parts.flatMap((part, place) =>
+    encodeSaid(part, `messages[${at}].content[${place}]`, encoding),
+  );
+  if (content.length === 0) return [];
+  const role = message.role === "user" || message.role === "tool" ? "user" : "system";
+  return [{ role, content: unwrapText(content) }];
+}
+
+/** A part of what a user or system says. */
+function encodeSaid(part: Part, field: string, encoding: Encoding): Fields[] {
+  switch (part.kind) {
+    case "text":
+    case "refusal":
+      return encodeText(part.text);
+    case "image":
+    case "audio":
+    case "video":
+    case "file":
+      return [encodeMedia(part, field)];
+    default:
+      return leaveOut(part, field, encoding);
+  }
+}
+
+function encodeAssistant(message: Message, at: number, encoding: Encoding): Fields[] {
+  const calls = message.parts.filter((part) => part.kind === "tool-call").map(encodeCall);
+  const reasoning = message.parts.filter((part) => part.kind === "reasoning").filter(isOwn);
+  const saysPlan = !encoding.thinks && calls.length > 0;
+  const content = message.parts.flatMap((part, place): Fields[] => {
+    const field = `messages[${at}].content[${place}]`;
+    if (part.kind === "tool-call") return [];
+    if (part.kind === "text" || part.kind === "refusal") return encodeText(part.text);
+    if (part.kind !== "reasoning") return leaveOut(part, field, encoding);
+    if (isOwn(part) && encoding.thinks) return [{ type: "thinking", thinking: part.text }];
+    if (!isOwn(part) || !saysPlan) encoding.noteReasoning();
+    return [];
+  });
+  if (content.length === 0 && calls.length === 0) return [];
+  const plan = reasoning.map((part) => part.text).join("");
+  return [
+    {
+      role: "assistant",
+      ...(content.length === 0 ? {} : { content: unwrapText(content) }),
+      ...(saysPlan && plan !== "" ? { tool_plan: plan } : {}),
+      ...(calls.length === 0 ? {} : { tool_calls: calls }),
+    },
+  ];
+}
+
+/** Reasoning that may be Cohere's: its own bears no proof. */
+function isOwn(part: ReasoningPart): boolean {
+  return part.origin === null && part.signature === null && part.encrypted === null && part.text !== "";
+}
+
+function encodeCall(part: ToolCallPart): Fields {
+  const text = part.tool === "custom" ? JSON.stringify({ input: part.arguments }) : part.arguments;
+  return {
+    id: part.id,
+    type: "function",
+    function: { name: part.name, arguments: text.trim() === "" ? "{}" : text },
+  };
+}
+
+function encodeResult(part: ToolResultPart, field: string, encoding: Encoding): Fields {
+  const texts = part.content.flatMap((inner, at): string[] => {
+    const place = `${field}.content[${at}]`;
+    if (inner.kind === "text" || inner.kind === "refusal") return [inner.text];
+    if (inner.kind === "image") return [];
+    if (inner.kind === "file" && inner.source.kind === "text") return [inner.source.text];
+    if (inner.kind === "file" || inner.kind === "audio" || inner.kind === "video") encodeMedia(inner, place);
+    leaveOut(inner, place, encoding);
+    return [];
+  });
+  return { role: "tool", tool_call_id: part.callId, content: texts.join("\n") };
+}
+
+function listImages(parts: readonly Part[], field: string): Fields[] {
+  return parts.flatMap((part, at) => (part.kind === "image" ? [encodeMedia(part, `${field}[${at}]`)] : []));
+}
+
+/** An image, or a document that is text. */
+function encodeMedia(part: MediaPart, field: string): Fields {
+  const { source } = part;
+  if (part.kind === "file" && source.kind === "text") {
+    return { type: "text", text: part.name ? `${part.name}\n\n${source.text}` : source.text };
+  }
+  if (part.kind !== "image")
+    refuse(field, `is ${part.kind}, which this model's provider does not read; send text or images`);
+  const detail = part.detail === "low" || part.detail === "high" ? { detail: part.detail } : {};
+  if (source.kind === "url") return { type: "image_url", image_url: { url: source.url, ...detail } };
+  if (source.kind !== "base64") refuse(field, "is not here; send the image itself as base64");
+  return {
+    type: "image_url",
+    image_url: { url: `data:${source.mediaType};base64,${source.data}`, ...detail },
+  };
+}
+
+function refuse(field: string, problem: string): never {
+  return fail("invalid_request", `${field} ${problem}.`, { metadata: { field } });
+}
+
+function leaveOut(part: Part, field: string, { warn }: Encoding): [] {
+  const what = part.kind === "native" ? part.type : part.kind;
+  warn(field, `The ${what} was left out: this model's provider takes none here.`);
+  return [];
+}
+
+function encodeText(text: string): Fields[] {
+  return text.trim() === "" ? [] : [{ type: "text", text }];
+}
+
+/** A text that stands alone, in the short form. */
+function unwrapText(content: readonly Fields[]): unknown {
+  const [only] = content;
+  return content.length === 1 && only?.["type"] === "text" ? only["text"] : content;
+}

@@ -1,0 +1,139 @@
+import { fail } from "../../base/errors.ts";
+import type { EncodedRequest, ModelTarget, Warning } from "../canonical/format.ts";
+import type { ConversationRequest, OutputFormat, ReasoningWish } from "../canonical/request.ts";
+import type { Fields } from "../json/fields.ts";
+import { encodeMessages } from "./encode-messages.ts";
+import { encodeTools } from "./encode-tools.ts";
+
+type Warn = (field: Warning["field"], message: string) => void;
+
+/**
+ * The body of a chat request.
+ * @throws GatewayError `invalid_request` for several answers, and for media that Cohere does not read.
+ */
+export function encodeRequest(request: ConversationRequest, target: ModelTarget): EncodedRequest {
+  if (request.n !== null && request.n > 1) {
+    fail("invalid_request", "n must be 1 for this model; send the request several times.", {
+      metadata: { field: "n" },
+    });
+  }
+  const warnings: Warning[] = [];
+  const warn: Warn = (field, message) => warnings.push({ field, message });
+  warnUnsupported(request, warn);
+  const thinks = target.reasoning !== null;
+  const body = {
+    model: target.name,
+    messages: encodeMessages(request.messages, { thinks, warn }),
+    stream: request.stream,
+    ...encodeTools(request, warn),
+    ...encodeOutputFormat(request, warn),
+    ...encodeSampling(request, warn),
+    ...(request.logprobs === null ? {} : { logprobs: true }),
+    ...encodeThinking(request.reasoning, request.maxTokens, target, warn),
+    ...readOwnFields(request),
+  };
+  return { body, warnings };
+}
+
+/** Fields of Cohere that no other format has. */
+const OWN_FIELDS = ["citation_options", "documents", "priority", "safety_mode"];
+
+function readOwnFields({ extras }: ConversationRequest): Fields {
+  if (extras?.format !== "cohere-chat") return {};
+  return Object.fromEntries(
+    OWN_FIELDS.flatMap((name) => (name in extras.fields ? [[name, extras.fields[name]]] : [])),
+  );
+}
+
+function warnUnsupported(request: ConversationRequest, warn: Warn): void {
+  const asked: readonly (readonly [string, boolean])[] = [
+    ["logit_bias", request.logitBias !== null && Object.keys(request.logitBias).length > 0],
+    ["top_logprobs", Boolean(request.logprobs?.top)],
+    ["verbosity", request.verbosity !== null],
+    [
+      "service_tier",
+      request.serviceTier !== null && request.serviceTier !== "auto" && request.serviceTier !== "default",
+    ],
+    ["user", request.user !== null],
+    ["metadata", request.metadata !== null && Object.keys(request.metadata).length > 0],
+    ["prompt_cache_key", request.promptCacheKey !== null],
+  ];
+  for (const [field, isAsked] of asked)
+    if (isAsked) warn(field, "This provider does not take it; it was left out.");
+  const { extras } = request;
+  if (extras === undefined || extras.format === "cohere-chat") return;
+  for (const field in extras.fields) warn(field, "This provider does not know it; it was left out.");
+}
+
+const MAX_STOPS = 5;
+
+/** The sampling fields, within the ranges of the API reference. */
+function encodeSampling(request: ConversationRequest, warn: Warn): Fields {
+  const limit = (field: string, value: number | null, low: number, high: number): number | null => {
+    if (value === null || (value >= low && value <= high)) return value;
+    const limited = Math.min(Math.max(value, low), high);
+    warn(field, `This provider takes ${low} to ${high}; it was set to ${limited}.`);
+    return limited;
+  };
+  const stop = request.stop.filter((sequence) => sequence !== "");
+  if (stop.length > MAX_STOPS)
+    warn("stop", `This provider takes ${MAX_STOPS} stop sequences; the others were left out.`);
+  return withoutNulls({
+    max_tokens: request.maxTokens,
+    temperature: limit("temperature", request.temperature, 0, 1),
+    // Both ends are left out of Cohere's range; the nearest is as good.
+    p: request.topP === null ? null : Math.min(Math.max(request.topP, 0.01), 0.99),
+    k: limit("top_k", request.topK, 0, 500),
+    frequency_penalty: limit("frequency_penalty", request.frequencyPenalty, 0, 1),
+    presence_penalty: limit("presence_penalty", request.presencePenalty, 0, 1),
+    seed: limit("seed", request.seed, 0, Number.MAX_SAFE_INTEGER),
+    stop_sequences: stop.length === 0 ? null : stop.slice(0, MAX_STOPS),
+  });
+}
+
+function withoutNulls(fields: Fields): Fields {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
+}
+
+function encodeOutputFormat({ outputFormat, tools }: ConversationRequest, warn: Warn): Fields {
+  if (outputFormat === null || outputFormat.kind === "text") return {};
+  if (outputFormat.kind === "native") {
+    warn("response_format", "Another provider's format was left out.");
+    return {};
+  }
+  if (tools.length > 0) {
+    warn("response_format", "This provider takes no format beside tools; it was left out.");
+    return {};
+  }
+  return { response_format: { type: "json_object", ...encodeAnswerSchema(outputFormat) } };
+}
+
+/** The one place for what an answer's schema must become for Cohere's models. */
+function encodeAnswerSchema(format: OutputFormat): Fields {
+  return format.kind === "json-schema" ? { json_schema: format.schema } : {};
+}
+
+/** Budgets for efforts, Cohere knowing only budgets. Tokens; without one the model thinks as long as it likes. */
+const BUDGETS: Readonly<Record<string, number>> = { minimal: 512, low: 2048, medium: 8192 };
+
+function encodeThinking(
+  wish: ReasoningWish | null,
+  maxTokens: number | null,
+  { reasoning }: ModelTarget,
+  warn: Warn,
+): Fields {
+  if (wish === null) return {};
+  const isOff = wish.enabled === false || wish.effort === "none";
+  if (reasoning === null) {
+    if (!isOff) warn("reasoning", "This model does not reason; it was left out.");
+    return {};
+  }
+  if (isOff) return { thinking: { type: "disabled" } };
+  const wanted = wish.budgetTokens ?? BUDGETS[wish.effort ?? ""] ?? null;
+  if (wanted === null)
+    return wish.enabled || wish.effort !== null || wish.adaptive ? { thinking: { type: "enabled" } } : {};
+  const budget = maxTokens === null ? wanted : Math.max(1, Math.min(wanted, maxTokens - 1));
+  if (wish.budgetTokens !== null && budget !== wanted)
+    warn("reasoning", `The budget was set to ${budget} tokens, below max_tokens.`);
+  return { thinking: { type: "enabled", token_budget: budget } };
+}

@@ -1,0 +1,84 @@
+import type { Warning } from "../canonical/format.ts";
+import type { ConversationRequest, FunctionTool, Tool, ToolChoice } from "../canonical/request.ts";
+import { asFields, type Fields } from "../json/fields.ts";
+
+type Warn = (field: Warning["field"], message: string) => void;
+
+const NO_ARGUMENTS: Fields = { type: "object", properties: {} };
+const FREE_TEXT: Fields = {
+  type: "object",
+  properties: { input: { type: "string" } },
+  required: ["input"],
+};
+
+/** The tools and the choice between them; {} without tools. Cohere cannot name one, so of a choice only its members are sent. */
+export function encodeTools(
+  { tools, toolChoice, parallelToolCalls }: ConversationRequest,
+  warn: Warn,
+): Fields {
+  const encoded = tools.flatMap((tool, at) => (isChosen(tool, toolChoice) ? encodeTool(tool, at, warn) : []));
+  if (encoded.length === 0) return {};
+  if (parallelToolCalls === false) warn("parallel_tool_calls", "This model may call several tools at once.");
+  return { tools: encoded, ...encodeStrictness(tools, warn), ...encodeChoice(toolChoice, warn) };
+}
+
+function isChosen(tool: Tool, choice: ToolChoice | null): boolean {
+  if (choice?.kind !== "tool" && choice?.kind !== "allowed") return true;
+  const names = choice.kind === "tool" ? [choice.name] : choice.names;
+  return tool.kind !== "native" && names.includes(tool.name);
+}
+
+function encodeTool(tool: Tool, at: number, warn: Warn): Fields[] {
+  if (tool.kind === "native") {
+    warn(`tools[${at}]`, `The tool "${tool.type}" was left out: another provider runs it.`);
+    return [];
+  }
+  if (tool.kind === "custom") {
+    warn(
+      `tools[${at}]`,
+      `"${tool.name}" takes free text; it was sent as a function with one string, "input".`,
+    );
+  }
+  const { name, description } = tool;
+  const parameters = tool.kind === "custom" ? FREE_TEXT : encodeSchema(tool.parameters);
+  return [{ type: "function", function: { name, ...(description ? { description } : {}), parameters } }];
+}
+
+/** The one place for what a tool's schema must become for Cohere's models. */
+function encodeSchema(schema: Fields | null): Fields {
+  return schema ?? NO_ARGUMENTS;
+}
+
+/** Cohere is strict with all tools or with none, and only where each has a required parameter. */
+function encodeStrictness(tools: readonly Tool[], warn: Warn): Fields {
+  const functions = tools.filter((tool) => tool.kind === "function");
+  if (!functions.some((tool) => tool.strict === true)) return {};
+  if (functions.length === tools.length && functions.every(canBeStrict)) return { strict_tools: true };
+  warn(
+    "tools",
+    "This provider is strict with all tools or none, and only with required parameters; strict was left out.",
+  );
+  return {};
+}
+
+function canBeStrict({ strict, parameters }: FunctionTool): boolean {
+  const required = asFields(parameters)?.["required"];
+  return strict === true && Array.isArray(required) && required.length > 0;
+}
+
+function encodeChoice(choice: ToolChoice | null, warn: Warn): Fields {
+  switch (choice?.kind) {
+    case "none":
+      return { tool_choice: "NONE" };
+    case "required":
+    case "tool":
+      return { tool_choice: "REQUIRED" };
+    case "allowed":
+      return choice.required ? { tool_choice: "REQUIRED" } : {};
+    case "native":
+      warn("tool_choice", "Another provider's choice of tools was left out; the model chooses.");
+      return {};
+    default:
+      return {};
+  }
+}
