@@ -1,0 +1,169 @@
+import { createHash } from "node:crypto";
+import { asFields, type Fields } from "../json/fields.ts";
+import type { AnswerEvent, PartDelta } from "./answer.ts";
+import type { Warning } from "./format.ts";
+import type { FormatName, Part, ToolCallPart } from "./parts.ts";
+import type { ConversationRequest, CustomTool, FunctionTool, Tool, ToolChoice } from "./request.ts";
+
+/** A tool as the client knows it. */
+interface ClientTool {
+  readonly name: string;
+  readonly namespace: string | null;
+  readonly tool: "function" | "custom";
+}
+
+/** A request whose tools a target takes, and the way back for the answer. */
+export interface FlatRequest {
+  readonly request: ConversationRequest;
+  /** Tools that the target knows as something else, by the name they have there. */
+  readonly renamed: ReadonlyMap<string, ClientTool>;
+  readonly warnings: readonly Warning[];
+}
+
+/** What a tool's name may be wherever nobody says otherwise. */
+const COMMON_NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
+/** Formats that group tools, take free text for them, and name them as they like. */
+const TAKES_GROUPS: ReadonlySet<FormatName> = new Set(["openai-responses"]);
+const TAKES_FREE_TEXT: ReadonlySet<FormatName> = new Set(["openai-responses", "openai-chat"]);
+const TAKES_ANY_NAME: ReadonlySet<FormatName> = new Set(["openai-responses", "openai-chat"]);
+
+/**
+ * Puts tools as the target can have them: out of their groups, with a name that fits, as functions where it knows no
+ * free text. Calls in the history follow. What had nothing of it stays as it is.
+ */
+export function flattenTools(request: ConversationRequest, format: FormatName): FlatRequest {
+  if (TAKES_GROUPS.has(format)) return { request, renamed: new Map(), warnings: [] };
+  const naming = createNaming(format);
+  const warnings: Warning[] = [];
+  const tools = request.tools.map((tool, at) => flattenTool(tool, `tools[${at}]`, naming, warnings));
+  const messages = request.messages.map((message) => ({
+    ...message,
+    parts: message.parts.map((part) => flattenPart(part, naming)),
+  }));
+  if (naming.renamed.size === 0) return { request, renamed: naming.renamed, warnings };
+  const toolChoice = flattenChoice(request.toolChoice, naming.renamed);
+  return { request: { ...request, tools, messages, toolChoice }, renamed: naming.renamed, warnings };
+}
+
+interface Naming {
+  readonly takesFreeText: boolean;
+  readonly renamed: Map<string, ClientTool>;
+  /** The name in the target's format. */
+  nameOf(tool: ClientTool): string;
+}
+
+function createNaming(format: FormatName): Naming {
+  const takesFreeText = TAKES_FREE_TEXT.has(format);
+  const renamed = new Map<string, ClientTool>();
+  return {
+    takesFreeText,
+    renamed,
+    nameOf(tool) {
+      const full = tool.namespace === null ? tool.name : `${tool.namespace}__${tool.name}`;
+      const fits = (tool.namespace === null && TAKES_ANY_NAME.has(format)) || COMMON_NAME.test(full);
+      const name = fits ? full : shortenName(full);
+      if (name !== tool.name || (tool.tool === "custom" && !takesFreeText)) renamed.set(name, tool);
+      return name;
+    },
+  };
+}
+
+/** A name that fits, the same for the same tool in every request. */
+function shortenName(name: string): string {
+  const digest = createHash("sha256").update(name).digest("hex").slice(0, 8);
+  const plain = name.replace(/[^A-Za-z0-9_-]/g, "_").replace(/^(?=[^A-Za-z_])/, "_");
+  return `${plain.slice(0, 64 - 9)}_${digest}`;
+}
+
+function flattenTool(tool: Tool, field: string, naming: Naming, warnings: Warning[]): Tool {
+  if (tool.kind === "native") return tool;
+  const { namespace, ...rest } = tool;
+  const name = naming.nameOf({ name: tool.name, namespace: namespace ?? null, tool: tool.kind });
+  if (rest.kind === "function" || naming.takesFreeText) return { ...rest, name };
+  if (rest.inputFormat !== null && rest.inputFormat["type"] !== "text") {
+    const message = "The model is not bound to the tool's grammar; its text may break it.";
+    warnings.push({ field: `${field}.format`, message });
+  }
+  return toFunction(rest, name);
+}
+
+const FREE_TEXT: Fields = {
+  type: "object",
+  properties: { input: { type: "string", description: "The whole input, as free text." } },
+  required: ["input"],
+};
+
+function toFunction({ description, cache }: CustomTool, name: string): FunctionTool {
+  const tool: FunctionTool = { kind: "function", name, description, parameters: FREE_TEXT, strict: null };
+  return cache === undefined ? tool : { ...tool, cache };
+}
+
+function flattenPart(part: Part, naming: Naming): Part {
+  if (part.kind === "tool-result") return naming.takesFreeText ? part : { ...part, tool: "function" };
+  if (part.kind !== "tool-call") return part;
+  const { namespace, ...call } = part;
+  const name = naming.nameOf({ name: part.name, namespace: namespace ?? null, tool: part.tool });
+  if (part.tool === "function" || naming.takesFreeText) return { ...call, name };
+  return { ...call, name, tool: "function", arguments: JSON.stringify({ input: part.arguments }) };
+}
+
+function flattenChoice(
+  choice: ToolChoice | null,
+  renamed: ReadonlyMap<string, ClientTool>,
+): ToolChoice | null {
+  if (choice?.kind !== "tool" && choice?.kind !== "allowed") return choice;
+  const nameOf = (name: string): string => {
+    for (const [flat, tool] of renamed) if (tool.name === name) return flat;
+    return name;
+  };
+  return choice.kind === "tool"
+    ? { kind: "tool", name: nameOf(choice.name) }
+    : { ...choice, names: choice.names.map(nameOf) };
+}
+
+/** Gives the calls of an answer back the names, groups and free text that the client knows. */
+export function createToolRestorer(
+  renamed: ReadonlyMap<string, ClientTool>,
+): (event: AnswerEvent) => readonly AnswerEvent[] {
+  /** Free text comes as JSON, which can be read only once it is whole. */
+  const gathering = new Map<string, string>();
+  const placeOf = ({ choice, at }: { readonly choice: number; readonly at: number }): string =>
+    `${choice}/${at}`;
+  return (event) => {
+    if (event.kind === "part-start" && event.part.kind === "tool-call") {
+      const tool = renamed.get(event.part.name);
+      if (tool === undefined) return [event];
+      if (tool.tool === "custom" && event.part.tool === "function") {
+        gathering.set(placeOf(event), event.part.arguments);
+      }
+      return [{ ...event, part: restoreCall(event.part, tool) }];
+    }
+    if (event.kind !== "part-delta" && event.kind !== "part-end") return [event];
+    const place = placeOf(event);
+    const gathered = gathering.get(place);
+    if (gathered === undefined) return [event];
+    if (event.kind === "part-delta") {
+      if (event.delta.kind !== "arguments") return [event];
+      gathering.set(place, gathered + event.delta.text);
+      return [];
+    }
+    gathering.delete(place);
+    const delta: PartDelta = { kind: "arguments", text: readFreeText(gathered) };
+    return [{ kind: "part-delta", choice: event.choice, at: event.at, delta }, event];
+  };
+}
+
+function restoreCall(call: ToolCallPart, { name, namespace, tool }: ClientTool): ToolCallPart {
+  const restored = { ...call, name, tool, ...(namespace === null ? {} : { namespace }) };
+  return tool === "custom" && call.tool === "function" ? { ...restored, arguments: "" } : restored;
+}
+
+/** The `input` of a call that stood for free text; the whole of it where the model did not keep to that. */
+function readFreeText(json: string): string {
+  try {
+    const input = asFields(JSON.parse(json))?.["input"];
+    return typeof input === "string" ? input : json;
+  } catch {
+    return json;
+  }
+}
