@@ -18,11 +18,14 @@ import {
 } from "../../wire/openai-chat/relay-stream.ts";
 import type { ProviderQuirks } from "../catalog/records.ts";
 import { type Exchange, TransportError, type UpstreamResponse } from "../ports/transport.ts";
+import { AuthorizeError } from "../ports/upstream-address.ts";
 import type { Candidate } from "../routing/plan.ts";
+import { formatOf } from "../routing/roster.ts";
 import type { GenerationCall, GenerationDeps } from "./call.ts";
 import type { Cutoff } from "./cutoff.ts";
 import {
   type Judgement,
+  judgeAuthorizeError,
   judgeCut,
   judgeTransportError,
   judgeVendorError,
@@ -73,10 +76,13 @@ export async function attempt(context: AttemptContext): Promise<AttemptOutcome> 
   const { deps, call, cutoff } = context;
   if (call.request.stream) cutoff.startPhase("first_token", deps.timers.firstTokenMs);
   else cutoff.endPhase();
-  const exchange = openExchange(context);
-  cutoff.guard(exchange);
+  let exchange: Exchange | null = null;
   let status: number | null = null;
   try {
+    const opened = openExchange(context);
+    // Waiting costs a turn of the event loop, also for what is there already.
+    exchange = opened instanceof Promise ? await opened : opened;
+    cutoff.guard(exchange);
     const response = await exchange.response;
     status = response.status;
     if (status < 200 || status >= 300) {
@@ -85,12 +91,13 @@ export async function attempt(context: AttemptContext): Promise<AttemptOutcome> 
     if (!call.request.stream) return await readWhole(context, exchange, response);
     return await readToFirstToken(context, exchange, response);
   } catch (error) {
-    exchange.cancel();
+    exchange?.cancel();
     return judgeThrown(context, error, status);
   }
 }
 
-function openExchange({ deps, call, candidate, isLast, repair }: AttemptContext): Exchange {
+/** A promise only where the proof of who asks must be fetched. */
+function openExchange({ deps, call, candidate, isLast, cutoff, repair }: AttemptContext) {
   const { provider, endpoint, key } = candidate;
   const { quirks } = provider.record;
   const target = {
@@ -99,19 +106,39 @@ function openExchange({ deps, call, candidate, isLast, repair }: AttemptContext)
     noStreamOptions: quirks.noStreamOptions === true,
     renames: renamesOf(quirks),
   };
+  const url = findUrl(candidate, call.request.stream);
   const headers: Record<string, string> = {
     "content-type": "application/json",
     accept: call.request.stream ? "text/event-stream" : "application/json",
     ...provider.headers,
   };
-  if (key.secret !== null) headers["authorization"] = `Bearer ${key.secret}`;
-  return provider.transport.open({
-    url: provider.chatUrl,
-    method: "POST",
-    headers,
-    body: encodeChatRequest(call.request, target, repair),
-    connectTimeoutMs: deps.timers.connectMs,
-  });
+  const body = encodeChatRequest(call.request, target, repair);
+  const open = (proof: Readonly<Record<string, string>>): Exchange =>
+    provider.transport.open({
+      url,
+      method: "POST",
+      headers: Object.assign(headers, proof),
+      body,
+      connectTimeoutMs: deps.timers.connectMs,
+    });
+  const proof = provider.address.authorize({ url, body, headers, secret: key.secret });
+  return proof instanceof Promise ? untilCut(proof, cutoff).then(open) : open(proof);
+}
+
+function findUrl({ provider, endpoint }: Candidate, stream: boolean): URL {
+  const format = formatOf(provider, endpoint);
+  const url = provider.address.urlFor({ format, action: "chat", model: endpoint.name, stream });
+  // The roster leaves out what has no address.
+  if (url === null) throw new Error(`${provider.record.slug} has no address for ${format}`);
+  return url;
+}
+
+/** Waits as long as the generation may, and no longer. */
+function untilCut<T>(promise: Promise<T>, cutoff: Cutoff): Promise<T> {
+  const { promise: cut, reject } = Promise.withResolvers<never>();
+  cut.catch(() => {});
+  cutoff.guard({ response: cut, cancel: () => reject(new TransportError("cancelled", "cut")) });
+  return Promise.race([promise, cut]);
 }
 
 /** Fields that a provider spells otherwise, as its row says. */
@@ -227,6 +254,8 @@ function judgeThrown(
   if (cutoff.reason === "client_left") return { kind: "client_left" };
   if (cutoff.reason !== null)
     return { kind: "failed", judgement: judgeCut(cutoff.reason, candidate), status };
+  if (error instanceof AuthorizeError)
+    return { kind: "failed", judgement: judgeAuthorizeError(error, candidate), status };
   if (error instanceof TransportError) {
     return { kind: "failed", judgement: judgeTransportError(error, candidate, status), status };
   }
