@@ -28,17 +28,36 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
   "providers.*.base_url": "http://127.0.0.1:8000/v1",
   "providers.*.api_keys": ["what-vllm-was-started-with"],
   "providers.*.headers": { "x-team": "search" },
+  "providers.*.auth": "bearer",
+  "providers.*.format": "openai-chat",
   "providers.*.name": "vLLM in the cellar",
   "providers.*.models.id": "qwen/qwen3-32b",
   "providers.*.models.name": "Qwen/Qwen3-32B",
   "providers.*.models.max_output_tokens": 8_192,
 };
 
+/** What hosts of one's own have no use for; the short examples show it. */
+const NOT_FOR_HOSTS = new Set(["parts", "token_url"]);
+
 /** Shown beside the provider that has every key. */
 const SHORT_PROVIDERS = [
   {
     about: "A provider of the catalog with several keys: the next is tried where one is refused or limited.",
     value: { openai: { api_keys: ["sk-first", "sk-second"] } },
+  },
+  {
+    about: "Azure OpenAI: the account's own address is made of parts, as its variables would say.",
+    value: { azure: { api_keys: ["what-azure-shows"], parts: { resource: "my-resource" } } },
+  },
+  {
+    about:
+      "Vertex AI with the key file that GOOGLE_APPLICATION_CREDENTIALS names; token_url only where tokens come from elsewhere.",
+    value: {
+      "google-vertex": {
+        parts: { project: "my-project", location: "europe-west4" },
+        token_url: "https://oauth2.googleapis.com/token",
+      },
+    },
   },
   {
     about: "Ollama, as it is installed.",
@@ -107,9 +126,14 @@ function renderProviders(schema: Schema): string[] {
   const whole = [
     "# Every key there is, for vLLM.",
     "vllm:",
-    ...indent(renderMembers(provider, "providers.*")),
+    ...indent(renderMembers(forHosts(provider), "providers.*")),
   ];
   return ["# Providers, for example:", "#", ...commentOut(["providers:", ...indent([...short, ...whole])])];
+}
+
+function forHosts(provider: Schema): Schema {
+  const members = Object.entries(provider.properties ?? {}).filter(([key]) => !NOT_FOR_HOSTS.has(key));
+  return { ...provider, properties: Object.fromEntries(members) };
 }
 
 function exampleOf(path: string): unknown {

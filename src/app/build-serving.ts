@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import type { Clock } from "../base/clock.ts";
 import { type Catalog, createCatalog } from "../core/catalog/catalog.ts";
 import type { CatalogData, ModelEndpoint, ModelRecord, ProviderRecord } from "../core/catalog/records.ts";
 import type { Serving } from "../core/generation/call.ts";
@@ -8,6 +10,8 @@ import {
   type ServedProvider,
   SPOKEN_FORMATS,
 } from "../core/routing/roster.ts";
+import { type AddressReading, createAddress } from "../providers/address/create-address.ts";
+import { GOOGLE_TOKEN_URL } from "../providers/address/google-tokens.ts";
 import type { Config, ProviderConfig } from "./config-schema.ts";
 import { ConfigError } from "./load-config.ts";
 import { SANDBOX_BASE_URL, SANDBOX_MODELS, SANDBOX_PROVIDER } from "./sandbox-catalog.ts";
@@ -18,6 +22,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export interface ServingSources {
   readonly config: Config;
   readonly environment: Environment;
+  readonly clock: Clock;
   /** Speaks to providers over the network. */
   readonly transport: Transport;
   /** The built-in provider's. */
@@ -36,6 +41,7 @@ export interface BuiltServing extends Serving {
 export function buildServing(data: CatalogData, sources: ServingSources): BuiltServing {
   const notices: string[] = [];
   const known = new Map(data.providers.map((record) => [record.slug, record]));
+  refuseFormat(sources.config, known);
   const records = [...data.providers, ...hostsOf(sources.config, known)];
   const served = records.flatMap((record) => serveProvider(record, sources, notices) ?? []);
   const useSandbox =
@@ -68,11 +74,18 @@ function hostsOf(config: Config, known: ReadonlyMap<string, ProviderRecord>): Pr
     });
 }
 
+function refuseFormat(config: Config, known: ReadonlyMap<string, ProviderRecord>): void {
+  for (const [slug, provider] of Object.entries(config.providers)) {
+    if (provider.format !== undefined && known.has(slug))
+      throw new ConfigError(`providers.${slug}.format: the catalog says what ${slug} speaks; leave it out`);
+  }
+}
+
 function describeHost(slug: string, provider: ProviderConfig): ProviderRecord {
   return {
     slug,
     name: provider.name ?? slug,
-    format: "openai-chat",
+    format: provider.format ?? "openai-chat",
     baseUrl: provider.base_url ?? null,
     env: { apiKey: [], baseUrl: `${slug.toUpperCase().replace(/-/g, "_")}_BASE_URL` },
     toolCallIds: "openai",
@@ -85,15 +98,16 @@ function describeHost(slug: string, provider: ProviderConfig): ProviderRecord {
   };
 }
 
-/** A provider as it is called; null when nobody configured it. */
+/** A provider as it is called; null when nobody configured it, or it cannot be called, which a notice then says. */
 function serveProvider(
-  record: ProviderRecord,
+  row: ProviderRecord,
   sources: ServingSources,
   notices: string[],
 ): ServedProvider | null {
-  const config = sources.config.providers[record.slug];
+  const config = sources.config.providers[row.slug];
   if (config?.enabled === false) return null;
-  const keys = readKeys(record, config, sources.environment);
+  const record = config?.auth === undefined ? row : { ...row, auth: config.auth };
+  const keys = readKeys(record, config, sources.environment, notices);
   if (keys.length === 0) return null;
   if (!SPOKEN_FORMATS.has(record.format)) {
     notices.push(
@@ -101,31 +115,80 @@ function serveProvider(
     );
     return null;
   }
-  const base = config?.base_url ?? readVariable(sources.environment, record.env.baseUrl) ?? record.baseUrl;
-  if (base === null) {
-    notices.push(
-      `${record.name} has a key but no address: set ${record.env.baseUrl} or providers.${record.slug}.base_url`,
-    );
+  const reading = readAddress(record, keys, sources);
+  if (reading.kind !== "address") {
+    notices.push(describeProblem(record, reading));
     return null;
   }
   return {
     record,
-    chatUrl: chatUrlOf(base, record),
+    address: reading.address,
     keys,
-    headers: lowerCase(config?.headers ?? {}),
+    headers: { ...reading.headers, ...lowerCase(config?.headers ?? {}) },
     transport: sources.transport,
   };
+}
+
+function readAddress(
+  record: ProviderRecord,
+  keys: readonly ProviderKey[],
+  { config: { providers }, environment, clock, transport }: ServingSources,
+): AddressReading {
+  const config = providers[record.slug];
+  const { baseUrl, baseUrlAliases = [] } = record.env;
+  const base = config?.base_url ?? readFirst(environment, [baseUrl, ...baseUrlAliases]);
+  if (base !== null) checkBase(base, record);
+  const plan = {
+    record,
+    base,
+    parts: readParts(record, config, environment),
+    secrets: keys.map(({ secret }) => secret),
+  };
+  return createAddress(plan, {
+    clock,
+    transport,
+    tokenUrl: new URL(config?.token_url ?? GOOGLE_TOKEN_URL),
+  });
+}
+
+function readParts(
+  record: ProviderRecord,
+  config: ProviderConfig | undefined,
+  environment: Environment,
+): Record<string, string> {
+  const parts: Record<string, string> = {};
+  for (const [name, part] of Object.entries(record.parts ?? {})) {
+    const value = readFirst(environment, part.env) ?? part.default;
+    if (value !== undefined) parts[name] = value;
+  }
+  return { ...parts, ...config?.parts };
+}
+
+/** What keeps a provider from being called, and what to set. */
+function describeProblem(
+  { name, slug, parts, baseUrlTemplate = "", env }: ProviderRecord,
+  reading: Exclude<AddressReading, { kind: "address" }>,
+): string {
+  if (reading.kind === "refused") return `${name} has a key, but cannot be called: ${reading.reason}`;
+  const ways = reading.missing.map((part) => {
+    const settings = [...(parts?.[part]?.env ?? []), `providers.${slug}.parts.${part}`];
+    if (baseUrlTemplate.includes(`{${part}}`)) settings.push(env.baseUrl);
+    return `set ${settings.join(" or ")}`;
+  });
+  return `${name} has a key but no ${reading.missing.join(" and no ")}: ${ways.join(", and ")}`;
 }
 
 function readKeys(
   record: ProviderRecord,
   config: ProviderConfig | undefined,
   environment: Environment,
+  notices: string[],
 ): ProviderKey[] {
-  const fromEnvironment = record.env.apiKey
-    .map((name) => readVariable(environment, name))
-    .find((key) => key !== null);
-  const secrets = config?.api_keys ?? (fromEnvironment ? [fromEnvironment] : []);
+  const secrets =
+    config?.api_keys ??
+    [readFirst(environment, record.env.apiKey) ?? readSharedKey(record, config, environment, notices)].filter(
+      (secret) => secret !== null,
+    );
   if (secrets.length > 0)
     return secrets.map((key, place) => ({ label: `${record.slug}#${place}`, secret: key }));
   // A host of one's own may want no key.
@@ -134,20 +197,76 @@ function readKeys(
     : [];
 }
 
+/** A key that machines have for many programs. It is taken only where the operator means this provider. */
+function readSharedKey(
+  record: ProviderRecord,
+  config: ProviderConfig | undefined,
+  environment: Environment,
+  notices: string[],
+): string | null {
+  const { keyFile, keyPair } = record.env;
+  const shared = [keyFile, keyPair?.id].find(
+    (name) => name !== undefined && readVariable(environment, name) !== null,
+  );
+  if (shared === undefined) return null;
+  const own = listOwnVariables(record);
+  if (config === undefined && readFirst(environment, own) === null) {
+    notices.push(
+      `${record.name} is not served with ${shared}, which other programs use too: set ${own.join(" or ")}, or name ${record.slug} under providers in the configuration`,
+    );
+    return null;
+  }
+  return shared === keyFile
+    ? readKeyFile(record, shared, environment, notices)
+    : readKeyPair(keyPair as KeyPair, environment);
+}
+
+/** Variables that nobody sets for another program. */
+function listOwnVariables({ env, parts = {} }: ProviderRecord): string[] {
+  return [...Object.values(parts).flatMap((part) => part.env[0] ?? []), env.baseUrl];
+}
+
+function readKeyFile(
+  record: ProviderRecord,
+  variable: string,
+  environment: Environment,
+  notices: string[],
+): string | null {
+  const file = readVariable(environment, variable) as string;
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    notices.push(`${record.name} has no key: ${variable} names ${file}: ${(error as Error).message}`);
+    return null;
+  }
+}
+
+type KeyPair = NonNullable<ProviderRecord["env"]["keyPair"]>;
+
+function readKeyPair({ id, secret, session }: KeyPair, environment: Environment): string | null {
+  const [first, second] = [readVariable(environment, id), readVariable(environment, secret)];
+  if (first === null || second === null) return null;
+  return [first, second, readVariable(environment, session)].filter((part) => part !== null).join(":");
+}
+
 function readVariable(environment: Environment, name: string): string | null {
   const value = environment[name]?.trim();
   return value ? value : null;
 }
 
-function chatUrlOf(base: string, record: ProviderRecord): URL {
-  const text = `${base.replace(/\/+$/, "")}/chat/completions`;
-  const where = `${record.env.baseUrl} or providers.${record.slug}.base_url`;
-  if (!/^https?:\/\//i.test(text) || !URL.canParse(text))
+/** The first that is set. */
+function readFirst(environment: Environment, names: readonly string[]): string | null {
+  return names.map((name) => readVariable(environment, name)).find((value) => value !== null) ?? null;
+}
+
+function checkBase(base: string, record: ProviderRecord): void {
+  const where = `${[record.env.baseUrl, ...(record.env.baseUrlAliases ?? [])].join(" or ")} or providers.${record.slug}.base_url`;
+  if (!/^https?:\/\//i.test(base) || !URL.canParse(base))
     throw new ConfigError(`${where}: "${base}" is not an http or https address`);
-  const url = new URL(text);
+  const url = new URL(base);
   if (url.username !== "" || url.password !== "")
     throw new ConfigError(`${where} must not hold a user name or password`);
-  return url;
+  if (url.search !== "" || url.hash !== "") throw new ConfigError(`${where} must end with its path`);
 }
 
 function lowerCase(headers: Readonly<Record<string, string>>): Record<string, string> {
@@ -155,9 +274,10 @@ function lowerCase(headers: Readonly<Record<string, string>>): Record<string, st
 }
 
 function serveSandbox(transport: Transport): ServedProvider {
+  const url = new URL(`${SANDBOX_BASE_URL}/chat/completions`);
   return {
     record: SANDBOX_PROVIDER,
-    chatUrl: new URL(`${SANDBOX_BASE_URL}/chat/completions`),
+    address: { urlFor: () => url, authorize: () => ({}) },
     keys: [{ label: "sandbox#0", secret: null }],
     headers: {},
     transport,

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { UPSTREAM_FORMATS } from "../core/catalog/records.ts";
 import { LOG_LEVELS } from "../core/ports/log.ts";
 
 /**
@@ -49,13 +50,30 @@ const provider = z.strictObject({
     .optional()
     .describe("Keys in the order they are tried. Without any, its environment variable is read."),
   headers: z.record(z.string(), secret).optional().describe("Headers to add to each request."),
+  auth: z
+    .enum(["bearer", "x-api-key", "api-key", "x-goog-api-key"])
+    .optional()
+    .describe(
+      "The header that the key goes in, where it is not the usual one: Authorization: Bearer, or by name.",
+    ),
+  format: z
+    .enum(UPSTREAM_FORMATS)
+    .optional()
+    .describe("What a host that the catalog does not know speaks; openai-chat when left out."),
+  parts: z
+    .record(z.string(), z.string().min(1))
+    .optional()
+    .describe(
+      "What the address of an account is made of: region, project, location, resource, api_version, account.",
+    ),
+  token_url: baseUrl
+    .optional()
+    .describe("Where tokens for a service account of Google come from. Left out: Google's."),
   name: z.string().min(1).optional().describe("How it is named to people."),
   models: z
     .array(hostedModel)
     .optional()
-    .describe(
-      "Models of a host of your own that speaks the OpenAI chat format: vLLM, Ollama, LM Studio and the like.",
-    ),
+    .describe("Models of a host of your own: vLLM, Ollama, LM Studio and the like."),
   enabled: z.boolean().default(true),
 });
 

@@ -92,7 +92,7 @@ export async function wireUp(config: Config, world: World): Promise<Parts> {
   );
   const network = world.transport ?? createTransport(config, environment, clock);
   const sandboxTransport = createSandboxTransport({ clock });
-  const serving = openServing({ config, environment, transport: network, sandboxTransport }, log);
+  const serving = openServing({ config, environment, clock, transport: network, sandboxTransport }, log);
   const keyRing = createKeyRing(stores.keys, clock, config.admin_key ?? null);
   const state = { isDraining: false };
   const generation = buildGeneration(config, world, stores.ids, recorder, serving);

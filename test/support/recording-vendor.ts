@@ -2,6 +2,8 @@
 export interface RecordedRequest {
   readonly method: string;
   readonly path: string;
+  /** Empty, or from the question mark on. */
+  readonly search: string;
   readonly headers: Headers;
   /** The body, byte for byte. */
   readonly bytes: Buffer;
@@ -33,7 +35,8 @@ export function startRecordingVendor(): RecordingVendor {
     async fetch(request) {
       const bytes = Buffer.from(await request.arrayBuffer());
       const { method, headers, url } = request;
-      const recorded = { method, path: new URL(url).pathname, headers, bytes, text: bytes.toString("utf8") };
+      const { pathname: path, search } = new URL(url);
+      const recorded = { method, path, search, headers, bytes, text: bytes.toString("utf8") };
       requests.push(recorded);
       return responder(recorded, requests.length - 1);
     },

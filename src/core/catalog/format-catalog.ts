@@ -27,8 +27,11 @@ const ENDPOINT_KEYS: readonly (keyof ModelEndpoint)[] = [
 ];
 
 const PROVIDER_LINES: readonly (readonly (keyof ProviderRecord)[])[] = [
-  ["slug", "name", "format", "toolCallIds"],
+  ["slug", "name", "format", "address", "auth", "toolCallIds"],
   ["baseUrl", "baseUrlTemplate"],
+  ["paths"],
+  ["parts"],
+  ["body"],
   ["env"],
   ["quirks"],
   ["privacyPolicyUrl"],

@@ -1,4 +1,4 @@
-import type { ModelEndpoint, ModelRecord } from "./records.ts";
+import { type ModelEndpoint, type ModelRecord, UPSTREAM_FORMATS } from "./records.ts";
 
 /**
  * Whether a value from a catalog file is a model without fault, quickly: the catalog is read at every start, and
@@ -37,15 +37,7 @@ const SLUG = /^[a-z0-9][a-z0-9-]*$/;
 const PRICE = /^(?:0|[1-9]\d{0,11})(?:\.\d{0,17}[1-9])?$/;
 const DAY = /^20\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])$/;
 const LATE_DAY = /^20\d\d-(?:(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31)$/;
-const FORMATS = new Set([
-  "openai-chat",
-  "openai-responses",
-  "anthropic-messages",
-  "gemini",
-  "bedrock-converse",
-  "azure-openai",
-  "cohere-chat",
-]);
+const FORMATS = new Set<string>(UPSTREAM_FORMATS);
 const INPUTS = new Set(["text", "image", "file", "audio", "video"]);
 const OUTPUTS = new Set(["text", "image", "audio", "video"]);
 

@@ -1,28 +1,70 @@
 /** Wire formats an upstream can speak. */
-export type UpstreamFormat =
-  | "openai-chat"
-  | "openai-responses"
-  | "anthropic-messages"
-  | "gemini"
-  | "bedrock-converse"
-  | "azure-openai"
-  | "cohere-chat";
+export const UPSTREAM_FORMATS = [
+  "openai-chat",
+  "openai-responses",
+  "anthropic-messages",
+  "gemini",
+  "bedrock-converse",
+  "cohere-chat",
+] as const;
+export type UpstreamFormat = (typeof UPSTREAM_FORMATS)[number];
+
+/** How the addresses of endpoints are put together; `src/providers/address` has a row for each. */
+export const ADDRESS_SCHEMES = [
+  "openai",
+  "anthropic",
+  "gemini",
+  "vertex",
+  "bedrock",
+  "azure",
+  "cohere",
+] as const;
+export type AddressScheme = (typeof ADDRESS_SCHEMES)[number];
+
+/** How a request proves who sends it: a header of that name, `Authorization: Bearer`, or a cloud's own way. */
+export const AUTH_KINDS = ["bearer", "x-api-key", "api-key", "x-goog-api-key", "aws", "google"] as const;
+export type AuthKind = (typeof AUTH_KINDS)[number];
+
+/** A part of an account's address: where its value is read from. */
+export interface AddressPart {
+  /** Environment variables, the first that is set counts; the first of the list is the provider's own. */
+  readonly env: readonly string[];
+  /** Taken where none is set. */
+  readonly default?: string;
+}
 
 /** A company or host that serves models. A row of `catalog/providers.json`. Unknown facts are null. */
 export interface ProviderRecord {
   /** Lower-case, stable; part of configuration and records. */
   readonly slug: string;
   readonly name: string;
+  /** What its models speak; an endpoint may say otherwise. */
   readonly format: UpstreamFormat;
+  /** Absent: the one that is usual for `format`. */
+  readonly address?: AddressScheme;
+  /** Absent: the one that is usual for its address scheme. */
+  readonly auth?: AuthKind;
   /** The address its API starts at, as its own SDK takes it; null when each account has its own. */
   readonly baseUrl: string | null;
   /** Where `baseUrl` is null: what an account's own address looks like, parts to fill in `{braces}`. */
   readonly baseUrlTemplate?: string;
+  /** Paths behind the address that its scheme does not have, by action. */
+  readonly paths?: Readonly<Partial<Record<"chat" | "fim" | "embeddings" | "count-tokens", string>>>;
+  /** What an account's address is made of, by the name in braces. */
+  readonly parts?: Readonly<Record<string, AddressPart>>;
+  /** Members that the body of each chat request there must have; null: must not have. */
+  readonly body?: Readonly<Record<string, string | null>>;
   readonly env: {
     /** Environment variables its users already set; the first that is set is the key. */
     readonly apiKey: readonly string[];
+    /** Variable that names a file with the key in it. Other programs use it too: taken only where this one is meant. */
+    readonly keyFile?: string;
+    /** Variables that are a key together. Other programs use them too, likewise. */
+    readonly keyPair?: { readonly id: string; readonly secret: string; readonly session: string };
     /** Variable that points it elsewhere, named like the first key: `OPENAI_API_KEY`, `OPENAI_BASE_URL`. */
     readonly baseUrl: string;
+    /** Further variables that its own SDKs read for the same. */
+    readonly baseUrlAliases?: readonly string[];
   };
   /** What a tool-call id must look like there (docs/contract.md, "Tool-call repair", rule 5). */
   readonly toolCallIds: "mistral" | "anthropic" | "openai";

@@ -2,7 +2,16 @@ import { z } from "zod";
 import { isZero } from "./decimal-price.ts";
 import { authorOf } from "./format-catalog.ts";
 import { completeModel, isSoundModel } from "./is-sound-model.ts";
-import type { ModelEndpoint, ModelRecord, Prices, PriceTier, ProviderRecord } from "./records.ts";
+import {
+  ADDRESS_SCHEMES,
+  AUTH_KINDS,
+  type ModelEndpoint,
+  type ModelRecord,
+  type Prices,
+  type PriceTier,
+  type ProviderRecord,
+  UPSTREAM_FORMATS,
+} from "./records.ts";
 
 /** What reading a catalog file gives: its records, or what is wrong with it, each line naming file and path. */
 export type Checked<T> =
@@ -18,18 +27,12 @@ export interface Override {
 const MODEL_ID = /^[a-z0-9][a-z0-9._-]*\/[a-z0-9][a-z0-9._-]*(?::[a-z0-9][a-z0-9-]*)?$/;
 const SLUG = /^[a-z0-9][a-z0-9-]*$/;
 const ENV_NAME = /^[A-Z][A-Z0-9_]*$/;
+const PART = /^[a-z][a-z_]*$/;
+const BRACES = /\{([^}]*)\}/g;
 const FREE = ":free";
 const NAMED_PROBLEMS = 20;
 
-const formatSchema = z.enum([
-  "openai-chat",
-  "openai-responses",
-  "anthropic-messages",
-  "gemini",
-  "bedrock-converse",
-  "azure-openai",
-  "cohere-chat",
-]);
+const formatSchema = z.enum(UPSTREAM_FORMATS);
 const price = z
   .string()
   .regex(/^(?:0|[1-9]\d{0,11})(?:\.\d{0,17}[1-9])?$/, "not a decimal string in lowest form");
@@ -85,15 +88,38 @@ const modelSchema = z.strictObject({
   endpoints: z.array(endpointSchema).min(1),
 });
 
+const variable = z.string().regex(ENV_NAME);
+const path = z.string().startsWith("/");
+
 const providerSchema = z.strictObject({
   slug: z.string().regex(SLUG),
   name: z.string().min(1),
   format: formatSchema,
+  address: z.enum(ADDRESS_SCHEMES).optional(),
+  auth: z.enum(AUTH_KINDS).optional(),
   baseUrl: httpsUrl.regex(/[^/]$/, "ends in a slash").nullable().default(null),
   baseUrlTemplate: z.string().startsWith("https://").optional(),
+  paths: z
+    .strictObject({
+      chat: path.optional(),
+      fim: path.optional(),
+      embeddings: path.optional(),
+      "count-tokens": path.optional(),
+    })
+    .optional(),
+  parts: z
+    .record(
+      z.string().regex(PART),
+      z.strictObject({ env: z.array(variable).min(1), default: z.string().min(1).optional() }),
+    )
+    .optional(),
+  body: z.record(z.string().min(1), z.string().nullable()).optional(),
   env: z.strictObject({
-    apiKey: z.array(z.string().regex(ENV_NAME)).min(1),
-    baseUrl: z.string().regex(ENV_NAME).endsWith("_BASE_URL"),
+    apiKey: z.array(variable),
+    keyFile: variable.optional(),
+    keyPair: z.strictObject({ id: variable, secret: variable, session: variable }).optional(),
+    baseUrl: variable.endsWith("_BASE_URL"),
+    baseUrlAliases: z.array(variable).min(1).optional(),
   }),
   toolCallIds: z.enum(["mistral", "anthropic", "openai"]),
   quirks: z.strictObject({
@@ -224,8 +250,16 @@ function findProviderProblems(file: string, providers: readonly ProviderRecord[]
     if ((provider.baseUrl === null) !== (provider.baseUrlTemplate !== undefined)) {
       problems.push(`${file}: ${provider.slug} needs one of baseUrl and baseUrlTemplate`);
     }
+    for (const problem of findEnvProblems(provider)) problems.push(`${file}: ${provider.slug} ${problem}`);
   }
   return problems;
+}
+
+function* findEnvProblems({ env, parts, baseUrlTemplate }: ProviderRecord): Generator<string> {
+  if (env.apiKey.length === 0 && env.keyFile === undefined && env.keyPair === undefined)
+    yield "names no variable for its key";
+  for (const [, part] of baseUrlTemplate?.matchAll(BRACES) ?? [])
+    if (parts?.[part as string] === undefined) yield `does not say where {${part}} comes from: see parts`;
 }
 
 function parseJson(

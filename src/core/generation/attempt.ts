@@ -7,12 +7,16 @@ import {
   readVendorError,
   type VendorError,
 } from "../../wire/conversation/vendor-error.ts";
+import type { InferenceRequest } from "../../wire/dialects/inference-request.ts";
 import { type Exchange, TransportError, type UpstreamResponse } from "../ports/transport.ts";
-import { type Candidate, formatOf } from "../routing/plan.ts";
+import { AuthorizeError } from "../ports/upstream-address.ts";
+import type { Candidate } from "../routing/plan.ts";
+import { formatOf } from "../routing/roster.ts";
 import type { GenerationCall, GenerationDeps } from "./call.ts";
 import type { Cutoff } from "./cutoff.ts";
 import {
   type Judgement,
+  judgeAuthorizeError,
   judgeCut,
   judgeTransportError,
   judgeVendorError,
@@ -68,10 +72,13 @@ export async function attempt(context: AttemptContext): Promise<AttemptOutcome> 
   const { deps, call, cutoff } = context;
   if (call.request.stream) cutoff.startPhase("first_token", deps.timers.firstTokenMs);
   else cutoff.endPhase();
-  const exchange = openExchange(context);
-  cutoff.guard(exchange);
+  let exchange: Exchange | null = null;
   let status: number | null = null;
   try {
+    const opened = openExchange(context);
+    // Waiting costs a turn of the event loop, also for what is there already.
+    exchange = opened instanceof Promise ? await opened : opened;
+    cutoff.guard(exchange);
     const response = await exchange.response;
     status = response.status;
     if (status < 200 || status >= 300) {
@@ -80,26 +87,46 @@ export async function attempt(context: AttemptContext): Promise<AttemptOutcome> 
     if (!call.request.stream) return await readWhole(context, exchange, response);
     return await readToFirstToken(context, exchange, response);
   } catch (error) {
-    exchange.cancel();
+    exchange?.cancel();
     return judgeThrown(context, error, status);
   }
 }
 
-function openExchange({ deps, call, candidate, body }: AttemptContext): Exchange {
+/** A promise only where the proof of who asks must be fetched. */
+function openExchange({ deps, call, candidate, cutoff, body }: AttemptContext) {
   const { provider, key } = candidate;
+  const url = findUrl(candidate, call.request);
   const headers: Record<string, string> = {
     "content-type": "application/json",
     accept: call.request.stream ? "text/event-stream" : "application/json",
     ...provider.headers,
   };
-  if (key.secret !== null) headers["authorization"] = `Bearer ${key.secret}`;
-  return provider.transport.open({
-    url: provider.chatUrl,
-    method: "POST",
-    headers,
-    body,
-    connectTimeoutMs: deps.timers.connectMs,
-  });
+  const open = (proof: Readonly<Record<string, string>>): Exchange =>
+    provider.transport.open({
+      url,
+      method: "POST",
+      headers: Object.assign(headers, proof),
+      body,
+      connectTimeoutMs: deps.timers.connectMs,
+    });
+  const proof = provider.address.authorize({ url, body, headers, secret: key.secret });
+  return proof instanceof Promise ? untilCut(proof, cutoff).then(open) : open(proof);
+}
+
+function findUrl({ provider, endpoint }: Candidate, { action, stream }: InferenceRequest): URL {
+  const format = formatOf(provider, endpoint);
+  const url = provider.address.urlFor({ format, action, model: endpoint.name, stream });
+  // The roster leaves out what has no address.
+  if (url === null) throw new Error(`${provider.record.slug} has no address for ${format}`);
+  return url;
+}
+
+/** Waits as long as the generation may, and no longer. */
+function untilCut<T>(promise: Promise<T>, cutoff: Cutoff): Promise<T> {
+  const { promise: cut, reject } = Promise.withResolvers<never>();
+  cut.catch(() => {});
+  cutoff.guard({ response: cut, cancel: () => reject(new TransportError("cancelled", "cut")) });
+  return Promise.race([promise, cut]);
 }
 
 /** How long the body of a refusal may take. Its status is known, and another candidate may be waiting. Milliseconds. */
@@ -130,7 +157,11 @@ async function readWhole(
 ): Promise<AttemptOutcome> {
   const body = await readBody(response, BOUNDS.answerBytes, "refuse");
   const { call, candidate, identity } = context;
-  const answer = call.request.readAnswer(formatOf(candidate), body.toString("utf8"), identity);
+  const answer = call.request.readAnswer(
+    formatOf(candidate.provider, candidate.endpoint),
+    body.toString("utf8"),
+    identity,
+  );
   if (answer.kind === "error") return failed(context, exchange, response, answer.error);
   return { kind: "answered", answer, status: response.status };
 }
@@ -141,7 +172,7 @@ async function readToFirstToken(
   response: UpstreamResponse,
 ): Promise<AttemptOutcome> {
   const { call, candidate, identity } = context;
-  const relay = call.request.openRelay(formatOf(candidate), identity);
+  const relay = call.request.openRelay(formatOf(candidate.provider, candidate.endpoint), identity);
   const next = isDocument(response) ? readDocument(response) : () => response.read();
   let head = "";
   for (;;) {
@@ -218,6 +249,7 @@ function judgeThrown(
 ): AttemptOutcome {
   if (cutoff.reason === "client_left") return { kind: "client_left" };
   if (cutoff.reason !== null) return broken(judgeCut(cutoff.reason, candidate), status);
+  if (error instanceof AuthorizeError) return broken(judgeAuthorizeError(error, candidate), status);
   if (error instanceof TransportError) return broken(judgeTransportError(error, candidate, status), status);
   throw error;
 }

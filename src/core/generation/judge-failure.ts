@@ -1,6 +1,7 @@
 import type { Failure } from "../../base/errors.ts";
 import type { VendorError } from "../../wire/conversation/vendor-error.ts";
 import type { TransportError } from "../ports/transport.ts";
+import type { AuthorizeError } from "../ports/upstream-address.ts";
 import type { Candidate } from "../routing/plan.ts";
 import type { CutReason } from "./cutoff.ts";
 import { redact, withoutBilling } from "./redact.ts";
@@ -63,12 +64,7 @@ export function judgeVendorError(
         retryAfterS: boundRetry(retryAfterS ?? RETRY_AFTER_S),
       });
     case "key_refused":
-      return another({
-        code: "upstream_error",
-        message: `${name} refused the gateway's key. Tell whoever runs this gateway, or name another model.`,
-        metadata: { ...metadata, raw: "the key was refused" },
-        internal: raw,
-      });
+      return another(keyRefused(candidate, error.status, raw));
     case "failed":
       return another({
         code: "upstream_error",
@@ -97,6 +93,30 @@ export function contextOverflow(
     code: "context_length_exceeded",
     message: `This model's maximum context length is ${limit} tokens. However, you requested about ${requested} tokens. Shorten the messages or choose a model with a larger context.`,
     metadata: { ...metadata, limit, requested },
+  };
+}
+
+/** Judges a token that could not be had: nothing was sent to the provider itself. */
+export function judgeAuthorizeError(error: AuthorizeError, candidate: Candidate): Judgement {
+  const internal = redact(error.message, candidate.key.secret);
+  if (error.kind === "refused") return another(keyRefused(candidate, null, internal));
+  const { name, slug } = candidate.provider.record;
+  return another({
+    code: "unavailable",
+    message: `${name} is out of reach. Repeat the request later, or name another model.`,
+    metadata: { provider: slug, upstream_status: null, raw: "no access token" },
+    retryAfterS: RETRY_AFTER_S,
+    internal,
+  });
+}
+
+function keyRefused({ provider }: Candidate, upstreamStatus: number | null, internal: string): Failure {
+  const { name, slug } = provider.record;
+  return {
+    code: "upstream_error",
+    message: `${name} refused the gateway's key. Tell whoever runs this gateway, or name another model.`,
+    metadata: { provider: slug, upstream_status: upstreamStatus, raw: "the key was refused" },
+    internal,
   };
 }
 

@@ -1,13 +1,14 @@
 import type { ProviderTarget } from "../../wire/dialects/inference-request.ts";
 import type { ProviderQuirks } from "../catalog/records.ts";
-import { type Candidate, formatOf } from "../routing/plan.ts";
+import type { Candidate } from "../routing/plan.ts";
+import { formatOf } from "../routing/roster.ts";
 
 /** A candidate as the wire formats see it: what it speaks, and what its row says it wants to be different. */
 export function describeTarget(candidate: Candidate): ProviderTarget {
   const { endpoint, model, provider } = candidate;
   const { quirks, toolCallIds } = provider.record;
   return {
-    format: formatOf(candidate),
+    format: formatOf(provider, endpoint),
     model: {
       name: endpoint.name,
       maxOutputTokens: endpoint.maxOutputTokens,

@@ -1,4 +1,3 @@
-import type { FormatName } from "../../wire/canonical/parts.ts";
 import type { ProviderPreferences } from "../../wire/conversation/preferences.ts";
 import type { Cooldowns } from "./cooldowns.ts";
 import type { Offer, ProviderKey } from "./roster.ts";
@@ -6,12 +5,6 @@ import type { Offer, ProviderKey } from "./roster.ts";
 /** One way to answer: an offer and the key to take it up with. */
 export interface Candidate extends Offer {
   readonly key: ProviderKey;
-}
-
-/** The wire format that a candidate is spoken to in. */
-export function formatOf({ endpoint, provider }: Offer): FormatName {
-  const format = endpoint.format ?? provider.record.format;
-  return format === "azure-openai" ? "openai-chat" : format;
 }
 
 /** Candidates in the order they are tried, or why there is none. */

@@ -1,5 +1,6 @@
 import type { ModelEndpoint, ModelRecord, ProviderRecord, UpstreamFormat } from "../catalog/records.ts";
 import type { Transport } from "../ports/transport.ts";
+import type { UpstreamAddress } from "../ports/upstream-address.ts";
 
 /** A credential for a provider. The secret goes into requests to it and nowhere else. */
 export interface ProviderKey {
@@ -12,11 +13,11 @@ export interface ProviderKey {
 /** A provider that can be called: its facts, where it is, and with what. */
 export interface ServedProvider {
   readonly record: ProviderRecord;
-  /** Where chat completions go. */
-  readonly chatUrl: URL;
+  /** Where requests go, and how they prove who sends them. */
+  readonly address: UpstreamAddress;
   /** At least one. */
   readonly keys: readonly ProviderKey[];
-  /** Headers it wants on every request, besides the key. */
+  /** Headers it wants on every request, besides what proves who sends it. */
   readonly headers: Readonly<Record<string, string>>;
   readonly transport: Transport;
 }
@@ -42,7 +43,7 @@ export const SPOKEN_FORMATS: ReadonlySet<UpstreamFormat> = new Set(["openai-chat
 
 /**
  * Joins models with the providers that hold keys for them. Left out are offers without a price (docs/contract.md,
- * "Models, providers") and those in a format that is not spoken.
+ * "Models, providers"), those in a format that is not spoken, and those for which the provider has no address.
  */
 export function createRoster(models: readonly ModelRecord[], providers: readonly ServedProvider[]): Roster {
   const bySlug = new Map(providers.map((provider) => [provider.record.slug, provider]));
@@ -51,8 +52,7 @@ export function createRoster(models: readonly ModelRecord[], providers: readonly
     const found = model.endpoints.flatMap((endpoint): Offer[] => {
       const provider = bySlug.get(endpoint.provider);
       if (provider === undefined || endpoint.prices === null) return [];
-      const format = endpoint.format ?? provider.record.format;
-      return SPOKEN_FORMATS.has(format) ? [{ model, endpoint, provider }] : [];
+      return isReachable(provider, endpoint) ? [{ model, endpoint, provider }] : [];
     });
     if (found.length > 0) offers.set(model.id, found.toSorted(byPrice));
   }
@@ -61,6 +61,17 @@ export function createRoster(models: readonly ModelRecord[], providers: readonly
     models: models.filter((model) => offers.has(model.id)),
     providers,
   };
+}
+
+/** The format that an offer is taken up in. */
+export function formatOf({ record }: ServedProvider, endpoint: ModelEndpoint): UpstreamFormat {
+  return endpoint.format ?? record.format;
+}
+
+function isReachable(provider: ServedProvider, endpoint: ModelEndpoint): boolean {
+  const format = formatOf(provider, endpoint);
+  const call = { format, action: "chat", model: endpoint.name, stream: false } as const;
+  return SPOKEN_FORMATS.has(format) && provider.address.urlFor(call) !== null;
 }
 
 /** Order only, so floats will do. */

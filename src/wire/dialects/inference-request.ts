@@ -9,7 +9,7 @@ import type { ProviderPreferences } from "../conversation/preferences.ts";
 export type ClientApi = "chat.completions" | "responses" | "messages" | "fim" | "embeddings";
 
 /** Which of a provider's endpoints a request needs. */
-export type UpstreamAction = "chat" | "fim" | "embeddings";
+export type InferenceAction = "chat" | "fim" | "embeddings";
 
 /**
  * A request to a model, whichever client API it came in: what routing and metering see of it, how it is put for an
@@ -17,7 +17,7 @@ export type UpstreamAction = "chat" | "fim" | "embeddings";
  */
 export interface InferenceRequest {
   readonly api: ClientApi;
-  readonly action: UpstreamAction;
+  readonly action: InferenceAction;
   readonly model: string;
   /** Models to fall back to, in the client's order. */
   readonly fallbackModels: readonly string[];

@@ -1,0 +1,134 @@
+import type { AddressScheme, AuthKind, UpstreamFormat } from "../../core/catalog/records.ts";
+import type { UpstreamAction } from "../../core/ports/upstream-address.ts";
+
+/** A path behind a provider's address: `{model}` and parts in braces. Some have another one for streams. */
+export type Path = string | { readonly whole: string; readonly streamed: string };
+
+/** How the addresses of a family of APIs are put together. */
+export interface Scheme {
+  /** The usual way to prove who sends a request. */
+  readonly auth: AuthKind;
+  /** Headers of every request; an operator's win over them. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Ends that people write behind the address, and that the paths here have themselves. */
+  readonly dropsEnd?: RegExp;
+  readonly paths: Readonly<Partial<Record<UpstreamFormat, Readonly<Partial<Record<UpstreamAction, Path>>>>>>;
+}
+
+/** Schemes that no row names: what a row's scheme turns into by what is configured. */
+type Variant = "azure-dated" | "vertex-express";
+
+const GEMINI_CHAT: Path = {
+  whole: "/models/{model}:generateContent",
+  streamed: "/models/{model}:streamGenerateContent?alt=sse",
+};
+const VERTEX = "/v1/projects/{project}/locations/{location}";
+const VERTEX_MODELS = `${VERTEX}/publishers/anthropic/models`;
+const DEPLOYMENT = "/openai/deployments/{model}";
+const API_VERSION = "?api-version={api_version}";
+
+export const SCHEMES: Readonly<Record<AddressScheme | Variant, Scheme>> = {
+  openai: {
+    auth: "bearer",
+    paths: {
+      "openai-chat": { chat: "/chat/completions", embeddings: "/embeddings" },
+      "openai-responses": { chat: "/responses" },
+    },
+  },
+  anthropic: {
+    auth: "x-api-key",
+    headers: { "anthropic-version": "2023-06-01" },
+    dropsEnd: /\/v1$/,
+    paths: {
+      "anthropic-messages": { chat: "/v1/messages", "count-tokens": "/v1/messages/count_tokens" },
+    },
+  },
+  // Google's SDKs take the address without a version, others with one.
+  gemini: {
+    auth: "x-goog-api-key",
+    dropsEnd: /\/v1beta$/,
+    paths: { gemini: under("/v1beta", { chat: GEMINI_CHAT, "count-tokens": "/models/{model}:countTokens" }) },
+  },
+  vertex: {
+    auth: "google",
+    dropsEnd: /\/v1(beta1)?$/,
+    paths: {
+      gemini: under(`${VERTEX}/publishers/google`, {
+        chat: GEMINI_CHAT,
+        "count-tokens": "/models/{model}:countTokens",
+      }),
+      "anthropic-messages": {
+        chat: {
+          whole: `${VERTEX_MODELS}/{model}:rawPredict`,
+          streamed: `${VERTEX_MODELS}/{model}:streamRawPredict`,
+        },
+        // The model stands in the body here, and only here.
+        "count-tokens": `${VERTEX_MODELS}/count-tokens:rawPredict`,
+      },
+      "openai-chat": { chat: `${VERTEX}/endpoints/openapi/chat/completions` },
+    },
+  },
+  // An API key of Vertex belongs to a project, so that the path names none.
+  "vertex-express": {
+    auth: "google",
+    dropsEnd: /\/v1(beta1)?$/,
+    paths: {
+      gemini: under("/v1/publishers/google", {
+        chat: GEMINI_CHAT,
+        "count-tokens": "/models/{model}:countTokens",
+      }),
+    },
+  },
+  bedrock: {
+    auth: "aws",
+    paths: {
+      "bedrock-converse": {
+        chat: { whole: "/model/{model}/converse", streamed: "/model/{model}/converse-stream" },
+        "count-tokens": "/model/{model}/count-tokens",
+      },
+    },
+  },
+  azure: {
+    auth: "api-key",
+    dropsEnd: /\/openai(\/v1)?$/,
+    paths: {
+      "openai-chat": { chat: "/openai/v1/chat/completions", embeddings: "/openai/v1/embeddings" },
+      "openai-responses": { chat: "/openai/v1/responses" },
+    },
+  },
+  // Where a dated version of the API is asked for, as Azure's own client does.
+  "azure-dated": {
+    auth: "api-key",
+    dropsEnd: /\/openai(\/v1)?$/,
+    paths: {
+      "openai-chat": {
+        chat: `${DEPLOYMENT}/chat/completions${API_VERSION}`,
+        embeddings: `${DEPLOYMENT}/embeddings${API_VERSION}`,
+      },
+      "openai-responses": { chat: `/openai/responses${API_VERSION}` },
+    },
+  },
+  cohere: {
+    auth: "bearer",
+    dropsEnd: /\/v[12]$/,
+    paths: { "cohere-chat": { chat: "/v2/chat", embeddings: "/v2/embed" } },
+  },
+};
+
+/** The scheme that a format usually has. */
+export const USUAL_SCHEME: Readonly<Record<UpstreamFormat, AddressScheme>> = {
+  "openai-chat": "openai",
+  "openai-responses": "openai",
+  "anthropic-messages": "anthropic",
+  gemini: "gemini",
+  "bedrock-converse": "bedrock",
+  "cohere-chat": "cohere",
+};
+
+function under(prefix: string, paths: Readonly<Record<string, Path>>): Readonly<Record<string, Path>> {
+  const behind = (path: Path): Path =>
+    typeof path === "string"
+      ? prefix + path
+      : { whole: prefix + path.whole, streamed: prefix + path.streamed };
+  return Object.fromEntries(Object.entries(paths).map(([action, path]) => [action, behind(path)]));
+}

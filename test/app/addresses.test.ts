@@ -1,0 +1,223 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { buildServing } from "../../src/app/build-serving.ts";
+import { loadCatalog } from "../../src/app/load-catalog.ts";
+import { checkConfig } from "../../src/app/load-config.ts";
+import { systemClock } from "../../src/base/clock.ts";
+import { createFetchTransport } from "../../src/providers/fetch/transport.ts";
+import { postChat, startTestGateway, type TestGateway } from "../support/gateway.ts";
+import {
+  answerPlainly,
+  type RecordedRequest,
+  type RecordingVendor,
+  startRecordingVendor,
+} from "../support/recording-vendor.ts";
+import { makeServiceAccount } from "../support/service-account.ts";
+
+const ACCOUNT = makeServiceAccount();
+const folder = mkdtempSync(join(tmpdir(), "addresses-"));
+const keyFile = join(folder, "key.json");
+writeFileSync(keyFile, ACCOUNT.json);
+
+let vendor: RecordingVendor;
+
+beforeAll(() => {
+  vendor = startRecordingVendor();
+});
+beforeEach(() => vendor.reset());
+afterAll(async () => {
+  await vendor.stop();
+  rmSync(folder, { recursive: true });
+});
+
+type Options = Parameters<typeof startTestGateway>[0];
+
+async function withGateway(options: Options, use: (gateway: TestGateway) => Promise<void>): Promise<void> {
+  const gateway = await startTestGateway(options);
+  try {
+    await use(gateway);
+  } finally {
+    await gateway.stop();
+  }
+}
+
+function ask(gateway: TestGateway, model: string, rest: Readonly<Record<string, unknown>> = {}) {
+  return postChat(gateway, { model, messages: [{ role: "user", content: "x" }], ...rest });
+}
+
+describe("Azure", () => {
+  test.each([
+    ["its endpoint", {}, "/v1/openai/v1/chat/completions"],
+    [
+      "a version of its API",
+      { OPENAI_API_VERSION: "2024-10-21" },
+      "/v1/openai/deployments/gpt-4o-mini/chat/completions?api-version=2024-10-21",
+    ],
+  ])("is called where the variables of its own client say: with %s", async (_name, more, path) => {
+    const environment = {
+      AZURE_OPENAI_API_KEY: "azure-key-0001",
+      AZURE_OPENAI_ENDPOINT: `${vendor.baseUrl}/`,
+      ...more,
+    };
+    await withGateway({ environment }, async (gateway) => {
+      const response = await ask(gateway, "openai/gpt-4o-mini");
+      expect([response.status, response.headers.get("x-gateway-provider")]).toEqual([200, "azure"]);
+      expect(vendor.last().path + vendor.last().search).toBe(path);
+      expect(vendor.last().headers.get("api-key")).toBe("azure-key-0001");
+      expect(vendor.last().headers.get("authorization")).toBeNull();
+      expect(JSON.parse(vendor.last().text).model).toBe("gpt-4o-mini");
+    });
+  });
+});
+
+describe("a host of one's own", () => {
+  test("gets its key in the header that the file says", async () => {
+    const yaml = `providers: { cellar: { base_url: "${vendor.baseUrl}", api_keys: [cellar-key-1], auth: x-api-key, models: [{ id: acme/model }] } }`;
+    await withGateway({ yaml }, async (gateway) => {
+      expect((await ask(gateway, "acme/model")).status).toBe(200);
+      expect(vendor.last().headers.get("x-api-key")).toBe("cellar-key-1");
+      expect(vendor.last().headers.get("authorization")).toBeNull();
+    });
+  });
+});
+
+describe("Vertex", () => {
+  const yaml = (more = "") => `
+timers: { total_ms: 1000 }
+providers:
+  google-vertex-openai:
+    base_url: ${new URL(vendor.baseUrl).origin}
+    parts: { project: my-project }
+    token_url: ${vendor.baseUrl}/token
+    models: [{ id: acme/model }]
+${more}`;
+  const environment = { GOOGLE_APPLICATION_CREDENTIALS: keyFile, GOOGLE_CLOUD_LOCATION: "us-east5" };
+  const isToken = (request: RecordedRequest) => request.path.endsWith("/token");
+
+  test("is called with a token of its account, fetched once", async () => {
+    vendor.reset((request) =>
+      isToken(request)
+        ? Response.json({ access_token: "ya29.token", expires_in: 3600 })
+        : answerPlainly(request),
+    );
+    await withGateway({ yaml: yaml(), environment }, async (gateway) => {
+      for (const stream of [false, true])
+        expect((await ask(gateway, "acme/model", { stream })).status).toBe(200);
+      const path = "/v1/projects/my-project/locations/us-east5/endpoints/openapi/chat/completions";
+      expect(vendor.requests.map((request) => request.path)).toEqual(["/v1/token", path, path]);
+      expect(vendor.last().headers.get("authorization")).toBe("Bearer ya29.token");
+    });
+  });
+
+  test.each([
+    [
+      "refuses the key",
+      () => Response.json({ error: "invalid_grant" }, { status: 400 }),
+      "upstream_error",
+      502,
+    ],
+    ["fails", () => new Response("", { status: 500 }), "unavailable", 503],
+    ["does not answer", () => new Promise<Response>(() => {}), "unavailable", 503],
+  ])(
+    "is not called where its token service %s, and no secret shows",
+    async (_name, respond, type, status) => {
+      vendor.reset(respond);
+      await withGateway({ yaml: yaml(), environment }, async (gateway) => {
+        const response = await ask(gateway, "acme/model");
+        const text = await response.text();
+        expect(response.status).toBe(status);
+        expect(JSON.parse(text)).toMatchObject({
+          error: { type, metadata: { provider: "google-vertex-openai", upstream_status: null } },
+        });
+        expect(vendor.requests.every(isToken)).toBe(true);
+        for (const told of [text, JSON.stringify(gateway.log)]) {
+          expect(told).not.toMatch(/PRIVATE KEY|robot@|assertion/);
+        }
+      });
+    },
+  );
+
+  test("gives way to the next provider where there is no token", async () => {
+    vendor.reset((request) =>
+      isToken(request) ? Response.json({ error: "invalid_grant" }, { status: 400 }) : answerPlainly(request),
+    );
+    const dear = `{ id: acme/model, prices: { prompt: "1", completion: "1" } }`;
+    const more = `  cellar: { base_url: "${vendor.baseUrl}", models: [${dear}] }`;
+    await withGateway({ yaml: yaml(more), environment }, async (gateway) => {
+      const response = await ask(gateway, "acme/model");
+      expect([response.status, response.headers.get("x-gateway-provider")]).toEqual([200, "cellar"]);
+    });
+  });
+});
+
+describe("at the start the operator is told", () => {
+  const { data } = loadCatalog({});
+
+  function noticesFor(environment: Readonly<Record<string, string>>, yaml = ""): readonly string[] {
+    const transport = createFetchTransport();
+    return buildServing(data, {
+      config: checkConfig(yaml, "gateway.yaml", {}),
+      environment,
+      clock: systemClock,
+      transport,
+      sandboxTransport: transport,
+    }).notices;
+  }
+
+  test.each([
+    [
+      "what is missing of an address",
+      { AZURE_OPENAI_API_KEY: "x" },
+      "Azure OpenAI has a key but no resource: set AZURE_RESOURCE_NAME or providers.azure.parts.resource or AZURE_BASE_URL",
+    ],
+    [
+      "what is missing of a path",
+      { GOOGLE_APPLICATION_CREDENTIALS: keyFile, GOOGLE_VERTEX_LOCATION: "us-east5" },
+      "Google Vertex AI (open models) has a key but no project: set GOOGLE_VERTEX_PROJECT or GOOGLE_CLOUD_PROJECT or providers.google-vertex-openai.parts.project",
+    ],
+    [
+      "that a file of many programs is not taken unasked",
+      { GOOGLE_APPLICATION_CREDENTIALS: keyFile, GOOGLE_CLOUD_PROJECT: "shared" },
+      "Google Vertex AI (open models) is not served with GOOGLE_APPLICATION_CREDENTIALS, which other programs use too: set GOOGLE_VERTEX_PROJECT or GOOGLE_VERTEX_LOCATION or GOOGLE_VERTEX_OPENAI_BASE_URL, or name google-vertex-openai under providers in the configuration",
+    ],
+    [
+      "that a key of many programs is not taken unasked",
+      { AWS_ACCESS_KEY_ID: "AKIDEXAMPLE00000", AWS_SECRET_ACCESS_KEY: "hidden", AWS_REGION: "eu-central-1" },
+      "Amazon Bedrock is not served with AWS_ACCESS_KEY_ID, which other programs use too: set AWS_BEDROCK_REGION or AWS_BEDROCK_BASE_URL, or name amazon-bedrock under providers in the configuration",
+    ],
+    [
+      "which file cannot be read",
+      { GOOGLE_APPLICATION_CREDENTIALS: "/nowhere/key.json", GOOGLE_VERTEX_PROJECT: "p" },
+      "Google Vertex AI (open models) has no key: GOOGLE_APPLICATION_CREDENTIALS names /nowhere/key.json: ENOENT",
+    ],
+    ["nothing, where nothing is set", {}, null],
+    ["nothing, where all is set", { AZURE_API_KEY: "x", AZURE_RESOURCE_NAME: "mine" }, null],
+  ] satisfies (readonly [string, Record<string, string>, string | null])[])(
+    "%s",
+    (_name, environment, words) => {
+      const notices = noticesFor(environment).filter((notice) => !notice.includes("is not spoken"));
+      if (words === null) expect(notices.filter((notice) => notice.startsWith("Azure OpenAI"))).toEqual([]);
+      else expect(notices).toContainEqual(expect.stringContaining(words));
+      expect(notices.join()).not.toContain("hidden");
+    },
+  );
+
+  test("when a key is of the wrong kind, without the key", () => {
+    const yaml = "providers: { google-vertex-openai: { parts: { project: p }, api_keys: [hidden-api-key] } }";
+    expect(noticesFor({}, yaml)).toEqual([
+      "Google Vertex AI (open models) has a key, but cannot be called: it takes no API key; give the JSON of a service account's key",
+    ]);
+  });
+
+  test("not to say what the catalog says", () => {
+    const yaml = "providers: { openai: { format: gemini } }";
+    expect(() => noticesFor({}, yaml)).toThrow("providers.openai.format");
+  });
+
+  test("when an address ends in a query", () => {
+    const environment = { OPENAI_API_KEY: "x", OPENAI_BASE_URL: "https://x.example/v1?key=1" };
+    expect(() => noticesFor(environment)).toThrow("OPENAI_BASE_URL");
+  });
+});
