@@ -10,7 +10,7 @@ import {
 import type { VendorFormat } from "./vendors/simulated-vendor.ts";
 
 /** Providers of the catalog whose vendors are simulated. */
-export type ProviderSlug = "openai" | "anthropic" | "google";
+export type ProviderSlug = "openai" | "deepseek" | "anthropic" | "google";
 
 /** An agent on a model. */
 export interface AgentCase {
@@ -23,6 +23,10 @@ export interface AgentCase {
 
 function onChat(agent: Agent): AgentCase {
   return { agent, provider: "openai", format: "openai-chat", model: "openai/gpt-5.1" };
+}
+
+function onDeepseek(agent: Agent): AgentCase {
+  return { agent, provider: "deepseek", format: "openai-chat", model: "deepseek/deepseek-reasoner" };
 }
 
 function onResponses(agent: Agent): AgentCase {
@@ -51,11 +55,13 @@ export const GATEWAY_CASES: readonly AgentCase[] = [
   onChat(CODEX),
   onResponses(CODEX),
   onChat(OPENCODE),
+  onDeepseek(OPENCODE),
   onMessages(OPENCODE),
   onGemini(OPENCODE),
   onChat(QWEN_CODE),
   onMessages(QWEN_CODE),
   onChat(KILOCODE),
+  onDeepseek(KILOCODE),
   onMessages(KILOCODE),
   onGemini(KILOCODE),
 ];

@@ -25,19 +25,21 @@ const CASE_MS = 90_000;
 type Vendors = Readonly<Record<ProviderSlug, SimulatedVendor>>;
 
 const vendors: Vendors = {
-  openai: startVendor(createOpenaiChat(), createOpenaiResponses()),
+  openai: startVendor(createOpenaiChat("openai"), createOpenaiResponses()),
+  deepseek: startVendor(createOpenaiChat("deepseek")),
   anthropic: startVendor(createAnthropicMessages()),
   google: startVendor(createGemini()),
 };
 
 /** What the gateway is told: the catalog's providers, at the simulated vendors' addresses. */
-function writeGatewayYaml({ openai, anthropic, google }: Vendors): string {
+function writeGatewayYaml({ openai, deepseek, anthropic, google }: Vendors): string {
   return `
 server:
   extra_prefixes: [/api/openrouter]
   header_aliases: { x-kilocode-mode: x-gateway-mode }
 providers:
   openai: { base_url: "${openai.origin}/v1", api_keys: ["${openai.key}"] }
+  deepseek: { base_url: "${deepseek.origin}/v1", api_keys: ["${deepseek.key}"] }
   anthropic: { base_url: "${anthropic.origin}", api_keys: ["${anthropic.key}"] }
   google: { base_url: "${google.origin}", api_keys: ["${google.key}"] }
 `;

@@ -12,13 +12,19 @@ import {
   type WireFormat,
 } from "./simulated-vendor.ts";
 
-/** OpenAI's chat completions. Reasoning is not shown, and reasoning models refuse `max_tokens`. */
-export function createOpenaiChat(): WireFormat {
+/** Whose ways are followed where vendors of the format differ. */
+export type ChatHouse = "openai" | "deepseek";
+
+/**
+ * Chat completions. OpenAI refuses fields it does not know, and `max_tokens` for reasoning models, and keeps reasoning
+ * to itself; DeepSeek shows it as `reasoning_content`, and wants it back while tools are being called.
+ */
+export function createOpenaiChat(house: ChatHouse): WireFormat {
   return {
     name: "openai-chat",
     hasPath: (path) => path === "/v1/chat/completions",
     findKey: ({ headers }) => /^Bearer (.+)$/.exec(headers.get("authorization") ?? "")?.[1] ?? null,
-    read: readRequest,
+    read: (request) => readRequest(request, house),
     renderRefusal,
   };
 }
@@ -39,17 +45,10 @@ const FIELDS = new Set(
 
 const REASONING_MODELS = /^(gpt-5|o\d)/;
 
-function readRequest({ body }: IncomingRequest): ReadRequest {
+function readRequest({ body }: IncomingRequest, house: ChatHouse): ReadRequest {
   const model = textAt(body["model"], "model");
-  if (body["max_tokens"] !== undefined && REASONING_MODELS.test(model)) {
-    refuse(
-      "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
-      "max_tokens",
-    );
-  }
-  for (const name of Object.keys(body)) {
-    if (!FIELDS.has(name)) refuse(`Unrecognized request argument supplied: ${name}`);
-  }
+  if (house === "openai") requireKnownFields(body, model);
+  else requireReasoning(objectsIn(body["messages"]));
   const isStreamed = body["stream"] === true;
   if (body["stream_options"] !== undefined && !isStreamed) {
     refuse("The 'stream_options' parameter is only allowed when 'stream' is enabled.", "stream_options");
@@ -64,8 +63,31 @@ function readRequest({ body }: IncomingRequest): ReadRequest {
     conversation,
     losses: [],
     answer: (reply, usage) =>
-      isStreamed ? stream(model, reply, usage, wantsUsage) : whole(model, reply, usage),
+      isStreamed ? stream(model, reply, usage, wantsUsage, house) : whole(model, reply, usage, house),
   };
+}
+
+function requireKnownFields(body: JsonObject, model: string): void {
+  if (body["max_tokens"] !== undefined && REASONING_MODELS.test(model)) {
+    refuse(
+      "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
+      "max_tokens",
+    );
+  }
+  for (const name of Object.keys(body)) {
+    if (!FIELDS.has(name)) refuse(`Unrecognized request argument supplied: ${name}`);
+  }
+}
+
+/** Since the user's last words, each message of the model has the reasoning that came with it. */
+function requireReasoning(messages: readonly JsonObject[]): void {
+  const lastWords = messages.findLastIndex(({ role }) => role === "user");
+  for (const [index, { role, reasoning_content }] of messages.entries()) {
+    if (index < lastWords || role !== "assistant" || typeof reasoning_content === "string") continue;
+    refuse(
+      `Missing \`reasoning_content\` field in the assistant message at message index ${index}. For more information, please refer to https://api-docs.deepseek.com/guides/thinking_mode#tool-calls`,
+    );
+  }
 }
 
 function readTools(tools: unknown): OfferedTool[] {
@@ -226,7 +248,7 @@ function headOf(model: string, object: string): JsonObject {
   return { id: `chatcmpl-${makeId(29)}`, object, created: Math.floor(Date.now() / 1000), model };
 }
 
-function whole(model: string, reply: Reply, usage: VendorUsage): Response {
+function whole(model: string, reply: Reply, usage: VendorUsage, house: ChatHouse): Response {
   const calls = callsOf(reply).map(({ id, name, text }) => ({
     id,
     type: "function",
@@ -235,7 +257,7 @@ function whole(model: string, reply: Reply, usage: VendorUsage): Response {
   const message = {
     role: "assistant",
     content: reply.text,
-    refusal: null,
+    ...(house === "deepseek" && { reasoning_content: reply.reasoning }),
     ...(calls.length > 0 && { tool_calls: calls }),
   };
   return Response.json({
@@ -245,7 +267,13 @@ function whole(model: string, reply: Reply, usage: VendorUsage): Response {
   });
 }
 
-function stream(model: string, reply: Reply, usage: VendorUsage, wantsUsage: boolean): Response {
+function stream(
+  model: string,
+  reply: Reply,
+  usage: VendorUsage,
+  wantsUsage: boolean,
+  house: ChatHouse,
+): Response {
   const head = headOf(model, "chat.completion.chunk");
   const chunk = (delta: JsonObject, finish: string | null = null): StreamEvent => ({
     data: {
@@ -255,7 +283,10 @@ function stream(model: string, reply: Reply, usage: VendorUsage, wantsUsage: boo
     },
   });
   const events = [
-    chunk({ role: "assistant", content: "", refusal: null }),
+    chunk({ role: "assistant", content: "" }),
+    ...(house === "deepseek" ? cutText(reply.reasoning) : []).map((piece) =>
+      chunk({ content: null, reasoning_content: piece }),
+    ),
     ...cutText(reply.text).map((content) => chunk({ content })),
     ...callsOf(reply).flatMap(({ id, name, text }, index) => [
       chunk({ tool_calls: [{ index, id, type: "function", function: { name, arguments: "" } }] }),
