@@ -24,7 +24,7 @@ export interface Agent {
   readonly version: string;
   readonly command: string;
   /** The client API that it speaks. */
-  readonly api: "chat completions" | "Responses" | "Messages";
+  readonly api: "chat completions" | "Responses" | "Messages" | "generateContent";
   prepare(target: AgentTarget, prompt: string): AgentStart;
 }
 
@@ -101,24 +101,37 @@ export const OPENCODE: Agent = {
   }),
 };
 
+/** For an agent that does not know `NO_PROXY`, and would look for this machine behind a proxy. */
 const NO_PROXIES = { HTTP_PROXY: "", HTTPS_PROXY: "", http_proxy: "", https_proxy: "" };
 
+const QWEN = { npmPackage: "@qwen-code/qwen-code", version: "0.15.10", command: "qwen" } as const;
+const QWEN_SETTINGS = {
+  ".qwen/settings.json": JSON.stringify({
+    privacy: { usageStatisticsEnabled: false },
+    general: { disableAutoUpdate: true },
+  }),
+};
+
 export const QWEN_CODE: Agent = {
+  ...QWEN,
   name: "Qwen Code",
-  npmPackage: "@qwen-code/qwen-code",
-  version: "0.15.10",
-  command: "qwen",
   api: "chat completions",
   prepare: ({ base, key, model }, prompt) => ({
     args: ["--auth-type", "openai", "--yolo", "--prompt", prompt],
-    // It does not know `NO_PROXY`, and would look for this machine behind a proxy.
     env: { ...NO_PROXIES, OPENAI_BASE_URL: base, OPENAI_API_KEY: key, OPENAI_MODEL: model },
-    files: {
-      ".qwen/settings.json": JSON.stringify({
-        privacy: { usageStatisticsEnabled: false },
-        general: { disableAutoUpdate: true },
-      }),
-    },
+    files: QWEN_SETTINGS,
+  }),
+};
+
+/** In Google's own API, which the gateway does not offer to clients. */
+export const QWEN_CODE_AT_GOOGLE: Agent = {
+  ...QWEN,
+  name: "Qwen Code",
+  api: "generateContent",
+  prepare: ({ origin, key, model }, prompt) => ({
+    args: ["--auth-type", "gemini", "--yolo", "--prompt", prompt],
+    env: { ...NO_PROXIES, GOOGLE_GEMINI_BASE_URL: origin, GEMINI_API_KEY: key, GEMINI_MODEL: model },
+    files: QWEN_SETTINGS,
   }),
 };
 

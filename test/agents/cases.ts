@@ -6,6 +6,7 @@ import {
   KILOCODE_OWN_PROVIDER,
   OPENCODE,
   QWEN_CODE,
+  QWEN_CODE_AT_GOOGLE,
 } from "./agents.ts";
 import type { VendorFormat } from "./vendors/simulated-vendor.ts";
 
@@ -70,6 +71,8 @@ export const GATEWAY_CASES: readonly AgentCase[] = [
 export const DIRECT_CASES: readonly AgentCase[] = [
   { ...onMessages(CLAUDE_CODE), model: "claude-sonnet-4-5" },
   { ...onResponses(CODEX), model: "gpt-5.1-codex" },
+  { ...onGemini(QWEN_CODE_AT_GOOGLE), model: "gemini-3.1-pro-preview" },
+  { ...onDeepseek(OPENCODE), model: "deepseek-reasoner" },
   // Not a reasoning model: these agents send `max_tokens`.
   ...[OPENCODE, QWEN_CODE, KILOCODE_OWN_PROVIDER].map((agent) => ({ ...onChat(agent), model: "gpt-4.1" })),
 ];

@@ -7,13 +7,14 @@ import { runChild } from "./run-child.ts";
 /** Where agents are kept between runs. */
 export const AGENTS_DIR = process.env["GATEWAY_AGENTS_DIR"] ?? join(tmpdir(), "gateway-agents");
 
-const INSTALL_MS = 180_000;
-
 /** An agent that can be started, or why it cannot. */
 export type Installed = { readonly binary: string } | { readonly problem: string };
 
 /** Installs an agent with npm in a folder of its own, unless it is there. Never a part of `npm ci`. */
-export async function installAgent({ npmPackage, version, command }: Agent): Promise<Installed> {
+export async function installAgent(
+  { npmPackage, version, command }: Agent,
+  timeoutMs: number,
+): Promise<Installed> {
   const folder = join(AGENTS_DIR, `${npmPackage.replace(/^@/, "").replace("/", "-")}-${version}`);
   const binary = join(folder, "node_modules/.bin", command);
   if (existsSync(binary)) return { binary };
@@ -23,14 +24,30 @@ export async function installAgent({ npmPackage, version, command }: Agent): Pro
   const manifest = { private: true, allowScripts: { [npmPackage]: true } };
   writeFileSync(join(draft, "package.json"), JSON.stringify(manifest));
   const { exitCode, stdout, stderr } = await runChild(
-    ["npm", "install", "--no-audit", "--no-fund", "--save-exact", `${npmPackage}@${version}`],
-    { cwd: draft, env: { ...process.env }, timeoutMs: INSTALL_MS },
+    // Started by `npm run`, npm would else take the repository for the place to install in.
+    [
+      "npm",
+      "install",
+      "--prefix",
+      draft,
+      "--no-audit",
+      "--no-fund",
+      "--save-exact",
+      `${npmPackage}@${version}`,
+    ],
+    { cwd: draft, env: { ...process.env }, timeoutMs },
   );
   if (exitCode !== 0) {
     rmSync(draft, { recursive: true, force: true });
-    return { problem: `npm install ${npmPackage}@${version}: ${(stderr || stdout).trim().slice(-500)}` };
+    return { problem: `npm install ${npmPackage}@${version}: ${summarize(stderr || stdout)}` };
   }
   rmSync(folder, { recursive: true, force: true });
   renameSync(draft, folder);
   return { binary };
+}
+
+/** npm's own reason, in a line. */
+function summarize(printed: string): string {
+  const errors = printed.split("\n").filter((line) => /^npm error (code|network|\d+)\b/.test(line));
+  return errors.length > 0 ? errors.slice(0, 2).join("; ") : printed.trim().slice(-200);
 }

@@ -6,11 +6,12 @@
  *   --only=<text>   cases with this in their line
  */
 import { AS_SHIPPED, type GatewayProcess, makeSite } from "../support/gateway-process.ts";
-import type { AgentTarget } from "./agents.ts";
+import type { Agent, AgentTarget } from "./agents.ts";
 import { type AgentCase, DIRECT_CASES, GATEWAY_CASES, type ProviderSlug } from "./cases.ts";
 import { judgeGenerations } from "./find-generations.ts";
 import { AGENTS_DIR, type Installed, installAgent } from "./install-agent.ts";
 import { type CaseResult, runCase } from "./run-case.ts";
+import { endChildren } from "./run-child.ts";
 import { createAnthropicMessages } from "./vendors/anthropic-messages.ts";
 import { createGemini } from "./vendors/gemini.ts";
 import { createOpenaiChat } from "./vendors/openai-chat.ts";
@@ -21,6 +22,8 @@ import { type SimulatedVendor, startVendor } from "./vendors/simulated-vendor.ts
 const RUN_MS = 10 * 60_000;
 /** One case; an agent that waits out retries would take all there is. */
 const CASE_MS = 90_000;
+/** Getting one agent from the registry. */
+const INSTALL_MS = 180_000;
 
 type Vendors = Readonly<Record<ProviderSlug, SimulatedVendor>>;
 
@@ -90,33 +93,43 @@ interface Tally {
 
 async function runCases(cases: readonly AgentCase[], gateway: GatewayProcess | null): Promise<Tally> {
   const tally: Tally = { passed: 0, failed: 0 };
-  const installs = new Map<string, Promise<Installed>>();
   for (const one of cases) {
     const name = describeCase(one, gateway === null);
-    const { npmPackage } = one.agent;
-    const install = installs.get(npmPackage) ?? installAgent(one.agent);
-    installs.set(npmPackage, install);
-    const installed = await install;
+    const installed = await findAgent(one.agent);
     if ("problem" in installed && process.env["CI"] !== "true") {
-      console.log(
-        `skip  ${name}\n      ${installed.problem}\n      It needs npm's registry once; then it is kept in ${AGENTS_DIR} (GATEWAY_AGENTS_DIR).`,
-      );
+      console.log(`skip  ${name}\n      ${installed.problem}\n      ${HOW_TO_INSTALL}`);
       continue;
     }
     const begunMs = performance.now();
     const result =
-      "problem" in installed
-        ? { problems: [installed.problem], printed: "" }
-        : await runOne(one, gateway, installed.binary);
+      "problem" in installed ? failWith(installed.problem) : await runOne(one, gateway, installed.binary);
     report(name, result, performance.now() - begunMs);
     tally[result.problems.length === 0 ? "passed" : "failed"]++;
   }
   return tally;
 }
 
-async function runOne(one: AgentCase, gateway: GatewayProcess | null, binary: string): Promise<CaseResult> {
-  const timeoutMs = Math.min(CASE_MS, RUN_MS - performance.now());
-  if (timeoutMs <= 0) return { problems: ["the time of the whole run was over"], printed: "" };
+const HOW_TO_INSTALL = `It takes npm's registry once; then the agent is kept in ${AGENTS_DIR} (GATEWAY_AGENTS_DIR).`;
+
+const installs = new Map<string, Promise<Installed>>();
+
+/** Installs each agent at its first case. */
+function findAgent(agent: Agent): Promise<Installed> {
+  const install = installs.get(agent.npmPackage) ?? installAgent(agent, Math.min(INSTALL_MS, leftMs()));
+  installs.set(agent.npmPackage, install);
+  return install;
+}
+
+function leftMs(): number {
+  return Math.max(1, RUN_MS - performance.now());
+}
+
+function failWith(problem: string): CaseResult {
+  return { problems: [problem], printed: "" };
+}
+
+function runOne(one: AgentCase, gateway: GatewayProcess | null, binary: string): Promise<CaseResult> {
+  const timeoutMs = Math.min(CASE_MS, leftMs());
   return gateway === null ? runDirectly(one, binary, timeoutMs) : runThrough(gateway, one, binary, timeoutMs);
 }
 
@@ -132,6 +145,14 @@ async function run(): Promise<Tally> {
   if (isDirect) return runCases(cases, null);
   const site = makeSite(writeGatewayYaml(vendors), AS_SHIPPED);
   const gateway = await site.start();
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    process.on(signal, async () => {
+      endChildren();
+      await gateway.kill();
+      site.remove();
+      process.exit(1);
+    });
+  }
   try {
     return await runCases(cases, gateway);
   } finally {
