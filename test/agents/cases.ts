@@ -69,7 +69,9 @@ export const GATEWAY_CASES: readonly AgentCase[] = [
 
 /** Without the gateway, under the vendor's own names: whether agents and simulated vendors get along at all. */
 export const DIRECT_CASES: readonly AgentCase[] = [
+  // With a budget for thinking; and adaptive, with system messages among the others.
   { ...onMessages(CLAUDE_CODE), model: "claude-sonnet-4-5" },
+  { ...onMessages(CLAUDE_CODE), model: "claude-sonnet-5" },
   { ...onResponses(CODEX), model: "gpt-5.1-codex" },
   { ...onGemini(QWEN_CODE_AT_GOOGLE), model: "gemini-3.1-pro-preview" },
   { ...onDeepseek(OPENCODE), model: "deepseek-reasoner" },
