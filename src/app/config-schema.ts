@@ -14,6 +14,8 @@ const price = z
   .string()
   .regex(/^\d{1,12}(\.\d{1,18})?$/, 'must be a decimal string in US dollars per token, such as "0.0000025"');
 
+const headerName = z.string().regex(/^[a-z0-9][a-z0-9-]*$/, "must be a header name in lower case");
+
 const baseUrl = z
   .url({ protocol: /^https?$/, error: "must be an http or https address" })
   .refine(
@@ -90,6 +92,10 @@ export const configSchema = z.strictObject({
         .record(z.string(), z.string())
         .default({})
         .describe("Model ids that begin with the left are read as if they began with the right."),
+      header_aliases: z
+        .record(headerName, headerName)
+        .default({})
+        .describe("Request headers on the left are read as the one on the right, where that is not sent."),
       trusted_proxies: z
         .array(z.string())
         .default([])

@@ -106,6 +106,7 @@ export async function wireUp(config: Config, world: World): Promise<Parts> {
     trustedProxies: readProxies(config),
     addressSalt: await findSalt(stores.settings, random),
     maxBodyBytes: config.limits.body_bytes,
+    headerAliases: Object.entries(config.server.header_aliases),
     modelPrefixAliases: config.server.model_prefix_aliases,
     notReady: () => {
       if (state.isDraining) return "The gateway is shutting down.";

@@ -20,6 +20,8 @@ export interface HttpDeps {
   readonly addressSalt: string;
   /** Largest body of a request, decompressed. Bytes. */
   readonly maxBodyBytes: number;
+  /** Request headers that are read as another: from, to. */
+  readonly headerAliases: readonly (readonly [string, string])[];
   /** Ids that begin with a key of it are read as if they began with its value. */
   readonly modelPrefixAliases: Readonly<Record<string, string>>;
   /** Null while the gateway can serve; else what is wrong. */

@@ -70,6 +70,14 @@ function buildRoutes(deps: HttpDeps, extraPrefixes: readonly string[]): Record<s
 
 const NOWHERE: Methods = {};
 
+/** Clients of other gateways spell headers in that gateway's way. What is sent under its own name wins. */
+function renameHeaders(headers: Headers, aliases: HttpDeps["headerAliases"]): void {
+  for (const [from, to] of aliases) {
+    const value = headers.get(from);
+    if (value !== null && !headers.has(to)) headers.set(to, value);
+  }
+}
+
 /** One request, from its id to its answer and its log line. */
 async function serve(
   deps: HttpDeps,
@@ -92,6 +100,7 @@ async function serve(
     waitWithoutLimit: () => server.timeout(request, 0),
     waitWithLimit: () => server.timeout(request, IDLE_S),
   };
+  renameHeaders(request.headers, deps.headerAliases);
   let response: Response;
   try {
     response = await findHandler(methods, request)(request, context);

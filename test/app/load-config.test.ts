@@ -62,6 +62,11 @@ describe("a wrong configuration is told by file and line", () => {
       ["gateway.yaml:4: server.extra_prefixes.1"],
     ],
     [
+      "a header name that is none",
+      "server:\n  header_aliases:\n    x-mode: 'x gateway mode'",
+      ["gateway.yaml:3: server.header_aliases.x-mode", "header name"],
+    ],
+    [
       "an address that is none",
       "providers:\n  mine:\n    base_url: ftp://x",
       ["gateway.yaml:3: providers.mine.base_url", "http or https"],

@@ -21,6 +21,7 @@ beforeAll(async () => {
     yaml: `
 server:
   extra_prefixes: [/api/openrouter, /deep/er/v9]
+  header_aliases: { api-key: x-api-key, x-kilocode-mode: x-gateway-mode }
   model_prefix_aliases: { "other/": "sandbox/", "kilo/sandbox/": "sandbox/" }
 `,
   });
@@ -79,6 +80,21 @@ describe.each(PREFIXES)("under %s", (prefix) => {
       expect(head.headers.get("content-type")).toStartWith("application/json");
       expect(head.headers.get("x-request-id")).toStartWith("req_");
     }
+  });
+});
+
+describe("header aliases", () => {
+  const status = async (headers: Record<string, string>): Promise<number> =>
+    (await call("/api/gateway/chat/completions", { method: "POST", body: CHAT, headers })).status;
+
+  test("a header is read as the one that it stands for", async () => {
+    expect(await status({})).toBe(401);
+    expect(await status({ "Api-Key": gateway.key })).toBe(200);
+  });
+
+  test("a header under its own name wins", async () => {
+    expect(await status({ "api-key": gateway.key, "x-api-key": "gw_wrong" })).toBe(401);
+    expect(await status({ "api-key": "gw_wrong", "x-api-key": gateway.key })).toBe(200);
   });
 });
 

@@ -29,13 +29,19 @@ export interface Site {
 
 const ROOT = join(import.meta.dir, "../..");
 
-/** Makes a site with the text of a configuration file. */
-export function makeSite(yaml: string): Site {
+/** The program on the runtime that runs the tests. */
+const FROM_SOURCE: readonly string[] = [process.execPath, join(ROOT, "src/main.ts")];
+
+/** The program as an operator calls it. */
+export const AS_SHIPPED: readonly string[] = [join(ROOT, "bin/gateway")];
+
+/** Makes a site with the text of a configuration file, for gateways that `command` starts. */
+export function makeSite(yaml: string, command = FROM_SOURCE): Site {
   const dir = mkdtempSync(join(tmpdir(), "gateway-site-"));
   const dataDir = join(dir, "data");
   const configFile = join(dir, "gateway.yaml");
   writeFileSync(configFile, yaml);
-  const spawn = () => new Spawned(dir, configFile, dataDir);
+  const spawn = () => new Spawned(command, dir, configFile, dataDir);
   return {
     dataDir,
     async start(key) {
@@ -64,8 +70,8 @@ class Spawned {
   private readonly reading: Promise<void>[];
   private change = Promise.withResolvers<void>();
 
-  constructor(dir: string, configFile: string, dataDir: string) {
-    this.child = Bun.spawn([process.execPath, join(ROOT, "src/main.ts"), "start"], {
+  constructor(command: readonly string[], dir: string, configFile: string, dataDir: string) {
+    this.child = Bun.spawn([...command, "start"], {
       cwd: dir,
       env: {
         PATH: process.env["PATH"] ?? "",

@@ -1,0 +1,183 @@
+/** What an agent is pointed at. */
+export interface AgentTarget {
+  /** Scheme, host and port. */
+  readonly origin: string;
+  /** What the API's paths are appended to: `<base>/chat/completions`. */
+  readonly base: string;
+  readonly key: string;
+  readonly model: string;
+}
+
+/** How an agent is started, in its home and a folder to work in. */
+export interface AgentStart {
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  /** Files to write before, by their path in the home folder. */
+  readonly files: Readonly<Record<string, string>>;
+}
+
+/** A command-line agent, and how it works without anybody at the keyboard. */
+export interface Agent {
+  readonly name: string;
+  /** What npm installs, exactly. Its newest versions want a newer Node than the gateway does. */
+  readonly npmPackage: string;
+  readonly version: string;
+  readonly command: string;
+  /** The client API that it speaks. */
+  readonly api: "chat completions" | "Responses" | "Messages" | "generateContent";
+  prepare(target: AgentTarget, prompt: string): AgentStart;
+}
+
+/** Permissions to bypass all questions are refused to root, so the tools are named. */
+export const CLAUDE_CODE: Agent = {
+  name: "Claude Code",
+  npmPackage: "@anthropic-ai/claude-code",
+  version: "2.1.197",
+  command: "claude",
+  api: "Messages",
+  prepare: ({ base, key, model }, prompt) => ({
+    args: [
+      "-p",
+      prompt,
+      "--model",
+      model,
+      "--permission-mode",
+      "acceptEdits",
+      "--allowedTools",
+      "Read,Write,Bash",
+    ],
+    env: {
+      ANTHROPIC_BASE_URL: base,
+      ANTHROPIC_AUTH_TOKEN: key,
+      ANTHROPIC_SMALL_FAST_MODEL: model,
+      ANTHROPIC_DEFAULT_HAIKU_MODEL: model,
+      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
+      DISABLE_AUTOUPDATER: "1",
+    },
+    files: {},
+  }),
+};
+
+export const CODEX: Agent = {
+  name: "Codex",
+  npmPackage: "@openai/codex",
+  version: "0.169.0",
+  command: "codex",
+  api: "Responses",
+  prepare: ({ base, key, model }, prompt) => ({
+    args: ["exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", prompt],
+    env: { GATEWAY_KEY: key },
+    files: {
+      ".codex/config.toml": `model = "${model}"
+model_provider = "gateway"
+model_reasoning_effort = "medium"
+check_for_update_on_startup = false
+
+[analytics]
+enabled = false
+
+[model_providers.gateway]
+name = "gateway"
+base_url = "${base}"
+env_key = "GATEWAY_KEY"
+wire_api = "responses"
+request_max_retries = 1
+stream_max_retries = 1
+`,
+    },
+  }),
+};
+
+export const OPENCODE: Agent = {
+  name: "OpenCode",
+  npmPackage: "opencode-ai",
+  version: "1.18.33",
+  command: "opencode",
+  api: "chat completions",
+  prepare: (target, prompt) => ({
+    args: ["run", "--model", `gateway/${target.model}`, prompt],
+    env: { OPENCODE_DISABLE_AUTOUPDATE: "1", OPENCODE_DISABLE_MODELS_FETCH: "1" },
+    files: { ".config/opencode/opencode.json": writeProviderConfig(target) },
+  }),
+};
+
+/** For an agent that does not know `NO_PROXY`, and would look for this machine behind a proxy. */
+const NO_PROXIES = { HTTP_PROXY: "", HTTPS_PROXY: "", http_proxy: "", https_proxy: "" };
+
+const QWEN = { npmPackage: "@qwen-code/qwen-code", version: "0.15.10", command: "qwen" } as const;
+const QWEN_SETTINGS = {
+  ".qwen/settings.json": JSON.stringify({
+    privacy: { usageStatisticsEnabled: false },
+    general: { disableAutoUpdate: true },
+  }),
+};
+
+export const QWEN_CODE: Agent = {
+  ...QWEN,
+  name: "Qwen Code",
+  api: "chat completions",
+  prepare: ({ base, key, model }, prompt) => ({
+    args: ["--auth-type", "openai", "--yolo", "--prompt", prompt],
+    env: { ...NO_PROXIES, OPENAI_BASE_URL: base, OPENAI_API_KEY: key, OPENAI_MODEL: model },
+    files: QWEN_SETTINGS,
+  }),
+};
+
+/** In Google's own API, which the gateway does not offer to clients. */
+export const QWEN_CODE_AT_GOOGLE: Agent = {
+  ...QWEN,
+  name: "Qwen Code",
+  api: "generateContent",
+  prepare: ({ origin, key, model }, prompt) => ({
+    args: ["--auth-type", "gemini", "--yolo", "--prompt", prompt],
+    env: { ...NO_PROXIES, GOOGLE_GEMINI_BASE_URL: origin, GEMINI_API_KEY: key, GEMINI_MODEL: model },
+    files: QWEN_SETTINGS,
+  }),
+};
+
+const KILO = {
+  npmPackage: "@kilocode/cli",
+  version: "7.7.7",
+  command: "kilo",
+  api: "chat completions",
+} as const;
+const KILO_ENV = { KILO_DISABLE_AUTOUPDATE: "1", KILO_TELEMETRY_LEVEL: "off" };
+
+/** As it comes: to it the gateway is its own service, under that service's path. */
+export const KILOCODE: Agent = {
+  ...KILO,
+  name: "kilocode",
+  prepare: ({ origin, key, model }, prompt) => ({
+    args: ["run", "--auto", "--model", `kilo/${model}`, prompt],
+    env: { ...KILO_ENV, KILO_API_URL: origin, KILO_API_KEY: key },
+    files: {},
+  }),
+};
+
+/** With a provider of one's own, which needs no list of models. */
+export const KILOCODE_OWN_PROVIDER: Agent = {
+  ...KILO,
+  name: "kilocode (own provider)",
+  prepare: (target, prompt) => ({
+    args: ["run", "--auto", "--model", `gateway/${target.model}`, prompt],
+    env: KILO_ENV,
+    files: { ".config/kilo/kilo.json": writeProviderConfig(target) },
+  }),
+};
+
+function writeProviderConfig({ base, key, model }: AgentTarget): string {
+  const limit = { context: 200_000, output: 32_000 };
+  return JSON.stringify({
+    autoupdate: false,
+    share: "disabled",
+    small_model: `gateway/${model}`,
+    provider: {
+      gateway: {
+        npm: "@ai-sdk/openai-compatible",
+        name: "gateway",
+        options: { baseURL: base, apiKey: key },
+        models: { [model]: { name: model, tool_call: true, limit } },
+      },
+    },
+  });
+}

@@ -1,0 +1,80 @@
+import {
+  type Agent,
+  CLAUDE_CODE,
+  CODEX,
+  KILOCODE,
+  KILOCODE_OWN_PROVIDER,
+  OPENCODE,
+  QWEN_CODE,
+  QWEN_CODE_AT_GOOGLE,
+} from "./agents.ts";
+import type { VendorFormat } from "./vendors/simulated-vendor.ts";
+
+/** Providers of the catalog whose vendors are simulated. */
+export type ProviderSlug = "openai" | "deepseek" | "anthropic" | "google";
+
+/** An agent on a model. */
+export interface AgentCase {
+  readonly agent: Agent;
+  readonly provider: ProviderSlug;
+  /** The format in which the vendor is to be asked. */
+  readonly format: VendorFormat;
+  readonly model: string;
+}
+
+function onChat(agent: Agent): AgentCase {
+  return { agent, provider: "openai", format: "openai-chat", model: "openai/gpt-5.1" };
+}
+
+function onDeepseek(agent: Agent): AgentCase {
+  return { agent, provider: "deepseek", format: "openai-chat", model: "deepseek/deepseek-reasoner" };
+}
+
+function onResponses(agent: Agent): AgentCase {
+  return { agent, provider: "openai", format: "openai-responses", model: "openai/gpt-5.1-codex" };
+}
+
+function onMessages(agent: Agent): AgentCase {
+  return {
+    agent,
+    provider: "anthropic",
+    format: "anthropic-messages",
+    model: "anthropic/claude-sonnet-4.5",
+  };
+}
+
+function onGemini(agent: Agent): AgentCase {
+  return { agent, provider: "google", format: "gemini", model: "google/gemini-3.1-pro-preview" };
+}
+
+/** Through the gateway, under the ids of its catalog. */
+export const GATEWAY_CASES: readonly AgentCase[] = [
+  onChat(CLAUDE_CODE),
+  onGemini(CLAUDE_CODE),
+  onMessages(CLAUDE_CODE),
+  onMessages(CODEX),
+  onChat(CODEX),
+  onResponses(CODEX),
+  onChat(OPENCODE),
+  onDeepseek(OPENCODE),
+  onMessages(OPENCODE),
+  onGemini(OPENCODE),
+  onChat(QWEN_CODE),
+  onMessages(QWEN_CODE),
+  onChat(KILOCODE),
+  onDeepseek(KILOCODE),
+  onMessages(KILOCODE),
+  onGemini(KILOCODE),
+];
+
+/** Without the gateway, under the vendor's own names: whether agents and simulated vendors get along at all. */
+export const DIRECT_CASES: readonly AgentCase[] = [
+  // With a budget for thinking; and adaptive, with system messages among the others.
+  { ...onMessages(CLAUDE_CODE), model: "claude-sonnet-4-5" },
+  { ...onMessages(CLAUDE_CODE), model: "claude-sonnet-5" },
+  { ...onResponses(CODEX), model: "gpt-5.1-codex" },
+  { ...onGemini(QWEN_CODE_AT_GOOGLE), model: "gemini-3.1-pro-preview" },
+  { ...onDeepseek(OPENCODE), model: "deepseek-reasoner" },
+  // Not a reasoning model: these agents send `max_tokens`.
+  ...[OPENCODE, QWEN_CODE, KILOCODE_OWN_PROVIDER].map((agent) => ({ ...onChat(agent), model: "gpt-4.1" })),
+];

@@ -1,0 +1,20 @@
+/** What a vendor says no with; its format renders it. Thrown while a request is read. */
+export class Refusal extends Error {
+  readonly status: number;
+  /** The field that is wrong, where the format names one. */
+  readonly field: string | null;
+
+  constructor(message: string, field: string | null = null, status = 400) {
+    super(message);
+    this.status = status;
+    this.field = field;
+  }
+}
+
+/**
+ * Refuses the request.
+ * @throws Refusal always.
+ */
+export function refuse(message: string, field: string | null = null): never {
+  throw new Refusal(message, field);
+}

@@ -1,0 +1,174 @@
+import { randomBytes } from "node:crypto";
+import { isObject, type JsonObject } from "./json-shape.ts";
+import { Refusal } from "./refusal.ts";
+import { type Conversation, decideReply, type Reply } from "./scripted-model.ts";
+
+/** Wire formats that a vendor is simulated for. */
+export type VendorFormat = "openai-chat" | "openai-responses" | "anthropic-messages" | "gemini";
+
+/** Tokens as the vendor counts them; `output` holds the reasoning. */
+export interface VendorUsage {
+  readonly input: number;
+  readonly output: number;
+  readonly reasoning: number;
+}
+
+/** A request as a format gets it. */
+export interface IncomingRequest {
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly headers: Headers;
+  readonly body: JsonObject;
+}
+
+/** A request that was read and found valid. */
+export interface ReadRequest {
+  readonly conversation: Conversation;
+  /** What the real vendor puts up with, though a client that held what it was given would have sent it. */
+  readonly losses: readonly string[];
+  answer(reply: Reply, usage: VendorUsage): Response;
+}
+
+/** How a vendor of one format talks. */
+export interface WireFormat {
+  readonly name: VendorFormat;
+  /** Whether a POST there is for it. */
+  hasPath(path: string): boolean;
+  /** The key that came with a request. */
+  findKey(request: IncomingRequest): string | null;
+  /** Reads a request, or answers what is no inference. @throws Refusal for what the real vendor refuses. */
+  read(request: IncomingRequest): ReadRequest | Response;
+  renderRefusal(refusal: Refusal): Response;
+}
+
+/** What came, and what became of it. */
+export interface VendorRequest {
+  readonly format: VendorFormat;
+  readonly body: unknown;
+  readonly conversation: Conversation | null;
+  /** Null where it was refused, or was no inference. */
+  readonly reply: Reply | null;
+  readonly usage: VendorUsage | null;
+  readonly refusal: string | null;
+  readonly losses: readonly string[];
+}
+
+/** A vendor on a free port of 127.0.0.1. */
+export interface SimulatedVendor {
+  readonly origin: string;
+  readonly key: string;
+  /** What came since the last `clear`. */
+  readonly requests: readonly VendorRequest[];
+  clear(): void;
+  stop(): Promise<void>;
+}
+
+/** Starts a vendor that speaks these formats. It keeps what it is sent, and takes only its own key. */
+export function startVendor(...formats: readonly WireFormat[]): SimulatedVendor {
+  const requests: VendorRequest[] = [];
+  const key = `sk-${makeId(32)}`;
+  const server = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    idleTimeout: 120,
+    maxRequestBodySize: 64 * 1024 * 1024,
+    async fetch(request) {
+      const url = new URL(request.url);
+      const text = await request.text();
+      const format = formats.find((format) => format.hasPath(url.pathname));
+      // Clients look for more than models when they start; a vendor does not have it.
+      if (request.method !== "POST" || format === undefined) return new Response(null, { status: 404 });
+      const { recorded, response } = serve(format, key, request.headers, url, text);
+      requests.push(recorded);
+      return response;
+    },
+  });
+  return {
+    origin: `http://127.0.0.1:${server.port}`,
+    key,
+    requests,
+    clear: () => void requests.splice(0),
+    stop: () => server.stop(true),
+  };
+}
+
+function serve(
+  format: WireFormat,
+  key: string,
+  headers: Headers,
+  url: URL,
+  text: string,
+): { recorded: VendorRequest; response: Response } {
+  const seen = { format: format.name, body: parseJson(text), conversation: null, reply: null, usage: null };
+  try {
+    const body = isObject(seen.body) ? seen.body : raise(new Refusal("The body is not a JSON object."));
+    const request: IncomingRequest = { path: url.pathname, query: url.searchParams, headers, body };
+    if (format.findKey(request) !== key) throw new Refusal("The key is not valid.", null, 401);
+    const read = format.read(request);
+    if (read instanceof Response) return { recorded: { ...seen, refusal: null, losses: [] }, response: read };
+    const { conversation, losses } = read;
+    const reply = decideReply(conversation);
+    const usage = countUsage(text, reply);
+    const recorded = { ...seen, conversation, reply, usage, refusal: null, losses };
+    return { recorded, response: read.answer(reply, usage) };
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    const recorded = { ...seen, refusal: `${error.status} ${error.message}`, losses: [] };
+    return { recorded, response: format.renderRefusal(error) };
+  }
+}
+
+function raise(error: Error): never {
+  throw error;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+/** About what a real model would count. */
+function countUsage(body: string, reply: Reply): VendorUsage {
+  const reasoning = Math.ceil(reply.reasoning.length / 4);
+  const said = Math.ceil((reply.text.length + JSON.stringify(reply.calls).length) / 4);
+  return { input: Math.ceil(body.length / 4), output: reasoning + said, reasoning };
+}
+
+const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+
+/** So many random letters and digits. */
+export function makeId(length: number): string {
+  return [...randomBytes(length)].map((byte) => LETTERS[byte % LETTERS.length]).join("");
+}
+
+/** A text in pieces, as a model streams it. */
+export function cutText(text: string): readonly string[] {
+  return text.match(/[\s\S]{1,9}/g) ?? [];
+}
+
+/** An event of a stream; `event` is its name, where the format names events. */
+export interface StreamEvent {
+  readonly event?: string;
+  readonly data: unknown;
+}
+
+/** The events as a stream, one write each. Text is sent as it is, everything else as JSON. */
+export function streamEvents(events: readonly StreamEvent[]): Response {
+  const encoder = new TextEncoder();
+  let next = 0;
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      // Each event in a write of its own, so that readers meet them apart.
+      await new Promise((resolve) => setImmediate(resolve));
+      const current = events[next++];
+      if (current === undefined) return controller.close();
+      const name = current.event === undefined ? "" : `event: ${current.event}\n`;
+      const data = typeof current.data === "string" ? current.data : JSON.stringify(current.data);
+      controller.enqueue(encoder.encode(`${name}data: ${data}\n\n`));
+    },
+  });
+  return new Response(body, { headers: { "content-type": "text/event-stream" } });
+}
