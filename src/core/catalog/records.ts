@@ -87,8 +87,12 @@ export interface ProviderQuirks {
   readonly noMaxCompletionTokens?: true;
   /** Calls `seed` `random_seed`. */
   readonly randomSeed?: true;
-  /** Answers 422 to any field its API does not name. */
-  readonly rejectsUnknownFields?: true;
+  /** Refuses any field of a request but these, and any of a message that its API does not name. */
+  readonly knownFields?: readonly string[];
+  /** Refuses these fields, which clients built for other gateways send. */
+  readonly refusedFields?: readonly string[];
+  /** Wants the reasoning of earlier turns back, as `reasoning_content`, however the client spells it. */
+  readonly wantsReasoningContent?: true;
   /** Ends a conversation's open tool calls itself; others get placeholders (repair, rule 4). */
   readonly allowsOpenToolCalls?: true;
 }

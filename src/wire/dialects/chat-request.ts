@@ -1,3 +1,4 @@
+import type { Warning } from "../canonical/format.ts";
 import type { RelayIdentity } from "../canonical/relay.ts";
 import type { Repair, ToolCallRules } from "../conversation/outline.ts";
 import { repairToolCalls } from "../conversation/repair-tool-calls.ts";
@@ -35,14 +36,17 @@ function encodeSameFormat(
   target: UpstreamTarget,
   repair: Repair | null,
 ): EncodedForUpstream {
-  const { isLast, noStreamOptions, renames } = target;
-  const body = encodeChatRequest(
-    chat,
-    { model: target.model.name, isLast, noStreamOptions, renames },
-    repair,
-  );
-  return { body, repair, carriesReasoning: false, warnings: [] };
+  const body = encodeChatRequest(chat, { ...target, model: target.model.name }, repair);
+  return { body, repair, carriesReasoning: false, warnings: nameRefused(chat, target) };
 }
+
+/** The fields that were left out because the provider refuses them. */
+function nameRefused({ root }: ChatRequest, { refusedFields }: UpstreamTarget): Warning[] {
+  const refused = root.members?.filter(({ key }) => refusedFields.has(key)) ?? [];
+  return refused.map(({ key: field }) => ({ field, message: REFUSED }));
+}
+
+const REFUSED = "The provider refuses it; it was left out.";
 
 /** The tool-call history as a family takes it; worked out once a family. */
 function createRepairs({ outline }: ChatRequest): (rules: ToolCallRules) => Repair | null {
