@@ -154,7 +154,8 @@ function renamesOf(quirks: ProviderQuirks): readonly (readonly [string, string])
 async function readRefusal(response: UpstreamResponse, cutoff: Cutoff): Promise<VendorError> {
   try {
     const body = await readBody(response, BOUNDS.errorBodyBytes, "cut");
-    return readVendorError(response.status, JSON.parse(body.toString("utf8")));
+    const errorType = response.header("x-amzn-errortype");
+    return readVendorError(response.status, JSON.parse(body.toString("utf8")), errorType);
   } catch (error) {
     if (cutoff.reason !== null) throw error;
     return readBareStatus(response.status);
