@@ -30,7 +30,10 @@ const google = (code: number, status: string, message: string, details: readonly
 const POLICY =
   "The response was filtered due to the prompt triggering Azure OpenAI's content management policy. Please modify your prompt and retry.";
 
-/** What vendors really said; names of organizations, teams and keys are changed. Where it was seen stands above each. */
+/**
+ * What vendors really said; names of organizations, teams and keys are changed. Where it was seen stands above each;
+ * documentation is named where no sighting was found.
+ */
 const SAID: readonly Said[] = [
   // github.com/simonw/llm/issues/494
   {
@@ -329,7 +332,7 @@ const SAID: readonly Said[] = [
     body: { message: "the request was blocked" },
     read: { meaning: "content_filter" },
   },
-  // console.groq.com/docs/errors: the same status for a flex tier that is full
+  // console.groq.com/docs/flex-processing: the same status for a tier that is full; code as documented
   {
     vendor: "Groq with a full tier",
     status: 498,
@@ -458,7 +461,7 @@ const SAID: readonly Said[] = [
     },
     read: { meaning: "rate_limited" },
   },
-  // github.com/sandialabs/atlas-ui-3/issues/111 (the words), inference-docs.cerebras.ai (the code)
+  // github.com/sandialabs/atlas-ui-3/issues/111 has the words; the code is named in public clients
   {
     vendor: "Cerebras overloaded",
     status: 429,
@@ -579,7 +582,7 @@ const SAID: readonly Said[] = [
     },
     read: { meaning: "out_of_credit" },
   },
-  // docs.perplexity.ai, error handling
+  // The status is what its documentation says of empty credit; the words were not seen in public.
   {
     vendor: "Perplexity without credit",
     status: 401,

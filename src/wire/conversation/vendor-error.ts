@@ -151,7 +151,7 @@ const QUOTED = /"[^"]*"|(?<![A-Za-z])'[^']*'(?![A-Za-z])|`[^`]*`/g;
 const CONTENT_CODES = /content_filter|content_policy|data_?inspection_?failed|responsibleai|\b1301\b/;
 /** The same in words: Azure, OpenAI, Anthropic, xAI with 403, DeepSeek, Moonshot, DashScope. */
 const CONTENT_WORDS =
-  /content (management|filtering) policy|violat\w+ (our |the )?usage (policy|guidelines)|content violates|content exists risk|considered high risk|inappropriate content/i;
+  /content (management|filtering) policy|violat\w+ (our |the )?usage (policy|guidelines)|content violates|content exists risk|considered high risk|inappropriate content|unsafe or sensitive content/i;
 /** Statuses by which a prompt is refused, besides Cohere's own. */
 const REFUSALS = new Set([400, 403, 422]);
 const UNSAFE_REQUEST = 498;
