@@ -39,7 +39,8 @@ export function createTranslation(
       count.step(normal);
       out += writer.step(normal);
     }
-    if (count.bytes > maxBufferedBytes) error = brokenAnswer(`an answer of over ${maxBufferedBytes} bytes`);
+    if (count.bytes + count.hiddenBytes > maxBufferedBytes)
+      error = brokenAnswer(`an answer of over ${maxBufferedBytes} bytes`);
     return out;
   };
 
@@ -158,17 +159,24 @@ function failed(message: string): WholeAnswer {
 }
 
 interface Counter {
+  /** Of text. */
   readonly bytes: number;
+  /** Of media, proofs and what only one format has: nothing that is read, but held all the same. */
+  readonly hiddenBytes: number;
   /** Whether anything was said that a person or agent would read. */
   readonly sawToken: boolean;
   step(event: AnswerEvent): void;
 }
 
-/** Counts what an answer says. Proofs and encrypted reasoning are nothing that is read. */
+/** Counts what an answer says. */
 function createCounter(): Counter {
   let bytes = 0;
+  let hiddenBytes = 0;
   let sawToken = false;
   return {
+    get hiddenBytes() {
+      return hiddenBytes;
+    },
     get bytes() {
       return bytes;
     },
@@ -178,10 +186,12 @@ function createCounter(): Counter {
     step(event) {
       if (event.kind === "part-start") {
         bytes += sizeOfPart(event.part);
+        hiddenBytes += hiddenSizeOf(event.part);
         sawToken ||= saysOf(event.part);
       } else if (event.kind === "part-delta") {
         const size = sizeOfDelta(event.delta);
         bytes += size;
+        hiddenBytes += "value" in event.delta ? event.delta.value.length : 0;
         sawToken ||= size > 0;
       }
     },
@@ -191,6 +201,12 @@ function createCounter(): Counter {
 function sizeOfPart(part: Part): number {
   if ("text" in part) return Buffer.byteLength(part.text);
   return part.kind === "tool-call" ? Buffer.byteLength(part.name) + Buffer.byteLength(part.arguments) : 0;
+}
+
+function hiddenSizeOf(part: Part): number {
+  if (part.kind === "native") return JSON.stringify(part.value).length;
+  if (part.kind === "reasoning") return (part.signature ?? "").length + (part.encrypted ?? "").length;
+  return "source" in part && part.source.kind === "base64" ? part.source.data.length : 0;
 }
 
 function saysOf(part: Part): boolean {

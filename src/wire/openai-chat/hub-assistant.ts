@@ -52,11 +52,17 @@ function sortDetails(raw: readonly Fields[], calls: readonly Part[]) {
   const proven = [...calls];
   for (const [place, fields] of raw.entries()) {
     const detail = decodeDetail(fields);
-    const at = proven.findIndex((call) => call.kind === "tool-call" && provesCall(detail, call.id));
+    const at = proven.findIndex((call) => call.kind === "tool-call" && mayProve(detail, call));
     if (at < 0) details.push(detail);
     else proven[at] = proveCall(proven[at] as ToolCallPart, fields, detail.encrypted as string, place);
   }
   return { details, proven };
+}
+
+/** Whether a detail is the call's proof, and no other than it has already. */
+function mayProve(detail: ReasoningPart, call: ToolCallPart): boolean {
+  if (!provesCall(detail, call.id) || spellProofDetail(call, 0) !== null) return false;
+  return call.signature === undefined || call.signature.value === detail.encrypted;
 }
 
 /**

@@ -10,7 +10,7 @@ import { asFields, type Fields } from "../json/fields.ts";
 import { readCacheMark } from "./decode-part.ts";
 import type { Warn } from "./encode-part.ts";
 import { encodeReasoningWish, readReasoningWish } from "./hub-reasoning-wish.ts";
-import { encodeToolChoice, readToolChoice } from "./hub-tools.ts";
+import { encodeToolChoice, hasTools, readToolChoice } from "./hub-tools.ts";
 import { asText } from "./reasoning.ts";
 
 /** Fields of a request that say one thing of the hub between them, and how they are read and written. */
@@ -179,7 +179,7 @@ const SETTINGS: readonly Setting[] = [
     read: (raw) => ({ parallelToolCalls: asBoolean(raw["parallel_tool_calls"]) }),
     // OpenAI refuses it without tools.
     write: ({ parallelToolCalls, tools }) =>
-      parallelToolCalls === null || tools.length === 0 ? {} : { parallel_tool_calls: parallelToolCalls },
+      parallelToolCalls === null || !hasTools(tools) ? {} : { parallel_tool_calls: parallelToolCalls },
   },
   {
     names: ["stream"],

@@ -100,10 +100,14 @@ function readToolName(tool: Fields | null): string | null {
   return asText(asFields(tool?.[type])?.["name"]);
 }
 
+/** Whether any of the tools has a place in this format. */
+export function hasTools(tools: readonly Tool[]): boolean {
+  return tools.some((tool) => tool.kind !== "native" || tool.format === "openai-chat");
+}
+
 /** `tool_choice`; null where there is nothing to say, or nothing to choose from. */
 export function encodeToolChoice(choice: ToolChoice, tools: readonly Tool[], warn: Warn): unknown {
-  const hasTools = tools.some((tool) => tool.kind !== "native" || tool.format === "openai-chat");
-  if (!hasTools) return null;
+  if (!hasTools(tools)) return null;
   const nameTool = (name: string) => {
     const isCustom = tools.some((tool) => tool.kind === "custom" && tool.name === name);
     const type = isCustom ? "custom" : "function";

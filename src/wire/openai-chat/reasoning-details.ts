@@ -38,8 +38,8 @@ export function encodeDetails(part: ReasoningPart, index: number): Fields[] {
 }
 
 function describeText({ isSummary, text, signature }: ReasoningPart): Fields {
-  if (isSummary) return { type: "reasoning.summary", summary: text };
-  return { type: "reasoning.text", text, ...(signature === null ? {} : { signature }) };
+  const said = isSummary ? { type: "reasoning.summary", summary: text } : { type: "reasoning.text", text };
+  return signature === null ? said : { ...said, signature };
 }
 
 function common({ id, origin }: ReasoningPart, index: number): Fields {
