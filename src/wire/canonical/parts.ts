@@ -15,7 +15,10 @@ export type FormatName =
  */
 export interface Extras {
   readonly format: FormatName;
+  /** Unknown fields, by their names; of a request, what a warning names where another format leaves them out. */
   readonly fields: Fields;
+  /** How known things were spelled. No other format loses anything with it. */
+  readonly spelling?: Fields;
 }
 
 interface PartBase {

@@ -1,10 +1,8 @@
 import type { Repair, RepairedMessage } from "../conversation/outline.ts";
+import { INTERRUPTED } from "../conversation/repair-tool-calls.ts";
 import { decodeUtf8, type JsonNode, memberOf } from "../json/scan.ts";
 import { appendMember, applySplices, removeMembers, type Splice } from "../json/splice.ts";
 import type { ChatRequest } from "./decode-request.ts";
-
-/** What a call's result says that never came (docs/contract.md, "Tool-call repair", rule 4). */
-const INTERRUPTED = "This tool call was interrupted before it finished; it has no result.";
 
 /** The splice that puts the repaired conversation in place of the client's `messages`. */
 export function encodeMessages(request: ChatRequest, repair: Repair, wantsReasoningContent: boolean): Splice {
