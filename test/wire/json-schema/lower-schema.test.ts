@@ -34,7 +34,7 @@ const SCHEMA = fc.letrec<{ schema: unknown }>((tie) => ({
         const: PRIMITIVE,
         properties: fc.dictionary(NAME, tie("schema"), { maxKeys: 3 }),
         required: fc.uniqueArray(NAME, { maxLength: 2 }),
-        additionalProperties: tie("schema"),
+        additionalProperties: fc.oneof(tie("schema"), fc.constant(false)),
         patternProperties: fc.dictionary(fc.constantFrom("^b", "c"), tie("schema"), { maxKeys: 1 }),
         items: fc.oneof(tie("schema"), fc.constant(false)),
         prefixItems: fc.array(tie("schema"), { minLength: 1, maxLength: 2 }),
@@ -222,6 +222,13 @@ const CASES: readonly Case[] = [
       "p.properties.b.not",
       "p.properties.c.oneOf",
     ],
+  },
+  {
+    what: "an object closed but for patterns is open",
+    dialect: "gemini",
+    schema: object({}, { patternProperties: { "^x": {} }, additionalProperties: false }),
+    lowered: object({}),
+    named: ["p.patternProperties"],
   },
   {
     what: "allOf is merged",
