@@ -6,10 +6,8 @@ const MAX_DEPTH = 64;
 
 /** Arguments of a call that come in pieces, each with the path of its value. */
 export interface PartialArguments {
-  /** Takes all arguments at once, as most calls come. */
-  takeWhole(args: Fields): void;
-  /** Takes one of `partialArgs`: `{jsonPath: "$.a.b[0]", stringValue | numberValue | boolValue | nullValue}`. */
-  takePiece(piece: Fields): void;
+  /** Takes a `functionCall`: all `args` at once, as most come, or some `partialArgs`. */
+  takeCall(call: Fields): void;
   /** What has come so far, as JSON. */
   toJson(): string;
 }
@@ -17,18 +15,22 @@ export interface PartialArguments {
 type Container = Record<string, unknown> | unknown[];
 
 export function createPartialArguments(): PartialArguments {
-  let root: Record<string, unknown> = createObject();
+  const root = createObject();
   return {
-    takeWhole(args) {
-      root = Object.assign(createObject(), root, args);
-    },
-    takePiece(piece) {
-      const path = readPath(piece["jsonPath"]);
-      const value = readValue(piece);
-      if (path !== null && value !== undefined) setAt(root, path, value);
+    takeCall({ args, partialArgs }) {
+      Object.assign(root, asFields(args));
+      for (const piece of Array.isArray(partialArgs) ? partialArgs : [])
+        takePiece(root, asFields(piece) ?? {});
     },
     toJson: () => JSON.stringify(root),
   };
+}
+
+/** A piece: `{jsonPath: "$.a.b[0]", stringValue | numberValue | boolValue | nullValue}`. */
+function takePiece(root: Container, piece: Fields): void {
+  const path = readPath(piece["jsonPath"]);
+  const value = readValue(piece);
+  if (path !== null && value !== undefined) setAt(root, path, value);
 }
 
 /** Without a prototype any name is a name. */

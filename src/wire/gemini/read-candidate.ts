@@ -1,14 +1,13 @@
-import type { AnswerEvent, Finish, PartDelta } from "../canonical/answer.ts";
-import { type MediaPart, type Part, REASONING_ORIGINS } from "../canonical/parts.ts";
+import type { AnswerEvent, Finish } from "../canonical/answer.ts";
+import type { MediaPart, Part } from "../canonical/parts.ts";
 import { brokenAnswer } from "../conversation/vendor-error.ts";
 import { asFields, type Fields } from "../json/fields.ts";
 import { readCitations } from "./citations.ts";
 import { isFailedFinish, readBlock, readFinish } from "./finish-reason.ts";
-import { decodeFunctionName } from "./function-name.ts";
 import { readLogprobs } from "./logprobs.ts";
-import { createPartialArguments, type PartialArguments } from "./partial-arguments.ts";
+import { createPartWriter, type PartWriter } from "./write-parts.ts";
 
-/** Reads one candidate, whole or piece by piece. Pieces of text that follow each other are one part. */
+/** Reads one candidate, whole or piece by piece. */
 export interface CandidateReader {
   step(candidate: Fields): AnswerEvent[];
   /** The prompt was blocked, so there is no candidate. */
@@ -18,152 +17,44 @@ export interface CandidateReader {
   readonly isFinished: boolean;
 }
 
-interface OpenPart {
-  readonly at: number;
-  readonly kind: "text" | "reasoning" | "tool-call";
-  isSigned: boolean;
-  readonly args: PartialArguments | null;
-}
-
-const ORIGIN = REASONING_ORIGINS.gemini;
-
 export function createCandidateReader(choice: number): CandidateReader {
+  const parts = createPartWriter(choice);
+  /** All of its text, because sources are told by their place in it. */
   const texts: string[] = [];
-  let out: AnswerEvent[] = [];
-  let open: OpenPart | null = null;
-  let nextAt = 0;
-  let hasCalls = false;
   let sources: Fields = {};
   let finish: { readonly native: string; readonly message: string } | null = null;
   let blocked: Finish | null = null;
 
-  const grow = (part: OpenPart, delta: PartDelta): void => {
-    out.push({ kind: "part-delta", choice, at: part.at, delta });
-  };
-
-  const close = (): void => {
-    if (open === null) return;
-    if (open.args !== null) grow(open, { kind: "arguments", text: open.args.toJson() });
-    out.push({ kind: "part-end", choice, at: open.at });
-    open = null;
-  };
-
-  const start = (part: Part): number => {
-    close();
-    out.push({ kind: "part-start", choice, at: nextAt, part });
-    return nextAt++;
-  };
-
-  const startRun = (kind: "text" | "reasoning"): OpenPart => {
-    const part: Part =
-      kind === "text"
-        ? { kind, text: "" }
-        : { kind, text: "", isSummary: true, signature: null, encrypted: null, id: null, origin: ORIGIN };
-    return { at: start(part), kind, isSigned: false, args: null };
-  };
-
-  const readText = (text: string, kind: "text" | "reasoning", signature: string | null): void => {
-    if (text === "" && signature === null) return;
-    // A signature belongs to what came before it, and what is signed is whole.
-    const run: OpenPart = open === null || open.kind !== kind || open.isSigned ? startRun(kind) : open;
-    open = run;
-    if (text !== "") grow(run, { kind: "text", text });
-    if (kind === "text") texts.push(text);
-    if (signature === null) return;
-    run.isSigned = true;
-    grow(run, kind === "text" ? proof(signature) : { kind: "signature", value: signature });
-  };
-
-  const startCall = (name: string, id: unknown, signature: string | null): OpenPart => {
-    hasCalls = true;
-    const signed = signature === null ? {} : { signature: { value: signature, origin: ORIGIN } };
-    const at = start({
-      kind: "tool-call",
-      id: typeof id === "string" ? id : "",
-      ...decodeFunctionName(name),
-      tool: "function",
-      arguments: "",
-      ...signed,
-    });
-    return { at, kind: "tool-call", isSigned: signature !== null, args: createPartialArguments() };
-  };
-
-  /** A call comes whole, or begins with its name and goes on in parts without one. */
-  const readCall = (call: Fields, signature: string | null): void => {
-    const { name, id, args, partialArgs, willContinue } = call;
-    const isNew = typeof name === "string" && name !== "";
-    const running: OpenPart | null = isNew ? startCall(name, id, signature) : open;
-    if (running === null || running.args === null) return;
-    open = running;
-    if (!isNew && signature !== null) grow(running, proof(signature));
-    const whole = asFields(args);
-    if (whole !== null) running.args.takeWhole(whole);
-    for (const piece of Array.isArray(partialArgs) ? partialArgs : [])
-      running.args.takePiece(asFields(piece) ?? {});
-    if (willContinue !== true) close();
-  };
-
-  const readPart = (part: Fields): void => {
-    const signature = typeof part["thoughtSignature"] === "string" ? part["thoughtSignature"] : null;
-    const isThought = part["thought"] === true;
-    const call = asFields(part["functionCall"]);
-    if (call !== null) readCall(call, signature);
-    else if (typeof part["text"] === "string") {
-      readText(part["text"], isThought ? "reasoning" : "text", signature);
-    } else if (!isThought) {
-      // A thought that is no text is a sketch on the way to an image, and no answer.
-      const whole = readMedia(part) ?? readNative(part);
-      if (whole !== null) out.push({ kind: "part-end", choice, at: start(whole) });
+  const endEvents = (): AnswerEvent[] => {
+    if (blocked !== null) return [{ kind: "finish", choice, finish: blocked }];
+    if (finish === null) return [];
+    const { native, message } = finish;
+    if (!isFailedFinish(native)) {
+      return [{ kind: "finish", choice, finish: readFinish(native, parts.hasCalls) }];
     }
-  };
-
-  const addCitations = (): void => {
-    const citations = readCitations(sources, texts.join(""));
-    if (citations.length === 0) return;
-    const run: OpenPart = open?.kind === "text" ? open : startRun("text");
-    open = run;
-    for (const citation of citations) grow(run, { kind: "citation", citation });
-  };
-
-  const endCandidate = (): void => {
-    addCitations();
-    close();
-    if (blocked !== null) out.push({ kind: "finish", choice, finish: blocked });
-    else if (finish === null) return;
-    else if (isFailedFinish(finish.native)) {
-      const why = finish.message === "" ? "" : `: ${finish.message}`;
-      out.push({
-        kind: "error",
-        error: brokenAnswer(`the upstream ended the answer with ${finish.native}${why}`),
-      });
-    } else out.push({ kind: "finish", choice, finish: readFinish(finish.native, hasCalls) });
-  };
-
-  const takeOut = (): AnswerEvent[] => {
-    const events = out;
-    out = [];
-    return events;
+    const why = message === "" ? "" : `: ${message}`;
+    return [{ kind: "error", error: brokenAnswer(`the upstream ended the answer with ${native}${why}`) }];
   };
 
   return {
     step(candidate) {
-      const parts = asFields(candidate["content"])?.["parts"];
-      for (const part of Array.isArray(parts) ? parts : []) readPart(asFields(part) ?? {});
-      const logprobs = readLogprobs(candidate["logprobsResult"]);
-      if (logprobs !== null) out.push({ kind: "logprobs", choice, value: logprobs });
-      sources = { ...sources, ...pickSources(candidate) };
-      const { finishReason, finishMessage } = candidate;
-      if (typeof finishReason === "string") {
-        finish = { native: finishReason, message: typeof finishMessage === "string" ? finishMessage : "" };
+      for (const part of listFields(asFields(candidate["content"])?.["parts"])) {
+        readPart(part, parts);
+        if (typeof part["text"] === "string" && part["thought"] !== true) texts.push(part["text"]);
       }
-      return takeOut();
+      sources = { ...sources, ...pickSources(candidate) };
+      finish = readReason(candidate) ?? finish;
+      const value = readLogprobs(candidate["logprobsResult"]);
+      const events = parts.takeEvents();
+      return value === null ? events : [...events, { kind: "logprobs", choice, value }];
     },
     block(reason) {
       blocked = readBlock(reason);
     },
     end() {
-      endCandidate();
-      return takeOut();
+      parts.addCitations(readCitations(sources, texts.join("")));
+      parts.close();
+      return [...parts.takeEvents(), ...endEvents()];
     },
     get isFinished() {
       return finish !== null || blocked !== null;
@@ -171,8 +62,23 @@ export function createCandidateReader(choice: number): CandidateReader {
   };
 }
 
-function proof(value: string): PartDelta {
-  return { kind: "proof", value, origin: ORIGIN };
+function readPart(part: Fields, parts: PartWriter): void {
+  const signature = typeof part["thoughtSignature"] === "string" ? part["thoughtSignature"] : null;
+  const isThought = part["thought"] === true;
+  const call = asFields(part["functionCall"]);
+  if (call !== null) parts.addCall(call, signature);
+  else if (typeof part["text"] === "string") {
+    parts.addText(part["text"], isThought ? "reasoning" : "text", signature);
+  } else if (!isThought) {
+    // A thought that is no text is a sketch on the way to an image, and no answer.
+    const whole = readMedia(part) ?? readNative(part);
+    if (whole !== null) parts.addWhole(whole);
+  }
+}
+
+function readReason({ finishReason, finishMessage }: Fields) {
+  if (typeof finishReason !== "string") return null;
+  return { native: finishReason, message: typeof finishMessage === "string" ? finishMessage : "" };
 }
 
 /** Of several in a stream the last one tells all. */
@@ -197,4 +103,8 @@ function readMedia(part: Fields): MediaPart | null {
 function readNative(part: Fields): Part | null {
   const type = Object.keys(part).find((key) => key !== "thought" && key !== "thoughtSignature");
   return type === undefined ? null : { kind: "native", format: "gemini", type, value: part };
+}
+
+function listFields(value: unknown): Fields[] {
+  return Array.isArray(value) ? value.map(asFields).filter((item) => item !== null) : [];
 }
