@@ -60,7 +60,7 @@ const TYPES: Readonly<Record<string, string>> = {
   webm: "video/webm",
 };
 
-/** Vertex demands a type: by the address's ending, and for images else the commonest, which Gemini does not insist on. */
+/** Vertex demands a type: by the address's ending, and for images else the commonest. Gemini looks for itself. */
 function guessType(part: MediaPart, url: string): string | null {
   const ending = /\.([a-z0-9]+)(?:[?#]|$)/i.exec(url)?.[1]?.toLowerCase() ?? "";
   return TYPES[ending] ?? (part.kind === "image" ? "image/jpeg" : null);

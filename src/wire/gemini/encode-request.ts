@@ -7,7 +7,8 @@ import { type Encoding, warn } from "./encoding.ts";
 
 /**
  * A request for generateContent and streamGenerateContent.
- * @throws GatewayError `invalid_request` for media Gemini cannot read, names that are too long and too many stop sequences.
+ * @throws GatewayError `invalid_request` for media Gemini cannot read, names that are too long, too many stop
+ *   sequences.
  */
 export function encodeRequest(request: ConversationRequest, target: ModelTarget): EncodedRequest {
   const encoding: Encoding = { target, warnings: [] };

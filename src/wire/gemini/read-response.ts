@@ -32,7 +32,7 @@ export function createResponseReader(): ResponseReader {
     if (metadata === null) return [];
     counters = { ...counters, ...metadata };
     const counted = readUsage(counters);
-    if (counted === null || (usage !== null && Bun.deepEquals(counted, usage))) return [];
+    if (counted === null || (usage !== null && isSameUsage(counted, usage))) return [];
     usage = counted;
     return [{ kind: "usage", usage: counted }];
   };
@@ -57,4 +57,8 @@ export function createResponseReader(): ResponseReader {
         .filter((candidate) => isWhole || candidate.isFinished)
         .flatMap((candidate) => candidate.end()),
   };
+}
+
+function isSameUsage(a: TokenUsage, b: TokenUsage): boolean {
+  return Object.entries(a).every(([counter, value]) => b[counter as keyof TokenUsage] === value);
 }

@@ -9,7 +9,7 @@ export interface DialectRules {
   readonly refs: "kept" | "inlined";
   /** `object`: the root says `type: object` and no alternatives. */
   readonly root: "any" | "object";
-  /** `closed`: with `additionalProperties: false`. `all-required`: moreover each property is required, and null where it was not. */
+  /** `closed`: no properties but those named. `all-required`: moreover each is required, and may be null if it was not. */
   readonly objects: "as-said" | "closed" | "all-required";
   /** The largest `minItems`. */
   readonly maxMinItems: number;

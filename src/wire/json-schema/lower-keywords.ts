@@ -4,7 +4,7 @@ import { type Lowering, loosen, type Place } from "./lowering.ts";
 type Node = Record<string, unknown>;
 type Step = (node: Node, place: Place, lowering: Lowering) => void;
 
-/** Brings the keywords of one schema into the dialect; those inside it are not looked at. The schema is changed in place. */
+/** Brings the keywords of one schema into the dialect, not those inside it. The schema is changed in place. */
 export function lowerKeywords(node: Node, place: Place, lowering: Lowering): Node {
   for (const step of STEPS) step(node, place, lowering);
   return node;

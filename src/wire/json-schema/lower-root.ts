@@ -66,7 +66,7 @@ function propertyOf(object: Fields, key: string): unknown {
   return object["patternProperties"] === undefined ? (object["additionalProperties"] ?? {}) : {};
 }
 
-/** A branch that says nothing of the property stays as `{}`: any value is right, and the others still tell the model what is meant. */
+/** A branch that says nothing of the property stays as `{}`: any value holds, and the others still tell what is meant. */
 function unionOf(values: readonly unknown[]): unknown {
   const different = new Map<unknown, unknown>();
   for (const value of values) {
