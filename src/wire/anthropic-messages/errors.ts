@@ -11,7 +11,7 @@ export interface MessagesFailure {
 /** The API's own word for each error. */
 const TYPES: Readonly<Record<ErrorCode, string>> = {
   invalid_request: "invalid_request_error",
-  invalid_model: "not_found_error",
+  invalid_model: "invalid_request_error",
   context_length_exceeded: "invalid_request_error",
   authentication: "authentication_error",
   insufficient_credits: "billing_error",

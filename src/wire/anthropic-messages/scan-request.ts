@@ -70,7 +70,7 @@ function readScanned(bytes: Buffer, text: string, root: JsonNode): ScannedMessag
     model: stringOf(text, memberOf(root, "model")) as string,
     stream: stream?.kind === "boolean" && text.charCodeAt(stream.start) === 116,
     maxTokens: maxTokens?.kind === "number" ? Number(text.slice(maxTokens.start, maxTokens.end)) : null,
-    promptTextBytes: countPrompt(root, messages),
+    promptTextBytes: countPrompt(text, root, messages),
     outline: messages.flatMap((message) => outlineMessage(text, message)),
     mayCarryReasoning: text.includes(ENVELOPE),
   };
@@ -93,27 +93,30 @@ function outlineMessage(text: string, message: JsonNode): readonly OutlineMessag
   return outline.length === 0 ? [OTHER] : outline;
 }
 
-function countPrompt(root: JsonNode, messages: readonly JsonNode[]): number {
+function countPrompt(text: string, root: JsonNode, messages: readonly JsonNode[]): number {
   const tools = memberOf(root, "tools");
   return (
-    messages.reduce((sum, message) => sum + countContent(memberOf(message, "content")), 0) +
-    countContent(memberOf(root, "system")) +
+    messages.reduce((sum, message) => sum + countContent(text, memberOf(message, "content")), 0) +
+    countContent(text, memberOf(root, "system")) +
     (tools?.items ? sizeOf(tools) : 0)
   );
 }
 
-function countContent(content: JsonNode | undefined): number {
+function countContent(text: string, content: JsonNode | undefined): number {
   if (content?.kind === "string") return sizeOf(content);
-  return (content?.items ?? []).reduce((sum, block) => sum + countBlock(block), 0);
+  return (content?.items ?? []).reduce((sum, block) => sum + countBlock(text, block), 0);
 }
 
-/** Text, thinking, inputs and results. Images and files are not text: their bytes say nothing of their tokens. */
-function countBlock(block: JsonNode): number {
+/** Text, thinking, inputs, results and documents of text. Other media are not text: their bytes say nothing of their tokens. */
+function countBlock(text: string, block: JsonNode): number {
+  const source = memberOf(block, "source");
+  const isText = isWord(text, memberOf(source, "type"), "text");
   return (
     sizeOf(memberOf(block, "text")) +
     sizeOf(memberOf(block, "thinking")) +
     sizeOf(memberOf(block, "input")) +
-    countContent(memberOf(block, "content"))
+    (isText ? sizeOf(memberOf(source, "data")) : 0) +
+    countContent(text, memberOf(block, "content"))
   );
 }
 
