@@ -132,6 +132,19 @@ describe("a stream for a Messages client", () => {
     expect(writer.step(start(1, TEXT)) + writer.step(text(1, "now"))).toContain("now");
   });
 
+  test("does not cut a text in two because a part before it has ended", () => {
+    const events = [
+      start(0, REASONING),
+      text(0, "hm"),
+      start(1, TEXT),
+      text(1, "a"),
+      end(0),
+      text(1, "b"),
+      end(1),
+    ];
+    expect(foldBlocks(write(events))).toMatchObject([{ thinking: "hm" }, { text: "ab" }]);
+  });
+
   test("closes what the answer left open", () => {
     const out = write([start(0, call("c1")), args(0, "{}"), start(1, call("c2")), args(1, "{}")]);
     expect(foldBlocks(out)).toHaveLength(2);
