@@ -1,3 +1,4 @@
+import { anthropicMessages } from "../anthropic-messages/codec.ts";
 import { bedrockConverse } from "../bedrock-converse/codec.ts";
 import type { UpstreamCodec } from "../canonical/format.ts";
 import type { FormatName } from "../canonical/parts.ts";
@@ -6,8 +7,9 @@ import { gemini } from "../gemini/codec.ts";
 import { openaiChat } from "../openai-chat/codec.ts";
 
 /** Every format that upstreams are spoken to in. */
-export const UPSTREAM_CODECS: Readonly<Partial<Record<FormatName, UpstreamCodec>>> = {
+export const UPSTREAM_CODECS: Readonly<Record<FormatName, UpstreamCodec>> = {
   "openai-chat": openaiChat,
+  "anthropic-messages": anthropicMessages,
   gemini,
   "bedrock-converse": bedrockConverse,
   "cohere-chat": cohereChat,
