@@ -42,12 +42,17 @@ function readAnswer(body: Fields, output: readonly unknown[]): Answer {
 
 const STATED = new Set<unknown>(["message", "function_call", "custom_tool_call"]);
 
-/** An item as it is when it is over; of those that always say so, the state is left to the encoder. */
-export function settleItem(item: Fields): Fields {
-  const { status } = item;
-  if (status !== "in_progress" && status !== "completed") return item;
-  return STATED.has(item["type"]) ? omit(item, new Set(["status"])) : { ...item, status: "completed" };
+/** An item that is over: of those that always say so, the state is left to the encoder. */
+function settleItem(item: Fields): Fields {
+  return item["status"] === "completed" && STATED.has(item["type"]) ? omit(item, STATUS) : item;
 }
+
+/** The same for an item that has begun, as it will be. */
+export function settleBegun(item: Fields): Fields {
+  return settleItem(item["status"] === "in_progress" ? { ...item, status: "completed" } : item);
+}
+
+const STATUS = new Set(["status"]);
 
 /** Log probabilities stand in the texts here, and beside them in the hub. */
 function takeLogprobs(parts: readonly Part[]): { parts: Part[]; logprobs: unknown[] } {

@@ -3,12 +3,12 @@ import type { AnswerEvent, PartDelta } from "../canonical/answer.ts";
 import type { AnswerReader } from "../canonical/format.ts";
 import type { Part } from "../canonical/parts.ts";
 import { brokenAnswer, readVendorError, type VendorError } from "../conversation/vendor-error.ts";
-import { asFields, type Fields } from "../json/fields.ts";
+import { asFields, type Fields, omit } from "../json/fields.ts";
 import { decodeUtf8 } from "../json/scan.ts";
 import { createEventSplitter, EventTooLargeError, type OnEvent } from "../sse/split-events.ts";
 import { decodeAnnotation } from "./citations.ts";
 import { decodeContentPart } from "./content.ts";
-import { clearLogprobs, decodeFrame, readTier, settleItem } from "./decode-answer.ts";
+import { clearLogprobs, decodeFrame, readTier, settleBegun } from "./decode-answer.ts";
 import { decodeOutputItem, restOfMessage } from "./decode-items.ts";
 import { markExtras } from "./extras.ts";
 import { decodeFinish } from "./finish.ts";
@@ -148,7 +148,7 @@ const CALL = "call";
 function openItem(state: ReaderState, place: number, raw: unknown): void {
   const item = asFields(raw);
   if (item === null || state.items.has(place)) return;
-  const open: OpenItem = { item: settleItem(item), parts: new Map(), isDone: false };
+  const open: OpenItem = { item: settleBegun(item), parts: new Map(), isDone: false };
   state.items.set(place, open);
   if (!CALL_TYPES.has(item["type"])) return;
   const [part] = decodeOutputItem(open.item);
@@ -195,14 +195,14 @@ function openText(
 function startText(state: ReaderState, item: OpenItem, key: string, first: Fields): OpenPart | null {
   const part = decodeFirst(item.item, key, "annotations" in first ? { ...first, ...NO_ANNOTATIONS } : first);
   if (part === null || !("text" in part)) return null;
-  const opened = start(state, item, key, { ...markPart(item, part), text: "" });
+  const opened = start(state, item, key, { ...markPart(item, key, part), text: "" });
   grow(state, opened, { kind: "text", text: part.text });
   return opened;
 }
 
 /** The first part of an item keeps the rest of it; the others go on with it. */
-function markPart<P extends Part>(item: OpenItem, part: P): P {
-  return markPlace(part, item.parts.size === 0 ? restOf(item.item) : null);
+function markPart<P extends Part>(item: OpenItem, key: string, part: P): P {
+  return markPlace(part, item.parts.size === 0 ? restOf(item.item, key) : null);
 }
 
 /** Citations come one by one. */
@@ -215,9 +215,13 @@ function decodeFirst(item: Fields, key: string, first: Fields): Part | null {
   return part ?? null;
 }
 
-function restOf(item: Fields): Fields {
-  return item["type"] === "reasoning" ? restOfReasoning(item) : restOfMessage(item);
+function restOf(item: Fields, key: string): Fields {
+  if (item["type"] !== "reasoning") return restOfMessage(item);
+  // A list that was empty at first is not: a part of it starts.
+  return restOfReasoning(key.startsWith("content") ? omit(item, CONTENT) : item);
 }
+
+const CONTENT = new Set(["content"]);
 
 function pushLogprobs(state: ReaderState, event: Fields): void {
   const list = event["logprobs"];
@@ -239,7 +243,7 @@ function closeItem(state: ReaderState, event: Fields): void {
   openItem(state, place, done);
   const open = state.items.get(place) as OpenItem;
   if (open.isDone) return;
-  fillItem(state, open, settleItem(done));
+  fillItem(state, open, settleBegun(done));
   for (const part of open.parts.values()) end(state, part);
   open.isDone = true;
 }
@@ -284,7 +288,7 @@ function addEncrypted(state: ReaderState, open: OpenItem, encrypted: unknown): v
   if (typeof encrypted !== "string" || encrypted === "") return;
   const id = open.item["id"];
   const part = makeEncrypted(encrypted, typeof id === "string" ? id : null);
-  start(state, open, "encrypted", markPart(open, part));
+  start(state, open, "encrypted", markPart(open, "encrypted", part));
 }
 
 function finish(state: ReaderState, event: Fields): void {

@@ -2,7 +2,7 @@ import type { AnswerEvent, FinishReason, PartDelta } from "../canonical/answer.t
 import { growPart } from "../canonical/collect-answer.ts";
 import type { Part } from "../canonical/parts.ts";
 import type { Tool } from "../canonical/request.ts";
-import { asFields, type Fields } from "../json/fields.ts";
+import { asFields, type Fields, omit } from "../json/fields.ts";
 import { encodeCitation } from "./citations.ts";
 import { encodeItem, type ItemGroup, idOf, joinsGroup, openGroup } from "./encode-items.ts";
 import { readSpelling } from "./extras.ts";
@@ -283,17 +283,18 @@ function encodeOpening(writer: ItemWriter, item: OpenItem): Fields {
 
 /** What is encrypted is known only at the end. */
 function encodeReasoningOpening(whole: Fields): Fields {
-  const { encrypted_content: _, ...rest } = whole;
+  const rest = typeof whole["encrypted_content"] === "string" ? omit(whole, ENCRYPTED) : whole;
   const status = rest["status"] === undefined ? {} : { status: "in_progress" };
   return { ...rest, ...status, summary: [], ...("content" in rest ? { content: [] } : {}) };
 }
 
+const ENCRYPTED = new Set(["encrypted_content"]);
 const STATED = new Set(["message", "call"]);
 
 function encodeWhole(writer: ItemWriter, item: OpenItem, status: string): Record<string, unknown> {
   const { group, id } = item;
   const encoded = encodeBare(writer, item);
-  return { id, ...encoded, ...(STATED.has(group.kind) ? { status } : {}) };
+  return { id, ...(STATED.has(group.kind) ? { status } : {}), ...encoded };
 }
 
 function encodeBare(writer: ItemWriter, { group, logprobs }: OpenItem): Record<string, unknown> {
