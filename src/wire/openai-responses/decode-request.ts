@@ -1,14 +1,16 @@
 import { fail } from "../../base/errors.ts";
-import type { Message } from "../canonical/request.ts";
 import {
   type ConversationRequest,
+  type Message,
   NOTHING_SAID,
   type OutputFormat,
   type ReasoningWish,
+  type Tool,
 } from "../canonical/request.ts";
 import { asFields, type Fields, omit } from "../json/fields.ts";
 import { decodeInput } from "./decode-items.ts";
 import { markExtras } from "./extras.ts";
+import { separateCalls, separateTools } from "./namespaces.ts";
 import { GATEWAY_FIELDS } from "./request-shape.ts";
 import { refuseState, STATE_FIELDS } from "./state-fields.ts";
 import { decodeToolChoice, decodeTools } from "./tools.ts";
@@ -22,10 +24,10 @@ type Said = { -readonly [Key in keyof ConversationRequest]?: ConversationRequest
 export function decodeRequest(body: Fields): ConversationRequest {
   for (const field of STATE_FIELDS) if (isWanted(body[field])) refuseState(field);
   const rest = omit(body, NOT_KEPT);
-  const messages = [...decodeInstructions(rest), ...decodeMessages(rest)];
+  const spoken = [...decodeInstructions(rest), ...decodeMessages(rest)];
   const said: Said = {};
   takePlain(rest, said);
-  takeTools(rest, said);
+  const messages = separateCalls(spoken, takeTools(rest, said));
   takeReasoning(rest, said);
   takeText(rest, said);
   takeLogprobs(rest, said);
@@ -84,16 +86,18 @@ function takePlain(rest: Record<string, unknown>, said: Said): void {
   delete rest["metadata"];
 }
 
-function takeTools(rest: Record<string, unknown>, said: Said): void {
+/** Gives the tools by their own names. */
+function takeTools(rest: Record<string, unknown>, said: Said): readonly Tool[] {
   const tools = Array.isArray(rest["tools"]) ? decodeTools(rest["tools"]) : [];
   if (tools.length > 0) {
-    said.tools = tools;
+    said.tools = separateTools(tools);
     delete rest["tools"];
   }
   const choice = rest["tool_choice"];
-  if (choice === undefined || choice === null) return;
+  if (choice === undefined || choice === null) return tools;
   said.toolChoice = decodeToolChoice(choice, tools);
   delete rest["tool_choice"];
+  return tools;
 }
 
 function takeReasoning(rest: Record<string, unknown>, said: Said): void {

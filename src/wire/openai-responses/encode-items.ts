@@ -2,6 +2,7 @@ import type { Part, ReasoningPart, RefusalPart, TextPart, ToolCallPart } from ".
 import { asFields } from "../json/fields.ts";
 import { encodeContentPart } from "./content.ts";
 import { readSpelling } from "./extras.ts";
+import { ownNameOf } from "./namespaces.ts";
 import { encodeReasoning, findItemRest } from "./reasoning.ts";
 
 /** Parts of the model that make one item. */
@@ -86,7 +87,7 @@ function encodeMessage(parts: readonly (TextPart | RefusalPart)[]): Record<strin
 }
 
 function encodeCall(call: ToolCallPart): Record<string, unknown> {
-  const head = { ...readSpelling(call)?.item, call_id: call.id, name: call.name };
+  const head = { ...readSpelling(call)?.item, call_id: call.id, name: ownNameOf(call) };
   const grouped = call.namespace === undefined ? head : { ...head, namespace: call.namespace };
   return call.tool === "custom"
     ? { type: "custom_tool_call", ...grouped, input: call.arguments }

@@ -12,6 +12,8 @@ export interface Spelling {
   readonly continues?: true;
   /** The content is plain text, not a list of parts. */
   readonly asText?: true;
+  /** Of a tool or its call: the name in its namespace, where the hub's had to be another. */
+  readonly name?: string;
   /** The message is the request's `instructions`. */
   readonly asInstructions?: true;
 }

@@ -1,4 +1,4 @@
-import { type JsonNode, memberOf } from "../json/scan.ts";
+import { isWord, type JsonNode, memberOf } from "../json/scan.ts";
 import { appendMember, applySplices, removeMembers, type Splice } from "../json/splice.ts";
 import { originOfModel } from "./reasoning.ts";
 import { GATEWAY_FIELDS } from "./request-shape.ts";
@@ -21,6 +21,7 @@ export function forwardResponsesRequest(request: ResponsesRequest, model: string
   const splices: Splice[] = [
     { start: named.start, end: named.end, insert: JSON.stringify(model) },
     storeNothing(root),
+    ...addToolParameters(request),
     ...removeMembers(root, GATEWAY_FIELDS),
   ];
   return applySplices(request.bytes, splices);
@@ -32,3 +33,19 @@ function storeNothing(root: JsonNode): Splice {
   if (said === undefined) return appendMember(root, "store", "false");
   return { start: said.start, end: said.end, insert: "false" };
 }
+
+/** A function without `parameters` takes none, which upstreams want to see as a schema. */
+function addToolParameters({ text, root }: ResponsesRequest): Splice[] {
+  const splices: Splice[] = [];
+  for (const tool of memberOf(root, "tools")?.items ?? []) {
+    if (!isWord(text, memberOf(tool, "type"), "function")) continue;
+    const parameters = memberOf(tool, "parameters");
+    if (parameters === undefined) splices.push(appendMember(tool, "parameters", NO_ARGUMENTS));
+    else if (parameters.kind === "null") {
+      splices.push({ start: parameters.start, end: parameters.end, insert: NO_ARGUMENTS });
+    }
+  }
+  return splices;
+}
+
+const NO_ARGUMENTS = '{"type":"object","properties":{}}';

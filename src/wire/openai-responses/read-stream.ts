@@ -44,7 +44,7 @@ interface ReaderState {
 export function createReader(): AnswerReader {
   const splitter = createEventSplitter(BOUNDS.eventBytes);
   const state: ReaderState = { items: new Map(), events: [], nextAt: 0, hasCalls: false, isDone: false };
-  const onEvent: OnEvent = (text, start, end) => stepEvent(state, text.slice(start, end));
+  const onEvent: OnEvent = (text, start, end, name) => stepEvent(state, text.slice(start, end), name);
   return {
     step: (piece) => collect(state, () => splitter.push(piece, onEvent)),
     end: () => collect(state, () => splitter.end(onEvent)),
@@ -70,14 +70,14 @@ function endWithError(state: ReaderState, error: VendorError): void {
   state.events.push({ kind: "error", error });
 }
 
-function stepEvent(state: ReaderState, data: string): void {
+function stepEvent(state: ReaderState, data: string, name: string): void {
   if (state.isDone || data === "" || data === "[DONE]") return;
   const event = parse(data);
   if (event === null) {
     endWithError(state, brokenAnswer("an event of the stream is not JSON"));
     return;
   }
-  const type = String(event["type"] ?? "");
+  const type = typeof event["type"] === "string" ? event["type"] : name;
   // Some hosts report an error in an event without a type.
   if (type === "error" || (type === "" && event["error"])) endWithError(state, readVendorError(200, event));
   else STEPS[type]?.(state, event);

@@ -93,8 +93,8 @@ export function createResponsesRelay(identity: RelayIdentity): AnswerRelay {
 function collect(state: RelayState, feed: (onEvent: OnEvent) => void): string {
   let out = "";
   try {
-    feed((text, start, end) => {
-      out += stepEvent(state, text.slice(start, end));
+    feed((text, start, end, name) => {
+      out += stepEvent(state, text.slice(start, end), name);
     });
   } catch (error) {
     // Whatever a vendor sends must end in an error event, never in a client that hangs.
@@ -130,10 +130,10 @@ const EVENT = fields({
   error: LEAF,
 });
 
-function stepEvent(state: RelayState, data: string): string {
+function stepEvent(state: RelayState, data: string, name: string): string {
   if (state.isDone || state.error !== null || data === "" || data === "[DONE]") return "";
   const event = scanJson(data, EVENT);
-  const type = stringOf(data, memberOf(event, "type")) ?? "";
+  const type = stringOf(data, memberOf(event, "type")) ?? name;
   if (type === "error" || (type === "" && memberOf(event, "error") !== undefined)) {
     state.error = readVendorError(200, parse(data));
     return "";

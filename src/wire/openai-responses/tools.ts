@@ -1,6 +1,7 @@
 import type { CustomTool, FunctionTool, Tool, ToolChoice } from "../canonical/request.ts";
 import { asFields, type Fields, omit } from "../json/fields.ts";
 import { markExtras, readSpelling } from "./extras.ts";
+import { ownNameOf } from "./namespaces.ts";
 
 /** Tools as the hub has them: those of a `namespace` stand one by one and name it. */
 export function decodeTools(list: readonly unknown[]): Tool[] {
@@ -96,12 +97,12 @@ function encodeTool(tool: FunctionTool | CustomTool): Fields {
   const described = tool.description === null ? {} : { description: tool.description };
   if (tool.kind === "custom") {
     const format = tool.inputFormat === null ? {} : { format: tool.inputFormat };
-    return { ...own, type: "custom", name: tool.name, ...described, ...format };
+    return { ...own, type: "custom", name: ownNameOf(tool), ...described, ...format };
   }
   return {
     ...own,
     type: "function",
-    name: tool.name,
+    name: ownNameOf(tool),
     ...described,
     ...encodeParameters(tool, own),
     ...encodeStrict(tool, own),
@@ -166,11 +167,4 @@ export function encodeToolChoice(choice: ToolChoice, tools: readonly Tool[]): un
     default:
       return choice.kind;
   }
-}
-
-/** The namespace that a tool was grouped by, so that a call of it goes back to its group. */
-export function findNamespace(name: string, tools: readonly Tool[]): string | undefined {
-  const found = tools.filter((tool) => tool.kind !== "native" && tool.name === name);
-  const [only] = found;
-  return found.length === 1 && only?.kind !== "native" ? only?.namespace : undefined;
 }

@@ -6,9 +6,9 @@ import { asFields, type Fields, omit } from "../json/fields.ts";
 import { encodeCitation } from "./citations.ts";
 import { encodeItem, type ItemGroup, idOf, joinsGroup, openGroup } from "./encode-items.ts";
 import { readSpelling } from "./extras.ts";
+import { findHome } from "./namespaces.ts";
 import { encodeProof, type ProofPlace } from "./proofs.ts";
 import { encodeForeignReasoning, isOwnReasoning } from "./reasoning.ts";
-import { findNamespace } from "./tools.ts";
 import {
   type Emit,
   emitAdded,
@@ -307,6 +307,5 @@ function encodeBare(writer: ItemWriter, { group, logprobs }: OpenItem): Record<s
     return isOwnReasoning(group.parts) ? encoded : encodeForeignReasoning(group.parts);
   const call = group.kind === "call" ? group.parts[0] : undefined;
   if (call === undefined || call.namespace !== undefined) return encoded;
-  const namespace = findNamespace(call.name, writer.tools);
-  return namespace === undefined ? encoded : { ...encoded, namespace };
+  return { ...encoded, ...findHome(call.name, writer.tools) };
 }

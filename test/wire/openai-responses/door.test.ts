@@ -215,6 +215,18 @@ describe("a forwarded request", () => {
     expect(forward(body)).toEqual({ ...body, model: "gpt-5", store: false });
   });
 
+  test("has a schema for functions that take nothing", () => {
+    const schema = { type: "object", properties: {} };
+    const tools = [
+      { type: "function", name: "f" },
+      { type: "function", name: "g", parameters: null },
+      { type: "x" },
+    ];
+    expect(forward({ model: "m", input: "x", tools })).toMatchObject({
+      tools: [{ parameters: schema }, { parameters: schema }, { type: "x" }],
+    });
+  });
+
   const foreign = {
     signature: "s",
     encrypted: null,

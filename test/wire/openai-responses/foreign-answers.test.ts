@@ -179,17 +179,19 @@ describe("an answer of another vendor", () => {
     expect(findDisorder(events)).toEqual([]);
   });
 
-  test("has a call's namespace back, where only one tool has the name", () => {
-    const tool = { kind: "function", name: "f", description: null, parameters: null, strict: null } as const;
-    const grouped = makeAsked({ tools: [{ ...tool, namespace: "crm" }] });
-    expect(encode(makeAnswer([CALL]), grouped)["output"]).toMatchObject([{ name: "f", namespace: "crm" }]);
-    const twice = makeAsked({
-      tools: [
-        { ...tool, namespace: "crm" },
-        { ...tool, namespace: "erp" },
-      ],
+  test("has a call's namespace back, and its own name", () => {
+    const search = { type: "function", name: "f", parameters: null };
+    const group = (name: string) => ({ type: "namespace", name, tools: [search] });
+    const ask = (tools: unknown[]) => ({
+      ...makeAsked(),
+      request: decode({ model: "m", input: "x", tools }),
     });
-    expect(encode(makeAnswer([CALL]), twice)["output"]).not.toMatchObject([{ namespace: "crm" }]);
+    const decode = openaiResponses.decodeRequest;
+    const outputOf = (name: string, tools: unknown[]) =>
+      encode(makeAnswer([{ ...CALL, name } as Part]), ask(tools))["output"] as Fields[];
+    expect(outputOf("f", [group("crm")])).toMatchObject([{ name: "f", namespace: "crm" }]);
+    expect(outputOf("erp__f", [group("crm"), group("erp")])).toMatchObject([{ name: "f", namespace: "erp" }]);
+    expect(outputOf("f", [search])[0]).not.toHaveProperty("namespace");
   });
 
   test("gives its metadata with the last event", () => {

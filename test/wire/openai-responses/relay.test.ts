@@ -11,6 +11,7 @@ import {
   IDENTITY,
   lastResponse,
   parseLatin1,
+  readPieces,
   readRecordedAnswers,
   readRecordedStreams,
   toStream,
@@ -228,6 +229,12 @@ describe("a relay", () => {
     const { relay: made } = relayEvents([CREATED, { type: "response.incomplete", response }]);
     expect(made.judge()).toBe("complete");
     expect(made.finish()).toEqual({ client: "max_output_tokens", native: "max_output_tokens" });
+  });
+
+  test("knows an error by its event's name", () => {
+    const wire = 'event: error\ndata: {"code":"rate_limit_exceeded","message":"slow"}\n\n';
+    expect(relay([wire]).relay.error).toMatchObject({ meaning: "rate_limited", message: "slow" });
+    expect(readPieces([wire])).toMatchObject([{ kind: "error", error: { meaning: "rate_limited" } }]);
   });
 
   test.each([

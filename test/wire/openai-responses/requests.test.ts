@@ -295,6 +295,26 @@ describe("what the model made", () => {
   });
 });
 
+describe("tools of one name", () => {
+  const search = { type: "function", name: "search", parameters: { type: "object" } };
+  const group = (name: string) => ({ type: "namespace", name, description: name, tools: [search] });
+  const calls = ["a", "b"].map((namespace) => ({
+    ...{ type: "function_call", call_id: namespace, name: "search", namespace, arguments: "{}" },
+  }));
+  const body = { model: "m", store: false, input: calls, tools: [group("a"), group("b"), search] };
+
+  test("are told apart for other formats, and by their own names in this one", () => {
+    const request = decodeRequest(body);
+    expect(request.tools.map((tool) => (tool.kind === "native" ? "" : tool.name))).toEqual([
+      "a__search",
+      "b__search",
+      "search",
+    ]);
+    expect(request.messages[0]?.parts).toMatchObject([{ name: "a__search" }, { name: "b__search" }]);
+    expect(roundTrip(body)).toEqual(body);
+  });
+});
+
 describe("what would need stored responses", () => {
   const fields: readonly (readonly [string, unknown])[] = [
     ["store", true],
