@@ -1,0 +1,66 @@
+import { BOUNDS } from "../../base/bounds.ts";
+import { fail } from "../../base/errors.ts";
+import type { ProviderPreferences } from "../conversation/preferences.ts";
+import { asFields, type Fields } from "../json/fields.ts";
+
+/** Fields that speak to the gateway: who else may answer. */
+export interface GatewayWishes {
+  /** Models to fall back to, in the client's order. */
+  readonly fallbackModels: readonly string[];
+  readonly preferences: ProviderPreferences;
+}
+
+const NO_PREFERENCES: ProviderPreferences = { order: [], only: null, ignore: [], allowFallbacks: true };
+
+/**
+ * Reads `models` and `provider`.
+ * @throws GatewayError `invalid_request` for what is malformed, or promises what cannot be kept.
+ */
+export function readGatewayWishes(models: unknown, provider: unknown): GatewayWishes {
+  return { fallbackModels: readModels(models), preferences: readPreferences(provider) };
+}
+
+function refuse(field: string, problem: string): never {
+  return fail("invalid_request", `${field} ${problem}.`, { metadata: { field } });
+}
+
+function readModels(value: unknown): readonly string[] {
+  if (value === undefined || value === null) return [];
+  const isList = Array.isArray(value) && value.every((model) => typeof model === "string");
+  if (!isList || value.length > BOUNDS.fallbackModels) {
+    refuse("models", `must be an array of at most ${BOUNDS.fallbackModels} model ids`);
+  }
+  return value;
+}
+
+function readPreferences(raw: unknown): ProviderPreferences {
+  if (raw === undefined || raw === null) return NO_PREFERENCES;
+  const value = asFields(raw);
+  if (value === null) refuse("provider", "must be an object");
+  refuseEmptyPromises(value);
+  return {
+    order: readSlugs(value, "order") ?? [],
+    only: readSlugs(value, "only"),
+    ignore: readSlugs(value, "ignore") ?? [],
+    allowFallbacks: value["allow_fallbacks"] !== false,
+  };
+}
+
+/** A promise that cannot be kept is refused, not passed over. */
+function refuseEmptyPromises(value: Fields): void {
+  const remedy = "by this gateway; remove it to go on";
+  if (value["zdr"] === true) refuse("provider.zdr", `cannot be guaranteed ${remedy}`);
+  if ((value["max_price"] ?? null) !== null) refuse("provider.max_price", `cannot be held ${remedy}`);
+  if (value["data_collection"] === "deny") {
+    refuse("provider.data_collection", `cannot be guaranteed as "deny" ${remedy}`);
+  }
+}
+
+function readSlugs(value: Fields, list: string): string[] | null {
+  const slugs = value[list];
+  if (slugs === undefined || slugs === null) return null;
+  if (!Array.isArray(slugs) || slugs.some((slug) => typeof slug !== "string")) {
+    refuse(`provider.${list}`, "must be an array of provider slugs");
+  }
+  return slugs.map((slug: string) => slug.toLowerCase());
+}
