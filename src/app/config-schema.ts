@@ -102,6 +102,14 @@ export const configSchema = z.strictObject({
         .max(1_073_741_824)
         .default(33_554_432)
         .describe("Largest request body, decompressed."),
+      total_body_bytes: z
+        .int()
+        .min(1_024)
+        .max(1_099_511_627_776)
+        .default(536_870_912)
+        .describe(
+          "Request bodies that are held at once, all together, each until its answer has ended. They take about twice as much memory.",
+        ),
       anonymous_requests_per_hour: z
         .int()
         .min(0)
@@ -109,6 +117,10 @@ export const configSchema = z.strictObject({
         .default(200)
         .describe("For each address without a key, on free models."),
       attempts: z.int().min(1).max(20).default(4).describe("Candidates that one request may try."),
+    })
+    .refine((limits) => limits.total_body_bytes >= limits.body_bytes, {
+      path: ["total_body_bytes"],
+      error: "must not be less than limits.body_bytes, or the largest body could never be read",
     })
     .prefault({}),
   timers: z

@@ -6,6 +6,7 @@ import type { Random } from "../base/random.ts";
 import { createKeyRing } from "../core/accounts/key-ring.ts";
 import type { KeyMaker } from "../core/accounts/manage-keys.ts";
 import type { GenerationDeps } from "../core/generation/call.ts";
+import { createByteBudget } from "../core/limits/byte-budget.ts";
 import { parseTrustedProxies } from "../core/limits/client-address.ts";
 import { createSlidingWindow } from "../core/limits/sliding-window.ts";
 import type { Journal } from "../core/ports/journal.ts";
@@ -105,6 +106,7 @@ export async function wireUp(config: Config, world: World): Promise<Parts> {
     trustedProxies: readProxies(config),
     addressSalt: await findSalt(stores.settings, random),
     maxBodyBytes: config.limits.body_bytes,
+    bodyBudget: createByteBudget(config.limits.total_body_bytes),
     modelPrefixAliases: config.server.model_prefix_aliases,
     notReady: () => {
       if (state.isDraining) return "The gateway is shutting down.";

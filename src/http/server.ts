@@ -87,18 +87,22 @@ async function serve(
     params,
     peer: () => server.requestIP(request)?.address ?? "",
     logFields: {},
-    logsItself: false,
+    bodyShare: null,
+    endsItself: false,
     waitWithoutLimit: () => server.timeout(request, 0),
     waitWithLimit: () => server.timeout(request, IDLE_S),
   };
   let response: Response;
   try {
     response = await findHandler(methods, request)(request, context);
-    if (!context.logsItself) response.headers.set("x-request-id", context.requestId);
+    if (!context.endsItself) response.headers.set("x-request-id", context.requestId);
   } catch (error) {
     response = renderThrown(error, context);
   }
-  if (!context.logsItself) writeRequestLog(context, response.status);
+  if (!context.endsItself) {
+    context.bodyShare?.giveBack();
+    writeRequestLog(context, response.status);
+  }
   return request.method === "HEAD" ? new Response(null, response) : response;
 }
 

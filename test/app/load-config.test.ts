@@ -50,6 +50,11 @@ describe("a wrong configuration is told by file and line", () => {
       ["gateway.yaml:6: providers.mine.models.0.prices.prompt"],
     ],
     ["a value of the wrong type", "server:\n  port: eighty", ["gateway.yaml:2: server.port"]],
+    [
+      "less room for all bodies than for one",
+      "limits:\n  body_bytes: 2048\n  total_body_bytes: 2047",
+      ["gateway.yaml:3: limits.total_body_bytes must not be less than limits.body_bytes"],
+    ],
     ["a value out of range", "\n\nserver:\n  port: 70000", ["gateway.yaml:4: server.port"]],
     [
       "a word that is none of those allowed",

@@ -17,7 +17,7 @@ export async function chatCompletions(request: Request, context: RequestContext)
   const identified = identifyCaller(request, context);
   const caller = identified instanceof Promise ? await identified : identified;
   try {
-    const body = await readRequestBody(request, deps.maxBodyBytes);
+    const body = await readRequestBody(request, context);
     const chat = withModelAliases(decodeChatRequest(body), deps);
     context.waitWithoutLimit();
     const result = await generate(deps.generation, {
@@ -27,11 +27,12 @@ export async function chatCompletions(request: Request, context: RequestContext)
       clientSignal: request.signal,
       onSettled: (record, failure) => {
         context.waitWithLimit();
+        context.bodyShare?.giveBack();
         if (failure?.internal) context.logFields["detail"] = failure.internal;
         writeRequestLog(context, record.status ?? 0, describeForLog(record));
       },
     });
-    context.logsItself = true;
+    context.endsItself = true;
     return render(result, context);
   } catch (error) {
     context.waitWithLimit();
