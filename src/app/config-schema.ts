@@ -115,7 +115,7 @@ export const configSchema = z.strictObject({
         .min(0)
         .max(1_000_000)
         .default(200)
-        .describe("For each address without a key, on free models."),
+        .describe("For each address without a key, on free models. 0 lets nobody in without a key."),
       attempts: z.int().min(1).max(20).default(4).describe("Candidates that one request may try."),
     })
     .refine((limits) => limits.total_body_bytes >= limits.body_bytes, {

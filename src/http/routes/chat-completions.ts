@@ -3,6 +3,7 @@ import type { Caller } from "../../core/accounts/records.ts";
 import type { GenerationResult } from "../../core/generation/call.ts";
 import { generate } from "../../core/generation/generate.ts";
 import { limitHeaders } from "../../core/limits/limit-headers.ts";
+import { refuseAnonymous } from "../../core/limits/refuse-anonymous.ts";
 import type { UsageRecord } from "../../core/usage/records.ts";
 import { type ChatRequest, decodeChatRequest } from "../../wire/openai-chat/decode-request.ts";
 import type { HttpDeps, RequestContext } from "../context.ts";
@@ -17,6 +18,7 @@ export async function chatCompletions(request: Request, context: RequestContext)
   const identified = identifyCaller(request, context);
   const caller = identified instanceof Promise ? await identified : identified;
   try {
+    refuseOverLimit(caller, deps);
     const body = await readRequestBody(request, context);
     const chat = withModelAliases(decodeChatRequest(body), deps);
     context.waitWithoutLimit();
@@ -38,6 +40,13 @@ export async function chatCompletions(request: Request, context: RequestContext)
     context.waitWithLimit();
     throw withLimit(error, caller, deps);
   }
+}
+
+/** Who has used the anonymous limit up is refused before the body is read. It is counted where the request is let in. */
+function refuseOverLimit(caller: Caller, { generation, clock }: HttpDeps): void {
+  if (caller.kind !== "anonymous") return;
+  const verdict = generation.anonymousLimit.peek(caller.addressHash, clock.now());
+  if (!verdict.allowed) refuseAnonymous(verdict);
 }
 
 function render(result: GenerationResult, context: RequestContext): Response {
