@@ -3,6 +3,7 @@ import { createKey } from "../core/accounts/manage-keys.ts";
 import { recoverUsage } from "../core/usage/recorder.ts";
 import { type HttpServer, listen } from "../http/server.ts";
 import type { Config } from "./config-schema.ts";
+import { createTroubleLog } from "./trouble-log.ts";
 import { ANONYMOUS_WINDOW_MS, type Parts, type World, wireUp } from "./wire-up.ts";
 
 /** How often it is looked whether another process changed keys or catalog. Milliseconds. */
@@ -57,9 +58,11 @@ async function startServing(parts: Parts, config: Config, world: World): Promise
     server.kill();
     throw error;
   });
+  const trouble = createTroubleLog(log, clock, "the store is away", "the store is back");
   const refresh = clock.every(REFRESH_MS, () => {
     parts.serving.refresh();
-    parts.http.keyRing.refresh().catch((error) => log.error("the store is away", { detail: String(error) }));
+    if (parts.recorder.isHealthy()) parts.recordTrouble.isOver();
+    parts.http.keyRing.refresh().then(trouble.isOver, trouble.met);
   });
   return {
     url: `http://${host.includes(":") ? `[${host}]` : host}:${server.port}`,

@@ -30,6 +30,7 @@ import { createSqliteUsageStore } from "../storage/sqlite/usage-store.ts";
 import type { Config } from "./config-schema.ts";
 import { ConfigError } from "./load-config.ts";
 import { openServing, type ServingSource } from "./open-serving.ts";
+import { createTroubleLog, type TroubleLog } from "./trouble-log.ts";
 
 /** An hour, in which anonymous requests are counted. Milliseconds. */
 export const ANONYMOUS_WINDOW_MS = 3_600_000;
@@ -56,6 +57,8 @@ export interface Parts {
   readonly stores: Stores;
   readonly journal: Journal;
   readonly recorder: Recorder;
+  /** Hears of each record that journal or store refused. */
+  readonly recordTrouble: TroubleLog;
   readonly serving: ServingSource;
   readonly http: HttpDeps;
   readonly transports: readonly Transport[];
@@ -87,9 +90,13 @@ export async function wireUp(config: Config, world: World): Promise<Parts> {
   const lock = lockDataDir(config.data_dir);
   const stores = openStores(config.data_dir, clock, random);
   const journal = openFileJournal(join(config.data_dir, "journal"));
-  const recorder = createRecorder(journal, stores.usage, clock, (error) =>
-    log.error("the store refused records; they wait in the journal", { detail: String(error) }),
+  const recordTrouble = createTroubleLog(
+    log,
+    clock,
+    "the store refused records; they wait in the journal",
+    "records are written again",
   );
+  const recorder = createRecorder(journal, stores.usage, clock, recordTrouble.met);
   const network = world.transport ?? createTransport(config, environment, clock);
   const sandboxTransport = createSandboxTransport({ clock });
   const serving = openServing({ config, environment, transport: network, sandboxTransport }, log);
@@ -121,6 +128,7 @@ export async function wireUp(config: Config, world: World): Promise<Parts> {
     stores,
     journal,
     recorder,
+    recordTrouble,
     serving,
     http,
     transports: [network, sandboxTransport],
