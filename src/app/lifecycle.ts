@@ -1,8 +1,8 @@
 import type { Timer } from "../base/clock.ts";
-import { createKey } from "../core/accounts/manage-keys.ts";
 import { recoverUsage } from "../core/usage/recorder.ts";
 import { type HttpServer, listen } from "../http/server.ts";
 import type { Config } from "./config-schema.ts";
+import { type FirstStart, prepareFirstStart } from "./first-start.ts";
 import { createTroubleLog } from "./trouble-log.ts";
 import { ANONYMOUS_WINDOW_MS, type Parts, type World, wireUp } from "./wire-up.ts";
 
@@ -20,14 +20,6 @@ export interface RunningGateway {
   readonly exampleModel: string | null;
   /** Takes no new requests, lets open ones end within the drain time, writes everything down. */
   stop(): Promise<void>;
-}
-
-/** Shown once and kept nowhere. */
-export interface FirstStart {
-  /** Null where there is one already, or the operator brought one. */
-  readonly managementKey: string | null;
-  /** Null at all starts but the first. */
-  readonly inferenceKey: string | null;
 }
 
 /**
@@ -54,7 +46,7 @@ async function startServing(parts: Parts, config: Config, world: World): Promise
   const { host, port, extra_prefixes } = config.server;
   const server = listen(parts.http, { host, port, extraPrefixes: extra_prefixes });
   // Once the address is ours: nobody would ever see the secrets of a start that fails.
-  const firstStart = await prepareFirstStart(parts, config).catch((error) => {
+  const firstStart = await prepareFirstStart(parts.stores, config, log).catch((error) => {
     server.kill();
     throw error;
   });
@@ -78,21 +70,6 @@ async function restoreAnonymousLimit(parts: Parts, now: number): Promise<void> {
   const recent = await parts.stores.usage.findAnonymousSince(now - ANONYMOUS_WINDOW_MS);
   for (const { addressHash, createdAt } of recent)
     parts.http.generation.anonymousLimit.restore(addressHash, createdAt);
-}
-
-/** The keys that a gateway cannot do without: a management key always, an inference key at the very first start. */
-async function prepareFirstStart(parts: Parts, config: Config): Promise<FirstStart | null> {
-  const { stores } = parts;
-  const keys = await stores.keys.listKeys();
-  const isFirst = await stores.settings.addSetting("first_start", String(stores.clock.now()));
-  const needsManagement = config.admin_key === undefined && !keys.some(({ kind }) => kind === "management");
-  if (!isFirst && !needsManagement) return null;
-  const make = async (kind: "management" | "inference") =>
-    (await createKey(stores, { kind, name: `first ${kind} key`, expiresAt: null })).secret;
-  return {
-    managementKey: needsManagement ? await make("management") : null,
-    inferenceKey: isFirst ? await make("inference") : null,
-  };
 }
 
 function chooseExampleModel(parts: Parts): string | null {
