@@ -42,6 +42,9 @@ const hostedModel = z.strictObject({
 
 const secret = z.string().min(1, "must not be empty").describe("secret");
 
+/** A key that an operator makes up is as strong as it is long. */
+const ADMIN_KEY_CHARS = 16;
+
 const provider = z.strictObject({
   base_url: baseUrl.optional().describe("Where it is. Needed for a host that the catalog does not know."),
   api_keys: z
@@ -85,9 +88,18 @@ export const configSchema = z.strictObject({
     .default("./data")
     .describe("Where keys and records are kept. GATEWAY_DATA_DIR."),
   log_level: z.enum(LOG_LEVELS).default("info").describe("GATEWAY_LOG_LEVEL."),
-  admin_key: secret
+  admin_key: z
+    .string()
+    .trim()
+    .min(
+      ADMIN_KEY_CHARS,
+      `must have at least ${ADMIN_KEY_CHARS} characters; \`openssl rand -hex 24\` makes a good one`,
+    )
+    .regex(/^\S*$/, "must not have spaces in it")
     .optional()
-    .describe("The management key to use instead of a generated one. GATEWAY_ADMIN_KEY."),
+    .describe(
+      "The management key to use instead of a generated one; 16 characters or more. GATEWAY_ADMIN_KEY.",
+    ),
   sandbox: z
     .enum(["on", "off", "auto"])
     .default("auto")
