@@ -1,5 +1,6 @@
 import type { Timer } from "../base/clock.ts";
-import { recoverUsage } from "../core/usage/recorder.ts";
+import type { Log } from "../core/ports/log.ts";
+import { type Recovery, recoverUsage } from "../core/usage/recorder.ts";
 import { type HttpServer, listen } from "../http/server.ts";
 import type { Config } from "./config-schema.ts";
 import { type FirstStart, prepareFirstStart } from "./first-start.ts";
@@ -39,9 +40,7 @@ export async function startGateway(config: Config, world: World): Promise<Runnin
 
 async function startServing(parts: Parts, config: Config, world: World): Promise<RunningGateway> {
   const { clock, log } = world;
-  const recovered = await recoverUsage(parts.journal, parts.stores.usage, clock.now());
-  if (recovered.brought + recovered.interrupted > 0)
-    log.warn("settled what an earlier process left", recovered);
+  tellRecovery(await recoverUsage(parts.journal, parts.stores.usage, clock.now()), log);
   await restoreAnonymousLimit(parts, clock.now());
   const { host, port, extra_prefixes } = config.server;
   const server = listen(parts.http, { host, port, extraPrefixes: extra_prefixes });
@@ -64,6 +63,17 @@ async function startServing(parts: Parts, config: Config, world: World): Promise
     stop: () => stopServing(parts, server, refresh, config, world),
   };
 }
+
+function tellRecovery({ brought, interrupted, unknown }: Recovery, log: Log): void {
+  if (brought + interrupted > 0) log.warn("settled what an earlier process left", { brought, interrupted });
+  if (unknown.length === 0) return;
+  log.error("the journal has entries that this version cannot read; it keeps them for one that can", {
+    entries: unknown.length,
+    kinds: [...new Set(unknown)].slice(0, NAMED_KINDS),
+  });
+}
+
+const NAMED_KINDS = 10;
 
 /** Requests of the last hour count again: a restart frees nobody. */
 async function restoreAnonymousLimit(parts: Parts, now: number): Promise<void> {

@@ -70,6 +70,7 @@ describe("a journal whose disk refuses", () => {
       },
       release() {},
       recover: () => [],
+      setAside() {},
       close() {},
     };
     const store: UsageStore = {

@@ -174,6 +174,7 @@ const FORGETFUL: Journal = {
   mark: () => 0,
   release() {},
   recover: () => [],
+  setAside() {},
   close() {},
 };
 
