@@ -32,6 +32,8 @@ async function start(): Promise<void> {
 
 /** Greets, and notes that the secrets were shown once they are out of this process. */
 function showGreeting(gateway: RunningGateway, log: GatheringLog): void {
+  // That nobody reads is told to the write below; as an event unheard it would end the process in place of a stop in order.
+  process.stderr.on("error", () => {});
   // People read standard error; standard output carries the log alone.
   process.stderr.write(greet(gateway), async (error) => {
     try {
