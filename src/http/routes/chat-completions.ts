@@ -28,8 +28,8 @@ export async function chatCompletions(request: Request, context: RequestContext)
       request: chat,
       clientSignal: request.signal,
       onSettled: (record, failure) => {
-        context.waitWithLimit();
         context.bodyShare?.giveBack();
+        context.waitWithLimit();
         if (failure?.internal) context.logFields["detail"] = failure.internal;
         writeRequestLog(context, record.status ?? 0, describeForLog(record));
       },
