@@ -3,6 +3,7 @@ import type { Caller } from "../core/accounts/records.ts";
 import type { GenerationResult } from "../core/generation/call.ts";
 import { generate } from "../core/generation/generate.ts";
 import { limitHeaders } from "../core/limits/limit-headers.ts";
+import { refuseAnonymous } from "../core/limits/refuse-anonymous.ts";
 import type { UsageRecord } from "../core/usage/records.ts";
 import type { InferenceRequest } from "../wire/dialects/inference-request.ts";
 import type { ErrorRenderer, Handler, HttpDeps, RequestContext } from "./context.ts";
@@ -25,7 +26,8 @@ export function inferenceHandler({ open, renderError }: ClientFace): Handler {
     const identified = identifyCaller(request, context);
     const caller = identified instanceof Promise ? await identified : identified;
     try {
-      const body = await readRequestBody(request, deps.maxBodyBytes);
+      refuseOverLimit(caller, deps);
+      const body = await readRequestBody(request, context);
       const asked = open(body, renameModels(deps));
       context.waitWithoutLimit();
       const result = await generate(deps.generation, {
@@ -35,7 +37,7 @@ export function inferenceHandler({ open, renderError }: ClientFace): Handler {
         clientSignal: request.signal,
         onSettled: (record, failure) => settled(context, record, failure),
       });
-      context.logsItself = true;
+      context.endsItself = true;
       return render(result, context, asked.notice);
     } catch (error) {
       context.waitWithLimit();
@@ -45,9 +47,17 @@ export function inferenceHandler({ open, renderError }: ClientFace): Handler {
 }
 
 function settled(context: RequestContext, record: UsageRecord, failure: Failure | null): void {
+  context.bodyShare?.giveBack();
   context.waitWithLimit();
   if (failure?.internal) context.logFields["detail"] = failure.internal;
   writeRequestLog(context, record.status ?? 0, describeForLog(record));
+}
+
+/** Who has used the anonymous limit up is refused before the body is read. It is counted where the request is let in. */
+function refuseOverLimit(caller: Caller, { generation, clock }: HttpDeps): void {
+  if (caller.kind !== "anonymous") return;
+  const verdict = generation.anonymousLimit.peek(caller.addressHash, clock.now());
+  if (!verdict.allowed) refuseAnonymous(verdict);
 }
 
 function render(result: GenerationResult, context: RequestContext, notice: string | null): Response {

@@ -8,9 +8,13 @@ import { listProviders } from "./routes/providers.ts";
 
 type Methods = Readonly<Record<string, Handler>>;
 
+/** So that clients can see whether somebody is there. */
+const BASE: Methods = { GET: () => Response.json({ object: "gateway" }) };
+
 /** What answers under every prefix (docs/contract.md, "Addresses"). `:name` stands for one part of a path. */
 export const GATEWAY_ROUTES: Readonly<Record<string, Methods>> = {
-  "": { GET: () => Response.json({ object: "gateway" }) },
+  "": BASE,
+  "/": BASE,
   "/chat/completions": { POST: chatCompletions },
   "/models": { GET: listModels },
   // OpenAI's library writes the slash of an id as %2F.

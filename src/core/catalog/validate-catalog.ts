@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { isZero } from "./decimal-price.ts";
 import { authorOf } from "./format-catalog.ts";
-import { completeModel, isSoundModel } from "./is-sound-model.ts";
+import { isFreeId } from "./is-free-id.ts";
+import { completeModel, isSoundModel, MODEL_ID, MODEL_ID_CHARS, PRICE, SLUG } from "./is-sound-model.ts";
 import {
   ADDRESS_SCHEMES,
   AUTH_KINDS,
@@ -24,18 +25,13 @@ export interface Override {
   readonly models: readonly ModelRecord[];
 }
 
-const MODEL_ID = /^[a-z0-9][a-z0-9._-]*\/[a-z0-9][a-z0-9._-]*(?::[a-z0-9][a-z0-9-]*)?$/;
-const SLUG = /^[a-z0-9][a-z0-9-]*$/;
 const ENV_NAME = /^[A-Z][A-Z0-9_]*$/;
 const PART = /^[a-z][a-z_]*$/;
 const BRACES = /\{([^}]*)\}/g;
-const FREE = ":free";
 const NAMED_PROBLEMS = 20;
 
 const formatSchema = z.enum(UPSTREAM_FORMATS);
-const price = z
-  .string()
-  .regex(/^(?:0|[1-9]\d{0,11})(?:\.\d{0,17}[1-9])?$/, "not a decimal string in lowest form");
+const price = z.string().regex(PRICE, "not a decimal string in lowest form");
 const day = z.iso.date();
 const tokens = z.int().positive();
 const httpsUrl = z.url({ protocol: /^https$/ });
@@ -69,7 +65,7 @@ const endpointSchema = z.strictObject({
 });
 
 const modelSchema = z.strictObject({
-  id: z.string().max(256).regex(MODEL_ID, "not of the form author/name"),
+  id: z.string().max(MODEL_ID_CHARS).regex(MODEL_ID, "not of the form author/name"),
   name: z.string().min(1),
   description: z.string().nullable().default(null),
   released: day.nullable().default(null),
@@ -212,7 +208,7 @@ export function belongsInFile(model: ModelRecord, file: string): boolean {
 }
 
 function* findEndpointProblems(model: ModelRecord, slugs: ReadonlySet<string>): Generator<string> {
-  const free = model.id.endsWith(FREE);
+  const free = isFreeId(model.id);
   const { endpoints } = model;
   for (const [index, endpoint] of endpoints.entries()) {
     const at = `${endpoint.provider} ${endpoint.name}`;
@@ -222,7 +218,7 @@ function* findEndpointProblems(model: ModelRecord, slugs: ReadonlySet<string>): 
       if (endpoint.priceTiers !== undefined) yield `${at}: price tiers without prices`;
       continue;
     }
-    if (free !== isFreeOfCharge(endpoint.prices)) yield `${at}: ${FREE} and a price of zero belong together`;
+    if (free !== isFreeOfCharge(endpoint.prices)) yield `${at}: :free and a price of zero belong together`;
     if (endpoint.priceTiers !== undefined) yield* findTierProblems(at, endpoint.priceTiers);
   }
 }

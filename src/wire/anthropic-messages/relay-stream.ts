@@ -67,6 +67,9 @@ export function createMessagesRelay(
     get isDone() {
       return state.isDone;
     },
+    get isFinished() {
+      return typeof state.delta["stop_reason"] === "string";
+    },
     get error() {
       return state.error;
     },

@@ -74,6 +74,10 @@ export function createResponsesRelay(identity: RelayIdentity): AnswerRelay {
     get isDone() {
       return state.isDone;
     },
+    /** Nothing follows the finish here. */
+    get isFinished() {
+      return state.isDone;
+    },
     get error() {
       return state.error;
     },

@@ -12,6 +12,7 @@ export const IDENTITY: RelayIdentity = {
   created: 1_700_000_000,
   originalIds: null,
   makeCallId: () => "call_made",
+  onTurn: () => {},
 };
 
 export const ASKED: AskedFor = {
