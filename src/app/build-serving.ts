@@ -3,18 +3,13 @@ import { type Catalog, createCatalog } from "../core/catalog/catalog.ts";
 import type { CatalogData, ModelEndpoint, ModelRecord, ProviderRecord } from "../core/catalog/records.ts";
 import type { Serving } from "../core/generation/call.ts";
 import type { Transport } from "../core/ports/transport.ts";
-import {
-  createRoster,
-  type ProviderKey,
-  type ServedProvider,
-  SPOKEN_FORMATS,
-} from "../core/routing/roster.ts";
+import { createRoster, type ProviderKey, type ServedProvider } from "../core/routing/roster.ts";
 import { type AddressReading, createAddress } from "../providers/address/create-address.ts";
 import { GOOGLE_TOKEN_URL } from "../providers/address/google-tokens.ts";
 import type { Config, ProviderConfig } from "./config-schema.ts";
 import { ConfigError } from "./load-config.ts";
 import { type Environment, readFirst, readProviderKeys } from "./read-provider-keys.ts";
-import { SANDBOX_BASE_URL, SANDBOX_MODELS, SANDBOX_PROVIDER } from "./sandbox-catalog.ts";
+import { NO_FACTS, SANDBOX_BASE_URL, SANDBOX_MODELS, SANDBOX_PROVIDER } from "./sandbox-catalog.ts";
 
 /** What joining the catalog with the operator's keys takes. */
 export interface ServingSources {
@@ -88,11 +83,7 @@ function describeHost(slug: string, provider: ProviderConfig): ProviderRecord {
     env: { apiKey: [], baseUrl: `${slug.toUpperCase().replace(/-/g, "_")}_BASE_URL` },
     toolCallIds: "openai",
     quirks: {},
-    privacyPolicyUrl: null,
-    termsOfServiceUrl: null,
-    statusPageUrl: null,
-    headquarters: null,
-    datacenters: null,
+    ...NO_FACTS,
   };
 }
 
@@ -107,12 +98,6 @@ function serveProvider(
   const record = config?.auth === undefined ? row : { ...row, auth: config.auth };
   const keys = readProviderKeys(record, config, sources.environment, notices);
   if (keys.length === 0) return null;
-  if (!SPOKEN_FORMATS.has(record.format)) {
-    notices.push(
-      `${record.name} has a key, but its API format (${record.format}) is not spoken by this version yet`,
-    );
-    return null;
-  }
   const reading = readAddress(record, keys, sources);
   if (reading.kind !== "address") {
     notices.push(describeProblem(record, reading));

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { UPSTREAM_FORMATS } from "../core/catalog/records.ts";
 import { LOG_LEVELS } from "../core/ports/log.ts";
+import { FORMAT_NAMES } from "../wire/canonical/parts.ts";
 
 /**
  * What can be configured, with its defaults. `gateway.example.yaml` and the checks at start are made of this.
@@ -62,7 +62,7 @@ const provider = z.strictObject({
       "The header that the key goes in, where it is not the usual one: Authorization: Bearer, or by name.",
     ),
   format: z
-    .enum(UPSTREAM_FORMATS)
+    .enum(FORMAT_NAMES)
     .optional()
     .describe("What a host that the catalog does not know speaks; openai-chat when left out."),
   parts: z

@@ -1,4 +1,4 @@
-import { type Failure, GatewayError } from "../base/errors.ts";
+import { type Failure, fail, GatewayError } from "../base/errors.ts";
 import type { Caller } from "../core/accounts/records.ts";
 import type { GenerationResult } from "../core/generation/call.ts";
 import { generate } from "../core/generation/generate.ts";
@@ -16,16 +16,19 @@ export interface ClientFace {
   /** @throws GatewayError for what is wrong with the request. */
   open(body: Buffer, rename: (id: string) => string): InferenceRequest;
   readonly renderError: ErrorRenderer;
+  /** Nobody may call it without a key, not even for a free model. */
+  readonly needsKey?: true;
 }
 
 /** The handler of a client API: who calls, what they ask, the generation, its answer. */
-export function inferenceHandler({ open, renderError }: ClientFace): Handler {
+export function inferenceHandler({ open, renderError, needsKey }: ClientFace): Handler {
   return async (request, context) => {
     context.renderError = renderError;
     const { deps } = context;
     const identified = identifyCaller(request, context);
     const caller = identified instanceof Promise ? await identified : identified;
     try {
+      if (needsKey && caller.kind === "anonymous") fail("authentication", KEY_WANTED);
       refuseOverLimit(caller, deps);
       const body = await readRequestBody(request, context);
       const asked = open(body, renameModels(deps));
@@ -45,6 +48,8 @@ export function inferenceHandler({ open, renderError }: ClientFace): Handler {
     }
   };
 }
+
+const KEY_WANTED = 'This endpoint needs an API key. Send it as "Authorization: Bearer gw_…".';
 
 function settled(context: RequestContext, record: UsageRecord, failure: Failure | null): void {
   context.bodyShare?.giveBack();

@@ -1,10 +1,13 @@
 import type { Handler } from "./context.ts";
 import { deleteKey, listKeys, postKey } from "./routes/admin-keys.ts";
 import { chatCompletions } from "./routes/chat-completions.ts";
+import { fimCompletions } from "./routes/fim-completions.ts";
 import { getGeneration } from "./routes/generation.ts";
 import { getHealth, getReadiness } from "./routes/health.ts";
+import { messages } from "./routes/messages.ts";
 import { getModel, listEndpoints, listModels } from "./routes/models.ts";
 import { listProviders } from "./routes/providers.ts";
+import { responses } from "./routes/responses.ts";
 
 type Methods = Readonly<Record<string, Handler>>;
 
@@ -16,6 +19,9 @@ export const GATEWAY_ROUTES: Readonly<Record<string, Methods>> = {
   "": BASE,
   "/": BASE,
   "/chat/completions": { POST: chatCompletions },
+  "/responses": { POST: responses },
+  "/messages": { POST: messages },
+  "/fim/completions": { POST: fimCompletions },
   "/models": { GET: listModels },
   // OpenAI's library writes the slash of an id as %2F.
   "/models/:id": { GET: getModel },
@@ -29,6 +35,8 @@ export const GATEWAY_ROUTES: Readonly<Record<string, Methods>> = {
 export const FIXED_ROUTES: Readonly<Record<string, Methods>> = {
   "/healthz": { GET: getHealth },
   "/readyz": { GET: getReadiness },
+  // Named by the specification; the prefixes have it too.
+  "/api/fim/completions": { POST: fimCompletions },
   "/api/admin/keys": { GET: listKeys, POST: postKey },
   "/api/admin/keys/:id": { DELETE: deleteKey },
 };

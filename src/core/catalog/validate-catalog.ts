@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { FORMAT_NAMES } from "../../wire/canonical/parts.ts";
 import { isZero } from "./decimal-price.ts";
 import { authorOf } from "./format-catalog.ts";
 import { isFreeId } from "./is-free-id.ts";
@@ -11,7 +12,6 @@ import {
   type Prices,
   type PriceTier,
   type ProviderRecord,
-  UPSTREAM_FORMATS,
 } from "./records.ts";
 
 /** What reading a catalog file gives: its records, or what is wrong with it, each line naming file and path. */
@@ -30,7 +30,7 @@ const PART = /^[a-z][a-z_]*$/;
 const BRACES = /\{([^}]*)\}/g;
 const NAMED_PROBLEMS = 20;
 
-const formatSchema = z.enum(UPSTREAM_FORMATS);
+const formatSchema = z.enum(FORMAT_NAMES);
 const price = z.string().regex(PRICE, "not a decimal string in lowest form");
 const day = z.iso.date();
 const tokens = z.int().positive();

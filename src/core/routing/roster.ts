@@ -1,4 +1,5 @@
-import type { ModelEndpoint, ModelRecord, ProviderRecord, UpstreamFormat } from "../catalog/records.ts";
+import type { FormatName } from "../../wire/canonical/parts.ts";
+import type { ModelEndpoint, ModelRecord, ProviderRecord } from "../catalog/records.ts";
 import type { Transport } from "../ports/transport.ts";
 import type { UpstreamAddress } from "../ports/upstream-address.ts";
 
@@ -38,12 +39,9 @@ export interface Roster {
   readonly providers: readonly ServedProvider[];
 }
 
-/** The formats that this version speaks to upstreams. */
-export const SPOKEN_FORMATS: ReadonlySet<UpstreamFormat> = new Set(["openai-chat"]);
-
 /**
  * Joins models with the providers that hold keys for them. Left out are offers without a price (docs/contract.md,
- * "Models, providers"), those in a format that is not spoken, and those for which the provider has no address.
+ * "Models, providers") and those for which the provider has no address.
  */
 export function createRoster(models: readonly ModelRecord[], providers: readonly ServedProvider[]): Roster {
   const bySlug = new Map(providers.map((provider) => [provider.record.slug, provider]));
@@ -64,14 +62,14 @@ export function createRoster(models: readonly ModelRecord[], providers: readonly
 }
 
 /** The format that an offer is taken up in. */
-export function formatOf({ record }: ServedProvider, endpoint: ModelEndpoint): UpstreamFormat {
+export function formatOf({ record }: ServedProvider, endpoint: ModelEndpoint): FormatName {
   return endpoint.format ?? record.format;
 }
 
 function isReachable(provider: ServedProvider, endpoint: ModelEndpoint): boolean {
   const format = formatOf(provider, endpoint);
   const call = { format, action: "chat", model: endpoint.name, stream: false } as const;
-  return SPOKEN_FORMATS.has(format) && provider.address.urlFor(call) !== null;
+  return provider.address.urlFor(call) !== null;
 }
 
 /** Order only, so floats will do. */
