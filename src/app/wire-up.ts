@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { Clock } from "../base/clock.ts";
 import { createIdSource, type IdSource } from "../base/ids.ts";
 import type { Random } from "../base/random.ts";
+import { createAccountRing } from "../core/accounts/account-ring.ts";
 import { createKeyRing } from "../core/accounts/key-ring.ts";
 import type { KeyMaker } from "../core/accounts/manage-keys.ts";
 import type { GenerationDeps } from "../core/generation/call.ts";
@@ -10,7 +11,9 @@ import { createTurnMemory } from "../core/generation/turn-memory.ts";
 import { createByteBudget } from "../core/limits/byte-budget.ts";
 import { parseTrustedProxies } from "../core/limits/client-address.ts";
 import { createSlidingWindow } from "../core/limits/sliding-window.ts";
+import type { AccountStore } from "../core/ports/account-store.ts";
 import type { Journal } from "../core/ports/journal.ts";
+import type { LedgerStore } from "../core/ports/ledger-store.ts";
 import type { Log } from "../core/ports/log.ts";
 import type { SettingsStore } from "../core/ports/settings-store.ts";
 import type { Transport } from "../core/ports/transport.ts";
@@ -23,9 +26,11 @@ import { createHttp1Transport } from "../providers/http1/transport.ts";
 import { createSandboxTransport } from "../providers/sandbox/sandbox-transport.ts";
 import { guardStore } from "../storage/guard-store.ts";
 import { openFileJournal } from "../storage/journal/file-journal.ts";
+import { createSqliteAccountStore } from "../storage/sqlite/account-store.ts";
 import { lockDataDir } from "../storage/sqlite/data-lock.ts";
 import { openDatabase } from "../storage/sqlite/database.ts";
 import { createSqliteKeyStore } from "../storage/sqlite/key-store.ts";
+import { createSqliteLedgerStore } from "../storage/sqlite/ledger-store.ts";
 import { createSqliteSettingsStore } from "../storage/sqlite/settings-store.ts";
 import { createSqliteUsageStore } from "../storage/sqlite/usage-store.ts";
 import type { Config } from "./config-schema.ts";
@@ -48,6 +53,8 @@ export interface World {
 
 /** The stores behind the ports, and how to let go of them. */
 export interface Stores extends KeyMaker {
+  readonly accounts: AccountStore;
+  readonly ledger: LedgerStore;
   readonly settings: SettingsStore;
   readonly usage: UsageStore;
   close(): void;
@@ -75,6 +82,8 @@ export function openStores(dataDir: string, clock: Clock, random: Random): Store
   const database = openDatabase(dataDir);
   return {
     keys: guardStore(createSqliteKeyStore(database)),
+    accounts: guardStore(createSqliteAccountStore(database)),
+    ledger: guardStore(createSqliteLedgerStore(database)),
     usage: guardStore(createSqliteUsageStore(database)),
     settings: guardStore(createSqliteSettingsStore(database)),
     clock,
@@ -109,6 +118,7 @@ export async function wireUp(config: Config, world: World): Promise<Parts> {
     ids: stores.ids,
     log,
     keyRing,
+    accountRing: createAccountRing(stores.accounts),
     keyMaker: stores,
     generation,
     trustedProxies: readProxies(config),

@@ -62,6 +62,7 @@ export function openRecord(
     requestId: call.requestId,
     accountId: caller.kind === "key" ? caller.key.accountId : null,
     keyId: caller.kind === "key" ? caller.key.id : null,
+    userId: caller.kind === "key" ? caller.key.userId : null,
     addressHash: caller.kind === "anonymous" ? caller.addressHash : null,
     api: request.api,
     streamed: request.stream,

@@ -28,6 +28,8 @@ export interface UsageRecord extends TokenUsage {
   /** Null for anonymous use. */
   readonly accountId: string | null;
   readonly keyId: string | null;
+  /** Whose key it is; null for an account's own. */
+  readonly userId: string | null;
   /** Keyed hash of the client's address; null where a key says who it was. */
   readonly addressHash: string | null;
   /** The client API: `chat.completions`. */
