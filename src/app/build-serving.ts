@@ -4,12 +4,7 @@ import { type Catalog, createCatalog } from "../core/catalog/catalog.ts";
 import type { CatalogData, ModelEndpoint, ModelRecord, ProviderRecord } from "../core/catalog/records.ts";
 import type { Serving } from "../core/generation/call.ts";
 import type { Transport } from "../core/ports/transport.ts";
-import {
-  createRoster,
-  type ProviderKey,
-  type ServedProvider,
-  SPOKEN_FORMATS,
-} from "../core/routing/roster.ts";
+import { createRoster, isSpoken, type ProviderKey, type ServedProvider } from "../core/routing/roster.ts";
 import { type AddressReading, createAddress } from "../providers/address/create-address.ts";
 import { GOOGLE_TOKEN_URL } from "../providers/address/google-tokens.ts";
 import type { Config, ProviderConfig } from "./config-schema.ts";
@@ -109,11 +104,11 @@ function serveProvider(
   const record = config?.auth === undefined ? row : { ...row, auth: config.auth };
   const keys = readKeys(record, config, sources.environment, notices);
   if (keys.length === 0) return null;
-  if (!SPOKEN_FORMATS.has(record.format)) {
+  if (!isSpoken(record.format, "chat")) {
     notices.push(
       `${record.name} has a key, but its API format (${record.format}) is not spoken by this version yet`,
     );
-    return null;
+    if (!isSpoken(record.format, "embeddings")) return null;
   }
   const reading = readAddress(record, keys, sources);
   if (reading.kind !== "address") {
@@ -274,15 +269,29 @@ function lowerCase(headers: Readonly<Record<string, string>>): Record<string, st
 }
 
 function serveSandbox(transport: Transport): ServedProvider {
-  const url = new URL(`${SANDBOX_BASE_URL}/chat/completions`);
+  const chat = new URL(`${SANDBOX_BASE_URL}/chat/completions`);
+  const embeddings = new URL(`${SANDBOX_BASE_URL}/embeddings`);
   return {
     record: SANDBOX_PROVIDER,
-    address: { urlFor: () => url, authorize: () => ({}) },
+    address: {
+      urlFor: ({ action }) => (action === "embeddings" ? embeddings : chat),
+      authorize: () => ({}),
+    },
     keys: [{ label: "sandbox#0", secret: null }],
     headers: {},
     transport,
   };
 }
+
+const HOSTED_PARAMETERS: readonly string[] = [
+  "max_tokens",
+  "temperature",
+  "top_p",
+  "stop",
+  "tools",
+  "tool_choice",
+  "response_format",
+];
 
 /** Models of hosts of the operator's own; also further ones at a provider of the catalog. */
 function hostedModels(config: Config, known: ReadonlyMap<string, ProviderRecord>): ModelRecord[] {
@@ -294,17 +303,9 @@ function hostedModels(config: Config, known: ReadonlyMap<string, ProviderRecord>
         description: known.has(slug) ? null : `Served by ${provider.name ?? slug}.`,
         released: null,
         inputModalities: ["text"],
-        outputModalities: ["text"],
+        outputModalities: [model.output],
         tokenizer: null,
-        supportedParameters: [
-          "max_tokens",
-          "temperature",
-          "top_p",
-          "stop",
-          "tools",
-          "tool_choice",
-          "response_format",
-        ],
+        supportedParameters: model.output === "text" ? HOSTED_PARAMETERS : [],
         expires: null,
         endpoints: [
           {

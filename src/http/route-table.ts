@@ -1,6 +1,7 @@
 import type { Handler } from "./context.ts";
 import { deleteKey, listKeys, postKey } from "./routes/admin-keys.ts";
 import { chatCompletions } from "./routes/chat-completions.ts";
+import { embeddings } from "./routes/embeddings.ts";
 import { getGeneration } from "./routes/generation.ts";
 import { getHealth, getReadiness } from "./routes/health.ts";
 import { getModel, listEndpoints, listModels } from "./routes/models.ts";
@@ -12,6 +13,7 @@ type Methods = Readonly<Record<string, Handler>>;
 export const GATEWAY_ROUTES: Readonly<Record<string, Methods>> = {
   "": { GET: () => Response.json({ object: "gateway" }) },
   "/chat/completions": { POST: chatCompletions },
+  "/embeddings": { POST: embeddings },
   "/models": { GET: listModels },
   // OpenAI's library writes the slash of an id as %2F.
   "/models/:id": { GET: getModel },

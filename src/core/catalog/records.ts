@@ -87,6 +87,8 @@ export interface ProviderQuirks {
   readonly noMaxCompletionTokens?: true;
   /** Calls `seed` `random_seed`. */
   readonly randomSeed?: true;
+  /** Calls `dimensions`, of embeddings, `output_dimension`. */
+  readonly outputDimension?: true;
   /** Answers 422 to any field its API does not name. */
   readonly rejectsUnknownFields?: true;
   /** Ends a conversation's open tool calls itself; others get placeholders (repair, rule 4). */
@@ -126,7 +128,7 @@ export interface ModelEndpoint {
   readonly name: string;
   /** Absent: the provider's. OpenAI serves some models in its Responses format alone. */
   readonly format?: UpstreamFormat;
-  /** Tokens. */
+  /** Tokens; of an embedding model those of one text. */
   readonly contextLength: number;
   /** Tokens a prompt may have where that is fewer than `contextLength`. */
   readonly maxPromptTokens?: number;
@@ -160,6 +162,7 @@ export interface ModelRecord {
   readonly released: string | null;
   /** Of `text`, `image`, `file`, `audio`, `video`. */
   readonly inputModalities: readonly string[];
+  /** Of `text`, `image`, `audio`, `video`; or `embedding` alone. */
   readonly outputModalities: readonly string[];
   readonly tokenizer: string | null;
   /** Names of request parameters it takes, as in `supported_parameters`. */

@@ -2,10 +2,11 @@ import { type Failure, fail, GatewayError } from "../../base/errors.ts";
 import { estimateTokens } from "../../wire/conversation/usage.ts";
 import type { InferenceRequest } from "../../wire/dialects/inference-request.ts";
 import type { Caller } from "../accounts/records.ts";
+import { actionOf } from "../catalog/action-of.ts";
 import type { ModelRecord } from "../catalog/records.ts";
 import { limitHeaders } from "../limits/limit-headers.ts";
 import type { LimitVerdict } from "../limits/sliding-window.ts";
-import { type Offer, SPOKEN_FORMATS } from "../routing/roster.ts";
+import { isSpoken, type Offer } from "../routing/roster.ts";
 import type { GenerationDeps, Serving } from "./call.ts";
 import { contextOverflow } from "./judge-failure.ts";
 
@@ -39,7 +40,7 @@ export function admit(deps: GenerationDeps, caller: Caller, request: InferenceRe
   const serving = deps.serving();
   const ids = [request.model, ...request.fallbackModels];
   if (caller.kind === "anonymous") requireFree(ids);
-  const offers = ids.map((id) => findOffers(serving, id));
+  const offers = ids.map((id) => findOffers(serving, id, request));
   const { model } = offers.flat()[0] as Offer;
   refuseCertainOverflow(request, model);
   if (deps.recorder.isFull()) {
@@ -57,14 +58,23 @@ function requireFree(ids: readonly string[]): void {
   );
 }
 
-function findOffers(serving: Serving, id: string): readonly Offer[] {
+function findOffers(serving: Serving, id: string, request: InferenceRequest): readonly Offer[] {
   const model = serving.catalog.find(id);
   if (model === undefined)
     return fail("invalid_model", unknownModel(serving, id), { metadata: { model: id } });
+  const isEmbedding = actionOf(model) === "embeddings";
+  if (isEmbedding !== (request.action === "embeddings"))
+    return fail("invalid_model", otherEndpoint(id, isEmbedding), { metadata: { model: id } });
   const offers = serving.roster.offersFor(model.id);
   return offers.length > 0
     ? offers
     : fail("invalid_model", unservedModel(serving, model), { metadata: { model: id } });
+}
+
+function otherEndpoint(id: string, isEmbedding: boolean): string {
+  return isEmbedding
+    ? `${quote(id)} is an embedding model. Send it to POST /api/gateway/embeddings.`
+    : `${quote(id)} makes no embeddings. Send it to POST /api/gateway/chat/completions, or name a model whose output_modalities are ["embedding"].`;
 }
 
 function unknownModel(serving: Serving, id: string): string {
@@ -76,7 +86,7 @@ function unknownModel(serving: Serving, id: string): string {
 function unservedModel(serving: Serving, model: ModelRecord): string {
   const variables = model.endpoints
     .map((endpoint) => serving.catalog.provider(endpoint.provider))
-    .filter((provider) => provider !== undefined && SPOKEN_FORMATS.has(provider.format))
+    .filter((provider) => provider !== undefined && isSpoken(provider.format, actionOf(model)))
     // Who made it comes first, under whatever name: "openai/gpt-4o" at "openai".
     .sort((a, b) => Number(model.id.startsWith(b?.slug ?? "?")) - Number(model.id.startsWith(a?.slug ?? "?")))
     .flatMap((provider) => provider?.env.apiKey[0] ?? []);

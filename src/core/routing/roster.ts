@@ -1,3 +1,6 @@
+import { EMBEDDING_FORMATS } from "../../wire/dialects/embeddings-request.ts";
+import type { InferenceAction } from "../../wire/dialects/inference-request.ts";
+import { actionOf } from "../catalog/action-of.ts";
 import type { ModelEndpoint, ModelRecord, ProviderRecord, UpstreamFormat } from "../catalog/records.ts";
 import type { Transport } from "../ports/transport.ts";
 import type { UpstreamAddress } from "../ports/upstream-address.ts";
@@ -38,8 +41,13 @@ export interface Roster {
   readonly providers: readonly ServedProvider[];
 }
 
-/** The formats that this version speaks to upstreams. */
+/** The formats in which this version has conversations with upstreams. */
 export const SPOKEN_FORMATS: ReadonlySet<UpstreamFormat> = new Set(["openai-chat"]);
+
+/** Whether this version asks upstreams of a format for such a thing. */
+export function isSpoken(format: UpstreamFormat, action: InferenceAction): boolean {
+  return (action === "embeddings" ? EMBEDDING_FORMATS : SPOKEN_FORMATS).has(format);
+}
 
 /**
  * Joins models with the providers that hold keys for them. Left out are offers without a price (docs/contract.md,
@@ -52,7 +60,7 @@ export function createRoster(models: readonly ModelRecord[], providers: readonly
     const found = model.endpoints.flatMap((endpoint): Offer[] => {
       const provider = bySlug.get(endpoint.provider);
       if (provider === undefined || endpoint.prices === null) return [];
-      return isReachable(provider, endpoint) ? [{ model, endpoint, provider }] : [];
+      return isReachable(provider, endpoint, actionOf(model)) ? [{ model, endpoint, provider }] : [];
     });
     if (found.length > 0) offers.set(model.id, found.toSorted(byPrice));
   }
@@ -68,10 +76,10 @@ export function formatOf({ record }: ServedProvider, endpoint: ModelEndpoint): U
   return endpoint.format ?? record.format;
 }
 
-function isReachable(provider: ServedProvider, endpoint: ModelEndpoint): boolean {
+function isReachable(provider: ServedProvider, endpoint: ModelEndpoint, action: InferenceAction): boolean {
   const format = formatOf(provider, endpoint);
-  const call = { format, action: "chat", model: endpoint.name, stream: false } as const;
-  return SPOKEN_FORMATS.has(format) && provider.address.urlFor(call) !== null;
+  const call = { format, action, model: endpoint.name, stream: false };
+  return isSpoken(format, action) && provider.address.urlFor(call) !== null;
 }
 
 /** Order only, so floats will do. */
