@@ -209,9 +209,9 @@ describe("a healthy answer", () => {
     expect(finishes(chunks)).toEqual(["stop", "stop", "stop"]);
   });
 
-  test("lists its model", async () => {
+  test("lists its models", async () => {
     const read = await ask(null, undefined, "/v1/models");
-    expect(JSON.parse(read.text)["data"].map(({ id }: Json) => id)).toEqual(["echo"]);
+    expect(JSON.parse(read.text)["data"].map(({ id }: Json) => id)).toEqual(["echo", "embed"]);
   });
 });
 
