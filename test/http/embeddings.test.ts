@@ -66,7 +66,7 @@ function post(body: unknown, options: { key?: string | null; path?: string } = {
 }
 
 interface Answer {
-  readonly data: readonly { readonly embedding: unknown }[];
+  readonly data: readonly Readonly<Record<string, unknown>>[];
   readonly model: string;
   readonly usage: unknown;
 }
@@ -326,7 +326,7 @@ describe("vendors of other formats", () => {
     });
     const { data, model, usage } = await read(response);
     expect(model).toBe("google/gemini-embedding-001");
-    const bytes = Buffer.from(String(data[0]?.embedding), "base64");
+    const bytes = Buffer.from(String(data[0]?.["embedding"]), "base64");
     expect([bytes.readFloatLE(0), bytes.readFloatLE(4)]).toEqual([0.5, -2]);
     expect(usage).toMatchObject({ prompt_tokens: 2, estimated: true });
   });
@@ -338,7 +338,7 @@ describe("vendors of other formats", () => {
     expect(first.last().path).toBe("/v2/embed");
     expect(JSON.parse(first.last().text)).toMatchObject({ model: "embed-v4.0", texts: ["one", "two"] });
     const answer = await read(response);
-    expect(answer.data.map(({ embedding }) => embedding)).toEqual(JSON.parse(text).embeddings.float);
+    expect(answer.data.map((item) => item["embedding"])).toEqual(JSON.parse(text).embeddings.float);
     expect(answer).toMatchObject({
       usage: { prompt_tokens: 10, cost: 0.0000012 },
       gateway_metadata: { warnings: [{ field: "user" }] },

@@ -42,7 +42,7 @@ export interface Roster {
 }
 
 /** The formats in which this version has conversations with upstreams. */
-export const SPOKEN_FORMATS: ReadonlySet<UpstreamFormat> = new Set(["openai-chat"]);
+const SPOKEN_FORMATS: ReadonlySet<UpstreamFormat> = new Set(["openai-chat"]);
 
 /** Whether this version asks upstreams of a format for such a thing. */
 export function isSpoken(format: UpstreamFormat, action: InferenceAction): boolean {
