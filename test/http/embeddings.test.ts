@@ -66,6 +66,7 @@ function post(body: unknown, options: { key?: string | null; path?: string } = {
 }
 
 interface Answer {
+  readonly object: string;
   readonly data: readonly Readonly<Record<string, unknown>>[];
   readonly model: string;
   readonly usage: unknown;
