@@ -1,17 +1,15 @@
-import { readFileSync } from "node:fs";
 import type { Clock } from "../base/clock.ts";
 import { type Catalog, createCatalog } from "../core/catalog/catalog.ts";
 import type { CatalogData, ModelEndpoint, ModelRecord, ProviderRecord } from "../core/catalog/records.ts";
 import type { Serving } from "../core/generation/call.ts";
 import type { Transport } from "../core/ports/transport.ts";
-import { createRoster, isSpoken, type ProviderKey, type ServedProvider } from "../core/routing/roster.ts";
+import { createRoster, type ProviderKey, type ServedProvider } from "../core/routing/roster.ts";
 import { type AddressReading, createAddress } from "../providers/address/create-address.ts";
 import { GOOGLE_TOKEN_URL } from "../providers/address/google-tokens.ts";
 import type { Config, ProviderConfig } from "./config-schema.ts";
 import { ConfigError } from "./load-config.ts";
-import { SANDBOX_BASE_URL, SANDBOX_MODELS, SANDBOX_PROVIDER } from "./sandbox-catalog.ts";
-
-type Environment = Readonly<Record<string, string | undefined>>;
+import { type Environment, readFirst, readProviderKeys } from "./read-provider-keys.ts";
+import { NO_FACTS, SANDBOX_BASE_URL, SANDBOX_MODELS, SANDBOX_PROVIDER } from "./sandbox-catalog.ts";
 
 /** What joining the catalog with the operator's keys takes. */
 export interface ServingSources {
@@ -85,11 +83,7 @@ function describeHost(slug: string, provider: ProviderConfig): ProviderRecord {
     env: { apiKey: [], baseUrl: `${slug.toUpperCase().replace(/-/g, "_")}_BASE_URL` },
     toolCallIds: "openai",
     quirks: {},
-    privacyPolicyUrl: null,
-    termsOfServiceUrl: null,
-    statusPageUrl: null,
-    headquarters: null,
-    datacenters: null,
+    ...NO_FACTS,
   };
 }
 
@@ -102,14 +96,8 @@ function serveProvider(
   const config = sources.config.providers[row.slug];
   if (config?.enabled === false) return null;
   const record = config?.auth === undefined ? row : { ...row, auth: config.auth };
-  const keys = readKeys(record, config, sources.environment, notices);
+  const keys = readProviderKeys(record, config, sources.environment, notices);
   if (keys.length === 0) return null;
-  if (!isSpoken(record.format, "chat")) {
-    notices.push(
-      `${record.name} has a key, but its API format (${record.format}) is not spoken by this version yet`,
-    );
-    if (!isSpoken(record.format, "embeddings")) return null;
-  }
   const reading = readAddress(record, keys, sources);
   if (reading.kind !== "address") {
     notices.push(describeProblem(record, reading));
@@ -171,87 +159,6 @@ function describeProblem(
     return `set ${settings.join(" or ")}`;
   });
   return `${name} has a key but no ${reading.missing.join(" and no ")}: ${ways.join(", and ")}`;
-}
-
-function readKeys(
-  record: ProviderRecord,
-  config: ProviderConfig | undefined,
-  environment: Environment,
-  notices: string[],
-): ProviderKey[] {
-  const secrets =
-    config?.api_keys ??
-    [readFirst(environment, record.env.apiKey) ?? readSharedKey(record, config, environment, notices)].filter(
-      (secret) => secret !== null,
-    );
-  if (secrets.length > 0)
-    return secrets.map((key, place) => ({ label: `${record.slug}#${place}`, secret: key }));
-  // A host of one's own may want no key.
-  return config?.base_url !== undefined && config.models !== undefined
-    ? [{ label: `${record.slug}#0`, secret: null }]
-    : [];
-}
-
-/** A key that machines have for many programs. It is taken only where the operator means this provider. */
-function readSharedKey(
-  record: ProviderRecord,
-  config: ProviderConfig | undefined,
-  environment: Environment,
-  notices: string[],
-): string | null {
-  const { keyFile, keyPair } = record.env;
-  const shared = [keyFile, keyPair?.id].find(
-    (name) => name !== undefined && readVariable(environment, name) !== null,
-  );
-  if (shared === undefined) return null;
-  const own = listOwnVariables(record);
-  if (config === undefined && readFirst(environment, own) === null) {
-    notices.push(
-      `${record.name} is not served with ${shared}, which other programs use too: set ${own.join(" or ")}, or name ${record.slug} under providers in the configuration`,
-    );
-    return null;
-  }
-  return shared === keyFile
-    ? readKeyFile(record, shared, environment, notices)
-    : readKeyPair(keyPair as KeyPair, environment);
-}
-
-/** Variables that nobody sets for another program. */
-function listOwnVariables({ env, parts = {} }: ProviderRecord): string[] {
-  return [...Object.values(parts).flatMap((part) => part.env[0] ?? []), env.baseUrl];
-}
-
-function readKeyFile(
-  record: ProviderRecord,
-  variable: string,
-  environment: Environment,
-  notices: string[],
-): string | null {
-  const file = readVariable(environment, variable) as string;
-  try {
-    return readFileSync(file, "utf8");
-  } catch (error) {
-    notices.push(`${record.name} has no key: ${variable} names ${file}: ${(error as Error).message}`);
-    return null;
-  }
-}
-
-type KeyPair = NonNullable<ProviderRecord["env"]["keyPair"]>;
-
-function readKeyPair({ id, secret, session }: KeyPair, environment: Environment): string | null {
-  const [first, second] = [readVariable(environment, id), readVariable(environment, secret)];
-  if (first === null || second === null) return null;
-  return [first, second, readVariable(environment, session)].filter((part) => part !== null).join(":");
-}
-
-function readVariable(environment: Environment, name: string): string | null {
-  const value = environment[name]?.trim();
-  return value ? value : null;
-}
-
-/** The first that is set. */
-function readFirst(environment: Environment, names: readonly string[]): string | null {
-  return names.map((name) => readVariable(environment, name)).find((value) => value !== null) ?? null;
 }
 
 function checkBase(base: string, record: ProviderRecord): void {

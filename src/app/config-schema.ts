@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { UPSTREAM_FORMATS } from "../core/catalog/records.ts";
 import { LOG_LEVELS } from "../core/ports/log.ts";
+import { FORMAT_NAMES } from "../wire/canonical/parts.ts";
 
 /**
  * What can be configured, with its defaults. `gateway.example.yaml` and the checks at start are made of this.
@@ -46,6 +46,9 @@ const hostedModel = z.strictObject({
 
 const secret = z.string().min(1, "must not be empty").describe("secret");
 
+/** A key that an operator makes up is as strong as it is long. */
+const ADMIN_KEY_CHARS = 16;
+
 const provider = z.strictObject({
   base_url: baseUrl.optional().describe("Where it is. Needed for a host that the catalog does not know."),
   api_keys: z
@@ -60,7 +63,7 @@ const provider = z.strictObject({
       "The header that the key goes in, where it is not the usual one: Authorization: Bearer, or by name.",
     ),
   format: z
-    .enum(UPSTREAM_FORMATS)
+    .enum(FORMAT_NAMES)
     .optional()
     .describe("What a host that the catalog does not know speaks; openai-chat when left out."),
   parts: z
@@ -110,9 +113,18 @@ export const configSchema = z.strictObject({
     .default("./data")
     .describe("Where keys and records are kept. GATEWAY_DATA_DIR."),
   log_level: z.enum(LOG_LEVELS).default("info").describe("GATEWAY_LOG_LEVEL."),
-  admin_key: secret
+  admin_key: z
+    .string()
+    .trim()
+    .min(
+      ADMIN_KEY_CHARS,
+      `must have at least ${ADMIN_KEY_CHARS} characters; \`openssl rand -hex 24\` makes a good one`,
+    )
+    .regex(/^\S*$/, "must not have spaces in it")
     .optional()
-    .describe("The management key to use instead of a generated one. GATEWAY_ADMIN_KEY."),
+    .describe(
+      "The management key to use instead of a generated one; 16 characters or more. GATEWAY_ADMIN_KEY.",
+    ),
   sandbox: z
     .enum(["on", "off", "auto"])
     .default("auto")
@@ -127,12 +139,20 @@ export const configSchema = z.strictObject({
         .max(1_073_741_824)
         .default(33_554_432)
         .describe("Largest request body, decompressed."),
+      total_body_bytes: z
+        .int()
+        .min(1_024)
+        .max(1_099_511_627_776)
+        .default(536_870_912)
+        .describe(
+          "Request bodies that are held at once, all together, each until its answer has ended. They take about twice as much memory.",
+        ),
       anonymous_requests_per_hour: z
         .int()
         .min(0)
         .max(1_000_000)
         .default(200)
-        .describe("For each address without a key, on free models."),
+        .describe("For each address without a key, on free models. 0 lets nobody in without a key."),
       turn_memory_bytes: z
         .int()
         .min(0)
@@ -142,6 +162,10 @@ export const configSchema = z.strictObject({
           "Memory for reasoning that clients drop and vendors want back, encrypted. 0: none is kept.",
         ),
       attempts: z.int().min(1).max(20).default(4).describe("Candidates that one request may try."),
+    })
+    .refine((limits) => limits.total_body_bytes >= limits.body_bytes, {
+      path: ["total_body_bytes"],
+      error: "must not be less than limits.body_bytes, or the largest body could never be read",
     })
     .prefault({}),
   timers: z

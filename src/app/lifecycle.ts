@@ -1,8 +1,10 @@
 import type { Timer } from "../base/clock.ts";
-import { createKey } from "../core/accounts/manage-keys.ts";
-import { recoverUsage } from "../core/usage/recorder.ts";
+import type { Log } from "../core/ports/log.ts";
+import { type Recovery, recoverUsage } from "../core/usage/recorder.ts";
 import { type HttpServer, listen } from "../http/server.ts";
 import type { Config } from "./config-schema.ts";
+import { type FirstStart, prepareFirstStart } from "./first-start.ts";
+import { createTroubleLog } from "./trouble-log.ts";
 import { ANONYMOUS_WINDOW_MS, type Parts, type World, wireUp } from "./wire-up.ts";
 
 /** How often it is looked whether another process changed keys or catalog. Milliseconds. */
@@ -19,14 +21,6 @@ export interface RunningGateway {
   readonly exampleModel: string | null;
   /** Takes no new requests, lets open ones end within the drain time, writes everything down. */
   stop(): Promise<void>;
-}
-
-/** Shown once and kept nowhere. */
-export interface FirstStart {
-  /** Null where there is one already, or the operator brought one. */
-  readonly managementKey: string | null;
-  /** Null at all starts but the first. */
-  readonly inferenceKey: string | null;
 }
 
 /**
@@ -46,20 +40,20 @@ export async function startGateway(config: Config, world: World): Promise<Runnin
 
 async function startServing(parts: Parts, config: Config, world: World): Promise<RunningGateway> {
   const { clock, log } = world;
-  const recovered = await recoverUsage(parts.journal, parts.stores.usage, clock.now());
-  if (recovered.brought + recovered.interrupted > 0)
-    log.warn("settled what an earlier process left", recovered);
+  tellRecovery(await recoverUsage(parts.journal, parts.stores.usage, clock.now()), log);
   await restoreAnonymousLimit(parts, clock.now());
   const { host, port, extra_prefixes } = config.server;
   const server = listen(parts.http, { host, port, extraPrefixes: extra_prefixes });
   // Once the address is ours: nobody would ever see the secrets of a start that fails.
-  const firstStart = await prepareFirstStart(parts, config).catch((error) => {
+  const firstStart = await prepareFirstStart(parts.stores, config, log).catch((error) => {
     server.kill();
     throw error;
   });
+  const trouble = createTroubleLog(log, clock, "the store is away", "the store is back");
   const refresh = clock.every(REFRESH_MS, () => {
     parts.serving.refresh();
-    parts.http.keyRing.refresh().catch((error) => log.error("the store is away", { detail: String(error) }));
+    if (parts.recorder.isHealthy()) parts.recordTrouble.isOver();
+    parts.http.keyRing.refresh().then(trouble.isOver, trouble.met);
   });
   return {
     url: `http://${host.includes(":") ? `[${host}]` : host}:${server.port}`,
@@ -70,26 +64,22 @@ async function startServing(parts: Parts, config: Config, world: World): Promise
   };
 }
 
+function tellRecovery({ brought, interrupted, unknown }: Recovery, log: Log): void {
+  if (brought + interrupted > 0) log.warn("settled what an earlier process left", { brought, interrupted });
+  if (unknown.length === 0) return;
+  log.error("the journal has entries that this version cannot read; it keeps them for one that can", {
+    entries: unknown.length,
+    kinds: [...new Set(unknown)].slice(0, NAMED_KINDS),
+  });
+}
+
+const NAMED_KINDS = 10;
+
 /** Requests of the last hour count again: a restart frees nobody. */
 async function restoreAnonymousLimit(parts: Parts, now: number): Promise<void> {
   const recent = await parts.stores.usage.findAnonymousSince(now - ANONYMOUS_WINDOW_MS);
   for (const { addressHash, createdAt } of recent)
     parts.http.generation.anonymousLimit.restore(addressHash, createdAt);
-}
-
-/** The keys that a gateway cannot do without: a management key always, an inference key at the very first start. */
-async function prepareFirstStart(parts: Parts, config: Config): Promise<FirstStart | null> {
-  const { stores } = parts;
-  const keys = await stores.keys.listKeys();
-  const isFirst = await stores.settings.addSetting("first_start", String(stores.clock.now()));
-  const needsManagement = config.admin_key === undefined && !keys.some(({ kind }) => kind === "management");
-  if (!isFirst && !needsManagement) return null;
-  const make = async (kind: "management" | "inference") =>
-    (await createKey(stores, { kind, name: `first ${kind} key`, expiresAt: null })).secret;
-  return {
-    managementKey: needsManagement ? await make("management") : null,
-    inferenceKey: isFirst ? await make("inference") : null,
-  };
 }
 
 function chooseExampleModel(parts: Parts): string | null {

@@ -50,8 +50,13 @@ export function openServing(sources: ServingSources, log: Log): ServingSource {
   };
 }
 
-/** Changes when a file is written, made or removed. */
+/** Changes when a file is written, made or removed, and when the disk begins or ceases to refuse it. */
 function stampOf(file: string): string {
-  const stat = statSync(file, { throwIfNoEntry: false });
-  return stat === undefined ? "" : `${stat.mtimeMs}/${stat.size}/${stat.ino}`;
+  try {
+    const stat = statSync(file, { throwIfNoEntry: false });
+    return stat === undefined ? "" : `${stat.mtimeMs}/${stat.size}/${stat.ino}`;
+  } catch (error) {
+    // Reading it then fails too, and that is told to the log.
+    return `refused: ${(error as NodeJS.ErrnoException).code}`;
+  }
 }

@@ -3,6 +3,18 @@ import type { ModelRecord, ProviderRecord } from "../core/catalog/records.ts";
 /** An address that no name server knows (RFC 6761); the sandbox answers inside the process. */
 export const SANDBOX_BASE_URL = "https://sandbox.invalid/v1";
 
+/** Of a provider that no catalog knows. */
+export const NO_FACTS: Pick<
+  ProviderRecord,
+  "privacyPolicyUrl" | "termsOfServiceUrl" | "statusPageUrl" | "headquarters" | "datacenters"
+> = {
+  privacyPolicyUrl: null,
+  termsOfServiceUrl: null,
+  statusPageUrl: null,
+  headquarters: null,
+  datacenters: null,
+};
+
 /** The built-in provider for trials. Part of the catalog only while it is on (docs/sandbox.md). */
 export const SANDBOX_PROVIDER: ProviderRecord = {
   slug: "sandbox",
@@ -12,11 +24,7 @@ export const SANDBOX_PROVIDER: ProviderRecord = {
   env: { apiKey: [], baseUrl: "SANDBOX_BASE_URL" },
   toolCallIds: "openai",
   quirks: {},
-  privacyPolicyUrl: null,
-  termsOfServiceUrl: null,
-  statusPageUrl: null,
-  headquarters: null,
-  datacenters: null,
+  ...NO_FACTS,
 };
 
 const CONTEXT_LENGTH = 131_072;

@@ -7,6 +7,7 @@ import { createKeyRing } from "../core/accounts/key-ring.ts";
 import type { KeyMaker } from "../core/accounts/manage-keys.ts";
 import type { GenerationDeps } from "../core/generation/call.ts";
 import { createTurnMemory } from "../core/generation/turn-memory.ts";
+import { createByteBudget } from "../core/limits/byte-budget.ts";
 import { parseTrustedProxies } from "../core/limits/client-address.ts";
 import { createSlidingWindow } from "../core/limits/sliding-window.ts";
 import type { Journal } from "../core/ports/journal.ts";
@@ -30,6 +31,7 @@ import { createSqliteUsageStore } from "../storage/sqlite/usage-store.ts";
 import type { Config } from "./config-schema.ts";
 import { ConfigError } from "./load-config.ts";
 import { openServing, type ServingSource } from "./open-serving.ts";
+import { createTroubleLog, type TroubleLog } from "./trouble-log.ts";
 
 /** An hour, in which anonymous requests are counted. Milliseconds. */
 export const ANONYMOUS_WINDOW_MS = 3_600_000;
@@ -56,6 +58,8 @@ export interface Parts {
   readonly stores: Stores;
   readonly journal: Journal;
   readonly recorder: Recorder;
+  /** Hears of each record that journal or store refused. */
+  readonly recordTrouble: TroubleLog;
   readonly serving: ServingSource;
   readonly http: HttpDeps;
   readonly transports: readonly Transport[];
@@ -87,9 +91,13 @@ export async function wireUp(config: Config, world: World): Promise<Parts> {
   const lock = lockDataDir(config.data_dir);
   const stores = openStores(config.data_dir, clock, random);
   const journal = openFileJournal(join(config.data_dir, "journal"));
-  const recorder = createRecorder(journal, stores.usage, clock, (error) =>
-    log.error("the store refused records; they wait in the journal", { detail: String(error) }),
+  const recordTrouble = createTroubleLog(
+    log,
+    clock,
+    "the store refused records; they wait in the journal",
+    "records are written again",
   );
+  const recorder = createRecorder(journal, stores.usage, clock, recordTrouble.met);
   const network = world.transport ?? createTransport(config, environment, clock);
   const sandboxTransport = createSandboxTransport({ clock });
   const serving = openServing({ config, environment, clock, transport: network, sandboxTransport }, log);
@@ -107,6 +115,7 @@ export async function wireUp(config: Config, world: World): Promise<Parts> {
     addressSalt: await findSalt(stores.settings, random),
     maxBodyBytes: config.limits.body_bytes,
     headerAliases: Object.entries(config.server.header_aliases),
+    bodyBudget: createByteBudget(config.limits.total_body_bytes),
     modelPrefixAliases: config.server.model_prefix_aliases,
     notReady: () => {
       if (state.isDraining) return "The gateway is shutting down.";
@@ -121,6 +130,7 @@ export async function wireUp(config: Config, world: World): Promise<Parts> {
     stores,
     journal,
     recorder,
+    recordTrouble,
     serving,
     http,
     transports: [network, sandboxTransport],

@@ -3,7 +3,7 @@ import { type RunningGateway, startGateway } from "../app/lifecycle.ts";
 import { loadConfig } from "../app/load-config.ts";
 import { systemClock } from "../base/clock.ts";
 import { createSystemRandom } from "../base/random.ts";
-import { createLog } from "../telemetry/log.ts";
+import { createLog, type GatheringLog } from "../telemetry/log.ts";
 
 /** `gateway start`: serves until it is told to stop. */
 export function addStartCommand(program: Command): void {
@@ -19,16 +19,33 @@ async function start(): Promise<void> {
     log,
     environment: process.env,
   });
-  // People read standard error; standard output carries the log alone.
-  process.stderr.write(greet(gateway));
-  log.info("listening", { url: gateway.url });
-  await waitForSignal();
+  const signal = waitForSignal();
+  showGreeting(gateway, log);
+  await signal;
   log.info("stopping");
   await gateway.stop();
   log.info("stopped");
   log.flush();
   // Whoever reads the log may have stopped; the last lines wait for them, but not for ever.
   setTimeout(() => process.exit(0), LAST_LINES_MS).unref();
+}
+
+/** Greets, and notes that the secrets were shown once they are out of this process. */
+function showGreeting(gateway: RunningGateway, log: GatheringLog): void {
+  // That nobody reads is told to the write below; as an event unheard it would end the process in place of a stop in order.
+  process.stderr.on("error", () => {});
+  // People read standard error; standard output carries the log alone.
+  process.stderr.write(greet(gateway), async (error) => {
+    try {
+      if (!error) await gateway.firstStart?.confirmShown();
+    } catch (reason) {
+      log.error("could not note that the new keys were shown; the next start makes others", {
+        detail: String(reason),
+      });
+    }
+    log.info("listening", { url: gateway.url });
+    log.flush();
+  });
 }
 
 const LAST_LINES_MS = 1_000;

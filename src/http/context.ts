@@ -4,6 +4,7 @@ import type { IdSource } from "../base/ids.ts";
 import type { KeyRing } from "../core/accounts/key-ring.ts";
 import type { KeyMaker } from "../core/accounts/manage-keys.ts";
 import type { GenerationDeps } from "../core/generation/call.ts";
+import type { ByteBudget, ByteShare } from "../core/limits/byte-budget.ts";
 import type { TrustedProxies } from "../core/limits/client-address.ts";
 import type { Log } from "../core/ports/log.ts";
 
@@ -22,6 +23,8 @@ export interface HttpDeps {
   readonly maxBodyBytes: number;
   /** Request headers that are read as another: from, to. */
   readonly headerAliases: readonly (readonly [string, string])[];
+  /** What the bodies of all requests may hold together. */
+  readonly bodyBudget: ByteBudget;
   /** Ids that begin with a key of it are read as if they began with its value. */
   readonly modelPrefixAliases: Readonly<Record<string, string>>;
   /** Null while the gateway can serve; else what is wrong. */
@@ -42,10 +45,15 @@ export interface RequestContext {
   peer(): string;
   /** Fields for the request's log line, added on the way. */
   readonly logFields: Record<string, unknown>;
-  /** Set by a handler that writes the log line itself, when its answer has ended. */
-  logsItself: boolean;
   /** Renders this request's errors; a client API puts its own here. */
   renderError: ErrorRenderer;
+  /** What the request's body holds of the budget; null until it is read. */
+  bodyShare: ByteShare | null;
+  /**
+   * Set by a handler whose work outlives it: it writes the log line and gives `bodyShare` back itself, when its answer has
+   * ended.
+   */
+  endsItself: boolean;
   /** From here on the generation's own timers bound the wait, not the connection's. */
   waitWithoutLimit(): void;
   /** The generation is over: a client that does not fetch the rest of its answer loses its connection. */

@@ -1,8 +1,9 @@
-import { type Failure, GatewayError } from "../base/errors.ts";
+import { type Failure, fail, GatewayError } from "../base/errors.ts";
 import type { Caller } from "../core/accounts/records.ts";
 import type { GenerationResult } from "../core/generation/call.ts";
 import { generate } from "../core/generation/generate.ts";
 import { limitHeaders } from "../core/limits/limit-headers.ts";
+import { refuseAnonymous } from "../core/limits/refuse-anonymous.ts";
 import type { UsageRecord } from "../core/usage/records.ts";
 import type { InferenceRequest } from "../wire/dialects/inference-request.ts";
 import type { ErrorRenderer, Handler, HttpDeps, RequestContext } from "./context.ts";
@@ -15,17 +16,21 @@ export interface ClientFace {
   /** @throws GatewayError for what is wrong with the request. */
   open(body: Buffer, rename: (id: string) => string): InferenceRequest;
   readonly renderError: ErrorRenderer;
+  /** Nobody may call it without a key, not even for a free model. */
+  readonly needsKey?: true;
 }
 
 /** The handler of a client API: who calls, what they ask, the generation, its answer. */
-export function inferenceHandler({ open, renderError }: ClientFace): Handler {
+export function inferenceHandler({ open, renderError, needsKey }: ClientFace): Handler {
   return async (request, context) => {
     context.renderError = renderError;
     const { deps } = context;
     const identified = identifyCaller(request, context);
     const caller = identified instanceof Promise ? await identified : identified;
     try {
-      const body = await readRequestBody(request, deps.maxBodyBytes);
+      if (needsKey && caller.kind === "anonymous") fail("authentication", KEY_WANTED);
+      refuseOverLimit(caller, deps);
+      const body = await readRequestBody(request, context);
       const asked = open(body, renameModels(deps));
       context.waitWithoutLimit();
       const result = await generate(deps.generation, {
@@ -35,7 +40,7 @@ export function inferenceHandler({ open, renderError }: ClientFace): Handler {
         clientSignal: request.signal,
         onSettled: (record, failure) => settled(context, record, failure),
       });
-      context.logsItself = true;
+      context.endsItself = true;
       return render(result, context, asked.notice);
     } catch (error) {
       context.waitWithLimit();
@@ -44,10 +49,20 @@ export function inferenceHandler({ open, renderError }: ClientFace): Handler {
   };
 }
 
+const KEY_WANTED = 'This endpoint needs an API key. Send it as "Authorization: Bearer gw_…".';
+
 function settled(context: RequestContext, record: UsageRecord, failure: Failure | null): void {
+  context.bodyShare?.giveBack();
   context.waitWithLimit();
   if (failure?.internal) context.logFields["detail"] = failure.internal;
   writeRequestLog(context, record.status ?? 0, describeForLog(record));
+}
+
+/** Who has used the anonymous limit up is refused before the body is read. It is counted where the request is let in. */
+export function refuseOverLimit(caller: Caller, { generation, clock }: HttpDeps): void {
+  if (caller.kind !== "anonymous") return;
+  const verdict = generation.anonymousLimit.peek(caller.addressHash, clock.now());
+  if (!verdict.allowed) refuseAnonymous(verdict);
 }
 
 function render(result: GenerationResult, context: RequestContext, notice: string | null): Response {
@@ -91,7 +106,7 @@ function withLimit(error: unknown, caller: Caller, deps: HttpDeps): unknown {
 }
 
 /** Clients of other gateways put that gateway's name before an id. */
-function renameModels({ modelPrefixAliases }: HttpDeps): (id: string) => string {
+export function renameModels({ modelPrefixAliases }: HttpDeps): (id: string) => string {
   return (id) => {
     for (const prefix in modelPrefixAliases) {
       if (id.startsWith(prefix)) return modelPrefixAliases[prefix] + id.slice(prefix.length);

@@ -1,18 +1,30 @@
 import type { Handler } from "./context.ts";
 import { deleteKey, listKeys, postKey } from "./routes/admin-keys.ts";
 import { chatCompletions } from "./routes/chat-completions.ts";
+import { postCountTokens } from "./routes/count-tokens.ts";
 import { embeddings } from "./routes/embeddings.ts";
+import { fimCompletions } from "./routes/fim-completions.ts";
 import { getGeneration } from "./routes/generation.ts";
 import { getHealth, getReadiness } from "./routes/health.ts";
+import { messages } from "./routes/messages.ts";
 import { getModel, listEndpoints, listModels } from "./routes/models.ts";
 import { listProviders } from "./routes/providers.ts";
+import { responses } from "./routes/responses.ts";
 
 type Methods = Readonly<Record<string, Handler>>;
 
+/** So that clients can see whether somebody is there. */
+const BASE: Methods = { GET: () => Response.json({ object: "gateway" }) };
+
 /** What answers under every prefix (docs/contract.md, "Addresses"). `:name` stands for one part of a path. */
 export const GATEWAY_ROUTES: Readonly<Record<string, Methods>> = {
-  "": { GET: () => Response.json({ object: "gateway" }) },
+  "": BASE,
+  "/": BASE,
   "/chat/completions": { POST: chatCompletions },
+  "/responses": { POST: responses },
+  "/messages": { POST: messages },
+  "/messages/count_tokens": { POST: postCountTokens },
+  "/fim/completions": { POST: fimCompletions },
   "/embeddings": { POST: embeddings },
   "/models": { GET: listModels },
   // OpenAI's library writes the slash of an id as %2F.
@@ -27,6 +39,8 @@ export const GATEWAY_ROUTES: Readonly<Record<string, Methods>> = {
 export const FIXED_ROUTES: Readonly<Record<string, Methods>> = {
   "/healthz": { GET: getHealth },
   "/readyz": { GET: getReadiness },
+  // Named by the specification; the prefixes have it too.
+  "/api/fim/completions": { POST: fimCompletions },
   "/api/admin/keys": { GET: listKeys, POST: postKey },
   "/api/admin/keys/:id": { DELETE: deleteKey },
 };

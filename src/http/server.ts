@@ -95,8 +95,9 @@ async function serve(
     params,
     peer: () => server.requestIP(request)?.address ?? "",
     logFields: {},
-    logsItself: false,
     renderError,
+    bodyShare: null,
+    endsItself: false,
     waitWithoutLimit: () => server.timeout(request, 0),
     waitWithLimit: () => server.timeout(request, IDLE_S),
   };
@@ -104,12 +105,16 @@ async function serve(
   let response: Response;
   try {
     response = await findHandler(methods, request)(request, context);
-    if (!context.logsItself) response.headers.set("x-request-id", context.requestId);
+    if (!context.endsItself) response.headers.set("x-request-id", context.requestId);
   } catch (error) {
     response = renderThrown(error, context);
   }
-  if (!context.logsItself) writeRequestLog(context, response.status);
-  return request.method === "HEAD" ? new Response(null, response) : response;
+  if (!context.endsItself) {
+    context.bodyShare?.giveBack();
+    writeRequestLog(context, response.status);
+  }
+  // The runtime leaves the body of a HEAD out, and says its length.
+  return response;
 }
 
 function findHandler(methods: Methods, request: Request): Handler {

@@ -50,6 +50,21 @@ describe("a wrong configuration is told by file and line", () => {
       ["gateway.yaml:6: providers.mine.models.0.prices.prompt"],
     ],
     ["a value of the wrong type", "server:\n  port: eighty", ["gateway.yaml:2: server.port"]],
+    [
+      "less room for all bodies than for one",
+      "limits:\n  body_bytes: 2048\n  total_body_bytes: 2047",
+      ["gateway.yaml:3: limits.total_body_bytes must not be less than limits.body_bytes"],
+    ],
+    [
+      "a management key that can be guessed",
+      "log_level: info\nadmin_key: fifteen-letters",
+      ["gateway.yaml:2: admin_key must have at least 16 characters"],
+    ],
+    [
+      "a management key with spaces in it",
+      'admin_key: "a long text in words"',
+      ["gateway.yaml:1: admin_key must not have spaces in it"],
+    ],
     ["a value out of range", "\n\nserver:\n  port: 70000", ["gateway.yaml:4: server.port"]],
     [
       "a word that is none of those allowed",
@@ -129,12 +144,24 @@ describe("a wrong configuration is told by file and line", () => {
 });
 
 describe("the environment", () => {
+  test.each([
+    ["fifteen-letters", "must have at least 16 characters"],
+    ["   ", "must have at least 16 characters"],
+    ["    fifteen-letters    ", "must have at least 16 characters"],
+    ["a long text in words", "must not have spaces in it"],
+    ["a-long-text\twith-a-tab", "must not have spaces in it"],
+  ])("the management key %j is refused by the variable's name, and not repeated", (key, problem) => {
+    const told = problemOf("", { GATEWAY_ADMIN_KEY: key });
+    expect(told).toStartWith(`GATEWAY_ADMIN_KEY ${problem}`);
+    expect(told).not.toContain(key.trim() || "\0");
+  });
+
   test("wins over the file, and over nothing", () => {
     const environment = {
       GATEWAY_HOST: "::1",
       GATEWAY_PORT: "9000",
       GATEWAY_DATA_DIR: "/data",
-      GATEWAY_ADMIN_KEY: "key",
+      GATEWAY_ADMIN_KEY: " an-operators-own-key\n",
       GATEWAY_LOG_LEVEL: "warn",
       GATEWAY_SANDBOX: "off",
     };
@@ -142,7 +169,7 @@ describe("the environment", () => {
       expect(checkConfig(yaml, "gateway.yaml", environment)).toMatchObject({
         server: { host: "::1", port: 9000 },
         data_dir: "/data",
-        admin_key: "key",
+        admin_key: "an-operators-own-key",
         log_level: "warn",
         sandbox: "off",
       });
@@ -215,7 +242,7 @@ describe("the file", () => {
 describe("printing the configuration", () => {
   test("masks every secret and nothing else", () => {
     const yaml = `
-admin_key: hush-1
+admin_key: hush-hush-hush-1
 providers:
   mine:
     base_url: http://127.0.0.1:8000/v1

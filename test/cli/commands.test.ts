@@ -111,7 +111,11 @@ describe.concurrent("gateway config print", () => {
       file,
       "providers:\n  mine:\n    base_url: http://x/v1\n    api_keys: [hush-1]\n    headers: {a: hush-2}\n",
     );
-    const environment = { GATEWAY_CONFIG: file, GATEWAY_ADMIN_KEY: "hush-3", OPENAI_API_KEY: "hush-4" };
+    const environment = {
+      GATEWAY_CONFIG: file,
+      GATEWAY_ADMIN_KEY: "hush-hush-hush-3",
+      OPENAI_API_KEY: "hush-4",
+    };
     const { exitCode, stdout, stderr } = await workplace.run(["config", "print"], environment);
     expect(exitCode).toBe(0);
     expect(stdout + stderr).not.toContain("hush");

@@ -2,44 +2,22 @@ import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { appendFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import {
-  fetchGeneration,
-  type GatewayProcess,
-  makeSite,
-  postChatTo,
-  type Site,
-} from "../support/gateway-process.ts";
+import { fetchGeneration, type GatewayProcess, postChatTo, type Site } from "../support/gateway-process.ts";
 import { openRawChat } from "../support/raw-client.ts";
-import { closing, healthy, opening, startVendor, textOf, type Vendor } from "../support/vendor.ts";
+import { closing, healthy, opening, textOf, type Vendor } from "../support/vendor.ts";
+import { makeVendorSite, type VendorSite } from "./vendor-site.ts";
 
+let place: VendorSite;
 let vendor: Vendor;
 let site: Site;
-let running: GatewayProcess | null;
 
 beforeEach(() => {
-  vendor = startVendor(healthy("Alpha"));
-  site = makeSite(`
-providers:
-  vendor-a:
-    base_url: "${vendor.baseUrl}"
-    api_keys: ["sk-vendor-a-0123456789abcdef"]
-    models:
-      - {id: acme/model, prices: {prompt: "0.000001", completion: "0.000002"}}
-      - {id: "acme/model:free", prices: {prompt: "0.000001", completion: "0.000002"}}
-limits: {anonymous_requests_per_hour: 3}
-`);
-  running = null;
+  place = makeVendorSite("limits: {anonymous_requests_per_hour: 3}");
+  ({ vendor, site } = place);
 });
-afterEach(async () => {
-  await running?.kill();
-  vendor.stop();
-  site.remove();
-});
+afterEach(() => place.clear());
 
-async function start(key?: string): Promise<GatewayProcess> {
-  running = await site.start(key);
-  return running;
-}
+const start = (key?: string): Promise<GatewayProcess> => place.start(key);
 
 /** What a whole answer of the vendor costs, in nanodollars. */
 const COST = 20_000;
@@ -191,7 +169,6 @@ test(`${KILLS} kills at random instants under load lose nothing and double nothi
   }
   for (const seen of all) expectRecorded(seen, await fetchGeneration(gateway, seen.id));
   await gateway.terminate();
-  running = null;
   const records = readRecords();
   // Kills fell into the middle of streams, or nothing was tried.
   expect(all.filter((seen) => !seen.isWhole).length).toBeGreaterThan(KILLS);

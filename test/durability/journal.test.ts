@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { closeSync, mkdtempSync, openSync, readdirSync, readlinkSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Journal } from "../../src/core/ports/journal.ts";
@@ -8,6 +8,7 @@ import { createRecorder } from "../../src/core/usage/recorder.ts";
 import type { UsageRecord } from "../../src/core/usage/records.ts";
 import { openFileJournal } from "../../src/storage/journal/file-journal.ts";
 import { turnEventLoop } from "../support/event-loop.ts";
+import { CAN_FILL_DISK, fillDiskOf } from "../support/full-disk.ts";
 import { createTestClock } from "../support/test-clock.ts";
 
 let dir: string;
@@ -17,38 +18,20 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
-/** The descriptor under which this process has a file open. */
-function findDescriptor(file: string): number {
-  const open = readdirSync("/proc/self/fd").map(Number);
-  const found = open.find((descriptor) => {
-    try {
-      return readlinkSync(`/proc/self/fd/${descriptor}`) === file;
-    } catch {
-      return false;
-    }
-  });
-  if (found === undefined) throw new Error(`${file} is not open`);
-  return found;
-}
-
 describe("a journal whose disk refuses", () => {
-  test.skipIf(process.platform !== "linux")(
+  test.skipIf(!CAN_FILL_DISK)(
     "says so to whoever flushes, lives on, and writes everything once it can",
     async () => {
       const journal = openFileJournal(dir);
       journal.append("first");
       journal.flush();
       const file = join(dir, readdirSync(dir)[0] as string);
-      // In its place a descriptor that takes nothing, as a full disk would.
-      const descriptor = findDescriptor(file);
-      closeSync(descriptor);
-      expect(openSync("/dev/full", "a")).toBe(descriptor);
+      const freeDisk = fillDiskOf(file);
       journal.append("second");
       await turnEventLoop();
       expect(() => journal.flush()).toThrow("ENOSPC");
       journal.append("third");
-      closeSync(descriptor);
-      expect(openSync(file, "a")).toBe(descriptor);
+      freeDisk();
       journal.flush();
       journal.close();
       const next = openFileJournal(dir);
@@ -70,6 +53,7 @@ describe("a journal whose disk refuses", () => {
       },
       release() {},
       recover: () => [],
+      setAside() {},
       close() {},
     };
     const store: UsageStore = {

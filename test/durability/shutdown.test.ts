@@ -1,40 +1,19 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { afterEach, describe, expect, test } from "bun:test";
 import { waitFor } from "../support/event-loop.ts";
-import {
-  fetchGeneration,
-  type GatewayProcess,
-  makeSite,
-  postChatTo,
-  type Site,
-} from "../support/gateway-process.ts";
-import { closing, healthy, opening, type Play, startVendor, textOf, type Vendor } from "../support/vendor.ts";
+import { fetchGeneration, type GatewayProcess, postChatTo, type Site } from "../support/gateway-process.ts";
+import { closing, opening, type Play, textOf, type Vendor } from "../support/vendor.ts";
+import { makeVendorSite, type VendorSite } from "./vendor-site.ts";
 
+let place: VendorSite;
 let vendor: Vendor;
 let site: Site;
-let running: GatewayProcess | null;
 
-beforeEach(() => {
-  vendor = startVendor(healthy("Alpha"));
-  running = null;
-});
-afterEach(async () => {
-  await running?.kill();
-  vendor.stop();
-  site.remove();
-});
-
-async function start(drainMs: number): Promise<GatewayProcess> {
-  site = makeSite(`
-server: {drain_ms: ${drainMs}}
-providers:
-  vendor-a:
-    base_url: "${vendor.baseUrl}"
-    api_keys: ["sk-vendor-a-0123456789abcdef"]
-    models: [{id: acme/model, prices: {prompt: "0.000001", completion: "0.000002"}}]
-`);
-  running = await site.start();
-  return running;
+/** A site whose gateways let open answers go on for so long. */
+function prepare(drainMs: number): void {
+  place = makeVendorSite(`server: {drain_ms: ${drainMs}}`);
+  ({ vendor, site } = place);
 }
+afterEach(() => place.clear());
 
 const messages = [{ role: "user", content: "Hello!" }];
 
@@ -73,8 +52,9 @@ async function untilRefused(gateway: GatewayProcess): Promise<void> {
 
 describe("a gateway that is told to stop", () => {
   test("lets open streams end, refuses new connections, leaves an empty journal and exit code 0", async () => {
+    prepare(30_000);
     vendor.perform(speakThenWait);
-    const gateway = await start(30_000);
+    const gateway = await place.start();
     const stream = await openStream(gateway);
     const exited = gateway.terminate();
     await untilRefused(gateway);
@@ -82,16 +62,17 @@ describe("a gateway that is told to stop", () => {
     expect(await stream.readRest()).toEndWith("data: [DONE]\n\n");
     expect(await exited).toBe(0);
     expect(site.journalFiles()).toEqual([]);
-    running = await site.start(gateway.key);
-    expect(await fetchGeneration(running, stream.id)).toMatchObject({
+    const next = await place.start(gateway.key);
+    expect(await fetchGeneration(next, stream.id)).toMatchObject({
       outcome: "completed",
       total_cost_nanodollars: 20_000,
     });
   });
 
   test("cuts what is still open after its drain time: streams with an error event, others with 503", async () => {
+    prepare(300);
     vendor.perform(speakThenWait);
-    const gateway = await start(300);
+    const gateway = await place.start();
     const stream = await openStream(gateway);
     const whole = postChatTo(gateway, { model: "acme/model", messages });
     await (await vendor.call(1)).atGate;
@@ -109,8 +90,8 @@ describe("a gateway that is told to stop", () => {
     expect(((await answer.json()) as { error_type: string }).error_type).toBe("unavailable");
     expect(await exited).toBe(0);
     expect(site.journalFiles()).toEqual([]);
-    running = await site.start(gateway.key);
-    expect(await fetchGeneration(running, stream.id)).toMatchObject({
+    const next = await place.start(gateway.key);
+    expect(await fetchGeneration(next, stream.id)).toMatchObject({
       outcome: "failed",
       error_type: "unavailable",
       estimated: true,
@@ -118,7 +99,8 @@ describe("a gateway that is told to stop", () => {
   });
 
   test("does not wait for connections on which nobody asks anything", async () => {
-    const gateway = await start(30_000);
+    prepare(30_000);
+    const gateway = await place.start();
     // Its connection stays open for the next request.
     await (await postChatTo(gateway, { model: "acme/model", messages })).text();
     expect(await gateway.terminate()).toBe(0);
@@ -126,7 +108,8 @@ describe("a gateway that is told to stop", () => {
 });
 
 test("of two gateways on one data directory the second says that the first is there, and stops", async () => {
-  const gateway = await start(30_000);
+  prepare(30_000);
+  const gateway = await place.start();
   const { exitCode, printed } = await site.startInVain();
   expect(exitCode).toBe(1);
   expect(printed).toContain("another gateway is running on");

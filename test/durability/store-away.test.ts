@@ -83,6 +83,47 @@ describe("while the store refuses records", () => {
   });
 });
 
+describe("a store that stays away", () => {
+  const SECONDS = 150;
+
+  /** The times, in seconds, at which an event was told while the store was away, and for some seconds behind. */
+  async function tellTimes(table: string, events: readonly [string, string]) {
+    const clock = createTestClock();
+    const gateway = await startTestGateway({ clock });
+    const elsewhere = new Database(join(gateway.dataDir, "gateway.db"));
+    const told: (readonly [number, string])[] = [];
+    await (await postChat(gateway, { model: "sandbox/echo", messages })).text();
+    elsewhere.exec(`ALTER TABLE ${table} RENAME TO away`);
+    for (let second = 0; second <= SECONDS + 5; second++) {
+      if (second === SECONDS) elsewhere.exec(`ALTER TABLE away RENAME TO ${table}`);
+      const before = gateway.log.length;
+      // In steps, since what waits for the store waits for its own time behind each refusal.
+      for (let step = 0; step < 10; step++) {
+        clock.advance(100);
+        await turnEventLoop(2);
+      }
+      for (const { event } of gateway.log.slice(before))
+        if (events.includes(event)) told.push([second, event]);
+    }
+    elsewhere.close();
+    await gateway.stop();
+    return told;
+  }
+
+  test.each([
+    ["settings", "the store is away", "the store is back"],
+    ["generations", "the store refused records; they wait in the journal", "records are written again"],
+  ])("is told of at once, then once a minute, and when it is back: %s", async (table, trouble, relief) => {
+    const told = await tellTimes(table, [trouble, relief]);
+    expect(told.map(([, event]) => event)).toEqual([trouble, trouble, trouble, relief]);
+    const [first = 0, second = 0, third = 0, back = 0] = told.map(([at]) => at);
+    expect(first).toBeLessThan(2);
+    expect(second - first).toBeWithin(59, 63);
+    expect(third - second).toBeWithin(59, 63);
+    expect(back - SECONDS).toBeWithin(0, 4);
+  });
+});
+
 test("what waits for the store survives a stop, and is brought over by the next start", async () => {
   const first = await startTestGateway({ clock: createTestClock() });
   const elsewhere = new Database(join(first.dataDir, "gateway.db"));
@@ -133,6 +174,7 @@ const FORGETFUL: Journal = {
   mark: () => 0,
   release() {},
   recover: () => [],
+  setAside() {},
   close() {},
 };
 

@@ -311,6 +311,7 @@ describe("a limit", () => {
     expect(response.status).toBe(429);
     const body = (await response.json()) as ErrorBody;
     expect(body.error.metadata).toMatchObject({ limit_source: "upstream", raw: "Please retry in 17s." });
+    expect(response.headers.get("retry-after")).toBe("17");
   });
 
   test("by tokens of a minute that comes as 413 is a limit, without the vendor's account in it", async () => {
@@ -349,4 +350,38 @@ describe("a request that the vendor refuses", () => {
       expect(body.error.metadata).toMatchObject({ upstream_status: status });
     });
   }
+});
+
+describe("a prompt that the vendor does not answer", () => {
+  test("is the caller's, also where the vendor says 403, and tells nothing of the account", async () => {
+    vendors.a.perform((call) =>
+      call.respond(403, {
+        code: "The caller does not have permission to execute the specified operation",
+        error:
+          "Content violates usage guidelines. Team: 0f1e2d3c-4455, API key ID: 99aabbcc-1122, Model: up, Failed check: SAFETY_CHECK_TYPE_BIO",
+      }),
+    );
+    const messages = [{ role: "user", content: PROMPT }];
+    const response = await postChat(vendors.gateway, { model: "acme/both", messages });
+    const { error } = (await response.json()) as ErrorBody;
+    expect([response.status, error.type, vendors.b.calls.length]).toEqual([400, "invalid_request", 0]);
+    expect(error.message).toBe(
+      "Content violates usage guidelines. Team: [redacted], API key ID: [redacted], Model: up, Failed check: SAFETY_CHECK_TYPE_BIO",
+    );
+    expect(error.metadata).toMatchObject({ upstream_status: 403, reason: "content_filter" });
+  });
+});
+
+describe("a key that is refused with 400", () => {
+  test("is not the caller's, and another provider answers", async () => {
+    vendors.a.perform((call) =>
+      call.respond(400, {
+        code: "Client specified an invalid argument",
+        error: "Incorrect API key provided: xa***Ju. You can obtain an API key from https://console.x.ai.",
+      }),
+    );
+    const messages = [{ role: "user", content: PROMPT }];
+    const response = await postChat(vendors.gateway, { model: "acme/both", messages });
+    expect([response.status, response.headers.get("x-gateway-provider")]).toEqual([200, "vendor-b"]);
+  });
 });

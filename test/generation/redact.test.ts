@@ -10,6 +10,10 @@ test.each([
     "a session of AWS in the request that it repeats",
     "The Canonical String for this request should have been\n'POST\n/model/x/converse\n\nx-amz-date:20150830T123600Z\nx-amz-security-token:AQoDYXdzEPT//hidden==\n\nhost'",
   ],
+  [
+    "team and key of xAI",
+    "Content violates usage guidelines. Team: 0f1e2d3c-hidden-4455, API key ID: 99aa-hidden-bbcc, Model: grok-4",
+  ],
 ])("a vendor's words lose %s", (_name, words) => {
   const text = redact(words, "opaque-0001-hidden");
   expect(text).toContain("[redacted]");

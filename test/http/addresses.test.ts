@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { connect } from "node:net";
+import { FIXED_ROUTES, GATEWAY_ROUTES } from "../../src/http/route-table.ts";
+import { eventually } from "../support/eventually.ts";
 import { postChat, startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { type RecordingVendor, startRecordingVendor, yamlFor } from "../support/recording-vendor.ts";
 
@@ -6,6 +9,7 @@ const PREFIXES = ["/api/gateway", "/api/gateway/v1", "/api/v1", "/v1", "/api/ope
 
 const GETS = [
   "",
+  "/",
   "/models",
   "/models/sandbox/echo",
   "/models/sandbox%2Fecho",
@@ -65,6 +69,16 @@ describe.each(PREFIXES)("under %s", (prefix) => {
     }
   });
 
+  test.each(["Bearer gw_wrong", "Bearer", "Basic eDp5", "nonsense"])(
+    "no list fails because of the key %j",
+    async (authorization) => {
+      for (const path of GETS) {
+        const response = await call(prefix + path, { headers: { authorization, "x-api-key": "wrong" } });
+        expect([path, response.status]).toEqual([path, 200]);
+      }
+    },
+  );
+
   test("a generation is found", async () => {
     const asked = await call(`${prefix}/chat/completions`, withKey({ method: "POST", body: CHAT }));
     const id = asked.headers.get("x-gateway-generation-id");
@@ -79,8 +93,59 @@ describe.each(PREFIXES)("under %s", (prefix) => {
       expect([path, head.status, await head.text()]).toEqual([path, 200, ""]);
       expect(head.headers.get("content-type")).toStartWith("application/json");
       expect(head.headers.get("x-request-id")).toStartWith("req_");
+      const get = await call(prefix + path);
+      expect(head.headers.get("content-length")).toBe(String((await get.arrayBuffer()).byteLength));
     }
   });
+
+  test("HEAD on the base answers at once, and its connection serves the next request", async () => {
+    const { hostname, port } = new URL(gateway.url);
+    const socket = connect(Number(port), hostname);
+    let text = "";
+    socket.on("data", (piece) => {
+      text += piece;
+    });
+    const start = performance.now();
+    for (let asked = 1; asked <= 20; asked++) {
+      socket.write(`HEAD ${prefix} HTTP/1.1\r\nHost: x\r\n\r\n`);
+      await eventually("the head", () => text.split("\r\n\r\n").length === asked + 1);
+    }
+    expect((performance.now() - start) / 20).toBeLessThan(50);
+    expect(text.match(/HTTP\/1\.1 200 OK\r\n/g)).toHaveLength(20);
+    expect(text).not.toContain('"object"');
+    socket.write(`GET ${prefix} HTTP/1.1\r\nHost: x\r\n\r\n`);
+    await eventually("the body", () => text.endsWith('{"object":"gateway"}'));
+    socket.destroy();
+  });
+});
+
+const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
+
+/** What a route's table allows. */
+function allowedBy(methods: object): string[] {
+  return Object.hasOwn(methods, "GET") ? [...Object.keys(methods), "HEAD"] : Object.keys(methods);
+}
+
+describe.each(["", ...PREFIXES])("every endpoint there is, under prefix '%s'", (prefix) => {
+  const routes = Object.entries(prefix === "" ? FIXED_ROUTES : GATEWAY_ROUTES);
+  test.each(routes)(
+    "%s answers the methods it has, and others with 405 and their names",
+    async (route, methods) => {
+      const path = prefix + route.replace(":author/:model", "sandbox/echo").replace(":id", "sandbox%2Fecho");
+      const allowed = allowedBy(methods);
+      for (const method of METHODS) {
+        const response = await call(path, { method });
+        if (allowed.includes(method)) {
+          expect([method, response.status]).not.toEqual([method, 405]);
+          expect(await response.text()).not.toContain("There is nothing at this address");
+          continue;
+        }
+        expect([method, response.status]).toEqual([method, 405]);
+        expect(response.headers.get("allow")?.split(", ").sort()).toEqual(allowed.toSorted());
+        if (method !== "HEAD") expect((await errorOf(response)).type).toBe("method_not_allowed");
+      }
+    },
+  );
 });
 
 describe("header aliases", () => {

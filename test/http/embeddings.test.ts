@@ -357,8 +357,10 @@ describe("vendors of other formats", () => {
     expect(first.requests).toEqual([]);
   });
 
-  test("Mistral, which calls the number of dimensions by another name", async () => {
-    await post({ model: "mistralai/codestral-embed", input: "x", dimensions: 8 });
+  test("Mistral, which calls the number of dimensions by another name and refuses what it does not know", async () => {
+    const ask = { model: "mistralai/codestral-embed", input: "x", dimensions: 8, user: "u" };
+    const answer: unknown = await (await post(ask)).json();
+    expect(answer).toMatchObject({ gateway_metadata: { warnings: [{ field: "user" }] } });
     expect(JSON.parse(first.last().text)).toEqual({
       model: "codestral-embed",
       input: "x",

@@ -1,4 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { connect } from "node:net";
+import { eventually } from "../support/eventually.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { createTestClock, type TestClock } from "../support/test-clock.ts";
 import { healthy, startVendor, type Vendor } from "../support/vendor.ts";
@@ -122,6 +124,36 @@ describe("an address without a key", () => {
     expect((await ask(target)).status).toBe(429);
     clock.advance(HOUR_MS);
     expect(standing(await ask(target))).toMatchObject({ remaining: "1" });
+  });
+
+  test("is refused before its body is read once it has used them up, and loses nothing by that", async () => {
+    const target = await start({ perHour: 1 });
+    await askTimes(target, 1);
+    const { hostname, port } = new URL(target.url);
+    const socket = connect(Number(port), hostname);
+    let text = "";
+    socket.on("data", (piece) => {
+      text += piece;
+    });
+    // The body never comes: who waits for it never answers.
+    socket.write("POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n");
+    await eventually("the refusal", () => text.includes('"rate_limit_exceeded"'));
+    socket.destroy();
+    expect(text).toStartWith("HTTP/1.1 429 ");
+    expect(text).toMatch(/\r\nretry-after: 3600\r\n/i);
+    clock.advance(HOUR_MS);
+    await askTimes(target, 1);
+  });
+
+  test("is told to send a key where nobody is let in without one: waiting would not help", async () => {
+    const target = await start({ perHour: 0 });
+    for (const model of ["acme/gift:free", "acme/paid"]) {
+      expect(standing(await ask(target, undefined, model))).toMatchObject({
+        status: 401,
+        limit: "0",
+        retryAfter: null,
+      });
+    }
   });
 
   test("has used what it has used after a restart, and no longer than an hour", async () => {

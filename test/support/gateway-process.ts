@@ -91,7 +91,8 @@ class Spawned {
   }
 
   async listening(): Promise<void> {
-    while (this.url === undefined) {
+    // Behind this line it is noted that its keys were shown.
+    while (this.url === undefined || !this.printed.includes('"message":"listening"')) {
       if (this.child.exitCode !== null) throw new Error(`the gateway did not start: ${this.printed}`);
       await Promise.race([this.change.promise, this.child.exited]);
     }

@@ -57,6 +57,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
     environment,
     ...(options.transport ? { transport: options.transport } : {}),
   });
+  await gateway.firstStart?.confirmShown();
   return {
     url: gateway.url,
     base: `${gateway.url}/api/gateway`,

@@ -24,6 +24,8 @@ export function createKeyRing(store: KeyStore, clock: Clock, adminSecret: string
   const remembered = new Map<string, KeyRecord | null>();
   const operatorKey = adminSecret === null ? null : describeOperatorKey(adminSecret);
   let revision = -1;
+  /** Counts how often everything was forgotten. */
+  let epoch = 0;
 
   const validNow = (key: KeyRecord | null): KeyRecord | null =>
     key !== null && key.revokedAt === null && (key.expiresAt === null || key.expiresAt > clock.now())
@@ -31,10 +33,19 @@ export function createKeyRing(store: KeyStore, clock: Clock, adminSecret: string
       : null;
 
   const look = async (hash: string): Promise<KeyRecord | null> => {
+    const epochBefore = epoch;
     const key = await store.findKeyByHash(hash);
-    if (remembered.size >= MAX_REMEMBERED) remembered.clear();
-    remembered.set(hash, key);
+    // What was read before a key changed may be what it was before; it is not remembered.
+    if (epoch === epochBefore) {
+      if (remembered.size >= MAX_REMEMBERED) remembered.clear();
+      remembered.set(hash, key);
+    }
     return validNow(key);
+  };
+
+  const forget = (): void => {
+    epoch += 1;
+    remembered.clear();
   };
 
   return {
@@ -47,12 +58,10 @@ export function createKeyRing(store: KeyStore, clock: Clock, adminSecret: string
     },
     async refresh() {
       const current = await store.keyRevision();
-      if (current !== revision) remembered.clear();
+      if (current !== revision) forget();
       revision = current;
     },
-    forget() {
-      remembered.clear();
-    },
+    forget,
   };
 }
 

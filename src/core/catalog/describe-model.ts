@@ -1,5 +1,6 @@
 import { greatestDecimal } from "./decimal-price.ts";
 import { authorOf } from "./format-catalog.ts";
+import { isFreeId } from "./is-free-id.ts";
 import type { ModelEndpoint, ModelRecord, Prices } from "./records.ts";
 
 /** Prices as clients read them: dollars per token, decimal strings. */
@@ -83,7 +84,7 @@ export function describeModel(model: ModelRecord, endpoints: readonly ModelEndpo
       is_moderated: false,
     },
     supported_parameters: takenBy(priced, model.supportedParameters),
-    isFree: model.id.endsWith(":free"),
+    isFree: isFreeId(model.id),
     expiration_date: model.expires,
   };
 }

@@ -1,6 +1,7 @@
 import { compareText } from "./format-catalog.ts";
 import { type ImportedPrices, importEmbeddingPrices, importPrices } from "./import-prices.ts";
 import type { ImportRules, ProviderRule } from "./import-rules.ts";
+import { isFreeId } from "./is-free-id.ts";
 import { isSoundModel } from "./is-sound-model.ts";
 import { type ParsedName, parseName, spellingKey } from "./model-names.ts";
 import type { ModelEndpoint, ModelRecord, Prices, ReasoningControl } from "./records.ts";
@@ -379,7 +380,7 @@ function buildEndpoint(shape: ModelShape, offer: Offer, work: Work): ModelEndpoi
  * author's price for audio and long prompts too, though its entry forgets to say so.
  */
 function priceOffer(shape: ModelShape, offer: Offer, rules: ImportRules): ImportedPrices {
-  const isFree = shape.id.endsWith(":free");
+  const isFree = isFreeId(shape.id);
   if (offer.isEmbedding) return importEmbeddingPrices(offer.source.cost, isFree);
   const imported = importPrices(offer.source.cost, isFree);
   const { prices } = imported;

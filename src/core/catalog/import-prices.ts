@@ -1,3 +1,4 @@
+import { asFields, type Fields } from "../../wire/json/fields.ts";
 import { isZero, perToken } from "./decimal-price.ts";
 import type { Prices, PriceTier } from "./records.ts";
 
@@ -120,19 +121,14 @@ function readTiers(cost: Readonly<Record<string, unknown>>, base: Prices): Price
 }
 
 /** The source's tiers hold for prompts longer than their size. */
-function listTiers(
-  cost: Readonly<Record<string, unknown>>,
-): { above: number; cost: Record<string, unknown> }[] {
+function listTiers(cost: Readonly<Record<string, unknown>>): { above: number; cost: Fields }[] {
   const { tiers, context_over_200k: over } = cost;
   if (Array.isArray(tiers)) {
     return tiers.map((entry: unknown) => {
-      const tier = isRecord(entry) ? entry : {};
-      return { above: isRecord(tier["tier"]) ? Number(tier["tier"]["size"]) : Number.NaN, cost: tier };
+      const tier = asFields(entry) ?? {};
+      return { above: Number(asFields(tier["tier"])?.["size"]), cost: tier };
     });
   }
-  return isRecord(over) ? [{ above: 200_000, cost: over }] : [];
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  const costAbove = asFields(over);
+  return costAbove === null ? [] : [{ above: 200_000, cost: costAbove }];
 }

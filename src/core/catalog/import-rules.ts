@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { UpstreamFormat } from "./records.ts";
+import type { FormatName } from "../../wire/canonical/parts.ts";
 import { sourceModelSchema } from "./source-models-dev.ts";
 
 /**
@@ -72,7 +72,7 @@ const importRulesSchema = z.strictObject({
 
 export type ProviderRule = z.infer<typeof providerRule>;
 export type ImportRules = Omit<z.infer<typeof importRulesSchema>, "formats"> & {
-  readonly formats: Readonly<Record<string, Readonly<Record<string, UpstreamFormat>>>>;
+  readonly formats: Readonly<Record<string, Readonly<Record<string, FormatName>>>>;
 };
 
 /** Reads `catalog/import-rules.json`. Throws on a fault: the file ships with the program. */

@@ -1,4 +1,6 @@
-import { type ModelEndpoint, type ModelRecord, UPSTREAM_FORMATS } from "./records.ts";
+import { FORMAT_NAMES } from "../../wire/canonical/parts.ts";
+import { asFields } from "../../wire/json/fields.ts";
+import type { ModelEndpoint, ModelRecord } from "./records.ts";
 
 /**
  * Whether a value from a catalog file is a model without fault, quickly: the catalog is read at every start, and
@@ -31,13 +33,16 @@ function completeEndpoint(endpoint: ModelEndpoint): ModelEndpoint {
 
 type Check = (value: unknown) => boolean;
 
-const ID = /^[a-z0-9][a-z0-9._-]*\/[a-z0-9][a-z0-9._-]*(?::[a-z0-9][a-z0-9-]*)?$/;
-const ID_CHARS = 256;
-const SLUG = /^[a-z0-9][a-z0-9-]*$/;
-const PRICE = /^(?:0|[1-9]\d{0,11})(?:\.\d{0,17}[1-9])?$/;
+/** `author/name`, and a variant such as `:free`. */
+export const MODEL_ID = /^[a-z0-9][a-z0-9._-]*\/[a-z0-9][a-z0-9._-]*(?::[a-z0-9][a-z0-9-]*)?$/;
+export const MODEL_ID_CHARS = 256;
+/** A provider's. */
+export const SLUG = /^[a-z0-9][a-z0-9-]*$/;
+/** A decimal string in lowest form. */
+export const PRICE = /^(?:0|[1-9]\d{0,11})(?:\.\d{0,17}[1-9])?$/;
 const DAY = /^20\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])$/;
 const LATE_DAY = /^20\d\d-(?:(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31)$/;
-const FORMATS = new Set<string>(UPSTREAM_FORMATS);
+const FORMATS = new Set<string>(FORMAT_NAMES);
 const INPUTS = new Set(["text", "image", "file", "audio", "video"]);
 const OUTPUTS = new Set(["text", "image", "audio", "video"]);
 
@@ -89,7 +94,7 @@ const REASONING: Readonly<Record<string, Check>> = noPrototype({
   canDisable: (value) => value === true,
 });
 const MODEL: Readonly<Record<string, Check>> = noPrototype({
-  id: (value) => typeof value === "string" && value.length <= ID_CHARS && ID.test(value),
+  id: (value) => typeof value === "string" && value.length <= MODEL_ID_CHARS && MODEL_ID.test(value),
   name: isText,
   description: isTextOrNull,
   released: isDayOrNull,
@@ -112,16 +117,13 @@ function isRecordOf(
   checks: Readonly<Record<string, Check>>,
   needs: readonly string[],
 ): boolean {
-  if (!isRecord(value)) return false;
-  for (const key in value) {
+  const fields = asFields(value);
+  if (fields === null) return false;
+  for (const key in fields) {
     const check = checks[key];
-    if (check === undefined || !check(value[key])) return false;
+    if (check === undefined || !check(fields[key])) return false;
   }
-  return needs.every((key) => value[key] !== undefined);
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return needs.every((key) => fields[key] !== undefined);
 }
 
 /** A table that knows its own names only, not `constructor`. */

@@ -1,13 +1,4 @@
-/** Wire formats an upstream can speak. */
-export const UPSTREAM_FORMATS = [
-  "openai-chat",
-  "openai-responses",
-  "anthropic-messages",
-  "gemini",
-  "bedrock-converse",
-  "cohere-chat",
-] as const;
-export type UpstreamFormat = (typeof UPSTREAM_FORMATS)[number];
+import type { FormatName } from "../../wire/canonical/parts.ts";
 
 /** How the addresses of endpoints are put together; `src/providers/address` has a row for each. */
 export const ADDRESS_SCHEMES = [
@@ -39,7 +30,7 @@ export interface ProviderRecord {
   readonly slug: string;
   readonly name: string;
   /** What its models speak; an endpoint may say otherwise. */
-  readonly format: UpstreamFormat;
+  readonly format: FormatName;
   /** Absent: the one that is usual for `format`. */
   readonly address?: AddressScheme;
   /** Absent: the one that is usual for its address scheme. */
@@ -89,8 +80,12 @@ export interface ProviderQuirks {
   readonly randomSeed?: true;
   /** Calls `dimensions`, of embeddings, `output_dimension`. */
   readonly outputDimension?: true;
-  /** Answers 422 to any field its API does not name. */
-  readonly rejectsUnknownFields?: true;
+  /** Refuses any field of a request but these, and any of a message that its API does not name. */
+  readonly knownFields?: readonly string[];
+  /** Refuses these fields, which clients built for other gateways send. */
+  readonly refusedFields?: readonly string[];
+  /** Wants the reasoning of earlier turns back, as `reasoning_content`, however the client spells it. */
+  readonly wantsReasoningContent?: true;
   /** Ends a conversation's open tool calls itself; others get placeholders (repair, rule 4). */
   readonly allowsOpenToolCalls?: true;
 }
@@ -127,7 +122,7 @@ export interface ModelEndpoint {
   /** The model's name there. */
   readonly name: string;
   /** Absent: the provider's. OpenAI serves some models in its Responses format alone. */
-  readonly format?: UpstreamFormat;
+  readonly format?: FormatName;
   /** Tokens; of an embedding model those of one text. */
   readonly contextLength: number;
   /** Tokens a prompt may have where that is fewer than `contextLength`. */

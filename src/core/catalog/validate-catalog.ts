@@ -1,7 +1,9 @@
 import { z } from "zod";
+import { FORMAT_NAMES } from "../../wire/canonical/parts.ts";
 import { isZero } from "./decimal-price.ts";
 import { authorOf } from "./format-catalog.ts";
-import { completeModel, isSoundModel } from "./is-sound-model.ts";
+import { isFreeId } from "./is-free-id.ts";
+import { completeModel, isSoundModel, MODEL_ID, MODEL_ID_CHARS, PRICE, SLUG } from "./is-sound-model.ts";
 import {
   ADDRESS_SCHEMES,
   AUTH_KINDS,
@@ -10,7 +12,6 @@ import {
   type Prices,
   type PriceTier,
   type ProviderRecord,
-  UPSTREAM_FORMATS,
 } from "./records.ts";
 
 /** What reading a catalog file gives: its records, or what is wrong with it, each line naming file and path. */
@@ -24,18 +25,13 @@ export interface Override {
   readonly models: readonly ModelRecord[];
 }
 
-const MODEL_ID = /^[a-z0-9][a-z0-9._-]*\/[a-z0-9][a-z0-9._-]*(?::[a-z0-9][a-z0-9-]*)?$/;
-const SLUG = /^[a-z0-9][a-z0-9-]*$/;
 const ENV_NAME = /^[A-Z][A-Z0-9_]*$/;
 const PART = /^[a-z][a-z_]*$/;
 const BRACES = /\{([^}]*)\}/g;
-const FREE = ":free";
 const NAMED_PROBLEMS = 20;
 
-const formatSchema = z.enum(UPSTREAM_FORMATS);
-const price = z
-  .string()
-  .regex(/^(?:0|[1-9]\d{0,11})(?:\.\d{0,17}[1-9])?$/, "not a decimal string in lowest form");
+const formatSchema = z.enum(FORMAT_NAMES);
+const price = z.string().regex(PRICE, "not a decimal string in lowest form");
 const day = z.iso.date();
 const tokens = z.int().positive();
 const httpsUrl = z.url({ protocol: /^https$/ });
@@ -69,7 +65,7 @@ const endpointSchema = z.strictObject({
 });
 
 const modelSchema = z.strictObject({
-  id: z.string().max(256).regex(MODEL_ID, "not of the form author/name"),
+  id: z.string().max(MODEL_ID_CHARS).regex(MODEL_ID, "not of the form author/name"),
   name: z.string().min(1),
   description: z.string().nullable().default(null),
   released: day.nullable().default(null),
@@ -131,7 +127,9 @@ const providerSchema = z.strictObject({
     noMaxCompletionTokens: z.literal(true).optional(),
     randomSeed: z.literal(true).optional(),
     outputDimension: z.literal(true).optional(),
-    rejectsUnknownFields: z.literal(true).optional(),
+    knownFields: z.array(z.string().min(1)).min(1).optional(),
+    refusedFields: z.array(z.string().min(1)).min(1).optional(),
+    wantsReasoningContent: z.literal(true).optional(),
     allowsOpenToolCalls: z.literal(true).optional(),
   }),
   privacyPolicyUrl: httpsUrl.nullable().default(null),
@@ -214,7 +212,7 @@ export function belongsInFile(model: ModelRecord, file: string): boolean {
 }
 
 function* findEndpointProblems(model: ModelRecord, slugs: ReadonlySet<string>): Generator<string> {
-  const free = model.id.endsWith(FREE);
+  const free = isFreeId(model.id);
   const { endpoints } = model;
   for (const [index, endpoint] of endpoints.entries()) {
     const at = `${endpoint.provider} ${endpoint.name}`;
@@ -224,7 +222,7 @@ function* findEndpointProblems(model: ModelRecord, slugs: ReadonlySet<string>): 
       if (endpoint.priceTiers !== undefined) yield `${at}: price tiers without prices`;
       continue;
     }
-    if (free !== isFreeOfCharge(endpoint.prices)) yield `${at}: ${FREE} and a price of zero belong together`;
+    if (free !== isFreeOfCharge(endpoint.prices)) yield `${at}: :free and a price of zero belong together`;
     if (endpoint.priceTiers !== undefined) yield* findTierProblems(at, endpoint.priceTiers);
   }
 }

@@ -141,7 +141,8 @@ async function readRefusal(
   const timer = deps.clock.after(REFUSAL_MS, () => exchange.cancel());
   try {
     const body = await readBody(response, BOUNDS.errorBodyBytes, "cut");
-    return readVendorError(response.status, JSON.parse(body.toString("utf8")));
+    const errorType = response.header("x-amzn-errortype");
+    return readVendorError(response.status, JSON.parse(body.toString("utf8")), errorType);
   } catch (error) {
     if (cutoff.reason !== null) throw error;
     return readBareStatus(response.status);

@@ -29,7 +29,10 @@ export interface PromptSize {
   readonly estimatedTokens: number;
 }
 
-/** Judges what a vendor answered in place of an answer (docs/contract.md, "When things go wrong"). */
+/**
+ * Judges what a vendor answered in place of an answer (docs/contract.md, "When things go wrong"). `retryAfterS` is what
+ * its header says, which wins over its words.
+ */
 export function judgeVendorError(
   error: VendorError,
   candidate: Candidate,
@@ -39,9 +42,16 @@ export function judgeVendorError(
   const name = candidate.provider.record.name;
   const raw = cleanWords(error, candidate);
   const metadata = { provider: candidate.provider.record.slug, upstream_status: error.status, raw };
+  const waitS = retryAfterS ?? error.retryAfterS;
   switch (error.meaning) {
     case "bad_request":
       return callersFault({ code: "invalid_request", message: calm(raw), metadata });
+    case "content_filter":
+      return callersFault({
+        code: "invalid_request",
+        message: calm(raw),
+        metadata: { ...metadata, reason: "content_filter" },
+      });
     case "context_overflow":
       return callersFault(contextOverflow(error, size, metadata));
     case "rate_limited":
@@ -49,7 +59,7 @@ export function judgeVendorError(
         code: "rate_limit_exceeded",
         message: `${name} is limiting requests. Wait and repeat the request, or name another model.`,
         metadata: { ...metadata, limit_source: "upstream" },
-        retryAfterS: boundRetry(retryAfterS ?? RATE_LIMIT_RETRY_AFTER_S),
+        retryAfterS: boundRetry(waitS ?? RATE_LIMIT_RETRY_AFTER_S),
       });
     case "out_of_credit":
       return {
@@ -61,7 +71,7 @@ export function judgeVendorError(
         code: "unavailable",
         message: `${name} is overloaded. Repeat the request later, or name another model.`,
         metadata,
-        retryAfterS: boundRetry(retryAfterS ?? RETRY_AFTER_S),
+        retryAfterS: boundRetry(waitS ?? RETRY_AFTER_S),
       });
     case "key_refused":
       return another(keyRefused(candidate, error.status, raw));
@@ -77,7 +87,8 @@ export function judgeVendorError(
 /** What is about the request is the caller's to read whole; of the rest, what concerns our account there is left out. */
 function cleanWords({ meaning, message, status }: VendorError, candidate: Candidate): string {
   const words = redact(message, candidate.key.secret);
-  if (meaning === "bad_request" || meaning === "context_overflow") return words;
+  if (meaning === "bad_request" || meaning === "context_overflow" || meaning === "content_filter")
+    return words;
   return withoutBilling(words) ?? `HTTP ${status}`;
 }
 

@@ -1,6 +1,6 @@
 /** What vendors repeat in their errors and nobody outside should read: keys and tokens, organizations, projects. */
 const SECRETS =
-  /\b(?:AKIA|ASIA)[A-Z0-9]{12,}|(?<=x-amz-security-token:\s*)[^\s"\\]+|\bya29\.[\w.-]+|\b(?:sk|pk|rk|gsk|xai|gw|key|nvapi|hf|pplx|csk|fw)[-_][A-Za-z0-9*_-]{8,}|\b(?:org|proj|acct)[-_][A-Za-z0-9]{6,}|Bearer\s+\S+/g;
+  /\b(?:AKIA|ASIA)[A-Z0-9]{12,}|(?<=x-amz-security-token:\s*)[^\s"\\]+|\bya29\.[\w.-]+|(?<=\b(?:Team|API key ID): ?)[\w-]{8,}|\b(?:sk|pk|rk|gsk|xai|gw|key|nvapi|hf|pplx|csk|fw)[-_][A-Za-z0-9*_-]{8,}|\b(?:org|proj|acct)[-_][A-Za-z0-9]{6,}|Bearer\s+\S+/g;
 
 const BILLING = /\b(billing|credits?|payments?|invoices?|recharge|balance|quota|upgrade)\b/i;
 

@@ -118,7 +118,7 @@ class StreamPump {
   /** Once every choice has finished only the usage and the end marker may still come: not worth a long wait. */
   private hastenEnd(): void {
     const { relay } = this.begun;
-    const isEnding = relay.finish() !== null && relay.judge() === "complete";
+    const isEnding = relay.isFinished;
     if (isEnding === this.isEnding) return;
     this.isEnding = isEnding;
     const { cutoff, deps } = this.context;

@@ -2,9 +2,9 @@ import type { Failure } from "../../base/errors.ts";
 import { toDollars } from "../../base/money.ts";
 import type { UsageReport } from "../../wire/canonical/format.ts";
 import { estimateTokens, NO_TOKENS, type TokenUsage } from "../../wire/conversation/usage.ts";
+import { isFreeId } from "../catalog/is-free-id.ts";
 import type { Candidate } from "../routing/plan.ts";
 import type { Outcome, UsageRecord } from "../usage/records.ts";
-import { isFree } from "./admit.ts";
 import type { GenerationCall, GenerationDeps } from "./call.ts";
 import { priceUsage } from "./price-usage.ts";
 
@@ -30,7 +30,7 @@ export interface Cost {
 /** Prices a usage at the candidate that produced it. Free models cost nothing. */
 export function costOf(candidate: Candidate, usage: TokenUsage): Cost {
   const list = priceUsage(candidate.endpoint, usage);
-  return { paid: isFree(candidate.model.id) ? 0 : list, list };
+  return { paid: isFreeId(candidate.model.id) ? 0 : list, list };
 }
 
 /** What the client is told of usage and cost. */

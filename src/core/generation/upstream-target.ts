@@ -17,7 +17,25 @@ export function describeTarget(candidate: Candidate): ProviderTarget {
     toolCalls: { ids: toolCallIds, allowsOpenCalls: quirks.allowsOpenToolCalls === true },
     noStreamOptions: quirks.noStreamOptions === true,
     renames: renamesOf(quirks),
+    knownFields: setOf(quirks.knownFields),
+    refusedFields: setOf(quirks.refusedFields) ?? NONE,
+    wantsReasoningContent: quirks.wantsReasoningContent === true,
+    bodyFields: provider.record.body ?? {},
   };
+}
+
+const NONE: ReadonlySet<string> = new Set();
+const sets = new WeakMap<readonly string[], ReadonlySet<string>>();
+
+/** Made once a row. */
+function setOf(names: readonly string[] | undefined): ReadonlySet<string> | null {
+  if (names === undefined) return null;
+  let set = sets.get(names);
+  if (set === undefined) {
+    set = new Set(names);
+    sets.set(names, set);
+  }
+  return set;
 }
 
 /** Fields that a provider spells otherwise, as its row says. */

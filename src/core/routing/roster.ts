@@ -1,7 +1,7 @@
-import { EMBEDDING_FORMATS } from "../../wire/dialects/embeddings-request.ts";
+import type { FormatName } from "../../wire/canonical/parts.ts";
 import type { InferenceAction } from "../../wire/dialects/inference-request.ts";
 import { actionOf } from "../catalog/action-of.ts";
-import type { ModelEndpoint, ModelRecord, ProviderRecord, UpstreamFormat } from "../catalog/records.ts";
+import type { ModelEndpoint, ModelRecord, ProviderRecord } from "../catalog/records.ts";
 import type { Transport } from "../ports/transport.ts";
 import type { UpstreamAddress } from "../ports/upstream-address.ts";
 
@@ -41,17 +41,9 @@ export interface Roster {
   readonly providers: readonly ServedProvider[];
 }
 
-/** The formats in which this version has conversations with upstreams. */
-const SPOKEN_FORMATS: ReadonlySet<UpstreamFormat> = new Set(["openai-chat"]);
-
-/** Whether this version asks upstreams of a format for such a thing. */
-export function isSpoken(format: UpstreamFormat, action: InferenceAction): boolean {
-  return (action === "embeddings" ? EMBEDDING_FORMATS : SPOKEN_FORMATS).has(format);
-}
-
 /**
  * Joins models with the providers that hold keys for them. Left out are offers without a price (docs/contract.md,
- * "Models, providers"), those in a format that is not spoken, and those for which the provider has no address.
+ * "Models, providers") and those for which the provider has no address.
  */
 export function createRoster(models: readonly ModelRecord[], providers: readonly ServedProvider[]): Roster {
   const bySlug = new Map(providers.map((provider) => [provider.record.slug, provider]));
@@ -72,14 +64,14 @@ export function createRoster(models: readonly ModelRecord[], providers: readonly
 }
 
 /** The format that an offer is taken up in. */
-export function formatOf({ record }: ServedProvider, endpoint: ModelEndpoint): UpstreamFormat {
+export function formatOf({ record }: ServedProvider, endpoint: ModelEndpoint): FormatName {
   return endpoint.format ?? record.format;
 }
 
 function isReachable(provider: ServedProvider, endpoint: ModelEndpoint, action: InferenceAction): boolean {
   const format = formatOf(provider, endpoint);
   const call = { format, action, model: endpoint.name, stream: false };
-  return isSpoken(format, action) && provider.address.urlFor(call) !== null;
+  return provider.address.urlFor(call) !== null;
 }
 
 /** Order only, so floats will do. */

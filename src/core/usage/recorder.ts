@@ -1,6 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Journal } from "../ports/journal.ts";
 import type { UsageStore } from "../ports/usage-store.ts";
+import { decodeJournalEntry, encodeUsageEntry } from "./journal-entry.ts";
 import type { RecordEntry, UsageRecord } from "./records.ts";
 
 /** How long records wait for company before they go to the store together. Milliseconds. */
@@ -97,7 +98,7 @@ export function createRecorder(
   return {
     write(record) {
       const json = JSON.stringify(record);
-      journal.append(json);
+      journal.append(encodeUsageEntry(json));
       waiting.set(record.id, { record, json });
       schedule(GATHER_MS);
     },
@@ -112,19 +113,28 @@ export function createRecorder(
   };
 }
 
+/** What settling came to. */
+export interface Recovery {
+  /** Records that were brought over to the store. */
+  readonly brought: number;
+  /** Records that were open. */
+  readonly interrupted: number;
+  /** Kinds of entries that this version does not know. They stay in the journal for one that does. */
+  readonly unknown: readonly string[];
+}
+
 /**
- * Settles what an earlier process left: entries of its journal go to the store, and whatever is still open there was
- * cut short by its death. Gives how many entries were brought over and how many were open.
+ * Settles what an earlier process left: records in its journal go to the store, and whatever is still open there was
+ * cut short by its death.
  */
-export async function recoverUsage(
-  journal: Journal,
-  store: UsageStore,
-  now: number,
-): Promise<{ readonly brought: number; readonly interrupted: number }> {
+export async function recoverUsage(journal: Journal, store: UsageStore, now: number): Promise<Recovery> {
   const latest = new Map<string, RecordEntry>();
-  for (const json of journal.recover()) {
-    const record = JSON.parse(json) as UsageRecord;
-    latest.set(record.id, { record, json });
+  /** Kinds by entry: one that was set aside may stand in the files too. */
+  const unknown = new Map<string, string>();
+  for (const text of journal.recover()) {
+    const read = decodeJournalEntry(text);
+    if (read.kind === "usage") latest.set(read.entry.record.id, read.entry);
+    else unknown.set(text, read.name);
   }
   if (latest.size > 0) await store.saveUsage([...latest.values()]);
   const open = await store.findOpenUsage();
@@ -136,6 +146,7 @@ export async function recoverUsage(
       }),
     );
   }
+  journal.setAside([...unknown.keys()]);
   journal.release(journal.mark());
-  return { brought: latest.size, interrupted: open.length };
+  return { brought: latest.size, interrupted: open.length, unknown: [...unknown.values()] };
 }

@@ -1,33 +1,58 @@
-import { promisify } from "node:util";
-import { brotliDecompress, gunzip, zstdDecompress } from "node:zlib";
-import { fail } from "../../base/errors.ts";
+import { createBrotliDecompress, createGunzip, createZstdDecompress } from "node:zlib";
+import { fail, GatewayError } from "../../base/errors.ts";
+import type { ByteBudget, ByteShare } from "../../core/limits/byte-budget.ts";
+import type { RequestContext } from "../context.ts";
 
 const DECODERS = {
-  gzip: promisify(gunzip),
-  "x-gzip": promisify(gunzip),
-  br: promisify(brotliDecompress),
-  zstd: promisify(zstdDecompress),
+  gzip: createGunzip,
+  "x-gzip": createGunzip,
+  br: createBrotliDecompress,
+  zstd: createZstdDecompress,
 } as const;
 
 /**
- * Reads a JSON body of at most `maxBytes`, before and after decompression. A larger one is refused before it is read
- * whole.
- * @throws GatewayError `payload_too_large`, `unsupported_media_type`, `invalid_request`.
+ * Bodies up to this size are taken as announced, which costs less; larger ones only as they come, so that who sends nothing
+ * holds little.
  */
-export async function readRequestBody(request: Request, maxBytes: number): Promise<Buffer> {
+const AT_ONCE_BYTES = 256 * 1024;
+/** Pieces in which a packed body is unpacked and counted. */
+const UNPACK_BYTES = 64 * 1024;
+
+/** What bounds a body: its own size, before and after decompression, and its share of what all together may hold. */
+interface Bounds {
+  readonly maxBytes: number;
+  readonly budget: ByteBudget;
+  readonly share: ByteShare;
+}
+
+/**
+ * Reads a JSON body within its bounds. One that is too large, or finds no room, is refused before it is read whole. Its
+ * bytes stay counted until the request's end (`context.bodyShare`).
+ * @throws GatewayError `payload_too_large`, `unavailable`, `unsupported_media_type`, `invalid_request`.
+ */
+export async function readRequestBody(request: Request, context: RequestContext): Promise<Buffer> {
   requireJson(request.headers.get("content-type"));
-  const announced = Number(request.headers.get("content-length") ?? Number.NaN);
-  if (announced > maxBytes) refuseSize(maxBytes);
-  const body = Number.isNaN(announced)
-    ? await readBounded(request, maxBytes)
-    : Buffer.from(await orBrokenOff(request.arrayBuffer()));
+  const { maxBodyBytes, bodyBudget } = context.deps;
+  context.bodyShare ??= bodyBudget.openShare();
+  const bounds: Bounds = { maxBytes: maxBodyBytes, budget: bodyBudget, share: context.bodyShare };
+  const body = await readSent(request, bounds);
   const encoding = request.headers.get("content-encoding")?.trim().toLowerCase() ?? "identity";
-  return encoding === "identity" || encoding === "" ? body : decompress(body, encoding, maxBytes);
+  return encoding === "identity" || encoding === "" ? body : decompress(body, encoding, bounds);
 }
 
 function requireJson(contentType: string | null): void {
   if (contentType === null || /^\s*application\/([\w.-]+\+)?json\b/i.test(contentType)) return;
   fail("unsupported_media_type", 'The body must be JSON: send "content-type: application/json".');
+}
+
+/** The body as it was sent. */
+async function readSent(request: Request, bounds: Bounds): Promise<Buffer> {
+  const announced = Number(request.headers.get("content-length") ?? Number.NaN);
+  if (announced > bounds.maxBytes) refuseSize(bounds.maxBytes);
+  if (announced > AT_ONCE_BYTES && !bounds.budget.hasRoomFor(announced)) refuseForRoom();
+  if (!(announced <= AT_ONCE_BYTES)) return readCounted(request, bounds);
+  if (!bounds.share.take(announced)) refuseForRoom();
+  return Buffer.from(await orBrokenOff(request.arrayBuffer()));
 }
 
 async function orBrokenOff<T>(reading: Promise<T>): Promise<T> {
@@ -38,33 +63,51 @@ async function orBrokenOff<T>(reading: Promise<T>): Promise<T> {
   }
 }
 
-/** A body of unknown length is counted while it comes. */
-async function readBounded(request: Request, maxBytes: number): Promise<Buffer> {
+/** A body that is counted while it comes. */
+async function readCounted(request: Request, bounds: Bounds): Promise<Buffer> {
   if (request.body === null) return Buffer.alloc(0);
   const reader = request.body.getReader();
-  const pieces: Uint8Array[] = [];
-  let size = 0;
-  for (;;) {
-    const { done, value } = await orBrokenOff(reader.read());
-    if (done) return Buffer.concat(pieces);
-    size += value.length;
-    if (size > maxBytes) {
-      reader.cancel().catch(() => {});
-      refuseSize(maxBytes);
+  const pieces = createPieces(bounds);
+  try {
+    for (;;) {
+      const { done, value } = await orBrokenOff(reader.read());
+      if (done) return pieces.join();
+      pieces.add(value);
     }
-    pieces.push(value);
+  } catch (error) {
+    reader.cancel().catch(() => {});
+    throw error;
   }
 }
 
-async function decompress(body: Buffer, encoding: string, maxBytes: number): Promise<Buffer> {
-  const decode = Object.hasOwn(DECODERS, encoding) ? DECODERS[encoding as keyof typeof DECODERS] : undefined;
-  if (decode === undefined) {
+/** Gathers pieces of a body, each counted before it is kept. */
+function createPieces({ maxBytes, share }: Bounds) {
+  const pieces: Uint8Array[] = [];
+  let size = 0;
+  return {
+    add(piece: Uint8Array): void {
+      size += piece.length;
+      if (size > maxBytes) refuseSize(maxBytes);
+      if (!share.take(piece.length)) refuseForRoom();
+      pieces.push(piece);
+    },
+    join: (): Buffer => Buffer.concat(pieces),
+  };
+}
+
+async function decompress(body: Buffer, encoding: string, bounds: Bounds): Promise<Buffer> {
+  const create = Object.hasOwn(DECODERS, encoding) ? DECODERS[encoding as keyof typeof DECODERS] : undefined;
+  if (create === undefined) {
     return fail("unsupported_media_type", "content-encoding must be gzip, br, zstd or absent.");
   }
+  const decoder = create({ chunkSize: UNPACK_BYTES });
+  const pieces = createPieces(bounds);
+  decoder.end(body);
   try {
-    return await decode(body, { maxOutputLength: maxBytes });
+    for await (const piece of decoder) pieces.add(piece as Buffer);
+    return pieces.join();
   } catch (error) {
-    if ((error as { code?: unknown }).code === "ERR_BUFFER_TOO_LARGE") refuseSize(maxBytes);
+    if (error instanceof GatewayError) throw error;
     return fail("invalid_request", `The body is not what its content-encoding says, ${encoding}.`);
   }
 }
@@ -75,3 +118,13 @@ function refuseSize(maxBytes: number): never {
     `The body is larger than ${maxBytes} bytes. Send less, or ask the operator to raise limits.body_bytes.`,
   );
 }
+
+function refuseForRoom(): never {
+  return fail(
+    "unavailable",
+    "The gateway has no room for another request body at the moment. Repeat the request later.",
+    { retryAfterS: NO_ROOM_RETRY_S, internal: "limits.total_body_bytes is used up" },
+  );
+}
+
+const NO_ROOM_RETRY_S = 5;

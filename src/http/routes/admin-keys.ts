@@ -14,7 +14,7 @@ const NewKeyBody = z.strictObject({
 /** `POST /api/admin/keys`: makes a key. The answer is the only place where its secret is shown. */
 export async function postKey(request: Request, context: RequestContext): Promise<Response> {
   await requireKey(request, context, "management");
-  const body = parseBody(await readRequestBody(request, context.deps.maxBodyBytes));
+  const body = parseBody(await readRequestBody(request, context));
   const expiresAt = body.expires_at ? Date.parse(body.expires_at) : null;
   if (expiresAt !== null && expiresAt <= context.deps.clock.now()) {
     fail("invalid_request", "expires_at must lie in the future.", { metadata: { field: "expires_at" } });

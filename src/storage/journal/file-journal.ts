@@ -1,4 +1,15 @@
-import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
 import { join } from "node:path";
 import type { Journal } from "../../core/ports/journal.ts";
 
@@ -43,7 +54,7 @@ export function openFileJournal(dir: string): Journal {
 
   return {
     append(entry) {
-      buffered += `${checksum(entry)} ${entry}\n`;
+      buffered += lineOf(entry);
       if (isScheduled) return;
       isScheduled = true;
       // Entries of one turn of the event loop share one write.
@@ -66,7 +77,11 @@ export function openFileJournal(dir: string): Journal {
       for (const segment of listSegments(dir))
         if (segment < mark) rmSync(segmentPath(dir, segment), { force: true });
     },
-    recover: () => left.flatMap((segment) => readEntries(readFileSync(segmentPath(dir, segment), "utf8"))),
+    recover: () => [
+      ...readEntries(readIfThere(join(dir, ASIDE_FILE))),
+      ...left.flatMap((segment) => readEntries(readFileSync(segmentPath(dir, segment), "utf8"))),
+    ],
+    setAside: (entries) => writeAside(dir, entries),
     close() {
       flush();
       closeSync(file);
@@ -75,6 +90,23 @@ export function openFileJournal(dir: string): Journal {
 }
 
 const NOTHING = Buffer.alloc(0);
+/** Entries that nobody here could read. */
+const ASIDE_FILE = "aside.log";
+
+/** Written whole beside the old file and then put in its place, so that no instant has neither. */
+function writeAside(dir: string, entries: readonly string[]): void {
+  const file = join(dir, ASIDE_FILE);
+  if (entries.length === 0) {
+    rmSync(file, { force: true });
+    return;
+  }
+  writeFileSync(`${file}.new`, entries.map(lineOf).join(""), { flush: true });
+  renameSync(`${file}.new`, file);
+}
+
+function readIfThere(file: string): string {
+  return existsSync(file) ? readFileSync(file, "utf8") : "";
+}
 
 function segmentPath(dir: string, number: number): string {
   return join(dir, `${String(number).padStart(8, "0")}.log`);
@@ -95,6 +127,10 @@ function readEntries(text: string): string[] {
     if (line.charAt(8) === " " && line.slice(0, 8) === checksum(entry)) entries.push(entry);
   }
   return entries;
+}
+
+function lineOf(entry: string): string {
+  return `${checksum(entry)} ${entry}\n`;
 }
 
 function checksum(entry: string): string {

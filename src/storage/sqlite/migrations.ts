@@ -21,12 +21,17 @@ export const MIGRATIONS: readonly string[] = [
     id TEXT PRIMARY KEY,
     -- What is searched by has a column; the whole record is JSON.
     created_at INTEGER NOT NULL,
+    -- Null for anonymous use.
+    account_id TEXT,
+    key_id TEXT,
     address_hash TEXT,
     outcome TEXT NOT NULL CHECK (outcome IN ('open', 'completed', 'failed', 'cancelled', 'interrupted')),
     record TEXT NOT NULL
   ) STRICT;
 
   CREATE INDEX generations_open ON generations (outcome) WHERE outcome = 'open';
+  CREATE INDEX generations_account ON generations (account_id, created_at) WHERE account_id IS NOT NULL;
+  CREATE INDEX generations_key ON generations (key_id, created_at) WHERE key_id IS NOT NULL;
   CREATE INDEX generations_anonymous ON generations (created_at) WHERE address_hash IS NOT NULL;
   `,
 ];

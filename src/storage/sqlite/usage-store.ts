@@ -14,7 +14,8 @@ interface AnonymousRow {
 /** Usage records in SQLite. */
 export function createSqliteUsageStore(database: Database): UsageStore {
   const save = database.query(
-    `INSERT INTO generations (id, created_at, address_hash, outcome, record) VALUES (?, ?, ?, ?, ?)
+    `INSERT INTO generations (id, created_at, account_id, key_id, address_hash, outcome, record)
+     VALUES (?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT (id) DO UPDATE SET outcome = excluded.outcome, record = excluded.record
      WHERE generations.outcome = 'open' OR excluded.outcome <> 'open'`,
   );
@@ -27,7 +28,8 @@ export function createSqliteUsageStore(database: Database): UsageStore {
 
   const saveAll = database.transaction((entries: readonly RecordEntry[]) => {
     for (const { record, json } of entries) {
-      save.run(record.id, record.createdAt, record.addressHash, record.outcome, json);
+      const { id, createdAt, accountId, keyId, addressHash, outcome } = record;
+      save.run(id, createdAt, accountId, keyId, addressHash, outcome, json);
     }
   });
 

@@ -47,9 +47,12 @@ function refuseInput(problem: string): never {
   return fail("invalid_request", `input ${problem}.`, { metadata: { field: "input" } });
 }
 
-/** Names the client's fields that a vendor of another format does not know. */
-export function warnOfExtras(extras: Fields): Warning[] {
-  return Object.keys(extras)
-    .filter((field) => extras[field] !== null)
-    .map((field) => ({ field, message: "This provider does not know it; it was left out." }));
+/** Names fields that a vendor does not know. */
+export function nameLeftOut(names: readonly string[]): Warning[] {
+  return names.map((field) => ({ field, message: "This provider does not know it; it was left out." }));
+}
+
+/** The names of fields that say something: null stands for absent. */
+export function listPresent(extras: Fields): string[] {
+  return Object.keys(extras).filter((field) => extras[field] !== null);
 }

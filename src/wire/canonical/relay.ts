@@ -35,12 +35,14 @@ export interface AnswerRelay {
   readonly sawToken: boolean;
   /** The vendor's end marker has come. */
   readonly isDone: boolean;
+  /** Every choice that has begun has finished: only usage and an end marker may still come. */
+  readonly isFinished: boolean;
   /** What the vendor, or its broken stream, failed with. */
   readonly error: VendorError | null;
   readonly usage: TokenUsage | null;
   /** Bytes of text so far, for estimates. */
   readonly producedBytes: number;
-  /** Judges a stream that has ended, cleanly or not: an answer that came whole stays whole. */
+  /** Judges a stream that has ended, cleanly or not: an answer that came whole stays whole. Nothing is read after it. */
   judge(): RelayVerdict;
   /** Of the first choice; null before it has come. */
   finish(): RelayFinish | null;

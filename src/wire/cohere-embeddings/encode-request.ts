@@ -1,6 +1,5 @@
-import { type EmbeddingsWish, requireTexts, warnOfExtras } from "../canonical/embeddings.ts";
+import { type EmbeddingsWish, listPresent, nameLeftOut, requireTexts } from "../canonical/embeddings.ts";
 import type { EncodedRequest } from "../canonical/format.ts";
-import { omit } from "../json/fields.ts";
 
 /** Texts that one call takes. */
 const MAX_TEXTS = 96;
@@ -26,5 +25,5 @@ export function encodeCohereEmbeddings(wish: EmbeddingsWish, model: string): Enc
     ...(dimensions === null ? {} : { output_dimension: dimensions }),
     ...Object.fromEntries(own),
   };
-  return { body, warnings: warnOfExtras(omit(extras, new Set(OWN_FIELDS))) };
+  return { body, warnings: nameLeftOut(listPresent(extras).filter((field) => !OWN_FIELDS.includes(field))) };
 }

@@ -9,6 +9,9 @@
 import type { OutlineMessage, Repair, RepairedMessage, ToolCallRules } from "./outline.ts";
 import { createToolCallIds, fitsToolCallId, type ToolCallIds } from "./tool-call-ids.ts";
 
+/** What a call's result says that never came (docs/contract.md, "Tool-call repair", rule 4). */
+export const INTERRUPTED = "This tool call was interrupted before it finished; it has no result.";
+
 /** A call that stays. */
 interface Call {
   /** Place in its assistant message's list. */

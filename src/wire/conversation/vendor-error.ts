@@ -1,5 +1,7 @@
 import { BOUNDS } from "../../base/bounds.ts";
 import { asFields, type Fields } from "../json/fields.ts";
+import { readOverflow } from "./read-overflow.ts";
+import { readRetryAfter } from "./read-retry-after.ts";
 
 /** What a vendor said when it refused or failed, in a status or inside a 200. */
 export interface VendorError {
@@ -11,12 +13,16 @@ export interface VendorError {
   /** Tokens, for `context_overflow`, where the vendor names them. */
   readonly contextLimit: number | null;
   readonly contextRequested: number | null;
+  /** Seconds to wait, where the body says it; null for errors that no waiting mends. */
+  readonly retryAfterS: number | null;
 }
 
 export type VendorErrorMeaning =
   /** The caller's request is at fault. */
   | "bad_request"
   | "context_overflow"
+  /** The vendor does not answer such a prompt. */
+  | "content_filter"
   | "key_refused"
   | "out_of_credit"
   | "rate_limited"
@@ -30,23 +36,39 @@ export function findVendorError(body: Fields): VendorError | null {
   return hasError || isError ? readVendorError(200, body) : null;
 }
 
-/** Reads an error body. `status` is the HTTP status it came with. */
-export function readVendorError(status: number, body: unknown): VendorError {
+/**
+ * Reads an error body. `status` is the HTTP status it came with; `errorType` what a header said of it, as AWS does
+ * in `x-amzn-errortype`.
+ */
+export function readVendorError(status: number, body: unknown, errorType: string | null = null): VendorError {
   // Gemini wraps its error in a list.
   const fields = asFields(Array.isArray(body) ? body[0] : body) ?? {};
   const error = asFields(fields["error"]) ?? fields;
   const message = readMessage(fields, error);
+  const words = readWords(error, errorType);
   // A redirect is a refusal of its own, whatever its body says.
-  const meant = status === 200 ? readStatus(error) : status;
-  const words = `${text(error["code"])} ${text(error["type"])} ${text(error["status"])}`.toLowerCase();
+  const meant = status === 200 ? readStatus(error, words) : status;
   const overflow = readOverflow(message, words);
+  const meaning = overflow ? "context_overflow" : readMeaning(meant, words, message);
   return {
     status: meant,
     message,
-    meaning: overflow ? "context_overflow" : readMeaning(meant, words, message),
+    meaning,
     contextLimit: overflow?.limit ?? null,
     contextRequested: overflow?.requested ?? null,
+    retryAfterS: WAITING_HELPS.has(meaning) ? readRetryAfter(error, message) : null,
   };
+}
+
+const WAITING_HELPS: ReadonlySet<VendorErrorMeaning> = new Set(["rate_limited", "overloaded", "failed"]);
+
+/** Codes, types and statuses that vendors name an error by, lower-case. */
+function readWords(error: Fields, errorType: string | null): string {
+  const details = Array.isArray(error["details"]) ? error["details"] : [];
+  const inner = asFields(error["innererror"])?.["code"];
+  const words = [error["code"], error["type"], error["status"], error["__type"], inner, errorType];
+  for (const detail of details) words.push(asFields(detail)?.["reason"]);
+  return words.map(text).join(" ").toLowerCase();
 }
 
 /** What a status means when no readable body came with it. */
@@ -57,18 +79,28 @@ export function readBareStatus(status: number): VendorError {
     meaning: readMeaning(status, "", ""),
     contextLimit: null,
     contextRequested: null,
+    retryAfterS: null,
   };
 }
 
 /** What came with status 200 and is no answer. `message` says what is wrong with it. */
 export function brokenAnswer(message: string): VendorError {
-  return { status: 200, message, meaning: "failed", contextLimit: null, contextRequested: null };
+  return {
+    status: 200,
+    message,
+    meaning: "failed",
+    contextLimit: null,
+    contextRequested: null,
+    retryAfterS: null,
+  };
 }
 
 function readMessage(fields: Fields, error: Fields): string {
   const found =
     text(error["message"]) ||
     text(fields["message"]) ||
+    // AWS, where it refuses a key.
+    text(fields["Message"]) ||
     text(fields["error"]) ||
     readDetail(fields["detail"]);
   return (found || "the upstream gave no reason").slice(0, BOUNDS.upstreamMessageChars);
@@ -88,101 +120,80 @@ function readDetail(detail: unknown): string {
 }
 
 /** The status that an error means which came with 200. */
-function readStatus(error: Fields): number {
+function readStatus(error: Fields, words: string): number {
   for (const key of ["code", "status", "status_code"]) {
     const value = Number(error[key]);
     if (Number.isInteger(value) && value >= 400 && value < 600) return value;
   }
-  const words = `${text(error["code"])} ${text(error["type"])} ${text(error["status"])}`.toLowerCase();
   return STATUS_WORDS.find(([pattern]) => pattern.test(words))?.[1] ?? 500;
 }
 
 const STATUS_WORDS: readonly (readonly [RegExp, number])[] = [
   [/insufficient_quota|insufficient_(balance|credit|funds)|billing|payment/, 402],
-  [/rate_limit|resource_exhausted|too_many_requests/, 429],
+  [/rate_limit|resource_exhausted|too_many_requests|throttling|servicequota|modelnotready/, 429],
   [/overloaded|unavailable|capacity/, 503],
   [/authentication|invalid_api_key|unauthorized|unauthenticated/, 401],
-  [/permission|forbidden/, 403],
-  [/not_found/, 404],
-  [/invalid_request|invalid_argument|bad_request|context_length/, 400],
+  [/permission|forbidden|accessdenied|unrecognizedclient|expiredtoken/, 403],
+  [/not_found|notfound/, 404],
+  [/invalid_request|invalid_argument|bad_request|context_length|validationexception/, 400],
 ];
 
 /** Codes and types by which vendors say that the account has run dry: OpenAI with 429, Anthropic with 400, xAI with 403. */
 const CREDIT_CODES =
-  /insufficient_(quota|balance|credit|funds)|exceeded_current_quota|billing_(hard_limit|not_active)|\b1113\b/;
+  /insufficient_(quota|balance|credit|funds)|exceeded_current_quota|billing_(hard_limit|not_active)|arrearage|\b1113\b/;
 /** The same in words. */
 const CREDIT_WORDS =
   /exceeded your current quota|insufficient (balance|credits?|funds)|balance is (too low|insufficient)|(used all|have any|out of) (available )?credits|spending limit|billing hard limit|check your billing|failure to pay/i;
 /** What a vendor repeats of the request; a caller may have put anything there, these words too. */
 const QUOTED = /"[^"]*"|(?<![A-Za-z])'[^']*'(?![A-Za-z])|`[^`]*`/g;
 
-function saysOutOfCredit(words: string, message: string): boolean {
-  // Gemini says it of every limit, those of a minute too.
-  if (words.includes("resource_exhausted")) return false;
-  return CREDIT_CODES.test(words) || CREDIT_WORDS.test(message.replace(QUOTED, ""));
-}
+/** A vendor that will not answer such a prompt: Azure, Moonshot, DashScope, Z.AI. */
+const CONTENT_CODES = /content_filter|content_policy|data_?inspection_?failed|responsibleai|\b1301\b/;
+/** The same in words: Azure, OpenAI, Anthropic, xAI with 403, DeepSeek, Moonshot, DashScope. */
+const CONTENT_WORDS =
+  /content (management|filtering) policy|violat\w+ (our |the )?usage (policy|guidelines)|content violates|content exists risk|considered high risk|inappropriate content|unsafe or sensitive content/i;
+/** Statuses by which a prompt is refused, besides Cohere's own. */
+const REFUSALS = new Set([400, 403, 422]);
+const UNSAFE_REQUEST = 498;
+
+/** Codes of overload, with whatever status: Moonshot and Z.AI say it with 429, OpenAI has said it with 400. */
+const OVERLOAD_CODES = /engine_overloaded|is_overloaded|overloaded_error|queue_exceeded|\b1305\b/;
+/** Codes of a refused key, with whatever status: Gemini says it with 400. */
+const KEY_CODES = /api_key_invalid|invalid_api_key|unrecognizedclient|expiredtoken|invalidsignature/;
+/** xAI, with 400. */
+const KEY_WORDS = /^incorrect(?:%20| )api(?:%20| )key(?:%20| )provided/i;
 
 function readMeaning(status: number, words: string, message: string): VendorErrorMeaning {
-  if (status === 402 || saysOutOfCredit(words, message)) return "out_of_credit";
-  if (status === 401 || status === 403) return "key_refused";
-  // Groq says 413 when a prompt is over the tokens of a minute.
-  if (status === 429 || (status === 413 && words.includes("rate_limit"))) return "rate_limited";
-  if (status === 503 || status === 529 || status === 504) return "overloaded";
+  const said = message.replace(QUOTED, "");
+  if (status === 402 || saysOutOfCredit(words, said)) return "out_of_credit";
+  if (saysRefusedContent(status, words, said)) return "content_filter";
+  if (OVERLOAD_CODES.test(words)) return "overloaded";
+  if (status === 401 || status === 403 || KEY_CODES.test(words) || KEY_WORDS.test(said)) return "key_refused";
+  if (saysLimited(status, words)) return "rate_limited";
+  if (status === 503 || status === 529 || status === 504 || status === UNSAFE_REQUEST) return "overloaded";
   if (status === 400 || status === 413 || status === 422) return "bad_request";
   return "failed";
 }
 
-interface Overflow {
-  readonly limit: number | null;
-  readonly requested: number | null;
+function saysOutOfCredit(words: string, said: string): boolean {
+  // Gemini says it of every limit, those of a minute too.
+  if (words.includes("resource_exhausted")) return false;
+  return CREDIT_CODES.test(words) || CREDIT_WORDS.test(said);
 }
 
-/**
- * How vendors say that a prompt is too long. The groups `limit` and `requested` are tokens; a vendor may name neither.
- */
-const OVERFLOWS: readonly RegExp[] = [
-  // OpenAI, DeepSeek, vLLM and most hosts.
-  /maximum context length is (?<limit>\d+)(?:.*?(?:requested|resulted in|contains?)[^\d]*(?<requested>\d+))?/is,
-  // Anthropic.
-  /prompt is too long: (?<requested>\d+) tokens > (?<limit>\d+)/i,
-  // Fireworks.
-  /prompt is too long: (?<requested>\d+), model maximum context length: (?<limit>\d+)/i,
-  // Mistral.
-  /prompt contains (?<requested>\d+) tokens.*?(?:model with|maximum)\D*(?<limit>\d+)/is,
-  // Gemini.
-  /token count \(?(?<requested>\d+)\)? exceeds the maximum number of tokens allowed \(?(?<limit>\d+)/i,
-  // xAI.
-  /maximum prompt length is (?<limit>\d+).*?contains (?<requested>\d+)/is,
-  // Moonshot.
-  /exceeded model token limit: (?<limit>\d+)(?: \(requested: (?<requested>\d+)\))?/i,
-  // llama.cpp.
-  /request \((?<requested>\d+) tokens\) exceeds the available context size \((?<limit>\d+) tokens\)/i,
-  // Cerebras.
-  /current length is (?<requested>\d+) while limit is (?<limit>\d+)/i,
-  // Cohere.
-  /tokens in the prompt cannot exceed (?<limit>\d+) - received (?<requested>\d+)/i,
-  // Text Generation Inference, Together.
-  /`inputs` tokens \+ `max_new_tokens` must be <= (?<limit>\d+)\. Given: (?<requested>\d+)/i,
-  // DashScope.
-  /range of input length should be \[\d+, ?(?<limit>\d+)\]/i,
-];
-
-const OVERFLOW_CODES = /context_length_exceeded|exceed_context_size|context_window_exceeded/;
-const OVERFLOW_WORDS =
-  /(exceed|too long|larger|greater|over).{0,60}context (window|length|size)|context (window|length|size).{0,40}exceed|too long for requested model|prompt exceeds max length|string with maximum length \d{7}/i;
-
-function readOverflow(message: string, words: string): Overflow | null {
-  const plain = message.replace(/(\d),(?=\d{3})/g, "$1");
-  for (const pattern of OVERFLOWS) {
-    const groups = pattern.exec(plain)?.groups;
-    if (groups) return { limit: number(groups["limit"]), requested: number(groups["requested"]) };
-  }
-  const isOverflow = OVERFLOW_CODES.test(words) || OVERFLOW_WORDS.test(plain);
-  return isOverflow ? { limit: null, requested: null } : null;
+function saysRefusedContent(status: number, words: string, said: string): boolean {
+  // Groq has the same status for a tier that is full.
+  if (status === UNSAFE_REQUEST) return !/capacity/i.test(words + said);
+  return REFUSALS.has(status) && (CONTENT_CODES.test(words) || CONTENT_WORDS.test(said));
 }
 
-function number(digits: string | undefined): number | null {
-  return digits === undefined ? null : Number(digits);
+function saysLimited(status: number, words: string): boolean {
+  // Groq says 413 when a prompt is over the tokens of a minute, Bedrock 400 when an account's quota is used up.
+  return (
+    status === 429 ||
+    (status === 413 && words.includes("rate_limit")) ||
+    words.includes("servicequotaexceeded")
+  );
 }
 
 function text(value: unknown): string {

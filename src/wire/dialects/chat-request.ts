@@ -1,10 +1,13 @@
-import type { RelayIdentity } from "../canonical/relay.ts";
+import type { Warning } from "../canonical/format.ts";
 import type { Repair, ToolCallRules } from "../conversation/outline.ts";
 import { repairToolCalls } from "../conversation/repair-tool-calls.ts";
+import { estimateTokens } from "../conversation/usage.ts";
+import { parseBody } from "../json/check-fields.ts";
 import { createChatRelay, readChatAnswer } from "../openai-chat/chat-relay.ts";
+import { openaiChat } from "../openai-chat/codec.ts";
 import { type ChatRequest, decodeChatRequest } from "../openai-chat/decode-request.ts";
 import { encodeChatRequest } from "../openai-chat/encode-request.ts";
-import { countChars } from "./count-chars.ts";
+import { createDialect } from "./dialect.ts";
 import type { EncodedForUpstream, InferenceRequest, UpstreamTarget } from "./inference-request.ts";
 
 /**
@@ -14,20 +17,21 @@ import type { EncodedForUpstream, InferenceRequest, UpstreamTarget } from "./inf
 export function openChatRequest(bytes: Buffer, rename: (id: string) => string): InferenceRequest {
   const chat = decodeChatRequest(bytes);
   const repairs = createRepairs(chat);
-  return {
+  return createDialect({
     api: "chat.completions",
-    action: "chat",
-    model: rename(chat.model),
-    fallbackModels: chat.fallbackModels.map(rename),
-    preferences: chat.preferences,
-    stream: chat.stream,
-    notice: null,
-    promptTextBytes: chat.promptTextBytes,
-    countPromptChars: () => countChars(chat.text, chat.promptTextBytes),
-    encode: (target) => encodeSameFormat(chat, target, repairs(target.toolCalls)),
-    openRelay: (_format, identity) => createChatRelay(identity, chat.wantsUsageChunk),
-    readAnswer: (_format, body, identity: RelayIdentity) => readChatAnswer(body, identity),
-  };
+    format: "openai-chat",
+    scanned: chat,
+    rename,
+    client: openaiChat,
+    facts: {
+      wantsUsageChunk: chat.wantsUsageChunk,
+      estimatedPromptTokens: estimateTokens(chat.promptTextBytes),
+    },
+    decode: () => openaiChat.decodeRequest(parseBody(bytes)),
+    forward: (target) => encodeSameFormat(chat, target, repairs(target.toolCalls)),
+    openRelay: (identity) => createChatRelay(identity, chat.wantsUsageChunk),
+    readAnswer: readChatAnswer,
+  });
 }
 
 function encodeSameFormat(
@@ -35,14 +39,17 @@ function encodeSameFormat(
   target: UpstreamTarget,
   repair: Repair | null,
 ): EncodedForUpstream {
-  const { isLast, noStreamOptions, renames } = target;
-  const body = encodeChatRequest(
-    chat,
-    { model: target.model.name, isLast, noStreamOptions, renames },
-    repair,
-  );
-  return { body, repair, carriesReasoning: false, warnings: [] };
+  const body = encodeChatRequest(chat, { ...target, model: target.model.name }, repair);
+  return { body, repair, carriesReasoning: false, warnings: nameRefused(chat, target) };
 }
+
+/** The fields that were left out because the provider refuses them. */
+function nameRefused({ root }: ChatRequest, { refusedFields }: UpstreamTarget): Warning[] {
+  const refused = root.members?.filter(({ key }) => refusedFields.has(key)) ?? [];
+  return refused.map(({ key: field }) => ({ field, message: REFUSED }));
+}
+
+const REFUSED = "The provider refuses it; it was left out.";
 
 /** The tool-call history as a family takes it; worked out once a family. */
 function createRepairs({ outline }: ChatRequest): (rules: ToolCallRules) => Repair | null {

@@ -1,4 +1,4 @@
-import type { EmbeddingsWish, VectorsReading } from "../canonical/embeddings.ts";
+import { type EmbeddingsWish, nameLeftOut, type VectorsReading } from "../canonical/embeddings.ts";
 import type { EncodedRequest } from "../canonical/format.ts";
 import type { FormatName } from "../canonical/parts.ts";
 import { encodeCohereEmbeddings } from "../cohere-embeddings/encode-request.ts";
@@ -7,7 +7,7 @@ import { encodeGeminiEmbeddings } from "../gemini-embeddings/encode-request.ts";
 import { readGeminiEmbeddings } from "../gemini-embeddings/read-answer.ts";
 import { decodeEmbeddingsRequest, type EmbeddingsRequest } from "../openai-embeddings/decode-request.ts";
 import { encodeEmbeddingsAnswer } from "../openai-embeddings/encode-answer.ts";
-import { encodeEmbeddingsRequest } from "../openai-embeddings/encode-request.ts";
+import { encodeEmbeddingsRequest, listLeftOut } from "../openai-embeddings/encode-request.ts";
 import { readEmbeddingsAnswer } from "../openai-embeddings/read-answer.ts";
 import type { EncodedForUpstream, InferenceRequest, UpstreamTarget } from "./inference-request.ts";
 
@@ -22,9 +22,6 @@ const UPSTREAMS: Readonly<Partial<Record<FormatName, Upstream>>> = {
   gemini: { encode: encodeGeminiEmbeddings, read: readGeminiEmbeddings },
   "cohere-chat": { encode: encodeCohereEmbeddings, read: readCohereEmbeddings },
 };
-
-/** The formats in which upstreams can be asked for embeddings. */
-export const EMBEDDING_FORMATS: ReadonlySet<FormatName> = new Set(Object.keys(UPSTREAMS) as FormatName[]);
 
 /**
  * An embeddings request. Model ids go through `rename`, which knows the operator's aliases.
@@ -56,19 +53,20 @@ export function openEmbeddingsRequest(bytes: Buffer, rename: (id: string) => str
 
 function upstreamOf(format: FormatName): Upstream {
   const upstream = UPSTREAMS[format];
-  // The roster leaves out what is not spoken.
+  // The roster leaves out what has no address.
   if (upstream === undefined) throw new Error(`embeddings are not spoken in ${format}`);
   return upstream;
 }
 
-function encodeFor(
-  { format, model, isLast, renames }: UpstreamTarget,
-  request: EmbeddingsRequest,
-): EncodedForUpstream {
-  const { encode } = upstreamOf(format);
-  const nothing = { repair: null, carriesReasoning: false, warnings: [] };
-  if (encode === null)
-    return { ...nothing, body: encodeEmbeddingsRequest(request, { model: model.name, isLast, renames }) };
-  const { body, warnings } = encode(request.wish, model.name);
-  return { ...nothing, body: Buffer.from(JSON.stringify(body)), warnings };
+function encodeFor(target: UpstreamTarget, request: EmbeddingsRequest): EncodedForUpstream {
+  const { name } = target.model;
+  const { encode } = upstreamOf(target.format);
+  const common = { repair: null, carriesReasoning: false };
+  if (encode === null) {
+    const same = { ...target, model: name };
+    const warnings = nameLeftOut(listLeftOut(request, same));
+    return { ...common, body: encodeEmbeddingsRequest(request, same), warnings };
+  }
+  const { body, warnings } = encode(request.wish, name);
+  return { ...common, body: Buffer.from(JSON.stringify(body)), warnings };
 }

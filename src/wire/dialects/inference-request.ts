@@ -49,6 +49,14 @@ export interface ProviderTarget {
   readonly noStreamOptions: boolean;
   /** Fields that it spells otherwise: from, to. */
   readonly renames: readonly (readonly [string, string])[];
+  /** All that a request's fields may be there, and its messages' likewise; null where nobody minds. */
+  readonly knownFields: ReadonlySet<string> | null;
+  /** Fields that it refuses. */
+  readonly refusedFields: ReadonlySet<string>;
+  /** It wants the reasoning of earlier turns back as `reasoning_content`. */
+  readonly wantsReasoningContent: boolean;
+  /** Members that the body must have there, or with null must not have. */
+  readonly bodyFields: Readonly<Record<string, string | null>>;
 }
 
 /** A provider, and how this request goes to it. */

@@ -1,5 +1,5 @@
-import { type EmbeddingsWish, requireTexts, warnOfExtras } from "../canonical/embeddings.ts";
-import type { EncodedRequest, Warning } from "../canonical/format.ts";
+import { type EmbeddingsWish, listPresent, nameLeftOut, requireTexts } from "../canonical/embeddings.ts";
+import type { EncodedRequest } from "../canonical/format.ts";
 
 /** Texts that one call of `batchEmbedContents` takes. */
 const MAX_TEXTS = 100;
@@ -25,8 +25,6 @@ export function encodeGeminiEmbeddings(wish: EmbeddingsWish, model: string): Enc
     ...(taskType === undefined ? {} : { taskType }),
     ...(dimensions === null ? {} : { outputDimensionality: dimensions }),
   }));
-  const warnings: Warning[] = warnOfExtras(extras);
-  if (inputType !== null && taskType === undefined)
-    warnings.push({ field: "input_type", message: "This provider does not know it; it was left out." });
-  return { body: { requests }, warnings };
+  const unknown = inputType !== null && taskType === undefined ? ["input_type"] : [];
+  return { body: { requests }, warnings: nameLeftOut([...listPresent(extras), ...unknown]) };
 }

@@ -12,6 +12,8 @@
 /** What to look into: members of an object, elements of an array. Neither: only the value's place and kind. */
 export interface Shape {
   readonly fields?: ReadonlyMap<string, Shape>;
+  /** The places of all other members are wanted as well. */
+  readonly others?: true;
   readonly items?: Shape;
 }
 
@@ -21,6 +23,11 @@ export const LEAF: Shape = {};
 /** The shape of an object with these members of interest. */
 export function fields(members: Readonly<Record<string, Shape>>): Shape {
   return { fields: new Map(Object.entries(members)) };
+}
+
+/** The shape of an object all of whose members are of interest, these for what is in them. */
+export function allFields(members: Readonly<Record<string, Shape>>): Shape {
+  return { ...fields(members), others: true };
 }
 
 /** The shape of an array of such elements. */
@@ -35,7 +42,7 @@ export interface JsonNode {
   readonly kind: JsonKind;
   readonly start: number;
   readonly end: number;
-  /** Members that the shape names, in their order. */
+  /** Members that the shape wants, in their order. */
   readonly members: readonly JsonMember[] | null;
   /** All elements, where the shape has `items`. */
   readonly items: readonly JsonNode[] | null;
@@ -100,7 +107,8 @@ class Scanner {
     this.space();
     const code = this.text.charCodeAt(this.at);
     if (code === QUOTE) return this.leaf("string", endOfString(this.text, this.at));
-    if (code === OPEN_BRACE) return shape?.fields ? this.object(shape.fields) : this.skipped("object");
+    if (code === OPEN_BRACE)
+      return shape?.fields ? this.object(shape.fields, shape.others === true) : this.skipped("object");
     if (code === OPEN_BRACKET) return shape?.items ? this.array(shape.items) : this.skipped("array");
     return this.scalar();
   }
@@ -110,7 +118,7 @@ class Scanner {
     if (this.at < this.text.length) this.refuse("unexpected text after the value");
   }
 
-  private object(fields: ReadonlyMap<string, Shape>): JsonNode {
+  private object(fields: ReadonlyMap<string, Shape>, wantsOthers: boolean): JsonNode {
     const start = this.at++;
     const members: JsonMember[] = [];
     let previousEnd = -1;
@@ -128,6 +136,7 @@ class Scanner {
         const value = this.value(shape);
         last = { key, keyStart, keyEnd, value, ordinal, previousEnd, nextStart: -1 };
         if (shape !== undefined) this.addMember(members, last);
+        else if (wantsOthers) members.push(last);
         previousEnd = value.end;
         if (this.separator(CLOSE_BRACE)) break;
       }
@@ -309,4 +318,13 @@ export function parseNode(text: string, node: JsonNode): unknown {
   } catch {
     throw new JsonSyntaxError("a value that is not JSON", node.start);
   }
+}
+
+/**
+ * The member's whole value, parsed; undefined where there is none.
+ * @throws JsonSyntaxError as `parseNode`.
+ */
+export function parseMember(text: string, node: JsonNode, key: string): unknown {
+  const value = memberOf(node, key);
+  return value === undefined ? undefined : parseNode(text, value);
 }

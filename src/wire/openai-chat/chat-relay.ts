@@ -1,11 +1,12 @@
 import type { AnswerRelay, RelayIdentity, WholeAnswer } from "../canonical/relay.ts";
+import { encodeStreamError } from "./encode-chunk.ts";
 import { readAnswer } from "./read-answer.ts";
 import {
   createRelay,
   encodeEnd,
-  encodeStreamError,
   endRelay,
   finishOfRelay,
+  isFinished,
   judgeRelay,
   stepRelay,
 } from "./relay-stream.ts";
@@ -22,6 +23,9 @@ export function createChatRelay(identity: RelayIdentity, wantsUsageChunk: boolea
     },
     get isDone() {
       return state.isDone;
+    },
+    get isFinished() {
+      return isFinished(state);
     },
     get error() {
       return state.error;

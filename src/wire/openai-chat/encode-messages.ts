@@ -1,28 +1,45 @@
 import type { Repair, RepairedMessage } from "../conversation/outline.ts";
+import { INTERRUPTED } from "../conversation/repair-tool-calls.ts";
 import { decodeUtf8, type JsonNode, memberOf } from "../json/scan.ts";
 import { appendMember, applySplices, removeMembers, type Splice } from "../json/splice.ts";
 import type { ChatRequest } from "./decode-request.ts";
 
-/** What a call's result says that never came (docs/contract.md, "Tool-call repair", rule 4). */
-const INTERRUPTED = "This tool call was interrupted before it finished; it has no result.";
-
 /** The splice that puts the repaired conversation in place of the client's `messages`. */
-export function encodeMessages(request: ChatRequest, repair: Repair): Splice {
+export function encodeMessages(request: ChatRequest, repair: Repair, wantsReasoningContent: boolean): Splice {
   const node = memberOf(request.root, "messages") as JsonNode;
-  const messages = repair.messages.map((message) => encodeMessage(request, node.items ?? [], message));
+  const messages = repair.messages.map((message) =>
+    encodeMessage(request, node.items ?? [], message, wantsReasoningContent),
+  );
   return { start: node.start, end: node.end, insert: `[${messages.join(",")}]` };
 }
 
-function encodeMessage(request: ChatRequest, items: readonly JsonNode[], repaired: RepairedMessage): string {
+function encodeMessage(
+  request: ChatRequest,
+  items: readonly JsonNode[],
+  repaired: RepairedMessage,
+  wantsReasoningContent: boolean,
+): string {
   if (repaired.kind === "placeholder") {
     return JSON.stringify({ role: "tool", tool_call_id: repaired.callId, content: INTERRUPTED });
   }
   const message = items[repaired.from] as JsonNode;
   const splices = repaired.calls === null ? removeEmptyCalls(message) : [];
+  if (wantsReasoningContent) splices.push(...renameInMessage(message));
   if (repaired.callId !== null)
     splices.push(setMember(message, "tool_call_id", JSON.stringify(repaired.callId)));
   if (repaired.calls !== null) splices.push(...replaceCalls(request, message, repaired.calls));
   return splice(request, message, splices);
+}
+
+/** The reasoning of earlier turns under the name that a vendor wants; one that stands there already is kept. */
+export function renameReasoning(root: JsonNode): Splice[] {
+  return (memberOf(root, "messages")?.items ?? []).flatMap(renameInMessage);
+}
+
+function renameInMessage(message: JsonNode): Splice[] {
+  const reasoning = message.members?.find(({ key }) => key === "reasoning");
+  if (reasoning?.value.kind !== "string" || memberOf(message, "reasoning_content") !== undefined) return [];
+  return [{ start: reasoning.keyStart, end: reasoning.keyEnd, insert: '"reasoning_content"' }];
 }
 
 /** An empty list of calls disappears (rule 6); some vendors refuse one. */

@@ -2,7 +2,7 @@ import type { Repair } from "../conversation/outline.ts";
 import { type JsonNode, memberOf, stringOf } from "../json/scan.ts";
 import { appendMember, applySplices, overwriteSplices, removeMembers, type Splice } from "../json/splice.ts";
 import type { ChatRequest } from "./decode-request.ts";
-import { encodeMessages, removeEmptyCalls } from "./encode-messages.ts";
+import { encodeMessages, removeEmptyCalls, renameReasoning } from "./encode-messages.ts";
 import { GATEWAY_FIELDS } from "./request-shape.ts";
 
 /** What the chosen provider wants to be different from what the client sent. */
@@ -15,6 +15,10 @@ export interface ChatTarget {
   readonly noStreamOptions: boolean;
   /** Fields that it spells otherwise: from, to. */
   readonly renames: readonly (readonly [string, string])[];
+  /** Fields that it refuses. */
+  readonly refusedFields: ReadonlySet<string>;
+  /** It wants the reasoning of earlier turns back as `reasoning_content`. */
+  readonly wantsReasoningContent: boolean;
 }
 
 /**
@@ -23,15 +27,16 @@ export interface ChatTarget {
  */
 export function encodeChatRequest(request: ChatRequest, target: ChatTarget, repair: Repair | null): Buffer {
   const { root } = request;
-  const removed = new Set(GATEWAY_FIELDS);
+  const removed = GATEWAY_FIELDS.union(target.refusedFields);
   const splices: Splice[] = [replaceModel(root, target.model)];
   if (!request.stream || target.noStreamOptions) removed.add("stream_options");
   else if (!request.wantsUsageChunk) splices.push(askForUsage(request));
   for (const [from, to] of target.renames) splices.push(...renameMember(root, from, to, removed));
-  splices.push(...addToolParameters(request));
-  if (repair !== null) splices.push(encodeMessages(request, repair));
+  splices.push(...addToolParameters(request), ...sayEffort(request, target));
+  if (repair !== null) splices.push(encodeMessages(request, repair, target.wantsReasoningContent));
   else
     for (const message of memberOf(root, "messages")?.items ?? []) splices.push(...removeEmptyCalls(message));
+  if (target.wantsReasoningContent && repair === null) splices.push(...renameReasoning(root));
   splices.push(...removeMembers(root, removed));
   return target.isLast ? overwriteSplices(request.bytes, splices) : applySplices(request.bytes, splices);
 }
@@ -63,6 +68,15 @@ function renameMember(root: JsonNode, from: string, to: string, removed: Set<str
     return [];
   }
   return [{ start: member.keyStart, end: member.keyEnd, insert: JSON.stringify(to) }];
+}
+
+/** Whoever refuses `reasoning` takes the effort in it as `reasoning_effort`. */
+function sayEffort({ text, root }: ChatRequest, { refusedFields }: ChatTarget): Splice[] {
+  if (!refusedFields.has("reasoning") || memberOf(root, "reasoning_effort") !== undefined) return [];
+  const effort = memberOf(memberOf(root, "reasoning"), "effort");
+  return effort?.kind === "string"
+    ? [appendMember(root, "reasoning_effort", text.slice(effort.start, effort.end))]
+    : [];
 }
 
 /** A tool without `parameters` takes none: an empty object schema, which some vendors want to see. */

@@ -42,12 +42,14 @@ function readParts(parts: readonly unknown[]): { content: string | null; reasoni
   return { content: content === "" ? null : content, reasoning: reasoning === "" ? null : reasoning };
 }
 
-function joinTexts(thinking: unknown): string {
+/** The text of Mistral's `thinking`: a string, or text parts. */
+export function joinTexts(thinking: unknown): string {
   if (typeof thinking === "string") return thinking;
   if (!Array.isArray(thinking)) return "";
   return thinking.map((part) => asText(asFields(part)?.["text"]) ?? "").join("");
 }
 
-function asText(value: unknown): string | null {
+/** The value as text, or null. */
+export function asText(value: unknown): string | null {
   return typeof value === "string" ? value : null;
 }

@@ -1,10 +1,9 @@
 import { BOUNDS } from "../../base/bounds.ts";
-import type { AnswerIdentity, StreamError } from "../canonical/format.ts";
 import type { RelayFinish, RelayIdentity, RelayVerdict } from "../canonical/relay.ts";
 import type { TokenUsage } from "../conversation/usage.ts";
 import { brokenAnswer, findVendorError, type VendorError } from "../conversation/vendor-error.ts";
 import { asFields, type Fields, omit } from "../json/fields.ts";
-import { decodeUtf8, encodeLatin1 } from "../json/scan.ts";
+import { decodeUtf8 } from "../json/scan.ts";
 import {
   createEventSplitter,
   type EventSplitter,
@@ -19,6 +18,7 @@ import {
   TEXT_HOLE,
   type TextField,
 } from "./chunk-template.ts";
+import { encodeChunk, encodeChunkEvent, encodeEnding } from "./encode-chunk.ts";
 import { isFailedFinish, readFinishReason } from "./finish-reason.ts";
 import { OWN_ANSWER_FIELDS, OWN_CHOICE_FIELDS, OWN_MESSAGE_FIELDS } from "./own-fields.ts";
 import { encodeReasoning, readSpoken, type Spoken } from "./reasoning.ts";
@@ -107,12 +107,18 @@ function collect(state: RelayState, feed: (onEvent: OnEvent) => void): string {
   return out;
 }
 
+/** Whether every choice that has begun has finished. */
+export function isFinished({ choices }: RelayState): boolean {
+  if (choices.size === 0) return false;
+  for (const { finish } of choices.values()) if (finish === null) return false;
+  return true;
+}
+
 /** Judges a stream that has ended, cleanly or not: an answer that came whole stays whole. */
 export function judgeRelay(state: RelayState): RelayVerdict {
   if (state.error !== null) return "failed";
   const choices = [...state.choices.values()];
-  const finished = choices.length > 0 && choices.every((choice) => choice.finish !== null);
-  if (!finished) return state.sawToken ? "unfinished" : "empty";
+  if (!isFinished(state)) return state.sawToken ? "unfinished" : "empty";
   const saysNothing =
     !state.sawToken &&
     !state.usage?.completionTokens &&
@@ -292,13 +298,8 @@ function sizeOf(spoken: Spoken, calls: readonly ToolCallOut[]): number {
   return size;
 }
 
-function encodeEvent(state: RelayState, fields: Fields, choices: unknown, last: Fields = {}): string {
-  return encodeLatin1(`data: ${encodeChunk(state, fields, choices, last)}\n\n`);
-}
-
-function encodeChunk(state: RelayState, fields: Fields, choices: unknown, last: Fields = {}): string {
-  const { id, created, model } = state.identity;
-  return JSON.stringify({ id, object: "chat.completion.chunk", created, model, ...fields, choices, ...last });
+function encodeEvent(state: RelayState, fields: Fields, choices: unknown): string {
+  return encodeChunkEvent(state.identity, fields, choices);
 }
 
 /** Learns the looks of an event that brought text and nothing else. */
@@ -319,7 +320,12 @@ function learn(state: RelayState, data: string, chunk: Fields, fields: Record<st
   const choices = [
     { index: choiceState.index, delta: out, ...omit(choice, OWN_CHOICE_FIELDS), finish_reason: null },
   ];
-  const encoded = encodeChunk(state, others, choices, obfuscation === undefined ? {} : { obfuscation });
+  const encoded = encodeChunk(
+    state.identity,
+    others,
+    choices,
+    obfuscation === undefined ? {} : { obfuscation },
+  );
   const template = learnTemplate(data, field, encoded);
   if (template === null) return;
   state.templates.unshift(template);
@@ -370,15 +376,10 @@ export function encodeEnd(state: RelayState, usage: Fields, metadata: Fields | n
       out += encodeEvent(state, {}, [{ index, delta: { tool_calls: calls }, finish_reason: null }]);
     }
   }
-  const ending = { usage, ...(metadata === null ? {} : { gateway_metadata: metadata }) };
-  const { wantsUsageChunk } = state;
-  choices.forEach((choice, place) => {
-    const isLast = place === choices.length - 1;
-    const fields = isLast ? { ...state.carried, ...state.finishFields } : {};
-    out += encodeEvent(state, fields, [encodeFinish(choice)], isLast && !wantsUsageChunk ? ending : {});
-  });
-  if (wantsUsageChunk) out += encodeEvent(state, {}, [], ending);
-  return `${out}data: [DONE]\n\n`;
+  const finishes = choices.map(encodeFinish);
+  const fields = { ...state.carried, ...state.finishFields };
+  const identity = { ...state.identity, wantsUsageChunk: state.wantsUsageChunk };
+  return out + encodeEnding(identity, finishes, fields, usage, metadata);
 }
 
 function encodeFinish(choice: ChoiceState): Fields {
@@ -390,14 +391,6 @@ function encodeFinish(choice: ChoiceState): Fields {
     finish_reason: reason,
     ...(reason === choice.finish ? {} : { native_finish_reason: choice.finish }),
   };
-}
-
-/** The last event of a stream that broke after its first token; no `[DONE]` follows it. */
-export function encodeStreamError(identity: AnswerIdentity, error: StreamError): string {
-  const { id, created, model } = identity;
-  const choices = [{ index: 0, delta: { content: "" }, finish_reason: "error" }];
-  const chunk = { id, object: "chat.completion.chunk", created, model, error, choices };
-  return encodeLatin1(`data: ${JSON.stringify(chunk)}\n\n`);
 }
 
 function omitNull(fields: Record<string, unknown>): Record<string, unknown> {

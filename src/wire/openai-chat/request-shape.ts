@@ -1,4 +1,4 @@
-import { fields, items, LEAF, type Shape } from "../json/scan.ts";
+import { allFields, fields, items, LEAF, type Shape } from "../json/scan.ts";
 
 const PART = fields({ type: LEAF, text: LEAF, image_url: fields({ url: LEAF, detail: LEAF }) });
 
@@ -7,6 +7,8 @@ const TOOL_CALL = fields({ id: LEAF, type: LEAF, function: fields({ name: LEAF, 
 const MESSAGE = fields({
   role: LEAF,
   content: items(PART),
+  reasoning: LEAF,
+  reasoning_content: LEAF,
   tool_calls: items(TOOL_CALL),
   tool_call_id: LEAF,
 });
@@ -14,11 +16,12 @@ const MESSAGE = fields({
 const TOOL = fields({ type: LEAF, function: fields({ name: LEAF, description: LEAF, parameters: LEAF }) });
 
 /** What the gateway looks at in a chat completion request; all else is forwarded as it stands. */
-export const CHAT_REQUEST_SHAPE: Shape = fields({
+export const CHAT_REQUEST_SHAPE: Shape = allFields({
   model: LEAF,
   messages: items(MESSAGE),
   stream: LEAF,
   stream_options: fields({ include_usage: LEAF }),
+  reasoning: fields({ effort: LEAF }),
   max_tokens: LEAF,
   max_completion_tokens: LEAF,
   temperature: LEAF,

@@ -124,7 +124,8 @@ function readArguments(value: unknown): string {
   return value === undefined || value === null ? "" : JSON.stringify(value);
 }
 
-function isWholeObject(text: string): boolean {
+/** Whether a text is one JSON object from end to end. */
+export function isWholeObject(text: string): boolean {
   if (!text.startsWith("{") || !text.endsWith("}")) return false;
   try {
     JSON.parse(text);

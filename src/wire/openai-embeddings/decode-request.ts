@@ -2,8 +2,7 @@ import { isUtf8 } from "node:buffer";
 import { BOUNDS } from "../../base/bounds.ts";
 import { fail } from "../../base/errors.ts";
 import type { EmbeddingInput, EmbeddingsWish } from "../canonical/embeddings.ts";
-import type { ProviderPreferences } from "../conversation/preferences.ts";
-import { requireFallbackModels, requirePreferences } from "../conversation/require-preferences.ts";
+import { type GatewayWishes, readGatewayWishes } from "../conversation/preferences.ts";
 import { readText, readWholeNumber, refuseField, requireText } from "../json/check-fields.ts";
 import { asFields, type Fields, omit } from "../json/fields.ts";
 import { fields, type JsonNode, JsonSyntaxError, LEAF, scanJson } from "../json/scan.ts";
@@ -13,13 +12,10 @@ import { readInputs } from "./read-inputs.ts";
 export type VectorEncoding = "float" | "base64";
 
 /** An embeddings request that has passed the door. The bytes stay as they came; the nodes say where things stand. */
-export interface EmbeddingsRequest {
+export interface EmbeddingsRequest extends GatewayWishes {
   readonly bytes: Buffer;
   readonly root: JsonNode;
   readonly model: string;
-  /** Models to fall back to, in the client's order. */
-  readonly fallbackModels: readonly string[];
-  readonly preferences: ProviderPreferences;
   readonly encoding: VectorEncoding;
   readonly wish: EmbeddingsWish;
   /** Bytes of all texts; a token id counts as the text that makes about one token. */
@@ -73,8 +69,7 @@ export function decodeEmbeddingsRequest(bytes: Buffer): EmbeddingsRequest {
     bytes,
     root,
     model,
-    fallbackModels: requireFallbackModels(body["models"]),
-    preferences: requirePreferences(body["provider"]),
+    ...readGatewayWishes(body["models"], body["provider"]),
     encoding: readEncoding(body["encoding_format"]),
     wish: {
       inputs,

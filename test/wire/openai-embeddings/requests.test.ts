@@ -10,7 +10,13 @@ import {
 const decode = (body: unknown) =>
   decodeEmbeddingsRequest(Buffer.from(typeof body === "string" ? body : JSON.stringify(body)));
 
-const TARGET: EmbeddingsTarget = { model: "up", isLast: false, renames: [] };
+const TARGET: EmbeddingsTarget = {
+  model: "up",
+  isLast: false,
+  renames: [],
+  knownFields: null,
+  refusedFields: new Set(),
+};
 
 function encode(body: string, target: Partial<EmbeddingsTarget> = {}): string {
   return encodeEmbeddingsRequest(decode(body), { ...TARGET, ...target }).toString();
@@ -171,6 +177,16 @@ describe("the body for the upstream", () => {
     );
     expect(encode('{"model":"a/m","dimensions":8,"input":"x","output_dimension":9}', { renames })).toBe(
       '{"model":"up","input":"x","output_dimension":9}',
+    );
+  });
+
+  test("has nothing that the vendor would refuse the request for and can do without", () => {
+    const sent = '{"user":"u","model":"a/m","input":"x","input_type":"search_query"}';
+    expect(encode(sent, { knownFields: new Set(["model", "user"]) })).toBe(
+      '{"user":"u","model":"up","input":"x"}',
+    );
+    expect(encode(sent, { refusedFields: new Set(["user"]) })).toBe(
+      '{"model":"up","input":"x","input_type":"search_query"}',
     );
   });
 

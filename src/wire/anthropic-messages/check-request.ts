@@ -1,0 +1,191 @@
+import { BOUNDS } from "../../base/bounds.ts";
+import { fail } from "../../base/errors.ts";
+import { type JsonKind, type JsonNode, memberOf, parseNode, stringOf } from "../json/scan.ts";
+import { refuseThread } from "./decode-request.ts";
+import { refuse } from "./refuse.ts";
+
+/**
+ * The checks on a scanned request. Lenient where real clients are: null stands for absent, unknown fields, blocks and
+ * tools pass.
+ * @throws GatewayError `invalid_request`, which names the field and the remedy; `invalid_model` for a malformed id.
+ */
+export function checkMessagesRequest(text: string, root: JsonNode): void {
+  if (root.kind !== "object") refuse("body", "must be a JSON object");
+  const thread = memberOf(root, "thread");
+  if (thread !== undefined) refuseThread(parseNode(text, thread));
+  checkModel(memberOf(root, "model"));
+  checkMessages(text, memberOf(root, "messages"));
+  for (const { key, value } of root.members ?? []) {
+    if (value.kind !== "null") CHECKS[key]?.(text, value);
+  }
+}
+
+type Check = (text: string, node: JsonNode) => void;
+
+const range =
+  (field: string, low: number, high: number): Check =>
+  (text, node) => {
+    const value = readNumber(text, node);
+    if (value === null || value < low || value > high)
+      refuse(field, `must be a number from ${low} to ${high}`);
+  };
+const wholeNumber =
+  (field: string, least: number): Check =>
+  (text, node) => {
+    const value = readNumber(text, node);
+    if (value === null || !Number.isInteger(value) || value < least) {
+      refuse(field, `must be a whole number of at least ${least}`);
+    }
+  };
+const kind =
+  (field: string, wanted: JsonKind, inWords: string): Check =>
+  (_text, node) =>
+    checkKind(field, node, wanted, inWords);
+
+/** What each optional field must be. Null stands for absent and is not looked at. */
+const CHECKS: Readonly<Record<string, Check>> = {
+  max_tokens: wholeNumber("max_tokens", 1),
+  temperature: range("temperature", 0, 1),
+  top_p: range("top_p", 0, 1),
+  top_k: wholeNumber("top_k", 0),
+  stream: kind("stream", "boolean", "true or false"),
+  metadata: (_text, node) => {
+    checkKind("metadata", node, "object", "an object");
+    checkKind("metadata.user_id", memberOf(node, "user_id"), "string", "a string");
+  },
+  system: checkSystem,
+  stop_sequences: (_text, node) => {
+    if (!node.items?.every((item) => item.kind === "string"))
+      refuse("stop_sequences", "must be an array of strings");
+  },
+  tools: checkTools,
+  tool_choice: checkToolChoice,
+  thinking: checkThinking,
+};
+
+function readNumber(text: string, node: JsonNode): number | null {
+  return node.kind === "number" ? Number(text.slice(node.start, node.end)) : null;
+}
+
+function isAbsent(node: JsonNode | undefined): node is undefined {
+  return node === undefined || node.kind === "null";
+}
+
+function checkKind(field: string, node: JsonNode | undefined, wanted: JsonKind, inWords: string): void {
+  if (!isAbsent(node) && node.kind !== wanted) refuse(field, `must be ${inWords}`);
+}
+
+function checkModel(model: JsonNode | undefined): void {
+  if (model?.kind !== "string")
+    refuse("model", 'is required: a string such as "anthropic/claude-sonnet-4.5"');
+  if (model.end - model.start > BOUNDS.modelIdChars) {
+    fail("invalid_model", "model is too long to be a model id. GET /api/gateway/models lists them.");
+  }
+}
+
+const ROLES: ReadonlySet<string> = new Set(["user", "assistant", "system"]);
+
+function checkMessages(text: string, node: JsonNode | undefined): void {
+  const messages = node?.items;
+  if (!messages) refuse("messages", "is required: an array of messages");
+  if (messages.length === 0) refuse("messages", "must have at least one message");
+  if (messages.length > BOUNDS.messages) refuse("messages", `may have at most ${BOUNDS.messages} messages`);
+  for (let i = 0; i < messages.length; i++) {
+    const message = messages[i] as JsonNode;
+    if (message.kind !== "object") refuse(`messages[${i}]`, "must be an object with role and content");
+    if (!ROLES.has(stringOf(text, memberOf(message, "role")) ?? "")) {
+      refuse(`messages[${i}].role`, "must be user, assistant or system");
+    }
+    checkContent(text, memberOf(message, "content"), i);
+  }
+}
+
+function checkContent(text: string, content: JsonNode | undefined, i: number): void {
+  if (content?.kind === "string") return;
+  if (!content?.items)
+    refuse(`messages[${i}].content`, "is required: a string or an array of content blocks");
+  for (let j = 0; j < content.items.length; j++) {
+    const problem = findProblem(text, content.items[j] as JsonNode);
+    if (problem !== null) refuse(`messages[${i}].content[${j}]${problem[0]}`, problem[1]);
+  }
+}
+
+type Problem = readonly [field: string, problem: string];
+
+/** The field of a block that is wrong, and how; names are put together only then. */
+function findProblem(text: string, block: JsonNode): Problem | null {
+  const type = block.kind === "object" ? stringOf(text, memberOf(block, "type")) : undefined;
+  if (type === undefined) return ["", 'must be an object with a type, such as {"type": "text", "text": "…"}'];
+  if (type === "text" && memberOf(block, "text")?.kind !== "string") return [".text", "must be a string"];
+  if (type === "tool_use") return findCallProblem(block);
+  if (type === "tool_result") return findResultProblem(text, block);
+  if (type === "image" || type === "document") {
+    const source = memberOf(block, "source");
+    const isComplete = memberOf(source, "type")?.kind === "string";
+    return isComplete ? null : [".source", "must be an object with a type, such as base64 or url"];
+  }
+  return null;
+}
+
+function findCallProblem(block: JsonNode): Problem | null {
+  const id = memberOf(block, "id");
+  if (!isAbsent(id) && id.kind !== "string") return [".id", "must be a string"];
+  if (memberOf(block, "name")?.kind !== "string") return [".name", "must be a string"];
+  const input = memberOf(block, "input");
+  return isAbsent(input) || input.kind === "object" ? null : [".input", "must be an object"];
+}
+
+function findResultProblem(text: string, block: JsonNode): Problem | null {
+  const id = memberOf(block, "tool_use_id");
+  if (!isAbsent(id) && id.kind !== "string") return [".tool_use_id", "must be a string"];
+  const content = memberOf(block, "content");
+  if (isAbsent(content) || content.kind === "string") return null;
+  if (!content.items) return [".content", "must be a string or an array of content blocks"];
+  const at = content.items.findIndex((part) => stringOf(text, memberOf(part, "type")) === undefined);
+  return at < 0 ? null : [`.content[${at}]`, "must be an object with a type"];
+}
+
+function checkSystem(text: string, node: JsonNode): void {
+  if (node.kind === "string") return;
+  if (!node.items) refuse("system", "must be a string or an array of text blocks");
+  for (const [i, block] of node.items.entries()) {
+    const type = block.kind === "object" ? stringOf(text, memberOf(block, "type")) : undefined;
+    if (type === undefined) refuse(`system[${i}]`, 'must be an object such as {"type": "text", "text": "…"}');
+    if (type === "text" && memberOf(block, "text")?.kind !== "string") {
+      refuse(`system[${i}].text`, "must be a string");
+    }
+  }
+}
+
+function checkTools(text: string, node: JsonNode): void {
+  if (!node.items) refuse("tools", "must be an array of tools");
+  if (node.items.length > BOUNDS.tools) refuse("tools", `may have at most ${BOUNDS.tools} tools`);
+  for (const [i, tool] of node.items.entries()) checkTool(text, tool, `tools[${i}]`);
+}
+
+/** Tools with a type of their own are the vendor's, and their fields its business. */
+function checkTool(text: string, tool: JsonNode, field: string): void {
+  if (tool.kind !== "object") refuse(field, "must be an object with name and input_schema");
+  checkKind(`${field}.type`, memberOf(tool, "type"), "string", 'a string, "custom" for a tool of your own');
+  if ((stringOf(text, memberOf(tool, "type")) ?? "custom") !== "custom") return;
+  if (!stringOf(text, memberOf(tool, "name"))) refuse(`${field}.name`, "must be a string that is not empty");
+  checkKind(`${field}.description`, memberOf(tool, "description"), "string", "a string");
+  checkKind(`${field}.input_schema`, memberOf(tool, "input_schema"), "object", "a JSON Schema object");
+}
+
+function checkToolChoice(text: string, node: JsonNode): void {
+  const type = stringOf(text, memberOf(node, "type"));
+  if (type === undefined)
+    refuse("tool_choice", 'must be an object with a type: "auto", "any", "tool" or "none"');
+  if (type === "tool" && !stringOf(text, memberOf(node, "name"))) {
+    refuse("tool_choice.name", "must be the name of one of the tools");
+  }
+}
+
+function checkThinking(text: string, node: JsonNode): void {
+  if (stringOf(text, memberOf(node, "type")) === undefined) {
+    refuse("thinking", 'must be an object with a type: "enabled", "adaptive" or "disabled"');
+  }
+  const budget = memberOf(node, "budget_tokens");
+  if (!isAbsent(budget)) wholeNumber("thinking.budget_tokens", 1)(text, budget);
+}

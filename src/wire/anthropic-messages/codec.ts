@@ -1,0 +1,17 @@
+import type { ClientCodec, UpstreamCodec } from "../canonical/format.ts";
+import { decodeAnswer } from "./decode-answer.ts";
+import { decodeRequest } from "./decode-request.ts";
+import { encodeAnswer } from "./encode-answer.ts";
+import { encodeRequest } from "./encode-request.ts";
+import { createReader } from "./read-stream.ts";
+import { createWriter } from "./write-stream.ts";
+
+/** The Messages API, to clients and to upstreams. */
+export const anthropicMessages: UpstreamCodec & ClientCodec = {
+  decodeRequest,
+  encodeRequest,
+  decodeAnswer,
+  encodeAnswer,
+  createReader,
+  createWriter,
+};

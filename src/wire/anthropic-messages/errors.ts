@@ -1,0 +1,69 @@
+import { ERROR_STATUS, type ErrorCode } from "../../base/errors.ts";
+import { asFields } from "../json/fields.ts";
+
+/** What went wrong, as this API's renderer takes it; see `Failure` of base/errors. */
+export interface MessagesFailure {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly metadata?: Readonly<Record<string, unknown>>;
+}
+
+/** The API's own word for each error. */
+const TYPES: Readonly<Record<ErrorCode, string>> = {
+  invalid_request: "invalid_request_error",
+  invalid_model: "invalid_request_error",
+  context_length_exceeded: "invalid_request_error",
+  authentication: "authentication_error",
+  insufficient_credits: "billing_error",
+  model_not_allowed: "permission_error",
+  permission_denied: "permission_error",
+  not_found: "not_found_error",
+  method_not_allowed: "invalid_request_error",
+  payload_too_large: "request_too_large",
+  unsupported_media_type: "invalid_request_error",
+  rate_limit_exceeded: "rate_limit_error",
+  internal: "api_error",
+  upstream_error: "api_error",
+  unavailable: "overloaded_error",
+};
+
+/** The API's word for one of our codes; `api_error` for any other. */
+export function nameErrorType(code: string): string {
+  return Object.hasOwn(TYPES, code) ? TYPES[code as ErrorCode] : "api_error";
+}
+
+/**
+ * An error's body as clients of this API read it (docs/contract.md, "When things go wrong"). What the SDK acts on,
+ * `error_code` and what belongs to it, stands in `error.details`, all other facts in `error.metadata`.
+ */
+export function encodeMessagesError(failure: MessagesFailure, requestId: string): Record<string, unknown> {
+  const { code, metadata } = failure;
+  const details = metadata?.["error_code"] === undefined ? null : readDetails(metadata);
+  return {
+    type: "error",
+    error: {
+      type: nameErrorType(code),
+      message: code === "context_length_exceeded" ? describeOverflow(failure) : failure.message,
+      code: ERROR_STATUS[code],
+      ...(details === null ? {} : { details }),
+      ...(metadata === undefined ? {} : { metadata }),
+    },
+    error_type: code,
+    request_id: requestId,
+  };
+}
+
+function readDetails({ error_code, unsupported }: Readonly<Record<string, unknown>>) {
+  return { error_code, ...(unsupported === undefined ? {} : { unsupported }) };
+}
+
+/** The words by which this API's clients know that it is time to shorten the conversation. */
+function describeOverflow({ message, metadata }: MessagesFailure): string {
+  const { limit, requested } = asFields(metadata) ?? {};
+  if (typeof limit !== "number") return message.includes(TOO_LONG) ? message : `${TOO_LONG}: ${message}`;
+  // Where nobody counted, it is at least one token more than fits.
+  const tokens = typeof requested === "number" ? requested : limit + 1;
+  return `${TOO_LONG}: ${tokens} tokens > ${limit} maximum`;
+}
+
+const TOO_LONG = "prompt is too long";

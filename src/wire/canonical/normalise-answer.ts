@@ -1,0 +1,120 @@
+import type { AnswerEvent, Finish } from "./answer.ts";
+import type { Part, ToolCallPart } from "./parts.ts";
+import type { RelayIdentity } from "./relay.ts";
+
+/** What `createNormaliser` needs of the generation. */
+export type CallIds = Pick<RelayIdentity, "originalIds" | "makeCallId">;
+
+/**
+ * Sets a vendor's events right, whichever format they came in (docs/contract.md, "Chat completions"): every tool call
+ * has an id, the client's own where it was mapped, and arguments; one that comes twice is dropped; a choice with calls
+ * finishes for them; and it finishes once, all its parts ended.
+ */
+export interface AnswerNormaliser {
+  step(event: AnswerEvent): AnswerEvent[];
+  /** Choices that have begun, by index, with their finish once it has come. */
+  readonly finishes: ReadonlyMap<number, Finish | null>;
+}
+
+interface OpenPart {
+  /** Its place as the client knows it; null where it was dropped. */
+  readonly at: number | null;
+  readonly lacksArguments: boolean;
+}
+
+interface ChoiceState {
+  nextAt: number;
+  /** By the vendor's place. */
+  readonly open: Map<number, OpenPart>;
+  readonly callIds: Set<string>;
+  calls: number;
+}
+
+/** A normaliser at the beginning of an answer. */
+export function createNormaliser(ids: CallIds): AnswerNormaliser {
+  const choices = new Map<number, ChoiceState>();
+  const finishes = new Map<number, Finish | null>();
+  return {
+    finishes,
+    step(event) {
+      if (!("choice" in event)) return [event];
+      const index = event.choice;
+      if (finishes.get(index)) return [];
+      let choice = choices.get(index);
+      if (choice === undefined) {
+        choice = { nextAt: 0, open: new Map(), callIds: new Set(), calls: 0 };
+        choices.set(index, choice);
+        finishes.set(index, null);
+      }
+      const out = stepChoice(choice, event, ids);
+      for (const made of out) if (made.kind === "finish") finishes.set(index, made.finish);
+      return out;
+    },
+  };
+}
+
+type ChoiceEvent = Extract<AnswerEvent, { readonly choice: number }>;
+
+function stepChoice(choice: ChoiceState, event: ChoiceEvent, ids: CallIds): AnswerEvent[] {
+  switch (event.kind) {
+    case "part-start":
+      return startPart(choice, event.choice, event.at, event.part, ids);
+    case "part-delta": {
+      const open = choice.open.get(event.at);
+      if (open === undefined || open.at === null) return [];
+      if (event.delta.kind === "arguments" && event.delta.text !== "") {
+        choice.open.set(event.at, { ...open, lacksArguments: false });
+      }
+      return [{ ...event, at: open.at }];
+    }
+    case "part-end":
+      return endPart(choice, event.choice, event.at);
+    case "logprobs":
+      return [event];
+    case "finish": {
+      const ends = [...choice.open.keys()].flatMap((at) => endPart(choice, event.choice, at));
+      return [...ends, { ...event, finish: settleFinish(event.finish, choice.calls > 0) }];
+    }
+  }
+}
+
+function startPart(choice: ChoiceState, index: number, at: number, part: Part, ids: CallIds): AnswerEvent[] {
+  const ends = endPart(choice, index, at);
+  if (part.kind === "tool-call" && part.id !== "" && choice.callIds.has(part.id)) {
+    choice.open.set(at, { at: null, lacksArguments: false });
+    return ends;
+  }
+  const isFunction = part.kind === "tool-call" && part.tool === "function";
+  const out = { at: choice.nextAt++, lacksArguments: isFunction && part.arguments === "" };
+  choice.open.set(at, out);
+  const started = part.kind === "tool-call" ? nameCall(choice, part, ids) : part;
+  return [...ends, { kind: "part-start", choice: index, at: out.at, part: started }];
+}
+
+function nameCall(
+  choice: ChoiceState,
+  call: ToolCallPart,
+  { originalIds, makeCallId }: CallIds,
+): ToolCallPart {
+  choice.calls++;
+  if (call.id === "") return { ...call, id: makeCallId() };
+  choice.callIds.add(call.id);
+  const original = originalIds?.get(call.id);
+  return original === undefined ? call : { ...call, id: original };
+}
+
+function endPart(choice: ChoiceState, index: number, at: number): AnswerEvent[] {
+  const open = choice.open.get(at);
+  if (open === undefined) return [];
+  choice.open.delete(at);
+  if (open.at === null) return [];
+  const end: AnswerEvent = { kind: "part-end", choice: index, at: open.at };
+  if (!open.lacksArguments) return [end];
+  return [{ kind: "part-delta", choice: index, at: open.at, delta: { kind: "arguments", text: "{}" } }, end];
+}
+
+/** `tool-calls` whenever there are calls, whatever the vendor said, unless they may be incomplete. */
+function settleFinish(finish: Finish, hasCalls: boolean): Finish {
+  const isOver = finish.reason === "stop" || finish.reason === "stop-sequence";
+  return hasCalls && isOver ? { ...finish, reason: "tool-calls" } : finish;
+}

@@ -1,0 +1,227 @@
+import { BOUNDS } from "../../base/bounds.ts";
+import type { TokenUsage } from "../conversation/usage.ts";
+import { brokenAnswer, type VendorError } from "../conversation/vendor-error.ts";
+import type { AnswerEvent, Finish, PartDelta } from "./answer.ts";
+import { createTurnWatcher } from "./called-turn.ts";
+import { collectAnswer, replayAnswer } from "./collect-answer.ts";
+import { FINISH_WORDS } from "./finish-words.ts";
+import type { AnswerDecoding, AnswerReader, AnswerWriter, AskedFor, ClientCodec } from "./format.ts";
+import { createNormaliser } from "./normalise-answer.ts";
+import type { Part } from "./parts.ts";
+import type { AnswerRelay, RelayFinish, RelayIdentity, RelayVerdict, WholeAnswer } from "./relay.ts";
+
+/**
+ * Joins a vendor's stream in one format with a client's in another. `maxBufferedBytes` bounds what the answer may
+ * bring: writers keep it, as some formats repeat all of it at the end.
+ */
+export function createTranslation(
+  reader: AnswerReader,
+  writer: AnswerWriter,
+  identity: RelayIdentity,
+  maxBufferedBytes: number = BOUNDS.answerBytes,
+): AnswerRelay {
+  const normaliser = createNormaliser(identity);
+  const count = createCounter();
+  const watchTurn = createTurnWatcher(identity.onTurn);
+  let usage: TokenUsage | null = null;
+  let error: VendorError | null = null;
+  let hasEnded = false;
+  /** What the client gets for what the reader had held back when the stream broke off. */
+  let heldBack = "";
+
+  const take = (event: AnswerEvent): string => {
+    if (error !== null) return "";
+    if (event.kind === "error") {
+      error = event.error;
+      return "";
+    }
+    if (event.kind === "usage") usage = event.usage;
+    let out = "";
+    for (const normal of normaliser.step(event)) {
+      count.step(normal);
+      watchTurn(normal);
+      out += writer.step(normal);
+    }
+    if (count.bytes + count.hiddenBytes > maxBufferedBytes)
+      error = brokenAnswer(`an answer of over ${maxBufferedBytes} bytes`);
+    return out;
+  };
+
+  const takeAll = (read: () => readonly AnswerEvent[]): string => {
+    let out = "";
+    try {
+      for (const event of read()) out += take(event);
+    } catch {
+      // Whatever a vendor sends must end in an error event, never in a client that hangs.
+      error ??= brokenAnswer("an event of the stream cannot be read");
+    }
+    return out;
+  };
+
+  /** A stream that broke off may have come whole all the same; only then is what was held back worth reading. */
+  const settle = (): void => {
+    if (hasEnded || reader.isDone || error !== null) return;
+    hasEnded = true;
+    heldBack = takeAll(() => reader.end().filter((event) => event.kind !== "error"));
+  };
+
+  return {
+    step: (piece) => (error !== null || hasEnded || reader.isDone ? "" : takeAll(() => reader.step(piece))),
+    end() {
+      if (error !== null || hasEnded) return "";
+      hasEnded = true;
+      return takeAll(() => reader.end());
+    },
+    get sawToken() {
+      return count.sawToken;
+    },
+    get isDone() {
+      return reader.isDone;
+    },
+    get isFinished() {
+      return isFinished(normaliser.finishes);
+    },
+    get error() {
+      return error;
+    },
+    get usage() {
+      return usage;
+    },
+    get producedBytes() {
+      return count.bytes;
+    },
+    judge() {
+      settle();
+      return error !== null ? "failed" : judge(normaliser.finishes, count.sawToken, usage);
+    },
+    finish: () => firstFinish(normaliser.finishes),
+    encodeEnd: (end) => heldBack + writer.end(end),
+    encodeError: (failure) => heldBack + writer.fail(failure),
+  };
+}
+
+function isFinished(finishes: ReadonlyMap<number, Finish | null>): boolean {
+  return finishes.size > 0 && [...finishes.values()].every((finish) => finish !== null);
+}
+
+function judge(
+  finishes: ReadonlyMap<number, Finish | null>,
+  sawToken: boolean,
+  usage: TokenUsage | null,
+): RelayVerdict {
+  if (!isFinished(finishes)) return sawToken ? "unfinished" : "empty";
+  return saysNothing([...finishes.values()], sawToken, usage) ? "empty" : "complete";
+}
+
+/** A plain stop without a word, and without tokens that would account for it. */
+function saysNothing(
+  finishes: readonly (Finish | null)[],
+  sawToken: boolean,
+  usage: TokenUsage | null,
+): boolean {
+  if (sawToken || usage?.completionTokens) return false;
+  return finishes.every((finish) => finish !== null && FINISH_WORDS[finish.reason] === "stop");
+}
+
+function firstFinish(finishes: ReadonlyMap<number, Finish | null>): RelayFinish | null {
+  const first = finishes.get(0) ?? [...finishes.values()][0] ?? null;
+  return first === null ? null : { client: FINISH_WORDS[first.reason], native: first.native };
+}
+
+/**
+ * The same for an answer that was not streamed: set right in the same way, and ready for the client but for its price.
+ * An answer without a word is an error, as it is in a stream.
+ */
+export function createWholeTranslation(
+  decoding: AnswerDecoding,
+  codec: Pick<ClientCodec, "encodeAnswer">,
+  identity: RelayIdentity,
+  asked: AskedFor,
+): WholeAnswer {
+  if (decoding.kind === "error") return decoding;
+  try {
+    const normaliser = createNormaliser(identity);
+    const count = createCounter();
+    const events = [...replayAnswer(decoding.answer)].flatMap((event) => normaliser.step(event));
+    events.forEach(count.step);
+    events.forEach(createTurnWatcher(identity.onTurn));
+    const answer = collectAnswer(events);
+    const finish = firstFinish(normaliser.finishes);
+    if (finish === null) return failed("the upstream's answer has no choices");
+    if (saysNothing([...normaliser.finishes.values()], count.sawToken, answer.usage)) {
+      return failed("the upstream answered with nothing");
+    }
+    return {
+      kind: "answer",
+      usage: answer.usage,
+      producedBytes: count.bytes,
+      finish,
+      encode: (end) => JSON.stringify(codec.encodeAnswer(answer, identity, end, asked)),
+    };
+  } catch {
+    return failed("the upstream's answer cannot be read");
+  }
+}
+
+function failed(message: string): WholeAnswer {
+  return { kind: "error", error: brokenAnswer(message) };
+}
+
+interface Counter {
+  /** Of text. */
+  readonly bytes: number;
+  /** Of media, proofs and what only one format has: nothing that is read, but held all the same. */
+  readonly hiddenBytes: number;
+  /** Whether anything was said that a person or agent would read. */
+  readonly sawToken: boolean;
+  step(event: AnswerEvent): void;
+}
+
+/** Counts what an answer says. */
+function createCounter(): Counter {
+  let bytes = 0;
+  let hiddenBytes = 0;
+  let sawToken = false;
+  return {
+    get hiddenBytes() {
+      return hiddenBytes;
+    },
+    get bytes() {
+      return bytes;
+    },
+    get sawToken() {
+      return sawToken;
+    },
+    step(event) {
+      if (event.kind === "part-start") {
+        bytes += sizeOfPart(event.part);
+        hiddenBytes += hiddenSizeOf(event.part);
+        sawToken ||= saysOf(event.part);
+      } else if (event.kind === "part-delta") {
+        const size = sizeOfDelta(event.delta);
+        bytes += size;
+        hiddenBytes += "value" in event.delta ? event.delta.value.length : 0;
+        sawToken ||= size > 0;
+      }
+    },
+  };
+}
+
+function sizeOfPart(part: Part): number {
+  if ("text" in part) return Buffer.byteLength(part.text);
+  return part.kind === "tool-call" ? Buffer.byteLength(part.name) + Buffer.byteLength(part.arguments) : 0;
+}
+
+function hiddenSizeOf(part: Part): number {
+  if (part.kind === "native") return JSON.stringify(part.value).length;
+  if (part.kind === "reasoning") return (part.signature ?? "").length + (part.encrypted ?? "").length;
+  return "source" in part && part.source.kind === "base64" ? part.source.data.length : 0;
+}
+
+function saysOf(part: Part): boolean {
+  return "text" in part ? part.text !== "" : true;
+}
+
+function sizeOfDelta(delta: PartDelta): number {
+  return "text" in delta ? Buffer.byteLength(delta.text) : 0;
+}

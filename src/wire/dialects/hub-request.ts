@@ -1,0 +1,125 @@
+import type { AnswerEvent } from "../canonical/answer.ts";
+import { restoreTurns } from "../canonical/called-turn.ts";
+import { collectAnswer, replayAnswer } from "../canonical/collect-answer.ts";
+import { createToolRestorer, type FlatRequest, flattenTools } from "../canonical/flatten-tools.ts";
+import type { AnswerDecoding, AnswerReader, AskedFor, ClientCodec, Warning } from "../canonical/format.ts";
+import { limitExtras } from "../canonical/limit-extras.ts";
+import { nameToolResults } from "../canonical/name-tool-results.ts";
+import type { FormatName } from "../canonical/parts.ts";
+import { repairConversation } from "../canonical/repair-conversation.ts";
+import type { ConversationRequest } from "../canonical/request.ts";
+import { stripReasoning } from "../canonical/strip-reasoning.ts";
+import { createTranslation, createWholeTranslation } from "../canonical/translate-relay.ts";
+import { brokenAnswer } from "../conversation/vendor-error.ts";
+import { asFields, type Fields } from "../json/fields.ts";
+import { applyProvider } from "./apply-provider.ts";
+import type { EncodedForUpstream, InferenceRequest, UpstreamTarget } from "./inference-request.ts";
+import { UPSTREAM_CODECS } from "./upstream-codecs.ts";
+
+/** A request on its way through the hub, in whichever format it came and goes out. */
+export type HubRequest = Pick<InferenceRequest, "encode" | "openRelay" | "readAnswer">;
+
+type RenamedTools = FlatRequest["renamed"];
+
+/**
+ * A request that a client's format has decoded, or decodes when it is first needed. It is encoded for a target before
+ * that target's answer is read: the way back depends on it.
+ */
+export function createHubRequest(
+  client: ClientCodec,
+  decode: () => ConversationRequest,
+  facts: Omit<AskedFor, "request">,
+): HubRequest {
+  let decoded: ConversationRequest | null = null;
+  const conversation = (): ConversationRequest => (decoded ??= decode());
+  const asked = (): AskedFor => ({ ...facts, request: conversation() });
+  let renamed: RenamedTools = new Map();
+  return {
+    encode(target) {
+      const { encoded, tools } = encodeConversation(conversation(), target);
+      renamed = tools;
+      return encoded;
+    },
+    openRelay(format, identity) {
+      const reader = restoreTools(UPSTREAM_CODECS[format].createReader(), renamed);
+      return createTranslation(reader, client.createWriter(identity, asked()), identity);
+    },
+    readAnswer(format, body, identity) {
+      const decoding = restoreAnswer(decodeAnswer(format, body), renamed);
+      return createWholeTranslation(decoding, client, identity, asked());
+    },
+  };
+}
+
+/** Restore what the client dropped, repair the calls, make it fit the target, encode it. */
+function encodeConversation(
+  conversation: ConversationRequest,
+  target: UpstreamTarget,
+): { readonly encoded: EncodedForUpstream; readonly tools: RenamedTools } {
+  const restored = restoreTurns(conversation, target.recallTurn);
+  const { request: repaired, repair } = repairConversation(restored, target.toolCalls);
+  const fitted = fitProvider(repaired, target);
+  const flat = flattenTools(nameToolResults(fitted.request), target.format);
+  const { body, warnings } = UPSTREAM_CODECS[target.format].encodeRequest(flat.request, target.model);
+  return {
+    tools: flat.renamed,
+    encoded: {
+      body: Buffer.from(JSON.stringify(applyProvider(body, target))),
+      repair,
+      carriesReasoning: carriesReasoning(flat.request),
+      warnings: [...fitted.warnings, ...flat.warnings, ...warnings],
+    },
+  };
+}
+
+/** Takes away what the provider, not its format, would refuse. */
+function fitProvider(
+  request: ConversationRequest,
+  { knownFields, withReasoning }: UpstreamTarget,
+): { readonly request: ConversationRequest; readonly warnings: readonly Warning[] } {
+  const plain = withReasoning && knownFields === null ? request : stripReasoning(request);
+  return knownFields === null ? { request: plain, warnings: [] } : limitExtras(plain, knownFields);
+}
+
+function carriesReasoning({ messages }: ConversationRequest): boolean {
+  return messages.some(({ parts }) =>
+    parts.some((part) => part.kind === "reasoning" || ("signature" in part && part.signature !== undefined)),
+  );
+}
+
+function decodeAnswer(format: FormatName, body: string): AnswerDecoding {
+  const fields = parse(body);
+  if (fields === null) return { kind: "error", error: brokenAnswer("the upstream's answer is not JSON") };
+  try {
+    return UPSTREAM_CODECS[format].decodeAnswer(fields);
+  } catch {
+    return { kind: "error", error: brokenAnswer("the upstream's answer cannot be read") };
+  }
+}
+
+function parse(text: string): Fields | null {
+  try {
+    return asFields(JSON.parse(text));
+  } catch {
+    return null;
+  }
+}
+
+function restoreAnswer(decoding: AnswerDecoding, renamed: RenamedTools): AnswerDecoding {
+  if (decoding.kind === "error" || renamed.size === 0) return decoding;
+  const restore = createToolRestorer(renamed);
+  return { kind: "answer", answer: collectAnswer([...replayAnswer(decoding.answer)].flatMap(restore)) };
+}
+
+function restoreTools(reader: AnswerReader, renamed: RenamedTools): AnswerReader {
+  if (renamed.size === 0) return reader;
+  const restore = createToolRestorer(renamed);
+  const all = (events: readonly AnswerEvent[]): AnswerEvent[] => events.flatMap(restore);
+  return {
+    step: (piece) => all(reader.step(piece)),
+    end: () => all(reader.end()),
+    get isDone() {
+      return reader.isDone;
+    },
+  };
+}

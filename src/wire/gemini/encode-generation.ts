@@ -1,0 +1,62 @@
+import { fail } from "../../base/errors.ts";
+import type { ConversationRequest, OutputFormat } from "../canonical/request.ts";
+import type { Fields } from "../json/fields.ts";
+import { lowerSchema } from "../json-schema/lower-schema.ts";
+import { encodeThinking } from "./encode-thinking.ts";
+import { type Encoding, warn } from "./encoding.ts";
+
+const MAX_STOPS = 5;
+/** Seeds are signed and of 32 bits. */
+const SEEDS = 2 ** 31;
+
+/** `generationConfig`; empty where the client said nothing. */
+export function encodeGeneration(request: ConversationRequest, encoding: Encoding): Record<string, unknown> {
+  const { logprobs, n, seed } = request;
+  const said: Fields = {
+    maxOutputTokens: request.maxTokens,
+    temperature: request.temperature,
+    topP: request.topP,
+    topK: request.topK,
+    stopSequences: encodeStops(request.stop),
+    candidateCount: n === 1 ? null : n,
+    seed: seed === null ? null : Math.abs(seed) % SEEDS,
+    presencePenalty: request.presencePenalty,
+    frequencyPenalty: request.frequencyPenalty,
+    responseLogprobs: logprobs === null ? null : true,
+    // 0 is no number of alternatives to Gemini.
+    logprobs: logprobs?.top || null,
+    thinkingConfig: encodeThinking(request.reasoning, encoding),
+    ...encodeOutput(request.outputFormat, encoding),
+  };
+  return Object.fromEntries(Object.entries(said).filter(([, value]) => value !== null));
+}
+
+function encodeStops(stop: readonly string[]): readonly string[] | null {
+  const stops = stop.filter((sequence) => sequence !== "");
+  if (stops.length <= MAX_STOPS) return stops.length > 0 ? stops : null;
+  fail("invalid_request", `stop: Gemini takes at most ${MAX_STOPS} stop sequences; send fewer.`, {
+    metadata: { field: "stop" },
+  });
+}
+
+/** `responseJsonSchema` and not `responseSchema`, for the reasons of `parametersJsonSchema`. */
+function encodeOutput(format: OutputFormat | null, encoding: Encoding): Fields {
+  switch (format?.kind) {
+    case "json":
+      return { responseMimeType: "application/json" };
+    case "json-schema": {
+      const { schema, loosened } = lowerSchema(
+        format.schema,
+        "gemini-output",
+        "response_format.json_schema.schema",
+      );
+      encoding.warnings.push(...loosened);
+      return { responseMimeType: "application/json", responseJsonSchema: schema };
+    }
+    case "native":
+      warn(encoding, "response_format", "The provider has no such format; the answer is plain text.");
+      return {};
+    default:
+      return {};
+  }
+}

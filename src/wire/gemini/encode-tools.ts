@@ -1,0 +1,93 @@
+import type { CustomTool, FunctionTool, Tool, ToolChoice } from "../canonical/request.ts";
+import { asFields, type Fields } from "../json/fields.ts";
+import { lowerSchema } from "../json-schema/lower-schema.ts";
+import { type Encoding, warn } from "./encoding.ts";
+import { encodeFunctionName } from "./function-name.ts";
+
+/** `tools` and `toolConfig`, as far as there are any. */
+export function encodeTools(tools: readonly Tool[], choice: ToolChoice | null, encoding: Encoding): Fields {
+  const offered = choice?.kind === "allowed" && !choice.required ? pickAllowed(tools, choice.names) : tools;
+  const declarations: Fields[] = [];
+  const own: Fields[] = [];
+  for (const tool of offered) {
+    const field = `tools[${tools.indexOf(tool)}]`;
+    if (tool.kind === "function") declarations.push(encodeFunction(tool, field, encoding));
+    else if (tool.kind === "custom") declarations.push(encodeCustom(tool, field, encoding));
+    else if (tool.format === "gemini") own.push(tool.value);
+    else warn(encoding, field, `The provider has no ${tool.type}; it is left out.`);
+  }
+  const encoded = [...(declarations.length > 0 ? [{ functionDeclarations: declarations }] : []), ...own];
+  if (encoded.length === 0) return {};
+  const config = declarations.length > 0 && choice !== null ? encodeChoice(choice, tools, encoding) : null;
+  return {
+    tools: encoded,
+    ...(config === null ? {} : { toolConfig: { functionCallingConfig: config } }),
+  };
+}
+
+/** Names may be allowed only where a call is demanded, so tools that may not be called are not offered at all. */
+function pickAllowed(tools: readonly Tool[], names: readonly string[]): Tool[] {
+  return tools.filter((tool) => tool.kind === "native" || names.includes(tool.name));
+}
+
+/**
+ * `parametersJsonSchema` and not `parameters`: both AI Studio (v1beta) and Vertex (v1) document it for standard JSON
+ * Schema, and `parameters`, a subset of OpenAPI 3.0, refuses what tools really send: types in lists, `anyOf` beside
+ * anything, references. What Gemini does not list as supported is lowered all the same.
+ */
+function encodeFunction(tool: FunctionTool, field: string, encoding: Encoding): Fields {
+  const { description, parameters } = tool;
+  return {
+    name: encodeFunctionName(tool, `${field}.name`),
+    ...(description === null ? {} : { description }),
+    ...(parameters === null ? {} : encodeParameters(parameters, `${field}.parameters`, encoding)),
+  };
+}
+
+/** A function that takes nothing is declared without a schema: Gemini has refused objects without properties. */
+function encodeParameters(parameters: Fields, field: string, encoding: Encoding): Fields {
+  const { schema, loosened } = lowerSchema(parameters, "gemini", field);
+  encoding.warnings.push(...loosened);
+  const hasProperties = Object.keys(asFields(schema["properties"]) ?? {}).length > 0;
+  return hasProperties || asFields(schema["additionalProperties"]) !== null
+    ? { parametersJsonSchema: schema }
+    : {};
+}
+
+function encodeCustom(tool: CustomTool, field: string, encoding: Encoding): Fields {
+  warn(
+    encoding,
+    field,
+    "The provider has no tools that take free text; it is offered as a function of one text, `input`.",
+  );
+  return {
+    name: encodeFunctionName(tool, `${field}.name`),
+    ...(tool.description === null ? {} : { description: tool.description }),
+    parametersJsonSchema: { type: "object", properties: { input: { type: "string" } }, required: ["input"] },
+  };
+}
+
+function encodeChoice(choice: ToolChoice, tools: readonly Tool[], encoding: Encoding): Fields | null {
+  const spell = (name: string) => {
+    const tool = tools.find((each) => each.kind !== "native" && each.name === name);
+    return encodeFunctionName(tool !== undefined && tool.kind !== "native" ? tool : { name }, "tool_choice");
+  };
+  switch (choice.kind) {
+    case "auto":
+      return { mode: "AUTO" };
+    case "none":
+      return { mode: "NONE" };
+    case "required":
+      return { mode: "ANY" };
+    case "tool":
+      return { mode: "ANY", allowedFunctionNames: [spell(choice.name)] };
+    case "allowed":
+      return choice.required
+        ? { mode: "ANY", allowedFunctionNames: choice.names.map(spell) }
+        : { mode: "AUTO" };
+    case "native":
+      if (choice.format === "gemini") return asFields(choice.value);
+      warn(encoding, "tool_choice", "The provider has no such choice; the model chooses.");
+      return null;
+  }
+}

@@ -1,0 +1,41 @@
+import type { Finish, FinishReason } from "../canonical/answer.ts";
+
+const KNOWN: Readonly<Record<string, FinishReason>> = {
+  STOP: "stop",
+  MAX_TOKENS: "length",
+  SAFETY: "content-filter",
+  RECITATION: "content-filter",
+  LANGUAGE: "content-filter",
+  BLOCKLIST: "content-filter",
+  PROHIBITED_CONTENT: "content-filter",
+  SPII: "content-filter",
+  MODEL_ARMOR: "content-filter",
+  IMAGE_SAFETY: "content-filter",
+  IMAGE_PROHIBITED_CONTENT: "content-filter",
+  IMAGE_RECITATION: "content-filter",
+};
+
+/** The model wrote what nobody can use: the generation failed. */
+const FAILED = new Set([
+  "MALFORMED_FUNCTION_CALL",
+  "MALFORMED_RESPONSE",
+  "MISSING_THOUGHT_SIGNATURE",
+  "TOO_MANY_TOOL_CALLS",
+  "UNEXPECTED_TOOL_CALL",
+]);
+
+/** Whether a finish reason means that the generation failed. */
+export function isFailedFinish(native: string): boolean {
+  return FAILED.has(native);
+}
+
+/** A finish reason of Gemini's: `tool-calls` where there were calls, `stop` for words that nobody knows. */
+export function readFinish(native: string, hasCalls: boolean): Finish {
+  const known = KNOWN[native] ?? "stop";
+  return { reason: known === "stop" && hasCalls ? "tool-calls" : known, native, stopSequence: null };
+}
+
+/** A prompt that was blocked, for whichever reason. */
+export function readBlock(native: string): Finish {
+  return { reason: "content-filter", native, stopSequence: null };
+}

@@ -1,0 +1,23 @@
+import { asFields, type Fields } from "../json/fields.ts";
+
+/** `logprobsResult` as OpenAI spells it; null where there is none. */
+export function readLogprobs(result: unknown): Fields | null {
+  const fields = asFields(result);
+  const chosen = fields?.["chosenCandidates"];
+  if (!Array.isArray(chosen)) return null;
+  const top = Array.isArray(fields?.["topCandidates"]) ? fields["topCandidates"] : [];
+  const content = chosen.map((token, at) => {
+    const alternatives = asFields(top[at])?.["candidates"];
+    return {
+      ...readToken(token),
+      top_logprobs: Array.isArray(alternatives) ? alternatives.map(readToken) : [],
+    };
+  });
+  return { content };
+}
+
+function readToken(value: unknown): Fields {
+  const fields = asFields(value) ?? {};
+  const token = typeof fields["token"] === "string" ? fields["token"] : "";
+  return { token, logprob: fields["logProbability"] ?? 0, bytes: [...Buffer.from(token)] };
+}

@@ -1,0 +1,110 @@
+import type { AnswerEvent, Finish } from "../canonical/answer.ts";
+import type { MediaPart, Part } from "../canonical/parts.ts";
+import { brokenAnswer } from "../conversation/vendor-error.ts";
+import { asFields, type Fields } from "../json/fields.ts";
+import { readCitations } from "./citations.ts";
+import { isFailedFinish, readBlock, readFinish } from "./finish-reason.ts";
+import { readLogprobs } from "./logprobs.ts";
+import { createPartWriter, type PartWriter } from "./write-parts.ts";
+
+/** Reads one candidate, whole or piece by piece. */
+export interface CandidateReader {
+  step(candidate: Fields): AnswerEvent[];
+  /** The prompt was blocked, so there is no candidate. */
+  block(reason: string): void;
+  /** All has come. The finish waits until here, because Gemini has repeated it in each chunk. */
+  end(): AnswerEvent[];
+  readonly isFinished: boolean;
+}
+
+export function createCandidateReader(choice: number): CandidateReader {
+  const parts = createPartWriter(choice);
+  /** All of its text, because sources are told by their place in it. */
+  const texts: string[] = [];
+  let sources: Fields = {};
+  let finish: { readonly native: string; readonly message: string } | null = null;
+  let blocked: Finish | null = null;
+
+  const endEvents = (): AnswerEvent[] => {
+    if (blocked !== null) return [{ kind: "finish", choice, finish: blocked }];
+    if (finish === null) return [];
+    const { native, message } = finish;
+    if (!isFailedFinish(native)) {
+      return [{ kind: "finish", choice, finish: readFinish(native, parts.hasCalls) }];
+    }
+    const why = message === "" ? "" : `: ${message}`;
+    return [{ kind: "error", error: brokenAnswer(`the upstream ended the answer with ${native}${why}`) }];
+  };
+
+  return {
+    step(candidate) {
+      for (const part of listFields(asFields(candidate["content"])?.["parts"])) {
+        readPart(part, parts);
+        if (typeof part["text"] === "string" && part["thought"] !== true) texts.push(part["text"]);
+      }
+      sources = { ...sources, ...pickSources(candidate) };
+      finish = readReason(candidate) ?? finish;
+      const value = readLogprobs(candidate["logprobsResult"]);
+      const events = parts.takeEvents();
+      return value === null ? events : [...events, { kind: "logprobs", choice, value }];
+    },
+    block(reason) {
+      blocked = readBlock(reason);
+    },
+    end() {
+      parts.addCitations(readCitations(sources, texts.join("")));
+      parts.close();
+      return [...parts.takeEvents(), ...endEvents()];
+    },
+    get isFinished() {
+      return finish !== null || blocked !== null;
+    },
+  };
+}
+
+function readPart(part: Fields, parts: PartWriter): void {
+  const signature = typeof part["thoughtSignature"] === "string" ? part["thoughtSignature"] : null;
+  const isThought = part["thought"] === true;
+  const call = asFields(part["functionCall"]);
+  if (call !== null) parts.addCall(call, signature);
+  else if (typeof part["text"] === "string") {
+    parts.addText(part["text"], isThought ? "reasoning" : "text", signature);
+  } else if (!isThought) {
+    // A thought that is no text is a sketch on the way to an image, and no answer.
+    const whole = readMedia(part) ?? readNative(part);
+    if (whole !== null) parts.addWhole(whole);
+  }
+}
+
+function readReason({ finishReason, finishMessage }: Fields) {
+  if (typeof finishReason !== "string") return null;
+  return { native: finishReason, message: typeof finishMessage === "string" ? finishMessage : "" };
+}
+
+/** Of several in a stream the last one tells all. */
+function pickSources({ groundingMetadata, citationMetadata }: Fields): Fields {
+  return {
+    ...(asFields(groundingMetadata) === null ? {} : { groundingMetadata }),
+    ...(asFields(citationMetadata) === null ? {} : { citationMetadata }),
+  };
+}
+
+function readMedia(part: Fields): MediaPart | null {
+  const inline = asFields(part["inlineData"]);
+  const mediaType = inline?.["mimeType"];
+  const data = inline?.["data"];
+  if (typeof mediaType !== "string" || typeof data !== "string") return null;
+  const [family] = mediaType.split("/");
+  const kind = family === "image" || family === "audio" || family === "video" ? family : "file";
+  return { kind, source: { kind: "base64", mediaType, data } };
+}
+
+/** What only Gemini has: `executableCode`, `codeExecutionResult` and what comes after them. */
+function readNative(part: Fields): Part | null {
+  const type = Object.keys(part).find((key) => key !== "thought" && key !== "thoughtSignature");
+  return type === undefined ? null : { kind: "native", format: "gemini", type, value: part };
+}
+
+function listFields(value: unknown): Fields[] {
+  return Array.isArray(value) ? value.map(asFields).filter((item) => item !== null) : [];
+}

@@ -1,0 +1,29 @@
+import { NO_TOKENS, readCount, type TokenUsage } from "../conversation/usage.ts";
+import { asFields, type Fields } from "../json/fields.ts";
+
+/** Reads `usageMetadata`. Null when it counts nothing: Vertex sends a traffic type alone until the last chunk. */
+export function readUsage(usage: Fields): TokenUsage | null {
+  const prompt = readCount(usage["promptTokenCount"]);
+  const candidates = readCount(usage["candidatesTokenCount"]);
+  const thoughts = readCount(usage["thoughtsTokenCount"]) ?? 0;
+  if (!prompt && !candidates && !thoughts) return null;
+  // What a tool of Google's fetched is prompt, and priced as such.
+  const promptTokens = (prompt ?? 0) + (readCount(usage["toolUsePromptTokenCount"]) ?? 0);
+  const total = readCount(usage["totalTokenCount"]);
+  const isThoughtsInside = thoughts > 0 && total === promptTokens + (candidates ?? 0);
+  return {
+    ...NO_TOKENS,
+    promptTokens,
+    completionTokens: (candidates ?? 0) + (isThoughtsInside ? 0 : thoughts),
+    cachedTokens: Math.min(readCount(usage["cachedContentTokenCount"]) ?? 0, promptTokens),
+    reasoningTokens: thoughts,
+    audioPromptTokens: countAudio(usage["promptTokensDetails"]),
+    audioCompletionTokens: countAudio(usage["candidatesTokensDetails"]),
+  };
+}
+
+function countAudio(details: unknown): number {
+  if (!Array.isArray(details)) return 0;
+  const audio = details.map(asFields).filter((detail) => detail?.["modality"] === "AUDIO");
+  return audio.reduce((sum, detail) => sum + (readCount(detail?.["tokenCount"]) ?? 0), 0);
+}

@@ -1,0 +1,112 @@
+import type { Warning } from "../canonical/format.ts";
+import { asFields, type Fields } from "../json/fields.ts";
+import { closeObject } from "./close-object.ts";
+import { DIALECTS, type DialectRules, type SchemaDialect } from "./dialects.ts";
+import { flattenSchema } from "./flatten-schema.ts";
+import { lowerKeywords } from "./lower-keywords.ts";
+import { lowerRoot } from "./lower-root.ts";
+import { type Lowering, loosen, MAX_DEPTH, type Place, startLowering, stepInto } from "./lowering.ts";
+import { setMember } from "./merge-schemas.ts";
+
+/**
+ * Brings a JSON Schema into a vendor's dialect. What the dialect cannot say is loosened and named; a schema that fits
+ * is unchanged. `path` says where the schema stands in the client's request: `tools[0].function.parameters`.
+ */
+export function lowerSchema(
+  schema: Fields,
+  dialect: SchemaDialect,
+  path: string,
+): { readonly schema: Fields; readonly loosened: readonly Warning[] } {
+  const rules: DialectRules = DIALECTS[dialect];
+  const lowering = startLowering(rules, schema);
+  const place: Place = { path, depth: 0, unfolded: new Map() };
+  const rooted = rules.root === "object" ? lowerRoot(schema, place, lowering) : schema;
+  const lowered = rules.keywords === null ? rooted : lowerNode(rooted, place, lowering);
+  return { schema: lowered, loosened: lowering.loosened };
+}
+
+function lowerNode(schema: unknown, place: Place, lowering: Lowering): Fields {
+  if (schema === true) return {};
+  const fields = asFields(schema);
+  if (fields === null) {
+    loosen(lowering, place.path, "The schema cannot be forbidden and is left open.");
+    return {};
+  }
+  if (place.depth > MAX_DEPTH) {
+    loosen(lowering, place.path, "The schema is nested too deep and left open.");
+    return {};
+  }
+  const { rules } = lowering;
+  const ref = rules.refs === "kept" ? keptRef(fields) : null;
+  if (ref !== null) return lowerChildren(keepRef(fields, ref, place, lowering), place, lowering);
+  const flat = flattenSchema(fields, place, lowering);
+  const node = lowerKeywords(flat.schema, place, lowering);
+  const lowered = lowerChildren(node, { ...place, unfolded: flat.unfolded }, lowering);
+  return closeObject(lowered, fields, place, lowering);
+}
+
+/** The reference that a node is, or wraps in an `allOf` of one. */
+function keptRef(fields: Fields): string | null {
+  const { $ref, allOf } = fields;
+  if (typeof $ref === "string") return $ref.startsWith("#") ? $ref : null;
+  const [only, ...others] = Array.isArray(allOf) ? allOf : [];
+  const wrapped = others.length === 0 ? asFields(only)?.["$ref"] : undefined;
+  const isPlain = Object.keys(fields).every((key) => key === "allOf" || !CONSTRAINTS_BESIDE.has(key));
+  return typeof wrapped === "string" && wrapped.startsWith("#") && isPlain ? wrapped : null;
+}
+
+const CONSTRAINTS_BESIDE = new Set([
+  "type",
+  "enum",
+  "const",
+  "properties",
+  "required",
+  "items",
+  "anyOf",
+  "oneOf",
+]);
+
+/** A reference takes nothing beside it but definitions. */
+function keepRef(fields: Fields, ref: string, place: Place, lowering: Lowering): Record<string, unknown> {
+  const kept: Record<string, unknown> = { $ref: ref };
+  for (const key in fields) {
+    if (key === "$defs" || key === "definitions") kept[key] = fields[key];
+    else if (CONSTRAINTS_BESIDE.has(key)) {
+      loosen(
+        lowering,
+        `${place.path}.${key}`,
+        "Nothing may stand beside a reference for the provider; it is left out.",
+      );
+    }
+  }
+  return kept;
+}
+
+const MAPS = ["properties", "$defs", "definitions"] as const;
+const LISTS = ["anyOf", "prefixItems"] as const;
+const SINGLES = ["items", "additionalProperties"] as const;
+
+function lowerChildren(
+  node: Record<string, unknown>,
+  place: Place,
+  lowering: Lowering,
+): Record<string, unknown> {
+  const lower = (schema: unknown, step: string) => lowerNode(schema, stepInto(place, step), lowering);
+  for (const key of MAPS) {
+    const map = asFields(node[key]);
+    if (map === null) continue;
+    const lowered: Record<string, unknown> = {};
+    for (const [name, schema] of Object.entries(map)) {
+      setMember(lowered, name, lower(schema, `.${key}.${name}`));
+    }
+    node[key] = lowered;
+  }
+  for (const key of LISTS) {
+    const list = node[key];
+    if (Array.isArray(list)) node[key] = list.map((schema, at) => lower(schema, `.${key}[${at}]`));
+  }
+  for (const key of SINGLES) {
+    if (asFields(node[key]) !== null) node[key] = lower(node[key], `.${key}`);
+  }
+  return node;
+}

@@ -1,0 +1,126 @@
+import type { AnswerChoice, Finish, FinishReason } from "../canonical/answer.ts";
+import type { AnswerDecoding } from "../canonical/format.ts";
+import type { Citation, Part } from "../canonical/parts.ts";
+import { brokenAnswer, findVendorError } from "../conversation/vendor-error.ts";
+import { asFields, type Fields, omit } from "../json/fields.ts";
+import { decodePart, keepNative } from "./decode-part.ts";
+import { keepExtras } from "./extras.ts";
+import { type FinishReason as ChatFinishReason, isFailedFinish, readFinishReason } from "./finish-reason.ts";
+import { readReasoning } from "./hub-assistant.ts";
+import { decodeCall } from "./hub-calls.ts";
+import { decodeAnnotation } from "./hub-citations.ts";
+import { OWN_ANSWER_FIELDS, OWN_CHOICE_FIELDS, OWN_MESSAGE_FIELDS } from "./own-fields.ts";
+import { asText } from "./reasoning.ts";
+import { findUsage } from "./usage.ts";
+
+/** Reads a vendor's whole answer, in any of the spellings of this format. */
+export function decodeAnswer(body: Fields): AnswerDecoding {
+  const error = findVendorError(body);
+  if (error !== null) return { kind: "error", error };
+  const raw = readList(body["choices"]);
+  if (raw.length === 0) return failed("the upstream's answer has no choices");
+  const choices = raw.map(decodeChoice);
+  const bad = choices.find(({ finish }) => isFailedFinish(finish.native));
+  if (bad !== undefined) return failed(`the upstream ended the answer with "${bad.finish.native}"`);
+  const serviceTier = asText(body["service_tier"]);
+  const known = new Set([...OWN_ANSWER_FIELDS, ...(serviceTier === null ? [] : ["service_tier"])]);
+  return {
+    kind: "answer",
+    answer: { choices, usage: findUsage(body), serviceTier, ...keepExtras(omit(body, known)) },
+  };
+}
+
+function failed(message: string): AnswerDecoding {
+  return { kind: "error", error: brokenAnswer(message) };
+}
+
+function readList(value: unknown): Fields[] {
+  return Array.isArray(value) ? value.map(asFields).filter((item) => item !== null) : [];
+}
+
+function decodeChoice(choice: Fields, place: number): AnswerChoice {
+  const { parts, rest } = decodeMessage(asFields(choice["message"]) ?? {});
+  const logprobs = choice["logprobs"] ?? null;
+  const known = new Set([...OWN_CHOICE_FIELDS, ...(logprobs === null ? [] : ["logprobs"])]);
+  return {
+    index: typeof choice["index"] === "number" ? choice["index"] : place,
+    parts,
+    finish: decodeFinish(asText(choice["finish_reason"]) ?? "stop"),
+    logprobs,
+    ...keepChoice(omit(choice, known), rest),
+  };
+}
+
+/** Unknown fields of a choice, and under `message` those of its message. */
+export function keepChoice(choice: Fields, message: Fields) {
+  return keepExtras({ ...choice, ...(Object.keys(message).length === 0 ? {} : { message }) });
+}
+
+function decodeMessage(message: Fields): { readonly parts: readonly Part[]; readonly rest: Fields } {
+  const calls = readList(message["tool_calls"]).map(decodeCall);
+  const reasoning = readReasoning(
+    message,
+    calls.filter((call) => call !== null),
+  );
+  const refusal = asText(message["refusal"]);
+  const audio = asFields(message["audio"]);
+  const { citations, others } = readAnnotations(message["annotations"]);
+  const content = cite(readContent(message["content"]), citations);
+  const known = new Set([
+    ...OWN_MESSAGE_FIELDS,
+    ...(refusal === null ? [] : ["refusal"]),
+    ...(audio === null ? [] : ["audio"]),
+    ...(citations.length === 0 ? [] : ["annotations"]),
+    "images",
+  ]);
+  return {
+    parts: [
+      ...reasoning.parts,
+      ...content,
+      ...readList(message["images"]).map(decodePart),
+      ...(refusal ? [{ kind: "refusal", text: refusal } as const] : []),
+      ...(audio === null ? [] : [keepNative(audio, "audio", { place: "audio" })]),
+      ...reasoning.calls,
+    ],
+    rest: { ...omit(message, known), ...(others.length === 0 ? {} : { annotations: others }) },
+  };
+}
+
+/** Text or parts, as Mistral's, which hold reasoning too. */
+function readContent(content: unknown): Part[] {
+  if (typeof content === "string") return content === "" ? [] : [{ kind: "text", text: content }];
+  return readList(content).map(decodePart);
+}
+
+function readAnnotations(raw: unknown): { readonly citations: Citation[]; readonly others: unknown[] } {
+  if (!Array.isArray(raw)) return { citations: [], others: [] };
+  const read = raw.map((annotation) => ({ annotation, citation: decodeAnnotation(annotation) }));
+  const citations = read.flatMap(({ citation }) => citation ?? []);
+  if (citations.length === 0) return { citations, others: [] };
+  return { citations, others: read.flatMap((entry) => (entry.citation === null ? [entry.annotation] : [])) };
+}
+
+/** The citations on the first text; they say where in all of the text they stand. */
+function cite(parts: Part[], citations: readonly Citation[]): Part[] {
+  if (citations.length === 0) return parts;
+  const at = parts.findIndex((part) => part.kind === "text");
+  if (at < 0) return [...parts, { kind: "text", text: "", citations }];
+  return parts.map((part, place) => (place === at && part.kind === "text" ? { ...part, citations } : part));
+}
+
+const REASONS: Readonly<Record<ChatFinishReason, FinishReason>> = {
+  stop: "stop",
+  length: "length",
+  tool_calls: "tool-calls",
+  content_filter: "content-filter",
+};
+const SPECIAL: Readonly<Record<string, FinishReason>> = {
+  stop_sequence: "stop-sequence",
+  refusal: "refusal",
+};
+
+/** A vendor's finish reason. */
+export function decodeFinish(native: string): Finish {
+  const reason = SPECIAL[native.toLowerCase()] ?? REASONS[readFinishReason(native, false)];
+  return { reason, native, stopSequence: null };
+}

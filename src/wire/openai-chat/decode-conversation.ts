@@ -1,0 +1,134 @@
+import type { Part, ToolResultPart } from "../canonical/parts.ts";
+import type { ConversationRequest, Message } from "../canonical/request.ts";
+import { asFields, type Fields, omit } from "../json/fields.ts";
+import { decodePart, keepNative } from "./decode-part.ts";
+import { keepExtras } from "./extras.ts";
+import { readReasoning } from "./hub-assistant.ts";
+import { decodeCall } from "./hub-calls.ts";
+import { readSettings, SETTING_FIELDS } from "./hub-settings.ts";
+import { decodeTool } from "./hub-tools.ts";
+import { asText } from "./reasoning.ts";
+import { GATEWAY_FIELDS } from "./request-shape.ts";
+
+const KNOWN_FIELDS: ReadonlySet<string> = new Set([
+  "model",
+  "messages",
+  "tools",
+  "stream_options",
+  ...SETTING_FIELDS,
+  ...GATEWAY_FIELDS,
+]);
+
+/**
+ * Reads a request that `checkChatRequest` has let in. What the hub has no name for, and how things were spelled, is
+ * kept, so that `encodeConversation` gives the same request back: all but the model's name, `stream_options` and the
+ * gateway's own fields.
+ */
+export function decodeConversation(body: Fields): ConversationRequest {
+  const { said, spelling } = readSettings(body);
+  const tools = readList(body["tools"]);
+  const spelledTools = "tools" in body && tools.length === 0 ? { tools: body["tools"] } : {};
+  return {
+    ...said,
+    messages: decodeMessages(readList(body["messages"])),
+    tools: tools.map(decodeTool),
+    ...keepExtras(omit(body, KNOWN_FIELDS), { ...spelling, ...spelledTools }),
+  };
+}
+
+function readList(value: unknown): Fields[] {
+  return Array.isArray(value) ? value.map(asFields).filter((item) => item !== null) : [];
+}
+
+function decodeMessages(raw: readonly Fields[]): Message[] {
+  /** Ids of calls of custom tools, whose results look like all others here. */
+  const custom = new Set<string>();
+  return raw.map((message) => {
+    const role = message["role"] as Message["role"];
+    if (role === "tool") return decodeToolMessage(message, custom);
+    if (role !== "assistant") return decodeSpoken(message, role);
+    const decoded = decodeAssistant(message);
+    for (const part of decoded.parts)
+      if (part.kind === "tool-call" && part.tool === "custom") custom.add(part.id);
+    return decoded;
+  });
+}
+
+/** The content of a message, and how it was spelled where that could be otherwise. */
+function readContent(message: Fields): { readonly parts: readonly Part[]; readonly spelling: Fields } {
+  const content = message["content"];
+  if (Array.isArray(content)) {
+    return { parts: readList(content).map(decodePart), spelling: { content: "parts" } };
+  }
+  const text = asText(content);
+  if (text !== null && text !== "") return { parts: [{ kind: "text", text }], spelling: {} };
+  const spelled = text === "" ? "empty" : "content" in message ? "null" : "absent";
+  return { parts: [], spelling: { content: spelled } };
+}
+
+/** The participant's name, where there is one. */
+function readName(message: Fields): { readonly name?: string } {
+  const name = asText(message["name"]);
+  return name === null ? {} : { name };
+}
+
+/** Fields that the hub has no name for; a name that is none stays among them. */
+function restOf(message: Fields, known: readonly string[]): Fields {
+  const name = asText(message["name"]) === null ? [] : ["name"];
+  return omit(message, new Set(["role", "content", ...name, ...known]));
+}
+
+function decodeSpoken(message: Fields, role: "system" | "developer" | "user"): Message {
+  const { parts, spelling } = readContent(message);
+  // Hosts that do not know `developer` know `system`; a client of this format may ask for the one it means.
+  const spelled = role === "developer" ? { ...spelling, role } : spelling;
+  return { role, parts, ...readName(message), ...keepExtras(restOf(message, []), spelled) };
+}
+
+function decodeToolMessage(message: Fields, custom: ReadonlySet<string>): Message {
+  const { parts, spelling } = readContent(message);
+  const callId = asText(message["tool_call_id"]);
+  const { name } = readName(message);
+  const result: ToolResultPart = {
+    kind: "tool-result",
+    callId: callId ?? "",
+    ...(name === undefined ? {} : { toolName: name }),
+    tool: custom.has(callId ?? "") ? "custom" : "function",
+    content: parts,
+    isError: false,
+  };
+  const known = callId === null ? [] : ["tool_call_id"];
+  return {
+    role: "tool",
+    parts: [result],
+    ...readName(message),
+    ...keepExtras(restOf(message, known), spelling),
+  };
+}
+
+function decodeAssistant(message: Fields): Message {
+  const { parts, spelling } = readContent(message);
+  const rawCalls = readList(message["tool_calls"]);
+  const calls = rawCalls.map((raw) => decodeCall(raw) ?? keepNative(raw, "tool_call", { place: "call" }));
+  const reasoning = readReasoning(message, calls);
+  const refusal = asText(message["refusal"]);
+  const audio = asFields(message["audio"]);
+  const known = [
+    ...reasoning.fields,
+    ...(Array.isArray(message["tool_calls"]) ? ["tool_calls"] : []),
+    ...(refusal === null ? [] : ["refusal"]),
+    ...(audio === null ? [] : ["audio"]),
+  ];
+  return {
+    role: "assistant",
+    parts: [
+      ...reasoning.parts,
+      ...parts,
+      ...(refusal === null ? [] : [{ kind: "refusal", text: refusal } as const]),
+      ...(audio === null ? [] : [keepNative(audio, "audio", { place: "audio" })]),
+      ...reasoning.calls,
+    ],
+    ...readName(message),
+    ...keepExtras(restOf(message, known), spelling),
+  };
+}

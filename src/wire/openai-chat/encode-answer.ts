@@ -1,0 +1,127 @@
+import type { Answer, AnswerChoice, Finish } from "../canonical/answer.ts";
+import { FINISH_WORDS } from "../canonical/finish-words.ts";
+import type { AnswerEnd, AnswerIdentity, AskedFor } from "../canonical/format.ts";
+import type { Part, ReasoningPart, ToolCallPart } from "../canonical/parts.ts";
+import { asFields, type Fields, omit } from "../json/fields.ts";
+import { encodePart } from "./encode-part.ts";
+import { keptFields } from "./extras.ts";
+import { insertProofs } from "./hub-assistant.ts";
+import { encodeCall } from "./hub-calls.ts";
+import { encodeAnnotation } from "./hub-citations.ts";
+import { encodeReasoning } from "./reasoning.ts";
+import { encodeDetails } from "./reasoning-details.ts";
+import { encodeUsage } from "./usage.ts";
+
+/** A whole answer as a client of this format reads it (docs/contract.md, "Chat completions"). */
+export function encodeAnswer(
+  answer: Answer,
+  { id, model, created }: AnswerIdentity,
+  { report, metadata }: AnswerEnd,
+  asked: AskedFor,
+): Record<string, unknown> {
+  const { serviceTier } = answer;
+  return {
+    id,
+    object: "chat.completion",
+    created,
+    model,
+    ...keptFields(answer),
+    ...(serviceTier === null ? {} : { service_tier: serviceTier }),
+    choices: answer.choices.map((choice) => encodeChoice(choice, hidesReasoning(asked))),
+    usage: encodeUsage(report),
+    ...(metadata === null ? {} : { gateway_metadata: metadata }),
+  };
+}
+
+/** Whether the client wants its answer without reasoning. */
+export function hidesReasoning({ request }: AskedFor): boolean {
+  return request.reasoning?.hidden === true;
+}
+
+function encodeChoice(choice: AnswerChoice, isHidden: boolean): Fields {
+  const { index, parts, finish, logprobs } = choice;
+  const kept = keptFields(choice);
+  return {
+    index,
+    message: {
+      role: "assistant",
+      ...asFields(kept["message"]),
+      ...encodeMessage(isHidden ? parts.filter((part) => part.kind !== "reasoning") : parts),
+    },
+    ...omit(kept, MESSAGE),
+    ...(logprobs === null ? {} : { logprobs }),
+    ...encodeFinish(finish),
+  };
+}
+
+const MESSAGE: ReadonlySet<string> = new Set(["message"]);
+
+/** The finish as clients may see it, with the vendor's word beside it where that is another. */
+export function encodeFinish({ reason, native }: Finish): Fields {
+  const word = FINISH_WORDS[reason];
+  return { finish_reason: word, ...(word === native ? {} : { native_finish_reason: native }) };
+}
+
+function encodeMessage(parts: readonly Part[]): Fields {
+  const text = joinTexts(parts, "text");
+  const refusal = joinTexts(parts, "refusal");
+  const calls = parts.filter((part) => part.kind === "tool-call");
+  const annotations = parts.flatMap((part) => (part.kind === "text" ? (part.citations ?? []) : []));
+  const images = parts.filter((part) => part.kind === "image");
+  const audio = joinAudio(parts);
+  const hasText = text !== "" || (calls.length === 0 && refusal === "" && audio === null);
+  return {
+    content: hasText ? text : null,
+    ...encodeSpokenReasoning(
+      parts.filter((part) => part.kind === "reasoning"),
+      calls,
+    ),
+    ...(refusal === "" ? {} : { refusal }),
+    ...(annotations.length === 0
+      ? {}
+      : { annotations: annotations.flatMap((one) => encodeAnnotation(one) ?? []) }),
+    ...(images.length === 0 ? {} : { images: images.map((image) => encodePart(image, "", () => {})) }),
+    ...(audio === null ? {} : { audio }),
+    ...(calls.length === 0
+      ? {}
+      : { tool_calls: calls.map((call, index) => ({ ...encodeCall(call), index })) }),
+  };
+}
+
+function joinTexts(parts: readonly Part[], kind: "text" | "refusal"): string {
+  return parts.map((part) => (part.kind === kind ? part.text : "")).join("");
+}
+
+function encodeSpokenReasoning(reasoning: readonly ReasoningPart[], calls: readonly ToolCallPart[]): Fields {
+  const details: Fields[] = [];
+  for (const part of reasoning) details.push(...encodeDetails(part, details.length));
+  const all = insertProofs(details, calls);
+  const text = reasoning.map((part) => part.text).join("");
+  return encodeReasoning({
+    content: null,
+    reasoning: text === "" ? null : text,
+    details: all.length === 0 ? null : all,
+  });
+}
+
+/** Spoken answers come in pieces, each a native part of its own. */
+function joinAudio(parts: readonly Part[]): Fields | null {
+  const pieces = parts.map(readAudio).filter((piece) => piece !== null);
+  if (pieces.length === 0) return null;
+  return {
+    ...Object.assign({}, ...pieces),
+    ...joinField(pieces, "data"),
+    ...joinField(pieces, "transcript"),
+  };
+}
+
+/** A piece of a spoken answer; null for any other part. */
+export function readAudio(part: Part): Fields | null {
+  const isAudio = part.kind === "native" && part.format === "openai-chat" && part.type === "audio";
+  return isAudio ? part.value : null;
+}
+
+function joinField(pieces: readonly Fields[], field: string): Fields {
+  const texts = pieces.map((piece) => piece[field]).filter((text) => typeof text === "string");
+  return texts.length === 0 ? {} : { [field]: texts.join("") };
+}

@@ -1,0 +1,130 @@
+import { isDeepStrictEqual } from "node:util";
+import type { CustomTool, FunctionTool, Tool, ToolChoice } from "../canonical/request.ts";
+import { asFields, type Fields, omit } from "../json/fields.ts";
+import { readCacheMark } from "./decode-part.ts";
+import type { Warn } from "./encode-part.ts";
+import { keepExtras, keptFields, keptSpelling } from "./extras.ts";
+import { asText } from "./reasoning.ts";
+
+/** What a tool without `parameters` takes; some vendors want to see it. */
+const NO_PARAMETERS: Fields = { type: "object", properties: {} };
+
+/** Reads a tool. A kind that the hub has no name for stays whole as a native one. */
+export function decodeTool(raw: Fields): Tool {
+  const type = asText(raw["type"]) ?? "unknown";
+  const tool = type === "function" ? readFunction(raw) : type === "custom" ? readCustom(raw) : null;
+  if (tool === null) return { kind: "native", format: "openai-chat", type, value: raw };
+  const cache = readCacheMark(raw["cache_control"]);
+  const marked = cache === undefined ? tool : { ...tool, cache };
+  const unknown = omit(raw, new Set(["type", type, ...(cache === undefined ? [] : ["cache_control"])]));
+  const isPlain = isDeepStrictEqual(printTool(marked), raw);
+  return { ...marked, ...keepExtras(unknown, isPlain ? {} : { tool: raw }) };
+}
+
+function readFunction(raw: Fields): FunctionTool | null {
+  const inner = asFields(raw["function"]);
+  const name = asText(inner?.["name"]);
+  if (inner === null || name === null) return null;
+  const strict = inner["strict"];
+  return {
+    kind: "function",
+    name,
+    description: asText(inner["description"]),
+    parameters: asFields(inner["parameters"]),
+    strict: typeof strict === "boolean" ? strict : null,
+  };
+}
+
+function readCustom(raw: Fields): CustomTool | null {
+  const inner = asFields(raw["custom"]);
+  const name = asText(inner?.["name"]);
+  if (inner === null || name === null) return null;
+  return {
+    kind: "custom",
+    name,
+    description: asText(inner["description"]),
+    inputFormat: asFields(inner["format"]),
+  };
+}
+
+/** The tools as this format has them: as they came, where they came in it. Those of other formats alone are left out. */
+export function encodeTools(tools: readonly Tool[], warn: Warn): Fields[] {
+  return tools.flatMap((tool, place) => {
+    if (tool.kind !== "native") return [encodeTool(tool)];
+    if (tool.format === "openai-chat") return [tool.value];
+    warn(`tools[${place}]`, `${tool.type} is a tool only the ${tool.format} format has; it was left out.`);
+    return [];
+  });
+}
+
+function encodeTool(tool: FunctionTool | CustomTool): Fields {
+  const raw = asFields(keptSpelling(tool)["tool"]);
+  if (raw === null || !isDeepStrictEqual(decodeTool(raw), tool)) return printTool(tool);
+  const inner = asFields(raw["function"]);
+  if (inner === null || asFields(inner["parameters"]) !== null) return raw;
+  return { ...raw, function: { ...inner, parameters: NO_PARAMETERS } };
+}
+
+function printTool(tool: FunctionTool | CustomTool): Fields {
+  const { name, description } = tool;
+  const named = { name, ...(description === null ? {} : { description }) };
+  if (tool.kind === "custom") {
+    const format = tool.inputFormat === null ? {} : { format: tool.inputFormat };
+    return { type: "custom", custom: { ...named, ...format }, ...keptFields(tool) };
+  }
+  const strict = tool.strict === null ? {} : { strict: tool.strict };
+  const parameters = tool.parameters ?? NO_PARAMETERS;
+  return { type: "function", function: { ...named, parameters, ...strict }, ...keptFields(tool) };
+}
+
+/** Reads `tool_choice` in all its forms; null where it says nothing. */
+export function readToolChoice(raw: unknown): ToolChoice | null {
+  if (raw === "auto" || raw === "none" || raw === "required") return { kind: raw };
+  // Mistral's word.
+  if (raw === "any") return { kind: "required" };
+  if (raw === undefined || raw === null) return null;
+  const choice = asFields(raw);
+  const name = readToolName(choice);
+  if (name !== null) return { kind: "tool", name };
+  const allowed = choice?.["type"] === "allowed_tools" ? asFields(choice["allowed_tools"]) : null;
+  const names = Array.isArray(allowed?.["tools"])
+    ? allowed["tools"].map((tool) => readToolName(asFields(tool)))
+    : [null];
+  if (names.includes(null)) return { kind: "native", format: "openai-chat", value: raw };
+  return { kind: "allowed", names: names as string[], required: allowed?.["mode"] === "required" };
+}
+
+function readToolName(tool: Fields | null): string | null {
+  const type = tool?.["type"];
+  if (type !== "function" && type !== "custom") return null;
+  return asText(asFields(tool?.[type])?.["name"]);
+}
+
+/** Whether any of the tools has a place in this format. */
+export function hasTools(tools: readonly Tool[]): boolean {
+  return tools.some((tool) => tool.kind !== "native" || tool.format === "openai-chat");
+}
+
+/** `tool_choice`; null where there is nothing to say, or nothing to choose from. */
+export function encodeToolChoice(choice: ToolChoice, tools: readonly Tool[], warn: Warn): unknown {
+  if (!hasTools(tools)) return null;
+  const nameTool = (name: string) => {
+    const isCustom = tools.some((tool) => tool.kind === "custom" && tool.name === name);
+    const type = isCustom ? "custom" : "function";
+    return { type, [type]: { name } };
+  };
+  switch (choice.kind) {
+    case "tool":
+      return nameTool(choice.name);
+    case "allowed": {
+      const mode = choice.required ? "required" : "auto";
+      return { type: "allowed_tools", allowed_tools: { mode, tools: choice.names.map(nameTool) } };
+    }
+    case "native":
+      if (choice.format === "openai-chat") return choice.value;
+      warn("tool_choice", `This is something only the ${choice.format} format has; it was left out.`);
+      return null;
+    default:
+      return choice.kind;
+  }
+}

@@ -1,0 +1,286 @@
+import type { AnswerEvent, PartDelta } from "../canonical/answer.ts";
+import { type Part, REASONING_ORIGINS, type ReasoningPart } from "../canonical/parts.ts";
+import { asFields, type Fields, omit } from "../json/fields.ts";
+import { decodeFinish, keepChoice } from "./decode-answer.ts";
+import { decodePart, keepNative } from "./decode-part.ts";
+import { plain } from "./hub-assistant.ts";
+import { decodeAnnotation } from "./hub-citations.ts";
+import { OWN_CHOICE_FIELDS, OWN_MESSAGE_FIELDS } from "./own-fields.ts";
+import { asText, readSpoken } from "./reasoning.ts";
+import { decodeDetail, readThoughtSignature } from "./reasoning-details.ts";
+import { createToolCallTracker, isWholeObject, type ToolCallTracker } from "./tool-calls.ts";
+
+/** Reads the pieces of one choice. */
+export interface ChoiceReader {
+  step(choice: Fields): AnswerEvent[];
+  /** The vendor has given its reason to finish. */
+  readonly hasFinish: boolean;
+  /** Ends what is open and finishes, if the finish has come. */
+  close(): AnswerEvent[];
+}
+
+/** Text, refusal or reasoning that is being said; one at a time. */
+interface Speech {
+  readonly at: number;
+  /** What goes on with it: the kind, and of reasoning which. */
+  readonly key: string;
+}
+
+interface OpenCall {
+  readonly at: number;
+  readonly tool: "function" | "custom";
+  readonly id: string;
+  text: string;
+  isOpen: boolean;
+}
+
+interface State {
+  readonly index: number;
+  readonly events: AnswerEvent[];
+  nextAt: number;
+  speech: Speech | null;
+  readonly tracker: ToolCallTracker;
+  /** By the tracker's place. */
+  readonly calls: OpenCall[];
+  /** Details that may prove a call which has not begun. */
+  held: ReasoningPart[];
+  finish: string | null;
+  fields: Record<string, unknown>;
+  message: Record<string, unknown>;
+}
+
+/** A reader at the beginning of a choice. */
+export function createChoiceReader(index: number): ChoiceReader {
+  const state: State = {
+    index,
+    events: [],
+    nextAt: 0,
+    speech: null,
+    // Ids that are missing are made by whoever holds the generation.
+    tracker: createToolCallTracker(() => "", null),
+    calls: [],
+    held: [],
+    finish: null,
+    fields: {},
+    message: {},
+  };
+  return {
+    step(choice) {
+      stepChoice(state, choice);
+      return state.events.splice(0);
+    },
+    get hasFinish() {
+      return state.finish !== null;
+    },
+    close() {
+      closeChoice(state);
+      return state.events.splice(0);
+    },
+  };
+}
+
+const OTHER_CHOICE_FIELDS: ReadonlySet<string> = new Set([...OWN_CHOICE_FIELDS, "logprobs"]);
+const OTHER_DELTA_FIELDS: ReadonlySet<string> = new Set([
+  ...OWN_MESSAGE_FIELDS,
+  "refusal",
+  "annotations",
+  "audio",
+  "images",
+]);
+
+function stepChoice(state: State, choice: Fields): void {
+  const delta = asFields(choice["delta"]) ?? asFields(choice["message"]) ?? {};
+  const { index } = state;
+  const logprobs = choice["logprobs"] ?? null;
+  if (logprobs !== null) state.events.push({ kind: "logprobs", choice: index, value: logprobs });
+  readReasoning(state, delta);
+  readSpeech(state, delta);
+  readPieces(state, delta["tool_calls"]);
+  readWhole(state, delta);
+  keep(state.fields, omit(choice, OTHER_CHOICE_FIELDS));
+  keep(state.message, omit(delta, OTHER_DELTA_FIELDS));
+  // A second finish is dropped: clients ran tools twice on it.
+  state.finish ??= asText(choice["finish_reason"]);
+}
+
+/** Keeps unknown fields; lists go on, all else replaces. */
+function keep(kept: Record<string, unknown>, fields: Fields): void {
+  for (const [name, value] of Object.entries(fields)) {
+    const before = kept[name];
+    if (value === null) continue;
+    kept[name] = Array.isArray(before) && Array.isArray(value) ? [...before, ...value] : value;
+  }
+}
+
+function startPart(state: State, part: Part): number {
+  const at = state.nextAt++;
+  state.events.push({ kind: "part-start", choice: state.index, at, part });
+  return at;
+}
+
+function grow(state: State, at: number, delta: PartDelta): void {
+  state.events.push({ kind: "part-delta", choice: state.index, at, delta });
+}
+
+function endPart(state: State, at: number): void {
+  state.events.push({ kind: "part-end", choice: state.index, at });
+}
+
+/** The place of what is being said now, begun with `begin` if it is something new. */
+function speak(state: State, key: string, begin: () => Part): number {
+  if (state.speech?.key === key) return state.speech.at;
+  endSpeech(state);
+  const at = startPart(state, begin());
+  state.speech = { at, key };
+  return at;
+}
+
+function endSpeech(state: State): void {
+  if (state.speech !== null) endPart(state, state.speech.at);
+  state.speech = null;
+}
+
+function say(state: State, at: number, text: string): void {
+  if (text !== "") grow(state, at, { kind: "text", text });
+}
+
+function readReasoning(state: State, delta: Fields): void {
+  const { reasoning, details } = readSpoken(delta);
+  const read = (details ?? []).map(asFields).filter((detail) => detail !== null);
+  const parts = read.map((raw) => ({ raw, part: decodeDetail(raw) }));
+  // The text beside details is theirs, unless they have none.
+  if (reasoning !== null && parts.every(({ part }) => part.text === "")) {
+    say(
+      state,
+      speak(state, "reasoning", () => plain("")),
+      reasoning,
+    );
+  }
+  for (const { raw, part } of parts) readDetail(state, raw, part);
+}
+
+function readDetail(state: State, raw: Fields, part: ReasoningPart): void {
+  const { extras: _, ...read } = part;
+  if (read.encrypted !== null) {
+    readEncrypted(state, read);
+    return;
+  }
+  const isProofOnly = read.text === "" && read.signature !== null;
+  // Of text that was said before in `reasoning` the proof comes as a detail.
+  const goesOn = isProofOnly && state.speech?.key.startsWith("reasoning");
+  const key = goesOn ? (state.speech as Speech).key : keyOf(raw);
+  if (read.text === "" && !isProofOnly) return;
+  const at = speak(state, key, () => ({ ...read, text: "", signature: null }));
+  say(state, at, read.text);
+  if (read.signature !== null) grow(state, at, { kind: "signature", value: read.signature });
+}
+
+/** What pieces of one detail have in common. */
+function keyOf(raw: Fields): string {
+  return `reasoning ${raw["type"]} ${raw["index"] ?? ""}`;
+}
+
+function readEncrypted(state: State, part: ReasoningPart): void {
+  const mayProve = part.origin === REASONING_ORIGINS.gemini && part.id !== null;
+  if (!mayProve) {
+    endSpeech(state);
+    endPart(state, startPart(state, part));
+    return;
+  }
+  const call = state.calls.find(({ id, isOpen }) => isOpen && id === part.id);
+  if (call === undefined) state.held.push(part);
+  else prove(state, call.at, part.encrypted as string);
+}
+
+function prove(state: State, at: number, value: string): void {
+  grow(state, at, { kind: "proof", value, origin: REASONING_ORIGINS.gemini });
+}
+
+function readSpeech(state: State, delta: Fields): void {
+  const { content } = readSpoken(delta);
+  if (content) say(state, speak(state, "text", startText), content);
+  const refusal = asText(delta["refusal"]);
+  if (refusal)
+    say(
+      state,
+      speak(state, "refusal", () => ({ kind: "refusal", text: "" })),
+      refusal,
+    );
+}
+
+function startText(): Part {
+  return { kind: "text", text: "" };
+}
+
+/** What comes whole: citations, images, pieces of spoken answers. */
+function readWhole(state: State, delta: Fields): void {
+  for (const raw of listOf(delta["annotations"])) {
+    const citation = decodeAnnotation(raw);
+    if (citation === null) keep(state.message, { annotations: [raw] });
+    else grow(state, speak(state, "text", startText), { kind: "citation", citation });
+  }
+  const audio = asFields(delta["audio"]);
+  const whole = [
+    ...listOf(delta["images"]).map(decodePart),
+    ...(audio === null ? [] : [keepNative(audio, "audio", { place: "audio" })]),
+  ];
+  for (const part of whole) {
+    endSpeech(state);
+    endPart(state, startPart(state, part));
+  }
+}
+
+function listOf(value: unknown): Fields[] {
+  return Array.isArray(value) ? value.map(asFields).filter((item) => item !== null) : [];
+}
+
+function readPieces(state: State, pieces: unknown): void {
+  for (const raw of listOf(pieces)) {
+    const custom = asFields(raw["custom"]);
+    const piece =
+      custom === null ? raw : { ...raw, function: { name: custom["name"], arguments: custom["input"] } };
+    const [out] = state.tracker.step([piece]);
+    if (out?.id !== undefined) {
+      startCall(state, out.id, out.function.name ?? "", custom === null ? "function" : "custom");
+    }
+    const index =
+      out?.index ?? (typeof raw["index"] === "number" ? state.tracker.indexOf(raw["index"]) : null);
+    const call = index === null ? undefined : state.calls[index];
+    if (call?.isOpen) growCall(state, call, out?.function.arguments ?? "", raw);
+  }
+}
+
+function growCall(state: State, call: OpenCall, text: string, raw: Fields): void {
+  const proof = readThoughtSignature(raw["extra_content"]);
+  if (proof !== null) prove(state, call.at, proof);
+  call.text += text;
+  if (text !== "") grow(state, call.at, { kind: "arguments", text });
+}
+
+function startCall(state: State, id: string, name: string, tool: OpenCall["tool"]): void {
+  endSpeech(state);
+  // Vendors may go back and forth between calls; only one that is whole is over for sure.
+  for (const call of state.calls) {
+    if (call.isOpen && call.tool === "function" && isWholeObject(call.text)) endCall(state, call);
+  }
+  const at = startPart(state, { kind: "tool-call", id, name, tool, arguments: "" });
+  state.calls.push({ at, tool, id, text: "", isOpen: true });
+  const proofs = state.held.filter((part) => part.id === id);
+  state.held = state.held.filter((part) => part.id !== id);
+  for (const { encrypted } of proofs) prove(state, at, encrypted as string);
+}
+
+function endCall(state: State, call: OpenCall): void {
+  call.isOpen = false;
+  endPart(state, call.at);
+}
+
+function closeChoice(state: State): void {
+  if (state.finish === null) return;
+  endSpeech(state);
+  for (const call of state.calls) if (call.isOpen) endCall(state, call);
+  for (const part of state.held.splice(0)) endPart(state, startPart(state, part));
+  const finish = decodeFinish(state.finish);
+  const extras = keepChoice(state.fields, state.message);
+  state.events.push({ kind: "finish", choice: state.index, finish, ...extras });
+}

@@ -1,0 +1,85 @@
+import { REASONING_ORIGINS, type ReasoningPart, type ToolCallPart } from "../canonical/parts.ts";
+import { asFields, type Fields } from "../json/fields.ts";
+import { keepExtras, keptSpelling } from "./extras.ts";
+import { asText } from "./reasoning.ts";
+
+/** What `format` says where nobody knows whose reasoning it is. */
+const NOBODY = "unknown";
+
+/** Reads an entry of `reasoning_details`, of a message or a delta. */
+export function decodeDetail(raw: Fields): ReasoningPart {
+  const type = asText(raw["type"]);
+  const format = asText(raw["format"]);
+  return {
+    kind: "reasoning",
+    text: asText(raw["text"]) ?? asText(raw["summary"]) ?? "",
+    isSummary: type === "reasoning.summary",
+    signature: asText(raw["signature"]),
+    encrypted: asText(raw["data"]),
+    id: asText(raw["id"]),
+    origin: format === NOBODY ? null : format,
+    ...keepExtras({}, { detail: raw }),
+  };
+}
+
+/** A part as entries of `reasoning_details`, the first of them at `index`: as it came, where it came in this format. */
+export function encodeDetails(part: ReasoningPart, index: number): Fields[] {
+  const raw = asFields(keptSpelling(part)["detail"]);
+  if (raw !== null && isSame(decodeDetail(raw), part)) return [raw];
+  const { text, signature, encrypted } = part;
+  const details: Fields[] = [];
+  if (text !== "" || signature !== null || encrypted === null) {
+    details.push({ ...describeText(part), ...common(part, index) });
+  }
+  if (encrypted !== null) {
+    details.push({ type: "reasoning.encrypted", data: encrypted, ...common(part, index + details.length) });
+  }
+  return details;
+}
+
+function describeText({ isSummary, text, signature }: ReasoningPart): Fields {
+  const said = isSummary ? { type: "reasoning.summary", summary: text } : { type: "reasoning.text", text };
+  return signature === null ? said : { ...said, signature };
+}
+
+function common({ id, origin }: ReasoningPart, index: number): Fields {
+  return { ...(id === null ? {} : { id }), format: origin ?? NOBODY, index };
+}
+
+function isSame(a: ReasoningPart, b: ReasoningPart): boolean {
+  return (
+    a.text === b.text &&
+    a.isSummary === b.isSummary &&
+    a.signature === b.signature &&
+    a.encrypted === b.encrypted &&
+    a.id === b.id &&
+    a.origin === b.origin
+  );
+}
+
+/** Whether a detail proves the tool call of this id, as Gemini's thought signatures come in `reasoning_details`. */
+export function provesCall(part: ReasoningPart, callId: string): boolean {
+  return (
+    part.encrypted !== null &&
+    part.origin === REASONING_ORIGINS.gemini &&
+    part.id !== null &&
+    part.id === callId
+  );
+}
+
+/** A call's proof as a detail; null where it has none that goes there. */
+export function encodeProofDetail({ id, signature }: ToolCallPart, index: number): Fields | null {
+  if (signature?.origin !== REASONING_ORIGINS.gemini) return null;
+  return { type: "reasoning.encrypted", data: signature.value, id, format: signature.origin, index };
+}
+
+/** The thought signature in Google's own spelling, `extra_content`; null where there is none. */
+export function readThoughtSignature(extraContent: unknown): string | null {
+  return asText(asFields(asFields(extraContent)?.["google"])?.["thought_signature"]);
+}
+
+/** A call's proof in Google's own spelling; null where it has none that goes there. */
+export function encodeExtraContent({ signature }: ToolCallPart): Fields | null {
+  if (signature?.origin !== REASONING_ORIGINS.gemini) return null;
+  return { google: { thought_signature: signature.value } };
+}

@@ -1,0 +1,276 @@
+import type { AnswerEvent, Finish, PartDelta } from "../canonical/answer.ts";
+import type { AnswerIdentity, AnswerWriter, AskedFor } from "../canonical/format.ts";
+import type { Extras, Part, ReasoningPart, RefusalPart, TextPart, ToolCallPart } from "../canonical/parts.ts";
+import { asFields, type Fields, omit } from "../json/fields.ts";
+import { encodeFinish, hidesReasoning, readAudio } from "./encode-answer.ts";
+import { encodeChunkEvent, encodeEnding, encodeStreamError } from "./encode-chunk.ts";
+import { encodePart } from "./encode-part.ts";
+import { keptFields } from "./extras.ts";
+import { encodeCall } from "./hub-calls.ts";
+import { encodeAnnotation } from "./hub-citations.ts";
+import { encodeReasoning } from "./reasoning.ts";
+import { encodeDetails, encodeExtraContent, encodeProofDetail } from "./reasoning-details.ts";
+import { encodeUsage } from "./usage.ts";
+
+interface OpenReasoning {
+  readonly kind: "reasoning";
+  /** As it started, without its text. */
+  readonly part: ReasoningPart;
+  /** Its place among the details; null while nothing of it was sent. */
+  index: number | null;
+  /** What comes of it in pieces and goes out whole: clients keep the last. */
+  signature: string;
+}
+
+interface OpenCall {
+  readonly kind: "tool-call";
+  readonly index: number;
+  readonly part: ToolCallPart;
+}
+
+/** Open parts of which more may be said; what is not shown is not among them. */
+type OpenPart = OpenReasoning | OpenCall | { readonly kind: "text" | "refusal" };
+
+interface ChoiceState {
+  readonly index: number;
+  hasRole: boolean;
+  /** By place. */
+  readonly open: Map<number, OpenPart>;
+  details: number;
+  callCount: number;
+  /** Goes with the next delta, whose tokens they are. */
+  logprobs: unknown;
+  finish: Finish | null;
+  extras: Extras | undefined;
+}
+
+interface WriterState {
+  readonly identity: AnswerIdentity;
+  readonly hidesReasoning: boolean;
+  readonly choices: Map<number, ChoiceState>;
+  /** Fields of the answer as a whole, to go with the next chunk. */
+  carried: Record<string, unknown>;
+}
+
+/** Writes a stream for a client of this format (docs/contract.md, "Chat completions"). */
+export function createWriter(identity: AnswerIdentity, asked: AskedFor): AnswerWriter {
+  const state: WriterState = {
+    identity,
+    hidesReasoning: hidesReasoning(asked),
+    choices: new Map(),
+    carried: {},
+  };
+  return {
+    step: (event) => stepWriter(state, event),
+    end({ report, metadata }) {
+      const choices = [...state.choices.values()].toSorted((a, b) => a.index - b.index);
+      const { wantsUsageChunk } = asked;
+      const ending = { ...identity, wantsUsageChunk };
+      const usage = encodeUsage(report);
+      return encodeEnding(ending, choices.map(encodeLast), state.carried, usage, metadata);
+    },
+    fail: (error) => encodeStreamError(identity, error),
+  };
+}
+
+const MESSAGE: ReadonlySet<string> = new Set(["message"]);
+
+/** A choice's last entry: its finish, held to the end, and what only this format knows of it. */
+function encodeLast({ index, finish, extras, logprobs, hasRole }: ChoiceState): Fields {
+  const kept = extras === undefined ? {} : keptFields({ extras });
+  return {
+    index,
+    delta: { ...(hasRole ? {} : { role: "assistant", content: "" }), ...asFields(kept["message"]) },
+    ...omit(kept, MESSAGE),
+    ...(logprobs === null ? {} : { logprobs }),
+    ...(finish === null ? { finish_reason: "stop" } : encodeFinish(finish)),
+  };
+}
+
+function stepWriter(state: WriterState, event: AnswerEvent): string {
+  switch (event.kind) {
+    case "extras":
+      Object.assign(state.carried, keptFields(event));
+      return "";
+    case "service-tier":
+      state.carried["service_tier"] = event.tier;
+      return "";
+    case "usage":
+    case "error":
+      return "";
+    default:
+      return stepChoice(state, choiceOf(state, event.choice), event);
+  }
+}
+
+function choiceOf(state: WriterState, index: number): ChoiceState {
+  let choice = state.choices.get(index);
+  if (choice === undefined) {
+    choice = {
+      index,
+      hasRole: false,
+      open: new Map(),
+      details: 0,
+      callCount: 0,
+      logprobs: null,
+      finish: null,
+      extras: undefined,
+    };
+    state.choices.set(index, choice);
+  }
+  return choice;
+}
+
+type ChoiceEvent = Extract<AnswerEvent, { readonly choice: number }>;
+
+function stepChoice(state: WriterState, choice: ChoiceState, event: ChoiceEvent): string {
+  switch (event.kind) {
+    case "part-start":
+      return send(state, choice, startPart(state, choice, event.at, event.part));
+    case "part-delta":
+      return send(state, choice, growPart(choice, event.at, event.delta));
+    case "part-end":
+      return send(state, choice, endPart(choice, event.at));
+    case "logprobs":
+      choice.logprobs = event.value;
+      return "";
+    case "finish":
+      choice.finish = event.finish;
+      choice.extras = event.extras;
+      return "";
+  }
+}
+
+/** A chunk with a delta; nothing for null. The role comes first and once. */
+function send(state: WriterState, choice: ChoiceState, delta: Fields | null): string {
+  if (delta === null) return "";
+  const { carried } = state;
+  const { index, logprobs, hasRole } = choice;
+  state.carried = {};
+  choice.logprobs = null;
+  choice.hasRole = true;
+  const said = hasRole ? delta : { role: "assistant", ...delta };
+  const entry = { index, delta: said, ...(logprobs === null ? {} : { logprobs }), finish_reason: null };
+  return encodeChunkEvent(state.identity, carried, [entry]);
+}
+
+function startPart(state: WriterState, choice: ChoiceState, at: number, part: Part): Fields | null {
+  switch (part.kind) {
+    case "text":
+    case "refusal":
+      choice.open.set(at, { kind: part.kind });
+      return sayWhole(part);
+    case "reasoning":
+      return state.hidesReasoning ? null : startReasoning(choice, at, part);
+    case "tool-call":
+      return startCall(choice, at, part);
+    case "image":
+      return { images: [encodePart(part, "", () => {})] };
+    default: {
+      const audio = readAudio(part);
+      return audio === null ? null : { audio };
+    }
+  }
+}
+
+/** What a text or refusal says from its start on. */
+function sayWhole(part: TextPart | RefusalPart): Fields | null {
+  const annotations = (part.kind === "text" ? (part.citations ?? []) : []).map(encodeAnnotation);
+  const said = part.text === "" ? {} : { [SPOKEN[part.kind]]: part.text };
+  const delta =
+    annotations.length === 0 ? said : { ...said, annotations: annotations.filter((one) => one !== null) };
+  return Object.keys(delta).length === 0 ? null : delta;
+}
+
+const SPOKEN = { text: "content", refusal: "refusal" } as const;
+
+function growPart(choice: ChoiceState, at: number, delta: PartDelta): Fields | null {
+  const open = choice.open.get(at);
+  if (open === undefined) return null;
+  if (open.kind === "reasoning") return growReasoning(choice, open, delta);
+  if (open.kind === "tool-call") return growCall(choice, open, delta);
+  if (delta.kind === "text") return delta.text === "" ? null : { [SPOKEN[open.kind]]: delta.text };
+  const annotation = delta.kind === "citation" ? encodeAnnotation(delta.citation) : null;
+  return annotation === null ? null : { annotations: [annotation] };
+}
+
+function startReasoning(choice: ChoiceState, at: number, part: ReasoningPart): Fields | null {
+  const { extras: _, ...bare } = part;
+  const open: OpenReasoning = {
+    kind: "reasoning",
+    part: { ...bare, text: "", encrypted: null },
+    index: null,
+    signature: "",
+  };
+  choice.open.set(at, open);
+  const { text, encrypted } = part;
+  open.signature = part.signature ?? "";
+  if (text === "" && encrypted === null) return null;
+  if (encrypted === null) return sayReasoning(choice, open, text);
+  const details = encodeDetails({ ...bare, signature: null, text, encrypted }, choice.details);
+  choice.details += details.length;
+  if (text !== "") open.index = choice.details - details.length;
+  return encodeReasoning({ content: null, reasoning: text === "" ? null : text, details });
+}
+
+function growReasoning(choice: ChoiceState, open: OpenReasoning, delta: PartDelta): Fields | null {
+  switch (delta.kind) {
+    case "text":
+      return delta.text === "" ? null : sayReasoning(choice, open, delta.text);
+    case "signature":
+      open.signature += delta.value;
+      return null;
+    case "encrypted": {
+      const hidden = { ...open.part, text: "", signature: null, encrypted: delta.value };
+      return { reasoning_details: encodeDetails(hidden, choice.details++) };
+    }
+    default:
+      return null;
+  }
+}
+
+function sayReasoning(choice: ChoiceState, open: OpenReasoning, text: string): Fields {
+  open.index ??= choice.details++;
+  const details = encodeDetails({ ...open.part, text, signature: null }, open.index);
+  return encodeReasoning({ content: null, reasoning: text, details });
+}
+
+function endPart(choice: ChoiceState, at: number): Fields | null {
+  const open = choice.open.get(at);
+  choice.open.delete(at);
+  if (open?.kind !== "reasoning" || open.signature === "") return null;
+  open.index ??= choice.details++;
+  return { reasoning_details: encodeDetails({ ...open.part, signature: open.signature }, open.index) };
+}
+
+function startCall(choice: ChoiceState, at: number, part: ToolCallPart): Fields {
+  const index = choice.callCount++;
+  choice.open.set(at, { kind: "tool-call", index, part });
+  const encoded = encodeCall(part);
+  const inner = asFields(encoded[part.tool]) ?? {};
+  // What the arguments are shows only when the call is over; until then none is an empty text.
+  const text = part.tool === "function" ? { arguments: part.arguments } : {};
+  const call = { ...encoded, [part.tool]: { ...inner, ...text }, index };
+  const detail = encodeProofDetail(part, choice.details);
+  if (detail === null) return { tool_calls: [call] };
+  choice.details++;
+  return { reasoning_details: [detail], tool_calls: [call] };
+}
+
+function growCall(choice: ChoiceState, { index, part }: OpenCall, delta: PartDelta): Fields | null {
+  if (delta.kind === "arguments") {
+    if (delta.text === "") return null;
+    const inner = part.tool === "function" ? { arguments: delta.text } : { input: delta.text };
+    return { tool_calls: [{ index, [part.tool]: inner }] };
+  }
+  if (delta.kind !== "proof") return null;
+  const proven = { ...part, signature: { value: delta.value, origin: delta.origin } };
+  const detail = encodeProofDetail(proven, choice.details);
+  const extra = encodeExtraContent(proven);
+  if (detail === null || extra === null) return null;
+  choice.details++;
+  return {
+    reasoning_details: [detail],
+    tool_calls: [{ index, function: { arguments: "" }, extra_content: extra }],
+  };
+}

@@ -1,0 +1,119 @@
+import type { Warning } from "../canonical/format.ts";
+import type { Part } from "../canonical/parts.ts";
+import type { Message } from "../canonical/request.ts";
+import { encodeContentPart } from "./content.ts";
+import { encodeItem, encodeResult, groupParts, type ItemGroup } from "./encode-items.ts";
+import { readSpelling } from "./extras.ts";
+import { isOwnReasoning, originOfModel, pickFirst } from "./reasoning.ts";
+
+interface Spoken {
+  readonly instructions?: string;
+  readonly input: unknown;
+}
+
+/**
+ * A conversation as `input`, and `instructions` where they came as such. What has no form here is left out and named;
+ * reasoning of other vendors silently, as they would not read ours either.
+ */
+export function encodeMessages(messages: readonly Message[], model: string, warnings: Warning[]): Spoken {
+  const items: unknown[] = [];
+  let instructions: string | null = null;
+  for (const [place, message] of messages.entries()) {
+    if (readSpelling(message)?.asInstructions) instructions = textOf(message.parts);
+    else items.push(...encodeMessage(message, { place, model, warnings }));
+  }
+  const plain = readPlainInput(messages, items);
+  return { ...(instructions === null ? {} : { instructions }), input: plain ?? items };
+}
+
+/** An input that came as text, when nothing was put beside it since. */
+function readPlainInput(messages: readonly Message[], items: readonly unknown[]): string | null {
+  const last = messages.at(-1);
+  const spelling = last === undefined ? null : readSpelling(last);
+  const isPlain = spelling?.asText === true && spelling.item === undefined && items.length === 1;
+  return isPlain ? textOf(last?.parts ?? []) : null;
+}
+
+interface Place {
+  readonly place: number;
+  readonly model: string;
+  readonly warnings: Warning[];
+}
+
+function encodeMessage(message: Message, at: Place): unknown[] {
+  switch (message.role) {
+    case "assistant":
+      return encodeTurn(message, at);
+    case "tool":
+      return message.parts.flatMap((part, i) =>
+        encodeToolPart(part, `messages[${at.place}].content[${i}]`, at),
+      );
+    default:
+      return [encodeSpokenTo(message, at)];
+  }
+}
+
+function encodeSpokenTo(message: Message, at: Place): Record<string, unknown> {
+  const spelling = readSpelling(message);
+  if (message.name !== undefined) {
+    const text = "Participants have no names at this model; the name was left out.";
+    at.warnings.push({ field: `messages[${at.place}].name`, message: text });
+  }
+  const head = { ...(spelling?.item ?? { type: "message" }), role: message.role };
+  if (spelling?.asText) return { ...head, content: textOf(message.parts) };
+  return { ...head, content: encodeContent(message.parts, `messages[${at.place}].content`, at.warnings) };
+}
+
+function encodeContent(parts: readonly Part[], field: string, warnings: Warning[]): unknown[] {
+  const encoded = parts.map((part, i) => {
+    const one = encodeContentPart(part, "input_text");
+    if (one === null) warnings.push(leftOut(`${field}[${i}]`, part));
+    return one;
+  });
+  return encoded.filter((part) => part !== null);
+}
+
+function leftOut(field: string, part: Part): Warning {
+  const name = part.kind === "native" ? part.type : part.kind;
+  return { field, message: `This ${name} has no form at this model and was left out.` };
+}
+
+function encodeToolPart(part: Part, field: string, { warnings }: Place): unknown[] {
+  if (part.kind !== "tool-result") return [];
+  const encoded = encodeResult(part);
+  const { output } = encoded;
+  if (Array.isArray(output) && output.length < part.content.length) {
+    warnings.push({ field, message: "Parts of this result have no form at this model and were left out." });
+  }
+  return [encoded];
+}
+
+function encodeTurn(message: Message, at: Place): unknown[] {
+  const { groups, rest } = groupParts(message.parts);
+  const field = `messages[${at.place}]`;
+  for (const part of rest) at.warnings.push(leftOut(field, part));
+  return groups.filter((group) => isSent(group, field, at)).map(encodeSentItem);
+}
+
+function isSent(group: ItemGroup, field: string, { model, warnings }: Place): boolean {
+  if (group.kind === "reasoning") {
+    const origin = pickFirst(group.parts, "origin");
+    return isOwnReasoning(group.parts) && (origin === null || origin === originOfModel(model));
+  }
+  if (group.kind !== "native" || group.parts[0]?.type !== "item_reference") return true;
+  const message = "Items are not stored here, so this reference was left out. Send the item itself.";
+  warnings.push({ field, message });
+  return false;
+}
+
+/** Arguments are JSON, also where another format had none. */
+function encodeSentItem(group: ItemGroup): Record<string, unknown> {
+  const item = encodeItem(group);
+  const isBare =
+    item["type"] === "function_call" && item["arguments"] === "" && !readSpelling(group.parts[0] as Part);
+  return isBare ? { ...item, arguments: "{}" } : item;
+}
+
+function textOf(parts: readonly Part[]): string {
+  return parts.map((part) => (part.kind === "text" ? part.text : "")).join("");
+}

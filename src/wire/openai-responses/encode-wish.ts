@@ -1,0 +1,54 @@
+import type { ModelTarget, Warning } from "../canonical/format.ts";
+import type { ReasoningWish } from "../canonical/request.ts";
+import type { Fields } from "../json/fields.ts";
+import { readOwnFields } from "./extras.ts";
+
+/** `reasoning`: a wish said in this spelling goes out as it came; of others the effort is fitted to the model. */
+export function encodeWish(wish: ReasoningWish | null, target: ModelTarget, warnings: Warning[]): Fields {
+  if (wish === null) return {};
+  const own = readOwnFields(wish.extras);
+  const effort = own === null ? fitEffort(wish, target, warnings) : wish.effort;
+  const summary = own === null ? chooseSummary(wish) : wish.summary;
+  const said = {
+    ...own,
+    ...(effort === null ? {} : { effort }),
+    ...(summary === null ? {} : { summary }),
+  };
+  return own === null && Object.keys(said).length === 0 ? {} : { reasoning: said };
+}
+
+/** Elsewhere reasoning that is asked for is shown; here it is shown only in summaries, and only when asked. */
+function chooseSummary(wish: ReasoningWish): string | null {
+  if (wish.hidden || wish.enabled === false || wish.effort === "none") return null;
+  return wish.summary ?? "auto";
+}
+
+/** Efforts from least to most. */
+const EFFORTS = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
+
+function fitEffort(wish: ReasoningWish, target: ModelTarget, warnings: Warning[]): string | null {
+  const wanted = wish.enabled === false ? "none" : (wish.effort ?? effortOfBudget(wish.budgetTokens));
+  const offered = target.reasoning?.efforts;
+  if (wanted === null || offered === undefined || offered.length === 0 || offered.includes(wanted))
+    return wanted;
+  const place = EFFORTS.indexOf(wanted);
+  if (place < 0) return wanted;
+  const nearest = offered.toSorted((a, b) => distance(a, place) - distance(b, place))[0] as string;
+  warnings.push({
+    field: "reasoning",
+    message: `The model has no effort "${wanted}"; "${nearest}" was asked for.`,
+  });
+  return nearest;
+}
+
+function distance(effort: string, place: number): number {
+  return Math.abs(EFFORTS.indexOf(effort) - place);
+}
+
+/** About what each effort spends, so that a budget lands where it means the same. */
+function effortOfBudget(tokens: number | null): string | null {
+  if (tokens === null) return null;
+  if (tokens === 0) return "none";
+  if (tokens <= 4_096) return "low";
+  return tokens <= 16_384 ? "medium" : "high";
+}

@@ -1,0 +1,57 @@
+import type { Fields } from "../json/fields.ts";
+
+/** A failure as the door of the Responses API says it. */
+export interface ResponsesError {
+  /** One of the closed set of base/errors. */
+  readonly code: string;
+  readonly message: string;
+  /** HTTP status. */
+  readonly status: number;
+  readonly metadata?: Fields;
+}
+
+/** OpenAI's words for the gateway's: what SDKs sort errors by, and the codes that agents act on. */
+const WORDS: Readonly<Record<string, { readonly type: string; readonly code: string | null }>> = {
+  invalid_request: { type: "invalid_request_error", code: null },
+  invalid_model: { type: "invalid_request_error", code: "model_not_found" },
+  context_length_exceeded: { type: "invalid_request_error", code: "context_length_exceeded" },
+  authentication: { type: "authentication_error", code: "invalid_api_key" },
+  insufficient_credits: { type: "insufficient_quota", code: "insufficient_quota" },
+  model_not_allowed: { type: "permission_error", code: "model_not_allowed" },
+  permission_denied: { type: "permission_error", code: "permission_denied" },
+  not_found: { type: "invalid_request_error", code: "not_found" },
+  method_not_allowed: { type: "invalid_request_error", code: "method_not_allowed" },
+  payload_too_large: { type: "invalid_request_error", code: "payload_too_large" },
+  unsupported_media_type: { type: "invalid_request_error", code: "unsupported_media_type" },
+  rate_limit_exceeded: { type: "rate_limit_error", code: "rate_limit_exceeded" },
+};
+
+const SERVER_ERROR = { type: "server_error", code: "server_error" };
+
+/**
+ * A failure as OpenAI's error object (docs/contract.md, "When things go wrong"). The facts of the other endpoints are in
+ * it too: the status, the metadata, and beside it the gateway's own word.
+ */
+export function encodeResponsesError({
+  code,
+  message,
+  status,
+  metadata,
+}: ResponsesError): Record<string, unknown> {
+  const words = WORDS[code] ?? SERVER_ERROR;
+  const param = typeof metadata?.["field"] === "string" ? metadata["field"] : null;
+  const error = { message, type: words.type, code: words.code, param, status };
+  return { error: metadata === undefined ? error : { ...error, metadata }, error_type: code };
+}
+
+/** Failures of a stream that are the request's own fault: agents do not repeat it. */
+const REQUEST_FAULTS = new Set(["invalid_request", "invalid_model"]);
+
+/** The `error` of a response that failed, in words that a client of the stream acts on. `type` as in base/errors. */
+export function encodeFailure(
+  type: string,
+  message: string,
+): { readonly code: string; readonly message: string } {
+  if (REQUEST_FAULTS.has(type)) return { code: "invalid_prompt", message };
+  return { code: WORDS[type]?.code ?? SERVER_ERROR.code, message };
+}

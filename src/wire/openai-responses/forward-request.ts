@@ -1,0 +1,51 @@
+import { isWord, type JsonNode, memberOf } from "../json/scan.ts";
+import { appendMember, applySplices, removeMembers, type Splice } from "../json/splice.ts";
+import { originOfModel } from "./reasoning.ts";
+import { GATEWAY_FIELDS } from "./request-shape.ts";
+import type { ResponsesRequest } from "./scan-request.ts";
+
+/** Whether a request's own bytes may go to an upstream of this format that calls the model `model`; else the hub's do. */
+export function canForwardResponses(request: ResponsesRequest, model: string): boolean {
+  if (request.needsHub) return false;
+  const own = originOfModel(model);
+  return [...request.reasoningOrigins].every((origin) => origin === own);
+}
+
+/**
+ * The body for an upstream of the same format: the client's bytes with the model named as it is there, nothing stored,
+ * and the gateway's own fields taken out.
+ */
+export function forwardResponsesRequest(request: ResponsesRequest, model: string): Buffer {
+  const { root } = request;
+  const named = memberOf(root, "model") as JsonNode;
+  const splices: Splice[] = [
+    { start: named.start, end: named.end, insert: JSON.stringify(model) },
+    storeNothing(root),
+    ...addToolParameters(request),
+    ...removeMembers(root, GATEWAY_FIELDS),
+  ];
+  return applySplices(request.bytes, splices);
+}
+
+/** Where nothing is said, OpenAI stores. */
+function storeNothing(root: JsonNode): Splice {
+  const said = memberOf(root, "store");
+  if (said === undefined) return appendMember(root, "store", "false");
+  return { start: said.start, end: said.end, insert: "false" };
+}
+
+/** A function without `parameters` takes none, which upstreams want to see as a schema. */
+function addToolParameters({ text, root }: ResponsesRequest): Splice[] {
+  const splices: Splice[] = [];
+  for (const tool of memberOf(root, "tools")?.items ?? []) {
+    if (!isWord(text, memberOf(tool, "type"), "function")) continue;
+    const parameters = memberOf(tool, "parameters");
+    if (parameters === undefined) splices.push(appendMember(tool, "parameters", NO_ARGUMENTS));
+    else if (parameters.kind === "null") {
+      splices.push({ start: parameters.start, end: parameters.end, insert: NO_ARGUMENTS });
+    }
+  }
+  return splices;
+}
+
+const NO_ARGUMENTS = '{"type":"object","properties":{}}';

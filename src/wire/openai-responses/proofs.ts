@@ -1,0 +1,62 @@
+import type { Part, ReasoningPart, Signature } from "../canonical/parts.ts";
+import { wrapReasoning } from "../canonical/reasoning-envelope.ts";
+
+/*
+ * A vendor's proof on a text or a call has no field here. It travels as a reasoning item beside its part, which clients
+ * send back unchanged: the envelope's id says which part it belongs to.
+ */
+
+const CALL = "proof:call:";
+const TEXT_BEHIND = "proof:text-behind";
+const TEXT_BEFORE = "proof:text-before";
+
+/** Where a text's proof stands: calls have ids, texts only neighbours. */
+export type ProofPlace = "ahead" | "behind";
+
+/** The reasoning item that carries a part's proof, but for its id. */
+export function encodeProof(part: Part, proof: Signature, place: ProofPlace): Record<string, unknown> {
+  const textMark = place === "ahead" ? TEXT_BEHIND : TEXT_BEFORE;
+  const id = part.kind === "tool-call" ? CALL + part.id : textMark;
+  const { value, origin } = proof;
+  const encrypted = wrapReasoning({ signature: value, encrypted: null, id, origin, isSummary: false });
+  return { type: "reasoning", summary: [], encrypted_content: encrypted };
+}
+
+/** Gives proofs back to the parts of a turn that they belong to; one whose part is gone is dropped. */
+export function attachProofs(parts: readonly Part[]): readonly Part[] {
+  if (!parts.some(isProof)) return parts;
+  const kept: Part[] = [];
+  const waiting = new Map<string, Signature>();
+  for (const part of parts) {
+    if (isProof(part)) placeProof(part, kept, waiting);
+    else kept.push(takeProof(part, waiting));
+  }
+  return kept;
+}
+
+type Proof = ReasoningPart & { readonly id: string; readonly origin: string; readonly signature: string };
+
+function isProof(part: Part): part is Proof {
+  return part.kind === "reasoning" && part.id?.startsWith("proof:") === true && part.signature !== null;
+}
+
+function placeProof(part: Proof, before: Part[], waiting: Map<string, Signature>): void {
+  const proof = { value: part.signature, origin: part.origin };
+  const at = before.findLastIndex((other) =>
+    part.id === TEXT_BEFORE
+      ? other.kind === "text"
+      : other.kind === "tool-call" && CALL + other.id === part.id,
+  );
+  const found = before[at];
+  if (found?.kind === "text" || found?.kind === "tool-call") before[at] = { ...found, signature: proof };
+  else waiting.set(part.id, proof);
+}
+
+function takeProof(part: Part, waiting: Map<string, Signature>): Part {
+  if (part.kind !== "text" && part.kind !== "tool-call") return part;
+  const key = part.kind === "text" ? TEXT_BEHIND : CALL + part.id;
+  const signature = waiting.get(key);
+  if (signature === undefined) return part;
+  waiting.delete(key);
+  return { ...part, signature };
+}

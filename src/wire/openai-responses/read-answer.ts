@@ -1,0 +1,55 @@
+import type { RelayIdentity, WholeAnswer } from "../canonical/relay.ts";
+import { brokenAnswer } from "../conversation/vendor-error.ts";
+import { asFields, type Fields } from "../json/fields.ts";
+import { decodeAnswer } from "./decode-answer.ts";
+import { claimResponse, createCallIds, encodePriced, readFinish } from "./relay-answer.ts";
+
+/**
+ * Reads a vendor's whole response for a client of the same format; unknown fields stay. `text` is its body.
+ */
+export function readResponsesAnswer(text: string, identity: RelayIdentity): WholeAnswer {
+  const body = parse(text);
+  if (body === null) return failed("the upstream's answer is not JSON");
+  const decoded = decodeAnswer(body);
+  if (decoded.kind === "error") return decoded;
+  const { usage } = decoded.answer;
+  const output = body["output"] as readonly unknown[];
+  const isComplete = body["status"] !== "incomplete";
+  if (output.length === 0 && isComplete && !usage?.completionTokens) {
+    return failed("the upstream answered with nothing");
+  }
+  const claimed = claimResponse(body, identity, createCallIds(identity));
+  return {
+    kind: "answer",
+    usage,
+    producedBytes: output.reduce<number>((sum, item) => sum + countBytes(asFields(item) ?? {}), 0),
+    finish: readFinish(body),
+    encode: (end) => JSON.stringify(encodePriced(claimed, end)),
+  };
+}
+
+function parse(text: string): Fields | null {
+  try {
+    return asFields(JSON.parse(text));
+  } catch {
+    return null;
+  }
+}
+
+function failed(message: string): WholeAnswer {
+  return { kind: "error", error: brokenAnswer(message) };
+}
+
+/** Bytes of text in an item: contents, summaries, arguments. */
+function countBytes(item: Fields): number {
+  const lists = [item["content"], item["summary"]].filter(Array.isArray).flat().map(asFields);
+  const texts = [
+    item["arguments"],
+    item["input"],
+    ...lists.map((part) => part?.["text"] ?? part?.["refusal"]),
+  ];
+  return texts.reduce<number>(
+    (sum, text) => sum + (typeof text === "string" ? Buffer.byteLength(text) : 0),
+    0,
+  );
+}

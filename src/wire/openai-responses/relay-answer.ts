@@ -1,0 +1,61 @@
+import type { AnswerEnd } from "../canonical/format.ts";
+import type { RelayFinish, RelayIdentity } from "../canonical/relay.ts";
+import { asFields, type Fields } from "../json/fields.ts";
+import { encodeUsage } from "./usage.ts";
+
+/** A vendor's response as the gateway's own: its id, the model by its name here, and the call ids the client knows. */
+export function claimResponse(
+  response: Fields,
+  identity: RelayIdentity,
+  ids: CallIds,
+): Record<string, unknown> {
+  const { id, model, created } = identity;
+  const { output } = response;
+  const known = Array.isArray(output) ? { output: output.map((item, place) => ids.claim(item, place)) } : {};
+  return { ...response, id, model, created_at: created, store: false, ...known };
+}
+
+/** Gives calls the ids that the client knows. */
+export interface CallIds {
+  /** The id for a call that came with this one, at this place of the output. */
+  idFor(vendorId: string, place: number): string;
+  /** An item with the right id; the item itself where it is no call, or its id is right. */
+  claim(item: unknown, place: number): unknown;
+}
+
+const CALLS = new Set<unknown>(["function_call", "custom_tool_call"]);
+
+/** Ids of calls for one answer: mapped ones become the client's, and a call without one gets one, once. */
+export function createCallIds({ originalIds, makeCallId }: RelayIdentity): CallIds {
+  const made = new Map<number, string>();
+  const idFor = (vendorId: string, place: number): string => {
+    if (vendorId !== "") return originalIds?.get(vendorId) ?? vendorId;
+    const id = made.get(place) ?? makeCallId();
+    made.set(place, id);
+    return id;
+  };
+  return {
+    idFor,
+    claim(raw, place) {
+      const item = asFields(raw);
+      if (item === null || !CALLS.has(item["type"])) return raw;
+      const vendorId = typeof item["call_id"] === "string" ? item["call_id"] : "";
+      const id = idFor(vendorId, place);
+      return id === item["call_id"] ? raw : { ...item, call_id: id };
+    },
+  };
+}
+
+/** The response as the client gets it at the end: with its price, and what the gateway did to it. */
+export function encodePriced(response: Fields, end: AnswerEnd): Record<string, unknown> {
+  const usage = encodeUsage(end.report, asFields(response["usage"]) ?? {});
+  return { ...response, usage, ...(end.metadata === null ? {} : { gateway_metadata: end.metadata }) };
+}
+
+/** How a response finished: the status, or why it is incomplete. Both sides speak the same words. */
+export function readFinish(response: Fields): RelayFinish {
+  const status = String(response["status"] ?? "completed");
+  const cause = asFields(response["incomplete_details"])?.["reason"];
+  const native = status === "incomplete" && typeof cause === "string" ? cause : status;
+  return { client: native, native };
+}

@@ -1,0 +1,279 @@
+import { BOUNDS } from "../../base/bounds.ts";
+import type { AnswerEnd, StreamError } from "../canonical/format.ts";
+import type { AnswerRelay, RelayFinish, RelayIdentity, RelayVerdict } from "../canonical/relay.ts";
+import type { TokenUsage } from "../conversation/usage.ts";
+import { brokenAnswer, readVendorError, type VendorError } from "../conversation/vendor-error.ts";
+import { asFields, type Fields } from "../json/fields.ts";
+import {
+  decodeUtf8,
+  encodeLatin1,
+  fields,
+  type JsonNode,
+  LEAF,
+  memberOf,
+  scanJson,
+  stringOf,
+} from "../json/scan.ts";
+import type { Splice } from "../json/splice.ts";
+import {
+  createEventSplitter,
+  type EventSplitter,
+  EventTooLargeError,
+  type OnEvent,
+} from "../sse/split-events.ts";
+import { encodeFailure } from "./errors.ts";
+import { type CallIds, claimResponse, createCallIds, encodePriced, readFinish } from "./relay-answer.ts";
+import { decodeUsage } from "./usage.ts";
+import { encodeEvent } from "./write-stream.ts";
+
+/** A Responses stream on its way to a Responses client. The functions below change it, nothing else does. */
+interface RelayState {
+  readonly identity: RelayIdentity;
+  readonly splitter: EventSplitter;
+  readonly callIds: CallIds;
+  /** The number of the next event, should the gateway have to say something itself. */
+  sequence: number;
+  /** The response as it began, for the event that says it failed. */
+  begun: Fields;
+  /** Items that are over, by their place, for a last event that leaves them out. */
+  readonly items: Map<number, string>;
+  /** The last event, held back until the answer is priced. */
+  terminal: Fields | null;
+  sawToken: boolean;
+  isDone: boolean;
+  usage: TokenUsage | null;
+  producedBytes: number;
+  error: VendorError | null;
+}
+
+/**
+ * A relay between two that speak this format: events pass as they came, but for those that name the response, which get
+ * the gateway's id and model, and the last one, which waits for its price.
+ */
+export function createResponsesRelay(identity: RelayIdentity): AnswerRelay {
+  const state: RelayState = {
+    identity,
+    splitter: createEventSplitter(BOUNDS.eventBytes),
+    callIds: createCallIds(identity),
+    sequence: 0,
+    begun: {},
+    items: new Map(),
+    terminal: null,
+    sawToken: false,
+    isDone: false,
+    usage: null,
+    producedBytes: 0,
+    error: null,
+  };
+  return {
+    step: (piece) => collect(state, (onEvent) => state.splitter.push(piece, onEvent)),
+    end: () => collect(state, (onEvent) => state.splitter.end(onEvent)),
+    get sawToken() {
+      return state.sawToken;
+    },
+    get isDone() {
+      return state.isDone;
+    },
+    /** Nothing follows the finish here. */
+    get isFinished() {
+      return state.isDone;
+    },
+    get error() {
+      return state.error;
+    },
+    get usage() {
+      return state.usage;
+    },
+    get producedBytes() {
+      return state.producedBytes;
+    },
+    judge: () => judge(state),
+    finish: () => finishOf(state),
+    encodeEnd: (end) => encodeEnd(state, end),
+    encodeError: (error) => encodeError(state, error),
+  };
+}
+
+function collect(state: RelayState, feed: (onEvent: OnEvent) => void): string {
+  let out = "";
+  try {
+    feed((text, start, end, name) => {
+      out += stepEvent(state, text.slice(start, end), name);
+    });
+  } catch (error) {
+    // Whatever a vendor sends must end in an error event, never in a client that hangs.
+    const isTooLarge = error instanceof EventTooLargeError;
+    state.error ??= brokenAnswer(isTooLarge ? error.message : "an event of the stream cannot be read");
+  }
+  return out;
+}
+
+/** An answer that came whole stays whole; one without a word is none. */
+function judge(state: RelayState): RelayVerdict {
+  if (state.error !== null) return "failed";
+  const response = asFields(state.terminal?.["response"]);
+  if (response === null) return state.sawToken ? "unfinished" : "empty";
+  const says = state.sawToken || state.items.size > 0 || (state.usage?.completionTokens ?? 0) > 0;
+  const { output } = response;
+  const hasOutput = Array.isArray(output) && output.length > 0;
+  return says || hasOutput || response["status"] === "incomplete" ? "complete" : "empty";
+}
+
+function finishOf(state: RelayState): RelayFinish | null {
+  const response = asFields(state.terminal?.["response"]);
+  return response === null ? null : readFinish(response);
+}
+
+const EVENT = fields({
+  type: LEAF,
+  sequence_number: LEAF,
+  delta: LEAF,
+  output_index: LEAF,
+  item: fields({ type: LEAF, call_id: LEAF }),
+  response: LEAF,
+  error: LEAF,
+});
+
+function stepEvent(state: RelayState, data: string, name: string): string {
+  if (state.isDone || state.error !== null || data === "" || data === "[DONE]") return "";
+  const event = scanJson(data, EVENT);
+  const type = stringOf(data, memberOf(event, "type")) ?? name;
+  if (type === "error" || (type === "" && memberOf(event, "error") !== undefined)) {
+    state.error = readVendorError(200, parse(data));
+    return "";
+  }
+  if (memberOf(event, "response")?.kind === "object") return relayResponse(state, type, parse(data));
+  return relayBytes(state, type, data, event);
+}
+
+function parse(data: string): Fields {
+  return asFields(JSON.parse(decodeUtf8(data))) ?? {};
+}
+
+/** The long way: what the event says of the response becomes what the gateway says of it. */
+function relayResponse(state: RelayState, type: string, event: Fields): string {
+  const response = asFields(event["response"]) ?? {};
+  if (type === "response.failed" || type === "response.cancelled") {
+    const error = asFields(response["error"]);
+    state.error =
+      error === null ? brokenAnswer(`the upstream ended with ${type}`) : readVendorError(200, { error });
+    return "";
+  }
+  const claimed = { ...event, response: claimResponse(response, state.identity, state.callIds) };
+  state.usage = decodeUsage(response["usage"]) ?? state.usage;
+  if (type === "response.completed" || type === "response.incomplete") {
+    state.terminal = claimed;
+    state.isDone = true;
+    return "";
+  }
+  state.begun = claimed.response;
+  return encodeEvent({ ...claimed, sequence_number: count(state, event["sequence_number"]) });
+}
+
+/** The vendor's number of an event, or the next where it gives none. */
+function count(state: RelayState, given: unknown): number {
+  const number = typeof given === "number" ? given : state.sequence;
+  state.sequence = number + 1;
+  return number;
+}
+
+/** The short way: the event's bytes, with a number where it has none and a call's id where the client knows another. */
+function relayBytes(state: RelayState, type: string, data: string, event: JsonNode): string {
+  watch(state, type, data, event);
+  const splices: Splice[] = [];
+  const number = memberOf(event, "sequence_number");
+  const next = count(state, number?.kind === "number" ? Number(data.slice(number.start, number.end)) : null);
+  if (number === undefined) splices.push(insertAt(event.start + 1, `"sequence_number":${next},`));
+  const call = claimCall(state, data, event);
+  if (call !== null) splices.push(call);
+  // Data of several lines have been joined; JSON does not mind a space there.
+  const line = spliceText(data, splices).replaceAll("\n", " ");
+  return type === "" ? `data: ${line}\n\n` : `event: ${type}\ndata: ${line}\n\n`;
+}
+
+/** Takes from an event what the gateway has to know. */
+function watch(state: RelayState, type: string, data: string, event: JsonNode): void {
+  const delta = memberOf(event, "delta");
+  if (delta?.kind === "string" && delta.end - delta.start > 2) {
+    state.sawToken = true;
+    state.producedBytes += delta.end - delta.start - 2;
+  }
+  const item = memberOf(event, "item");
+  if (item === undefined) return;
+  const itemType = stringOf(data, memberOf(item, "type"));
+  if (itemType !== "message" && itemType !== "reasoning") state.sawToken = true;
+  if (type === "response.output_item.done")
+    state.items.set(placeOf(data, event), data.slice(item.start, item.end));
+}
+
+function placeOf(data: string, event: JsonNode): number {
+  const node = memberOf(event, "output_index");
+  return node?.kind === "number" ? Number(data.slice(node.start, node.end)) : 0;
+}
+
+function claimCall(state: RelayState, data: string, event: JsonNode): Splice | null {
+  const item = memberOf(event, "item");
+  const type = stringOf(data, memberOf(item, "type"));
+  if (item === undefined || (type !== "function_call" && type !== "custom_tool_call")) return null;
+  const node = memberOf(item, "call_id");
+  const vendorId = stringOf(data, node) ?? "";
+  const id = state.callIds.idFor(vendorId, placeOf(data, event));
+  if (id === vendorId) return null;
+  const json = encodeLatin1(JSON.stringify(id));
+  if (node === undefined) return insertAt(item.start + 1, `"call_id":${json},`);
+  return { start: node.start, end: node.end, insert: json };
+}
+
+function insertAt(place: number, insert: string): Splice {
+  return { start: place, end: place, insert };
+}
+
+/** Few and in order, so that text is joined and no buffer made. */
+function spliceText(text: string, splices: readonly Splice[]): string {
+  let out = "";
+  let from = 0;
+  for (const { start, end, insert } of splices.toSorted((a, b) => a.start - b.start)) {
+    out += text.slice(from, start) + insert;
+    from = end;
+  }
+  return out + text.slice(from);
+}
+
+function encodeEnd(state: RelayState, end: AnswerEnd): string {
+  const { terminal } = state;
+  if (terminal === null) return "";
+  const response = fillOutput(state, asFields(terminal["response"]) ?? {});
+  const sequence_number = count(state, terminal["sequence_number"]);
+  return encodeEvent({ ...terminal, sequence_number, response: encodePriced(response, end) });
+}
+
+/** Some vendors leave the output out of the last event, where clients look for all of it. */
+function fillOutput(state: RelayState, response: Fields): Fields {
+  const { output } = response;
+  if (Array.isArray(output) && output.length > 0) return response;
+  return { ...response, output: readItems(state) };
+}
+
+function readItems(state: RelayState): unknown[] {
+  return [...state.items]
+    .toSorted(([a], [b]) => a - b)
+    .map(([place, item]) => state.callIds.claim(parse(item), place));
+}
+
+/** Agents look at no bare `error` event, so an answer that broke off is a response that failed. */
+function encodeError(state: RelayState, error: StreamError): string {
+  const { id, model, created } = state.identity;
+  const response = {
+    object: "response",
+    incomplete_details: null,
+    usage: null,
+    ...state.begun,
+    id,
+    model,
+    created_at: created,
+    status: "failed",
+    error: encodeFailure(error.type, error.message),
+    output: readItems(state),
+  };
+  return encodeEvent({ type: "response.failed", sequence_number: count(state, null), response });
+}

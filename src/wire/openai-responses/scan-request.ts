@@ -1,0 +1,136 @@
+import type { OutlineMessage } from "../conversation/outline.ts";
+import { type ProviderPreferences, readGatewayWishes } from "../conversation/preferences.ts";
+import { isWord, type JsonNode, memberOf, parseMember, scanJson, stringOf } from "../json/scan.ts";
+import { scanBody } from "../json/scan-body.ts";
+import { checkResponsesRequest, isTrue } from "./check-request.ts";
+import { originOfItem } from "./reasoning.ts";
+import { RESPONSES_REQUEST_SHAPE } from "./request-shape.ts";
+
+/** A Responses request that has passed the door. The bytes stay as they came; the nodes say where things stand. */
+export interface ResponsesRequest {
+  readonly bytes: Buffer;
+  /** The same bytes read as Latin-1. */
+  readonly text: string;
+  readonly root: JsonNode;
+  readonly model: string;
+  /** Models to fall back to, in the client's order. */
+  readonly fallbackModels: readonly string[];
+  readonly preferences: ProviderPreferences;
+  readonly stream: boolean;
+  readonly outline: readonly OutlineMessage[];
+  /** Bytes of text in the conversation, media left out; a bound on the prompt's tokens is made of it. */
+  readonly promptTextBytes: number;
+  /** It holds what no upstream can read, references to items or other vendors' reasoning, so its bytes cannot go out. */
+  readonly needsHub: boolean;
+  /** Who encrypted the reasoning in it, see `REASONING_ORIGINS`. */
+  readonly reasoningOrigins: ReadonlySet<string>;
+}
+
+/**
+ * Reads and checks a Responses request's body (docs/contract.md, "Responses and Messages").
+ * @throws GatewayError `invalid_request` that names the field and the remedy, `invalid_model` for a malformed id.
+ */
+export function scanResponsesRequest(bytes: Buffer): ResponsesRequest {
+  return scanBody(bytes, (text) => {
+    const root = scanJson(text, RESPONSES_REQUEST_SHAPE);
+    checkResponsesRequest(text, root);
+    return readRequest(bytes, text, root);
+  });
+}
+
+function readRequest(bytes: Buffer, text: string, root: JsonNode): ResponsesRequest {
+  const input = memberOf(root, "input")?.items ?? [];
+  const reasoning = readReasoning(text, input);
+  return {
+    bytes,
+    text,
+    root,
+    model: stringOf(text, memberOf(root, "model")) as string,
+    ...readGatewayWishes(parseMember(text, root, "models"), parseMember(text, root, "provider")),
+    stream: isTrue(text, memberOf(root, "stream")),
+    outline: outlineInput(text, input),
+    promptTextBytes: countTextBytes(root, input),
+    needsHub:
+      reasoning.isForeign || input.some((item) => isWord(text, memberOf(item, "type"), "item_reference")),
+    reasoningOrigins: reasoning.origins,
+  };
+}
+
+/** What `wrapReasoning` begins with; a quote and a mark are enough to send the request the long way. */
+const ENVELOPE = '"gw1.';
+
+function readReasoning(text: string, input: readonly JsonNode[]) {
+  const origins = new Set<string>();
+  let isForeign = false;
+  for (const item of input) {
+    const encrypted = memberOf(item, "encrypted_content");
+    if (encrypted?.kind !== "string" || !isWord(text, memberOf(item, "type"), "reasoning")) continue;
+    if (text.startsWith(ENVELOPE, encrypted.start)) isForeign = true;
+    else origins.add(originOfItem(stringOf(text, memberOf(item, "id")) ?? null));
+  }
+  return { origins, isForeign };
+}
+
+/** The outline of what `decodeInput` makes of the same items: those of the model that stand together are one turn. */
+function outlineInput(text: string, input: readonly JsonNode[]): OutlineMessage[] {
+  const outline: OutlineMessage[] = [];
+  let callIds: string[] | null = null;
+  for (const item of input) {
+    const kind = kindOf(text, item);
+    if (kind === "native") continue;
+    if (kind === "result" || kind === "spoken-to") callIds = null;
+    else if (callIds === null) {
+      callIds = [];
+      outline.push({ kind: "assistant", callIds });
+    }
+    if (kind === "result") outline.push({ kind: "result", callId: callIdOf(text, item) });
+    else if (kind === "spoken-to") outline.push({ kind: "other" });
+    else if (kind === "call") callIds?.push(callIdOf(text, item));
+  }
+  return outline;
+}
+
+function callIdOf(text: string, item: JsonNode): string {
+  return stringOf(text, memberOf(item, "call_id")) ?? "";
+}
+
+type ItemKind = "spoken-to" | "turn" | "call" | "result" | "native";
+
+const KINDS: Readonly<Record<string, ItemKind>> = {
+  reasoning: "turn",
+  function_call: "call",
+  custom_tool_call: "call",
+  function_call_output: "result",
+  custom_tool_call_output: "result",
+};
+
+function kindOf(text: string, item: JsonNode): ItemKind {
+  const type = stringOf(text, memberOf(item, "type")) ?? "message";
+  if (type !== "message") return KINDS[type] ?? "native";
+  return isWord(text, memberOf(item, "role"), "assistant") ? "turn" : "spoken-to";
+}
+
+/** Texts, arguments and tools. Images and files are not text: their bytes say nothing of their tokens. */
+function countTextBytes(root: JsonNode, input: readonly JsonNode[]): number {
+  const {
+    input: plain,
+    instructions,
+    tools,
+  } = Object.fromEntries(["input", "instructions", "tools"].map((key) => [key, memberOf(root, key)]));
+  const base = (plain?.kind === "string" ? sizeOf(plain) : 0) + sizeOf(instructions) + sizeOf(tools);
+  return input.reduce((sum, item) => sum + itemBytes(item), base);
+}
+
+function sizeOf(node: JsonNode | undefined): number {
+  return node === undefined ? 0 : node.end - node.start;
+}
+
+function itemBytes(item: JsonNode): number {
+  let bytes = sizeOf(memberOf(item, "arguments")) + sizeOf(memberOf(item, "input"));
+  for (const key of ["content", "output", "summary"]) {
+    const node = memberOf(item, key);
+    if (node?.kind === "string") bytes += sizeOf(node);
+    for (const part of node?.items ?? []) bytes += sizeOf(memberOf(part, "text"));
+  }
+  return bytes;
+}

@@ -1,0 +1,21 @@
+import { fail } from "../../base/errors.ts";
+
+/** What asks the gateway to keep responses, which it does not; and what to do instead. */
+const REMEDIES: Readonly<Record<string, string>> = {
+  store: "must be false or left out: responses are not stored here. Send the whole conversation in input",
+  previous_response_id:
+    "is not supported: responses are not stored here. Send the whole conversation in input",
+  conversation: "is not supported: conversations are not stored here. Send the whole conversation in input",
+  background:
+    "must be false or left out: responses are not kept here to be fetched later. Use stream instead",
+};
+
+export const STATE_FIELDS: readonly string[] = Object.keys(REMEDIES);
+
+/**
+ * Refuses a field that asks for stored responses (docs/contract.md, "Responses and Messages").
+ * @throws GatewayError `invalid_request`.
+ */
+export function refuseState(field: string): never {
+  return fail("invalid_request", `${field} ${REMEDIES[field]}.`, { metadata: { field } });
+}

@@ -1,0 +1,108 @@
+import type { AnswerEvent, Finish } from "../canonical/answer.ts";
+import type { AnswerEnd, AnswerIdentity, AnswerWriter, AskedFor, StreamError } from "../canonical/format.ts";
+import type { Extras } from "../canonical/parts.ts";
+import type { Fields } from "../json/fields.ts";
+import { encodeLatin1 } from "../json/scan.ts";
+import { encodeEcho, encodeResponse, encodeStart } from "./encode-frame.ts";
+import { encodeFailure } from "./errors.ts";
+import {
+  closeItems,
+  createItemWriter,
+  hasRefusal,
+  type ItemWriter,
+  readOutput,
+  stepItems,
+} from "./write-items.ts";
+
+/** What a writer knows of its answer so far. */
+interface WriterState {
+  readonly start: Fields;
+  readonly items: ItemWriter;
+  readonly events: EventSink;
+  finish: Finish | null;
+  serviceTier: string | null;
+  extras: Extras | undefined;
+}
+
+/** Numbers events and holds them until they are handed out. */
+interface EventSink {
+  sequence: number;
+  out: string;
+}
+
+/** Writes a stream as OpenAI does: each item and part added, grown and done, and the whole response last. */
+export function createWriter(identity: AnswerIdentity, asked: AskedFor): AnswerWriter {
+  const { request } = asked;
+  const events: EventSink = { sequence: 0, out: "" };
+  const items = createItemWriter(identity.id, request.tools, (type, fields) =>
+    pushEvent(events, type, fields),
+  );
+  const start = encodeStart(identity, encodeEcho(request));
+  const state: WriterState = { start, items, events, finish: null, serviceTier: null, extras: undefined };
+  const handOut = (write: () => void): string => {
+    if (events.sequence === 0) writeStart(state);
+    write();
+    const { out } = events;
+    events.out = "";
+    return out;
+  };
+  return {
+    step: (event) => handOut(() => stepWriter(state, event)),
+    end: (end) => handOut(() => writeEnd(state, end)),
+    fail: (error) => handOut(() => writeFailure(state, error)),
+  };
+}
+
+function pushEvent(sink: EventSink, type: string, fields: Fields): void {
+  sink.out += encodeEvent({ type, sequence_number: sink.sequence++, ...fields });
+}
+
+/** An event as it stands on the wire, bytes read as Latin-1. */
+export function encodeEvent(event: Fields): string {
+  return encodeLatin1(`event: ${String(event["type"])}\ndata: ${JSON.stringify(event)}\n\n`);
+}
+
+function writeStart({ start, events }: WriterState): void {
+  pushEvent(events, "response.created", { response: start });
+  pushEvent(events, "response.in_progress", { response: start });
+}
+
+function stepWriter(state: WriterState, event: AnswerEvent): void {
+  switch (event.kind) {
+    case "part-start":
+    case "part-delta":
+    case "part-end":
+    case "logprobs":
+      // There is one answer here; a wish for more was refused with the request.
+      if (event.choice === 0) stepItems(state.items, event);
+      break;
+    case "finish":
+      if (event.choice === 0) state.finish = event.finish;
+      break;
+    case "service-tier":
+      state.serviceTier = event.tier;
+      break;
+    case "extras":
+      state.extras = { ...event.extras, fields: { ...state.extras?.fields, ...event.extras.fields } };
+      break;
+  }
+}
+
+function writeEnd(state: WriterState, end: AnswerEnd): void {
+  const { events, finish, items, serviceTier, extras, start } = state;
+  closeItems(items, finish?.reason ?? null);
+  const outcome = { output: readOutput(items), finish, serviceTier, extras, hasRefusal: hasRefusal(items) };
+  const response = encodeResponse(start, outcome, end);
+  pushEvent(events, `response.${String(response["status"])}`, { response });
+}
+
+/** Agents look at no bare `error` event, so an answer that broke off is a response that failed. */
+function writeFailure({ events, items, start }: WriterState, { type, message }: StreamError): void {
+  const response = {
+    ...start,
+    status: "failed",
+    error: encodeFailure(type, message),
+    output: readOutput(items),
+  };
+  pushEvent(events, "response.failed", { response });
+}

@@ -1,0 +1,37 @@
+import { expect, test } from "bun:test";
+import { rmSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { turnEventLoop } from "../support/event-loop.ts";
+import { postChat, startTestGateway } from "../support/gateway.ts";
+import { createTestClock } from "../support/test-clock.ts";
+
+test("a disk that refuses the imported catalog is told of once, and what was served stays served", async () => {
+  const clock = createTestClock();
+  const gateway = await startTestGateway({ clock });
+  const file = join(gateway.dataDir, "catalog.json");
+  // A link to itself: the system refuses even to look at it.
+  symlinkSync(file, file);
+  for (let second = 0; second < 5; second++) {
+    clock.advance(1_000);
+    await turnEventLoop(2);
+  }
+  const told = gateway.log.filter(({ level }) => level === "warn");
+  expect(told.map(({ event }) => event)).toEqual(["the imported catalog is not used; the one before stays"]);
+  expect(told[0]?.fields["detail"]).toContain("ELOOP");
+  const messages = [{ role: "user", content: "Hello!" }];
+  expect((await postChat(gateway, { model: "sandbox/echo", messages })).status).toBe(200);
+  rmSync(file);
+  clock.advance(1_000);
+  expect(gateway.log.at(-1)?.event).toBe("catalog refreshed");
+  await gateway.stop();
+});
+
+test("a disk that refuses it from the start keeps nobody from starting", async () => {
+  const first = await startTestGateway();
+  await first.stop({ keepData: true });
+  const file = join(first.dataDir, "catalog.json");
+  symlinkSync(file, file);
+  const second = await startTestGateway({ dataDir: first.dataDir, key: first.key });
+  expect(second.log.map(({ event }) => event)).toEqual(["the imported catalog is not used"]);
+  await second.stop();
+});

@@ -1,0 +1,114 @@
+import { Database } from "bun:sqlite";
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type RunningGateway, startGateway } from "../../src/app/lifecycle.ts";
+import { checkConfig } from "../../src/app/load-config.ts";
+import { openStores } from "../../src/app/wire-up.ts";
+import { systemClock } from "../../src/base/clock.ts";
+import { createSystemRandom } from "../../src/base/random.ts";
+import { createKey } from "../../src/core/accounts/manage-keys.ts";
+import { createTestClock } from "../support/test-clock.ts";
+
+let dataDir: string;
+
+beforeEach(() => {
+  dataDir = mkdtempSync(join(tmpdir(), "gateway-first-"));
+});
+afterEach(() => rmSync(dataDir, { recursive: true, force: true }));
+
+const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
+
+function start(environment: Readonly<Record<string, string>> = {}): Promise<RunningGateway> {
+  const all = { GATEWAY_PORT: "0", GATEWAY_DATA_DIR: dataDir, ...environment };
+  const world = { clock: createTestClock(), random: createSystemRandom(), log: SILENT, environment: all };
+  return startGateway(checkConfig("", "gateway.yaml", all), world);
+}
+
+async function statusOf(gateway: RunningGateway, key: string | null | undefined): Promise<number> {
+  const response = await fetch(`${gateway.url}/api/gateway/generation?id=gen_none`, {
+    headers: { authorization: `Bearer ${key}` },
+  });
+  return response.status;
+}
+
+/** 404: the key is let in, and there is no such generation. */
+const LET_IN = 404;
+
+/** Kinds of the keys that are valid. */
+async function listLive(): Promise<string[]> {
+  const stores = openStores(dataDir, systemClock, createSystemRandom());
+  const keys = await stores.keys.listKeys();
+  stores.close();
+  return keys.flatMap(({ kind, revokedAt }) => (revokedAt === null ? kind : [])).sort();
+}
+
+/** Makes the database refuse inference keys, as it would a full disk, or lets it take them again. */
+function refuseInferenceKeys(refuses: boolean): void {
+  openStores(dataDir, systemClock, createSystemRandom()).close();
+  const database = new Database(join(dataDir, "gateway.db"));
+  database.exec(
+    refuses
+      ? `CREATE TRIGGER full BEFORE INSERT ON api_keys WHEN NEW.kind = 'inference'
+         BEGIN SELECT RAISE(ABORT, 'disk full'); END`
+      : "DROP TRIGGER full",
+  );
+  database.close();
+}
+
+describe("a first start that dies", () => {
+  test("between its keys is made again: both keys are shown, and no other is valid", async () => {
+    refuseInferenceKeys(true);
+    await expect(start()).rejects.toThrow("disk full");
+    expect(await listLive()).toEqual(["management"]);
+    refuseInferenceKeys(false);
+    const second = await start();
+    expect(second.firstStart?.managementKey).toStartWith("gw_");
+    expect(await statusOf(second, second.firstStart?.inferenceKey)).toBe(LET_IN);
+    await second.stop();
+    expect(await listLive()).toEqual(["inference", "management"]);
+  });
+
+  test("before its keys were shown is made again: they are not valid any more", async () => {
+    const first = await start();
+    await first.stop();
+    const second = await start();
+    expect(await statusOf(second, second.firstStart?.inferenceKey)).toBe(LET_IN);
+    expect(await statusOf(second, first.firstStart?.inferenceKey)).toBe(401);
+    await second.stop();
+    expect(await listLive()).toEqual(["inference", "management"]);
+  });
+
+  test("revokes nothing that the operator made meanwhile", async () => {
+    await (await start()).stop();
+    const stores = openStores(dataDir, systemClock, createSystemRandom());
+    const { secret } = await createKey(stores, { kind: "inference", name: "mine", expiresAt: null });
+    stores.close();
+    const second = await start();
+    expect(await statusOf(second, secret)).toBe(LET_IN);
+    await second.stop();
+  });
+});
+
+describe("a first start whose keys were shown", () => {
+  test("was the first: the next makes none, and they stay valid", async () => {
+    const first = await start();
+    await first.firstStart?.confirmShown();
+    await first.stop();
+    const second = await start();
+    expect(second.firstStart).toBeNull();
+    expect(await statusOf(second, first.firstStart?.inferenceKey)).toBe(LET_IN);
+    await second.stop();
+  });
+
+  test("gets a management key later where the operator brings none any more", async () => {
+    const first = await start({ GATEWAY_ADMIN_KEY: "an-operators-own-key" });
+    expect(first.firstStart?.managementKey).toBeNull();
+    await first.firstStart?.confirmShown();
+    await first.stop();
+    const second = await start();
+    expect(second.firstStart).toMatchObject({ managementKey: expect.any(String), inferenceKey: null });
+    await second.stop();
+  });
+});

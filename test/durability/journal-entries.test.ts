@@ -1,0 +1,109 @@
+import { Database } from "bun:sqlite";
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createRecorder } from "../../src/core/usage/recorder.ts";
+import type { RecordEntry, UsageRecord } from "../../src/core/usage/records.ts";
+import { openFileJournal } from "../../src/storage/journal/file-journal.ts";
+import { fetchRecord } from "../faults/two-vendors.ts";
+import { turnEventLoop } from "../support/event-loop.ts";
+import { postChat, startTestGateway } from "../support/gateway.ts";
+import { createTestClock } from "../support/test-clock.ts";
+
+let dir: string;
+
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), "gateway-entries-"));
+});
+afterEach(() => rmSync(dir, { recursive: true, force: true }));
+
+function recoverFrom(journalDir: string): readonly string[] {
+  const journal = openFileJournal(journalDir);
+  const entries = journal.recover();
+  journal.close();
+  return entries;
+}
+
+test("a record stands in the journal with its kind and version, printed once for journal and store", async () => {
+  const clock = createTestClock();
+  const saved: RecordEntry[] = [];
+  const journal = openFileJournal(dir);
+  const store = {
+    saveUsage: async (entries: readonly RecordEntry[]) => void saved.push(...entries),
+    findUsage: async () => null,
+    findOpenUsage: async () => [],
+    findAnonymousSince: async () => [],
+  };
+  let prints = 0;
+  const record = {
+    id: "gen_1",
+    toJSON() {
+      prints += 1;
+      return { id: "gen_1" };
+    },
+  };
+  createRecorder(journal, store, clock, () => {}).write(record as unknown as UsageRecord);
+  clock.advance(100);
+  await turnEventLoop();
+  journal.close();
+  expect(recoverFrom(dir)).toEqual(['{"v":1,"kind":"usage","usage":{"id":"gen_1"}}']);
+  expect(saved.map(({ json }) => json)).toEqual(['{"id":"gen_1"}']);
+  expect(prints).toBe(1);
+});
+
+describe("entries that this version cannot read", () => {
+  const STRANGE = [
+    '{"v":1,"kind":"ledger","entry":{"id":"led_1"}}',
+    '{"v":2,"kind":"usage","usage":{"id":"gen_later"}}',
+    '{"v":1,"kind":"usage","usage":7}',
+    '{"id":"gen_bare"}',
+    "[]",
+    "no JSON",
+  ];
+  const KINDS = ["ledger v1", "usage v2", "usage v1", "? v?", "not an object"];
+
+  test("are named in the log and kept, start after start, and what stands beside them is settled", async () => {
+    const first = await startTestGateway({ dataDir: dir });
+    const response = await postChat(first, {
+      model: "sandbox/echo",
+      messages: [{ role: "user", content: "Hello!" }],
+    });
+    const id = response.headers.get("x-gateway-generation-id") as string;
+    await response.text();
+    await first.stop({ keepData: true });
+    // A crash, as it would look: a record that is not in the database any more, and lines of a later version.
+    const database = new Database(join(dir, "gateway.db"));
+    const { record } = database.query("SELECT record FROM generations").get() as { record: string };
+    database.exec("DELETE FROM generations");
+    database.close();
+    const journal = openFileJournal(join(dir, "journal"));
+    for (const entry of [...STRANGE, `{"v":1,"kind":"usage","usage":${record}}`]) journal.append(entry);
+    journal.close();
+    for (let start = 0; start < 3; start++) {
+      const gateway = await startTestGateway({ dataDir: dir, key: first.key });
+      const told = gateway.log.find(({ event }) => event.includes("cannot read"));
+      expect(told).toMatchObject({ level: "error", fields: { entries: STRANGE.length, kinds: KINDS } });
+      expect(await fetchRecord(gateway, id)).toMatchObject({ id, outcome: "completed" });
+      await gateway.stop({ keepData: true });
+      expect(recoverFrom(join(dir, "journal"))).toEqual(STRANGE);
+    }
+  });
+
+  test("are kept once, also where a crash left them both in the files and aside", async () => {
+    const journal = openFileJournal(join(dir, "journal"));
+    journal.append(STRANGE[0] as string);
+    journal.setAside([STRANGE[0] as string]);
+    journal.close();
+    await (await startTestGateway({ dataDir: dir })).stop({ keepData: true });
+    expect(recoverFrom(join(dir, "journal"))).toEqual([STRANGE[0] as string]);
+  });
+
+  test("leave nothing behind once there are none", () => {
+    const journal = openFileJournal(dir);
+    journal.setAside(["strange"]);
+    journal.setAside([]);
+    journal.close();
+    expect(recoverFrom(dir)).toEqual([]);
+  });
+});

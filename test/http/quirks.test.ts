@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { postChat, startTestGateway, type TestGateway } from "../support/gateway.ts";
+import { type RecordingVendor, startRecordingVendor } from "../support/recording-vendor.ts";
+
+let vendor: RecordingVendor;
+let gateway: TestGateway;
+
+beforeAll(async () => {
+  vendor = startRecordingVendor();
+  const at = `{ base_url: "${vendor.baseUrl}", api_keys: [vendor-key] }`;
+  gateway = await startTestGateway({ yaml: `providers: { openai: ${at}, deepseek: ${at} }\n` });
+});
+beforeEach(() => vendor.reset());
+afterAll(() => Promise.all([gateway.stop(), vendor.stop()]));
+
+const messages = [{ role: "user", content: "x" }];
+
+/** What reaches the vendor, and what the client is told. */
+async function exchange(body: Readonly<Record<string, unknown>>) {
+  const response = await postChat(gateway, body);
+  const answer = (await response.json()) as { gateway_metadata?: { warnings?: { field: string }[] } };
+  expect(response.status).toBe(200);
+  return { sent: JSON.parse(vendor.last().text), warned: answer.gateway_metadata?.warnings };
+}
+
+describe("OpenAI, which refuses fields it does not know", () => {
+  test("gets none of those that clients of other gateways send, and the client is told", async () => {
+    const { sent, warned } = await exchange({
+      model: "openai/gpt-4o-mini",
+      reasoningEffort: "high",
+      messages,
+      description: "a model",
+      brand_new: true,
+      top_k: 5,
+    });
+    expect(sent).toEqual({ model: "gpt-4o-mini", messages, brand_new: true });
+    expect(warned?.map(({ field }) => field)).toEqual(["reasoningEffort", "description", "top_k"]);
+  });
+
+  test("gets the effort under its own name", async () => {
+    const { sent } = await exchange({
+      model: "openai/gpt-4o-mini",
+      messages,
+      reasoning: { effort: "low", exclude: true },
+    });
+    expect(sent).toEqual({ model: "gpt-4o-mini", messages, reasoning_effort: "low" });
+    const both = await exchange({
+      model: "openai/gpt-4o-mini",
+      reasoning: { effort: "low" },
+      reasoning_effort: "high",
+      messages,
+    });
+    expect(both.sent).toEqual({ model: "gpt-4o-mini", reasoning_effort: "high", messages });
+  });
+});
+
+describe("DeepSeek, which wants its reasoning back", () => {
+  const calls = [{ id: "call_1", type: "function", function: { name: "f", arguments: "{}" } }];
+  const result = { role: "tool", tool_call_id: "call_1", content: "ok" };
+
+  test.each([
+    ["as reasoning", { reasoning: "hm" }, { reasoning_content: "hm" }],
+    [
+      "in both spellings",
+      { reasoning: "hm", reasoning_content: "own" },
+      { reasoning: "hm", reasoning_content: "own" },
+    ],
+    ["not at all", {}, {}],
+  ])("gets what the client sends %s", async (_name, said, wanted) => {
+    const { sent } = await exchange({
+      model: "deepseek/deepseek-chat",
+      messages: [...messages, { role: "assistant", content: "", ...said, tool_calls: calls }, result],
+    });
+    expect(sent.messages[1]).toEqual({ role: "assistant", content: "", ...wanted, tool_calls: calls });
+  });
+
+  test("gets it in a history that had to be repaired as well", async () => {
+    const { sent } = await exchange({
+      model: "deepseek/deepseek-chat",
+      messages: [...messages, { role: "assistant", content: "", reasoning: "hm", tool_calls: calls }],
+    });
+    expect(sent.messages[1]).toMatchObject({ reasoning_content: "hm" });
+    expect(sent.messages[2]).toMatchObject({ role: "tool", tool_call_id: "call_1" });
+  });
+});

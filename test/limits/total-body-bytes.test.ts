@@ -1,0 +1,324 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { connect, type Socket } from "node:net";
+import { gzipSync } from "node:zlib";
+import { eventually } from "../support/eventually.ts";
+import { postChat, startTestGateway, type TestGateway } from "../support/gateway.ts";
+import { createTestClock, type TestClock } from "../support/test-clock.ts";
+import { healthy, opening, type Play, startVendor, type Vendor } from "../support/vendor.ts";
+
+/** One body may take all that there is, so that it finds room only where nothing else is held. */
+const TOTAL = 600_000;
+
+let vendor: Vendor;
+let clock: TestClock;
+let gateway: TestGateway;
+
+beforeEach(async () => {
+  vendor = startVendor(healthy("Alpha"));
+  clock = createTestClock();
+  gateway = await startTestGateway({
+    clock,
+    yaml: `
+providers:
+  vendor-a:
+    base_url: "${vendor.baseUrl}"
+    models: [{id: acme/model, context_length: 1000000}, {id: "acme/gift:free", context_length: 1000000}]
+limits: {body_bytes: ${TOTAL}, total_body_bytes: ${TOTAL}, anonymous_requests_per_hour: 1}
+`,
+  });
+});
+afterEach(async () => {
+  await gateway.stop();
+  vendor.stop();
+});
+
+/** A valid request of exactly so many bytes. */
+function requestOf(bytes: number, rest: Readonly<Record<string, unknown>> = {}): string {
+  const empty = JSON.stringify({ model: "acme/model", ...rest, messages: [{ role: "user", content: "" }] });
+  return empty.replace('"content":""', `"content":"${"x".repeat(bytes - empty.length)}"`);
+}
+
+async function expectNoRoom(response: Response): Promise<void> {
+  expect(response.status).toBe(503);
+  expect(response.headers.get("retry-after")).toBe("5");
+  expect(await response.json()).toMatchObject({ error: { type: "unavailable" } });
+}
+
+/** All of the budget can be had: nothing that went before has kept a byte. */
+async function expectAllGivenBack(): Promise<void> {
+  vendor.perform(healthy("Alpha"));
+  await eventually("room for the largest body", async () => {
+    const response = await postChat(gateway, requestOf(TOTAL));
+    await response.text();
+    return response.status === 200;
+  });
+}
+
+/** A request by hand, its body yet to come. */
+function dial(head: string): { socket: Socket; text: () => string } {
+  const socket = connect(Number(new URL(gateway.url).port), "127.0.0.1");
+  let text = "";
+  socket.on("data", (piece) => {
+    text += piece;
+  });
+  socket.on("error", () => {});
+  socket.write(
+    `POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${gateway.key}\r\n${head}\r\n\r\n`,
+  );
+  return { socket, text: () => text };
+}
+
+const waitAtGate: Play = (call) => call.gate();
+
+/** Lets a request hold all but `left` bytes while its upstream thinks. */
+async function holdAllBut(left: number): Promise<{ answer: Promise<Response>; end: () => void }> {
+  vendor.perform(waitAtGate);
+  const answer = postChat(gateway, requestOf(TOTAL - left));
+  const call = await vendor.call(0);
+  await call.atGate;
+  return {
+    answer,
+    end() {
+      call.letGoOn();
+      call.connection.end();
+    },
+  };
+}
+
+describe("the bodies of all requests together", () => {
+  test("are bounded: what does not fit beside those that are held gets 503, and what fits is served", async () => {
+    const { answer, end } = await holdAllBut(300_000);
+    await expectNoRoom(await postChat(gateway, requestOf(300_001)));
+    vendor.perform(healthy("Alpha"));
+    expect((await postChat(gateway, requestOf(300_000))).status).toBe(200);
+    end();
+    await answer;
+    await expectAllGivenBack();
+  });
+
+  test("are bounded for small ones too", async () => {
+    const { answer, end } = await holdAllBut(500);
+    await expectNoRoom(await postChat(gateway, requestOf(501)));
+    vendor.perform(healthy("Alpha"));
+    expect((await postChat(gateway, requestOf(500))).status).toBe(200);
+    end();
+    await answer;
+  });
+
+  test("are refused by what they announce, before a byte of them has come", async () => {
+    const { answer, end } = await holdAllBut(300_000);
+    const { socket, text } = dial("Content-Length: 300001");
+    await eventually("the refusal", () => text().includes('"unavailable"'));
+    expect(text()).toStartWith("HTTP/1.1 503 ");
+    socket.destroy();
+    end();
+    await answer;
+  });
+
+  test("are counted while they come where nothing is announced, and refused long before their end", async () => {
+    const { answer, end } = await holdAllBut(300_000);
+    const { socket, text } = dial("Transfer-Encoding: chunked");
+    const piece = Buffer.from(`4000\r\n${" ".repeat(0x4000)}\r\n`);
+    for (let sent = 0; sent <= 300_000; sent += 0x4000) socket.write(piece);
+    await eventually("the refusal", () => text().includes('"unavailable"'));
+    expect(text()).toStartWith("HTTP/1.1 503 ");
+    socket.destroy();
+    end();
+    await answer;
+    await expectAllGivenBack();
+  });
+
+  test("are counted by what a packed one unpacks to", async () => {
+    const { answer, end } = await holdAllBut(300_000);
+    const packed = gzipSync(requestOf(310_000));
+    expect(packed.length).toBeLessThan(1_000);
+    await expectNoRoom(
+      await fetch(`${gateway.base}/chat/completions`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${gateway.key}`, "content-encoding": "gzip" },
+        body: packed,
+      }),
+    );
+    end();
+    await answer;
+    await expectAllGivenBack();
+  });
+
+  test("are not held by who announces much and sends nothing", async () => {
+    const idle = Array.from({ length: 5 }, () => dial(`Content-Length: ${TOTAL}`));
+    await Promise.all(idle.map(({ socket }) => new Promise((resolve) => socket.once("ready", resolve))));
+    await expectAllGivenBack();
+    for (const { socket } of idle) socket.destroy();
+  });
+
+  test("are held by a stream until it has ended", async () => {
+    vendor.perform(async (call) => {
+      await call.begin();
+      await call.events(...opening("Alpha"));
+      await call.gate();
+      await healthyEnd(call);
+    });
+    const response = await postChat(gateway, requestOf(TOTAL, { stream: true }));
+    expect(response.status).toBe(200);
+    await expectNoRoom(await postChat(gateway, requestOf(1_000)));
+    (await vendor.call(0)).letGoOn();
+    expect(await response.text()).toEndWith("[DONE]\n\n");
+    await expectAllGivenBack();
+  });
+});
+
+const healthyEnd: Play = async (call) => {
+  await call.events({ choices: [{ index: 0, delta: {}, finish_reason: "stop" }] }, "[DONE]");
+  await call.end();
+};
+
+/** A request of the whole budget, ended in one way or another. */
+type Course = () => Promise<void>;
+
+async function ask(body: string, headers: Readonly<Record<string, string>> = {}): Promise<number> {
+  const response = await postChat(gateway, body, headers);
+  await response.text();
+  return response.status;
+}
+
+const COURSES: readonly (readonly [string, Course])[] = [
+  ["has its whole answer", async () => expect(await ask(requestOf(TOTAL))).toBe(200)],
+  [
+    "has its stream, come in one piece",
+    async () => expect(await ask(requestOf(TOTAL, { stream: true }))).toBe(200),
+  ],
+  [
+    "is refused by the upstream",
+    async () => {
+      vendor.perform((call) => call.respond(400, { error: { message: "No." } }));
+      expect(await ask(requestOf(TOTAL))).toBe(400);
+    },
+  ],
+  [
+    "finds its upstream gone",
+    async () => {
+      vendor.perform((call) => call.connection.reset());
+      expect(await ask(requestOf(TOTAL))).toBe(502);
+    },
+  ],
+  [
+    "breaks off in the middle of its stream",
+    async () => {
+      vendor.perform(async (call) => {
+        await call.begin();
+        await call.events(...opening("Alpha"));
+        call.connection.reset();
+      });
+      expect(await ask(requestOf(TOTAL, { stream: true }))).toBe(200);
+    },
+  ],
+  [
+    "waits for a first token in vain",
+    async () => {
+      vendor.perform(waitAtGate);
+      const answer = ask(requestOf(TOTAL, { stream: true }));
+      await (await vendor.call(0)).atGate;
+      clock.advance(120_000);
+      expect(await answer).toBe(503);
+    },
+  ],
+  [
+    "is left by its client before the answer",
+    async () => {
+      vendor.perform(waitAtGate);
+      const leaving = new AbortController();
+      const answer = fetch(`${gateway.base}/chat/completions`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${gateway.key}` },
+        body: requestOf(TOTAL),
+        signal: leaving.signal,
+      });
+      await (await vendor.call(0)).atGate;
+      leaving.abort();
+      await expect(answer).rejects.toThrow();
+    },
+  ],
+  [
+    "is left by its client in the middle of the stream",
+    async () => {
+      vendor.perform(async (call) => {
+        await call.begin();
+        await call.events(...opening("Alpha"));
+        await call.gate();
+      });
+      const response = await postChat(gateway, requestOf(TOTAL, { stream: true }));
+      const reader = response.body!.getReader();
+      await reader.read();
+      await reader.cancel();
+    },
+  ],
+  [
+    "has a stream that its client does not read, until its time is over",
+    async () => {
+      vendor.perform(async (call) => {
+        await call.begin();
+        await call.events(...opening("Alpha"));
+        await call.gate();
+      });
+      const { socket, text } = dial(`Content-Length: ${TOTAL}`);
+      socket.write(requestOf(TOTAL, { stream: true }));
+      await eventually("the stream's begin", () => text().includes("Alpha"));
+      socket.pause();
+      clock.advance(900_000);
+      await eventually("the end", () => gateway.log.some(({ fields }) => fields["outcome"] === "failed"));
+      socket.destroy();
+    },
+  ],
+  ["is no JSON", async () => expect(await ask(" ".repeat(TOTAL))).toBe(400)],
+  [
+    "names no model that is known",
+    async () => expect(await ask(requestOf(TOTAL, { model: "acme/no" }))).toBe(400),
+  ],
+  [
+    "needs a key and has none",
+    async () => expect(await ask(requestOf(TOTAL), { authorization: "" })).toBe(401),
+  ],
+  ["is too large", async () => expect(await ask(requestOf(TOTAL + 1))).toBe(413)],
+  [
+    "is too large, which shows only as it comes",
+    async () => {
+      const response = await fetch(`${gateway.base}/chat/completions`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${gateway.key}` },
+        body: new Blob([requestOf(TOTAL + 1)]).stream(),
+      });
+      expect(response.status).toBe(413);
+    },
+  ],
+  [
+    "is not packed as it says",
+    async () => expect(await ask(requestOf(TOTAL), { "content-encoding": "gzip" })).toBe(400),
+  ],
+  [
+    "breaks off before its end",
+    async () => {
+      const { socket } = dial(`Content-Length: ${TOTAL}`);
+      const before = gateway.log.length;
+      socket.end("x".repeat(TOTAL - 1));
+      await eventually("the request's line", () => gateway.log[before]);
+    },
+  ],
+  [
+    "makes a key",
+    async () => {
+      const response = await fetch(`${gateway.url}/api/admin/keys`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${gateway.adminKey}` },
+        body: `{"name": "x"${" ".repeat(TOTAL - 13)}}`,
+      });
+      expect(response.status).toBe(201);
+    },
+  ],
+];
+
+describe("what a body held is free again when its request", () => {
+  test.each(COURSES)("%s", async (_name, course) => {
+    await course();
+    await expectAllGivenBack();
+  });
+});

@@ -1,0 +1,77 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { closeSync, constants, createReadStream, mkdtempSync, openSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createLog, createStdoutWriter } from "../../src/telemetry/log.ts";
+import { createTestClock } from "../support/test-clock.ts";
+
+let dir: string;
+let pipe: string;
+
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), "gateway-log-"));
+  pipe = join(dir, "pipe");
+  Bun.spawnSync(["mkfifo", pipe]);
+});
+afterEach(() => rmSync(dir, { recursive: true, force: true }));
+
+const LINE = `${JSON.stringify({ level: "info", message: "request", filler: "x".repeat(950) })}\n`;
+/** Sixteen times what may wait. */
+const LINES = 65_536;
+
+/** All lines that come through the pipe, up to the one that holds `last`. */
+async function readLines(last: string): Promise<string[]> {
+  const reader = createReadStream(pipe, { encoding: "utf8" });
+  let text = "";
+  for await (const piece of reader) {
+    text += piece;
+    if (text.includes(last) && text.endsWith("\n")) break;
+  }
+  return text.trimEnd().split("\n");
+}
+
+describe.skipIf(process.platform === "win32")("a log whose reader stalls", () => {
+  test.each([
+    ["that blocks", 0],
+    ["that does not block", constants.O_NONBLOCK],
+  ])(
+    "holds nobody up, keeps within its bound, and counts what it dropped: a pipe %s",
+    async (_what, flags) => {
+      // Open for reading too, or opening it would wait for a reader.
+      const descriptor = openSync(pipe, constants.O_RDWR | flags);
+      const write = createStdoutWriter(descriptor);
+      const before = process.memoryUsage().rss;
+      const start = performance.now();
+      for (let line = 0; line < LINES; line++) {
+        write(LINE);
+        // The event loop turns on while nobody reads.
+        if (line % 1_024 === 0) await Bun.sleep(0);
+      }
+      expect(performance.now() - start).toBeLessThan(2_000);
+      expect(process.memoryUsage().rss - before).toBeLessThan(40 * 1024 * 1024);
+      const lines = await readLines('"dropped":');
+      closeSync(descriptor);
+      const kept = lines.filter((line) => `${line}\n` === LINE).length;
+      const dropped = lines.reduce((sum, line) => sum + ((JSON.parse(line).dropped as number) ?? 0), 0);
+      expect(kept + dropped).toBe(LINES);
+      expect(kept * LINE.length).toBeLessThan(10 * 1024 * 1024);
+    },
+  );
+});
+
+test("a log's lines go out together, an error's at once, and nothing below its level", () => {
+  const clock = createTestClock(0);
+  const written: string[] = [];
+  const log = createLog("info", clock, (lines) => written.push(lines));
+  log.debug("not this");
+  log.info("one", { a: 1 });
+  log.warn("two");
+  expect(written).toEqual([]);
+  clock.advance(200);
+  const time = "1970-01-01T00:00:00.000Z";
+  expect(written.splice(0)).toEqual([
+    `{"level":"info","time":"${time}","message":"one","a":1}\n{"level":"warn","time":"${time}","message":"two"}\n`,
+  ]);
+  log.error("three");
+  expect(written).toHaveLength(1);
+});

@@ -1,0 +1,154 @@
+import { describe, expect, test } from "bun:test";
+import { anthropicMessages } from "../../../src/wire/anthropic-messages/codec.ts";
+import { readMessagesAnswer } from "../../../src/wire/anthropic-messages/read-answer.ts";
+import { createMessagesRelay } from "../../../src/wire/anthropic-messages/relay-stream.ts";
+import type { Answer, AnswerEvent } from "../../../src/wire/canonical/answer.ts";
+import { collectAnswer, replayAnswer } from "../../../src/wire/canonical/collect-answer.ts";
+import { type Fields, omit } from "../../../src/wire/json/fields.ts";
+import { hasRecordings, readAnswers } from "../../support/recordings.ts";
+import { ASKED, endWith, foldBlocks, IDENTITY, parseStream, readAll, STREAMS } from "./support.ts";
+
+const answers = readAnswers("anthropic").map(({ name, text }) => ({
+  name,
+  body: JSON.parse(text) as Fields,
+}));
+const whole = STREAMS.filter(({ name }) => !name.includes("spliced"));
+
+function decode(body: Fields): Answer {
+  const decoded = anthropicMessages.decodeAnswer(body);
+  if (decoded.kind === "error") throw new Error(decoded.error.message);
+  return decoded.answer;
+}
+
+function write(events: Iterable<AnswerEvent>, answer: Answer): string {
+  const writer = anthropicMessages.createWriter(IDENTITY, ASKED);
+  let out = "";
+  for (const event of events) out += writer.step(event);
+  return out + writer.end(endWith(answer.usage, { provider: "test" }));
+}
+
+/** What of an answer its meaning is: without the gateway's price, the blanks in arguments and lists with nothing in them. */
+function meaningOf({ choices, usage, serviceTier }: Answer) {
+  const parts = choices[0]?.parts.map((part) => {
+    if (part.kind === "tool-call") return { ...part, arguments: JSON.parse(part.arguments) as unknown };
+    return part.kind === "text"
+      ? { ...part, extras: omit(part.extras?.fields ?? {}, new Set(["citations"])) }
+      : part;
+  });
+  return { choices: [{ ...choices[0], parts }], usage, serviceTier };
+}
+
+describe.if(hasRecordings)("recorded answers", () => {
+  test.each(answers)("$name is written as it was read, with a price", ({ body }) => {
+    const answer = decode(body);
+    const identity = { ...IDENTITY, id: String(body["id"]), model: String(body["model"]) };
+    const { gateway_metadata, ...encoded } = anthropicMessages.encodeAnswer(
+      answer,
+      identity,
+      endWith(answer.usage, { a: 1 }),
+      ASKED,
+    );
+    const { cost, cost_details, is_byok, ...usage } = encoded["usage"] as Record<string, unknown>;
+    expect([gateway_metadata, cost, cost_details, is_byok]).toEqual([
+      { a: 1 },
+      0.25,
+      { upstream_inference_cost: 0.5 },
+      false,
+    ]);
+    expect(usage).toMatchObject(body["usage"] as object);
+    const expected: Fields = { stop_sequence: null, ...body, usage };
+    expect(encoded as Fields).toEqual({ ...expected, usage: encoded["usage"] });
+  });
+
+  test.each(answers)("$name is the same answer when it is streamed", ({ body }) => {
+    const answer = decode(body);
+    const out = write(replayAnswer(answer), answer);
+    expect(foldBlocks(out)).toEqual(body["content"] as Record<string, unknown>[]);
+    const again = collectAnswer(readAll(anthropicMessages.createReader(), [out]));
+    expect(meaningOf(again)).toEqual(meaningOf(answer));
+  });
+
+  test.each(answers)("$name passes from Messages to Messages with our id, model and price", ({ body }) => {
+    const read = readMessagesAnswer(JSON.stringify(body), IDENTITY);
+    if (read.kind === "error") throw new Error(read.error.message);
+    const { usage, ...out } = JSON.parse(read.encode(endWith(read.usage))) as Fields & { usage: Fields };
+    expect(out).toEqual({
+      stop_sequence: null,
+      ...body,
+      usage: undefined,
+      id: "gen_test",
+      model: "anthropic/test",
+    });
+    expect(usage).toMatchObject({ ...(body["usage"] as object), cost: 0.25 });
+    expect(read.finish?.native).toBe(String(body["stop_reason"]));
+  });
+});
+
+describe.if(hasRecordings)("recorded streams", () => {
+  test.each(whole)("$name is one whole answer", ({ text }) => {
+    const events = readAll(anthropicMessages.createReader(), [text]);
+    expect(events.filter((event) => event.kind === "error")).toEqual([]);
+    const starts = events.filter((event) => event.kind === "part-start");
+    expect(starts.map(({ at }) => at)).toEqual(starts.map((_, at) => at));
+    expect(events.filter((event) => event.kind === "part-end")).toHaveLength(starts.length);
+    expect(events.filter((event) => event.kind === "finish")).toHaveLength(1);
+    expect(events.at(-1)?.kind).toBe("finish");
+    const answer = collectAnswer(events);
+    expect(answer.usage?.completionTokens).toBeGreaterThan(0);
+    const body = anthropicMessages.encodeAnswer(answer, IDENTITY, endWith(answer.usage), ASKED);
+    expect(meaningOf(decode(body))).toEqual(meaningOf(answer));
+    for (const part of answer.choices[0]?.parts ?? []) {
+      if (part.kind === "tool-call") expect(typeof JSON.parse(part.arguments)).toBe("object");
+    }
+  });
+
+  test.each(whole)("$name reads the same when we have written it", ({ text }) => {
+    const events = readAll(anthropicMessages.createReader(), [text]);
+    const answer = collectAnswer(events);
+    const out = write(events, answer);
+    foldBlocks(out);
+    const again = collectAnswer(readAll(anthropicMessages.createReader(), [out]));
+    expect(meaningOf(again)).toEqual(meaningOf(answer));
+    expect(parseStream(out).at(-2)?.data["gateway_metadata"]).toEqual({ provider: "test" });
+  });
+
+  test.each(whole)("$name passes from Messages to Messages byte by byte but for its ends", ({ text }) => {
+    const relay = createMessagesRelay(IDENTITY, ASKED);
+    const body = relay.step(text) + relay.end();
+    expect(relay.judge()).toBe("complete");
+    const out = body + relay.encodeEnd(endWith(relay.usage, { provider: "test" }));
+    const answer = collectAnswer(readAll(anthropicMessages.createReader(), [text]));
+    const again = collectAnswer(readAll(anthropicMessages.createReader(), [out]));
+    expect(meaningOf(again)).toEqual(meaningOf(answer));
+    expect(relay.usage).toEqual(answer.usage);
+    const sent = new Set(text.split("\n\n"));
+    const changed = out.split("\n\n").filter((block) => block !== "" && !sent.has(block));
+    expect(changed.map((block) => block.split("\n")[0])).toEqual([
+      "event: message_start",
+      "event: message_delta",
+    ]);
+  });
+
+  const small = whole.filter(({ text }) => text.length < 6_000);
+
+  test.each(small)("$name gives the same events wherever it is cut", ({ text }) => {
+    const expected = collectAnswer(readAll(anthropicMessages.createReader(), [text]));
+    const relayed = createMessagesRelay(IDENTITY, ASKED).step(text);
+    for (let cut = 1; cut < text.length; cut++) {
+      const pieces = [text.slice(0, cut), text.slice(cut)];
+      expect(collectAnswer(readAll(anthropicMessages.createReader(), pieces))).toEqual(expected);
+      const relay = createMessagesRelay(IDENTITY, ASKED);
+      expect(pieces.map((piece) => relay.step(piece)).join("") + relay.end()).toBe(relayed);
+    }
+  });
+
+  test("one that begins anew in the middle ends in an error, from reader and relay", () => {
+    const { text } = STREAMS.find(({ name }) => name.includes("spliced"))!;
+    const events = readAll(anthropicMessages.createReader(), [text]);
+    expect(events.at(-1)).toMatchObject({ kind: "error", error: { meaning: "failed" } });
+    const relay = createMessagesRelay(IDENTITY, ASKED);
+    const out = relay.step(text);
+    expect(relay.judge()).toBe("failed");
+    expect(parseStream(out).filter(({ name }) => name === "message_start")).toHaveLength(1);
+  });
+});

@@ -1,0 +1,239 @@
+import { describe, expect, test } from "bun:test";
+import { anthropicMessages } from "../../../src/wire/anthropic-messages/codec.ts";
+import { readMessagesAnswer } from "../../../src/wire/anthropic-messages/read-answer.ts";
+import { createMessagesRelay } from "../../../src/wire/anthropic-messages/relay-stream.ts";
+import { collectAnswer } from "../../../src/wire/canonical/collect-answer.ts";
+import type { Fields } from "../../../src/wire/json/fields.ts";
+import { ASKED, endWith, foldBlocks, IDENTITY, parseStream, readAll, stream } from "./support.ts";
+
+const START: Fields = {
+  type: "message_start",
+  message: {
+    id: "msg_1",
+    type: "message",
+    role: "assistant",
+    model: "m",
+    content: [],
+    stop_reason: null,
+    usage: { input_tokens: 5, output_tokens: 1 },
+    new: 1,
+  },
+};
+const TEXT: readonly Fields[] = [
+  { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } },
+  { type: "ping" },
+  { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: 'Hé "you"' } },
+  { type: "content_block_stop", index: 0 },
+];
+const DELTA: Fields = {
+  type: "message_delta",
+  delta: { stop_reason: "end_turn", stop_sequence: null, container: { id: "c" } },
+  usage: { output_tokens: 4, server_tool_use: { web_search_requests: 1 } },
+  context_management: { applied_edits: [] },
+};
+const STOP: Fields = { type: "message_stop" };
+
+function relay(text: string, identity = IDENTITY) {
+  const relay = createMessagesRelay(identity, ASKED);
+  const out = relay.step(text) + relay.end();
+  return { relay, out };
+}
+
+describe("a stream from Messages to Messages", () => {
+  test("passes with our id, model, price and metadata, and all else as it came", () => {
+    const { relay: passed, out } = relay(stream(START, ...TEXT, DELTA, STOP));
+    expect(passed.finish()).toEqual({ client: "end_turn", native: "end_turn" });
+    const events = parseStream(out + passed.encodeEnd(endWith(passed.usage, { a: 1 }))).map(
+      ({ data }) => data,
+    );
+    expect(events[0]?.["message"]).toMatchObject({
+      id: "gen_test",
+      model: "anthropic/test",
+      new: 1,
+      usage: { input_tokens: 5 },
+    });
+    expect(events.slice(1, 5)).toEqual([...TEXT]);
+    expect(events[5]).toMatchObject({
+      delta: { stop_reason: "end_turn", container: { id: "c" } },
+      usage: { input_tokens: 5, output_tokens: 4, server_tool_use: { web_search_requests: 1 }, cost: 0.25 },
+      context_management: { applied_edits: [] },
+      gateway_metadata: { a: 1 },
+    });
+    expect(events[6]).toEqual(STOP);
+    expect(passed.usage).toMatchObject({ promptTokens: 5, completionTokens: 4 });
+    expect(passed.producedBytes).toBeGreaterThan(5);
+  });
+
+  test("gives back the client's ids of tool calls, and makes those that are missing", () => {
+    const call = (index: number, id: string) => ({
+      type: "content_block_start",
+      index,
+      content_block: { type: "tool_use", id, name: "f", input: {}, caller: { type: "direct" } },
+    });
+    const stop = (index: number) => ({ type: "content_block_stop", index });
+    const identity = { ...IDENTITY, originalIds: new Map([["sent", "mine.1"]]) };
+    const { out } = relay(
+      stream(START, call(0, "sent"), stop(0), call(1, "other"), stop(1), call(2, ""), stop(2)),
+      identity,
+    );
+    expect(foldBlocks(out).map((block) => [block["id"], block["caller"]])).toEqual([
+      ["mine.1", { type: "direct" }],
+      ["other", { type: "direct" }],
+      ["call_made", { type: "direct" }],
+    ]);
+  });
+
+  test.each<[string, readonly Fields[], string]>([
+    ["whole", [START, ...TEXT, DELTA, STOP], "complete"],
+    ["without its end marker", [START, ...TEXT, DELTA], "complete"],
+    ["without a reason", [START, ...TEXT, STOP], "complete"],
+    ["broken off", [START, ...TEXT], "unfinished"],
+    ["broken off before a word", [START], "empty"],
+    ["without anything", [], "empty"],
+    [
+      "finished without a word",
+      [{ type: "message_start", message: {} }, { ...DELTA, usage: {} }, STOP],
+      "empty",
+    ],
+    ["a refusal without a word", [START, { ...DELTA, delta: { stop_reason: "refusal" } }, STOP], "complete"],
+    [
+      "an error",
+      [START, { type: "error", error: { type: "overloaded_error", message: "Overloaded" } }],
+      "failed",
+    ],
+    ["begun anew", [START, ...TEXT, START], "failed"],
+    ["begun twice", [START, START, ...TEXT, DELTA, STOP], "complete"],
+  ])("is judged: %s", (_name, events, verdict) => {
+    expect(relay(stream(...events)).relay.judge()).toBe(verdict as never);
+  });
+
+  test("reads an error as the vendor means it, in the relay and in the hub", () => {
+    const text = stream(START, { type: "error", error: { type: "overloaded_error", message: "Overloaded" } });
+    expect(relay(text).relay.error).toMatchObject({ meaning: "overloaded", message: "Overloaded" });
+    const events = readAll(anthropicMessages.createReader(), [text]);
+    expect(events.at(-1)).toMatchObject({ kind: "error", error: { meaning: "overloaded" } });
+  });
+
+  test("has failed where an event is not JSON", () => {
+    expect(relay(`${stream(START)}event: content_block_start\ndata: {oops\n\n`).relay.judge()).toBe("failed");
+  });
+
+  test("has no token while only a signature has come", () => {
+    const thinking = [
+      {
+        type: "content_block_start",
+        index: 0,
+        content_block: { type: "thinking", thinking: "", signature: "" },
+      },
+      { type: "content_block_delta", index: 0, delta: { type: "signature_delta", signature: "abc" } },
+    ];
+    expect(relay(stream(START, ...thinking)).relay.sawToken).toBe(false);
+    expect(relay(stream(START, ...TEXT.slice(0, 3))).relay.sawToken).toBe(true);
+  });
+
+  test("closes the block that the vendor left open", () => {
+    const { relay: passed, out } = relay(stream(START, ...TEXT.slice(0, 3), DELTA, STOP));
+    const names = parseStream(out + passed.encodeEnd(endWith(null))).map(({ name }) => name);
+    expect(names.slice(-3)).toEqual(["content_block_stop", "message_delta", "message_stop"]);
+  });
+
+  test("is understood without event names and with fields in another order", () => {
+    const events = [START, ...TEXT, DELTA, STOP].map((event) =>
+      Object.fromEntries(Object.entries(event).reverse()),
+    );
+    const bare = events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join("");
+    const { relay: passed, out } = relay(Buffer.from(bare).toString("latin1"));
+    expect([passed.judge(), foldBlocks(out)]).toEqual(["complete", [{ type: "text", text: 'Hé "you"' }]]);
+  });
+});
+
+describe("counters that are spread over events", () => {
+  test.each<[string, Fields, Fields, Fields]>([
+    [
+      "input at the start, output at the end",
+      { input_tokens: 5, output_tokens: 1 },
+      { output_tokens: 9 },
+      { promptTokens: 5, completionTokens: 9 },
+    ],
+    [
+      "zeros at the end",
+      { input_tokens: 5 },
+      { input_tokens: 0, output_tokens: 9 },
+      { promptTokens: 5, completionTokens: 9 },
+    ],
+    [
+      "a better count at the end",
+      { input_tokens: 43 },
+      { input_tokens: 61, output_tokens: 2 },
+      { promptTokens: 61 },
+    ],
+    [
+      "a cache read that is known at the end",
+      { input_tokens: 100 },
+      { input_tokens: 0, cache_read_input_tokens: 90, cache_creation_input_tokens: 10, output_tokens: 1 },
+      { promptTokens: 100, cachedTokens: 90, cacheWriteTokens: 10 },
+    ],
+    [
+      "an hour's cache write",
+      {
+        input_tokens: 1,
+        cache_creation_input_tokens: 8,
+        cache_creation: { ephemeral_1h_input_tokens: 6, ephemeral_5m_input_tokens: 2 },
+      },
+      { output_tokens: 1 },
+      { promptTokens: 9, cacheWriteTokens: 8, cacheWrite1hTokens: 6 },
+    ],
+    [
+      "a summing up before the answer",
+      { input_tokens: 900 },
+      {
+        input_tokens: 50,
+        output_tokens: 7,
+        iterations: [
+          { type: "compaction", input_tokens: 900, output_tokens: 30 },
+          { type: "message", input_tokens: 50, output_tokens: 7 },
+        ],
+      },
+      { promptTokens: 950, completionTokens: 37 },
+    ],
+  ])("%s", (_name, first, last, expected) => {
+    const text = stream(
+      { type: "message_start", message: { usage: first } },
+      ...TEXT,
+      { ...DELTA, usage: last },
+      STOP,
+    );
+    expect(relay(text).relay.usage).toMatchObject(expected);
+    expect(collectAnswer(readAll(anthropicMessages.createReader(), [text])).usage).toMatchObject(expected);
+  });
+});
+
+describe("a whole answer from Messages to Messages", () => {
+  test.each<[string, string]>([
+    ["is not JSON", "<html>"],
+    ["has no content", '{"type":"message"}'],
+    [
+      "says nothing",
+      '{"content":[{"type":"text","text":""}],"stop_reason":"end_turn","usage":{"output_tokens":0}}',
+    ],
+    ["is an error with status 200", '{"type":"error","error":{"type":"api_error","message":"x"}}'],
+  ])("is none where it %s", (_name, text) => {
+    expect(readMessagesAnswer(text, IDENTITY).kind).toBe("error");
+  });
+
+  test("gives back the client's ids", () => {
+    const body = {
+      content: [{ type: "tool_use", id: "sent", name: "f", input: { a: 1 } }],
+      stop_reason: "tool_use",
+      usage: { output_tokens: 1 },
+    };
+    const read = readMessagesAnswer(JSON.stringify(body), {
+      ...IDENTITY,
+      originalIds: new Map([["sent", "mine"]]),
+    });
+    if (read.kind === "error") throw new Error(read.error.message);
+    expect(JSON.parse(read.encode(endWith(read.usage)))).toMatchObject({
+      content: [{ id: "mine", input: { a: 1 } }],
+    });
+  });
+});

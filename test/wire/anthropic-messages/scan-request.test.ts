@@ -1,0 +1,165 @@
+import { describe, expect, test } from "bun:test";
+import { GatewayError } from "../../../src/base/errors.ts";
+import { forwardMessagesRequest } from "../../../src/wire/anthropic-messages/forward-request.ts";
+import { scanMessagesRequest } from "../../../src/wire/anthropic-messages/scan-request.ts";
+import { wrapReasoning } from "../../../src/wire/canonical/reasoning-envelope.ts";
+import { repairToolCalls } from "../../../src/wire/conversation/repair-tool-calls.ts";
+import type { Fields } from "../../../src/wire/json/fields.ts";
+
+const scan = (body: unknown) => scanMessagesRequest(Buffer.from(JSON.stringify(body)));
+const MESSAGES = [{ role: "user", content: "hi" }];
+const call = (id: string) => ({ type: "tool_use", id, name: "f", input: {} });
+const result = (id: string) => ({ type: "tool_result", tool_use_id: id, content: "r" });
+const RULES = { ids: "anthropic", allowsOpenCalls: false } as const;
+
+function failureOf(body: unknown) {
+  try {
+    scan(body);
+  } catch (error) {
+    if (error instanceof GatewayError) return error.failure;
+    throw error;
+  }
+  return null;
+}
+
+describe("a scanned Messages request", () => {
+  test("says what routing must know", () => {
+    const scanned = scan({ model: "a/b", max_tokens: 9, stream: true, messages: MESSAGES });
+    expect(scanned).toMatchObject({ model: "a/b", maxTokens: 9, stream: true, mayCarryReasoning: false });
+    expect(scan({ model: "a/b", messages: MESSAGES })).toMatchObject({ maxTokens: null, stream: false });
+  });
+
+  test("counts text, inputs, results and tools, and no media", () => {
+    const bytes = (content: unknown) =>
+      scan({ model: "m", messages: [{ role: "user", content }] }).promptTextBytes;
+    const image = {
+      type: "image",
+      source: { type: "base64", media_type: "image/png", data: "A".repeat(999) },
+    };
+    expect(bytes([image])).toBe(0);
+    expect(bytes("abcd")).toBe(6);
+    expect(bytes([{ type: "text", text: "abcd" }])).toBe(6);
+    expect(bytes([{ ...call("a"), input: { a: 1 } }])).toBe(7);
+    expect(bytes([{ ...result("a"), content: [{ type: "text", text: "abcd" }] }])).toBe(6);
+    expect(
+      bytes([{ type: "document", source: { type: "text", media_type: "text/plain", data: "abcd" } }]),
+    ).toBe(6);
+    expect(scan({ model: "m", system: "abcd", tools: [], messages: MESSAGES }).promptTextBytes).toBe(
+      6 + 4 + 2,
+    );
+  });
+
+  test.each<[string, unknown[], boolean]>([
+    ["no calls", MESSAGES, true],
+    [
+      "calls and their results",
+      [
+        { role: "assistant", content: [call("a"), call("b")] },
+        { role: "user", content: [result("a"), result("b"), { type: "text", text: "x" }] },
+      ],
+      true,
+    ],
+    [
+      "a text before the results",
+      [
+        { role: "assistant", content: [call("a")] },
+        { role: "user", content: [{ type: "text", text: "x" }, result("a")] },
+      ],
+      false,
+    ],
+    [
+      "a result that is missing",
+      [
+        { role: "assistant", content: [call("a"), call("b")] },
+        { role: "user", content: [result("a")] },
+      ],
+      false,
+    ],
+    [
+      "an id that does not fit",
+      [
+        { role: "assistant", content: [call("a.b")] },
+        { role: "user", content: [result("a.b")] },
+      ],
+      false,
+    ],
+    [
+      "the vendor's own tools",
+      [{ role: "assistant", content: [{ type: "server_tool_use", id: "s", name: "x", input: {} }] }],
+      true,
+    ],
+  ])("shows repair whether anything is wrong: %s", (_name, messages, isValid) => {
+    expect(repairToolCalls(scan({ model: "m", messages }).outline, RULES) === null).toBe(isValid);
+  });
+
+  test("notices another vendor's reasoning in it", () => {
+    const data = wrapReasoning({ signature: "s", encrypted: null, id: null, origin: "x", isSummary: false });
+    const messages = [{ role: "assistant", content: [{ type: "redacted_thinking", data }] }];
+    expect(scan({ model: "m", messages }).mayCarryReasoning).toBe(true);
+  });
+
+  test.each<[string, Fields]>([
+    ["model", { model: 5 }],
+    ["messages", { messages: [] }],
+    ["messages", { messages: "hi" }],
+    ["messages[0].role", { messages: [{ role: "developer", content: "x" }] }],
+    ["messages[0].content", { messages: [{ role: "user" }] }],
+    ["messages[0].content[0]", { messages: [{ role: "user", content: ["x"] }] }],
+    ["messages[0].content[0].text", { messages: [{ role: "user", content: [{ type: "text" }] }] }],
+    [
+      "messages[0].content[0].input",
+      { messages: [{ role: "assistant", content: [{ ...call("a"), input: "x" }] }] },
+    ],
+    ["messages[0].content[0].source", { messages: [{ role: "user", content: [{ type: "image" }] }] }],
+    ["max_tokens", { max_tokens: 0 }],
+    ["max_tokens", { max_tokens: "5" }],
+    ["temperature", { temperature: 1.1 }],
+    ["top_p", { top_p: -1 }],
+    ["top_k", { top_k: 0.5 }],
+    ["stream", { stream: "yes" }],
+    ["system", { system: 5 }],
+    ["stop_sequences", { stop_sequences: "x" }],
+    ["tools", { tools: {} }],
+    ["tools[0].name", { tools: [{ input_schema: {} }] }],
+    ["tools[0].input_schema", { tools: [{ name: "a", input_schema: "x" }] }],
+    ["tool_choice", { tool_choice: "auto" }],
+    ["tool_choice.name", { tool_choice: { type: "tool" } }],
+    ["thinking.budget_tokens", { thinking: { type: "enabled", budget_tokens: "x" } }],
+    ["metadata.user_id", { metadata: { user_id: 5 } }],
+    ["models", { models: [5] }],
+    ["thread", { thread: { type: "persistent" } }],
+  ])("is refused by name: %s", (field, wrong) => {
+    expect(failureOf({ model: "m", messages: MESSAGES, ...wrong })).toMatchObject({
+      code: "invalid_request",
+      metadata: { field },
+    });
+  });
+
+  test("takes null for absent and what it does not know for good", () => {
+    const body = {
+      max_tokens: null,
+      temperature: null,
+      system: null,
+      tools: null,
+      thread: null,
+      new: { x: 1 },
+    };
+    const messages = [{ role: "system", content: [{ type: "new_block" }] }];
+    expect(failureOf({ model: "m", messages, ...body })).toBeNull();
+  });
+
+  test("is refused where it is no JSON", () => {
+    expect(() => scanMessagesRequest(Buffer.from('{"model": "m",'))).toThrow("not valid JSON");
+  });
+});
+
+describe("a forwarded Messages request", () => {
+  test("is the client's bytes with the vendor's model and nothing for the gateway", () => {
+    const sent =
+      '{"provider":{"order":["x"]}, "model" : "a/b","messages":[{"role":"user","content":"h\\u00e9"}] ,"models":["c/d"],"new":1e400}';
+    const forwarded = forwardMessagesRequest(scanMessagesRequest(Buffer.from(sent)), "claude-1").toString();
+    expect(forwarded).toBe(
+      '{"model" : "claude-1","messages":[{"role":"user","content":"h\\u00e9"}] ,"new":1e400}',
+    );
+  });
+});

@@ -1,0 +1,184 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { nameToolResults } from "../../../src/wire/canonical/name-tool-results.ts";
+import type { Part, ToolCallPart, ToolResultPart } from "../../../src/wire/canonical/parts.ts";
+import { repairConversation } from "../../../src/wire/canonical/repair-conversation.ts";
+import { type Message, NOTHING_SAID } from "../../../src/wire/canonical/request.ts";
+import { stripReasoning } from "../../../src/wire/canonical/strip-reasoning.ts";
+import { INTERRUPTED } from "../../../src/wire/conversation/repair-tool-calls.ts";
+
+const text = (words: string): Part => ({ kind: "text", text: words });
+const call = (id: string, fields: Partial<ToolCallPart> = {}): ToolCallPart => ({
+  kind: "tool-call",
+  id,
+  name: `f_${id}`,
+  tool: "function",
+  arguments: "{}",
+  ...fields,
+});
+const result = (callId: string, words = callId): ToolResultPart => ({
+  kind: "tool-result",
+  callId,
+  tool: "function",
+  content: [text(words)],
+  isError: false,
+});
+const user: Message = { role: "user", parts: [text("hi")] };
+const assistant = (...parts: Part[]): Message => ({ role: "assistant", parts });
+const tool = (...parts: Part[]): Message => ({ role: "tool", parts });
+const request = (...messages: Message[]) => ({ ...NOTHING_SAID, messages });
+
+const OPENAI = { ids: "openai", allowsOpenCalls: false } as const;
+
+describe("repairing a conversation in the hub", () => {
+  test("leaves a valid one as it is", () => {
+    const valid = request(
+      user,
+      assistant(text("x"), call("a"), call("b")),
+      tool(result("b"), result("a")),
+      user,
+    );
+    const { request: repaired, repair } = repairConversation(valid, OPENAI);
+    expect(repair).toBeNull();
+    expect(repaired).toBe(valid);
+  });
+
+  test("drops calls that come twice and results without a call, and keeps texts between", () => {
+    const broken = request(
+      user,
+      assistant(call("a", { arguments: '{"first":1}' }), text("x"), call("a")),
+      tool(result("a"), result("ghost"), result("a", "again")),
+    );
+    const { request: repaired, repair } = repairConversation(broken, OPENAI);
+    expect(repaired.messages).toEqual([
+      user,
+      assistant(call("a", { arguments: '{"first":1}' }), text("x")),
+      tool(result("a")),
+    ]);
+    expect(repair?.counts).toEqual({
+      duplicateCallsRemoved: 1,
+      orphanResultsRemoved: 2,
+      placeholdersAdded: 0,
+      idsMapped: 0,
+    });
+  });
+
+  test("puts placeholders where results are missing, which name the tool", () => {
+    const broken = request(assistant(call("a"), call("b", { tool: "custom" })), tool(result("a")), user);
+    const { request: repaired } = repairConversation(broken, OPENAI);
+    expect(repaired.messages).toEqual([
+      broken.messages[0]!,
+      tool(result("a")),
+      tool({
+        kind: "tool-result",
+        callId: "b",
+        toolName: "f_b",
+        tool: "custom",
+        content: [text(INTERRUPTED)],
+        isError: true,
+      }),
+      user,
+    ]);
+  });
+
+  test("moves results up to their calls, those of one message still in one", () => {
+    const late = tool(result("b"), result("c"));
+    const broken = request(assistant(call("a"), call("b"), call("c")), tool(result("a")), user, late);
+    expect(repairConversation(broken, OPENAI).request.messages).toEqual([
+      broken.messages[0]!,
+      tool(result("a")),
+      late,
+      user,
+    ]);
+  });
+
+  test("maps ids of calls and results alike", () => {
+    const long = "toolu_01A2B3";
+    const { request: repaired, repair } = repairConversation(
+      request(assistant(call(long)), tool(result(long))),
+      { ids: "mistral", allowsOpenCalls: false },
+    );
+    const [sent] = repair!.originalIds.keys();
+    expect(sent).toMatch(/^[A-Za-z0-9]{9}$/);
+    expect(repair!.originalIds.get(sent!)).toBe(long);
+    expect(repaired.messages).toEqual([
+      assistant(call(long, { id: sent! })),
+      tool({ ...result(long), callId: sent! }),
+    ]);
+  });
+
+  test("is done after one time, and keeps every text, whatever came", () => {
+    const id = fc.constantFrom("", "a", "b", "an id");
+    const message = fc.oneof(
+      fc.constant(user),
+      fc
+        .array(
+          fc.oneof(
+            id.map((one) => call(one)),
+            fc.constant(text("t")),
+          ),
+          { maxLength: 4 },
+        )
+        .map((parts) => assistant(...parts)),
+      fc
+        .array(
+          id.map((one) => result(one)),
+          { minLength: 1, maxLength: 3 },
+        )
+        .map((parts) => tool(...parts)),
+    );
+    const rules = fc.record({
+      ids: fc.constantFrom("mistral", "anthropic", "openai"),
+      allowsOpenCalls: fc.boolean(),
+    });
+    fc.assert(
+      fc.property(fc.array(message, { maxLength: 8 }), rules, (messages, by) => {
+        const { request: repaired } = repairConversation(request(...messages), by as never);
+        expect(repairConversation(repaired, by as never).repair).toBeNull();
+        const texts = (list: readonly Message[]) =>
+          list.flatMap(({ parts }) => parts.filter(({ kind }) => kind === "text"));
+        expect(texts(repaired.messages)).toEqual(texts(messages));
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+describe("naming tool results", () => {
+  test("takes the name from the last call with the id before it, and keeps one that was said", () => {
+    const named = { ...result("a"), toolName: "mine" };
+    const messages = [
+      assistant(call("a", { name: "one" })),
+      tool(result("a")),
+      assistant(call("a", { name: "two" })),
+      tool(result("a"), named, result("ghost")),
+    ];
+    const names = nameToolResults(request(...messages)).messages.flatMap(({ parts }) =>
+      parts.flatMap((part) => (part.kind === "tool-result" ? [part.toolName] : [])),
+    );
+    expect(names).toEqual(["one", "two", "mine", undefined]);
+  });
+});
+
+describe("stripping reasoning", () => {
+  test("takes reasoning, proofs, and turns that were nothing else", () => {
+    const signature = { value: "s", origin: "google-gemini-v1" };
+    const thought: Part = {
+      kind: "reasoning",
+      text: "h",
+      isSummary: false,
+      signature: "s",
+      encrypted: null,
+      id: null,
+      origin: null,
+    };
+    const stripped = stripReasoning(
+      request(
+        user,
+        assistant(thought),
+        assistant(thought, { kind: "text", text: "t", signature }, call("a", { signature })),
+      ),
+    );
+    expect(stripped.messages).toEqual([user, assistant(text("t"), call("a"))]);
+  });
+});

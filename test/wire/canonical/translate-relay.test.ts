@@ -1,0 +1,252 @@
+import { describe, expect, test } from "bun:test";
+import type { Answer, AnswerEvent, Finish } from "../../../src/wire/canonical/answer.ts";
+import { collectAnswer } from "../../../src/wire/canonical/collect-answer.ts";
+import type { AnswerEnd, AnswerReader, AnswerWriter, AskedFor } from "../../../src/wire/canonical/format.ts";
+import type { Part, ToolCallPart } from "../../../src/wire/canonical/parts.ts";
+import type { RelayIdentity } from "../../../src/wire/canonical/relay.ts";
+import { NOTHING_SAID } from "../../../src/wire/canonical/request.ts";
+import { createTranslation, createWholeTranslation } from "../../../src/wire/canonical/translate-relay.ts";
+import { NO_TOKENS } from "../../../src/wire/conversation/usage.ts";
+import { brokenAnswer } from "../../../src/wire/conversation/vendor-error.ts";
+
+const IDENTITY: RelayIdentity = {
+  id: "gen",
+  model: "acme/model",
+  created: 1,
+  originalIds: new Map([["sent", "client"]]),
+  makeCallId: () => "made",
+  onTurn: () => {},
+};
+const ASKED: AskedFor = {
+  request: { ...NOTHING_SAID, messages: [] },
+  wantsUsageChunk: false,
+  estimatedPromptTokens: 0,
+};
+const END: AnswerEnd = {
+  report: { usage: NO_TOKENS, cost: 0, upstreamInferenceCost: 0, isByok: false },
+  metadata: null,
+};
+
+/** A reader whose pieces name lists of events; those of the end come with `end`. */
+function scripted(
+  script: readonly (readonly AnswerEvent[])[],
+  atEnd: readonly AnswerEvent[] = [],
+): AnswerReader {
+  return {
+    step: (piece) => script[Number(piece)] as AnswerEvent[],
+    end: () => atEnd,
+    isDone: false,
+  };
+}
+
+/** A writer that keeps what it was told. */
+function recording() {
+  const told: AnswerEvent[] = [];
+  const writer: AnswerWriter = {
+    step(event) {
+      told.push(event);
+      return "";
+    },
+    end: () => "end",
+    fail: () => "fail",
+  };
+  return { told, writer };
+}
+
+const finish = (reason: Finish["reason"], choice = 0): AnswerEvent => ({
+  kind: "finish",
+  choice,
+  finish: { reason, native: "word", stopSequence: null },
+});
+const call = (id: string, fields: Partial<ToolCallPart> = {}): Part => ({
+  kind: "tool-call",
+  id,
+  name: "f",
+  tool: "function",
+  arguments: "",
+  ...fields,
+});
+const start = (at: number, part: Part): AnswerEvent => ({ kind: "part-start", choice: 0, at, part });
+const stop = (at: number): AnswerEvent => ({ kind: "part-end", choice: 0, at });
+const say = (at: number, text: string): AnswerEvent => ({
+  kind: "part-delta",
+  choice: 0,
+  at,
+  delta: { kind: "text", text },
+});
+const TEXT: Part = { kind: "text", text: "" };
+
+function run(...events: AnswerEvent[]) {
+  const { told, writer } = recording();
+  const relay = createTranslation(scripted([events]), writer, IDENTITY);
+  relay.step("0");
+  relay.end();
+  return { relay, told, answer: collectAnswer(told) };
+}
+
+describe("a translated stream", () => {
+  test("has calls with ids, each once, with arguments, and places without gaps", () => {
+    const { told, answer, relay } = run(
+      start(0, call("sent")),
+      start(1, call("sent")),
+      { kind: "part-delta", choice: 0, at: 1, delta: { kind: "arguments", text: "{}" } },
+      stop(1),
+      start(2, call("")),
+      { kind: "part-delta", choice: 0, at: 2, delta: { kind: "arguments", text: '{"a":1}' } },
+      start(3, call("free", { tool: "custom" })),
+      finish("stop"),
+    );
+    expect(answer.choices[0]?.parts).toEqual([
+      call("client", { arguments: "{}" }),
+      call("made", { arguments: '{"a":1}' }),
+      call("free", { tool: "custom" }),
+    ]);
+    expect(told.filter(({ kind }) => kind === "part-end")).toHaveLength(3);
+    expect(told.at(-1)?.kind).toBe("finish");
+    expect(relay.finish()).toEqual({ client: "tool_calls", native: "word" });
+  });
+
+  test.each([
+    ["stop", "tool_calls"],
+    ["stop-sequence", "tool_calls"],
+    ["length", "length"],
+    ["content-filter", "content_filter"],
+    ["refusal", "content_filter"],
+  ] as const)("with calls that finishes for %s says %s", (reason, word) => {
+    expect(run(start(0, call("a")), finish(reason)).relay.finish()?.client).toBe(word);
+  });
+
+  test("finishes a choice once, and says nothing of it after", () => {
+    const { told } = run(
+      start(0, TEXT),
+      say(0, "a"),
+      stop(0),
+      finish("stop"),
+      finish("length"),
+      start(1, TEXT),
+      say(1, "b"),
+    );
+    expect(told.map(({ kind }) => kind)).toEqual(["part-start", "part-delta", "part-end", "finish"]);
+  });
+
+  test("keeps the last usage and counts what is read", () => {
+    const usage = { ...NO_TOKENS, completionTokens: 1 };
+    const { relay } = run(
+      { kind: "usage", usage },
+      { kind: "usage", usage: { ...usage, completionTokens: 2 } },
+      start(0, TEXT),
+      say(0, "hé"),
+      finish("stop"),
+    );
+    expect(relay.usage?.completionTokens).toBe(2);
+    expect(relay.producedBytes).toBe(3);
+    expect(relay.sawToken).toBe(true);
+  });
+
+  test("ends nothing but in an error once the reader says one, whatever it says after", () => {
+    const error = brokenAnswer("gone");
+    const { relay, told } = run({ kind: "error", error }, start(0, TEXT));
+    expect(relay.error).toEqual(error);
+    expect(relay.judge()).toBe("failed");
+    expect(told).toEqual([]);
+  });
+
+  test("never throws: what breaks a reader or a writer is its error", () => {
+    const reader: AnswerReader = {
+      step() {
+        throw new RangeError("too deep");
+      },
+      end: () => [],
+      isDone: false,
+    };
+    const relay = createTranslation(reader, recording().writer, IDENTITY);
+    expect(relay.step("0")).toBe("");
+    expect(relay.error?.meaning).toBe("failed");
+    expect(relay.step("0") + relay.end()).toBe("");
+  });
+
+  test("fails an answer over its bound", () => {
+    const relay = createTranslation(
+      scripted([[start(0, TEXT), say(0, "12345")]]),
+      recording().writer,
+      IDENTITY,
+      4,
+    );
+    relay.step("0");
+    expect(relay.error?.message).toContain("4 bytes");
+  });
+});
+
+describe("the judgement of a stream", () => {
+  const usage: AnswerEvent = { kind: "usage", usage: { ...NO_TOKENS, completionTokens: 9 } };
+  const proof: Part = {
+    kind: "reasoning",
+    text: "",
+    isSummary: false,
+    signature: null,
+    encrypted: "x",
+    id: null,
+    origin: null,
+  };
+  test.each([
+    ["nothing", [], "empty"],
+    ["a text without a finish", [start(0, TEXT), say(0, "a")], "unfinished"],
+    ["a start without a finish", [start(0, TEXT)], "empty"],
+    ["a finish without a word", [finish("stop")], "empty"],
+    ["a finish with an encrypted thought only", [start(0, proof), stop(0), finish("stop")], "empty"],
+    ["a finish without a word, but tokens", [usage, finish("stop")], "complete"],
+    ["a length without a word", [finish("length")], "complete"],
+    ["a text and a finish", [start(0, TEXT), say(0, "a"), finish("stop")], "complete"],
+    [
+      "a second choice without a finish",
+      [start(0, TEXT), say(0, "a"), finish("stop"), { ...start(0, TEXT), choice: 1 } as AnswerEvent],
+      "unfinished",
+    ],
+  ] as const)("%s is %s", (_, events, verdict) => {
+    expect(run(...(events as readonly AnswerEvent[])).relay.judge()).toBe(verdict);
+  });
+
+  test("counts a finish that the reader held back when the connection broke, and no error that the break made", () => {
+    const { told, writer } = recording();
+    const atEnd: AnswerEvent[] = [finish("stop"), { kind: "error", error: brokenAnswer("half an event") }];
+    const relay = createTranslation(scripted([[start(0, TEXT), say(0, "a")]], atEnd), writer, IDENTITY);
+    relay.step("0");
+    expect(relay.judge()).toBe("complete");
+    expect(relay.judge()).toBe("complete");
+    expect(told.filter(({ kind }) => kind === "finish")).toHaveLength(1);
+    expect(relay.encodeEnd(END)).toBe("end");
+  });
+});
+
+describe("a translated whole answer", () => {
+  const FINISH: Finish = { reason: "stop", native: "end_turn", stopSequence: null };
+  const answerOf = (...parts: Part[]): Answer => ({
+    choices: [{ index: 0, parts, finish: FINISH, logprobs: null }],
+    usage: null,
+    serviceTier: null,
+  });
+  const codec = { encodeAnswer: (answer: Answer) => ({ answer }) };
+  const translate = (answer: Answer) =>
+    createWholeTranslation({ kind: "answer", answer }, codec, IDENTITY, ASKED);
+
+  test("is set right as a stream is", () => {
+    const whole = translate(answerOf({ kind: "text", text: "a" }, call("sent"), call("sent"), call("")));
+    if (whole.kind === "error") throw new Error(whole.error.message);
+    expect(whole.finish).toEqual({ client: "tool_calls", native: "end_turn" });
+    expect(JSON.parse(whole.encode(END)).answer.choices[0].parts).toEqual([
+      { kind: "text", text: "a" },
+      call("client", { arguments: "{}" }),
+      call("made", { arguments: "{}" }),
+    ]);
+  });
+
+  test("is an error where it says nothing, has no choices, or was one", () => {
+    expect(translate(answerOf()).kind).toBe("error");
+    expect(translate({ choices: [], usage: null, serviceTier: null }).kind).toBe("error");
+    const error = brokenAnswer("gone");
+    expect(createWholeTranslation({ kind: "error", error }, codec, IDENTITY, ASKED)).toEqual({
+      kind: "error",
+      error,
+    });
+  });
+});

@@ -1,0 +1,361 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import type { Fields } from "../../../src/wire/json/fields.ts";
+import { DIALECTS, type SchemaDialect } from "../../../src/wire/json-schema/dialects.ts";
+import { lowerSchema } from "../../../src/wire/json-schema/lower-schema.ts";
+import { isValid } from "./evaluate-schema.ts";
+import { findMisfits } from "./fits-dialect.ts";
+
+const ALL = Object.keys(DIALECTS) as SchemaDialect[];
+const LOOSENING: readonly SchemaDialect[] = ["gemini", "gemini-output", "bedrock"];
+
+const PRIMITIVE = fc.constantFrom<unknown>("a", "b", 1, 2, 3, true, false, null);
+const NAME = fc.constantFrom("a", "b", "c");
+
+/** Any schema over few names and values, so that instances meet it. */
+const SCHEMA = fc.letrec<{ schema: unknown }>((tie) => ({
+  schema: fc.oneof(
+    { maxDepth: 3, depthSize: "small" },
+    fc.constantFrom<unknown>(
+      true,
+      {},
+      { type: "string" },
+      { type: "integer" },
+      { const: "a" },
+      { $ref: "#/$defs/D" },
+    ),
+    fc.record(
+      {
+        type: fc.oneof(
+          fc.constantFrom("object", "array", "string", "number", "integer", "boolean", "null"),
+          fc.subarray(["object", "string", "number", "null"], { minLength: 1 }),
+        ),
+        enum: fc.array(PRIMITIVE, { minLength: 1, maxLength: 3 }),
+        const: PRIMITIVE,
+        properties: fc.dictionary(NAME, tie("schema"), { maxKeys: 3 }),
+        required: fc.uniqueArray(NAME, { maxLength: 2 }),
+        additionalProperties: fc.oneof(tie("schema"), fc.constant(false)),
+        patternProperties: fc.dictionary(fc.constantFrom("^b", "c"), tie("schema"), { maxKeys: 1 }),
+        items: fc.oneof(tie("schema"), fc.constant(false)),
+        prefixItems: fc.array(tie("schema"), { minLength: 1, maxLength: 2 }),
+        anyOf: fc.array(tie("schema"), { minLength: 1, maxLength: 3 }),
+        oneOf: fc.array(tie("schema"), { minLength: 1, maxLength: 3 }),
+        allOf: fc.array(tie("schema"), { minLength: 1, maxLength: 3 }),
+        not: tie("schema"),
+        minimum: fc.integer({ min: 0, max: 3 }),
+        exclusiveMinimum: fc.integer({ min: 0, max: 3 }),
+        exclusiveMaximum: fc.integer({ min: 0, max: 3 }),
+        multipleOf: fc.constantFrom(1, 2),
+        minLength: fc.constantFrom(0, 1, 2),
+        minItems: fc.constantFrom(0, 1, 2),
+        description: fc.constantFrom("one", "two"),
+      },
+      { requiredKeys: [] },
+    ),
+  ),
+})).schema;
+
+const DOCUMENT = fc
+  .tuple(SCHEMA, SCHEMA)
+  .filter(([root]) => typeof root === "object")
+  .map(([root, definition]) => ({ ...(root as Fields), $defs: { D: definition } }));
+
+const INSTANCE = fc.letrec<{ value: unknown }>((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 3, depthSize: "small" },
+    PRIMITIVE,
+    fc.dictionary(NAME, tie("value"), { maxKeys: 3 }),
+    fc.array(tie("value"), { maxLength: 3 }),
+  ),
+})).value;
+const OBJECT = fc.dictionary(NAME, INSTANCE, { maxKeys: 3 });
+
+/** A definition that refers to itself without anything between has no meaning for an evaluator. */
+function evaluate(instance: unknown, schema: unknown): boolean | null {
+  try {
+    return isValid(instance, schema);
+  } catch (error) {
+    if (error instanceof RangeError) return null;
+    throw error;
+  }
+}
+
+describe("lowering any schema", () => {
+  test.each(ALL)("gives one that fits %s, and lowering that changes nothing more", (dialect) => {
+    fc.assert(
+      fc.property(DOCUMENT, (schema) => {
+        const once = lowerSchema(schema, dialect, "p").schema;
+        expect(findMisfits(once, dialect)).toEqual([]);
+        const twice = lowerSchema(once, dialect, "p");
+        expect(twice.schema).toEqual(once);
+      }),
+      { numRuns: 250 },
+    );
+  });
+
+  test.each(LOOSENING)("for %s leaves valid what was valid", (dialect) => {
+    fc.assert(
+      fc.property(
+        DOCUMENT,
+        fc.array(dialect === "gemini-output" ? INSTANCE : OBJECT, { minLength: 8 }),
+        (schema, instances) => {
+          const lowered = lowerSchema(schema, dialect, "p").schema;
+          for (const instance of instances) {
+            if (evaluate(instance, schema) === true) expect(evaluate(instance, lowered)).not.toBe(false);
+          }
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+
+  test.each(ALL)("changes nothing in one that fits %s already, and names nothing", (dialect) => {
+    const fitting = {
+      type: "object",
+      description: "A place",
+      properties: {
+        city: { type: "string", description: "Where" },
+        unit: { type: "string", enum: ["C", "F"] },
+        days: { type: "array", items: { type: "integer" }, minItems: 1 },
+        either: { anyOf: [{ type: "string" }, { type: "null" }] },
+      },
+      required: ["city", "unit", "days", "either"],
+      additionalProperties: false,
+    };
+    expect(lowerSchema(fitting, dialect, "p")).toEqual({ schema: fitting, loosened: [] });
+  });
+});
+
+interface Case {
+  readonly what: string;
+  readonly dialect: SchemaDialect;
+  readonly schema: Fields;
+  readonly lowered: Fields;
+  readonly named: readonly string[];
+}
+
+const object = (properties: Fields, rest: Fields = {}): Fields => ({ type: "object", properties, ...rest });
+
+const CASES: readonly Case[] = [
+  {
+    what: "references are unfolded, what stands beside them wins",
+    dialect: "gemini",
+    schema: object(
+      { a: { $ref: "#/$defs/City", description: "mine" } },
+      { $defs: { City: { type: "string", description: "theirs" } } },
+    ),
+    lowered: object({ a: { type: "string", description: "mine" } }),
+    named: [],
+  },
+  {
+    what: "older spellings of definitions and tuples are read",
+    dialect: "gemini",
+    schema: object(
+      { a: { $ref: "#/definitions/P" } },
+      { definitions: { P: { type: "array", items: [{ type: "string" }], additionalItems: false } } },
+    ),
+    lowered: object({ a: { type: "array", prefixItems: [{ type: "string" }], maxItems: 1 } }),
+    named: [],
+  },
+  {
+    what: "recursion is cut and named",
+    dialect: "gemini",
+    schema: object(
+      { root: { $ref: "#/$defs/N" } },
+      { $defs: { N: object({ next: { $ref: "#/$defs/N" } }) } },
+    ),
+    lowered: object({ root: object({ next: object({ next: { type: "object" } }) }) }),
+    named: ["p.properties.root.properties.next.properties.next"],
+  },
+  {
+    what: "references stay where they are taken, recursive ones too",
+    dialect: "openai-strict",
+    schema: object(
+      { n: { allOf: [{ $ref: "#/$defs/N" }], description: "first" } },
+      { required: ["n"], $defs: { N: object({ next: { $ref: "#/$defs/N" } }) } },
+    ),
+    lowered: {
+      ...object({ n: { $ref: "#/$defs/N" } }),
+      required: ["n"],
+      additionalProperties: false,
+      $defs: {
+        N: {
+          ...object({ next: { anyOf: [{ $ref: "#/$defs/N" }, { type: "null" }] } }),
+          required: ["next"],
+          additionalProperties: false,
+        },
+      },
+    },
+    named: [],
+  },
+  {
+    what: "constants, nulls among values and exclusive bounds are said otherwise without loss",
+    dialect: "gemini",
+    schema: object({
+      a: { const: "x" },
+      b: { type: ["string", "null"], enum: ["y", null] },
+      c: { type: "integer", exclusiveMinimum: 4 },
+    }),
+    lowered: object({
+      a: { enum: ["x"] },
+      b: { anyOf: [{ type: "string", enum: ["y"] }, { type: "null" }] },
+      c: { type: "integer", minimum: 5 },
+    }),
+    named: [],
+  },
+  {
+    what: "what cannot be said is named",
+    dialect: "gemini",
+    schema: object({
+      a: { type: "number", multipleOf: 2, exclusiveMaximum: 9 },
+      b: { not: { type: "string" } },
+      c: { oneOf: [{ type: "string" }, { type: "number" }] },
+    }),
+    lowered: object({
+      a: { type: "number", maximum: 9 },
+      b: {},
+      c: { anyOf: [{ type: "string" }, { type: "number" }] },
+    }),
+    named: [
+      "p.properties.a.exclusiveMaximum",
+      "p.properties.a.multipleOf",
+      "p.properties.b.not",
+      "p.properties.c.oneOf",
+    ],
+  },
+  {
+    what: "an object closed but for patterns is open",
+    dialect: "gemini",
+    schema: object({}, { patternProperties: { "^x": {} }, additionalProperties: false }),
+    lowered: object({}),
+    named: ["p.patternProperties"],
+  },
+  {
+    what: "allOf is merged",
+    dialect: "gemini",
+    schema: object({
+      a: {
+        allOf: [object({ x: { type: "string" } }, { required: ["x"] }), object({ y: { type: "number" } })],
+      },
+    }),
+    lowered: object({ a: object({ x: { type: "string" }, y: { type: "number" } }, { required: ["x"] }) }),
+    named: [],
+  },
+  {
+    what: "alternatives at the root become one object",
+    dialect: "bedrock",
+    schema: {
+      anyOf: [
+        object(
+          { one: { type: "string" }, both: { type: "string" } },
+          { required: ["one", "both"], additionalProperties: false },
+        ),
+        object(
+          { many: { type: "array" }, both: { type: "string" } },
+          { required: ["many", "both"], additionalProperties: false },
+        ),
+      ],
+    },
+    lowered: {
+      ...object({ one: { type: "string" }, both: { type: "string" }, many: { type: "array" } }),
+      required: ["both"],
+      additionalProperties: false,
+    },
+    named: ["p"],
+  },
+  {
+    what: "a missing type of the root is object",
+    dialect: "bedrock",
+    schema: { properties: { a: { not: {} } } },
+    lowered: object({ a: { not: {} } }),
+    named: [],
+  },
+  {
+    what: "optional properties become required and null, maps are closed",
+    dialect: "openai-strict",
+    schema: object(
+      {
+        a: { type: "string", default: "x" },
+        b: { enum: ["y"], type: "string" },
+        c: { type: "object", additionalProperties: { type: "string" } },
+      },
+      { required: ["b"] },
+    ),
+    lowered: {
+      ...object({
+        a: { type: ["string", "null"] },
+        b: { enum: ["y"], type: "string" },
+        c: { type: ["object", "null"], properties: {}, required: [], additionalProperties: false },
+      }),
+      required: ["a", "b", "c"],
+      additionalProperties: false,
+    },
+    named: ["p.properties.c"],
+  },
+  {
+    what: "Claude's outputs take no bounds and few formats and patterns",
+    dialect: "anthropic-output",
+    schema: object({
+      a: { type: "string", minLength: 2, format: "regex", pattern: "(?=a)" },
+      b: { type: "array", minItems: 3, maxItems: 4, items: { type: "string" } },
+    }),
+    lowered: object(
+      { a: { type: "string" }, b: { type: "array", minItems: 1, items: { type: "string" } } },
+      { additionalProperties: false },
+    ),
+    named: [
+      "p.properties.a.format",
+      "p.properties.a.pattern",
+      "p.properties.a.minLength",
+      "p.properties.b.minItems",
+      "p.properties.b.maxItems",
+    ],
+  },
+];
+
+describe("what each dialect makes of a schema", () => {
+  test.each(CASES.map((each) => [each.what, each] as const))(
+    "%s",
+    (_what, { dialect, schema, lowered, named }) => {
+      const { schema: got, loosened } = lowerSchema(schema, dialect, "p");
+      expect(got).toEqual(lowered);
+      expect(loosened.map(({ field }) => field)).toEqual([...named]);
+    },
+  );
+});
+
+describe("hostile schemas", () => {
+  const deep = (levels: number, wrap: (inner: Fields) => Fields): Fields => {
+    let schema: Fields = { type: "string" };
+    for (let level = 0; level < levels; level++) schema = wrap(schema);
+    return schema;
+  };
+
+  test.each(ALL)("cost %s little however deep or doubling", (dialect) => {
+    const doubling: Record<string, unknown> = { D0: { type: "string", description: "x".repeat(1000) } };
+    for (let level = 1; level < 40; level++) {
+      const ref = { $ref: `#/$defs/D${level - 1}` };
+      doubling[`D${level}`] = object({ l: ref, r: ref, both: { allOf: [ref, { type: "object" }] } });
+    }
+    const hostile = [
+      object({ a: deep(5000, (items) => ({ type: "array", items })) }),
+      object({ a: deep(5000, (inner) => ({ allOf: [inner] })) }),
+      object({ a: deep(5000, (inner) => ({ anyOf: [inner] })) }),
+      { type: "object", properties: { a: { $ref: "#/$defs/D39" } }, $defs: doubling },
+      object({ a: { $ref: "#/$defs/A" } }, { $defs: { A: { $ref: "#/$defs/B" }, B: { $ref: "#/$defs/A" } } }),
+      object(JSON.parse('{"__proto__": {"type": "string"}, "constructor": {"$ref": "#/__proto__"}}')),
+    ];
+    const start = performance.now();
+    for (const schema of hostile) {
+      const { schema: lowered, loosened } = lowerSchema(schema, dialect, "p");
+      expect(loosened.length).toBeLessThan(30);
+      if (dialect !== "bedrock") expect(JSON.stringify(lowered).length).toBeLessThan(2_000_000);
+    }
+    expect(performance.now() - start).toBeLessThan(2000);
+  });
+
+  test("keep a property named __proto__", () => {
+    const schema = JSON.parse('{"type":"object","properties":{"__proto__":{"type":"string"}}}');
+    expect(JSON.stringify(lowerSchema(schema, "gemini", "p").schema)).toBe(JSON.stringify(schema));
+  });
+});

@@ -1,0 +1,160 @@
+import { describe, expect, test } from "bun:test";
+import type { Answer } from "../../../src/wire/canonical/answer.ts";
+import { collectAnswer, replayAnswer } from "../../../src/wire/canonical/collect-answer.ts";
+import { asFields, type Fields, omit } from "../../../src/wire/json/fields.ts";
+import { openaiResponses } from "../../../src/wire/openai-responses/codec.ts";
+import { hasRecordings } from "../../support/recordings.ts";
+import {
+  collect,
+  decodeWhole,
+  END,
+  findDisorder,
+  IDENTITY,
+  lastResponse,
+  makeAsked,
+  parseLatin1,
+  readPieces,
+  readRecordedAnswers,
+  readRecordedStreams,
+  writeEvents,
+} from "./support.ts";
+
+const answers = readRecordedAnswers();
+const streams = readRecordedStreams();
+const whole = streams.filter(({ events }) => events.at(-1)?.["type"] === "response.completed");
+
+/** Ids are new in every event there. */
+const ROTATING = "github-copilot-id-rotation";
+
+/** Its last event holds other words than were streamed. */
+const EDITED = "openai-shell-container.1";
+
+/** Recorded fields that the gateway says itself. */
+const OWN = new Set(["id", "model", "created_at", "store", "usage", "previous_response_id", "input"]);
+
+function ownUsage(usage: unknown): Fields {
+  return omit(asFields(usage) ?? {}, new Set(["cost", "cost_details", "is_byok"]));
+}
+
+/** The end that an answer's own usage makes. */
+function endOf(answer: Answer) {
+  const usage = answer.usage ?? END.report.usage;
+  return { ...END, report: { ...END.report, usage } };
+}
+
+describe.if(hasRecordings)("recorded answers", () => {
+  test("there are some", () => {
+    expect(answers.length).toBeGreaterThan(25);
+    expect(whole.length).toBeGreaterThan(35);
+  });
+
+  test.each(answers)("$name comes out as it went in", ({ body }) => {
+    const answer = decodeWhole(body);
+    const encoded = openaiResponses.encodeAnswer(answer, IDENTITY, endOf(answer), makeAsked());
+    const fields = Object.keys(body).filter((key) => !OWN.has(key));
+    expect(Object.fromEntries(fields.map((key) => [key, encoded[key]]))).toEqual(omit(body, OWN));
+    expect(encoded).toMatchObject({
+      id: "gen_test",
+      model: "acme/model",
+      created_at: 1_700_000_000,
+      store: false,
+    });
+    if (answer.usage !== null) expect(ownUsage(encoded["usage"])).toEqual(ownUsage(body["usage"]));
+  });
+
+  test.each(whole)("$name read piece by piece is the response it ends with", ({ name, events, wire }) => {
+    const read = withoutEncrypted(collect(wire));
+    const expected = withoutEncrypted(decodeWhole(settle(lastResponse(events))));
+    if (name.includes(ROTATING)) {
+      expect(textsOf(read)).toEqual(textsOf(expected));
+      expect(read.usage).toEqual(expected.usage);
+    } else if (name.includes(EDITED)) expect(read.choices.length).toBe(expected.choices.length);
+    else expect(read).toEqual(expected);
+  });
+
+  test.each(streams.filter(({ wire }) => wire.length < 20_000))(
+    "$name cut at every byte reads alike",
+    ({ wire }) => {
+      const expected = readPieces([wire]);
+      expect(readPieces(wire)).toEqual(expected);
+      for (let cut = 1; cut < wire.length; cut += 97) {
+        expect(readPieces([wire.slice(0, cut), wire.slice(cut)])).toEqual(expected);
+      }
+    },
+  );
+
+  test.each(whole)("$name written again keeps order and meaning", ({ wire }) => {
+    const read = collect(wire);
+    const events = readPieces([wire]);
+    const written = writeEvents(events, makeAsked(), endOf(read));
+    expect(findDisorder(parseLatin1(written))).toEqual([]);
+    const again = collect(written);
+    expect(again.choices).toEqual(read.choices);
+    if (read.usage !== null) expect(again.usage).toEqual(read.usage);
+    expect(again.serviceTier).toEqual(read.serviceTier ?? "default");
+  });
+
+  test.each(whole)("$name whole and streamed make the same output", ({ wire }) => {
+    const read = collect(wire);
+    const encoded = openaiResponses.encodeAnswer(read, IDENTITY, endOf(read), makeAsked());
+    const streamed = lastResponse(parseLatin1(writeEvents(readPieces([wire]), makeAsked(), endOf(read))));
+    expect(streamed).toEqual(encoded);
+  });
+
+  test("a stream that failed is one error", () => {
+    const failed = streams.find(({ name }) => name.includes("openai-error")) as (typeof streams)[number];
+    const events = readPieces([failed.wire]);
+    expect(events.map(({ kind }) => kind)).toEqual(["error"]);
+    expect(events[0]).toMatchObject({ error: { meaning: "out_of_credit" } });
+  });
+});
+
+/** Programs leave their calls open in the last event. */
+function settle(response: Fields): Fields {
+  return JSON.parse(JSON.stringify(response).replaceAll('"status":"in_progress"', '"status":"completed"'));
+}
+
+/** OpenAI encrypts anew for each event. */
+function withoutEncrypted(answer: Answer): Answer {
+  return JSON.parse(JSON.stringify(answer).replace(/"gAAAA[^"]+"/g, '"…"'));
+}
+
+function textsOf(answer: Answer) {
+  return answer.choices.map(({ parts, finish }) => [
+    finish,
+    parts.map((part) => ("text" in part ? part.text : part)),
+  ]);
+}
+
+describe("a replayed answer", () => {
+  test("is the same whole and streamed", () => {
+    const body = {
+      object: "response",
+      status: "completed",
+      output: [
+        {
+          type: "message",
+          role: "assistant",
+          id: "msg_1",
+          content: [{ type: "output_text", text: "ß", annotations: [], logprobs: [] }],
+        },
+        {
+          type: "function_call",
+          id: "fc_1",
+          call_id: "call_1",
+          name: "f",
+          arguments: "{}",
+          namespace: "crm",
+        },
+      ],
+      usage: null,
+    };
+    const answer = decodeWhole(body);
+    expect(collectAnswer(readPieces([writeEvents(replayAnswer(answer))])).choices).toEqual(answer.choices);
+    expect(answer.choices[0]?.finish).toEqual({
+      reason: "tool-calls",
+      native: "completed",
+      stopSequence: null,
+    });
+  });
+});

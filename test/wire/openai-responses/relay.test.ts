@@ -1,0 +1,261 @@
+import { describe, expect, test } from "bun:test";
+import type { AnswerRelay, RelayIdentity } from "../../../src/wire/canonical/relay.ts";
+import { asFields, type Fields } from "../../../src/wire/json/fields.ts";
+import { readResponsesAnswer } from "../../../src/wire/openai-responses/read-answer.ts";
+import { createResponsesRelay } from "../../../src/wire/openai-responses/relay-stream.ts";
+import { hasRecordings } from "../../support/recordings.ts";
+import {
+  decodeWhole,
+  END,
+  findDisorder,
+  IDENTITY,
+  lastResponse,
+  parseLatin1,
+  readPieces,
+  readRecordedAnswers,
+  readRecordedStreams,
+  toStream,
+} from "./support.ts";
+
+const identity: RelayIdentity = {
+  ...IDENTITY,
+  originalIds: null,
+  makeCallId: () => "call_made",
+  onTurn: () => {},
+};
+
+function relay(
+  pieces: Iterable<string>,
+  as = identity,
+): { readonly out: string; readonly relay: AnswerRelay } {
+  const made = createResponsesRelay(as);
+  let out = "";
+  for (const piece of pieces) out += made.step(piece);
+  return { out: out + made.end(), relay: made };
+}
+
+const streams = readRecordedStreams();
+const whole = streams.filter(({ events }) => events.at(-1)?.["type"] === "response.completed");
+
+/** Fields that the gateway says itself. */
+function asOurs(event: Fields, sequence: number): Fields {
+  const numbered = { sequence_number: sequence, ...event };
+  const response = asFields(event["response"]);
+  if (response === null) return numbered;
+  const { id, model, created: created_at } = IDENTITY;
+  return { ...numbered, response: { ...response, id, model, created_at, store: false } };
+}
+
+describe.if(hasRecordings)("a recorded stream", () => {
+  test.each(whole)("$name passes but for who says it", ({ events, wire }) => {
+    const { out, relay: made } = relay([wire]);
+    const sent = parseLatin1(out + made.encodeEnd(END));
+    expect(made.judge()).toBe("complete");
+    expect(made.finish()).toEqual({ client: "completed", native: "completed" });
+    const last = sent.length - 1;
+    for (const [at, event] of sent.slice(0, last).entries()) {
+      expect(event).toEqual(asOurs(events[at] as Fields, event["sequence_number"] as number));
+    }
+    const expected = lastResponse(events);
+    expect(lastResponse(sent)["output"]).toEqual(expected["output"]);
+    expect(lastResponse(sent)["usage"]).toMatchObject({ cost: 0.25, input_tokens: 10 });
+    expect(made.usage).toEqual(decodeWhole(expected).usage);
+    const numbers = sent.map((event) => event["sequence_number"] as number);
+    expect(numbers).toEqual([...new Set(numbers)].sort((a, b) => a - b));
+  });
+
+  test.each(streams.filter(({ wire }) => wire.length < 20_000))(
+    "$name cut at every byte passes alike",
+    ({ wire }) => {
+      const expected = relay([wire]);
+      const { out, relay: made } = relay(wire);
+      expect(out).toBe(expected.out);
+      expect(made.encodeEnd(END)).toBe(expected.relay.encodeEnd(END));
+      expect(made.producedBytes).toBe(expected.relay.producedBytes);
+    },
+  );
+
+  // One recording has events taken out of its middle.
+  const unbroken = whole.filter(({ name }) => !name.includes("openai-phase"));
+  test.each(unbroken)("$name cut off is not passed on as success", ({ wire }) => {
+    const { out, relay: made } = relay([wire.slice(0, wire.lastIndexOf("event: "))]);
+    expect(made.judge()).toBe(made.sawToken ? "unfinished" : "empty");
+    const sent = parseLatin1(
+      out + made.encodeError({ message: "It broke.", code: 502, type: "upstream_error" }),
+    );
+    expect(findDisorder(sent)).toEqual([]);
+    expect(sent.at(-1)).toMatchObject({
+      type: "response.failed",
+      response: { id: "gen_test", status: "failed", error: { code: "server_error", message: "It broke." } },
+    });
+  });
+
+  test("that failed is an error", () => {
+    const failed = streams.find(({ name }) => name.includes("openai-error")) as (typeof streams)[number];
+    const { out, relay: made } = relay([failed.wire]);
+    expect(made.error).toMatchObject({ meaning: "out_of_credit" });
+    expect(made.judge()).toBe("failed");
+    expect(parseLatin1(out).map(({ type }) => type)).toEqual(["response.created", "response.in_progress"]);
+  });
+
+  test.each(readRecordedAnswers())("$name passes whole", ({ body }) => {
+    const read = readResponsesAnswer(JSON.stringify(body), identity);
+    if (read.kind === "error") throw new Error(read.error.message);
+    const sent = JSON.parse(read.encode({ ...END, metadata: { repairs: {} } })) as Fields;
+    const { id, model, created: created_at } = IDENTITY;
+    const expected: Fields = {
+      ...body,
+      id,
+      model,
+      created_at,
+      store: false,
+      usage: null,
+      gateway_metadata: { repairs: {} },
+    };
+    expect({ ...sent, usage: null } as Fields).toEqual(expected);
+    expect(read.usage).toEqual(decodeWhole(body).usage);
+  });
+});
+
+const CREATED = {
+  type: "response.created",
+  sequence_number: 0,
+  response: { id: "r", status: "in_progress", output: [] },
+};
+const call = (call_id: string, rest: Fields = {}) => ({
+  type: "function_call",
+  id: "fc_1",
+  name: "f",
+  call_id,
+  ...rest,
+});
+const added = (item: Fields, output_index = 0) => ({
+  type: "response.output_item.added",
+  output_index,
+  item,
+});
+const done = (item: Fields, output_index = 0) => ({ type: "response.output_item.done", output_index, item });
+const delta = (text: string) => ({
+  type: "response.output_text.delta",
+  output_index: 0,
+  content_index: 0,
+  delta: text,
+});
+const completed = (output: unknown[], rest: Fields = {}) => ({
+  type: "response.completed",
+  response: { id: "r", status: "completed", output, usage: null, ...rest },
+});
+
+function relayEvents(events: readonly Fields[], as = identity) {
+  return relay([toStream("made", events).wire], as);
+}
+
+describe("a relay", () => {
+  test("gives calls the ids that the client knows, everywhere", () => {
+    const originalIds = new Map([["short", "the client's very own id ß"]]);
+    const events = [CREATED, added(call("short")), done(call("short")), completed([call("short")])];
+    const { out, relay: made } = relayEvents(events, { ...identity, originalIds });
+    const sent = parseLatin1(out + made.encodeEnd(END));
+    expect(sent[1]).toMatchObject({ item: { call_id: "the client's very own id ß" } });
+    expect(sent[2]).toMatchObject({ item: { call_id: "the client's very own id ß" } });
+    expect(lastResponse(sent)["output"]).toEqual([call("the client's very own id ß")]);
+  });
+
+  test("makes one id for a call that has none", () => {
+    let made = 0;
+    const as = { ...identity, makeCallId: () => `made_${made++}` };
+    const { call_id: _, ...nameless } = call("");
+    const events = [
+      CREATED,
+      added(nameless),
+      done(call("")),
+      added(call(""), 1),
+      completed([call(""), call("")]),
+    ];
+    const result = relayEvents(events, as);
+    const sent = parseLatin1(result.out + result.relay.encodeEnd(END));
+    expect(sent.slice(1, 4).map(({ item }) => asFields(item)?.["call_id"])).toEqual([
+      "made_0",
+      "made_0",
+      "made_1",
+    ]);
+    expect(lastResponse(sent)["output"]).toMatchObject([{ call_id: "made_0" }, { call_id: "made_1" }]);
+  });
+
+  test("leaves the bytes of a delta as they are", () => {
+    const data =
+      '{"type" : "response.output_text.delta","sequence_number":7,"delta":"a\\u00df \\"type\\":1","x":[1,  2]}';
+    expect(relay([`event: response.output_text.delta\r\ndata: ${data}\r\n\r\n`]).out).toBe(
+      `event: response.output_text.delta\ndata: ${data}\n\n`,
+    );
+  });
+
+  test("holds the last event until it is priced, with all that came", () => {
+    const message = { type: "message", id: "m", role: "assistant", content: [] };
+    const events = [
+      CREATED,
+      added(message),
+      delta("hi"),
+      done(message),
+      completed([], { service_tier: "x" }),
+    ];
+    const { out, relay: made } = relayEvents(events);
+    expect(out).not.toContain("response.completed");
+    const sent = parseLatin1(out + made.encodeEnd({ ...END, metadata: { repairs: 1 } }));
+    expect(lastResponse(sent)).toMatchObject({
+      output: [message],
+      service_tier: "x",
+      gateway_metadata: { repairs: 1 },
+      usage: { input_tokens: 10, cost: 0.25 },
+    });
+    expect(made.producedBytes).toBe(2);
+  });
+
+  const verdicts: readonly (readonly [string, readonly Fields[], string])[] = [
+    ["with text and an end", [CREATED, delta("x"), completed([])], "complete"],
+    ["with a call and an end", [CREATED, added(call("c")), completed([call("c")])], "complete"],
+    ["with only its end, whole", [completed([call("c")])], "complete"],
+    ["with nothing and an end", [CREATED, completed([])], "empty"],
+    ["with nothing", [CREATED], "empty"],
+    ["with text and no end", [CREATED, delta("x")], "unfinished"],
+    ["with an error", [CREATED, delta("x"), { type: "error", code: "server_error", message: "m" }], "failed"],
+    ["with a failure", [CREATED, { type: "response.failed", response: { error: null } }], "failed"],
+  ];
+  test.each(verdicts)("judges a stream %s", (_, events, verdict) => {
+    expect(relayEvents(events).relay.judge()).toBe(verdict as "complete");
+  });
+
+  test("names why an answer is incomplete", () => {
+    const response = {
+      status: "incomplete",
+      incomplete_details: { reason: "max_output_tokens" },
+      output: [],
+    };
+    const { relay: made } = relayEvents([CREATED, { type: "response.incomplete", response }]);
+    expect(made.judge()).toBe("complete");
+    expect(made.finish()).toEqual({ client: "max_output_tokens", native: "max_output_tokens" });
+  });
+
+  test("knows an error by its event's name", () => {
+    const wire = 'event: error\ndata: {"code":"rate_limit_exceeded","message":"slow"}\n\n';
+    expect(relay([wire]).relay.error).toMatchObject({ meaning: "rate_limited", message: "slow" });
+    expect(readPieces([wire])).toMatchObject([{ kind: "error", error: { meaning: "rate_limited" } }]);
+  });
+
+  test.each([
+    "data: not json\n\n",
+    "data: [1\n\n",
+    'data: {"type":"response.created","response":{"a":}}\n\n',
+  ])("takes %j as a broken stream, not as a crash", (wire) => {
+    const { out, relay: made } = relay([wire]);
+    expect(out).toBe("");
+    expect(made.judge()).toBe("failed");
+  });
+});
+
+test.each(["", "[]", "{}", '{"status":"in_progress","output":[]}', '{"status":"completed","output":[]}'])(
+  "%j is no answer",
+  (text) => {
+    expect(readResponsesAnswer(text, identity).kind).toBe("error");
+  },
+);

@@ -1,0 +1,542 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { GatewayError } from "../../../src/base/errors.ts";
+import { type Part, REASONING_ORIGINS } from "../../../src/wire/canonical/parts.ts";
+import { wrapReasoning } from "../../../src/wire/canonical/reasoning-envelope.ts";
+import type { ConversationRequest, FunctionTool } from "../../../src/wire/canonical/request.ts";
+import type { Fields } from "../../../src/wire/json/fields.ts";
+import { openaiResponses } from "../../../src/wire/openai-responses/codec.ts";
+import { hasRecordings } from "../../support/recordings.ts";
+import { makeRequest, readRecordedAnswers, TARGET } from "./support.ts";
+
+const { decodeRequest, encodeRequest } = openaiResponses;
+
+/** What Codex sends in a second turn. */
+const CODEX: Fields = {
+  model: "gpt-5",
+  instructions: "Be brief.",
+  input: [
+    {
+      type: "message",
+      id: "msg_0",
+      role: "developer",
+      content: [{ type: "input_text", text: "You may edit." }],
+    },
+    { role: "user", content: "Hi" },
+    {
+      type: "reasoning",
+      id: "rs_1",
+      summary: [{ type: "summary_text", text: "Hm." }],
+      content: null,
+      encrypted_content: "gAAA",
+    },
+    {
+      type: "message",
+      id: "msg_1",
+      role: "assistant",
+      status: "completed",
+      phase: "commentary",
+      content: [
+        { type: "output_text", text: "Looking", annotations: [], logprobs: [] },
+        {
+          type: "output_text",
+          text: "…",
+          annotations: [{ type: "url_citation", url: "https://a", title: "A", start_index: 0, end_index: 1 }],
+        },
+        { type: "refusal", refusal: "No." },
+      ],
+    },
+    {
+      type: "function_call",
+      id: "fc_1",
+      call_id: "call_1",
+      name: "look",
+      arguments: "{}",
+      namespace: "crm",
+      status: "completed",
+    },
+    { type: "custom_tool_call", call_id: "call_2", name: "patch", input: "*** Begin" },
+    {
+      type: "function_call_output",
+      id: "fco_1",
+      call_id: "call_1",
+      output: [
+        { type: "input_image", image_url: "data:image/png;base64,AA==", detail: "high" },
+        { type: "input_text", text: "ok" },
+      ],
+    },
+    { type: "custom_tool_call_output", call_id: "call_2", output: "" },
+    { type: "web_search_call", id: "ws_1", status: "completed", action: { type: "search", query: "x" } },
+    { type: "message", role: "assistant", content: "Done" },
+    {
+      type: "message",
+      role: "user",
+      content: [
+        { type: "input_file", filename: "a.pdf", file_data: "data:application/pdf;base64,AA==" },
+        { type: "input_file", file_id: "file_1" },
+        { type: "input_image", file_id: "file_2", detail: "auto" },
+        { type: "input_audio", input_audio: { data: "AA==", format: "wav" } },
+        { type: "input_hologram", depth: 3 },
+      ],
+    },
+  ],
+  tools: [
+    {
+      type: "function",
+      name: "f",
+      description: "d",
+      parameters: { type: "object" },
+      strict: true,
+      defer_loading: true,
+    },
+    {
+      type: "function",
+      name: "g",
+      description: null,
+      parameters: { type: "object", properties: {} },
+      strict: null,
+    },
+    {
+      type: "namespace",
+      name: "crm",
+      description: "Customers",
+      tools: [
+        { type: "function", name: "look", parameters: { type: "object" } },
+        { type: "custom", name: "free" },
+      ],
+      x: 1,
+    },
+    {
+      type: "namespace",
+      name: "crm",
+      description: "Again",
+      tools: [{ type: "function", name: "seek", parameters: {} }],
+    },
+    {
+      type: "custom",
+      name: "patch",
+      description: "p",
+      format: { type: "grammar", syntax: "lark", definition: "start: /a/" },
+    },
+    { type: "web_search", external_web_access: true },
+  ],
+  tool_choice: { type: "custom", name: "patch" },
+  parallel_tool_calls: true,
+  reasoning: { effort: "low", summary: "auto", context: "all" },
+  store: false,
+  stream: true,
+  include: ["reasoning.encrypted_content", "message.output_text.logprobs"],
+  prompt_cache_key: "k",
+  client_metadata: { thread_id: "t" },
+  text: {
+    format: { type: "json_schema", name: "n", schema: { type: "object" }, strict: true, description: null },
+    verbosity: "low",
+  },
+  truncation: "auto",
+  metadata: { a: "b" },
+  max_output_tokens: 100,
+  temperature: 0.5,
+  top_p: 0.9,
+  top_logprobs: 3,
+  user: "u",
+  safety_identifier: "s",
+  service_tier: "flex",
+  previous_response_id: null,
+  some_day: { x: [1] },
+};
+
+function roundTrip(body: Fields): Fields {
+  return encodeRequest(decodeRequest(body), { ...TARGET, name: String(body["model"]) }).body;
+}
+
+describe("a request that meets its own format", () => {
+  const bare = { model: "gpt-5", store: false };
+  const cases: readonly (readonly [string, Fields])[] = [
+    ["all that Codex sends", CODEX],
+    ["text as input", { ...bare, input: "Hi" }],
+    ["no input items", { ...bare, input: [] }],
+    ["one user message with text", { ...bare, input: [{ role: "user", content: "Hi" }] }],
+    [
+      "allowed tools",
+      {
+        ...bare,
+        input: "x",
+        tool_choice: { type: "allowed_tools", mode: "auto", tools: [{ type: "function", name: "f" }] },
+      },
+    ],
+    ["a hosted choice", { ...bare, input: "x", tool_choice: { type: "web_search_preview" } }],
+    ["a choice of an unknown tool", { ...bare, input: "x", tool_choice: { type: "custom", name: "nobody" } }],
+    [
+      "nulls",
+      {
+        ...bare,
+        input: "x",
+        temperature: null,
+        tools: [],
+        reasoning: null,
+        text: null,
+        stream: false,
+        tool_choice: null,
+      },
+    ],
+    ["empty objects", { ...bare, input: "x", reasoning: {}, text: {}, metadata: {} }],
+    ["a format nobody knows", { ...bare, input: "x", text: { format: { type: "grammar", rule: "a" } } }],
+    [
+      "an assistant message of unknown parts",
+      { ...bare, input: [{ role: "assistant", content: [{ type: "output_audio", data: "" }] }] },
+    ],
+    ["reasoning without a word", { ...bare, input: [{ type: "reasoning", id: "rs_1", summary: [] }] }],
+    [
+      "reasoning in several pieces",
+      {
+        ...bare,
+        input: [
+          {
+            type: "reasoning",
+            id: "rs_1",
+            summary: [
+              { type: "summary_text", text: "a" },
+              { type: "summary_text", text: "" },
+            ],
+            content: [{ type: "reasoning_text", text: "b" }],
+            encrypted_content: "gA",
+          },
+          { type: "reasoning", id: "rs_2", summary: [], encrypted_content: "gB" },
+        ],
+      },
+    ],
+    [
+      "two assistant messages",
+      {
+        ...bare,
+        input: [
+          { role: "assistant", content: "a" },
+          { role: "assistant", content: "b" },
+        ],
+      },
+    ],
+    [
+      "a hosted result between results' calls",
+      {
+        ...bare,
+        input: [
+          { type: "shell_call", call_id: "s" },
+          { type: "shell_call_output", call_id: "s" },
+          { role: "user", content: "x" },
+        ],
+      },
+    ],
+  ];
+
+  test.each(cases)("keeps %s", (_, body) => {
+    expect(roundTrip(body)).toEqual(body);
+  });
+
+  test.if(hasRecordings)("keeps every recorded output as input", () => {
+    for (const { name, body } of readRecordedAnswers()) {
+      const model = name.startsWith("xai") ? "grok-4" : "gpt-5";
+      const request = { model, input: body["output"], store: false };
+      expect([name, roundTrip(request)]).toEqual([name, request]);
+    }
+  });
+
+  test("keeps any sequence of turns", () => {
+    const item = fc.constantFrom(...(CODEX["input"] as Fields[]));
+    // A hosted item goes behind the results it stands between.
+    const plain = item.filter(({ type }) => type !== "web_search_call");
+    fc.assert(
+      fc.property(fc.array(plain, { maxLength: 12 }), (input) => {
+        const body = { ...bare, input };
+        expect(roundTrip(body)).toEqual(body);
+      }),
+    );
+  });
+});
+
+describe("what the model made", () => {
+  const decoded = decodeRequest(CODEX);
+  test("is one turn, and its results one message", () => {
+    const shape = decoded.messages.map(({ role, parts }) => [role, parts.map(({ kind }) => kind)]);
+    expect(shape as unknown).toEqual([
+      ["system", ["text"]],
+      ["developer", ["text"]],
+      ["user", ["text"]],
+      ["assistant", ["reasoning", "reasoning", "text", "text", "refusal", "tool-call", "tool-call"]],
+      ["tool", ["tool-result", "tool-result"]],
+      ["assistant", ["native", "text"]],
+      ["user", ["file", "file", "image", "audio", "native"]],
+    ]);
+  });
+
+  test("has its reasoning's owner", () => {
+    const reasoning = decoded.messages[3]?.parts.slice(0, 2);
+    expect(reasoning).toMatchObject([
+      { text: "Hm.", isSummary: true, encrypted: null, id: "rs_1", origin: null },
+      { text: "", encrypted: "gAAA", id: "rs_1", origin: "openai-responses-v1" },
+    ]);
+  });
+
+  test("keeps results with their calls where a hosted one stands between", () => {
+    const result = (id: string) => ({ type: "function_call_output", call_id: id, output: "" });
+    const { messages } = decodeRequest({
+      model: "m",
+      input: [
+        result("a"),
+        { type: "shell_call_output", call_id: "s", output: [] },
+        result("b"),
+        { role: "user", content: "x" },
+      ],
+    });
+    expect(messages.map(({ role, parts }) => [role, parts.length])).toEqual([
+      ["tool", 2],
+      ["assistant", 1],
+      ["user", 1],
+    ]);
+  });
+});
+
+describe("tools of one name", () => {
+  const search = { type: "function", name: "search", parameters: { type: "object" } };
+  const group = (name: string) => ({ type: "namespace", name, description: name, tools: [search] });
+  const calls = ["a", "b"].map((namespace) => ({
+    ...{ type: "function_call", call_id: namespace, name: "search", namespace, arguments: "{}" },
+  }));
+  const body = { model: "m", store: false, input: calls, tools: [group("a"), group("b"), search] };
+
+  test("are told apart for other formats, and by their own names in this one", () => {
+    const request = decodeRequest(body);
+    expect(request.tools.map((tool) => (tool.kind === "native" ? "" : tool.name))).toEqual([
+      "a__search",
+      "b__search",
+      "search",
+    ]);
+    expect(request.messages[0]?.parts).toMatchObject([{ name: "a__search" }, { name: "b__search" }]);
+    expect(roundTrip(body)).toEqual(body);
+  });
+});
+
+describe("what would need stored responses", () => {
+  const fields: readonly (readonly [string, unknown])[] = [
+    ["store", true],
+    ["previous_response_id", "resp_1"],
+    ["conversation", "conv_1"],
+    ["background", true],
+  ];
+  test.each(fields)("%s is refused by name", (field, value) => {
+    try {
+      decodeRequest({ model: "m", input: "x", [field]: value });
+      expect.unreachable();
+    } catch (error) {
+      expect((error as GatewayError).failure).toMatchObject({ code: "invalid_request", metadata: { field } });
+      expect((error as GatewayError).message).toStartWith(field);
+    }
+  });
+
+  test("item references are left out and named", () => {
+    const input = [
+      { role: "user", content: "x" },
+      { type: "item_reference", id: "rs_1" },
+      { type: "function_call", call_id: "c", name: "f", arguments: "{}" },
+    ];
+    const request = decodeRequest({ model: "m", input });
+    expect(request.messages[1]?.parts.map(({ kind }) => kind)).toEqual(["native", "tool-call"]);
+    const { body, warnings } = encodeRequest(request, TARGET);
+    expect(body["input"]).toEqual([input[0], input[2]]);
+    expect(warnings).toHaveLength(1);
+  });
+});
+
+describe("a request of another format", () => {
+  const reasons = { ...TARGET, reasoning: { efforts: ["low", "medium", "high"] } };
+  const encode = (said: Partial<ConversationRequest>, target = TARGET as typeof reasons | typeof TARGET) =>
+    encodeRequest(makeRequest(said), target);
+
+  test("stores nothing and asks for reasoning that can come back", () => {
+    expect(encode({}, reasons).body).toEqual({
+      model: "gpt-5",
+      input: [],
+      store: false,
+      include: ["reasoning.encrypted_content"],
+    });
+    expect(encode({}).body).toEqual({ model: "gpt-5", input: [], store: false });
+  });
+
+  test("leaves out what has no equal, by name", () => {
+    const { body, warnings } = encode({
+      stop: ["x"],
+      seed: 1,
+      topK: 3,
+      frequencyPenalty: 1,
+      presencePenalty: 1,
+      logitBias: { 5: 1 },
+      n: 1,
+    });
+    expect(body).toEqual({ model: "gpt-5", input: [], store: false });
+    expect(warnings.map(({ field }) => field)).toEqual([
+      "stop",
+      "top_k",
+      "frequency_penalty",
+      "presence_penalty",
+      "seed",
+      "logit_bias",
+    ]);
+  });
+
+  test("is refused when it wants several answers", () => {
+    expect(() => encode({ n: 2 })).toThrow(GatewayError);
+  });
+
+  test("gives loose functions a schema and says that they are loose", () => {
+    const tool: FunctionTool = {
+      kind: "function",
+      name: "f",
+      description: null,
+      parameters: null,
+      strict: null,
+    };
+    const { body } = encode({ tools: [tool], toolChoice: { kind: "tool", name: "f" } });
+    expect(body).toMatchObject({
+      tools: [{ type: "function", name: "f", parameters: { type: "object", properties: {} }, strict: false }],
+      tool_choice: { type: "function", name: "f" },
+    });
+  });
+
+  const wishes: readonly (readonly [object, object | undefined])[] = [
+    [{ effort: "xhigh" }, { effort: "high", summary: "auto" }],
+    [{ effort: "none" }, { effort: "low" }],
+    [{ enabled: false }, { effort: "low" }],
+    [{ budgetTokens: 8_000 }, { effort: "medium", summary: "auto" }],
+    [{ effort: "low", hidden: true }, { effort: "low" }],
+    [{ enabled: true }, { summary: "auto" }],
+  ];
+  test.each(wishes)("reasoning %p becomes %p", (wish, expected) => {
+    const nothing = {
+      enabled: null,
+      effort: null,
+      budgetTokens: null,
+      adaptive: false,
+      summary: null,
+      hidden: false,
+    };
+    expect(encode({ reasoning: { ...nothing, ...wish } }, reasons).body["reasoning"]).toEqual(expected);
+  });
+
+  test("has its formats under text, named", () => {
+    const schema = { type: "object" };
+    const outputFormat = {
+      kind: "json-schema",
+      name: null,
+      description: null,
+      schema,
+      strict: true,
+    } as const;
+    expect(encode({ outputFormat, verbosity: "low" }).body["text"]).toEqual({
+      format: { type: "json_schema", name: "response", schema, strict: true },
+      verbosity: "low",
+    });
+  });
+
+  test("becomes items", () => {
+    const call: Part = { kind: "tool-call", id: "c", name: "f", tool: "function", arguments: "" };
+    const result: Part = {
+      kind: "tool-result",
+      callId: "c",
+      tool: "function",
+      isError: false,
+      content: [{ kind: "text", text: "r" }],
+    };
+    const { body, warnings } = encode({
+      messages: [
+        { role: "system", parts: [{ kind: "text", text: "s" }] },
+        {
+          role: "user",
+          parts: [
+            { kind: "text", text: "u" },
+            { kind: "image", source: { kind: "url", url: "https://i", mediaType: null } },
+            { kind: "video", source: { kind: "url", url: "https://v", mediaType: null } },
+          ],
+        },
+        {
+          role: "assistant",
+          parts: [thought("anthropic"), { kind: "text", text: "a" }, { kind: "text", text: "b" }, call],
+        },
+        { role: "tool", parts: [result] },
+      ],
+    });
+    expect(body["input"]).toEqual([
+      { type: "message", role: "system", content: [{ type: "input_text", text: "s" }] },
+      {
+        type: "message",
+        role: "user",
+        content: [
+          { type: "input_text", text: "u" },
+          { type: "input_image", image_url: "https://i" },
+        ],
+      },
+      {
+        type: "message",
+        role: "assistant",
+        content: [
+          { type: "output_text", text: "a" },
+          { type: "output_text", text: "b" },
+        ],
+      },
+      { type: "function_call", call_id: "c", name: "f", arguments: "{}" },
+      { type: "function_call_output", call_id: "c", output: "r" },
+    ]);
+    expect(warnings.map(({ field }) => field)).toEqual(["messages[1].content[2]"]);
+  });
+});
+
+function thought(origin: keyof typeof REASONING_ORIGINS, id = "rs_1"): Part {
+  const isOwn = origin === "openai" || origin === "xai";
+  return {
+    kind: "reasoning",
+    text: "hm",
+    isSummary: isOwn,
+    signature: isOwn ? null : "sig",
+    encrypted: isOwn ? "enc" : null,
+    id,
+    origin: REASONING_ORIGINS[origin],
+  };
+}
+
+describe("reasoning", () => {
+  const uuid = "rs_0b824fe9-3250-2588-0bbf-0810402fc822";
+  const cases: readonly (readonly [keyof typeof REASONING_ORIGINS, string, string, boolean])[] = [
+    ["openai", "rs_1", "gpt-5", true],
+    ["openai", "rs_1", "grok-4", false],
+    ["xai", uuid, "grok-4", true],
+    ["xai", uuid, "gpt-5", false],
+    ["anthropic", "rs_1", "gpt-5", false],
+    ["gemini", "rs_1", "gpt-5", false],
+  ];
+  test.each(cases)("of %s (%s) goes to %s: %p", (origin, id, name, goes) => {
+    const request = makeRequest({ messages: [{ role: "assistant", parts: [thought(origin, id)] }] });
+    const item = {
+      type: "reasoning",
+      id,
+      summary: [{ type: "summary_text", text: "hm" }],
+      encrypted_content: "enc",
+    };
+    expect(encodeRequest(request, { ...TARGET, name }).body["input"]).toEqual(goes ? [item] : []);
+  });
+
+  test("that an envelope carries is its own vendor's again", () => {
+    const carried = {
+      signature: "sig",
+      encrypted: null,
+      id: null,
+      origin: REASONING_ORIGINS.anthropic,
+      isSummary: false,
+    };
+    const item = {
+      type: "reasoning",
+      id: "rs_x",
+      summary: [{ type: "summary_text", text: "hm" }],
+      encrypted_content: wrapReasoning(carried),
+    };
+    const { messages } = decodeRequest({ model: "m", input: [item] });
+    expect(messages).toEqual([{ role: "assistant", parts: [{ kind: "reasoning", text: "hm", ...carried }] }]);
+  });
+});
