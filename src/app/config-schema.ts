@@ -33,6 +33,7 @@ const hostedModel = z.strictObject({
     .min(1)
     .optional()
     .describe("Its name at the host; the part after the slash when left out."),
+  output: z.enum(["text", "embedding"]).default("text").describe("What it makes."),
   context_length: z.int().min(1).default(32_768).describe("Tokens."),
   max_output_tokens: z.int().min(1).optional(),
   prices: z

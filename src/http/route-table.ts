@@ -2,6 +2,7 @@ import type { Handler } from "./context.ts";
 import { deleteKey, listKeys, postKey } from "./routes/admin-keys.ts";
 import { chatCompletions } from "./routes/chat-completions.ts";
 import { postCountTokens } from "./routes/count-tokens.ts";
+import { embeddings } from "./routes/embeddings.ts";
 import { fimCompletions } from "./routes/fim-completions.ts";
 import { getGeneration } from "./routes/generation.ts";
 import { getHealth, getReadiness } from "./routes/health.ts";
@@ -24,6 +25,7 @@ export const GATEWAY_ROUTES: Readonly<Record<string, Methods>> = {
   "/messages": { POST: messages },
   "/messages/count_tokens": { POST: postCountTokens },
   "/fim/completions": { POST: fimCompletions },
+  "/embeddings": { POST: embeddings },
   "/models": { GET: listModels },
   // OpenAI's library writes the slash of an id as %2F.
   "/models/:id": { GET: getModel },

@@ -1,7 +1,8 @@
 import { type Failure, fail, GatewayError } from "../../base/errors.ts";
 import { estimateTokens } from "../../wire/conversation/usage.ts";
-import type { InferenceRequest } from "../../wire/dialects/inference-request.ts";
+import type { InferenceAction, InferenceRequest } from "../../wire/dialects/inference-request.ts";
 import type { Caller } from "../accounts/records.ts";
+import { actionOf } from "../catalog/action-of.ts";
 import { isFreeId } from "../catalog/is-free-id.ts";
 import type { ModelRecord } from "../catalog/records.ts";
 import { refuseAnonymous } from "../limits/refuse-anonymous.ts";
@@ -58,19 +59,22 @@ export function requireFree(ids: readonly string[]): void {
  * Who could answer for a model.
  * @throws GatewayError `invalid_model` where nobody here can.
  */
-export function findOffers(serving: Serving, id: string): readonly Offer[] {
+export function findOffers(serving: Serving, id: string, action: InferenceAction): readonly Offer[] {
   const model = serving.catalog.find(id);
   if (model === undefined)
     return fail("invalid_model", unknownModel(serving, id), { metadata: { model: id } });
+  const isEmbedding = actionOf(model) === "embeddings";
+  if (isEmbedding !== (action === "embeddings"))
+    return fail("invalid_model", otherEndpoint(id, isEmbedding), { metadata: { model: id } });
   const offers = serving.roster.offersFor(model.id);
   if (offers.length > 0) return offers;
   return fail("invalid_model", unservedModel(serving, model), { metadata: { model: id } });
 }
 
-/** Offers whose provider has the endpoint that a request needs; every one has that of chat. */
+/** Offers whose provider has the endpoint that a request needs; every one has that of what its model is for. */
 function findAbleOffers(serving: Serving, id: string, request: InferenceRequest): readonly Offer[] {
-  const offers = findOffers(serving, id);
-  if (request.action === "chat") return offers;
+  const offers = findOffers(serving, id, request.action);
+  if (request.action !== "fim") return offers;
   const able = offers.filter((offer) => hasEndpoint(offer, request));
   if (able.length > 0) return able;
   return fail("invalid_model", `${quote(id)} does not do this here. Name another model.`, {
@@ -82,6 +86,12 @@ function findAbleOffers(serving: Serving, id: string, request: InferenceRequest)
 function hasEndpoint({ endpoint, provider }: Offer, { action, stream }: InferenceRequest): boolean {
   const format = formatOf(provider, endpoint);
   return provider.address.urlFor({ format, action, model: endpoint.name, stream }) !== null;
+}
+
+function otherEndpoint(id: string, isEmbedding: boolean): string {
+  return isEmbedding
+    ? `${quote(id)} is an embedding model. Send it to POST /api/gateway/embeddings.`
+    : `${quote(id)} makes no embeddings. Send it to POST /api/gateway/chat/completions, or name a model whose output_modalities are ["embedding"].`;
 }
 
 function unknownModel(serving: Serving, id: string): string {

@@ -22,7 +22,7 @@ export async function countTokens(
   request: CountRequest,
 ): Promise<number> {
   if (caller.kind === "anonymous") requireFree([request.model]);
-  for (const offer of findOffers(deps.serving(), request.model)) {
+  for (const offer of findOffers(deps.serving(), request.model, "chat")) {
     const counted = await askVendor(deps, offer, request);
     if (counted !== null) return counted;
   }

@@ -31,7 +31,7 @@ export interface InferenceRequest {
   readonly notice: string | null;
   /** Bytes of text in the conversation, media left out; estimates and bounds of the prompt's tokens are made of it. */
   readonly promptTextBytes: number;
-  /** The same in characters, counted when asked for. */
+  /** Characters that must fit the model's window together: the same, of embeddings the longest input. Counted when asked for. */
   countPromptChars(): number;
   /**
    * The body for an upstream.
