@@ -8,6 +8,7 @@ import { createKeyRing } from "../core/accounts/key-ring.ts";
 import type { KeyMaker } from "../core/accounts/manage-keys.ts";
 import type { GenerationDeps } from "../core/generation/call.ts";
 import { createTurnMemory } from "../core/generation/turn-memory.ts";
+import { createLedger, type Ledger } from "../core/ledger/ledger.ts";
 import { createByteBudget } from "../core/limits/byte-budget.ts";
 import { parseTrustedProxies } from "../core/limits/client-address.ts";
 import { createSlidingWindow } from "../core/limits/sliding-window.ts";
@@ -112,7 +113,8 @@ export async function wireUp(config: Config, world: World): Promise<Parts> {
   const serving = openServing({ config, environment, clock, transport: network, sandboxTransport }, log);
   const keyRing = createKeyRing(stores.keys, clock, config.admin_key ?? null);
   const state = { isDraining: false };
-  const generation = buildGeneration(config, world, stores.ids, recorder, serving);
+  const ledger = createLedger(stores.ledger, recorder, clock);
+  const generation = buildGeneration(config, world, stores.ids, recorder, ledger, serving);
   const http: HttpDeps = {
     clock,
     ids: stores.ids,
@@ -154,6 +156,7 @@ function buildGeneration(
   { clock, random }: World,
   ids: IdSource,
   recorder: Recorder,
+  ledger: Ledger,
   serving: ServingSource,
 ): GenerationDeps {
   const { timers, limits } = config;
@@ -163,6 +166,9 @@ function buildGeneration(
     serving: () => serving.current(),
     recorder,
     cooldowns: createCooldowns(),
+    ledger,
+    holdTokens: limits.hold_tokens,
+    buyCreditsUrl: config.billing.buy_credits_url ?? null,
     turnMemory: createTurnMemory(clock, random, limits.turn_memory_bytes),
     anonymousLimit: createSlidingWindow(limits.anonymous_requests_per_hour, ANONYMOUS_WINDOW_MS),
     timers: {

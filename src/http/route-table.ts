@@ -1,5 +1,5 @@
+import { apiRoutes } from "./api/endpoints.ts";
 import type { Handler } from "./context.ts";
-import { deleteKey, listKeys, postKey } from "./routes/admin-keys.ts";
 import { chatCompletions } from "./routes/chat-completions.ts";
 import { postCountTokens } from "./routes/count-tokens.ts";
 import { embeddings } from "./routes/embeddings.ts";
@@ -41,8 +41,7 @@ export const FIXED_ROUTES: Readonly<Record<string, Methods>> = {
   "/readyz": { GET: getReadiness },
   // Named by the specification; the prefixes have it too.
   "/api/fim/completions": { POST: fimCompletions },
-  "/api/admin/keys": { GET: listKeys, POST: postKey },
-  "/api/admin/keys/:id": { DELETE: deleteKey },
+  ...apiRoutes(),
 };
 
 /** SDKs append `/v1`, and some want the shorter base. A prefix is a name for the same handler. */

@@ -8,6 +8,8 @@ import { type CallersLimit, limitsOf } from "./spend-limits.ts";
 
 type KeyCaller = Extract<Caller, { kind: "key" }>;
 
+/** Longer than any generation may take: a hold that is older was forgotten. Milliseconds. */
+const HOLD_MS = 3_600_000;
 /** Deposits that are read at once. */
 const PAGE = 500;
 
@@ -101,6 +103,7 @@ export function createLedger(store: LedgerStore, recorder: Pick<Recorder, "drain
         overdraft: caller.account.overdraft,
         amount,
         limits: limitsOf(caller, clock.now()).filter(purse.isMetered),
+        expiresAt: clock.now() + HOLD_MS,
       }),
     settle: purse.settle,
     async transfer(transfer) {
@@ -113,6 +116,9 @@ export function createLedger(store: LedgerStore, recorder: Pick<Recorder, "drain
       return purse.balanceOf(accountId) ?? { balance: 0, held: 0 };
     },
     holds: purse.holds,
-    refresh,
+    async refresh() {
+      purse.sweep(clock.now());
+      await refresh();
+    },
   };
 }

@@ -20,6 +20,8 @@ export interface HoldWish {
   /** The worst case, nanodollars. */
   readonly amount: number;
   readonly limits: readonly SpendLimit[];
+  /** When it ends by itself, milliseconds since the epoch: nothing sticks, whatever goes wrong. */
+  readonly expiresAt: number;
 }
 
 /** Whether a hold was taken. `available` is what is left to hold; nanodollars. */
@@ -50,6 +52,8 @@ export interface Purse {
   hold(wish: HoldWish): HoldVerdict;
   /** The generation is over and has cost `cost`, which may be 0; its hold is gone. Without a hold nothing happens. */
   settle(id: string, cost: number): void;
+  /** Lets go of holds whose time is up; gives how many there were. */
+  sweep(now: number): number;
   /** Nanodollars; null where it is not loaded. */
   balanceOf(accountId: string): { readonly balance: number; readonly held: number } | null;
   /** Holds under way, for people to look at. */
@@ -89,6 +93,21 @@ export function createPurse(): Purse {
     return found?.since === since ? found : null;
   };
 
+  const settle = (id: string, cost: number): void => {
+    const wish = holds.get(id);
+    if (wish === undefined) return;
+    holds.delete(id);
+    const account = accountOf(wish.accountId);
+    account.held -= wish.amount;
+    account.balance -= cost;
+    for (const limit of wish.limits) {
+      const meter = meterHeld(limit);
+      if (meter === null) continue;
+      meter.held -= wish.amount;
+      meter.spent += cost;
+    }
+  };
+
   return {
     isLoaded: (accountId) => accounts.has(accountId),
     load(accountId, balance) {
@@ -111,19 +130,11 @@ export function createPurse(): Purse {
       holds.set(wish.id, wish);
       return HELD;
     },
-    settle(id, cost) {
-      const wish = holds.get(id);
-      if (wish === undefined) return;
-      holds.delete(id);
-      const account = accountOf(wish.accountId);
-      account.held -= wish.amount;
-      account.balance -= cost;
-      for (const limit of wish.limits) {
-        const meter = meterHeld(limit);
-        if (meter === null) continue;
-        meter.held -= wish.amount;
-        meter.spent += cost;
-      }
+    settle,
+    sweep(now) {
+      const over = [...holds.values()].filter(({ expiresAt }) => expiresAt <= now);
+      for (const { id } of over) settle(id, 0);
+      return over.length;
     },
     balanceOf(accountId) {
       const account = accounts.get(accountId);

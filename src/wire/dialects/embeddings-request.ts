@@ -37,6 +37,8 @@ export function openEmbeddingsRequest(bytes: Buffer, rename: (id: string) => str
     fallbackModels: request.fallbackModels.map(rename),
     preferences: request.preferences,
     stream: false,
+    maxTokens: 0,
+    answers: 1,
     notice: null,
     promptTextBytes: request.promptTextBytes,
     countPromptChars: () => request.longestChars,
