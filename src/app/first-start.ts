@@ -1,5 +1,5 @@
 import { createKey } from "../core/accounts/manage-keys.ts";
-import type { KeyRecord } from "../core/accounts/records.ts";
+import { DEFAULT_ACCOUNT_ID, type KeyRecord } from "../core/accounts/records.ts";
 import type { Log } from "../core/ports/log.ts";
 import type { Config } from "./config-schema.ts";
 import type { Stores } from "./wire-up.ts";
@@ -28,7 +28,7 @@ export async function prepareFirstStart(
 ): Promise<FirstStart | null> {
   const isFirst = (await stores.settings.findSetting(MARK)) === null;
   if (isFirst) await revokeUnseen(stores, log);
-  const keys = await stores.keys.listKeys();
+  const keys = await stores.keys.listKeys({ accountId: DEFAULT_ACCOUNT_ID });
   const now = stores.clock.now();
   const needsManagement =
     config.admin_key === undefined && !keys.some((key) => key.kind === "management" && isLive(key, now));
@@ -54,7 +54,7 @@ function isLive(key: KeyRecord, now: number): boolean {
 
 async function revokeUnseen({ keys, clock }: Stores, log: Log): Promise<void> {
   const now = clock.now();
-  const unseen = (await keys.listKeys()).filter(
+  const unseen = (await keys.listKeys({ accountId: DEFAULT_ACCOUNT_ID })).filter(
     (key) => key.name === firstName(key.kind) && isLive(key, now),
   );
   for (const { id } of unseen) await keys.revokeKey(id, now);

@@ -13,6 +13,8 @@ import { createByteBudget } from "../core/limits/byte-budget.ts";
 import { parseTrustedProxies } from "../core/limits/client-address.ts";
 import { createSlidingWindow } from "../core/limits/sliding-window.ts";
 import type { AccountStore } from "../core/ports/account-store.ts";
+import type { AnswerStore } from "../core/ports/answer-store.ts";
+import type { AuditStore } from "../core/ports/audit-store.ts";
 import type { Journal } from "../core/ports/journal.ts";
 import type { LedgerStore } from "../core/ports/ledger-store.ts";
 import type { Log } from "../core/ports/log.ts";
@@ -28,6 +30,8 @@ import { createSandboxTransport } from "../providers/sandbox/sandbox-transport.t
 import { guardStore } from "../storage/guard-store.ts";
 import { openFileJournal } from "../storage/journal/file-journal.ts";
 import { createSqliteAccountStore } from "../storage/sqlite/account-store.ts";
+import { createSqliteAnswerStore } from "../storage/sqlite/answer-store.ts";
+import { createSqliteAuditStore } from "../storage/sqlite/audit-store.ts";
 import { lockDataDir } from "../storage/sqlite/data-lock.ts";
 import { openDatabase } from "../storage/sqlite/database.ts";
 import { createSqliteKeyStore } from "../storage/sqlite/key-store.ts";
@@ -55,6 +59,8 @@ export interface World {
 /** The stores behind the ports, and how to let go of them. */
 export interface Stores extends KeyMaker {
   readonly accounts: AccountStore;
+  readonly answers: AnswerStore;
+  readonly audit: AuditStore;
   readonly ledger: LedgerStore;
   readonly settings: SettingsStore;
   readonly usage: UsageStore;
@@ -84,6 +90,8 @@ export function openStores(dataDir: string, clock: Clock, random: Random): Store
   return {
     keys: guardStore(createSqliteKeyStore(database)),
     accounts: guardStore(createSqliteAccountStore(database)),
+    answers: guardStore(createSqliteAnswerStore(database)),
+    audit: guardStore(createSqliteAuditStore(database)),
     ledger: guardStore(createSqliteLedgerStore(database)),
     usage: guardStore(createSqliteUsageStore(database)),
     settings: guardStore(createSqliteSettingsStore(database)),
@@ -122,6 +130,8 @@ export async function wireUp(config: Config, world: World): Promise<Parts> {
     keyRing,
     accountRing: createAccountRing(stores.accounts),
     keyMaker: stores,
+    audit: stores.audit,
+    answers: stores.answers,
     generation,
     trustedProxies: readProxies(config),
     addressSalt: await findSalt(stores.settings, random),

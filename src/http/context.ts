@@ -7,6 +7,8 @@ import type { KeyMaker } from "../core/accounts/manage-keys.ts";
 import type { GenerationDeps } from "../core/generation/call.ts";
 import type { ByteBudget, ByteShare } from "../core/limits/byte-budget.ts";
 import type { TrustedProxies } from "../core/limits/client-address.ts";
+import type { AnswerStore } from "../core/ports/answer-store.ts";
+import type { AuditStore } from "../core/ports/audit-store.ts";
 import type { Log } from "../core/ports/log.ts";
 
 /** What the HTTP floor works with. */
@@ -17,6 +19,8 @@ export interface HttpDeps {
   readonly keyRing: KeyRing;
   readonly accountRing: AccountRing;
   readonly keyMaker: KeyMaker;
+  readonly audit: AuditStore;
+  readonly answers: AnswerStore;
   readonly generation: GenerationDeps;
   readonly trustedProxies: TrustedProxies;
   /** Keys the hash of anonymous addresses, so that a record does not tell them. */

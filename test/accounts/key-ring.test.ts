@@ -31,6 +31,8 @@ function createSlowStore() {
   const store: KeyStore = {
     insertKey: () => Promise.reject(new Error("not in this test")),
     listKeys: async () => [key],
+    findKey: async () => key,
+    changeKey: () => Promise.reject(new Error("not in this test")),
     async findKeyByHash(hash) {
       const found = hash === key.hash ? key : null;
       await gate;

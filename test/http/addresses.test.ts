@@ -226,7 +226,7 @@ describe("what is not there", () => {
     ["POST", "/api/gateway", "GET, HEAD"],
     ["POST", "/healthz", "GET, HEAD"],
     ["PUT", "/api/admin/keys", "GET, POST, HEAD"],
-    ["GET", "/api/admin/keys/key_1", "DELETE"],
+    ["GET", "/api/admin/keys/key_1", "PATCH, DELETE"],
   ])("%s %s is 405 and names what is allowed", async (method, path, allow) => {
     const response = await call(path, { method });
     expect(response.status).toBe(405);

@@ -7,7 +7,8 @@ type KeyCaller = Extract<Caller, { kind: "key" }>;
 /**
  * Who pays for a key's request (docs/contract.md, "Keys, money, limits"): the organization that it names, where its user
  * is a member; else the account that the key belongs to. A promise only where memory does not know.
- * @throws GatewayError `permission_denied` for an organization the user is no member of, or an account that is closed.
+ * @throws GatewayError `permission_denied` for an organization the user is no member of, and where the account that pays or
+ * the user's own is closed.
  */
 export function findPayer(
   ring: AccountRing,
@@ -16,17 +17,24 @@ export function findPayer(
 ): KeyCaller | Promise<KeyCaller> {
   const accountId = organizationId ?? key.accountId;
   const account = ring.account(accountId);
-  const member = key.userId === null || key.userId === accountId ? null : ring.member(accountId, key.userId);
-  if (account instanceof Promise || member instanceof Promise) {
-    return Promise.all([account, member]).then(([a, m]) => checkPayer(key, a, m, accountId));
+  if (key.userId === null || key.userId === accountId) {
+    if (!(account instanceof Promise)) return checkPayer(key, account, null, null, accountId);
+    return account.then((found) => checkPayer(key, found, null, null, accountId));
   }
-  return checkPayer(key, account, member, accountId);
+  const member = ring.member(accountId, key.userId);
+  const user = ring.account(key.userId);
+  if (account instanceof Promise || member instanceof Promise || user instanceof Promise) {
+    return Promise.all([account, member, user]).then(([a, m, u]) => checkPayer(key, a, m, u, accountId));
+  }
+  return checkPayer(key, account, member, user, accountId);
 }
 
+/** `member` and `user` are null where the key's user and the account that pays are one, or the key is nobody's. */
 function checkPayer(
   key: KeyRecord,
   account: AccountRecord | null,
   member: MemberRecord | null,
+  user: AccountRecord | null,
   accountId: string,
 ): KeyCaller {
   const isOwn = key.accountId === accountId && (key.userId === null || key.userId === accountId);
@@ -35,6 +43,7 @@ function checkPayer(
       metadata: { organization: accountId },
     });
   }
-  if (account.closedAt !== null) fail("permission_denied", "The account that this key belongs to is closed.");
+  if (account.closedAt !== null || (user !== null && user.closedAt !== null))
+    fail("permission_denied", "The account that this key belongs to is closed.");
   return { kind: "key", key, account, member };
 }

@@ -1,16 +1,14 @@
-import type { Clock } from "../../base/clock.ts";
-import type { IdSource } from "../../base/ids.ts";
+import { fail } from "../../base/errors.ts";
 import { toDollars } from "../../base/money.ts";
 import type { Random } from "../../base/random.ts";
 import type { KeyStore } from "../ports/key-store.ts";
-import { DEFAULT_ACCOUNT_ID, type KeyRecord } from "./records.ts";
+import type { AccountMaker } from "./manage-accounts.ts";
+import { type AccountRecord, DEFAULT_ACCOUNT_ID, type KeyRecord } from "./records.ts";
 import { createSecret, hashSecret, hintOf } from "./secrets.ts";
 
 /** What making a key takes. */
-export interface KeyMaker {
+export interface KeyMaker extends AccountMaker {
   readonly keys: KeyStore;
-  readonly clock: Clock;
-  readonly ids: IdSource;
   readonly random: Random;
 }
 
@@ -49,6 +47,77 @@ export async function createKey(
   };
   await maker.keys.insertKey(key);
   return { secret, key };
+}
+
+/**
+ * Makes a key for an account: of a user theirs, of an organization a member's or, without a user, a service key.
+ * @throws GatewayError `invalid_request` for what does not fit together.
+ */
+export async function issueKey(maker: KeyMaker, wanted: NewKey): Promise<{ secret: string; key: KeyRecord }> {
+  const account = await maker.accounts.findAccount(wanted.accountId ?? DEFAULT_ACCOUNT_ID);
+  if (account === null || account.closedAt !== null)
+    return refuseField("account_id", "names no account, or one that is closed");
+  const userId = await findKeysUser(maker, account, wanted.userId ?? null);
+  checkKey(wanted, maker.clock.now());
+  return createKey(maker, { ...wanted, userId });
+}
+
+async function findKeysUser(
+  { accounts }: KeyMaker,
+  { id, kind }: AccountRecord,
+  userId: string | null,
+): Promise<string | null> {
+  if (kind === "organization") {
+    if (userId === null || (await accounts.findMember(id, userId)) !== null) return userId;
+    return refuseField("user_id", "must be a member of the organization; leave it out for a service key");
+  }
+  const owner = id === DEFAULT_ACCOUNT_ID ? null : id;
+  if (userId === null || userId === owner) return owner;
+  return refuseField("user_id", "is whose account it is, or left out");
+}
+
+/** What may change of a key; what is left out stays. */
+export interface KeyChange {
+  readonly name?: string | undefined;
+  readonly spendLimit?: number | null | undefined;
+  readonly models?: readonly string[] | null | undefined;
+  readonly expiresAt?: number | null | undefined;
+}
+
+/**
+ * Changes a key.
+ * @throws GatewayError `invalid_request` for what does not fit together; `conflict` for a key that is revoked.
+ */
+export async function changeKey(
+  { keys, clock }: KeyMaker,
+  { id, kind, revokedAt }: KeyRecord,
+  change: KeyChange,
+): Promise<KeyRecord> {
+  checkKey({ kind, ...change }, clock.now());
+  if (revokedAt !== null) fail("conflict", "This key is revoked. Make another one.");
+  const changed = await keys.changeKey(id, (key) => ({
+    ...key,
+    name: change.name ?? key.name,
+    spendLimit: change.spendLimit === undefined ? key.spendLimit : change.spendLimit,
+    models: change.models === undefined ? key.models : change.models,
+    expiresAt: change.expiresAt === undefined ? key.expiresAt : change.expiresAt,
+  }));
+  return changed ?? fail("not_found", "There is no key with that id.");
+}
+
+/** @throws GatewayError `invalid_request`. */
+function checkKey(
+  { kind, spendLimit, models, expiresAt }: KeyChange & { readonly kind: KeyRecord["kind"] },
+  now: number,
+): void {
+  if (typeof expiresAt === "number" && expiresAt <= now) refuseField("expires_at", "must lie in the future");
+  if (kind === "inference") return;
+  if (typeof spendLimit === "number") refuseField("spend_limit", "is for inference keys; leave it out");
+  if (models) refuseField("models", "is for inference keys; leave it out");
+}
+
+function refuseField(field: string, problem: string): never {
+  return fail("invalid_request", `${field} ${problem}.`, { metadata: { field } });
 }
 
 /** A key as the management API and the command show it. */

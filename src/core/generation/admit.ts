@@ -10,6 +10,7 @@ import type { LimitVerdict } from "../limits/sliding-window.ts";
 import { formatOf, type Offer } from "../routing/roster.ts";
 import type { GenerationDeps, Serving } from "./call.ts";
 import { contextOverflow } from "./judge-failure.ts";
+import { requireAllowed } from "./require-allowed.ts";
 
 /** Nothing may run, and no answer be given, that cannot be written down. */
 export const CANNOT_RECORD: Failure = {
@@ -30,13 +31,14 @@ export interface Admission {
 
 /**
  * Decides whether a request may run.
- * @throws GatewayError `authentication`, `invalid_model`, `context_length_exceeded`, `rate_limit_exceeded`, `unavailable`.
+ * @throws GatewayError `authentication`, `invalid_model`, `model_not_allowed`, `context_length_exceeded`, `rate_limit_exceeded`, `unavailable`.
  */
 export function admit(deps: GenerationDeps, caller: Caller, request: InferenceRequest): Admission {
   const serving = deps.serving();
   const ids = [request.model, ...request.fallbackModels];
   if (caller.kind === "anonymous") requireFree(ids);
   const offers = ids.map((id) => findAbleOffers(serving, id, request));
+  for (const [offer] of offers) requireAllowed(caller, (offer as Offer).model.id);
   const { model } = offers.flat()[0] as Offer;
   refuseCertainOverflow(request, model);
   if (deps.recorder.isFull()) {

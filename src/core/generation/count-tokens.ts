@@ -6,6 +6,7 @@ import { formatOf, type Offer } from "../routing/roster.ts";
 import { findOffers, requireFree } from "./admit.ts";
 import type { GenerationDeps } from "./call.ts";
 import { readBody } from "./read-body.ts";
+import { requireAllowed } from "./require-allowed.ts";
 
 /** How long a vendor may take to count; an estimate is better than a wait. Milliseconds. */
 const COUNT_MS = 5_000;
@@ -14,7 +15,7 @@ const COUNT_BYTES = 65_536;
 /**
  * How many tokens a conversation has for its model: counted by the vendor where one offers it, else estimated by the
  * text. Costs nothing and leaves no record.
- * @throws GatewayError `invalid_model`; `authentication` for a paid model without a key.
+ * @throws GatewayError `invalid_model`, `model_not_allowed`; `authentication` for a paid model without a key.
  */
 export async function countTokens(
   deps: GenerationDeps,
@@ -22,7 +23,9 @@ export async function countTokens(
   request: CountRequest,
 ): Promise<number> {
   if (caller.kind === "anonymous") requireFree([request.model]);
-  for (const offer of findOffers(deps.serving(), request.model, "chat")) {
+  const offers = findOffers(deps.serving(), request.model, "chat");
+  requireAllowed(caller, (offers[0] as Offer).model.id);
+  for (const offer of offers) {
     const counted = await askVendor(deps, offer, request);
     if (counted !== null) return counted;
   }

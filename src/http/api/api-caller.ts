@@ -1,5 +1,5 @@
 import { fail } from "../../base/errors.ts";
-import { DEFAULT_ACCOUNT_ID, type KeyRecord, type Role } from "../../core/accounts/records.ts";
+import { DEFAULT_ACCOUNT_ID, type KeyRecord, ROLES, type Role } from "../../core/accounts/records.ts";
 import type { RequestContext } from "../context.ts";
 import { requireKey } from "../middleware/identify-caller.ts";
 
@@ -13,6 +13,13 @@ export type Access =
   | { readonly kind: "account"; readonly roles: readonly Role[] }
   | { readonly kind: "self" };
 
+/** The operator alone. */
+export const OPERATOR: Access = { kind: "operator" };
+/** Whoever may see an account: its balance, its members, its keys. */
+export const SEEING: Access = { kind: "account", roles: ["owner", "admin", "billing"] };
+/** Whoever may change an account. */
+export const MANAGING: Access = { kind: "account", roles: ["owner", "admin"] };
+
 /** Whoever calls the management or self-service API. */
 export interface ApiCaller {
   readonly key: KeyRecord;
@@ -20,6 +27,8 @@ export interface ApiCaller {
   readonly isOperator: boolean;
   /** The one account that they may manage; null for the operator, who may manage all. */
   readonly accountId: string | null;
+  /** Their place in that account. The operator, a user in their own account and a service key act as `owner`. */
+  readonly role: Role;
 }
 
 /**
@@ -33,20 +42,28 @@ export async function identifyApiCaller(
 ): Promise<ApiCaller> {
   if (access.kind === "self") {
     const key = await requireKey(request, context, "inference");
-    return { key, isOperator: false, accountId: key.accountId };
+    return { key, isOperator: false, accountId: key.accountId, role: "member" };
   }
   const key = await requireKey(request, context, "management");
-  if (key.accountId === DEFAULT_ACCOUNT_ID) return { key, isOperator: true, accountId: null };
+  if (key.accountId === DEFAULT_ACCOUNT_ID) return { key, isOperator: true, accountId: null, role: "owner" };
   if (access.kind === "operator") return refuse();
-  await requireRole(key, access.roles, context);
-  return { key, isOperator: false, accountId: key.accountId };
+  const role = await findRole(key, context);
+  if (role === null || !access.roles.includes(role)) return refuse();
+  return { key, isOperator: false, accountId: key.accountId, role };
 }
 
-/** A user manages their own account; in an organization their role decides, and a service key is its owner's. */
-async function requireRole(key: KeyRecord, roles: readonly Role[], { deps }: RequestContext): Promise<void> {
-  if (key.userId === null || key.userId === key.accountId) return;
-  const member = await deps.accountRing.member(key.accountId, key.userId);
-  if (member === null || !roles.includes(member.role)) refuse();
+/**
+ * A user owns their own account; in an organization their membership decides, and a service key is its owner's. Null for
+ * who is no member any more, and where the account or the user's own is closed.
+ */
+async function findRole(key: KeyRecord, { deps }: RequestContext): Promise<Role | null> {
+  const ids = new Set([key.accountId, key.userId ?? key.accountId]);
+  for (const id of ids) {
+    const account = await deps.accountRing.account(id);
+    if (account === null || account.closedAt !== null) return null;
+  }
+  if (key.userId === null || key.userId === key.accountId) return "owner";
+  return (await deps.accountRing.member(key.accountId, key.userId))?.role ?? null;
 }
 
 function refuse(): never {
@@ -63,4 +80,25 @@ function refuse(): never {
 export function requireOwnAccount(caller: ApiCaller, accountId: string): string {
   if (caller.isOperator || caller.accountId === accountId) return accountId;
   return fail("not_found", "There is no account with that id.");
+}
+
+/**
+ * Refuses a field that only the operator may set.
+ * @throws GatewayError `permission_denied`.
+ */
+export function requireOperatorFor(field: string, value: unknown, caller: ApiCaller): void {
+  if (value === undefined || caller.isOperator) return;
+  fail("permission_denied", `Only the operator may set ${field}. Leave it out.`, { metadata: { field } });
+}
+
+/**
+ * Refuses to give or touch a place above the caller's own: nobody makes themselves more than they are.
+ * @throws GatewayError `permission_denied`.
+ */
+export function requireRank(caller: ApiCaller, role: Role): void {
+  if (ROLES.indexOf(caller.role) <= ROLES.indexOf(role)) return;
+  fail(
+    "permission_denied",
+    `Only a key of an organization's ${role}, or the operator's, may do that; the key sent is of its ${caller.role}.`,
+  );
 }

@@ -3,7 +3,9 @@ import { fail } from "../../base/errors.ts";
 import { parseBody } from "../../wire/json/check-fields.ts";
 import type { Handler, HttpDeps, RequestContext } from "../context.ts";
 import { readRequestBody } from "../middleware/read-body.ts";
+import { answerOnce } from "./answer-once.ts";
 import { type Access, type ApiCaller, identifyApiCaller } from "./api-caller.ts";
+import { type ChangeNote, writeAudit } from "./write-audit.ts";
 
 type Schema = z.ZodType;
 
@@ -15,6 +17,8 @@ export interface ApiInput<Params, Query, Body> {
   readonly body: Body;
   readonly deps: HttpDeps;
   readonly requestId: string;
+  /** Says what was changed, for the audit log. Without it the log names the path's ids and the body's fields alone. */
+  note(change: ChangeNote): void;
 }
 
 /** An endpoint of the management or self-service API: what is served, checked and documented, said once. */
@@ -38,6 +42,8 @@ export interface Endpoint<
   readonly response: Schema;
   /** 200 unless said. */
   readonly status?: 201;
+  /** The answer shows a secret: it is not kept for a request that comes twice. */
+  readonly answersSecret?: true;
   handle(input: ApiInput<z.infer<Params>, z.infer<Query>, z.infer<Body>>): Promise<unknown> | unknown;
 }
 
@@ -51,21 +57,69 @@ export function defineEndpoint<Params extends Schema, Query extends Schema, Body
   return endpoint;
 }
 
-/** The handler of an endpoint: who calls, what they ask, checked; the answer as JSON, or the `Response` it made itself. */
+/**
+ * The handler of an endpoint: who calls, what they ask, checked; the answer as JSON, or the `Response` it made itself. A
+ * change goes to the audit log, and one with an `Idempotency-Key` is made once.
+ */
 export function serveEndpoint(endpoint: Endpoint): Handler {
   return async (request, context) => {
     const caller = await identifyApiCaller(request, context, endpoint.access);
     const url = new URL(request.url);
-    const answer = await endpoint.handle({
+    const notes: ChangeNote[] = [];
+    const input: AnyInput = {
       caller,
       params: check(endpoint.params, context.params, "path"),
       query: check(endpoint.query, Object.fromEntries(url.searchParams), "query"),
       body: check(endpoint.body, await readJson(request, context), "body"),
       deps: context.deps,
       requestId: context.requestId,
-    });
-    return answer instanceof Response ? answer : Response.json(answer, { status: endpoint.status ?? 200 });
+      note: (change) => void notes.push(change),
+    };
+    if (endpoint.method === "GET") return respond(endpoint, await endpoint.handle(input));
+    const name = endpoint.method === "POST" ? request.headers.get("idempotency-key") : null;
+    if (name === null) return change(endpoint, input, notes);
+    return changeOnce(endpoint, input, notes, { name, address: url.pathname + url.search });
   };
+}
+
+type AnyInput = ApiInput<unknown, unknown, unknown>;
+
+function respond(endpoint: Endpoint, answer: unknown): Response {
+  return answer instanceof Response ? answer : Response.json(answer, { status: endpoint.status ?? 200 });
+}
+
+async function change(endpoint: Endpoint, input: AnyInput, notes: readonly ChangeNote[]): Promise<Response> {
+  const answer = await endpoint.handle(input);
+  await writeAudit(endpoint, input, notes);
+  return respond(endpoint, answer);
+}
+
+async function changeOnce(
+  endpoint: Endpoint,
+  input: AnyInput,
+  notes: readonly ChangeNote[],
+  { name, address }: { name: string; address: string },
+): Promise<Response> {
+  const { deps, caller, body } = input;
+  const keeper = { answers: deps.answers, now: deps.clock.now };
+  const repeatable = {
+    name,
+    keyId: caller.key.id,
+    content: JSON.stringify([endpoint.method, address, body]),
+    answersSecret: endpoint.answersSecret === true,
+  };
+  const answer = await answerOnce(keeper, repeatable, async () => ({
+    status: endpoint.status ?? 200,
+    body: await endpoint.handle(input),
+  }));
+  if (!answer.isRepeated) await writeAudit(endpoint, input, notes);
+  return new Response(answer.body, {
+    status: answer.status,
+    headers: {
+      "content-type": "application/json",
+      ...(answer.isRepeated ? { "idempotent-replayed": "true" } : {}),
+    },
+  });
 }
 
 const BODILESS = new Set(["GET", "DELETE", "HEAD"]);

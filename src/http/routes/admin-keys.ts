@@ -1,7 +1,12 @@
 import { z } from "zod";
 import { fail } from "../../base/errors.ts";
-import { createKey, describeKey } from "../../core/accounts/manage-keys.ts";
+import { changeKey, describeKey, issueKey } from "../../core/accounts/manage-keys.ts";
+import { DEFAULT_ACCOUNT_ID, type KeyRecord } from "../../core/accounts/records.ts";
+import { type ApiCaller, MANAGING, requireOwnAccount, requireRank, SEEING } from "../api/api-caller.ts";
 import { defineEndpoint, NOTHING } from "../api/endpoint.ts";
+import { DollarsField, IdField, NameField, nanodollarsOf, PatternsField } from "../api/fields.ts";
+import { makePage, PAGE_QUERY, pageView } from "../api/pages.ts";
+import type { HttpDeps } from "../context.ts";
 
 const KeyView = z.object({
   id: z.string(),
@@ -17,46 +22,108 @@ const KeyView = z.object({
   revoked_at: z.iso.datetime().nullable(),
 });
 
+const TimeField = z.iso.datetime({ offset: true });
+
 /** `POST /api/admin/keys`: makes a key. The answer is the only place where its secret is shown. */
 export const postKey = defineEndpoint({
   method: "POST",
   path: "/api/admin/keys",
   tag: "Keys",
   summary: "Make a key; the answer alone shows it",
-  access: { kind: "operator" },
+  access: MANAGING,
   params: NOTHING,
   query: NOTHING,
   body: z.strictObject({
-    name: z.string().trim().min(1).max(200),
+    name: NameField,
     kind: z.enum(["inference", "management"]).default("inference"),
-    expires_at: z.iso.datetime({ offset: true }).nullish(),
+    /** Left out: the caller's own account. */
+    account_id: IdField.optional(),
+    /** Of an organization's key: the member whose it is; left out: a service key. */
+    user_id: IdField.nullish(),
+    spend_limit: DollarsField.nullish(),
+    models: PatternsField.nullish(),
+    expires_at: TimeField.nullish(),
   }),
   response: z.object({ key: z.string(), data: KeyView }),
   status: 201,
-  async handle({ body, deps }) {
-    const expiresAt = body.expires_at ? Date.parse(body.expires_at) : null;
-    if (expiresAt !== null && expiresAt <= deps.clock.now()) {
-      fail("invalid_request", "expires_at must lie in the future.", { metadata: { field: "expires_at" } });
-    }
-    const { secret, key } = await createKey(deps.keyMaker, { name: body.name, kind: body.kind, expiresAt });
+  answersSecret: true,
+  async handle({ caller, body, deps, note }) {
+    const own = caller.accountId ?? DEFAULT_ACCOUNT_ID;
+    const accountId = requireOwnAccount(caller, body.account_id ?? own);
+    const { name, kind, user_id: userId = null } = body;
+    // A key of somebody above would make its maker more than they are, also when that somebody rises later.
+    if (kind === "management" && (userId === null || userId !== caller.key.userId))
+      requireRank(caller, "owner");
+    const { secret, key } = await issueKey(deps.keyMaker, {
+      name,
+      kind,
+      accountId,
+      userId,
+      spendLimit: nanodollarsOf(body.spend_limit) ?? null,
+      models: body.models ?? null,
+      expiresAt: readTime(body.expires_at) ?? null,
+    });
     deps.keyRing.forget();
+    note({ accountId, target: key.id, changes: { ...body, account_id: accountId } });
     return { key: secret, data: describeKey(key) };
   },
 });
 
-/** `GET /api/admin/keys`: all keys, newest first, without secrets. */
+/** `GET /api/admin/keys`: the keys that the caller may see, newest first, without secrets. */
 export const listKeys = defineEndpoint({
   method: "GET",
   path: "/api/admin/keys",
   tag: "Keys",
-  summary: "All keys, newest first, without secrets",
-  access: { kind: "operator" },
+  summary: "Keys, newest first, without secrets",
+  access: SEEING,
   params: NOTHING,
-  query: NOTHING,
+  query: z.strictObject({ ...PAGE_QUERY, account_id: IdField.optional() }),
   body: NOTHING,
-  response: z.object({ data: z.array(KeyView) }),
-  async handle({ deps }) {
-    return { data: (await deps.keyMaker.keys.listKeys()).map(describeKey) };
+  response: pageView(KeyView),
+  handle({ caller, query, deps }) {
+    const asked = query.account_id ?? caller.accountId;
+    const accountId = asked === null ? null : requireOwnAccount(caller, asked);
+    return makePage({
+      limit: query.limit,
+      load: (limit) =>
+        deps.keyMaker.keys.listKeys({
+          limit,
+          ...(accountId === null ? {} : { accountId }),
+          ...(query.after === undefined ? {} : { afterId: query.after }),
+        }),
+      describe: describeKey,
+      cursorOf: ({ id }) => id,
+    });
+  },
+});
+
+/** `PATCH /api/admin/keys/{id}`: changes a key's name, spending limit, models or end. */
+export const patchKey = defineEndpoint({
+  method: "PATCH",
+  path: "/api/admin/keys/:id",
+  tag: "Keys",
+  summary: "Change a key's name, spending limit, models or end",
+  access: MANAGING,
+  params: z.object({ id: IdField }),
+  query: NOTHING,
+  body: z.strictObject({
+    name: NameField.optional(),
+    spend_limit: DollarsField.nullish(),
+    models: PatternsField.nullish(),
+    expires_at: TimeField.nullish(),
+  }),
+  response: z.object({ data: KeyView }),
+  async handle({ caller, params, body, deps, note }) {
+    const found = await findOwnKey(deps, caller, params.id);
+    const key = await changeKey(deps.keyMaker, found, {
+      name: body.name,
+      spendLimit: nanodollarsOf(body.spend_limit),
+      models: body.models,
+      expiresAt: readTime(body.expires_at),
+    });
+    deps.keyRing.forget();
+    note({ accountId: key.accountId, target: key.id, changes: body });
+    return { data: describeKey(key) };
   },
 });
 
@@ -66,16 +133,42 @@ export const deleteKey = defineEndpoint({
   path: "/api/admin/keys/:id",
   tag: "Keys",
   summary: "Revoke a key; requests with it are refused from now on",
-  access: { kind: "operator" },
-  params: z.object({ id: z.string() }),
+  access: MANAGING,
+  params: z.object({ id: IdField }),
   query: NOTHING,
   body: NOTHING,
   response: z.object({ data: KeyView }),
-  async handle({ params, deps }) {
-    const key = await deps.keyMaker.keys.revokeKey(params.id, deps.clock.now());
+  async handle({ caller, params, deps, note }) {
+    const found = await findOwnKey(deps, caller, params.id);
+    const key = (await deps.keyMaker.keys.revokeKey(found.id, deps.clock.now())) ?? refuseUnknownKey();
     deps.keyRing.forget();
-    if (key === null)
-      return fail("not_found", "There is no key with that id. GET /api/admin/keys lists them.");
+    note({ accountId: key.accountId, target: key.id, changes: { revoked: true } });
     return { data: describeKey(key) };
   },
 });
+
+/** A key that the caller may change. */
+async function findOwnKey(deps: HttpDeps, caller: ApiCaller, id: string): Promise<KeyRecord> {
+  const key = await deps.keyMaker.keys.findKey(id);
+  if (key === null || !(caller.isOperator || key.accountId === caller.accountId)) return refuseUnknownKey();
+  if (key.kind === "management") await requireRankOfKey(deps, caller, key);
+  return key;
+}
+
+/** A management key is worth its user's role, and without a user an owner's: nobody changes one above theirs. */
+async function requireRankOfKey(
+  deps: HttpDeps,
+  caller: ApiCaller,
+  { accountId, userId }: Pick<KeyRecord, "accountId" | "userId">,
+): Promise<void> {
+  const member = userId === null ? null : await deps.keyMaker.accounts.findMember(accountId, userId);
+  requireRank(caller, userId === null ? "owner" : (member?.role ?? "member"));
+}
+
+function refuseUnknownKey(): never {
+  return fail("not_found", "There is no key with that id. GET /api/admin/keys lists them.");
+}
+
+function readTime<Time extends string | null | undefined>(time: Time) {
+  return typeof time === "string" ? Date.parse(time) : (time as Exclude<Time, string>);
+}

@@ -5,7 +5,7 @@ import {
   OPEN_POLICY,
   type Policy,
 } from "../../core/accounts/records.ts";
-import type { AccountStore } from "../../core/ports/account-store.ts";
+import type { AccountStore, OwnerVerdict } from "../../core/ports/account-store.ts";
 
 interface AccountRow {
   id: string;
@@ -50,8 +50,8 @@ export function createSqliteAccountStore(database: Database): AccountStore {
   const member = database.query<MemberRow, [string, string]>(
     "SELECT * FROM members WHERE organization_id = ? AND user_id = ?",
   );
-  const members = database.query<MemberRow, [string]>(
-    "SELECT * FROM members WHERE organization_id = ? ORDER BY created_at, user_id",
+  const members = database.query<MemberRow, [string, string, number]>(
+    "SELECT * FROM members WHERE organization_id = ? AND user_id > ? ORDER BY user_id LIMIT ?",
   );
   const memberships = database.query<MemberRow, [string]>(
     "SELECT * FROM members WHERE user_id = ? ORDER BY created_at, organization_id",
@@ -60,19 +60,58 @@ export function createSqliteAccountStore(database: Database): AccountStore {
     "SELECT value FROM settings WHERE name = 'account_revision'",
   );
   const raise = database.query("UPDATE settings SET value = value + 1 WHERE name = 'account_revision'");
-  /** A change and the revision that tells of it, or neither. */
-  const change = database.transaction((make: () => number) => {
-    const changes = make();
-    if (changes > 0) raise.run();
-    return changes > 0;
+  /** Open organizations, or this one, that nobody would own without a user. */
+  const ownedAlone = database.query<{ id: string }, { userId: string; organizationId: string | null }>(
+    `SELECT mine.organization_id AS id FROM members AS mine JOIN accounts ON accounts.id = mine.organization_id
+     WHERE mine.user_id = $userId AND mine.role = 'owner'
+       AND ($organizationId IS NULL AND accounts.closed_at IS NULL OR mine.organization_id = $organizationId)
+       AND NOT EXISTS (
+         SELECT 1 FROM members AS other JOIN accounts ON accounts.id = other.user_id
+         WHERE other.organization_id = mine.organization_id AND other.role = 'owner'
+           AND other.user_id <> mine.user_id AND accounts.closed_at IS NULL)
+     LIMIT 1`,
+  );
+  const isNeeded = (userId: string, organizationId: string | null): boolean =>
+    ownedAlone.get({ userId, organizationId }) !== null;
+
+  const add = database.transaction((account: AccountRecord, owner: MemberRecord | undefined) => {
+    insert.run(encodeAccount(account));
+    if (owner !== undefined) put.run({ ...owner });
+    raise.run();
+  });
+  type Change = (account: AccountRecord) => AccountRecord;
+  const changeAccount = database.transaction((id: string, change: Change) => {
+    const row = byId.get(id);
+    if (row === null) return { verdict: "unknown" as const, account: null };
+    const before = readAccount(row);
+    const after = change(before);
+    const closes = before.closedAt === null && after.closedAt !== null;
+    if (closes && isNeeded(id, null)) return { verdict: "last_owner" as const, account: before };
+    const { name, overdraft, monthlyLimit, policy, closedAt } = after;
+    update.run({ id, name, overdraft, monthlyLimit, policy: JSON.stringify(policy), closedAt });
+    raise.run();
+    return { verdict: "done" as const, account: after };
+  });
+  const changeMember = database.transaction((record: MemberRecord): "done" | "last_owner" => {
+    const { organizationId, userId, role } = record;
+    if (role !== "owner" && isNeeded(userId, organizationId)) return "last_owner";
+    put.run({ ...record });
+    raise.run();
+    return "done";
+  });
+  const dropMember = database.transaction((organizationId: string, userId: string): OwnerVerdict => {
+    if (isNeeded(userId, organizationId)) return "last_owner";
+    if (remove.run(organizationId, userId).changes === 0) return "unknown";
+    raise.run();
+    return "done";
   });
 
   return {
-    async insertAccount(account) {
-      change(() => insert.run(encodeAccount(account)).changes);
+    async insertAccount(account, owner) {
+      add.immediate(account, owner);
     },
-    async updateAccount({ kind: _, createdAt: __, ...account }) {
-      return change(() => update.run({ ...account, policy: JSON.stringify(account.policy) }).changes);
+    async changeAccount(id, change) {
+      return changeAccount.immediate(id, change);
     },
     async findAccount(id) {
       const row = byId.get(id);
@@ -82,17 +121,17 @@ export function createSqliteAccountStore(database: Database): AccountStore {
       return page.all({ kind, afterId, limit }).map(readAccount);
     },
     async putMember(record) {
-      change(() => put.run({ ...record }).changes);
+      return changeMember.immediate(record);
     },
     async removeMember(organizationId, userId) {
-      return change(() => remove.run(organizationId, userId).changes);
+      return dropMember.immediate(organizationId, userId);
     },
     async findMember(organizationId, userId) {
       const row = member.get(organizationId, userId);
       return row === null ? null : readMember(row);
     },
-    async listMembers(organizationId) {
-      return members.all(organizationId).map(readMember);
+    async listMembers(organizationId, afterUserId, limit) {
+      return members.all(organizationId, afterUserId ?? "", limit).map(readMember);
     },
     async listMemberships(userId) {
       return memberships.all(userId).map(readMember);

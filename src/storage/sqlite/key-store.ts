@@ -26,10 +26,17 @@ export function createSqliteKeyStore(database: Database): KeyStore {
        ($id, $kind, $accountId, $userId, $name, $hash, $hint, $spendLimit, $models, $createdAt, $expiresAt, $revokedAt)`,
   );
   const revoke = database.query("UPDATE api_keys SET revoked_at = coalesce(revoked_at, $at) WHERE id = $id");
+  const update = database.query(
+    "UPDATE api_keys SET name = $name, spend_limit = $spendLimit, models = $models, expires_at = $expiresAt WHERE id = $id",
+  );
   const raiseRevision = database.query("UPDATE settings SET value = value + 1 WHERE name = 'key_revision'");
   const byId = database.query<KeyRow, [string]>("SELECT * FROM api_keys WHERE id = ?");
   const byHash = database.query<KeyRow, [string]>("SELECT * FROM api_keys WHERE hash = ?");
-  const all = database.query<KeyRow, []>("SELECT * FROM api_keys ORDER BY created_at DESC, id DESC");
+  // Ids rise with time.
+  const page = database.query<KeyRow, { accountId: string | null; afterId: string | null; limit: number }>(
+    `SELECT * FROM api_keys WHERE ($accountId IS NULL OR account_id = $accountId)
+     AND ($afterId IS NULL OR id < $afterId) ORDER BY id DESC LIMIT $limit`,
+  );
   const revision = database.query<{ value: string }, []>(
     "SELECT value FROM settings WHERE name = 'key_revision'",
   );
@@ -37,6 +44,14 @@ export function createSqliteKeyStore(database: Database): KeyStore {
   const insertAndRaise = database.transaction((key: KeyRecord) => {
     insert.run({ ...key, models: key.models === null ? null : JSON.stringify(key.models) });
     raiseRevision.run();
+  });
+  const changeAndRaise = database.transaction((id: string, change: (key: KeyRecord) => KeyRecord) => {
+    const row = byId.get(id);
+    if (row === null) return null;
+    const { name, spendLimit, models, expiresAt } = change(readRow(row));
+    update.run({ id, name, spendLimit, models: models === null ? null : JSON.stringify(models), expiresAt });
+    raiseRevision.run();
+    return readRow(byId.get(id) as KeyRow);
   });
   const revokeAndRaise = database.transaction((id: string, at: number) => {
     revoke.run({ id, at });
@@ -51,8 +66,18 @@ export function createSqliteKeyStore(database: Database): KeyStore {
       const row = byHash.get(hash);
       return row === null ? null : readRow(row);
     },
-    async listKeys() {
-      return all.all().map(readRow);
+    async findKey(id) {
+      const row = byId.get(id);
+      return row === null ? null : readRow(row);
+    },
+    async listKeys({ accountId, afterId, limit } = {}) {
+      // SQLite reads -1 as no limit.
+      return page
+        .all({ accountId: accountId ?? null, afterId: afterId ?? null, limit: limit ?? -1 })
+        .map(readRow);
+    },
+    async changeKey(id, change) {
+      return changeAndRaise.immediate(id, change);
     },
     async revokeKey(id, revokedAt) {
       revokeAndRaise(id, revokedAt);

@@ -1,0 +1,29 @@
+import type { AuditDraft, AuditEntry } from "./records.ts";
+
+/** Stands for the hash before the first entry. */
+const NO_HASH = "0".repeat(64);
+
+/** The end of a chain: where the next entry goes on. */
+export type ChainEnd = Pick<AuditEntry, "place" | "hash">;
+
+/** The end of a chain without entries. */
+export const EMPTY_CHAIN: ChainEnd = { place: 0, hash: NO_HASH };
+
+/** A draft as the entry behind the end of a chain. */
+export function chainEntry(draft: AuditDraft, end: ChainEnd): AuditEntry {
+  const entry = { ...draft, place: end.place + 1, previousHash: end.hash };
+  return { ...entry, hash: hashEntry(entry) };
+}
+
+/** What is wrong with an entry that should follow the end of a chain; null where it does. */
+export function findFlaw(entry: AuditEntry, end: ChainEnd): string | null {
+  if (entry.place !== end.place + 1) return "an entry before it is missing";
+  if (entry.previousHash !== end.hash) return "it does not follow the entry before it";
+  return entry.hash === hashEntry(entry) ? null : "it was changed";
+}
+
+function hashEntry(entry: Omit<AuditEntry, "hash">): string {
+  const { place, previousHash, at, keyId, userId, action, accountId, target, requestId, changes } = entry;
+  const content = [place, previousHash, at, keyId, userId, action, accountId, target, requestId, changes];
+  return Bun.SHA256.hash(JSON.stringify(content), "hex");
+}

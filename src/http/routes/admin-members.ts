@@ -1,0 +1,104 @@
+import { z } from "zod";
+import { findAccount } from "../../core/accounts/manage-accounts.ts";
+import { describeMember, putMember, removeMember } from "../../core/accounts/manage-members.ts";
+import { ROLES } from "../../core/accounts/records.ts";
+import type { AccountStore } from "../../core/ports/account-store.ts";
+import { type ApiCaller, MANAGING, requireOwnAccount, requireRank, SEEING } from "../api/api-caller.ts";
+import { defineEndpoint, NOTHING } from "../api/endpoint.ts";
+import { DollarsField, IdField, nanodollarsOf } from "../api/fields.ts";
+import { makePage, PAGE_QUERY, pageView } from "../api/pages.ts";
+
+/** A member as answers show them. */
+export const MemberView = z.object({
+  organization_id: z.string(),
+  user_id: z.string(),
+  role: z.enum(ROLES),
+  daily_limit: z.number().nullable(),
+  created_at: z.iso.datetime(),
+});
+
+const MemberParams = z.object({ id: IdField, user_id: IdField });
+
+/** `GET /api/admin/organizations/{id}/members`: the members of an organization. */
+export const listMembers = defineEndpoint({
+  method: "GET",
+  path: "/api/admin/organizations/:id/members",
+  tag: "Members",
+  summary: "The members of an organization",
+  access: SEEING,
+  params: z.object({ id: IdField }),
+  query: z.strictObject(PAGE_QUERY),
+  body: NOTHING,
+  response: pageView(MemberView),
+  async handle({ caller, params, query, deps }) {
+    const { accounts } = deps.keyMaker;
+    const { id } = await findAccount(accounts, "organization", requireOwnAccount(caller, params.id));
+    return makePage({
+      limit: query.limit,
+      load: (limit) => accounts.listMembers(id, query.after ?? null, limit),
+      describe: describeMember,
+      cursorOf: ({ userId }) => userId,
+    });
+  },
+});
+
+/** `PUT /api/admin/organizations/{id}/members/{user_id}`: makes a user a member, or replaces their role and limit. */
+export const putOrganizationMember = defineEndpoint({
+  method: "PUT",
+  path: "/api/admin/organizations/:id/members/:user_id",
+  tag: "Members",
+  summary: "Make a user a member, or replace their role and daily limit",
+  access: MANAGING,
+  params: MemberParams,
+  query: NOTHING,
+  body: z.strictObject({ role: z.enum(ROLES), daily_limit: DollarsField.nullable().default(null) }),
+  response: z.object({ data: MemberView }),
+  async handle({ caller, params, body, deps, note }) {
+    const { id, user_id } = params;
+    requireOwnAccount(caller, id);
+    requireRank(caller, body.role);
+    await requireRankOver(deps.keyMaker.accounts, caller, id, user_id);
+    const member = await putMember(deps.keyMaker, {
+      organizationId: id,
+      userId: user_id,
+      role: body.role,
+      dailyLimit: nanodollarsOf(body.daily_limit),
+    });
+    deps.accountRing.forget();
+    note({ accountId: id, target: `${id}/${user_id}`, changes: body });
+    return { data: describeMember(member) };
+  },
+});
+
+/** `DELETE /api/admin/organizations/{id}/members/{user_id}`: their keys of the organization are refused from now on. */
+export const deleteMember = defineEndpoint({
+  method: "DELETE",
+  path: "/api/admin/organizations/:id/members/:user_id",
+  tag: "Members",
+  summary: "Take a member out; their keys of the organization are refused from now on",
+  access: MANAGING,
+  params: MemberParams,
+  query: NOTHING,
+  body: NOTHING,
+  response: z.object({ data: z.object({ organization_id: z.string(), user_id: z.string() }) }),
+  async handle({ caller, params, deps, note }) {
+    const { id, user_id } = params;
+    requireOwnAccount(caller, id);
+    await requireRankOver(deps.keyMaker.accounts, caller, id, user_id);
+    await removeMember(deps.keyMaker, id, user_id);
+    deps.accountRing.forget();
+    note({ accountId: id, target: `${id}/${user_id}`, changes: {} });
+    return { data: { organization_id: id, user_id } };
+  },
+});
+
+/** Only owners touch owners. */
+async function requireRankOver(
+  accounts: AccountStore,
+  caller: ApiCaller,
+  organizationId: string,
+  userId: string,
+): Promise<void> {
+  const member = await accounts.findMember(organizationId, userId);
+  if (member !== null) requireRank(caller, member.role);
+}

@@ -1,0 +1,49 @@
+import type { Database } from "bun:sqlite";
+import type { AnswerStore, NameClaim, RequestName } from "../../core/ports/answer-store.ts";
+
+interface AnswerRow {
+  fingerprint: string;
+  status: number | null;
+  body: string | null;
+}
+
+/** The answers of repeatable requests in SQLite. */
+export function createSqliteAnswerStore(database: Database): AnswerStore {
+  const sweep = database.query("DELETE FROM kept_answers WHERE created_at < ?");
+  const find = database.query<AnswerRow, [string, string]>(
+    "SELECT fingerprint, status, body FROM kept_answers WHERE scope = ? AND name = ?",
+  );
+  const count = database.query<{ names: number }, [string]>(
+    "SELECT count(*) AS names FROM kept_answers WHERE scope = ?",
+  );
+  const insert = database.query(
+    "INSERT INTO kept_answers (scope, name, fingerprint, created_at) VALUES (?, ?, ?, ?)",
+  );
+  const keep = database.query("UPDATE kept_answers SET status = ?, body = ? WHERE scope = ? AND name = ?");
+  const release = database.query("DELETE FROM kept_answers WHERE scope = ? AND name = ?");
+
+  type Claim = Parameters<AnswerStore["claimName"]>[1];
+  const claimName = database.transaction(({ scope, name }: RequestName, claim: Claim): NameClaim => {
+    sweep.run(claim.expiredAt);
+    const row = find.get(scope, name);
+    if (row !== null) {
+      const answer = row.status === null ? null : { status: row.status, body: row.body };
+      return { kind: "repeated", fingerprint: row.fingerprint, answer };
+    }
+    if ((count.get(scope)?.names ?? 0) >= claim.maxNames) return { kind: "full" };
+    insert.run(scope, name, claim.fingerprint, claim.at);
+    return { kind: "first" };
+  });
+
+  return {
+    async claimName(request, claim) {
+      return claimName.immediate(request, claim);
+    },
+    async keepAnswer({ scope, name }, { status, body }) {
+      keep.run(status, body, scope, name);
+    },
+    async releaseName({ scope, name }) {
+      release.run(scope, name);
+    },
+  };
+}
