@@ -1,0 +1,294 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { ENDPOINTS } from "../../src/http/api/endpoints.ts";
+import { startTestGateway, type TestGateway } from "../support/gateway.ts";
+import { callAdmin, createFounder, type Founder } from "../support/management.ts";
+
+/** Whoever may come: without a key, with a wrong one, with an inference key, and with management keys. */
+const CALLERS = [
+  "nobody",
+  "invalid",
+  "inference",
+  "member",
+  "billing",
+  "admin",
+  "owner",
+  "service",
+  "removed",
+  "stranger",
+  "person",
+  "operator",
+] as const;
+type CallerName = (typeof CALLERS)[number];
+
+/** What there is before each call: an organization with a member of each role, and a person who is in none. */
+interface Scene {
+  readonly organization: string;
+  readonly person: string;
+  /** A user of no organization. */
+  readonly newcomer: string;
+  /** An inference key of the organization. */
+  readonly keyId: string;
+}
+
+interface Row {
+  /** The request's address behind `/api/admin`, and its body. */
+  readonly path: (scene: Scene) => string;
+  readonly body?: (scene: Scene) => unknown;
+  readonly status: Readonly<Record<CallerName, number>>;
+}
+
+const NO_KEY = { nobody: 401, invalid: 401, inference: 403 };
+const REMOVED = { removed: 403 };
+
+const operatorOnly = (status: number): Row["status"] => ({
+  ...NO_KEY,
+  ...REMOVED,
+  member: 403,
+  billing: 403,
+  admin: 403,
+  owner: 403,
+  service: 403,
+  stranger: 403,
+  person: 403,
+  operator: status,
+});
+
+/** About the organization: `billing` sees and does not change; others are told that it is not there. */
+const organizationOnly = (status: number, billing: number): Row["status"] => ({
+  ...NO_KEY,
+  ...REMOVED,
+  member: 403,
+  billing,
+  admin: status,
+  owner: status,
+  service: status,
+  stranger: 404,
+  person: 404,
+  operator: status,
+});
+
+/** About the person: organizations do not have them, whoever is asked for first. */
+const personOnly = (billing: number): Row["status"] => ({
+  ...NO_KEY,
+  ...REMOVED,
+  member: 403,
+  billing,
+  admin: 404,
+  owner: 404,
+  service: 404,
+  stranger: 404,
+  person: 200,
+  operator: 200,
+});
+
+/** About the caller's own account, whichever it is. */
+const ownAccount = (status: number, billing: number): Row["status"] => ({
+  ...organizationOnly(status, billing),
+  stranger: status,
+  person: status,
+});
+
+const organizationPath = ({ organization }: Scene) => `/organizations/${organization}`;
+const newcomerPath = ({ organization, newcomer }: Scene) =>
+  `/organizations/${organization}/members/${newcomer}`;
+const rename = () => ({ name: "New name" });
+
+/** Every endpoint has a row: who may call it. */
+const ROWS: Readonly<Record<string, Row>> = {
+  "GET /api/admin/users": { path: () => "/users", status: operatorOnly(200) },
+  "POST /api/admin/users": { path: () => "/users", body: rename, status: operatorOnly(201) },
+  "GET /api/admin/users/:id": { path: ({ person }) => `/users/${person}`, status: personOnly(404) },
+  "PATCH /api/admin/users/:id": {
+    path: ({ person }) => `/users/${person}`,
+    body: rename,
+    status: personOnly(403),
+  },
+  "GET /api/admin/organizations": { path: () => "/organizations", status: operatorOnly(200) },
+  "POST /api/admin/organizations": {
+    path: () => "/organizations",
+    body: rename,
+    status: operatorOnly(201),
+  },
+  "GET /api/admin/organizations/:id": { path: organizationPath, status: organizationOnly(200, 200) },
+  "PATCH /api/admin/organizations/:id": {
+    path: organizationPath,
+    body: rename,
+    status: organizationOnly(200, 403),
+  },
+  "GET /api/admin/organizations/:id/members": {
+    path: ({ organization }) => `/organizations/${organization}/members`,
+    status: organizationOnly(200, 200),
+  },
+  "PUT /api/admin/organizations/:id/members/:user_id": {
+    path: newcomerPath,
+    body: () => ({ role: "member" }),
+    status: organizationOnly(200, 403),
+  },
+  "DELETE /api/admin/organizations/:id/members/:user_id": {
+    path: newcomerPath,
+    status: organizationOnly(200, 403),
+  },
+  "GET /api/admin/keys": {
+    path: ({ organization }) => `/keys?account_id=${organization}`,
+    status: organizationOnly(200, 200),
+  },
+  "POST /api/admin/keys": {
+    path: () => "/keys",
+    body: ({ organization }) => ({ name: "k", account_id: organization }),
+    status: organizationOnly(201, 403),
+  },
+  "PATCH /api/admin/keys/:id": {
+    path: ({ keyId }) => `/keys/${keyId}`,
+    body: rename,
+    status: organizationOnly(200, 403),
+  },
+  "DELETE /api/admin/keys/:id": {
+    path: ({ keyId }) => `/keys/${keyId}`,
+    status: organizationOnly(200, 403),
+  },
+  "GET /api/admin/audit": { path: () => "/audit", status: ownAccount(200, 403) },
+  "GET /api/admin/audit/verify": { path: () => "/audit/verify", status: operatorOnly(200) },
+};
+
+let gateway: TestGateway;
+let found: Founder;
+let scene: Scene;
+let secrets: Readonly<Record<CallerName, string | null>>;
+
+beforeAll(async () => {
+  gateway = await startTestGateway();
+  found = createFounder(gateway);
+  const users: Record<string, string> = {};
+  for (const name of ["owner", "admin", "billing", "member", "removed", "stranger", "person", "newcomer"])
+    users[name] = await found.user(name);
+  const organization = await found.organization(users["owner"]);
+  const elsewhere = await found.organization(users["stranger"]);
+  const secret: Record<string, string> = {};
+  for (const role of ["owner", "admin", "billing", "member", "removed"]) {
+    const user_id = users[role] as string;
+    if (role !== "owner") await found.member(organization, user_id, role === "removed" ? "owner" : role);
+    secret[role] = await found.key(organization, { kind: "management", user_id });
+  }
+  const path = `/organizations/${organization}/members/${users["removed"]}`;
+  expect((await callAdmin(gateway, gateway.adminKey, "DELETE", path)).status).toBe(200);
+  scene = {
+    organization,
+    person: users["person"] as string,
+    newcomer: users["newcomer"] as string,
+    keyId: "",
+  };
+  secrets = {
+    ...(secret as Record<"owner" | "admin" | "billing" | "member" | "removed", string>),
+    nobody: null,
+    invalid: "gw_invalid",
+    inference: await found.key(organization, { user_id: users["owner"] }),
+    service: await found.key(organization, { kind: "management" }),
+    stranger: await found.key(elsewhere, { kind: "management", user_id: users["stranger"] }),
+    person: await found.key(users["person"] as string, { kind: "management" }),
+    operator: gateway.adminKey,
+  };
+});
+afterAll(() => gateway.stop());
+
+/** What the call before may have taken away is there again. */
+async function restore(): Promise<Scene> {
+  await found.member(scene.organization, scene.newcomer, "member");
+  const body = { name: "k", account_id: scene.organization };
+  const made = await callAdmin(gateway, gateway.adminKey, "POST", "/keys", body);
+  return { ...scene, keyId: made.data.id };
+}
+
+test("every endpoint has a row, and every row an endpoint", () => {
+  const endpoints = ENDPOINTS.map(({ method, path }) => `${method} ${path}`);
+  expect(Object.keys(ROWS).sort()).toEqual(endpoints.sort());
+});
+
+describe.each(ENDPOINTS.map(({ method, path }) => [method, path] as const))("%s %s", (method, path) => {
+  test("answers each kind of caller as it should", async () => {
+    const row = ROWS[`${method} ${path}`] as Row;
+    const answers: Record<string, number> = {};
+    for (const caller of CALLERS) {
+      const now = await restore();
+      const { status } = await callAdmin(gateway, secrets[caller], method, row.path(now), row.body?.(now));
+      answers[caller] = status;
+    }
+    expect(answers).toEqual({ ...row.status });
+  });
+});
+
+describe("a management key of another account", () => {
+  test("learns no more about what is there than about what is not", async () => {
+    for (const [method, there, not] of [
+      ["GET", `/organizations/${scene.organization}`, "/organizations/org_none"],
+      ["GET", `/organizations/${scene.organization}/members`, "/organizations/org_none/members"],
+      ["GET", `/keys?account_id=${scene.organization}`, "/keys?account_id=org_none"],
+      ["GET", `/audit?account_id=${scene.organization}`, "/audit?account_id=org_none"],
+      ["DELETE", `/keys/${(await restore()).keyId}`, "/keys/key_none"],
+    ] as const) {
+      const [a, b] = await Promise.all(
+        [there, not].map((path) => callAdmin(gateway, secrets.stranger, method, path)),
+      );
+      expect(a?.status).toBe(404);
+      expect(a?.body).toEqual(b?.body);
+    }
+  });
+
+  test("sees in lists what is its own", async () => {
+    const keys = await callAdmin(gateway, secrets.person, "GET", "/keys");
+    expect(keys.rows.map((key) => key.account_id)).toEqual([scene.person]);
+    const audit = await callAdmin(gateway, secrets.person, "GET", "/audit?limit=100");
+    const accounts = new Set(audit.rows.map((entry) => entry.account_id));
+    expect([...accounts]).toEqual([scene.person]);
+  });
+});
+
+describe("nobody makes themselves more than they are", () => {
+  const put = (caller: CallerName, user: string, role: string) =>
+    callAdmin(gateway, secrets[caller], "PUT", `/organizations/${scene.organization}/members/${user}`, {
+      role,
+    });
+
+  test("an admin makes no owner, and touches none", async () => {
+    expect((await put("admin", scene.newcomer, "owner")).status).toBe(403);
+    expect((await put("admin", scene.newcomer, "admin")).status).toBe(200);
+    const owner = (
+      await callAdmin(gateway, gateway.adminKey, "GET", `/organizations/${scene.organization}/members`)
+    ).rows.find((member) => member.role === "owner")?.user_id as string;
+    expect((await put("admin", owner, "member")).status).toBe(403);
+    const path = `/organizations/${scene.organization}/members/${owner}`;
+    expect((await callAdmin(gateway, secrets.admin, "DELETE", path)).status).toBe(403);
+    expect((await put("owner", scene.newcomer, "owner")).status).toBe(200);
+    expect((await put("owner", scene.newcomer, "member")).status).toBe(200);
+  });
+
+  test("an admin makes management keys for themselves alone, and changes none of an owner's", async () => {
+    const members = (
+      await callAdmin(gateway, gateway.adminKey, "GET", `/organizations/${scene.organization}/members`)
+    ).rows;
+    const idOf = (role: string) => members.find((member) => member.role === role)?.user_id;
+    const post = (caller: CallerName, body: object) =>
+      callAdmin(gateway, secrets[caller], "POST", "/keys", { name: "m", kind: "management", ...body });
+    expect((await post("admin", { user_id: idOf("admin") })).status).toBe(201);
+    expect((await post("admin", {})).status).toBe(403);
+    expect((await post("admin", { user_id: idOf("owner") })).status).toBe(403);
+    expect((await post("admin", { user_id: idOf("billing") })).status).toBe(403);
+    const ownersKey = await post("owner", { user_id: idOf("owner") });
+    expect(ownersKey.status).toBe(201);
+    const { id } = ownersKey.data;
+    expect((await callAdmin(gateway, secrets.admin, "DELETE", `/keys/${id}`)).status).toBe(403);
+    expect((await callAdmin(gateway, secrets.admin, "PATCH", `/keys/${id}`, rename())).status).toBe(403);
+    expect((await callAdmin(gateway, secrets.owner, "DELETE", `/keys/${id}`)).status).toBe(200);
+  });
+
+  test("overdrafts are the operator's, and only an owner closes an organization", async () => {
+    for (const [caller, path] of [
+      ["owner", `/organizations/${scene.organization}`],
+      ["person", `/users/${scene.person}`],
+    ] as const) {
+      for (const overdraft of [1, null])
+        expect((await callAdmin(gateway, secrets[caller], "PATCH", path, { overdraft })).status).toBe(403);
+    }
+    const path = `/organizations/${scene.organization}`;
+    expect((await callAdmin(gateway, secrets.admin, "PATCH", path, { closed: true })).status).toBe(403);
+  });
+});

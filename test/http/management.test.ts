@@ -1,0 +1,391 @@
+import { Database } from "bun:sqlite";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { startTestGateway, type TestGateway } from "../support/gateway.ts";
+import { type ApiAnswer, callAdmin, createFounder, type Founder } from "../support/management.ts";
+import { createTestClock, type TestClock } from "../support/test-clock.ts";
+
+let gateway: TestGateway;
+let clock: TestClock;
+let found: Founder;
+
+beforeAll(async () => {
+  clock = createTestClock();
+  gateway = await startTestGateway({ clock });
+  found = createFounder(gateway);
+});
+afterAll(() => gateway.stop());
+
+const call = (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
+  callAdmin(gateway, gateway.adminKey, method, path, body, headers);
+
+function expectError(answer: ApiAnswer, status: number, type: string, word: RegExp): void {
+  const { message } = answer.body["error"] as { message: string };
+  expect([answer.status, answer.body["error_type"], message]).toEqual([
+    status,
+    type,
+    expect.stringMatching(word),
+  ]);
+}
+
+describe("a user", () => {
+  test("is made prepaid, with everything allowed, and shown with their organizations", async () => {
+    const made = await call("POST", "/users", { name: "  Ada " });
+    expect([made.status, made.data]).toEqual([
+      201,
+      {
+        id: expect.stringMatching(/^user_\w{26}$/),
+        name: "Ada",
+        overdraft: 0,
+        policy: {
+          allowed_models: null,
+          denied_models: [],
+          allowed_providers: null,
+          denied_providers: [],
+          deny_data_collection: false,
+          zero_retention: false,
+        },
+        created_at: new Date(clock.now()).toISOString(),
+        closed_at: null,
+      },
+    ] as never);
+    const organization = await found.organization(made.data.id);
+    const shown = await call("GET", `/users/${made.data.id}`);
+    expect(shown.data).toMatchObject({
+      ...made.data,
+      memberships: [{ organization_id: organization, role: "owner", daily_limit: null }],
+    });
+  });
+
+  test("keeps what a change leaves out, also within the policy", async () => {
+    const id = await found.user("Ada", { overdraft: 0.000000001, policy: { denied_models: ["a/*"] } });
+    const changed = await call("PATCH", `/users/${id}`, { policy: { zero_retention: true } });
+    expect(changed.data).toMatchObject({
+      name: "Ada",
+      overdraft: 0.000000001,
+      policy: { denied_models: ["a/*"], zero_retention: true },
+    });
+    expect((await call("PATCH", `/users/${id}`, { overdraft: null })).data["overdraft"]).toBeNull();
+  });
+
+  test("is closed and opened again", async () => {
+    const id = await found.user();
+    const closed = await call("PATCH", `/users/${id}`, { closed: true });
+    expect(closed.data["closed_at"]).toBe(new Date(clock.now()).toISOString());
+    clock.advance(1_000);
+    const again = await call("PATCH", `/users/${id}`, { closed: true });
+    expect(again.data["closed_at"]).toBe(closed.data["closed_at"]);
+    expect((await call("PATCH", `/users/${id}`, { closed: false })).data["closed_at"]).toBeNull();
+  });
+
+  test("whose account is closed manages it no more, and the operator's own is never closed", async () => {
+    const id = await found.user();
+    const key = await found.key(id, { kind: "management" });
+    expect((await callAdmin(gateway, key, "GET", `/users/${id}`)).status).toBe(200);
+    await call("PATCH", `/users/${id}`, { closed: true });
+    expect((await callAdmin(gateway, key, "GET", `/users/${id}`)).status).toBe(403);
+    expect((await callAdmin(gateway, key, "PATCH", `/users/${id}`, { closed: false })).status).toBe(403);
+    expectError(await call("PATCH", "/users/acct_default", { closed: true }), 400, "invalid_request", /own/);
+  });
+
+  test.each<[string, unknown, RegExp]>([
+    ["no name", {}, /name/],
+    ["an unknown field", { name: "x", role: "owner" }, /role/],
+    ["a monthly limit", { name: "x", monthly_limit: 1 }, /monthly_limit/],
+    ["an unknown field of the policy", { name: "x", policy: { models: [] } }, /models/],
+    ["an overdraft below zero", { name: "x", overdraft: -1 }, /overdraft/],
+    ["an overdraft as a text", { name: "x", overdraft: "1" }, /overdraft/],
+    ["too many patterns", { name: "x", policy: { denied_models: Array(201).fill("a") } }, /denied_models/],
+  ])("is refused with %s, and the field is named", async (_name, body, word) => {
+    expectError(await call("POST", "/users", body), 400, "invalid_request", word);
+  });
+});
+
+describe("a list", () => {
+  test("comes in pages that hold everything once, newest first", async () => {
+    const made: string[] = [];
+    for (let i = 0; i < 5; i++) {
+      clock.advance(1);
+      made.push(await found.organization());
+    }
+    const seen: string[] = [];
+    let next: unknown = null;
+    do {
+      const page: ApiAnswer = await call("GET", `/organizations?limit=2${next ? `&after=${next}` : ""}`);
+      expect(page.rows.length).toBeLessThanOrEqual(2);
+      seen.push(...page.rows.map(({ id }) => id));
+      next = page.body["next"];
+    } while (next !== null);
+    expect(seen.slice(0, 5)).toEqual(made.toReversed());
+    expect(new Set(seen).size).toBe(seen.length);
+  });
+
+  test.each(["limit=0", "limit=101", "limit=x", "after=", "page=2"])("is refused with ?%s", async (query) => {
+    expect((await call("GET", `/organizations?${query}`)).status).toBe(400);
+  });
+});
+
+describe("an organization", () => {
+  test("has members by role, with limits a day", async () => {
+    const [owner, other] = [await found.user(), await found.user()];
+    const id = await found.organization(owner, { monthly_limit: 12.5 });
+    const member = await call("PUT", `/organizations/${id}/members/${other}`, {
+      role: "billing",
+      daily_limit: 0.25,
+    });
+    expect(member.data).toEqual({
+      organization_id: id,
+      user_id: other,
+      role: "billing",
+      daily_limit: 0.25,
+      created_at: new Date(clock.now()).toISOString(),
+    } as never);
+    clock.advance(1_000);
+    const changed = await call("PUT", `/organizations/${id}/members/${other}`, { role: "admin" });
+    expect(changed.data).toEqual({ ...member.data, role: "admin", daily_limit: null });
+    const { rows } = await call("GET", `/organizations/${id}/members`);
+    expect(rows.map(({ user_id, role }) => [user_id, role]).sort()).toEqual(
+      [
+        [owner, "owner"],
+        [other, "admin"],
+      ].sort(),
+    );
+    expect((await call("GET", `/organizations/${id}`)).data["monthly_limit"]).toBe(12.5);
+  });
+
+  test("never loses its last owner: not by leaving, demotion or a closed account", async () => {
+    const [owner, other] = [await found.user(), await found.user()];
+    const id = await found.organization(owner);
+    const path = (user: string) => `/organizations/${id}/members/${user}`;
+    await found.member(id, other, "admin");
+    expectError(await call("DELETE", path(owner)), 409, "conflict", /owner/);
+    expectError(await call("PUT", path(owner), { role: "admin" }), 409, "conflict", /owner/);
+    expectError(await call("PATCH", `/users/${owner}`, { closed: true }), 409, "conflict", /owns/);
+    await found.member(id, other, "owner");
+    const both = await Promise.all([owner, other].map((user) => call("DELETE", path(user))));
+    expect(both.map(({ status }) => status).sort()).toEqual([200, 409]);
+    const { rows } = await call("GET", `/organizations/${id}/members`);
+    expect(rows.map(({ role }) => role)).toEqual(["owner"]);
+    // A closed organization needs nobody.
+    await call("PATCH", `/organizations/${id}`, { closed: true });
+    const last = rows[0]?.user_id as string;
+    expect((await call("PATCH", `/users/${last}`, { closed: true })).status).toBe(200);
+  });
+
+  test("an owner whose account is closed counts for none", async () => {
+    const [owner, other] = [await found.user(), await found.user()];
+    const id = await found.organization(owner);
+    await found.member(id, other, "owner");
+    expect((await call("PATCH", `/users/${other}`, { closed: true })).status).toBe(200);
+    expect((await call("DELETE", `/organizations/${id}/members/${owner}`)).status).toBe(409);
+  });
+
+  test.each<[string, (ids: { org: string; user: string }) => [string, string, unknown], number]>([
+    [
+      "a member that is no user",
+      ({ org }) => ["PUT", `/organizations/${org}/members/user_none`, { role: "member" }],
+      400,
+    ],
+    [
+      "an organization as a member",
+      ({ org }) => ["PUT", `/organizations/${org}/members/${org}`, { role: "member" }],
+      400,
+    ],
+    [
+      "the operator as a member",
+      ({ org }) => ["PUT", `/organizations/${org}/members/acct_default`, { role: "member" }],
+      400,
+    ],
+    [
+      "an unknown role",
+      ({ org, user }) => ["PUT", `/organizations/${org}/members/${user}`, { role: "root" }],
+      400,
+    ],
+    ["no role", ({ org, user }) => ["PUT", `/organizations/${org}/members/${user}`, {}], 400],
+    [
+      "members of a user",
+      ({ user }) => ["PUT", `/organizations/${user}/members/${user}`, { role: "member" }],
+      404,
+    ],
+    ["members of nothing", () => ["GET", "/organizations/org_none/members", undefined], 404],
+    [
+      "who is no member",
+      ({ org, user }) => ["DELETE", `/organizations/${org}/members/${user}`, undefined],
+      404,
+    ],
+    ["a user as an organization", ({ user }) => ["GET", `/organizations/${user}`, undefined], 404],
+    ["an organization as a user", ({ org }) => ["PATCH", `/users/${org}`, { name: "x" }], 404],
+    ["an owner that is none", () => ["POST", "/organizations", { name: "x", owner: "user_none" }], 400],
+  ])("refuses %s", async (_name, make, status) => {
+    const ids = { org: await found.organization(), user: await found.user() };
+    const [method, path, body] = make(ids);
+    expect((await call(method, path, body)).status).toBe(status);
+  });
+});
+
+describe("a key of an organization", () => {
+  test("is a member's or nobody's, and of a user theirs", async () => {
+    const [owner, stranger] = [await found.user(), await found.user()];
+    const id = await found.organization(owner);
+    const make = (body: object) => call("POST", "/keys", { name: "k", ...body });
+    expect((await make({ account_id: id, user_id: owner })).data.user_id).toBe(owner);
+    expect((await make({ account_id: id })).data.user_id).toBeNull();
+    expectError(await make({ account_id: id, user_id: stranger }), 400, "invalid_request", /user_id/);
+    expect((await make({ account_id: stranger })).data.user_id).toBe(stranger);
+    expectError(await make({ account_id: stranger, user_id: owner }), 400, "invalid_request", /user_id/);
+    await call("PATCH", `/organizations/${id}`, { closed: true });
+    expectError(await make({ account_id: id }), 400, "invalid_request", /account_id/);
+  });
+
+  test("may change its name, limit, models and end; a revoked one no more", async () => {
+    const account_id = await found.user();
+    const made = await call("POST", "/keys", { name: "k", account_id, spend_limit: 1, models: ["a/*"] });
+    const path = `/keys/${made.data.id}`;
+    const expires_at = new Date(clock.now() + 1_000).toISOString();
+    const changed = await call("PATCH", path, { name: "K", spend_limit: 0.1, expires_at });
+    expect(changed.data).toEqual({ ...made.data, name: "K", spend_limit: 0.1, expires_at });
+    const freed = await call("PATCH", path, { spend_limit: null, models: null, expires_at: null });
+    expect(freed.data).toEqual({ ...made.data, name: "K", spend_limit: null, models: null });
+    expectError(await call("PATCH", path, { hint: "x" }), 400, "invalid_request", /hint/);
+    expectError(
+      await call("PATCH", path, { expires_at: "2001-01-01T00:00:00Z" }),
+      400,
+      "invalid_request",
+      /ex/,
+    );
+    await call("DELETE", path);
+    expectError(await call("PATCH", path, { name: "x" }), 409, "conflict", /revoked/);
+    expect((await call("PATCH", "/keys/key_none", { name: "x" })).status).toBe(404);
+  });
+});
+
+describe("a POST with an Idempotency-Key", () => {
+  const post = (name: string, body: unknown, key = gateway.adminKey, path = "/users") =>
+    callAdmin(gateway, key, "POST", path, body, { "idempotency-key": name });
+  const countUsers = async () => (await call("GET", "/users?limit=100")).rows.length;
+
+  test("is done once and answered the same, for a day", async () => {
+    const before = await countUsers();
+    const first = await post("make-1", { name: "Once" });
+    const again = await post("make-1", { name: "Once" });
+    expect([again.status, again.body]).toEqual([201, first.body]);
+    expect([first, again].map(({ headers }) => headers.get("idempotent-replayed"))).toEqual([null, "true"]);
+    expect(await countUsers()).toBe(before + 1);
+    clock.advance(24 * 3_600_000 + 1);
+    const later = await post("make-1", { name: "Once" });
+    expect(later.data.id).not.toBe(first.data.id);
+  });
+
+  test("is refused with another body, and with one that is under way", async () => {
+    await post("make-2", { name: "Two" });
+    expectError(await post("make-2", { name: "Three" }), 409, "conflict", /another request/);
+    expectError(
+      await post("make-2", { name: "Two" }, gateway.adminKey, "/organizations"),
+      409,
+      "conflict",
+      /./,
+    );
+    const before = await countUsers();
+    const many = await Promise.all(Array.from({ length: 8 }, () => post("make-3", { name: "Many" })));
+    expect(await countUsers()).toBe(before + 1);
+    const made = many.filter(({ status }) => status === 201);
+    expect(made.length).toBeGreaterThan(0);
+    expect(new Set(made.map(({ data }) => data.id)).size).toBe(1);
+    for (const { status } of many) expect([201, 409]).toContain(status);
+  });
+
+  test("that was refused may be tried again", async () => {
+    const user = await found.user();
+    const body = { name: "Later", owner: user };
+    await call("PATCH", `/users/${user}`, { closed: true });
+    expect((await post("make-4", body, gateway.adminKey, "/organizations")).status).toBe(400);
+    await call("PATCH", `/users/${user}`, { closed: false });
+    expect((await post("make-4", body, gateway.adminKey, "/organizations")).status).toBe(201);
+  });
+
+  test("belongs to the key that sent it", async () => {
+    const another = (await call("POST", "/keys", { name: "m", kind: "management" })).body["key"] as string;
+    const first = await post("make-5", { name: "Five" });
+    const second = await post("make-5", { name: "Five" }, another);
+    expect([second.status, second.data.id === first.data.id]).toEqual([201, false]);
+  });
+
+  test("never stores a secret: what made a key is not answered twice", async () => {
+    const first = await post("key-1", { name: "k" }, gateway.adminKey, "/keys");
+    expect(first.status).toBe(201);
+    const again = await post("key-1", { name: "k" }, gateway.adminKey, "/keys");
+    expectError(again, 409, "conflict", /secret/);
+    const database = new Database(join(gateway.dataDir, "gateway.db"), { readonly: true });
+    const rows = JSON.stringify(database.query("SELECT * FROM kept_answers").all());
+    database.close();
+    expect(rows).not.toContain(first.body["key"] as string);
+  });
+
+  test.each(["", "x".repeat(256), "two words"])("is refused under the name %p", async (name) => {
+    expectError(await post(name, { name: "x" }), 400, "invalid_request", /Idempotency-Key/);
+  });
+});
+
+describe("the audit log", () => {
+  const list = (query = "") => call("GET", `/audit?limit=100${query}`);
+
+  test("says who changed what, without secrets", async () => {
+    const owner = await found.user();
+    const organization = await found.organization(owner);
+    const secret = await found.key(organization, { kind: "management", user_id: owner });
+    const made = await callAdmin(gateway, secret, "POST", "/keys", { name: "k", spend_limit: 2 });
+    await callAdmin(gateway, secret, "PATCH", `/organizations/${organization}`, { monthly_limit: 5 });
+    await callAdmin(gateway, secret, "DELETE", `/keys/${made.data.id}`);
+    const refused = await callAdmin(gateway, secret, "PATCH", `/organizations/${organization}`, { name: 5 });
+    expect(refused.status).toBe(400);
+    const { rows } = await list(`&account_id=${organization}`);
+    const by = { user_id: owner, account_id: organization };
+    expect(rows.map(({ action }) => action)).toEqual([
+      "DELETE /api/admin/keys/:id",
+      "PATCH /api/admin/organizations/:id",
+      "POST /api/admin/keys",
+      "POST /api/admin/keys",
+      "POST /api/admin/organizations",
+    ]);
+    expect(rows.slice(0, 3)).toMatchObject([
+      { ...by, target: made.data.id, changes: { revoked: true } },
+      { ...by, target: organization, changes: { monthly_limit: 5 } },
+      { ...by, target: made.data.id, changes: { name: "k", spend_limit: 2 } },
+    ] as never);
+    expect(rows[0]).toMatchObject({
+      at: new Date(clock.now()).toISOString(),
+      request_id: expect.stringMatching(/^req_/),
+      key_id: expect.stringMatching(/^key_/),
+    } as never);
+    expect(rows[4]).toMatchObject({ key_id: "key_operator", user_id: null } as never);
+    expect(JSON.stringify(rows)).not.toMatch(/gw_\w{20}/);
+  });
+
+  test("comes in pages, and a change that is repeated stands there once", async () => {
+    const body = { name: "Repeated" };
+    const headers = { "idempotency-key": "audit-1" };
+    const { data } = await call("POST", "/users", body, headers);
+    await call("POST", "/users", body, headers);
+    await call("PATCH", `/users/${data.id}`, { name: "Renamed" });
+    const query = `&account_id=${data.id}`;
+    const page = await call("GET", `/audit?limit=1${query}`);
+    expect(page.rows.map(({ action }) => action)).toEqual(["PATCH /api/admin/users/:id"]);
+    const rest = await call("GET", `/audit?limit=1&after=${page.body["next"]}${query}`);
+    expect(rest.rows.map(({ action }) => action)).toEqual(["POST /api/admin/users"]);
+    expect(rest.body["next"]).toBeNull();
+  });
+
+  test("holds, and shows where somebody has changed it by hand", async () => {
+    const verify = async () => (await call("GET", "/audit/verify")).data;
+    await found.user();
+    const whole = await verify();
+    const { rows } = await list();
+    expect(whole).toMatchObject({ holds: true, broken_at: null, last_hash: rows[0]?.["hash"] } as never);
+    const database = new Database(join(gateway.dataDir, "gateway.db"));
+    expect(() => database.exec("UPDATE audit_log SET action = 'x'")).toThrow("never changed");
+    expect(() => database.exec("DELETE FROM audit_log")).toThrow("never taken back");
+    database.exec("DROP TRIGGER audit_log_stays; UPDATE audit_log SET changes = '{}' WHERE place = 3");
+    expect(await verify()).toMatchObject({ holds: false, broken_at: 3, entries: 2 } as never);
+    database.close();
+  });
+});
