@@ -1,28 +1,45 @@
 import type { Command } from "commander";
-import { loadConfig } from "../app/load-config.ts";
-import { openStores, type Stores } from "../app/wire-up.ts";
+import type { Stores } from "../app/wire-up.ts";
 import { systemClock } from "../base/clock.ts";
-import { createSystemRandom } from "../base/random.ts";
-import { createKey, describeKey } from "../core/accounts/manage-keys.ts";
+import { changeKey, describeKey, issueKey } from "../core/accounts/manage-keys.ts";
 import type { KeyRecord } from "../core/accounts/records.ts";
+import { auditCommand } from "./audit-command.ts";
 import { formatTable } from "./format-table.ts";
+import { printDay } from "./print-values.ts";
+import { describeOptions, readDollars, readExpiry, readList, readName } from "./read-options.ts";
+import { withStores } from "./with-stores.ts";
 
-/** `gateway keys create|list|revoke`: works on the data directory, whether or not a gateway runs on it. */
+/** `gateway keys create|list|update|revoke`: works on the data directory, whether or not a gateway runs on it. */
 export function addKeyCommands(program: Command): void {
-  const keys = program.command("keys").description("make, list and revoke API keys");
+  const keys = program.command("keys").description("make, list, change and revoke API keys");
   keys
     .command("create")
     .description("make a key; its secret is shown this once")
     .argument("<name>", "what the key is for")
     .option("--management", "a key for management instead of inference")
+    .option("--account <id>", "whose it is, user_… or org_…; left out: the operator's own")
+    .option("--user <id>", "of an organization's key: the member whose it is; left out: a service key")
+    .option("--spend-limit <dollars>", "what may be spent through it in all")
+    .option("--models <patterns>", "the models it may call, between commas")
     .option("--expires <time>", "when it ends, such as 2027-01-31 or 2027-01-31T12:00:00Z")
     .option("--json", "print JSON")
     .action((name: string, options: CreateOptions) => withStores((stores) => create(stores, name, options)));
   keys
     .command("list")
     .description("list keys, newest first")
+    .option("--account <id>", "of one account alone")
     .option("--json", "print JSON")
-    .action((options: { json?: boolean }) => withStores((stores) => list(stores, options.json === true)));
+    .action((options: ListOptions) => withStores((stores) => list(stores, options)));
+  keys
+    .command("update")
+    .description("change what is given, leave the rest; a running gateway follows within a second")
+    .argument("<id>", "the key's id, key_…")
+    .option("--name <name>", "another name")
+    .option("--spend-limit <dollars>", "what may be spent through it in all; none: no limit")
+    .option("--models <patterns>", "the models it may call, between commas; none: all")
+    .option("--expires <time>", "when it ends; none: never")
+    .option("--json", "print JSON")
+    .action((id: string, options: UpdateOptions) => withStores((stores) => update(stores, id, options)));
   keys
     .command("revoke")
     .description("revoke a key; a running gateway refuses it within a second")
@@ -30,53 +47,91 @@ export function addKeyCommands(program: Command): void {
     .action((id: string) => withStores((stores) => revoke(stores, id)));
 }
 
-interface CreateOptions {
-  readonly management?: boolean;
+interface ListOptions {
+  readonly account?: string;
+  readonly json?: boolean;
+}
+
+interface UpdateOptions {
+  readonly name?: string;
+  readonly spendLimit?: string;
+  readonly models?: string;
   readonly expires?: string;
   readonly json?: boolean;
 }
 
-async function withStores(work: (stores: Stores) => Promise<string>): Promise<void> {
-  const config = loadConfig(process.env);
-  const stores = openStores(config.data_dir, systemClock, createSystemRandom());
-  try {
-    console.log(await work(stores));
-  } finally {
-    stores.close();
-  }
+interface CreateOptions extends Omit<UpdateOptions, "name"> {
+  readonly management?: boolean;
+  readonly account?: string;
+  readonly user?: string;
 }
 
 async function create(stores: Stores, name: string, options: CreateOptions): Promise<string> {
-  const expiresAt = options.expires === undefined ? null : Date.parse(options.expires);
-  if (expiresAt !== null && !(expiresAt > stores.clock.now())) {
-    throw new Error("--expires must be a time in the future, such as 2027-01-31");
-  }
   const kind = options.management ? "management" : "inference";
-  const { secret, key } = await createKey(stores, { name, kind, expiresAt });
+  const { secret, key } = await issueKey(stores, {
+    name: readName(name),
+    kind,
+    expiresAt: readExpiry(options.expires, stores.clock.now()) ?? null,
+    spendLimit: readDollars("--spend-limit", options.spendLimit) ?? null,
+    models: readList("--models", options.models) ?? null,
+    userId: options.user ?? null,
+    ...(options.account === undefined ? {} : { accountId: options.account }),
+  });
+  await audit(stores, "create", key, { ...describeOptions(options), name: key.name, kind });
   if (options.json) return JSON.stringify({ key: secret, data: describeKey(key) });
   return `${secret}\n\nThis is ${key.id}, a key for ${kind}. Its secret is not stored: keep it now.`;
 }
 
-async function list(stores: Stores, asJson: boolean): Promise<string> {
-  const keys = await stores.keys.listKeys();
-  if (asJson) return JSON.stringify({ data: keys.map(describeKey) });
+async function list(stores: Stores, { json, account }: ListOptions): Promise<string> {
+  const keys = await stores.keys.listKeys(account === undefined ? {} : { accountId: account });
+  if (json) return JSON.stringify({ data: keys.map(describeKey) });
   if (keys.length === 0) return "There are no keys. Make one: gateway keys create <name>";
-  const rows = keys.map((key) => [key.id, key.name, key.kind, key.hint, day(key.createdAt), stateOf(key)]);
-  return formatTable(["id", "name", "kind", "key", "created", "state"], rows);
+  const rows = keys.map((key) => [
+    key.id,
+    key.name,
+    key.kind,
+    key.hint,
+    printDay(key.createdAt),
+    stateOf(key),
+    key.accountId,
+    key.userId ?? "",
+  ]);
+  return formatTable(["id", "name", "kind", "key", "created", "state", "account", "user"], rows);
+}
+
+async function update(stores: Stores, id: string, options: UpdateOptions): Promise<string> {
+  const found = (await stores.keys.findKey(id)) ?? refuseUnknown(id);
+  const key = await changeKey(stores, found, {
+    name: options.name === undefined ? undefined : readName(options.name),
+    spendLimit: readDollars("--spend-limit", options.spendLimit),
+    models: readList("--models", options.models),
+    expiresAt: readExpiry(options.expires, stores.clock.now()),
+  });
+  await audit(stores, "update", key, describeOptions(options));
+  return options.json ? JSON.stringify({ data: describeKey(key) }) : `${key.id} (${key.name}) is changed.`;
 }
 
 async function revoke(stores: Stores, id: string): Promise<string> {
-  const key = await stores.keys.revokeKey(id, stores.clock.now());
-  if (key === null) throw new Error(`There is no key ${id}. List them: gateway keys list`);
+  const key = (await stores.keys.revokeKey(id, stores.clock.now())) ?? refuseUnknown(id);
+  await audit(stores, "revoke", key, { revoked: true });
   return `${key.id} (${key.name}) is revoked.`;
 }
 
-function stateOf(key: KeyRecord): string {
-  if (key.revokedAt !== null) return `revoked ${day(key.revokedAt)}`;
-  if (key.expiresAt === null) return "valid";
-  return `${key.expiresAt > systemClock.now() ? "expires" : "expired"} ${day(key.expiresAt)}`;
+function audit(
+  stores: Stores,
+  word: string,
+  { id, accountId }: KeyRecord,
+  changes: Record<string, unknown>,
+): Promise<void> {
+  return auditCommand(stores, { action: `gateway keys ${word}`, accountId, target: id, changes });
 }
 
-function day(ms: number): string {
-  return new Date(ms).toISOString().slice(0, 10);
+function refuseUnknown(id: string): never {
+  throw new Error(`There is no key ${id}. List them: gateway keys list`);
+}
+
+function stateOf(key: KeyRecord): string {
+  if (key.revokedAt !== null) return `revoked ${printDay(key.revokedAt)}`;
+  if (key.expiresAt === null) return "valid";
+  return `${key.expiresAt > systemClock.now() ? "expires" : "expired"} ${printDay(key.expiresAt)}`;
 }

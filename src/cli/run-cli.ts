@@ -1,9 +1,11 @@
 import { Command } from "commander";
 import packageJson from "../../package.json" with { type: "json" };
 import { ConfigError } from "../app/load-config.ts";
+import { addAccountCommands } from "./account-commands.ts";
 import { addCatalogCommands } from "./catalog-commands.ts";
 import { addConfigCommands } from "./config-commands.ts";
 import { addKeyCommands } from "./key-commands.ts";
+import { addMemberCommands } from "./member-commands.ts";
 import { addStartCommand } from "./start-command.ts";
 
 /** Runs the `gateway` command. Gives the exit code: 0, 1 for a failure, 2 for words it does not know. */
@@ -15,6 +17,9 @@ export async function runCli(args: readonly string[]): Promise<number> {
     .configureHelp({ showGlobalOptions: true });
   addStartCommand(program);
   addKeyCommands(program);
+  addAccountCommands(program, "user");
+  addAccountCommands(program, "organization");
+  addMemberCommands(program);
   addCatalogCommands(program);
   addConfigCommands(program);
   try {

@@ -89,7 +89,9 @@ export function createLedger(store: LedgerStore, recorder: Pick<Recorder, "drain
 
   return {
     prepare(caller) {
-      const limits = limitsOf(caller, clock.now()).filter((limit) => !purse.isMetered(limit));
+      const limits = limitsOf(caller, clock.now()).filter(
+        (limit) => limit.limit !== null && !purse.isMetered(limit),
+      );
       if (purse.isLoaded(caller.account.id) && limits.length === 0) return null;
       return Promise.all([
         purse.isLoaded(caller.account.id) ? null : loadAccount(caller.account.id),

@@ -4,8 +4,8 @@ export interface SpendLimit {
   readonly meter: string;
   /** Whom the refusal speaks of. */
   readonly of: "key" | "member" | "organization";
-  /** Nanodollars in a period. */
-  readonly limit: number;
+  /** Nanodollars in a period; null: none now. What is spent is counted all the same where the meter stands. */
+  readonly limit: number | null;
   /** When the current period began, milliseconds since the epoch; another one starts the meter anew. */
   readonly since: number;
 }
@@ -154,6 +154,7 @@ function findRefusal(
   const available = balance - held + (overdraft ?? 0);
   if (overdraft !== null && available < amount) return refuse("account", available, amount);
   for (const limit of limits) {
+    if (limit.limit === null) continue;
     const meter = meterOf(limit);
     const left = limit.limit - meter.spent - meter.held;
     if (left < amount) return refuse(limit.of, left, amount);

@@ -7,22 +7,24 @@ export interface CallersLimit extends SpendLimit {
   readonly query: SpendQuery;
 }
 
-/** The limits under which a caller spends: of the key in all, of the member a day, of the organization a month (UTC). */
+/**
+ * The limits under which a caller spends: of the key in all, of the member a day, of the organization a month (UTC). Those
+ * that are not set are among them: a meter that stands counts on, for the day the limit is set again.
+ */
 export function limitsOf(
   { key, account, member }: Extract<Caller, { kind: "key" }>,
   now: number,
 ): CallersLimit[] {
-  const limits: CallersLimit[] = [];
-  if (key.spendLimit !== null) {
-    limits.push({
+  const limits: CallersLimit[] = [
+    {
       meter: `key:${key.id}`,
       of: "key",
       limit: key.spendLimit,
       since: 0,
       query: { keyId: key.id, since: 0 },
-    });
-  }
-  if (member !== null && member.dailyLimit !== null) {
+    },
+  ];
+  if (member !== null) {
     const since = startOfDay(now);
     limits.push({
       meter: `member:${account.id}/${member.userId}`,
@@ -32,7 +34,7 @@ export function limitsOf(
       query: { accountId: account.id, userId: member.userId, since },
     });
   }
-  if (account.monthlyLimit !== null) {
+  if (account.kind === "organization") {
     const since = startOfMonth(now);
     limits.push({
       meter: `organization:${account.id}`,

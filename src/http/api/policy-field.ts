@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { AccountChange } from "../../core/accounts/manage-accounts.ts";
-import { PatternsField } from "./fields.ts";
+import { PatternsField } from "./account-fields.ts";
 
 /** A policy, or the part of it that is to change. */
 export const PolicyField = z.strictObject({

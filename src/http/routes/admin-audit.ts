@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { describeEntry } from "../../core/audit/describe-entry.ts";
 import { verifyAudit } from "../../core/audit/verify-audit.ts";
+import { IdField } from "../api/account-fields.ts";
 import { MANAGING, OPERATOR, requireOwnAccount } from "../api/api-caller.ts";
 import { defineEndpoint, NOTHING } from "../api/endpoint.ts";
-import { IdField } from "../api/fields.ts";
 import { makePage, PAGE_QUERY, pageView } from "../api/pages.ts";
 
 const EntryView = z.object({

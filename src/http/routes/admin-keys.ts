@@ -2,9 +2,9 @@ import { z } from "zod";
 import { fail } from "../../base/errors.ts";
 import { changeKey, describeKey, issueKey } from "../../core/accounts/manage-keys.ts";
 import { DEFAULT_ACCOUNT_ID, type KeyRecord } from "../../core/accounts/records.ts";
+import { DollarsField, IdField, NameField, nanodollarsOf, PatternsField } from "../api/account-fields.ts";
 import { type ApiCaller, MANAGING, requireOwnAccount, requireRank, SEEING } from "../api/api-caller.ts";
 import { defineEndpoint, NOTHING } from "../api/endpoint.ts";
-import { DollarsField, IdField, NameField, nanodollarsOf, PatternsField } from "../api/fields.ts";
 import { makePage, PAGE_QUERY, pageView } from "../api/pages.ts";
 import type { HttpDeps } from "../context.ts";
 

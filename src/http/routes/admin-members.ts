@@ -3,9 +3,9 @@ import { findAccount } from "../../core/accounts/manage-accounts.ts";
 import { describeMember, putMember, removeMember } from "../../core/accounts/manage-members.ts";
 import { ROLES } from "../../core/accounts/records.ts";
 import type { AccountStore } from "../../core/ports/account-store.ts";
+import { DollarsField, IdField, nanodollarsOf } from "../api/account-fields.ts";
 import { type ApiCaller, MANAGING, requireOwnAccount, requireRank, SEEING } from "../api/api-caller.ts";
 import { defineEndpoint, NOTHING } from "../api/endpoint.ts";
-import { DollarsField, IdField, nanodollarsOf } from "../api/fields.ts";
 import { makePage, PAGE_QUERY, pageView } from "../api/pages.ts";
 
 /** A member as answers show them. */

@@ -5,6 +5,7 @@ import {
   describeAccount,
   findAccount,
 } from "../../core/accounts/manage-accounts.ts";
+import { DollarsField, IdField, NameField, nanodollarsOf } from "../api/account-fields.ts";
 import {
   MANAGING,
   OPERATOR,
@@ -14,7 +15,6 @@ import {
   SEEING,
 } from "../api/api-caller.ts";
 import { defineEndpoint, NOTHING } from "../api/endpoint.ts";
-import { DollarsField, IdField, NameField, nanodollarsOf } from "../api/fields.ts";
 import { makePage, PAGE_QUERY, pageView } from "../api/pages.ts";
 import { PolicyField, PolicyView, readPolicy } from "../api/policy-field.ts";
 

@@ -6,9 +6,9 @@ import {
   findAccount,
 } from "../../core/accounts/manage-accounts.ts";
 import { describeMember } from "../../core/accounts/manage-members.ts";
+import { DollarsField, IdField, NameField, nanodollarsOf } from "../api/account-fields.ts";
 import { MANAGING, OPERATOR, requireOperatorFor, requireOwnAccount, SEEING } from "../api/api-caller.ts";
 import { defineEndpoint, NOTHING } from "../api/endpoint.ts";
-import { DollarsField, IdField, NameField, nanodollarsOf } from "../api/fields.ts";
 import { makePage, PAGE_QUERY, pageView } from "../api/pages.ts";
 import { PolicyField, PolicyView, readPolicy } from "../api/policy-field.ts";
 import { MemberView } from "./admin-members.ts";

@@ -1,0 +1,200 @@
+import type { Command } from "commander";
+import type { Stores } from "../app/wire-up.ts";
+import {
+  type AccountChange,
+  changeAccount,
+  createAccount,
+  describeAccount,
+  findAccount,
+} from "../core/accounts/manage-accounts.ts";
+import type { AccountRecord } from "../core/accounts/records.ts";
+import { auditCommand } from "./audit-command.ts";
+import { formatTable } from "./format-table.ts";
+import { printDay, printLimit } from "./print-values.ts";
+import { describeOptions, readDollars, readList, readName } from "./read-options.ts";
+import { withStores } from "./with-stores.ts";
+
+type Kind = AccountRecord["kind"];
+
+/** Accounts that are read at once. */
+const PAGE = 500;
+
+/** What users and organizations are called in commands. */
+const WORDS: Record<Kind, { readonly group: string; readonly many: string; readonly id: string }> = {
+  user: { group: "users", many: "users", id: "user_…" },
+  organization: { group: "orgs", many: "organizations", id: "org_…" },
+};
+
+/** `gateway users` and `gateway orgs`: `create`, `list`, `show`, `update`, `close` and `reopen`. */
+export function addAccountCommands(program: Command, kind: Kind): void {
+  const { group, many, id } = WORDS[kind];
+  const commands = program.command(group).description(`make, list, change and close ${many}`);
+  const create = commands
+    .command("create")
+    .description(kind === "user" ? "make a user" : "make an organization")
+    .argument("<name>", "what it is called")
+    .option("--json", "print JSON")
+    .action((name: string, options: AccountOptions) =>
+      withStores((stores) => createOne(stores, kind, name, options)),
+    );
+  if (kind === "organization") create.option("--owner <user>", "its first owner, user_…");
+  addAccountOptions(create, kind);
+  commands
+    .command("list")
+    .description(`list ${many}, newest first`)
+    .option("--json", "print JSON")
+    .action((options: JsonOption) => withStores((stores) => list(stores, kind, options)));
+  commands
+    .command("show")
+    .description("show one with its policy")
+    .argument("<id>", id)
+    .action((id: string) => withStores((stores) => show(stores, kind, id)));
+  const update = commands
+    .command("update")
+    .description("change what is given, leave the rest; a running gateway follows within a second")
+    .argument("<id>", id)
+    .option("--name <name>", "another name")
+    .option("--json", "print JSON")
+    .action((id: string, options: AccountOptions) =>
+      withStores((stores) =>
+        change(stores, kind, id, "update", readChange(options), describeOptions(options), options),
+      ),
+    );
+  addAccountOptions(update, kind);
+  for (const [word, isClosed, description] of STATES) {
+    commands
+      .command(word)
+      .description(description)
+      .argument("<id>", id)
+      .option("--json", "print JSON")
+      .action((id: string, options: JsonOption) =>
+        withStores((stores) => change(stores, kind, id, word, { isClosed }, { closed: isClosed }, options)),
+      );
+  }
+}
+
+const STATES = [
+  ["close", true, "close the account: it calls nothing and keeps its ledger"],
+  ["reopen", false, "open a closed account again"],
+] as const;
+
+interface JsonOption {
+  readonly json?: boolean;
+}
+
+interface AccountOptions extends JsonOption {
+  readonly name?: string;
+  readonly owner?: string;
+  readonly overdraft?: string;
+  readonly monthlyLimit?: string;
+  readonly allowedModels?: string;
+  readonly deniedModels?: string;
+  readonly allowedProviders?: string;
+  readonly deniedProviders?: string;
+  readonly dataCollection?: string;
+  readonly retention?: string;
+}
+
+function addAccountOptions(command: Command, kind: Kind): void {
+  command.option("--overdraft <dollars>", "how far below zero its balance may go; none: no bound");
+  if (kind === "organization")
+    command.option("--monthly-limit <dollars>", "what all members may spend in a month; none: no limit");
+  command
+    .option("--allowed-models <patterns>", "the models it may call, between commas; none: all")
+    .option("--denied-models <patterns>", "models it may not call")
+    .option("--allowed-providers <slugs>", "the providers it may use; none: all")
+    .option("--denied-providers <slugs>", "providers it may not use")
+    .option("--data-collection <allow|deny>", "whether providers may train on its requests")
+    .option("--retention <allow|deny>", "whether providers may keep its requests");
+}
+
+function readChange(options: AccountOptions): AccountChange {
+  return {
+    name: options.name === undefined ? undefined : readName(options.name),
+    overdraft: readDollars("--overdraft", options.overdraft),
+    monthlyLimit: readDollars("--monthly-limit", options.monthlyLimit),
+    policy: {
+      allowedModels: readList("--allowed-models", options.allowedModels),
+      deniedModels: readList("--denied-models", options.deniedModels) ?? noneOf(options.deniedModels),
+      allowedProviders: readList("--allowed-providers", options.allowedProviders),
+      deniedProviders:
+        readList("--denied-providers", options.deniedProviders) ?? noneOf(options.deniedProviders),
+      denyDataCollection: readDenial("--data-collection", options.dataCollection),
+      zeroRetention: readDenial("--retention", options.retention),
+    },
+  };
+}
+
+/** `none` denies nothing. */
+function noneOf(text: string | undefined): readonly string[] | undefined {
+  return text === undefined ? undefined : [];
+}
+
+function readDenial(option: string, text: string | undefined): boolean | undefined {
+  if (text === undefined) return undefined;
+  if (text === "allow" || text === "deny") return text === "deny";
+  throw new Error(`${option} must be allow or deny`);
+}
+
+async function createOne(stores: Stores, kind: Kind, text: string, options: AccountOptions): Promise<string> {
+  const name = readName(text);
+  const account = await createAccount(stores, kind, { ...readChange(options), name }, options.owner);
+  await auditCommand(stores, {
+    action: `gateway ${WORDS[kind].group} create`,
+    accountId: account.id,
+    target: account.id,
+    changes: { ...describeOptions(options), name },
+  });
+  return options.json ? printJson(account) : `${account.id} (${account.name}) is made.`;
+}
+
+async function list(stores: Stores, kind: Kind, { json }: JsonOption): Promise<string> {
+  const accounts = await readAll(stores, kind);
+  const { many, group } = WORDS[kind];
+  if (json) return JSON.stringify({ data: accounts.map(describeAccount) });
+  if (accounts.length === 0) return `There are no ${many}. Make one: gateway ${group} create <name>`;
+  const isOrganization = kind === "organization";
+  const rows = accounts.map((account) => [
+    account.id,
+    account.name,
+    printLimit(account.overdraft),
+    ...(isOrganization ? [printLimit(account.monthlyLimit)] : []),
+    printDay(account.createdAt),
+    account.closedAt === null ? "open" : `closed ${printDay(account.closedAt)}`,
+  ]);
+  const headings = ["id", "name", "overdraft", ...(isOrganization ? ["a month"] : []), "created", "state"];
+  return formatTable(headings, rows);
+}
+
+async function readAll({ accounts }: Stores, kind: Kind): Promise<readonly AccountRecord[]> {
+  const all: AccountRecord[] = [];
+  for (;;) {
+    const page = await accounts.listAccounts(kind, all.at(-1)?.id ?? null, PAGE);
+    all.push(...page);
+    if (page.length < PAGE) return all;
+  }
+}
+
+async function show({ accounts }: Stores, kind: Kind, id: string): Promise<string> {
+  return JSON.stringify({ data: describeAccount(await findAccount(accounts, kind, id)) }, null, 2);
+}
+
+async function change(
+  stores: Stores,
+  kind: Kind,
+  id: string,
+  word: string,
+  wanted: AccountChange,
+  changes: Record<string, unknown>,
+  { json }: JsonOption,
+): Promise<string> {
+  const account = await changeAccount(stores, kind, id, wanted);
+  const action = `gateway ${WORDS[kind].group} ${word}`;
+  await auditCommand(stores, { action, accountId: id, target: id, changes });
+  if (json) return printJson(account);
+  return `${account.id} (${account.name}) is ${account.closedAt === null ? "open" : "closed"}${word === "update" ? " and changed" : ""}.`;
+}
+
+function printJson(account: AccountRecord): string {
+  return JSON.stringify({ data: describeAccount(account) });
+}

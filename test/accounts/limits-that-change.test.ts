@@ -1,0 +1,50 @@
+import { Database } from "bun:sqlite";
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { eventually } from "../support/eventually.ts";
+import { startTestGateway } from "../support/gateway.ts";
+import { callAdmin } from "../support/management.ts";
+import { startVendor } from "../support/vendor.ts";
+
+test("what is spent while a key has no limit counts when it has one again", async () => {
+  const vendor = startVendor();
+  const model = `{id: acme/one, name: up, context_length: 8192, prices: {prompt: "0.01", completion: "0.02"}}`;
+  const gateway = await startTestGateway({
+    yaml: `providers: {acme: {base_url: "${vendor.baseUrl}", api_keys: ["sk-acme"], models: [${model}]}}`,
+  });
+  const database = new Database(join(gateway.dataDir, "gateway.db"), { readonly: true });
+  const admin = (method: string, path: string, body: unknown) =>
+    callAdmin(gateway, gateway.adminKey, method, path, body);
+  const { data, body } = await admin("POST", "/keys", { name: "k", spend_limit: 0.1 });
+  const ask = async () => {
+    const response = await fetch(`${gateway.base}/chat/completions`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${body["key"]}`, "content-type": "application/json" },
+      body: JSON.stringify({
+        model: "acme/one",
+        max_tokens: 5,
+        messages: [{ role: "user", content: "Hello!" }],
+      }),
+    });
+    const answer = (await response.json()) as { error?: { metadata: { required: number } } };
+    return { status: response.status, required: answer.error?.metadata.required ?? 0 };
+  };
+  const limitTo = (spend_limit: number | null) => admin("PATCH", `/keys/${data.id}`, { spend_limit });
+  const { status, required } = await ask();
+  expect(status).toBe(402);
+  // Each costs 0.2 dollars: enough for one before another is held.
+  const limit = Number((required + 0.3).toFixed(6));
+  await limitTo(limit);
+  expect((await ask()).status).toBe(200);
+  await limitTo(null);
+  for (let i = 0; i < 3; i++) expect((await ask()).status).toBe(200);
+  await limitTo(limit);
+  expect((await ask()).status).toBe(402);
+  await eventually("the records", () => {
+    const row = database.query<{ n: number }, []>("SELECT count(*) AS n FROM generations").get();
+    return row?.n === 4;
+  });
+  database.close();
+  await gateway.stop();
+  vendor.stop();
+});

@@ -1,0 +1,152 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdtempSync } from "node:fs";
+import { join } from "node:path";
+import { ADMIN_KEY } from "../support/gateway.ts";
+import { callAdmin } from "../support/management.ts";
+import { createWorkplace, type Workplace } from "../support/run-gateway.ts";
+
+let workplace: Workplace;
+let environment: Readonly<Record<string, string>>;
+
+beforeAll(() => {
+  workplace = createWorkplace();
+  environment = { GATEWAY_DATA_DIR: mkdtempSync(join(workplace.folder, "data-")) };
+});
+afterAll(() => workplace.clear());
+
+/** Runs a command that is to succeed, and reads the JSON it prints. */
+async function runJson(...args: readonly string[]) {
+  const { exitCode, stdout, stderr } = await workplace.run([...args, "--json"], environment);
+  expect([exitCode, stderr]).toEqual([0, ""]);
+  return JSON.parse(stdout) as { data: Record<string, unknown> & { id: string }; key: string };
+}
+
+async function runTable(...args: readonly string[]): Promise<string> {
+  const { exitCode, stdout, stderr } = await workplace.run(args, environment);
+  expect([exitCode, stderr]).toEqual([0, ""]);
+  return stdout;
+}
+
+describe("gateway users, orgs and members", () => {
+  test("make, list, change and close, as the management API does", async () => {
+    expect(await runTable("orgs", "list")).toContain("gateway orgs create");
+    const owner = (await runJson("users", "create", "Ada", "--overdraft", "2.50")).data;
+    expect(owner).toMatchObject({ name: "Ada", overdraft: 2.5 });
+    const org = (
+      await runJson(
+        "orgs",
+        "create",
+        "Acme",
+        "--owner",
+        owner.id,
+        "--monthly-limit",
+        "100",
+        "--denied-models",
+        "a/*,b/*",
+      )
+    ).data;
+    expect(org).toMatchObject({ monthly_limit: 100, policy: { denied_models: ["a/*", "b/*"] } });
+    const changed = (
+      await runJson(
+        "orgs",
+        "update",
+        org.id,
+        "--monthly-limit",
+        "none",
+        "--retention",
+        "deny",
+        "--denied-models",
+        "none",
+      )
+    ).data;
+    expect(changed).toMatchObject({
+      name: "Acme",
+      monthly_limit: null,
+      policy: { denied_models: [], zero_retention: true },
+    });
+    const other = (await runJson("users", "create", "Bob")).data.id;
+    const member = await runJson(
+      "members",
+      "set",
+      org.id,
+      other,
+      "--role",
+      "billing",
+      "--daily-limit",
+      "0.1",
+    );
+    expect(member.data).toMatchObject({ user_id: other, role: "billing", daily_limit: 0.1 });
+    expect(await runTable("members", "list", org.id)).toMatch(new RegExp(`${other} +billing +\\$0\\.1 `));
+    expect(await runTable("members", "remove", org.id, other)).toContain("no member");
+    expect(await runTable("orgs", "close", org.id)).toContain("closed");
+    expect(await runTable("orgs", "list")).toMatch(/Acme +\$0 +none +\S+ +closed \d{4}/);
+    expect(await runTable("orgs", "reopen", org.id)).toContain("open");
+    expect(JSON.parse(await runTable("users", "show", owner.id)).data).toMatchObject({ id: owner.id });
+  });
+
+  test.each<[string, readonly string[], RegExp]>([
+    ["a user that is not there", ["users", "close", "user_none"], /There is no user/],
+    ["a user as an organization", ["orgs", "show", "acct_default"], /There is no organization/],
+    ["the operator's own account to be closed", ["users", "close", "acct_default"], /own account/],
+    ["an amount that is none", ["users", "create", "x", "--overdraft", "much"], /--overdraft/],
+    ["an amount below zero", ["users", "create", "x", "--overdraft=-1"], /--overdraft/],
+    ["an empty pattern", ["users", "create", "x", "--allowed-models", "a,,b"], /--allowed-models/],
+    ["an empty name", ["users", "create", " "], /name/],
+    ["a role that is none", ["members", "set", "org_a", "user_a", "--role", "root"], /--role/],
+    ["a word that is none", ["users", "create", "x", "--retention", "maybe"], /--retention/],
+    ["an account that is not there", ["keys", "create", "x", "--account", "user_none"], /account_id/],
+  ])("give 1 and say what is wrong with %s", async (_name, args, word) => {
+    const { exitCode, stdout, stderr } = await workplace.run(args, environment);
+    expect([exitCode, stdout]).toEqual([1, ""]);
+    expect(stderr).toMatch(word);
+    expect(stderr).not.toMatch(/\bat .*\.ts:\d+/);
+  });
+});
+
+test("a running gateway follows within a second, and its audit log has the commands", async () => {
+  const gateway = await workplace.start({ ...environment, GATEWAY_ADMIN_KEY: ADMIN_KEY });
+  try {
+    const user = (await runJson("users", "create", "Ada", "--overdraft", "none")).data.id;
+    const { key, data } = await runJson(
+      "keys",
+      "create",
+      "laptop",
+      "--account",
+      user,
+      "--models",
+      "nobody/*",
+    );
+    const ask = async () => {
+      const response = await fetch(`${gateway.url}/v1/chat/completions`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+        body: JSON.stringify({ model: "sandbox/echo", messages: [{ role: "user", content: "x" }] }),
+      });
+      return ((await response.json()) as { error_type?: string }).error_type ?? "ok";
+    };
+    const follows = async (expected: string) => {
+      const until = performance.now() + 1_900;
+      while ((await ask()) !== expected && performance.now() < until) await Bun.sleep(20);
+      expect(await ask()).toBe(expected);
+    };
+    expect(await ask()).toBe("model_not_allowed");
+    await runJson("keys", "update", data.id, "--models", "none", "--spend-limit", "1.5");
+    await follows("ok");
+    await runJson("users", "close", user);
+    await follows("permission_denied");
+    const audit = await callAdmin(gateway, ADMIN_KEY, "GET", `/audit?account_id=${user}`);
+    expect(audit.rows.map(({ action, key_id }) => [action, key_id])).toEqual([
+      ["gateway users close", null],
+      ["gateway keys update", null],
+      ["gateway keys create", null],
+      ["gateway users create", null],
+    ]);
+    const verdict = await callAdmin(gateway, ADMIN_KEY, "GET", "/audit/verify");
+    expect(verdict.data).toMatchObject({ holds: true } as never);
+    const listed = await runTable("keys", "list", "--account", user);
+    expect(listed).toContain(data.id);
+    expect(listed.trim().split("\n")).toHaveLength(2);
+  } finally {
+    await gateway.stop();
+  }
+});
