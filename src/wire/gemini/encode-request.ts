@@ -1,4 +1,5 @@
 import type { EncodedRequest, ModelTarget } from "../canonical/format.ts";
+import { nameLeftOut } from "../canonical/name-left-out.ts";
 import type { ConversationRequest } from "../canonical/request.ts";
 import { encodeContents } from "./encode-contents.ts";
 import { encodeGeneration } from "./encode-generation.ts";
@@ -11,10 +12,10 @@ import { type Encoding, warn } from "./encoding.ts";
  *   sequences.
  */
 export function encodeRequest(request: ConversationRequest, target: ModelTarget): EncodedRequest {
-  const encoding: Encoding = { target, warnings: [] };
+  const encoding: Encoding = { target, warnings: nameLeftOut(request, "gemini") };
   const { system, contents } = encodeContents(request.messages, encoding);
   const generationConfig = encodeGeneration(request, encoding);
-  nameLeftOut(request, encoding);
+  nameUnknown(request, encoding);
   const body = {
     ...(request.extras?.format === "gemini" ? request.extras.fields : {}),
     contents,
@@ -26,7 +27,7 @@ export function encodeRequest(request: ConversationRequest, target: ModelTarget)
 }
 
 /** Settings for which Gemini has none. */
-function nameLeftOut(request: ConversationRequest, encoding: Encoding): void {
+function nameUnknown(request: ConversationRequest, encoding: Encoding): void {
   const { parallelToolCalls, logitBias, verbosity, serviceTier, user, metadata } = request;
   const leftOut: Readonly<Record<string, boolean>> = {
     parallel_tool_calls: parallelToolCalls === false && request.tools.length > 0,

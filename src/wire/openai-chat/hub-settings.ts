@@ -92,8 +92,15 @@ function ownSetting(name: string, key: Key, read: (value: unknown) => unknown): 
 
 const LEFT_OUT = "This is not part of the chat format, or not known to all its hosts; it was left out.";
 
-/** The tiers that OpenAI names; other vendors' mean nothing here. */
-const TIERS = new Set(["auto", "default", "flex", "scale", "priority"]);
+/** The tiers that OpenAI names, and what other vendors call them. */
+const TIERS: Readonly<Record<string, string>> = {
+  auto: "auto",
+  default: "default",
+  standard_only: "default",
+  flex: "flex",
+  scale: "scale",
+  priority: "priority",
+};
 
 const SETTINGS: readonly Setting[] = [
   {
@@ -129,7 +136,8 @@ const SETTINGS: readonly Setting[] = [
     read: (raw) => ({ serviceTier: asText(raw["service_tier"]) }),
     write: ({ serviceTier }, _, warn) => {
       if (serviceTier === null) return {};
-      if (TIERS.has(serviceTier)) return { service_tier: serviceTier };
+      const tier = TIERS[serviceTier];
+      if (tier !== undefined) return { service_tier: tier };
       warn("service_tier", `"${serviceTier}" is no tier of the chat format; it was left out.`);
       return {};
     },

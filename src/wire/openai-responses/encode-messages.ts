@@ -55,10 +55,6 @@ function encodeMessage(message: Message, at: Place): unknown[] {
 
 function encodeSpokenTo(message: Message, at: Place): Record<string, unknown> {
   const spelling = readSpelling(message);
-  if (message.name !== undefined) {
-    const text = "Participants have no names at this model; the name was left out.";
-    at.warnings.push({ field: `messages[${at.place}].name`, message: text });
-  }
   const head = { ...(spelling?.item ?? { type: "message" }), role: message.role };
   if (spelling?.asText) return { ...head, content: textOf(message.parts) };
   return { ...head, content: encodeContent(message.parts, `messages[${at.place}].content`, at.warnings) };

@@ -1,5 +1,6 @@
 import { fail } from "../../base/errors.ts";
 import type { EncodedRequest, ModelTarget, Warning } from "../canonical/format.ts";
+import { nameLeftOut } from "../canonical/name-left-out.ts";
 import type { ConversationRequest, OutputFormat } from "../canonical/request.ts";
 import { asFields, type Fields } from "../json/fields.ts";
 import { LOGPROBS } from "./decode-request.ts";
@@ -15,7 +16,7 @@ import { encodeToolChoice, encodeTools } from "./tools.ts";
  */
 export function encodeRequest(request: ConversationRequest, target: ModelTarget): EncodedRequest {
   if ((request.n ?? 1) > 1) refuseMany();
-  const warnings: Warning[] = [];
+  const warnings: Warning[] = nameLeftOut(request, "openai-responses");
   const own = readOwnFields(request.extras) ?? {};
   const body = {
     ...own,
@@ -23,6 +24,7 @@ export function encodeRequest(request: ConversationRequest, target: ModelTarget)
     ...encodeMessages(request.messages, target.name, warnings),
     ...encodeToolFields(request, warnings),
     ...encodePlain(request),
+    ...encodeServiceTier(request, warnings),
     ...encodeWish(request.reasoning, target, warnings),
     ...encodeText(request, own, warnings),
     ...encodeLogprobs(request, own),
@@ -67,11 +69,29 @@ function encodePlain(request: ConversationRequest): Fields {
     max_output_tokens: request.maxTokens,
     temperature: request.temperature,
     top_p: request.topP,
-    service_tier: request.serviceTier,
     user: request.user,
     metadata: request.metadata,
     prompt_cache_key: request.promptCacheKey,
   });
+}
+
+/** Tiers of other formats, in this one's words. */
+const TIERS: Readonly<Record<string, string>> = {
+  auto: "auto",
+  default: "default",
+  standard_only: "default",
+  flex: "flex",
+  scale: "scale",
+  priority: "priority",
+};
+
+function encodeServiceTier({ serviceTier, extras }: ConversationRequest, warnings: Warning[]): Fields {
+  if (serviceTier === null) return {};
+  const tier = readOwnFields(extras) === null ? TIERS[serviceTier] : serviceTier;
+  if (tier !== undefined) return { service_tier: tier };
+  const message = `"${serviceTier}" is no tier of this model's provider; it was left out.`;
+  warnings.push({ field: "service_tier", message });
+  return {};
 }
 
 /** `text`: what form the answer takes, and how long it is. `own` is what the request kept in this spelling. */

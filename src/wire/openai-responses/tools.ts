@@ -1,6 +1,6 @@
 import type { CustomTool, FunctionTool, Tool, ToolChoice } from "../canonical/request.ts";
 import { asFields, type Fields, omit } from "../json/fields.ts";
-import { markExtras, readSpelling } from "./extras.ts";
+import { markSpelling, readSpelling } from "./extras.ts";
 import { ownNameOf } from "./namespaces.ts";
 
 /** Tools as the hub has them: those of a `namespace` stand one by one and name it. */
@@ -25,7 +25,7 @@ function decodeNamespace(tool: Fields): Tool[] | null {
   return (nested as (FunctionTool | CustomTool)[]).map((one, place) => ({
     ...one,
     namespace: name,
-    extras: markExtras({ ...readSpelling(one), ...(place === 0 ? { item } : { continues: true as const }) }),
+    extras: markSpelling({ ...readSpelling(one), ...(place === 0 ? { item } : { continues: true as const }) }),
   }));
 }
 
@@ -44,7 +44,7 @@ function decodeFunction(tool: Fields, name: string): FunctionTool {
   if (description !== null) known.add("description");
   if (parameters !== null) known.add("parameters");
   if (strict !== null) known.add("strict");
-  const extras = markExtras({ part: omit(tool, known) });
+  const extras = markSpelling({ part: omit(tool, known) });
   return { kind: "function", name, description, parameters, strict, extras };
 }
 
@@ -54,7 +54,7 @@ function decodeCustom(tool: Fields, name: string): CustomTool {
   const known = new Set(["type", "name"]);
   if (description !== null) known.add("description");
   if (inputFormat !== null) known.add("format");
-  return { kind: "custom", name, description, inputFormat, extras: markExtras({ part: omit(tool, known) }) };
+  return { kind: "custom", name, description, inputFormat, extras: markSpelling({ part: omit(tool, known) }) };
 }
 
 /** Tools as this format has them; natives of other formats are for the caller to name and leave out. */
