@@ -11,7 +11,10 @@ import type { EncodedForUpstream, UpstreamTarget } from "../../src/wire/dialects
 import type { Fields } from "../../src/wire/json/fields.ts";
 import { openaiChat } from "../../src/wire/openai-chat/codec.ts";
 import { openaiResponses } from "../../src/wire/openai-responses/codec.ts";
-import { canForwardResponses, forwardResponsesRequest } from "../../src/wire/openai-responses/forward-request.ts";
+import {
+  canForwardResponses,
+  forwardResponsesRequest,
+} from "../../src/wire/openai-responses/forward-request.ts";
 import { readResponsesAnswer } from "../../src/wire/openai-responses/read-answer.ts";
 import { createResponsesRelay } from "../../src/wire/openai-responses/relay-stream.ts";
 import { scanResponsesRequest } from "../../src/wire/openai-responses/scan-request.ts";
@@ -33,7 +36,8 @@ export function openRequest(client: Client, body: Fields): HubRequest {
     estimatedPromptTokens: 7,
   });
   return {
-    encode: (target) => (target.format === FORMAT_OF[client] ? own.encode(target) : null) ?? hub.encode(target),
+    encode: (target) =>
+      (target.format === FORMAT_OF[client] ? own.encode(target) : null) ?? hub.encode(target),
     openRelay: (format, identity) => (format === FORMAT_OF[client] ? own : hub).openRelay(format, identity),
     readAnswer: (format, text, identity) =>
       (format === FORMAT_OF[client] ? own : hub).readAnswer(format, text, identity),

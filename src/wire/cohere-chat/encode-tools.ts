@@ -39,10 +39,7 @@ function encodeTool(tool: Tool, field: string, isStrict: boolean, warn: Warn): F
     return [];
   }
   if (tool.kind === "custom") {
-    warn(
-      field,
-      `"${tool.name}" takes free text; it was sent as a function with one string, "input".`,
-    );
+    warn(field, `"${tool.name}" takes free text; it was sent as a function with one string, "input".`);
   }
   const { name, description } = tool;
   const parameters =

@@ -14,8 +14,7 @@ export function encodeTools(tools: readonly Tool[], choice: ToolChoice | null, e
     if (tool.kind === "function") {
       if (tool.strict === true) warn(encoding, `${field}.strict`, "The provider promises no strictness.");
       declarations.push(encodeFunction(tool, field, encoding));
-    }
-else if (tool.kind === "custom") declarations.push(encodeCustom(tool, field, encoding));
+    } else if (tool.kind === "custom") declarations.push(encodeCustom(tool, field, encoding));
     else if (tool.format === "gemini") own.push(tool.value);
     else warn(encoding, field, `The provider has no ${tool.type}; it is left out.`);
   }

@@ -7,6 +7,7 @@ import {
   type ToolChoice,
 } from "../canonical/request.ts";
 import { asFields, type Fields } from "../json/fields.ts";
+import { lowerSchema } from "../json-schema/lower-schema.ts";
 import { readCacheMark } from "./decode-part.ts";
 import type { Warn } from "./encode-part.ts";
 import { encodeReasoningWish, readReasoningWish } from "./hub-reasoning-wish.ts";
@@ -226,7 +227,8 @@ function encodeOutputFormat(format: OutputFormat, warn: Warn): unknown {
     warn("response_format", `This is something only the ${format.format} format has; it was left out.`);
     return null;
   }
-  const { name, description, schema, strict } = format;
+  const { name, description, strict } = format;
+  const schema = strict === true ? fitStrict(format.schema, warn) : format.schema;
   const json_schema = {
     name: name ?? "answer",
     ...(description === null ? {} : { description }),
@@ -234,4 +236,10 @@ function encodeOutputFormat(format: OutputFormat, warn: Warn): unknown {
     ...(strict === null ? {} : { strict }),
   };
   return { type: "json_schema", json_schema };
+}
+
+function fitStrict(wanted: Fields, warn: Warn): Fields {
+  const { schema, loosened } = lowerSchema(wanted, "openai-strict", "response_format.schema");
+  for (const { field, message } of loosened) warn(field, message);
+  return schema;
 }

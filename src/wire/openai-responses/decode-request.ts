@@ -56,7 +56,9 @@ function decodeInstructions(rest: Record<string, unknown>): Message[] {
   const text = rest["instructions"];
   if (typeof text !== "string") return [];
   delete rest["instructions"];
-  return [{ role: "system", parts: [{ kind: "text", text }], extras: markSpelling({ asInstructions: true }) }];
+  return [
+    { role: "system", parts: [{ kind: "text", text }], extras: markSpelling({ asInstructions: true }) },
+  ];
 }
 
 function decodeMessages(rest: Record<string, unknown>): Message[] {

@@ -3,6 +3,7 @@ import type { EncodedRequest, ModelTarget, Warning } from "../canonical/format.t
 import { nameLeftOut } from "../canonical/name-left-out.ts";
 import type { ConversationRequest, OutputFormat } from "../canonical/request.ts";
 import { asFields, type Fields } from "../json/fields.ts";
+import { lowerSchema } from "../json-schema/lower-schema.ts";
 import { LOGPROBS } from "./decode-request.ts";
 import { encodeMessages } from "./encode-messages.ts";
 import { encodeWish } from "./encode-wish.ts";
@@ -52,7 +53,7 @@ function encodeToolFields(request: ConversationRequest, warnings: Warning[]): Fi
       message: `The tool ${tool.type} is unknown here and was left out.`,
     });
   }
-  const encoded = encodeTools(tools);
+  const encoded = encodeTools(tools, warnings);
   const choice = toolChoice === null ? null : encodeToolChoice(toolChoice, tools);
   if (toolChoice !== null && choice === null) {
     warnings.push({ field: "tool_choice", message: "This choice is unknown here and was left out." });
@@ -99,7 +100,8 @@ export function encodeText(request: ConversationRequest, own: Fields, warnings: 
   const { outputFormat, verbosity } = request;
   const rest = asFields(own["text"]);
   if (rest === null && outputFormat === null && verbosity === null) return {};
-  const format = outputFormat === null ? null : encodeFormat(outputFormat, asFields(rest?.["format"]));
+  const format =
+    outputFormat === null ? null : encodeFormat(outputFormat, asFields(rest?.["format"]), warnings);
   if (outputFormat !== null && format === null) {
     warnings.push({ field: "response_format", message: "This format is unknown here and was left out." });
   }
@@ -107,14 +109,15 @@ export function encodeText(request: ConversationRequest, own: Fields, warnings: 
 }
 
 /** `rest` is what the hub does not keep of a format that came in this spelling; null where it came in another. */
-function encodeFormat(format: OutputFormat, rest: Fields | null): Fields | null {
+function encodeFormat(format: OutputFormat, rest: Fields | null, warnings: Warning[]): Fields | null {
   switch (format.kind) {
     case "text":
       return { ...rest, type: "text" };
     case "json":
       return { ...rest, type: "json_object" };
     case "json-schema": {
-      const { name, description, schema, strict } = format;
+      const { name, description, strict } = format;
+      const schema = rest === null && strict === true ? fitStrict(format.schema, warnings) : format.schema;
       // A schema has to have a name here.
       const named = name ?? (rest === null ? "response" : null);
       return { ...rest, type: "json_schema", ...omitNull({ name: named, description, strict }), schema };
@@ -122,6 +125,12 @@ function encodeFormat(format: OutputFormat, rest: Fields | null): Fields | null 
     case "native":
       return format.format === "openai-responses" ? asFields(format.value) : null;
   }
+}
+
+function fitStrict(wanted: Fields, warnings: Warning[]): Fields {
+  const { schema, loosened } = lowerSchema(wanted, "openai-strict", "response_format.schema");
+  warnings.push(...loosened);
+  return schema;
 }
 
 function encodeLogprobs({ logprobs }: ConversationRequest, own: Fields): Fields {

@@ -152,16 +152,16 @@ export const MEDIA: readonly RequestCase[] = [
       ],
     }),
     kept: {
-      "openai-chat": { "messages[0].content[].text": /^MARKER-title[^]*MARKER-document$/ },
-      "openai-responses": { "input[0].content[].text": /^MARKER-title[^]*MARKER-document$/ },
+      "openai-chat": { "messages[0].content[].text": /^MARKER-title[\s\S]*MARKER-document$/ },
+      "openai-responses": { "input[0].content[].text": /^MARKER-title[\s\S]*MARKER-document$/ },
       "anthropic-messages": {
         "messages[0].content[]": { title: "MARKER-title", source: { type: "text", data: TEXT } },
       },
-      gemini: { "contents[0].parts[].text": /^MARKER-title[^]*MARKER-document$/ },
+      gemini: { "contents[0].parts[].text": /^MARKER-title[\s\S]*MARKER-document$/ },
       "bedrock-converse": {
         "messages[0].content[].document": { name: "MARKER-title", source: { text: TEXT } },
       },
-      "cohere-chat": { "messages[0].content[].text": /^MARKER-title[^]*MARKER-document$/ },
+      "cohere-chat": { "messages[0].content[].text": /^MARKER-title[\s\S]*MARKER-document$/ },
     },
     field: /messages\[0\]\.content/,
   },

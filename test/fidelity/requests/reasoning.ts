@@ -25,9 +25,9 @@ export const WISHES: readonly RequestCase[] = [
   {
     name: "reasoning effort",
     says: {
-      chat: { reasoning_effort: "high" },
-      responses: { reasoning: { effort: "high" } },
-      messages: { max_tokens: 20_000, thinking: { type: "adaptive" }, output_config: { effort: "high" } },
+      chat: { max_tokens: 30_000, reasoning_effort: "high" },
+      responses: { max_output_tokens: 30_000, reasoning: { effort: "high" } },
+      messages: { max_tokens: 30_000, thinking: { type: "adaptive" }, output_config: { effort: "high" } },
     },
     kept: {
       "openai-chat": { reasoning_effort: "high" },
@@ -152,7 +152,11 @@ export const SENT_BACK: readonly RequestCase[] = [
     }),
     kept: {
       "openai-chat": {
-        "messages[1].reasoning_details[0]": { text: THOUGHT, signature: PROOF, format: "anthropic-claude-v1" },
+        "messages[1].reasoning_details[0]": {
+          text: THOUGHT,
+          signature: PROOF,
+          format: "anthropic-claude-v1",
+        },
       },
       "anthropic-messages": {
         "messages[1].content[0]": { type: "thinking", thinking: THOUGHT, signature: PROOF },
@@ -162,7 +166,7 @@ export const SENT_BACK: readonly RequestCase[] = [
       },
     },
     field: /[Rr]easoning/,
-    needless: nobody(["openai-responses", "gemini", "cohere-chat"]),
+    needless: nobody(["openai-responses", "gemini"]),
   },
   {
     name: "reasoning that Claude redacted",
@@ -192,7 +196,7 @@ export const SENT_BACK: readonly RequestCase[] = [
       "bedrock-converse": { "messages[1].content[0].reasoningContent.redactedContent": PROOF },
     },
     field: /[Rr]easoning/,
-    needless: nobody(["openai-responses", "gemini", "cohere-chat"]),
+    needless: nobody(["openai-responses", "gemini"]),
   },
   {
     name: "reasoning that OpenAI encrypted, with its summary",
@@ -254,7 +258,7 @@ export const SENT_BACK: readonly RequestCase[] = [
       },
     },
     field: /[Rr]easoning/,
-    needless: nobody(["anthropic-messages", "gemini", "bedrock-converse", "cohere-chat"]),
+    needless: nobody(["anthropic-messages", "gemini"]),
   },
   {
     name: "reasoning that xAI encrypted",
@@ -285,13 +289,7 @@ export const SENT_BACK: readonly RequestCase[] = [
     }),
     kept: { "openai-chat": { "messages[1].reasoning_details[].data": PROOF } },
     field: /[Rr]easoning/,
-    needless: nobody([
-      "openai-responses",
-      "anthropic-messages",
-      "gemini",
-      "bedrock-converse",
-      "cohere-chat",
-    ]),
+    needless: nobody(["openai-responses", "anthropic-messages", "gemini"]),
   },
   {
     name: "reasoning without a proof",
@@ -312,7 +310,6 @@ export const SENT_BACK: readonly RequestCase[] = [
       "openai-responses": "the vendor does not read reasoning that it did not write",
       "anthropic-messages": "the vendor refuses reasoning that it did not sign",
       gemini: "the vendor wants back only what it signed",
-      "bedrock-converse": "the vendor refuses reasoning that it did not sign",
     },
   },
   {

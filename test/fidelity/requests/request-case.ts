@@ -21,9 +21,9 @@ const HELLO = [{ role: "user", content: "Hello" }];
 /** A request that says hello, and `fields`. */
 export function makeBody(client: Client, fields: Fields): Fields {
   const model = "acme/model";
-  if (client === "responses") return { model, input: HELLO, ...fields };
-  if (client === "messages") return { model, max_tokens: 4_000, messages: HELLO, ...fields };
-  return { model, messages: HELLO, ...fields };
+  if (client === "responses") return { model, max_output_tokens: 4_000, input: HELLO, ...fields };
+  const bound = "max_completion_tokens" in fields ? {} : { max_tokens: 4_000 };
+  return { model, ...bound, messages: HELLO, ...fields };
 }
 
 /** What the user says in one message, as parts of each client API. */
@@ -132,7 +132,9 @@ export function called(turn: {
               },
               {
                 role: "user",
-                content: [{ type: "tool_result", tool_use_id: "call_1", content: "Rain.", ...messages.result }],
+                content: [
+                  { type: "tool_result", tool_use_id: "call_1", content: "Rain.", ...messages.result },
+                ],
               },
             ],
           },

@@ -407,7 +407,9 @@ export const BOOKKEEPING: readonly RequestCase[] = [
   {
     name: "an unknown field of a text",
     says: {
-      chat: { messages: [{ role: "user", content: [{ type: "text", text: "Hello", unheard_of: "MARKER" }] }] },
+      chat: {
+        messages: [{ role: "user", content: [{ type: "text", text: "Hello", unheard_of: "MARKER" }] }],
+      },
       responses: {
         input: [{ role: "user", content: [{ type: "input_text", text: "Hello", unheard_of: "MARKER" }] }],
       },

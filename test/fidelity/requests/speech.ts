@@ -142,10 +142,7 @@ export const SPEECH: readonly RequestCase[] = [
     kept: {
       "openai-chat": { "messages[1].refusal": "MARKER" },
       "openai-responses": { "input[1].content[].refusal": "MARKER" },
-      "anthropic-messages": [
-        { "messages[1].content": "MARKER" },
-        { "messages[1].content[].text": "MARKER" },
-      ],
+      "anthropic-messages": [{ "messages[1].content": "MARKER" }, { "messages[1].content[].text": "MARKER" }],
       gemini: { "contents[1].parts[].text": "MARKER" },
       "bedrock-converse": { "messages[1].content[].text": "MARKER" },
       "cohere-chat": { "messages[1].content": "MARKER" },
@@ -212,8 +209,8 @@ export const SPEECH: readonly RequestCase[] = [
     field: /citations/,
     needless: {
       "openai-chat": "no request of this format has citations; the text that cites is sent",
-      "openai-responses": "another vendor's index means nothing here; the text that cites is sent",
-      "anthropic-messages": "another vendor's citation has no index that could be read here; the text is sent",
+      "anthropic-messages":
+        "another vendor's citation has no index that could be read here; the text is sent",
       gemini: "no request of this format has citations; the text that cites is sent",
       "bedrock-converse": "Converse takes citations of its own documents only; the text is sent",
       "cohere-chat": "no request of this format needs citations; the text that cites is sent",

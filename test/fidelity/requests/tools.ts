@@ -39,6 +39,18 @@ function withSchema(schema: Fields): RequestCase["says"] {
   };
 }
 
+const OPTIONAL = {
+  type: "object",
+  properties: { place: { type: "string" }, MARKER: { type: "string" } },
+  required: ["place"],
+  additionalProperties: false,
+};
+/** The same where every argument has to be said. */
+const NULLABLE = {
+  properties: { place: { type: "string" }, MARKER: { type: ["string", "null"] } },
+  required: ["place", "MARKER"],
+};
+
 const GRAMMAR = { type: "grammar", syntax: "regex", definition: "MARKER+" };
 
 /** Tools, the choice among them, their calls and results. */
@@ -82,6 +94,25 @@ export const TOOLS: readonly RequestCase[] = [
       "openai-responses": { "tools[0].strict": true },
       "anthropic-messages": { "tools[0].strict": true },
       "cohere-chat": { strict_tools: true },
+    },
+    field: /tools|strict/,
+  },
+  {
+    name: "strict tools with an argument that may be left out",
+    says: {
+      chat: {
+        tools: [{ type: "function", function: { name: "look", parameters: OPTIONAL, strict: true } }],
+      },
+      messages: { tools: [{ name: "look", input_schema: OPTIONAL, strict: true }] },
+    },
+    kept: {
+      "openai-chat": [
+        { "tools[0].function.parameters": OPTIONAL },
+        { "tools[0].function": { strict: true, parameters: NULLABLE } },
+      ],
+      "openai-responses": { "tools[0]": { strict: true, parameters: NULLABLE } },
+      "anthropic-messages": { "tools[0]": { strict: true, input_schema: OPTIONAL } },
+      "cohere-chat": { strict_tools: true, "tools[0].function.parameters": OPTIONAL },
     },
     field: /tools|strict/,
   },

@@ -439,10 +439,10 @@ describe("reasoning at Bedrock", () => {
     expect(body["additionalModelRequestFields"]).toEqual(fields);
   });
 
-  test("keeps its budget below the maximum, and asks for one", () => {
+  test("leaves the answer its share of the maximum, and asks for one", () => {
     expect(encode({ reasoning: { ...wish, effort: "high" }, maxTokens: 4_000 }).body).toMatchObject({
       inferenceConfig: { maxTokens: 4_000 },
-      additionalModelRequestFields: { thinking: { budget_tokens: 3_999 } },
+      additionalModelRequestFields: { thinking: { budget_tokens: 3_200 } },
     });
     expect(encode({ reasoning: wish }).body["inferenceConfig"]).toEqual({ maxTokens: 64_000 });
   });

@@ -116,7 +116,11 @@ describe("lowering any schema", () => {
       properties: {
         city: { type: "string", description: "Where" },
         unit: { type: "string", enum: ["C", "F"] },
-        days: { type: "array", items: { type: "integer" }, ...(dialect === "cohere-output" ? {} : { minItems: 1 }) },
+        days: {
+          type: "array",
+          items: { type: "integer" },
+          ...(dialect === "cohere-output" ? {} : { minItems: 1 }),
+        },
         either: { anyOf: [{ type: "string" }, { type: "null" }] },
       },
       required: ["city", "unit", "days", "either"],

@@ -17,7 +17,12 @@ import {
   toStream,
 } from "./support.ts";
 
-const identity: RelayIdentity = { ...IDENTITY, originalIds: null, makeCallId: () => "call_made", onTurn: () => {} };
+const identity: RelayIdentity = {
+  ...IDENTITY,
+  originalIds: null,
+  makeCallId: () => "call_made",
+  onTurn: () => {},
+};
 
 function relay(
   pieces: Iterable<string>,

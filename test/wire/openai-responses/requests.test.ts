@@ -422,7 +422,7 @@ describe("a request of another format", () => {
   });
 
   test("has its formats under text, named", () => {
-    const schema = { type: "object" };
+    const schema = { type: "object", properties: {}, required: [], additionalProperties: false };
     const outputFormat = {
       kind: "json-schema",
       name: null,
