@@ -7,6 +7,7 @@ import type { Golden } from "../test/fidelity/golden.ts";
 import { REQUEST_CASES } from "../test/fidelity/requests/cases.ts";
 import { goldenRequest } from "../test/fidelity/requests/golden-requests.ts";
 import { runRequest } from "../test/fidelity/requests/run-requests.ts";
+import { writeTable } from "../test/fidelity/table.ts";
 
 const goldens: Golden[] = [
   ...REQUEST_CASES.flatMap(([, cases]) => cases.map((one) => goldenRequest(one, runRequest(one)))),
@@ -17,3 +18,4 @@ for (const { path, text } of goldens) {
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, text);
 }
+writeFileSync(join(import.meta.dir, "../docs/fidelity.md"), writeTable());

@@ -182,8 +182,22 @@ function stepStart(state: RelayState, event: Fields): string {
   return printEvent({
     ...event,
     type: "message_start",
-    message: { ...message, id, model, usage: startUsage(state) },
+    message: { ...message, ...readBeginning(state, message), id, model, usage: startUsage(state) },
   });
+}
+
+/** A turn that goes on for a tool of the vendor's comes whole in its beginning, its end with it. */
+function readBeginning(state: RelayState, { content, stop_reason: reason, stop_sequence }: Fields): Fields {
+  if (!Array.isArray(content) || content.length === 0) return {};
+  if (typeof reason === "string") state.delta = { stop_reason: reason, stop_sequence: stop_sequence ?? null };
+  state.hasBlocks = true;
+  state.sawToken = true;
+  return { content: content.map((block) => claimBlock(state.identity, asFields(block) ?? {})) };
+}
+
+function claimBlock(identity: RelayIdentity, block: Fields): Fields {
+  const id = mapCallId(identity, block);
+  return id === null ? block : { ...block, id };
 }
 
 /** Clients add to the counters of the beginning; a vendor that has none yet gets an estimate. */

@@ -47,15 +47,15 @@ function readOwnFields({ extras }: ConversationRequest): Fields {
   );
 }
 
+/** Tiers that come to what Cohere has. */
+const PLAIN_TIERS: ReadonlySet<string | null> = new Set([null, "auto", "default", "standard_only"]);
+
 function warnUnsupported(request: ConversationRequest, warn: Warn): void {
   const asked: readonly (readonly [string, boolean])[] = [
     ["logit_bias", request.logitBias !== null && Object.keys(request.logitBias).length > 0],
     ["top_logprobs", Boolean(request.logprobs?.top)],
     ["verbosity", request.verbosity !== null],
-    [
-      "service_tier",
-      request.serviceTier !== null && request.serviceTier !== "auto" && request.serviceTier !== "default",
-    ],
+    ["service_tier", !PLAIN_TIERS.has(request.serviceTier)],
     ["user", request.user !== null],
     ["metadata", request.metadata !== null && Object.keys(request.metadata).length > 0],
   ];

@@ -26,6 +26,9 @@ export function encodeRequest(request: ConversationRequest, target: ModelTarget)
   return { body, warnings: encoding.warnings };
 }
 
+/** Tiers that come to what Gemini has by itself. */
+const PLAIN_TIERS: ReadonlySet<string | null> = new Set([null, "auto", "default", "standard_only"]);
+
 /** Settings for which Gemini has none. */
 function nameUnknown(request: ConversationRequest, encoding: Encoding): void {
   const { parallelToolCalls, logitBias, verbosity, serviceTier, user, metadata } = request;
@@ -33,7 +36,7 @@ function nameUnknown(request: ConversationRequest, encoding: Encoding): void {
     parallel_tool_calls: parallelToolCalls === false && request.tools.length > 0,
     logit_bias: logitBias !== null && Object.keys(logitBias).length > 0,
     verbosity: verbosity !== null,
-    service_tier: serviceTier !== null && serviceTier !== "auto" && serviceTier !== "default",
+    service_tier: !PLAIN_TIERS.has(serviceTier),
     user: user !== null,
     metadata: metadata !== null,
   };

@@ -1,4 +1,4 @@
-import type { MediaPart, MediaSource, Part } from "../canonical/parts.ts";
+import type { FormatName, MediaPart, MediaSource, Part } from "../canonical/parts.ts";
 import { asFields, type Fields, omit } from "../json/fields.ts";
 import { decodeAnnotation, encodeCitation } from "./citations.ts";
 import { markSpelling, readSpelling } from "./extras.ts";
@@ -115,9 +115,12 @@ function encodeText(part: Extract<Part, { kind: "text" }>, rest: Fields): Fields
   return { ...rest, text: part.text, ...(annotations.length > 0 ? { annotations } : {}) };
 }
 
+/** OpenAI keeps one store of files for both of its formats. */
+const OPENAI_FILES: ReadonlySet<FormatName> = new Set(["openai-responses", "openai-chat"]);
+
 function encodeMedia(part: MediaPart, rest: Fields | undefined): Fields | null {
   const { source } = part;
-  if (source.kind === "file-id" && source.format !== "openai-responses") return null;
+  if (source.kind === "file-id" && !OPENAI_FILES.has(source.format)) return null;
   if (source.kind === "text" && part.kind === "file") {
     const text = part.name === undefined ? source.text : `${part.name}:\n\n${source.text}`;
     return { type: "input_text", text };

@@ -29,14 +29,18 @@ export interface AnswerRun {
   readonly stream: string;
 }
 
-export const IDENTITY: RelayIdentity = {
-  id: "gen_test",
-  model: "acme/model",
-  created: 1_700_000_000,
-  originalIds: null,
-  makeCallId: () => "call_made",
-  onTurn: () => {},
-};
+/** One generation's; ids of calls that come without are counted. */
+export function makeIdentity(): RelayIdentity {
+  let made = 0;
+  return {
+    id: "gen_test",
+    model: "acme/model",
+    created: 1_700_000_000,
+    originalIds: null,
+    makeCallId: () => `call_made_${++made}`,
+    onTurn: () => {},
+  };
+}
 
 /** A feature from every vendor that has it to every client. */
 export function runFeature(feature: AnswerFeature): AnswerRun[] {
@@ -66,14 +70,14 @@ export function endWith(usage: TokenUsage | null): AnswerEnd {
 
 /** A vendor's whole answer as the client gets it. */
 export function readWhole(request: HubRequest, format: FormatName, body: Fields): Fields {
-  const answer = request.readAnswer(format, JSON.stringify(body), IDENTITY);
+  const answer = request.readAnswer(format, JSON.stringify(body), makeIdentity());
   if (answer.kind === "error") throw new Error(answer.error.message);
   return JSON.parse(answer.encode(endWith(answer.usage)));
 }
 
 /** A vendor's stream as the client gets it, to its last event. */
 export function readStream(request: HubRequest, format: FormatName, wire: string): string {
-  const relay = request.openRelay(format, IDENTITY);
+  const relay = request.openRelay(format, makeIdentity());
   const out = relay.step(wire) + relay.end();
   if (relay.judge() === "complete") return out + relay.encodeEnd(endWith(relay.usage));
   const message = relay.error?.message ?? "The upstream's answer broke off.";

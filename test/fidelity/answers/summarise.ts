@@ -59,7 +59,16 @@ function readProofs(part: Part): unknown[] {
   return "signature" in part && part.signature !== undefined ? [part.signature] : [];
 }
 
-function readCall(part: Part): unknown[] {
+/** A call, its arguments parsed. */
+export interface SummedCall {
+  readonly id: string;
+  readonly name: string;
+  readonly tool: "function" | "custom";
+  readonly namespace: string | undefined;
+  readonly arguments: unknown;
+}
+
+function readCall(part: Part): SummedCall[] {
   if (part.kind !== "tool-call") return [];
   const { id, name, tool, namespace } = part;
   return [{ id, name, tool, namespace, arguments: readArguments(part.arguments) }];
