@@ -14,14 +14,16 @@ import { writeRequestLog } from "./request-log.ts";
 /** A client API: how its requests are read and its errors look. */
 export interface ClientFace {
   /** @throws GatewayError for what is wrong with the request. */
-  open(body: Buffer, rename: (id: string) => string): InferenceRequest;
+  open(body: Buffer, rename: (id: string) => string, headers: Headers): InferenceRequest;
   readonly renderError: ErrorRenderer;
+  /** A further name that the API's clients know the request's id by. */
+  readonly requestIdHeader?: string;
   /** Nobody may call it without a key, not even for a free model. */
   readonly needsKey?: true;
 }
 
 /** The handler of a client API: who calls, what they ask, the generation, its answer. */
-export function inferenceHandler({ open, renderError, needsKey }: ClientFace): Handler {
+export function inferenceHandler({ open, renderError, needsKey, requestIdHeader }: ClientFace): Handler {
   return async (request, context) => {
     context.renderError = renderError;
     const { deps } = context;
@@ -31,7 +33,7 @@ export function inferenceHandler({ open, renderError, needsKey }: ClientFace): H
       if (needsKey && caller.kind === "anonymous") fail("authentication", KEY_WANTED);
       refuseOverLimit(caller, deps);
       const body = await readRequestBody(request, context);
-      const asked = open(body, renameModels(deps));
+      const asked = open(body, renameModels(deps), request.headers);
       context.waitWithoutLimit();
       const result = await generate(deps.generation, {
         requestId: context.requestId,
@@ -41,7 +43,9 @@ export function inferenceHandler({ open, renderError, needsKey }: ClientFace): H
         onSettled: (record, failure) => settled(context, record, failure),
       });
       context.endsItself = true;
-      return render(result, context, asked.notice);
+      const response = render(result, context, asked.notice);
+      if (requestIdHeader !== undefined) response.headers.set(requestIdHeader, context.requestId);
+      return response;
     } catch (error) {
       context.waitWithLimit();
       throw withLimit(error, caller, deps);

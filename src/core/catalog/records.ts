@@ -59,7 +59,7 @@ export interface ProviderRecord {
   };
   /** What a tool-call id must look like there (docs/contract.md, "Tool-call repair", rule 5). */
   readonly toolCallIds: "mistral" | "anthropic" | "openai";
-  /** Departures from the format that no other field says. */
+  /** Departures from `format` that no other field says. Endpoints of another format have none. */
   readonly quirks: ProviderQuirks;
   readonly privacyPolicyUrl: string | null;
   readonly termsOfServiceUrl: string | null;

@@ -158,7 +158,7 @@ class Run {
       contextLength: candidate.endpoint.contextLength,
       estimatedTokens: estimateTokens(call.request.promptTextBytes),
     };
-    return { deps, call, candidate, cutoff, body: encoded.body, identity, size };
+    return { deps, call, candidate, cutoff, encoded, identity, size };
   }
 
   private relay(

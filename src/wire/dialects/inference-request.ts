@@ -72,6 +72,8 @@ export interface UpstreamTarget extends ProviderTarget {
 /** A request as it goes out. */
 export interface EncodedForUpstream {
   readonly body: Buffer;
+  /** Headers of the client's that the vendor is to see. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** What tool-call repair did; null where nothing had to change. */
   readonly repair: Repair | null;
   /** Reasoning of earlier turns is in it, which could be left out. */

@@ -10,10 +10,31 @@ import { asTheyCame, createDialect } from "./dialect.ts";
 import type { InferenceRequest, UpstreamTarget } from "./inference-request.ts";
 
 /**
- * A Messages request (docs/contract.md, "Responses and Messages").
+ * A Messages request (docs/contract.md, "Responses and Messages"). `betas` is its `anthropic-beta` header: what it
+ * switches on stands in the body, so it goes on to a vendor of this format, and to no other.
  * @throws GatewayError as `scanMessagesRequest`.
  */
-export function openMessagesRequest(bytes: Buffer, rename: (id: string) => string): InferenceRequest {
+export function openMessagesRequest(
+  bytes: Buffer,
+  rename: (id: string) => string,
+  betas: string | null,
+): InferenceRequest {
+  const request = openWithoutBetas(bytes, rename);
+  if (betas === null || !BETAS.test(betas)) return request;
+  const headers = { "anthropic-beta": betas };
+  return {
+    ...request,
+    encode(target) {
+      const encoded = request.encode(target);
+      return target.format === "anthropic-messages" ? { ...encoded, headers } : encoded;
+    },
+  };
+}
+
+/** Names with commas between them. */
+const BETAS = /^[\w.-]+(, ?[\w.-]+)*$/;
+
+function openWithoutBetas(bytes: Buffer, rename: (id: string) => string): InferenceRequest {
   const scanned = scanMessagesRequest(bytes);
   const estimatedPromptTokens = estimateTokens(scanned.promptTextBytes);
   return createDialect({
