@@ -2,6 +2,7 @@ import type { Part, ReasoningPart, ToolCallPart } from "../canonical/parts.ts";
 import { asFields, type Fields } from "../json/fields.ts";
 import { keepExtras, keptFields, keptSpelling } from "./extras.ts";
 import { proveCall, spellProofDetail } from "./hub-calls.ts";
+import { joinDetails } from "./join-details.ts";
 import { asText } from "./reasoning.ts";
 import { decodeDetail, encodeDetails, provesCall } from "./reasoning-details.ts";
 
@@ -19,7 +20,7 @@ const TEXT_FIELDS = ["reasoning_content", "reasoning"] as const;
 export function readReasoning(message: Fields, calls: readonly Part[]): ReadReasoning {
   const raw = message["reasoning_details"];
   const isReadable = Array.isArray(raw) && raw.length > 0 && raw.every((detail) => asFields(detail) !== null);
-  const { details, proven } = sortDetails(isReadable ? (raw as Fields[]) : [], calls);
+  const { details, proven } = sortDetails(isReadable ? joinDetails(raw as Fields[]) : [], calls);
   const text = TEXT_FIELDS.map((field) => asText(message[field])).find((found) => found) ?? "";
   const used = isReadable ? ["reasoning_details"] : [];
   if (text === "" && details.length === 0) return { parts: [], calls: proven, fields: used };
