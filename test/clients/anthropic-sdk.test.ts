@@ -270,7 +270,7 @@ describe("errors have the library's classes", () => {
   ][] = [
     [
       "a field out of range",
-      () => anthropic.messages.create(say("x", { temperature: 3 })),
+      () => anthropic.messages.create(say("x", { temperature: 3 } as Partial<Body>)),
       BadRequestError,
       400,
       "invalid_request_error",

@@ -28,7 +28,8 @@ export function encodeRequest(request: ConversationRequest, target: ModelTarget)
   const wished = encodeThinking(request.reasoning, { target, maxTokens, isToolForced, report });
   const output = encodeOutputFormat(request.outputFormat, isOwn(request), report);
   const conversation = encodeConversation(request.messages, report);
-  const thinking = fitThinking(wished, conversation.messages, report);
+  const isOwnWish = request.reasoning !== null && isOwn(request.reasoning);
+  const thinking = isOwnWish ? wished : fitThinking(wished, conversation.messages, report);
   const body = {
     ...kept,
     model: target.name,

@@ -20,7 +20,7 @@ const TEXT_FIELDS = ["reasoning_content", "reasoning"] as const;
 export function readReasoning(message: Fields, calls: readonly Part[]): ReadReasoning {
   const raw = message["reasoning_details"];
   const isReadable = Array.isArray(raw) && raw.length > 0 && raw.every((detail) => asFields(detail) !== null);
-  const { details, proven } = sortDetails(isReadable ? joinDetails(raw as Fields[]) : [], calls);
+  const { details, proven } = sortDetails(isReadable ? (raw as Fields[]) : [], calls);
   const text = TEXT_FIELDS.map((field) => asText(message[field])).find((found) => found) ?? "";
   const used = isReadable ? ["reasoning_details"] : [];
   if (text === "" && details.length === 0) return { parts: [], calls: proven, fields: used };
@@ -51,8 +51,8 @@ export function plain(text: string): ReasoningPart {
 function sortDetails(raw: readonly Fields[], calls: readonly Part[]) {
   const details: ReasoningPart[] = [];
   const proven = [...calls];
-  for (const [place, fields] of raw.entries()) {
-    const detail = decodeDetail(fields);
+  for (const { detail: fields, pieces, place } of joinDetails(raw)) {
+    const detail = decodeDetail(fields, pieces);
     const at = proven.findIndex((call) => call.kind === "tool-call" && mayProve(detail, call));
     if (at < 0) details.push(detail);
     else proven[at] = proveCall(proven[at] as ToolCallPart, fields, detail.encrypted as string, place);

@@ -1,17 +1,29 @@
 import type { Fields } from "../json/fields.ts";
 import { asText } from "./reasoning.ts";
 
+/** A detail, and the entries it came in. */
+export interface JoinedDetail {
+  readonly detail: Fields;
+  readonly pieces: readonly Fields[];
+  /** Where the first of them stood. */
+  readonly place: number;
+}
+
 /**
  * Entries of `reasoning_details` as a stream brought them, each a piece of a thought, joined: clients gather them in a
  * list and send that back. Pieces that stand together are of one thought where type, index and id agree and no
  * signature has ended it.
  */
-export function joinDetails(details: readonly Fields[]): Fields[] {
-  const joined: Fields[] = [];
-  for (const detail of details) {
+export function joinDetails(entries: readonly Fields[]): JoinedDetail[] {
+  const joined: JoinedDetail[] = [];
+  for (const [place, entry] of entries.entries()) {
     const last = joined.at(-1);
-    if (last === undefined || !goesOn(last, detail)) joined.push(detail);
-    else joined[joined.length - 1] = { ...last, ...detail, ...joinText(last, detail) };
+    if (last === undefined || !goesOn(last.detail, entry)) {
+      joined.push({ detail: entry, pieces: [entry], place });
+      continue;
+    }
+    const detail = { ...last.detail, ...entry, ...joinText(last.detail, entry) };
+    joined[joined.length - 1] = { ...last, detail, pieces: [...last.pieces, entry] };
   }
   return joined;
 }
