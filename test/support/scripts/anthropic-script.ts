@@ -13,10 +13,10 @@ const START = start({ ...USAGE, output_tokens: 1 });
 const STOP_BLOCK = { type: "content_block_stop", index: 0 };
 const block = (content_block: object) => ({ type: "content_block_start", index: 0, content_block });
 const delta = (of: object) => ({ type: "content_block_delta", index: 0, delta: of });
-const stopped = (stop_reason: string) => ({
+const stopped = (stop_reason: string, usage: unknown = { output_tokens: SCRIPTED_USAGE.completion }) => ({
   type: "message_delta",
   delta: { stop_reason, stop_sequence: null },
-  usage: { output_tokens: SCRIPTED_USAGE.completion },
+  usage,
 });
 
 const error = (status: number, type: string, message: string): ScriptedError => ({
@@ -32,7 +32,7 @@ export const anthropicScript: VendorScript = {
   begin: (text) =>
     print(START, block({ type: "text", text: "" }), { type: "ping" }, delta({ type: "text_delta", text })),
   more: (text) => print(delta({ type: "text_delta", text })),
-  close: (finish) => print(STOP_BLOCK, stopped(STOP_REASONS[finish]), { type: "message_stop" }),
+  close: (finish, usage) => print(STOP_BLOCK, stopped(STOP_REASONS[finish], usage), { type: "message_stop" }),
   finish: () => print(STOP_BLOCK, stopped("end_turn")),
   trailOff: () => print(STOP_BLOCK),
   beginCall: () =>
@@ -48,12 +48,12 @@ export const anthropicScript: VendorScript = {
       { type: "message_stop" },
     ),
   fail: ({ body }) => print(body),
-  document: (text, finish) => ({
+  document: (text, finish, usage = USAGE) => ({
     ...HEAD,
     content: [{ type: "text", text }],
     stop_reason: STOP_REASONS[finish],
     stop_sequence: null,
-    usage: USAGE,
+    usage,
   }),
   emptyDocument: () => ({
     ...HEAD,

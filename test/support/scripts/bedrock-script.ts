@@ -9,7 +9,7 @@ const join = (...frames: readonly string[]) => Buffer.from(frames.join(""), "lat
 const START = encodeEvent("messageStart", { role: "assistant" });
 const delta = (of: object) => encodeEvent("contentBlockDelta", { contentBlockIndex: 0, delta: of });
 const STOP_BLOCK = encodeEvent("contentBlockStop", { contentBlockIndex: 0 });
-const metadata = (usage: object) => encodeEvent("metadata", { usage, metrics: { latencyMs: 1 } });
+const metadata = (usage: unknown) => encodeEvent("metadata", { usage, metrics: { latencyMs: 1 } });
 
 interface BedrockError extends ScriptedError {
   readonly body: { readonly message: string; readonly __type: string };
@@ -27,8 +27,8 @@ export const bedrockScript: VendorScript = {
   isStream: (line) => /^POST \S+\/converse-stream /.test(line),
   begin: (text) => join(START, delta({ text })),
   more: (text) => join(delta({ text })),
-  close: (finish) =>
-    join(STOP_BLOCK, encodeEvent("messageStop", { stopReason: STOP_REASONS[finish] }), metadata(USAGE)),
+  close: (finish, usage = USAGE) =>
+    join(STOP_BLOCK, encodeEvent("messageStop", { stopReason: STOP_REASONS[finish] }), metadata(usage)),
   finish: () => join(STOP_BLOCK, metadata(USAGE), encodeEvent("messageStop", { stopReason: "end_turn" })),
   trailOff: () => join(STOP_BLOCK),
   beginCall: () =>
@@ -50,10 +50,10 @@ export const bedrockScript: VendorScript = {
     const { __type, message } = body as BedrockError["body"];
     return join(encodeException(__type, { message }));
   },
-  document: (text, finish) => ({
+  document: (text, finish, usage = USAGE) => ({
     output: { message: { role: "assistant", content: [{ text }] } },
     stopReason: STOP_REASONS[finish],
-    usage: USAGE,
+    usage,
   }),
   emptyDocument: () => ({
     output: { message: { role: "assistant", content: [] } },

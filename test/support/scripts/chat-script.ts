@@ -17,15 +17,15 @@ export const chatScript: VendorScript = {
   isStream: (_line, body) => body["stream"] === true,
   begin: (text) => print(...opening(text)),
   more: (text) => print(textOf(text)),
-  close: (finish) =>
-    print(chunkOf({}, FINISHES[finish]), { ...chunkOf({}), choices: [], usage: USAGE }, "[DONE]"),
+  close: (finish, usage = USAGE) =>
+    print(chunkOf({}, FINISHES[finish]), { ...chunkOf({}), choices: [], usage }, "[DONE]"),
   finish: () => print(chunkOf({}, "stop"), { ...chunkOf({}), choices: [], usage: USAGE }),
   trailOff: () => print("[DONE]"),
   beginCall: () => print(chunkOf({ role: "assistant", content: null }), chunkOf({ tool_calls: [CALL] })),
   sayNothing: () => print(chunkOf({ role: "assistant", content: "" }), chunkOf({}, "stop"), "[DONE]"),
   fail: ({ body }) => print(body),
-  document(text, finish) {
-    const document = documentOf(text);
+  document(text, finish, usage = USAGE) {
+    const document = documentOf(text, { usage });
     return {
       ...document,
       choices: document.choices.map((choice) => ({ ...choice, finish_reason: FINISHES[finish] })),

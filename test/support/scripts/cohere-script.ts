@@ -12,7 +12,7 @@ const words = (type: string, text: string) => ({
   delta: { message: { content: { type: "text", text } } },
 });
 const END = { type: "content-end", index: 0 };
-const finish = (finish_reason: string, usage: object) => ({
+const finish = (finish_reason: string, usage: unknown) => ({
   type: "message-end",
   delta: { finish_reason, usage },
 });
@@ -27,7 +27,7 @@ export const cohereScript: VendorScript = {
   isStream: (_line, body) => body["stream"] === true,
   begin: (text) => print(START, words("content-start", ""), words("content-delta", text)),
   more: (text) => print(words("content-delta", text)),
-  close: (reason) => print(END, finish(FINISH_REASONS[reason], USAGE)),
+  close: (reason, usage = USAGE) => print(END, finish(FINISH_REASONS[reason], usage)),
   finish: () => print(END, finish("COMPLETE", USAGE)),
   trailOff: () => print(END),
   beginCall: () => {
@@ -41,11 +41,11 @@ export const cohereScript: VendorScript = {
   },
   sayNothing: () => print(START, finish("COMPLETE", {})),
   fail: ({ body }) => print({ type: "error", ...(body as object) }),
-  document: (text, reason) => ({
+  document: (text, reason, usage = USAGE) => ({
     id: "vendor",
     message: { role: "assistant", content: [{ type: "text", text }] },
     finish_reason: FINISH_REASONS[reason],
-    usage: USAGE,
+    usage,
   }),
   emptyDocument: () => ({
     id: "vendor",

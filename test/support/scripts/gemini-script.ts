@@ -19,8 +19,8 @@ const chunk = (parts: readonly object[], rest: object = {}, usage: object = {}) 
   responseId: "vendor",
 });
 const print = (...events: unknown[]) => printEvents(events);
-const close = (finish: ScriptedFinish) =>
-  print(chunk([{ text: "" }], { finishReason: FINISH_REASONS[finish] }, USAGE));
+const close = (finish: ScriptedFinish, usage: unknown = USAGE) =>
+  print(chunk([{ text: "" }], { finishReason: FINISH_REASONS[finish] }, usage as object));
 
 const error = (code: number, status: string, message: string, reason?: string): ScriptedError => ({
   status: code,
@@ -51,7 +51,8 @@ export const geminiScript: VendorScript = {
     ),
   sayNothing: () => print(chunk([], { finishReason: "STOP" })),
   fail: ({ body }) => print(body),
-  document: (text, finish) => chunk([{ text }], { finishReason: FINISH_REASONS[finish] }, USAGE),
+  document: (text, finish, usage = USAGE) =>
+    chunk([{ text }], { finishReason: FINISH_REASONS[finish] }, usage as object),
   emptyDocument: () => chunk([], { finishReason: "STOP" }),
   errors: {
     key: error(400, "INVALID_ARGUMENT", "API key not valid. Please pass a valid API key.", "API_KEY_INVALID"),

@@ -32,14 +32,14 @@ const message = (text: string, status: string) => ({
   status,
   content: [{ type: "output_text", text, annotations: [] }],
 });
-const ended = (finish: ScriptedFinish, output: readonly unknown[], usage: object) => ({
+const ended = (finish: ScriptedFinish, output: readonly unknown[], usage: unknown) => ({
   ...RESPONSE,
   ...ENDS[finish],
   output,
   usage,
 });
-const close = (finish: ScriptedFinish) =>
-  print({ type: `response.${ENDS[finish].status}`, response: ended(finish, [], USAGE) });
+const close = (finish: ScriptedFinish, usage: unknown = USAGE) =>
+  print({ type: `response.${ENDS[finish].status}`, response: ended(finish, [], usage) });
 
 const error = (status: number, type: string, code: string | null, text: string): ScriptedError => ({
   status,
@@ -89,7 +89,7 @@ export const responsesScript: VendorScript = {
     const { error } = body as { error: object };
     return print({ type: "response.failed", response: { ...RESPONSE, status: "failed", error } });
   },
-  document: (text, finish) => ended(finish, [message(text, "completed")], USAGE),
+  document: (text, finish, usage = USAGE) => ended(finish, [message(text, "completed")], usage),
   emptyDocument: () => ended("stop", [], { ...USAGE, output_tokens: 0 }),
   errors: {
     key: error(401, "invalid_request_error", "invalid_api_key", "Incorrect API key provided."),

@@ -24,8 +24,8 @@ export interface VendorScript {
   begin(text: string): Buffer;
   /** More words. */
   more(text: string): Buffer;
-  /** The end of the words, the finish, the usage, the end marker. */
-  close(finish: ScriptedFinish): Buffer;
+  /** The end of the words, the finish, the usage as the vendor counts it, the end marker. */
+  close(finish: ScriptedFinish, usage?: unknown): Buffer;
   /** The same without the end marker, where the format has one of its own. */
   finish(): Buffer;
   /** The end of the words, and nothing that says how it finished. */
@@ -37,7 +37,7 @@ export interface VendorScript {
   /** An error in the middle of a stream. */
   fail(error: ScriptedError): Buffer;
   /** An answer that is not streamed. */
-  document(text: string, finish: ScriptedFinish): unknown;
+  document(text: string, finish: ScriptedFinish, usage?: unknown): unknown;
   /** An answer that is not streamed, without a word. */
   emptyDocument(): unknown;
   readonly errors: Readonly<Record<ErrorName, ScriptedError>>;
