@@ -75,13 +75,14 @@ function refuseFormat(config: Config, known: ReadonlyMap<string, ProviderRecord>
 }
 
 function describeHost(slug: string, provider: ProviderConfig): ProviderRecord {
+  const format = provider.format ?? "openai-chat";
   return {
     slug,
     name: provider.name ?? slug,
-    format: provider.format ?? "openai-chat",
+    format,
     baseUrl: provider.base_url ?? null,
     env: { apiKey: [], baseUrl: `${slug.toUpperCase().replace(/-/g, "_")}_BASE_URL` },
-    toolCallIds: "openai",
+    toolCallIds: format === "anthropic-messages" || format === "bedrock-converse" ? "anthropic" : "openai",
     quirks: {},
     ...NO_FACTS,
   };

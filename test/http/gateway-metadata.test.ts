@@ -165,3 +165,57 @@ describe("what would change the meaning of a request", () => {
     expect([response.status, vendors.second.calls.length]).toEqual([502, 1]);
   });
 });
+
+describe("a host of the operator's own", () => {
+  const chat = (id: string) => ({
+    messages: [
+      { role: "user", content: "Look!" },
+      {
+        role: "assistant",
+        content: null,
+        tool_calls: [{ id, type: "function", function: { name: "look", arguments: "{}" } }],
+      },
+      { role: "tool", tool_call_id: id, content: "A wall." },
+    ],
+  });
+
+  test.each(["anthropic-messages", "bedrock-converse"] as const)(
+    "that speaks %s gets ids of calls as that format wants them",
+    async (format) => {
+      vendors.reset(format);
+      const response = await post("/chat/completions", {
+        ...chat("functions.look:0"),
+        model: `acme/${format}-alone`,
+      });
+      expect(((await response.json()) as Json).gateway_metadata.repairs.ids_mapped).toBe(1);
+      expect(JSON.stringify(vendors.first.calls[0]?.body)).not.toContain("functions.look:0");
+    },
+  );
+
+  test.each([
+    ["anthropic-messages", "/messages", true],
+    ["gemini", "/messages", false],
+    ["openai-chat", "/messages", false],
+    ["anthropic-messages", "/chat/completions", false],
+  ] as const)("that speaks %s and is asked at %s hears of betas: %p", async (format, path, hears) => {
+    vendors.reset(format);
+    const { base, key } = vendors.gateway;
+    const ask = async (betas: string) => {
+      const response = await fetch(base + path, {
+        method: "POST",
+        headers: { authorization: `Bearer ${key}`, "anthropic-beta": betas },
+        body: JSON.stringify({
+          model: `acme/${format}-alone`,
+          max_tokens: 100,
+          messages: [{ role: "user", content: "Hi" }],
+        }),
+      });
+      expect(response.status).toBe(200);
+      return vendors.first.calls.at(-1)?.head ?? "";
+    };
+    const sent = /^anthropic-beta: one-2025-01-01, ?two$/im;
+    expect(sent.test(await ask("one-2025-01-01,two"))).toBe(hears);
+    // What is no list of names goes nowhere.
+    expect(await ask('one; two="x"')).not.toContain("anthropic-beta");
+  });
+});
