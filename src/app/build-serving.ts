@@ -177,15 +177,29 @@ function lowerCase(headers: Readonly<Record<string, string>>): Record<string, st
 }
 
 function serveSandbox(transport: Transport): ServedProvider {
-  const url = new URL(`${SANDBOX_BASE_URL}/chat/completions`);
+  const chat = new URL(`${SANDBOX_BASE_URL}/chat/completions`);
+  const embeddings = new URL(`${SANDBOX_BASE_URL}/embeddings`);
   return {
     record: SANDBOX_PROVIDER,
-    address: { urlFor: () => url, authorize: () => ({}) },
+    address: {
+      urlFor: ({ action }) => (action === "embeddings" ? embeddings : chat),
+      authorize: () => ({}),
+    },
     keys: [{ label: "sandbox#0", secret: null }],
     headers: {},
     transport,
   };
 }
+
+const HOSTED_PARAMETERS: readonly string[] = [
+  "max_tokens",
+  "temperature",
+  "top_p",
+  "stop",
+  "tools",
+  "tool_choice",
+  "response_format",
+];
 
 /** Models of hosts of the operator's own; also further ones at a provider of the catalog. */
 function hostedModels(config: Config, known: ReadonlyMap<string, ProviderRecord>): ModelRecord[] {
@@ -197,17 +211,9 @@ function hostedModels(config: Config, known: ReadonlyMap<string, ProviderRecord>
         description: known.has(slug) ? null : `Served by ${provider.name ?? slug}.`,
         released: null,
         inputModalities: ["text"],
-        outputModalities: ["text"],
+        outputModalities: [model.output],
         tokenizer: null,
-        supportedParameters: [
-          "max_tokens",
-          "temperature",
-          "top_p",
-          "stop",
-          "tools",
-          "tool_choice",
-          "response_format",
-        ],
+        supportedParameters: model.output === "text" ? HOSTED_PARAMETERS : [],
         expires: null,
         endpoints: [
           {

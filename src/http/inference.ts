@@ -63,7 +63,7 @@ function settled(context: RequestContext, record: UsageRecord, failure: Failure 
 }
 
 /** Who has used the anonymous limit up is refused before the body is read. It is counted where the request is let in. */
-function refuseOverLimit(caller: Caller, { generation, clock }: HttpDeps): void {
+export function refuseOverLimit(caller: Caller, { generation, clock }: HttpDeps): void {
   if (caller.kind !== "anonymous") return;
   const verdict = generation.anonymousLimit.peek(caller.addressHash, clock.now());
   if (!verdict.allowed) refuseAnonymous(verdict);
@@ -110,7 +110,7 @@ function withLimit(error: unknown, caller: Caller, deps: HttpDeps): unknown {
 }
 
 /** Clients of other gateways put that gateway's name before an id. */
-function renameModels({ modelPrefixAliases }: HttpDeps): (id: string) => string {
+export function renameModels({ modelPrefixAliases }: HttpDeps): (id: string) => string {
   return (id) => {
     for (const prefix in modelPrefixAliases) {
       if (id.startsWith(prefix)) return modelPrefixAliases[prefix] + id.slice(prefix.length);

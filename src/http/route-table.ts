@@ -1,6 +1,8 @@
+import { apiRoutes } from "./api/endpoints.ts";
 import type { Handler } from "./context.ts";
-import { deleteKey, listKeys, postKey } from "./routes/admin-keys.ts";
 import { chatCompletions } from "./routes/chat-completions.ts";
+import { postCountTokens } from "./routes/count-tokens.ts";
+import { embeddings } from "./routes/embeddings.ts";
 import { fimCompletions } from "./routes/fim-completions.ts";
 import { getGeneration } from "./routes/generation.ts";
 import { getHealth, getReadiness } from "./routes/health.ts";
@@ -21,7 +23,9 @@ export const GATEWAY_ROUTES: Readonly<Record<string, Methods>> = {
   "/chat/completions": { POST: chatCompletions },
   "/responses": { POST: responses },
   "/messages": { POST: messages },
+  "/messages/count_tokens": { POST: postCountTokens },
   "/fim/completions": { POST: fimCompletions },
+  "/embeddings": { POST: embeddings },
   "/models": { GET: listModels },
   // OpenAI's library writes the slash of an id as %2F.
   "/models/:id": { GET: getModel },
@@ -37,8 +41,7 @@ export const FIXED_ROUTES: Readonly<Record<string, Methods>> = {
   "/readyz": { GET: getReadiness },
   // Named by the specification; the prefixes have it too.
   "/api/fim/completions": { POST: fimCompletions },
-  "/api/admin/keys": { GET: listKeys, POST: postKey },
-  "/api/admin/keys/:id": { DELETE: deleteKey },
+  ...apiRoutes(),
 };
 
 /** SDKs append `/v1`, and some want the shorter base. A prefix is a name for the same handler. */

@@ -82,6 +82,12 @@ const ADDRESSES: readonly (readonly [string, string, Change, string | null])[] =
     {},
     "https://generativelanguage.googleapis.com/v1beta/models/M:streamGenerateContent?alt=sse",
   ],
+  [
+    "google",
+    "embeddings",
+    {},
+    "https://generativelanguage.googleapis.com/v1beta/models/M:batchEmbedContents",
+  ],
   ["google", "count-tokens", {}, "https://generativelanguage.googleapis.com/v1beta/models/M:countTokens"],
   ["google", "chat", base("https://g.example/v1beta"), "https://g.example/v1beta/models/M:generateContent"],
   [

@@ -57,6 +57,8 @@ const isListOf =
   (check: Check, least: number): Check =>
   (value) =>
     Array.isArray(value) && value.length >= least && value.every((item) => check(item));
+const isOutputs: Check = isListOf((value) => OUTPUTS.has(value as string), 1);
+const isEmbedding: Check = (value) => Array.isArray(value) && value.length === 1 && value[0] === "embedding";
 
 const PRICES: Readonly<Record<string, Check>> = noPrototype({
   prompt: isPrice,
@@ -97,7 +99,7 @@ const MODEL: Readonly<Record<string, Check>> = noPrototype({
   description: isTextOrNull,
   released: isDayOrNull,
   inputModalities: isListOf((value) => INPUTS.has(value as string), 1),
-  outputModalities: isListOf((value) => OUTPUTS.has(value as string), 1),
+  outputModalities: (value) => isOutputs(value) || isEmbedding(value),
   tokenizer: isTextOrNull,
   supportedParameters: isListOf(isText, 0),
   reasoning: (value) => isRecordOf(value, REASONING, []),

@@ -78,6 +78,8 @@ export interface ProviderQuirks {
   readonly noMaxCompletionTokens?: true;
   /** Calls `seed` `random_seed`. */
   readonly randomSeed?: true;
+  /** Calls `dimensions`, of embeddings, `output_dimension`. */
+  readonly outputDimension?: true;
   /** Refuses any field of a request but these, and any of a message that its API does not name. */
   readonly knownFields?: readonly string[];
   /** Refuses these fields, which clients built for other gateways send. */
@@ -121,7 +123,7 @@ export interface ModelEndpoint {
   readonly name: string;
   /** Absent: the provider's. OpenAI serves some models in its Responses format alone. */
   readonly format?: FormatName;
-  /** Tokens. */
+  /** Tokens; of an embedding model those of one text. */
   readonly contextLength: number;
   /** Tokens a prompt may have where that is fewer than `contextLength`. */
   readonly maxPromptTokens?: number;
@@ -155,6 +157,7 @@ export interface ModelRecord {
   readonly released: string | null;
   /** Of `text`, `image`, `file`, `audio`, `video`. */
   readonly inputModalities: readonly string[];
+  /** Of `text`, `image`, `audio`, `video`; or `embedding` alone. */
   readonly outputModalities: readonly string[];
   readonly tokenizer: string | null;
   /** Names of request parameters it takes, as in `supported_parameters`. */

@@ -70,7 +70,10 @@ const modelSchema = z.strictObject({
   description: z.string().nullable().default(null),
   released: day.nullable().default(null),
   inputModalities: z.array(z.enum(["text", "image", "file", "audio", "video"])).min(1),
-  outputModalities: z.array(z.enum(["text", "image", "audio", "video"])).min(1),
+  outputModalities: z.union([
+    z.array(z.enum(["text", "image", "audio", "video"])).min(1),
+    z.tuple([z.literal("embedding")]),
+  ]),
   tokenizer: z.string().nullable().default(null),
   supportedParameters: z.array(z.string().min(1)),
   reasoning: z
@@ -123,6 +126,7 @@ const providerSchema = z.strictObject({
     maxCompletionTokens: z.literal(true).optional(),
     noMaxCompletionTokens: z.literal(true).optional(),
     randomSeed: z.literal(true).optional(),
+    outputDimension: z.literal(true).optional(),
     knownFields: z.array(z.string().min(1)).min(1).optional(),
     refusedFields: z.array(z.string().min(1)).min(1).optional(),
     wantsReasoningContent: z.literal(true).optional(),

@@ -1,7 +1,8 @@
 import { type Failure, fail, GatewayError } from "../../base/errors.ts";
 import { estimateTokens } from "../../wire/conversation/usage.ts";
-import type { InferenceRequest } from "../../wire/dialects/inference-request.ts";
+import type { InferenceAction, InferenceRequest } from "../../wire/dialects/inference-request.ts";
 import type { Caller } from "../accounts/records.ts";
+import { actionOf } from "../catalog/action-of.ts";
 import { isFreeId } from "../catalog/is-free-id.ts";
 import type { ModelRecord } from "../catalog/records.ts";
 import { refuseAnonymous } from "../limits/refuse-anonymous.ts";
@@ -35,7 +36,7 @@ export function admit(deps: GenerationDeps, caller: Caller, request: InferenceRe
   const serving = deps.serving();
   const ids = [request.model, ...request.fallbackModels];
   if (caller.kind === "anonymous") requireFree(ids);
-  const offers = ids.map((id) => findOffers(serving, id, request));
+  const offers = ids.map((id) => findAbleOffers(serving, id, request));
   const { model } = offers.flat()[0] as Offer;
   refuseCertainOverflow(request, model);
   if (deps.recorder.isFull()) {
@@ -44,7 +45,8 @@ export function admit(deps: GenerationDeps, caller: Caller, request: InferenceRe
   return { offers, modelId: model.id, limit: countAnonymous(deps, caller) };
 }
 
-function requireFree(ids: readonly string[]): void {
+/** @throws GatewayError `authentication` for a paid model. */
+export function requireFree(ids: readonly string[]): void {
   const paid = ids.find((id) => !isFreeId(id.toLowerCase()));
   if (paid === undefined) return;
   fail(
@@ -53,25 +55,43 @@ function requireFree(ids: readonly string[]): void {
   );
 }
 
-function findOffers(serving: Serving, id: string, request: InferenceRequest): readonly Offer[] {
+/**
+ * Who could answer for a model.
+ * @throws GatewayError `invalid_model` where nobody here can.
+ */
+export function findOffers(serving: Serving, id: string, action: InferenceAction): readonly Offer[] {
   const model = serving.catalog.find(id);
   if (model === undefined)
     return fail("invalid_model", unknownModel(serving, id), { metadata: { model: id } });
+  const isEmbedding = actionOf(model) === "embeddings";
+  if (isEmbedding !== (action === "embeddings"))
+    return fail("invalid_model", otherEndpoint(id, isEmbedding), { metadata: { model: id } });
   const offers = serving.roster.offersFor(model.id);
-  if (offers.length === 0)
-    return fail("invalid_model", unservedModel(serving, model), { metadata: { model: id } });
-  const able = request.action === "chat" ? offers : offers.filter((offer) => hasEndpoint(offer, request));
-  return able.length > 0
-    ? able
-    : fail("invalid_model", `${quote(model.id)} does not do this here. Name another model.`, {
-        metadata: { model: id },
-      });
+  if (offers.length > 0) return offers;
+  return fail("invalid_model", unservedModel(serving, model), { metadata: { model: id } });
+}
+
+/** Offers whose provider has the endpoint that a request needs; every one has that of what its model is for. */
+function findAbleOffers(serving: Serving, id: string, request: InferenceRequest): readonly Offer[] {
+  const offers = findOffers(serving, id, request.action);
+  if (request.action !== "fim") return offers;
+  const able = offers.filter((offer) => hasEndpoint(offer, request));
+  if (able.length > 0) return able;
+  return fail("invalid_model", `${quote(id)} does not do this here. Name another model.`, {
+    metadata: { model: id },
+  });
 }
 
 /** Whether an offer's provider has the endpoint that a request needs. */
 function hasEndpoint({ endpoint, provider }: Offer, { action, stream }: InferenceRequest): boolean {
   const format = formatOf(provider, endpoint);
   return provider.address.urlFor({ format, action, model: endpoint.name, stream }) !== null;
+}
+
+function otherEndpoint(id: string, isEmbedding: boolean): string {
+  return isEmbedding
+    ? `${quote(id)} is an embedding model. Send it to POST /api/gateway/embeddings.`
+    : `${quote(id)} makes no embeddings. Send it to POST /api/gateway/chat/completions, or name a model whose output_modalities are ["embedding"].`;
 }
 
 function unknownModel(serving: Serving, id: string): string {

@@ -99,7 +99,7 @@ function openExchange({ deps, call, candidate, cutoff, encoded }: AttemptContext
   const url = findUrl(candidate, call.request);
   const headers: Record<string, string> = {
     "content-type": "application/json",
-    accept: call.request.stream ? "text/event-stream" : "application/json",
+    accept: call.request.stream ? streamTypeOf(candidate) : "application/json",
     ...encoded.headers,
     ...provider.headers,
   };
@@ -113,6 +113,12 @@ function openExchange({ deps, call, candidate, cutoff, encoded }: AttemptContext
     });
   const proof = provider.address.authorize({ url, body, headers, secret: key.secret });
   return proof instanceof Promise ? untilCut(proof, cutoff).then(open) : open(proof);
+}
+
+/** Streams are server-sent events everywhere but at Bedrock. */
+function streamTypeOf({ provider, endpoint }: Candidate): string {
+  const isFramed = formatOf(provider, endpoint) === "bedrock-converse";
+  return isFramed ? "application/vnd.amazon.eventstream" : "text/event-stream";
 }
 
 function findUrl({ provider, endpoint }: Candidate, { action, stream }: InferenceRequest): URL {

@@ -6,7 +6,7 @@ import { isFreeId } from "../catalog/is-free-id.ts";
 import type { Candidate } from "../routing/plan.ts";
 import type { Outcome, UsageRecord } from "../usage/records.ts";
 import type { GenerationCall, GenerationDeps } from "./call.ts";
-import { priceUsage } from "./price-usage.ts";
+import { findPrices, priceUsage } from "./price-usage.ts";
 
 /** How a generation ended. */
 export interface Ending {
@@ -60,8 +60,9 @@ export function openRecord(
   return {
     id,
     requestId: call.requestId,
-    accountId: caller.kind === "key" ? caller.key.accountId : null,
+    accountId: caller.kind === "key" ? caller.account.id : null,
     keyId: caller.kind === "key" ? caller.key.id : null,
+    userId: caller.kind === "key" ? caller.key.userId : null,
     addressHash: caller.kind === "anonymous" ? caller.addressHash : null,
     api: request.api,
     streamed: request.stream,
@@ -79,6 +80,7 @@ export function openRecord(
     estimated: true,
     costNanodollars: 0,
     upstreamCostNanodollars: 0,
+    prices: null,
     createdAt: now,
     firstTokenAt: null,
     finishedAt: null,
@@ -93,6 +95,7 @@ export function withCandidate(record: UsageRecord, candidate: Candidate): UsageR
     model: candidate.model.id,
     provider: candidate.provider.record.slug,
     upstreamModel: candidate.endpoint.name,
+    prices: findPrices(candidate.endpoint, record.promptTokens),
   };
 }
 
@@ -119,10 +122,12 @@ export function settle(
     ...(usage ?? NO_TOKENS),
     costNanodollars: cost.paid,
     upstreamCostNanodollars: cost.list,
+    prices: usage === null || candidate === null ? null : findPrices(candidate.endpoint, usage.promptTokens),
     firstTokenAt: ending.firstTokenAt,
     finishedAt: deps.clock.now(),
   };
   deps.recorder.write(settled);
   deps.recorder.flush();
+  deps.ledger.settle(settled.id, settled.costNanodollars);
   call.onSettled(settled, ending.failure);
 }

@@ -48,5 +48,6 @@ function renamesOf(quirks: ProviderQuirks): readonly (readonly [string, string])
   if (quirks.maxCompletionTokens) renames.push(["max_tokens", "max_completion_tokens"]);
   if (quirks.noMaxCompletionTokens) renames.push(["max_completion_tokens", "max_tokens"]);
   if (quirks.randomSeed) renames.push(["seed", "random_seed"]);
+  if (quirks.outputDimension) renames.push(["dimensions", "output_dimension"]);
   return renames;
 }

@@ -1,4 +1,6 @@
 import type { FormatName } from "../../wire/canonical/parts.ts";
+import type { InferenceAction } from "../../wire/dialects/inference-request.ts";
+import { actionOf } from "../catalog/action-of.ts";
 import type { ModelEndpoint, ModelRecord, ProviderRecord } from "../catalog/records.ts";
 import type { Transport } from "../ports/transport.ts";
 import type { UpstreamAddress } from "../ports/upstream-address.ts";
@@ -50,7 +52,7 @@ export function createRoster(models: readonly ModelRecord[], providers: readonly
     const found = model.endpoints.flatMap((endpoint): Offer[] => {
       const provider = bySlug.get(endpoint.provider);
       if (provider === undefined || endpoint.prices === null) return [];
-      return isReachable(provider, endpoint) ? [{ model, endpoint, provider }] : [];
+      return isReachable(provider, endpoint, actionOf(model)) ? [{ model, endpoint, provider }] : [];
     });
     if (found.length > 0) offers.set(model.id, found.toSorted(byPrice));
   }
@@ -66,9 +68,9 @@ export function formatOf({ record }: ServedProvider, endpoint: ModelEndpoint): F
   return endpoint.format ?? record.format;
 }
 
-function isReachable(provider: ServedProvider, endpoint: ModelEndpoint): boolean {
+function isReachable(provider: ServedProvider, endpoint: ModelEndpoint, action: InferenceAction): boolean {
   const format = formatOf(provider, endpoint);
-  const call = { format, action: "chat", model: endpoint.name, stream: false } as const;
+  const call = { format, action, model: endpoint.name, stream: false };
   return provider.address.urlFor(call) !== null;
 }
 

@@ -48,7 +48,13 @@ export const SCHEMES: Readonly<Record<AddressScheme | Variant, Scheme>> = {
   gemini: {
     auth: "x-goog-api-key",
     dropsEnd: /\/v1beta$/,
-    paths: { gemini: under("/v1beta", { chat: GEMINI_CHAT, "count-tokens": "/models/{model}:countTokens" }) },
+    paths: {
+      gemini: under("/v1beta", {
+        chat: GEMINI_CHAT,
+        "count-tokens": "/models/{model}:countTokens",
+        embeddings: "/models/{model}:batchEmbedContents",
+      }),
+    },
   },
   vertex: {
     auth: "google",

@@ -58,7 +58,8 @@ export type WholeAnswer =
       readonly kind: "answer";
       readonly usage: TokenUsage | null;
       readonly producedBytes: number;
-      readonly finish: RelayFinish;
+      /** Null for what does not finish: vectors. */
+      readonly finish: RelayFinish | null;
       /** The client's body. */
       encode(end: AnswerEnd): string;
     }

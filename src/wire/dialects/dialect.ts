@@ -15,6 +15,9 @@ interface Scanned {
   readonly fallbackModels: readonly string[];
   readonly preferences: ProviderPreferences;
   readonly stream: boolean;
+  readonly maxTokens: number | null;
+  /** Absent: one. */
+  readonly answers?: number;
   readonly promptTextBytes: number;
 }
 
@@ -45,6 +48,8 @@ export function createDialect(dialect: Dialect): InferenceRequest {
     fallbackModels: scanned.fallbackModels.map(rename),
     preferences: scanned.preferences,
     stream: scanned.stream,
+    maxTokens: scanned.maxTokens,
+    answers: scanned.answers ?? 1,
     notice: null,
     promptTextBytes: scanned.promptTextBytes,
     countPromptChars: () => countChars(scanned.text, scanned.promptTextBytes),

@@ -17,6 +17,10 @@ export interface ChatRequest {
   readonly fallbackModels: readonly string[];
   readonly preferences: ProviderPreferences;
   readonly stream: boolean;
+  /** The most tokens an answer may have, in either spelling; null where the client does not say. */
+  readonly maxTokens: number | null;
+  /** How many answers it wants. */
+  readonly answers: number;
   /** The client asked for the usage in a chunk of its own. */
   readonly wantsUsageChunk: boolean;
   readonly outline: readonly OutlineMessage[];
@@ -46,10 +50,17 @@ function readChatRequest(bytes: Buffer, text: string, root: JsonNode): ChatReque
     model: stringOf(text, memberOf(root, "model")) as string,
     ...readGatewayWishes(parseMember(text, root, "models"), parseMember(text, root, "provider")),
     stream: isTrue(text, memberOf(root, "stream")),
+    maxTokens: numberOf(text, root, "max_completion_tokens") ?? numberOf(text, root, "max_tokens"),
+    answers: numberOf(text, root, "n") ?? 1,
     wantsUsageChunk: isTrue(text, memberOf(streamOptions, "include_usage")),
     outline: messages.map((message) => readOutline(text, message)),
     promptTextBytes: messages.reduce((sum, message) => sum + textBytes(message), 0) + toolBytes(root),
   };
+}
+
+function numberOf(text: string, root: JsonNode, key: string): number | null {
+  const node = memberOf(root, key);
+  return node?.kind === "number" ? Number(text.slice(node.start, node.end)) : null;
 }
 
 function isTrue(text: string, node: JsonNode | undefined): boolean {

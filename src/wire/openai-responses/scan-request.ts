@@ -17,6 +17,8 @@ export interface ResponsesRequest {
   readonly fallbackModels: readonly string[];
   readonly preferences: ProviderPreferences;
   readonly stream: boolean;
+  /** The most tokens an answer may have; null where the client does not say. */
+  readonly maxTokens: number | null;
   readonly outline: readonly OutlineMessage[];
   /** Bytes of text in the conversation, media left out; a bound on the prompt's tokens is made of it. */
   readonly promptTextBytes: number;
@@ -48,12 +50,17 @@ function readRequest(bytes: Buffer, text: string, root: JsonNode): ResponsesRequ
     model: stringOf(text, memberOf(root, "model")) as string,
     ...readGatewayWishes(parseMember(text, root, "models"), parseMember(text, root, "provider")),
     stream: isTrue(text, memberOf(root, "stream")),
+    maxTokens: readMaxTokens(text, memberOf(root, "max_output_tokens")),
     outline: outlineInput(text, input),
     promptTextBytes: countTextBytes(root, input),
     needsHub:
       reasoning.isForeign || input.some((item) => isWord(text, memberOf(item, "type"), "item_reference")),
     reasoningOrigins: reasoning.origins,
   };
+}
+
+function readMaxTokens(text: string, node: JsonNode | undefined): number | null {
+  return node?.kind === "number" ? Number(text.slice(node.start, node.end)) : null;
 }
 
 /** What `wrapReasoning` begins with; a quote and a mark are enough to send the request the long way. */
