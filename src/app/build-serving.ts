@@ -3,18 +3,13 @@ import { type Catalog, createCatalog } from "../core/catalog/catalog.ts";
 import type { CatalogData, ModelEndpoint, ModelRecord, ProviderRecord } from "../core/catalog/records.ts";
 import type { Serving } from "../core/generation/call.ts";
 import type { Transport } from "../core/ports/transport.ts";
-import {
-  createRoster,
-  type ProviderKey,
-  type ServedProvider,
-  SPOKEN_FORMATS,
-} from "../core/routing/roster.ts";
+import { createRoster, type ProviderKey, type ServedProvider } from "../core/routing/roster.ts";
 import { type AddressReading, createAddress } from "../providers/address/create-address.ts";
 import { GOOGLE_TOKEN_URL } from "../providers/address/google-tokens.ts";
 import type { Config, ProviderConfig } from "./config-schema.ts";
 import { ConfigError } from "./load-config.ts";
 import { type Environment, readFirst, readProviderKeys } from "./read-provider-keys.ts";
-import { SANDBOX_BASE_URL, SANDBOX_MODELS, SANDBOX_PROVIDER } from "./sandbox-catalog.ts";
+import { NO_FACTS, SANDBOX_BASE_URL, SANDBOX_MODELS, SANDBOX_PROVIDER } from "./sandbox-catalog.ts";
 
 /** What joining the catalog with the operator's keys takes. */
 export interface ServingSources {
@@ -80,19 +75,16 @@ function refuseFormat(config: Config, known: ReadonlyMap<string, ProviderRecord>
 }
 
 function describeHost(slug: string, provider: ProviderConfig): ProviderRecord {
+  const format = provider.format ?? "openai-chat";
   return {
     slug,
     name: provider.name ?? slug,
-    format: provider.format ?? "openai-chat",
+    format,
     baseUrl: provider.base_url ?? null,
     env: { apiKey: [], baseUrl: `${slug.toUpperCase().replace(/-/g, "_")}_BASE_URL` },
-    toolCallIds: "openai",
+    toolCallIds: format === "anthropic-messages" || format === "bedrock-converse" ? "anthropic" : "openai",
     quirks: {},
-    privacyPolicyUrl: null,
-    termsOfServiceUrl: null,
-    statusPageUrl: null,
-    headquarters: null,
-    datacenters: null,
+    ...NO_FACTS,
   };
 }
 
@@ -107,12 +99,6 @@ function serveProvider(
   const record = config?.auth === undefined ? row : { ...row, auth: config.auth };
   const keys = readProviderKeys(record, config, sources.environment, notices);
   if (keys.length === 0) return null;
-  if (!SPOKEN_FORMATS.has(record.format)) {
-    notices.push(
-      `${record.name} has a key, but its API format (${record.format}) is not spoken by this version yet`,
-    );
-    return null;
-  }
   const reading = readAddress(record, keys, sources);
   if (reading.kind !== "address") {
     notices.push(describeProblem(record, reading));
@@ -191,15 +177,29 @@ function lowerCase(headers: Readonly<Record<string, string>>): Record<string, st
 }
 
 function serveSandbox(transport: Transport): ServedProvider {
-  const url = new URL(`${SANDBOX_BASE_URL}/chat/completions`);
+  const chat = new URL(`${SANDBOX_BASE_URL}/chat/completions`);
+  const embeddings = new URL(`${SANDBOX_BASE_URL}/embeddings`);
   return {
     record: SANDBOX_PROVIDER,
-    address: { urlFor: () => url, authorize: () => ({}) },
+    address: {
+      urlFor: ({ action }) => (action === "embeddings" ? embeddings : chat),
+      authorize: () => ({}),
+    },
     keys: [{ label: "sandbox#0", secret: null }],
     headers: {},
     transport,
   };
 }
+
+const HOSTED_PARAMETERS: readonly string[] = [
+  "max_tokens",
+  "temperature",
+  "top_p",
+  "stop",
+  "tools",
+  "tool_choice",
+  "response_format",
+];
 
 /** Models of hosts of the operator's own; also further ones at a provider of the catalog. */
 function hostedModels(config: Config, known: ReadonlyMap<string, ProviderRecord>): ModelRecord[] {
@@ -211,17 +211,9 @@ function hostedModels(config: Config, known: ReadonlyMap<string, ProviderRecord>
         description: known.has(slug) ? null : `Served by ${provider.name ?? slug}.`,
         released: null,
         inputModalities: ["text"],
-        outputModalities: ["text"],
+        outputModalities: [model.output],
         tokenizer: null,
-        supportedParameters: [
-          "max_tokens",
-          "temperature",
-          "top_p",
-          "stop",
-          "tools",
-          "tool_choice",
-          "response_format",
-        ],
+        supportedParameters: model.output === "text" ? HOSTED_PARAMETERS : [],
         expires: null,
         endpoints: [
           {

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { UPSTREAM_FORMATS } from "../core/catalog/records.ts";
 import { LOG_LEVELS } from "../core/ports/log.ts";
+import { FORMAT_NAMES } from "../wire/canonical/parts.ts";
 
 /**
  * What can be configured, with its defaults. `gateway.example.yaml` and the checks at start are made of this.
@@ -33,6 +33,7 @@ const hostedModel = z.strictObject({
     .min(1)
     .optional()
     .describe("Its name at the host; the part after the slash when left out."),
+  output: z.enum(["text", "embedding"]).default("text").describe("What it makes."),
   context_length: z.int().min(1).default(32_768).describe("Tokens."),
   max_output_tokens: z.int().min(1).optional(),
   prices: z
@@ -62,7 +63,7 @@ const provider = z.strictObject({
       "The header that the key goes in, where it is not the usual one: Authorization: Bearer, or by name.",
     ),
   format: z
-    .enum(UPSTREAM_FORMATS)
+    .enum(FORMAT_NAMES)
     .optional()
     .describe("What a host that the catalog does not know speaks; openai-chat when left out."),
   parts: z
@@ -160,11 +161,25 @@ export const configSchema = z.strictObject({
         .describe(
           "Memory for reasoning that clients drop and vendors want back, encrypted. 0: none is kept.",
         ),
+      hold_tokens: z
+        .int()
+        .min(1)
+        .max(1_000_000)
+        .default(8_192)
+        .describe("Tokens that are held for an answer whose length the request does not bound."),
       attempts: z.int().min(1).max(20).default(4).describe("Candidates that one request may try."),
     })
     .refine((limits) => limits.total_body_bytes >= limits.body_bytes, {
       path: ["total_body_bytes"],
       error: "must not be less than limits.body_bytes, or the largest body could never be read",
+    })
+    .prefault({}),
+  billing: z
+    .strictObject({
+      buy_credits_url: z
+        .url({ protocol: /^https?$/ })
+        .optional()
+        .describe("Where callers can buy credits; said in answers with status 402."),
     })
     .prefault({}),
   timers: z

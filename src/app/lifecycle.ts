@@ -53,7 +53,7 @@ async function startServing(parts: Parts, config: Config, world: World): Promise
   const refresh = clock.every(REFRESH_MS, () => {
     parts.serving.refresh();
     if (parts.recorder.isHealthy()) parts.recordTrouble.isOver();
-    parts.http.keyRing.refresh().then(trouble.isOver, trouble.met);
+    refreshFromStore(parts).then(trouble.isOver, trouble.met);
   });
   return {
     url: `http://${host.includes(":") ? `[${host}]` : host}:${server.port}`,
@@ -62,6 +62,13 @@ async function startServing(parts: Parts, config: Config, world: World): Promise
     exampleModel: chooseExampleModel(parts),
     stop: () => stopServing(parts, server, refresh, config, world),
   };
+}
+
+/** Takes over what other processes have changed in the store. */
+async function refreshFromStore({ http }: Parts): Promise<void> {
+  await http.keyRing.refresh();
+  await http.accountRing.refresh();
+  await http.generation.ledger.refresh();
 }
 
 function tellRecovery({ brought, interrupted, unknown }: Recovery, log: Log): void {

@@ -29,6 +29,7 @@ export const SANDBOX_PROVIDER: ProviderRecord = {
 
 const CONTEXT_LENGTH = 131_072;
 const MAX_OUTPUT_TOKENS = 32_768;
+const EMBEDDING_CONTEXT_LENGTH = 8_192;
 
 function sandboxModel(id: string, name: string, prompt: string, completion: string): ModelRecord {
   return {
@@ -66,8 +67,34 @@ function sandboxModel(id: string, name: string, prompt: string, completion: stri
   };
 }
 
-/** A priced model and a free one, so that both ways can be tried. */
+function sandboxEmbedding(id: string, name: string, prompt: string): ModelRecord {
+  return {
+    id,
+    name,
+    description:
+      "A built-in test provider whose vectors are made of a hash of the text. No model runs and nothing leaves the gateway.",
+    released: "2026-11-21",
+    inputModalities: ["text"],
+    outputModalities: ["embedding"],
+    tokenizer: null,
+    supportedParameters: [],
+    expires: null,
+    endpoints: [
+      {
+        provider: "sandbox",
+        name: "embed",
+        contextLength: EMBEDDING_CONTEXT_LENGTH,
+        maxOutputTokens: null,
+        prices: { prompt, completion: "0" },
+      },
+    ],
+  };
+}
+
+/** Of each kind a priced model and a free one, so that both ways can be tried. */
 export const SANDBOX_MODELS: readonly ModelRecord[] = [
   sandboxModel("sandbox/echo", "Sandbox echo", "0.000001", "0.000002"),
   sandboxModel("sandbox/echo:free", "Sandbox echo (free)", "0", "0"),
+  sandboxEmbedding("sandbox/embed", "Sandbox embed", "0.0000001"),
+  sandboxEmbedding("sandbox/embed:free", "Sandbox embed (free)", "0"),
 ];

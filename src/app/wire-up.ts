@@ -3,14 +3,18 @@ import { join } from "node:path";
 import type { Clock } from "../base/clock.ts";
 import { createIdSource, type IdSource } from "../base/ids.ts";
 import type { Random } from "../base/random.ts";
+import { createAccountRing } from "../core/accounts/account-ring.ts";
 import { createKeyRing } from "../core/accounts/key-ring.ts";
 import type { KeyMaker } from "../core/accounts/manage-keys.ts";
 import type { GenerationDeps } from "../core/generation/call.ts";
 import { createTurnMemory } from "../core/generation/turn-memory.ts";
+import { createLedger, type Ledger } from "../core/ledger/ledger.ts";
 import { createByteBudget } from "../core/limits/byte-budget.ts";
 import { parseTrustedProxies } from "../core/limits/client-address.ts";
 import { createSlidingWindow } from "../core/limits/sliding-window.ts";
+import type { AccountStore } from "../core/ports/account-store.ts";
 import type { Journal } from "../core/ports/journal.ts";
+import type { LedgerStore } from "../core/ports/ledger-store.ts";
 import type { Log } from "../core/ports/log.ts";
 import type { SettingsStore } from "../core/ports/settings-store.ts";
 import type { Transport } from "../core/ports/transport.ts";
@@ -23,9 +27,11 @@ import { createHttp1Transport } from "../providers/http1/transport.ts";
 import { createSandboxTransport } from "../providers/sandbox/sandbox-transport.ts";
 import { guardStore } from "../storage/guard-store.ts";
 import { openFileJournal } from "../storage/journal/file-journal.ts";
+import { createSqliteAccountStore } from "../storage/sqlite/account-store.ts";
 import { lockDataDir } from "../storage/sqlite/data-lock.ts";
 import { openDatabase } from "../storage/sqlite/database.ts";
 import { createSqliteKeyStore } from "../storage/sqlite/key-store.ts";
+import { createSqliteLedgerStore } from "../storage/sqlite/ledger-store.ts";
 import { createSqliteSettingsStore } from "../storage/sqlite/settings-store.ts";
 import { createSqliteUsageStore } from "../storage/sqlite/usage-store.ts";
 import type { Config } from "./config-schema.ts";
@@ -48,6 +54,8 @@ export interface World {
 
 /** The stores behind the ports, and how to let go of them. */
 export interface Stores extends KeyMaker {
+  readonly accounts: AccountStore;
+  readonly ledger: LedgerStore;
   readonly settings: SettingsStore;
   readonly usage: UsageStore;
   close(): void;
@@ -75,6 +83,8 @@ export function openStores(dataDir: string, clock: Clock, random: Random): Store
   const database = openDatabase(dataDir);
   return {
     keys: guardStore(createSqliteKeyStore(database)),
+    accounts: guardStore(createSqliteAccountStore(database)),
+    ledger: guardStore(createSqliteLedgerStore(database)),
     usage: guardStore(createSqliteUsageStore(database)),
     settings: guardStore(createSqliteSettingsStore(database)),
     clock,
@@ -103,12 +113,14 @@ export async function wireUp(config: Config, world: World): Promise<Parts> {
   const serving = openServing({ config, environment, clock, transport: network, sandboxTransport }, log);
   const keyRing = createKeyRing(stores.keys, clock, config.admin_key ?? null);
   const state = { isDraining: false };
-  const generation = buildGeneration(config, world, stores.ids, recorder, serving);
+  const ledger = createLedger(stores.ledger, recorder, clock);
+  const generation = buildGeneration(config, world, stores.ids, recorder, ledger, serving);
   const http: HttpDeps = {
     clock,
     ids: stores.ids,
     log,
     keyRing,
+    accountRing: createAccountRing(stores.accounts),
     keyMaker: stores,
     generation,
     trustedProxies: readProxies(config),
@@ -144,6 +156,7 @@ function buildGeneration(
   { clock, random }: World,
   ids: IdSource,
   recorder: Recorder,
+  ledger: Ledger,
   serving: ServingSource,
 ): GenerationDeps {
   const { timers, limits } = config;
@@ -153,6 +166,9 @@ function buildGeneration(
     serving: () => serving.current(),
     recorder,
     cooldowns: createCooldowns(),
+    ledger,
+    holdTokens: limits.hold_tokens,
+    buyCreditsUrl: config.billing.buy_credits_url ?? null,
     turnMemory: createTurnMemory(clock, random, limits.turn_memory_bytes),
     anonymousLimit: createSlidingWindow(limits.anonymous_requests_per_hour, ANONYMOUS_WINDOW_MS),
     timers: {

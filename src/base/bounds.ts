@@ -7,6 +7,8 @@ export const BOUNDS = {
   messages: 20_000,
   /** Members of `tools`. */
   tools: 2_000,
+  /** Texts of one embeddings request; OpenAI's own bound. */
+  embeddingInputs: 2_048,
   /** One event of an upstream's stream; images in answers need room. */
   eventBytes: 32 * 1024 * 1024,
   /** An upstream's whole answer, not streamed. */

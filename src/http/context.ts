@@ -1,6 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import type { Failure } from "../base/errors.ts";
 import type { IdSource } from "../base/ids.ts";
+import type { AccountRing } from "../core/accounts/account-ring.ts";
 import type { KeyRing } from "../core/accounts/key-ring.ts";
 import type { KeyMaker } from "../core/accounts/manage-keys.ts";
 import type { GenerationDeps } from "../core/generation/call.ts";
@@ -14,6 +15,7 @@ export interface HttpDeps {
   readonly ids: IdSource;
   readonly log: Log;
   readonly keyRing: KeyRing;
+  readonly accountRing: AccountRing;
   readonly keyMaker: KeyMaker;
   readonly generation: GenerationDeps;
   readonly trustedProxies: TrustedProxies;

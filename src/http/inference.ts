@@ -1,4 +1,4 @@
-import { type Failure, GatewayError } from "../base/errors.ts";
+import { type Failure, fail, GatewayError } from "../base/errors.ts";
 import type { Caller } from "../core/accounts/records.ts";
 import type { GenerationResult } from "../core/generation/call.ts";
 import { generate } from "../core/generation/generate.ts";
@@ -14,21 +14,26 @@ import { writeRequestLog } from "./request-log.ts";
 /** A client API: how its requests are read and its errors look. */
 export interface ClientFace {
   /** @throws GatewayError for what is wrong with the request. */
-  open(body: Buffer, rename: (id: string) => string): InferenceRequest;
+  open(body: Buffer, rename: (id: string) => string, headers: Headers): InferenceRequest;
   readonly renderError: ErrorRenderer;
+  /** A further name that the API's clients know the request's id by. */
+  readonly requestIdHeader?: string;
+  /** Nobody may call it without a key, not even for a free model. */
+  readonly needsKey?: true;
 }
 
 /** The handler of a client API: who calls, what they ask, the generation, its answer. */
-export function inferenceHandler({ open, renderError }: ClientFace): Handler {
+export function inferenceHandler({ open, renderError, needsKey, requestIdHeader }: ClientFace): Handler {
   return async (request, context) => {
     context.renderError = renderError;
     const { deps } = context;
     const identified = identifyCaller(request, context);
     const caller = identified instanceof Promise ? await identified : identified;
     try {
+      if (needsKey && caller.kind === "anonymous") fail("authentication", KEY_WANTED);
       refuseOverLimit(caller, deps);
       const body = await readRequestBody(request, context);
-      const asked = open(body, renameModels(deps));
+      const asked = open(body, renameModels(deps), request.headers);
       context.waitWithoutLimit();
       const result = await generate(deps.generation, {
         requestId: context.requestId,
@@ -38,13 +43,17 @@ export function inferenceHandler({ open, renderError }: ClientFace): Handler {
         onSettled: (record, failure) => settled(context, record, failure),
       });
       context.endsItself = true;
-      return render(result, context, asked.notice);
+      const response = render(result, context, asked.notice);
+      if (requestIdHeader !== undefined) response.headers.set(requestIdHeader, context.requestId);
+      return response;
     } catch (error) {
       context.waitWithLimit();
       throw withLimit(error, caller, deps);
     }
   };
 }
+
+const KEY_WANTED = 'This endpoint needs an API key. Send it as "Authorization: Bearer gw_…".';
 
 function settled(context: RequestContext, record: UsageRecord, failure: Failure | null): void {
   context.bodyShare?.giveBack();
@@ -54,7 +63,7 @@ function settled(context: RequestContext, record: UsageRecord, failure: Failure 
 }
 
 /** Who has used the anonymous limit up is refused before the body is read. It is counted where the request is let in. */
-function refuseOverLimit(caller: Caller, { generation, clock }: HttpDeps): void {
+export function refuseOverLimit(caller: Caller, { generation, clock }: HttpDeps): void {
   if (caller.kind !== "anonymous") return;
   const verdict = generation.anonymousLimit.peek(caller.addressHash, clock.now());
   if (!verdict.allowed) refuseAnonymous(verdict);
@@ -101,7 +110,7 @@ function withLimit(error: unknown, caller: Caller, deps: HttpDeps): unknown {
 }
 
 /** Clients of other gateways put that gateway's name before an id. */
-function renameModels({ modelPrefixAliases }: HttpDeps): (id: string) => string {
+export function renameModels({ modelPrefixAliases }: HttpDeps): (id: string) => string {
   return (id) => {
     for (const prefix in modelPrefixAliases) {
       if (id.startsWith(prefix)) return modelPrefixAliases[prefix] + id.slice(prefix.length);

@@ -1,10 +1,15 @@
+import { apiRoutes } from "./api/endpoints.ts";
 import type { Handler } from "./context.ts";
-import { deleteKey, listKeys, postKey } from "./routes/admin-keys.ts";
 import { chatCompletions } from "./routes/chat-completions.ts";
+import { postCountTokens } from "./routes/count-tokens.ts";
+import { embeddings } from "./routes/embeddings.ts";
+import { fimCompletions } from "./routes/fim-completions.ts";
 import { getGeneration } from "./routes/generation.ts";
 import { getHealth, getReadiness } from "./routes/health.ts";
+import { messages } from "./routes/messages.ts";
 import { getModel, listEndpoints, listModels } from "./routes/models.ts";
 import { listProviders } from "./routes/providers.ts";
+import { responses } from "./routes/responses.ts";
 
 type Methods = Readonly<Record<string, Handler>>;
 
@@ -16,6 +21,11 @@ export const GATEWAY_ROUTES: Readonly<Record<string, Methods>> = {
   "": BASE,
   "/": BASE,
   "/chat/completions": { POST: chatCompletions },
+  "/responses": { POST: responses },
+  "/messages": { POST: messages },
+  "/messages/count_tokens": { POST: postCountTokens },
+  "/fim/completions": { POST: fimCompletions },
+  "/embeddings": { POST: embeddings },
   "/models": { GET: listModels },
   // OpenAI's library writes the slash of an id as %2F.
   "/models/:id": { GET: getModel },
@@ -29,8 +39,9 @@ export const GATEWAY_ROUTES: Readonly<Record<string, Methods>> = {
 export const FIXED_ROUTES: Readonly<Record<string, Methods>> = {
   "/healthz": { GET: getHealth },
   "/readyz": { GET: getReadiness },
-  "/api/admin/keys": { GET: listKeys, POST: postKey },
-  "/api/admin/keys/:id": { DELETE: deleteKey },
+  // Named by the specification; the prefixes have it too.
+  "/api/fim/completions": { POST: fimCompletions },
+  ...apiRoutes(),
 };
 
 /** SDKs append `/v1`, and some want the shorter base. A prefix is a name for the same handler. */

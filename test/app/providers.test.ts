@@ -62,7 +62,12 @@ describe("a provider of the catalog", () => {
       { environment: { OPENAI_API_KEY: "sk-x" }, yaml: "providers: { openai: { enabled: false } }" },
     ]) {
       await withGateway(options, async (gateway) => {
-        expect(await idsOf(gateway)).toEqual(["sandbox/echo", "sandbox/echo:free"]);
+        expect(await idsOf(gateway)).toEqual([
+          "sandbox/echo",
+          "sandbox/echo:free",
+          "sandbox/embed",
+          "sandbox/embed:free",
+        ]);
         const refused = await ask(gateway, "openai/gpt-4o-mini");
         expect(refused.status).toBe(400);
         expect(await refused.json()).toMatchObject({

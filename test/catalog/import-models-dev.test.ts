@@ -119,6 +119,59 @@ describe("one model at several providers", () => {
   });
 });
 
+describe("an embedding model", () => {
+  const EMBEDDING = { cost: { input: 0.02, output: 0 }, limit: { context: 8191, output: 1536 } };
+
+  function importOne(rest: Record<string, unknown> = {}): ModelRecord | undefined {
+    const source = sourceModel("text-embedding-3-small", { ...EMBEDDING, ...rest });
+    return importProviders({ openai: [source] }).models[0];
+  }
+
+  test("makes vectors of text, takes no parameter of a chat, and has its input's limit for its context", () => {
+    expect(importOne()).toMatchObject({
+      id: "openai/text-embedding-3-small",
+      inputModalities: ["text"],
+      outputModalities: ["embedding"],
+      supportedParameters: [],
+      endpoints: [
+        {
+          provider: "openai",
+          contextLength: 8191,
+          maxOutputTokens: null,
+          prices: { prompt: "0.00000002", completion: "0" },
+        },
+      ],
+    });
+  });
+
+  for (const [what, cost, prices] of [
+    ["costs nothing for its answer, whatever the source says", { input: 1, output: 1 }, "0.000001"],
+    ["needs no price for its answer", { input: 1 }, "0.000001"],
+    ["is not offered for nothing", { input: 0, output: 0 }, null],
+    ["is not offered without a price", undefined, null],
+    ["is not offered where it charges for what is not known", { input: 1, image: 1 }, null],
+  ] as const) {
+    test(what, () => {
+      const found = importOne({ cost })?.endpoints[0]?.prices;
+      expect(found?.prompt ?? null).toBe(prices);
+      expect(found?.completion ?? null).toBe(prices === null ? null : "0");
+    });
+  }
+
+  test("that the source lacks comes from the rules, until the source has it", () => {
+    const idsAndPrices = (models: readonly ModelRecord[]) =>
+      models
+        .filter(({ id }) => id.includes("embed"))
+        .map(({ id, endpoints }) => [id, endpoints[0]?.prices?.prompt]);
+    const lacking = importProviders({ mistral: [sourceModel("mistral-large-2512")] }).models;
+    expect(idsAndPrices(lacking)).toEqual([["mistralai/codestral-embed", "0.00000015"]]);
+    const listing = importProviders({
+      mistral: [sourceModel("mistral-large-2512"), sourceModel("codestral-embed", EMBEDDING)],
+    }).models;
+    expect(idsAndPrices(listing)).toEqual([["mistralai/codestral-embed", "0.00000002"]]);
+  });
+});
+
 describe("what is left out", () => {
   for (const [why, rest] of [
     ["deprecated", { status: "deprecated" }],
@@ -130,7 +183,8 @@ describe("what is left out", () => {
     test(why, () => expect(idOf("openai", "gpt-9", rest)).toBeUndefined());
   }
 
-  test("embeddings", () => expect(idOf("openai", "text-embedding-3-large")).toBeUndefined());
+  test("embeddings of a provider that nobody knows how to ask for them", () =>
+    expect(idOf("huggingface", "Qwen/Qwen3-Embedding-8B")).toBeUndefined());
 
   for (const id of ["../../etc/passwd", "..", "a/b c", "a/ü", "a/", "/b", `a/${"b".repeat(300)}`]) {
     test(`a name that makes no id, ${id.slice(0, 20)}`, () => {

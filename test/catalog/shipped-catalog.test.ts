@@ -40,6 +40,14 @@ const WELL_KNOWN: readonly (readonly [id: string, provider: string, prompt: stri
   ["cohere/command-a", "cohere", "2.5", "10"],
   ["perplexity/sonar-pro", "perplexity", "3", "15"],
   ["minimax/minimax-m2", "minimax", "0.3", "1.2"],
+  ["openai/text-embedding-3-small", "openai", "0.02", "0"],
+  ["openai/text-embedding-3-large", "azure", "0.13", "0"],
+  ["openai/text-embedding-ada-002", "openai", "0.1", "0"],
+  ["google/gemini-embedding-001", "google", "0.15", "0"],
+  ["mistralai/mistral-embed", "mistral", "0.1", "0"],
+  ["mistralai/codestral-embed", "mistral", "0.15", "0"],
+  ["cohere/embed-v4.0", "cohere", "0.12", "0"],
+  ["qwen/qwen3-embedding-8b", "nebius", "0.01", "0"],
 ];
 
 describe("the shipped catalog", () => {

@@ -23,6 +23,7 @@ const anything = fc.oneof(
     1e300,
     "",
     "text",
+    "embedding",
     "file",
     "0",
     "0.10",
@@ -90,6 +91,19 @@ describe("the quick check", () => {
       { numRuns: 3000 },
     );
   });
+});
+
+test("vectors are all that a model makes which makes any", () => {
+  const [model] = data.models;
+  for (const [outputModalities, isSound] of [
+    [["embedding"], true],
+    [["embedding", "text"], false],
+    [["text", "embedding"], false],
+    [[], false],
+  ] as const) {
+    const changed = JSON.parse(JSON.stringify({ ...model, outputModalities }));
+    expect([isSoundModel(changed), isModelBySchema(changed)]).toEqual([isSound, isSound]);
+  }
 });
 
 describe("a faulty file is named with the place of the fault", () => {

@@ -123,15 +123,6 @@ describe("other first starts", () => {
     own.clear();
   });
 
-  test("tell of a provider whose format is not spoken yet, without its key", async () => {
-    const own = createWorkplace();
-    const process = await own.start({ ANTHROPIC_API_KEY: "sk-ant-hush" });
-    await eventually("the notice", () => process.greeting().includes("Note: Anthropic"));
-    expect(process.greeting()).not.toContain("hush");
-    await process.stop();
-    own.clear();
-  });
-
   test("leave nothing behind where the configuration is wrong", async () => {
     const own = createWorkplace();
     writeFileSync(join(own.folder, "gateway.yaml"), "serve: {}\n");

@@ -397,7 +397,7 @@ describe("errors have the library's classes", () => {
     ],
     [
       "an unknown address",
-      () => openai.embeddings.create({ model: "sandbox/echo", input: "x" }),
+      () => openai.images.generate({ model: "sandbox/echo", prompt: "x" }),
       NotFoundError,
       404,
       "not_found",
@@ -611,17 +611,58 @@ describe("clients that do not wait", () => {
   });
 });
 
+describe("embeddings", () => {
+  const lengthOf = (vector: readonly number[]) => Math.hypot(...vector);
+
+  test("come as the library asks for them by itself, in base64, and are decoded by it", async () => {
+    const { data, model, usage, object } = await openai.embeddings.create({
+      model: "sandbox/embed",
+      input: ["one text", "another"],
+    });
+    expect([object, model]).toEqual(["list", "sandbox/embed"]);
+    expect(data.map(({ index, object }) => [index, object])).toEqual([
+      [0, "embedding"],
+      [1, "embedding"],
+    ]);
+    expect(data.map(({ embedding }) => embedding.length)).toEqual([256, 256]);
+    for (const { embedding } of data) expect(lengthOf(embedding)).toBeCloseTo(1, 5);
+    expect(usage).toMatchObject({ prompt_tokens: 4, total_tokens: 4, cost: 0.0000004 });
+  });
+
+  test("are the same as numbers", async () => {
+    const body = { model: "sandbox/embed", input: "one text", dimensions: 8 };
+    const inBase64 = await openai.embeddings.create(body);
+    const asNumbers = await openai.embeddings.create({ ...body, encoding_format: "float" });
+    expect(asNumbers.data[0]?.embedding).toHaveLength(8);
+    expect(asNumbers.data[0]?.embedding).toEqual(Array.from(inBase64.data[0]?.embedding ?? []));
+  });
+
+  test("take token ids", async () => {
+    const { data, usage } = await openai.embeddings.create({
+      model: "sandbox/embed",
+      input: [
+        [1, 2, 3],
+        [4, 5],
+      ],
+    });
+    expect([data.length, usage.prompt_tokens]).toEqual([2, 5]);
+  });
+});
+
 describe("models", () => {
   test("are listed", async () => {
     const ids = (await Array.fromAsync(openai.models.list())).map(({ id }) => id);
-    expect(ids).toEqual(["sandbox/echo", "sandbox/echo:free"]);
+    expect(ids).toEqual(["sandbox/echo", "sandbox/echo:free", "sandbox/embed", "sandbox/embed:free"]);
   });
 
-  test.each(["sandbox/echo", "sandbox/echo:free"])("%s is retrieved by its id", async (id) => {
-    const model = await openai.models.retrieve(id);
-    expect(model).toMatchObject({ id, object: "model", owned_by: "sandbox" });
-    expect(model.created).toBeInteger();
-  });
+  test.each(["sandbox/echo", "sandbox/echo:free", "sandbox/embed"])(
+    "%s is retrieved by its id",
+    async (id) => {
+      const model = await openai.models.retrieve(id);
+      expect(model).toMatchObject({ id, object: "model", owned_by: "sandbox" });
+      expect(model.created).toBeInteger();
+    },
+  );
 
   test("that do not exist are not found", async () => {
     expect(await errorOf(openai.models.retrieve("sandbox/none"))).toBeInstanceOf(NotFoundError);

@@ -7,7 +7,7 @@ import { createTestClock, type TestClock } from "../support/test-clock.ts";
 import { healthy, opening, type Play, startVendor, type Vendor } from "../support/vendor.ts";
 
 /** One body may take all that there is, so that it finds room only where nothing else is held. */
-const TOTAL = 200_000;
+const TOTAL = 600_000;
 
 let vendor: Vendor;
 let clock: TestClock;
@@ -87,10 +87,10 @@ async function holdAllBut(left: number): Promise<{ answer: Promise<Response>; en
 
 describe("the bodies of all requests together", () => {
   test("are bounded: what does not fit beside those that are held gets 503, and what fits is served", async () => {
-    const { answer, end } = await holdAllBut(80_000);
-    await expectNoRoom(await postChat(gateway, requestOf(80_001)));
+    const { answer, end } = await holdAllBut(300_000);
+    await expectNoRoom(await postChat(gateway, requestOf(300_001)));
     vendor.perform(healthy("Alpha"));
-    expect((await postChat(gateway, requestOf(80_000))).status).toBe(200);
+    expect((await postChat(gateway, requestOf(300_000))).status).toBe(200);
     end();
     await answer;
     await expectAllGivenBack();
@@ -106,8 +106,8 @@ describe("the bodies of all requests together", () => {
   });
 
   test("are refused by what they announce, before a byte of them has come", async () => {
-    const { answer, end } = await holdAllBut(80_000);
-    const { socket, text } = dial("Content-Length: 80001");
+    const { answer, end } = await holdAllBut(300_000);
+    const { socket, text } = dial("Content-Length: 300001");
     await eventually("the refusal", () => text().includes('"unavailable"'));
     expect(text()).toStartWith("HTTP/1.1 503 ");
     socket.destroy();
@@ -116,10 +116,10 @@ describe("the bodies of all requests together", () => {
   });
 
   test("are counted while they come where nothing is announced, and refused long before their end", async () => {
-    const { answer, end } = await holdAllBut(80_000);
+    const { answer, end } = await holdAllBut(300_000);
     const { socket, text } = dial("Transfer-Encoding: chunked");
     const piece = Buffer.from(`4000\r\n${" ".repeat(0x4000)}\r\n`);
-    for (let sent = 0; sent <= 80_000; sent += 0x4000) socket.write(piece);
+    for (let sent = 0; sent <= 300_000; sent += 0x4000) socket.write(piece);
     await eventually("the refusal", () => text().includes('"unavailable"'));
     expect(text()).toStartWith("HTTP/1.1 503 ");
     socket.destroy();
@@ -129,8 +129,8 @@ describe("the bodies of all requests together", () => {
   });
 
   test("are counted by what a packed one unpacks to", async () => {
-    const { answer, end } = await holdAllBut(80_000);
-    const packed = gzipSync(requestOf(90_000));
+    const { answer, end } = await holdAllBut(300_000);
+    const packed = gzipSync(requestOf(310_000));
     expect(packed.length).toBeLessThan(1_000);
     await expectNoRoom(
       await fetch(`${gateway.base}/chat/completions`, {

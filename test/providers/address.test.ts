@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { loadCatalog } from "../../src/app/load-catalog.ts";
 import { systemClock } from "../../src/base/clock.ts";
-import { type ProviderRecord, UPSTREAM_FORMATS } from "../../src/core/catalog/records.ts";
+import type { ProviderRecord } from "../../src/core/catalog/records.ts";
 import type { UpstreamAction, UpstreamAddress } from "../../src/core/ports/upstream-address.ts";
 import {
   type AddressPlan,
@@ -9,6 +9,7 @@ import {
   createAddress,
 } from "../../src/providers/address/create-address.ts";
 import { createFetchTransport } from "../../src/providers/fetch/transport.ts";
+import { FORMAT_NAMES } from "../../src/wire/canonical/parts.ts";
 import { makeServiceAccount } from "../support/service-account.ts";
 
 const { data } = loadCatalog({});
@@ -80,6 +81,12 @@ const ADDRESSES: readonly (readonly [string, string, Change, string | null])[] =
     "chat stream",
     {},
     "https://generativelanguage.googleapis.com/v1beta/models/M:streamGenerateContent?alt=sse",
+  ],
+  [
+    "google",
+    "embeddings",
+    {},
+    "https://generativelanguage.googleapis.com/v1beta/models/M:batchEmbedContents",
   ],
   ["google", "count-tokens", {}, "https://generativelanguage.googleapis.com/v1beta/models/M:countTokens"],
   ["google", "chat", base("https://g.example/v1beta"), "https://g.example/v1beta/models/M:generateContent"],
@@ -194,7 +201,7 @@ describe("a request goes", () => {
   test.each(ADDRESSES)("where its row and the configuration say: %s for %s", (slug, asked, change, url) => {
     const words = asked.split(" ");
     const call = {
-      format: UPSTREAM_FORMATS.find((format) => words.includes(format)) ?? rowOf(slug).format,
+      format: FORMAT_NAMES.find((format) => words.includes(format)) ?? rowOf(slug).format,
       action: words[0] as UpstreamAction,
       model: "M",
       stream: words.includes("stream"),

@@ -209,9 +209,65 @@ describe("a healthy answer", () => {
     expect(finishes(chunks)).toEqual(["stop", "stop", "stop"]);
   });
 
-  test("lists its model", async () => {
+  test("lists its models", async () => {
     const read = await ask(null, undefined, "/v1/models");
-    expect(JSON.parse(read.text)["data"].map(({ id }: Json) => id)).toEqual(["echo"]);
+    expect(JSON.parse(read.text)["data"].map(({ id }: Json) => id)).toEqual(["echo", "embed"]);
+  });
+});
+
+describe("embeddings", () => {
+  const embed = async (body: Json) => {
+    const read = await ask({ model: "embed", ...body }, undefined, "/v1/embeddings");
+    return { ...read, json: JSON.parse(read.text) as Json };
+  };
+  const vectorOf = async (input: unknown, rest: Json = {}): Promise<number[]> =>
+    (await embed({ input, ...rest })).json["data"][0].embedding;
+
+  test("are vectors of length 1, the same for the same text and others for others", async () => {
+    const vector = await vectorOf("one");
+    expect(vector).toHaveLength(256);
+    expect(Math.hypot(...vector)).toBeCloseTo(1, 5);
+    expect(await vectorOf("one")).toEqual(vector);
+    const other = await vectorOf("One");
+    expect(Math.abs(other.reduce((sum, number, at) => sum + number * (vector[at] ?? 0), 0))).toBeLessThan(
+      0.4,
+    );
+    expect(await vectorOf([111])).not.toEqual(await vectorOf("[111]"));
+  });
+
+  test("have as many numbers as asked for, also in base64", async () => {
+    for (const dimensions of [1, 9, 4096]) {
+      const vector = await vectorOf("one", { dimensions });
+      expect(vector).toHaveLength(dimensions);
+      const base64 = (await vectorOf("one", { dimensions, encoding_format: "base64" })) as unknown;
+      const { buffer } = Uint8Array.from(Buffer.from(String(base64), "base64"));
+      expect(Array.from(new Float32Array(buffer))).toEqual(vector);
+    }
+  });
+
+  test.each([
+    ["a text", "12345", 1, 2],
+    ["texts", ["1", "12345"], 2, 3],
+    ["token ids", [7, 8, 9], 1, 3],
+    ["lists of token ids", [[7, 8], [9]], 2, 3],
+  ])("count the tokens of %s", async (_what, input, count, tokens) => {
+    const { json } = await embed({ input });
+    expect(json["data"].map(({ index }: Json) => index)).toEqual(
+      Array.from({ length: count }, (_, at) => at),
+    );
+    expect(json["usage"]).toEqual({ prompt_tokens: tokens, total_tokens: tokens });
+  });
+
+  test.each([
+    ["", {}],
+    [[], {}],
+    [["a", [1]], {}],
+    ["x", { dimensions: 4097 }],
+    ["x", { encoding_format: "int8" }],
+    ["x", { model: "echo" }],
+  ])("are refused for %p with %p", async (input, rest) => {
+    const { status, json } = await embed({ input, ...rest });
+    expect([status, json["error"].type]).toEqual([400, "invalid_request_error"]);
   });
 });
 

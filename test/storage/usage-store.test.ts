@@ -26,6 +26,9 @@ function entryOf(fields: Partial<UsageRecord>) {
     accountId: null,
     keyId: null,
     addressHash: null,
+    userId: null,
+    costNanodollars: 0,
+    finishedAt: null,
     outcome: "completed",
     ...fields,
   } as UsageRecord;

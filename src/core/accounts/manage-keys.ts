@@ -1,5 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
 import type { IdSource } from "../../base/ids.ts";
+import { toDollars } from "../../base/money.ts";
 import type { Random } from "../../base/random.ts";
 import type { KeyStore } from "../ports/key-store.ts";
 import { DEFAULT_ACCOUNT_ID, type KeyRecord } from "./records.ts";
@@ -19,6 +20,11 @@ export interface NewKey {
   readonly kind: KeyRecord["kind"];
   /** Milliseconds since the epoch; null: never. */
   readonly expiresAt: number | null;
+  /** Left out: the operator's own. */
+  readonly accountId?: string;
+  readonly userId?: string | null;
+  readonly spendLimit?: number | null;
+  readonly models?: readonly string[] | null;
 }
 
 /** Makes and stores a key. The secret is in this answer and nowhere else. */
@@ -30,10 +36,13 @@ export async function createKey(
   const key: KeyRecord = {
     id: maker.ids.next("key"),
     kind: wanted.kind,
-    accountId: DEFAULT_ACCOUNT_ID,
+    accountId: wanted.accountId ?? DEFAULT_ACCOUNT_ID,
+    userId: wanted.userId ?? null,
     name: wanted.name,
     hash: hashSecret(secret),
     hint: hintOf(secret),
+    spendLimit: wanted.spendLimit ?? null,
+    models: wanted.models ?? null,
     createdAt: maker.clock.now(),
     expiresAt: wanted.expiresAt,
     revokedAt: null,
@@ -50,6 +59,9 @@ export function describeKey(key: KeyRecord): Record<string, unknown> {
     kind: key.kind,
     hint: key.hint,
     account_id: key.accountId,
+    user_id: key.userId,
+    spend_limit: key.spendLimit === null ? null : toDollars(key.spendLimit),
+    models: key.models,
     created_at: isoTime(key.createdAt),
     expires_at: isoTime(key.expiresAt),
     revoked_at: isoTime(key.revokedAt),

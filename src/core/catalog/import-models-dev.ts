@@ -1,11 +1,11 @@
 import { compareText } from "./format-catalog.ts";
-import { type ImportedPrices, importPrices } from "./import-prices.ts";
+import { type ImportedPrices, importEmbeddingPrices, importPrices } from "./import-prices.ts";
 import type { ImportRules, ProviderRule } from "./import-rules.ts";
 import { isFreeId } from "./is-free-id.ts";
 import { isSoundModel } from "./is-sound-model.ts";
 import { type ParsedName, parseName, spellingKey } from "./model-names.ts";
 import type { ModelEndpoint, ModelRecord, Prices, ReasoningControl } from "./records.ts";
-import { readModelsDev, type SourceModel } from "./source-models-dev.ts";
+import { readModelsDev, type SourceModel, type SourceProvider } from "./source-models-dev.ts";
 
 /** What an import gives, or why there is none. */
 export type Imported =
@@ -32,6 +32,8 @@ interface Offer {
   /** The id stands in the rules, so its spelling is ours. */
   readonly decided: boolean;
   readonly regionRank: number | null;
+  /** It makes vectors, though the source says text. */
+  readonly isEmbedding: boolean;
   /** Of `servedAlso`: the facts are another entry's, so any entry of its own is believed before it. */
   readonly borrowed: boolean;
 }
@@ -48,6 +50,7 @@ interface ModelShape {
 interface Work {
   readonly rules: ImportRules;
   readonly notChat: readonly RegExp[];
+  readonly embedding: readonly RegExp[];
   readonly problems: string[];
   readonly leftOut: Record<string, number>;
 }
@@ -68,13 +71,14 @@ export function importModelsDev(text: string, rules: ImportRules): Imported {
   const work: Work = {
     rules,
     notChat: rules.notChat.map((pattern) => new RegExp(pattern)),
+    embedding: rules.embedding.map((pattern) => new RegExp(pattern)),
     problems: [...source.problems],
     leftOut: {},
   };
   const offers = source.providers.flatMap((provider) => {
     const rule = rules.providers[provider.id];
     if (rule === undefined) return reportUnknown(provider.id, provider.models.length, work);
-    return provider.models.flatMap((model) => listOffers(provider.id, model, rule, work));
+    return addNotListed(provider, rules).flatMap((model) => listOffers(provider.id, model, rule, work));
   });
   const models = groupOffers(offers)
     .map((group) => buildModel(group, work))
@@ -84,6 +88,12 @@ export function importModelsDev(text: string, rules: ImportRules): Imported {
     problems: work.problems,
     leftOut: work.leftOut,
   };
+}
+
+/** A provider's entries, with those that the source lacks; where it has come to list one, it is believed. */
+function addNotListed({ id, models }: SourceProvider, rules: ImportRules): readonly SourceModel[] {
+  const listed = new Set(models.map((model) => model.id));
+  return [...models, ...(rules.notListed[id] ?? []).filter((model) => !listed.has(model.id))];
 }
 
 /** One odd entry of the source costs that entry, not the import. */
@@ -142,8 +152,10 @@ function nameOffer(
   const named = work.rules.entries[entry];
   if (named === null) return leaveOut(work, "by rule");
   const id = named ?? (parsed === null ? null : identify(parsed, work.rules));
-  if (work.notChat.some((pattern) => pattern.test(id ?? source.id)))
-    return leaveOut(work, "not a chat model");
+  const matches = (pattern: RegExp) => pattern.test(id ?? source.id);
+  if (work.notChat.some(matches)) return leaveOut(work, "not a chat model");
+  const isEmbedding = work.embedding.some(matches);
+  if (isEmbedding && rule.embeddings !== true) return leaveOut(work, "no embeddings endpoint known");
   if (id === null) {
     work.problems.push(`${entry}: no telling whose model it is; add it to import-rules.json`);
     return leaveOut(work, "author unknown");
@@ -160,6 +172,7 @@ function nameOffer(
     id,
     decided,
     regionRank: parsed?.regionRank ?? null,
+    isEmbedding,
     borrowed: false,
   };
 }
@@ -208,7 +221,9 @@ function buildModel(group: readonly Offer[], work: Work): ModelRecord {
   const id = spellId(believed);
   const inputModalities = agreeOn(believed, inputsOf, MODALITY_ORDER);
   const parameters = agreeOn(believed, parametersOf);
-  const outputModalities = inOrder(reference.source.modalities.output, MODALITY_ORDER);
+  const outputModalities = reference.isEmbedding
+    ? ["embedding"]
+    : inOrder(reference.source.modalities.output, MODALITY_ORDER);
   const reasoning = readReasoning(reference.source);
   const shape: ModelShape = {
     id,
@@ -262,6 +277,8 @@ function agreeOn(
 }
 
 function inputsOf(offer: Offer): string[] {
+  // Clients of OpenAI's embeddings API can send nothing else.
+  if (offer.isEmbedding) return ["text"];
   return inOrder(offer.source.modalities.input, MODALITY_ORDER);
 }
 
@@ -272,6 +289,7 @@ function inOrder(items: readonly string[], order: readonly string[]): string[] {
 
 function parametersOf(offer: Offer): string[] {
   const { source } = offer;
+  if (offer.isEmbedding) return [];
   return [
     "max_tokens",
     ...(source.temperature === false ? [] : ["temperature", "top_p"]),
@@ -338,7 +356,8 @@ function buildEndpoint(shape: ModelShape, offer: Offer, work: Work): ModelEndpoi
   if (problem !== undefined) work.problems.push(`${offer.provider}/${offer.name}: ${problem}; not offered`);
   const contextLength = toTokens(source.limit.context) as number;
   const maxPrompt = toTokens(source.limit.input);
-  const maxOutput = toTokens(source.limit.output);
+  // The source puts the length of a vector there.
+  const maxOutput = offer.isEmbedding ? null : toTokens(source.limit.output);
   const format = work.rules.formats[offer.provider]?.[offer.name];
   const has = new Set([...inputsOf(offer), ...parametersOf(offer), ...unspokenOf(source)]);
   if (isAudioUnpriced(shape, prices.prices, work.rules)) has.delete("audio");
@@ -361,7 +380,9 @@ function buildEndpoint(shape: ModelShape, offer: Offer, work: Work): ModelEndpoi
  * author's price for audio and long prompts too, though its entry forgets to say so.
  */
 function priceOffer(shape: ModelShape, offer: Offer, rules: ImportRules): ImportedPrices {
-  const imported = importPrices(offer.source.cost, isFreeId(shape.id));
+  const isFree = isFreeId(shape.id);
+  if (offer.isEmbedding) return importEmbeddingPrices(offer.source.cost, isFree);
+  const imported = importPrices(offer.source.cost, isFree);
   const { prices } = imported;
   if (prices === null) return imported;
   const makes = shape.outputModalities;

@@ -51,9 +51,8 @@ export function importPrices(
   free: boolean,
 ): ImportedPrices {
   if (cost === undefined) return NO_PRICES;
-  const unknown = Object.keys(cost).filter((key) => NAMES[key] === undefined && !STRUCTURE.has(key));
-  if (unknown.length > 0)
-    return { prices: null, problem: `charges for ${unknown.join(", ")}, which is not known here` };
+  const problem = findUnknownCharge(cost);
+  if (problem !== null) return { prices: null, problem };
   const base = readPrices(cost);
   if (base === null) return { prices: null, problem: "has a price that cannot be read" };
   const zeros = [base.prompt, base.completion].filter(isZero).length;
@@ -66,6 +65,24 @@ export function importPrices(
   const tiers = readTiers(cost, base);
   if (tiers === null) return { prices: null, problem: "has price tiers that cannot be read" };
   return { prices: base, ...(tiers.length > 0 ? { priceTiers: tiers } : {}) };
+}
+
+/** The price of an embedding model, whose answer has no tokens: the prompt's alone. */
+export function importEmbeddingPrices(
+  cost: Readonly<Record<string, unknown>> | undefined,
+  free: boolean,
+): ImportedPrices {
+  if (cost === undefined) return NO_PRICES;
+  const problem = findUnknownCharge(cost);
+  if (problem !== null) return { prices: null, problem };
+  const prompt = typeof cost["input"] === "string" ? perToken(cost["input"]) : null;
+  if (prompt === null) return { prices: null, problem: "has a price that cannot be read" };
+  return isZero(prompt) === free ? { prices: { prompt, completion: "0" } } : NO_PRICES;
+}
+
+function findUnknownCharge(cost: Readonly<Record<string, unknown>>): string | null {
+  const unknown = Object.keys(cost).filter((key) => NAMES[key] === undefined && !STRUCTURE.has(key));
+  return unknown.length > 0 ? `charges for ${unknown.join(", ")}, which is not known here` : null;
 }
 
 function readPrices(cost: Readonly<Record<string, unknown>>, base: Partial<Prices> = {}): Prices | null {

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import type { UpstreamFormat } from "./records.ts";
+import type { FormatName } from "../../wire/canonical/parts.ts";
+import { sourceModelSchema } from "./source-models-dev.ts";
 
 /**
  * What people decided about a source's names: `catalog/import-rules.json`. The importer knows how to match names;
@@ -21,6 +22,8 @@ const providerRule = z.strictObject({
   orgPrefixes: z.record(z.string(), z.string()).optional(),
   /** The host writes `4p5` for `4.5`. */
   decimalP: z.literal(true).optional(),
+  /** It has an embeddings endpoint that can be addressed; its embedding models are left out otherwise. */
+  embeddings: z.literal(true).optional(),
   /** Prefixes that tell regions: of one model's names the first listed wins, names with any other are left out. */
   regions: z.strictObject({ keep: z.array(z.string()), all: z.array(z.string()) }).optional(),
 });
@@ -53,6 +56,8 @@ const importRulesSchema = z.strictObject({
   nameBeginnings: z.record(z.string(), z.string()),
   /** Regular expressions on `author/name` of what is no chat model. */
   notChat: z.array(z.string()),
+  /** The same of embedding models; the source says only that they make text. */
+  embedding: z.array(z.string()),
   /** Source entries, `provider/name`, whose model is not what its name says; null leaves an entry out. */
   entries: z.record(z.string(), z.string().nullable()),
   /** `author/name` as it comes out of normalising, and the id of the same model. */
@@ -61,11 +66,13 @@ const importRulesSchema = z.strictObject({
   formats: z.record(z.string(), z.record(z.string(), z.string())),
   /** Offers the source does not list. */
   servedAlso: z.array(servedAlsoRule),
+  /** Entries that the source lacks, by its provider and as it would write them; numbers are text. */
+  notListed: z.record(z.string(), z.array(sourceModelSchema)),
 });
 
 export type ProviderRule = z.infer<typeof providerRule>;
 export type ImportRules = Omit<z.infer<typeof importRulesSchema>, "formats"> & {
-  readonly formats: Readonly<Record<string, Readonly<Record<string, UpstreamFormat>>>>;
+  readonly formats: Readonly<Record<string, Readonly<Record<string, FormatName>>>>;
 };
 
 /** Reads `catalog/import-rules.json`. Throws on a fault: the file ships with the program. */

@@ -1,5 +1,6 @@
+import { FORMAT_NAMES } from "../../wire/canonical/parts.ts";
 import { asFields } from "../../wire/json/fields.ts";
-import { type ModelEndpoint, type ModelRecord, UPSTREAM_FORMATS } from "./records.ts";
+import type { ModelEndpoint, ModelRecord } from "./records.ts";
 
 /**
  * Whether a value from a catalog file is a model without fault, quickly: the catalog is read at every start, and
@@ -41,7 +42,7 @@ export const SLUG = /^[a-z0-9][a-z0-9-]*$/;
 export const PRICE = /^(?:0|[1-9]\d{0,11})(?:\.\d{0,17}[1-9])?$/;
 const DAY = /^20\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])$/;
 const LATE_DAY = /^20\d\d-(?:(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31)$/;
-const FORMATS = new Set<string>(UPSTREAM_FORMATS);
+const FORMATS = new Set<string>(FORMAT_NAMES);
 const INPUTS = new Set(["text", "image", "file", "audio", "video"]);
 const OUTPUTS = new Set(["text", "image", "audio", "video"]);
 
@@ -56,6 +57,8 @@ const isListOf =
   (check: Check, least: number): Check =>
   (value) =>
     Array.isArray(value) && value.length >= least && value.every((item) => check(item));
+const isOutputs: Check = isListOf((value) => OUTPUTS.has(value as string), 1);
+const isEmbedding: Check = (value) => Array.isArray(value) && value.length === 1 && value[0] === "embedding";
 
 const PRICES: Readonly<Record<string, Check>> = noPrototype({
   prompt: isPrice,
@@ -96,7 +99,7 @@ const MODEL: Readonly<Record<string, Check>> = noPrototype({
   description: isTextOrNull,
   released: isDayOrNull,
   inputModalities: isListOf((value) => INPUTS.has(value as string), 1),
-  outputModalities: isListOf((value) => OUTPUTS.has(value as string), 1),
+  outputModalities: (value) => isOutputs(value) || isEmbedding(value),
   tokenizer: isTextOrNull,
   supportedParameters: isListOf(isText, 0),
   reasoning: (value) => isRecordOf(value, REASONING, []),

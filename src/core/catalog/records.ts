@@ -1,13 +1,4 @@
-/** Wire formats an upstream can speak. */
-export const UPSTREAM_FORMATS = [
-  "openai-chat",
-  "openai-responses",
-  "anthropic-messages",
-  "gemini",
-  "bedrock-converse",
-  "cohere-chat",
-] as const;
-export type UpstreamFormat = (typeof UPSTREAM_FORMATS)[number];
+import type { FormatName } from "../../wire/canonical/parts.ts";
 
 /** How the addresses of endpoints are put together; `src/providers/address` has a row for each. */
 export const ADDRESS_SCHEMES = [
@@ -39,7 +30,7 @@ export interface ProviderRecord {
   readonly slug: string;
   readonly name: string;
   /** What its models speak; an endpoint may say otherwise. */
-  readonly format: UpstreamFormat;
+  readonly format: FormatName;
   /** Absent: the one that is usual for `format`. */
   readonly address?: AddressScheme;
   /** Absent: the one that is usual for its address scheme. */
@@ -68,7 +59,7 @@ export interface ProviderRecord {
   };
   /** What a tool-call id must look like there (docs/contract.md, "Tool-call repair", rule 5). */
   readonly toolCallIds: "mistral" | "anthropic" | "openai";
-  /** Departures from the format that no other field says. */
+  /** Departures from `format` that no other field says. Endpoints of another format have none. */
   readonly quirks: ProviderQuirks;
   readonly privacyPolicyUrl: string | null;
   readonly termsOfServiceUrl: string | null;
@@ -87,6 +78,8 @@ export interface ProviderQuirks {
   readonly noMaxCompletionTokens?: true;
   /** Calls `seed` `random_seed`. */
   readonly randomSeed?: true;
+  /** Calls `dimensions`, of embeddings, `output_dimension`. */
+  readonly outputDimension?: true;
   /** Refuses any field of a request but these, and any of a message that its API does not name. */
   readonly knownFields?: readonly string[];
   /** Refuses these fields, which clients built for other gateways send. */
@@ -129,8 +122,8 @@ export interface ModelEndpoint {
   /** The model's name there. */
   readonly name: string;
   /** Absent: the provider's. OpenAI serves some models in its Responses format alone. */
-  readonly format?: UpstreamFormat;
-  /** Tokens. */
+  readonly format?: FormatName;
+  /** Tokens; of an embedding model those of one text. */
   readonly contextLength: number;
   /** Tokens a prompt may have where that is fewer than `contextLength`. */
   readonly maxPromptTokens?: number;
@@ -164,6 +157,7 @@ export interface ModelRecord {
   readonly released: string | null;
   /** Of `text`, `image`, `file`, `audio`, `video`. */
   readonly inputModalities: readonly string[];
+  /** Of `text`, `image`, `audio`, `video`; or `embedding` alone. */
   readonly outputModalities: readonly string[];
   readonly tokenizer: string | null;
   /** Names of request parameters it takes, as in `supported_parameters`. */

@@ -3,7 +3,8 @@ import { z } from "zod";
 /** A number as the source writes it, digit by digit. */
 const digits = z.string().regex(/^-?\d/);
 
-const modelSchema = z.object({
+/** One entry of the source. */
+export const sourceModelSchema = z.object({
   id: z.string().min(1),
   name: z.string().min(1),
   family: z.string().optional(),
@@ -37,7 +38,7 @@ const providerSchema = z.object({
 const sourceSchema = z.record(z.string(), providerSchema);
 
 /** A model of the source. Numbers are text. */
-export type SourceModel = z.infer<typeof modelSchema>;
+export type SourceModel = z.infer<typeof sourceModelSchema>;
 
 /** What the source says of one provider. */
 export interface SourceProvider {
@@ -69,7 +70,7 @@ export function readModelsDev(text: string): SourceRead {
 function readModels(provider: string, entries: readonly unknown[], problems: string[]): SourceModel[] {
   const models: SourceModel[] = [];
   for (const entry of entries) {
-    const model = modelSchema.safeParse(entry);
+    const model = sourceModelSchema.safeParse(entry);
     if (model.success) models.push(model.data);
     else problems.push(`${provider}/${nameEntry(entry)}: not read: ${describeIssue(model.error)}`);
   }

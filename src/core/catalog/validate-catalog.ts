@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { FORMAT_NAMES } from "../../wire/canonical/parts.ts";
 import { isZero } from "./decimal-price.ts";
 import { authorOf } from "./format-catalog.ts";
 import { isFreeId } from "./is-free-id.ts";
@@ -11,7 +12,6 @@ import {
   type Prices,
   type PriceTier,
   type ProviderRecord,
-  UPSTREAM_FORMATS,
 } from "./records.ts";
 
 /** What reading a catalog file gives: its records, or what is wrong with it, each line naming file and path. */
@@ -30,7 +30,7 @@ const PART = /^[a-z][a-z_]*$/;
 const BRACES = /\{([^}]*)\}/g;
 const NAMED_PROBLEMS = 20;
 
-const formatSchema = z.enum(UPSTREAM_FORMATS);
+const formatSchema = z.enum(FORMAT_NAMES);
 const price = z.string().regex(PRICE, "not a decimal string in lowest form");
 const day = z.iso.date();
 const tokens = z.int().positive();
@@ -70,7 +70,10 @@ const modelSchema = z.strictObject({
   description: z.string().nullable().default(null),
   released: day.nullable().default(null),
   inputModalities: z.array(z.enum(["text", "image", "file", "audio", "video"])).min(1),
-  outputModalities: z.array(z.enum(["text", "image", "audio", "video"])).min(1),
+  outputModalities: z.union([
+    z.array(z.enum(["text", "image", "audio", "video"])).min(1),
+    z.tuple([z.literal("embedding")]),
+  ]),
   tokenizer: z.string().nullable().default(null),
   supportedParameters: z.array(z.string().min(1)),
   reasoning: z
@@ -123,6 +126,7 @@ const providerSchema = z.strictObject({
     maxCompletionTokens: z.literal(true).optional(),
     noMaxCompletionTokens: z.literal(true).optional(),
     randomSeed: z.literal(true).optional(),
+    outputDimension: z.literal(true).optional(),
     knownFields: z.array(z.string().min(1)).min(1).optional(),
     refusedFields: z.array(z.string().min(1)).min(1).optional(),
     wantsReasoningContent: z.literal(true).optional(),

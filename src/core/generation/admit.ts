@@ -1,11 +1,13 @@
 import { type Failure, fail, GatewayError } from "../../base/errors.ts";
 import { estimateTokens } from "../../wire/conversation/usage.ts";
-import type { InferenceRequest } from "../../wire/dialects/inference-request.ts";
+import type { InferenceAction, InferenceRequest } from "../../wire/dialects/inference-request.ts";
 import type { Caller } from "../accounts/records.ts";
+import { actionOf } from "../catalog/action-of.ts";
+import { isFreeId } from "../catalog/is-free-id.ts";
 import type { ModelRecord } from "../catalog/records.ts";
-import { limitHeaders } from "../limits/limit-headers.ts";
+import { refuseAnonymous } from "../limits/refuse-anonymous.ts";
 import type { LimitVerdict } from "../limits/sliding-window.ts";
-import { type Offer, SPOKEN_FORMATS } from "../routing/roster.ts";
+import { formatOf, type Offer } from "../routing/roster.ts";
 import type { GenerationDeps, Serving } from "./call.ts";
 import { contextOverflow } from "./judge-failure.ts";
 
@@ -26,11 +28,6 @@ export interface Admission {
   readonly limit: LimitVerdict | null;
 }
 
-/** Free models are those whose id says so (specification 1.5). */
-export function isFree(modelId: string): boolean {
-  return modelId.endsWith(":free");
-}
-
 /**
  * Decides whether a request may run.
  * @throws GatewayError `authentication`, `invalid_model`, `context_length_exceeded`, `rate_limit_exceeded`, `unavailable`.
@@ -39,7 +36,7 @@ export function admit(deps: GenerationDeps, caller: Caller, request: InferenceRe
   const serving = deps.serving();
   const ids = [request.model, ...request.fallbackModels];
   if (caller.kind === "anonymous") requireFree(ids);
-  const offers = ids.map((id) => findOffers(serving, id));
+  const offers = ids.map((id) => findAbleOffers(serving, id, request));
   const { model } = offers.flat()[0] as Offer;
   refuseCertainOverflow(request, model);
   if (deps.recorder.isFull()) {
@@ -48,8 +45,9 @@ export function admit(deps: GenerationDeps, caller: Caller, request: InferenceRe
   return { offers, modelId: model.id, limit: countAnonymous(deps, caller) };
 }
 
-function requireFree(ids: readonly string[]): void {
-  const paid = ids.find((id) => !isFree(id.toLowerCase()));
+/** @throws GatewayError `authentication` for a paid model. */
+export function requireFree(ids: readonly string[]): void {
+  const paid = ids.find((id) => !isFreeId(id.toLowerCase()));
   if (paid === undefined) return;
   fail(
     "authentication",
@@ -57,14 +55,43 @@ function requireFree(ids: readonly string[]): void {
   );
 }
 
-function findOffers(serving: Serving, id: string): readonly Offer[] {
+/**
+ * Who could answer for a model.
+ * @throws GatewayError `invalid_model` where nobody here can.
+ */
+export function findOffers(serving: Serving, id: string, action: InferenceAction): readonly Offer[] {
   const model = serving.catalog.find(id);
   if (model === undefined)
     return fail("invalid_model", unknownModel(serving, id), { metadata: { model: id } });
+  const isEmbedding = actionOf(model) === "embeddings";
+  if (isEmbedding !== (action === "embeddings"))
+    return fail("invalid_model", otherEndpoint(id, isEmbedding), { metadata: { model: id } });
   const offers = serving.roster.offersFor(model.id);
-  return offers.length > 0
-    ? offers
-    : fail("invalid_model", unservedModel(serving, model), { metadata: { model: id } });
+  if (offers.length > 0) return offers;
+  return fail("invalid_model", unservedModel(serving, model), { metadata: { model: id } });
+}
+
+/** Offers whose provider has the endpoint that a request needs; every one has that of what its model is for. */
+function findAbleOffers(serving: Serving, id: string, request: InferenceRequest): readonly Offer[] {
+  const offers = findOffers(serving, id, request.action);
+  if (request.action !== "fim") return offers;
+  const able = offers.filter((offer) => hasEndpoint(offer, request));
+  if (able.length > 0) return able;
+  return fail("invalid_model", `${quote(id)} does not do this here. Name another model.`, {
+    metadata: { model: id },
+  });
+}
+
+/** Whether an offer's provider has the endpoint that a request needs. */
+function hasEndpoint({ endpoint, provider }: Offer, { action, stream }: InferenceRequest): boolean {
+  const format = formatOf(provider, endpoint);
+  return provider.address.urlFor({ format, action, model: endpoint.name, stream }) !== null;
+}
+
+function otherEndpoint(id: string, isEmbedding: boolean): string {
+  return isEmbedding
+    ? `${quote(id)} is an embedding model. Send it to POST /api/gateway/embeddings.`
+    : `${quote(id)} makes no embeddings. Send it to POST /api/gateway/chat/completions, or name a model whose output_modalities are ["embedding"].`;
 }
 
 function unknownModel(serving: Serving, id: string): string {
@@ -76,10 +103,10 @@ function unknownModel(serving: Serving, id: string): string {
 function unservedModel(serving: Serving, model: ModelRecord): string {
   const variables = model.endpoints
     .map((endpoint) => serving.catalog.provider(endpoint.provider))
-    .filter((provider) => provider !== undefined && SPOKEN_FORMATS.has(provider.format))
+    .filter((provider) => provider !== undefined)
     // Who made it comes first, under whatever name: "openai/gpt-4o" at "openai".
-    .sort((a, b) => Number(model.id.startsWith(b?.slug ?? "?")) - Number(model.id.startsWith(a?.slug ?? "?")))
-    .flatMap((provider) => provider?.env.apiKey[0] ?? []);
+    .sort((a, b) => Number(model.id.startsWith(b.slug)) - Number(model.id.startsWith(a.slug)))
+    .flatMap((provider) => provider.env.apiKey[0] ?? []);
   const how =
     variables.length > 0 ? ` Its operator can set ${[...new Set(variables)].slice(0, 3).join(" or ")}.` : "";
   return `No provider that is configured here serves ${quote(model.id)}.${how} GET /api/gateway/models lists what is served.`;
@@ -112,10 +139,5 @@ function countAnonymous(deps: GenerationDeps, caller: Caller): LimitVerdict | nu
   if (caller.kind !== "anonymous") return null;
   const verdict = deps.anonymousLimit.admit(caller.addressHash, deps.clock.now());
   if (verdict.allowed) return verdict;
-  const retryAfterS = Math.max(1, Math.ceil(verdict.retryAfterMs / 1000));
-  return fail(
-    "rate_limit_exceeded",
-    `This address has used its ${verdict.limit} requests an hour without a key. Wait ${retryAfterS} s, or send an API key.`,
-    { retryAfterS, metadata: { limit_source: "anonymous" }, headers: limitHeaders(verdict) },
-  );
+  return refuseAnonymous(verdict);
 }

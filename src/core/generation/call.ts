@@ -4,6 +4,7 @@ import type { IdSource } from "../../base/ids.ts";
 import type { InferenceRequest } from "../../wire/dialects/inference-request.ts";
 import type { Caller } from "../accounts/records.ts";
 import type { Catalog } from "../catalog/catalog.ts";
+import type { Ledger } from "../ledger/ledger.ts";
 import type { LimitVerdict, SlidingWindow } from "../limits/sliding-window.ts";
 import type { Cooldowns } from "../routing/cooldowns.ts";
 import type { Roster } from "../routing/roster.ts";
@@ -35,6 +36,11 @@ export interface GenerationDeps {
   readonly ids: IdSource;
   readonly serving: () => Serving;
   readonly recorder: Recorder;
+  readonly ledger: Ledger;
+  /** Tokens that are held for an answer whose length the client does not bound. */
+  readonly holdTokens: number;
+  /** Where callers can buy credits; null where nobody sells any. */
+  readonly buyCreditsUrl: string | null;
   readonly cooldowns: Cooldowns;
   readonly anonymousLimit: SlidingWindow;
   readonly turnMemory: TurnMemory;

@@ -13,6 +13,7 @@ import { Cutoff } from "./cutoff.ts";
 import { chooseFailure } from "./judge-failure.ts";
 import { type RelayContext, relayStream } from "./relay.ts";
 import { costOf, estimateUsage, openRecord, reportUsage, settle, withCandidate } from "./settle.ts";
+import { takeHold } from "./take-hold.ts";
 import { describeTarget } from "./upstream-target.ts";
 
 /**
@@ -22,7 +23,10 @@ import { describeTarget } from "./upstream-target.ts";
  */
 export async function generate(deps: GenerationDeps, call: GenerationCall): Promise<GenerationResult> {
   const admission = admit(deps, call.caller, call.request);
-  const run = new Run(deps, call, admission);
+  const id = deps.ids.next("gen");
+  const holding = takeHold(deps, call, id, admission.offers.flat());
+  if (holding !== null) await holding;
+  const run = new Run(deps, call, admission, id);
   const plan = planRoute(admission.offers, call.request.preferences, deps.cooldowns, deps.clock.now());
   switch (plan.kind) {
     case "excluded":
@@ -51,7 +55,6 @@ function cooling(retryAfterMs: number): Failure {
 
 /** One generation from its admission on: its id, its record, what was tried. */
 class Run {
-  private readonly id: string;
   private readonly cutoff: Cutoff;
   private readonly attempts: AttemptRecord[] = [];
   private readonly failures: Failure[] = [];
@@ -63,8 +66,8 @@ class Run {
     private readonly deps: GenerationDeps,
     private readonly call: GenerationCall,
     private readonly admission: Admission,
+    private readonly id: string,
   ) {
-    this.id = deps.ids.next("gen");
     this.cutoff = new Cutoff(deps.clock, deps.timers.totalMs);
     this.record = openRecord(deps, call, this.id, admission.modelId);
     this.turns = turnsOf(deps, call);
@@ -158,7 +161,7 @@ class Run {
       contextLength: candidate.endpoint.contextLength,
       estimatedTokens: estimateTokens(call.request.promptTextBytes),
     };
-    return { deps, call, candidate, cutoff, body: encoded.body, identity, size };
+    return { deps, call, candidate, cutoff, encoded, identity, size };
   }
 
   private relay(
@@ -260,7 +263,7 @@ interface CallersTurns {
 }
 
 function turnsOf({ turnMemory }: GenerationDeps, { caller }: GenerationCall): CallersTurns {
-  const scope = caller.kind === "key" ? caller.key.accountId : caller.addressHash;
+  const scope = caller.kind === "key" ? caller.account.id : caller.addressHash;
   return {
     recall: (callId) => turnMemory.recall(scope, callId),
     remember: (turn) => turnMemory.remember(scope, turn),

@@ -22,9 +22,18 @@ const parsed = new WeakMap<Prices, ParsedPrices>();
  * without a price of its own costs what the prompt or the completion costs. 0 where the endpoint has no price.
  */
 export function priceUsage(endpoint: ModelEndpoint, usage: TokenUsage): number {
-  const tier = endpoint.priceTiers?.findLast(({ minPromptTokens }) => usage.promptTokens >= minPromptTokens);
-  const prices = tier ?? endpoint.prices;
-  if (prices === null) return 0;
+  const prices = findPrices(endpoint, usage.promptTokens);
+  return prices === null ? 0 : priceAt(prices, usage);
+}
+
+/** The prices that hold for a prompt of that size; null where the endpoint has none. */
+export function findPrices(endpoint: ModelEndpoint, promptTokens: number): Prices | null {
+  const tier = endpoint.priceTiers?.findLast(({ minPromptTokens }) => promptTokens >= minPromptTokens);
+  return tier ?? endpoint.prices;
+}
+
+/** The same at prices that are known, such as those that a record keeps. */
+export function priceAt(prices: Prices, usage: TokenUsage): number {
   const rates = readPrices(prices);
   return roundToNanodollars(priceOfPrompt(usage, rates) + priceOfCompletion(usage, rates) + rates.request);
 }

@@ -1,6 +1,7 @@
 import type { Timer } from "../../base/clock.ts";
 import { type Failure, failureOf, statusOf } from "../../base/errors.ts";
 import type { RelayVerdict } from "../../wire/canonical/relay.ts";
+import type { TokenUsage } from "../../wire/conversation/usage.ts";
 import type { Candidate } from "../routing/plan.ts";
 import type { UsageRecord } from "../usage/records.ts";
 import { type BegunStream, latin1 } from "./attempt.ts";
@@ -25,6 +26,8 @@ export interface RelayContext {
 }
 
 const KEEP_ALIVE = Buffer.from(": keep-alive\n\n");
+/** How often a stream's record is brought up to date. Milliseconds. */
+const NOTE_MS = 1_000;
 /** How long an upstream may take for what follows its finish. Milliseconds. */
 const ENDING_MS = 5_000;
 /** How long an upstream may take to close its answer after its last event, so that its connection can be used again. */
@@ -48,6 +51,7 @@ class StreamPump {
   private isEnding = false;
   private keepAlive: Timer | null = null;
   private sentAt: number;
+  private notedAt: number;
   private sink!: Sink;
 
   constructor(
@@ -55,6 +59,7 @@ class StreamPump {
     private readonly begun: BegunStream,
   ) {
     this.sentAt = context.deps.clock.now();
+    this.notedAt = this.sentAt;
   }
 
   whole(): Buffer {
@@ -129,11 +134,28 @@ class StreamPump {
   private send(out: string): void {
     if (out === "") return;
     this.sentAt = this.context.deps.clock.now();
+    if (!this.isOver && this.sentAt - this.notedAt >= NOTE_MS) this.noteProgress();
     try {
       this.sink.enqueue(Buffer.from(out, "latin1"));
     } catch {
       // The client has just gone; its signal says so as well.
     }
+  }
+
+  /** Should this process die, the record says how far the answer had come. */
+  private noteProgress(): void {
+    this.notedAt = this.sentAt;
+    const { deps, record, firstTokenAt } = this.context;
+    deps.recorder.write({ ...record, ...this.countSoFar(), firstTokenAt });
+  }
+
+  /** What was used until now. A vendor's early numbers know the prompt, but not all that was produced since. */
+  private countSoFar(): TokenUsage {
+    const { relay } = this.begun;
+    const counted = estimateUsage(this.context.call.request.promptTextBytes, relay.producedBytes);
+    const said = relay.usage ?? counted;
+    const completionTokens = Math.max(said.completionTokens, counted.completionTokens);
+    return { ...said, completionTokens, estimated: true };
   }
 
   private close(): void {
@@ -221,17 +243,12 @@ class StreamPump {
 
   private settleBroken(outcome: "failed" | "cancelled", failure: Failure | null): void {
     const { deps, call, record, candidate, firstTokenAt } = this.context;
-    const { relay } = this.begun;
-    const counted = estimateUsage(call.request.promptTextBytes, relay.producedBytes);
-    const said = relay.usage ?? counted;
-    // A vendor's early numbers know the prompt, but not all that was produced since.
-    const completionTokens = Math.max(said.completionTokens, counted.completionTokens);
     settle(deps, call, record, candidate, {
       outcome,
       failure,
       status: 200,
-      usage: { ...said, completionTokens, estimated: true },
-      finish: relay.finish(),
+      usage: this.countSoFar(),
+      finish: this.begun.relay.finish(),
       firstTokenAt,
     });
   }

@@ -2,11 +2,11 @@ import type { Failure } from "../../base/errors.ts";
 import { toDollars } from "../../base/money.ts";
 import type { UsageReport } from "../../wire/canonical/format.ts";
 import { estimateTokens, NO_TOKENS, type TokenUsage } from "../../wire/conversation/usage.ts";
+import { isFreeId } from "../catalog/is-free-id.ts";
 import type { Candidate } from "../routing/plan.ts";
 import type { Outcome, UsageRecord } from "../usage/records.ts";
-import { isFree } from "./admit.ts";
 import type { GenerationCall, GenerationDeps } from "./call.ts";
-import { priceUsage } from "./price-usage.ts";
+import { findPrices, priceUsage } from "./price-usage.ts";
 
 /** How a generation ended. */
 export interface Ending {
@@ -30,7 +30,7 @@ export interface Cost {
 /** Prices a usage at the candidate that produced it. Free models cost nothing. */
 export function costOf(candidate: Candidate, usage: TokenUsage): Cost {
   const list = priceUsage(candidate.endpoint, usage);
-  return { paid: isFree(candidate.model.id) ? 0 : list, list };
+  return { paid: isFreeId(candidate.model.id) ? 0 : list, list };
 }
 
 /** What the client is told of usage and cost. */
@@ -60,8 +60,9 @@ export function openRecord(
   return {
     id,
     requestId: call.requestId,
-    accountId: caller.kind === "key" ? caller.key.accountId : null,
+    accountId: caller.kind === "key" ? caller.account.id : null,
     keyId: caller.kind === "key" ? caller.key.id : null,
+    userId: caller.kind === "key" ? caller.key.userId : null,
     addressHash: caller.kind === "anonymous" ? caller.addressHash : null,
     api: request.api,
     streamed: request.stream,
@@ -79,6 +80,7 @@ export function openRecord(
     estimated: true,
     costNanodollars: 0,
     upstreamCostNanodollars: 0,
+    prices: null,
     createdAt: now,
     firstTokenAt: null,
     finishedAt: null,
@@ -93,6 +95,7 @@ export function withCandidate(record: UsageRecord, candidate: Candidate): UsageR
     model: candidate.model.id,
     provider: candidate.provider.record.slug,
     upstreamModel: candidate.endpoint.name,
+    prices: findPrices(candidate.endpoint, record.promptTokens),
   };
 }
 
@@ -119,10 +122,12 @@ export function settle(
     ...(usage ?? NO_TOKENS),
     costNanodollars: cost.paid,
     upstreamCostNanodollars: cost.list,
+    prices: usage === null || candidate === null ? null : findPrices(candidate.endpoint, usage.promptTokens),
     firstTokenAt: ending.firstTokenAt,
     finishedAt: deps.clock.now(),
   };
   deps.recorder.write(settled);
   deps.recorder.flush();
+  deps.ledger.settle(settled.id, settled.costNanodollars);
   call.onSettled(settled, ending.failure);
 }

@@ -6,9 +6,12 @@ import { formatOf } from "../routing/roster.ts";
 /** A candidate as the wire formats see it: what it speaks, and what its row says it wants to be different. */
 export function describeTarget(candidate: Candidate): ProviderTarget {
   const { endpoint, model, provider } = candidate;
-  const { quirks, toolCallIds } = provider.record;
+  const { toolCallIds } = provider.record;
+  const format = formatOf(provider, endpoint);
+  // They depart from the provider's usual format; fields of another are others, also where they have the same names.
+  const quirks = format === provider.record.format ? provider.record.quirks : NO_QUIRKS;
   return {
-    format: formatOf(provider, endpoint),
+    format,
     model: {
       name: endpoint.name,
       maxOutputTokens: endpoint.maxOutputTokens,
@@ -24,6 +27,7 @@ export function describeTarget(candidate: Candidate): ProviderTarget {
   };
 }
 
+const NO_QUIRKS: ProviderQuirks = {};
 const NONE: ReadonlySet<string> = new Set();
 const sets = new WeakMap<readonly string[], ReadonlySet<string>>();
 
@@ -44,5 +48,6 @@ function renamesOf(quirks: ProviderQuirks): readonly (readonly [string, string])
   if (quirks.maxCompletionTokens) renames.push(["max_tokens", "max_completion_tokens"]);
   if (quirks.noMaxCompletionTokens) renames.push(["max_completion_tokens", "max_tokens"]);
   if (quirks.randomSeed) renames.push(["seed", "random_seed"]);
+  if (quirks.outputDimension) renames.push(["dimensions", "output_dimension"]);
   return renames;
 }

@@ -1,12 +1,12 @@
+import type { FormatName } from "../../wire/canonical/parts.ts";
 import type { InferenceAction } from "../../wire/dialects/inference-request.ts";
-import type { UpstreamFormat } from "../catalog/records.ts";
 
 /** What is asked of an upstream. */
 export type UpstreamAction = InferenceAction | "count-tokens";
 
 /** A request, as far as its address depends on it. */
 export interface UpstreamCall {
-  readonly format: UpstreamFormat;
+  readonly format: FormatName;
   readonly action: UpstreamAction;
   /** The model's name at the provider. From the catalog, never from a request. */
   readonly model: string;

@@ -2,7 +2,7 @@ import type { RecordEntry, UsageRecord } from "../usage/records.ts";
 
 /** Where usage records are kept. */
 export interface UsageStore {
-  /** Saves entries in one transaction. An entry replaces an earlier one of the same id, unless it is `open` and the earlier is not. */
+  /** Saves entries in one transaction. An entry replaces an earlier one of the same id that is `open`, and no other. */
   saveUsage(entries: readonly RecordEntry[]): Promise<void>;
   findUsage(id: string): Promise<UsageRecord | null>;
   /** Records that a process left `open`. */

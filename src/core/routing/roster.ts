@@ -1,4 +1,7 @@
-import type { ModelEndpoint, ModelRecord, ProviderRecord, UpstreamFormat } from "../catalog/records.ts";
+import type { FormatName } from "../../wire/canonical/parts.ts";
+import type { InferenceAction } from "../../wire/dialects/inference-request.ts";
+import { actionOf } from "../catalog/action-of.ts";
+import type { ModelEndpoint, ModelRecord, ProviderRecord } from "../catalog/records.ts";
 import type { Transport } from "../ports/transport.ts";
 import type { UpstreamAddress } from "../ports/upstream-address.ts";
 
@@ -38,12 +41,9 @@ export interface Roster {
   readonly providers: readonly ServedProvider[];
 }
 
-/** The formats that this version speaks to upstreams. */
-export const SPOKEN_FORMATS: ReadonlySet<UpstreamFormat> = new Set(["openai-chat"]);
-
 /**
  * Joins models with the providers that hold keys for them. Left out are offers without a price (docs/contract.md,
- * "Models, providers"), those in a format that is not spoken, and those for which the provider has no address.
+ * "Models, providers") and those for which the provider has no address.
  */
 export function createRoster(models: readonly ModelRecord[], providers: readonly ServedProvider[]): Roster {
   const bySlug = new Map(providers.map((provider) => [provider.record.slug, provider]));
@@ -52,7 +52,7 @@ export function createRoster(models: readonly ModelRecord[], providers: readonly
     const found = model.endpoints.flatMap((endpoint): Offer[] => {
       const provider = bySlug.get(endpoint.provider);
       if (provider === undefined || endpoint.prices === null) return [];
-      return isReachable(provider, endpoint) ? [{ model, endpoint, provider }] : [];
+      return isReachable(provider, endpoint, actionOf(model)) ? [{ model, endpoint, provider }] : [];
     });
     if (found.length > 0) offers.set(model.id, found.toSorted(byPrice));
   }
@@ -64,14 +64,14 @@ export function createRoster(models: readonly ModelRecord[], providers: readonly
 }
 
 /** The format that an offer is taken up in. */
-export function formatOf({ record }: ServedProvider, endpoint: ModelEndpoint): UpstreamFormat {
+export function formatOf({ record }: ServedProvider, endpoint: ModelEndpoint): FormatName {
   return endpoint.format ?? record.format;
 }
 
-function isReachable(provider: ServedProvider, endpoint: ModelEndpoint): boolean {
+function isReachable(provider: ServedProvider, endpoint: ModelEndpoint, action: InferenceAction): boolean {
   const format = formatOf(provider, endpoint);
-  const call = { format, action: "chat", model: endpoint.name, stream: false } as const;
-  return SPOKEN_FORMATS.has(format) && provider.address.urlFor(call) !== null;
+  const call = { format, action, model: endpoint.name, stream: false };
+  return provider.address.urlFor(call) !== null;
 }
 
 /** Order only, so floats will do. */

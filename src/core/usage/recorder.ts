@@ -1,4 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
+import { isFreeId } from "../catalog/is-free-id.ts";
+import { priceAt } from "../generation/price-usage.ts";
 import type { Journal } from "../ports/journal.ts";
 import type { UsageStore } from "../ports/usage-store.ts";
 import { decodeJournalEntry, encodeUsageEntry } from "./journal-entry.ts";
@@ -113,6 +115,22 @@ export function createRecorder(
   };
 }
 
+/**
+ * The record of a generation that its process died under. What had been produced is charged, as for a stream that broke
+ * off; of what nothing had been produced yet the client saw nothing, and pays nothing.
+ */
+function interrupt(left: UsageRecord, now: number): UsageRecord {
+  const list = left.prices === null || left.firstTokenAt === null ? 0 : priceAt(left.prices, left);
+  return {
+    ...left,
+    outcome: "interrupted",
+    estimated: true,
+    costNanodollars: left.model === null || isFreeId(left.model) ? 0 : list,
+    upstreamCostNanodollars: list,
+    finishedAt: now,
+  };
+}
+
 /** What settling came to. */
 export interface Recovery {
   /** Records that were brought over to the store. */
@@ -141,7 +159,7 @@ export async function recoverUsage(journal: Journal, store: UsageStore, now: num
   if (open.length > 0) {
     await store.saveUsage(
       open.map((left) => {
-        const record: UsageRecord = { ...left, outcome: "interrupted", estimated: true, finishedAt: now };
+        const record = interrupt(left, now);
         return { record, json: JSON.stringify(record) };
       }),
     );

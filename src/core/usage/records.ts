@@ -1,4 +1,5 @@
 import type { TokenUsage } from "../../wire/conversation/usage.ts";
+import type { Prices } from "../catalog/records.ts";
 
 /** One try of one candidate, as recorded. */
 export interface AttemptRecord {
@@ -28,6 +29,8 @@ export interface UsageRecord extends TokenUsage {
   /** Null for anonymous use. */
   readonly accountId: string | null;
   readonly keyId: string | null;
+  /** Whose key it is; null for an account's own. */
+  readonly userId: string | null;
   /** Keyed hash of the client's address; null where a key says who it was. */
   readonly addressHash: string | null;
   /** The client API: `chat.completions`. */
@@ -49,6 +52,8 @@ export interface UsageRecord extends TokenUsage {
   readonly costNanodollars: number;
   /** List price of the provider, in nanodollars. */
   readonly upstreamCostNanodollars: number;
+  /** The prices that it was, or is to be, charged at, US dollars per token; null while no provider was chosen. */
+  readonly prices: Prices | null;
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
   readonly firstTokenAt: number | null;

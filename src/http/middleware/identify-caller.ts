@@ -1,4 +1,5 @@
 import { type Failure, fail } from "../../base/errors.ts";
+import { findPayer } from "../../core/accounts/find-payer.ts";
 import type { Caller, KeyRecord } from "../../core/accounts/records.ts";
 import { findClientAddress, limitKeyOf } from "../../core/limits/client-address.ts";
 import type { RequestContext } from "../context.ts";
@@ -17,17 +18,24 @@ export function identifyCaller(request: Request, context: RequestContext): Calle
   const secret = readSecret(request.headers);
   if (secret === null) return { kind: "anonymous", addressHash: hashAddress(request, context) };
   const found = context.deps.keyRing.identify(secret);
+  const organization = request.headers.get("x-gateway-organization");
   // A key that is remembered costs no turn of the event loop.
-  return found instanceof Promise ? found.then((key) => admitKey(key, context)) : admitKey(found, context);
+  return found instanceof Promise
+    ? found.then((key) => admitKey(key, organization, context))
+    : admitKey(found, organization, context);
 }
 
-function admitKey(key: KeyRecord | null, context: RequestContext): Caller {
+function admitKey(
+  key: KeyRecord | null,
+  organization: string | null,
+  context: RequestContext,
+): Caller | Promise<Caller> {
   if (key === null) return fail(WRONG_KEY.code, WRONG_KEY.message);
   if (key.kind === "management") {
     fail("permission_denied", "A management key cannot call models. Create an inference key and send that.");
   }
   context.logFields["key_id"] = key.id;
-  return { kind: "key", key };
+  return findPayer(context.deps.accountRing, key, organization);
 }
 
 /**

@@ -10,8 +10,11 @@ const DECODERS = {
   zstd: createZstdDecompress,
 } as const;
 
-/** Bodies up to this size are taken as announced; larger ones only as they come, so that who sends nothing holds nothing. */
-const AT_ONCE_BYTES = 64 * 1024;
+/**
+ * Bodies up to this size are taken as announced, which costs less; larger ones only as they come, so that who sends nothing
+ * holds little.
+ */
+const AT_ONCE_BYTES = 256 * 1024;
 /** Pieces in which a packed body is unpacked and counted. */
 const UNPACK_BYTES = 64 * 1024;
 

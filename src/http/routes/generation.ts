@@ -10,7 +10,9 @@ export async function getGeneration(request: Request, context: RequestContext): 
   if (!id)
     return fail("invalid_request", "id is required: GET generation?id=gen_….", { metadata: { field: "id" } });
   const record = await context.deps.generation.recorder.find(id);
-  if (record === null || record.accountId !== key.accountId) {
+  const isTheirs =
+    record?.accountId === key.accountId || (key.userId !== null && record?.userId === key.userId);
+  if (record === null || !isTheirs) {
     return fail("not_found", "There is no generation of this account with that id.");
   }
   return Response.json({ data: describeGeneration(record) });

@@ -1,5 +1,6 @@
-import type { AddressScheme, AuthKind, UpstreamFormat } from "../../core/catalog/records.ts";
+import type { AddressScheme, AuthKind } from "../../core/catalog/records.ts";
 import type { UpstreamAction } from "../../core/ports/upstream-address.ts";
+import type { FormatName } from "../../wire/canonical/parts.ts";
 
 /** A path behind a provider's address: `{model}` and parts in braces. Some have another one for streams. */
 export type Path = string | { readonly whole: string; readonly streamed: string };
@@ -12,7 +13,7 @@ export interface Scheme {
   readonly headers?: Readonly<Record<string, string>>;
   /** Ends that people write behind the address, and that the paths here have themselves. */
   readonly dropsEnd?: RegExp;
-  readonly paths: Readonly<Partial<Record<UpstreamFormat, Readonly<Partial<Record<UpstreamAction, Path>>>>>>;
+  readonly paths: Readonly<Partial<Record<FormatName, Readonly<Partial<Record<UpstreamAction, Path>>>>>>;
 }
 
 /** Schemes that no row names: what a row's scheme turns into by what is configured. */
@@ -47,7 +48,13 @@ export const SCHEMES: Readonly<Record<AddressScheme | Variant, Scheme>> = {
   gemini: {
     auth: "x-goog-api-key",
     dropsEnd: /\/v1beta$/,
-    paths: { gemini: under("/v1beta", { chat: GEMINI_CHAT, "count-tokens": "/models/{model}:countTokens" }) },
+    paths: {
+      gemini: under("/v1beta", {
+        chat: GEMINI_CHAT,
+        "count-tokens": "/models/{model}:countTokens",
+        embeddings: "/models/{model}:batchEmbedContents",
+      }),
+    },
   },
   vertex: {
     auth: "google",
@@ -116,7 +123,7 @@ export const SCHEMES: Readonly<Record<AddressScheme | Variant, Scheme>> = {
 };
 
 /** The scheme that a format usually has. */
-export const USUAL_SCHEME: Readonly<Record<UpstreamFormat, AddressScheme>> = {
+export const USUAL_SCHEME: Readonly<Record<FormatName, AddressScheme>> = {
   "openai-chat": "openai",
   "openai-responses": "openai",
   "anthropic-messages": "anthropic",

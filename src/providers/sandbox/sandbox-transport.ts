@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import type { Clock } from "../../base/clock.ts";
 import type { Transport, UpstreamRequest } from "../../core/ports/transport.ts";
 import { composeAnswer } from "./answer.ts";
+import { planEmbeddings, SANDBOX_EMBEDDING_MODEL } from "./embed.ts";
 import { giveAnswer } from "./failures.ts";
 import { readMarkers } from "./markers.ts";
 import { type Pace, playReply } from "./play-reply.ts";
@@ -17,8 +18,8 @@ interface Plan {
 
 /**
  * An upstream inside the process, for trying clients without an account: it speaks OpenAI's chat format in bytes, so
- * the whole of the gateway's path runs. It answers `POST …/chat/completions` and `GET …/models` on any host;
- * headers are not looked at. The same request gets the same answer, `created` apart; markers in the last user message
+ * the whole of the gateway's path runs. It answers `POST …/chat/completions`, `POST …/embeddings` and `GET …/models` on
+ * any host; headers are not looked at. The same request gets the same answer, `created` apart; markers in the last user message
  * ask for tool calls, for reasoning and for each of the failures of docs/contract.md, "When things go wrong". See
  * docs/sandbox.md. Time is the clock's, and so are all waits.
  */
@@ -38,18 +39,26 @@ function planReply(request: UpstreamRequest, created: number): Plan {
   const endpoint = findEndpoint(request);
   if (endpoint === "models") return { reply: listModels(), pace: AT_ONCE };
   if (endpoint === "chat") return nameReply(planChat(request.body, created), request.body);
+  if (endpoint === "embeddings")
+    return nameReply({ reply: planEmbeddings(request.body), pace: AT_ONCE }, request.body);
   const message = `Invalid URL (${request.method} ${request.url.pathname})`;
   return { reply: replyWithError(404, describeBadRequest(message)), pace: AT_ONCE };
 }
 
-function findEndpoint({ method, url }: UpstreamRequest): "chat" | "models" | null {
+function findEndpoint({ method, url }: UpstreamRequest): "chat" | "embeddings" | "models" | null {
   if (method === "POST" && url.pathname.endsWith("/chat/completions")) return "chat";
+  if (method === "POST" && url.pathname.endsWith("/embeddings")) return "embeddings";
   return method === "GET" && url.pathname.endsWith("/models") ? "models" : null;
 }
 
 function listModels(): Reply {
-  const model = { id: SANDBOX_MODEL, object: "model", created: 0, owned_by: "sandbox" };
-  return replyWithJson(200, { object: "list", data: [model] });
+  const data = [SANDBOX_MODEL, SANDBOX_EMBEDDING_MODEL].map((id) => ({
+    id,
+    object: "model",
+    created: 0,
+    owned_by: "sandbox",
+  }));
+  return replyWithJson(200, { object: "list", data });
 }
 
 /** Adds the id that vendors give to a request. */

@@ -6,9 +6,12 @@ interface KeyRow {
   id: string;
   kind: KeyRecord["kind"];
   account_id: string;
+  user_id: string | null;
   name: string;
   hash: string;
   hint: string;
+  spend_limit: number | null;
+  models: string | null;
   created_at: number;
   expires_at: number | null;
   revoked_at: number | null;
@@ -17,8 +20,10 @@ interface KeyRow {
 /** Keys in SQLite. Every change raises the revision in the same transaction. */
 export function createSqliteKeyStore(database: Database): KeyStore {
   const insert = database.query(
-    `INSERT INTO api_keys (id, kind, account_id, name, hash, hint, created_at, expires_at, revoked_at)
-     VALUES ($id, $kind, $accountId, $name, $hash, $hint, $createdAt, $expiresAt, $revokedAt)`,
+    `INSERT INTO api_keys
+       (id, kind, account_id, user_id, name, hash, hint, spend_limit, models, created_at, expires_at, revoked_at)
+     VALUES
+       ($id, $kind, $accountId, $userId, $name, $hash, $hint, $spendLimit, $models, $createdAt, $expiresAt, $revokedAt)`,
   );
   const revoke = database.query("UPDATE api_keys SET revoked_at = coalesce(revoked_at, $at) WHERE id = $id");
   const raiseRevision = database.query("UPDATE settings SET value = value + 1 WHERE name = 'key_revision'");
@@ -30,7 +35,7 @@ export function createSqliteKeyStore(database: Database): KeyStore {
   );
 
   const insertAndRaise = database.transaction((key: KeyRecord) => {
-    insert.run({ ...key });
+    insert.run({ ...key, models: key.models === null ? null : JSON.stringify(key.models) });
     raiseRevision.run();
   });
   const revokeAndRaise = database.transaction((id: string, at: number) => {
@@ -65,9 +70,12 @@ function readRow(row: KeyRow): KeyRecord {
     id: row.id,
     kind: row.kind,
     accountId: row.account_id,
+    userId: row.user_id,
     name: row.name,
     hash: row.hash,
     hint: row.hint,
+    spendLimit: row.spend_limit,
+    models: row.models === null ? null : (JSON.parse(row.models) as string[]),
     createdAt: row.created_at,
     expiresAt: row.expires_at,
     revokedAt: row.revoked_at,

@@ -1,6 +1,8 @@
 import type { Database } from "bun:sqlite";
+import { type Transfer, transferOfUsage } from "../../core/ledger/records.ts";
 import type { UsageStore } from "../../core/ports/usage-store.ts";
 import type { RecordEntry, UsageRecord } from "../../core/usage/records.ts";
+import { prepareTransfers } from "./transfers.ts";
 
 interface RecordRow {
   record: string;
@@ -14,10 +16,12 @@ interface AnonymousRow {
 /** Usage records in SQLite. */
 export function createSqliteUsageStore(database: Database): UsageStore {
   const save = database.query(
-    `INSERT INTO generations (id, created_at, account_id, key_id, address_hash, outcome, record)
-     VALUES (?, ?, ?, ?, ?, ?, ?)
-     ON CONFLICT (id) DO UPDATE SET outcome = excluded.outcome, record = excluded.record
-     WHERE generations.outcome = 'open' OR excluded.outcome <> 'open'`,
+    `INSERT INTO generations
+       (id, created_at, account_id, key_id, user_id, cost, finished_at, address_hash, outcome, record)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT (id) DO UPDATE SET
+       outcome = excluded.outcome, cost = excluded.cost, finished_at = excluded.finished_at, record = excluded.record
+     WHERE generations.outcome = 'open'`,
   );
   const byId = database.query<RecordRow, [string]>("SELECT record FROM generations WHERE id = ?");
   const open = database.query<RecordRow, []>("SELECT record FROM generations WHERE outcome = 'open'");
@@ -26,11 +30,18 @@ export function createSqliteUsageStore(database: Database): UsageStore {
      WHERE address_hash IS NOT NULL AND created_at > ? ORDER BY created_at`,
   );
 
+  const transfers = prepareTransfers(database);
   const saveAll = database.transaction((entries: readonly RecordEntry[]) => {
+    const costs: Transfer[] = [];
     for (const { record, json } of entries) {
-      const { id, createdAt, accountId, keyId, addressHash, outcome } = record;
-      save.run(id, createdAt, accountId, keyId, addressHash, outcome, json);
+      const { id, createdAt, accountId, keyId, userId, finishedAt, addressHash, outcome } = record;
+      const cost = outcome === "open" ? null : record.costNanodollars;
+      save.run(id, createdAt, accountId, keyId, userId, cost, finishedAt, addressHash, outcome, json);
+      const transfer = cost === null ? null : transferOfUsage(record);
+      if (transfer !== null) costs.push(transfer);
     }
+    // A record that is saved again, as after a crash, has its transfer already.
+    transfers.add(costs);
   });
 
   return {

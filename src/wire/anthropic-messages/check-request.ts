@@ -61,13 +61,6 @@ const CHECKS: Readonly<Record<string, Check>> = {
   tools: checkTools,
   tool_choice: checkToolChoice,
   thinking: checkThinking,
-  models: (_text, node) => {
-    const isList = node.items?.every((item) => item.kind === "string") === true;
-    if (!isList || (node.items?.length ?? 0) > BOUNDS.fallbackModels) {
-      refuse("models", `must be an array of at most ${BOUNDS.fallbackModels} model ids`);
-    }
-  },
-  provider: kind("provider", "object", "an object"),
 };
 
 function readNumber(text: string, node: JsonNode): number | null {

@@ -9,6 +9,7 @@ import { type EncodedConversation, encodeConversation } from "./encode-messages.
 import { type EncodedThinking, encodeThinking } from "./encode-thinking.ts";
 import { encodeToolChoice, encodeTools, isForced } from "./encode-tools.ts";
 import { FORMAT, isOwn, ownFields } from "./extras.ts";
+import { fitThinking } from "./fit-thinking.ts";
 import { encodeOutputFormat } from "./output-format.ts";
 
 /**
@@ -25,9 +26,11 @@ export function encodeRequest(request: ConversationRequest, target: ModelTarget)
   const kept = ownFields(request);
   const maxTokens = encodeMaxTokens(request, target, report);
   const isToolForced = isForced(request.toolChoice) && request.tools.length > 0;
-  const thinking = encodeThinking(request.reasoning, { target, maxTokens, isToolForced, report });
+  const wished = encodeThinking(request.reasoning, { target, maxTokens, isToolForced, report });
   const output = encodeOutputFormat(request.outputFormat, isOwn(request), report);
   const conversation = encodeConversation(request.messages, report);
+  const isOwnWish = request.reasoning !== null && isOwn(request.reasoning);
+  const thinking = isOwnWish ? wished : fitThinking(wished, conversation.messages, report);
   const body = {
     ...kept,
     model: target.name,

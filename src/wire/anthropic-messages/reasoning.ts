@@ -80,8 +80,7 @@ function encodeRedacted(part: ReasoningPart, data: string): Fields {
  * The id in the envelope says whose it is: a call's id, or the text next to it.
  */
 export function encodeProof(target: ProofTarget, signature: Signature): Fields {
-  const id =
-    target.kind === "call" ? `${CALL}${target.id}` : target.kind === "next-text" ? NEXT_TEXT : LAST_TEXT;
+  const id = target.kind === "call" ? `${CALL}${target.id}` : NEXT_TEXT;
   const { value, origin } = signature;
   return {
     type: "redacted_thinking",
@@ -89,14 +88,10 @@ export function encodeProof(target: ProofTarget, signature: Signature): Fields {
   };
 }
 
-export type ProofTarget =
-  | { readonly kind: "call"; readonly id: string }
-  | { readonly kind: "next-text" }
-  | { readonly kind: "last-text" };
+export type ProofTarget = { readonly kind: "call"; readonly id: string } | { readonly kind: "next-text" };
 
 const CALL = "proof:call:";
 const NEXT_TEXT = "proof:next-text";
-const LAST_TEXT = "proof:last-text";
 
 /** A message's parts with the proofs that travelled beside them put back where they belong. A proof without its part is dropped. */
 export function foldProofs(parts: readonly Part[]): readonly Part[] {
@@ -128,6 +123,5 @@ function isProof(part: Part): part is Proof {
 function findTarget(parts: readonly Part[], at: number, id: string): number {
   const isText = (part: Part) => part.kind === "text";
   if (id === NEXT_TEXT) return parts.findIndex((part, place) => place > at && isText(part));
-  if (id === LAST_TEXT) return parts.slice(0, at).findLastIndex(isText);
   return parts.findIndex((part) => part.kind === "tool-call" && part.id === id.slice(CALL.length));
 }

@@ -1,4 +1,5 @@
 import { BOUNDS } from "../../base/bounds.ts";
+import { FINISH_WORDS } from "../canonical/finish-words.ts";
 import type { AnswerEnd, AskedFor, StreamError } from "../canonical/format.ts";
 import type { AnswerRelay, RelayFinish, RelayIdentity, RelayVerdict } from "../canonical/relay.ts";
 import { NO_TOKENS } from "../conversation/usage.ts";
@@ -10,6 +11,7 @@ import {
   EventTooLargeError,
   type OnEvent,
 } from "../sse/split-events.ts";
+import { decodeFinish } from "./finish-reason.ts";
 import { findStreamError, parseEvent } from "./read-stream.ts";
 import { printEvent, printStreamError } from "./stream-events.ts";
 import { encodeCounters, encodeUsage, foldUsage, readUsage } from "./usage.ts";
@@ -242,9 +244,14 @@ function holdDelta(state: RelayState, event: Fields): string {
 
 function readFinish(state: RelayState): RelayFinish | null {
   const reason = state.delta["stop_reason"];
-  if (typeof reason === "string") return { client: reason, native: reason };
+  if (typeof reason === "string") return describeFinish(reason);
   // A message that has stopped and does not say why has come to its end.
-  return state.isDone ? { client: "end_turn", native: "end_turn" } : null;
+  return state.isDone ? describeFinish("end_turn") : null;
+}
+
+/** A stop reason as records have it. */
+export function describeFinish(native: string): RelayFinish {
+  return { client: FINISH_WORDS[decodeFinish(native, null).reason], native };
 }
 
 function judge(state: RelayState): RelayVerdict {
@@ -265,7 +272,7 @@ function encodeEnd(state: RelayState, end: AnswerEnd): string {
   const { service_tier: tier } = state.usage;
   const last = {
     type: "message_delta",
-    delta: { stop_sequence: null, ...state.delta, stop_reason: readFinish(state)?.client ?? "end_turn" },
+    delta: { stop_sequence: null, ...state.delta, stop_reason: readFinish(state)?.native ?? "end_turn" },
     usage: encodeUsage(end.report, state.usage, typeof tier === "string" ? tier : null),
     ...state.beside,
     ...(end.metadata === null ? {} : { gateway_metadata: end.metadata }),

@@ -1,7 +1,7 @@
-import { isUtf8 } from "node:buffer";
-import { fail } from "../../base/errors.ts";
 import type { OutlineMessage } from "../conversation/outline.ts";
-import { isWord, type JsonNode, JsonSyntaxError, memberOf, scanJson, stringOf } from "../json/scan.ts";
+import { type ProviderPreferences, readGatewayWishes } from "../conversation/preferences.ts";
+import { isWord, type JsonNode, memberOf, parseMember, scanJson, stringOf } from "../json/scan.ts";
+import { scanBody } from "../json/scan-body.ts";
 import { checkMessagesRequest } from "./check-request.ts";
 import { MESSAGES_REQUEST_SHAPE } from "./request-shape.ts";
 
@@ -12,6 +12,9 @@ export interface ScannedMessagesRequest {
   readonly text: string;
   readonly root: JsonNode;
   readonly model: string;
+  /** Models to fall back to, in the client's order. */
+  readonly fallbackModels: readonly string[];
+  readonly preferences: ProviderPreferences;
   readonly stream: boolean;
   /** Null where the client named none. */
   readonly maxTokens: number | null;
@@ -31,29 +34,11 @@ export interface ScannedMessagesRequest {
  * @throws GatewayError `invalid_request` that names the field and the remedy, `invalid_model` for a malformed id.
  */
 export function scanMessagesRequest(bytes: Buffer): ScannedMessagesRequest {
-  if (!isUtf8(bytes)) fail("invalid_request", "The body is not valid UTF-8. Send JSON encoded as UTF-8.");
-  const text = bytes.toString("latin1");
-  try {
-    refuseWhatPeopleGetWrong(bytes);
+  return scanBody(bytes, (text) => {
     const root = scanJson(text, MESSAGES_REQUEST_SHAPE);
     checkMessagesRequest(text, root);
     return readScanned(bytes, text, root);
-  } catch (error) {
-    if (!(error instanceof JsonSyntaxError)) throw error;
-    return fail("invalid_request", `The body is not valid JSON: ${error.message}.`);
-  }
-}
-
-/** As in openai-chat/decode-request: larger bodies are made by programs. */
-const HAND_MADE_BYTES = 8_192;
-
-function refuseWhatPeopleGetWrong(bytes: Buffer): void {
-  if (bytes.length > HAND_MADE_BYTES) return;
-  try {
-    JSON.parse(bytes.toString("utf8"));
-  } catch (error) {
-    throw new JsonSyntaxError(error instanceof SyntaxError ? error.message : "nested too deeply", 0);
-  }
+  });
 }
 
 /** How an envelope begins, in quotes. */
@@ -68,6 +53,7 @@ function readScanned(bytes: Buffer, text: string, root: JsonNode): ScannedMessag
     text,
     root,
     model: stringOf(text, memberOf(root, "model")) as string,
+    ...readGatewayWishes(parseMember(text, root, "models"), parseMember(text, root, "provider")),
     stream: stream?.kind === "boolean" && text.charCodeAt(stream.start) === 116,
     maxTokens: maxTokens?.kind === "number" ? Number(text.slice(maxTokens.start, maxTokens.end)) : null,
     promptTextBytes: countPrompt(text, root, messages),

@@ -304,10 +304,13 @@ function endPart(state: WriterState, open: OpenPart): string {
   return input + closeBlock(state, open) + writeLateProof(state, open);
 }
 
+/**
+ * A text's proof that comes late is left out: agents take the last block of an answer for its text, and vendors check
+ * the proofs of calls alone.
+ */
 function writeLateProof(state: WriterState, { part, lateProof }: OpenPart): string {
-  if (lateProof === null) return "";
-  if (part.kind === "tool-call") return writeBlocks(state, proofOf(lateProof, { kind: "call", id: part.id }));
-  return writeBlocks(state, proofOf(lateProof, { kind: "last-text" }));
+  if (lateProof === null || part.kind !== "tool-call") return "";
+  return writeBlocks(state, proofOf(lateProof, { kind: "call", id: part.id }));
 }
 
 /** What its vendor wants back is complete now; what clients have not been told of it goes into a block of its own. */

@@ -1,4 +1,6 @@
-import { asFields } from "../json/fields.ts";
+import { BOUNDS } from "../../base/bounds.ts";
+import { refuseField } from "../json/check-fields.ts";
+import { asFields, type Fields } from "../json/fields.ts";
 
 /** The part of a request's `provider` that decides who may answer. */
 export interface ProviderPreferences {
@@ -11,6 +13,13 @@ export interface ProviderPreferences {
   readonly allowFallbacks: boolean;
 }
 
+/** Fields that speak to the gateway: who else may answer. */
+export interface GatewayWishes {
+  /** Models to fall back to, in the client's order. */
+  readonly fallbackModels: readonly string[];
+  readonly preferences: ProviderPreferences;
+}
+
 /** Nothing said: anybody may answer. */
 export const NO_PREFERENCES: ProviderPreferences = {
   order: [],
@@ -19,18 +28,51 @@ export const NO_PREFERENCES: ProviderPreferences = {
   allowFallbacks: true,
 };
 
-/** Reads a request's `provider`, once it is known to be an object or absent. */
-export function readPreferences(provider: unknown): ProviderPreferences {
-  const value = asFields(provider);
-  if (value === null) return NO_PREFERENCES;
+/**
+ * Reads `models` and `provider`.
+ * @throws GatewayError `invalid_request` for what is malformed, or promises what cannot be kept.
+ */
+export function readGatewayWishes(models: unknown, provider: unknown): GatewayWishes {
+  return { fallbackModels: readModels(models), preferences: readPreferences(provider) };
+}
+
+function readModels(value: unknown): readonly string[] {
+  if (value === undefined || value === null) return [];
+  const isList = Array.isArray(value) && value.every((model) => typeof model === "string");
+  if (!isList || value.length > BOUNDS.fallbackModels) {
+    refuseField("models", `must be an array of at most ${BOUNDS.fallbackModels} model ids`);
+  }
+  return value;
+}
+
+function readPreferences(raw: unknown): ProviderPreferences {
+  if (raw === undefined || raw === null) return NO_PREFERENCES;
+  const value = asFields(raw);
+  if (value === null) refuseField("provider", "must be an object");
+  refuseEmptyPromises(value);
   return {
-    order: readSlugs(value["order"]) ?? [],
-    only: readSlugs(value["only"]),
-    ignore: readSlugs(value["ignore"]) ?? [],
+    order: readSlugs(value, "order") ?? [],
+    only: readSlugs(value, "only"),
+    ignore: readSlugs(value, "ignore") ?? [],
     allowFallbacks: value["allow_fallbacks"] !== false,
   };
 }
 
-function readSlugs(value: unknown): string[] | null {
-  return Array.isArray(value) ? value.map((slug) => String(slug).toLowerCase()) : null;
+/** A promise that cannot be kept is refused, not passed over. */
+function refuseEmptyPromises(value: Fields): void {
+  const remedy = "by this gateway; remove it to go on";
+  if (value["zdr"] === true) refuseField("provider.zdr", `cannot be guaranteed ${remedy}`);
+  if ((value["max_price"] ?? null) !== null) refuseField("provider.max_price", `cannot be held ${remedy}`);
+  if (value["data_collection"] === "deny") {
+    refuseField("provider.data_collection", `cannot be guaranteed as "deny" ${remedy}`);
+  }
+}
+
+function readSlugs(value: Fields, list: string): string[] | null {
+  const slugs = value[list];
+  if (slugs === undefined || slugs === null) return null;
+  if (!Array.isArray(slugs) || slugs.some((slug) => typeof slug !== "string")) {
+    refuseField(`provider.${list}`, "must be an array of provider slugs");
+  }
+  return slugs.map((slug: string) => slug.toLowerCase());
 }

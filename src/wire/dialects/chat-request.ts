@@ -1,11 +1,13 @@
 import type { Warning } from "../canonical/format.ts";
-import type { RelayIdentity } from "../canonical/relay.ts";
 import type { Repair, ToolCallRules } from "../conversation/outline.ts";
 import { repairToolCalls } from "../conversation/repair-tool-calls.ts";
+import { estimateTokens } from "../conversation/usage.ts";
+import { parseBody } from "../json/check-fields.ts";
 import { createChatRelay, readChatAnswer } from "../openai-chat/chat-relay.ts";
+import { openaiChat } from "../openai-chat/codec.ts";
 import { type ChatRequest, decodeChatRequest } from "../openai-chat/decode-request.ts";
 import { encodeChatRequest } from "../openai-chat/encode-request.ts";
-import { countChars } from "./count-chars.ts";
+import { createDialect } from "./dialect.ts";
 import type { EncodedForUpstream, InferenceRequest, UpstreamTarget } from "./inference-request.ts";
 
 /**
@@ -15,20 +17,21 @@ import type { EncodedForUpstream, InferenceRequest, UpstreamTarget } from "./inf
 export function openChatRequest(bytes: Buffer, rename: (id: string) => string): InferenceRequest {
   const chat = decodeChatRequest(bytes);
   const repairs = createRepairs(chat);
-  return {
+  return createDialect({
     api: "chat.completions",
-    action: "chat",
-    model: rename(chat.model),
-    fallbackModels: chat.fallbackModels.map(rename),
-    preferences: chat.preferences,
-    stream: chat.stream,
-    notice: null,
-    promptTextBytes: chat.promptTextBytes,
-    countPromptChars: () => countChars(chat.text, chat.promptTextBytes),
-    encode: (target) => encodeSameFormat(chat, target, repairs(target.toolCalls)),
-    openRelay: (_format, identity) => createChatRelay(identity, chat.wantsUsageChunk),
-    readAnswer: (_format, body, identity: RelayIdentity) => readChatAnswer(body, identity),
-  };
+    format: "openai-chat",
+    scanned: chat,
+    rename,
+    client: openaiChat,
+    facts: {
+      wantsUsageChunk: chat.wantsUsageChunk,
+      estimatedPromptTokens: estimateTokens(chat.promptTextBytes),
+    },
+    decode: () => openaiChat.decodeRequest(parseBody(bytes)),
+    forward: (target) => encodeSameFormat(chat, target, repairs(target.toolCalls)),
+    openRelay: (identity) => createChatRelay(identity, chat.wantsUsageChunk),
+    readAnswer: readChatAnswer,
+  });
 }
 
 function encodeSameFormat(

@@ -17,6 +17,8 @@ export function openFimRequest(bytes: Buffer, rename: (id: string) => string): I
     fallbackModels: [],
     preferences: NO_PREFERENCES,
     stream: fim.stream,
+    maxTokens: fim.maxTokens,
+    answers: 1,
     notice: fim.notice,
     promptTextBytes: fim.promptTextBytes,
     countPromptChars: () => fim.promptChars,

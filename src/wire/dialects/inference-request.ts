@@ -23,11 +23,15 @@ export interface InferenceRequest {
   readonly fallbackModels: readonly string[];
   readonly preferences: ProviderPreferences;
   readonly stream: boolean;
+  /** The most tokens that the client lets an answer have; null where it does not say. */
+  readonly maxTokens: number | null;
+  /** How many answers it wants. */
+  readonly answers: number;
   /** What the client should know of how its request was changed, for a header; null for nothing. */
   readonly notice: string | null;
   /** Bytes of text in the conversation, media left out; estimates and bounds of the prompt's tokens are made of it. */
   readonly promptTextBytes: number;
-  /** The same in characters, counted when asked for. */
+  /** Characters that must fit the model's window together: the same, of embeddings the longest input. Counted when asked for. */
   countPromptChars(): number;
   /**
    * The body for an upstream.
@@ -72,6 +76,8 @@ export interface UpstreamTarget extends ProviderTarget {
 /** A request as it goes out. */
 export interface EncodedForUpstream {
   readonly body: Buffer;
+  /** Headers of the client's that the vendor is to see. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** What tool-call repair did; null where nothing had to change. */
   readonly repair: Repair | null;
   /** Reasoning of earlier turns is in it, which could be left out. */

@@ -319,3 +319,12 @@ export function parseNode(text: string, node: JsonNode): unknown {
     throw new JsonSyntaxError("a value that is not JSON", node.start);
   }
 }
+
+/**
+ * The member's whole value, parsed; undefined where there is none.
+ * @throws JsonSyntaxError as `parseNode`.
+ */
+export function parseMember(text: string, node: JsonNode, key: string): unknown {
+  const value = memberOf(node, key);
+  return value === undefined ? undefined : parseNode(text, value);
+}

@@ -15,6 +15,7 @@ import { type Fields, omit } from "../json/fields.ts";
 export interface FimRequest {
   readonly model: string;
   readonly stream: boolean;
+  readonly maxTokens: number;
   /** The fields for the upstream, but for the model's name. */
   readonly fields: Fields;
   /** Bytes of prompt and suffix. */
@@ -51,6 +52,7 @@ export function decodeFimRequest(bytes: Buffer, rename: (id: string) => string):
   return {
     model,
     stream: readFlag(body, "stream"),
+    maxTokens: Math.min(asked ?? MAX_TOKENS, MAX_TOKENS),
     fields: { ...omit(body, GATEWAY_FIELDS), ...(isLowered ? { max_tokens: MAX_TOKENS } : {}) },
     promptTextBytes: Buffer.byteLength(prompt) + Buffer.byteLength(suffix),
     promptChars: prompt.length + suffix.length,

@@ -1,6 +1,6 @@
 import { BOUNDS } from "../../base/bounds.ts";
 import { fail } from "../../base/errors.ts";
-import { isWord, type JsonKind, type JsonNode, memberOf, parseNode, stringOf } from "../json/scan.ts";
+import { isWord, type JsonKind, type JsonNode, memberOf, stringOf } from "../json/scan.ts";
 import { readRole } from "./role.ts";
 
 /**
@@ -52,8 +52,6 @@ const CHECKS: ReadonlyMap<string, Check> = new Map<string, Check>(
     tools: (check, node) => check.tools(node),
     tool_choice: (check, node) => check.toolChoice(node),
     response_format: (check, node) => check.responseFormat(node),
-    models: (check, node) => check.fallbackModels(node),
-    provider: (check, node) => check.provider(node),
   } satisfies Record<string, Check>),
 );
 const TOOL_CHOICES = new Set(["none", "auto", "required"]);
@@ -199,37 +197,6 @@ class Checker {
   responseFormat(node: JsonNode): void {
     if (memberOf(node, "type")?.kind !== "string") {
       refuse("response_format", 'must be an object with a type, such as {"type": "json_object"}');
-    }
-  }
-
-  fallbackModels(node: JsonNode): void {
-    const isList = node.items?.every((item) => item.kind === "string") === true;
-    if (!isList || (node.items?.length ?? 0) > BOUNDS.fallbackModels) {
-      refuse("models", `must be an array of at most ${BOUNDS.fallbackModels} model ids`);
-    }
-  }
-
-  provider(node: JsonNode): void {
-    if (node.kind !== "object") refuse("provider", "must be an object");
-    const value = parseNode(this.text, node) as Record<string, unknown>;
-    for (const list of ["order", "only", "ignore"]) {
-      const slugs = value[list];
-      if (slugs === undefined || slugs === null) continue;
-      if (!Array.isArray(slugs) || slugs.some((slug) => typeof slug !== "string")) {
-        refuse(`provider.${list}`, "must be an array of provider slugs");
-      }
-    }
-    // A promise that cannot be kept is refused, not passed over.
-    if (value["zdr"] === true)
-      refuse("provider.zdr", "cannot be guaranteed by this gateway; remove it to go on");
-    if (value["max_price"] !== undefined && value["max_price"] !== null) {
-      refuse("provider.max_price", "cannot be held by this gateway; remove it to go on");
-    }
-    if (value["data_collection"] === "deny") {
-      refuse(
-        "provider.data_collection",
-        'cannot be guaranteed as "deny" by this gateway; remove it to go on',
-      );
     }
   }
 }

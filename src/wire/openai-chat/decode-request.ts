@@ -1,16 +1,7 @@
-import { isUtf8 } from "node:buffer";
-import { fail } from "../../base/errors.ts";
 import type { OutlineMessage } from "../conversation/outline.ts";
-import { NO_PREFERENCES, type ProviderPreferences, readPreferences } from "../conversation/preferences.ts";
-import {
-  decodeString,
-  type JsonNode,
-  JsonSyntaxError,
-  memberOf,
-  parseNode,
-  scanJson,
-  stringOf,
-} from "../json/scan.ts";
+import { type ProviderPreferences, readGatewayWishes } from "../conversation/preferences.ts";
+import { type JsonNode, memberOf, parseMember, scanJson, stringOf } from "../json/scan.ts";
+import { scanBody } from "../json/scan-body.ts";
 import { checkChatRequest } from "./check-request.ts";
 import { CHAT_REQUEST_SHAPE } from "./request-shape.ts";
 import { readRole } from "./role.ts";
@@ -26,6 +17,10 @@ export interface ChatRequest {
   readonly fallbackModels: readonly string[];
   readonly preferences: ProviderPreferences;
   readonly stream: boolean;
+  /** The most tokens an answer may have, in either spelling; null where the client does not say. */
+  readonly maxTokens: number | null;
+  /** How many answers it wants. */
+  readonly answers: number;
   /** The client asked for the usage in a chunk of its own. */
   readonly wantsUsageChunk: boolean;
   readonly outline: readonly OutlineMessage[];
@@ -38,30 +33,11 @@ export interface ChatRequest {
  * @throws GatewayError `invalid_request` that names the field and the remedy, `invalid_model` for a malformed id.
  */
 export function decodeChatRequest(bytes: Buffer): ChatRequest {
-  if (!isUtf8(bytes)) fail("invalid_request", "The body is not valid UTF-8. Send JSON encoded as UTF-8.");
-  const text = bytes.toString("latin1");
-  try {
-    refuseWhatPeopleGetWrong(bytes);
+  return scanBody(bytes, (text) => {
     const root = scanJson(text, CHAT_REQUEST_SHAPE);
     checkChatRequest(text, root);
     return readChatRequest(bytes, text, root);
-  } catch (error) {
-    if (!(error instanceof JsonSyntaxError)) throw error;
-    return fail("invalid_request", `The body is not valid JSON: ${error.message}.`);
-  }
-}
-
-/** Larger bodies are made by programs; what is wrong in what the scan jumps over, the upstream refuses. */
-const HAND_MADE_BYTES = 8_192;
-
-/** Bodies that people make are parsed as well, so that a raw line break or a lost comma is named anywhere in them. */
-function refuseWhatPeopleGetWrong(bytes: Buffer): void {
-  if (bytes.length > HAND_MADE_BYTES) return;
-  try {
-    JSON.parse(bytes.toString("utf8"));
-  } catch (error) {
-    throw new JsonSyntaxError(error instanceof SyntaxError ? error.message : "nested too deeply", 0);
-  }
+  });
 }
 
 function readChatRequest(bytes: Buffer, text: string, root: JsonNode): ChatRequest {
@@ -72,13 +48,19 @@ function readChatRequest(bytes: Buffer, text: string, root: JsonNode): ChatReque
     text,
     root,
     model: stringOf(text, memberOf(root, "model")) as string,
-    fallbackModels: readFallbackModels(text, root),
-    preferences: readProvider(text, memberOf(root, "provider")),
+    ...readGatewayWishes(parseMember(text, root, "models"), parseMember(text, root, "provider")),
     stream: isTrue(text, memberOf(root, "stream")),
+    maxTokens: numberOf(text, root, "max_completion_tokens") ?? numberOf(text, root, "max_tokens"),
+    answers: numberOf(text, root, "n") ?? 1,
     wantsUsageChunk: isTrue(text, memberOf(streamOptions, "include_usage")),
     outline: messages.map((message) => readOutline(text, message)),
     promptTextBytes: messages.reduce((sum, message) => sum + textBytes(message), 0) + toolBytes(root),
   };
+}
+
+function numberOf(text: string, root: JsonNode, key: string): number | null {
+  const node = memberOf(root, key);
+  return node?.kind === "number" ? Number(text.slice(node.start, node.end)) : null;
 }
 
 function isTrue(text: string, node: JsonNode | undefined): boolean {
@@ -118,13 +100,4 @@ function textBytes(message: JsonNode): number {
 function toolBytes(root: JsonNode): number {
   const tools = memberOf(root, "tools");
   return tools?.items ? tools.end - tools.start : 0;
-}
-
-function readFallbackModels(text: string, root: JsonNode): string[] {
-  const items = memberOf(root, "models")?.items ?? [];
-  return items.map((item) => decodeString(text, item.start, item.end));
-}
-
-function readProvider(text: string, node: JsonNode | undefined): ProviderPreferences {
-  return node?.kind === "object" ? readPreferences(parseNode(text, node)) : NO_PREFERENCES;
 }

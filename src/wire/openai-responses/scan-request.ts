@@ -1,18 +1,8 @@
-import { isUtf8 } from "node:buffer";
-import { fail } from "../../base/errors.ts";
 import type { OutlineMessage } from "../conversation/outline.ts";
-import type { ProviderPreferences } from "../conversation/preferences.ts";
-import {
-  isWord,
-  type JsonNode,
-  JsonSyntaxError,
-  memberOf,
-  parseNode,
-  scanJson,
-  stringOf,
-} from "../json/scan.ts";
+import { type ProviderPreferences, readGatewayWishes } from "../conversation/preferences.ts";
+import { isWord, type JsonNode, memberOf, parseMember, scanJson, stringOf } from "../json/scan.ts";
+import { scanBody } from "../json/scan-body.ts";
 import { checkResponsesRequest, isTrue } from "./check-request.ts";
-import { readGatewayWishes } from "./gateway-fields.ts";
 import { originOfItem } from "./reasoning.ts";
 import { RESPONSES_REQUEST_SHAPE } from "./request-shape.ts";
 
@@ -27,6 +17,8 @@ export interface ResponsesRequest {
   readonly fallbackModels: readonly string[];
   readonly preferences: ProviderPreferences;
   readonly stream: boolean;
+  /** The most tokens an answer may have; null where the client does not say. */
+  readonly maxTokens: number | null;
   readonly outline: readonly OutlineMessage[];
   /** Bytes of text in the conversation, media left out; a bound on the prompt's tokens is made of it. */
   readonly promptTextBytes: number;
@@ -41,43 +33,24 @@ export interface ResponsesRequest {
  * @throws GatewayError `invalid_request` that names the field and the remedy, `invalid_model` for a malformed id.
  */
 export function scanResponsesRequest(bytes: Buffer): ResponsesRequest {
-  if (!isUtf8(bytes)) fail("invalid_request", "The body is not valid UTF-8. Send JSON encoded as UTF-8.");
-  const text = bytes.toString("latin1");
-  try {
-    refuseWhatPeopleGetWrong(bytes);
+  return scanBody(bytes, (text) => {
     const root = scanJson(text, RESPONSES_REQUEST_SHAPE);
     checkResponsesRequest(text, root);
     return readRequest(bytes, text, root);
-  } catch (error) {
-    if (!(error instanceof JsonSyntaxError)) throw error;
-    return fail("invalid_request", `The body is not valid JSON: ${error.message}.`);
-  }
-}
-
-/** Larger bodies are made by programs; what is wrong in what the scan jumps over, the upstream refuses. */
-const HAND_MADE_BYTES = 8_192;
-
-/** Bodies that people make are parsed as well, so that a raw line break or a lost comma is named anywhere in them. */
-function refuseWhatPeopleGetWrong(bytes: Buffer): void {
-  if (bytes.length > HAND_MADE_BYTES) return;
-  try {
-    JSON.parse(bytes.toString("utf8"));
-  } catch (error) {
-    throw new JsonSyntaxError(error instanceof SyntaxError ? error.message : "nested too deeply", 0);
-  }
+  });
 }
 
 function readRequest(bytes: Buffer, text: string, root: JsonNode): ResponsesRequest {
   const input = memberOf(root, "input")?.items ?? [];
-  const [models, provider] = ["models", "provider"].map((key) => readValue(text, memberOf(root, key)));
   const reasoning = readReasoning(text, input);
   return {
     bytes,
     text,
     root,
     model: stringOf(text, memberOf(root, "model")) as string,
-    ...readGatewayWishes(models, provider),
+    ...readGatewayWishes(parseMember(text, root, "models"), parseMember(text, root, "provider")),
     stream: isTrue(text, memberOf(root, "stream")),
+    maxTokens: readMaxTokens(text, memberOf(root, "max_output_tokens")),
     outline: outlineInput(text, input),
     promptTextBytes: countTextBytes(root, input),
     needsHub:
@@ -86,8 +59,8 @@ function readRequest(bytes: Buffer, text: string, root: JsonNode): ResponsesRequ
   };
 }
 
-function readValue(text: string, node: JsonNode | undefined): unknown {
-  return node === undefined ? undefined : parseNode(text, node);
+function readMaxTokens(text: string, node: JsonNode | undefined): number | null {
+  return node?.kind === "number" ? Number(text.slice(node.start, node.end)) : null;
 }
 
 /** What `wrapReasoning` begins with; a quote and a mark are enough to send the request the long way. */

@@ -4,7 +4,7 @@ import type { AnswerEnd, UpstreamCodec } from "../../../src/wire/canonical/forma
 import type { FormatName } from "../../../src/wire/canonical/parts.ts";
 import type { RelayIdentity } from "../../../src/wire/canonical/relay.ts";
 import { NO_TOKENS, type TokenUsage } from "../../../src/wire/conversation/usage.ts";
-import type { HubRequest } from "../../../src/wire/dialects/hub-request.ts";
+import type { InferenceRequest } from "../../../src/wire/dialects/inference-request.ts";
 import { UPSTREAM_CODECS } from "../../../src/wire/dialects/upstream-codecs.ts";
 import type { Fields } from "../../../src/wire/json/fields.ts";
 import { CLIENTS, type Client, FORMAT_OF, FORMATS } from "../formats.ts";
@@ -57,7 +57,7 @@ export function runFeature(feature: AnswerFeature): AnswerRun[] {
 }
 
 /** A request that was sent, so that the way back is known. */
-function open({ asks }: AnswerFeature, client: Client, format: FormatName): HubRequest {
+function open({ asks }: AnswerFeature, client: Client, format: FormatName): InferenceRequest {
   const request = openRequest(client, makeBody(client, asks?.[client] ?? {}));
   request.encode(makeTarget(format));
   return request;
@@ -69,14 +69,14 @@ export function endWith(usage: TokenUsage | null): AnswerEnd {
 }
 
 /** A vendor's whole answer as the client gets it. */
-export function readWhole(request: HubRequest, format: FormatName, body: Fields): Fields {
+export function readWhole(request: InferenceRequest, format: FormatName, body: Fields): Fields {
   const answer = request.readAnswer(format, JSON.stringify(body), makeIdentity());
   if (answer.kind === "error") throw new Error(answer.error.message);
   return JSON.parse(answer.encode(endWith(answer.usage)));
 }
 
 /** A vendor's stream as the client gets it, to its last event. */
-export function readStream(request: HubRequest, format: FormatName, wire: string): string {
+export function readStream(request: InferenceRequest, format: FormatName, wire: string): string {
   const relay = request.openRelay(format, makeIdentity());
   const out = relay.step(wire) + relay.end();
   if (relay.judge() === "complete") return out + relay.encodeEnd(endWith(relay.usage));

@@ -80,7 +80,7 @@ describe.if(hasRecordings)("recorded answers", () => {
       model: "anthropic/test",
     });
     expect(usage).toMatchObject({ ...(body["usage"] as object), cost: 0.25 });
-    expect(read.finish.native).toBe(String(body["stop_reason"]));
+    expect(read.finish?.native).toBe(String(body["stop_reason"]));
   });
 });
 

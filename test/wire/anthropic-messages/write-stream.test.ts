@@ -268,7 +268,7 @@ describe("what another vendor wants back", () => {
     expect(bringBack(foldBlocks(write(replayAnswer(answerOf(parts)))))).toEqual([...parts]);
   });
 
-  test("comes back although it came late", () => {
+  test("comes back although it came late, on a call; on a text it is left out", () => {
     const proof = { kind: "proof", value: "p", origin: "google-gemini-v1" } as const;
     const out = write([
       start(0, TEXT),
@@ -282,9 +282,10 @@ describe("what another vendor wants back", () => {
     ]);
     const signature = { value: "p", origin: "google-gemini-v1" };
     expect(bringBack(foldBlocks(out))).toMatchObject([
-      { kind: "text", text: "a", signature },
+      { kind: "text", text: "a" },
       { kind: "tool-call", id: "c", signature },
     ]);
+    expect(out.match(/redacted_thinking/g)).toHaveLength(1);
   });
 
   test("comes back although a text had begun before it was there", () => {

@@ -1,0 +1,72 @@
+import type { CountRequest } from "../../wire/dialects/count-request.ts";
+import { asFields } from "../../wire/json/fields.ts";
+import type { Caller } from "../accounts/records.ts";
+import type { UpstreamCall } from "../ports/upstream-address.ts";
+import { formatOf, type Offer } from "../routing/roster.ts";
+import { findOffers, requireFree } from "./admit.ts";
+import type { GenerationDeps } from "./call.ts";
+import { readBody } from "./read-body.ts";
+
+/** How long a vendor may take to count; an estimate is better than a wait. Milliseconds. */
+const COUNT_MS = 5_000;
+const COUNT_BYTES = 65_536;
+
+/**
+ * How many tokens a conversation has for its model: counted by the vendor where one offers it, else estimated by the
+ * text. Costs nothing and leaves no record.
+ * @throws GatewayError `invalid_model`; `authentication` for a paid model without a key.
+ */
+export async function countTokens(
+  deps: GenerationDeps,
+  caller: Caller,
+  request: CountRequest,
+): Promise<number> {
+  if (caller.kind === "anonymous") requireFree([request.model]);
+  for (const offer of findOffers(deps.serving(), request.model, "chat")) {
+    const counted = await askVendor(deps, offer, request);
+    if (counted !== null) return counted;
+  }
+  return request.estimatedTokens;
+}
+
+/** Null where the vendor does not count, or could not this time. */
+async function askVendor(
+  deps: GenerationDeps,
+  { provider, endpoint }: Offer,
+  request: CountRequest,
+): Promise<number | null> {
+  const format = formatOf(provider, endpoint);
+  // The request is in this format, and no other vendor's count is worth translating for.
+  if (format !== "anthropic-messages") return null;
+  const call: UpstreamCall = { format, action: "count-tokens", model: endpoint.name, stream: false };
+  const url = provider.address.urlFor(call);
+  const key = provider.keys.find(({ label }) => deps.cooldowns.remainingMs(label, deps.clock.now()) === 0);
+  if (url === null || key === undefined) return null;
+  const body = request.encode(endpoint.name);
+  const headers = { "content-type": "application/json", accept: "application/json", ...provider.headers };
+  try {
+    const proof = await provider.address.authorize({ url, body, headers, secret: key.secret });
+    const exchange = provider.transport.open({
+      url,
+      method: "POST",
+      headers: { ...headers, ...proof },
+      body,
+      connectTimeoutMs: COUNT_MS,
+    });
+    const timer = deps.clock.after(COUNT_MS, () => exchange.cancel());
+    try {
+      const response = await exchange.response;
+      const answer = await readBody(response, COUNT_BYTES, "refuse");
+      return response.status === 200 ? readCount(answer.toString("utf8")) : null;
+    } finally {
+      timer.cancel();
+    }
+  } catch {
+    return null;
+  }
+}
+
+function readCount(text: string): number | null {
+  const count = asFields(JSON.parse(text))?.["input_tokens"];
+  return typeof count === "number" ? count : null;
+}

@@ -1,0 +1,124 @@
+import type { Clock } from "../../base/clock.ts";
+import type { Caller } from "../accounts/records.ts";
+import type { LedgerStore } from "../ports/ledger-store.ts";
+import type { Recorder } from "../usage/recorder.ts";
+import { createPurse, type HoldVerdict, type Purse } from "./purse.ts";
+import type { Transfer } from "./records.ts";
+import { type CallersLimit, limitsOf } from "./spend-limits.ts";
+
+type KeyCaller = Extract<Caller, { kind: "key" }>;
+
+/** Longer than any generation may take: a hold that is older was forgotten. Milliseconds. */
+const HOLD_MS = 3_600_000;
+/** Deposits that are read at once. */
+const PAGE = 500;
+
+/**
+ * What accounts have and may spend. Holds are taken in memory before an upstream is called; what a generation cost is
+ * written with its record (`UsageStore.saveUsage`), everything else as a transfer of its own.
+ */
+export interface Ledger {
+  /** Takes what the caller's holds depend on into memory; a promise only where it is not there. */
+  prepare(caller: KeyCaller): Promise<void> | null;
+  /** Holds `amount` nanodollars for a generation. `prepare` first. */
+  hold(caller: KeyCaller, id: string, amount: number): HoldVerdict;
+  /** The generation is over and has cost this; its hold is gone. */
+  settle(id: string, cost: number): void;
+  /** Moves money that no generation does; false when that transfer was made before. */
+  transfer(transfer: Transfer): Promise<boolean>;
+  /** An account's balance and what is held of it, nanodollars. */
+  balanceOf(accountId: string): Promise<{ readonly balance: number; readonly held: number }>;
+  /** Holds under way. */
+  holds: Purse["holds"];
+  /** Takes over what other processes have put in since the last look. */
+  refresh(): Promise<void>;
+}
+
+/** A ledger over a store. `recorder` is drained where the store must know all that was spent. */
+export function createLedger(store: LedgerStore, recorder: Pick<Recorder, "drain">, clock: Clock): Ledger {
+  const purse = createPurse();
+  /** Loads under way, so that each is made once. */
+  const loading = new Map<string, Promise<void>>();
+  /** The place of the newest deposit that memory knows. */
+  let seen = 0;
+
+  const once = (name: string, load: () => Promise<void>): Promise<void> => {
+    const running = loading.get(name) ?? load().finally(() => loading.delete(name));
+    loading.set(name, running);
+    return running;
+  };
+
+  const look = async (): Promise<void> => {
+    for (;;) {
+      const deposits = await store.listDeposits(seen, PAGE);
+      for (const { from, to, amount } of deposits) {
+        purse.deposit(from, -amount);
+        purse.deposit(to, amount);
+      }
+      seen = deposits.at(-1)?.place ?? seen;
+      if (deposits.length < PAGE) return;
+    }
+  };
+
+  /** A balance with all deposits in it that memory has seen and no others: those that follow are added to it. */
+  const load = async (accountId: string): Promise<void> => {
+    for (;;) {
+      await look();
+      const { balance, depositPlace } = await store.findBalance(accountId);
+      if (depositPlace !== seen) continue;
+      purse.load(accountId, balance);
+      return;
+    }
+  };
+
+  /** One after the other: two looks at once would count a deposit twice, or lose it between two balances. */
+  let last: Promise<void> = Promise.resolve();
+  const inTurn = (work: () => Promise<void>): Promise<void> => {
+    last = last.catch(() => {}).then(work);
+    return last;
+  };
+  const refresh = (): Promise<void> => inTurn(look);
+  const loadAccount = (accountId: string): Promise<void> =>
+    once(accountId, () => inTurn(() => load(accountId)));
+
+  const loadMeter = (limit: CallersLimit): Promise<void> =>
+    once(limit.meter, async () => {
+      await recorder.drain();
+      purse.loadMeter(limit, await store.sumSpending(limit.query));
+    });
+
+  return {
+    prepare(caller) {
+      const limits = limitsOf(caller, clock.now()).filter((limit) => !purse.isMetered(limit));
+      if (purse.isLoaded(caller.account.id) && limits.length === 0) return null;
+      return Promise.all([
+        purse.isLoaded(caller.account.id) ? null : loadAccount(caller.account.id),
+        ...limits.map(loadMeter),
+      ]).then(() => {});
+    },
+    hold: (caller, id, amount) =>
+      purse.hold({
+        id,
+        accountId: caller.account.id,
+        overdraft: caller.account.overdraft,
+        amount,
+        limits: limitsOf(caller, clock.now()).filter(purse.isMetered),
+        expiresAt: clock.now() + HOLD_MS,
+      }),
+    settle: purse.settle,
+    async transfer(transfer) {
+      const isNew = await store.addTransfer(transfer);
+      await refresh();
+      return isNew;
+    },
+    async balanceOf(accountId) {
+      if (!purse.isLoaded(accountId)) await loadAccount(accountId);
+      return purse.balanceOf(accountId) ?? { balance: 0, held: 0 };
+    },
+    holds: purse.holds,
+    async refresh() {
+      purse.sweep(clock.now());
+      await refresh();
+    },
+  };
+}

@@ -1,0 +1,166 @@
+/** A limit on what may be spent, and whose it is. */
+export interface SpendLimit {
+  /** Names the meter: `key:key_…`, `member:org_…/user_…`, `organization:org_…`. */
+  readonly meter: string;
+  /** Whom the refusal speaks of. */
+  readonly of: "key" | "member" | "organization";
+  /** Nanodollars in a period. */
+  readonly limit: number;
+  /** When the current period began, milliseconds since the epoch; another one starts the meter anew. */
+  readonly since: number;
+}
+
+/** A wish to hold money for a request. */
+export interface HoldWish {
+  /** The generation's id. */
+  readonly id: string;
+  readonly accountId: string;
+  /** How far below zero the account may go, nanodollars; null: as far as it likes. */
+  readonly overdraft: number | null;
+  /** The worst case, nanodollars. */
+  readonly amount: number;
+  readonly limits: readonly SpendLimit[];
+  /** When it ends by itself, milliseconds since the epoch: nothing sticks, whatever goes wrong. */
+  readonly expiresAt: number;
+}
+
+/** Whether a hold was taken. `available` is what is left to hold; nanodollars. */
+export type HoldVerdict =
+  | { readonly kind: "held" }
+  | {
+      readonly kind: "refused";
+      readonly by: "account" | SpendLimit["of"];
+      readonly available: number;
+      readonly required: number;
+    };
+
+/**
+ * What accounts have and what is held of it, in the memory of this process, which is the only one that spends from its
+ * data directory. Taking a hold looks at the balance and at every limit and changes all of them or none, so no number
+ * of requests at once can spend the same money.
+ */
+export interface Purse {
+  isLoaded(accountId: string): boolean;
+  /** Takes over an account's balance as the store has it; once. */
+  load(accountId: string, balance: number): void;
+  /** Whether the meter stands for a period; else `loadMeter` first. */
+  isMetered(limit: SpendLimit): boolean;
+  loadMeter(limit: SpendLimit, spent: number): void;
+  /** Money that came in or went out beside generations. Of an account that is not loaded nothing need be known. */
+  deposit(accountId: string, amount: number): void;
+  /** Holds the worst case, or says what is in the way. The account must be loaded, and its limits metered. */
+  hold(wish: HoldWish): HoldVerdict;
+  /** The generation is over and has cost `cost`, which may be 0; its hold is gone. Without a hold nothing happens. */
+  settle(id: string, cost: number): void;
+  /** Lets go of holds whose time is up; gives how many there were. */
+  sweep(now: number): number;
+  /** Nanodollars; null where it is not loaded. */
+  balanceOf(accountId: string): { readonly balance: number; readonly held: number } | null;
+  /** Holds under way, for people to look at. */
+  holds(): readonly Pick<HoldWish, "id" | "accountId" | "amount">[];
+}
+
+interface Account {
+  balance: number;
+  held: number;
+}
+
+interface Meter {
+  since: number;
+  spent: number;
+  held: number;
+}
+
+/** An empty purse. */
+export function createPurse(): Purse {
+  const accounts = new Map<string, Account>();
+  const meters = new Map<string, Meter>();
+  const holds = new Map<string, HoldWish>();
+
+  const accountOf = (id: string): Account => {
+    const account = accounts.get(id);
+    if (account === undefined) throw new Error(`the account ${id} is not loaded`);
+    return account;
+  };
+  const meterOf = ({ meter, since }: SpendLimit): Meter => {
+    const found = meters.get(meter);
+    if (found?.since !== since) throw new Error(`the meter ${meter} is not loaded`);
+    return found;
+  };
+  /** The meter that a hold was taken on; another period's knows nothing of it. */
+  const meterHeld = ({ meter, since }: SpendLimit): Meter | null => {
+    const found = meters.get(meter);
+    return found?.since === since ? found : null;
+  };
+
+  const settle = (id: string, cost: number): void => {
+    const wish = holds.get(id);
+    if (wish === undefined) return;
+    holds.delete(id);
+    const account = accountOf(wish.accountId);
+    account.held -= wish.amount;
+    account.balance -= cost;
+    for (const limit of wish.limits) {
+      const meter = meterHeld(limit);
+      if (meter === null) continue;
+      meter.held -= wish.amount;
+      meter.spent += cost;
+    }
+  };
+
+  return {
+    isLoaded: (accountId) => accounts.has(accountId),
+    load(accountId, balance) {
+      if (!accounts.has(accountId)) accounts.set(accountId, { balance, held: 0 });
+    },
+    isMetered: ({ meter, since }) => meters.get(meter)?.since === since,
+    loadMeter({ meter, since }, spent) {
+      if (meters.get(meter)?.since !== since) meters.set(meter, { since, spent, held: 0 });
+    },
+    deposit(accountId, amount) {
+      const account = accounts.get(accountId);
+      if (account !== undefined) account.balance += amount;
+    },
+    hold(wish) {
+      const account = accountOf(wish.accountId);
+      const refusal = findRefusal(wish, account, meterOf);
+      if (refusal !== null) return refusal;
+      account.held += wish.amount;
+      for (const limit of wish.limits) meterOf(limit).held += wish.amount;
+      holds.set(wish.id, wish);
+      return HELD;
+    },
+    settle,
+    sweep(now) {
+      const over = [...holds.values()].filter(({ expiresAt }) => expiresAt <= now);
+      for (const { id } of over) settle(id, 0);
+      return over.length;
+    },
+    balanceOf(accountId) {
+      const account = accounts.get(accountId);
+      return account === undefined ? null : { ...account };
+    },
+    holds: () => [...holds.values()],
+  };
+}
+
+const HELD: HoldVerdict = { kind: "held" };
+
+function findRefusal(
+  { amount, overdraft, limits }: HoldWish,
+  { balance, held }: Account,
+  meterOf: (limit: SpendLimit) => Meter,
+): HoldVerdict | null {
+  const available = balance - held + (overdraft ?? 0);
+  if (overdraft !== null && available < amount) return refuse("account", available, amount);
+  for (const limit of limits) {
+    const meter = meterOf(limit);
+    const left = limit.limit - meter.spent - meter.held;
+    if (left < amount) return refuse(limit.of, left, amount);
+  }
+  return null;
+}
+
+function refuse(by: "account" | SpendLimit["of"], available: number, required: number): HoldVerdict {
+  return { kind: "refused", by, available: Math.max(0, available), required };
+}

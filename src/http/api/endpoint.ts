@@ -1,0 +1,86 @@
+import { z } from "zod";
+import { fail } from "../../base/errors.ts";
+import { parseBody } from "../../wire/json/check-fields.ts";
+import type { Handler, HttpDeps, RequestContext } from "../context.ts";
+import { readRequestBody } from "../middleware/read-body.ts";
+import { type Access, type ApiCaller, identifyApiCaller } from "./api-caller.ts";
+
+type Schema = z.ZodType;
+
+/** What an endpoint's handler gets: everything checked. */
+export interface ApiInput<Params, Query, Body> {
+  readonly caller: ApiCaller;
+  readonly params: Params;
+  readonly query: Query;
+  readonly body: Body;
+  readonly deps: HttpDeps;
+  readonly requestId: string;
+}
+
+/** An endpoint of the management or self-service API: what is served, checked and documented, said once. */
+export interface Endpoint<
+  Params extends Schema = Schema,
+  Query extends Schema = Schema,
+  Body extends Schema = Schema,
+> {
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  /** With `:name` for what varies: `/api/admin/keys/:id`. */
+  readonly path: string;
+  /** Groups endpoints in the documentation. */
+  readonly tag: string;
+  /** One sentence, without a full stop. */
+  readonly summary: string;
+  readonly access: Access;
+  readonly params: Params;
+  readonly query: Query;
+  readonly body: Body;
+  /** The answer's body. */
+  readonly response: Schema;
+  /** 200 unless said. */
+  readonly status?: 201;
+  handle(input: ApiInput<z.infer<Params>, z.infer<Query>, z.infer<Body>>): Promise<unknown> | unknown;
+}
+
+/** Nothing is taken here. */
+export const NOTHING = z.strictObject({});
+
+/** Declares an endpoint; only there so that the handler's types follow from the schemas. */
+export function defineEndpoint<Params extends Schema, Query extends Schema, Body extends Schema>(
+  endpoint: Endpoint<Params, Query, Body>,
+): Endpoint<Params, Query, Body> {
+  return endpoint;
+}
+
+/** The handler of an endpoint: who calls, what they ask, checked; the answer as JSON, or the `Response` it made itself. */
+export function serveEndpoint(endpoint: Endpoint): Handler {
+  return async (request, context) => {
+    const caller = await identifyApiCaller(request, context, endpoint.access);
+    const url = new URL(request.url);
+    const answer = await endpoint.handle({
+      caller,
+      params: check(endpoint.params, context.params, "path"),
+      query: check(endpoint.query, Object.fromEntries(url.searchParams), "query"),
+      body: check(endpoint.body, await readJson(request, context), "body"),
+      deps: context.deps,
+      requestId: context.requestId,
+    });
+    return answer instanceof Response ? answer : Response.json(answer, { status: endpoint.status ?? 200 });
+  };
+}
+
+const BODILESS = new Set(["GET", "DELETE", "HEAD"]);
+
+/** An absent body is an empty object: every field may have a default. */
+async function readJson(request: Request, context: RequestContext): Promise<unknown> {
+  if (BODILESS.has(request.method)) return {};
+  const bytes = await readRequestBody(request, context);
+  return bytes.length === 0 ? {} : parseBody(bytes);
+}
+
+function check(schema: Schema, value: unknown, where: string): unknown {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const field = issue?.path.join(".") || where;
+  return fail("invalid_request", `${field}: ${issue?.message ?? "is not valid"}.`, { metadata: { field } });
+}

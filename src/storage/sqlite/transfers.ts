@@ -1,0 +1,35 @@
+import type { Database } from "bun:sqlite";
+import type { Transfer } from "../../core/ledger/records.ts";
+
+/** Writes transfers within a transaction that the caller has opened. */
+export interface TransferWriter {
+  /** Writes those whose id is new and moves their balances; gives how many there were. */
+  add(transfers: readonly Transfer[]): number;
+}
+
+/** The statements by which transfers are written, with generations or alone. */
+export function prepareTransfers(database: Database): TransferWriter {
+  const insert = database.query(
+    `INSERT INTO transfers (id, kind, from_account, to_account, amount, created_at, note, expires_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
+  );
+  const move = database.query(
+    `INSERT INTO balances (account_id, amount) VALUES (?, ?)
+     ON CONFLICT (account_id) DO UPDATE SET amount = amount + excluded.amount`,
+  );
+  return {
+    add(transfers) {
+      /** One change an account, however many transfers. */
+      const changes = new Map<string, number>();
+      let added = 0;
+      for (const { id, kind, from, to, amount, createdAt, note, expiresAt } of transfers) {
+        if (insert.run(id, kind, from, to, amount, createdAt, note, expiresAt).changes === 0) continue;
+        added += 1;
+        changes.set(from, (changes.get(from) ?? 0) - amount);
+        changes.set(to, (changes.get(to) ?? 0) + amount);
+      }
+      for (const [accountId, change] of changes) move.run(accountId, change);
+      return added;
+    },
+  };
+}

@@ -1,0 +1,95 @@
+import { brokenAnswer, findVendorError, type VendorError } from "../conversation/vendor-error.ts";
+import { asFields, type Fields } from "../json/fields.ts";
+import {
+  decodeUtf8,
+  encodeLatin1,
+  fields,
+  items,
+  type JsonNode,
+  LEAF,
+  memberOf,
+  type Shape,
+  scanJson,
+} from "../json/scan.ts";
+
+/** Where a format has its vectors. */
+export interface VectorPlace {
+  /** The members that lead to the list. */
+  readonly path: readonly string[];
+  /** The member of an element that is its vector; null: the element itself. */
+  readonly member: string | null;
+}
+
+/** The vectors of an answer as JSON, and the rest of it, parsed; or why there are none. */
+export type ListedVectors =
+  | { readonly kind: "vectors"; readonly vectors: readonly string[]; readonly rest: Fields }
+  | { readonly kind: "error"; readonly error: VendorError };
+
+/**
+ * Takes the vectors out of a whole answer without parsing them, for they are nearly all of it. There must be `count`:
+ * with one too few nobody could tell which text lacks its vector.
+ */
+export function listVectors(body: string, place: VectorPlace, count: number): ListedVectors {
+  const text = encodeLatin1(body);
+  const scanned = scan(text, place);
+  if (scanned === null) return failed("the upstream's answer is not JSON");
+  const { list, rest } = scanned;
+  const error = findVendorError(rest);
+  if (error !== null) return { kind: "error", error };
+  const elements = list?.items ?? [];
+  if (elements.length === 0) return failed("the upstream answered with nothing");
+  if (elements.length !== count)
+    return failed(`the upstream gave ${elements.length} embeddings for ${count} inputs`);
+  const vectors = inOrder(text, elements).map((element) => vectorOf(text, element, place));
+  return vectors.every((vector) => vector !== null)
+    ? { kind: "vectors", vectors, rest }
+    : failed("the upstream's answer has an embedding that is none");
+}
+
+function failed(message: string): ListedVectors {
+  return { kind: "error", error: brokenAnswer(message) };
+}
+
+function scan(
+  text: string,
+  { path, member }: VectorPlace,
+): { list: JsonNode | undefined; rest: Fields } | null {
+  try {
+    const root = scanJson(text, shapeOf(path, member));
+    const list = path.reduce<JsonNode | undefined>(memberOf, root);
+    const small = list === undefined ? text : `${text.slice(0, list.start)}null${text.slice(list.end)}`;
+    const rest = asFields(JSON.parse(decodeUtf8(small)));
+    return rest === null ? null : { list, rest };
+  } catch {
+    return null;
+  }
+}
+
+function shapeOf(path: readonly string[], member: string | null): Shape {
+  const element = member === null ? LEAF : fields({ index: LEAF, [member]: LEAF });
+  return path.reduceRight<Shape>((shape, name) => fields({ [name]: shape }), items(element));
+}
+
+/** Clients count on the order, so elements that are numbered are put in theirs. */
+function inOrder(text: string, elements: readonly JsonNode[]): readonly JsonNode[] {
+  const ordered: JsonNode[] = [];
+  for (const element of elements) {
+    const node = memberOf(element, "index");
+    const index = node?.kind === "number" ? Number(text.slice(node.start, node.end)) : -1;
+    // Numbers that are no numbering say nothing.
+    if (!(index in elements) || ordered[index] !== undefined) return elements;
+    ordered[index] = element;
+  }
+  return ordered;
+}
+
+/** What only numbers are made of; how well is for whoever parses them. Linear, for vendors send megabytes. */
+const NUMBERS = /^\[\s*-?\d[-+.\deE,\s]*\]$/;
+const BASE64 = /^"[A-Za-z0-9+/\\=]+"$/;
+
+function vectorOf(text: string, element: JsonNode, { member }: VectorPlace): string | null {
+  const node = member === null ? element : memberOf(element, member);
+  if (node === undefined) return null;
+  const json = text.slice(node.start, node.end);
+  return (node.kind === "array" ? NUMBERS : BASE64).test(json) ? json : null;
+}

@@ -1,0 +1,75 @@
+import type { AskedFor, ClientCodec } from "../canonical/format.ts";
+import type { FormatName } from "../canonical/parts.ts";
+import type { AnswerRelay, RelayIdentity, WholeAnswer } from "../canonical/relay.ts";
+import type { ConversationRequest } from "../canonical/request.ts";
+import type { ProviderPreferences } from "../conversation/preferences.ts";
+import { countChars } from "./count-chars.ts";
+import { createHubRequest } from "./hub-request.ts";
+import type { ClientApi, EncodedForUpstream, InferenceRequest, UpstreamTarget } from "./inference-request.ts";
+
+/** What a client API's scan tells of a request. */
+interface Scanned {
+  /** The body, its bytes read as Latin-1. */
+  readonly text: string;
+  readonly model: string;
+  readonly fallbackModels: readonly string[];
+  readonly preferences: ProviderPreferences;
+  readonly stream: boolean;
+  readonly maxTokens: number | null;
+  /** Absent: one. */
+  readonly answers?: number;
+  readonly promptTextBytes: number;
+}
+
+/** A client API: its scan of a request, its way through the hub, and its own way to an upstream of its own format. */
+export interface Dialect {
+  readonly api: ClientApi;
+  readonly format: FormatName;
+  readonly scanned: Scanned;
+  /** Knows the operator's aliases of model ids. */
+  readonly rename: (id: string) => string;
+  readonly client: ClientCodec;
+  readonly facts: Omit<AskedFor, "request">;
+  readonly decode: () => ConversationRequest;
+  /** The client's own bytes for an upstream of the same format; null where they need the hub after all. */
+  readonly forward: (target: UpstreamTarget) => EncodedForUpstream | null;
+  readonly openRelay: (identity: RelayIdentity) => AnswerRelay;
+  readonly readAnswer: (body: string, identity: RelayIdentity) => WholeAnswer;
+}
+
+/** A request of a client API. Where it meets its own format the bytes pass; everything else goes through the hub. */
+export function createDialect(dialect: Dialect): InferenceRequest {
+  const { scanned, rename, format } = dialect;
+  const hub = createHubRequest(dialect.client, dialect.decode, dialect.facts);
+  return {
+    api: dialect.api,
+    action: "chat",
+    model: rename(scanned.model),
+    fallbackModels: scanned.fallbackModels.map(rename),
+    preferences: scanned.preferences,
+    stream: scanned.stream,
+    maxTokens: scanned.maxTokens,
+    answers: scanned.answers ?? 1,
+    notice: null,
+    promptTextBytes: scanned.promptTextBytes,
+    countPromptChars: () => countChars(scanned.text, scanned.promptTextBytes),
+    encode(target) {
+      const own = target.format === format && isPlain(target) ? dialect.forward(target) : null;
+      return own ?? hub.encode(target);
+    },
+    openRelay: (upstream, identity) =>
+      upstream === format ? dialect.openRelay(identity) : hub.openRelay(upstream, identity),
+    readAnswer: (upstream, body, identity) =>
+      upstream === format ? dialect.readAnswer(body, identity) : hub.readAnswer(upstream, body, identity),
+  };
+}
+
+/** Whether the provider takes the format as it is. */
+function isPlain({ withReasoning, knownFields, bodyFields }: UpstreamTarget): boolean {
+  return withReasoning && knownFields === null && Object.keys(bodyFields).length === 0;
+}
+
+/** The client's bytes with a few edits. Whether reasoning is in them only the vendor looks. */
+export function asTheyCame(body: Buffer): EncodedForUpstream {
+  return { body, repair: null, carriesReasoning: true, warnings: [] };
+}

@@ -1,0 +1,74 @@
+import { type EmbeddingsWish, nameLeftOut, type VectorsReading } from "../canonical/embeddings.ts";
+import type { EncodedRequest } from "../canonical/format.ts";
+import type { FormatName } from "../canonical/parts.ts";
+import { encodeCohereEmbeddings } from "../cohere-embeddings/encode-request.ts";
+import { readCohereEmbeddings } from "../cohere-embeddings/read-answer.ts";
+import { encodeGeminiEmbeddings } from "../gemini-embeddings/encode-request.ts";
+import { readGeminiEmbeddings } from "../gemini-embeddings/read-answer.ts";
+import { decodeEmbeddingsRequest, type EmbeddingsRequest } from "../openai-embeddings/decode-request.ts";
+import { encodeEmbeddingsAnswer } from "../openai-embeddings/encode-answer.ts";
+import { encodeEmbeddingsRequest, listLeftOut } from "../openai-embeddings/encode-request.ts";
+import { readEmbeddingsAnswer } from "../openai-embeddings/read-answer.ts";
+import type { EncodedForUpstream, InferenceRequest, UpstreamTarget } from "./inference-request.ts";
+
+/** How a format's upstreams are asked for embeddings; null: as OpenAI's are, so that the client's bytes go on. */
+interface Upstream {
+  readonly encode: ((wish: EmbeddingsWish, model: string) => EncodedRequest) | null;
+  readonly read: (body: string, count: number) => VectorsReading;
+}
+
+const UPSTREAMS: Readonly<Partial<Record<FormatName, Upstream>>> = {
+  "openai-chat": { encode: null, read: readEmbeddingsAnswer },
+  gemini: { encode: encodeGeminiEmbeddings, read: readGeminiEmbeddings },
+  "cohere-chat": { encode: encodeCohereEmbeddings, read: readCohereEmbeddings },
+};
+
+/**
+ * An embeddings request. Model ids go through `rename`, which knows the operator's aliases.
+ * @throws GatewayError as `decodeEmbeddingsRequest`.
+ */
+export function openEmbeddingsRequest(bytes: Buffer, rename: (id: string) => string): InferenceRequest {
+  const request = decodeEmbeddingsRequest(bytes);
+  const { encoding, wish } = request;
+  return {
+    api: "embeddings",
+    action: "embeddings",
+    model: rename(request.model),
+    fallbackModels: request.fallbackModels.map(rename),
+    preferences: request.preferences,
+    stream: false,
+    maxTokens: 0,
+    answers: 1,
+    notice: null,
+    promptTextBytes: request.promptTextBytes,
+    countPromptChars: () => request.longestChars,
+    encode: (target) => encodeFor(target, request),
+    openRelay() {
+      throw new Error("embeddings are not streamed");
+    },
+    readAnswer(format, body, identity) {
+      const reading = upstreamOf(format).read(body, wish.inputs.length);
+      return encodeEmbeddingsAnswer(reading, encoding, identity);
+    },
+  };
+}
+
+function upstreamOf(format: FormatName): Upstream {
+  const upstream = UPSTREAMS[format];
+  // The roster leaves out what has no address.
+  if (upstream === undefined) throw new Error(`embeddings are not spoken in ${format}`);
+  return upstream;
+}
+
+function encodeFor(target: UpstreamTarget, request: EmbeddingsRequest): EncodedForUpstream {
+  const { name } = target.model;
+  const { encode } = upstreamOf(target.format);
+  const common = { repair: null, carriesReasoning: false };
+  if (encode === null) {
+    const same = { ...target, model: name };
+    const warnings = nameLeftOut(listLeftOut(request, same));
+    return { ...common, body: encodeEmbeddingsRequest(request, same), warnings };
+  }
+  const { body, warnings } = encode(request.wish, name);
+  return { ...common, body: Buffer.from(JSON.stringify(body)), warnings };
+}

@@ -1,0 +1,37 @@
+import { repairToolCalls } from "../conversation/repair-tool-calls.ts";
+import { estimateTokens } from "../conversation/usage.ts";
+import { parseBody } from "../json/check-fields.ts";
+import { openaiResponses } from "../openai-responses/codec.ts";
+import { canForwardResponses, forwardResponsesRequest } from "../openai-responses/forward-request.ts";
+import { readResponsesAnswer } from "../openai-responses/read-answer.ts";
+import { createResponsesRelay } from "../openai-responses/relay-stream.ts";
+import { type ResponsesRequest, scanResponsesRequest } from "../openai-responses/scan-request.ts";
+import { asTheyCame, createDialect } from "./dialect.ts";
+import type { InferenceRequest, UpstreamTarget } from "./inference-request.ts";
+
+/**
+ * A Responses request (docs/contract.md, "Responses and Messages").
+ * @throws GatewayError as `scanResponsesRequest`.
+ */
+export function openResponsesRequest(bytes: Buffer, rename: (id: string) => string): InferenceRequest {
+  const scanned = scanResponsesRequest(bytes);
+  return createDialect({
+    api: "responses",
+    format: "openai-responses",
+    scanned,
+    rename,
+    client: openaiResponses,
+    facts: { wantsUsageChunk: false, estimatedPromptTokens: estimateTokens(scanned.promptTextBytes) },
+    decode: () => openaiResponses.decodeRequest(parseBody(bytes)),
+    forward: (target) =>
+      mayForward(scanned, target) ? asTheyCame(forwardResponsesRequest(scanned, target.model.name)) : null,
+    openRelay: createResponsesRelay,
+    readAnswer: readResponsesAnswer,
+  });
+}
+
+/** Whether the client's own bytes may go out. */
+function mayForward(scanned: ResponsesRequest, target: UpstreamTarget): boolean {
+  if (!canForwardResponses(scanned, target.model.name)) return false;
+  return repairToolCalls(scanned.outline, target.toolCalls) === null;
+}

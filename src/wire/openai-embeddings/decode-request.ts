@@ -1,0 +1,110 @@
+import { isUtf8 } from "node:buffer";
+import { BOUNDS } from "../../base/bounds.ts";
+import { fail } from "../../base/errors.ts";
+import type { EmbeddingInput, EmbeddingsWish } from "../canonical/embeddings.ts";
+import { type GatewayWishes, readGatewayWishes } from "../conversation/preferences.ts";
+import { readText, readWholeNumber, refuseField, requireText } from "../json/check-fields.ts";
+import { asFields, type Fields, omit } from "../json/fields.ts";
+import { fields, type JsonNode, JsonSyntaxError, LEAF, scanJson } from "../json/scan.ts";
+import { readInputs } from "./read-inputs.ts";
+
+/** How a client wants its vectors: arrays of numbers, or base64 of 32-bit floats. */
+export type VectorEncoding = "float" | "base64";
+
+/** An embeddings request that has passed the door. The bytes stay as they came; the nodes say where things stand. */
+export interface EmbeddingsRequest extends GatewayWishes {
+  readonly bytes: Buffer;
+  readonly root: JsonNode;
+  readonly model: string;
+  readonly encoding: VectorEncoding;
+  readonly wish: EmbeddingsWish;
+  /** Bytes of all texts; a token id counts as the text that makes about one token. */
+  readonly promptTextBytes: number;
+  /** Characters of the longest input: each by itself must fit the model. */
+  readonly longestChars: number;
+}
+
+/** What the gateway looks at; all else is forwarded as it stands. */
+const SHAPE = fields({
+  model: LEAF,
+  input: LEAF,
+  dimensions: LEAF,
+  encoding_format: LEAF,
+  user: LEAF,
+  input_type: LEAF,
+  models: LEAF,
+  provider: LEAF,
+  session_id: LEAF,
+  usage: LEAF,
+});
+
+/** Fields that speak to the gateway and go no further. */
+export const GATEWAY_FIELDS: ReadonlySet<string> = new Set(["models", "provider", "session_id", "usage"]);
+
+/** Fields that every format has, or that are decided here. */
+const SHARED_FIELDS: ReadonlySet<string> = new Set([
+  ...GATEWAY_FIELDS,
+  "model",
+  "input",
+  "dimensions",
+  "encoding_format",
+  "input_type",
+]);
+
+const BYTES_PER_TOKEN = 4;
+
+/**
+ * Reads and checks a request of OpenAI's embeddings API (docs/contract.md, "Embeddings"). Null counts as absent,
+ * unknown fields are kept.
+ * @throws GatewayError `invalid_request` that names the field and the remedy, `invalid_model` for a malformed id.
+ */
+export function decodeEmbeddingsRequest(bytes: Buffer): EmbeddingsRequest {
+  if (!isUtf8(bytes)) fail("invalid_request", "The body is not valid UTF-8. Send JSON encoded as UTF-8.");
+  const { root, body } = parseBody(bytes);
+  const model = requireText(body, "model", 'a string such as "openai/text-embedding-3-small"');
+  if (model.length > BOUNDS.modelIdChars) fail("invalid_model", "model is too long to be a model id.");
+  const inputs = readInputs(body["input"]);
+  readText(body, "user");
+  return {
+    bytes,
+    root,
+    model,
+    ...readGatewayWishes(body["models"], body["provider"]),
+    encoding: readEncoding(body["encoding_format"]),
+    wish: {
+      inputs,
+      dimensions: readWholeNumber(body, "dimensions", 1),
+      inputType: readText(body, "input_type"),
+      extras: omit(body, SHARED_FIELDS),
+    },
+    promptTextBytes: inputs.reduce((sum, input) => sum + sizeOf(input, Buffer.byteLength), 0),
+    longestChars: inputs.reduce((most, input) => Math.max(most, sizeOf(input, countChars)), 0),
+  };
+}
+
+/** The scan tells where things stand, and refuses a field of ours that stands twice; the values are parsed. */
+function parseBody(bytes: Buffer): { root: JsonNode; body: Fields } {
+  try {
+    const root = scanJson(bytes.toString("latin1"), SHAPE);
+    const body = asFields(JSON.parse(bytes.toString("utf8")));
+    return body === null ? refuseField("body", "must be a JSON object") : { root, body };
+  } catch (error) {
+    if (!(error instanceof JsonSyntaxError || error instanceof SyntaxError)) throw error;
+    return fail("invalid_request", `The body is not valid JSON: ${error.message}.`);
+  }
+}
+
+function readEncoding(value: unknown): VectorEncoding {
+  if (value === undefined || value === null) return "float";
+  return value === "float" || value === "base64"
+    ? value
+    : refuseField("encoding_format", 'must be "float" or "base64"');
+}
+
+function sizeOf(input: EmbeddingInput, measure: (text: string) => number): number {
+  return typeof input === "string" ? measure(input) : input.length * BYTES_PER_TOKEN;
+}
+
+function countChars(text: string): number {
+  return text.length;
+}

@@ -1,0 +1,60 @@
+import type { VectorsReading } from "../canonical/embeddings.ts";
+import type { AnswerIdentity, UsageReport } from "../canonical/format.ts";
+import type { WholeAnswer } from "../canonical/relay.ts";
+import { brokenAnswer } from "../conversation/vendor-error.ts";
+import { convertVector } from "./convert-vector.ts";
+import type { VectorEncoding } from "./decode-request.ts";
+
+/** A vendor's vectors as a client's answer, ready but for its price. Vectors that are right already are copied. */
+export function encodeEmbeddingsAnswer(
+  reading: VectorsReading,
+  encoding: VectorEncoding,
+  { model }: AnswerIdentity,
+): WholeAnswer {
+  if (reading.kind === "error") return reading;
+  const { usage, extras } = reading;
+  const data = encodeVectors(reading.vectors, encoding);
+  if (data === null)
+    return { kind: "error", error: brokenAnswer("the upstream's answer has an embedding that is none") };
+  return {
+    kind: "answer",
+    usage,
+    producedBytes: 0,
+    finish: null,
+    encode({ report, metadata }) {
+      const rest = {
+        ...extras,
+        model,
+        usage: encodeUsage(report),
+        ...(metadata === null ? {} : { gateway_metadata: metadata }),
+      };
+      return `{"object":"list","data":[${data}],${JSON.stringify(rest).slice(1)}`;
+    },
+  };
+}
+
+/** Null where one of them cannot be read. */
+function encodeVectors(vectors: readonly string[], encoding: VectorEncoding): string | null {
+  try {
+    return vectors
+      .map(
+        (vector, index) =>
+          `{"object":"embedding","index":${index},"embedding":${convertVector(vector, encoding)}}`,
+      )
+      .join(",");
+  } catch {
+    return null;
+  }
+}
+
+/** The `usage` object that clients read (docs/contract.md, "Embeddings"). */
+function encodeUsage({ usage, cost, upstreamInferenceCost, isByok }: UsageReport): Record<string, unknown> {
+  return {
+    prompt_tokens: usage.promptTokens,
+    total_tokens: usage.promptTokens,
+    cost,
+    cost_details: { upstream_inference_cost: upstreamInferenceCost },
+    is_byok: isByok,
+    ...(usage.estimated ? { estimated: true } : {}),
+  };
+}

@@ -1,0 +1,46 @@
+import { type JsonNode, memberOf } from "../json/scan.ts";
+import { applySplices, overwriteSplices, removeMembers, type Splice } from "../json/splice.ts";
+import { type EmbeddingsRequest, GATEWAY_FIELDS } from "./decode-request.ts";
+
+/** What the chosen provider wants to be different from what the client sent. */
+export interface EmbeddingsTarget {
+  /** The model's name there. */
+  readonly model: string;
+  /** Nobody else will be asked, so the client's bytes may be overwritten instead of copied. */
+  readonly isLast: boolean;
+  /** Fields that it spells otherwise: from, to. */
+  readonly renames: readonly (readonly [string, string])[];
+  /** All that a request's fields may be there; null where nobody minds. */
+  readonly knownFields: ReadonlySet<string> | null;
+  /** Fields that it refuses. */
+  readonly refusedFields: ReadonlySet<string>;
+}
+
+/** Fields that a vendor does well without. */
+const DISPENSABLE = ["user", "input_type"] as const;
+
+/** Those of the request's fields that are kept from a vendor because it would refuse the whole request. */
+export function listLeftOut({ root }: EmbeddingsRequest, target: EmbeddingsTarget): readonly string[] {
+  const { knownFields, refusedFields } = target;
+  return DISPENSABLE.filter(
+    (field) =>
+      memberOf(root, field) !== undefined && (refusedFields.has(field) || knownFields?.has(field) === false),
+  );
+}
+
+/** The body for an upstream of the same format: the client's bytes, the model named as it is there. */
+export function encodeEmbeddingsRequest(request: EmbeddingsRequest, target: EmbeddingsTarget): Buffer {
+  const { bytes, root, wish } = request;
+  const model = memberOf(root, "model") as JsonNode;
+  const splices: Splice[] = [{ start: model.start, end: model.end, insert: JSON.stringify(target.model) }];
+  const removed = new Set([...GATEWAY_FIELDS, ...listLeftOut(request, target)]);
+  for (const [from, to] of target.renames) {
+    const member = root.members?.find(({ key }) => key === from);
+    if (member === undefined) continue;
+    // Where it stands in both spellings, the vendor's stays.
+    if (to in wish.extras) removed.add(from);
+    else splices.push({ start: member.keyStart, end: member.keyEnd, insert: JSON.stringify(to) });
+  }
+  splices.push(...removeMembers(root, removed));
+  return target.isLast ? overwriteSplices(bytes, splices) : applySplices(bytes, splices);
+}

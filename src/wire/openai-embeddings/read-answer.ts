@@ -1,0 +1,32 @@
+import type { VectorsReading } from "../canonical/embeddings.ts";
+import { listVectors } from "../canonical/read-vectors.ts";
+import { NO_TOKENS, readCount, type TokenUsage } from "../conversation/usage.ts";
+import { asFields, omit } from "../json/fields.ts";
+
+const PLACE = { path: ["data"], member: "embedding" };
+
+/** Fields of an answer that the gateway writes itself, or that name the vendor's own request. */
+const OWN_FIELDS: ReadonlySet<string> = new Set([
+  "id",
+  "object",
+  "created",
+  "data",
+  "model",
+  "usage",
+  "error",
+]);
+
+/** Reads a vendor's answer to `count` inputs. `body` is its text. */
+export function readEmbeddingsAnswer(body: string, count: number): VectorsReading {
+  const listed = listVectors(body, PLACE, count);
+  if (listed.kind === "error") return listed;
+  const { vectors, rest } = listed;
+  return { kind: "vectors", vectors, usage: readUsage(rest["usage"]), extras: omit(rest, OWN_FIELDS) };
+}
+
+/** Null when it counts nothing. */
+function readUsage(value: unknown): TokenUsage | null {
+  const usage = asFields(value) ?? {};
+  const promptTokens = readCount(usage["prompt_tokens"]) || readCount(usage["total_tokens"]);
+  return promptTokens ? { ...NO_TOKENS, promptTokens } : null;
+}

@@ -1,0 +1,75 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { startTestGateway, type TestGateway } from "../support/gateway.ts";
+import { type RecordingVendor, startRecordingVendor } from "../support/recording-vendor.ts";
+
+let vendor: RecordingVendor;
+let gateway: TestGateway;
+
+beforeAll(async () => {
+  vendor = startRecordingVendor();
+  const origin = vendor.baseUrl.replace(/\/v1$/, "");
+  gateway = await startTestGateway({
+    yaml: `sandbox: on
+providers:
+  anthropic: { base_url: "${origin}", api_keys: [vendor-key] }
+  openai: { base_url: "${vendor.baseUrl}", api_keys: [vendor-key] }
+`,
+  });
+});
+beforeEach(() => vendor.reset(() => Response.json({ input_tokens: 321 })));
+afterAll(() => Promise.all([gateway.stop(), vendor.stop()]));
+
+const messages = [{ role: "user", content: "How many are these?" }];
+
+function count(body: Readonly<Record<string, unknown>>, headers: Record<string, string>): Promise<Response> {
+  return fetch(`${gateway.base}/messages/count_tokens`, {
+    method: "POST",
+    headers: { "content-type": "application/json", ...headers },
+    body: JSON.stringify(body),
+  });
+}
+
+const withKey = () => ({ "x-api-key": gateway.key });
+
+describe("counting tokens", () => {
+  test("asks the vendor that counts, with what counts and nothing else", async () => {
+    const asked = {
+      model: "anthropic/claude-sonnet-4.5",
+      messages,
+      system: "Be short.",
+      tools: [{ name: "f", input_schema: { type: "object" } }],
+      thinking: { type: "enabled", budget_tokens: 2048 },
+    };
+    const response = await count({ ...asked, max_tokens: 50, stream: true, metadata: {} }, withKey());
+    expect([response.status, await response.json()]).toEqual([200, { input_tokens: 321 }]);
+    const sent = vendor.last();
+    expect(sent.path).toBe("/v1/messages/count_tokens");
+    expect(sent.headers.get("x-api-key")).toBe("vendor-key");
+    const { model, ...rest } = asked;
+    expect(JSON.parse(sent.text)).toEqual({ ...rest, model: expect.stringContaining("claude") });
+  });
+
+  test.each([
+    ["whose vendor does not", "openai/gpt-4o-mini"],
+    ["whose vendor fails", "anthropic/claude-sonnet-4.5"],
+  ])("estimates for a model %s", async (_name, model) => {
+    vendor.reset(() => new Response("no", { status: 500 }));
+    const response = await count({ model, messages }, withKey());
+    expect([response.status, await response.json()]).toEqual([200, { input_tokens: 6 }]);
+  });
+
+  test("is free for free models and wants a key for others, in the API's own shape", async () => {
+    expect((await count({ model: "sandbox/echo:free", messages }, {})).status).toBe(200);
+    const refused = await count({ model: "anthropic/claude-sonnet-4.5", messages }, {});
+    expect(refused.status).toBe(401);
+    expect(await refused.json()).toMatchObject({
+      type: "error",
+      error: { type: "authentication_error", code: 401 },
+    });
+    const bad = await count({ model: "anthropic/claude-sonnet-4.5", messages: [] }, withKey());
+    expect([bad.status, ((await bad.json()) as { error: { type: string } }).error.type]).toEqual([
+      400,
+      "invalid_request_error",
+    ]);
+  });
+});

@@ -1,0 +1,208 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { GatewayError } from "../../../src/base/errors.ts";
+import { decodeEmbeddingsRequest } from "../../../src/wire/openai-embeddings/decode-request.ts";
+import {
+  type EmbeddingsTarget,
+  encodeEmbeddingsRequest,
+} from "../../../src/wire/openai-embeddings/encode-request.ts";
+
+const decode = (body: unknown) =>
+  decodeEmbeddingsRequest(Buffer.from(typeof body === "string" ? body : JSON.stringify(body)));
+
+const TARGET: EmbeddingsTarget = {
+  model: "up",
+  isLast: false,
+  renames: [],
+  knownFields: null,
+  refusedFields: new Set(),
+};
+
+function encode(body: string, target: Partial<EmbeddingsTarget> = {}): string {
+  return encodeEmbeddingsRequest(decode(body), { ...TARGET, ...target }).toString();
+}
+
+function failureOf(body: unknown) {
+  try {
+    decode(body);
+  } catch (error) {
+    if (error instanceof GatewayError) return error.failure;
+    throw error;
+  }
+  throw new Error("this should have been refused");
+}
+
+describe("inputs", () => {
+  for (const [what, input, inputs, bytes, longest] of [
+    ["a text", "Grüße", ["Grüße"], 7, 5],
+    ["texts", ["one", "three"], ["one", "three"], 8, 5],
+    ["token ids, which are one input", [1, 2, 0], [[1, 2, 0]], 12, 12],
+    ["several lists of token ids", [[1, 2], [3]], [[1, 2], [3]], 12, 8],
+  ] as const) {
+    test(`are ${what}`, () => {
+      const request = decode({ model: "a/m", input });
+      expect(request.wish.inputs).toEqual(inputs);
+      expect([request.promptTextBytes, request.longestChars]).toEqual([bytes, longest]);
+    });
+  }
+
+  test("are up to 2048 texts, or any number of token ids", () => {
+    expect(decode({ model: "a/m", input: Array(2048).fill("x") }).wish.inputs).toHaveLength(2048);
+    expect(decode({ model: "a/m", input: Array(8000).fill(7) }).wish.inputs).toHaveLength(1);
+  });
+
+  for (const [what, input, field, words] of [
+    ["missing", undefined, "input", "is required"],
+    ["null", null, "input", "is required"],
+    ["an empty text", "", "input", "must not be empty"],
+    ["no texts", [], "input", "at least one"],
+    ["an empty text among others", ["a", ""], "input[1]", "must not be empty"],
+    ["an empty list of token ids", [[1], []], "input[1]", "must not be empty"],
+    ["too many", Array(2049).fill("x"), "input", "at most 2048"],
+    ["a number", 5, "input", "must be a text"],
+    ["an object", { text: "x" }, "input", "must be a text"],
+    ["texts and token ids mixed", ["a", [1]], "input[1]", "as the others are"],
+    ["token ids and texts mixed", [[1], "a"], "input[1]", "as the others are"],
+    ["token ids and one list of them", [1, [2]], "input[0]", "as the others are"],
+    ["half a token id", [1.5], "input[0]", "must be a text"],
+    ["a negative token id", [[-1]], "input[0]", "must be a text"],
+    ["null among others", ["a", null], "input[1]", "as the others are"],
+  ] as const) {
+    test(`are refused when they are ${what}`, () => {
+      const failure = failureOf({ model: "a/m", input });
+      expect(failure.code).toBe("invalid_request");
+      expect(failure.metadata).toEqual({ field });
+      expect(failure.message).toStartWith(`${field} `);
+      expect(failure.message).toContain(words);
+    });
+  }
+});
+
+describe("other fields", () => {
+  test("say how many numbers, in which encoding, for what, and who may answer", () => {
+    const request = decode({
+      model: "a/m",
+      input: "x",
+      dimensions: 8,
+      encoding_format: "base64",
+      input_type: "search_query",
+      models: ["b/n"],
+      provider: { only: ["OpenAI"], allow_fallbacks: false },
+      user: "u",
+      session_id: "s",
+      novelty: [1],
+    });
+    expect(request).toMatchObject({
+      model: "a/m",
+      encoding: "base64",
+      fallbackModels: ["b/n"],
+      preferences: { only: ["openai"], allowFallbacks: false },
+      wish: { dimensions: 8, inputType: "search_query" },
+    });
+    expect(request.wish.extras).toEqual({ user: "u", novelty: [1] });
+  });
+
+  test("that are null are as if they were not there", () => {
+    const nothing = { dimensions: null, encoding_format: null, user: null, models: null, provider: null };
+    const request = decode({ model: "a/m", input: "x", ...nothing });
+    expect(request).toMatchObject({ encoding: "float", fallbackModels: [], wish: { dimensions: null } });
+  });
+
+  for (const [field, fields] of [
+    ["model", { model: 5 }],
+    ["model", { model: undefined }],
+    ["dimensions", { dimensions: 0 }],
+    ["dimensions", { dimensions: 1.5 }],
+    ["dimensions", { dimensions: "8" }],
+    ["encoding_format", { encoding_format: "int8" }],
+    ["user", { user: 5 }],
+    ["input_type", { input_type: ["x"] }],
+    ["models", { models: "b/n" }],
+    ["models", { models: [1] }],
+    ["models", { models: Array(17).fill("b/n") }],
+    ["provider", { provider: "openai" }],
+    ["provider.only", { provider: { only: "openai" } }],
+    ["provider.order", { provider: { order: [1] } }],
+    ["provider.zdr", { provider: { zdr: true } }],
+    ["provider.max_price", { provider: { max_price: { prompt: 1 } } }],
+    ["provider.data_collection", { provider: { data_collection: "deny" } }],
+  ] as const) {
+    test(`are refused by name: ${JSON.stringify(fields).slice(0, 50)}`, () => {
+      const { code, metadata } = failureOf({ model: "a/m", input: "x", ...fields });
+      expect([code, metadata]).toEqual(["invalid_request", { field }]);
+    });
+  }
+
+  test("a model id that is no id is refused as one", () => {
+    expect(failureOf({ model: "m".repeat(300), input: "x" }).code).toBe("invalid_model");
+  });
+
+  for (const [what, body] of [
+    ["no JSON", "{"],
+    ["no object", "[]"],
+    ["nothing", ""],
+    ["a lost comma in what nobody looks at", '{"model":"a/m","input":"x","y":[1 2]}'],
+    ["a field of ours twice", '{"model":"a/m","input":"x","input":"y"}'],
+  ] as const) {
+    test(`a body with ${what} is refused`, () => expect(failureOf(body).code).toBe("invalid_request"));
+  }
+
+  test("a body that is not UTF-8 is refused", () => {
+    const body = Buffer.from('{"model":"a/m","input":"\xff"}', "latin1");
+    expect(() => decodeEmbeddingsRequest(body)).toThrow("UTF-8");
+  });
+});
+
+describe("the body for the upstream", () => {
+  for (const [what, sent, forwarded] of [
+    ["names the model as it is there", '{"model":"a/m","input":"x"}', '{"model":"up","input":"x"}'],
+    [
+      "keeps every other byte",
+      ' { "input" : [ "Grüße \\u00e9" ,"🦉"],"novelty":{"z":1.50e+10}, "model":"a/m" }\n',
+      ' { "input" : [ "Grüße \\u00e9" ,"🦉"],"novelty":{"z":1.50e+10}, "model":"up" }\n',
+    ],
+    [
+      "has none of the gateway's own fields",
+      '{"models":["b/n"],"model":"a/m","provider":{},"input":[1],"session_id":"s","user":"u","usage":{}}',
+      '{"model":"up","input":[1],"user":"u"}',
+    ],
+  ] as const) {
+    test(what, () => expect(encode(sent, {})).toBe(forwarded));
+  }
+
+  test("spells a field as the vendor does, and leaves the vendor's own spelling where both stand", () => {
+    const renames: [string, string][] = [["dimensions", "output_dimension"]];
+    expect(encode('{"model":"a/m","dimensions":8,"input":"x"}', { renames })).toBe(
+      '{"model":"up","output_dimension":8,"input":"x"}',
+    );
+    expect(encode('{"model":"a/m","dimensions":8,"input":"x","output_dimension":9}', { renames })).toBe(
+      '{"model":"up","input":"x","output_dimension":9}',
+    );
+  });
+
+  test("has nothing that the vendor would refuse the request for and can do without", () => {
+    const sent = '{"user":"u","model":"a/m","input":"x","input_type":"search_query"}';
+    expect(encode(sent, { knownFields: new Set(["model", "user"]) })).toBe(
+      '{"user":"u","model":"up","input":"x"}',
+    );
+    expect(encode(sent, { refusedFields: new Set(["user"]) })).toBe(
+      '{"model":"up","input":"x","input_type":"search_query"}',
+    );
+  });
+
+  test("means the same as what came, whatever came, whether or not it is the last attempt", () => {
+    const text = fc.string({ minLength: 1, unit: "grapheme" });
+    const input = fc.oneof(text, fc.array(text, { minLength: 1 }), fc.array(fc.nat(), { minLength: 1 }));
+    fc.assert(
+      fc.property(input, fc.dictionary(text, fc.jsonValue()), fc.boolean(), (input, more, isLast) => {
+        const body = { ...more, model: "author/model", input, provider: { order: ["a"] } };
+        for (const name of ["dimensions", "encoding_format", "user", "input_type", "models"])
+          delete (body as Record<string, unknown>)[name];
+        const { provider, session_id, usage, ...rest } = body as Record<string, unknown>;
+        expect(JSON.parse(encode(JSON.stringify(body), { isLast }))).toEqual(
+          JSON.parse(JSON.stringify({ ...rest, model: "up" })),
+        );
+      }),
+    );
+  });
+});
