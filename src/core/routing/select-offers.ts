@@ -156,12 +156,12 @@ function listWishSieves({ only, ignore, denyDataCollection, zeroRetention }: Pro
   const sieves: Sieve[] = [];
   if (denyDataCollection) {
     const message =
-      'No provider of this model is known not to train on what it is sent (provider.data_collection: "deny"). Name another model, or allow it.';
+      'provider.data_collection "deny" leaves nobody: no provider of this model is known not to train on what it is sent. Name another model, or allow it.';
     sieves.push({ keeps: trainsNot, refusal: refuseWish("provider.data_collection", message) });
   }
   if (zeroRetention) {
     const message =
-      "No provider of this model is known to keep nothing of what it is sent (provider.zdr). Name another model, or do without.";
+      "provider.zdr leaves nobody: no provider of this model is known to keep nothing of what it is sent. Name another model, or do without.";
     sieves.push({ keeps: keepsNothing, refusal: refuseWish("provider.zdr", message) });
   }
   if (only !== null || ignore.length > 0) {
@@ -210,7 +210,7 @@ function sieveParameter(name: string): Sieve {
     keeps: ({ model, endpoint }) => model.supportedParameters.includes(name) && !lacks(endpoint, name),
     refusal: refuseWish(
       "provider.require_parameters",
-      `No provider of this model is known to take ${name} (provider.require_parameters). Leave it out, or name another model.`,
+      `provider.require_parameters leaves nobody: no provider of this model is known to take ${name}. Leave it out, or name another model.`,
     ),
   };
 }
@@ -225,7 +225,7 @@ function sievePrice(maxPrice: MaxPrice, maxPromptTokens: number): Sieve {
       pricesWithin(endpoint, maxPromptTokens).every((prices) => isWithin(prices, maxPrice)),
     refusal: refuseWish(
       "provider.max_price",
-      "No provider serves this model at the price in provider.max_price (US dollars; prompt and completion per million tokens). Raise it, or name another model.",
+      "provider.max_price leaves nobody: no provider serves this model at that price (US dollars; prompt and completion per million tokens). Raise it, or name another model.",
     ),
   };
 }
