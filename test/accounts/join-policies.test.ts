@@ -75,7 +75,7 @@ describe("a caller", () => {
   const callerWith = (models: readonly string[] | null): Caller => ({
     kind: "key",
     key: { models } as KeyRecord,
-    account: { policy: { ...OPEN_POLICY, allowedProviders: ["azure"] } } as AccountRecord,
+    account: { policy: { ...OPEN_POLICY, allowedProviders: ["azure"] } } as unknown as AccountRecord,
     member: null,
   });
 

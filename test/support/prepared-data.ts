@@ -12,6 +12,8 @@ export interface PreparedAccount {
   readonly policy?: Partial<Policy>;
   /** Patterns of the models that its key may call. */
   readonly keyModels?: readonly string[];
+  /** How far its balance may go below zero, nanodollars; left out: as far as it likes. */
+  readonly overdraft?: number;
   /** Further keys of the same account. */
   readonly moreKeys?: number;
 }
@@ -23,13 +25,13 @@ export async function prepareData(
   const dataDir = mkdtempSync(join(tmpdir(), "gateway-test-"));
   const stores = openStores(dataDir, systemClock, createSystemRandom());
   const keys: string[][] = [];
-  for (const [index, { policy, keyModels, moreKeys = 0 }] of accounts.entries()) {
+  for (const [index, { policy, keyModels, overdraft, moreKeys = 0 }] of accounts.entries()) {
     const id = `user_${index}`;
     await stores.accounts.insertAccount({
       id,
       kind: "user",
       name: id,
-      overdraft: null,
+      overdraft: overdraft ?? null,
       monthlyLimit: null,
       policy: { ...OPEN_POLICY, ...policy },
       createdAt: 0,
