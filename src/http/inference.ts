@@ -2,7 +2,9 @@ import { type Failure, fail, GatewayError } from "../base/errors.ts";
 import type { Caller } from "../core/accounts/records.ts";
 import type { GenerationResult } from "../core/generation/call.ts";
 import { generate } from "../core/generation/generate.ts";
-import { limitHeaders } from "../core/limits/limit-headers.ts";
+import { subjectsOf } from "../core/generation/take-limits.ts";
+import { anonymousStanding, limitHeaders } from "../core/limits/limit-headers.ts";
+import type { LimitStanding } from "../core/limits/rate-limits.ts";
 import { refuseAnonymous } from "../core/limits/refuse-anonymous.ts";
 import type { UsageRecord } from "../core/usage/records.ts";
 import type { InferenceRequest } from "../wire/dialects/inference-request.ts";
@@ -104,9 +106,16 @@ function headersOf(result: GenerationResult, context: RequestContext): Record<st
 
 /** Every inference answer says how its limit stands, also one that was refused before it was counted. */
 function withLimit(error: unknown, caller: Caller, deps: HttpDeps): unknown {
-  if (!(error instanceof GatewayError) || caller.kind !== "anonymous" || error.failure.headers) return error;
-  const verdict = deps.generation.anonymousLimit.peek(caller.addressHash, deps.clock.now());
-  return new GatewayError({ ...error.failure, headers: limitHeaders(verdict) });
+  if (!(error instanceof GatewayError) || error.failure.headers) return error;
+  const standing = peekLimits(caller, deps);
+  return standing === null ? error : new GatewayError({ ...error.failure, headers: limitHeaders(standing) });
+}
+
+function peekLimits(caller: Caller, { generation, clock }: HttpDeps): LimitStanding | null {
+  const now = clock.now();
+  if (caller.kind === "anonymous")
+    return anonymousStanding(generation.anonymousLimit.peek(caller.addressHash, now));
+  return generation.rateLimits?.peek(subjectsOf(caller, null), now) ?? null;
 }
 
 /** Clients of other gateways put that gateway's name before an id. */

@@ -61,6 +61,10 @@ export interface ProviderRecord {
   readonly toolCallIds: "mistral" | "anthropic" | "openai";
   /** Departures from `format` that no other field says. Endpoints of another format have none. */
   readonly quirks: ProviderQuirks;
+  /** Whether it trains on what it is sent, as its policy says; absent counts as yes. */
+  readonly trainsOnData?: boolean;
+  /** Whether it keeps what it is sent, as its policy says; absent and null count as yes. */
+  readonly retainsData?: boolean | null;
   readonly privacyPolicyUrl: string | null;
   readonly termsOfServiceUrl: string | null;
   readonly statusPageUrl: string | null;

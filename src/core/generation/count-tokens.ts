@@ -1,8 +1,11 @@
+import { NO_NEEDS } from "../../wire/conversation/needs.ts";
 import type { CountRequest } from "../../wire/dialects/count-request.ts";
 import { asFields } from "../../wire/json/fields.ts";
+import { policyOf } from "../accounts/join-policies.ts";
 import type { Caller } from "../accounts/records.ts";
 import type { UpstreamCall } from "../ports/upstream-address.ts";
 import { formatOf, type Offer } from "../routing/roster.ts";
+import { selectOffers } from "../routing/select-offers.ts";
 import { findOffers, requireFree } from "./admit.ts";
 import type { GenerationDeps } from "./call.ts";
 import { readBody } from "./read-body.ts";
@@ -14,7 +17,7 @@ const COUNT_BYTES = 65_536;
 /**
  * How many tokens a conversation has for its model: counted by the vendor where one offers it, else estimated by the
  * text. Costs nothing and leaves no record.
- * @throws GatewayError `invalid_model`; `authentication` for a paid model without a key.
+ * @throws GatewayError `invalid_model`, `model_not_allowed`, `invalid_request`; `authentication` for a paid model without a key.
  */
 export async function countTokens(
   deps: GenerationDeps,
@@ -22,7 +25,13 @@ export async function countTokens(
   request: CountRequest,
 ): Promise<number> {
   if (caller.kind === "anonymous") requireFree([request.model]);
-  for (const offer of findOffers(deps.serving(), request.model, "chat")) {
+  const offers = selectOffers([findOffers(deps.serving(), request.model, "chat")], {
+    policy: policyOf(deps.policy, caller),
+    preferences: request.preferences,
+    listNeeds: () => NO_NEEDS,
+    maxPromptTokens: request.estimatedTokens,
+  });
+  for (const offer of offers.flat()) {
     const counted = await askVendor(deps, offer, request);
     if (counted !== null) return counted;
   }

@@ -1,5 +1,6 @@
 import { anthropicMessages } from "../anthropic-messages/codec.ts";
 import { forwardMessagesRequest } from "../anthropic-messages/forward-request.ts";
+import { listMessagesNeeds } from "../anthropic-messages/list-needs.ts";
 import { readMessagesAnswer } from "../anthropic-messages/read-answer.ts";
 import { createMessagesRelay } from "../anthropic-messages/relay-stream.ts";
 import { type ScannedMessagesRequest, scanMessagesRequest } from "../anthropic-messages/scan-request.ts";
@@ -41,6 +42,7 @@ function openWithoutBetas(bytes: Buffer, rename: (id: string) => string): Infere
     api: "messages",
     format: "anthropic-messages",
     scanned,
+    listNeeds: listMessagesNeeds,
     rename,
     client: anthropicMessages,
     facts: { wantsUsageChunk: false, estimatedPromptTokens },

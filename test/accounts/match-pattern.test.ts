@@ -1,0 +1,49 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { matchPattern } from "../../src/core/accounts/match-pattern.ts";
+
+describe("a pattern", () => {
+  test.each([
+    ["openai/gpt-4o", "openai/gpt-4o", true],
+    ["OpenAI/GPT-4o", "openai/gpt-4o", true],
+    ["openai/gpt-4o", "openai/gpt-4o-mini", false],
+    ["openai/*", "openai/gpt-4o", true],
+    ["openai/*", "openai-like/gpt", false],
+    ["*", "", true],
+    ["*", "anything/at-all:free", true],
+    ["*:free", "acme/gift:free", true],
+    ["*:free", "acme/gift", false],
+    ["acme/*-mini*", "acme/big-mini-2", true],
+    ["acme/*-mini*", "acme/big", false],
+    ["a*a", "a", false],
+    ["a*a", "aa", true],
+    ["ab*ba", "aba", false],
+    ["*ab*ab*", "ab", false],
+    ["a**b", "ab", true],
+    ["", "", true],
+    ["", "a", false],
+    // Everything but the star stands for itself.
+    ["a.c", "abc", false],
+    ["a?c", "abc", false],
+    ["a[b]c", "a[b]c", true],
+  ])("%j and %j: %p", (pattern, id, matches) => {
+    expect(matchPattern(pattern, id)).toBe(matches);
+  });
+
+  test("means what the same regular expression means", () => {
+    const text = fc.string({ unit: fc.constantFrom("a", "b", "/"), maxLength: 12 });
+    const pattern = fc.string({ unit: fc.constantFrom("a", "b", "/", "*"), maxLength: 8 });
+    fc.assert(
+      fc.property(pattern, text, (glob, id) => {
+        expect(matchPattern(glob, id)).toBe(new RegExp(`^${glob.replaceAll("*", ".*")}$`).test(id));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test("takes no longer for what is made to be slow", () => {
+    const started = performance.now();
+    for (let i = 0; i < 1_000; i++) matchPattern(`${"*a".repeat(120)}b`, "a".repeat(250));
+    expect(performance.now() - started).toBeLessThan(2_000);
+  });
+});
