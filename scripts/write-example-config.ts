@@ -25,6 +25,19 @@ interface Schema {
 const EXAMPLES: Readonly<Record<string, unknown>> = {
   admin_key: "a-long-random-text",
   "catalog.source": "./models.json",
+  "limits.per_key.requests_per_minute": 60,
+  "limits.per_key.tokens_per_minute": 200_000,
+  "limits.per_key.concurrent": 10,
+  "limits.per_account.requests_per_minute": 600,
+  "limits.per_account.tokens_per_minute": 2_000_000,
+  "limits.per_account.concurrent": 100,
+  "limits.per_model.requests_per_minute": 1_000,
+  "limits.per_model.tokens_per_minute": 4_000_000,
+  "limits.per_model.concurrent": 200,
+  "policy.allowed_models": ["anthropic/*", "openai/gpt-5*"],
+  "policy.allowed_providers": ["anthropic", "openai", "azure*"],
+  "providers.*.trains_on_data": false,
+  "providers.*.zero_retention": true,
   "billing.buy_credits_url": "https://example.com/credits",
   "providers.*.base_url": "http://127.0.0.1:8000/v1",
   "providers.*.api_keys": ["what-vllm-was-started-with"],
@@ -92,7 +105,7 @@ function renderMember(key: string, schema: Schema, path: string): string[] {
   const bare = renderBare(key, schema, path);
   if (schema.properties === undefined) return hasDefault(schema) ? bare : commentOutValue(bare);
   const members = Object.entries(schema.properties);
-  if (!members.some(([, member]) => hasDefault(member))) return commentOut(bare);
+  if (!members.some(([, member]) => hasDefault(member))) return commentOutValue(bare);
   const lines = members.flatMap(([name, member]) => renderMember(name, member, `${path}.${name}`));
   return [...renderComment(schema), `${key}:`, ...indent(lines)];
 }

@@ -35,7 +35,9 @@ export function buildServing(data: CatalogData, sources: ServingSources): BuiltS
   const notices: string[] = [];
   const known = new Map(data.providers.map((record) => [record.slug, record]));
   refuseFormat(sources.config, known);
-  const records = [...data.providers, ...hostsOf(sources.config, known)];
+  const records = [...data.providers, ...hostsOf(sources.config, known)].map((record) =>
+    withDataFacts(record, sources.config.providers[record.slug]),
+  );
   const served = records.flatMap((record) => serveProvider(record, sources, notices) ?? []);
   const useSandbox =
     sources.config.sandbox === "on" || (sources.config.sandbox === "auto" && served.length === 0);
@@ -67,6 +69,17 @@ function hostsOf(config: Config, known: ReadonlyMap<string, ProviderRecord>): Pr
     });
 }
 
+/** What the operator's contract with a provider says of data wins over its public policy. */
+function withDataFacts(record: ProviderRecord, config: ProviderConfig | undefined): ProviderRecord {
+  const { trains_on_data: trains, zero_retention: keepsNothing } = config ?? {};
+  if (trains === undefined && keepsNothing === undefined) return record;
+  return {
+    ...record,
+    ...(trains === undefined ? {} : { trainsOnData: trains }),
+    ...(keepsNothing === undefined ? {} : { retainsData: !keepsNothing }),
+  };
+}
+
 function refuseFormat(config: Config, known: ReadonlyMap<string, ProviderRecord>): void {
   for (const [slug, provider] of Object.entries(config.providers)) {
     if (provider.format !== undefined && known.has(slug))
@@ -75,13 +88,14 @@ function refuseFormat(config: Config, known: ReadonlyMap<string, ProviderRecord>
 }
 
 function describeHost(slug: string, provider: ProviderConfig): ProviderRecord {
+  const format = provider.format ?? "openai-chat";
   return {
     slug,
     name: provider.name ?? slug,
-    format: provider.format ?? "openai-chat",
+    format,
     baseUrl: provider.base_url ?? null,
     env: { apiKey: [], baseUrl: `${slug.toUpperCase().replace(/-/g, "_")}_BASE_URL` },
-    toolCallIds: "openai",
+    toolCallIds: format === "anthropic-messages" || format === "bedrock-converse" ? "anthropic" : "openai",
     quirks: {},
     ...NO_FACTS,
   };

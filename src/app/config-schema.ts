@@ -23,6 +23,20 @@ const baseUrl = z
     "must not hold a user name or password",
   );
 
+const count = (about: string) => z.int().min(1).max(1_000_000_000_000).optional().describe(about);
+
+const rateLimit = (whose: string) =>
+  z
+    .strictObject({
+      requests_per_minute: count("In any 60 seconds."),
+      tokens_per_minute: count("Of prompts and answers together."),
+      concurrent: count("Requests at once."),
+    })
+    .prefault({})
+    .describe(whose);
+
+const patterns = z.array(z.string().min(1).max(256)).max(1_000);
+
 const hostedModel = z.strictObject({
   id: z
     .string()
@@ -80,6 +94,14 @@ const provider = z.strictObject({
     .array(hostedModel)
     .optional()
     .describe("Models of a host of your own: vLLM, Ollama, LM Studio and the like."),
+  trains_on_data: z
+    .boolean()
+    .optional()
+    .describe("Whether it trains on what it is sent; over what the catalog says. Unknown counts as yes."),
+  zero_retention: z
+    .boolean()
+    .optional()
+    .describe("Whether it keeps nothing of what it is sent; likewise. Unknown counts as no."),
   enabled: z.boolean().default(true),
 });
 
@@ -167,6 +189,9 @@ export const configSchema = z.strictObject({
         .max(1_000_000)
         .default(8_192)
         .describe("Tokens that are held for an answer whose length the request does not bound."),
+      per_key: rateLimit("For each key. What is left out is not limited."),
+      per_account: rateLimit("For each account, all its keys together."),
+      per_model: rateLimit("For each model, all callers together."),
       attempts: z.int().min(1).max(20).default(4).describe("Candidates that one request may try."),
     })
     .refine((limits) => limits.total_body_bytes >= limits.body_bytes, {
@@ -174,6 +199,25 @@ export const configSchema = z.strictObject({
       error: "must not be less than limits.body_bytes, or the largest body could never be read",
     })
     .prefault({}),
+  policy: z
+    .strictObject({
+      allowed_models: patterns
+        .optional()
+        .describe("Models that may be called, `*` for any characters. Left out: all."),
+      denied_models: patterns.default([]).describe("Models that may not."),
+      allowed_providers: patterns.optional().describe("Slugs of providers that may answer. Left out: all."),
+      denied_providers: patterns.default([]).describe("Slugs of providers that may not."),
+      deny_data_collection: z
+        .boolean()
+        .default(false)
+        .describe("Only providers that are known not to train on what they are sent."),
+      zero_retention: z
+        .boolean()
+        .default(false)
+        .describe("Only providers that are known to keep nothing of what they are sent."),
+    })
+    .prefault({})
+    .describe("What everybody may use; accounts and keys can only tighten it."),
   billing: z
     .strictObject({
       buy_credits_url: z

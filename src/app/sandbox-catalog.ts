@@ -24,6 +24,9 @@ export const SANDBOX_PROVIDER: ProviderRecord = {
   env: { apiKey: [], baseUrl: "SANDBOX_BASE_URL" },
   toolCallIds: "openai",
   quirks: {},
+  // Nothing leaves the gateway.
+  trainsOnData: false,
+  retainsData: false,
   ...NO_FACTS,
 };
 

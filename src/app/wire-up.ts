@@ -6,11 +6,13 @@ import type { Random } from "../base/random.ts";
 import { createAccountRing } from "../core/accounts/account-ring.ts";
 import { createKeyRing } from "../core/accounts/key-ring.ts";
 import type { KeyMaker } from "../core/accounts/manage-keys.ts";
+import type { Policy } from "../core/accounts/records.ts";
 import type { GenerationDeps } from "../core/generation/call.ts";
 import { createTurnMemory } from "../core/generation/turn-memory.ts";
 import { createLedger, type Ledger } from "../core/ledger/ledger.ts";
 import { createByteBudget } from "../core/limits/byte-budget.ts";
 import { parseTrustedProxies } from "../core/limits/client-address.ts";
+import { createRateLimits, isLimit, type RateLimit, type RateLimits } from "../core/limits/rate-limits.ts";
 import { createSlidingWindow } from "../core/limits/sliding-window.ts";
 import type { AccountStore } from "../core/ports/account-store.ts";
 import type { AnswerStore } from "../core/ports/answer-store.ts";
@@ -179,6 +181,8 @@ function buildGeneration(
     ledger,
     holdTokens: limits.hold_tokens,
     buyCreditsUrl: config.billing.buy_credits_url ?? null,
+    rateLimits: buildRateLimits(config),
+    policy: readPolicy(config),
     turnMemory: createTurnMemory(clock, random, limits.turn_memory_bytes),
     anonymousLimit: createSlidingWindow(limits.anonymous_requests_per_hour, ANONYMOUS_WINDOW_MS),
     timers: {
@@ -190,6 +194,39 @@ function buildGeneration(
     },
     maxAttempts: limits.attempts,
     active: new Set(),
+  };
+}
+
+/** How long after a request's longest duration its lease ends by itself. Milliseconds. */
+const LEASE_SLACK_MS = 60_000;
+
+/** Null where nothing is limited, so that it costs nothing. */
+function buildRateLimits({ limits, timers }: Config): RateLimits | null {
+  const bySource = {
+    key: readRateLimit(limits.per_key),
+    account: readRateLimit(limits.per_account),
+    gateway: readRateLimit(limits.per_model),
+  };
+  if (!Object.values(bySource).some(isLimit)) return null;
+  return createRateLimits({ limits: bySource, leaseMs: timers.total_ms + LEASE_SLACK_MS });
+}
+
+function readRateLimit(limit: Config["limits"]["per_key"]): RateLimit {
+  return {
+    requestsPerMinute: limit.requests_per_minute ?? null,
+    tokensPerMinute: limit.tokens_per_minute ?? null,
+    concurrent: limit.concurrent ?? null,
+  };
+}
+
+function readPolicy({ policy }: Config): Policy {
+  return {
+    allowedModels: policy.allowed_models ?? null,
+    deniedModels: policy.denied_models,
+    allowedProviders: policy.allowed_providers ?? null,
+    deniedProviders: policy.denied_providers,
+    denyDataCollection: policy.deny_data_collection,
+    zeroRetention: policy.zero_retention,
   };
 }
 

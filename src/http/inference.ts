@@ -2,7 +2,9 @@ import { type Failure, fail, GatewayError } from "../base/errors.ts";
 import type { Caller } from "../core/accounts/records.ts";
 import type { GenerationResult } from "../core/generation/call.ts";
 import { generate } from "../core/generation/generate.ts";
-import { limitHeaders } from "../core/limits/limit-headers.ts";
+import { subjectsOf } from "../core/generation/take-limits.ts";
+import { anonymousStanding, limitHeaders } from "../core/limits/limit-headers.ts";
+import type { LimitStanding } from "../core/limits/rate-limits.ts";
 import { refuseAnonymous } from "../core/limits/refuse-anonymous.ts";
 import type { UsageRecord } from "../core/usage/records.ts";
 import type { InferenceRequest } from "../wire/dialects/inference-request.ts";
@@ -14,14 +16,16 @@ import { writeRequestLog } from "./request-log.ts";
 /** A client API: how its requests are read and its errors look. */
 export interface ClientFace {
   /** @throws GatewayError for what is wrong with the request. */
-  open(body: Buffer, rename: (id: string) => string): InferenceRequest;
+  open(body: Buffer, rename: (id: string) => string, headers: Headers): InferenceRequest;
   readonly renderError: ErrorRenderer;
+  /** A further name that the API's clients know the request's id by. */
+  readonly requestIdHeader?: string;
   /** Nobody may call it without a key, not even for a free model. */
   readonly needsKey?: true;
 }
 
 /** The handler of a client API: who calls, what they ask, the generation, its answer. */
-export function inferenceHandler({ open, renderError, needsKey }: ClientFace): Handler {
+export function inferenceHandler({ open, renderError, needsKey, requestIdHeader }: ClientFace): Handler {
   return async (request, context) => {
     context.renderError = renderError;
     const { deps } = context;
@@ -31,7 +35,7 @@ export function inferenceHandler({ open, renderError, needsKey }: ClientFace): H
       if (needsKey && caller.kind === "anonymous") fail("authentication", KEY_WANTED);
       refuseOverLimit(caller, deps);
       const body = await readRequestBody(request, context);
-      const asked = open(body, renameModels(deps));
+      const asked = open(body, renameModels(deps), request.headers);
       context.waitWithoutLimit();
       const result = await generate(deps.generation, {
         requestId: context.requestId,
@@ -41,7 +45,9 @@ export function inferenceHandler({ open, renderError, needsKey }: ClientFace): H
         onSettled: (record, failure) => settled(context, record, failure),
       });
       context.endsItself = true;
-      return render(result, context, asked.notice);
+      const response = render(result, context, asked.notice);
+      if (requestIdHeader !== undefined) response.headers.set(requestIdHeader, context.requestId);
+      return response;
     } catch (error) {
       context.waitWithLimit();
       throw withLimit(error, caller, deps);
@@ -100,9 +106,16 @@ function headersOf(result: GenerationResult, context: RequestContext): Record<st
 
 /** Every inference answer says how its limit stands, also one that was refused before it was counted. */
 function withLimit(error: unknown, caller: Caller, deps: HttpDeps): unknown {
-  if (!(error instanceof GatewayError) || caller.kind !== "anonymous" || error.failure.headers) return error;
-  const verdict = deps.generation.anonymousLimit.peek(caller.addressHash, deps.clock.now());
-  return new GatewayError({ ...error.failure, headers: limitHeaders(verdict) });
+  if (!(error instanceof GatewayError) || error.failure.headers) return error;
+  const standing = peekLimits(caller, deps);
+  return standing === null ? error : new GatewayError({ ...error.failure, headers: limitHeaders(standing) });
+}
+
+function peekLimits(caller: Caller, { generation, clock }: HttpDeps): LimitStanding | null {
+  const now = clock.now();
+  if (caller.kind === "anonymous")
+    return anonymousStanding(generation.anonymousLimit.peek(caller.addressHash, now));
+  return generation.rateLimits?.peek(subjectsOf(caller, null), now) ?? null;
 }
 
 /** Clients of other gateways put that gateway's name before an id. */

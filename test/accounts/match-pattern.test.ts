@@ -1,55 +1,49 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { matchAnyPattern, matchPattern } from "../../src/core/accounts/match-pattern.ts";
+import { matchPattern } from "../../src/core/accounts/match-pattern.ts";
 
 describe("a pattern", () => {
   test.each([
     ["openai/gpt-4o", "openai/gpt-4o", true],
+    ["OpenAI/GPT-4o", "openai/gpt-4o", true],
     ["openai/gpt-4o", "openai/gpt-4o-mini", false],
     ["openai/*", "openai/gpt-4o", true],
-    ["openai/*", "openai/", true],
-    ["openai/*", "notopenai/gpt-4o", false],
-    ["*:free", "qwen/qwen3:free", true],
-    ["*:free", "qwen/qwen3:free2", false],
-    ["*", "anything", true],
+    ["openai/*", "openai-like/gpt", false],
     ["*", "", true],
-    ["", "", true],
-    ["", "a", false],
-    ["*/*-mini*", "openai/gpt-4o-mini-2024", true],
-    ["*/*-mini*", "openai/gpt-4o", false],
+    ["*", "anything/at-all:free", true],
+    ["*:free", "acme/gift:free", true],
+    ["*:free", "acme/gift", false],
+    ["acme/*-mini*", "acme/big-mini-2", true],
+    ["acme/*-mini*", "acme/big", false],
     ["a*a", "a", false],
     ["a*a", "aa", true],
-    ["a*ba*", "aba", true],
+    ["ab*ba", "aba", false],
+    ["*ab*ab*", "ab", false],
     ["a**b", "ab", true],
-    ["OpenAI/GPT-*", "openai/gpt-4o", true],
-    ["openai/gpt-4.1", "openai/gpt-4x1", false],
-    ["[a-z]+", "abc", false],
-  ])("%p and %p: %p", (pattern, id, expected) => {
-    expect(matchPattern(pattern, id)).toBe(expected);
+    ["", "", true],
+    ["", "a", false],
+    // Everything but the star stands for itself.
+    ["a.c", "abc", false],
+    ["a?c", "abc", false],
+    ["a[b]c", "a[b]c", true],
+  ])("%j and %j: %p", (pattern, id, matches) => {
+    expect(matchPattern(pattern, id)).toBe(matches);
   });
 
-  const letters = fc.string({ unit: fc.constantFrom("a", "b", "/", ":", "."), maxLength: 12 });
-  const patterns = fc.string({ unit: fc.constantFrom("a", "b", "/", "*", "."), maxLength: 8 });
-
-  test("fits what the same regular expression fits", () => {
+  test("means what the same regular expression means", () => {
+    const text = fc.string({ unit: fc.constantFrom("a", "b", "/"), maxLength: 12 });
+    const pattern = fc.string({ unit: fc.constantFrom("a", "b", "/", "*"), maxLength: 8 });
     fc.assert(
-      fc.property(patterns, letters, (pattern, id) => {
-        const escaped = pattern.split("*").map((piece) => piece.replace(/[.]/g, "\\."));
-        expect(matchPattern(pattern, id)).toBe(new RegExp(`^${escaped.join(".*")}$`).test(id));
+      fc.property(pattern, text, (glob, id) => {
+        expect(matchPattern(glob, id)).toBe(new RegExp(`^${glob.replaceAll("*", ".*")}$`).test(id));
       }),
+      { numRuns: 2_000 },
     );
   });
 
-  test("of many stars takes no longer than its length", () => {
-    const pattern = `${"a*".repeat(120)}b`;
-    const startedAt = performance.now();
-    expect(matchPattern(pattern, "a".repeat(256))).toBe(false);
-    expect(performance.now() - startedAt).toBeLessThan(100);
-  });
-
-  test("is one of several; of none, nothing fits", () => {
-    expect(matchAnyPattern(["a/*", "b/*"], "b/x")).toBe(true);
-    expect(matchAnyPattern(["a/*", "b/*"], "c/x")).toBe(false);
-    expect(matchAnyPattern([], "c/x")).toBe(false);
+  test("takes no longer for what is made to be slow", () => {
+    const started = performance.now();
+    for (let i = 0; i < 1_000; i++) matchPattern(`${"*a".repeat(120)}b`, "a".repeat(250));
+    expect(performance.now() - started).toBeLessThan(2_000);
   });
 });

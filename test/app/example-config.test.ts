@@ -48,7 +48,18 @@ describe("gateway.example.yaml", () => {
     const { providers } = load(yaml);
     expect(providers["openai"]?.api_keys).toHaveLength(2);
     expect(Object.keys(providers["vllm"] ?? {}).sort()).toEqual(
-      ["base_url", "api_keys", "headers", "auth", "format", "name", "models", "enabled"].sort(),
+      [
+        "base_url",
+        "api_keys",
+        "headers",
+        "auth",
+        "format",
+        "name",
+        "models",
+        "trains_on_data",
+        "zero_retention",
+        "enabled",
+      ].sort(),
     );
     const gateway = await startTestGateway({ yaml });
     const { data } = (await (await fetch(`${gateway.base}/models`)).json()) as { data: { id: string }[] };

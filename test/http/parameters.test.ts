@@ -379,7 +379,14 @@ describe("a body that is no request", () => {
 describe("promises that cannot be kept", () => {
   test.each([
     [{ zdr: true }, "provider.zdr"],
-    [{ max_price: { prompt: 1 } }, "provider.max_price"],
+    [{ zdr: "true" }, "provider.zdr"],
+    [{ data_collection: "denied" }, "provider.data_collection"],
+    [{ require_parameters: 1 }, "provider.require_parameters"],
+    [{ max_price: 1 }, "provider.max_price"],
+    [{ max_price: { prompt: -1 } }, "provider.max_price.prompt"],
+    [{ max_price: { completion: "1e3" } }, "provider.max_price.completion"],
+    [{ max_price: { audio: 1 } }, "provider.max_price.audio"],
+    [{ sort: "fastest" }, "provider.sort"],
     [{ data_collection: "deny" }, "provider.data_collection"],
     [{ order: "vendor" }, "provider.order"],
     [{ only: [1] }, "provider.only"],

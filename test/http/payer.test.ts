@@ -144,8 +144,12 @@ describe("a key with models", () => {
     for (const model of ["sandbox/echo:free", "Sandbox/Echo:FREE"])
       expect((await ask(key, null, model)).status).toBe(200);
     await expectRefused(await ask(key, null), "model_not_allowed");
-    const fallback = { models: ["sandbox/echo:free", "sandbox/echo"] };
-    await expectRefused(await ask(key, null, "sandbox/echo:free", fallback), "model_not_allowed");
+    await expectRefused(
+      await ask(key, null, "sandbox/echo", { models: ["sandbox/echo"] }),
+      "model_not_allowed",
+    );
+    const response = await ask(key, null, "sandbox/echo", { models: ["sandbox/echo:free"] });
+    expect(response.headers.get("x-gateway-model")).toBe("sandbox/echo:free");
   });
 
   test("is bound to them at every client API, also for counting", async () => {

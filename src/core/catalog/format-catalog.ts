@@ -34,6 +34,7 @@ const PROVIDER_LINES: readonly (readonly (keyof ProviderRecord)[])[] = [
   ["body"],
   ["env"],
   ["quirks"],
+  ["trainsOnData", "retainsData"],
   ["privacyPolicyUrl"],
   ["termsOfServiceUrl"],
   ["statusPageUrl"],

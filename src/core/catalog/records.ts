@@ -59,8 +59,12 @@ export interface ProviderRecord {
   };
   /** What a tool-call id must look like there (docs/contract.md, "Tool-call repair", rule 5). */
   readonly toolCallIds: "mistral" | "anthropic" | "openai";
-  /** Departures from the format that no other field says. */
+  /** Departures from `format` that no other field says. Endpoints of another format have none. */
   readonly quirks: ProviderQuirks;
+  /** Whether it trains on what it is sent, as its policy says; absent counts as yes. */
+  readonly trainsOnData?: boolean;
+  /** Whether it keeps what it is sent, as its policy says; absent and null count as yes. */
+  readonly retainsData?: boolean | null;
   readonly privacyPolicyUrl: string | null;
   readonly termsOfServiceUrl: string | null;
   readonly statusPageUrl: string | null;

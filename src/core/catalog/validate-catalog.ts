@@ -132,6 +132,8 @@ const providerSchema = z.strictObject({
     wantsReasoningContent: z.literal(true).optional(),
     allowsOpenToolCalls: z.literal(true).optional(),
   }),
+  trainsOnData: z.boolean().optional(),
+  retainsData: z.boolean().nullable().optional(),
   privacyPolicyUrl: httpsUrl.nullable().default(null),
   termsOfServiceUrl: httpsUrl.nullable().default(null),
   statusPageUrl: httpsUrl.nullable().default(null),

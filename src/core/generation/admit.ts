@@ -1,16 +1,17 @@
 import { type Failure, fail, GatewayError } from "../../base/errors.ts";
+import type { Warning } from "../../wire/canonical/format.ts";
 import { estimateTokens } from "../../wire/conversation/usage.ts";
 import type { InferenceAction, InferenceRequest } from "../../wire/dialects/inference-request.ts";
+import { policyOf } from "../accounts/join-policies.ts";
 import type { Caller } from "../accounts/records.ts";
 import { actionOf } from "../catalog/action-of.ts";
 import { isFreeId } from "../catalog/is-free-id.ts";
 import type { ModelRecord } from "../catalog/records.ts";
-import { refuseAnonymous } from "../limits/refuse-anonymous.ts";
-import type { LimitVerdict } from "../limits/sliding-window.ts";
+import { boundPrompt } from "../ledger/worst-case.ts";
 import { formatOf, type Offer } from "../routing/roster.ts";
+import { selectOffers, warnOfWishes } from "../routing/select-offers.ts";
 import type { GenerationDeps, Serving } from "./call.ts";
 import { contextOverflow } from "./judge-failure.ts";
-import { requireAllowed } from "./require-allowed.ts";
 
 /** Nothing may run, and no answer be given, that cannot be written down. */
 export const CANNOT_RECORD: Failure = {
@@ -22,29 +23,50 @@ export const CANNOT_RECORD: Failure = {
 
 /** A request that may run: who could answer it, and how its limit stands. */
 export interface Admission {
-  /** Offers by model, the asked one first, then its fallbacks. */
+  /** Offers by model, the asked one first, then its fallbacks: those that policy and the request's own rules leave. */
   readonly offers: readonly (readonly Offer[])[];
   /** The asked model's catalog id. */
   readonly modelId: string;
-  readonly limit: LimitVerdict | null;
+  /** Nothing of the request may stay anywhere, nor in the gateway's own memory of turns. */
+  readonly zeroRetention: boolean;
+  /** For `gateway_metadata.warnings`. */
+  readonly warnings: readonly Warning[];
 }
 
 /**
  * Decides whether a request may run.
- * @throws GatewayError `authentication`, `invalid_model`, `model_not_allowed`, `context_length_exceeded`, `rate_limit_exceeded`, `unavailable`.
+ * @throws GatewayError `authentication`, `invalid_model`, `model_not_allowed`, `invalid_request`, `context_length_exceeded`,
+ * `unavailable`.
  */
 export function admit(deps: GenerationDeps, caller: Caller, request: InferenceRequest): Admission {
   const serving = deps.serving();
   const ids = [request.model, ...request.fallbackModels];
   if (caller.kind === "anonymous") requireFree(ids);
-  const offers = ids.map((id) => findAbleOffers(serving, id, request));
-  for (const [offer] of offers) requireAllowed(caller, (offer as Offer).model.id);
+  const all = ids.map((id) => findAbleOffers(serving, id, request));
+  const policy = policyOf(deps.policy, caller);
+  const { preferences } = request;
+  const listNeeds = once(() => request.listNeeds());
+  const offers = selectOffers(all, { policy, preferences, listNeeds, maxPromptTokens: boundPrompt(request) });
+  const { model: asked } = all.flat()[0] as Offer;
   const { model } = offers.flat()[0] as Offer;
   refuseCertainOverflow(request, model);
   if (deps.recorder.isFull()) {
     throw new GatewayError(CANNOT_RECORD);
   }
-  return { offers, modelId: model.id, limit: countAnonymous(deps, caller) };
+  return {
+    offers,
+    modelId: asked.id,
+    zeroRetention: preferences.zeroRetention || policy.zeroRetention !== null,
+    warnings: warnOfWishes(preferences, listNeeds),
+  };
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | null = null;
+  return () => {
+    made = made ?? { value: make() };
+    return made.value;
+  };
 }
 
 /** @throws GatewayError `authentication` for a paid model. */
@@ -135,11 +157,4 @@ function refuseCertainOverflow(request: InferenceRequest, model: ModelRecord): v
   const size = { contextLength, estimatedTokens: estimateTokens(characters) };
   const failure: Failure = contextOverflow({ contextLimit: null, contextRequested: null }, size, {});
   fail(failure.code, failure.message, failure.metadata === undefined ? {} : { metadata: failure.metadata });
-}
-
-function countAnonymous(deps: GenerationDeps, caller: Caller): LimitVerdict | null {
-  if (caller.kind !== "anonymous") return null;
-  const verdict = deps.anonymousLimit.admit(caller.addressHash, deps.clock.now());
-  if (verdict.allowed) return verdict;
-  return refuseAnonymous(verdict);
 }

@@ -7,7 +7,7 @@ import {
   readVendorError,
   type VendorError,
 } from "../../wire/conversation/vendor-error.ts";
-import type { InferenceRequest } from "../../wire/dialects/inference-request.ts";
+import type { EncodedForUpstream, InferenceRequest } from "../../wire/dialects/inference-request.ts";
 import { type Exchange, TransportError, type UpstreamResponse } from "../ports/transport.ts";
 import { AuthorizeError } from "../ports/upstream-address.ts";
 import type { Candidate } from "../routing/plan.ts";
@@ -62,7 +62,7 @@ export interface AttemptContext {
   readonly candidate: Candidate;
   readonly cutoff: Cutoff;
   /** The request as this candidate takes it. */
-  readonly body: Buffer;
+  readonly encoded: Pick<EncodedForUpstream, "body" | "headers">;
   readonly identity: RelayIdentity;
   readonly size: PromptSize;
 }
@@ -93,12 +93,14 @@ export async function attempt(context: AttemptContext): Promise<AttemptOutcome> 
 }
 
 /** A promise only where the proof of who asks must be fetched. */
-function openExchange({ deps, call, candidate, cutoff, body }: AttemptContext) {
+function openExchange({ deps, call, candidate, cutoff, encoded }: AttemptContext) {
   const { provider, key } = candidate;
+  const { body } = encoded;
   const url = findUrl(candidate, call.request);
   const headers: Record<string, string> = {
     "content-type": "application/json",
-    accept: call.request.stream ? "text/event-stream" : "application/json",
+    accept: call.request.stream ? streamTypeOf(candidate) : "application/json",
+    ...encoded.headers,
     ...provider.headers,
   };
   const open = (proof: Readonly<Record<string, string>>): Exchange =>
@@ -111,6 +113,12 @@ function openExchange({ deps, call, candidate, cutoff, body }: AttemptContext) {
     });
   const proof = provider.address.authorize({ url, body, headers, secret: key.secret });
   return proof instanceof Promise ? untilCut(proof, cutoff).then(open) : open(proof);
+}
+
+/** Streams are server-sent events everywhere but at Bedrock. */
+function streamTypeOf({ provider, endpoint }: Candidate): string {
+  const isFramed = formatOf(provider, endpoint) === "bedrock-converse";
+  return isFramed ? "application/vnd.amazon.eventstream" : "text/event-stream";
 }
 
 function findUrl({ provider, endpoint }: Candidate, { action, stream }: InferenceRequest): URL {

@@ -2,10 +2,11 @@ import type { Clock } from "../../base/clock.ts";
 import type { Failure } from "../../base/errors.ts";
 import type { IdSource } from "../../base/ids.ts";
 import type { InferenceRequest } from "../../wire/dialects/inference-request.ts";
-import type { Caller } from "../accounts/records.ts";
+import type { Caller, Policy } from "../accounts/records.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import type { LimitVerdict, SlidingWindow } from "../limits/sliding-window.ts";
+import type { LimitStanding, RateLimits } from "../limits/rate-limits.ts";
+import type { SlidingWindow } from "../limits/sliding-window.ts";
 import type { Cooldowns } from "../routing/cooldowns.ts";
 import type { Roster } from "../routing/roster.ts";
 import type { Recorder } from "../usage/recorder.ts";
@@ -43,6 +44,10 @@ export interface GenerationDeps {
   readonly buyCreditsUrl: string | null;
   readonly cooldowns: Cooldowns;
   readonly anonymousLimit: SlidingWindow;
+  /** Null where nobody with a key, and no model, is limited. */
+  readonly rateLimits: RateLimits | null;
+  /** The operator's own: accounts and keys can only tighten it. */
+  readonly policy: Policy;
   readonly turnMemory: TurnMemory;
   readonly timers: GenerationTimers;
   /** Candidates that one request may try. */
@@ -58,8 +63,8 @@ export interface GenerationResult {
   readonly model: string | null;
   readonly provider: string | null;
   readonly attempts: number;
-  /** The anonymous limit as it stands after this request; null for a key. */
-  readonly limit: LimitVerdict | null;
+  /** How the caller's limits stand after this request; null where there are none. */
+  readonly limit: LimitStanding | null;
   readonly answer:
     | { readonly kind: "json"; readonly body: string }
     | { readonly kind: "stream"; readonly stream: ReadableStream<Uint8Array> | Buffer }

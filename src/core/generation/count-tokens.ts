@@ -1,12 +1,14 @@
+import { NO_NEEDS } from "../../wire/conversation/needs.ts";
 import type { CountRequest } from "../../wire/dialects/count-request.ts";
 import { asFields } from "../../wire/json/fields.ts";
+import { policyOf } from "../accounts/join-policies.ts";
 import type { Caller } from "../accounts/records.ts";
 import type { UpstreamCall } from "../ports/upstream-address.ts";
 import { formatOf, type Offer } from "../routing/roster.ts";
+import { selectOffers } from "../routing/select-offers.ts";
 import { findOffers, requireFree } from "./admit.ts";
 import type { GenerationDeps } from "./call.ts";
 import { readBody } from "./read-body.ts";
-import { requireAllowed } from "./require-allowed.ts";
 
 /** How long a vendor may take to count; an estimate is better than a wait. Milliseconds. */
 const COUNT_MS = 5_000;
@@ -15,7 +17,7 @@ const COUNT_BYTES = 65_536;
 /**
  * How many tokens a conversation has for its model: counted by the vendor where one offers it, else estimated by the
  * text. Costs nothing and leaves no record.
- * @throws GatewayError `invalid_model`, `model_not_allowed`; `authentication` for a paid model without a key.
+ * @throws GatewayError `invalid_model`, `model_not_allowed`, `invalid_request`; `authentication` for a paid model without a key.
  */
 export async function countTokens(
   deps: GenerationDeps,
@@ -23,9 +25,13 @@ export async function countTokens(
   request: CountRequest,
 ): Promise<number> {
   if (caller.kind === "anonymous") requireFree([request.model]);
-  const offers = findOffers(deps.serving(), request.model, "chat");
-  requireAllowed(caller, (offers[0] as Offer).model.id);
-  for (const offer of offers) {
+  const offers = selectOffers([findOffers(deps.serving(), request.model, "chat")], {
+    policy: policyOf(deps.policy, caller),
+    preferences: request.preferences,
+    listNeeds: () => NO_NEEDS,
+    maxPromptTokens: request.estimatedTokens,
+  });
+  for (const offer of offers.flat()) {
     const counted = await askVendor(deps, offer, request);
     if (counted !== null) return counted;
   }

@@ -1,9 +1,11 @@
 import { type Failure, failureOf, GatewayError, statusOf } from "../../base/errors.ts";
 import type { CalledTurn } from "../../wire/canonical/called-turn.ts";
+import type { Warning } from "../../wire/canonical/format.ts";
 import type { RelayIdentity } from "../../wire/canonical/relay.ts";
 import type { RepairCounts } from "../../wire/conversation/outline.ts";
 import { estimateTokens } from "../../wire/conversation/usage.ts";
 import type { EncodedForUpstream } from "../../wire/dialects/inference-request.ts";
+import type { LimitStanding } from "../limits/rate-limits.ts";
 import { type Candidate, planRoute } from "../routing/plan.ts";
 import type { AttemptRecord, UsageRecord } from "../usage/records.ts";
 import { type Admission, admit, CANNOT_RECORD } from "./admit.ts";
@@ -14,6 +16,7 @@ import { chooseFailure } from "./judge-failure.ts";
 import { type RelayContext, relayStream } from "./relay.ts";
 import { costOf, estimateUsage, openRecord, reportUsage, settle, withCandidate } from "./settle.ts";
 import { takeHold } from "./take-hold.ts";
+import { countAnonymous, takeLimits } from "./take-limits.ts";
 import { describeTarget } from "./upstream-target.ts";
 
 /**
@@ -24,26 +27,24 @@ import { describeTarget } from "./upstream-target.ts";
 export async function generate(deps: GenerationDeps, call: GenerationCall): Promise<GenerationResult> {
   const admission = admit(deps, call.caller, call.request);
   const id = deps.ids.next("gen");
-  const holding = takeHold(deps, call, id, admission.offers.flat());
-  if (holding !== null) await holding;
-  const run = new Run(deps, call, admission, id);
+  let standing = takeLimits(deps, call, id, admission);
+  try {
+    standing = countAnonymous(deps, call) ?? standing;
+    const holding = takeHold(deps, call, id, admission.offers.flat());
+    if (holding !== null) await holding;
+  } catch (error) {
+    deps.rateLimits?.giveBack(id);
+    throw error;
+  }
+  const run = new Run(deps, call, admission, id, standing);
   const plan = planRoute(admission.offers, call.request.preferences, deps.cooldowns, deps.clock.now());
   switch (plan.kind) {
-    case "excluded":
-      return run.fail(EXCLUDED);
     case "cooling":
       return run.fail(cooling(plan.retryAfterMs));
     case "candidates":
       return run.tryInTurn(plan.candidates.slice(0, deps.maxAttempts));
   }
 }
-
-const EXCLUDED: Failure = {
-  code: "invalid_request",
-  message:
-    "The rules in provider (only, ignore, order) leave no provider that serves this model. Relax them.",
-  metadata: { field: "provider" },
-};
 
 function cooling(retryAfterMs: number): Failure {
   return {
@@ -67,10 +68,11 @@ class Run {
     private readonly call: GenerationCall,
     private readonly admission: Admission,
     private readonly id: string,
+    private readonly standing: LimitStanding | null,
   ) {
     this.cutoff = new Cutoff(deps.clock, deps.timers.totalMs);
     this.record = openRecord(deps, call, this.id, admission.modelId);
-    this.turns = turnsOf(deps, call);
+    this.turns = admission.zeroRetention ? NO_TURNS : turnsOf(deps, call);
     deps.active.add(this.cutoff);
     if (call.clientSignal.aborted) this.onClientLeft();
     else call.clientSignal.addEventListener("abort", this.onClientLeft, { once: true });
@@ -106,7 +108,7 @@ class Run {
     const outcome = await attempt(context);
     this.attempts.push(endAttempt(begun, deps.clock.now(), outcome));
     this.record = { ...this.record, attempts: this.attempts };
-    const metadata = metadataOf(encoded);
+    const metadata = metadataOf(encoded, this.admission.warnings);
     switch (outcome.kind) {
       case "streaming":
         return this.relay(context, outcome.begun, metadata);
@@ -161,7 +163,7 @@ class Run {
       contextLength: candidate.endpoint.contextLength,
       estimatedTokens: estimateTokens(call.request.promptTextBytes),
     };
-    return { deps, call, candidate, cutoff, body: encoded.body, identity, size };
+    return { deps, call, candidate, cutoff, encoded, identity, size };
   }
 
   private relay(
@@ -250,7 +252,7 @@ class Run {
       model: candidate?.model.id ?? null,
       provider: candidate?.provider.record.slug ?? null,
       attempts: this.attempts.length,
-      limit: this.admission.limit,
+      limit: this.standing,
       answer,
     };
   }
@@ -261,6 +263,9 @@ interface CallersTurns {
   recall(callId: string): CalledTurn | null;
   remember(turn: CalledTurn): void;
 }
+
+/** Where nothing may be kept. */
+const NO_TURNS: CallersTurns = { recall: () => null, remember: () => {} };
 
 function turnsOf({ turnMemory }: GenerationDeps, { caller }: GenerationCall): CallersTurns {
   const scope = caller.kind === "key" ? caller.account.id : caller.addressHash;
@@ -301,7 +306,11 @@ function statusOfAttempt(outcome: AttemptOutcome): number | null {
 }
 
 /** The `gateway_metadata` of an answer: what was done to its request. Null for nothing. */
-function metadataOf({ repair, warnings }: EncodedForUpstream): Record<string, unknown> | null {
+function metadataOf(
+  { repair, warnings: ofEncoding }: EncodedForUpstream,
+  ofAdmission: readonly Warning[],
+): Record<string, unknown> | null {
+  const warnings = [...ofAdmission, ...ofEncoding];
   if (repair === null && warnings.length === 0) return null;
   return {
     ...(repair === null ? {} : { repairs: describeRepairs(repair.counts) }),

@@ -129,5 +129,6 @@ export function settle(
   deps.recorder.write(settled);
   deps.recorder.flush();
   deps.ledger.settle(settled.id, settled.costNanodollars);
+  deps.rateLimits?.settle(settled.id, settled.promptTokens + settled.completionTokens);
   call.onSettled(settled, ending.failure);
 }

@@ -6,9 +6,12 @@ import { formatOf } from "../routing/roster.ts";
 /** A candidate as the wire formats see it: what it speaks, and what its row says it wants to be different. */
 export function describeTarget(candidate: Candidate): ProviderTarget {
   const { endpoint, model, provider } = candidate;
-  const { quirks, toolCallIds } = provider.record;
+  const { toolCallIds } = provider.record;
+  const format = formatOf(provider, endpoint);
+  // They depart from the provider's usual format; fields of another are others, also where they have the same names.
+  const quirks = format === provider.record.format ? provider.record.quirks : NO_QUIRKS;
   return {
-    format: formatOf(provider, endpoint),
+    format,
     model: {
       name: endpoint.name,
       maxOutputTokens: endpoint.maxOutputTokens,
@@ -24,6 +27,7 @@ export function describeTarget(candidate: Candidate): ProviderTarget {
   };
 }
 
+const NO_QUIRKS: ProviderQuirks = {};
 const NONE: ReadonlySet<string> = new Set();
 const sets = new WeakMap<readonly string[], ReadonlySet<string>>();
 

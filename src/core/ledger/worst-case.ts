@@ -1,6 +1,7 @@
 import { NO_TOKENS, type TokenUsage } from "../../wire/conversation/usage.ts";
 import type { InferenceRequest } from "../../wire/dialects/inference-request.ts";
 import { isFreeId } from "../catalog/is-free-id.ts";
+import type { ModelEndpoint } from "../catalog/records.ts";
 import { priceUsage } from "../generation/price-usage.ts";
 import type { Offer } from "../routing/roster.ts";
 
@@ -18,15 +19,30 @@ export function findWorstCase(
   offers: readonly Offer[],
   maxCompletionTokens: number,
 ): number {
-  const promptTokens = Math.ceil(request.promptTextBytes / BYTES_PER_TOKEN) + OVERHEAD_TOKENS;
+  const promptTokens = boundPrompt(request);
   let worst = 0;
   for (const { model, endpoint } of offers) {
     if (isFreeId(model.id)) continue;
-    const most = Math.min(endpoint.maxOutputTokens ?? maxCompletionTokens, maxCompletionTokens);
-    const produced = request.action === "embeddings" ? 0 : (request.maxTokens ?? most) * request.answers;
+    const produced = boundCompletion(request, endpoint, maxCompletionTokens);
     for (const usage of dearest(promptTokens, produced)) worst = Math.max(worst, priceUsage(endpoint, usage));
   }
   return worst;
+}
+
+/** How many tokens a prompt has at most. */
+export function boundPrompt({ promptTextBytes }: Pick<InferenceRequest, "promptTextBytes">): number {
+  return Math.ceil(promptTextBytes / BYTES_PER_TOKEN) + OVERHEAD_TOKENS;
+}
+
+/** How many tokens a request may produce at an endpoint, at most `maxCompletionTokens` where it does not say. */
+export function boundCompletion(
+  { action, maxTokens, answers }: Pick<InferenceRequest, "action" | "maxTokens" | "answers">,
+  { maxOutputTokens }: ModelEndpoint,
+  maxCompletionTokens: number,
+): number {
+  if (action === "embeddings") return 0;
+  const most = Math.min(maxOutputTokens ?? maxCompletionTokens, maxCompletionTokens);
+  return (maxTokens ?? most) * answers;
 }
 
 /** The kinds that prices differ by: plain, all of it written to the cache, all of it reasoning. */

@@ -1,10 +1,23 @@
+import type { LimitStanding } from "./rate-limits.ts";
 import type { LimitVerdict } from "./sliding-window.ts";
 
-/** The headers in which an answer says how its limit stands (docs/contract.md, "Keys, money, limits"). */
-export function limitHeaders(verdict: LimitVerdict): Record<string, string> {
+/** The headers in which an answer says how its limits stand (docs/contract.md, "Keys, money, limits"). */
+export function limitHeaders({ requests, tokens }: LimitStanding): Record<string, string> {
   return {
-    "x-ratelimit-limit-requests": String(verdict.limit),
-    "x-ratelimit-remaining-requests": String(verdict.remaining),
-    "x-ratelimit-reset-requests": `${Math.ceil(verdict.resetMs / 1000)}s`,
+    ...(requests === null ? {} : headersOf("requests", requests)),
+    ...(tokens === null ? {} : headersOf("tokens", tokens)),
+  };
+}
+
+/** How the limit of a caller without a key stands: it counts requests alone. */
+export function anonymousStanding(requests: LimitVerdict): LimitStanding {
+  return { requests, tokens: null };
+}
+
+function headersOf(unit: "requests" | "tokens", verdict: LimitVerdict): Record<string, string> {
+  return {
+    [`x-ratelimit-limit-${unit}`]: String(verdict.limit),
+    [`x-ratelimit-remaining-${unit}`]: String(verdict.remaining),
+    [`x-ratelimit-reset-${unit}`]: `${Math.ceil(verdict.resetMs / 1000)}s`,
   };
 }

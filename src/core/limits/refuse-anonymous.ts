@@ -1,5 +1,5 @@
 import { fail } from "../../base/errors.ts";
-import { limitHeaders } from "./limit-headers.ts";
+import { anonymousStanding, limitHeaders } from "./limit-headers.ts";
 import type { LimitVerdict } from "./sliding-window.ts";
 
 /**
@@ -8,7 +8,7 @@ import type { LimitVerdict } from "./sliding-window.ts";
  * waiting would not help.
  */
 export function refuseAnonymous(verdict: LimitVerdict): never {
-  const headers = limitHeaders(verdict);
+  const headers = limitHeaders(anonymousStanding(verdict));
   if (verdict.limit === 0) {
     fail(
       "authentication",

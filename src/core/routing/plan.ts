@@ -1,6 +1,6 @@
 import type { ProviderPreferences } from "../../wire/conversation/preferences.ts";
 import type { Cooldowns } from "./cooldowns.ts";
-import type { Offer, ProviderKey } from "./roster.ts";
+import { byPrice, type Offer, type ProviderKey } from "./roster.ts";
 
 /** One way to answer: an offer and the key to take it up with. */
 export interface Candidate extends Offer {
@@ -10,14 +10,12 @@ export interface Candidate extends Offer {
 /** Candidates in the order they are tried, or why there is none. */
 export type Plan =
   | { readonly kind: "candidates"; readonly candidates: readonly Candidate[] }
-  /** The request's own `provider` rules leave nobody. */
-  | { readonly kind: "excluded" }
   /** All are set aside; the first is back in `retryAfterMs`. */
   | { readonly kind: "cooling"; readonly retryAfterMs: number };
 
 /**
- * Orders the ways to answer a request: its models in turn, for each the providers that its rules allow, `order` first,
- * then as offered; for each provider its keys. Keys that were set aside are left out. Pure but for the clock in `now`.
+ * Orders the ways to answer a request: its models in turn, for each the providers, `order` first, then as offered or
+ * by `sort`; for each provider its keys. Keys that were set aside are left out. Pure but for the clock in `now`.
  */
 export function planRoute(
   offers: readonly (readonly Offer[])[],
@@ -25,9 +23,8 @@ export function planRoute(
   cooldowns: Cooldowns,
   now: number,
 ): Plan {
-  const allowed = offers.flatMap((ofModel) => applyPreferences(ofModel, preferences));
-  if (allowed.length === 0) return { kind: "excluded" };
-  const all = allowed.flatMap((offer): Candidate[] => offer.provider.keys.map((key) => ({ ...offer, key })));
+  const ordered = offers.flatMap((ofModel) => orderOffers(ofModel, preferences));
+  const all = ordered.flatMap((offer): Candidate[] => offer.provider.keys.map((key) => ({ ...offer, key })));
   const candidates = all.filter(({ key }) => cooldowns.remainingMs(key.label, now) === 0);
   if (candidates.length > 0) return { kind: "candidates", candidates };
   return {
@@ -36,14 +33,13 @@ export function planRoute(
   };
 }
 
-function applyPreferences(offers: readonly Offer[], preferences: ProviderPreferences): Offer[] {
-  const { order, only, ignore, allowFallbacks } = preferences;
-  const slugOf = (offer: Offer) => offer.provider.record.slug;
-  const allowed = offers.filter(
-    (offer) => !ignore.includes(slugOf(offer)) && (only === null || only.includes(slugOf(offer))),
-  );
-  const named = order.flatMap((slug) => allowed.filter((offer) => slugOf(offer) === slug));
-  const others = allowed.filter((offer) => !named.includes(offer));
+function orderOffers(
+  offers: readonly Offer[],
+  { order, allowFallbacks, sort }: ProviderPreferences,
+): Offer[] {
+  const named = order.flatMap((slug) => offers.filter(({ provider }) => provider.record.slug === slug));
+  const rest = offers.filter((offer) => !named.includes(offer));
+  const others = sort === "price" ? rest.toSorted(byPrice) : rest;
   if (allowFallbacks) return [...named, ...others];
   return named.length > 0 ? named : others.slice(0, 1);
 }

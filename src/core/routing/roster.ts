@@ -74,8 +74,8 @@ function isReachable(provider: ServedProvider, endpoint: ModelEndpoint, action: 
   return provider.address.urlFor(call) !== null;
 }
 
-/** Order only, so floats will do. */
-function byPrice(a: Offer, b: Offer): number {
+/** The cheapest first. Order only, so floats will do. */
+export function byPrice(a: Offer, b: Offer): number {
   return listPrice(a) - listPrice(b) || a.provider.record.slug.localeCompare(b.provider.record.slug);
 }
 

@@ -9,4 +9,8 @@ export const renderMessagesError: ErrorRenderer = (failure, headers, requestId) 
   respondWithError(failure, encodeMessagesError(failure, requestId), { ...headers, "request-id": requestId });
 
 /** `POST messages` (docs/contract.md, "Responses and Messages"). */
-export const messages = inferenceHandler({ open: openMessagesRequest, renderError: renderMessagesError });
+export const messages = inferenceHandler({
+  open: (body, rename, headers) => openMessagesRequest(body, rename, headers.get("anthropic-beta")),
+  renderError: renderMessagesError,
+  requestIdHeader: "request-id",
+});

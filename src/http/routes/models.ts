@@ -1,39 +1,79 @@
 import { fail } from "../../base/errors.ts";
+import { type JoinedPolicy, joinPolicies, policyOf } from "../../core/accounts/join-policies.ts";
+import type { Caller } from "../../core/accounts/records.ts";
 import { describeModel, type PublicModel } from "../../core/catalog/describe-model.ts";
 import type { ModelRecord } from "../../core/catalog/records.ts";
 import type { Serving } from "../../core/generation/call.ts";
+import { createPolicyFilter } from "../../core/routing/select-offers.ts";
 import type { RequestContext } from "../context.ts";
+import { identifyCaller } from "../middleware/identify-caller.ts";
 import { jsonList, type PreparedList, prepareList } from "../prepared-list.ts";
 
-/** The lists as they are sent, made once for each catalog. */
+type KeyCaller = Extract<Caller, { kind: "key" }>;
+
+/** The lists as callers without a key are sent them, made once for each catalog. */
 const served = new WeakMap<Serving, PreparedList>();
 const all = new WeakMap<Serving, PreparedList>();
 
 /**
- * `GET models`: what can be served here; with `?all=true` the whole catalog (docs/contract.md, "Models, providers").
- * A key is not looked at, so a bad one does no harm.
+ * `GET models`: what can be served here, with a key what its account and key allow; with `?all=true` the whole catalog
+ * (docs/contract.md, "Models, providers"). A bad key does no harm: it counts as none.
  */
-export function listModels(request: Request, { deps }: RequestContext): Response {
-  const serving = deps.generation.serving();
-  const wantsAll = request.url.includes("?") && new URL(request.url).searchParams.get("all") === "true";
-  const cache = wantsAll ? all : served;
-  let list = cache.get(serving);
-  if (list === undefined) {
-    list = prepareList(
-      (wantsAll ? serving.catalog : serving.roster).models.map(describerOf(serving, wantsAll)),
-    );
-    cache.set(serving, list);
+export async function listModels(request: Request, context: RequestContext): Promise<Response> {
+  const { generation } = context.deps;
+  const serving = generation.serving();
+  if (request.url.includes("?") && new URL(request.url).searchParams.get("all") === "true") {
+    const wholeCatalog = () => serving.catalog.models.map((model) => describeModel(model, model.endpoints));
+    return jsonList(request, prepareOnce(all, serving, wholeCatalog));
   }
-  return jsonList(request, list);
+  const caller = await findKeyCaller(request, context);
+  const list = (policy: JoinedPolicy) => serving.roster.models.map(describerOf(serving, policy));
+  if (caller !== null && isNarrowed(caller))
+    return jsonList(request, prepareList(list(policyOf(generation.policy, caller))));
+  const everybodys = joinPolicies([{ level: "gateway", policy: generation.policy }]);
+  return jsonList(
+    request,
+    prepareOnce(served, serving, () => list(everybodys)),
+  );
 }
 
-function describerOf(serving: Serving, wantsAll: boolean): (model: ModelRecord) => PublicModel | null {
-  if (wantsAll) return (model) => describeModel(model, model.endpoints);
-  return (model) =>
-    describeModel(
+function prepareOnce(
+  cache: WeakMap<Serving, PreparedList>,
+  serving: Serving,
+  make: () => readonly unknown[],
+): PreparedList {
+  const known = cache.get(serving);
+  if (known !== undefined) return known;
+  const made = prepareList(make());
+  cache.set(serving, made);
+  return made;
+}
+
+/** Null without a key, and with one that is no good here. */
+async function findKeyCaller(request: Request, context: RequestContext): Promise<KeyCaller | null> {
+  if (!request.headers.has("authorization") && !request.headers.has("x-api-key")) return null;
+  try {
+    const caller = await identifyCaller(request, context);
+    return caller.kind === "key" ? caller : null;
+  } catch {
+    return null;
+  }
+}
+
+function isNarrowed({ account: { policy }, key }: KeyCaller): boolean {
+  const { rules, denyDataCollection, zeroRetention } = joinPolicies([{ level: "account", policy }]);
+  return key.models !== null || rules.length > 0 || denyDataCollection !== null || zeroRetention !== null;
+}
+
+function describerOf(serving: Serving, policy: JoinedPolicy): (model: ModelRecord) => PublicModel | null {
+  const isAllowed = createPolicyFilter(policy);
+  return (model) => {
+    const offers = serving.roster.offersFor(model.id).filter(isAllowed);
+    return describeModel(
       model,
-      serving.roster.offersFor(model.id).map((offer) => offer.endpoint),
+      offers.map(({ endpoint }) => endpoint),
     );
+  };
 }
 
 /** `GET models/{author}/{model}`: one model, of the whole catalog. */

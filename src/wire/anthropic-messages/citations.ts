@@ -27,7 +27,8 @@ export function encodeCitation(citation: Citation): Fields {
     type: "web_search_result_location",
     cited_text: citation.text ?? "",
     encrypted_index: NO_INDEX,
-    title: citation.title,
+    // Some clients refuse one without.
+    title: citation.title ?? citation.url ?? "",
     url: citation.url ?? "",
   };
 }

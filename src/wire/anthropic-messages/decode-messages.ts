@@ -9,7 +9,8 @@ import { takeFields } from "./take-fields.ts";
 
 /** Reads `system`: one message without extras, see the README. None where it says nothing. */
 export function decodeSystem(system: unknown): Message[] {
-  if (system === undefined || system === null || system === "") return [];
+  if (system === undefined || system === null) return [];
+  if (typeof system === "string" && system.trim() === "") return [];
   if (typeof system === "string") return [{ role: "system", parts: [{ kind: "text", text: system }] }];
   if (!Array.isArray(system)) return refuse("system", "must be a string or an array of text blocks");
   if (system.length === 0) return [];

@@ -61,9 +61,6 @@ function encodeSystem(messages: readonly Message[], report: Report): EncodedConv
 }
 
 function addMessage(turns: Turn[], message: Message, field: string, report: Report, isOnly: boolean): void {
-  if (message.name !== undefined) {
-    report({ field: `${field}.name`, message: "Participants have no names here; the name was left out." });
-  }
   const isForeignInstruction = isInstruction(message) && !isOwn(message);
   const parts = isForeignInstruction && !isOnly ? markInstruction(message, field, report) : message.parts;
   const entries = parts.map((part, at) => ({ part, field: `${field}.content[${at}]` }));

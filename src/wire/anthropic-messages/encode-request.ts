@@ -1,5 +1,6 @@
 import { fail } from "../../base/errors.ts";
 import type { EncodedRequest, ModelTarget, Warning } from "../canonical/format.ts";
+import { nameLeftOut } from "../canonical/name-left-out.ts";
 import type { ConversationRequest } from "../canonical/request.ts";
 import { asFields, type Fields } from "../json/fields.ts";
 import { encodeCache } from "./cache-mark.ts";
@@ -7,7 +8,8 @@ import type { Report } from "./encode-block.ts";
 import { type EncodedConversation, encodeConversation } from "./encode-messages.ts";
 import { type EncodedThinking, encodeThinking } from "./encode-thinking.ts";
 import { encodeToolChoice, encodeTools, isForced } from "./encode-tools.ts";
-import { isOwn, ownFields } from "./extras.ts";
+import { FORMAT, isOwn, ownFields } from "./extras.ts";
+import { fitThinking } from "./fit-thinking.ts";
 import { encodeOutputFormat } from "./output-format.ts";
 
 /**
@@ -18,15 +20,17 @@ const DEFAULT_MAX_TOKENS = 32_000;
 
 /** Puts a request into this format. What it cannot express is left out and named; see `UpstreamCodec`. */
 export function encodeRequest(request: ConversationRequest, target: ModelTarget): EncodedRequest {
-  const warnings: Warning[] = [];
+  const warnings: Warning[] = nameLeftOut(request, FORMAT);
   const report: Report = (warning) => warnings.push(warning);
   reportUnknown(request, report);
   const kept = ownFields(request);
   const maxTokens = encodeMaxTokens(request, target, report);
   const isToolForced = isForced(request.toolChoice) && request.tools.length > 0;
-  const thinking = encodeThinking(request.reasoning, { target, maxTokens, isToolForced, report });
+  const wished = encodeThinking(request.reasoning, { target, maxTokens, isToolForced, report });
   const output = encodeOutputFormat(request.outputFormat, isOwn(request), report);
   const conversation = encodeConversation(request.messages, report);
+  const isOwnWish = request.reasoning !== null && isOwn(request.reasoning);
+  const thinking = isOwnWish ? wished : fitThinking(wished, conversation.messages, report);
   const body = {
     ...kept,
     model: target.name,

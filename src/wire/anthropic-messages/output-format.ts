@@ -1,5 +1,6 @@
 import type { OutputFormat } from "../canonical/request.ts";
 import { asFields, type Fields } from "../json/fields.ts";
+import { lowerSchema } from "../json-schema/lower-schema.ts";
 import type { Report } from "./encode-block.ts";
 import { FORMAT } from "./extras.ts";
 import type { FieldTaker } from "./take-fields.ts";
@@ -40,7 +41,9 @@ export function encodeOutputFormat(
     case "text":
       return { format: null, instruction: null };
     case "json-schema": {
-      const schema = isOwnRequest ? wanted.schema : asFields(closeObjects(wanted.schema));
+      if (isOwnRequest) return { format: { type: "json_schema", schema: wanted.schema }, instruction: null };
+      const { schema, loosened } = lowerSchema(wanted.schema, "anthropic-output", "response_format.schema");
+      loosened.forEach(report);
       return { format: { type: "json_schema", schema }, instruction: null };
     }
     case "json":
@@ -57,13 +60,4 @@ export function encodeOutputFormat(
       });
       return { format: null, instruction: null };
   }
-}
-
-/** This API takes only schemas whose objects say that nothing else is in them. */
-function closeObjects(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(closeObjects);
-  const fields = asFields(schema);
-  if (fields === null) return schema;
-  const closed = Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, closeObjects(value)]));
-  return fields["type"] === "object" ? { ...closed, additionalProperties: false } : closed;
 }

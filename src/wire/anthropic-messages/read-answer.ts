@@ -2,7 +2,7 @@ import type { AnswerEnd } from "../canonical/format.ts";
 import type { RelayIdentity, WholeAnswer } from "../canonical/relay.ts";
 import { brokenAnswer, findVendorError } from "../conversation/vendor-error.ts";
 import { asFields, type Fields } from "../json/fields.ts";
-import { mapCallId, SILENT_REASONS } from "./relay-stream.ts";
+import { describeFinish, mapCallId, SILENT_REASONS } from "./relay-stream.ts";
 import { encodeUsage, readUsage } from "./usage.ts";
 
 /** Reads a Messages answer that was not streamed, for a Messages client. `text` is its body; what is not ours in it stays. */
@@ -26,7 +26,7 @@ export function readMessagesAnswer(text: string, identity: RelayIdentity): Whole
     kind: "answer",
     usage,
     producedBytes: blocks.reduce((sum, block) => sum + countBytes(block), 0),
-    finish: { client: reason, native: reason },
+    finish: describeFinish(reason),
     encode: (end) => printAnswer({ ...body, content, stop_reason: reason }, identity, raw, end),
   };
 }

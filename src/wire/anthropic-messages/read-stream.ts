@@ -155,14 +155,17 @@ function stepStart(state: ReaderState, event: Fields): AnswerEvent[] {
   }
   state.hasStarted = true;
   const message = asFields(event["message"]) ?? {};
+  const { content, stop_reason, stop_sequence } = message;
+  const isWhole = Array.isArray(content) && content.length > 0 && typeof stop_reason === "string";
+  if (isWhole) state.delta = omitNull({ stop_reason, stop_sequence });
   return [
     ...countUsage(state, message["usage"]),
     ...sayExtras(state, omit(message, START_FIELDS)),
-    ...[message["content"]].flat().flatMap((block, index) => stepWholeBlock(state, block, index)),
+    ...[content].flat().flatMap((block, index) => stepWholeBlock(state, block, index)),
   ];
 }
 
-/** Some hosts begin with content in it. */
+/** Some hosts begin with content in it; so does a turn that goes on for a tool of the vendor's, which comes whole. */
 function stepWholeBlock(state: ReaderState, block: unknown, index: number): AnswerEvent[] {
   if (asFields(block) === null) return [];
   return [...stepBlockStart(state, { index, content_block: block }), ...closeBlock(state, index)];

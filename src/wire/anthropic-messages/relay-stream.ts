@@ -1,4 +1,5 @@
 import { BOUNDS } from "../../base/bounds.ts";
+import { FINISH_WORDS } from "../canonical/finish-words.ts";
 import type { AnswerEnd, AskedFor, StreamError } from "../canonical/format.ts";
 import type { AnswerRelay, RelayFinish, RelayIdentity, RelayVerdict } from "../canonical/relay.ts";
 import { NO_TOKENS } from "../conversation/usage.ts";
@@ -10,6 +11,7 @@ import {
   EventTooLargeError,
   type OnEvent,
 } from "../sse/split-events.ts";
+import { decodeFinish } from "./finish-reason.ts";
 import { findStreamError, parseEvent } from "./read-stream.ts";
 import { printEvent, printStreamError } from "./stream-events.ts";
 import { encodeCounters, encodeUsage, foldUsage, readUsage } from "./usage.ts";
@@ -182,8 +184,22 @@ function stepStart(state: RelayState, event: Fields): string {
   return printEvent({
     ...event,
     type: "message_start",
-    message: { ...message, id, model, usage: startUsage(state) },
+    message: { ...message, ...readBeginning(state, message), id, model, usage: startUsage(state) },
   });
+}
+
+/** A turn that goes on for a tool of the vendor's comes whole in its beginning, its end with it. */
+function readBeginning(state: RelayState, { content, stop_reason: reason, stop_sequence }: Fields): Fields {
+  if (!Array.isArray(content) || content.length === 0) return {};
+  if (typeof reason === "string") state.delta = { stop_reason: reason, stop_sequence: stop_sequence ?? null };
+  state.hasBlocks = true;
+  state.sawToken = true;
+  return { content: content.map((block) => claimBlock(state.identity, asFields(block) ?? {})) };
+}
+
+function claimBlock(identity: RelayIdentity, block: Fields): Fields {
+  const id = mapCallId(identity, block);
+  return id === null ? block : { ...block, id };
 }
 
 /** Clients add to the counters of the beginning; a vendor that has none yet gets an estimate. */
@@ -228,9 +244,14 @@ function holdDelta(state: RelayState, event: Fields): string {
 
 function readFinish(state: RelayState): RelayFinish | null {
   const reason = state.delta["stop_reason"];
-  if (typeof reason === "string") return { client: reason, native: reason };
+  if (typeof reason === "string") return describeFinish(reason);
   // A message that has stopped and does not say why has come to its end.
-  return state.isDone ? { client: "end_turn", native: "end_turn" } : null;
+  return state.isDone ? describeFinish("end_turn") : null;
+}
+
+/** A stop reason as records have it. */
+export function describeFinish(native: string): RelayFinish {
+  return { client: FINISH_WORDS[decodeFinish(native, null).reason], native };
 }
 
 function judge(state: RelayState): RelayVerdict {
@@ -251,7 +272,7 @@ function encodeEnd(state: RelayState, end: AnswerEnd): string {
   const { service_tier: tier } = state.usage;
   const last = {
     type: "message_delta",
-    delta: { stop_sequence: null, ...state.delta, stop_reason: readFinish(state)?.client ?? "end_turn" },
+    delta: { stop_sequence: null, ...state.delta, stop_reason: readFinish(state)?.native ?? "end_turn" },
     usage: encodeUsage(end.report, state.usage, typeof tier === "string" ? tier : null),
     ...state.beside,
     ...(end.metadata === null ? {} : { gateway_metadata: end.metadata }),

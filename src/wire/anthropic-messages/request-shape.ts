@@ -1,6 +1,6 @@
 import { fields, items, LEAF, type Shape } from "../json/scan.ts";
 
-const RESULT_PART = fields({ type: LEAF, text: LEAF });
+const RESULT_PART = fields({ type: LEAF, text: LEAF, source: fields({ type: LEAF }) });
 
 /** A content block. `source` is looked into for documents that are text. */
 const BLOCK = fields({
@@ -31,6 +31,7 @@ export const MESSAGES_REQUEST_SHAPE: Shape = fields({
   tools: items(TOOL),
   tool_choice: fields({ type: LEAF, name: LEAF }),
   thinking: fields({ type: LEAF, budget_tokens: LEAF }),
+  output_config: fields({ format: LEAF }),
   metadata: fields({ user_id: LEAF }),
   thread: LEAF,
   models: items(LEAF),

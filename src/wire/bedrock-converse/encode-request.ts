@@ -1,7 +1,9 @@
 import { fail } from "../../base/errors.ts";
 import type { EncodedRequest, ModelTarget, Warning } from "../canonical/format.ts";
+import { nameLeftOut } from "../canonical/name-left-out.ts";
 import type { ConversationRequest, OutputFormat } from "../canonical/request.ts";
 import { asFields, type Fields } from "../json/fields.ts";
+import { lowerSchema } from "../json-schema/lower-schema.ts";
 import { encodeConversation } from "./encode-messages.ts";
 import { encodeSampling } from "./encode-sampling.ts";
 import { encodeTools } from "./encode-tools.ts";
@@ -20,7 +22,7 @@ export function encodeRequest(request: ConversationRequest, target: ModelTarget)
       metadata: { field: "n" },
     });
   }
-  const warnings: Warning[] = [];
+  const warnings: Warning[] = nameLeftOut(request, "bedrock-converse");
   const encoding: Encoding = {
     family: readFamily(target.name),
     warn: (field, message) => warnings.push({ field, message }),
@@ -75,11 +77,15 @@ function readOwnFields({ extras }: ConversationRequest): Fields {
 
 const DEFAULT_SCHEMA_NAME = "answer";
 
-function encodeOutputFormat(format: OutputFormat | null, { warn }: Encoding): Fields {
+function encodeOutputFormat(format: OutputFormat | null, { family, warn }: Encoding): Fields {
   switch (format?.kind) {
     case "json-schema": {
+      // Claude's dialect is the narrowest of those that are known; others take what they are given, or refuse it.
+      const dialect = family === "claude" ? "anthropic-output" : "bedrock";
+      const { schema, loosened } = lowerSchema(format.schema, dialect, "response_format.schema");
+      for (const { field, message } of loosened) warn(field, message);
       const jsonSchema = {
-        schema: JSON.stringify(format.schema),
+        schema: JSON.stringify(schema),
         name: format.name ?? DEFAULT_SCHEMA_NAME,
         ...(format.description ? { description: format.description } : {}),
       };

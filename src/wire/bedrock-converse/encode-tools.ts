@@ -6,6 +6,7 @@ import type {
   ToolChoice,
 } from "../canonical/request.ts";
 import type { Fields } from "../json/fields.ts";
+import { lowerSchema } from "../json-schema/lower-schema.ts";
 import { encodeCachePoint } from "./encode-cache-point.ts";
 import type { Encoding } from "./encoding.ts";
 
@@ -67,7 +68,12 @@ function encodeTool(tool: Tool, at: number, encoding: Encoding): Fields[] {
   const spec = {
     name: tool.name,
     ...(tool.description ? { description: tool.description } : {}),
-    inputSchema: { json: tool.kind === "function" ? encodeSchema(tool.parameters) : FREE_TEXT },
+    inputSchema: {
+      json:
+        tool.kind === "function"
+          ? encodeSchema(tool.parameters, `tools[${at}].parameters`, encoding)
+          : FREE_TEXT,
+    },
   };
   warnOfTool(tool, at, encoding);
   // Nova takes cache points in system and messages only.
@@ -90,9 +96,11 @@ function warnOfTool(tool: FunctionTool | CustomTool, at: number, { warn }: Encod
   }
 }
 
-/** The one place for what a schema must become for Bedrock's models. */
-function encodeSchema(schema: Fields | null): Fields {
-  return schema === null ? ANYTHING : schema["type"] === undefined ? { type: "object", ...schema } : schema;
+function encodeSchema(parameters: Fields | null, field: string, { warn }: Encoding): Fields {
+  if (parameters === null) return ANYTHING;
+  const { schema, loosened } = lowerSchema(parameters, "bedrock", field);
+  for (const { field: place, message } of loosened) warn(place, message);
+  return schema;
 }
 
 function withChoice(tools: Fields[], request: ConversationRequest, encoding: Encoding): EncodedTools {

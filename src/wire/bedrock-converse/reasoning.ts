@@ -33,6 +33,9 @@ const BUDGETS: Readonly<Record<string, number>> = {
   max: 31_999,
 };
 
+/** The most of the client's maximum that an effort may spend. */
+const MAX_SHARE = 0.8;
+
 /** Turns a wish for reasoning into the fields of the model behind Converse, which has none of its own. */
 export function planReasoning(
   request: ConversationRequest,
@@ -110,10 +113,7 @@ function planBudget(
     encoding.warn("reasoning", "This turn began without reasoning, so it goes on without; it was left out.");
     return NO_PLAN;
   }
-  const wanted = Math.max(
-    MIN_BUDGET,
-    wish.budgetTokens ?? BUDGETS[wish.effort ?? "medium"] ?? (BUDGETS["medium"] as number),
-  );
+  const wanted = Math.max(MIN_BUDGET, wish.budgetTokens ?? budgetOfEffort(wish.effort, request.maxTokens));
   const maxTokens = request.maxTokens ?? target.maxOutputTokens ?? wanted + ANSWER_TOKENS;
   const budget = Math.min(wanted, maxTokens - 1);
   if (budget < MIN_BUDGET) {
@@ -130,6 +130,12 @@ function planBudget(
     );
   }
   return { modelFields: { thinking: { type: "enabled", budget_tokens: budget } }, thinks: true, maxTokens };
+}
+
+/** What an effort leaves of the client's maximum is the answer's. */
+function budgetOfEffort(effort: string | null, maxTokens: number | null): number {
+  const budget = BUDGETS[effort ?? "medium"] ?? (BUDGETS["medium"] as number);
+  return maxTokens === null ? budget : Math.min(budget, Math.floor(maxTokens * MAX_SHARE));
 }
 
 /** Claude refuses to think on a turn whose tool calls it began without thinking. */

@@ -11,11 +11,7 @@ export function warnUnsupported(request: ConversationRequest, { warn }: Encoding
     ["logprobs", request.logprobs !== null],
     ["verbosity", request.verbosity !== null],
     ["user", request.user !== null],
-    ["prompt_cache_key", request.promptCacheKey !== null],
   ];
   for (const [field, isAsked] of asked)
     if (isAsked) warn(field, "This provider does not take it; it was left out.");
-  const { extras } = request;
-  if (extras === undefined || extras.format === "bedrock-converse") return;
-  for (const field in extras.fields) warn(field, "This provider does not know it; it was left out.");
 }

@@ -49,7 +49,7 @@ function isProven({ signature, encrypted }: ReasoningPart): boolean {
 
 /**
  * Gives turns back what the client dropped of them. What the client did send back stays as it is; reasoning that it sent
- * without its proof makes room for the whole of it.
+ * without its proof, or with the proof and not all of its text, makes room for the whole of it.
  */
 export function restoreTurns(
   request: ConversationRequest,
@@ -62,14 +62,26 @@ function restoreMessage(message: Message, recall: (callId: string) => CalledTurn
   const call =
     message.role === "assistant" ? message.parts.find((part) => part.kind === "tool-call") : undefined;
   if (call === undefined) return message;
-  const isWhole = message.parts.some((part) => part.kind === "reasoning" && isProven(part));
-  const lacksProof = message.parts.some((part) => part.kind === "tool-call" && part.signature === undefined);
-  if (isWhole && !lacksProof) return message;
   const turn = recall(call.id);
   if (turn === null) return message;
   const parts = message.parts.map((part) => restoreProof(part, turn));
-  const others = parts.filter((part) => part.kind !== "reasoning");
-  return { ...message, parts: isWhole ? parts : [...turn.reasoning, ...others] };
+  const sent = message.parts.filter((part) => part.kind === "reasoning").filter(isProven);
+  if (sent.length > 0 && !isDamaged(sent, turn)) return { ...message, parts };
+  return { ...message, parts: [...turn.reasoning, ...parts.filter((part) => part.kind !== "reasoning")] };
+}
+
+/** Whether what was sent is the turn's own reasoning, and not all of it: libraries that join a stream lose pieces. */
+function isDamaged(sent: readonly ReasoningPart[], { reasoning }: CalledTurn): boolean {
+  const given = reasoning.filter(isProven);
+  const isOwn = given.some((part) => sent.some((other) => hasSameProof(part, other)));
+  return (
+    isOwn &&
+    !given.every((part) => sent.some((other) => hasSameProof(part, other) && part.text === other.text))
+  );
+}
+
+function hasSameProof(a: ReasoningPart, b: ReasoningPart): boolean {
+  return a.signature === b.signature && a.encrypted === b.encrypted;
 }
 
 function restoreProof(part: Part, { proofs }: CalledTurn): Part {

@@ -16,7 +16,7 @@ export interface RelayIdentity extends AnswerIdentity {
 /** How a stream ended. Only `complete` may be passed on as success (docs/contract.md, "When things go wrong"). */
 export type RelayVerdict = "complete" | "unfinished" | "empty" | "failed";
 
-/** How an answer finished: in the words of the client's API, and in the vendor's. */
+/** How an answer finished: in the words that records use for every client API (`FINISH_WORDS`), and in the vendor's. */
 export interface RelayFinish {
   readonly client: string;
   readonly native: string;

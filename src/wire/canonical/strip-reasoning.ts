@@ -1,12 +1,21 @@
 import type { Part } from "./parts.ts";
-import type { ConversationRequest, Message } from "./request.ts";
+import type { ConversationRequest, Message, ReasoningWish } from "./request.ts";
 
 /**
  * The request without reasoning of earlier turns and without vendors' proofs: for a vendor that would refuse those of
- * another. A message that was nothing but reasoning disappears.
+ * another. A message that was nothing but reasoning disappears. How the wish for reasoning was spelled goes too: what is
+ * left of the conversation may not bear it in that form.
  */
 export function stripReasoning(request: ConversationRequest): ConversationRequest {
-  return { ...request, messages: request.messages.flatMap(stripMessage) };
+  return {
+    ...request,
+    reasoning: request.reasoning === null ? null : stripSpelling(request.reasoning),
+    messages: request.messages.flatMap(stripMessage),
+  };
+}
+
+function stripSpelling({ extras: _, ...wish }: ReasoningWish): ReasoningWish {
+  return wish;
 }
 
 function stripMessage(message: Message): Message[] {

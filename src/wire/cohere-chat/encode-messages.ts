@@ -123,7 +123,8 @@ function encodeResult(part: ToolResultPart, field: string, encoding: Encoding): 
     const place = `${field}.content[${at}]`;
     if (inner.kind === "text" || inner.kind === "refusal") return [inner.text];
     if (inner.kind === "image") return [];
-    if (inner.kind === "file" && inner.source.kind === "text") return [inner.source.text];
+    const document = inner.kind === "file" ? readDocument(inner) : null;
+    if (document !== null) return [document];
     if (inner.kind === "file" || inner.kind === "audio" || inner.kind === "video") encodeMedia(inner, place);
     leaveOut(inner, place, encoding);
     return [];
@@ -138,8 +139,9 @@ function listImages(parts: readonly Part[], field: string): Fields[] {
 /** An image, or a document that is text. */
 function encodeMedia(part: MediaPart, field: string): Fields {
   const { source } = part;
-  if (part.kind === "file" && source.kind === "text") {
-    return { type: "text", text: part.name ? `${part.name}\n\n${source.text}` : source.text };
+  const document = readDocument(part);
+  if (document !== null) {
+    return { type: "text", text: part.name ? `${part.name}\n\n${document}` : document };
   }
   if (part.kind !== "image")
     refuse(field, `is ${part.kind}, which this model's provider does not read; send text or images`);
@@ -150,6 +152,14 @@ function encodeMedia(part: MediaPart, field: string): Fields {
     type: "image_url",
     image_url: { url: `data:${source.mediaType};base64,${source.data}`, ...detail },
   };
+}
+
+/** The text of a file that is text; null for any other. */
+function readDocument({ kind, source }: MediaPart): string | null {
+  if (kind !== "file") return null;
+  if (source.kind === "text") return source.text;
+  if (source.kind !== "base64" || !/^(text\/|application\/json)/.test(source.mediaType)) return null;
+  return Buffer.from(source.data, "base64").toString("utf8");
 }
 
 function refuse(field: string, problem: string): never {

@@ -1,7 +1,9 @@
 import { fail } from "../../base/errors.ts";
 import type { EncodedRequest, ModelTarget, Warning } from "../canonical/format.ts";
+import { nameLeftOut } from "../canonical/name-left-out.ts";
 import type { ConversationRequest, OutputFormat, ReasoningWish } from "../canonical/request.ts";
 import type { Fields } from "../json/fields.ts";
+import { lowerSchema } from "../json-schema/lower-schema.ts";
 import { encodeMessages } from "./encode-messages.ts";
 import { encodeTools } from "./encode-tools.ts";
 
@@ -17,7 +19,7 @@ export function encodeRequest(request: ConversationRequest, target: ModelTarget)
       metadata: { field: "n" },
     });
   }
-  const warnings: Warning[] = [];
+  const warnings: Warning[] = nameLeftOut(request, "cohere-chat");
   const warn: Warn = (field, message) => warnings.push({ field, message });
   warnUnsupported(request, warn);
   const thinks = target.reasoning !== null;
@@ -45,24 +47,20 @@ function readOwnFields({ extras }: ConversationRequest): Fields {
   );
 }
 
+/** Tiers that come to what Cohere has. */
+const PLAIN_TIERS: ReadonlySet<string | null> = new Set([null, "auto", "default", "standard_only"]);
+
 function warnUnsupported(request: ConversationRequest, warn: Warn): void {
   const asked: readonly (readonly [string, boolean])[] = [
     ["logit_bias", request.logitBias !== null && Object.keys(request.logitBias).length > 0],
     ["top_logprobs", Boolean(request.logprobs?.top)],
     ["verbosity", request.verbosity !== null],
-    [
-      "service_tier",
-      request.serviceTier !== null && request.serviceTier !== "auto" && request.serviceTier !== "default",
-    ],
+    ["service_tier", !PLAIN_TIERS.has(request.serviceTier)],
     ["user", request.user !== null],
     ["metadata", request.metadata !== null && Object.keys(request.metadata).length > 0],
-    ["prompt_cache_key", request.promptCacheKey !== null],
   ];
   for (const [field, isAsked] of asked)
     if (isAsked) warn(field, "This provider does not take it; it was left out.");
-  const { extras } = request;
-  if (extras === undefined || extras.format === "cohere-chat") return;
-  for (const field in extras.fields) warn(field, "This provider does not know it; it was left out.");
 }
 
 const MAX_STOPS = 5;
@@ -105,12 +103,14 @@ function encodeOutputFormat({ outputFormat, tools }: ConversationRequest, warn: 
     warn("response_format", "This provider takes no format beside tools; it was left out.");
     return {};
   }
-  return { response_format: { type: "json_object", ...encodeAnswerSchema(outputFormat) } };
+  return { response_format: { type: "json_object", ...encodeAnswerSchema(outputFormat, warn) } };
 }
 
-/** The one place for what an answer's schema must become for Cohere's models. */
-function encodeAnswerSchema(format: OutputFormat): Fields {
-  return format.kind === "json-schema" ? { json_schema: format.schema } : {};
+function encodeAnswerSchema(format: OutputFormat, warn: Warn): Fields {
+  if (format.kind !== "json-schema") return {};
+  const { schema, loosened } = lowerSchema(format.schema, "cohere-output", "response_format.schema");
+  for (const { field, message } of loosened) warn(field, message);
+  return { json_schema: schema };
 }
 
 /** Budgets for efforts, Cohere knowing only budgets. Tokens; without one the model thinks as long as it likes. */

@@ -1,6 +1,7 @@
 import type { Warning } from "../canonical/format.ts";
 import type { ConversationRequest, FunctionTool, Tool, ToolChoice } from "../canonical/request.ts";
 import { asFields, type Fields } from "../json/fields.ts";
+import { lowerSchema } from "../json-schema/lower-schema.ts";
 
 type Warn = (field: Warning["field"], message: string) => void;
 
@@ -16,10 +17,14 @@ export function encodeTools(
   { tools, toolChoice, parallelToolCalls }: ConversationRequest,
   warn: Warn,
 ): Fields {
-  const encoded = tools.flatMap((tool, at) => (isChosen(tool, toolChoice) ? encodeTool(tool, at, warn) : []));
+  const strictness = encodeStrictness(tools, warn);
+  const isStrict = strictness["strict_tools"] === true;
+  const encoded = tools.flatMap((tool, at) =>
+    isChosen(tool, toolChoice) ? encodeTool(tool, `tools[${at}]`, isStrict, warn) : [],
+  );
   if (encoded.length === 0) return {};
   if (parallelToolCalls === false) warn("parallel_tool_calls", "This model may call several tools at once.");
-  return { tools: encoded, ...encodeStrictness(tools, warn), ...encodeChoice(toolChoice, warn) };
+  return { tools: encoded, ...strictness, ...encodeChoice(toolChoice, warn) };
 }
 
 function isChosen(tool: Tool, choice: ToolChoice | null): boolean {
@@ -28,25 +33,26 @@ function isChosen(tool: Tool, choice: ToolChoice | null): boolean {
   return tool.kind !== "native" && names.includes(tool.name);
 }
 
-function encodeTool(tool: Tool, at: number, warn: Warn): Fields[] {
+function encodeTool(tool: Tool, field: string, isStrict: boolean, warn: Warn): Fields[] {
   if (tool.kind === "native") {
-    warn(`tools[${at}]`, `The tool "${tool.type}" was left out: another provider runs it.`);
+    warn(field, `The tool "${tool.type}" was left out: another provider runs it.`);
     return [];
   }
   if (tool.kind === "custom") {
-    warn(
-      `tools[${at}]`,
-      `"${tool.name}" takes free text; it was sent as a function with one string, "input".`,
-    );
+    warn(field, `"${tool.name}" takes free text; it was sent as a function with one string, "input".`);
   }
   const { name, description } = tool;
-  const parameters = tool.kind === "custom" ? FREE_TEXT : encodeSchema(tool.parameters);
+  const parameters =
+    tool.kind === "custom" ? FREE_TEXT : encodeSchema(tool.parameters, `${field}.parameters`, isStrict, warn);
   return [{ type: "function", function: { name, ...(description ? { description } : {}), parameters } }];
 }
 
-/** The one place for what a tool's schema must become for Cohere's models. */
-function encodeSchema(schema: Fields | null): Fields {
-  return schema ?? NO_ARGUMENTS;
+/** A schema that is held to strictly may say less. */
+function encodeSchema(parameters: Fields | null, field: string, isStrict: boolean, warn: Warn): Fields {
+  if (parameters === null) return NO_ARGUMENTS;
+  const { schema, loosened } = lowerSchema(parameters, isStrict ? "cohere-output" : "cohere", field);
+  for (const { field: place, message } of loosened) warn(place, message);
+  return schema;
 }
 
 /** Cohere is strict with all tools or with none, and only where each has a required parameter. */

@@ -115,9 +115,10 @@ function growContent(state: State, index: number, event: Fields, message: Fields
   const key = `content ${index}`;
   const logprobs = readLogprobs(event["logprobs"] ?? asFields(event["delta"])?.["logprobs"]);
   return [
+    // Ahead of the text that they are of.
+    ...(logprobs === null ? [] : [{ kind: "logprobs", choice: 0, value: logprobs } as const]),
     ...growPart(state, key, NO_REASONING, textDelta(readText(content["thinking"]))),
     ...growPart(state, key, NO_TEXT, textDelta(readText(content["text"]))),
-    ...(logprobs === null ? [] : [{ kind: "logprobs", choice: 0, value: logprobs } as const]),
   ];
 }
 

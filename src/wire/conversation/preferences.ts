@@ -1,4 +1,5 @@
 import { BOUNDS } from "../../base/bounds.ts";
+import { parsePrice } from "../../base/money.ts";
 import { refuseField } from "../json/check-fields.ts";
 import { asFields, type Fields } from "../json/fields.ts";
 
@@ -11,7 +12,30 @@ export interface ProviderPreferences {
   readonly ignore: readonly string[];
   /** Whether providers beyond `order` may answer. */
   readonly allowFallbacks: boolean;
+  /** `data_collection: "deny"`: only providers known not to train on what they are sent. */
+  readonly denyDataCollection: boolean;
+  /** `zdr`: only providers known to keep nothing. */
+  readonly zeroRetention: boolean;
+  /** Only offers that take every parameter of the request. */
+  readonly requireParameters: boolean;
+  /** Null: at any price. */
+  readonly maxPrice: MaxPrice | null;
+  /** What providers beyond `order` are ordered by; null: the gateway's own order. */
+  readonly sort: ProviderSort | null;
 }
+
+/** The most that an answer may be priced at, attodollars; null: not bounded. */
+export interface MaxPrice {
+  /** Per million tokens. */
+  readonly prompt: bigint | null;
+  readonly completion: bigint | null;
+  /** Each. */
+  readonly request: bigint | null;
+  readonly image: bigint | null;
+}
+
+const SORTS = ["price", "throughput", "latency"] as const;
+export type ProviderSort = (typeof SORTS)[number];
 
 /** Fields that speak to the gateway: who else may answer. */
 export interface GatewayWishes {
@@ -26,11 +50,16 @@ export const NO_PREFERENCES: ProviderPreferences = {
   only: null,
   ignore: [],
   allowFallbacks: true,
+  denyDataCollection: false,
+  zeroRetention: false,
+  requireParameters: false,
+  maxPrice: null,
+  sort: null,
 };
 
 /**
  * Reads `models` and `provider`.
- * @throws GatewayError `invalid_request` for what is malformed, or promises what cannot be kept.
+ * @throws GatewayError `invalid_request` for what is malformed, or asks for a promise that is not known.
  */
 export function readGatewayWishes(models: unknown, provider: unknown): GatewayWishes {
   return { fallbackModels: readModels(models), preferences: readPreferences(provider) };
@@ -49,23 +78,70 @@ function readPreferences(raw: unknown): ProviderPreferences {
   if (raw === undefined || raw === null) return NO_PREFERENCES;
   const value = asFields(raw);
   if (value === null) refuseField("provider", "must be an object");
-  refuseEmptyPromises(value);
   return {
     order: readSlugs(value, "order") ?? [],
     only: readSlugs(value, "only"),
     ignore: readSlugs(value, "ignore") ?? [],
     allowFallbacks: value["allow_fallbacks"] !== false,
+    denyDataCollection: readDenial(value["data_collection"]),
+    zeroRetention: readWish(value, "zdr"),
+    requireParameters: readWish(value, "require_parameters"),
+    maxPrice: readMaxPrice(value["max_price"]),
+    sort: readSort(value["sort"]),
   };
 }
 
-/** A promise that cannot be kept is refused, not passed over. */
-function refuseEmptyPromises(value: Fields): void {
-  const remedy = "by this gateway; remove it to go on";
-  if (value["zdr"] === true) refuseField("provider.zdr", `cannot be guaranteed ${remedy}`);
-  if ((value["max_price"] ?? null) !== null) refuseField("provider.max_price", `cannot be held ${remedy}`);
-  if (value["data_collection"] === "deny") {
-    refuseField("provider.data_collection", `cannot be guaranteed as "deny" ${remedy}`);
+/** What is promised is read strictly: a word that is misspelt must not pass for no wish. */
+function readDenial(value: unknown): boolean {
+  if (value === undefined || value === null || value === "allow") return false;
+  return value === "deny" || refuseField("provider.data_collection", 'must be "allow" or "deny"');
+}
+
+function readWish(value: Fields, wish: string): boolean {
+  const said = value[wish] ?? false;
+  return typeof said === "boolean" ? said : refuseField(`provider.${wish}`, "must be true or false");
+}
+
+const PRICED = ["prompt", "completion", "request", "image"] as const;
+
+function readMaxPrice(raw: unknown): MaxPrice | null {
+  if (raw === undefined || raw === null) return null;
+  const value = asFields(raw);
+  if (value === null) refuseField("provider.max_price", 'must be an object such as {"prompt": 1}');
+  const unknown = Object.keys(value).find((key) => !(PRICED as readonly string[]).includes(key));
+  if (unknown !== undefined) {
+    refuseField(`provider.max_price.${unknown}`, `cannot be held; use ${PRICED.join(", ")}`);
   }
+  const [prompt, completion, request, image] = PRICED.map((kind) => readDollars(value, kind));
+  return {
+    prompt: prompt ?? null,
+    completion: completion ?? null,
+    request: request ?? null,
+    image: image ?? null,
+  };
+}
+
+/** Clients write numbers, and some decimal strings. */
+function readDollars(value: Fields, kind: string): bigint | null {
+  const said = value[kind] ?? null;
+  if (said === null) return null;
+  const decimal = typeof said === "number" ? spellOut(said) : said;
+  const price = typeof decimal === "string" ? parsePrice(decimal) : null;
+  return price ?? refuseField(`provider.max_price.${kind}`, "must be a number of US dollars, 0 or more");
+}
+
+/** Without an exponent. */
+function spellOut(dollars: number): string {
+  const text = String(dollars);
+  return text.includes("e-") ? dollars.toFixed(18) : text;
+}
+
+/** A word, or an object with one; ordering the providers of several models together is not known. */
+function readSort(raw: unknown): ProviderSort | null {
+  if (raw === undefined || raw === null) return null;
+  const by = asFields(raw)?.["by"] ?? raw;
+  const sort = SORTS.find((word) => word === by);
+  return sort ?? refuseField("provider.sort", 'must be "price", "throughput" or "latency"');
 }
 
 function readSlugs(value: Fields, list: string): string[] | null {

@@ -143,7 +143,9 @@ const CREDIT_CODES =
   /insufficient_(quota|balance|credit|funds)|exceeded_current_quota|billing_(hard_limit|not_active)|arrearage|\b1113\b/;
 /** The same in words. */
 const CREDIT_WORDS =
-  /exceeded your current quota|insufficient (balance|credits?|funds)|balance is (too low|insufficient)|(used all|have any|out of) (available )?credits|spending limit|billing hard limit|check your billing|failure to pay/i;
+  /exceeded your current quota|insufficient (balance|credits?|funds)|balance is (too low|insufficient)|(used all|have any|out of) (available )?credits|spending limit|billing hard limit|check your billing|failure to pay|INVALID_PAYMENT_INSTRUMENT/i;
+/** Gemini's prepaid accounts; it says so with the words of a limit. */
+const PREPAID_WORDS = /prepayment credits are depleted/i;
 /** What a vendor repeats of the request; a caller may have put anything there, these words too. */
 const QUOTED = /"[^"]*"|(?<![A-Za-z])'[^']*'(?![A-Za-z])|`[^`]*`/g;
 
@@ -176,6 +178,7 @@ function readMeaning(status: number, words: string, message: string): VendorErro
 }
 
 function saysOutOfCredit(words: string, said: string): boolean {
+  if (PREPAID_WORDS.test(said)) return true;
   // Gemini says it of every limit, those of a minute too.
   if (words.includes("resource_exhausted")) return false;
   return CREDIT_CODES.test(words) || CREDIT_WORDS.test(said);

@@ -7,6 +7,7 @@ import { createChatRelay, readChatAnswer } from "../openai-chat/chat-relay.ts";
 import { openaiChat } from "../openai-chat/codec.ts";
 import { type ChatRequest, decodeChatRequest } from "../openai-chat/decode-request.ts";
 import { encodeChatRequest } from "../openai-chat/encode-request.ts";
+import { listChatNeeds } from "../openai-chat/list-needs.ts";
 import { createDialect } from "./dialect.ts";
 import type { EncodedForUpstream, InferenceRequest, UpstreamTarget } from "./inference-request.ts";
 
@@ -21,6 +22,7 @@ export function openChatRequest(bytes: Buffer, rename: (id: string) => string): 
     api: "chat.completions",
     format: "openai-chat",
     scanned: chat,
+    listNeeds: listChatNeeds,
     rename,
     client: openaiChat,
     facts: {

@@ -1,4 +1,5 @@
 import { scanMessagesRequest } from "../anthropic-messages/scan-request.ts";
+import type { ProviderPreferences } from "../conversation/preferences.ts";
 import { estimateTokens } from "../conversation/usage.ts";
 import { parseBody } from "../json/check-fields.ts";
 import { omit } from "../json/fields.ts";
@@ -6,6 +7,7 @@ import { omit } from "../json/fields.ts";
 /** A conversation whose tokens a client wants to know. */
 export interface CountRequest {
   readonly model: string;
+  readonly preferences: ProviderPreferences;
   /** Counted by its text, for models whose vendor counts for nobody. */
   readonly estimatedTokens: number;
   /** The body for an upstream that counts; `model` is the model's name there. */
@@ -35,6 +37,7 @@ export function openCountRequest(bytes: Buffer, rename: (id: string) => string):
   const scanned = scanMessagesRequest(bytes);
   return {
     model: rename(scanned.model),
+    preferences: scanned.preferences,
     estimatedTokens: estimateTokens(scanned.promptTextBytes),
     encode: (model) => Buffer.from(JSON.stringify({ ...omit(parseBody(bytes), NOT_COUNTED), model })),
   };

@@ -2,7 +2,9 @@ import type { AskedFor, ClientCodec } from "../canonical/format.ts";
 import type { FormatName } from "../canonical/parts.ts";
 import type { AnswerRelay, RelayIdentity, WholeAnswer } from "../canonical/relay.ts";
 import type { ConversationRequest } from "../canonical/request.ts";
+import type { RequestNeeds } from "../conversation/needs.ts";
 import type { ProviderPreferences } from "../conversation/preferences.ts";
+import type { JsonNode } from "../json/scan.ts";
 import { countChars } from "./count-chars.ts";
 import { createHubRequest } from "./hub-request.ts";
 import type { ClientApi, EncodedForUpstream, InferenceRequest, UpstreamTarget } from "./inference-request.ts";
@@ -11,6 +13,7 @@ import type { ClientApi, EncodedForUpstream, InferenceRequest, UpstreamTarget } 
 interface Scanned {
   /** The body, its bytes read as Latin-1. */
   readonly text: string;
+  readonly root: JsonNode;
   readonly model: string;
   readonly fallbackModels: readonly string[];
   readonly preferences: ProviderPreferences;
@@ -26,6 +29,7 @@ export interface Dialect {
   readonly api: ClientApi;
   readonly format: FormatName;
   readonly scanned: Scanned;
+  readonly listNeeds: (text: string, root: JsonNode) => RequestNeeds;
   /** Knows the operator's aliases of model ids. */
   readonly rename: (id: string) => string;
   readonly client: ClientCodec;
@@ -52,6 +56,7 @@ export function createDialect(dialect: Dialect): InferenceRequest {
     answers: scanned.answers ?? 1,
     notice: null,
     promptTextBytes: scanned.promptTextBytes,
+    listNeeds: () => dialect.listNeeds(scanned.text, scanned.root),
     countPromptChars: () => countChars(scanned.text, scanned.promptTextBytes),
     encode(target) {
       const own = target.format === format && isPlain(target) ? dialect.forward(target) : null;

@@ -3,6 +3,7 @@ import type { EncodedRequest } from "../canonical/format.ts";
 import type { FormatName } from "../canonical/parts.ts";
 import { encodeCohereEmbeddings } from "../cohere-embeddings/encode-request.ts";
 import { readCohereEmbeddings } from "../cohere-embeddings/read-answer.ts";
+import { NO_NEEDS } from "../conversation/needs.ts";
 import { encodeGeminiEmbeddings } from "../gemini-embeddings/encode-request.ts";
 import { readGeminiEmbeddings } from "../gemini-embeddings/read-answer.ts";
 import { decodeEmbeddingsRequest, type EmbeddingsRequest } from "../openai-embeddings/decode-request.ts";
@@ -41,6 +42,7 @@ export function openEmbeddingsRequest(bytes: Buffer, rename: (id: string) => str
     answers: 1,
     notice: null,
     promptTextBytes: request.promptTextBytes,
+    listNeeds: () => NO_NEEDS,
     countPromptChars: () => request.longestChars,
     encode: (target) => encodeFor(target, request),
     openRelay() {

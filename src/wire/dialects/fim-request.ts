@@ -1,3 +1,4 @@
+import { NO_NEEDS } from "../conversation/needs.ts";
 import { NO_PREFERENCES } from "../conversation/preferences.ts";
 import { decodeFimRequest } from "../mistral-fim/decode-request.ts";
 import { createChatRelay, readChatAnswer } from "../openai-chat/chat-relay.ts";
@@ -21,6 +22,7 @@ export function openFimRequest(bytes: Buffer, rename: (id: string) => string): I
     answers: 1,
     notice: fim.notice,
     promptTextBytes: fim.promptTextBytes,
+    listNeeds: () => NO_NEEDS,
     countPromptChars: () => fim.promptChars,
     encode: ({ model }) => ({
       body: Buffer.from(JSON.stringify({ model: model.name, ...fim.fields })),

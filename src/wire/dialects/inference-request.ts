@@ -2,6 +2,7 @@ import type { CalledTurn } from "../canonical/called-turn.ts";
 import type { ModelTarget, Warning } from "../canonical/format.ts";
 import type { FormatName } from "../canonical/parts.ts";
 import type { AnswerRelay, RelayIdentity, WholeAnswer } from "../canonical/relay.ts";
+import type { RequestNeeds } from "../conversation/needs.ts";
 import type { Repair, ToolCallRules } from "../conversation/outline.ts";
 import type { ProviderPreferences } from "../conversation/preferences.ts";
 
@@ -33,6 +34,8 @@ export interface InferenceRequest {
   readonly promptTextBytes: number;
   /** Characters that must fit the model's window together: the same, of embeddings the longest input. Counted when asked for. */
   countPromptChars(): number;
+  /** What it uses that not every offer of its model takes. Looked for when asked for. */
+  listNeeds(): RequestNeeds;
   /**
    * The body for an upstream.
    * @throws GatewayError `invalid_request` for what the target's format cannot express and must not leave out.
@@ -76,6 +79,8 @@ export interface UpstreamTarget extends ProviderTarget {
 /** A request as it goes out. */
 export interface EncodedForUpstream {
   readonly body: Buffer;
+  /** Headers of the client's that the vendor is to see. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** What tool-call repair did; null where nothing had to change. */
   readonly repair: Repair | null;
   /** Reasoning of earlier turns is in it, which could be left out. */

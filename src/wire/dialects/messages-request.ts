@@ -1,5 +1,6 @@
 import { anthropicMessages } from "../anthropic-messages/codec.ts";
 import { forwardMessagesRequest } from "../anthropic-messages/forward-request.ts";
+import { listMessagesNeeds } from "../anthropic-messages/list-needs.ts";
 import { readMessagesAnswer } from "../anthropic-messages/read-answer.ts";
 import { createMessagesRelay } from "../anthropic-messages/relay-stream.ts";
 import { type ScannedMessagesRequest, scanMessagesRequest } from "../anthropic-messages/scan-request.ts";
@@ -10,16 +11,38 @@ import { asTheyCame, createDialect } from "./dialect.ts";
 import type { InferenceRequest, UpstreamTarget } from "./inference-request.ts";
 
 /**
- * A Messages request (docs/contract.md, "Responses and Messages").
+ * A Messages request (docs/contract.md, "Responses and Messages"). `betas` is its `anthropic-beta` header: what it
+ * switches on stands in the body, so it goes on to a vendor of this format, and to no other.
  * @throws GatewayError as `scanMessagesRequest`.
  */
-export function openMessagesRequest(bytes: Buffer, rename: (id: string) => string): InferenceRequest {
+export function openMessagesRequest(
+  bytes: Buffer,
+  rename: (id: string) => string,
+  betas: string | null,
+): InferenceRequest {
+  const request = openWithoutBetas(bytes, rename);
+  if (betas === null || !BETAS.test(betas)) return request;
+  const headers = { "anthropic-beta": betas };
+  return {
+    ...request,
+    encode(target) {
+      const encoded = request.encode(target);
+      return target.format === "anthropic-messages" ? { ...encoded, headers } : encoded;
+    },
+  };
+}
+
+/** Names with commas between them. */
+const BETAS = /^[\w.-]+(, ?[\w.-]+)*$/;
+
+function openWithoutBetas(bytes: Buffer, rename: (id: string) => string): InferenceRequest {
   const scanned = scanMessagesRequest(bytes);
   const estimatedPromptTokens = estimateTokens(scanned.promptTextBytes);
   return createDialect({
     api: "messages",
     format: "anthropic-messages",
     scanned,
+    listNeeds: listMessagesNeeds,
     rename,
     client: anthropicMessages,
     facts: { wantsUsageChunk: false, estimatedPromptTokens },

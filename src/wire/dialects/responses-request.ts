@@ -3,6 +3,7 @@ import { estimateTokens } from "../conversation/usage.ts";
 import { parseBody } from "../json/check-fields.ts";
 import { openaiResponses } from "../openai-responses/codec.ts";
 import { canForwardResponses, forwardResponsesRequest } from "../openai-responses/forward-request.ts";
+import { listResponsesNeeds } from "../openai-responses/list-needs.ts";
 import { readResponsesAnswer } from "../openai-responses/read-answer.ts";
 import { createResponsesRelay } from "../openai-responses/relay-stream.ts";
 import { type ResponsesRequest, scanResponsesRequest } from "../openai-responses/scan-request.ts";
@@ -19,6 +20,7 @@ export function openResponsesRequest(bytes: Buffer, rename: (id: string) => stri
     api: "responses",
     format: "openai-responses",
     scanned,
+    listNeeds: listResponsesNeeds,
     rename,
     client: openaiResponses,
     facts: { wantsUsageChunk: false, estimatedPromptTokens: estimateTokens(scanned.promptTextBytes) },

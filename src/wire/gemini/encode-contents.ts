@@ -93,9 +93,6 @@ function encodeSystem(message: Message, at: number, encoding: Encoding): GeminiP
 }
 
 function encodeUser(message: Message, at: number, encoding: Encoding): GeminiPart[] {
-  if (message.name !== undefined) {
-    warn(encoding, `messages[${at}].name`, "The provider knows no names of participants; it is left out.");
-  }
   return message.parts.flatMap((part, place) =>
     encodeUserPart(part, `messages[${at}].content[${place}]`, encoding),
   );

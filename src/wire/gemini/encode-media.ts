@@ -13,9 +13,7 @@ export function encodeMedia(part: MediaPart, field: string): GeminiPart {
     case "base64":
       return { inlineData: { mimeType: source.mediaType, data: source.data } };
     case "text":
-      return {
-        inlineData: { mimeType: source.mediaType, data: Buffer.from(source.text).toString("base64") },
-      };
+      return { text: part.name === undefined ? source.text : `${part.name}:\n\n${source.text}` };
     case "url":
       return encodeUrl(part, source, field);
     case "file-id":

@@ -1,4 +1,5 @@
 import type { EncodedRequest, ModelTarget } from "../canonical/format.ts";
+import { nameLeftOut } from "../canonical/name-left-out.ts";
 import type { ConversationRequest } from "../canonical/request.ts";
 import { encodeContents } from "./encode-contents.ts";
 import { encodeGeneration } from "./encode-generation.ts";
@@ -11,10 +12,10 @@ import { type Encoding, warn } from "./encoding.ts";
  *   sequences.
  */
 export function encodeRequest(request: ConversationRequest, target: ModelTarget): EncodedRequest {
-  const encoding: Encoding = { target, warnings: [] };
+  const encoding: Encoding = { target, warnings: nameLeftOut(request, "gemini") };
   const { system, contents } = encodeContents(request.messages, encoding);
   const generationConfig = encodeGeneration(request, encoding);
-  nameLeftOut(request, encoding);
+  nameUnknown(request, encoding);
   const body = {
     ...(request.extras?.format === "gemini" ? request.extras.fields : {}),
     contents,
@@ -25,14 +26,17 @@ export function encodeRequest(request: ConversationRequest, target: ModelTarget)
   return { body, warnings: encoding.warnings };
 }
 
+/** Tiers that come to what Gemini has by itself. */
+const PLAIN_TIERS: ReadonlySet<string | null> = new Set([null, "auto", "default", "standard_only"]);
+
 /** Settings for which Gemini has none. */
-function nameLeftOut(request: ConversationRequest, encoding: Encoding): void {
+function nameUnknown(request: ConversationRequest, encoding: Encoding): void {
   const { parallelToolCalls, logitBias, verbosity, serviceTier, user, metadata } = request;
   const leftOut: Readonly<Record<string, boolean>> = {
     parallel_tool_calls: parallelToolCalls === false && request.tools.length > 0,
     logit_bias: logitBias !== null && Object.keys(logitBias).length > 0,
     verbosity: verbosity !== null,
-    service_tier: serviceTier !== null && serviceTier !== "auto" && serviceTier !== "default",
+    service_tier: !PLAIN_TIERS.has(serviceTier),
     user: user !== null,
     metadata: metadata !== null,
   };

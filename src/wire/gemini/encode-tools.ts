@@ -11,8 +11,10 @@ export function encodeTools(tools: readonly Tool[], choice: ToolChoice | null, e
   const own: Fields[] = [];
   for (const tool of offered) {
     const field = `tools[${tools.indexOf(tool)}]`;
-    if (tool.kind === "function") declarations.push(encodeFunction(tool, field, encoding));
-    else if (tool.kind === "custom") declarations.push(encodeCustom(tool, field, encoding));
+    if (tool.kind === "function") {
+      if (tool.strict === true) warn(encoding, `${field}.strict`, "The provider promises no strictness.");
+      declarations.push(encodeFunction(tool, field, encoding));
+    } else if (tool.kind === "custom") declarations.push(encodeCustom(tool, field, encoding));
     else if (tool.format === "gemini") own.push(tool.value);
     else warn(encoding, field, `The provider has no ${tool.type}; it is left out.`);
   }

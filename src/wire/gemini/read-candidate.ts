@@ -46,7 +46,8 @@ export function createCandidateReader(choice: number): CandidateReader {
       finish = readReason(candidate) ?? finish;
       const value = readLogprobs(candidate["logprobsResult"]);
       const events = parts.takeEvents();
-      return value === null ? events : [...events, { kind: "logprobs", choice, value }];
+      // Ahead of the text that they are of.
+      return value === null ? events : [{ kind: "logprobs", choice, value }, ...events];
     },
     block(reason) {
       blocked = readBlock(reason);

@@ -13,8 +13,8 @@ export interface DialectRules {
   readonly objects: "as-said" | "closed" | "all-required";
   /** The largest `minItems`. */
   readonly maxMinItems: number;
-  /** Patterns may look around, look back and name word ends. */
-  readonly patterns: "any" | "regular";
+  /** What patterns may do: look around, look back and name word ends; none of that; nor name the ends of the text. */
+  readonly patterns: "any" | "regular" | "unanchored";
 }
 
 const PRIMITIVES = new Set(["string", "number", "boolean", "null"]);
@@ -76,6 +76,19 @@ export const DIALECTS = {
     objects: "closed",
     maxMinItems: 1,
     patterns: "regular",
+  },
+  /** Cohere holds arguments loosely to any JSON Schema of an object. */
+  cohere: { ...ANY, root: "object" },
+  /** Cohere's structured outputs, of answers and of strict tools. */
+  "cohere-output": {
+    ...ANY,
+    keywords: words(
+      "type enum const default properties required additionalProperties items anyOf $ref $defs definitions title description",
+      "pattern format",
+    ),
+    formats: words("date-time uuid date time"),
+    root: "object",
+    patterns: "unanchored",
   },
 } as const satisfies Record<string, DialectRules>;
 

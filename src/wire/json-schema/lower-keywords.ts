@@ -150,7 +150,7 @@ function lowerText(node: Node, place: Place, lowering: Lowering): void {
     delete node["format"];
     drop(place, lowering, "format");
   }
-  if (patterns === "regular" && IRREGULAR.test(String(pattern))) {
+  if (pattern !== undefined && !fitsPatterns(String(pattern), patterns)) {
     delete node["pattern"];
     drop(place, lowering, "pattern");
   }
@@ -159,6 +159,14 @@ function lowerText(node: Node, place: Place, lowering: Lowering): void {
     loosen(lowering, `${place.path}.minItems`, `At most ${maxMinItems} can be demanded of the provider.`);
   }
 }
+
+function fitsPatterns(pattern: string, patterns: "any" | "regular" | "unanchored"): boolean {
+  if (patterns === "any") return true;
+  return !IRREGULAR.test(pattern) && (patterns === "regular" || !ANCHORS.test(pattern));
+}
+
+/** The ends of the text. A caret that negates a class is refused too. */
+const ANCHORS = /[\^$]/;
 
 /** Without the patterns of names nobody knows which names are additional. */
 function lowerOpenness(node: Node, _place: Place, lowering: Lowering): void {

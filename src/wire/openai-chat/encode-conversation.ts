@@ -1,4 +1,5 @@
 import type { EncodedRequest, ModelTarget, Warning } from "../canonical/format.ts";
+import { nameLeftOut } from "../canonical/name-left-out.ts";
 import type { Part, ToolResultPart } from "../canonical/parts.ts";
 import type { ConversationRequest, Message } from "../canonical/request.ts";
 import { asFields, type Fields } from "../json/fields.ts";
@@ -15,7 +16,7 @@ import { encodeTools } from "./hub-tools.ts";
  * @throws GatewayError `invalid_request` for media that this format has no place for.
  */
 export function encodeConversation(request: ConversationRequest, target: ModelTarget): EncodedRequest {
-  const warnings: Warning[] = [];
+  const warnings: Warning[] = nameLeftOut(request, "openai-chat");
   const warn: Warn = (field, message) => void warnings.push({ field, message });
   const spelling = keptSpelling(request);
   const tools = encodeTools(request.tools, warn);
@@ -27,15 +28,7 @@ export function encodeConversation(request: ConversationRequest, target: ModelTa
     ...(request.stream ? { stream_options: { include_usage: true } } : {}),
     ...keptFields(request),
   };
-  warnOfExtras(request, warn);
   return { body, warnings };
-}
-
-function warnOfExtras({ extras }: ConversationRequest, warn: Warn): void {
-  if (extras === undefined || extras.format === "openai-chat") return;
-  for (const field of Object.keys(extras.fields)) {
-    warn(field, `This is something only the ${extras.format} format has; it was left out.`);
-  }
 }
 
 function encodeMessages(messages: readonly Message[], warn: Warn): Fields[] {

@@ -1,5 +1,5 @@
 import { fail } from "../../base/errors.ts";
-import type { MediaPart, NativePart, Part } from "../canonical/parts.ts";
+import type { FormatName, MediaPart, NativePart, Part } from "../canonical/parts.ts";
 import { asFields, type Fields } from "../json/fields.ts";
 import { readCacheMark } from "./decode-part.ts";
 import { keptFields, keptSpelling } from "./extras.ts";
@@ -81,6 +81,9 @@ function encodeAudio(part: MediaPart, field: string): Fields {
   return { data: source.data, format, ...asFields(spelling["inner"]) };
 }
 
+/** OpenAI keeps one store of files for both of its formats. */
+const OPENAI_FILES: ReadonlySet<FormatName> = new Set(["openai-chat", "openai-responses"]);
+
 function encodeFile(part: MediaPart, field: string): Fields {
   const { source, name } = part;
   const spelling = keptSpelling(part);
@@ -88,7 +91,7 @@ function encodeFile(part: MediaPart, field: string): Fields {
   const filename = name ?? (spelling["isNameless"] === true ? null : nameFor(source));
   const named = filename === null ? {} : { filename };
   if (source.kind === "file-id") {
-    if (source.format !== "openai-chat") return refuse(field, "files as base64");
+    if (!OPENAI_FILES.has(source.format)) return refuse(field, "files as base64");
     return { file_id: source.id, ...named, ...inner };
   }
   return { ...named, file_data: writeSource(source, spelling), ...inner };

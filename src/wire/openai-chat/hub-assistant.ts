@@ -2,6 +2,7 @@ import type { Part, ReasoningPart, ToolCallPart } from "../canonical/parts.ts";
 import { asFields, type Fields } from "../json/fields.ts";
 import { keepExtras, keptFields, keptSpelling } from "./extras.ts";
 import { proveCall, spellProofDetail } from "./hub-calls.ts";
+import { joinDetails } from "./join-details.ts";
 import { asText } from "./reasoning.ts";
 import { decodeDetail, encodeDetails, provesCall } from "./reasoning-details.ts";
 
@@ -50,8 +51,8 @@ export function plain(text: string): ReasoningPart {
 function sortDetails(raw: readonly Fields[], calls: readonly Part[]) {
   const details: ReasoningPart[] = [];
   const proven = [...calls];
-  for (const [place, fields] of raw.entries()) {
-    const detail = decodeDetail(fields);
+  for (const { detail: fields, pieces, place } of joinDetails(raw)) {
+    const detail = decodeDetail(fields, pieces);
     const at = proven.findIndex((call) => call.kind === "tool-call" && mayProve(detail, call));
     if (at < 0) details.push(detail);
     else proven[at] = proveCall(proven[at] as ToolCallPart, fields, detail.encrypted as string, place);

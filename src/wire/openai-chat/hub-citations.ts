@@ -35,15 +35,16 @@ export function encodeAnnotation(citation: Citation): Fields | null {
   return citation.url === null ? null : printCitation(citation);
 }
 
+/** Clients demand a title and a place: one that lacks a field fails the whole stream for them. */
 function printCitation({ url, title, text, start, end }: Citation): Fields {
   return {
     type: "url_citation",
     url_citation: {
       url,
-      ...(title === null ? {} : { title }),
+      title: title ?? url,
       ...(text === null ? {} : { content: text }),
-      ...(start === null ? {} : { start_index: start }),
-      ...(end === null ? {} : { end_index: end }),
+      start_index: start ?? 0,
+      end_index: end ?? 0,
     },
   };
 }

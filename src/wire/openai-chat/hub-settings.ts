@@ -7,6 +7,7 @@ import {
   type ToolChoice,
 } from "../canonical/request.ts";
 import { asFields, type Fields } from "../json/fields.ts";
+import { lowerSchema } from "../json-schema/lower-schema.ts";
 import { readCacheMark } from "./decode-part.ts";
 import type { Warn } from "./encode-part.ts";
 import { encodeReasoningWish, readReasoningWish } from "./hub-reasoning-wish.ts";
@@ -92,8 +93,15 @@ function ownSetting(name: string, key: Key, read: (value: unknown) => unknown): 
 
 const LEFT_OUT = "This is not part of the chat format, or not known to all its hosts; it was left out.";
 
-/** The tiers that OpenAI names; other vendors' mean nothing here. */
-const TIERS = new Set(["auto", "default", "flex", "scale", "priority"]);
+/** The tiers that OpenAI names, and what other vendors call them. */
+const TIERS: Readonly<Record<string, string>> = {
+  auto: "auto",
+  default: "default",
+  standard_only: "default",
+  flex: "flex",
+  scale: "scale",
+  priority: "priority",
+};
 
 const SETTINGS: readonly Setting[] = [
   {
@@ -129,7 +137,8 @@ const SETTINGS: readonly Setting[] = [
     read: (raw) => ({ serviceTier: asText(raw["service_tier"]) }),
     write: ({ serviceTier }, _, warn) => {
       if (serviceTier === null) return {};
-      if (TIERS.has(serviceTier)) return { service_tier: serviceTier };
+      const tier = TIERS[serviceTier];
+      if (tier !== undefined) return { service_tier: tier };
       warn("service_tier", `"${serviceTier}" is no tier of the chat format; it was left out.`);
       return {};
     },
@@ -218,7 +227,8 @@ function encodeOutputFormat(format: OutputFormat, warn: Warn): unknown {
     warn("response_format", `This is something only the ${format.format} format has; it was left out.`);
     return null;
   }
-  const { name, description, schema, strict } = format;
+  const { name, description, strict } = format;
+  const schema = strict === true ? fitStrict(format.schema, warn) : format.schema;
   const json_schema = {
     name: name ?? "answer",
     ...(description === null ? {} : { description }),
@@ -226,4 +236,10 @@ function encodeOutputFormat(format: OutputFormat, warn: Warn): unknown {
     ...(strict === null ? {} : { strict }),
   };
   return { type: "json_schema", json_schema };
+}
+
+function fitStrict(wanted: Fields, warn: Warn): Fields {
+  const { schema, loosened } = lowerSchema(wanted, "openai-strict", "response_format.schema");
+  for (const { field, message } of loosened) warn(field, message);
+  return schema;
 }

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { CustomTool, FunctionTool, Tool, ToolChoice } from "../canonical/request.ts";
 import { asFields, type Fields, omit } from "../json/fields.ts";
+import { lowerSchema } from "../json-schema/lower-schema.ts";
 import { readCacheMark } from "./decode-part.ts";
 import type { Warn } from "./encode-part.ts";
 import { keepExtras, keptFields, keptSpelling } from "./extras.ts";
@@ -50,19 +51,38 @@ function readCustom(raw: Fields): CustomTool | null {
 /** The tools as this format has them: as they came, where they came in it. Those of other formats alone are left out. */
 export function encodeTools(tools: readonly Tool[], warn: Warn): Fields[] {
   return tools.flatMap((tool, place) => {
-    if (tool.kind !== "native") return [encodeTool(tool)];
+    if (tool.kind !== "native") return [encodeTool(tool, `tools[${place}]`, warn)];
     if (tool.format === "openai-chat") return [tool.value];
     warn(`tools[${place}]`, `${tool.type} is a tool only the ${tool.format} format has; it was left out.`);
     return [];
   });
 }
 
-function encodeTool(tool: FunctionTool | CustomTool): Fields {
+function encodeTool(tool: FunctionTool | CustomTool, field: string, warn: Warn): Fields {
   const raw = asFields(keptSpelling(tool)["tool"]);
-  if (raw === null || !isDeepStrictEqual(decodeTool(raw), tool)) return printTool(tool);
+  if (raw === null || !isDeepStrictEqual(decodeTool(raw), tool)) {
+    return printTool(isForeign(tool) ? fitStrictTool(tool, field, warn) : tool);
+  }
   const inner = asFields(raw["function"]);
   if (inner === null || asFields(inner["parameters"]) !== null) return raw;
   return { ...raw, function: { ...inner, parameters: NO_PARAMETERS } };
+}
+
+/** Tools of this format that are spelled as usual have no extras. */
+function isForeign({ extras }: FunctionTool | CustomTool): boolean {
+  return extras !== undefined && extras.format !== "openai-chat";
+}
+
+/** A strict tool of another format with the schema that strictness takes here. */
+function fitStrictTool(
+  tool: FunctionTool | CustomTool,
+  field: string,
+  warn: Warn,
+): FunctionTool | CustomTool {
+  if (tool.kind === "custom" || tool.strict !== true || tool.parameters === null) return tool;
+  const { schema, loosened } = lowerSchema(tool.parameters, "openai-strict", `${field}.parameters`);
+  for (const { field: place, message } of loosened) warn(place, message);
+  return { ...tool, parameters: schema };
 }
 
 function printTool(tool: FunctionTool | CustomTool): Fields {

@@ -5,7 +5,7 @@ import { asFields, type Fields, omit } from "../json/fields.ts";
 import { isFailedFinish, readFinishReason } from "./finish-reason.ts";
 import { OWN_ANSWER_FIELDS, OWN_CHOICE_FIELDS, OWN_MESSAGE_FIELDS } from "./own-fields.ts";
 import { encodeReasoning, readSpoken } from "./reasoning.ts";
-import { createToolCallTracker } from "./tool-calls.ts";
+import { createToolCallTracker, textOf } from "./tool-calls.ts";
 import { findUsage } from "./usage.ts";
 
 /** A whole answer, or why it is none. */
@@ -85,7 +85,7 @@ function readChoice(choice: Fields, place: number, identity: RelayIdentity): Cho
   const bytes =
     Buffer.byteLength(content ?? "") +
     Buffer.byteLength(spoken.reasoning ?? "") +
-    calls.reduce((sum, call) => sum + Buffer.byteLength(call.function.arguments), 0);
+    calls.reduce((sum, call) => sum + Buffer.byteLength(textOf(call)), 0);
   return {
     encoded: {
       index: typeof choice["index"] === "number" ? choice["index"] : place,

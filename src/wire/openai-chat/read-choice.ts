@@ -8,7 +8,7 @@ import { decodeAnnotation } from "./hub-citations.ts";
 import { OWN_CHOICE_FIELDS, OWN_MESSAGE_FIELDS } from "./own-fields.ts";
 import { asText, readSpoken } from "./reasoning.ts";
 import { decodeDetail, readThoughtSignature } from "./reasoning-details.ts";
-import { createToolCallTracker, isWholeObject, type ToolCallTracker } from "./tool-calls.ts";
+import { createToolCallTracker, isWholeObject, nameOf, type ToolCallTracker, textOf } from "./tool-calls.ts";
 
 /** Reads the pieces of one choice. */
 export interface ChoiceReader {
@@ -236,17 +236,12 @@ function listOf(value: unknown): Fields[] {
 
 function readPieces(state: State, pieces: unknown): void {
   for (const raw of listOf(pieces)) {
-    const custom = asFields(raw["custom"]);
-    const piece =
-      custom === null ? raw : { ...raw, function: { name: custom["name"], arguments: custom["input"] } };
-    const [out] = state.tracker.step([piece]);
-    if (out?.id !== undefined) {
-      startCall(state, out.id, out.function.name ?? "", custom === null ? "function" : "custom");
-    }
+    const [out] = state.tracker.step([raw]);
+    if (out?.id !== undefined) startCall(state, out.id, nameOf(out), out.type ?? "function");
     const index =
       out?.index ?? (typeof raw["index"] === "number" ? state.tracker.indexOf(raw["index"]) : null);
     const call = index === null ? undefined : state.calls[index];
-    if (call?.isOpen) growCall(state, call, out?.function.arguments ?? "", raw);
+    if (call?.isOpen) growCall(state, call, out === undefined ? "" : textOf(out), raw);
   }
 }
 

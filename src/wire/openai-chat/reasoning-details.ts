@@ -6,8 +6,8 @@ import { asText } from "./reasoning.ts";
 /** What `format` says where nobody knows whose reasoning it is. */
 const NOBODY = "unknown";
 
-/** Reads an entry of `reasoning_details`, of a message or a delta. */
-export function decodeDetail(raw: Fields): ReasoningPart {
+/** Reads an entry of `reasoning_details`, of a message or a delta. `pieces` are the entries it was joined of. */
+export function decodeDetail(raw: Fields, pieces: readonly Fields[] = [raw]): ReasoningPart {
   const type = asText(raw["type"]);
   const format = asText(raw["format"]);
   return {
@@ -18,14 +18,15 @@ export function decodeDetail(raw: Fields): ReasoningPart {
     encrypted: asText(raw["data"]),
     id: asText(raw["id"]),
     origin: format === NOBODY ? null : format,
-    ...keepExtras({}, { detail: raw }),
+    ...keepExtras({}, { detail: raw, ...(pieces.length > 1 ? { pieces } : {}) }),
   };
 }
 
 /** A part as entries of `reasoning_details`, the first of them at `index`: as it came, where it came in this format. */
 export function encodeDetails(part: ReasoningPart, index: number): Fields[] {
-  const raw = asFields(keptSpelling(part)["detail"]);
-  if (raw !== null && isSame(decodeDetail(raw), part)) return [raw];
+  const { detail, pieces } = keptSpelling(part);
+  const raw = asFields(detail);
+  if (raw !== null && isSame(decodeDetail(raw), part)) return Array.isArray(pieces) ? pieces : [raw];
   const { text, signature, encrypted } = part;
   const details: Fields[] = [];
   if (text !== "" || signature !== null || encrypted === null) {

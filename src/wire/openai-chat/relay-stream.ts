@@ -22,7 +22,14 @@ import { encodeChunk, encodeChunkEvent, encodeEnding } from "./encode-chunk.ts";
 import { isFailedFinish, readFinishReason } from "./finish-reason.ts";
 import { OWN_ANSWER_FIELDS, OWN_CHOICE_FIELDS, OWN_MESSAGE_FIELDS } from "./own-fields.ts";
 import { encodeReasoning, readSpoken, type Spoken } from "./reasoning.ts";
-import { createToolCallTracker, type ToolCallOut, type ToolCallTracker } from "./tool-calls.ts";
+import {
+  createToolCallTracker,
+  isPlainPiece,
+  nameOf,
+  type ToolCallOut,
+  type ToolCallTracker,
+  textOf,
+} from "./tool-calls.ts";
 import { findUsage } from "./usage.ts";
 
 /**
@@ -293,8 +300,7 @@ function encodeDelta(
 
 function sizeOf(spoken: Spoken, calls: readonly ToolCallOut[]): number {
   let size = Buffer.byteLength(spoken.content ?? "") + Buffer.byteLength(spoken.reasoning ?? "");
-  for (const call of calls)
-    size += Buffer.byteLength(call.function.arguments) + (call.function.name?.length ?? 0);
+  for (const call of calls) size += Buffer.byteLength(textOf(call)) + nameOf(call).length;
   return size;
 }
 
@@ -353,7 +359,7 @@ function holeDelta(choice: ChoiceState, delta: Fields, field: TextField): Record
     const piece = asFields(pieces[0]);
     const opens = piece?.["id"] || asFields(piece?.["function"])?.["name"];
     const index = typeof piece?.["index"] === "number" ? choice.tools.indexOf(piece["index"]) : null;
-    if (pieces.length !== 1 || opens || index === null) return null;
+    if (pieces.length !== 1 || opens || index === null || !isPlainPiece(piece ?? {})) return null;
     return encodeDelta(NOTHING, [{ index, function: { arguments: TEXT_HOLE } }], {}, false);
   }
   const spoken =

@@ -1,11 +1,23 @@
-import { asFields } from "../json/fields.ts";
+import { asFields, type Fields, omit } from "../json/fields.ts";
 
-/** A tool call as a client reads it, whole or in pieces. */
+/** A tool call as a client reads it, whole or in pieces, with what the vendor says beside, as Gemini's `extra_content`. */
 export interface ToolCallOut {
   readonly index: number;
   readonly id?: string;
-  readonly type?: "function";
-  readonly function: { readonly name?: string; readonly arguments: string };
+  readonly type?: "function" | "custom";
+  readonly function?: { readonly name?: string; readonly arguments: string };
+  readonly custom?: { readonly name?: string; readonly input: string };
+  readonly [beside: string]: unknown;
+}
+
+/** The name that a piece brings; "" where it brings none. */
+export function nameOf(call: ToolCallOut): string {
+  return call.function?.name ?? call.custom?.name ?? "";
+}
+
+/** The text that a piece brings. */
+export function textOf(call: ToolCallOut): string {
+  return call.function?.arguments ?? call.custom?.input ?? "";
 }
 
 interface KnownCall {
@@ -50,7 +62,9 @@ export function createToolCallTracker(
       return null;
     }
     const { text } = piece;
-    const call = { index: calls.length, hasArguments: text !== "", isWhole: isWholeObject(text) };
+    const { isCustom } = piece;
+    const isWhole = !isCustom && isWholeObject(text);
+    const call = { index: calls.length, hasArguments: isCustom || text !== "", isWhole };
     calls.push(call);
     current.set(vendorIndex, call);
     const id = piece.id === "" ? makeId() : piece.id;
@@ -58,8 +72,8 @@ export function createToolCallTracker(
     return {
       index: call.index,
       id: originalIds?.get(id) ?? id,
-      type: "function",
-      function: { name: piece.name, arguments: text },
+      type: isCustom ? "custom" : "function",
+      ...spell(piece, { name: piece.name }, text),
     };
   };
 
@@ -73,9 +87,11 @@ export function createToolCallTracker(
     const call = current.get(vendorIndex);
     const isNew = call === undefined || (piece.id !== "" && piece.name !== "" && !ids.has(piece.id));
     if (isNew) return open(piece, vendorIndex);
-    if (call === DROPPED || call.isWhole || piece.text === "" || isRepeat(call, piece)) return null;
-    call.hasArguments = true;
-    return { index: call.index, function: { arguments: piece.text } };
+    if (call === DROPPED || isRepeat(call, piece)) return null;
+    const text = call.isWhole ? "" : piece.text;
+    if (text === "" && Object.keys(piece.beside).length === 0) return null;
+    if (text !== "") call.hasArguments = true;
+    return { index: call.index, ...spell(piece, {}, text) };
   };
 
   return {
@@ -99,18 +115,38 @@ interface Piece {
   readonly id: string;
   readonly name: string;
   readonly text: string;
+  readonly isCustom: boolean;
+  /** What else the vendor says of it. */
+  readonly beside: Fields;
 }
+
+const CALL_FIELDS: ReadonlySet<string> = new Set(["index", "id", "type", "function", "custom"]);
 
 function readPiece(raw: unknown): Piece | null {
   const piece = asFields(raw);
   if (piece === null) return null;
-  const fn = asFields(piece["function"]) ?? {};
+  const custom = asFields(piece["custom"]);
+  const inner = custom ?? asFields(piece["function"]) ?? {};
+  const beside = Object.entries(omit(piece, CALL_FIELDS)).filter(([, value]) => value !== null);
   return {
     index: typeof piece["index"] === "number" ? piece["index"] : null,
     id: typeof piece["id"] === "string" ? piece["id"] : "",
-    name: typeof fn["name"] === "string" ? fn["name"] : "",
-    text: readArguments(fn["arguments"]),
+    name: typeof inner["name"] === "string" ? inner["name"] : "",
+    text: readArguments(custom === null ? inner["arguments"] : inner["input"]),
+    isCustom: custom !== null,
+    beside: Object.fromEntries(beside),
   };
+}
+
+/** Name and text under the call's kind, and what stands beside. */
+function spell({ isCustom, beside }: Piece, name: { readonly name?: string }, text: string) {
+  const inner = isCustom ? { custom: { ...name, input: text } } : { function: { ...name, arguments: text } };
+  return { ...inner, ...beside };
+}
+
+/** Whether a piece brings only what belongs to the call's name and text. */
+export function isPlainPiece(piece: Fields): boolean {
+  return Object.keys(omit(piece, CALL_FIELDS)).length === 0;
 }
 
 /** The same call once more under the same index: its name again, with all of its arguments. */

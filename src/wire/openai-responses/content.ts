@@ -1,7 +1,7 @@
-import type { MediaPart, MediaSource, Part } from "../canonical/parts.ts";
+import type { FormatName, MediaPart, MediaSource, Part } from "../canonical/parts.ts";
 import { asFields, type Fields, omit } from "../json/fields.ts";
 import { decodeAnnotation, encodeCitation } from "./citations.ts";
-import { markExtras, readSpelling } from "./extras.ts";
+import { markSpelling, readSpelling } from "./extras.ts";
 
 /**
  * A part of a message's content, or of a tool's output. What it does not know it keeps whole, as a native part.
@@ -35,14 +35,14 @@ function decodeText(value: Fields): Part | null {
     kind: "text",
     text: value["text"],
     ...(list.length > 0 ? { citations: list.map(decodeAnnotation) } : {}),
-    extras: markExtras({ part: rest }),
+    extras: markSpelling({ part: rest }),
   };
 }
 
 function decodeRefusal(value: Fields): Part | null {
   if (typeof value["refusal"] !== "string") return null;
   const part = omit(value, new Set(["refusal"]));
-  return { kind: "refusal", text: value["refusal"], extras: markExtras({ part }) };
+  return { kind: "refusal", text: value["refusal"], extras: markSpelling({ part }) };
 }
 
 function decodeImage(value: Fields): Part | null {
@@ -51,7 +51,7 @@ function decodeImage(value: Fields): Part | null {
   const { detail } = value;
   const named = typeof detail === "string" ? { detail } : {};
   const known = new Set([source.kind === "file-id" ? "file_id" : "image_url", ...Object.keys(named)]);
-  return { kind: "image", source, ...named, extras: markExtras({ part: omit(value, known) }) };
+  return { kind: "image", source, ...named, extras: markSpelling({ part: omit(value, known) }) };
 }
 
 function decodeFile(value: Fields): Part | null {
@@ -63,16 +63,16 @@ function decodeFile(value: Fields): Part | null {
   const named = typeof filename === "string" ? { name: filename } : {};
   const sourceField = data !== null ? "file_data" : url !== null ? "file_url" : "file_id";
   const known = new Set([sourceField, ...(typeof filename === "string" ? ["filename"] : [])]);
-  return { kind: "file", source, ...named, extras: markExtras({ part: omit(value, known) }) };
+  return { kind: "file", source, ...named, extras: markSpelling({ part: omit(value, known) }) };
 }
 
 function decodeAudio(value: Fields): Part | null {
   const audio = asFields(value["input_audio"]);
   const { data, format } = audio ?? {};
   if (typeof data !== "string" || typeof format !== "string") return null;
-  const mediaType = `audio/${format}`;
+  const mediaType = format === "mp3" ? "audio/mpeg" : `audio/${format}`;
   const part = omit(value, new Set(["input_audio"]));
-  return { kind: "audio", source: { kind: "base64", mediaType, data }, extras: markExtras({ part }) };
+  return { kind: "audio", source: { kind: "base64", mediaType, data }, extras: markSpelling({ part }) };
 }
 
 const DATA_URL = /^data:([^;,]+);base64,/;
@@ -115,10 +115,16 @@ function encodeText(part: Extract<Part, { kind: "text" }>, rest: Fields): Fields
   return { ...rest, text: part.text, ...(annotations.length > 0 ? { annotations } : {}) };
 }
 
+/** OpenAI keeps one store of files for both of its formats. */
+const OPENAI_FILES: ReadonlySet<FormatName> = new Set(["openai-responses", "openai-chat"]);
+
 function encodeMedia(part: MediaPart, rest: Fields | undefined): Fields | null {
   const { source } = part;
-  if (source.kind === "file-id" && source.format !== "openai-responses") return null;
-  if (source.kind === "text" && part.kind === "file") return { type: "input_text", text: source.text };
+  if (source.kind === "file-id" && !OPENAI_FILES.has(source.format)) return null;
+  if (source.kind === "text" && part.kind === "file") {
+    const text = part.name === undefined ? source.text : `${part.name}:\n\n${source.text}`;
+    return { type: "input_text", text };
+  }
   switch (part.kind) {
     case "image":
       return encodeImage(part, rest);
@@ -126,7 +132,7 @@ function encodeMedia(part: MediaPart, rest: Fields | undefined): Fields | null {
       return encodeFile(part, rest);
     case "audio": {
       if (source.kind !== "base64") return null;
-      const format = source.mediaType.replace("audio/", "");
+      const format = source.mediaType === "audio/mpeg" ? "mp3" : source.mediaType.replace("audio/", "");
       return { ...(rest ?? { type: "input_audio" }), input_audio: { data: source.data, format } };
     }
     default:

@@ -4,7 +4,7 @@ import type { Part } from "../canonical/parts.ts";
 import { brokenAnswer, findVendorError } from "../conversation/vendor-error.ts";
 import { asFields, type Fields, omit } from "../json/fields.ts";
 import { decodeOutputItem } from "./decode-items.ts";
-import { markExtras, readSpelling } from "./extras.ts";
+import { markExtras, markSpelling, readSpelling } from "./extras.ts";
 import { decodeFinish, holdsCalls } from "./finish.ts";
 import { attachProofs } from "./proofs.ts";
 import { decodeUsage } from "./usage.ts";
@@ -71,7 +71,7 @@ export function clearLogprobs(part: Part): Part {
   const spelling = readSpelling(part);
   const rest = spelling?.part;
   if (rest?.["logprobs"] === undefined) return part;
-  return { ...part, extras: markExtras({ ...spelling, part: { ...rest, logprobs: [] } }) };
+  return { ...part, extras: markSpelling({ ...spelling, part: { ...rest, logprobs: [] } }) };
 }
 
 /** The tier that served it. */

@@ -3,7 +3,7 @@ import type { Part } from "../canonical/parts.ts";
 import type { Message } from "../canonical/request.ts";
 import { asFields, type Fields, omit } from "../json/fields.ts";
 import { decodeContentPart } from "./content.ts";
-import { markExtras } from "./extras.ts";
+import { markSpelling } from "./extras.ts";
 import { attachProofs } from "./proofs.ts";
 import { decodeReasoning, markItem } from "./reasoning.ts";
 
@@ -88,7 +88,7 @@ function decodeMessage(item: Fields): Message {
   return {
     role: item["role"] as "system" | "developer" | "user",
     parts: content.parts,
-    extras: markExtras(spelling),
+    extras: markSpelling(spelling),
   };
 }
 
@@ -123,7 +123,7 @@ function decodeSpoken(item: Fields): Part[] | null {
   // A message with a part that nobody knows, or with none, keeps its form only whole.
   if (parts.length === 0 || parts.some((part) => part.kind !== "text" && part.kind !== "refusal"))
     return null;
-  const marked = asText ? parts.map((part) => ({ ...part, extras: markExtras({ asText: true }) })) : parts;
+  const marked = asText ? parts.map((part) => ({ ...part, extras: markSpelling({ asText: true }) })) : parts;
   return markItem(marked, restOfMessage(item));
 }
 
@@ -145,7 +145,7 @@ function decodeCall(item: Fields): Part[] | null {
       tool: isCustom ? "custom" : "function",
       arguments: text,
       ...(typeof namespace === "string" ? { namespace } : {}),
-      extras: markExtras({ item: restOfCall(item) }),
+      extras: markSpelling({ item: restOfCall(item) }),
     },
   ];
 }
@@ -171,6 +171,6 @@ function decodeResult(item: Fields): Part {
     tool: item["type"] === "custom_tool_call_output" ? "custom" : "function",
     content: parts,
     isError: false,
-    extras: markExtras(spelling),
+    extras: markSpelling(spelling),
   };
 }

@@ -9,7 +9,7 @@ import {
 } from "../canonical/request.ts";
 import { asFields, type Fields, omit } from "../json/fields.ts";
 import { decodeInput } from "./decode-items.ts";
-import { markExtras } from "./extras.ts";
+import { markExtras, markSpelling } from "./extras.ts";
 import { separateCalls, separateTools } from "./namespaces.ts";
 import { GATEWAY_FIELDS } from "./request-shape.ts";
 import { refuseState, STATE_FIELDS } from "./state-fields.ts";
@@ -35,7 +35,15 @@ export function decodeRequest(body: Fields): ConversationRequest {
     said.stream = true;
     delete rest["stream"];
   }
-  return { ...NOTHING_SAID, ...said, messages, extras: markExtras(rest) };
+  return { ...NOTHING_SAID, ...said, messages, extras: markExtras(...partSpelled(rest)) };
+}
+
+/** Fields whose meaning is in the hub, and which say more of how it was put. */
+const SPELLED = new Set(["text", "include", "top_logprobs", "tools", "tool_choice", "reasoning"]);
+
+function partSpelled(rest: Fields): [Fields, Fields] {
+  const spelled = Object.fromEntries(Object.entries(rest).filter(([name]) => SPELLED.has(name)));
+  return [omit(rest, SPELLED), spelled];
 }
 
 const NOT_KEPT = new Set([...GATEWAY_FIELDS, "model", "store"]);
@@ -48,7 +56,9 @@ function decodeInstructions(rest: Record<string, unknown>): Message[] {
   const text = rest["instructions"];
   if (typeof text !== "string") return [];
   delete rest["instructions"];
-  return [{ role: "system", parts: [{ kind: "text", text }], extras: markExtras({ asInstructions: true }) }];
+  return [
+    { role: "system", parts: [{ kind: "text", text }], extras: markSpelling({ asInstructions: true }) },
+  ];
 }
 
 function decodeMessages(rest: Record<string, unknown>): Message[] {
@@ -59,7 +69,7 @@ function decodeMessages(rest: Record<string, unknown>): Message[] {
     const metadata = { field: "input" };
     return fail("invalid_request", "input is required: a string or an array of items.", { metadata });
   }
-  return [{ role: "user", parts: [{ kind: "text", text: input }], extras: markExtras({ asText: true }) }];
+  return [{ role: "user", parts: [{ kind: "text", text: input }], extras: markSpelling({ asText: true }) }];
 }
 
 /** Fields that mean the same in the hub, with their kind there. */

@@ -29,7 +29,7 @@ export function encodeEcho(request: ConversationRequest): Record<string, unknown
     temperature: request.temperature,
     text: { format: { type: "text" }, ...asFields(encodeText(request, own, [])["text"]) },
     tool_choice: (toolChoice === null ? null : encodeToolChoice(toolChoice, tools)) ?? "auto",
-    tools: encodeTools(tools),
+    tools: encodeTools(tools, []),
     top_logprobs: request.logprobs?.top ?? 0,
     top_p: request.topP,
     truncation: own["truncation"] ?? "disabled",

@@ -1,3 +1,4 @@
+import { fail } from "../../base/errors.ts";
 import type { Warning } from "../canonical/format.ts";
 import type { Part } from "../canonical/parts.ts";
 import type { Message } from "../canonical/request.ts";
@@ -14,6 +15,7 @@ interface Spoken {
 /**
  * A conversation as `input`, and `instructions` where they came as such. What has no form here is left out and named;
  * reasoning of other vendors silently, as they would not read ours either.
+ * @throws GatewayError `invalid_request` for media that this format has no form for.
  */
 export function encodeMessages(messages: readonly Message[], model: string, warnings: Warning[]): Spoken {
   const items: unknown[] = [];
@@ -55,10 +57,6 @@ function encodeMessage(message: Message, at: Place): unknown[] {
 
 function encodeSpokenTo(message: Message, at: Place): Record<string, unknown> {
   const spelling = readSpelling(message);
-  if (message.name !== undefined) {
-    const text = "Participants have no names at this model; the name was left out.";
-    at.warnings.push({ field: `messages[${at.place}].name`, message: text });
-  }
   const head = { ...(spelling?.item ?? { type: "message" }), role: message.role };
   if (spelling?.asText) return { ...head, content: textOf(message.parts) };
   return { ...head, content: encodeContent(message.parts, `messages[${at.place}].content`, at.warnings) };
@@ -67,10 +65,25 @@ function encodeSpokenTo(message: Message, at: Place): Record<string, unknown> {
 function encodeContent(parts: readonly Part[], field: string, warnings: Warning[]): unknown[] {
   const encoded = parts.map((part, i) => {
     const one = encodeContentPart(part, "input_text");
+    if (one === null && isMedia(part)) refuseMedia(`${field}[${i}]`, part);
     if (one === null) warnings.push(leftOut(`${field}[${i}]`, part));
     return one;
   });
   return encoded.filter((part) => part !== null);
+}
+
+function isMedia({ kind }: Part): boolean {
+  return kind === "image" || kind === "audio" || kind === "video" || kind === "file";
+}
+
+/** An answer without it would answer another question. */
+function refuseMedia(field: string, { kind }: Part): never {
+  const problem = `is ${kind === "image" || kind === "audio" ? "an " : "a "}${kind}`;
+  return fail(
+    "invalid_request",
+    `${field} ${problem} that this model does not take in this form. Send it as base64, or choose another model.`,
+    { metadata: { field } },
+  );
 }
 
 function leftOut(field: string, part: Part): Warning {

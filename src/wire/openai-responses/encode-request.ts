@@ -1,7 +1,9 @@
 import { fail } from "../../base/errors.ts";
 import type { EncodedRequest, ModelTarget, Warning } from "../canonical/format.ts";
+import { nameLeftOut } from "../canonical/name-left-out.ts";
 import type { ConversationRequest, OutputFormat } from "../canonical/request.ts";
 import { asFields, type Fields } from "../json/fields.ts";
+import { lowerSchema } from "../json-schema/lower-schema.ts";
 import { LOGPROBS } from "./decode-request.ts";
 import { encodeMessages } from "./encode-messages.ts";
 import { encodeWish } from "./encode-wish.ts";
@@ -15,7 +17,7 @@ import { encodeToolChoice, encodeTools } from "./tools.ts";
  */
 export function encodeRequest(request: ConversationRequest, target: ModelTarget): EncodedRequest {
   if ((request.n ?? 1) > 1) refuseMany();
-  const warnings: Warning[] = [];
+  const warnings: Warning[] = nameLeftOut(request, "openai-responses");
   const own = readOwnFields(request.extras) ?? {};
   const body = {
     ...own,
@@ -23,6 +25,7 @@ export function encodeRequest(request: ConversationRequest, target: ModelTarget)
     ...encodeMessages(request.messages, target.name, warnings),
     ...encodeToolFields(request, warnings),
     ...encodePlain(request),
+    ...encodeServiceTier(request, warnings),
     ...encodeWish(request.reasoning, target, warnings),
     ...encodeText(request, own, warnings),
     ...encodeLogprobs(request, own),
@@ -50,7 +53,7 @@ function encodeToolFields(request: ConversationRequest, warnings: Warning[]): Fi
       message: `The tool ${tool.type} is unknown here and was left out.`,
     });
   }
-  const encoded = encodeTools(tools);
+  const encoded = encodeTools(tools, warnings);
   const choice = toolChoice === null ? null : encodeToolChoice(toolChoice, tools);
   if (toolChoice !== null && choice === null) {
     warnings.push({ field: "tool_choice", message: "This choice is unknown here and was left out." });
@@ -67,11 +70,29 @@ function encodePlain(request: ConversationRequest): Fields {
     max_output_tokens: request.maxTokens,
     temperature: request.temperature,
     top_p: request.topP,
-    service_tier: request.serviceTier,
     user: request.user,
     metadata: request.metadata,
     prompt_cache_key: request.promptCacheKey,
   });
+}
+
+/** Tiers of other formats, in this one's words. */
+const TIERS: Readonly<Record<string, string>> = {
+  auto: "auto",
+  default: "default",
+  standard_only: "default",
+  flex: "flex",
+  scale: "scale",
+  priority: "priority",
+};
+
+function encodeServiceTier({ serviceTier, extras }: ConversationRequest, warnings: Warning[]): Fields {
+  if (serviceTier === null) return {};
+  const tier = readOwnFields(extras) === null ? TIERS[serviceTier] : serviceTier;
+  if (tier !== undefined) return { service_tier: tier };
+  const message = `"${serviceTier}" is no tier of this model's provider; it was left out.`;
+  warnings.push({ field: "service_tier", message });
+  return {};
 }
 
 /** `text`: what form the answer takes, and how long it is. `own` is what the request kept in this spelling. */
@@ -79,7 +100,8 @@ export function encodeText(request: ConversationRequest, own: Fields, warnings: 
   const { outputFormat, verbosity } = request;
   const rest = asFields(own["text"]);
   if (rest === null && outputFormat === null && verbosity === null) return {};
-  const format = outputFormat === null ? null : encodeFormat(outputFormat, asFields(rest?.["format"]));
+  const format =
+    outputFormat === null ? null : encodeFormat(outputFormat, asFields(rest?.["format"]), warnings);
   if (outputFormat !== null && format === null) {
     warnings.push({ field: "response_format", message: "This format is unknown here and was left out." });
   }
@@ -87,14 +109,15 @@ export function encodeText(request: ConversationRequest, own: Fields, warnings: 
 }
 
 /** `rest` is what the hub does not keep of a format that came in this spelling; null where it came in another. */
-function encodeFormat(format: OutputFormat, rest: Fields | null): Fields | null {
+function encodeFormat(format: OutputFormat, rest: Fields | null, warnings: Warning[]): Fields | null {
   switch (format.kind) {
     case "text":
       return { ...rest, type: "text" };
     case "json":
       return { ...rest, type: "json_object" };
     case "json-schema": {
-      const { name, description, schema, strict } = format;
+      const { name, description, strict } = format;
+      const schema = rest === null && strict === true ? fitStrict(format.schema, warnings) : format.schema;
       // A schema has to have a name here.
       const named = name ?? (rest === null ? "response" : null);
       return { ...rest, type: "json_schema", ...omitNull({ name: named, description, strict }), schema };
@@ -102,6 +125,12 @@ function encodeFormat(format: OutputFormat, rest: Fields | null): Fields | null 
     case "native":
       return format.format === "openai-responses" ? asFields(format.value) : null;
   }
+}
+
+function fitStrict(wanted: Fields, warnings: Warning[]): Fields {
+  const { schema, loosened } = lowerSchema(wanted, "openai-strict", "response_format.schema");
+  warnings.push(...loosened);
+  return schema;
 }
 
 function encodeLogprobs({ logprobs }: ConversationRequest, own: Fields): Fields {

@@ -1,6 +1,6 @@
 import type { ToolCallPart } from "../canonical/parts.ts";
 import type { CustomTool, FunctionTool, Message, Tool } from "../canonical/request.ts";
-import { markExtras, readSpelling } from "./extras.ts";
+import { markSpelling, readSpelling } from "./extras.ts";
 
 /*
  * Names need only be unique within a namespace here, and among all tools elsewhere. Where two tools have one name, those
@@ -41,7 +41,7 @@ function findShared(tools: readonly Tool[]): ReadonlySet<string> {
 function separate<T extends NamedTool | ToolCallPart>(one: T, shared: ReadonlySet<string>): T {
   const { name, namespace } = one;
   if (namespace === undefined || !shared.has(name)) return one;
-  const extras = markExtras({ ...readSpelling(one), name });
+  const extras = markSpelling({ ...readSpelling(one), name });
   return { ...one, name: `${namespace}__${name}`, extras };
 }
 

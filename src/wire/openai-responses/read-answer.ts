@@ -23,7 +23,7 @@ export function readResponsesAnswer(text: string, identity: RelayIdentity): Whol
     kind: "answer",
     usage,
     producedBytes: output.reduce<number>((sum, item) => sum + countBytes(asFields(item) ?? {}), 0),
-    finish: readFinish(body),
+    finish: readFinish(body, false),
     encode: (end) => JSON.stringify(encodePriced(claimed, end)),
   };
 }

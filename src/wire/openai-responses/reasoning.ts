@@ -1,7 +1,7 @@
 import { type Part, REASONING_ORIGINS, type ReasoningPart } from "../canonical/parts.ts";
 import { unwrapReasoning, wrapReasoning } from "../canonical/reasoning-envelope.ts";
 import { asFields, type Fields, omit } from "../json/fields.ts";
-import { markExtras, readSpelling } from "./extras.ts";
+import { markSpelling, readSpelling } from "./extras.ts";
 
 const UUID = /^rs_[0-9a-f]{8}-[0-9a-f]{4}-/;
 
@@ -61,7 +61,7 @@ function decodeText(entry: Fields, id: string | null, isSummary: boolean): Reaso
     encrypted: null,
     id,
     origin: null,
-    extras: markExtras({ part: omit(entry, new Set(["text"])) }),
+    extras: markSpelling({ part: omit(entry, new Set(["text"])) }),
   };
 }
 
@@ -73,7 +73,7 @@ export function markItem<P extends Part>(parts: readonly P[], item: Fields): P[]
 /** A part as the first of its item, which keeps the rest of it; or, with null, as one that goes on with it. */
 export function markPlace<P extends Part>(part: P, item: Fields | null): P {
   const place = item === null ? { continues: true as const } : { item };
-  return { ...part, extras: markExtras({ ...readSpelling(part), ...place }) };
+  return { ...part, extras: markSpelling({ ...readSpelling(part), ...place }) };
 }
 
 function readTexts(list: unknown, type: string): Fields[] | null {

@@ -1,6 +1,8 @@
+import { FINISH_WORDS } from "../canonical/finish-words.ts";
 import type { AnswerEnd } from "../canonical/format.ts";
 import type { RelayFinish, RelayIdentity } from "../canonical/relay.ts";
 import { asFields, type Fields } from "../json/fields.ts";
+import { decodeFinish } from "./finish.ts";
 import { encodeUsage } from "./usage.ts";
 
 /** A vendor's response as the gateway's own: its id, the model by its name here, and the call ids the client knows. */
@@ -25,6 +27,11 @@ export interface CallIds {
 
 const CALLS = new Set<unknown>(["function_call", "custom_tool_call"]);
 
+/** Whether an item of this type is a call that the client has to answer. */
+export function isCall(type: unknown): boolean {
+  return CALLS.has(type);
+}
+
 /** Ids of calls for one answer: mapped ones become the client's, and a call without one gets one, once. */
 export function createCallIds({ originalIds, makeCallId }: RelayIdentity): CallIds {
   const made = new Map<number, string>();
@@ -38,7 +45,7 @@ export function createCallIds({ originalIds, makeCallId }: RelayIdentity): CallI
     idFor,
     claim(raw, place) {
       const item = asFields(raw);
-      if (item === null || !CALLS.has(item["type"])) return raw;
+      if (item === null || !isCall(item["type"])) return raw;
       const vendorId = typeof item["call_id"] === "string" ? item["call_id"] : "";
       const id = idFor(vendorId, place);
       return id === item["call_id"] ? raw : { ...item, call_id: id };
@@ -52,10 +59,10 @@ export function encodePriced(response: Fields, end: AnswerEnd): Record<string, u
   return { ...response, usage, ...(end.metadata === null ? {} : { gateway_metadata: end.metadata }) };
 }
 
-/** How a response finished: the status, or why it is incomplete. Both sides speak the same words. */
-export function readFinish(response: Fields): RelayFinish {
-  const status = String(response["status"] ?? "completed");
-  const cause = asFields(response["incomplete_details"])?.["reason"];
-  const native = status === "incomplete" && typeof cause === "string" ? cause : status;
-  return { client: native, native };
+/** How a response finished. `sawCall`: a call stood in it that its output may leave out. */
+export function readFinish(response: Fields, sawCall: boolean): RelayFinish {
+  const { output } = response;
+  const items = Array.isArray(output) ? output.map(asFields) : [];
+  const { reason, native } = decodeFinish(response, sawCall || items.some((item) => isCall(item?.["type"])));
+  return { client: FINISH_WORDS[reason], native };
 }

@@ -22,7 +22,14 @@ import {
   type OnEvent,
 } from "../sse/split-events.ts";
 import { encodeFailure } from "./errors.ts";
-import { type CallIds, claimResponse, createCallIds, encodePriced, readFinish } from "./relay-answer.ts";
+import {
+  type CallIds,
+  claimResponse,
+  createCallIds,
+  encodePriced,
+  isCall,
+  readFinish,
+} from "./relay-answer.ts";
 import { decodeUsage } from "./usage.ts";
 import { encodeEvent } from "./write-stream.ts";
 
@@ -40,6 +47,7 @@ interface RelayState {
   /** The last event, held back until the answer is priced. */
   terminal: Fields | null;
   sawToken: boolean;
+  sawCall: boolean;
   isDone: boolean;
   usage: TokenUsage | null;
   producedBytes: number;
@@ -60,6 +68,7 @@ export function createResponsesRelay(identity: RelayIdentity): AnswerRelay {
     items: new Map(),
     terminal: null,
     sawToken: false,
+    sawCall: false,
     isDone: false,
     usage: null,
     producedBytes: 0,
@@ -121,7 +130,7 @@ function judge(state: RelayState): RelayVerdict {
 
 function finishOf(state: RelayState): RelayFinish | null {
   const response = asFields(state.terminal?.["response"]);
-  return response === null ? null : readFinish(response);
+  return response === null ? null : readFinish(response, state.sawCall);
 }
 
 const EVENT = fields({
@@ -202,6 +211,7 @@ function watch(state: RelayState, type: string, data: string, event: JsonNode): 
   if (item === undefined) return;
   const itemType = stringOf(data, memberOf(item, "type"));
   if (itemType !== "message" && itemType !== "reasoning") state.sawToken = true;
+  if (isCall(itemType)) state.sawCall = true;
   if (type === "response.output_item.done")
     state.items.set(placeOf(data, event), data.slice(item.start, item.end));
 }
@@ -214,7 +224,7 @@ function placeOf(data: string, event: JsonNode): number {
 function claimCall(state: RelayState, data: string, event: JsonNode): Splice | null {
   const item = memberOf(event, "item");
   const type = stringOf(data, memberOf(item, "type"));
-  if (item === undefined || (type !== "function_call" && type !== "custom_tool_call")) return null;
+  if (item === undefined || !isCall(type)) return null;
   const node = memberOf(item, "call_id");
   const vendorId = stringOf(data, node) ?? "";
   const id = state.callIds.idFor(vendorId, placeOf(data, event));

@@ -42,7 +42,7 @@ export const RESPONSES_REQUEST_SHAPE: Shape = fields({
   parallel_tool_calls: LEAF,
   include: items(LEAF),
   reasoning: LEAF,
-  text: LEAF,
+  text: fields({ format: fields({ type: LEAF }) }),
   metadata: LEAF,
   user: LEAF,
   prompt_cache_key: LEAF,

@@ -1,6 +1,8 @@
+import type { Warning } from "../canonical/format.ts";
 import type { CustomTool, FunctionTool, Tool, ToolChoice } from "../canonical/request.ts";
 import { asFields, type Fields, omit } from "../json/fields.ts";
-import { markExtras, readSpelling } from "./extras.ts";
+import { lowerSchema } from "../json-schema/lower-schema.ts";
+import { markSpelling, readSpelling } from "./extras.ts";
 import { ownNameOf } from "./namespaces.ts";
 
 /** Tools as the hub has them: those of a `namespace` stand one by one and name it. */
@@ -25,7 +27,10 @@ function decodeNamespace(tool: Fields): Tool[] | null {
   return (nested as (FunctionTool | CustomTool)[]).map((one, place) => ({
     ...one,
     namespace: name,
-    extras: markExtras({ ...readSpelling(one), ...(place === 0 ? { item } : { continues: true as const }) }),
+    extras: markSpelling({
+      ...readSpelling(one),
+      ...(place === 0 ? { item } : { continues: true as const }),
+    }),
   }));
 }
 
@@ -44,7 +49,7 @@ function decodeFunction(tool: Fields, name: string): FunctionTool {
   if (description !== null) known.add("description");
   if (parameters !== null) known.add("parameters");
   if (strict !== null) known.add("strict");
-  const extras = markExtras({ part: omit(tool, known) });
+  const extras = markSpelling({ part: omit(tool, known) });
   return { kind: "function", name, description, parameters, strict, extras };
 }
 
@@ -54,14 +59,21 @@ function decodeCustom(tool: Fields, name: string): CustomTool {
   const known = new Set(["type", "name"]);
   if (description !== null) known.add("description");
   if (inputFormat !== null) known.add("format");
-  return { kind: "custom", name, description, inputFormat, extras: markExtras({ part: omit(tool, known) }) };
+  return {
+    kind: "custom",
+    name,
+    description,
+    inputFormat,
+    extras: markSpelling({ part: omit(tool, known) }),
+  };
 }
 
 /** Tools as this format has them; natives of other formats are for the caller to name and leave out. */
-export function encodeTools(tools: readonly Tool[]): Fields[] {
+export function encodeTools(tools: readonly Tool[], warnings: Warning[]): Fields[] {
   const encoded: Fields[] = [];
   let group: Group | null = null;
-  for (const tool of tools) {
+  for (const [at, given] of tools.entries()) {
+    const tool = fitStrict(given, `tools[${at}]`, warnings);
     if (tool.kind === "native") {
       if (tool.format === "openai-responses") encoded.push(tool.value);
     } else if (tool.namespace === undefined) {
@@ -77,6 +89,15 @@ export function encodeTools(tools: readonly Tool[]): Fields[] {
     group = null;
   }
   return encoded;
+}
+
+/** A strict tool of another format with the schema that strictness takes here. */
+function fitStrict(tool: Tool, field: string, warnings: Warning[]): Tool {
+  const isForeign = tool.kind === "function" && tool.strict === true && readSpelling(tool) === null;
+  if (!isForeign || tool.parameters === null) return tool;
+  const { schema, loosened } = lowerSchema(tool.parameters, "openai-strict", `${field}.parameters`);
+  warnings.push(...loosened);
+  return { ...tool, parameters: schema };
 }
 
 /** A namespace while its tools come. */

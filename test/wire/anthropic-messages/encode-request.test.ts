@@ -373,13 +373,13 @@ describe("what is left of a request from other formats", () => {
             type: "json_schema",
             schema: {
               type: "object",
-              properties: { a: { type: "object", additionalProperties: false } },
+              properties: { a: { type: "object", properties: {}, additionalProperties: false } },
               additionalProperties: false,
             },
           },
         },
       },
-      [],
+      ["response_format.schema.properties.a"],
     ],
   ])("%s", (_name, request, expected, warnings) => {
     const { body, warned } = encode(request);

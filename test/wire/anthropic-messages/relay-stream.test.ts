@@ -42,7 +42,7 @@ function relay(text: string, identity = IDENTITY) {
 describe("a stream from Messages to Messages", () => {
   test("passes with our id, model, price and metadata, and all else as it came", () => {
     const { relay: passed, out } = relay(stream(START, ...TEXT, DELTA, STOP));
-    expect(passed.finish()).toEqual({ client: "end_turn", native: "end_turn" });
+    expect(passed.finish()).toEqual({ client: "stop", native: "end_turn" });
     const events = parseStream(out + passed.encodeEnd(endWith(passed.usage, { a: 1 }))).map(
       ({ data }) => data,
     );

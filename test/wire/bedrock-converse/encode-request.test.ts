@@ -439,10 +439,10 @@ describe("reasoning at Bedrock", () => {
     expect(body["additionalModelRequestFields"]).toEqual(fields);
   });
 
-  test("keeps its budget below the maximum, and asks for one", () => {
+  test("leaves the answer its share of the maximum, and asks for one", () => {
     expect(encode({ reasoning: { ...wish, effort: "high" }, maxTokens: 4_000 }).body).toMatchObject({
       inferenceConfig: { maxTokens: 4_000 },
-      additionalModelRequestFields: { thinking: { budget_tokens: 3_999 } },
+      additionalModelRequestFields: { thinking: { budget_tokens: 3_200 } },
     });
     expect(encode({ reasoning: wish }).body["inferenceConfig"]).toEqual({ maxTokens: 64_000 });
   });
@@ -551,10 +551,11 @@ describe("the rest of a request to Converse", () => {
   test("holds the answer to a schema", () => {
     const schema = { type: "object", properties: { a: { type: "string" } } };
     const outputFormat = { kind: "json-schema", name: null, description: "d", schema, strict: true } as const;
+    const closed = JSON.stringify({ ...schema, additionalProperties: false });
     expect(encode({ outputFormat }).body["outputConfig"]).toEqual({
       textFormat: {
         type: "json_schema",
-        structure: { jsonSchema: { schema: JSON.stringify(schema), name: "answer", description: "d" } },
+        structure: { jsonSchema: { schema: closed, name: "answer", description: "d" } },
       },
     });
     expect(encode({ outputFormat: { kind: "json" } }).fields).toEqual(["response_format"]);
@@ -585,10 +586,10 @@ describe("the rest of a request to Converse", () => {
       logprobs: { top: 2 },
       verbosity: "low",
       user: "u",
-      promptCacheKey: "k",
-      extras: { format: "openai-chat", fields: { prediction: {} } },
+      extras: { format: "openai-chat", fields: { prediction: { type: "content" } } },
     });
     expect(fields).toEqual([
+      "prediction",
       "frequency_penalty",
       "presence_penalty",
       "seed",
@@ -596,8 +597,6 @@ describe("the rest of a request to Converse", () => {
       "logprobs",
       "verbosity",
       "user",
-      "prompt_cache_key",
-      "prediction",
     ]);
   });
 

@@ -326,18 +326,16 @@ describe("the rest of a request to Cohere", () => {
       serviceTier: "flex",
       user: "u",
       metadata: { a: "b" },
-      promptCacheKey: "k",
-      extras: { format: "openai-chat", fields: { prediction: {} } },
+      extras: { format: "openai-chat", fields: { prediction: { type: "content" } } },
     });
     expect(fields).toEqual([
+      "prediction",
       "logit_bias",
       "top_logprobs",
       "verbosity",
       "service_tier",
       "user",
       "metadata",
-      "prompt_cache_key",
-      "prediction",
     ]);
   });
 

@@ -143,7 +143,7 @@ describe("the conversation", () => {
     [
       "a text that is a document",
       { kind: "file", source: { kind: "text", mediaType: "text/plain", text: "é" } },
-      { inlineData: { mimeType: "text/plain", data: "w6k=" } },
+      { text: "é" },
     ],
     [
       "a file of its own",

@@ -10,6 +10,9 @@ const LISTED: Record<SchemaDialect, RegExp | null> = {
   bedrock: null,
   "openai-strict":
     /^(type|enum|const|properties|required|additionalProperties|items|anyOf|\$ref|\$defs|definitions|title|description|pattern|format|multipleOf|(min|max)(Items|imum)|exclusiveM(in|ax)imum)$/,
+  cohere: null,
+  "cohere-output":
+    /^(type|enum|const|default|properties|required|additionalProperties|items|anyOf|\$ref|\$defs|definitions|title|description|pattern|format)$/,
   "anthropic-output":
     /^(type|enum|const|default|properties|required|additionalProperties|items|minItems|anyOf|title|description|pattern|format)$/,
 };

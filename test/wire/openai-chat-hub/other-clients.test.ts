@@ -169,9 +169,9 @@ describe("a conversation of another format for a chat vendor", () => {
       serviceTier: "standard_only",
       extras: { format: "anthropic-messages", fields: { container: "c" } },
     });
-    expect(body).toEqual({ model: "m", messages: [] });
+    expect(body).toEqual({ model: "m", messages: [], service_tier: "default" });
     expect(warnings.toSorted()).toEqual(
-      ["messages[0].content[0]", "tools[0]", "top_k", "metadata", "service_tier", "container"].toSorted(),
+      ["messages[0].content[0]", "tools[0]", "top_k", "metadata", "container"].toSorted(),
     );
   });
 

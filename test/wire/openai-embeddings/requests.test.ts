@@ -123,9 +123,9 @@ describe("other fields", () => {
     ["provider", { provider: "openai" }],
     ["provider.only", { provider: { only: "openai" } }],
     ["provider.order", { provider: { order: [1] } }],
-    ["provider.zdr", { provider: { zdr: true } }],
-    ["provider.max_price", { provider: { max_price: { prompt: 1 } } }],
-    ["provider.data_collection", { provider: { data_collection: "deny" } }],
+    ["provider.zdr", { provider: { zdr: 1 } }],
+    ["provider.max_price.prompt", { provider: { max_price: { prompt: "much" } } }],
+    ["provider.data_collection", { provider: { data_collection: "no" } }],
   ] as const) {
     test(`are refused by name: ${JSON.stringify(fields).slice(0, 50)}`, () => {
       const { code, metadata } = failureOf({ model: "a/m", input: "x", ...fields });

@@ -78,7 +78,7 @@ describe("a request that is wrong", () => {
     [{ ...ok, reasoning: "high" }, "reasoning"],
     [{ ...ok, models: [1] }, "models"],
     [{ ...ok, provider: { only: "x" } }, "provider.only"],
-    [{ ...ok, provider: { zdr: true } }, "provider.zdr"],
+    [{ ...ok, provider: { zdr: "yes" } }, "provider.zdr"],
   ];
   test.each(cases)("%j is refused for its field", (body, field) => {
     const failure = failureOf(body);

@@ -51,7 +51,9 @@ describe.if(hasRecordings)("a recorded stream", () => {
     const { out, relay: made } = relay([wire]);
     const sent = parseLatin1(out + made.encodeEnd(END));
     expect(made.judge()).toBe("complete");
-    expect(made.finish()).toEqual({ client: "completed", native: "completed" });
+    const types = events.map(({ item }) => asFields(item)?.["type"]);
+    const hasCalls = types.includes("function_call") || types.includes("custom_tool_call");
+    expect(made.finish()).toEqual({ client: hasCalls ? "tool_calls" : "stop", native: "completed" });
     const last = sent.length - 1;
     for (const [at, event] of sent.slice(0, last).entries()) {
       expect(event).toEqual(asOurs(events[at] as Fields, event["sequence_number"] as number));
@@ -233,7 +235,7 @@ describe("a relay", () => {
     };
     const { relay: made } = relayEvents([CREATED, { type: "response.incomplete", response }]);
     expect(made.judge()).toBe("complete");
-    expect(made.finish()).toEqual({ client: "max_output_tokens", native: "max_output_tokens" });
+    expect(made.finish()).toEqual({ client: "length", native: "max_output_tokens" });
   });
 
   test("knows an error by its event's name", () => {

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { GatewayError } from "../../../src/base/errors.ts";
 import { type Part, REASONING_ORIGINS } from "../../../src/wire/canonical/parts.ts";
 import { wrapReasoning } from "../../../src/wire/canonical/reasoning-envelope.ts";
-import type { ConversationRequest, FunctionTool } from "../../../src/wire/canonical/request.ts";
+import type { ConversationRequest, FunctionTool, Message } from "../../../src/wire/canonical/request.ts";
 import type { Fields } from "../../../src/wire/json/fields.ts";
 import { openaiResponses } from "../../../src/wire/openai-responses/codec.ts";
 import { hasRecordings } from "../../support/recordings.ts";
@@ -422,7 +422,7 @@ describe("a request of another format", () => {
   });
 
   test("has its formats under text, named", () => {
-    const schema = { type: "object" };
+    const schema = { type: "object", properties: {}, required: [], additionalProperties: false };
     const outputFormat = {
       kind: "json-schema",
       name: null,
@@ -453,7 +453,7 @@ describe("a request of another format", () => {
           parts: [
             { kind: "text", text: "u" },
             { kind: "image", source: { kind: "url", url: "https://i", mediaType: null } },
-            { kind: "video", source: { kind: "url", url: "https://v", mediaType: null } },
+            { kind: "native", format: "gemini", type: "executableCode", value: {} },
           ],
         },
         {
@@ -485,6 +485,12 @@ describe("a request of another format", () => {
       { type: "function_call_output", call_id: "c", output: "r" },
     ]);
     expect(warnings.map(({ field }) => field)).toEqual(["messages[1].content[2]"]);
+  });
+
+  test("with media that have no form here is refused", () => {
+    const video: Part = { kind: "video", source: { kind: "url", url: "https://v", mediaType: null } };
+    const messages: Message[] = [{ role: "user", parts: [video] }];
+    expect(() => encode({ messages })).toThrow(/^messages\[0\]\.content\[0\] is a video/);
   });
 });
 

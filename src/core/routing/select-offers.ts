@@ -1,0 +1,256 @@
+import { type Failure, GatewayError } from "../../base/errors.ts";
+import { parsePrice } from "../../base/money.ts";
+import type { Warning } from "../../wire/canonical/format.ts";
+import type { RequestNeeds } from "../../wire/conversation/needs.ts";
+import type { MaxPrice, ProviderPreferences } from "../../wire/conversation/preferences.ts";
+import {
+  type JoinedPolicy,
+  type PolicyLevel,
+  type PolicyRule,
+  ruleAllows,
+} from "../accounts/join-policies.ts";
+import type { ModelEndpoint, Prices } from "../catalog/records.ts";
+import type { Offer } from "./roster.ts";
+
+/** What a request's offers are chosen by. */
+export interface SelectionRules {
+  readonly policy: JoinedPolicy;
+  readonly preferences: ProviderPreferences;
+  /** Asked for only where it matters. */
+  readonly listNeeds: () => RequestNeeds;
+  /** Tokens that the prompt has at most: prices rise with its size. */
+  readonly maxPromptTokens: number;
+}
+
+/** One reason to leave offers out, and what is said where it leaves none. */
+interface Sieve {
+  readonly keeps: (offer: Offer) => boolean;
+  /** `first` is an offer that was left out. */
+  readonly refusal: (first: Offer) => Failure;
+}
+
+/**
+ * The offers that policy, the request's own rules and what it uses leave, by model; models of which nothing is left are left
+ * out. Pure.
+ * @throws GatewayError where nothing is left at all: `model_not_allowed` where a policy did it, `invalid_request` where the
+ * request did; it names the rule.
+ */
+export function selectOffers(
+  offers: readonly (readonly Offer[])[],
+  rules: SelectionRules,
+): readonly (readonly Offer[])[] {
+  let left = offers;
+  for (const sieve of listSieves(offers, rules)) {
+    const kept = left.map((ofModel) => ofModel.filter(sieve.keeps)).filter((ofModel) => ofModel.length > 0);
+    if (kept.length === 0) throw new GatewayError(sieve.refusal(left.flat()[0] as Offer));
+    left = kept;
+  }
+  return left;
+}
+
+/** Says of offers whether a policy leaves them, its rules about data among them. */
+export function createPolicyFilter(policy: JoinedPolicy): (offer: Offer) => boolean {
+  const sieves = listPolicySieves(policy);
+  return (offer) => sieves.every(({ keeps }) => keeps(offer));
+}
+
+/** What was wished for and cannot be done, for `gateway_metadata.warnings`. */
+export function warnOfWishes(
+  { sort, requireParameters }: ProviderPreferences,
+  listNeeds: () => RequestNeeds,
+): readonly Warning[] {
+  const warnings: Warning[] = [];
+  if (sort === "throughput" || sort === "latency") {
+    warnings.push({
+      field: "provider.sort",
+      message: `The gateway does not measure ${sort}; providers are in its own order.`,
+    });
+  }
+  const untold = requireParameters ? listNeeds().parameters.filter((name) => !TOLD.has(name)) : [];
+  if (untold.length > 0) {
+    const message = `The catalog does not say who takes ${untold.join(", ")}; that was not looked at.`;
+    warnings.push({ field: "provider.require_parameters", message });
+  }
+  return warnings;
+}
+
+/** Most requests have none. */
+function listSieves(offers: readonly (readonly Offer[])[], rules: SelectionRules): readonly Sieve[] {
+  const { policy, preferences, listNeeds, maxPromptTokens } = rules;
+  const sieves = [...listPolicySieves(policy), ...listWishSieves(preferences)];
+  const { maxPrice, requireParameters } = preferences;
+  const lacking = offers.some((ofModel) => ofModel.some(({ endpoint }) => endpoint.lacks !== undefined));
+  if (lacking) sieves.push(...listNeeds().features.map(sieveFeature));
+  if (requireParameters)
+    sieves.push(
+      ...listNeeds()
+        .parameters.filter((name) => TOLD.has(name))
+        .map(sieveParameter),
+    );
+  if (maxPrice !== null) sieves.push(sievePrice(maxPrice, maxPromptTokens));
+  return sieves;
+}
+
+const trainsNot = ({ provider }: Offer): boolean => provider.record.trainsOnData === false;
+const keepsNothing = ({ provider }: Offer): boolean => provider.record.retainsData === false;
+
+function listPolicySieves({ rules, denyDataCollection, zeroRetention }: JoinedPolicy): Sieve[] {
+  const sieves = rules.map(
+    (rule): Sieve => ({
+      keeps: ({ model, provider }) => ruleAllows(rule, model.id, provider.record.slug),
+      refusal: (offer) => refuseByPolicy(rule, offer),
+    }),
+  );
+  if (denyDataCollection !== null) {
+    const refusal = refuseByDataRule(
+      denyDataCollection,
+      "deny_data_collection",
+      "not to train on what they are sent",
+    );
+    sieves.push({ keeps: trainsNot, refusal });
+  }
+  if (zeroRetention !== null) {
+    const refusal = refuseByDataRule(
+      zeroRetention,
+      "zero_retention",
+      "to keep nothing of what they are sent",
+    );
+    sieves.push({ keeps: keepsNothing, refusal });
+  }
+  return sieves;
+}
+
+const WHOSE: Readonly<Record<PolicyLevel, string>> = {
+  gateway: "The gateway's",
+  account: "The account's",
+  key: "The key's",
+};
+const ALLOWED =
+  "GET /api/gateway/models with this key lists what is allowed; the policy is its owner's to change.";
+
+function refuseByPolicy({ level, list }: PolicyRule, { model, provider }: Offer): Failure {
+  const what = list.endsWith("models")
+    ? JSON.stringify(model.id)
+    : `${provider.record.name} for ${JSON.stringify(model.id)}`;
+  return {
+    code: "model_not_allowed",
+    message: `${WHOSE[level]} policy (${list}) does not allow ${what}. ${ALLOWED}`,
+    metadata: { rule: `${level}.${list}`, model: model.id },
+  };
+}
+
+function refuseByDataRule(level: PolicyLevel, rule: string, known: string): Sieve["refusal"] {
+  return ({ model }) => ({
+    code: "model_not_allowed",
+    message: `${WHOSE[level]} policy (${rule}) allows only providers that are known ${known}, and none of ${JSON.stringify(model.id)} is. ${ALLOWED}`,
+    metadata: { rule: `${level}.${rule}`, model: model.id },
+  });
+}
+
+function refuseWish(field: string, message: string): Sieve["refusal"] {
+  return () => ({ code: "invalid_request", message, metadata: { field } });
+}
+
+/** What the request itself says of providers. */
+function listWishSieves({ only, ignore, denyDataCollection, zeroRetention }: ProviderPreferences): Sieve[] {
+  const sieves: Sieve[] = [];
+  if (denyDataCollection) {
+    const message =
+      'provider.data_collection "deny" leaves nobody: no provider of this model is known not to train on what it is sent. Name another model, or allow it.';
+    sieves.push({ keeps: trainsNot, refusal: refuseWish("provider.data_collection", message) });
+  }
+  if (zeroRetention) {
+    const message =
+      "provider.zdr leaves nobody: no provider of this model is known to keep nothing of what it is sent. Name another model, or do without.";
+    sieves.push({ keeps: keepsNothing, refusal: refuseWish("provider.zdr", message) });
+  }
+  if (only !== null || ignore.length > 0) {
+    sieves.push({
+      keeps: ({ provider: { record } }) =>
+        !ignore.includes(record.slug) && (only === null || only.includes(record.slug)),
+      refusal: refuseWish(
+        "provider",
+        "The rules in provider (only, ignore) leave no provider that serves this model. Relax them.",
+      ),
+    });
+  }
+  return sieves;
+}
+
+const FEATURE_FIELDS: Readonly<Record<string, string>> = { tools: "tools" };
+
+/** Without it the request cannot be served there: a modality, or tools. */
+function sieveFeature(feature: string): Sieve {
+  return {
+    keeps: ({ endpoint }) => !lacks(endpoint, feature),
+    refusal: ({ model }) => ({
+      code: "invalid_request",
+      message: `No provider of ${JSON.stringify(model.id)} that this request may use takes ${feature}. Leave it out, or name another model.`,
+      metadata: { field: FEATURE_FIELDS[feature] ?? "messages", lacks: feature },
+    }),
+  };
+}
+
+/** The parameters of which the catalog says who takes them. */
+const TOLD: ReadonlySet<string> = new Set([
+  "max_tokens",
+  "temperature",
+  "top_p",
+  "tools",
+  "tool_choice",
+  "response_format",
+  "structured_outputs",
+  "reasoning",
+  "reasoning_effort",
+  "include_reasoning",
+]);
+
+function sieveParameter(name: string): Sieve {
+  return {
+    keeps: ({ model, endpoint }) => model.supportedParameters.includes(name) && !lacks(endpoint, name),
+    refusal: refuseWish(
+      "provider.require_parameters",
+      `provider.require_parameters leaves nobody: no provider of this model is known to take ${name}. Leave it out, or name another model.`,
+    ),
+  };
+}
+
+function lacks(endpoint: ModelEndpoint, name: string): boolean {
+  return endpoint.lacks?.includes(name) === true;
+}
+
+function sievePrice(maxPrice: MaxPrice, maxPromptTokens: number): Sieve {
+  return {
+    keeps: ({ endpoint }) =>
+      pricesWithin(endpoint, maxPromptTokens).every((prices) => isWithin(prices, maxPrice)),
+    refusal: refuseWish(
+      "provider.max_price",
+      "provider.max_price leaves nobody: no provider serves this model at that price (US dollars; prompt and completion per million tokens). Raise it, or name another model.",
+    ),
+  };
+}
+
+/** All prices that may come to hold for a prompt of at most so many tokens. */
+function pricesWithin(
+  { prices, priceTiers = [] }: ModelEndpoint,
+  maxPromptTokens: number,
+): readonly Prices[] {
+  const tiers = priceTiers.filter(({ minPromptTokens }) => minPromptTokens <= maxPromptTokens);
+  return prices === null ? tiers : [prices, ...tiers];
+}
+
+const MILLION = 1_000_000n;
+
+function isWithin(prices: Prices, { prompt, completion, request, image }: MaxPrice): boolean {
+  return (
+    isAtMost(prices.prompt, MILLION, prompt) &&
+    isAtMost(prices.completion, MILLION, completion) &&
+    isAtMost(prices.request, 1n, request) &&
+    isAtMost(prices.image, 1n, image)
+  );
+}
+
+/** What has no price of its own costs nothing apart. */
+function isAtMost(price: string | undefined, units: bigint, most: bigint | null): boolean {
+  return most === null || price === undefined || (parsePrice(price) ?? 0n) * units <= most;
+}

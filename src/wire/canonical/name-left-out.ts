@@ -1,0 +1,60 @@
+import type { Warning } from "./format.ts";
+import type { Extras, FormatName, Part } from "./parts.ts";
+import type { ConversationRequest } from "./request.ts";
+
+/** Formats that have names of participants, none of files, a detail of images. */
+const TAKES_NAMES: ReadonlySet<FormatName> = new Set(["openai-chat"]);
+const NAMELESS_FILES: ReadonlySet<FormatName> = new Set(["gemini"]);
+const TAKES_DETAIL: ReadonlySet<FormatName> = new Set(["openai-chat", "openai-responses", "cohere-chat"]);
+
+/**
+ * Names what a request holds and `format` has no place for, whatever its encoder does with the rest: what only the
+ * client's format knows, names of participants and files, the detail of images. Each thing is named once, where it first stands.
+ */
+export function nameLeftOut(request: ConversationRequest, format: FormatName): Warning[] {
+  const namesFiles = !NAMELESS_FILES.has(format);
+  const named = new Map<string, Warning>();
+  const name = (place: string, what: string, message: string): void => {
+    if (!named.has(what)) named.set(what, { field: place === "" ? what : `${place}.${what}`, message });
+  };
+  const nameExtras = (place: string, { extras }: { readonly extras?: Extras }): void => {
+    if (extras === undefined || extras.format === format) return;
+    const message = `This is something only the ${extras.format} format has; it was left out.`;
+    for (const [field, value] of Object.entries(extras.fields))
+      if (!saysNothing(value)) name(place, field, message);
+  };
+  const namePart = (place: string, part: Part): void => {
+    if (part.kind === "native") return;
+    nameExtras(place, part);
+    if (part.kind === "image" && !TAKES_DETAIL.has(format) && isWish(part.detail)) {
+      name(place, "detail", "The provider chooses by itself how closely it looks; the detail was left out.");
+    }
+    if (part.kind === "file" && part.source.kind !== "text" && part.name !== undefined && !namesFiles) {
+      name(place, "filename", "Files have no names at this model's provider; the name was left out.");
+    }
+    if (part.kind !== "tool-result") return;
+    for (const [at, inner] of part.content.entries()) namePart(`${place}.content[${at}]`, inner);
+  };
+  nameExtras("", request);
+  for (const [at, tool] of request.tools.entries())
+    if (tool.kind !== "native") nameExtras(`tools[${at}]`, tool);
+  for (const [at, message] of request.messages.entries()) {
+    const place = `messages[${at}]`;
+    nameExtras(place, message);
+    if (message.name !== undefined && !TAKES_NAMES.has(format)) {
+      name(place, "name", "Participants have no names at this model's provider; the name was left out.");
+    }
+    for (const [i, part] of message.parts.entries()) namePart(`${place}.content[${i}]`, part);
+  }
+  return [...named.values()];
+}
+
+/** A value that is as good as none: nobody misses it. */
+function saysNothing(value: unknown): boolean {
+  if (value === null || value === undefined || value === false || value === "") return true;
+  return typeof value === "object" && Object.keys(value).length === 0;
+}
+
+function isWish(detail: string | undefined): boolean {
+  return detail !== undefined && detail !== "auto";
+}

@@ -1,0 +1,10 @@
+/** What a request uses that not every offer of its model takes. */
+export interface RequestNeeds {
+  /** Input modalities beyond text, and `tools`: an offer that lacks one cannot serve the request. */
+  readonly features: readonly string[];
+  /** Request parameters that it sets, in the words of `supported_parameters`. */
+  readonly parameters: readonly string[];
+}
+
+/** Text, and nothing set. */
+export const NO_NEEDS: RequestNeeds = { features: [], parameters: [] };

@@ -1,0 +1,179 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { readEvents, startTestGateway, type TestGateway } from "../support/gateway.ts";
+import { answerPlainly, type RecordingVendor, startRecordingVendor } from "../support/recording-vendor.ts";
+
+let codestral: RecordingVendor;
+let mistral: RecordingVendor;
+let gateway: TestGateway;
+
+beforeAll(async () => {
+  codestral = startRecordingVendor();
+  mistral = startRecordingVendor();
+  gateway = await startTestGateway({
+    yaml: `
+providers:
+  codestral: {base_url: "${codestral.baseUrl}", api_keys: [codestral-key-1]}
+  mistral: {base_url: "${mistral.baseUrl}", api_keys: [mistral-key-1]}
+  cellar: {base_url: "${mistral.baseUrl}", models: [{id: mistralai/cellar}, {id: acme/model}]}`,
+  });
+});
+afterAll(() => Promise.all([gateway.stop(), codestral.stop(), mistral.stop()]));
+beforeEach(() => {
+  codestral.reset();
+  mistral.reset();
+});
+
+const BODY = { model: "mistralai/codestral-latest", prompt: "def add(a, b):\n    return " };
+
+function ask(more: Readonly<Record<string, unknown>> = {}, path = "/api/fim/completions", key = gateway.key) {
+  return fetch(gateway.url + path, {
+    method: "POST",
+    headers: { "content-type": "application/json", ...(key && { authorization: `Bearer ${key}` }) },
+    body: JSON.stringify({ ...BODY, ...more }),
+  });
+}
+
+interface Failed {
+  readonly error: { readonly type: string; readonly message: string };
+}
+
+describe("FIM", () => {
+  test.each([
+    "/api/fim/completions",
+    "/v1/fim/completions",
+    "/api/gateway/v1/fim/completions",
+    "/api/gateway/fim/completions",
+  ])("answers at %s in the chat shape", async (path) => {
+    const response = await ask({}, path);
+    expect(response.status).toBe(200);
+    const answer = (await response.json()) as Record<string, unknown>;
+    expect(answer).toMatchObject({
+      id: response.headers.get("x-gateway-generation-id"),
+      object: "chat.completion",
+      model: BODY.model,
+      choices: [{ index: 0, message: { role: "assistant", content: "Hello there." }, finish_reason: "stop" }],
+      usage: { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 },
+    });
+    expect(response.headers.get("x-gateway-warning")).toBeNull();
+  });
+
+  test("asks the code-completion host before the general one, at its FIM endpoint", async () => {
+    await ask();
+    expect(codestral.last().path).toBe("/v1/fim/completions");
+    expect(codestral.last().headers.get("authorization")).toBe("Bearer codestral-key-1");
+    expect(mistral.requests).toHaveLength(0);
+  });
+
+  test("goes to the general host where the code-completion one fails", async () => {
+    codestral.reset(() => new Response("{}", { status: 500 }));
+    const response = await ask();
+    expect([response.status, response.headers.get("x-gateway-provider")]).toEqual([200, "mistral"]);
+    expect(mistral.last().path).toBe("/v1/fim/completions");
+  });
+
+  test("streams chunks with the usage in the last, then [DONE]", async () => {
+    const events = await readEvents(await ask({ stream: true }));
+    expect(events.at(-1)).toBe("[DONE]");
+    const chunks = events.slice(0, -1).map((event) => JSON.parse(event));
+    expect(chunks.map(({ choices }) => choices[0].delta.content ?? "").join("")).toBe("Hello there.");
+    expect(
+      chunks.every(({ object, model }) => object === "chat.completion.chunk" && model === BODY.model),
+    ).toBe(true);
+    expect(chunks.map(({ usage }) => usage !== undefined).indexOf(true)).toBe(chunks.length - 1);
+    expect(chunks.at(-1)).toMatchObject({ usage: { total_tokens: 5 }, choices: [{ finish_reason: "stop" }] });
+    expect(JSON.parse(codestral.last().text)).toMatchObject({ stream: true });
+  });
+
+  test("sends every field to the vendor", async () => {
+    const fields = {
+      suffix: "\n\nprint(add(1, 2))",
+      stop: ["\n\n", "###"],
+      temperature: 0.2,
+      top_p: 0.9,
+      max_tokens: 64,
+      min_tokens: 3,
+      random_seed: 7,
+    };
+    await ask({ ...fields, provider: { order: ["codestral"] }, session_id: "s" });
+    expect(JSON.parse(codestral.last().text)).toEqual({
+      model: "codestral-latest",
+      prompt: BODY.prompt,
+      ...fields,
+    });
+  });
+
+  test.each([true, false])("lowers max_tokens above 1000 and says so (stream: %p)", async (stream) => {
+    const response = await ask({ max_tokens: 5_000, stream });
+    expect(response.status).toBe(200);
+    expect(response.headers.get("x-gateway-warning")).toBe("max_tokens was lowered from 5000 to 1000");
+    expect(JSON.parse(codestral.last().text).max_tokens).toBe(1_000);
+    await response.text();
+    await ask({ max_tokens: 1_000 });
+    expect(JSON.parse(codestral.last().text).max_tokens).toBe(1_000);
+  });
+
+  test.each([
+    ["a model of another author", { model: "acme/model" }, "invalid_model", /begin with "mistralai\/"/],
+    ["a model without an author", { model: "codestral-latest" }, "invalid_model", /begin with "mistralai\/"/],
+    ["a model that is not there", { model: "mistralai/codestrel" }, "invalid_model", /no model/],
+    ["a model whose hosts have no FIM", { model: "mistralai/cellar" }, "invalid_model", /Name another model/],
+    ["no prompt", { prompt: undefined }, "invalid_request", /prompt/],
+    ["a prompt of the wrong type", { prompt: 7 }, "invalid_request", /prompt/],
+    ["a suffix of the wrong type", { suffix: 7 }, "invalid_request", /suffix/],
+    ["a temperature out of range", { temperature: 3 }, "invalid_request", /temperature/],
+    ["no tokens at all", { max_tokens: 0 }, "invalid_request", /max_tokens/],
+  ])("refuses %s with 400", async (_name, more, type, message) => {
+    const response = await ask(more);
+    const { error } = (await response.json()) as Failed;
+    expect([response.status, error.type]).toEqual([400, type]);
+    expect(error.message).toMatch(message);
+    expect(codestral.requests).toHaveLength(0);
+  });
+
+  test.each([
+    ["no key", ""],
+    ["the word anonymous", "anonymous"],
+    ["a wrong key", "gw_wrong"],
+  ])("refuses %s with 401", async (_name, key) => {
+    const response = await ask({}, undefined, key);
+    expect([response.status, response.headers.get("www-authenticate")]).toEqual([401, "Bearer"]);
+    expect(((await response.json()) as Failed).error.type).toBe("authentication");
+  });
+
+  test("breaks off in an error event, and never with [DONE]", async () => {
+    codestral.reset((request) => {
+      const whole = answerPlainly(request);
+      const body = new ReadableStream({
+        async start(controller) {
+          const text = await whole.text();
+          controller.enqueue(new TextEncoder().encode(text.slice(0, text.indexOf(" there"))));
+          controller.close();
+        },
+      });
+      return new Response(body, { headers: { "content-type": "text/event-stream" } });
+    });
+    const events = await readEvents(await ask({ stream: true }));
+    expect(JSON.parse(events.at(-1) as string)).toMatchObject({
+      error: { type: "upstream_error", code: 502 },
+      choices: [{ finish_reason: "error" }],
+    });
+  });
+
+  test("leaves a record with its usage and cost", async () => {
+    const response = await ask();
+    await response.text();
+    const id = response.headers.get("x-gateway-generation-id");
+    const record = await fetch(`${gateway.base}/generation?id=${id}`, {
+      headers: { authorization: `Bearer ${gateway.key}` },
+    });
+    expect(await record.json()).toMatchObject({
+      data: {
+        api: "fim",
+        outcome: "completed",
+        tokens_prompt: 3,
+        tokens_completion: 2,
+        finish_reason: "stop",
+      },
+    });
+  });
+});

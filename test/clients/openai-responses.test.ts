@@ -1,0 +1,325 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import OpenAI, {
+  type APIError,
+  APIUserAbortError,
+  AuthenticationError,
+  BadRequestError,
+  InternalServerError,
+  RateLimitError,
+} from "openai";
+import { zodTextFormat } from "openai/helpers/zod";
+import { z } from "zod";
+import { eventually } from "../support/eventually.ts";
+import {
+  expectNothingLost,
+  runTool,
+  SMALL_TALK,
+  STRICT_MODELS,
+  type StrictVendors,
+  startStrictVendors,
+  TASK,
+  TASK_ANSWER,
+  TASK_TOOLS,
+} from "./strict-vendors.ts";
+
+type Input = OpenAI.Responses.ResponseInputItem[];
+type Response = OpenAI.Responses.Response;
+
+let vendors: StrictVendors;
+let openai: OpenAI;
+
+beforeAll(async () => {
+  // The client alone carries what vendors want back.
+  vendors = await startStrictVendors("limits: {turn_memory_bytes: 0}");
+  openai = clientOf();
+});
+afterAll(() => vendors.stop());
+beforeEach(() => vendors.clear());
+
+function clientOf(options: ConstructorParameters<typeof OpenAI>[0] = {}): OpenAI {
+  const { base, key } = vendors.gateway;
+  return new OpenAI({ baseURL: base, apiKey: key, maxRetries: 0, ...options });
+}
+
+async function errorOf(promise: PromiseLike<unknown>): Promise<unknown> {
+  try {
+    await promise;
+  } catch (error) {
+    return error;
+  }
+  throw new Error("this should have failed");
+}
+
+const TOOLS: OpenAI.Responses.FunctionTool[] = Object.entries(TASK_TOOLS).map(([name, parameters]) => ({
+  type: "function",
+  name,
+  parameters,
+  strict: false,
+}));
+
+/** What a client without storage asks for, so that it can send the reasoning back itself. */
+const STATELESS = {
+  store: false,
+  include: ["reasoning.encrypted_content" as const],
+  reasoning: { effort: "low" as const, summary: "auto" as const },
+};
+
+/** The answer's items and a result for each of its calls. */
+function goOn(input: Input, { output }: Response): Input {
+  const results = output.flatMap((item) =>
+    item.type === "function_call"
+      ? [{ type: "function_call_output" as const, call_id: item.call_id, output: runTool(item.name) }]
+      : [],
+  );
+  return [...input, ...(output as Input), ...results];
+}
+
+const MODELS = Object.entries(STRICT_MODELS);
+
+describe.each(MODELS)("a vendor of %s", (_format, model) => {
+  test("answers responses.create with the library's types filled in", async () => {
+    const { data, request_id, response } = await openai.responses
+      .create({ model, input: "Hello!", instructions: "Be brief.", max_output_tokens: 2_000 })
+      .withResponse();
+    expect(data.output_text).toBe(SMALL_TALK);
+    expect(data).toMatchObject({
+      object: "response",
+      status: "completed",
+      model,
+      error: null,
+      incomplete_details: null,
+      instructions: "Be brief.",
+      max_output_tokens: 2_000,
+      parallel_tool_calls: true,
+      tools: [],
+    });
+    expect(data.id).toBe(response.headers.get("x-gateway-generation-id") as string);
+    expect(data.created_at).toBeInteger();
+    expect(data.usage?.input_tokens).toBeGreaterThan(0);
+    expect(data.usage?.input_tokens_details.cached_tokens).toBe(0);
+    expect(data.usage?.output_tokens_details.reasoning_tokens).toBeInteger();
+    expect(request_id).toStartWith("req_");
+    const [request] = vendors.requests();
+    expect(request?.conversation?.entries.map(({ kind }) => kind)).toContain("text");
+  });
+
+  test("is read by the library's own stream, events in order and the whole response last", async () => {
+    const stream = openai.responses.stream({ model, input: "Hello!" });
+    const types: string[] = [];
+    let delta = "";
+    for await (const event of stream) {
+      expect(event.sequence_number).toBe(types.length);
+      types.push(event.type);
+      if (event.type === "response.output_text.delta") delta += event.delta;
+    }
+    expect(types.slice(0, 2)).toEqual(["response.created", "response.in_progress"]);
+    expect(types.at(-1)).toBe("response.completed");
+    const final = await stream.finalResponse();
+    expect([delta, final.output_text]).toEqual([SMALL_TALK, SMALL_TALK]);
+    expect(final.usage?.output_tokens).toBeGreaterThan(0);
+  });
+
+  test.each(["whole", "streamed"])(
+    "is led through a task with calls side by side, its reasoning sent back as it came: %s",
+    async (mode) => {
+      let input: Input = [{ role: "user", content: TASK }];
+      const answers: Response[] = [];
+      for (let turn = 0; turn < 3; turn++) {
+        const body = { model, input, tools: TOOLS, ...STATELESS };
+        const answer =
+          mode === "whole"
+            ? await openai.responses.create(body)
+            : await openai.responses.stream(body).finalResponse();
+        answers.push(answer);
+        input = goOn(input, answer);
+      }
+      expect(answers.at(-1)?.output_text).toBe(TASK_ANSWER);
+      expect(
+        answers.map(({ output }) => output.filter(({ type }) => type === "function_call").length),
+      ).toEqual([1, 2, 0]);
+      expectNothingLost(vendors, 3);
+    },
+  );
+
+  test("is asked for structured output in its own way", async () => {
+    const Answer = z.object({ city: z.string() });
+    await openai.responses.create({
+      model,
+      input: "Where?",
+      text: { format: zodTextFormat(Answer, "answer") },
+    });
+    const [request] = vendors.requests();
+    expect(request?.refusal).toBeNull();
+    expect(JSON.stringify(request?.body)).toContain('"city"');
+  });
+});
+
+describe("structured output", () => {
+  const Answer = z.object({ city: z.enum(["Paris", "Rome"]), degrees: z.number() });
+
+  test("is parsed by the library, whole and streamed", async () => {
+    const body = {
+      model: "sandbox/echo",
+      input: "Where is it warm?",
+      text: { format: zodTextFormat(Answer, "answer") },
+    };
+    const whole = await openai.responses.parse(body);
+    expect(whole.output_parsed).toEqual({ city: "Paris", degrees: 0 });
+    const final = await openai.responses.stream(body).finalResponse();
+    expect(final.output_parsed).toEqual({ city: "Paris", degrees: 0 });
+  });
+});
+
+describe("errors have the library's classes", () => {
+  const say = (input: string, more = {}) =>
+    openai.responses.create({ model: "sandbox/echo", input, ...more });
+  const CASES: readonly [
+    name: string,
+    ask: () => PromiseLike<unknown>,
+    kind: new (...args: never[]) => APIError,
+    status: number,
+    type: string,
+    code: string | null,
+    param: string | null,
+    message: RegExp,
+  ][] = [
+    [
+      "a response that is to be stored",
+      () => say("x", { store: true }),
+      BadRequestError,
+      400,
+      "invalid_request_error",
+      null,
+      "store",
+      /Send the whole conversation in input/,
+    ],
+    [
+      "a response to go on from",
+      () => say("x", { previous_response_id: "resp_1" }),
+      BadRequestError,
+      400,
+      "invalid_request_error",
+      null,
+      "previous_response_id",
+      /Send the whole conversation in input/,
+    ],
+    [
+      "a field out of range",
+      () => say("x", { temperature: 3 }),
+      BadRequestError,
+      400,
+      "invalid_request_error",
+      null,
+      "temperature",
+      /from 0 to 2/,
+    ],
+    [
+      "an unknown model",
+      () => say("x", { model: "sandbox/echoes" }),
+      BadRequestError,
+      400,
+      "invalid_request_error",
+      "model_not_found",
+      null,
+      /Did you mean "sandbox\/echo"/,
+    ],
+    [
+      "a prompt that is too long",
+      () => say("[sandbox:context] x"),
+      BadRequestError,
+      400,
+      "invalid_request_error",
+      "context_length_exceeded",
+      null,
+      /maximum context length is 8192 tokens/,
+    ],
+    [
+      "a key that is not valid",
+      () => clientOf({ apiKey: "sk-wrong" }).responses.create({ model: "sandbox/echo", input: "x" }),
+      AuthenticationError,
+      401,
+      "authentication_error",
+      "invalid_api_key",
+      null,
+      /not valid/,
+    ],
+    [
+      "a limit of the upstream",
+      () => say("[sandbox:error=429,retry-after=3] x"),
+      RateLimitError,
+      429,
+      "rate_limit_error",
+      "rate_limit_exceeded",
+      null,
+      /limiting requests/,
+    ],
+    [
+      "a failed upstream",
+      () => say("[sandbox:error=500] x"),
+      InternalServerError,
+      502,
+      "server_error",
+      "server_error",
+      null,
+      /failed/,
+    ],
+    [
+      "an overloaded upstream, streamed",
+      () => say("[sandbox:error=503] x", { stream: true }),
+      InternalServerError,
+      503,
+      "server_error",
+      "server_error",
+      null,
+      /overloaded/,
+    ],
+  ];
+
+  test.each(CASES)("%s", async (_name, ask, kind, status, type, code, param, message) => {
+    const error = (await errorOf(ask())) as APIError;
+    expect(error).toBeInstanceOf(kind);
+    expect([error.status, error.type, error.code, error.param]).toEqual([status, type, code, param]);
+    expect(error.message).toMatch(message);
+    expect(error.requestID).toStartWith("req_");
+  });
+
+  test("an answer that breaks off is a response that failed, and the helper does not take it for an answer", async () => {
+    const stream = openai.responses.stream({ model: "sandbox/echo", input: "[sandbox:cut] one two three" });
+    const types: string[] = [];
+    for await (const event of stream) types.push(event.type);
+    expect(types.at(-1)).toBe("response.failed");
+    const { status, error } = await stream.finalResponse();
+    expect([status, error?.code]).toEqual(["failed", "server_error"]);
+  });
+});
+
+describe("a client that leaves", () => {
+  test("in the middle of a stream is recorded as cancelled", async () => {
+    const stream = await openai.responses.create({
+      model: "sandbox/echo",
+      input: "[sandbox:stall=3] one two three",
+      stream: true,
+    });
+    let id = "";
+    for await (const event of stream) {
+      if (event.type === "response.created") id = event.response.id;
+      if (event.type === "response.output_text.delta") break;
+    }
+    const line = await eventually("the cancelled request's line", () =>
+      vendors.gateway.log.find(({ fields }) => fields["generation_id"] === id),
+    );
+    expect(line.fields["outcome"]).toBe("cancelled");
+  });
+
+  test("before the answer ends the request", async () => {
+    const abort = new AbortController();
+    const asked = openai.responses.create(
+      { model: "sandbox/echo", input: "[sandbox:silent] x" },
+      { signal: abort.signal },
+    );
+    const failed = errorOf(asked);
+    await new Promise((resolve) => setImmediate(resolve));
+    abort.abort();
+    expect(await failed).toBeInstanceOf(APIUserAbortError);
+  });
+});

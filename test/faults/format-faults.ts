@@ -1,0 +1,330 @@
+import type { ErrorCode } from "../../src/base/errors.ts";
+import type { ErrorName, ScriptedFinish, VendorScript } from "../support/scripts/vendor-script.ts";
+import type { Play, VendorCall } from "../support/vendor.ts";
+import type { HeardFinish } from "./client-apis.ts";
+
+/** What a client gets; each row promises one, whichever API it speaks and whichever format the vendor. */
+export type FormatOutcome =
+  | {
+      readonly kind: "answer";
+      readonly by: "first" | "second";
+      readonly text: string;
+      readonly finish: HeardFinish;
+    }
+  | {
+      readonly kind: "refusal";
+      readonly code: ErrorCode;
+      readonly retryAfter: number | null;
+    }
+  /** Status 200, then the API's own event that says so, and no other end. */
+  | {
+      readonly kind: "break";
+      readonly code: ErrorCode;
+      readonly text: string;
+      readonly calls: readonly string[];
+    };
+
+/** What a vendor does, in whichever format it speaks. */
+type Script = (script: VendorScript) => Play;
+
+/** One way in which a vendor fails, said in its own format. */
+export interface FormatFault {
+  /** Completes "a vendor that …". */
+  readonly what: string;
+  /** Left out: it refuses connections. */
+  readonly play?: Script;
+  /** Time that passes while it stands at its gate. Milliseconds. */
+  readonly passMs?: { readonly streamed: number; readonly whole: number };
+  /** A stream has its first token before the vendor stands at its gate. */
+  readonly speaksFirst?: true;
+  readonly streamed: Promised;
+  readonly whole: Promised;
+}
+
+/** What is promised without and with a second vendor. */
+interface Promised {
+  readonly alone: FormatOutcome;
+  readonly both: FormatOutcome;
+}
+
+const answerOf = (finish: HeardFinish): FormatOutcome => ({
+  kind: "answer",
+  by: "first",
+  text: "Alpha one two",
+  finish,
+});
+const FIRST = answerOf("stop");
+const SECOND: FormatOutcome = { kind: "answer", by: "second", text: "Beta one two", finish: "stop" };
+
+/** The second vendor makes good what the first could not. */
+const madeGood = (alone: FormatOutcome): Promised => ({ alone, both: SECOND });
+/** No second vendor is asked. */
+const final = (outcome: FormatOutcome): Promised => ({ alone: outcome, both: outcome });
+const same = (outcome: FormatOutcome) => ({ streamed: madeGood(outcome), whole: madeGood(outcome) });
+
+const refusal = (code: ErrorCode, retryAfter: number | null = null): FormatOutcome => ({
+  kind: "refusal",
+  code,
+  retryAfter,
+});
+const broken = (code: ErrorCode, text = "Alpha one", calls: readonly string[] = []): FormatOutcome => ({
+  kind: "break",
+  code,
+  text,
+  calls,
+});
+
+const FAILED = refusal("upstream_error");
+const OUT_OF_CREDIT = refusal("unavailable", 60);
+const OVERLOADED = refusal("unavailable", 5);
+
+const asksStream = (script: VendorScript, call: VendorCall): boolean => script.isStream(call.head, call.body);
+const beginStream = (script: VendorScript, call: VendorCall): Promise<void> =>
+  call.begin(200, { "content-type": script.contentType });
+
+/** Refuses with a status. */
+const refuse =
+  (name: ErrorName, headers: Readonly<Record<string, string>> = {}) =>
+  (script: VendorScript): Play => {
+    const { status, body } = script.errors[name];
+    return (call) => call.respond(status, body, headers);
+  };
+
+/** Pieces of a stream; a document in place of it. */
+const piecesOr =
+  (
+    document: (script: VendorScript) => unknown,
+    ...pieces: readonly ((script: VendorScript) => Buffer)[]
+  ): Script =>
+  (script) =>
+  async (call) => {
+    if (!asksStream(script, call)) return call.respond(200, document(script));
+    await beginStream(script, call);
+    for (const piece of pieces) await call.piece(piece(script));
+    await call.end();
+  };
+
+/** The first words of a stream, which the client has before `then`; a document in place of it. */
+const speaksThen =
+  (
+    document: (script: VendorScript, call: VendorCall) => Promise<void>,
+    then: (script: VendorScript, call: VendorCall) => Promise<void> | void,
+    begin: (script: VendorScript) => Buffer = (script) => script.begin("Alpha one"),
+  ): Script =>
+  (script) =>
+  async (call) => {
+    if (!asksStream(script, call)) return document(script, call);
+    await beginStream(script, call);
+    await call.piece(begin(script));
+    await call.gate();
+    await then(script, call);
+  };
+
+const wellDocument = (script: VendorScript, call: VendorCall) =>
+  call.respond(200, script.document("Alpha one two", "stop"));
+
+/** A document that the connection's end cuts. */
+async function cutDocument(script: VendorScript, call: VendorCall): Promise<void> {
+  await call.begin();
+  await call.piece(JSON.stringify(script.document("Alpha one two", "stop")).slice(0, 60));
+  call.connection.end();
+}
+
+/** An error in the middle of a stream; in a document's place, the body of a 200. */
+const failsLate = (name: ErrorName) =>
+  speaksThen(
+    (script, call) => call.respond(200, script.errors[name].body),
+    async (script, call) => {
+      await call.piece(script.fail(script.errors[name]));
+      await call.end();
+    },
+  );
+
+const finishes = (finish: ScriptedFinish): FormatFault => ({
+  what: `ends its answer with ${finish}`,
+  play: piecesOr(
+    (script) => script.document("Alpha one two", finish),
+    (script) => script.begin("Alpha one"),
+    (script) => script.more(" two"),
+    (script) => script.close(finish),
+  ),
+  streamed: final(answerOf(finish)),
+  whole: final(answerOf(finish)),
+});
+
+const HTML = "<!doctype html><html><body><h1>Welcome</h1></body></html>";
+
+const refusing: readonly FormatFault[] = [
+  { what: "refuses the connection", ...same(OVERLOADED) },
+  { what: "refuses the gateway's key", play: refuse("key"), ...same(FAILED) },
+  { what: "says that its account ran dry", play: refuse("credit"), ...same(OUT_OF_CREDIT) },
+  {
+    what: "limits, with Retry-After",
+    play: refuse("limited", { "retry-after": "7" }),
+    ...same(refusal("rate_limit_exceeded", 7)),
+  },
+  {
+    what: "limits, without Retry-After",
+    play: refuse("limited"),
+    ...same(refusal("rate_limit_exceeded", 1)),
+  },
+  { what: "fails with 500", play: refuse("failed"), ...same(FAILED) },
+  { what: "is overloaded", play: refuse("overloaded"), ...same(OVERLOADED) },
+  {
+    what: "refuses the request itself",
+    play: refuse("bad"),
+    streamed: final(refusal("invalid_request")),
+    whole: final(refusal("invalid_request")),
+  },
+  {
+    what: "answers 200 with HTML",
+    play: () => (call) => call.respond(200, HTML, { "content-type": "text/html" }),
+    ...same(FAILED),
+  },
+  { what: "answers 200 with nothing", play: () => (call) => call.respond(200, ""), ...same(FAILED) },
+  {
+    what: "answers without a word",
+    play: piecesOr(
+      (script) => script.emptyDocument(),
+      (script) => script.sayNothing(),
+    ),
+    ...same(FAILED),
+  },
+  {
+    what: "says in its first event that it is overloaded",
+    play: piecesOr(
+      (script) => script.errors.overloaded.body,
+      (script) => script.fail(script.errors.overloaded),
+    ),
+    ...same(OVERLOADED),
+  },
+  {
+    what: "says in its first event that its account ran dry",
+    play: piecesOr(
+      (script) => script.errors.credit.body,
+      (script) => script.fail(script.errors.credit),
+    ),
+    ...same(OUT_OF_CREDIT),
+  },
+];
+
+const late: readonly FormatFault[] = [
+  {
+    what: "says in a late event that it failed",
+    play: failsLate("failed"),
+    streamed: final(broken("upstream_error")),
+    whole: madeGood(FAILED),
+  },
+  {
+    what: "says in a late event that it is overloaded",
+    play: failsLate("overloaded"),
+    streamed: final(broken("unavailable")),
+    whole: madeGood(OVERLOADED),
+  },
+  {
+    what: "says in a late event that its account ran dry",
+    play: failsLate("credit"),
+    streamed: final(broken("unavailable")),
+    whole: madeGood(OUT_OF_CREDIT),
+  },
+  {
+    what: "says in a late event that it limits",
+    play: failsLate("limited"),
+    streamed: final(broken("rate_limit_exceeded")),
+    whole: madeGood(refusal("rate_limit_exceeded", 1)),
+  },
+];
+
+const silent: readonly FormatFault[] = [
+  {
+    what: "is silent before its first token",
+    play: (script) => async (call) => {
+      if (asksStream(script, call)) await beginStream(script, call);
+      else await call.begin();
+      await call.gate();
+    },
+    passMs: { streamed: 120_000, whole: 900_000 },
+    streamed: madeGood(OVERLOADED),
+    whole: final(OVERLOADED),
+  },
+  {
+    what: "falls silent after its first token",
+    play: speaksThen(
+      async (_script, call) => {
+        await call.begin();
+        await call.piece('{"');
+        await call.gate();
+      },
+      () => {},
+    ),
+    passMs: { streamed: 60_000, whole: 900_000 },
+    speaksFirst: true,
+    streamed: final(broken("unavailable")),
+    whole: final(OVERLOADED),
+  },
+];
+
+const cut: readonly FormatFault[] = [
+  {
+    what: "breaks off in the middle of the text",
+    play: speaksThen(cutDocument, (_script, call) => call.connection.reset()),
+    streamed: final(broken("upstream_error")),
+    whole: madeGood(FAILED),
+  },
+  {
+    what: "breaks off in the middle of a tool call",
+    play: speaksThen(
+      cutDocument,
+      (_script, call) => call.connection.reset(),
+      (script) => script.beginCall(),
+    ),
+    streamed: final(broken("upstream_error", "", ["look"])),
+    whole: madeGood(FAILED),
+  },
+  {
+    what: "breaks off in the middle of an event",
+    play: speaksThen(cutDocument, async (script, call) => {
+      await call.piece(script.more(" two").subarray(0, 20));
+      await call.end();
+    }),
+    streamed: final(broken("upstream_error")),
+    whole: madeGood(FAILED),
+  },
+  {
+    what: "ends without saying how it finished",
+    play: speaksThen(wellDocument, async (script, call) => {
+      await call.piece(script.more(" two"));
+      await call.piece(script.trailOff());
+      await call.end();
+    }),
+    streamed: final(broken("upstream_error", "Alpha one two")),
+    whole: final(FIRST),
+  },
+];
+
+/** What is odd and still an answer. */
+const harmless: readonly FormatFault[] = [
+  finishes("stop"),
+  finishes("length"),
+  finishes("refusal"),
+  {
+    what: "ends behind its finish, without its end marker",
+    play: piecesOr(
+      (script) => script.document("Alpha one two", "stop"),
+      (script) => script.begin("Alpha one"),
+      (script) => script.more(" two"),
+      (script) => script.finish(),
+    ),
+    streamed: final(FIRST),
+    whole: final(FIRST),
+  },
+];
+
+/** The faults that every format has, in groups. */
+export const FORMAT_FAULTS: Readonly<Record<string, readonly FormatFault[]>> = {
+  "before an answer": refusing,
+  late,
+  "by its silence": silent,
+  "by breaking off": cut,
+  "not at all": harmless,
+};

@@ -1,0 +1,217 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { ERROR_STATUS } from "../../src/base/errors.ts";
+import { FORMAT_NAMES, type FormatName } from "../../src/wire/canonical/parts.ts";
+import { waitFor } from "../support/event-loop.ts";
+import { SCRIPTS } from "../support/scripts/all-scripts.ts";
+import { SCRIPTED_USAGE } from "../support/scripts/vendor-script.ts";
+import { CLIENT_APIS, type ClientApi, type Heard } from "./client-apis.ts";
+import { FORMAT_FAULTS, type FormatFault, type FormatOutcome } from "./format-faults.ts";
+import { type FormatVendors, SCRIPTED_COST, standInOf, startFormatVendors } from "./format-vendors.ts";
+import { fetchRecord, KEY_A, KEY_B, PROMPT } from "./two-vendors.ts";
+
+let vendors: FormatVendors;
+
+beforeAll(async () => {
+  vendors = await startFormatVendors();
+});
+afterAll(() => vendors.stop());
+
+/** One cell of the matrix. */
+interface Case {
+  readonly api: ClientApi;
+  readonly format: FormatName;
+  readonly fault: FormatFault;
+  readonly stream: boolean;
+  readonly company: "alone" | "both";
+}
+
+for (const api of CLIENT_APIS) {
+  for (const format of FORMAT_NAMES) {
+    describe(`a ${api.name} client of a vendor that speaks ${format}`, () => {
+      beforeEach(() => vendors.reset(format));
+      for (const [group, faults] of Object.entries(FORMAT_FAULTS)) {
+        describe(`and fails ${group}`, () => {
+          for (const fault of faults) testFault(api, format, fault);
+        });
+      }
+      test("and leaves in the middle of a stream pays for what was produced", () => expectLeft(api, format));
+    });
+  }
+}
+
+const COMPANY = { alone: "with nobody else", both: "with one of another format" } as const;
+
+function testFault(api: ClientApi, format: FormatName, fault: FormatFault): void {
+  for (const stream of [true, false]) {
+    for (const company of ["alone", "both"] as const) {
+      const outcome = fault[stream ? "streamed" : "whole"][company];
+      const mode = stream ? "streamed" : "whole";
+      test(`${fault.what}, ${mode}, ${COMPANY[company]}: ${describeOutcome(outcome)}`, () =>
+        runCase({ api, format, fault, stream, company }, outcome));
+    }
+  }
+}
+
+function describeOutcome(outcome: FormatOutcome): string {
+  if (outcome.kind === "answer") return `the ${outcome.by} one's answer, ${outcome.finish}`;
+  if (outcome.kind === "refusal") return `${ERROR_STATUS[outcome.code]} ${outcome.code}`;
+  return `the API's own error event, ${outcome.code}`;
+}
+
+async function runCase(each: Case, outcome: FormatOutcome): Promise<void> {
+  const { api, format, fault, stream, company } = each;
+  const { first, second, gateway } = vendors;
+  if (fault.play) first.perform(fault.play(SCRIPTS[format]));
+  const model = `acme/${format}${fault.play ? "" : "-down"}-${company}`;
+  const { response, body } = await send(each, model);
+  const attempts = outcome.kind === "answer" && outcome.by === "second" ? 2 : 1;
+  expect(response.headers.get("x-gateway-attempts")).toBe(String(attempts));
+  const id = response.headers.get("x-gateway-generation-id") ?? "";
+  const record = await fetchRecord(gateway, id);
+  expect(record["attempts"]).toHaveLength(attempts);
+  if (outcome.kind === "refusal") {
+    expectRefusal(api, response, body, outcome, record);
+  } else {
+    expect(response.status).toBe(200);
+    const heard = stream ? api.readStream(body) : api.readDocument(body);
+    expect([heard.id, heard.model, heard.text]).toEqual([id, model, outcome.text]);
+    if (outcome.kind === "answer") expectAnswer(each, heard, outcome, record);
+    else expectBreak(api, heard, outcome, record);
+  }
+  expect(first.calls).toHaveLength(fault.play ? 1 : 0);
+  expect(second.calls).toHaveLength(attempts - 1);
+  expectNoSecrets({ headers: [...response.headers], body, record });
+}
+
+function expectAnswer(
+  { format }: Case,
+  heard: Heard,
+  { by, finish }: FormatOutcome & { kind: "answer" },
+  record: Readonly<Record<string, unknown>>,
+): void {
+  expect(heard.ending).toEqual({ finish });
+  expect(heard.usage).toEqual({ completion: SCRIPTED_USAGE.completion, estimated: false });
+  expect(record).toMatchObject({
+    outcome: "completed",
+    status: 200,
+    error_type: null,
+    finish_reason: finish === "refusal" ? "content_filter" : finish,
+    provider_name: by === "first" ? `first-${format}` : `second-${standInOf(format).format}`,
+    tokens_prompt: SCRIPTED_USAGE.prompt,
+    tokens_completion: SCRIPTED_USAGE.completion,
+    estimated: false,
+    total_cost_nanodollars: SCRIPTED_COST[by],
+  });
+}
+
+function expectBreak(
+  api: ClientApi,
+  heard: Heard,
+  { code, calls }: FormatOutcome & { kind: "break" },
+  record: Readonly<Record<string, unknown>>,
+): void {
+  expect(heard.ending).toEqual({ error: api.nameLate(code) });
+  expect(heard.calls).toEqual([...calls]);
+  expect(record).toMatchObject({ outcome: "failed", status: 200, error_type: code, estimated: true });
+  expect(record["tokens_completion"]).toBeGreaterThan(0);
+  expect(record["total_cost_nanodollars"]).toBeGreaterThan(0);
+}
+
+/** What failed before its first token costs nothing. */
+function expectRefusal(
+  api: ClientApi,
+  response: Response,
+  body: string,
+  { code, retryAfter }: FormatOutcome & { kind: "refusal" },
+  record: Readonly<Record<string, unknown>>,
+): void {
+  const status = ERROR_STATUS[code];
+  expect({ status: response.status, body: JSON.parse(body) }).toEqual({ status, body: api.errorBody(code) });
+  expect(response.headers.get("retry-after")).toBe(retryAfter === null ? null : String(retryAfter));
+  expect(response.headers.get("content-type")).toBe("application/json");
+  expect(record).toMatchObject({
+    outcome: "failed",
+    status,
+    error_type: code,
+    finish_reason: null,
+    total_cost_nanodollars: 0,
+  });
+}
+
+/** Keys of vendors and the state of our account there are nowhere, prompts and keys of clients not in the log. */
+function expectNoSecrets(told: unknown): void {
+  const { gateway } = vendors;
+  const answer = JSON.stringify(told);
+  const log = JSON.stringify(gateway.log);
+  for (const secret of [KEY_A, KEY_B]) {
+    expect(answer).not.toContain(secret);
+    expect(log).not.toContain(secret);
+  }
+  expect(answer).not.toMatch(/credit|billing|payment|quota|\b402\b/i);
+  expect(log).not.toContain(gateway.key);
+  expect(log).not.toContain(PROMPT);
+  gateway.log.length = 0;
+}
+
+function post({ path, ask }: ClientApi, model: string, stream: boolean, signal?: AbortSignal) {
+  const { base, key } = vendors.gateway;
+  return fetch(base + path, {
+    method: "POST",
+    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+    body: JSON.stringify(ask(model, stream)),
+    ...(signal ? { signal } : {}),
+  });
+}
+
+/** Sends a request; lets the vendor go on once the client has its first words, or time pass where that is the fault. */
+async function send({ api, fault, stream }: Case, model: string) {
+  const pending = post(api, model, stream);
+  const passMs = fault.passMs?.[stream ? "streamed" : "whole"] ?? 0;
+  const speaksFirst = fault.speaksFirst === true && stream;
+  if (passMs > 0 && !speaksFirst) await letPass(passMs);
+  const response = await pending;
+  if (!stream || response.status !== 200) return { response, body: await response.text() };
+  const reader = response.body!.getReader();
+  const pieces: Uint8Array[] = [];
+  for (let next = await reader.read(); !next.done; next = await reader.read()) {
+    pieces.push(next.value);
+    if (pieces.length > 1) continue;
+    if (passMs > 0 && speaksFirst) await letPass(passMs);
+    else for (const call of vendors.first.calls) call.letGoOn();
+  }
+  return { response, body: Buffer.concat(pieces).toString("utf8") };
+}
+
+async function letPass(passMs: number): Promise<void> {
+  await (await vendors.first.call(0)).atGate;
+  vendors.clock.advance(passMs);
+}
+
+async function expectLeft(api: ClientApi, format: FormatName): Promise<void> {
+  const { first, gateway } = vendors;
+  const script = SCRIPTS[format];
+  first.perform(async (call) => {
+    await call.begin(200, { "content-type": script.contentType });
+    await call.piece(script.begin("Alpha one"));
+    await call.gate();
+  });
+  const abort = new AbortController();
+  const response = await post(api, `acme/${format}-both`, true, abort.signal);
+  await response.body!.getReader().read();
+  abort.abort();
+  await (await first.call(0)).connection.closed;
+  const id = response.headers.get("x-gateway-generation-id") ?? "";
+  const record = await waitFor(async () => {
+    const found = await fetchRecord(gateway, id);
+    return found["outcome"] === "open" ? null : found;
+  });
+  expect(record).toMatchObject({
+    outcome: "cancelled",
+    error_type: null,
+    status: 200,
+    estimated: true,
+    provider_name: `first-${format}`,
+  });
+  expect(record["tokens_completion"]).toBeGreaterThan(0);
+  expect(record["total_cost_nanodollars"]).toBeGreaterThan(0);
+}

@@ -1,0 +1,101 @@
+import { FORMAT_NAMES, type FormatName } from "../../src/wire/canonical/parts.ts";
+import { startTestGateway, type TestGateway } from "../support/gateway.ts";
+import { SCRIPTS } from "../support/scripts/all-scripts.ts";
+import { healthyScript, type VendorScript } from "../support/scripts/vendor-script.ts";
+import { createTestClock, type TestClock } from "../support/test-clock.ts";
+import { startVendor, type Vendor } from "../support/vendor.ts";
+import { KEY_A, KEY_B } from "./two-vendors.ts";
+
+/** A gateway under a test clock, with a cheap and a dear vendor that speak any format. */
+export interface FormatVendors {
+  readonly gateway: TestGateway;
+  readonly clock: TestClock;
+  readonly first: Vendor;
+  readonly second: Vendor;
+  /** Both are well, the second in the format that stands in for this one; no key is set aside. */
+  reset(format: FormatName): void;
+  stop(): Promise<void>;
+}
+
+/** Who answers where a vendor of a format fails: one of another format. */
+const STAND_INS: Readonly<Record<FormatName, FormatName>> = {
+  "openai-chat": "anthropic-messages",
+  "openai-responses": "gemini",
+  "anthropic-messages": "gemini",
+  gemini: "anthropic-messages",
+  "bedrock-converse": "openai-responses",
+  "cohere-chat": "openai-chat",
+};
+
+/** What stands in for a format. */
+export function standInOf(format: FormatName): VendorScript {
+  return SCRIPTS[STAND_INS[format]];
+}
+
+const REST_MS = 121_000;
+const DOWN = "http://127.0.0.1:1/v1";
+
+/**
+ * Starts them. Models, for each format: `acme/FORMAT-alone` at `first-FORMAT`; `acme/FORMAT-both` there, then at the
+ * stand-in, `second-…`; `acme/FORMAT-down-alone` and `-down-both` likewise with a vendor that refuses connections.
+ */
+export async function startFormatVendors(): Promise<FormatVendors> {
+  const clock = createTestClock();
+  const first = startVendor();
+  const second = startVendor();
+  const yaml = `providers:\n${FORMAT_NAMES.flatMap((format) => rowsOf(format, first, second)).join("\n")}\n`;
+  const gateway = await startTestGateway({ clock, yaml });
+  return {
+    gateway,
+    clock,
+    first,
+    second,
+    reset(format) {
+      first.perform(healthyScript(SCRIPTS[format], "Alpha"));
+      second.perform(healthyScript(standInOf(format), "Beta"));
+      clock.advance(REST_MS);
+    },
+    async stop() {
+      await gateway.stop();
+      first.stop();
+      second.stop();
+    },
+  };
+}
+
+function rowsOf(format: FormatName, first: Vendor, second: Vendor): string[] {
+  const stoodInFor = FORMAT_NAMES.filter((other) => STAND_INS[other] === format);
+  const alsoServed = stoodInFor.flatMap((other) => [`acme/${other}-both`, `acme/${other}-down-both`]);
+  const row = (name: string, url: string, key: string, ids: readonly string[], isCheap: boolean) =>
+    ids.length === 0
+      ? []
+      : [
+          `  ${name}-${format}: {format: ${format}, auth: bearer, base_url: "${url}", api_keys: ["${key}"], models: [${ids.map((id) => modelOf(id, isCheap)).join(", ")}]}`,
+        ];
+  const own = ["alone", "both"];
+  return [
+    ...row(
+      "first",
+      first.baseUrl,
+      KEY_A,
+      own.map((company) => `acme/${format}-${company}`),
+      true,
+    ),
+    ...row(
+      "down",
+      DOWN,
+      KEY_A,
+      own.map((company) => `acme/${format}-down-${company}`),
+      true,
+    ),
+    ...row("second", second.baseUrl, KEY_B, alsoServed, false),
+  ];
+}
+
+function modelOf(id: string, isCheap: boolean): string {
+  const [prompt, completion] = isCheap ? ["0.000001", "0.000002"] : ["0.00001", "0.00002"];
+  return `{id: ${id}, name: up, context_length: 8192, prices: {prompt: "${prompt}", completion: "${completion}"}}`;
+}
+
+/** What the scripted usage costs at each, in nanodollars. */
+export const SCRIPTED_COST = { first: 20_000, second: 200_000 } as const;

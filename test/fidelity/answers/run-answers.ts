@@ -1,0 +1,113 @@
+import type { Answer, AnswerEvent } from "../../../src/wire/canonical/answer.ts";
+import { collectAnswer } from "../../../src/wire/canonical/collect-answer.ts";
+import type { AnswerEnd, UpstreamCodec } from "../../../src/wire/canonical/format.ts";
+import type { FormatName } from "../../../src/wire/canonical/parts.ts";
+import type { RelayIdentity } from "../../../src/wire/canonical/relay.ts";
+import { NO_TOKENS, type TokenUsage } from "../../../src/wire/conversation/usage.ts";
+import type { InferenceRequest } from "../../../src/wire/dialects/inference-request.ts";
+import { UPSTREAM_CODECS } from "../../../src/wire/dialects/upstream-codecs.ts";
+import type { Fields } from "../../../src/wire/json/fields.ts";
+import { CLIENTS, type Client, FORMAT_OF, FORMATS } from "../formats.ts";
+import { openRequest } from "../open-request.ts";
+import { holds } from "../probe.ts";
+import { makeBody } from "../requests/request-case.ts";
+import { makeTarget } from "../targets.ts";
+import type { AnswerFeature } from "./features.ts";
+import { foldStream, openEnvelopes, readEvents } from "./fold.ts";
+import { VENDORS } from "./vendors.ts";
+
+/** What became of a feature between a vendor and a client: there, or in need of no place, or lost. */
+export type AnswerVerdict = "kept" | "needless" | "LOST";
+
+export interface AnswerRun {
+  readonly format: FormatName;
+  readonly client: Client;
+  readonly verdict: AnswerVerdict;
+  /** The whole answer; null where the feature is one of streams. */
+  readonly whole: Fields | null;
+  /** The stream, bytes read as Latin-1. */
+  readonly stream: string;
+}
+
+/** One generation's; ids of calls that come without are counted. */
+export function makeIdentity(): RelayIdentity {
+  let made = 0;
+  return {
+    id: "gen_test",
+    model: "acme/model",
+    created: 1_700_000_000,
+    originalIds: null,
+    makeCallId: () => `call_made_${++made}`,
+    onTurn: () => {},
+  };
+}
+
+/** A feature from every vendor that has it to every client. */
+export function runFeature(feature: AnswerFeature): AnswerRun[] {
+  return FORMATS.flatMap((format) => {
+    const vendor = VENDORS[format][feature.name];
+    if (vendor === undefined) return [];
+    return CLIENTS.map((client) => {
+      const whole =
+        vendor.whole === null ? null : readWhole(open(feature, client, format), format, vendor.whole);
+      const stream = readStream(open(feature, client, format), format, vendor.stream);
+      return { format, client, verdict: judge(feature, client, whole, stream), whole, stream };
+    });
+  });
+}
+
+/** A request that was sent, so that the way back is known. */
+function open({ asks }: AnswerFeature, client: Client, format: FormatName): InferenceRequest {
+  const request = openRequest(client, makeBody(client, asks?.[client] ?? {}));
+  request.encode(makeTarget(format));
+  return request;
+}
+
+export function endWith(usage: TokenUsage | null): AnswerEnd {
+  const report = { usage: usage ?? NO_TOKENS, cost: 0.25, upstreamInferenceCost: 0.5, isByok: false };
+  return { report, metadata: null };
+}
+
+/** A vendor's whole answer as the client gets it. */
+export function readWhole(request: InferenceRequest, format: FormatName, body: Fields): Fields {
+  const answer = request.readAnswer(format, JSON.stringify(body), makeIdentity());
+  if (answer.kind === "error") throw new Error(answer.error.message);
+  return JSON.parse(answer.encode(endWith(answer.usage)));
+}
+
+/** A vendor's stream as the client gets it, to its last event. */
+export function readStream(request: InferenceRequest, format: FormatName, wire: string): string {
+  const relay = request.openRelay(format, makeIdentity());
+  const out = relay.step(wire) + relay.end();
+  if (relay.judge() === "complete") return out + relay.encodeEnd(endWith(relay.usage));
+  const message = relay.error?.message ?? "The upstream's answer broke off.";
+  return out + relay.encodeError({ message, code: 502, type: "upstream_error" });
+}
+
+function judge(feature: AnswerFeature, client: Client, whole: Fields | null, stream: string): AnswerVerdict {
+  const seen = feature.seen[client];
+  const forms = [...(whole === null ? [] : [whole]), foldStream(client, readEvents(stream))];
+  const wanted = seen === undefined ? [] : Array.isArray(seen) ? seen : [seen];
+  const isKept =
+    wanted.length > 0 &&
+    forms.map((form) => openEnvelopes(form)).every((form) => wanted.some((one) => holds(form, one)));
+  if (isKept) return "kept";
+  return feature.needless?.[client] === undefined ? "LOST" : "needless";
+}
+
+/** What the client's own reader makes of a whole answer, and of a stream. */
+export function readBack(client: Client, { whole, stream }: Pick<AnswerRun, "whole" | "stream">) {
+  const codec: UpstreamCodec = UPSTREAM_CODECS[FORMAT_OF[client]];
+  const decoding = whole === null ? null : codec.decodeAnswer(whole);
+  if (decoding?.kind === "error") throw new Error(decoding.error.message);
+  return { whole: decoding === null ? null : decoding.answer, streamed: readClientStream(client, stream) };
+}
+
+/** A client's stream read by its own reader. Throws where it is no whole answer. */
+export function readClientStream(client: Client, stream: string): Answer {
+  const reader = UPSTREAM_CODECS[FORMAT_OF[client]].createReader();
+  const events: AnswerEvent[] = [...reader.step(stream), ...reader.end()];
+  const failure = events.find((event) => event.kind === "error");
+  if (failure?.kind === "error") throw new Error(failure.error.message);
+  return collectAnswer(events);
+}

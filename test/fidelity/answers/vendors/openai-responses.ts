@@ -1,0 +1,261 @@
+import { asFields, type Fields } from "../../../../src/wire/json/fields.ts";
+import { typedEvents, type Vendor, type VendorSayings } from "../vendor.ts";
+
+const USAGE = {
+  input_tokens: 9_001,
+  input_tokens_details: { cached_tokens: 0 },
+  output_tokens: 501,
+  output_tokens_details: { reasoning_tokens: 0 },
+  total_tokens: 9_502,
+};
+const PROOF = "TUFSS0VScHJvb2Y=";
+
+/** An item as it ends, as it begins, and the events between. */
+interface Item {
+  readonly item: Fields;
+  readonly begins: Fields;
+  readonly grows: readonly Fields[];
+}
+
+function say(items: readonly Item[], rest: Fields = {}): Vendor {
+  const response = (fields: Fields) => ({
+    id: "resp_1",
+    object: "response",
+    created_at: 1_700_000_000,
+    model: "gpt-target",
+    status: "in_progress",
+    error: null,
+    incomplete_details: null,
+    output: [],
+    ...fields,
+  });
+  const done = response({
+    status: "completed",
+    output: items.map(({ item }) => item),
+    usage: USAGE,
+    ...rest,
+  });
+  const events = [
+    { type: "response.created", response: response({}) },
+    { type: "response.in_progress", response: response({}) },
+    ...items.flatMap(({ item, begins, grows }, output_index) => [
+      { type: "response.output_item.added", output_index, item: begins },
+      ...grows.map((event) => ({ ...event, output_index, item_id: item["id"] })),
+      { type: "response.output_item.done", output_index, item },
+    ]),
+    { type: `response.${String(asFields(done)?.["status"])}`, response: done },
+  ];
+  return {
+    whole: done,
+    stream: typedEvents(events.map((event, sequence_number) => ({ ...event, sequence_number }))),
+  };
+}
+
+function message(part: Fields, pieces: readonly string[], extra: readonly Fields[] = []): Item {
+  const isRefusal = part["type"] === "refusal";
+  const field = isRefusal ? "refusal" : "text";
+  const empty = isRefusal ? { type: "refusal", refusal: "" } : { ...TEXT, text: "" };
+  const events = isRefusal ? "response.refusal" : "response.output_text";
+  const item = { id: "msg_1", type: "message", role: "assistant", status: "completed" };
+  const logprobs = part["logprobs"] ?? [];
+  return {
+    item: { ...item, content: [part] },
+    begins: { ...item, status: "in_progress", content: [] },
+    grows: [
+      { type: "response.content_part.added", content_index: 0, part: empty },
+      ...pieces.map((delta) => ({
+        type: `${events}.delta`,
+        content_index: 0,
+        delta,
+        ...(isRefusal ? {} : { logprobs }),
+      })),
+      ...extra,
+      { type: `${events}.done`, content_index: 0, [field]: part[field] },
+      { type: "response.content_part.done", content_index: 0, part },
+    ],
+  };
+}
+
+const TEXT = { type: "output_text", annotations: [], logprobs: [] };
+const hello = (rest: Fields = {}) =>
+  say([message({ ...TEXT, text: "Hello MARKER ✓" }, ["Hello ", "MARKER", " ✓"])], rest);
+const short = () => message({ ...TEXT, text: "Hello" }, ["Hello"]);
+
+function call(id: string, name: string, text: string, rest: Fields = {}): Item {
+  const item = {
+    id: `fc_${id}`,
+    type: "function_call",
+    call_id: `call_${id}`,
+    name,
+    status: "completed",
+    ...rest,
+  };
+  const cut = Math.floor(text.length / 2);
+  return {
+    item: { ...item, arguments: text },
+    begins: { ...item, status: "in_progress", arguments: "" },
+    grows: [
+      { type: "response.function_call_arguments.delta", delta: text.slice(0, cut) },
+      { type: "response.function_call_arguments.delta", delta: text.slice(cut) },
+      { type: "response.function_call_arguments.done", arguments: text },
+    ],
+  };
+}
+
+function reasoning(summary: string | null, encrypted: string | null): Item {
+  const head = { id: "rs_1", type: "reasoning" };
+  const part = { type: "summary_text", text: summary };
+  const rest = encrypted === null ? {} : { encrypted_content: encrypted };
+  return {
+    item: { ...head, summary: summary === null ? [] : [part], ...rest },
+    begins: { ...head, summary: [] },
+    grows:
+      summary === null
+        ? []
+        : [
+            {
+              type: "response.reasoning_summary_part.added",
+              summary_index: 0,
+              part: { type: "summary_text", text: "" },
+            },
+            { type: "response.reasoning_summary_text.delta", summary_index: 0, delta: summary.slice(0, 3) },
+            { type: "response.reasoning_summary_text.delta", summary_index: 0, delta: summary.slice(3) },
+            { type: "response.reasoning_summary_text.done", summary_index: 0, text: summary },
+            { type: "response.reasoning_summary_part.done", summary_index: 0, part },
+          ],
+  };
+}
+
+function whole(item: Fields): Item {
+  return { item, begins: { ...item, status: "in_progress" }, grows: [] };
+}
+
+const thoughts = {
+  item: {
+    id: "rs_1",
+    type: "reasoning",
+    summary: [],
+    content: [{ type: "reasoning_text", text: "MARKER-thought" }],
+  },
+  begins: { id: "rs_1", type: "reasoning", summary: [] },
+  grows: [
+    {
+      type: "response.content_part.added",
+      content_index: 0,
+      part: { type: "reasoning_text", text: "" },
+    },
+    { type: "response.reasoning_text.delta", content_index: 0, delta: "MARKER-thought" },
+    { type: "response.reasoning_text.done", content_index: 0, text: "MARKER-thought" },
+    {
+      type: "response.content_part.done",
+      content_index: 0,
+      part: { type: "reasoning_text", text: "MARKER-thought" },
+    },
+  ],
+};
+
+const CITED = {
+  type: "url_citation",
+  url: "https://example.com/MARKER",
+  title: "Rain",
+  start_index: 0,
+  end_index: 5,
+};
+const LOGPROBS = [{ token: "MARKER", logprob: -0.25, bytes: [], top_logprobs: [] }];
+
+export const OPENAI_RESPONSES: VendorSayings = {
+  text: hello(),
+  "parallel tool calls": say([
+    call("a", "look", '{"place":"MARKER-a"}'),
+    call("b", "look", '{"place":"MARKER-b"}'),
+  ]),
+  "a call of a tool that takes free text": say([
+    {
+      item: {
+        id: "ctc_1",
+        type: "custom_tool_call",
+        call_id: "call_a",
+        name: "write",
+        input: "MARKER",
+        status: "completed",
+      },
+      begins: { id: "ctc_1", type: "custom_tool_call", call_id: "call_a", name: "write", input: "" },
+      grows: [
+        { type: "response.custom_tool_call_input.delta", delta: "MARKER" },
+        { type: "response.custom_tool_call_input.done", input: "MARKER" },
+      ],
+    },
+  ]),
+  "a call of a tool in a namespace": say([call("a", "look", '{"place":"Oslo"}', { namespace: "MARKER" })]),
+  "reasoning in words": say([thoughts, short()]),
+  "reasoning in a summary": say([reasoning("MARKER-thought", null), short()]),
+  "reasoning that only the vendor can read": say([reasoning(null, PROOF), short()]),
+  "citations of pages": say([
+    message(
+      { ...TEXT, text: "Hello", annotations: [CITED] },
+      ["Hello"],
+      [
+        {
+          type: "response.output_text.annotation.added",
+          content_index: 0,
+          annotation_index: 0,
+          annotation: CITED,
+        },
+      ],
+    ),
+  ]),
+  "a refusal in words": say([message({ type: "refusal", refusal: "MARKER-no" }, ["MARKER-", "no"])]),
+  "log probabilities": say([message({ ...TEXT, text: "MARKER", logprobs: LOGPROBS }, ["MARKER"])]),
+  "the end: the bound": hello({
+    status: "incomplete",
+    incomplete_details: { reason: "max_output_tokens" },
+  }),
+  "the end: a filter": hello({ status: "incomplete", incomplete_details: { reason: "content_filter" } }),
+  tokens: hello(),
+  "tokens from the cache": hello({ usage: { ...USAGE, input_tokens_details: { cached_tokens: 7_001 } } }),
+  "tokens of reasoning": hello({ usage: { ...USAGE, output_tokens_details: { reasoning_tokens: 301 } } }),
+  "the service tier": hello({ service_tier: "priority" }),
+  "what a tool of OpenAI's did": say([
+    whole({
+      id: "ws_1",
+      type: "web_search_call",
+      status: "completed",
+      action: { type: "search", query: "MARKER" },
+    }),
+    short(),
+  ]),
+  "an image that a tool of OpenAI's drew": say([
+    whole({ id: "ig_1", type: "image_generation_call", status: "completed", result: "TUFSS0VSaW1hZ2U=" }),
+    short(),
+  ]),
+  "unknown fields of the answer": hello({ unheard_of: "MARKER" }),
+  "an error in the middle": {
+    whole: null,
+    stream: typedEvents([
+      { type: "response.created", response: { id: "resp_1", status: "in_progress", output: [] } },
+      { type: "response.output_item.added", output_index: 0, item: short().begins },
+      ...short()
+        .grows.slice(0, 2)
+        .map((event) => ({ ...event, output_index: 0, item_id: "msg_1" })),
+      {
+        type: "response.failed",
+        response: {
+          id: "resp_1",
+          status: "failed",
+          error: { code: "server_error", message: "MARKER-error" },
+          output: [],
+        },
+      },
+    ]),
+  },
+  "a stream that breaks off": {
+    whole: null,
+    stream: typedEvents([
+      { type: "response.created", response: { id: "resp_1", status: "in_progress", output: [] } },
+      { type: "response.output_item.added", output_index: 0, item: short().begins },
+      ...short()
+        .grows.slice(0, 2)
+        .map((event) => ({ ...event, output_index: 0, item_id: "msg_1" })),
+    ]),
+  },
+};

@@ -1,0 +1,22 @@
+import type { FormatName } from "../../src/wire/canonical/parts.ts";
+
+/** The client APIs that hold conversations. */
+export const CLIENTS = ["chat", "responses", "messages"] as const;
+export type Client = (typeof CLIENTS)[number];
+
+/** The upstream formats, in the order of the table. */
+export const FORMATS = [
+  "openai-chat",
+  "openai-responses",
+  "anthropic-messages",
+  "gemini",
+  "bedrock-converse",
+  "cohere-chat",
+] as const satisfies readonly FormatName[];
+
+/** The format that each client API is. */
+export const FORMAT_OF: Readonly<Record<Client, FormatName>> = {
+  chat: "openai-chat",
+  responses: "openai-responses",
+  messages: "anthropic-messages",
+};

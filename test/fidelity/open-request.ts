@@ -1,0 +1,19 @@
+import { openChatRequest } from "../../src/wire/dialects/chat-request.ts";
+import type { InferenceRequest } from "../../src/wire/dialects/inference-request.ts";
+import { openMessagesRequest } from "../../src/wire/dialects/messages-request.ts";
+import { openResponsesRequest } from "../../src/wire/dialects/responses-request.ts";
+import type { Fields } from "../../src/wire/json/fields.ts";
+import type { Client } from "./formats.ts";
+
+type Rename = (id: string) => string;
+
+const OPENERS: Readonly<Record<Client, (bytes: Buffer, rename: Rename) => InferenceRequest>> = {
+  chat: openChatRequest,
+  responses: openResponsesRequest,
+  messages: (bytes, rename) => openMessagesRequest(bytes, rename, null),
+};
+
+/** A request at the door of its client API. */
+export function openRequest(client: Client, body: Fields): InferenceRequest {
+  return OPENERS[client](Buffer.from(JSON.stringify(body)), (id) => id);
+}

@@ -1,0 +1,96 @@
+import type { FormatName } from "../../../src/wire/canonical/parts.ts";
+import { UPSTREAM_CODECS } from "../../../src/wire/dialects/upstream-codecs.ts";
+import { asFields, type Fields } from "../../../src/wire/json/fields.ts";
+import { encodeLatin1 } from "../../../src/wire/json/scan.ts";
+import { encodeLines } from "../../support/event-frames.ts";
+import { OPENAI_CHAT_FOLDERS, readAnswers, readLines, readStreams } from "../../support/recordings.ts";
+
+/** A recorded answer of a vendor. */
+export interface RecordedAnswer {
+  readonly name: string;
+  readonly format: FormatName;
+  /** The whole body, or null where it was streamed. */
+  readonly whole: Fields | null;
+  /** The stream, bytes read as Latin-1. */
+  readonly stream: string | null;
+}
+
+const RESPONSES_FOLDERS = ["openai-responses", "open-responses-responses", "xai-responses", "azure"] as const;
+
+/** Recorded with a brace missing, or put together from two answers. */
+const BROKEN = new Set(["openai-responses/parallel-tool-call-wrapper.1.chunks.txt"]);
+
+/** All recordings that are answers, by the format they are in. */
+export function readRecorded(): RecordedAnswer[] {
+  return [
+    ...OPENAI_CHAT_FOLDERS.flatMap((folder) => [
+      ...wholes(folder, "openai-chat"),
+      ...readStreams(folder).map(({ name, text }) => streamed(name, "openai-chat", encodeLatin1(text))),
+    ]),
+    ...RESPONSES_FOLDERS.flatMap((folder) => [
+      ...wholes(folder, "openai-responses"),
+      ...eventStreams(folder, "openai-responses", "response.created"),
+    ]),
+    ...wholes("anthropic", "anthropic-messages"),
+    ...eventStreams("anthropic", "anthropic-messages", "message_start"),
+    ...wholes("google", "gemini"),
+    ...readStreams("google").map(({ name, text }) =>
+      streamed(name, "gemini", encodeLatin1(text.replace("data: [DONE]\n\n", ""))),
+    ),
+    ...wholes("amazon-bedrock", "bedrock-converse"),
+    ...readLines("amazon-bedrock").map(({ name, text }) =>
+      streamed(name, "bedrock-converse", encodeLines(text)),
+    ),
+    ...wholes("cohere", "cohere-chat"),
+    ...eventStreams("cohere", "cohere-chat", "message-start"),
+  ].filter(isAnswer);
+}
+
+function streamed(name: string, format: FormatName, stream: string): RecordedAnswer {
+  return { name, format, whole: null, stream };
+}
+
+function wholes(folder: string, format: FormatName): RecordedAnswer[] {
+  return readAnswers(folder).map(({ name, text }) => {
+    const whole = JSON.parse(text) as Fields;
+    // One of Azure's models speaks chat.
+    const isChat = Array.isArray(whole["choices"]);
+    return { name, format: isChat ? "openai-chat" : format, whole, stream: null };
+  });
+}
+
+/** Streams whose events are named for their type. Several answers in one file, each of which `first` begins, are several. */
+function eventStreams(folder: string, format: FormatName, first: string): RecordedAnswer[] {
+  const files = readLines(folder).filter(({ name }) => !BROKEN.has(name));
+  const raw = readStreams(folder)
+    .filter(({ name }) => name.endsWith(".sse"))
+    .map(({ name, text }) => streamed(name, format, encodeLatin1(text)));
+  const made = files.flatMap(({ name, text }) => {
+    const events = text
+      .split("\n")
+      .filter((line) => line.trim() !== "")
+      .map((line) => JSON.parse(line) as Fields);
+    const answers: Fields[][] = [];
+    for (const event of events) {
+      if (event["type"] === first || answers.length === 0) answers.push([]);
+      answers.at(-1)?.push(event);
+    }
+    return answers.map((own, at) => streamed(`${name}#${at}`, format, printEvents(own)));
+  });
+  return [...raw, ...made];
+}
+
+function printEvents(events: readonly Fields[]): string {
+  return encodeLatin1(
+    events.map((event) => `event: ${String(event["type"])}\ndata: ${JSON.stringify(event)}\n\n`).join(""),
+  );
+}
+
+/** Recordings of refusals and of embeddings are none. */
+function isAnswer({ format, whole, stream }: RecordedAnswer): boolean {
+  const codec = UPSTREAM_CODECS[format];
+  if (whole !== null) return asFields(whole) !== null && codec.decodeAnswer(whole).kind === "answer";
+  const reader = codec.createReader();
+  const events = [...reader.step(stream ?? ""), ...reader.end()];
+  return events.some(({ kind }) => kind === "finish") && events.every(({ kind }) => kind !== "error");
+}

@@ -1,0 +1,91 @@
+import { describe, expect, test } from "bun:test";
+import type { Answer } from "../../src/wire/canonical/answer.ts";
+import { collectAnswer, replayAnswer } from "../../src/wire/canonical/collect-answer.ts";
+import { FINISH_WORDS } from "../../src/wire/canonical/finish-words.ts";
+import { createNormaliser } from "../../src/wire/canonical/normalise-answer.ts";
+import { UPSTREAM_CODECS } from "../../src/wire/dialects/upstream-codecs.ts";
+import { hasRecordings } from "../support/recordings.ts";
+import { countEnds } from "./answers/count-ends.ts";
+import { makeIdentity, readClientStream, readStream, readWhole } from "./answers/run-answers.ts";
+import { summarise } from "./answers/summarise.ts";
+import { CLIENTS, type Client, FORMAT_OF } from "./formats.ts";
+import { openRequest } from "./open-request.ts";
+import { type RecordedAnswer, readRecorded } from "./recorded/recorded-answers.ts";
+import { makeBody } from "./requests/request-case.ts";
+import { makeTarget } from "./targets.ts";
+
+const RECORDED = readRecorded();
+const PAIRS = RECORDED.flatMap((recorded) =>
+  CLIENTS.map((client) => [`${recorded.name} (${recorded.format}) to ${client}`, recorded, client] as const),
+);
+
+/** What the hub makes of a recording, set right. */
+function readHub({ format, whole, stream }: RecordedAnswer): Answer {
+  const codec = UPSTREAM_CODECS[format];
+  const normaliser = createNormaliser(makeIdentity());
+  if (stream !== null) {
+    const reader = codec.createReader();
+    const events = [...reader.step(stream), ...reader.end()];
+    return collectAnswer(events.flatMap((event) => normaliser.step(event)));
+  }
+  const decoding = codec.decodeAnswer(whole ?? {});
+  if (decoding.kind === "error") throw new Error(decoding.error.message);
+  return collectAnswer([...replayAnswer(decoding.answer)].flatMap((event) => normaliser.step(event)));
+}
+
+/** What every client has to get of an answer: words, thoughts, calls, why it ended, and what it used if `wantsUsage`. */
+function essence(answer: Answer, wantsUsage: boolean) {
+  const { choices, usage } = summarise(answer);
+  const [first] = choices;
+  const isTool = first?.calls.length !== 0 && FINISH_WORDS[first?.reason ?? "stop"] === "stop";
+  return {
+    text: `${first?.text}${first?.refusal}`,
+    reasoning: first?.reasoning,
+    calls: first?.calls.map(({ id, name, arguments: args }) => [id, name, args]),
+    finish: isTool ? "tool_calls" : FINISH_WORDS[first?.reason ?? "stop"],
+    ...(wantsUsage && usage !== null
+      ? {
+          prompt: usage.promptTokens,
+          completion: usage.completionTokens,
+          cached: usage.cachedTokens,
+          written: usage.cacheWriteTokens,
+          reasoning: usage.reasoningTokens,
+        }
+      : {}),
+  };
+}
+
+/** Tools that their clients cannot have: Messages knows no free text, which comes to it as an object. */
+function isBeyond({ format, name }: RecordedAnswer, client: Client): boolean {
+  return client === "messages" && format === "openai-responses" && name.includes("custom-tool");
+}
+
+function readClient(client: Client, recorded: RecordedAnswer): Answer {
+  const { format, whole, stream } = recorded;
+  const request = openRequest(client, makeBody(client, {}));
+  request.encode(makeTarget(format));
+  if (stream !== null) {
+    const out = readStream(request, format, stream);
+    expect(countEnds(client, out)).toEqual({ ends: 1, isLast: true });
+    return readClientStream(client, out);
+  }
+  const decoding = UPSTREAM_CODECS[FORMAT_OF[client]].decodeAnswer(readWhole(request, format, whole ?? {}));
+  if (decoding.kind === "error") throw new Error(decoding.error.message);
+  return decoding.answer;
+}
+
+describe.if(hasRecordings)("a recorded answer", () => {
+  test("is read at all", () => {
+    expect(RECORDED.length).toBeGreaterThan(150);
+  });
+
+  test.each(PAIRS.filter(([, recorded, client]) => !isBeyond(recorded, client)))(
+    "says the same to its client: %s",
+    (_name, recorded, client) => {
+      const hub = readHub(recorded);
+      // Where the vendor counts nothing Messages begins with an estimate.
+      const wantsUsage = hub.usage !== null;
+      expect(essence(readClient(client, recorded), wantsUsage)).toEqual(essence(hub, wantsUsage));
+    },
+  );
+});

@@ -1,0 +1,349 @@
+import { REASONING_ORIGINS } from "../../../src/wire/canonical/parts.ts";
+import { type CarriedReasoning, wrapReasoning } from "../../../src/wire/canonical/reasoning-envelope.ts";
+import { called, type RequestCase } from "./request-case.ts";
+
+const THOUGHT = "MARKER-thought";
+const PROOF = "TUFSS0VScHJvb2Y=";
+const FOREIGN = "only the vendor that reasoned reads it; another one would refuse it or pay for nothing";
+const nobody = (formats: readonly string[]) =>
+  Object.fromEntries(formats.map((format) => [format, FOREIGN])) as NonNullable<RequestCase["needless"]>;
+
+/** What another vendor wants back, as clients of Messages and Responses carry it. */
+function envelope(carried: Partial<CarriedReasoning>): string {
+  return wrapReasoning({
+    signature: null,
+    encrypted: null,
+    id: null,
+    origin: null,
+    isSummary: false,
+    ...carried,
+  });
+}
+
+/** Wishes for reasoning. */
+export const WISHES: readonly RequestCase[] = [
+  {
+    name: "reasoning effort",
+    says: {
+      chat: { max_tokens: 30_000, reasoning_effort: "high" },
+      responses: { max_output_tokens: 30_000, reasoning: { effort: "high" } },
+      messages: { max_tokens: 30_000, thinking: { type: "adaptive" }, output_config: { effort: "high" } },
+    },
+    kept: {
+      "openai-chat": { reasoning_effort: "high" },
+      "openai-responses": { "reasoning.effort": "high" },
+      "anthropic-messages": { "output_config.effort": "high" },
+      gemini: { "generationConfig.thinkingConfig.thinkingLevel": "HIGH" },
+      "bedrock-converse": {
+        "additionalModelRequestFields.thinking": { type: "enabled", budget_tokens: 16_384 },
+      },
+      "cohere-chat": { thinking: { type: "enabled" } },
+    },
+    field: /reasoning/,
+  },
+  {
+    name: "reasoning budget",
+    says: {
+      chat: { max_tokens: 8_000, reasoning: { max_tokens: 4_711 } },
+      messages: { max_tokens: 8_000, thinking: { type: "enabled", budget_tokens: 4_711 } },
+    },
+    kept: {
+      "openai-chat": [{ "reasoning.max_tokens": 4_711 }, { reasoning_effort: "medium" }],
+      "openai-responses": { "reasoning.effort": "medium" },
+      "anthropic-messages": { "thinking.budget_tokens": 4_711 },
+      gemini: { "generationConfig.thinkingConfig.thinkingLevel": "LOW" },
+      "bedrock-converse": { "additionalModelRequestFields.thinking.budget_tokens": 4_711 },
+      "cohere-chat": { "thinking.token_budget": 4_711 },
+    },
+    field: /reasoning/,
+  },
+  {
+    name: "no reasoning",
+    says: {
+      chat: { reasoning: { enabled: false } },
+      responses: { reasoning: { effort: "none" } },
+      messages: { thinking: { type: "disabled" } },
+    },
+    kept: {
+      "openai-chat": [{ "reasoning.enabled": false }, { reasoning_effort: "none" }],
+      "openai-responses": { "reasoning.effort": "none" },
+      "anthropic-messages": { "thinking.type": "disabled" },
+      gemini: { "generationConfig.thinkingConfig.thinkingBudget": 0 },
+      "bedrock-converse": { "additionalModelRequestFields.thinking.type": "disabled" },
+      "cohere-chat": { "thinking.type": "disabled" },
+    },
+    field: /reasoning/,
+  },
+  {
+    name: "reasoning shown in summaries",
+    says: {
+      chat: { reasoning: { effort: "high", summary: "detailed" } },
+      responses: { reasoning: { effort: "high", summary: "detailed" } },
+      messages: { max_tokens: 8_000, thinking: { type: "adaptive", display: "summarized" } },
+    },
+    kept: {
+      "openai-chat": { "reasoning.summary": "detailed" },
+      "openai-responses": { "reasoning.summary": /detailed|auto/ },
+      "anthropic-messages": [
+        { "thinking.display": "summarized" },
+        // Shown is what is not said to be left out.
+        { "thinking.type": "enabled" },
+      ],
+      gemini: { "generationConfig.thinkingConfig.includeThoughts": true },
+      "bedrock-converse": { "additionalModelRequestFields.thinking.type": "enabled" },
+      "cohere-chat": { "thinking.type": "enabled" },
+    },
+    field: /reasoning/,
+    needless: {
+      "openai-chat": "hosts of this format show what reasoning they have",
+    },
+  },
+  {
+    name: "reasoning not shown",
+    says: {
+      chat: { reasoning: { effort: "high", exclude: true } },
+      messages: { max_tokens: 8_000, thinking: { type: "adaptive", display: "omitted" } },
+    },
+    kept: {
+      "openai-chat": { "reasoning.exclude": true },
+      "anthropic-messages": { "thinking.display": "omitted" },
+      gemini: { "generationConfig.thinkingConfig.includeThoughts": false },
+    },
+    field: /reasoning/,
+    needless: {
+      "openai-chat": "the gateway leaves it out of the answer",
+      "openai-responses": "nothing is shown that was not asked for",
+      "bedrock-converse": "the gateway leaves it out of the answer",
+      "cohere-chat": "the gateway leaves it out of the answer",
+    },
+  },
+];
+
+/** Reasoning of earlier turns, sent back. */
+export const SENT_BACK: readonly RequestCase[] = [
+  {
+    name: "reasoning that Claude signed",
+    says: called({
+      chat: {
+        message: {
+          reasoning: THOUGHT,
+          reasoning_details: [
+            {
+              type: "reasoning.text",
+              text: THOUGHT,
+              signature: PROOF,
+              format: REASONING_ORIGINS.anthropic,
+              index: 0,
+            },
+          ],
+        },
+      },
+      responses: {
+        before: [
+          {
+            type: "reasoning",
+            id: "rs_1",
+            summary: [{ type: "summary_text", text: THOUGHT }],
+            encrypted_content: envelope({ signature: PROOF, origin: REASONING_ORIGINS.anthropic }),
+          },
+        ],
+      },
+      messages: { before: [{ type: "thinking", thinking: THOUGHT, signature: PROOF }] },
+    }),
+    kept: {
+      "openai-chat": {
+        "messages[1].reasoning_details[0]": {
+          text: THOUGHT,
+          signature: PROOF,
+          format: "anthropic-claude-v1",
+        },
+      },
+      "anthropic-messages": {
+        "messages[1].content[0]": { type: "thinking", thinking: THOUGHT, signature: PROOF },
+      },
+      "bedrock-converse": {
+        "messages[1].content[0].reasoningContent.reasoningText": { text: THOUGHT, signature: PROOF },
+      },
+    },
+    field: /[Rr]easoning/,
+    needless: nobody(["openai-responses", "gemini"]),
+  },
+  {
+    name: "reasoning that Claude redacted",
+    says: called({
+      chat: {
+        message: {
+          reasoning_details: [
+            { type: "reasoning.encrypted", data: PROOF, format: REASONING_ORIGINS.anthropic, index: 0 },
+          ],
+        },
+      },
+      responses: {
+        before: [
+          {
+            type: "reasoning",
+            id: "rs_1",
+            summary: [],
+            encrypted_content: envelope({ encrypted: PROOF, origin: REASONING_ORIGINS.anthropic }),
+          },
+        ],
+      },
+      messages: { before: [{ type: "redacted_thinking", data: PROOF }] },
+    }),
+    kept: {
+      "openai-chat": { "messages[1].reasoning_details[0]": { data: PROOF, format: "anthropic-claude-v1" } },
+      "anthropic-messages": { "messages[1].content[0]": { type: "redacted_thinking", data: PROOF } },
+      "bedrock-converse": { "messages[1].content[0].reasoningContent.redactedContent": PROOF },
+    },
+    field: /[Rr]easoning/,
+    needless: nobody(["openai-responses", "gemini"]),
+  },
+  {
+    name: "reasoning that OpenAI encrypted, with its summary",
+    says: called({
+      chat: {
+        message: {
+          reasoning_details: [
+            {
+              type: "reasoning.summary",
+              summary: THOUGHT,
+              id: "rs_MARKER",
+              format: REASONING_ORIGINS.openai,
+              index: 0,
+            },
+            {
+              type: "reasoning.encrypted",
+              data: PROOF,
+              id: "rs_MARKER",
+              format: REASONING_ORIGINS.openai,
+              index: 1,
+            },
+          ],
+        },
+      },
+      responses: {
+        before: [
+          {
+            type: "reasoning",
+            id: "rs_MARKER",
+            summary: [{ type: "summary_text", text: THOUGHT }],
+            encrypted_content: PROOF,
+          },
+        ],
+      },
+      messages: {
+        before: [
+          {
+            type: "thinking",
+            thinking: THOUGHT,
+            signature: envelope({
+              encrypted: PROOF,
+              id: "rs_MARKER",
+              origin: REASONING_ORIGINS.openai,
+              isSummary: true,
+            }),
+          },
+        ],
+      },
+    }),
+    kept: {
+      "openai-chat": { "messages[1].reasoning_details[]": { data: PROOF, id: "rs_MARKER" } },
+      "openai-responses": {
+        "input[1]": {
+          type: "reasoning",
+          id: "rs_MARKER",
+          encrypted_content: PROOF,
+          summary: [{ type: "summary_text", text: THOUGHT }],
+        },
+      },
+    },
+    field: /[Rr]easoning/,
+    needless: nobody(["anthropic-messages", "gemini"]),
+  },
+  {
+    name: "reasoning that xAI encrypted",
+    says: called({
+      chat: {
+        message: {
+          reasoning_details: [
+            {
+              type: "reasoning.encrypted",
+              data: PROOF,
+              id: "rs_01234567-89ab-cdef-0123-456789abcdef",
+              format: REASONING_ORIGINS.xai,
+              index: 0,
+            },
+          ],
+        },
+      },
+      responses: {
+        before: [
+          {
+            type: "reasoning",
+            id: "rs_01234567-89ab-cdef-0123-456789abcdef",
+            summary: [],
+            encrypted_content: PROOF,
+          },
+        ],
+      },
+    }),
+    kept: { "openai-chat": { "messages[1].reasoning_details[].data": PROOF } },
+    field: /[Rr]easoning/,
+    needless: nobody(["openai-responses", "anthropic-messages", "gemini"]),
+  },
+  {
+    name: "reasoning without a proof",
+    says: called({
+      chat: { message: { reasoning_content: THOUGHT } },
+      responses: {
+        before: [{ type: "reasoning", id: "rs_1", summary: [{ type: "summary_text", text: THOUGHT }] }],
+      },
+      messages: { before: [{ type: "thinking", thinking: THOUGHT, signature: envelope({}) }] },
+    }),
+    kept: {
+      "openai-chat": { "messages[1].reasoning_content": THOUGHT },
+      "openai-responses": { "input[1].summary[].text": THOUGHT },
+      "cohere-chat": { "messages[1].content[]": { type: "thinking", thinking: THOUGHT } },
+    },
+    field: /[Rr]easoning/,
+    needless: {
+      "openai-responses": "the vendor does not read reasoning that it did not write",
+      "anthropic-messages": "the vendor refuses reasoning that it did not sign",
+      gemini: "the vendor wants back only what it signed",
+    },
+  },
+  {
+    name: "the thought signature that Gemini put on a call",
+    says: called({
+      chat: { call: { extra_content: { google: { thought_signature: PROOF } } } },
+      responses: {
+        before: [
+          {
+            type: "reasoning",
+            id: "rs_1",
+            summary: [],
+            encrypted_content: envelope({
+              signature: PROOF,
+              id: "proof:call:call_1",
+              origin: REASONING_ORIGINS.gemini,
+            }),
+          },
+        ],
+      },
+      messages: {
+        before: [
+          {
+            type: "redacted_thinking",
+            data: envelope({ signature: PROOF, id: "proof:call:call_1", origin: REASONING_ORIGINS.gemini }),
+          },
+        ],
+      },
+    }),
+    kept: {
+      "openai-chat": { "messages[1].tool_calls[0].extra_content.google.thought_signature": PROOF },
+      gemini: { "contents[1].parts[0]": { functionCall: { name: "look" }, thoughtSignature: PROOF } },
+    },
+    field: /[Rr]easoning|signature/,
+    needless: nobody(["openai-responses", "anthropic-messages", "bedrock-converse", "cohere-chat"]),
+  },
+];

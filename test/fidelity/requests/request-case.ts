@@ -1,0 +1,143 @@
+import type { FormatName } from "../../../src/wire/canonical/parts.ts";
+import type { Fields } from "../../../src/wire/json/fields.ts";
+import type { Client } from "../formats.ts";
+import type { Expected } from "../probe.ts";
+
+/** One thing that a request may say, said in each client API that has words for it. */
+export interface RequestCase {
+  readonly name: string;
+  /** Over a request that says nothing but hello. */
+  readonly says: Readonly<Partial<Record<Client, Fields>>>;
+  /** What it is in an upstream's format, or one of what it may be; a format that has no form for it is not named. */
+  readonly kept: Readonly<Partial<Record<FormatName, Expected | readonly Expected[]>>>;
+  /** What a warning or a refusal speaks of when it cannot be kept: its field. */
+  readonly field: RegExp;
+  /** Why a format loses nothing by having no such thing. */
+  readonly needless?: Readonly<Partial<Record<FormatName, string>>>;
+}
+
+const HELLO = [{ role: "user", content: "Hello" }];
+
+/** A request that says hello, and `fields`. */
+export function makeBody(client: Client, fields: Fields): Fields {
+  const model = "acme/model";
+  if (client === "responses") return { model, max_output_tokens: 4_000, input: HELLO, ...fields };
+  const bound = "max_completion_tokens" in fields ? {} : { max_tokens: 4_000 };
+  return { model, ...bound, messages: HELLO, ...fields };
+}
+
+/** What the user says in one message, as parts of each client API. */
+export function asked(parts: Readonly<Partial<Record<Client, readonly Fields[]>>>): RequestCase["says"] {
+  const said: Partial<Record<Client, Fields>> = {};
+  for (const [client, content] of Object.entries(parts) as [Client, readonly Fields[]][]) {
+    const text = { type: client === "responses" ? "input_text" : "text", text: "What is this?" };
+    const message = { role: "user", content: [text, ...content] };
+    said[client] = client === "responses" ? { input: [message] } : { messages: [message] };
+  }
+  return said;
+}
+
+/** A tool `look` that takes a `place`, in each client API, with `fields` in what describes it. */
+export function lookTool(fields: Fields = {}): Readonly<Record<Client, Fields>> {
+  const schema = { type: "object", properties: { place: { type: "string" } }, required: ["place"] };
+  const described = { name: "look", description: "Looks at a place." };
+  return {
+    chat: { type: "function", function: { ...described, parameters: schema, ...fields } },
+    responses: { type: "function", ...described, parameters: schema, ...fields },
+    messages: { ...described, input_schema: schema, ...fields },
+  };
+}
+
+/** The same fields in each client API. */
+export function everywhere(make: (client: Client) => Fields): Readonly<Record<Client, Fields>> {
+  return { chat: make("chat"), responses: make("responses"), messages: make("messages") };
+}
+
+/** A turn that called `look` once, and its result as each client API has it. */
+export function called(turn: {
+  readonly chat?: { readonly message?: Fields; readonly call?: Fields; readonly result?: Fields };
+  readonly responses?: {
+    readonly before?: readonly Fields[];
+    readonly call?: Fields;
+    readonly result?: Fields;
+  };
+  readonly messages?: {
+    readonly before?: readonly Fields[];
+    readonly call?: Fields;
+    readonly result?: Fields;
+  };
+}): RequestCase["says"] {
+  const tools = lookTool();
+  const args = { place: "Oslo" };
+  const { chat, responses, messages } = turn;
+  const user: Fields = { role: "user", content: "Hello" };
+  return {
+    ...(chat === undefined
+      ? {}
+      : {
+          chat: {
+            tools: [tools.chat],
+            messages: [
+              user,
+              {
+                role: "assistant",
+                content: null,
+                ...chat.message,
+                tool_calls: [
+                  {
+                    id: "call_1",
+                    type: "function",
+                    function: { name: "look", arguments: JSON.stringify(args) },
+                    ...chat.call,
+                  },
+                ],
+              },
+              { role: "tool", tool_call_id: "call_1", content: "Rain.", ...chat.result },
+            ],
+          },
+        }),
+    ...(responses === undefined
+      ? {}
+      : {
+          responses: {
+            tools: [tools.responses],
+            input: [
+              user,
+              ...(responses.before ?? []),
+              {
+                type: "function_call",
+                call_id: "call_1",
+                name: "look",
+                arguments: JSON.stringify(args),
+                ...responses.call,
+              },
+              { type: "function_call_output", call_id: "call_1", output: "Rain.", ...responses.result },
+            ],
+          },
+        }),
+    ...(messages === undefined
+      ? {}
+      : {
+          messages: {
+            max_tokens: 4_000,
+            tools: [tools.messages],
+            messages: [
+              user,
+              {
+                role: "assistant",
+                content: [
+                  ...(messages.before ?? []),
+                  { type: "tool_use", id: "call_1", name: "look", input: args, ...messages.call },
+                ],
+              },
+              {
+                role: "user",
+                content: [
+                  { type: "tool_result", tool_use_id: "call_1", content: "Rain.", ...messages.result },
+                ],
+              },
+            ],
+          },
+        }),
+  };
+}

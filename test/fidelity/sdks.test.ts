@@ -1,0 +1,99 @@
+import { describe, expect, test } from "bun:test";
+import { FINISH_WORDS } from "../../src/wire/canonical/finish-words.ts";
+import { FEATURES } from "./answers/features.ts";
+import { readClientStream, readStream, runFeature } from "./answers/run-answers.ts";
+import { summarise } from "./answers/summarise.ts";
+import { CLIENTS, type Client, FORMAT_OF } from "./formats.ts";
+import { openRequest } from "./open-request.ts";
+import { readRecorded } from "./recorded/recorded-answers.ts";
+import { makeBody } from "./requests/request-case.ts";
+import { readAiAnthropic, readAiCompatible, readAiOpenAiChat, readAiResponses } from "./sdks/ai-sdks.ts";
+import { readAnthropic, readOpenAiChat, readOpenAiResponses } from "./sdks/official-sdks.ts";
+import type { SdkReading } from "./sdks/sdk-reading.ts";
+import { makeTarget } from "./targets.ts";
+
+type Read = (stream: string) => Promise<SdkReading>;
+
+const SDKS: Readonly<Record<Client, readonly (readonly [string, Read])[]>> = {
+  chat: [
+    ["openai", readOpenAiChat],
+    ["@ai-sdk/openai-compatible", readAiCompatible],
+    ["@ai-sdk/openai", readAiOpenAiChat],
+  ],
+  responses: [
+    ["openai", readOpenAiResponses],
+    ["@ai-sdk/openai", readAiResponses],
+  ],
+  messages: [
+    ["@anthropic-ai/sdk", readAnthropic],
+    ["@ai-sdk/anthropic", readAiAnthropic],
+  ],
+};
+
+/** Streams that end in an error; libraries throw on them, each in its own way. */
+const BREAKING = new Set(["an error in the middle", "a stream that breaks off"]);
+
+/** What a library has no words for, and does not pass over either. */
+const BEYOND: readonly (readonly [sdk: RegExp, name: RegExp, why: string])[] = [
+  [
+    /openai/,
+    /free text, .* to chat$|custom-tool.* to chat$/,
+    "chat streams of these libraries know functions only",
+  ],
+  [/^@ai-sdk/, /^several choices/, "they join all choices"],
+  [/^@ai-sdk\/openai$/, /^a refusal in words/, "its words count as text, and as a filter's"],
+  [/^@ai-sdk\/anthropic$/, /^an image/, "Anthropic's models draw nothing, so its answers may hold no image"],
+  [/^@ai-sdk\/anthropic$/, /^the vendor's own word/, "a word that it does not know is another end"],
+];
+
+function isBeyond(sdk: string, { name }: Streamed): boolean {
+  return BEYOND.some(([library, pattern]) => library.test(sdk) && pattern.test(name));
+}
+
+interface Streamed {
+  readonly name: string;
+  readonly client: Client;
+  readonly stream: string;
+}
+
+const OURS: readonly Streamed[] = FEATURES.filter(({ name }) => !BREAKING.has(name)).flatMap((feature) =>
+  runFeature(feature).map(({ format, client, stream }) => ({
+    name: `${feature.name}, ${format} to ${client}`,
+    client,
+    stream,
+  })),
+);
+
+/** What we encode; to its own format a vendor's stream goes as it came, with events that a library may not know. */
+const RECORDED: readonly Streamed[] = readRecorded().flatMap(({ name, format, stream }) => {
+  if (stream === null) return [];
+  return CLIENTS.filter((client) => FORMAT_OF[client] !== format).map((client) => {
+    const request = openRequest(client, makeBody(client, {}));
+    request.encode(makeTarget(format));
+    return { name: `${name} to ${client}`, client, stream: readStream(request, format, stream) };
+  });
+});
+
+/** What our own reader makes of it. */
+function readOurselves({ client, stream }: Streamed): SdkReading {
+  const [first] = summarise(readClientStream(client, stream)).choices;
+  const word = FINISH_WORDS[first?.reason ?? "stop"];
+  const calls = (first?.calls ?? []).map(({ name, arguments: args }) => [name, args] as const);
+  return {
+    text: first?.text ?? "",
+    calls,
+    finish: calls.length > 0 && word === "stop" ? "tool_calls" : word,
+  };
+}
+
+const READINGS = [...OURS, ...RECORDED].flatMap((streamed) =>
+  SDKS[streamed.client]
+    .filter(([sdk]) => !isBeyond(sdk, streamed))
+    .map(([sdk, read]) => [`${sdk}: ${streamed.name}`, read, streamed] as const),
+);
+
+describe("an official library reads our stream as we do", () => {
+  test.each(READINGS)("%s", async (_name, read, streamed) => {
+    expect(await read(streamed.stream)).toEqual(readOurselves(streamed));
+  });
+});

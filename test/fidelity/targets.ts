@@ -1,0 +1,60 @@
+import type { ModelTarget } from "../../src/wire/canonical/format.ts";
+import type { FormatName } from "../../src/wire/canonical/parts.ts";
+import type { UpstreamTarget } from "../../src/wire/dialects/inference-request.ts";
+
+/** Per format a model that can do all that its format can say. */
+const MODELS: Readonly<Record<FormatName, ModelTarget>> = {
+  "openai-chat": {
+    name: "gpt-target",
+    maxOutputTokens: 32_000,
+    reasoning: { efforts: ["low", "medium", "high"], canDisable: true },
+  },
+  "openai-responses": {
+    name: "gpt-target",
+    maxOutputTokens: 32_000,
+    reasoning: { efforts: ["none", "low", "medium", "high"], canDisable: true },
+  },
+  "anthropic-messages": {
+    name: "claude-target",
+    maxOutputTokens: 64_000,
+    reasoning: {
+      efforts: ["low", "medium", "high"],
+      budgetTokens: { min: 1_024, max: 32_000 },
+      canDisable: true,
+    },
+  },
+  gemini: {
+    name: "gemini-target",
+    maxOutputTokens: 64_000,
+    reasoning: { efforts: ["minimal", "low", "medium", "high"], canDisable: true },
+  },
+  "bedrock-converse": {
+    name: "anthropic.claude-target-v1:0",
+    maxOutputTokens: 64_000,
+    reasoning: { budgetTokens: { min: 1_024, max: 32_000 }, canDisable: true },
+  },
+  "cohere-chat": {
+    name: "command-target",
+    maxOutputTokens: 32_000,
+    reasoning: { budgetTokens: {}, canDisable: true },
+  },
+};
+
+/** A provider of a format without wishes of its own. */
+export function makeTarget(format: FormatName): UpstreamTarget {
+  const isClaude = format === "anthropic-messages" || format === "bedrock-converse";
+  return {
+    format,
+    model: MODELS[format],
+    toolCalls: { ids: isClaude ? "anthropic" : "openai", allowsOpenCalls: false },
+    noStreamOptions: false,
+    renames: [],
+    knownFields: null,
+    refusedFields: new Set(),
+    wantsReasoningContent: false,
+    bodyFields: {},
+    isLast: false,
+    withReasoning: true,
+    recallTurn: () => null,
+  };
+}

@@ -1,0 +1,301 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { type AskableApi, CLIENT_APIS, yamlForAllApis } from "../support/client-apis.ts";
+import { startTestGateway, type TestGateway } from "../support/gateway.ts";
+import { type PreparedAccount, prepareData } from "../support/prepared-data.ts";
+import { type RecordingVendor, startRecordingVendor } from "../support/recording-vendor.ts";
+
+const [CHAT] = CLIENT_APIS as readonly [AskableApi];
+const PRICED = '{prompt: "0.000002", completion: "0.000002"}';
+
+let first: RecordingVendor;
+let second: RecordingVendor;
+let gateway: TestGateway;
+
+beforeEach(() => {
+  first = startRecordingVendor();
+  second = startRecordingVendor();
+});
+afterEach(() => Promise.all([gateway.stop(), first.stop(), second.stop()]));
+
+interface Setup {
+  readonly account?: PreparedAccount;
+  /** The operator's policy. */
+  readonly policy?: string;
+  /** Of the providers alpha and beta. */
+  readonly alpha?: string;
+  readonly beta?: string;
+}
+
+/** `acme/model` at alpha, the cheaper, and at beta; `other/model` at beta alone. */
+async function start({ account = {}, policy = "{}", alpha = "", beta = "" }: Setup): Promise<void> {
+  const { dataDir, keys } = await prepareData([account]);
+  gateway = await startTestGateway({
+    dataDir,
+    key: keys[0]?.[0] ?? "",
+    yaml: `
+policy: ${policy}
+providers:
+  alpha:
+    base_url: ${first.baseUrl}
+    ${alpha}
+    models: [{id: acme/model, name: up}, {id: "acme/gift:free", name: up}]
+  beta:
+    base_url: ${second.baseUrl}
+    ${beta}
+    models: [{id: acme/model, name: up, prices: ${PRICED}}, {id: other/model, name: up, prices: ${PRICED}}]
+`,
+  });
+}
+
+interface Asking {
+  readonly model?: string;
+  readonly more?: Readonly<Record<string, unknown>>;
+  readonly key?: string | null;
+}
+
+function ask({ model = "acme/model", more, key = gateway.key }: Asking = {}, api = CHAT): Promise<Response> {
+  const base = api.path.startsWith("/fim") ? `${gateway.url}/api` : gateway.base;
+  return fetch(`${base}${api.path}`, {
+    method: "POST",
+    headers: {
+      "content-type": "application/json",
+      ...(key === null ? {} : { authorization: `Bearer ${key}` }),
+    },
+    body: JSON.stringify(api.body(model, more)),
+  });
+}
+
+interface Refused {
+  readonly type: string;
+  readonly message: string;
+  readonly metadata: Readonly<Record<string, unknown>>;
+}
+
+async function refusalOf(response: Response): Promise<[number, string, unknown]> {
+  const { error } = (await response.json()) as { error: Refused };
+  return [response.status, error.type, error.metadata["rule"] ?? error.metadata["field"]];
+}
+
+const providerOf = (response: Response) => response.headers.get("x-gateway-provider");
+
+describe("a model that policy denies", () => {
+  test.each(CLIENT_APIS.map((api) => [api.name, api] as const))(
+    "is refused to %s in its own shape, and nobody is called",
+    async (_name, api) => {
+      const { dataDir, keys } = await prepareData([{ policy: { deniedModels: ["acme/*", "mistralai/*"] } }]);
+      const key = keys[0]?.[0] ?? "";
+      gateway = await startTestGateway({ dataDir, key, yaml: yamlForAllApis(first.baseUrl) });
+      const response = await ask({ model: api.model }, api);
+      expect(response.status).toBe(403);
+      const text = await response.text();
+      expect(text).toContain("The account's policy (denied_models) does not allow");
+      expect(text).toContain('"rule":"account.denied_models"');
+      expect(text).not.toMatch(/rate limit|try again later|overloaded/i);
+      expect(first.requests).toHaveLength(0);
+    },
+  );
+
+  test.each<[string, Setup, string]>([
+    ["the gateway's", { policy: '{denied_models: ["acme/*"]}' }, "gateway.denied_models"],
+    ["the gateway's list", { policy: "{allowed_models: [other/model]}" }, "gateway.allowed_models"],
+    ["the account's", { account: { policy: { allowedModels: ["other/*"] } } }, "account.allowed_models"],
+    ["the key's", { account: { keyModels: ["other/*"] } }, "key.allowed_models"],
+    ["of providers", { policy: '{denied_providers: ["*"]}' }, "gateway.denied_providers"],
+    ["of data", { policy: "{zero_retention: true}" }, "gateway.zero_retention"],
+  ])("is refused by the rule's name: %s", async (_whose, setup, rule) => {
+    await start(setup);
+    expect(await refusalOf(await ask())).toEqual([403, "model_not_allowed", rule]);
+    expect([...first.requests, ...second.requests]).toHaveLength(0);
+  });
+
+  test("is left out of the fallbacks, and its provider of the candidates", async () => {
+    await start({ account: { policy: { deniedModels: ["other/*"] } }, policy: "{denied_providers: [beta]}" });
+    first.reset(() => Response.json({}, { status: 500 }));
+    const response = await ask({ more: { models: ["other/model"] } });
+    expect(response.status).toBe(502);
+    expect([first.requests.length, second.requests.length]).toEqual([1, 0]);
+  });
+
+  test("gives way to a fallback that is allowed", async () => {
+    await start({ account: { policy: { deniedModels: ["acme/*"] } } });
+    const response = await ask({ more: { models: ["other/model"] } });
+    expect([response.status, response.headers.get("x-gateway-model")]).toEqual([200, "other/model"]);
+  });
+
+  test("of the gateway's is refused without a key too, before it counts", async () => {
+    await start({ policy: '{denied_models: ["*:free"]}' });
+    const response = await ask({ model: "acme/gift:free", key: null });
+    expect(response.headers.get("x-ratelimit-remaining-requests")).toBe("200");
+    expect(await refusalOf(response)).toEqual([403, "model_not_allowed", "gateway.denied_models"]);
+  });
+
+  test("has no tokens counted", async () => {
+    await start({ policy: '{denied_models: ["acme/*"]}' });
+    const response = await fetch(`${gateway.base}/messages/count_tokens`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${gateway.key}`, "content-type": "application/json" },
+      body: JSON.stringify({ model: "acme/model", messages: [{ role: "user", content: "Hello!" }] }),
+    });
+    expect(response.status).toBe(403);
+  });
+});
+
+describe("what becomes of data", () => {
+  const FACTS = { alpha: "trains_on_data: false", beta: "zero_retention: true\n    trains_on_data: false" };
+
+  test.each<[string, Setup, Asking["more"], string | null]>([
+    ["goes to the cheapest where nobody minds", FACTS, {}, "alpha"],
+    ["is kept from whoever may keep it", FACTS, { provider: { zdr: true } }, "beta"],
+    [
+      "may go to who keeps it and does not train on it",
+      FACTS,
+      { provider: { data_collection: "deny" } },
+      "alpha",
+    ],
+    [
+      "is not trained on where nothing is known",
+      { beta: FACTS.beta },
+      { provider: { data_collection: "deny" } },
+      "beta",
+    ],
+    ["is the account's to decide", { ...FACTS, account: { policy: { zeroRetention: true } } }, {}, "beta"],
+    [
+      "is not the request's to loosen",
+      { ...FACTS, policy: "{zero_retention: true}" },
+      { provider: { zdr: false, data_collection: "allow", order: ["alpha"] } },
+      "beta",
+    ],
+  ])("%s", async (_what, setup, more, provider) => {
+    await start(setup);
+    const response = await ask(more === undefined ? {} : { more });
+    expect([response.status, providerOf(response)]).toEqual([200, provider]);
+  });
+
+  test("goes to no fallback that is not known to keep nothing", async () => {
+    await start(FACTS);
+    second.reset(() => Response.json({}, { status: 500 }));
+    expect((await ask({ more: { provider: { zdr: true } } })).status).toBe(502);
+    expect(first.requests).toHaveLength(0);
+  });
+
+  test.each([
+    [{ zdr: true }, "provider.zdr"],
+    [{ data_collection: "deny" }, "provider.data_collection"],
+  ])("is refused by name where nobody is known to keep such a promise: %j", async (provider, field) => {
+    await start({});
+    for (const api of CLIENT_APIS.slice(0, 3)) {
+      const response = await ask({ more: { provider } }, api);
+      expect(response.status).toBe(400);
+      expect(await response.text()).toContain(field);
+    }
+    expect([...first.requests, ...second.requests]).toHaveLength(0);
+  });
+});
+
+describe("a request's own rules", () => {
+  test("cap the price, in dollars a million tokens", async () => {
+    await start({ alpha: "enabled: true" });
+    const capped = (prompt: number | string) =>
+      ask({ model: "other/model", more: { provider: { max_price: { prompt } } } });
+    expect((await capped(2)).status).toBe(200);
+    expect((await capped("2.5")).status).toBe(200);
+    expect(await refusalOf(await capped(1.99))).toEqual([400, "invalid_request", "provider.max_price"]);
+  });
+
+  test("order by price, and say where an order is not known yet", async () => {
+    await start({});
+    const warningsOf = async (sort: string) => {
+      const body = (await (await ask({ more: { provider: { sort } } })).json()) as {
+        gateway_metadata?: { warnings: { field: string }[] };
+      };
+      return body.gateway_metadata?.warnings.map(({ field }) => field) ?? [];
+    };
+    expect(await warningsOf("price")).toEqual([]);
+    expect(await warningsOf("latency")).toEqual(["provider.sort"]);
+  });
+
+  test("leave out who lacks a parameter that they use", async () => {
+    await start({});
+    const required = { provider: { require_parameters: true } };
+    expect((await ask({ more: { ...required, temperature: 1 } })).status).toBe(200);
+    expect(await refusalOf(await ask({ more: { ...required, reasoning: { effort: "low" } } }))).toEqual([
+      400,
+      "invalid_request",
+      "provider.require_parameters",
+    ]);
+  });
+});
+
+describe("the list of models", () => {
+  const idsFor = async (key: string | null, query = "") => {
+    const headers: Record<string, string> = key === null ? {} : { authorization: `Bearer ${key}` };
+    const response = await fetch(`${gateway.base}/models${query}`, { headers });
+    expect(response.status).toBe(200);
+    return ((await response.json()) as { data: { id: string }[] }).data.map(({ id }) => id).sort();
+  };
+  const EVERYTHING = ["acme/gift:free", "acme/model", "other/model"];
+
+  test("is what the key may call; without a key, and with a bad one, all that is served", async () => {
+    await start({ account: { policy: { deniedProviders: ["beta"] }, keyModels: ["*/model"] } });
+    expect(await idsFor(gateway.key)).toEqual(["acme/model"]);
+    expect(await idsFor(null)).toEqual(EVERYTHING);
+    for (const key of ["gw_wrong", gateway.adminKey, "x".repeat(60)])
+      expect(await idsFor(key)).toEqual(EVERYTHING);
+    expect((await idsFor(gateway.key, "?all=true")).length).toBeGreaterThan(100);
+  });
+
+  test("leaves out for everybody what the gateway's own policy denies", async () => {
+    await start({ policy: '{denied_models: ["other/*"]}' });
+    expect(await idsFor(null)).toEqual(["acme/gift:free", "acme/model"]);
+    expect(await idsFor(gateway.key)).toEqual(["acme/gift:free", "acme/model"]);
+  });
+
+  test("shows the prices and windows of who may answer alone", async () => {
+    await start({ account: { policy: { allowedProviders: ["alpha"] } } });
+    const priceFor = async (key: string | null) => {
+      const headers: Record<string, string> = key === null ? {} : { "x-api-key": key };
+      const response = await fetch(`${gateway.base}/models`, { headers });
+      const { data } = (await response.json()) as { data: { id: string; pricing: { prompt: string } }[] };
+      return data.find(({ id }) => id === "acme/model")?.pricing.prompt;
+    };
+    expect([await priceFor(null), await priceFor(gateway.key)]).toEqual(["0.000002", "0"]);
+  });
+});
+
+test("under zero retention the gateway's own memory of turns gives nothing back, and takes nothing", async () => {
+  await start({ alpha: "zero_retention: true\n    format: anthropic-messages" });
+  first.reset(() =>
+    Response.json({
+      id: "msg_1",
+      type: "message",
+      role: "assistant",
+      model: "up",
+      content: [
+        { type: "thinking", thinking: "secret thought", signature: "c2lnbmF0dXJl" },
+        { type: "tool_use", id: "call_1", name: "f", input: {} },
+      ],
+      stop_reason: "tool_use",
+      usage: { input_tokens: 1, output_tokens: 1 },
+    }),
+  );
+  const question = { role: "user", content: "Go." };
+  const call = { id: "call_1", type: "function", function: { name: "f", arguments: "{}" } };
+  const answered = [
+    question,
+    { role: "assistant", content: null, tool_calls: [call] },
+    { role: "tool", tool_call_id: "call_1", content: "done" },
+  ];
+  const tools = [{ type: "function", function: { name: "f", parameters: { type: "object" } } }];
+  const turn = (messages: unknown[], zdr: boolean) =>
+    ask({ more: { messages, tools, reasoning: { effort: "low" }, provider: { zdr } } });
+  /** Whether the thought comes back, each of two turns being under zero retention or not. */
+  const comesBack = async (before: boolean, after: boolean) => {
+    await turn([question], before);
+    await turn(answered, after);
+    return first.last().text.includes("secret thought");
+  };
+  expect(await comesBack(true, true)).toBe(false);
+  expect(await comesBack(true, false)).toBe(false);
+  expect(await comesBack(false, true)).toBe(false);
+  expect(await comesBack(false, false)).toBe(true);
+});

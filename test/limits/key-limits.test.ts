@@ -1,0 +1,332 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { type AskableApi, CLIENT_APIS, yamlForAllApis } from "../support/client-apis.ts";
+import { eventually } from "../support/eventually.ts";
+import { startTestGateway, type TestGateway } from "../support/gateway.ts";
+import { prepareData } from "../support/prepared-data.ts";
+import { createTestClock, type TestClock } from "../support/test-clock.ts";
+import {
+  documentOf,
+  healthy,
+  opening,
+  type Play,
+  startVendor,
+  USAGE,
+  type Vendor,
+} from "../support/vendor.ts";
+
+const [CHAT] = CLIENT_APIS as readonly [AskableApi];
+const MINUTE_MS = 60_000;
+
+/** Answers what is asked: vectors, or words. */
+const answerAll: Play = (call) =>
+  "input" in call.body
+    ? call.respond(200, {
+        object: "list",
+        data: [{ object: "embedding", index: 0, embedding: [0.5] }],
+        model: "up",
+        usage: { prompt_tokens: 3, total_tokens: 3 },
+      })
+    : healthy("Alpha")(call);
+
+let vendor: Vendor;
+let clock: TestClock;
+let gateway: TestGateway;
+/** Keys by account. */
+let keys: readonly (readonly string[])[];
+
+beforeEach(() => {
+  vendor = startVendor(answerAll);
+  clock = createTestClock();
+});
+afterEach(async () => {
+  await gateway.stop();
+  vendor.stop();
+});
+
+/** Starts with two accounts, the first with two keys. */
+async function start(limits: string, accounts = [{ moreKeys: 1 }, {}]): Promise<void> {
+  const data = await prepareData(accounts);
+  keys = data.keys;
+  gateway = await startTestGateway({
+    clock,
+    dataDir: data.dataDir,
+    key: data.keys[0]?.[0] ?? "",
+    yaml: yamlForAllApis(vendor.baseUrl, `limits: ${limits}`),
+  });
+}
+
+interface Asking {
+  readonly api?: AskableApi;
+  readonly key?: string;
+  readonly model?: string;
+  readonly more?: Readonly<Record<string, unknown>>;
+  readonly signal?: AbortSignal;
+}
+
+function ask({
+  api = CHAT,
+  key = gateway.key,
+  model = api.model,
+  more,
+  signal,
+}: Asking = {}): Promise<Response> {
+  return fetch(
+    `${gateway.base.replace("/gateway", api.path.startsWith("/fim") ? "" : "/gateway")}${api.path}`,
+    {
+      method: "POST",
+      headers: { "content-type": "application/json", authorization: `Bearer ${key}` },
+      body: JSON.stringify(api.body(model, more)),
+      ...(signal ? { signal } : {}),
+    },
+  );
+}
+
+async function standing(response: Response): Promise<Record<string, string | number | null>> {
+  await response.text();
+  const read = (name: string) => response.headers.get(name);
+  return {
+    status: response.status,
+    requests: `${read("x-ratelimit-remaining-requests")}/${read("x-ratelimit-limit-requests")}`,
+    tokens: `${read("x-ratelimit-remaining-tokens")}/${read("x-ratelimit-limit-tokens")}`,
+    retryAfter: read("retry-after"),
+  };
+}
+
+describe("requests a minute of a key", () => {
+  test.each(CLIENT_APIS.map((api) => [api.name, api] as const))(
+    "hold for %s, are said in every answer, and are refused in its own shape",
+    async (_name, api) => {
+      await start("{per_key: {requests_per_minute: 2}}");
+      expect(await standing(await ask({ api }))).toEqual({
+        status: 200,
+        requests: "1/2",
+        tokens: "null/null",
+        retryAfter: null,
+      });
+      clock.advance(10_000);
+      expect(await standing(await ask({ api }))).toMatchObject({ status: 200, requests: "0/2" });
+      const refused = await ask({ api });
+      const body = await refused.json();
+      expect(api.readError(body)).toMatchObject({ message: expect.stringContaining("2 requests a minute") });
+      expect(JSON.stringify(body)).toContain("rate_limit");
+      expect(JSON.stringify(body)).toContain('"limit_source":"key"');
+      expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "50"]);
+      expect(refused.headers.get("x-ratelimit-remaining-requests")).toBe("0");
+      expect(refused.headers.get("x-ratelimit-reset-requests")).toBe("60s");
+      expect(vendor.calls).toHaveLength(2);
+      clock.advance(50_000);
+      expect(await standing(await ask({ api }))).toMatchObject({ status: 200, requests: "0/2" });
+    },
+  );
+
+  test("are each key's own; an account's are its keys' together", async () => {
+    await start("{per_key: {requests_per_minute: 2}, per_account: {requests_per_minute: 3}}");
+    const [first = "", second = ""] = keys[0] ?? [];
+    expect(await standing(await ask({ key: first }))).toMatchObject({ requests: "1/2" });
+    expect(await standing(await ask({ key: first }))).toMatchObject({ requests: "0/2" });
+    expect((await ask({ key: first })).status).toBe(429);
+    // The account has fewer left than the second key: the tightest is said.
+    expect(await standing(await ask({ key: second }))).toMatchObject({ status: 200, requests: "0/3" });
+    const refused = await ask({ key: second });
+    expect(await refused.json()).toMatchObject({ error: { metadata: { limit_source: "account" } } });
+    expect((await ask({ key: keys[1]?.[0] ?? "" })).status).toBe(200);
+  });
+
+  test("are not used up by what is refused, and every refusal says how they stand", async () => {
+    await start("{per_key: {requests_per_minute: 2}}");
+    const refusals: [Asking, number][] = [
+      [{ model: "acme/unknown" }, 400],
+      [{ more: { temperature: 9 } }, 400],
+      [{ more: { provider: { zdr: true } } }, 400],
+    ];
+    for (const [asking, status] of refusals)
+      expect(await standing(await ask(asking))).toMatchObject({ status, requests: "2/2" });
+    vendor.perform((call) => call.respond(500, {}));
+    expect(await standing(await ask())).toMatchObject({ status: 502, requests: "1/2" });
+  });
+
+  test("hold for all callers of a model together, whoever they are", async () => {
+    await start("{per_model: {requests_per_minute: 1}}");
+    expect((await ask()).status).toBe(200);
+    const refused = await ask({ key: keys[1]?.[0] ?? "" });
+    expect(refused.status).toBe(429);
+    expect(await refused.json()).toMatchObject({ error: { metadata: { limit_source: "gateway" } } });
+    expect((await ask({ api: CLIENT_APIS[3] as AskableApi })).status).toBe(200);
+  });
+
+  test("are nobody's where none are configured, and no header says otherwise", async () => {
+    await start("{}");
+    expect(await standing(await ask())).toMatchObject({
+      status: 200,
+      requests: "null/null",
+      tokens: "null/null",
+    });
+  });
+});
+
+describe("tokens a minute", () => {
+  test("are taken by estimate and corrected by what was used", async () => {
+    await start("{per_key: {tokens_per_minute: 1000}}");
+    const words = { max_tokens: 600 };
+    expect(await standing(await ask({ more: words }))).toMatchObject({ status: 200, tokens: "398/1000" });
+    // 15 were used, as the vendor says.
+    expect(await standing(await ask({ more: words }))).toMatchObject({
+      tokens: `${1000 - USAGE.total_tokens - 602}/1000`,
+    });
+    const large = await ask({ more: { messages: [{ role: "user", content: "x".repeat(4_100) }] } });
+    expect(large.status).toBe(429);
+    expect(await large.json()).toMatchObject({ error: { message: expect.stringContaining("Shorten") } });
+  });
+
+  test("of what is streamed are corrected too, and of what failed given back", async () => {
+    await start("{per_key: {tokens_per_minute: 1000}}");
+    await (await ask({ more: { stream: true, max_tokens: 500 } })).text();
+    vendor.perform((call) => call.respond(500, {}));
+    await (await ask({ more: { max_tokens: 500 } })).text();
+    vendor.perform(answerAll);
+    expect(await standing(await ask({ more: { max_tokens: 100 } }))).toMatchObject({
+      tokens: `${1000 - USAGE.total_tokens - 102}/1000`,
+    });
+  });
+});
+
+describe("requests at once", () => {
+  /** Each way for a generation to end, and whoever waits for it. */
+  const endings: readonly (readonly [
+    string,
+    Play,
+    Asking,
+    (response: Promise<Response>) => Promise<unknown>,
+  ])[] = [
+    ["an answer", answerAll, {}, async (response) => (await response).text()],
+    ["a stream's end", answerAll, { more: { stream: true } }, async (response) => (await response).text()],
+    ["a failure", (call) => call.respond(500, {}), {}, async (response) => (await response).text()],
+    [
+      "a refusal of the vendor",
+      (call) => call.respond(400, {}),
+      {},
+      async (response) => (await response).text(),
+    ],
+    [
+      "a vendor that is gone",
+      (call) => call.connection.reset(),
+      {},
+      async (response) => (await response).text(),
+    ],
+    [
+      "a stream that breaks off",
+      async (call) => {
+        await call.begin();
+        await call.events(...opening("Alpha"));
+        call.connection.reset();
+      },
+      { more: { stream: true } },
+      async (response) => (await response).text(),
+    ],
+  ];
+  test.each(endings)("end with %s", async (_how, play, asking, read) => {
+    await start("{per_key: {concurrent: 1}}");
+    for (let i = 0; i < 3; i++) {
+      vendor.perform(play);
+      await read(ask(asking));
+    }
+    vendor.perform(answerAll);
+    await eventually("the lease to end", async () => (await ask()).status === 200);
+  });
+
+  test("are refused beyond the limit while others run, with a short wait", async () => {
+    await start("{per_account: {concurrent: 1}}");
+    vendor.perform(async (call) => {
+      await call.gate();
+      await call.respond(200, documentOf("late"));
+    });
+    const waiting = ask();
+    await (await vendor.call(0)).atGate;
+    const refused = await ask();
+    expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "1"]);
+    expect(await refused.json()).toMatchObject({
+      error: { metadata: { limit_source: "account", limit_kind: "concurrent", limit: 1 } },
+    });
+    (await vendor.call(0)).letGoOn();
+    expect((await waiting).status).toBe(200);
+    vendor.perform(answerAll);
+    expect((await ask()).status).toBe(200);
+  });
+
+  test("end when the client leaves before its first byte, and in the middle of a stream", async () => {
+    await start("{per_key: {concurrent: 1}}");
+    for (const begins of [false, true]) {
+      const leaving = new AbortController();
+      vendor.perform(async (call) => {
+        if (begins) {
+          await call.begin();
+          await call.events(...opening("Alpha"));
+        }
+        await call.gate();
+      });
+      const asked = ask({ signal: leaving.signal, more: { stream: true } }).catch(() => null);
+      await (await vendor.call(0)).atGate;
+      if (begins) await asked;
+      leaving.abort();
+      await asked;
+      vendor.perform(answerAll);
+      await eventually("the lease to end", async () => (await ask()).status === 200);
+    }
+  });
+});
+
+describe("500 requests at once", () => {
+  test("come through as many times as the limit says, and no request is counted twice or lost", async () => {
+    await start(
+      "{per_key: {requests_per_minute: 40}, per_account: {requests_per_minute: 60, concurrent: 100}}",
+    );
+    const all = [keys[0]?.[0], keys[0]?.[1]].flatMap((key) =>
+      Array.from({ length: 250 }, () => ask({ key: key ?? "" })),
+    );
+    const statuses = await Promise.all(all.map(async (response) => (await response).status));
+    expect(statuses.filter((status) => status === 200)).toHaveLength(60);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(440);
+    expect(vendor.calls).toHaveLength(60);
+    clock.advance(MINUTE_MS + 1_000);
+    expect((await ask()).status).toBe(200);
+  });
+
+  test("never reach the vendor more at a time than the limit says", async () => {
+    await start("{per_key: {concurrent: 10}}");
+    let [running, most] = [0, 0];
+    vendor.perform(async (call) => {
+      running += 1;
+      most = Math.max(most, running);
+      await Bun.sleep(1);
+      running -= 1;
+      await call.respond(200, documentOf("Alpha"));
+    });
+    const statuses = await Promise.all(Array.from({ length: 500 }, async () => (await ask()).status));
+    expect(most).toBeLessThanOrEqual(10);
+    expect(new Set(statuses)).toEqual(new Set([200, 429]));
+    vendor.perform(answerAll);
+    expect((await ask()).status).toBe(200);
+  });
+});
+
+test("a request that the balance does not cover is not counted", async () => {
+  const data = await prepareData([{ overdraft: 0 }]);
+  keys = data.keys;
+  gateway = await startTestGateway({
+    clock,
+    dataDir: data.dataDir,
+    key: keys[0]?.[0] ?? "",
+    yaml: `
+limits: {per_key: {requests_per_minute: 1, concurrent: 1}}
+providers:
+  vendor:
+    base_url: ${vendor.baseUrl}
+    models: [{id: acme/paid, prices: {prompt: "0.001", completion: "0.001"}}, {id: "acme/gift:free"}]`,
+  });
+  for (let i = 0; i < 3; i++)
+    expect(await standing(await ask({ model: "acme/paid" }))).toMatchObject({ status: 402, requests: "1/1" });
+  expect(await standing(await ask({ model: "acme/gift:free" }))).toMatchObject({
+    status: 200,
+    requests: "0/1",
+  });
+});

@@ -1,0 +1,208 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import {
+  createRateLimits,
+  type LimitSource,
+  type LimitWish,
+  type RateLimit,
+} from "../../src/core/limits/rate-limits.ts";
+
+const NONE: RateLimit = { requestsPerMinute: null, tokensPerMinute: null, concurrent: null };
+const START = 1_700_000_000_000;
+const LEASE_MS = 1_000_000;
+
+function limitsOf(limits: Partial<Record<LimitSource, Partial<RateLimit>>>, maxMeters?: number) {
+  const of = (source: LimitSource): RateLimit => ({ ...NONE, ...limits[source] });
+  return createRateLimits({
+    limits: { key: of("key"), account: of("account"), gateway: of("gateway") },
+    leaseMs: LEASE_MS,
+    ...(maxMeters === undefined ? {} : { maxMeters }),
+  });
+}
+
+let made = 0;
+function wish(more: Partial<LimitWish> = {}): LimitWish {
+  made += 1;
+  return {
+    id: `gen_${made}`,
+    subjects: { key: "key_a", account: "user_a", gateway: "acme/model" },
+    promptTokens: 10,
+    completionTokens: 20,
+    ...more,
+  };
+}
+
+describe("requests a minute", () => {
+  test("are refused beyond the limit, with how long to wait, and let in again after that", () => {
+    const limits = limitsOf({ key: { requestsPerMinute: 2 } });
+    expect(limits.admit(wish(), START)).toMatchObject({
+      kind: "counted",
+      standing: { requests: { limit: 2, remaining: 1, resetMs: 60_000 }, tokens: null },
+    });
+    expect(limits.admit(wish(), START + 20_000).kind).toBe("counted");
+    expect(limits.admit(wish(), START + 30_000)).toMatchObject({
+      kind: "refused",
+      refusal: { source: "key", kind: "requests_per_minute", limit: 2, retryAfterMs: 30_000 },
+      standing: { requests: { remaining: 0, resetMs: 50_000 } },
+    });
+    expect(limits.admit(wish(), START + 60_000).kind).toBe("counted");
+    expect(limits.admit(wish(), START + 60_000).kind).toBe("refused");
+  });
+
+  test("count for the key, the account and the model, each by itself", () => {
+    const limits = limitsOf({
+      key: { requestsPerMinute: 1 },
+      account: { requestsPerMinute: 2 },
+      gateway: { requestsPerMinute: 3 },
+    });
+    const ask = (key: string, account: string, gateway: string) => {
+      const answer = limits.admit(wish({ subjects: { key, account, gateway } }), START);
+      return answer.kind === "counted" ? "in" : answer.refusal.source;
+    };
+    expect(ask("k1", "a", "m")).toBe("in");
+    expect(ask("k1", "a", "m")).toBe("key");
+    expect(ask("k2", "a", "m")).toBe("in");
+    expect(ask("k3", "a", "m")).toBe("account");
+    expect(ask("k4", "b", "m")).toBe("in");
+    expect(ask("k5", "c", "m")).toBe("gateway");
+    expect(ask("k5", "c", "other")).toBe("in");
+  });
+});
+
+describe("tokens a minute", () => {
+  test("are estimated when the request comes and set right when it ends", () => {
+    const limits = limitsOf({ key: { tokensPerMinute: 100 } });
+    const first = wish({ promptTokens: 30, completionTokens: 60 });
+    expect(limits.admit(first, START)).toMatchObject({ standing: { tokens: { limit: 100, remaining: 10 } } });
+    expect(limits.admit(wish(), START)).toMatchObject({
+      refusal: { kind: "tokens_per_minute", limit: 100, retryAfterMs: 60_000, isTooLarge: false },
+    });
+    limits.settle(first.id, 35);
+    expect(limits.peek(first.subjects, START).tokens?.remaining).toBe(65);
+    expect(limits.admit(wish(), START).kind).toBe("counted");
+  });
+
+  test("take no more for an answer's bound than there are, as most answers are far shorter", () => {
+    const limits = limitsOf({ key: { tokensPerMinute: 100 } });
+    const bold = wish({ promptTokens: 30, completionTokens: 1_000_000 });
+    expect(limits.admit(bold, START)).toMatchObject({
+      kind: "counted",
+      standing: { tokens: { remaining: 0 } },
+    });
+    limits.settle(bold.id, 130);
+    expect(limits.peek(bold.subjects, START).tokens?.remaining).toBe(0);
+    expect(limits.admit(wish({ promptTokens: 101 }), START + 60_000)).toMatchObject({
+      refusal: { isTooLarge: true, retryAfterMs: 60_000 },
+    });
+  });
+});
+
+describe("requests at once", () => {
+  test("are as many as the limit says, and end with the generation", () => {
+    const limits = limitsOf({ account: { concurrent: 2 } });
+    const [a, b] = [wish(), wish()];
+    limits.admit(a, START);
+    limits.admit(b, START);
+    expect(limits.admit(wish(), START)).toMatchObject({
+      refusal: { source: "account", kind: "concurrent", limit: 2, retryAfterMs: 1_000 },
+    });
+    limits.settle(a.id, 0);
+    limits.settle(a.id, 0);
+    expect(limits.admit(wish(), START).kind).toBe("counted");
+    expect(limits.admit(wish(), START).kind).toBe("refused");
+  });
+
+  test("end by time where nobody says that they have ended, and then only once", () => {
+    const limits = limitsOf({ key: { concurrent: 1 } });
+    const lost = wish();
+    limits.admit(lost, START);
+    expect(limits.admit(wish(), START + LEASE_MS - 1).kind).toBe("refused");
+    const next = wish();
+    expect(limits.admit(next, START + LEASE_MS).kind).toBe("counted");
+    limits.settle(lost.id, 5);
+    expect(limits.admit(wish(), START + LEASE_MS).kind).toBe("refused");
+    expect(limits.running).toBe(1);
+  });
+});
+
+describe("a request", () => {
+  test("that one limit refuses is counted in none", () => {
+    const limits = limitsOf({
+      key: { requestsPerMinute: 10, tokensPerMinute: 1_000, concurrent: 10 },
+      account: { requestsPerMinute: 10 },
+      gateway: { concurrent: 1 },
+    });
+    limits.admit(wish(), START);
+    const { subjects } = wish();
+    const before = limits.peek(subjects, START);
+    for (let i = 0; i < 20; i++) expect(limits.admit(wish(), START).kind).toBe("refused");
+    expect(limits.peek(subjects, START)).toEqual(before);
+    expect(limits.running).toBe(1);
+  });
+
+  test("that came to nothing is given back whole", () => {
+    const limits = limitsOf({ key: { requestsPerMinute: 1, tokensPerMinute: 100, concurrent: 1 } });
+    const gone = wish();
+    limits.admit(gone, START);
+    limits.giveBack(gone.id);
+    expect(limits.admit(wish(), START)).toMatchObject({
+      kind: "counted",
+      standing: { requests: { remaining: 0 }, tokens: { remaining: 70 } },
+    });
+  });
+
+  test("never makes any minute hold more than the limit, nor more at once, whatever the order", () => {
+    const step = fc.record({
+      pauseMs: fc.nat(15_000),
+      key: fc.constantFrom("k1", "k2"),
+      tokens: fc.integer({ min: 1, max: 40 }),
+      ends: fc.boolean(),
+    });
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 80 }), (steps) => {
+        const limits = limitsOf({
+          key: { requestsPerMinute: 5, concurrent: 3 },
+          account: { tokensPerMinute: 120 },
+        });
+        const counted: { at: number; key: string; tokens: number }[] = [];
+        const open: { id: string; key: string; tokens: number }[] = [];
+        let now = START;
+        for (const { pauseMs, key, tokens, ends } of steps) {
+          now += pauseMs;
+          const asked = wish({
+            subjects: { key, account: "a", gateway: null },
+            promptTokens: tokens,
+            completionTokens: 0,
+          });
+          if (limits.admit(asked, now).kind === "counted") {
+            counted.push({ at: now, key, tokens });
+            open.push({ id: asked.id, key, tokens });
+          }
+          const inMinute = counted.filter(({ at }) => at > now - 60_000);
+          expect(inMinute.filter((entry) => entry.key === key).length).toBeLessThanOrEqual(5);
+          expect(inMinute.reduce((sum, entry) => sum + entry.tokens, 0)).toBeLessThanOrEqual(120);
+          expect(open.filter((entry) => entry.key === key).length).toBeLessThanOrEqual(3);
+          const ended = ends ? open.shift() : undefined;
+          if (ended !== undefined) limits.settle(ended.id, ended.tokens);
+        }
+      }),
+    );
+  });
+});
+
+describe("memory", () => {
+  test("holds a bounded number of keys: the quietest is forgotten, none with requests under way", () => {
+    const limits = limitsOf({ key: { requestsPerMinute: 1, concurrent: 9 } }, 3);
+    const by = (key: string) => wish({ subjects: { key, account: null, gateway: null } });
+    const running = by("busy");
+    limits.admit(running, START);
+    for (let i = 0; i < 50; i++) {
+      const quick = by(`k${i}`);
+      limits.admit(quick, START);
+      limits.settle(quick.id, 0);
+    }
+    expect(limits.admit(by("busy"), START).kind).toBe("refused");
+    expect(limits.admit(by("k49"), START).kind).toBe("refused");
+    expect(limits.admit(by("k0"), START).kind).toBe("counted");
+  });
+});

@@ -1,0 +1,76 @@
+/** A client API as a test asks it: the same question in its own shape. */
+export interface AskableApi {
+  readonly name: string;
+  readonly path: string;
+  /** The model that serves it at the vendor of `yamlForAllApis`. */
+  readonly model: string;
+  body(model: string, more?: Readonly<Record<string, unknown>>): Record<string, unknown>;
+  /** What its errors say, whatever their shape. */
+  readError(answer: unknown): { readonly type: unknown; readonly message: string };
+}
+
+type ErrorBody = {
+  readonly error: { readonly type: string; readonly code: unknown; readonly message: string };
+};
+
+const openaiError: AskableApi["readError"] = (answer) => (answer as ErrorBody).error;
+const messages = [{ role: "user", content: "Hello!" }];
+
+export const CLIENT_APIS: readonly AskableApi[] = [
+  {
+    name: "chat completions",
+    path: "/chat/completions",
+    model: "acme/model",
+    body: (model, more) => ({ model, messages, ...more }),
+    readError: openaiError,
+  },
+  {
+    name: "responses",
+    path: "/responses",
+    model: "acme/model",
+    body: (model, more) => ({ model, input: "Hello!", ...more }),
+    // OpenAI's own words: the code is what this API acts on.
+    readError: (answer) => {
+      const { code, message } = (answer as ErrorBody).error;
+      return { type: code, message };
+    },
+  },
+  {
+    name: "messages",
+    path: "/messages",
+    model: "acme/model",
+    body: (model, more) => ({ model, max_tokens: 50, messages, ...more }),
+    readError: openaiError,
+  },
+  {
+    name: "embeddings",
+    path: "/embeddings",
+    model: "acme/embed",
+    body: (model, more) => ({ model, input: "Hello!", ...more }),
+    readError: openaiError,
+  },
+  {
+    name: "fill in the middle",
+    path: "/fim/completions",
+    model: "mistralai/code",
+    body: (model, more) => ({ model, prompt: "def f(", ...more }),
+    readError: openaiError,
+  },
+];
+
+/** The yaml of a gateway whose vendor at `baseUrl` serves a model for each API. `more` is put before it. */
+export function yamlForAllApis(baseUrl: string, more = ""): string {
+  return `${more}
+providers:
+  mistral:
+    base_url: ${baseUrl}
+    api_keys: [sk-mistral-0123456789]
+    models: [{id: mistralai/code, name: up-code}]
+  vendor:
+    base_url: ${baseUrl}
+    api_keys: [sk-vendor-0123456789]
+    models:
+      - {id: acme/model, name: up-model}
+      - {id: acme/embed, name: up-embed, output: embedding}
+`;
+}

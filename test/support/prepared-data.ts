@@ -1,0 +1,50 @@
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openStores } from "../../src/app/wire-up.ts";
+import { systemClock } from "../../src/base/clock.ts";
+import { createSystemRandom } from "../../src/base/random.ts";
+import { createKey } from "../../src/core/accounts/manage-keys.ts";
+import { OPEN_POLICY, type Policy } from "../../src/core/accounts/records.ts";
+
+/** An account to make, with one key of its own. */
+export interface PreparedAccount {
+  readonly policy?: Partial<Policy>;
+  /** Patterns of the models that its key may call. */
+  readonly keyModels?: readonly string[];
+  /** How far its balance may go below zero, nanodollars; left out: as far as it likes. */
+  readonly overdraft?: number;
+  /** Further keys of the same account. */
+  readonly moreKeys?: number;
+}
+
+/** A data directory for a gateway to start on, with accounts in it; their keys in order. */
+export async function prepareData(
+  accounts: readonly PreparedAccount[],
+): Promise<{ readonly dataDir: string; readonly keys: readonly (readonly string[])[] }> {
+  const dataDir = mkdtempSync(join(tmpdir(), "gateway-test-"));
+  const stores = openStores(dataDir, systemClock, createSystemRandom());
+  const keys: string[][] = [];
+  for (const [index, { policy, keyModels, overdraft, moreKeys = 0 }] of accounts.entries()) {
+    const id = `user_${index}`;
+    await stores.accounts.insertAccount({
+      id,
+      kind: "user",
+      name: id,
+      overdraft: overdraft ?? null,
+      monthlyLimit: null,
+      policy: { ...OPEN_POLICY, ...policy },
+      createdAt: 0,
+      closedAt: null,
+    });
+    const own: string[] = [];
+    for (let i = 0; i <= moreKeys; i++) {
+      const wanted = { name: `key ${i}`, kind: "inference", expiresAt: null } as const;
+      const { secret } = await createKey(stores, { ...wanted, accountId: id, models: keyModels ?? null });
+      own.push(secret);
+    }
+    keys.push(own);
+  }
+  stores.close();
+  return { dataDir, keys };
+}

@@ -1,0 +1,49 @@
+import { describe, expect, test } from "bun:test";
+import { anthropicMessages } from "../../../src/wire/anthropic-messages/codec.ts";
+import { createMessagesRelay } from "../../../src/wire/anthropic-messages/relay-stream.ts";
+import { collectAnswer } from "../../../src/wire/canonical/collect-answer.ts";
+import { endWith, IDENTITY, parseStream, readAll, stream } from "./support.ts";
+
+/** A turn that goes on for a tool of the vendor's: all of it stands in its beginning. */
+const WHOLE = stream(
+  {
+    type: "message_start",
+    message: {
+      id: "msg_1",
+      type: "message",
+      role: "assistant",
+      model: "m",
+      content: [{ type: "tool_use", id: "toolu_1", name: "roll", input: { sides: 6 } }],
+      stop_reason: "tool_use",
+      stop_sequence: null,
+      usage: { input_tokens: 0, output_tokens: 0 },
+    },
+  },
+  { type: "message_stop" },
+);
+
+describe("a stream whose beginning holds all of it", () => {
+  test("is a whole answer to a Messages client, with the ids it knows", () => {
+    const relay = createMessagesRelay(
+      { ...IDENTITY, originalIds: new Map([["toolu_1", "mine"]]) },
+      { estimatedPromptTokens: 7 },
+    );
+    const out = relay.step(WHOLE) + relay.end();
+    expect([relay.judge(), relay.finish()?.native]).toEqual(["complete", "tool_use"]);
+    const [start, delta, stop] = parseStream(out + relay.encodeEnd(endWith(relay.usage)));
+    expect(start?.data).toMatchObject({
+      message: { content: [{ id: "mine", name: "roll", input: { sides: 6 } }] },
+    });
+    expect(delta?.data).toMatchObject({ delta: { stop_reason: "tool_use" } });
+    expect(stop?.name).toBe("message_stop");
+  });
+
+  test("says to the hub why it ended", () => {
+    const answer = collectAnswer(readAll(anthropicMessages.createReader(), [WHOLE]));
+    expect(answer.choices[0]?.finish).toEqual({
+      reason: "tool-calls",
+      native: "tool_use",
+      stopSequence: null,
+    });
+  });
+});
