@@ -3,7 +3,11 @@ import { openChatRequest } from "../../../src/wire/dialects/chat-request.ts";
 import { openMessagesRequest } from "../../../src/wire/dialects/messages-request.ts";
 import { openResponsesRequest } from "../../../src/wire/dialects/responses-request.ts";
 
-const OPENERS = { chat: openChatRequest, messages: openMessagesRequest, responses: openResponsesRequest };
+const OPENERS = {
+  chat: openChatRequest,
+  messages: (body: Buffer, rename: (id: string) => string) => openMessagesRequest(body, rename, null),
+  responses: openResponsesRequest,
+};
 const PIXEL = "data:image/png;base64,aGVsbG8=";
 
 /** Features, a bar, parameters. */
