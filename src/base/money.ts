@@ -5,9 +5,11 @@
  */
 
 const ATTO_DIGITS = 18;
+const NANO_DIGITS = 9;
 const ATTO_PER_NANO = 1_000_000_000n;
 const NANO_PER_DOLLAR = 1_000_000_000;
 const DECIMAL = /^(\d{1,12})(?:\.(\d{1,18}))?$/;
+const DOLLARS = /^(-?)(\d{1,7})(?:\.(\d{1,9}))?$/;
 
 /**
  * Reads a non-negative decimal string of dollars, at most 18 places, as attodollars.
@@ -27,4 +29,43 @@ export function roundToNanodollars(attodollars: bigint): number {
 /** Nanodollars as the dollar number that answers carry. The only place where money becomes a float. */
 export function toDollars(nanodollars: number): number {
   return nanodollars / NANO_PER_DOLLAR;
+}
+
+/**
+ * Reads an amount of dollars, a decimal string or a number as JSON has it, as nanodollars: exact, or null where it is no
+ * amount, has more than 9 places or is 10 million dollars or more. May be negative.
+ */
+export function parseDollars(amount: string | number): number | null {
+  const match = DOLLARS.exec(typeof amount === "number" ? printNumber(amount) : amount);
+  if (match === null) return null;
+  const [, sign, whole, places = ""] = match;
+  const nanodollars = Number(whole) * NANO_PER_DOLLAR + Number(places.padEnd(NANO_DIGITS, "0"));
+  // Beyond it integers have gaps.
+  if (!Number.isSafeInteger(nanodollars)) return null;
+  return sign === "-" && nanodollars !== 0 ? -nanodollars : nanodollars;
+}
+
+/** The digits that were written: the shortest that mean this number. Small ones have no exponent here. */
+function printNumber(value: number): string {
+  const text = String(value);
+  const match = /^(-?)(\d)(?:\.(\d+))?e-(\d+)$/.exec(text);
+  if (match === null) return text;
+  const [, sign, digit, rest = "", places] = match;
+  return `${sign}0.${"0".repeat(Number(places) - 1)}${digit}${rest}`;
+}
+
+/** Nanodollars as a decimal string of dollars, all digits and no more. */
+export function formatDollars(nanodollars: number): string {
+  const digits = String(Math.abs(nanodollars)).padStart(NANO_DIGITS + 1, "0");
+  const places = digits.slice(-NANO_DIGITS).replace(/0+$/, "");
+  return `${nanodollars < 0 ? "-" : ""}${digits.slice(0, -NANO_DIGITS)}${places === "" ? "" : `.${places}`}`;
+}
+
+/** Attodollars as a decimal string of nanodollars, all digits and no more. */
+export function formatNanodollars(attodollars: bigint): string {
+  const whole = attodollars / ATTO_PER_NANO;
+  const places = String(attodollars % ATTO_PER_NANO)
+    .padStart(NANO_DIGITS, "0")
+    .replace(/0+$/, "");
+  return places === "" ? String(whole) : `${whole}.${places}`;
 }

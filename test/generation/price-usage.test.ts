@@ -3,6 +3,8 @@ import type { ModelEndpoint } from "../../src/core/catalog/records.ts";
 import { priceUsage } from "../../src/core/generation/price-usage.ts";
 import { NO_TOKENS } from "../../src/wire/conversation/usage.ts";
 
+const NOW = Date.parse("2026-07-01T12:00:00Z");
+
 const PLAIN: ModelEndpoint = {
   provider: "somebody",
   name: "model",
@@ -41,7 +43,7 @@ describe("the price of a generation, in nanodollars", () => {
     };
     const prompt = 400 * 100 + 100 * 2000 + 200 * 1250 + 50 * 10_000 + 250 * 1000;
     const completion = 80 * 3000 + 20 * 20_000 + 100 * 4000;
-    expect(priceUsage(EVERY_KIND, usage)).toBe(prompt + completion + 1_000_000);
+    expect(priceUsage(EVERY_KIND, usage, NOW)).toBe(prompt + completion + 1_000_000);
   });
 
   test("charges a kind without a price of its own as what it is a part of", () => {
@@ -52,7 +54,7 @@ describe("the price of a generation, in nanodollars", () => {
       completionTokens: 10,
       reasoningTokens: 9,
     };
-    expect(priceUsage(PLAIN, usage)).toBe(100 * 1000 + 10 * 4000);
+    expect(priceUsage(PLAIN, usage, NOW)).toBe(100 * 1000 + 10 * 4000);
   });
 
   test("never charges a token twice, whatever the vendor's counters overlap", () => {
@@ -65,6 +67,6 @@ describe("the price of a generation, in nanodollars", () => {
       completionTokens: 10,
       reasoningTokens: 20,
     };
-    expect(priceUsage(EVERY_KIND, usage)).toBe(90 * 100 + 10 * 1250 + 10 * 3000 + 1_000_000);
+    expect(priceUsage(EVERY_KIND, usage, NOW)).toBe(90 * 100 + 10 * 1250 + 10 * 3000 + 1_000_000);
   });
 });

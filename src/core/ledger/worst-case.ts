@@ -11,12 +11,14 @@ const OVERHEAD_TOKENS = 500;
 
 /**
  * What a request costs at worst, in nanodollars, whoever of `offers` answers: its prompt bounded by its bytes and taken
- * at the dearest kind, and as many tokens as it may produce, at most `maxCompletionTokens` where it does not say.
+ * at the dearest kind, and as many tokens as it may produce, at most `maxCompletionTokens` where it does not say, at
+ * the prices of `now`.
  */
 export function findWorstCase(
   request: Pick<InferenceRequest, "action" | "promptTextBytes" | "maxTokens" | "answers">,
   offers: readonly Offer[],
   maxCompletionTokens: number,
+  now: number,
 ): number {
   const promptTokens = Math.ceil(request.promptTextBytes / BYTES_PER_TOKEN) + OVERHEAD_TOKENS;
   let worst = 0;
@@ -24,7 +26,8 @@ export function findWorstCase(
     if (isFreeId(model.id)) continue;
     const most = Math.min(endpoint.maxOutputTokens ?? maxCompletionTokens, maxCompletionTokens);
     const produced = request.action === "embeddings" ? 0 : (request.maxTokens ?? most) * request.answers;
-    for (const usage of dearest(promptTokens, produced)) worst = Math.max(worst, priceUsage(endpoint, usage));
+    for (const usage of dearest(promptTokens, produced))
+      worst = Math.max(worst, priceUsage(endpoint, usage, now));
   }
   return worst;
 }

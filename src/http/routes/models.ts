@@ -5,9 +5,14 @@ import type { Serving } from "../../core/generation/call.ts";
 import type { RequestContext } from "../context.ts";
 import { jsonList, type PreparedList, prepareList } from "../prepared-list.ts";
 
-/** The lists as they are sent, made once for each catalog. */
-const served = new WeakMap<Serving, PreparedList>();
-const all = new WeakMap<Serving, PreparedList>();
+/** A list as it is sent, made once for each catalog and day: prices change with the day. */
+interface DaysList extends PreparedList {
+  readonly day: number;
+}
+
+const served = new WeakMap<Serving, DaysList>();
+const all = new WeakMap<Serving, DaysList>();
+const DAY_MS = 86_400_000;
 
 /**
  * `GET models`: what can be served here; with `?all=true` the whole catalog (docs/contract.md, "Models, providers").
@@ -17,22 +22,28 @@ export function listModels(request: Request, { deps }: RequestContext): Response
   const serving = deps.generation.serving();
   const wantsAll = request.url.includes("?") && new URL(request.url).searchParams.get("all") === "true";
   const cache = wantsAll ? all : served;
+  const now = deps.clock.now();
+  const day = Math.floor(now / DAY_MS);
   let list = cache.get(serving);
-  if (list === undefined) {
-    list = prepareList(
-      (wantsAll ? serving.catalog : serving.roster).models.map(describerOf(serving, wantsAll)),
-    );
+  if (list?.day !== day) {
+    const { models } = wantsAll ? serving.catalog : serving.roster;
+    list = { ...prepareList(models.map(describerOf(serving, wantsAll, now))), day };
     cache.set(serving, list);
   }
   return jsonList(request, list);
 }
 
-function describerOf(serving: Serving, wantsAll: boolean): (model: ModelRecord) => PublicModel | null {
-  if (wantsAll) return (model) => describeModel(model, model.endpoints);
+function describerOf(
+  serving: Serving,
+  wantsAll: boolean,
+  now: number,
+): (model: ModelRecord) => PublicModel | null {
+  if (wantsAll) return (model) => describeModel(model, model.endpoints, now);
   return (model) =>
     describeModel(
       model,
       serving.roster.offersFor(model.id).map((offer) => offer.endpoint),
+      now,
     );
 }
 
@@ -41,7 +52,7 @@ export function getModel(_request: Request, context: RequestContext): Response {
   const serving = context.deps.generation.serving();
   const model = findModel(serving, context);
   const offers = serving.roster.offersFor(model.id).map((offer) => offer.endpoint);
-  const record = describeModel(model, offers.length > 0 ? offers : model.endpoints);
+  const record = describeModel(model, offers.length > 0 ? offers : model.endpoints, context.deps.clock.now());
   return record === null ? unknownModel(model.id) : Response.json(record);
 }
 
@@ -51,7 +62,7 @@ export function listEndpoints(_request: Request, context: RequestContext): Respo
   const model = findModel(serving, context);
   const configured = new Set(serving.roster.offersFor(model.id).map((offer) => offer.endpoint));
   const endpoints = model.endpoints.flatMap((endpoint) => {
-    const record = describeModel(model, [endpoint]);
+    const record = describeModel(model, [endpoint], context.deps.clock.now());
     if (record === null) return [];
     return {
       provider_name: serving.catalog.provider(endpoint.provider)?.name ?? endpoint.provider,
