@@ -1,11 +1,10 @@
 import type { Command } from "commander";
-import { loadConfig } from "../app/load-config.ts";
-import { openStores, type Stores } from "../app/wire-up.ts";
+import type { Stores } from "../app/wire-up.ts";
 import { systemClock } from "../base/clock.ts";
-import { createSystemRandom } from "../base/random.ts";
 import { createKey, describeKey } from "../core/accounts/manage-keys.ts";
 import type { KeyRecord } from "../core/accounts/records.ts";
 import { formatTable } from "./format-table.ts";
+import { withStores } from "./with-stores.ts";
 
 /** `gateway keys create|list|revoke`: works on the data directory, whether or not a gateway runs on it. */
 export function addKeyCommands(program: Command): void {
@@ -34,16 +33,6 @@ interface CreateOptions {
   readonly management?: boolean;
   readonly expires?: string;
   readonly json?: boolean;
-}
-
-async function withStores(work: (stores: Stores) => Promise<string>): Promise<void> {
-  const config = loadConfig(process.env);
-  const stores = openStores(config.data_dir, systemClock, createSystemRandom());
-  try {
-    console.log(await work(stores));
-  } finally {
-    stores.close();
-  }
 }
 
 async function create(stores: Stores, name: string, options: CreateOptions): Promise<string> {

@@ -3,8 +3,10 @@ import packageJson from "../../package.json" with { type: "json" };
 import { ConfigError } from "../app/load-config.ts";
 import { addCatalogCommands } from "./catalog-commands.ts";
 import { addConfigCommands } from "./config-commands.ts";
+import { addCreditCommands } from "./credit-commands.ts";
 import { addKeyCommands } from "./key-commands.ts";
 import { addStartCommand } from "./start-command.ts";
+import { addUsageCommand } from "./usage-command.ts";
 
 /** Runs the `gateway` command. Gives the exit code: 0, 1 for a failure, 2 for words it does not know. */
 export async function runCli(args: readonly string[]): Promise<number> {
@@ -15,6 +17,8 @@ export async function runCli(args: readonly string[]): Promise<number> {
     .configureHelp({ showGlobalOptions: true });
   addStartCommand(program);
   addKeyCommands(program);
+  addCreditCommands(program);
+  addUsageCommand(program);
   addCatalogCommands(program);
   addConfigCommands(program);
   try {

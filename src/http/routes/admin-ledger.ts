@@ -1,9 +1,10 @@
 import { z } from "zod";
 import { toDollars } from "../../base/money.ts";
+import { describeEntry } from "../../core/ledger/describe-entry.ts";
 import { TRANSFER_KINDS } from "../../core/ledger/records.ts";
 import { requireOwnAccount } from "../api/api-caller.ts";
 import { defineEndpoint, NOTHING } from "../api/endpoint.ts";
-import { EntryView, viewEntry } from "../api/entry-view.ts";
+import { EntryView } from "../api/entry-view.ts";
 import { requireAccount } from "../api/fields.ts";
 
 /** Who sees an account's money. */
@@ -90,7 +91,7 @@ export const listLedger = defineEndpoint({
     const found = await deps.credits.store.listTransfers(id, before, query.limit + 1, query.kind);
     const page = found.slice(0, query.limit);
     return {
-      data: page.map((transfer) => viewEntry(transfer, id)),
+      data: page.map((transfer) => describeEntry(transfer, id)),
       next: found.length > page.length ? String(page.at(-1)?.place) : null,
     };
   },

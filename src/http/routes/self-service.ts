@@ -2,8 +2,8 @@ import { z } from "zod";
 import { toDollars } from "../../base/money.ts";
 import { findPayer } from "../../core/accounts/find-payer.ts";
 import { describeUsage } from "../../core/usage/describe-usage.ts";
+import { dayOf, USUAL_DAYS } from "../../core/usage/report.ts";
 import { type ApiInput, defineEndpoint, NOTHING } from "../api/endpoint.ts";
-import { dayOf, USUAL_DAYS } from "./admin-usage.ts";
 
 /** What every endpoint of the caller's own has in common. */
 const SELF = {

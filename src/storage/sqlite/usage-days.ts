@@ -1,6 +1,6 @@
 import type { Database } from "bun:sqlite";
 import type { UsageRecord } from "../../core/usage/records.ts";
-import type { UsageQuery, UsageSum } from "../../core/usage/report.ts";
+import { dayOf, nameOfDay, type UsageQuery, type UsageSum } from "../../core/usage/report.ts";
 
 /** What generations came to, day by day. */
 export interface UsageDays {
@@ -9,7 +9,6 @@ export interface UsageDays {
   sum(query: UsageQuery): readonly UsageSum[];
 }
 
-const DAY_MS = 86_400_000;
 const NAMES = ["account_id", "key_id", "user_id", "model", "provider"] as const;
 const COUNTERS = [
   "requests",
@@ -99,13 +98,17 @@ function gather(ended: readonly UsageRecord[]): Iterable<Gathered> {
   return rows.values();
 }
 
+/**
+ * A record of an earlier version may lack what came later. A report never keeps it from being saved: what is missing
+ * counts as nothing.
+ */
 function namesOf(record: UsageRecord): (string | number)[] {
   return [
-    Math.floor((record.finishedAt ?? record.createdAt) / DAY_MS),
+    dayOf(record.finishedAt ?? record.createdAt),
     record.accountId ?? "",
     record.keyId ?? "",
     record.userId ?? "",
-    record.model ?? record.requestedModel,
+    record.model ?? record.requestedModel ?? "",
     record.provider ?? "",
   ];
 }
@@ -113,17 +116,17 @@ function namesOf(record: UsageRecord): (string | number)[] {
 function count(counters: Counters, record: UsageRecord): void {
   counters.requests += 1;
   if (record.outcome === "failed" || record.outcome === "interrupted") counters.errors += 1;
-  counters.prompt_tokens += record.promptTokens;
-  counters.completion_tokens += record.completionTokens;
-  counters.cached_tokens += record.cachedTokens;
-  counters.cache_write_tokens += record.cacheWriteTokens;
-  counters.reasoning_tokens += record.reasoningTokens;
-  counters.cost += record.costNanodollars;
-  counters.upstream_cost += record.upstreamCostNanodollars;
+  counters.prompt_tokens += record.promptTokens ?? 0;
+  counters.completion_tokens += record.completionTokens ?? 0;
+  counters.cached_tokens += record.cachedTokens ?? 0;
+  counters.cache_write_tokens += record.cacheWriteTokens ?? 0;
+  counters.reasoning_tokens += record.reasoningTokens ?? 0;
+  counters.cost += record.costNanodollars ?? 0;
+  counters.upstream_cost += record.upstreamCostNanodollars ?? 0;
 }
 
 function readRow(row: Row, { groupBy }: UsageQuery): UsageSum {
-  const value = groupBy === "day" ? dayName(Number(row.group_value)) : String(row.group_value) || null;
+  const value = groupBy === "day" ? nameOfDay(Number(row.group_value)) : String(row.group_value) || null;
   return {
     group: value,
     requests: row.requests,
@@ -136,8 +139,4 @@ function readRow(row: Row, { groupBy }: UsageQuery): UsageSum {
     cost: row.cost,
     upstreamCost: row.upstream_cost,
   };
-}
-
-function dayName(day: number): string {
-  return new Date(day * DAY_MS).toISOString().slice(0, 10);
 }
