@@ -39,6 +39,7 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
   "providers.*.trains_on_data": false,
   "providers.*.zero_retention": true,
   "billing.buy_credits_url": "https://example.com/credits",
+  "billing.webhook_secret": "another-long-random-text-of-at-least-32-characters",
   "providers.*.base_url": "http://127.0.0.1:8000/v1",
   "providers.*.api_keys": ["what-vllm-was-started-with"],
   "providers.*.headers": { "x-team": "search" },

@@ -62,6 +62,8 @@ const secret = z.string().min(1, "must not be empty").describe("secret");
 
 /** A key that an operator makes up is as strong as it is long. */
 const ADMIN_KEY_CHARS = 16;
+/** Who knows it can make money. */
+const WEBHOOK_SECRET_CHARS = 32;
 
 const provider = z.strictObject({
   base_url: baseUrl.optional().describe("Where it is. Needed for a host that the catalog does not know."),
@@ -224,6 +226,16 @@ export const configSchema = z.strictObject({
         .url({ protocol: /^https?$/ })
         .optional()
         .describe("Where callers can buy credits; said in answers with status 402."),
+      webhook_secret: z
+        .string()
+        .min(
+          WEBHOOK_SECRET_CHARS,
+          `must have at least ${WEBHOOK_SECRET_CHARS} characters; \`openssl rand -hex 32\` makes a good one`,
+        )
+        .optional()
+        .describe(
+          "What a payment system signs its calls of POST /api/payments/webhook with; 32 characters or more. GATEWAY_WEBHOOK_SECRET.",
+        ),
     })
     .prefault({}),
   timers: z

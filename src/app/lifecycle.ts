@@ -69,6 +69,7 @@ async function refreshFromStore({ http }: Parts): Promise<void> {
   await http.keyRing.refresh();
   await http.accountRing.refresh();
   await http.generation.ledger.refresh();
+  await http.generation.ledger.expireGrants();
 }
 
 function tellRecovery({ brought, interrupted, unknown }: Recovery, log: Log): void {

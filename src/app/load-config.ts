@@ -16,6 +16,7 @@ const VARIABLES: Readonly<Record<string, { readonly path: readonly string[]; rea
   GATEWAY_PORT: { path: ["server", "port"], isNumber: true },
   GATEWAY_DATA_DIR: { path: ["data_dir"] },
   GATEWAY_ADMIN_KEY: { path: ["admin_key"] },
+  GATEWAY_WEBHOOK_SECRET: { path: ["billing", "webhook_secret"] },
   GATEWAY_LOG_LEVEL: { path: ["log_level"] },
   GATEWAY_SANDBOX: { path: ["sandbox"] },
 };

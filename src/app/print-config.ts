@@ -8,6 +8,10 @@ export function printConfig(config: Config): string {
   return stringify({
     ...config,
     ...(config.admin_key === undefined ? {} : { admin_key: MASK }),
+    billing: {
+      ...config.billing,
+      ...(config.billing.webhook_secret === undefined ? {} : { webhook_secret: MASK }),
+    },
     providers: Object.fromEntries(
       Object.entries(config.providers).map(([slug, provider]) => [slug, maskProvider(provider)]),
     ),

@@ -22,7 +22,7 @@ import type { LedgerStore } from "../core/ports/ledger-store.ts";
 import type { Log } from "../core/ports/log.ts";
 import type { SettingsStore } from "../core/ports/settings-store.ts";
 import type { Transport } from "../core/ports/transport.ts";
-import type { UsageStore } from "../core/ports/usage-store.ts";
+import type { UsageReports, UsageStore } from "../core/ports/usage-store.ts";
 import { createCooldowns } from "../core/routing/cooldowns.ts";
 import { createRecorder, type Recorder } from "../core/usage/recorder.ts";
 import type { HttpDeps } from "../http/context.ts";
@@ -65,7 +65,7 @@ export interface Stores extends KeyMaker {
   readonly audit: AuditStore;
   readonly ledger: LedgerStore;
   readonly settings: SettingsStore;
-  readonly usage: UsageStore;
+  readonly usage: UsageStore & UsageReports;
   close(): void;
 }
 
@@ -135,6 +135,9 @@ export async function wireUp(config: Config, world: World): Promise<Parts> {
     audit: stores.audit,
     answers: stores.answers,
     generation,
+    credits: { store: stores.ledger, ledger, clock, ids: stores.ids },
+    usage: stores.usage,
+    webhookSecret: config.billing.webhook_secret ?? null,
     trustedProxies: readProxies(config),
     addressSalt: await findSalt(stores.settings, random),
     maxBodyBytes: config.limits.body_bytes,

@@ -4,9 +4,11 @@ import { ConfigError } from "../app/load-config.ts";
 import { addAccountCommands } from "./account-commands.ts";
 import { addCatalogCommands } from "./catalog-commands.ts";
 import { addConfigCommands } from "./config-commands.ts";
+import { addCreditCommands } from "./credit-commands.ts";
 import { addKeyCommands } from "./key-commands.ts";
 import { addMemberCommands } from "./member-commands.ts";
 import { addStartCommand } from "./start-command.ts";
+import { addUsageCommand } from "./usage-command.ts";
 
 /** Runs the `gateway` command. Gives the exit code: 0, 1 for a failure, 2 for words it does not know. */
 export async function runCli(args: readonly string[]): Promise<number> {
@@ -20,6 +22,8 @@ export async function runCli(args: readonly string[]): Promise<number> {
   addAccountCommands(program, "user");
   addAccountCommands(program, "organization");
   addMemberCommands(program);
+  addCreditCommands(program);
+  addUsageCommand(program);
   addCatalogCommands(program);
   addConfigCommands(program);
   try {

@@ -5,11 +5,13 @@ import type { AccountRing } from "../core/accounts/account-ring.ts";
 import type { KeyRing } from "../core/accounts/key-ring.ts";
 import type { KeyMaker } from "../core/accounts/manage-keys.ts";
 import type { GenerationDeps } from "../core/generation/call.ts";
+import type { Credits } from "../core/ledger/credits.ts";
 import type { ByteBudget, ByteShare } from "../core/limits/byte-budget.ts";
 import type { TrustedProxies } from "../core/limits/client-address.ts";
 import type { AnswerStore } from "../core/ports/answer-store.ts";
 import type { AuditStore } from "../core/ports/audit-store.ts";
 import type { Log } from "../core/ports/log.ts";
+import type { UsageReports } from "../core/ports/usage-store.ts";
 
 /** What the HTTP floor works with. */
 export interface HttpDeps {
@@ -22,6 +24,11 @@ export interface HttpDeps {
   readonly audit: AuditStore;
   readonly answers: AnswerStore;
   readonly generation: GenerationDeps;
+  readonly credits: Credits;
+  /** Where reports of usage come from. */
+  readonly usage: UsageReports;
+  /** What a payment system signs its calls with; null where there is none. */
+  readonly webhookSecret: string | null;
   readonly trustedProxies: TrustedProxies;
   /** Keys the hash of anonymous addresses, so that a record does not tell them. */
   readonly addressSalt: string;

@@ -33,6 +33,7 @@ export const GATEWAY_ROUTES: Readonly<Record<string, Methods>> = {
   "/models/:author/:model/endpoints": { GET: listEndpoints },
   "/providers": { GET: listProviders },
   "/generation": { GET: getGeneration },
+  ...apiRoutes("every prefix"),
 };
 
 /** What answers under one name. */
@@ -41,7 +42,7 @@ export const FIXED_ROUTES: Readonly<Record<string, Methods>> = {
   "/readyz": { GET: getReadiness },
   // Named by the specification; the prefixes have it too.
   "/api/fim/completions": { POST: fimCompletions },
-  ...apiRoutes(),
+  ...apiRoutes("fixed"),
 };
 
 /** SDKs append `/v1`, and some want the shorter base. A prefix is a name for the same handler. */

@@ -4,6 +4,8 @@ import { describeModel } from "../../src/core/catalog/describe-model.ts";
 import { describeProvider } from "../../src/core/catalog/describe-provider.ts";
 import type { ModelEndpoint, ModelRecord } from "../../src/core/catalog/records.ts";
 
+const NOW = Date.parse("2026-07-01T12:00:00Z");
+
 function endpoint(rest: Partial<ModelEndpoint> = {}): ModelEndpoint {
   return {
     provider: "openai",
@@ -33,7 +35,7 @@ function model(rest: Partial<ModelRecord> = {}): ModelRecord {
 
 describe("a model record", () => {
   test("has every field of the contract", () => {
-    expect(describeModel(model(), [endpoint()])).toEqual({
+    expect(describeModel(model(), [endpoint()], NOW)).toEqual({
       id: "author/name",
       object: "model",
       created: 1744588800,
@@ -57,7 +59,7 @@ describe("a model record", () => {
       maxOutputTokens: 400,
       prices: { prompt: "0.000001", completion: "0.00001", cacheRead: "0.0000001" },
     });
-    const described = describeModel(model(), [endpoint(), cheap]);
+    const described = describeModel(model(), [endpoint(), cheap], NOW);
     expect(described).toMatchObject({
       context_length: 1000,
       top_provider: { context_length: 4000, max_completion_tokens: 400 },
@@ -70,7 +72,7 @@ describe("a model record", () => {
       priceTiers: [{ minPromptTokens: 501, prompt: "0.000006", completion: "0.000008" }],
     });
     const dear = endpoint({ prices: { prompt: "0.000003", completion: "0.000009" } });
-    expect(describeModel(model(), [tiered, dear])?.pricing).toEqual({
+    expect(describeModel(model(), [tiered, dear], NOW)?.pricing).toEqual({
       prompt: "0.000003",
       completion: "0.000009",
       overrides: [{ min_prompt_tokens: 501, prompt: "0.000006", completion: "0.000009" }],
@@ -78,32 +80,34 @@ describe("a model record", () => {
   });
 
   test("leaves out what no endpoint takes", () => {
-    const described = describeModel(model(), [endpoint({ lacks: ["image", "tools"] })]);
+    const described = describeModel(model(), [endpoint({ lacks: ["image", "tools"] })], NOW);
     expect(described).toMatchObject({
       architecture: { input_modalities: ["text"] },
       supported_parameters: ["max_tokens"],
     });
     expect(
-      describeModel(model(), [endpoint({ lacks: ["tools"] }), endpoint()])?.supported_parameters,
+      describeModel(model(), [endpoint({ lacks: ["tools"] }), endpoint()], NOW)?.supported_parameters,
     ).toContain("tools");
   });
 
   test("is free by its id alone", () => {
     expect(
-      describeModel(model({ id: "author/name:free" }), [
-        endpoint({ prices: { prompt: "0", completion: "0" } }),
-      ])?.isFree,
+      describeModel(
+        model({ id: "author/name:free" }),
+        [endpoint({ prices: { prompt: "0", completion: "0" } })],
+        NOW,
+      )?.isFree,
     ).toBe(true);
   });
 
   test("is not there without a priced endpoint", () => {
-    expect(describeModel(model(), [])).toBeNull();
-    expect(describeModel(model(), [endpoint({ prices: null })])).toBeNull();
+    expect(describeModel(model(), [], NOW)).toBeNull();
+    expect(describeModel(model(), [endpoint({ prices: null })], NOW)).toBeNull();
   });
 
   test("of every shipped model has a context and prices", () => {
     for (const shipped of loadCatalog({}).data.models) {
-      const described = describeModel(shipped, shipped.endpoints);
+      const described = describeModel(shipped, shipped.endpoints, NOW);
       if (described === null) continue;
       expect(described.context_length).toBeGreaterThan(0);
       expect(described.created).toBeGreaterThanOrEqual(0);

@@ -267,6 +267,35 @@ describe("prices", () => {
     }
   });
 
+  test("the cache that Anthropic keeps for an hour costs twice the prompt, wherever five minutes cost what they do there", () => {
+    const cost = { input: 3, output: 15, cache_read: 0.3, cache_write: 3.75 };
+    const over = { input: 6, output: 22.5, cache_read: 0.6, cache_write: 7.5 };
+    const { models } = importProviders({
+      anthropic: [sourceModel("claude-new-9", { cost: { ...cost, context_over_200k: over } })],
+      openrouter: [sourceModel("anthropic/claude-odd-9", { cost: { ...cost, cache_write: 3.6 } })],
+      openai: [sourceModel("gpt-9", { cost })],
+    });
+    const hours = models.map(({ id, endpoints }) => [id, endpoints[0]?.prices?.cacheWrite1h]);
+    expect(Object.fromEntries(hours)).toEqual({
+      "anthropic/claude-new-9": "0.000006",
+      "anthropic/claude-odd-9": undefined,
+      "openai/gpt-9": undefined,
+    });
+    const tiers = models.find(({ id }) => id === "anthropic/claude-new-9")?.endpoints[0]?.priceTiers;
+    expect(tiers?.[0]?.cacheWrite1h).toBe("0.000012");
+  });
+
+  test("prices that a vendor has announced come from the rules", () => {
+    const change = { from: "2027-01-01", prices: { prompt: "0.000009", completion: "0.00001" } };
+    const rules = { ...shippedRules, priceChanges: { openai: { "gpt-9": [change] } } };
+    const imported = importModelsDev(sourceText({ openai: [sourceModel("gpt-9")] }), rules);
+    if ("refused" in imported) throw new Error(imported.refused);
+    expect(imported.models[0]?.endpoints[0]).toMatchObject({
+      prices: { prompt: "0.000001", completion: "0.000002" },
+      priceChanges: [change],
+    });
+  });
+
   test("a free model with a price is not offered", () => {
     const { models, problems } = importProviders({ openrouter: [sourceModel("a/b:free")] });
     expect(models[0]?.endpoints[0]?.prices).toBeNull();

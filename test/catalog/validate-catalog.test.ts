@@ -1,8 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { loadCatalog } from "../../src/app/load-catalog.ts";
+import { diffCatalogs } from "../../src/core/catalog/diff-catalog.ts";
+import { formatModels } from "../../src/core/catalog/format-catalog.ts";
 import { isSoundModel } from "../../src/core/catalog/is-sound-model.ts";
-import type { ModelRecord } from "../../src/core/catalog/records.ts";
+import type { ModelEndpoint, ModelRecord, PriceChange } from "../../src/core/catalog/records.ts";
 import {
   findModelProblems,
   isModelBySchema,
@@ -11,6 +13,25 @@ import {
 } from "../../src/core/catalog/validate-catalog.ts";
 
 const { data } = loadCatalog({});
+
+/** A model with every member that only some have. */
+const CHANGING: ModelRecord = {
+  ...(data.models[0] as ModelRecord),
+  endpoints: [
+    {
+      ...(data.models[0] as ModelRecord).endpoints[0]!,
+      prices: { prompt: "1", completion: "1" },
+      priceChanges: [
+        { from: "2026-08-31", prices: { prompt: "2", completion: "1" } },
+        {
+          from: "2026-09-01",
+          prices: { prompt: "3", completion: "1" },
+          priceTiers: [{ minPromptTokens: 5, prompt: "4", completion: "1" }],
+        },
+      ],
+    },
+  ],
+};
 
 /** Values that are right somewhere and wrong elsewhere. */
 const anything = fc.oneof(
@@ -70,7 +91,7 @@ function damage(model: ModelRecord, walk: readonly number[], value: unknown, ext
 
 describe("the quick check", () => {
   test("takes every shipped model, and so does the schema", () => {
-    for (const model of data.models)
+    for (const model of [...data.models, CHANGING])
       expect([model.id, isSoundModel(model), isModelBySchema(model)]).toEqual([model.id, true, true]);
   });
 
@@ -79,7 +100,7 @@ describe("the quick check", () => {
     const value = fc.option(anything, { nil: undefined });
     fc.assert(
       fc.property(
-        fc.constantFrom(...data.models),
+        fc.oneof({ weight: 4, arbitrary: fc.constantFrom(...data.models) }, fc.constant(CHANGING)),
         walk,
         value,
         fc.boolean(),
@@ -165,5 +186,30 @@ test("price tiers must rise and have prices", () => {
   ]);
   expect(faults([{ ...endpoint, prices: null, priceTiers: [tier] }])).toEqual([
     "a/b: openai m: price tiers without prices",
+  ]);
+});
+
+test("price changes must rise, have prices to change, and be as sound as they", () => {
+  const [endpoint] = CHANGING.endpoints as [ModelEndpoint];
+  const [first, second] = endpoint.priceChanges as [PriceChange, PriceChange];
+  const faults = (change: Partial<ModelEndpoint>) =>
+    findModelProblems([{ ...CHANGING, id: "a/b", endpoints: [{ ...endpoint, ...change }] }], data.providers);
+  expect(faults({})).toEqual([]);
+  expect(faults({ priceChanges: [second, first] }).join()).toContain("price changes do not rise");
+  expect(faults({ prices: null }).join()).toContain("price changes without prices");
+  const free = { ...first, prices: { prompt: "0", completion: "0" } };
+  expect(faults({ priceChanges: [free, second] }).join()).toContain(
+    "from 2026-08-31: :free and a price of zero",
+  );
+  const tier = second.priceTiers![0]!;
+  expect(faults({ priceChanges: [{ ...second, priceTiers: [tier, tier] }] }).join()).toContain(
+    "tiers do not rise",
+  );
+  const [change] = diffCatalogs([data.models[0] as ModelRecord], [CHANGING]).changed;
+  expect(change?.changes.join("\n")).toContain("2026-09-01");
+  const written = formatModels([CHANGING]);
+  expect(parseModels("models/x.json", written).value?.[0]?.endpoints[0]?.priceChanges).toEqual([
+    first,
+    second,
   ]);
 });

@@ -114,12 +114,14 @@ describe.concurrent("gateway config print", () => {
     const environment = {
       GATEWAY_CONFIG: file,
       GATEWAY_ADMIN_KEY: "hush-hush-hush-3",
+      GATEWAY_WEBHOOK_SECRET: "hush-hush-hush-hush-hush-hush-hush-5",
       OPENAI_API_KEY: "hush-4",
     };
     const { exitCode, stdout, stderr } = await workplace.run(["config", "print"], environment);
     expect(exitCode).toBe(0);
     expect(stdout + stderr).not.toContain("hush");
     expect(stdout).toContain('admin_key: "********"');
+    expect(stdout).toContain('webhook_secret: "********"');
     expect(stdout).toContain("http://x/v1");
   });
 

@@ -1,7 +1,10 @@
 import { describe, expect, test } from "bun:test";
+import { roundToNanodollars } from "../../src/base/money.ts";
 import type { ModelEndpoint } from "../../src/core/catalog/records.ts";
-import { priceUsage } from "../../src/core/generation/price-usage.ts";
+import { listPriceLines, priceAt, priceUsage } from "../../src/core/generation/price-usage.ts";
 import { NO_TOKENS } from "../../src/wire/conversation/usage.ts";
+
+const NOW = Date.parse("2026-07-01T12:00:00Z");
 
 const PLAIN: ModelEndpoint = {
   provider: "somebody",
@@ -41,7 +44,7 @@ describe("the price of a generation, in nanodollars", () => {
     };
     const prompt = 400 * 100 + 100 * 2000 + 200 * 1250 + 50 * 10_000 + 250 * 1000;
     const completion = 80 * 3000 + 20 * 20_000 + 100 * 4000;
-    expect(priceUsage(EVERY_KIND, usage)).toBe(prompt + completion + 1_000_000);
+    expect(priceUsage(EVERY_KIND, usage, NOW)).toBe(prompt + completion + 1_000_000);
   });
 
   test("charges a kind without a price of its own as what it is a part of", () => {
@@ -52,7 +55,7 @@ describe("the price of a generation, in nanodollars", () => {
       completionTokens: 10,
       reasoningTokens: 9,
     };
-    expect(priceUsage(PLAIN, usage)).toBe(100 * 1000 + 10 * 4000);
+    expect(priceUsage(PLAIN, usage, NOW)).toBe(100 * 1000 + 10 * 4000);
   });
 
   test("never charges a token twice, whatever the vendor's counters overlap", () => {
@@ -65,6 +68,54 @@ describe("the price of a generation, in nanodollars", () => {
       completionTokens: 10,
       reasoningTokens: 20,
     };
-    expect(priceUsage(EVERY_KIND, usage)).toBe(90 * 100 + 10 * 1250 + 10 * 3000 + 1_000_000);
+    expect(priceUsage(EVERY_KIND, usage, NOW)).toBe(90 * 100 + 10 * 1250 + 10 * 3000 + 1_000_000);
   });
+});
+
+describe("prices that change", () => {
+  const changing: ModelEndpoint = {
+    ...PLAIN,
+    priceTiers: [{ minPromptTokens: 1_000, prompt: "0.000002", completion: "0.000004" }],
+    priceChanges: [
+      { from: "2026-08-01", prices: { prompt: "0.000003", completion: "0.000004" } },
+      {
+        from: "2026-09-01",
+        prices: { prompt: "0.000005", completion: "0.000004" },
+        priceTiers: [{ minPromptTokens: 1_000, prompt: "0.000007", completion: "0.000004" }],
+      },
+    ],
+  };
+  const small = { ...NO_TOKENS, promptTokens: 10 };
+  const large = { ...NO_TOKENS, promptTokens: 1_000 };
+
+  test.each([
+    ["2026-07-31T23:59:59.999Z", 10 * 1_000, 1_000 * 2_000],
+    ["2026-08-01T00:00:00Z", 10 * 3_000, 1_000 * 3_000],
+    ["2026-08-31T23:59:59.999Z", 10 * 3_000, 1_000 * 3_000],
+    ["2026-09-01T00:00:00Z", 10 * 5_000, 1_000 * 7_000],
+    ["2030-01-01T00:00:00Z", 10 * 5_000, 1_000 * 7_000],
+  ])("at %s those in force then count, tiers with them", (time, ofSmall, ofLarge) => {
+    const at = Date.parse(time);
+    expect([priceUsage(changing, small, at), priceUsage(changing, large, at)]).toEqual([ofSmall, ofLarge]);
+  });
+});
+
+test("the lines of a cost have every kind of token once and add up to it", () => {
+  const usage = {
+    ...NO_TOKENS,
+    promptTokens: 100,
+    cachedTokens: 60,
+    cacheWriteTokens: 60,
+    completionTokens: 7,
+  };
+  const prices = EVERY_KIND.prices!;
+  const lines = listPriceLines(prices, usage);
+  expect(lines.map(({ kind, count }) => [kind, count])).toEqual([
+    ["cache_read", 60],
+    ["cache_write", 40],
+    ["completion", 7],
+    ["request", 1],
+  ]);
+  const sum = lines.reduce((total, { cost }) => total + cost, 0n);
+  expect(roundToNanodollars(sum)).toBe(priceAt(prices, usage));
 });

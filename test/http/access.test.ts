@@ -88,6 +88,16 @@ const ownAccount = (status: number, billing: number): Row["status"] => ({
   person: status,
 });
 
+const everybody = (status: number): Row["status"] =>
+  Object.fromEntries(CALLERS.map((caller) => [caller, status])) as Row["status"];
+
+/** About the caller's own inference key. */
+const inferenceOnly: Row["status"] = { ...everybody(403), nobody: 401, invalid: 401, inference: 200 };
+
+const accountPath =
+  (of: string) =>
+  ({ organization }: Scene) =>
+    `/accounts/${organization}/${of}`;
 const organizationPath = ({ organization }: Scene) => `/organizations/${organization}`;
 const newcomerPath = ({ organization, newcomer }: Scene) =>
   `/organizations/${organization}/members/${newcomer}`;
@@ -146,6 +156,38 @@ const ROWS: Readonly<Record<string, Row>> = {
     path: ({ keyId }) => `/keys/${keyId}`,
     status: organizationOnly(200, 403),
   },
+  "POST /api/admin/accounts/:id/credits": {
+    path: accountPath("credits"),
+    body: () => ({ amount: "1" }),
+    status: operatorOnly(201),
+  },
+  "POST /api/admin/accounts/:id/corrections": {
+    path: accountPath("corrections"),
+    body: () => ({ amount: "1", note: "by hand" }),
+    status: operatorOnly(201),
+  },
+  "POST /api/admin/generations/:id/refund": {
+    path: () => "/generations/gen_none/refund",
+    body: () => ({}),
+    status: operatorOnly(404),
+  },
+  "GET /api/admin/accounts/:id/balance": { path: accountPath("balance"), status: organizationOnly(200, 200) },
+  "GET /api/admin/accounts/:id/ledger": { path: accountPath("ledger"), status: organizationOnly(200, 200) },
+  "GET /api/admin/holds": { path: () => "/holds", status: operatorOnly(200) },
+  "GET /api/admin/ledger/check": { path: () => "/ledger/check", status: operatorOnly(200) },
+  "GET /api/admin/usage": {
+    path: () => "/usage?from=2026-01-01&to=2026-01-31",
+    status: ownAccount(200, 200),
+  },
+  // Whoever signs may call it, with a key or without; here nobody signs, as no secret is configured.
+  "POST /api/payments/webhook": {
+    path: () => "/../payments/webhook",
+    body: () => ({}),
+    status: everybody(404),
+  },
+  "GET /key": { path: () => "/../gateway/key", status: inferenceOnly },
+  "GET /credits": { path: () => "/../gateway/credits", status: inferenceOnly },
+  "GET /activity": { path: () => "/../gateway/activity", status: inferenceOnly },
   "GET /api/admin/audit": { path: () => "/audit", status: ownAccount(200, 403) },
   "GET /api/admin/audit/verify": { path: () => "/audit/verify", status: operatorOnly(200) },
 };

@@ -40,6 +40,18 @@ function joinDecimal(whole: string, fraction: string): string {
   return tail === "" ? head : `${head}.${tail}`;
 }
 
+/** The product of two plain decimals; digits beyond 18 places are rounded half up. */
+export function multiplyDecimals(a: string, b: string): string {
+  const [wholeA = "", fractionA = ""] = a.split(".");
+  const [wholeB = "", fractionB = ""] = b.split(".");
+  const places = fractionA.length + fractionB.length;
+  const digits = (BigInt(wholeA + fractionA) * BigInt(wholeB + fractionB))
+    .toString()
+    .padStart(places + 1, "0");
+  const at = digits.length - places;
+  return roundHalfUp(digits.slice(0, at), digits.slice(at));
+}
+
 /** Negative, zero or positive, as `a` is less than, equal to or greater than `b`. Both are plain decimals. */
 export function compareDecimals(a: string, b: string): number {
   const [wholeA = "", fractionA = ""] = a.split(".");

@@ -1,6 +1,7 @@
 import { greatestDecimal } from "./decimal-price.ts";
 import { authorOf } from "./format-catalog.ts";
 import { isFreeId } from "./is-free-id.ts";
+import { endpointAt } from "./price-row.ts";
 import type { ModelEndpoint, ModelRecord, Prices } from "./records.ts";
 
 /** Prices as clients read them: dollars per token, decimal strings. */
@@ -53,10 +54,16 @@ const UNKNOWN_TOKENIZER = "Other";
  * A model as clients see it, given the endpoints that may serve it: those configured and allowed. Any of them may
  * be the one that answers, so the record promises what all of them keep: the smallest context and the highest of
  * each price. What an endpoint does not take counts as supported while another takes it; routing picks that one.
- * Null when no endpoint has a price: such a model is not offered.
+ * Prices are those of `at`, milliseconds since the epoch. Null when no endpoint has one: such a model is not offered.
  */
-export function describeModel(model: ModelRecord, endpoints: readonly ModelEndpoint[]): PublicModel | null {
-  const priced = endpoints.filter((endpoint): endpoint is PricedEndpoint => endpoint.prices !== null);
+export function describeModel(
+  model: ModelRecord,
+  endpoints: readonly ModelEndpoint[],
+  at: number,
+): PublicModel | null {
+  const priced = endpoints
+    .map((endpoint) => endpointAt(endpoint, at))
+    .filter((endpoint): endpoint is PricedEndpoint => endpoint.prices !== null);
   const [first] = priced;
   if (first === undefined) return null;
   const widest = priced.reduce(

@@ -100,8 +100,8 @@ function* diffEndpoint(before: ModelEndpoint, after: ModelEndpoint): Generator<s
     if (before[key] !== after[key]) yield `${key} ${before[key] ?? "none"} -> ${after[key] ?? "none"}`;
   }
   yield* diffPrices(before.prices, after.prices);
-  if (!isSame(before.priceTiers, after.priceTiers)) {
-    yield `priceTiers ${show(before.priceTiers)} -> ${show(after.priceTiers)}`;
+  for (const key of ["priceTiers", "priceChanges"] as const) {
+    if (!isSame(before[key], after[key])) yield `${key} ${show(before[key])} -> ${show(after[key])}`;
   }
   if (!isSame(before.lacks, after.lacks)) yield `lacks ${show(before.lacks)} -> ${show(after.lacks)}`;
 }

@@ -23,6 +23,7 @@ const ENDPOINT_KEYS: readonly (keyof ModelEndpoint)[] = [
   "maxOutputTokens",
   "prices",
   "priceTiers",
+  "priceChanges",
   "lacks",
 ];
 

@@ -1,5 +1,5 @@
 import { compareText } from "./format-catalog.ts";
-import { type ImportedPrices, importEmbeddingPrices, importPrices } from "./import-prices.ts";
+import { addCacheHour, type ImportedPrices, importEmbeddingPrices, importPrices } from "./import-prices.ts";
 import type { ImportRules, ProviderRule } from "./import-rules.ts";
 import { isFreeId } from "./is-free-id.ts";
 import { isSoundModel } from "./is-sound-model.ts";
@@ -352,13 +352,15 @@ function reportSecondName(id: string, offer: Offer, other: Offer, work: Work): v
 
 function buildEndpoint(shape: ModelShape, offer: Offer, work: Work): ModelEndpoint {
   const { source } = offer;
-  const { problem, ...prices } = priceOffer(shape, offer, work.rules);
+  const { problem, ...imported } = priceOffer(shape, offer, work.rules);
+  const prices = addCacheHour(imported, work.rules.cacheWrite1h[offer.author]);
   if (problem !== undefined) work.problems.push(`${offer.provider}/${offer.name}: ${problem}; not offered`);
   const contextLength = toTokens(source.limit.context) as number;
   const maxPrompt = toTokens(source.limit.input);
   // The source puts the length of a vector there.
   const maxOutput = offer.isEmbedding ? null : toTokens(source.limit.output);
   const format = work.rules.formats[offer.provider]?.[offer.name];
+  const priceChanges = work.rules.priceChanges[offer.provider]?.[offer.name];
   const has = new Set([...inputsOf(offer), ...parametersOf(offer), ...unspokenOf(source)]);
   if (isAudioUnpriced(shape, prices.prices, work.rules)) has.delete("audio");
   const lacks = shape.features.filter((feature) => !has.has(feature));
@@ -370,6 +372,7 @@ function buildEndpoint(shape: ModelShape, offer: Offer, work: Work): ModelEndpoi
     ...(maxPrompt !== null && maxPrompt < contextLength ? { maxPromptTokens: maxPrompt } : {}),
     maxOutputTokens: maxOutput === null ? null : Math.min(maxOutput, contextLength),
     ...prices,
+    ...(priceChanges !== undefined && prices.prices !== null ? { priceChanges } : {}),
     ...(lacks.length > 0 ? { lacks } : {}),
   };
 }

@@ -1,5 +1,6 @@
 import { asFields, type Fields } from "../../wire/json/fields.ts";
-import { isZero, perToken } from "./decimal-price.ts";
+import { isZero, multiplyDecimals, perToken } from "./decimal-price.ts";
+import type { ImportRules } from "./import-rules.ts";
 import type { Prices, PriceTier } from "./records.ts";
 
 /** Prices of one offer; `problem` says why there are none although the source names some. */
@@ -78,6 +79,27 @@ export function importEmbeddingPrices(
   const prompt = typeof cost["input"] === "string" ? perToken(cost["input"]) : null;
   if (prompt === null) return { prices: null, problem: "has a price that cannot be read" };
   return isZero(prompt) === free ? { prices: { prompt, completion: "0" } } : NO_PRICES;
+}
+
+/** Adds the price of a cache for an hour, which the source lacks, where the price for five minutes is the one the rule knows. */
+export function addCacheHour(
+  { prices, priceTiers }: Pick<ImportedPrices, "prices" | "priceTiers">,
+  rule: ImportRules["cacheWrite1h"][string] | undefined,
+): Pick<ImportedPrices, "prices" | "priceTiers"> {
+  if (prices === null || rule === undefined) return { prices, ...(priceTiers ? { priceTiers } : {}) };
+  const withHour = <P extends Prices>(row: P): P => {
+    if (row.cacheWrite !== multiplyDecimals(row.prompt, rule.fiveMinutes)) return row;
+    return insertHour(row, multiplyDecimals(row.prompt, rule.hour));
+  };
+  return { prices: withHour(prices), ...(priceTiers ? { priceTiers: priceTiers.map(withHour) } : {}) };
+}
+
+/** Behind the other price of writing, so that files stay in our order. */
+function insertHour<P extends Prices>(row: P, cacheWrite1h: string): P {
+  const members = Object.entries(row).flatMap((member) =>
+    member[0] === "cacheWrite" ? [member, ["cacheWrite1h", cacheWrite1h] as const] : [member],
+  );
+  return Object.fromEntries(members) as P;
 }
 
 function findUnknownCharge(cost: Readonly<Record<string, unknown>>): string | null {

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { FormatName } from "../../wire/canonical/parts.ts";
+import type { PriceChange } from "./records.ts";
 import { sourceModelSchema } from "./source-models-dev.ts";
 
 /**
@@ -36,6 +37,24 @@ const authorRule = z.strictObject({
   stripPrefixes: z.array(z.string()).optional(),
 });
 
+/** What a vendor charges for its cache beside the prompt: factors on the prompt's price. */
+const cacheWriteRule = z.strictObject({
+  /** Held against the price that the source gives: where it is another, nothing is known of the hour. */
+  fiveMinutes: z.string(),
+  hour: z.string(),
+  /** Where the vendor says so, and of which day. */
+  source: z.string(),
+});
+
+const pricesRule = z.looseObject({ prompt: z.string(), completion: z.string() });
+
+/** What is wrong with its prices shows when the model is checked. */
+const priceChange = z.strictObject({
+  from: z.string(),
+  prices: pricesRule,
+  priceTiers: z.array(pricesRule.extend({ minPromptTokens: z.int() })).optional(),
+});
+
 const servedAlsoRule = z.strictObject({
   /** Source entry, `provider/name`, whose facts and prices hold. */
   like: z.string(),
@@ -66,13 +85,18 @@ const importRulesSchema = z.strictObject({
   formats: z.record(z.string(), z.record(z.string(), z.string())),
   /** Offers the source does not list. */
   servedAlso: z.array(servedAlsoRule),
+  /** By author: the price of the longer cache, which the source does not have. */
+  cacheWrite1h: z.record(z.string(), cacheWriteRule),
+  /** Prices that vendors have announced, by our provider and the name there; the source has those of today only. */
+  priceChanges: z.record(z.string(), z.record(z.string(), z.array(priceChange).min(1))),
   /** Entries that the source lacks, by its provider and as it would write them; numbers are text. */
   notListed: z.record(z.string(), z.array(sourceModelSchema)),
 });
 
 export type ProviderRule = z.infer<typeof providerRule>;
-export type ImportRules = Omit<z.infer<typeof importRulesSchema>, "formats"> & {
+export type ImportRules = Omit<z.infer<typeof importRulesSchema>, "formats" | "priceChanges"> & {
   readonly formats: Readonly<Record<string, Readonly<Record<string, FormatName>>>>;
+  readonly priceChanges: Readonly<Record<string, Readonly<Record<string, readonly PriceChange[]>>>>;
 };
 
 /** Reads `catalog/import-rules.json`. Throws on a fault: the file ships with the program. */

@@ -51,8 +51,8 @@ const isTextOrNull: Check = (value) => value === null || typeof value === "strin
 const isTokens: Check = (value) => Number.isSafeInteger(value) && (value as number) > 0;
 const isTokensOrNull: Check = (value) => value === null || isTokens(value);
 const isPrice: Check = (value) => typeof value === "string" && PRICE.test(value);
-const isDayOrNull: Check = (value) =>
-  value === null || (typeof value === "string" && (DAY.test(value) || LATE_DAY.test(value)));
+const isDay: Check = (value) => typeof value === "string" && (DAY.test(value) || LATE_DAY.test(value));
+const isDayOrNull: Check = (value) => value === null || isDay(value);
 const isListOf =
   (check: Check, least: number): Check =>
   (value) =>
@@ -73,6 +73,12 @@ const PRICES: Readonly<Record<string, Check>> = noPrototype({
   image: isPrice,
 });
 const TIER: Readonly<Record<string, Check>> = noPrototype({ ...PRICES, minPromptTokens: isTokens });
+const isTiers: Check = isListOf((value) => isRecordOf(value, TIER, TIER_NEEDS), 1);
+const CHANGE: Readonly<Record<string, Check>> = noPrototype({
+  from: isDay,
+  prices: (value) => isRecordOf(value, PRICES, PRICES_NEED),
+  priceTiers: isTiers,
+});
 const ENDPOINT: Readonly<Record<string, Check>> = noPrototype({
   provider: (value) => typeof value === "string" && SLUG.test(value),
   name: isText,
@@ -81,7 +87,8 @@ const ENDPOINT: Readonly<Record<string, Check>> = noPrototype({
   maxPromptTokens: isTokens,
   maxOutputTokens: isTokensOrNull,
   prices: (value) => value === null || isRecordOf(value, PRICES, PRICES_NEED),
-  priceTiers: isListOf((value) => isRecordOf(value, TIER, TIER_NEEDS), 1),
+  priceTiers: isTiers,
+  priceChanges: isListOf((value) => isRecordOf(value, CHANGE, CHANGE_NEEDS), 1),
   lacks: isListOf(isText, 0),
 });
 const BUDGET: Readonly<Record<string, Check>> = noPrototype({
@@ -109,6 +116,7 @@ const MODEL: Readonly<Record<string, Check>> = noPrototype({
 
 const PRICES_NEED = ["prompt", "completion"];
 const TIER_NEEDS = [...PRICES_NEED, "minPromptTokens"];
+const CHANGE_NEEDS = ["from", "prices"];
 const ENDPOINT_NEEDS = ["provider", "name", "contextLength", "prices"];
 const MODEL_NEEDS = ["id", "name", "inputModalities", "outputModalities", "supportedParameters", "endpoints"];
 

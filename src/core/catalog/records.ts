@@ -119,6 +119,15 @@ export interface PriceTier extends Prices {
   readonly minPromptTokens: number;
 }
 
+/** Prices that apply from a day on (UTC), announced before it. */
+export interface PriceChange {
+  /** `YYYY-MM-DD`. */
+  readonly from: string;
+  readonly prices: Prices;
+  /** Rising by `minPromptTokens`. */
+  readonly priceTiers?: readonly PriceTier[];
+}
+
 /** One provider's offer of a model. */
 export interface ModelEndpoint {
   /** A `ProviderRecord.slug`. */
@@ -137,6 +146,8 @@ export interface ModelEndpoint {
   readonly prices: Prices | null;
   /** Rising by `minPromptTokens`. */
   readonly priceTiers?: readonly PriceTier[];
+  /** What takes the place of `prices` and `priceTiers`, and when; rising by `from`. */
+  readonly priceChanges?: readonly PriceChange[];
   /** Input modalities and parameters of the model that this offer does not take. */
   readonly lacks?: readonly string[];
 }

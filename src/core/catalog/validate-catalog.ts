@@ -49,6 +49,8 @@ const pricesShape = {
   image: price.optional(),
 };
 
+const tiers = z.array(z.strictObject({ minPromptTokens: tokens, ...pricesShape })).min(1);
+
 const endpointSchema = z.strictObject({
   provider: z.string().regex(SLUG),
   name: z.string().min(1),
@@ -57,8 +59,9 @@ const endpointSchema = z.strictObject({
   maxPromptTokens: tokens.optional(),
   maxOutputTokens: tokens.nullable().default(null),
   prices: z.strictObject(pricesShape).nullable(),
-  priceTiers: z
-    .array(z.strictObject({ minPromptTokens: tokens, ...pricesShape }))
+  priceTiers: tiers.optional(),
+  priceChanges: z
+    .array(z.strictObject({ from: day, prices: z.strictObject(pricesShape), priceTiers: tiers.optional() }))
     .min(1)
     .optional(),
   lacks: z.array(z.string().min(1)).optional(),
@@ -222,11 +225,27 @@ function* findEndpointProblems(model: ModelRecord, slugs: ReadonlySet<string>): 
     if (endpoints.findIndex((other) => isSameOffer(other, endpoint)) < index) yield `${at}: is there twice`;
     if (endpoint.prices === null) {
       if (endpoint.priceTiers !== undefined) yield `${at}: price tiers without prices`;
+      if (endpoint.priceChanges !== undefined) yield `${at}: price changes without prices`;
       continue;
     }
-    if (free !== isFreeOfCharge(endpoint.prices)) yield `${at}: :free and a price of zero belong together`;
-    if (endpoint.priceTiers !== undefined) yield* findTierProblems(at, endpoint.priceTiers);
+    yield* findPriceProblems(at, free, endpoint.prices, endpoint.priceTiers);
+    let last = "";
+    for (const { from, prices, priceTiers } of endpoint.priceChanges ?? []) {
+      if (from <= last) yield `${at}: price changes do not rise`;
+      last = from;
+      yield* findPriceProblems(`${at} from ${from}`, free, prices, priceTiers);
+    }
   }
+}
+
+function* findPriceProblems(
+  at: string,
+  free: boolean,
+  prices: Prices,
+  priceTiers: readonly PriceTier[] = [],
+): Generator<string> {
+  if (free !== isFreeOfCharge(prices)) yield `${at}: :free and a price of zero belong together`;
+  yield* findTierProblems(at, priceTiers);
 }
 
 function isSameOffer(a: ModelEndpoint, b: ModelEndpoint): boolean {

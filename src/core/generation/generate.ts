@@ -202,7 +202,10 @@ class Run {
   ): GenerationResult {
     const { deps, call } = this;
     const usage = answer.usage ?? estimateUsage(call.request.promptTextBytes, answer.producedBytes);
-    const body = answer.encode({ report: reportUsage(usage, costOf(candidate, usage)), metadata });
+    const body = answer.encode({
+      report: reportUsage(usage, costOf(candidate, usage, this.record.createdAt)),
+      metadata,
+    });
     // An answer that cannot be recorded is not given away.
     if (!deps.recorder.flush()) return this.fail(CANNOT_RECORD);
     this.over();

@@ -1,96 +1,118 @@
 import { parsePrice, roundToNanodollars } from "../../base/money.ts";
 import type { TokenUsage } from "../../wire/conversation/usage.ts";
+import { findPriceRow } from "../catalog/price-row.ts";
 import type { ModelEndpoint, Prices } from "../catalog/records.ts";
 
-/** Attodollars per unit. */
-interface ParsedPrices {
-  readonly prompt: bigint;
-  readonly completion: bigint;
-  readonly cacheRead: bigint;
-  readonly cacheWrite: bigint;
-  readonly cacheWrite1h: bigint;
-  readonly audioIn: bigint;
-  readonly audioOut: bigint;
-  readonly reasoning: bigint;
-  readonly request: bigint;
+/** What prices tell apart of a generation: its kinds of tokens, and the request itself. */
+export type PricedKind =
+  | "prompt"
+  | "cache_read"
+  | "cache_write"
+  | "cache_write_1h"
+  | "audio_prompt"
+  | "completion"
+  | "reasoning"
+  | "audio_completion"
+  | "request";
+
+/** One product of a cost: so many of a kind at a price. */
+export interface PriceLine {
+  readonly kind: PricedKind;
+  /** Tokens; of the request 1. */
+  readonly count: number;
+  /** US dollars for one, a decimal string. */
+  readonly price: string;
+  /** Attodollars, exact. */
+  readonly cost: bigint;
 }
 
-const parsed = new WeakMap<Prices, ParsedPrices>();
+/** A kind's price as the catalog writes it, and in attodollars. */
+interface Rate {
+  readonly text: string;
+  readonly value: bigint;
+}
+
+type Rates = Readonly<Record<PricedKind, Rate>>;
+
+const parsed = new WeakMap<Prices, Rates>();
 
 /**
- * What a generation costs at an endpoint's list price, in nanodollars: exact, rounded once, half up. A kind of token
- * without a price of its own costs what the prompt or the completion costs. 0 where the endpoint has no price.
+ * What a generation costs at an endpoint's list price of a time (milliseconds since the epoch), in nanodollars: exact,
+ * rounded once, half up. A kind of token without a price of its own costs what the prompt or the completion costs. 0
+ * where the endpoint has no price.
  */
-export function priceUsage(endpoint: ModelEndpoint, usage: TokenUsage): number {
-  const prices = findPrices(endpoint, usage.promptTokens);
+export function priceUsage(endpoint: ModelEndpoint, usage: TokenUsage, at: number): number {
+  const prices = findPrices(endpoint, usage.promptTokens, at);
   return prices === null ? 0 : priceAt(prices, usage);
 }
 
-/** The prices that hold for a prompt of that size; null where the endpoint has none. */
-export function findPrices(endpoint: ModelEndpoint, promptTokens: number): Prices | null {
-  const tier = endpoint.priceTiers?.findLast(({ minPromptTokens }) => promptTokens >= minPromptTokens);
-  return tier ?? endpoint.prices;
+/** The prices that hold at a time for a prompt of that size; null where the endpoint has none. */
+export function findPrices(endpoint: ModelEndpoint, promptTokens: number, at: number): Prices | null {
+  const row = findPriceRow(endpoint, at);
+  const tier = row.priceTiers?.findLast(({ minPromptTokens }) => promptTokens >= minPromptTokens);
+  return tier ?? row.prices;
 }
 
 /** The same at prices that are known, such as those that a record keeps. */
 export function priceAt(prices: Prices, usage: TokenUsage): number {
-  const rates = readPrices(prices);
-  return roundToNanodollars(priceOfPrompt(usage, rates) + priceOfCompletion(usage, rates) + rates.request);
+  let sum = 0n;
+  for (const { cost } of listPriceLines(prices, usage)) sum += cost;
+  return roundToNanodollars(sum);
 }
 
-/** Each token is charged once, as the first kind it is of: read from cache, written to it, audio, plain. */
-function priceOfPrompt(usage: TokenUsage, rates: ParsedPrices): bigint {
-  const take = taker(usage.promptTokens);
-  const cached = take(usage.cachedTokens);
-  const written1h = take(usage.cacheWrite1hTokens);
-  const written = take(usage.cacheWriteTokens - usage.cacheWrite1hTokens);
-  const audio = take(usage.audioPromptTokens);
-  return (
-    cached * rates.cacheRead +
-    written1h * rates.cacheWrite1h +
-    written * rates.cacheWrite +
-    audio * rates.audioIn +
-    take(Number.POSITIVE_INFINITY) * rates.prompt
-  );
-}
-
-function priceOfCompletion(usage: TokenUsage, rates: ParsedPrices): bigint {
-  const take = taker(usage.completionTokens);
-  const reasoning = take(usage.reasoningTokens);
-  const audio = take(usage.audioCompletionTokens);
-  return (
-    reasoning * rates.reasoning + audio * rates.audioOut + take(Number.POSITIVE_INFINITY) * rates.completion
-  );
+/**
+ * The arithmetic of a cost: its products, whose sum is the cost before it is rounded. Each token is charged once, as the
+ * first kind it is of: read from the cache, written to it, audio, plain; of the answer reasoning, audio, plain.
+ */
+export function listPriceLines(prices: Prices, usage: TokenUsage): PriceLine[] {
+  const rates = readRates(prices);
+  const lines: PriceLine[] = [];
+  const add = (kind: PricedKind, count: number): void => {
+    const { text, value } = rates[kind];
+    if (count > 0) lines.push({ kind, count, price: text, cost: BigInt(count) * value });
+  };
+  const ofPrompt = taker(usage.promptTokens);
+  add("cache_read", ofPrompt(usage.cachedTokens));
+  add("cache_write_1h", ofPrompt(usage.cacheWrite1hTokens));
+  add("cache_write", ofPrompt(usage.cacheWriteTokens - usage.cacheWrite1hTokens));
+  add("audio_prompt", ofPrompt(usage.audioPromptTokens));
+  add("prompt", ofPrompt(Number.POSITIVE_INFINITY));
+  const ofCompletion = taker(usage.completionTokens);
+  add("reasoning", ofCompletion(usage.reasoningTokens));
+  add("audio_completion", ofCompletion(usage.audioCompletionTokens));
+  add("completion", ofCompletion(Number.POSITIVE_INFINITY));
+  if (rates.request.value > 0n) add("request", 1);
+  return lines;
 }
 
 /** Takes tokens out of `total` until none are left, so that kinds which overlap are never charged twice. */
-function taker(total: number): (wanted: number) => bigint {
+function taker(total: number): (wanted: number) => number {
   let left = total;
   return (wanted) => {
     const taken = Math.min(Math.max(0, wanted), left);
     left -= taken;
-    return BigInt(taken);
+    return taken;
   };
 }
 
-function readPrices(prices: Prices): ParsedPrices {
+function readRates(prices: Prices): Rates {
   let rates = parsed.get(prices);
   if (rates === undefined) {
-    const prompt = priceOf(prices.prompt);
-    const completion = priceOf(prices.completion);
-    const orElse = (price: string | undefined, other: bigint) =>
-      price === undefined ? other : priceOf(price);
+    const prompt = readRate(prices.prompt);
+    const completion = readRate(prices.completion);
+    const orElse = (price: string | undefined, other: Rate) =>
+      price === undefined ? other : readRate(price);
     const cacheWrite = orElse(prices.cacheWrite, prompt);
     rates = {
       prompt,
       completion,
-      cacheRead: orElse(prices.cacheRead, prompt),
-      cacheWrite,
-      cacheWrite1h: orElse(prices.cacheWrite1h, cacheWrite),
-      audioIn: orElse(prices.audioIn, prompt),
-      audioOut: orElse(prices.audioOut, completion),
+      cache_read: orElse(prices.cacheRead, prompt),
+      cache_write: cacheWrite,
+      cache_write_1h: orElse(prices.cacheWrite1h, cacheWrite),
+      audio_prompt: orElse(prices.audioIn, prompt),
+      audio_completion: orElse(prices.audioOut, completion),
       reasoning: orElse(prices.reasoning, completion),
-      request: orElse(prices.request, 0n),
+      request: readRate(prices.request ?? "0"),
     };
     parsed.set(prices, rates);
   }
@@ -98,8 +120,8 @@ function readPrices(prices: Prices): ParsedPrices {
 }
 
 /** The catalog was validated when it was loaded; a price that is none would be a fault of ours. */
-function priceOf(decimal: string): bigint {
-  const price = parsePrice(decimal);
-  if (price === null) throw new Error(`"${decimal}" is not a price`);
-  return price;
+function readRate(text: string): Rate {
+  const value = parsePrice(text);
+  if (value === null) throw new Error(`"${text}" is not a price`);
+  return { text, value };
 }

@@ -183,7 +183,10 @@ class StreamPump {
     const { deps, call, record, candidate, metadata, firstTokenAt } = this.context;
     const { relay } = this.begun;
     const usage = relay.usage ?? estimateUsage(call.request.promptTextBytes, relay.producedBytes);
-    const last = relay.encodeEnd({ report: reportUsage(usage, costOf(candidate, usage)), metadata });
+    const last = relay.encodeEnd({
+      report: reportUsage(usage, costOf(candidate, usage, record.createdAt)),
+      metadata,
+    });
     settle(deps, call, record, candidate, {
       outcome: "completed",
       failure: null,

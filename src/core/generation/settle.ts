@@ -27,9 +27,9 @@ export interface Cost {
   readonly list: number;
 }
 
-/** Prices a usage at the candidate that produced it. Free models cost nothing. */
-export function costOf(candidate: Candidate, usage: TokenUsage): Cost {
-  const list = priceUsage(candidate.endpoint, usage);
+/** Prices a usage at the candidate that produced it, as of the request's time. Free models cost nothing. */
+export function costOf(candidate: Candidate, usage: TokenUsage, requestedAt: number): Cost {
+  const list = priceUsage(candidate.endpoint, usage, requestedAt);
   return { paid: isFreeId(candidate.model.id) ? 0 : list, list };
 }
 
@@ -95,7 +95,7 @@ export function withCandidate(record: UsageRecord, candidate: Candidate): UsageR
     model: candidate.model.id,
     provider: candidate.provider.record.slug,
     upstreamModel: candidate.endpoint.name,
-    prices: findPrices(candidate.endpoint, record.promptTokens),
+    prices: findPrices(candidate.endpoint, record.promptTokens, record.createdAt),
   };
 }
 
@@ -111,7 +111,9 @@ export function settle(
   ending: Ending,
 ): void {
   const usage = candidate === null ? null : ending.usage;
-  const cost = usage === null || candidate === null ? { paid: 0, list: 0 } : costOf(candidate, usage);
+  const { createdAt } = record;
+  const cost =
+    usage === null || candidate === null ? { paid: 0, list: 0 } : costOf(candidate, usage, createdAt);
   const settled: UsageRecord = {
     ...record,
     outcome: ending.outcome,
@@ -122,7 +124,10 @@ export function settle(
     ...(usage ?? NO_TOKENS),
     costNanodollars: cost.paid,
     upstreamCostNanodollars: cost.list,
-    prices: usage === null || candidate === null ? null : findPrices(candidate.endpoint, usage.promptTokens),
+    prices:
+      usage === null || candidate === null
+        ? null
+        : findPrices(candidate.endpoint, usage.promptTokens, createdAt),
     firstTokenAt: ending.firstTokenAt,
     finishedAt: deps.clock.now(),
   };

@@ -17,7 +17,7 @@ export function takeHold(
   offers: readonly Offer[],
 ): Promise<void> | null {
   if (caller.kind === "anonymous") return null;
-  const amount = findWorstCase(request, offers, deps.holdTokens);
+  const amount = findWorstCase(request, offers, deps.holdTokens, deps.clock.now());
   if (amount === 0) return null;
   const hold = (): void => {
     const verdict = deps.ledger.hold(caller, id, amount);

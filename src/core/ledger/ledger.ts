@@ -1,7 +1,8 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Caller } from "../accounts/records.ts";
-import type { LedgerStore } from "../ports/ledger-store.ts";
+import type { LedgerStore, RefundEntry, RefundVerdict } from "../ports/ledger-store.ts";
 import type { Recorder } from "../usage/recorder.ts";
+import { createGrantSweeper } from "./expire-grants.ts";
 import { createPurse, type HoldVerdict, type Purse } from "./purse.ts";
 import type { Transfer } from "./records.ts";
 import { type CallersLimit, limitsOf } from "./spend-limits.ts";
@@ -26,6 +27,10 @@ export interface Ledger {
   settle(id: string, cost: number): void;
   /** Moves money that no generation does; false when that transfer was made before. */
   transfer(transfer: Transfer): Promise<boolean>;
+  /** Gives back what a generation cost, or a part of it. */
+  refund(refund: RefundEntry): Promise<RefundVerdict>;
+  /** Takes back what is left of grants whose time is up. */
+  expireGrants(): Promise<void>;
   /** An account's balance and what is held of it, nanodollars. */
   balanceOf(accountId: string): Promise<{ readonly balance: number; readonly held: number }>;
   /** Holds under way. */
@@ -81,6 +86,16 @@ export function createLedger(store: LedgerStore, recorder: Pick<Recorder, "drain
   const loadAccount = (accountId: string): Promise<void> =>
     once(accountId, () => inTurn(() => load(accountId)));
 
+  const expireGrants = createGrantSweeper({
+    store,
+    purse,
+    loadAccount: async (accountId) => {
+      if (!purse.isLoaded(accountId)) await loadAccount(accountId);
+    },
+    drain: () => recorder.drain(),
+    refresh,
+  });
+
   const loadMeter = (limit: CallersLimit): Promise<void> =>
     once(limit.meter, async () => {
       await recorder.drain();
@@ -113,6 +128,14 @@ export function createLedger(store: LedgerStore, recorder: Pick<Recorder, "drain
       await refresh();
       return isNew;
     },
+    async refund(refund) {
+      // What has just ended may not be in the store yet.
+      await recorder.drain();
+      const verdict = await store.addRefund(refund);
+      await refresh();
+      return verdict;
+    },
+    expireGrants: () => expireGrants(clock.now()),
     async balanceOf(accountId) {
       if (!purse.isLoaded(accountId)) await loadAccount(accountId);
       return purse.balanceOf(accountId) ?? { balance: 0, held: 0 };

@@ -48,3 +48,16 @@ export function transferOfUsage(usage: {
     expiresAt: null,
   };
 }
+
+const REFUND = "refund:";
+
+/** The id of a refund of a generation: one, or several that `name` tells apart. */
+export function refundIdOf(generationId: string, name: string | null): string {
+  return `${REFUND}${generationId}${name === null ? "" : `:${name}`}`;
+}
+
+/** The generation that a transfer is about; null where it is about none. */
+export function generationOf({ id, kind }: Pick<Transfer, "id" | "kind">): string | null {
+  if (kind === "usage") return id;
+  return kind === "refund" ? (id.slice(REFUND.length).split(":")[0] as string) : null;
+}

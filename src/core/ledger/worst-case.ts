@@ -12,19 +12,22 @@ const OVERHEAD_TOKENS = 500;
 
 /**
  * What a request costs at worst, in nanodollars, whoever of `offers` answers: its prompt bounded by its bytes and taken
- * at the dearest kind, and as many tokens as it may produce, at most `maxCompletionTokens` where it does not say.
+ * at the dearest kind, and as many tokens as it may produce, at most `maxCompletionTokens` where it does not say, at
+ * the prices of `now`.
  */
 export function findWorstCase(
   request: Pick<InferenceRequest, "action" | "promptTextBytes" | "maxTokens" | "answers">,
   offers: readonly Offer[],
   maxCompletionTokens: number,
+  now: number,
 ): number {
   const promptTokens = boundPrompt(request);
   let worst = 0;
   for (const { model, endpoint } of offers) {
     if (isFreeId(model.id)) continue;
     const produced = boundCompletion(request, endpoint, maxCompletionTokens);
-    for (const usage of dearest(promptTokens, produced)) worst = Math.max(worst, priceUsage(endpoint, usage));
+    for (const usage of dearest(promptTokens, produced))
+      worst = Math.max(worst, priceUsage(endpoint, usage, now));
   }
   return worst;
 }

@@ -1,4 +1,5 @@
 import type { RecordEntry, UsageRecord } from "../usage/records.ts";
+import type { UsageQuery, UsageSum } from "../usage/report.ts";
 
 /** Where usage records are kept. */
 export interface UsageStore {
@@ -11,4 +12,10 @@ export interface UsageStore {
   findAnonymousSince(
     since: number,
   ): Promise<readonly { readonly addressHash: string; readonly createdAt: number }[]>;
+}
+
+/** What reports are made of. */
+export interface UsageReports {
+  /** What generations that have ended came to, by the day they ended on. */
+  sumUsage(query: UsageQuery): Promise<readonly UsageSum[]>;
 }

@@ -1,4 +1,5 @@
-import { toDollars } from "../../base/money.ts";
+import { formatNanodollars, toDollars } from "../../base/money.ts";
+import { listPriceLines } from "../generation/price-usage.ts";
 import type { AttemptRecord, UsageRecord } from "./records.ts";
 
 /** Below 500, the status of an attempt that found its provider `unavailable` tells that an account there ran dry. */
@@ -41,6 +42,8 @@ export function describeGeneration(record: UsageRecord): Record<string, unknown>
     total_cost_nanodollars: record.costNanodollars,
     upstream_inference_cost: toDollars(record.upstreamCostNanodollars),
     is_byok: false,
+    prices: record.prices,
+    pricing: describePricing(record),
     attempts: record.attempts.map((attempt) => ({
       provider_name: attempt.provider,
       upstream_model: attempt.upstreamModel,
@@ -50,4 +53,15 @@ export function describeGeneration(record: UsageRecord): Record<string, unknown>
       error_type: attempt.error,
     })),
   };
+}
+
+/** The arithmetic of the list price: its products, whose sum rounded half up is `upstream_inference_cost`. */
+function describePricing(record: UsageRecord): Record<string, unknown>[] {
+  if (record.prices === null || record.outcome === "open") return [];
+  return listPriceLines(record.prices, record).map(({ kind, count, price, cost }) => ({
+    kind,
+    tokens: kind === "request" ? null : count,
+    price,
+    cost_nanodollars: formatNanodollars(cost),
+  }));
 }

@@ -6,12 +6,13 @@ import { requireKey } from "../middleware/identify-caller.ts";
 /**
  * Who may call an endpoint. `operator`: keys of kind management that belong to nobody's account. `account`: those, and
  * management keys of the account that the endpoint is about, whose user has one of `roles` there.
- * `self`: inference keys, about themselves.
+ * `self`: inference keys, about themselves. `signed`: a payment system that signs what it sends; it has no key.
  */
 export type Access =
   | { readonly kind: "operator" }
   | { readonly kind: "account"; readonly roles: readonly Role[] }
-  | { readonly kind: "self" };
+  | { readonly kind: "self" }
+  | { readonly kind: "signed" };
 
 /** The operator alone. */
 export const OPERATOR: Access = { kind: "operator" };
@@ -38,7 +39,7 @@ export interface ApiCaller {
 export async function identifyApiCaller(
   request: Request,
   context: RequestContext,
-  access: Access,
+  access: Exclude<Access, { kind: "signed" }>,
 ): Promise<ApiCaller> {
   if (access.kind === "self") {
     const key = await requireKey(request, context, "inference");

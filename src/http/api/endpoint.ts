@@ -5,6 +5,7 @@ import type { Handler, HttpDeps, RequestContext } from "../context.ts";
 import { readRequestBody } from "../middleware/read-body.ts";
 import { answerOnce } from "./answer-once.ts";
 import { type Access, type ApiCaller, identifyApiCaller } from "./api-caller.ts";
+import { identifySigner } from "./identify-signer.ts";
 import { type ChangeNote, writeAudit } from "./write-audit.ts";
 
 type Schema = z.ZodType;
@@ -15,6 +16,7 @@ export interface ApiInput<Params, Query, Body> {
   readonly params: Params;
   readonly query: Query;
   readonly body: Body;
+  readonly headers: Headers;
   readonly deps: HttpDeps;
   readonly requestId: string;
   /** Says what was changed, for the audit log. Without it the log names the path's ids and the body's fields alone. */
@@ -30,6 +32,8 @@ export interface Endpoint<
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** With `:name` for what varies: `/api/admin/keys/:id`. */
   readonly path: string;
+  /** It answers behind every gateway prefix (`/api/gateway`, `/v1` and so on), which `path` then leaves out. */
+  readonly everyPrefix?: true;
   /** Groups endpoints in the documentation. */
   readonly tag: string;
   /** One sentence, without a full stop. */
@@ -63,14 +67,15 @@ export function defineEndpoint<Params extends Schema, Query extends Schema, Body
  */
 export function serveEndpoint(endpoint: Endpoint): Handler {
   return async (request, context) => {
-    const caller = await identifyApiCaller(request, context, endpoint.access);
+    const { caller, bytes } = await admitCaller(endpoint, request, context);
     const url = new URL(request.url);
     const notes: ChangeNote[] = [];
     const input: AnyInput = {
       caller,
       params: check(endpoint.params, context.params, "path"),
       query: check(endpoint.query, Object.fromEntries(url.searchParams), "query"),
-      body: check(endpoint.body, await readJson(request, context), "body"),
+      body: check(endpoint.body, readJson(bytes ?? (await readBytes(request, context))), "body"),
+      headers: request.headers,
       deps: context.deps,
       requestId: context.requestId,
       note: (change) => void notes.push(change),
@@ -124,10 +129,24 @@ async function changeOnce(
 
 const BODILESS = new Set(["GET", "DELETE", "HEAD"]);
 
+/** Who calls; also the body where it had to be read to find that out. */
+async function admitCaller(
+  { access }: Endpoint,
+  request: Request,
+  context: RequestContext,
+): Promise<{ readonly caller: ApiCaller; readonly bytes: Buffer | null }> {
+  if (access.kind !== "signed")
+    return { caller: await identifyApiCaller(request, context, access), bytes: null };
+  const bytes = await readBytes(request, context);
+  return { caller: identifySigner(request.headers, bytes, context.deps), bytes };
+}
+
+async function readBytes(request: Request, context: RequestContext): Promise<Buffer> {
+  return BODILESS.has(request.method) ? Buffer.alloc(0) : await readRequestBody(request, context);
+}
+
 /** An absent body is an empty object: every field may have a default. */
-async function readJson(request: Request, context: RequestContext): Promise<unknown> {
-  if (BODILESS.has(request.method)) return {};
-  const bytes = await readRequestBody(request, context);
+function readJson(bytes: Buffer): unknown {
   return bytes.length === 0 ? {} : parseBody(bytes);
 }
 

@@ -1,6 +1,8 @@
 import type { Handler } from "../context.ts";
 import { getAuditVerdict, listAudit } from "../routes/admin-audit.ts";
+import { postCorrection, postCredits, postRefund } from "../routes/admin-credits.ts";
 import { deleteKey, listKeys, patchKey, postKey } from "../routes/admin-keys.ts";
+import { checkLedger, getBalance, listHolds, listLedger } from "../routes/admin-ledger.ts";
 import { deleteMember, listMembers, putOrganizationMember } from "../routes/admin-members.ts";
 import {
   getOrganization,
@@ -8,7 +10,10 @@ import {
   patchOrganization,
   postOrganization,
 } from "../routes/admin-organizations.ts";
+import { getUsage } from "../routes/admin-usage.ts";
 import { getUser, listUsers, patchUser, postUser } from "../routes/admin-users.ts";
+import { postPayment } from "../routes/payments.ts";
+import { getActivity, getCredits, getKey } from "../routes/self-service.ts";
 import { type Endpoint, serveEndpoint } from "./endpoint.ts";
 
 /** Every endpoint of the management and self-service APIs: routes and documentation are made of this list. */
@@ -30,12 +35,25 @@ export const ENDPOINTS: readonly Endpoint[] = [
   deleteKey,
   listAudit,
   getAuditVerdict,
+  postCredits,
+  postCorrection,
+  postRefund,
+  getBalance,
+  listLedger,
+  listHolds,
+  checkLedger,
+  getUsage,
+  postPayment,
+  getKey,
+  getCredits,
+  getActivity,
 ];
 
-/** Their handlers by path and method. */
-export function apiRoutes(): Record<string, Record<string, Handler>> {
+/** The handlers of those under one name, or of those behind every prefix, by path and method. */
+export function apiRoutes(where: "fixed" | "every prefix"): Record<string, Record<string, Handler>> {
   const routes: Record<string, Record<string, Handler>> = {};
   for (const endpoint of ENDPOINTS) {
+    if ((endpoint.everyPrefix === true) !== (where === "every prefix")) continue;
     routes[endpoint.path] = { ...routes[endpoint.path], [endpoint.method]: serveEndpoint(endpoint) };
   }
   return routes;

@@ -11,40 +11,50 @@ import { jsonList, type PreparedList, prepareList } from "../prepared-list.ts";
 
 type KeyCaller = Extract<Caller, { kind: "key" }>;
 
-/** The lists as callers without a key are sent them, made once for each catalog. */
-const served = new WeakMap<Serving, PreparedList>();
-const all = new WeakMap<Serving, PreparedList>();
+/** A list as it is sent, made once for each catalog and day: prices change with the day. */
+interface DaysList extends PreparedList {
+  readonly day: number;
+}
+
+/** The lists as callers without a key are sent them. */
+const served = new WeakMap<Serving, DaysList>();
+const all = new WeakMap<Serving, DaysList>();
+const DAY_MS = 86_400_000;
 
 /**
  * `GET models`: what can be served here, with a key what its account and key allow; with `?all=true` the whole catalog
  * (docs/contract.md, "Models, providers"). A bad key does no harm: it counts as none.
  */
 export async function listModels(request: Request, context: RequestContext): Promise<Response> {
-  const { generation } = context.deps;
+  const { generation, clock } = context.deps;
   const serving = generation.serving();
+  const now = clock.now();
   if (request.url.includes("?") && new URL(request.url).searchParams.get("all") === "true") {
-    const wholeCatalog = () => serving.catalog.models.map((model) => describeModel(model, model.endpoints));
-    return jsonList(request, prepareOnce(all, serving, wholeCatalog));
+    const wholeCatalog = () =>
+      serving.catalog.models.map((model) => describeModel(model, model.endpoints, now));
+    return jsonList(request, prepareOnce(all, serving, now, wholeCatalog));
   }
   const caller = await findKeyCaller(request, context);
-  const list = (policy: JoinedPolicy) => serving.roster.models.map(describerOf(serving, policy));
+  const list = (policy: JoinedPolicy) => serving.roster.models.map(describerOf(serving, policy, now));
   if (caller !== null && isNarrowed(caller))
     return jsonList(request, prepareList(list(policyOf(generation.policy, caller))));
   const everybodys = joinPolicies([{ level: "gateway", policy: generation.policy }]);
   return jsonList(
     request,
-    prepareOnce(served, serving, () => list(everybodys)),
+    prepareOnce(served, serving, now, () => list(everybodys)),
   );
 }
 
 function prepareOnce(
-  cache: WeakMap<Serving, PreparedList>,
+  cache: WeakMap<Serving, DaysList>,
   serving: Serving,
+  now: number,
   make: () => readonly unknown[],
 ): PreparedList {
+  const day = Math.floor(now / DAY_MS);
   const known = cache.get(serving);
-  if (known !== undefined) return known;
-  const made = prepareList(make());
+  if (known?.day === day) return known;
+  const made = { ...prepareList(make()), day };
   cache.set(serving, made);
   return made;
 }
@@ -65,13 +75,18 @@ function isNarrowed({ account: { policy }, key }: KeyCaller): boolean {
   return key.models !== null || rules.length > 0 || denyDataCollection !== null || zeroRetention !== null;
 }
 
-function describerOf(serving: Serving, policy: JoinedPolicy): (model: ModelRecord) => PublicModel | null {
+function describerOf(
+  serving: Serving,
+  policy: JoinedPolicy,
+  now: number,
+): (model: ModelRecord) => PublicModel | null {
   const isAllowed = createPolicyFilter(policy);
   return (model) => {
     const offers = serving.roster.offersFor(model.id).filter(isAllowed);
     return describeModel(
       model,
       offers.map(({ endpoint }) => endpoint),
+      now,
     );
   };
 }
@@ -81,7 +96,7 @@ export function getModel(_request: Request, context: RequestContext): Response {
   const serving = context.deps.generation.serving();
   const model = findModel(serving, context);
   const offers = serving.roster.offersFor(model.id).map((offer) => offer.endpoint);
-  const record = describeModel(model, offers.length > 0 ? offers : model.endpoints);
+  const record = describeModel(model, offers.length > 0 ? offers : model.endpoints, context.deps.clock.now());
   return record === null ? unknownModel(model.id) : Response.json(record);
 }
 
@@ -91,7 +106,7 @@ export function listEndpoints(_request: Request, context: RequestContext): Respo
   const model = findModel(serving, context);
   const configured = new Set(serving.roster.offersFor(model.id).map((offer) => offer.endpoint));
   const endpoints = model.endpoints.flatMap((endpoint) => {
-    const record = describeModel(model, [endpoint]);
+    const record = describeModel(model, [endpoint], context.deps.clock.now());
     if (record === null) return [];
     return {
       provider_name: serving.catalog.provider(endpoint.provider)?.name ?? endpoint.provider,

@@ -1,19 +1,9 @@
 import type { Database } from "bun:sqlite";
-import type { Transfer } from "../../core/ledger/records.ts";
-import type { LedgerStore, SpendQuery, StoredTransfer } from "../../core/ports/ledger-store.ts";
-import { prepareTransfers } from "./transfers.ts";
-
-interface TransferRow {
-  place: number;
-  id: string;
-  kind: Transfer["kind"];
-  from_account: string;
-  to_account: string;
-  amount: number;
-  created_at: number;
-  note: string | null;
-  expires_at: number | null;
-}
+import { TRANSFER_KINDS, type Transfer } from "../../core/ledger/records.ts";
+import type { LedgerStore, SpendQuery, SumsByKind, UnmatchedUsage } from "../../core/ports/ledger-store.ts";
+import { prepareGrants } from "./grants.ts";
+import { prepareRefunds } from "./refunds.ts";
+import { prepareTransfers, readTransfer, type TransferRow } from "./transfers.ts";
 
 /** The ledger in SQLite. */
 export function createSqliteLedgerStore(database: Database): LedgerStore {
@@ -34,6 +24,29 @@ export function createSqliteLedgerStore(database: Database): LedgerStore {
        UNION ALL SELECT * FROM transfers WHERE to_account = ?2 AND place < ?3
      ) ORDER BY place DESC LIMIT ?4`,
   );
+  const creditsOfAccount = database.query<TransferRow, [string, string, number, number]>(
+    `SELECT * FROM (
+       SELECT * FROM transfers WHERE from_account = ?1 AND kind = ?2 AND kind <> 'usage' AND place < ?3
+       UNION ALL SELECT * FROM transfers WHERE to_account = ?1 AND kind = ?2 AND kind <> 'usage' AND place < ?3
+     ) ORDER BY place DESC LIMIT ?4`,
+  );
+  const usageOfAccount = database.query<TransferRow, [string, number, number]>(
+    `SELECT * FROM transfers WHERE from_account = ?1 AND kind = 'usage' AND place < ?2
+     ORDER BY place DESC LIMIT ?3`,
+  );
+  const creditSums = database.query<{ kind: Transfer["kind"]; amount: number }, [string]>(
+    `SELECT kind, sum(amount) AS amount FROM (
+       SELECT kind, amount FROM transfers WHERE to_account = ?1 AND kind <> 'usage'
+       UNION ALL SELECT kind, -amount FROM transfers WHERE from_account = ?1 AND kind <> 'usage'
+     ) GROUP BY kind`,
+  );
+  const unmatched = database.query<UnmatchedUsage, [number]>(
+    `SELECT id AS generationId, sum(recorded) AS recorded, sum(transferred) AS transferred FROM (
+       SELECT id, account_id, cost AS recorded, 0 AS transferred FROM generations
+         WHERE account_id IS NOT NULL AND cost > 0
+       UNION ALL SELECT id, from_account, 0, amount FROM transfers WHERE kind = 'usage'
+     ) GROUP BY id, account_id HAVING sum(recorded) <> sum(transferred) LIMIT ?`,
+  );
   const spending = database.query<{ spent: number }, SpendParameters>(
     `SELECT coalesce(sum(cost), 0) AS spent FROM generations
      WHERE finished_at >= $since AND ($keyId IS NULL OR key_id = $keyId)
@@ -46,6 +59,22 @@ export function createSqliteLedgerStore(database: Database): LedgerStore {
        UNION ALL SELECT account_id, -amount FROM balances
      ) GROUP BY account_id HAVING sum(amount) <> 0`,
   );
+  const grants = prepareGrants(database, transfers);
+  const refunds = prepareRefunds(database, transfers);
+  const sums = database.transaction((accountId: string): SumsByKind => {
+    const byKind = Object.fromEntries(TRANSFER_KINDS.map((kind) => [kind, 0])) as Record<
+      Transfer["kind"],
+      number
+    >;
+    let credits = 0;
+    for (const { kind, amount } of creditSums.all(accountId)) {
+      byKind[kind] = amount;
+      credits += amount;
+    }
+    // Of what generations cost there may be millions; their sum is what is missing.
+    byKind.usage = (balance.get(accountId)?.amount ?? 0) - credits;
+    return byKind;
+  });
   const add = database.transaction((transfer: Transfer) => transfers.add([transfer]) === 1);
   const read = database.transaction((accountId: string) => ({
     balance: balance.get(accountId)?.amount ?? 0,
@@ -58,19 +87,40 @@ export function createSqliteLedgerStore(database: Database): LedgerStore {
     },
     async findTransfer(id) {
       const row = byId.get(id);
-      return row === null ? null : readRow(row);
+      return row === null ? null : readTransfer(row);
     },
     async findBalance(accountId) {
       return read(accountId);
     },
     async listDeposits(afterPlace, limit) {
-      return deposits.all(afterPlace, limit).map(readRow);
+      return deposits.all(afterPlace, limit).map(readTransfer);
     },
-    async listTransfers(accountId, beforePlace, limit) {
-      return ofAccount.all(accountId, accountId, beforePlace, limit).map(readRow);
+    async listTransfers(accountId, beforePlace, limit, kind) {
+      if (kind === undefined)
+        return ofAccount.all(accountId, accountId, beforePlace, limit).map(readTransfer);
+      if (kind === "usage") return usageOfAccount.all(accountId, beforePlace, limit).map(readTransfer);
+      return creditsOfAccount.all(accountId, kind, beforePlace, limit).map(readTransfer);
+    },
+    async sumTransfers(accountId) {
+      return sums(accountId);
+    },
+    async addRefund(refund) {
+      return refunds.add(refund);
+    },
+    async findGrantsLeft(accountId) {
+      return grants.left(accountId);
+    },
+    async listEndedGrants(now, limit) {
+      return grants.ended(now, limit);
+    },
+    async expireGrant(grantId, now) {
+      return grants.expire(grantId, now);
     },
     async sumSpending(query) {
       return spending.get(describeQuery(query))?.spent ?? 0;
+    },
+    async findUnmatchedUsage(limit) {
+      return unmatched.all(limit);
     },
     async findDifferences() {
       return differences.all().map(({ account_id, difference }) => ({ accountId: account_id, difference }));
@@ -82,18 +132,4 @@ type SpendParameters = { [Name in keyof Required<SpendQuery>]: Required<SpendQue
 
 function describeQuery({ keyId, accountId, userId, since }: SpendQuery): SpendParameters {
   return { keyId: keyId ?? null, accountId: accountId ?? null, userId: userId ?? null, since };
-}
-
-function readRow(row: TransferRow): StoredTransfer {
-  return {
-    place: row.place,
-    id: row.id,
-    kind: row.kind,
-    from: row.from_account,
-    to: row.to_account,
-    amount: row.amount,
-    createdAt: row.created_at,
-    note: row.note,
-    expiresAt: row.expires_at,
-  };
 }

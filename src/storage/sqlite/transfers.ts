@@ -1,5 +1,34 @@
 import type { Database } from "bun:sqlite";
 import type { Transfer } from "../../core/ledger/records.ts";
+import type { StoredTransfer } from "../../core/ports/ledger-store.ts";
+
+/** A row of the table `transfers`. */
+export interface TransferRow {
+  place: number;
+  id: string;
+  kind: Transfer["kind"];
+  from_account: string;
+  to_account: string;
+  amount: number;
+  created_at: number;
+  note: string | null;
+  expires_at: number | null;
+}
+
+/** A row as a transfer. */
+export function readTransfer(row: TransferRow): StoredTransfer {
+  return {
+    place: row.place,
+    id: row.id,
+    kind: row.kind,
+    from: row.from_account,
+    to: row.to_account,
+    amount: row.amount,
+    createdAt: row.created_at,
+    note: row.note,
+    expiresAt: row.expires_at,
+  };
+}
 
 /** Writes transfers within a transaction that the caller has opened. */
 export interface TransferWriter {

@@ -1,8 +1,9 @@
 import type { Database } from "bun:sqlite";
 import { type Transfer, transferOfUsage } from "../../core/ledger/records.ts";
-import type { UsageStore } from "../../core/ports/usage-store.ts";
+import type { UsageReports, UsageStore } from "../../core/ports/usage-store.ts";
 import type { RecordEntry, UsageRecord } from "../../core/usage/records.ts";
 import { prepareTransfers } from "./transfers.ts";
+import { prepareUsageDays } from "./usage-days.ts";
 
 interface RecordRow {
   record: string;
@@ -14,7 +15,7 @@ interface AnonymousRow {
 }
 
 /** Usage records in SQLite. */
-export function createSqliteUsageStore(database: Database): UsageStore {
+export function createSqliteUsageStore(database: Database): UsageStore & UsageReports {
   const save = database.query(
     `INSERT INTO generations
        (id, created_at, account_id, key_id, user_id, cost, finished_at, address_hash, outcome, record)
@@ -31,17 +32,33 @@ export function createSqliteUsageStore(database: Database): UsageStore {
   );
 
   const transfers = prepareTransfers(database);
+  const days = prepareUsageDays(database);
   const saveAll = database.transaction((entries: readonly RecordEntry[]) => {
     const costs: Transfer[] = [];
+    const ended: UsageRecord[] = [];
     for (const { record, json } of entries) {
       const { id, createdAt, accountId, keyId, userId, finishedAt, addressHash, outcome } = record;
       const cost = outcome === "open" ? null : record.costNanodollars;
-      save.run(id, createdAt, accountId, keyId, userId, cost, finishedAt, addressHash, outcome, json);
+      const { changes } = save.run(
+        id,
+        createdAt,
+        accountId,
+        keyId,
+        userId,
+        cost,
+        finishedAt,
+        addressHash,
+        outcome,
+        json,
+      );
+      // A record that has ended already stays as it is, and was counted then.
+      if (outcome !== "open" && changes > 0) ended.push(record);
       const transfer = cost === null ? null : transferOfUsage(record);
       if (transfer !== null) costs.push(transfer);
     }
     // A record that is saved again, as after a crash, has its transfer already.
     transfers.add(costs);
+    days.add(ended);
   });
 
   return {
@@ -51,6 +68,9 @@ export function createSqliteUsageStore(database: Database): UsageStore {
     async findUsage(id) {
       const row = byId.get(id);
       return row === null ? null : (JSON.parse(row.record) as UsageRecord);
+    },
+    async sumUsage(query) {
+      return days.sum(query);
     },
     async findOpenUsage() {
       return open.all().map((row) => JSON.parse(row.record) as UsageRecord);

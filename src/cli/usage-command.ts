@@ -1,0 +1,46 @@
+import { type Command, Option } from "commander";
+import type { Stores } from "../app/wire-up.ts";
+import { formatDollars } from "../base/money.ts";
+import { describeUsage } from "../core/usage/describe-usage.ts";
+import { nameOfDay, readDays, USAGE_GROUPS, type UsageGroup } from "../core/usage/report.ts";
+import { formatTable } from "./format-table.ts";
+import { withStores } from "./with-stores.ts";
+
+interface UsageOptions {
+  readonly from?: string;
+  readonly to?: string;
+  readonly by: UsageGroup;
+  readonly account?: string;
+  readonly json?: boolean;
+}
+
+/** `gateway usage`: what was used and what it cost. */
+export function addUsageCommand(program: Command): void {
+  program
+    .command("usage")
+    .description("what was used and what it cost")
+    .option("--from <day>", "first day (UTC), such as 2027-01-31; 30 days back when left out")
+    .option("--to <day>", "last day (UTC); today when left out")
+    .addOption(new Option("--by <group>", "a line for each").choices(USAGE_GROUPS).default("day"))
+    .option("--account <id>", "of one account only")
+    .option("--json", "print JSON")
+    .action((options: UsageOptions) => withStores((stores) => report(stores, options)));
+}
+
+async function report(stores: Stores, { from, to, by, account, json }: UsageOptions): Promise<string> {
+  const days = readDays({ from, to }, stores.clock.now());
+  const whose = { accountId: account ?? null, userId: null, keyId: null };
+  const sums = await stores.usage.sumUsage({ groupBy: by, ...days, ...whose });
+  if (json) return JSON.stringify({ data: sums.map((sum) => describeUsage(by, sum)) });
+  if (sums.length === 0)
+    return `Nothing was used from ${nameOfDay(days.fromDay)} to ${nameOfDay(days.toDay)}.`;
+  const rows = sums.map((sum) => [
+    sum.group ?? "–",
+    String(sum.requests),
+    String(sum.errors),
+    String(sum.promptTokens),
+    String(sum.completionTokens),
+    formatDollars(sum.cost),
+  ]);
+  return formatTable([by, "requests", "errors", "prompt tokens", "completion tokens", "dollars"], rows);
+}

@@ -1,0 +1,177 @@
+import { z } from "zod";
+import { toDollars } from "../../base/money.ts";
+import { describeEntry } from "../../core/ledger/describe-entry.ts";
+import { TRANSFER_KINDS } from "../../core/ledger/records.ts";
+import { requireOwnAccount } from "../api/api-caller.ts";
+import { defineEndpoint, NOTHING } from "../api/endpoint.ts";
+import { EntryView } from "../api/entry-view.ts";
+import { requireAccount } from "../api/fields.ts";
+
+/** Who sees an account's money. */
+const MONEY_ROLES = ["owner", "admin", "billing"] as const;
+
+/** `GET /api/admin/accounts/{id}/balance`. */
+export const getBalance = defineEndpoint({
+  method: "GET",
+  path: "/api/admin/accounts/:id/balance",
+  tag: "Ledger",
+  summary: "What an account has, what is held of it, and what is left of its grants for a time",
+  access: { kind: "account", roles: MONEY_ROLES },
+  params: z.object({ id: z.string() }),
+  query: NOTHING,
+  body: NOTHING,
+  response: z.object({
+    data: z.object({
+      account_id: z.string(),
+      balance: z.number(),
+      balance_nanodollars: z.int(),
+      held: z.number(),
+      held_nanodollars: z.int(),
+      available: z.number().nullable().describe("What may still be held; null: without a bound"),
+      available_nanodollars: z.int().nullable(),
+      grants: z.array(
+        z.object({
+          id: z.string(),
+          left: z.number(),
+          left_nanodollars: z.int(),
+          expires_at: z.iso.datetime(),
+        }),
+      ),
+    }),
+  }),
+  async handle({ params, caller, deps }) {
+    const account = await requireAccount(deps, requireOwnAccount(caller, params.id));
+    const { ledger, recorder } = deps.generation;
+    await recorder.drain();
+    const grants = await deps.credits.store.findGrantsLeft(account.id);
+    const { balance, held } = await ledger.balanceOf(account.id);
+    const available = account.overdraft === null ? null : balance - held + account.overdraft;
+    return {
+      data: {
+        account_id: account.id,
+        balance: toDollars(balance),
+        balance_nanodollars: balance,
+        held: toDollars(held),
+        held_nanodollars: held,
+        available: available === null ? null : toDollars(available),
+        available_nanodollars: available,
+        grants: grants.map(({ id, left, expiresAt }) => ({
+          id,
+          left: toDollars(left),
+          left_nanodollars: left,
+          expires_at: new Date(expiresAt).toISOString(),
+        })),
+      },
+    };
+  },
+});
+
+/** `GET /api/admin/accounts/{id}/ledger`: what moved an account's money, newest first. */
+export const listLedger = defineEndpoint({
+  method: "GET",
+  path: "/api/admin/accounts/:id/ledger",
+  tag: "Ledger",
+  summary: "What moved an account's money, newest first",
+  access: { kind: "account", roles: MONEY_ROLES },
+  params: z.object({ id: z.string() }),
+  query: z.strictObject({
+    kind: z.enum(TRANSFER_KINDS).optional(),
+    limit: z.coerce.number().int().min(1).max(100).default(20),
+    after: z
+      .string()
+      .regex(/^[1-9]\d{0,14}$/, "must be the next of a page before")
+      .optional(),
+  }),
+  body: NOTHING,
+  response: z.object({ data: z.array(EntryView), next: z.string().nullable() }),
+  async handle({ params, query, caller, deps }) {
+    const { id } = await requireAccount(deps, requireOwnAccount(caller, params.id));
+    await deps.generation.recorder.drain();
+    const before = query.after === undefined ? Number.MAX_SAFE_INTEGER : Number(query.after);
+    const found = await deps.credits.store.listTransfers(id, before, query.limit + 1, query.kind);
+    const page = found.slice(0, query.limit);
+    return {
+      data: page.map((transfer) => describeEntry(transfer, id)),
+      next: found.length > page.length ? String(page.at(-1)?.place) : null,
+    };
+  },
+});
+
+/** `GET /api/admin/holds`: what is held for requests under way. */
+export const listHolds = defineEndpoint({
+  method: "GET",
+  path: "/api/admin/holds",
+  tag: "Ledger",
+  summary: "What is held at the moment: for requests under way, and of grants whose time is up",
+  access: { kind: "operator" },
+  params: NOTHING,
+  query: NOTHING,
+  body: NOTHING,
+  response: z.object({
+    data: z.array(
+      z.object({
+        id: z.string().describe("The generation's"),
+        account_id: z.string(),
+        amount: z.number(),
+        amount_nanodollars: z.int(),
+      }),
+    ),
+  }),
+  handle({ deps }) {
+    return {
+      data: deps.generation.ledger.holds().map(({ id, accountId, amount }) => ({
+        id,
+        account_id: accountId,
+        amount: toDollars(amount),
+        amount_nanodollars: amount,
+      })),
+    };
+  },
+});
+
+/** Differences that one answer names. */
+const NAMED_DIFFERENCES = 100;
+
+/** `GET /api/admin/ledger/check`: adds everything up. */
+export const checkLedger = defineEndpoint({
+  method: "GET",
+  path: "/api/admin/ledger/check",
+  tag: "Ledger",
+  summary:
+    "Every difference between transfers and balances, and between records and transfers; empty when all is well",
+  access: { kind: "operator" },
+  params: NOTHING,
+  query: NOTHING,
+  body: NOTHING,
+  response: z.object({
+    data: z.array(
+      z.object({
+        of: z.enum(["balance", "record"]),
+        id: z.string().describe("The account's or the generation's"),
+        difference_nanodollars: z
+          .int()
+          .describe("The transfers' sum less the balance; the record's cost less its transfer"),
+      }),
+    ),
+  }),
+  async handle({ deps }) {
+    await deps.generation.recorder.drain();
+    const { store } = deps.credits;
+    const balances = await store.findDifferences();
+    const records = await store.findUnmatchedUsage(NAMED_DIFFERENCES);
+    return {
+      data: [
+        ...balances.slice(0, NAMED_DIFFERENCES).map(({ accountId, difference }) => ({
+          of: "balance",
+          id: accountId,
+          difference_nanodollars: difference,
+        })),
+        ...records.map(({ generationId, recorded, transferred }) => ({
+          of: "record",
+          id: generationId,
+          difference_nanodollars: recorded - transferred,
+        })),
+      ],
+    };
+  },
+});

@@ -1,0 +1,47 @@
+import { z } from "zod";
+import { describeUsage, printUsageCsv } from "../../core/usage/describe-usage.ts";
+import { nameOfDay, readDays, USAGE_GROUPS } from "../../core/usage/report.ts";
+import { requireOwnAccount } from "../api/api-caller.ts";
+import { defineEndpoint, NOTHING } from "../api/endpoint.ts";
+
+/** `GET /api/admin/usage`: what was used and what it cost, by day, model, provider, key, user or account. */
+export const getUsage = defineEndpoint({
+  method: "GET",
+  path: "/api/admin/usage",
+  tag: "Usage",
+  summary:
+    "What was used and what it cost, as JSON or CSV; of all accounts for the operator, else of the own",
+  access: { kind: "account", roles: ["owner", "admin", "billing"] },
+  params: NOTHING,
+  query: z.strictObject({
+    from: z.iso.date().optional().describe("First day, UTC"),
+    to: z.iso.date().optional().describe("Last day, UTC"),
+    group_by: z.enum(USAGE_GROUPS).default("day"),
+    account_id: z.string().optional(),
+    format: z.enum(["json", "csv"]).optional(),
+  }),
+  body: NOTHING,
+  response: z.object({ data: z.array(z.record(z.string(), z.unknown())), from: z.string(), to: z.string() }),
+  async handle({ query, caller, headers, deps }) {
+    const range = readDays(query, deps.clock.now());
+    const accountId =
+      query.account_id === undefined ? caller.accountId : requireOwnAccount(caller, query.account_id);
+    const groupBy = query.group_by;
+    await deps.generation.recorder.drain();
+    const sums = await deps.usage.sumUsage({ groupBy, ...range, accountId, userId: null, keyId: null });
+    const format = query.format ?? (wantsCsv(headers) ? "csv" : "json");
+    const [from, to] = [nameOfDay(range.fromDay), nameOfDay(range.toDay)];
+    if (format === "json") return { data: sums.map((sum) => describeUsage(groupBy, sum)), from, to };
+    return new Response(printUsageCsv(groupBy, sums), {
+      headers: {
+        "content-type": "text/csv; charset=utf-8",
+        "content-disposition": `attachment; filename="usage-by-${groupBy}-${from}-${to}.csv"`,
+        "x-content-type-options": "nosniff",
+      },
+    });
+  },
+});
+
+function wantsCsv(headers: Headers): boolean {
+  return /(^|[\s,])text\/csv\b/i.test(headers.get("accept") ?? "");
+}

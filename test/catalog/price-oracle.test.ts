@@ -1,0 +1,137 @@
+import { expect, test } from "bun:test";
+import { calcPrice } from "@pydantic/genai-prices";
+import { loadCatalog } from "../../src/app/load-catalog.ts";
+import type { ModelEndpoint, Prices } from "../../src/core/catalog/records.ts";
+import { priceAt, priceUsage } from "../../src/core/generation/price-usage.ts";
+import type { FormatName } from "../../src/wire/canonical/parts.ts";
+import { NO_TOKENS, type TokenUsage } from "../../src/wire/conversation/usage.ts";
+import { UPSTREAM_CODECS } from "../../src/wire/dialects/upstream-codecs.ts";
+import { asFields } from "../../src/wire/json/fields.ts";
+import { hasRecordings, readAnswers } from "../support/recordings.ts";
+
+/** The day of the catalog's facts. */
+const NOW = Date.parse("2026-07-02T12:00:00Z");
+
+/** Folders of recordings: whose they are here and there, and what they speak. */
+const SOURCES: readonly (readonly [folder: string, slug: string, theirs: string, format: FormatName])[] = [
+  ["anthropic", "anthropic", "anthropic", "anthropic-messages"],
+  ["google", "google", "google", "gemini"],
+  ["openai-chat", "openai", "openai", "openai-chat"],
+  ["openai-responses", "openai", "openai", "openai-responses"],
+  ["mistral", "mistral", "mistral", "openai-chat"],
+  ["groq", "groq", "groq", "openai-chat"],
+  ["xai", "xai", "x-ai", "openai-chat"],
+  ["deepseek-chat", "deepseek", "deepseek", "openai-chat"],
+  ["moonshotai", "moonshotai", "moonshotai", "openai-chat"],
+  ["perplexity", "perplexity", "perplexity", "openai-chat"],
+];
+
+interface Case {
+  readonly name: string;
+  readonly model: string;
+  readonly usage: TokenUsage;
+  /** Nanodollars. */
+  readonly ours: number;
+  readonly theirs: number;
+}
+
+const endpoints = loadCatalog({}).data.models.flatMap((model) => model.endpoints);
+
+/** The offer under that name, or the one that a dated name is a snapshot of. */
+function findEndpoint(slug: string, name: string): ModelEndpoint | undefined {
+  const plain = name.replace(/-\d{4}-\d\d-\d\d$/, "");
+  const own = endpoints.filter((endpoint) => endpoint.provider === slug && endpoint.prices !== null);
+  return own.find((endpoint) => endpoint.name === name) ?? own.find((endpoint) => endpoint.name === plain);
+}
+
+function listCases(): Case[] {
+  return SOURCES.flatMap(([folder, slug, theirName, format]) =>
+    readAnswers(folder).flatMap(({ name, text }): Case[] => {
+      const body = asFields(JSON.parse(text));
+      const model = body?.["model"] ?? body?.["modelVersion"];
+      if (body === null || typeof model !== "string") return [];
+      const decoded = UPSTREAM_CODECS[format].decodeAnswer(body);
+      const usage = decoded.kind === "answer" ? decoded.answer.usage : null;
+      const endpoint = findEndpoint(slug, model);
+      if (usage === null || usage === undefined || endpoint === undefined) return [];
+      const theirs = calcPrice(theirUsage(usage), model, { providerId: theirName, timestamp: new Date(NOW) });
+      if (theirs === null) return [];
+      const ours = priceUsage(endpoint, usage, NOW);
+      return [{ name, model: `${slug}/${model}`, usage, ours, theirs: Math.round(theirs.total_price * 1e9) }];
+    }),
+  );
+}
+
+function theirUsage(usage: TokenUsage): Record<string, number> {
+  return {
+    input_tokens: usage.promptTokens,
+    output_tokens: usage.completionTokens,
+    cache_read_tokens: usage.cachedTokens,
+    cache_write_tokens: usage.cacheWriteTokens,
+    cache_write_1h_tokens: usage.cacheWrite1hTokens,
+  };
+}
+
+interface Difference {
+  readonly why: string;
+  /** The prices by which they come to their sum. */
+  readonly theirs: Prices;
+}
+
+/** Where the two lists differ, and why; everything else is equal to the nanodollar. */
+const DIFFERENCES: Readonly<Record<string, Difference>> = {
+  "mistral/mistral-small-latest": {
+    why: "The name moves from version to version: our list has the newest one's price, theirs an earlier one's.",
+    theirs: { prompt: "0.0000001", completion: "0.0000003" },
+  },
+  "deepseek/deepseek-reasoner": {
+    why: "DeepSeek has lowered its price since; theirs is that of the model's first months.",
+    theirs: { prompt: "0.00000055", completion: "0.00000219", cacheRead: "0.00000014" },
+  },
+  "deepseek/deepseek-chat": {
+    why: "The same.",
+    theirs: { prompt: "0.00000027", completion: "0.0000011", cacheRead: "0.00000007" },
+  },
+  "perplexity/sonar": {
+    why: "Perplexity charges for the search too, by its depth: theirs is the deepest one's, our source names none.",
+    theirs: { prompt: "0.000001", completion: "0.000001", request: "0.012" },
+  },
+};
+
+test.skipIf(!hasRecordings)(
+  "recorded usages cost what another list of prices says, and every difference is explained",
+  () => {
+    const cases = listCases();
+    expect(cases.length).toBeGreaterThan(50);
+    const different = new Set<string>();
+    for (const { name, model, usage, ours, theirs } of cases) {
+      const difference = DIFFERENCES[model];
+      if (ours !== theirs) different.add(model);
+      expect([name, difference ? priceAt(difference.theirs, usage) : ours]).toEqual([name, theirs]);
+    }
+    // An explanation of what is no longer different goes.
+    expect([...different].sort()).toEqual(Object.keys(DIFFERENCES).sort());
+  },
+);
+
+test("a cache that is read, and written for five minutes and for an hour, costs the same there", () => {
+  const usage = {
+    ...NO_TOKENS,
+    promptTokens: 100_000,
+    cachedTokens: 50_000,
+    cacheWriteTokens: 40_000,
+    cacheWrite1hTokens: 30_000,
+    completionTokens: 1_000,
+  };
+  const names = [
+    "claude-haiku-4-5-20251001",
+    "claude-sonnet-4-5-20250929",
+    "claude-opus-4-6",
+    "claude-fable-5",
+  ];
+  for (const name of names) {
+    const endpoint = findEndpoint("anthropic", name)!;
+    const theirs = calcPrice(theirUsage(usage), name, { providerId: "anthropic", timestamp: new Date(NOW) });
+    expect([name, priceUsage(endpoint, usage, NOW)]).toEqual([name, Math.round(theirs!.total_price * 1e9)]);
+  }
+});

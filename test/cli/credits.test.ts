@@ -1,0 +1,68 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdtempSync } from "node:fs";
+import { join } from "node:path";
+import { createWorkplace, type Workplace } from "../support/run-gateway.ts";
+
+let workplace: Workplace;
+
+beforeAll(() => {
+  workplace = createWorkplace();
+});
+afterAll(() => workplace.clear());
+
+function dataDir(): { GATEWAY_DATA_DIR: string } {
+  return { GATEWAY_DATA_DIR: mkdtempSync(join(workplace.folder, "data-")) };
+}
+
+describe.concurrent("gateway credits, ledger and usage", () => {
+  test("grant credits, once for an id, and list them", async () => {
+    const environment = dataDir();
+    const grant = ["credits", "grant", "acct_default", "12.50", "--note", "welcome", "--id", "w1"];
+    const first = await workplace.run(grant, environment);
+    expect([first.exitCode, first.stderr]).toEqual([0, ""]);
+    expect(first.stdout).toContain("was given 12.5 US dollars (grant:w1). Its balance is 12.5.");
+    const again = await workplace.run([...grant, "--json"], environment);
+    expect(JSON.parse(again.stdout)).toMatchObject({
+      data: { id: "grant:w1", amount_nanodollars: 12_500_000_000 },
+    });
+    for (const words of [
+      ["credits", "list", "acct_default"],
+      ["ledger", "acct_default"],
+    ]) {
+      const table = await workplace.run(words, environment);
+      const [heading, row, ...rest] = table.stdout.trim().split("\n");
+      expect(heading).toMatch(/^number +time +kind +dollars +until +about$/);
+      expect(row).toMatch(/^\d+ +\S+ +grant +12\.5 +welcome$/);
+      expect(rest).toEqual([]);
+      const json = await workplace.run([...words, "--json"], environment);
+      expect(JSON.parse(json.stdout)).toMatchObject({ data: [{ kind: "grant", note: "welcome" }] });
+    }
+  });
+
+  test("usage says that there is none, in words and in JSON", async () => {
+    const environment = dataDir();
+    const days = ["usage", "--from", "2026-01-01", "--to", "2026-01-31"];
+    expect((await workplace.run(days, environment)).stdout).toContain("from 2026-01-01 to 2026-01-31");
+    expect((await workplace.run([...days, "--by", "model", "--json"], environment)).stdout).toBe(
+      '{"data":[]}\n',
+    );
+  });
+
+  test.each<[string, string[], number, string]>([
+    ["an amount that is none", ["credits", "grant", "acct_default", "many"], 2, "12.50"],
+    ["an account that is not there", ["credits", "grant", "user_none", "1"], 1, "user_none"],
+    [
+      "an end that is past",
+      ["credits", "grant", "acct_default", "1", "--expires", "2020-01-01"],
+      1,
+      "--expires",
+    ],
+    ["an unknown kind", ["ledger", "acct_default", "--kind", "gift"], 2, "grant"],
+    ["an unknown group", ["usage", "--by", "mood"], 2, "model"],
+    ["days in the wrong order", ["usage", "--from", "2026-02-01", "--to", "2026-01-01"], 1, "from"],
+  ])("refuses %s", async (_what, args, exitCode, word) => {
+    const run = await workplace.run(args, dataDir());
+    expect([run.exitCode, run.stdout]).toEqual([exitCode, ""]);
+    expect(run.stderr).toContain(word);
+  });
+});

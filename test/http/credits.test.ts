@@ -1,0 +1,424 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { createKey } from "../../src/core/accounts/manage-keys.ts";
+import { startTestGateway, type TestGateway } from "../support/gateway.ts";
+import { addPayer, balanceOf, findTrouble, manage, withStoresOf } from "../support/money.ts";
+
+const SECRET = "a-webhook-secret-for-tests-0123456789";
+let gateway: TestGateway;
+
+beforeAll(async () => {
+  gateway = await startTestGateway({ yaml: `billing: { webhook_secret: ${SECRET} }\nsandbox: on` });
+});
+afterAll(async () => {
+  expect(await findTrouble(gateway)).toEqual([]);
+  await gateway.stop();
+});
+
+function chat(key: string): Promise<Response> {
+  return fetch(`${gateway.base}/chat/completions`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${key}` },
+    body: JSON.stringify({
+      model: "sandbox/echo",
+      max_tokens: 20,
+      messages: [{ role: "user", content: "Hello!" }],
+    }),
+  });
+}
+
+/** A generation that has cost something, and what. */
+async function spend(key: string): Promise<{ id: string; cost: number }> {
+  const answer = await chat(key);
+  expect(answer.status).toBe(200);
+  const { usage } = (await answer.json()) as { usage: { cost: number } };
+  const cost = Math.round(usage.cost * 1e9);
+  expect(cost).toBeGreaterThan(1);
+  return { id: answer.headers.get("x-gateway-generation-id")!, cost };
+}
+
+describe("a grant", () => {
+  test("is there at once, once for each id, and not under the same id for something else", async () => {
+    await addPayer(gateway, { id: "user_grant" });
+    const wish = { amount: "1.000000001", note: "hello", id: "promo-7" };
+    const first = await manage(gateway, "/accounts/user_grant/credits", wish);
+    expect(first).toMatchObject({
+      status: 201,
+      body: {
+        data: { id: "grant:promo-7", kind: "grant", amount_nanodollars: 1_000_000_001, note: "hello" },
+      },
+    });
+    expect(await manage(gateway, "/accounts/user_grant/credits", wish)).toEqual({ ...first, status: 200 });
+    expect((await balanceOf(gateway, "user_grant")).balance).toBe(1_000_000_001);
+    const other = await manage(gateway, "/accounts/user_grant/credits", { ...wish, amount: 2 });
+    expect([other.status, JSON.stringify(other.body)]).toEqual([400, expect.stringContaining("1.000000001")]);
+    const twice = [{ amount: 1 }, { amount: 1 }].map((body) =>
+      manage(gateway, "/accounts/user_grant/credits", body),
+    );
+    for (const { status } of await Promise.all(twice)) expect(status).toBe(201);
+    expect((await balanceOf(gateway, "user_grant")).balance).toBe(3_000_000_001);
+  });
+
+  test.each<[string, string, unknown, number, RegExp]>([
+    ["nobody's", "user_none", { amount: 1 }, 404, /account/],
+    ["of nothing", "acct_default", { amount: 0 }, 400, /amount/],
+    ["below nothing", "acct_default", { amount: -1 }, 400, /amount/],
+    ["too fine", "acct_default", { amount: "0.0000000001" }, 400, /amount/],
+    ["no number", "acct_default", { amount: "many" }, 400, /amount/],
+    ["without an amount", "acct_default", { note: "x" }, 400, /amount/],
+    ["that has ended", "acct_default", { amount: 1, expires_at: "2020-01-01T00:00:00Z" }, 400, /expires_at/],
+    ["with an unknown field", "acct_default", { amount: 1, amout: 2 }, 400, /amout/],
+    ["with an odd id", "acct_default", { amount: 1, id: "a b" }, 400, /id/],
+  ])("%s is refused", async (_what, account, body, status, words) => {
+    const answer = await manage(gateway, `/accounts/${account}/credits`, body);
+    expect([answer.status, JSON.stringify(answer.body)]).toEqual([status, expect.stringMatching(words)]);
+  });
+
+  test("for a time is spent first, shown with what is left, and ends with it", async () => {
+    const time = { now: Date.parse("2030-01-01T00:00:00Z") };
+    let tick = () => {};
+    const never = { cancel: () => {} };
+    const clock = {
+      now: () => time.now,
+      after: () => never,
+      every: (_ms: number, callback: () => void) => {
+        tick = callback;
+        return never;
+      },
+    };
+    const own = await startTestGateway({ clock, yaml: "sandbox: on" });
+    const key = await addPayer(own, { id: "user_ends" });
+    const give = (body: unknown) => manage(own, "/accounts/user_ends/credits", body);
+    await give({ amount: 2, id: "stays" });
+    await give({ amount: 1, id: "later", expires_at: "2030-02-01T00:00:00Z" });
+    await give({ amount: 1, id: "soon", expires_at: "2030-01-02T00:00:00Z" });
+    const answer = await fetch(`${own.base}/chat/completions`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${key}` },
+      body: JSON.stringify({ model: "sandbox/echo", messages: [{ role: "user", content: "Hello!" }] }),
+    });
+    const { usage } = (await answer.json()) as { usage: { cost: number } };
+    const cost = Math.round(usage.cost * 1e9);
+    expect(await balanceOf(own, "user_ends")).toMatchObject({
+      balance: 4_000_000_000 - cost,
+      grants: [
+        { id: "grant:soon", left_nanodollars: 1_000_000_000 - cost },
+        { id: "grant:later", left_nanodollars: 1_000_000_000 },
+      ],
+    });
+
+    time.now = Date.parse("2030-01-02T00:00:00Z") - 1;
+    tick();
+    await Bun.sleep(5);
+    expect((await balanceOf(own, "user_ends")).balance).toBe(4_000_000_000 - cost);
+    time.now += 1;
+    for (const _ of [1, 2, 3]) {
+      tick();
+      await Bun.sleep(5);
+      expect(await balanceOf(own, "user_ends")).toMatchObject({
+        balance: 3_000_000_000,
+        held: 0,
+        grants: [{ id: "grant:later", left_nanodollars: 1_000_000_000 }],
+      });
+    }
+    const { body } = await manage(own, "/accounts/user_ends/ledger?kind=expiry");
+    expect(body).toMatchObject({
+      data: [{ id: "expiry:grant:soon", amount_nanodollars: -(1_000_000_000 - cost) }],
+      next: null,
+    });
+    expect(await findTrouble(own)).toEqual([]);
+    await own.stop();
+  });
+});
+
+describe("a refund", () => {
+  test("gives back at most what the generation cost, in one or several parts, each once", async () => {
+    const key = await addPayer(gateway, { id: "user_refund" });
+    await manage(gateway, "/accounts/user_refund/credits", { amount: 1 });
+    const { id, cost } = await spend(key);
+    const refund = (body: unknown) => manage(gateway, `/generations/${id}/refund`, body);
+    const part = { amount: "0.000000001", id: "one", note: "sorry" };
+    expect((await refund(part)).status).toBe(201);
+    expect((await refund(part)).status).toBe(200);
+    expect((await refund({ ...part, amount: "0.000000002" })).status).toBe(400);
+    const tooMuch = await refund({ amount: (cost / 1e9).toFixed(9), id: "two" });
+    expect([tooMuch.status, JSON.stringify(tooMuch.body)]).toEqual([400, expect.stringContaining("amount")]);
+    const rest = await refund({});
+    expect(rest).toMatchObject({
+      status: 201,
+      body: {
+        data: { kind: "refund", generation_id: id, amount_nanodollars: cost - 1, account_id: "user_refund" },
+      },
+    });
+    expect((await refund({})).status).toBe(200);
+    expect((await refund({ id: "three" })).status).toBe(400);
+    expect((await balanceOf(gateway, "user_refund")).balance).toBe(1_000_000_000);
+  });
+
+  test("asked for many times at once is made once", async () => {
+    const key = await addPayer(gateway, { id: "user_refunds" });
+    await manage(gateway, "/accounts/user_refunds/credits", { amount: 1 });
+    const { id } = await spend(key);
+    const all = Array.from({ length: 20 }, (_, i) =>
+      manage(gateway, `/generations/${id}/refund`, { id: `r${i}` }),
+    );
+    const statuses = (await Promise.all(all)).map(({ status }) => status);
+    expect(statuses.filter((status) => status === 201)).toHaveLength(1);
+    expect((await balanceOf(gateway, "user_refunds")).balance).toBe(1_000_000_000);
+  });
+
+  test.each(["gen_none", "grant:promo-7"])(
+    "of what is no generation that cost anything is 404: %s",
+    async (id) => {
+      expect((await manage(gateway, `/generations/${id}/refund`, {})).status).toBe(404);
+    },
+  );
+});
+
+test("a correction moves a balance up or down, below zero too, and says why", async () => {
+  await addPayer(gateway, { id: "user_correct" });
+  const correct = (body: unknown) => manage(gateway, "/accounts/user_correct/corrections", body);
+  expect((await correct({ amount: "-0.5" })).status).toBe(400);
+  expect((await correct({ amount: 0, note: "x" })).status).toBe(400);
+  expect(await correct({ amount: "-0.5", note: "x", id: "c1" })).toMatchObject({
+    status: 201,
+    body: { data: { amount_nanodollars: -500_000_000 } },
+  });
+  expect((await correct({ amount: "-0.5", note: "x", id: "c1" })).status).toBe(200);
+  await correct({ amount: 2, note: "y" });
+  expect((await balanceOf(gateway, "user_correct")).balance).toBe(1_500_000_000);
+});
+
+describe("a payment", () => {
+  const PAYMENT = { id: "pay_1", account_id: "user_pays", amount: "25.00", currency: "usd" };
+
+  function sign(body: string, { secret = SECRET, time = Math.floor(Date.now() / 1000) } = {}): string {
+    return `t=${time},v1=${new Bun.CryptoHasher("sha256", secret).update(`${time}.${body}`).digest("hex")}`;
+  }
+
+  async function pay(body: unknown, signature?: string | null, to = gateway) {
+    const text = typeof body === "string" ? body : JSON.stringify(body);
+    const header = signature === undefined ? sign(text) : signature;
+    const response = await fetch(`${to.url}/api/payments/webhook`, {
+      method: "POST",
+      headers: header === null ? {} : { "x-gateway-signature": header },
+      body: text,
+    });
+    return { status: response.status, text: await response.text() };
+  }
+
+  beforeAll(async () => {
+    await addPayer(gateway, { id: "user_pays" });
+  });
+
+  test("counts once, however often it is told", async () => {
+    const all = Array.from({ length: 10 }, () => pay(PAYMENT));
+    const statuses = (await Promise.all(all)).map(({ status }) => status).sort();
+    expect(statuses).toEqual([...Array(9).fill(200), 201]);
+    expect((await balanceOf(gateway, "user_pays")).balance).toBe(25_000_000_000);
+    expect((await pay({ ...PAYMENT, amount: 26 })).status).toBe(400);
+  });
+
+  test("may carry several signatures, of which one is right", async () => {
+    const text = JSON.stringify({ ...PAYMENT, id: "pay_2" });
+    const [time, right] = sign(text).split(",");
+    expect((await pay(text, `${time},v1=${"0".repeat(64)},v0=x,${right}`)).status).toBe(201);
+  });
+
+  const text = JSON.stringify({ ...PAYMENT, id: "pay_forged" });
+  test.each<[string, () => string | null]>([
+    ["no signature", () => null],
+    ["an empty one", () => ""],
+    ["no time", () => sign(text).split(",")[1]!],
+    ["another secret", () => sign(text, { secret: "x".repeat(32) })],
+    ["another body", () => sign(`${text} `)],
+    ["another time", () => sign(text).replace(/t=(\d+)/, (_, time) => `t=${Number(time) + 1}`)],
+    ["a time that is past", () => sign(text, { time: Math.floor(Date.now() / 1000) - 310 })],
+    ["a time to come", () => sign(text, { time: Math.floor(Date.now() / 1000) + 310 })],
+    ["a shorter one", () => sign(text).slice(0, -2)],
+  ])("is refused with %s", async (_what, signature) => {
+    expect((await pay(text, signature())).status).toBe(401);
+  });
+
+  test.each<[string, unknown, number]>([
+    ["of an account that is not there", { ...PAYMENT, id: "p", account_id: "user_none" }, 404],
+    ["in euros", { ...PAYMENT, id: "p", currency: "eur" }, 400],
+    ["of nothing", { ...PAYMENT, id: "p", amount: 0 }, 400],
+    ["without an id", { ...PAYMENT, id: undefined }, 400],
+    ["with an unknown field", { ...PAYMENT, id: "p", tax: 1 }, 400],
+    ["that is no JSON", "{", 400],
+  ])("%s is refused although it is signed", async (_what, body, status) => {
+    expect((await pay(body)).status).toBe(status);
+  });
+
+  test("goes nowhere where no secret is set", async () => {
+    const without = await startTestGateway();
+    expect((await pay(PAYMENT, undefined, without)).status).toBe(404);
+    await without.stop();
+  });
+
+  test("is taken as the documentation shows it", async () => {
+    await addPayer(gateway, { id: "user_docs" });
+    const page = readFileSync(join(import.meta.dir, "../../docs/payments.md"), "utf8");
+    const script = /```sh\n([\s\S]*?)```/.exec(page)![1]!;
+    const shell = Bun.spawn(["bash", "-eu", "-c", script], {
+      env: {
+        PATH: process.env["PATH"] ?? "",
+        GATEWAY_URL: gateway.url,
+        GATEWAY_WEBHOOK_SECRET: SECRET,
+        ACCOUNT_ID: "user_docs",
+      },
+      stdout: "pipe",
+    });
+    expect(await new Response(shell.stdout).json()).toMatchObject({ data: { kind: "purchase", amount: 25 } });
+    expect((await balanceOf(gateway, "user_docs")).balance).toBe(25_000_000_000);
+  });
+});
+
+test("the ledger comes in pages, newest first, of one kind or of all", async () => {
+  const key = await addPayer(gateway, { id: "user_pages" });
+  for (let i = 1; i <= 5; i++) await manage(gateway, "/accounts/user_pages/credits", { amount: i });
+  await spend(key);
+  const read = async (query: string) => {
+    const { body } = await manage(gateway, `/accounts/user_pages/ledger${query}`);
+    const data = body["data"] as { kind: string; amount: number }[];
+    return { data, next: body["next"] as string | null };
+  };
+  const first = await read("?limit=3");
+  expect(first.data.map(({ kind }) => kind)).toEqual(["usage", "grant", "grant"]);
+  const second = await read(`?limit=3&after=${first.next}`);
+  expect(second.data.map(({ amount }) => amount)).toEqual([3, 2, 1]);
+  expect(second.next).toBeNull();
+  expect((await read("?kind=usage")).data).toHaveLength(1);
+  expect((await read("?kind=grant&limit=2")).data.map(({ amount }) => amount)).toEqual([5, 4]);
+  expect((await read("?kind=refund")).data).toEqual([]);
+  for (const query of ["limit=0", "limit=101", "limit=x", "kind=gift", "after=x", "page=2"])
+    expect((await manage(gateway, `/accounts/user_pages/ledger?${query}`)).status).toBe(400);
+});
+
+describe("usage", () => {
+  const usage = (query: string, headers: Record<string, string> = {}, key = gateway.adminKey) =>
+    fetch(`${gateway.url}/api/admin/usage${query}`, {
+      headers: { authorization: `Bearer ${key}`, ...headers },
+    });
+
+  test.each(["day", "model", "provider", "key", "user", "account"])(
+    "by %s adds up to what was paid",
+    async (group) => {
+      const key = await addPayer(gateway, { id: `user_by${group}` });
+      await manage(gateway, `/accounts/user_by${group}/credits`, { amount: 1 });
+      const { cost } = await spend(key);
+      const { data } = (await (await usage(`?group_by=${group}&account_id=user_by${group}`)).json()) as {
+        data: Record<string, unknown>[];
+      };
+      expect(data).toEqual([
+        expect.objectContaining({
+          requests: 1,
+          errors: 0,
+          cost_nanodollars: cost,
+          tokens_prompt: expect.any(Number),
+        }),
+      ]);
+      expect(data[0]).toHaveProperty(group);
+    },
+  );
+
+  test("is CSV where that is asked for, by name or by header", async () => {
+    for (const answer of [await usage("?format=csv"), await usage("", { accept: "text/csv" })]) {
+      expect(answer.headers.get("content-type")).toBe("text/csv; charset=utf-8");
+      const [heading, row] = (await answer.text()).split("\r\n");
+      expect(heading).toStartWith("day,requests,errors,tokens_prompt");
+      expect(row).toMatch(/^\d{4}-\d\d-\d\d,\d+,/);
+    }
+  });
+
+  test("of others is not for an account's own key, and the own is", async () => {
+    const inference = await addPayer(gateway, { id: "user_sees" });
+    await manage(gateway, "/accounts/user_sees/credits", { amount: 1 });
+    await spend(inference);
+    const own = await withStoresOf(gateway, async (stores) => {
+      const wanted = {
+        name: "m",
+        kind: "management",
+        expiresAt: null,
+        accountId: "user_sees",
+        userId: "user_sees",
+      } as const;
+      return (await createKey(stores, wanted)).secret;
+    });
+    const { data } = (await (await usage("?group_by=account", {}, own)).json()) as {
+      data: { account: string }[];
+    };
+    expect(data.map(({ account }) => account)).toEqual(["user_sees"]);
+    expect((await usage("?account_id=user_pays", {}, own)).status).toBe(404);
+    expect((await usage("", {}, inference)).status).toBe(403);
+    const get = async (path: string) =>
+      (await fetch(`${gateway.url}/api/admin${path}`, { headers: { authorization: `Bearer ${own}` } }))
+        .status;
+    expect(await get("/accounts/user_sees/balance")).toBe(200);
+    expect(await get("/accounts/user_pays/balance")).toBe(404);
+    expect(await get("/accounts/user_pays/ledger")).toBe(404);
+    for (const path of ["/holds", "/ledger/check"]) expect(await get(path)).toBe(403);
+  });
+
+  test.each([
+    "from=2026-01-02&to=2026-01-01",
+    "from=2020-01-01&to=2026-01-01",
+    "from=yesterday",
+    "group_by=mood",
+    "format=xml",
+    "days=3",
+  ])("is refused for %s", async (query) => {
+    expect((await usage(`?${query}`)).status).toBe(400);
+  });
+});
+
+describe("under the caller's own key", () => {
+  test.each(["/api/gateway", "/api/gateway/v1", "/api/v1", "/v1"])(
+    "%s has key, credits and activity",
+    async (prefix) => {
+      const id = `user_self${prefix.length}`;
+      const key = await addPayer(gateway, { id, name: "Ada" });
+      await manage(gateway, `/accounts/${id}/credits`, { amount: 3 });
+      const { id: generation, cost } = await spend(key);
+      await manage(gateway, `/generations/${generation}/refund`, { amount: "0.000000001" });
+      const ask = async (path: string) => {
+        const response = await fetch(`${gateway.url}${prefix}${path}`, {
+          headers: { authorization: `Bearer ${key}` },
+        });
+        return ((await response.json()) as { data: unknown }).data;
+      };
+      expect(await ask("/key")).toMatchObject({
+        name: "k",
+        limit: null,
+        usage_nanodollars: cost,
+        account: { id, kind: "user", name: "Ada" },
+      });
+      const used = (cost - 1) / 1e9;
+      expect(await ask("/credits")).toEqual({
+        balance: (3_000_000_000 - cost + 1) / 1e9,
+        balance_nanodollars: 3_000_000_000 - cost + 1,
+        held: 0,
+        total_granted: 3,
+        total_purchased: 0,
+        total_used: used,
+        total_credits: 3,
+        total_usage: used,
+      });
+      expect(await ask("/activity")).toEqual([
+        expect.objectContaining({
+          date: new Date().toISOString().slice(0, 10),
+          requests: 1,
+          cost_nanodollars: cost,
+        }),
+      ]);
+    },
+  );
+
+  test.each(["/key", "/credits", "/activity"])("%s wants an inference key", async (path) => {
+    expect((await fetch(gateway.base + path)).status).toBe(401);
+    const asOperator = { headers: { authorization: `Bearer ${gateway.adminKey}` } };
+    expect((await fetch(gateway.base + path, asOperator)).status).toBe(403);
+  });
+});

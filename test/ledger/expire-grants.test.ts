@@ -1,0 +1,109 @@
+import type { Database } from "bun:sqlite";
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type AccountRecord, type Caller, OPEN_POLICY } from "../../src/core/accounts/records.ts";
+import { createLedger, type Ledger } from "../../src/core/ledger/ledger.ts";
+import { HOUSE_ACCOUNT } from "../../src/core/ledger/records.ts";
+import type { LedgerStore } from "../../src/core/ports/ledger-store.ts";
+import { openDatabase } from "../../src/storage/sqlite/database.ts";
+import { createSqliteLedgerStore } from "../../src/storage/sqlite/ledger-store.ts";
+import { createTestClock, type TestClock } from "../support/test-clock.ts";
+
+const DAY_MS = 86_400_000;
+let dir: string;
+let database: Database;
+let store: LedgerStore;
+let clock: TestClock;
+let ledger: Ledger;
+
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), "gateway-expiry-"));
+  database = openDatabase(dir);
+  store = createSqliteLedgerStore(database);
+  clock = createTestClock();
+  ledger = createLedger(store, { drain: async () => {} }, clock);
+});
+afterEach(() => {
+  database.close();
+  rmSync(dir, { recursive: true, force: true });
+});
+
+const account: AccountRecord = {
+  id: "user_a",
+  kind: "user",
+  name: "a",
+  overdraft: 0,
+  monthlyLimit: null,
+  policy: OPEN_POLICY,
+  createdAt: 0,
+  closedAt: null,
+};
+const caller = { kind: "key", key: { spendLimit: null }, account, member: null } as Extract<
+  Caller,
+  { kind: "key" }
+>;
+
+function give(id: string, amount: number, days: number | null): Promise<boolean> {
+  const expiresAt = days === null ? null : clock.now() + days * DAY_MS;
+  const rest = { createdAt: clock.now(), note: null, expiresAt };
+  return ledger.transfer({ id, kind: "grant", from: HOUSE_ACCOUNT, to: "user_a", amount, ...rest });
+}
+
+async function hold(id: string, amount: number): Promise<string> {
+  await ledger.prepare(caller);
+  return ledger.hold(caller, id, amount).kind;
+}
+
+/** What settling a generation does: its cost in the store, and its hold gone. */
+async function settle(id: string, cost: number): Promise<void> {
+  const rest = { createdAt: clock.now(), note: null, expiresAt: null };
+  await store.addTransfer({ id, kind: "usage", from: "user_a", to: HOUSE_ACCOUNT, amount: cost, ...rest });
+  ledger.settle(id, cost);
+}
+
+test("a request that runs when a grant ends may still use it, nobody else may, and the balance stays above zero", async () => {
+  await give("short", 100, 1);
+  await give("long", 30, null);
+  expect(await hold("gen_1", 80)).toBe("held");
+  clock.advance(DAY_MS);
+  await ledger.expireGrants();
+  expect((await ledger.balanceOf("user_a")).balance).toBe(130);
+  expect(await hold("gen_2", 10)).toBe("refused");
+  await settle("gen_1", 70);
+  await ledger.expireGrants();
+  expect(await ledger.balanceOf("user_a")).toEqual({ balance: 30, held: 0 });
+  expect(await store.findTransfer("expiry:short")).toMatchObject({ amount: 30, kind: "expiry" });
+  expect(await hold("gen_2", 30)).toBe("held");
+  await settle("gen_2", 30);
+  expect(ledger.holds()).toEqual([]);
+  expect(await store.findDifferences()).toEqual([]);
+});
+
+test("what is left is taken back once, by however many gateways and sweeps", async () => {
+  await give("a", 50, 1);
+  await give("b", 50, 2);
+  await settle("gen_1", 20);
+  clock.advance(DAY_MS);
+  const other = createLedger(store, { drain: async () => {} }, clock);
+  await Promise.all([ledger.expireGrants(), other.expireGrants(), ledger.expireGrants()]);
+  await ledger.refresh();
+  expect((await ledger.balanceOf("user_a")).balance).toBe(50);
+  clock.advance(DAY_MS);
+  await ledger.expireGrants();
+  await other.expireGrants();
+  expect((await ledger.balanceOf("user_a")).balance).toBe(0);
+  expect(await store.listEndedGrants(clock.now(), 10)).toEqual([]);
+  expect(ledger.holds()).toEqual([]);
+  expect(await store.findDifferences()).toEqual([]);
+});
+
+test("a grant that is used up ends without a transfer", async () => {
+  await give("a", 50, 1);
+  await settle("gen_1", 50);
+  clock.advance(DAY_MS);
+  await ledger.expireGrants();
+  expect(await store.findTransfer("expiry:a")).toBeNull();
+  expect(await store.listEndedGrants(clock.now(), 10)).toEqual([]);
+});

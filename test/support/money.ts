@@ -1,0 +1,85 @@
+import { openStores } from "../../src/app/wire-up.ts";
+import { systemClock } from "../../src/base/clock.ts";
+import { createSystemRandom } from "../../src/base/random.ts";
+import { createKey, type NewKey } from "../../src/core/accounts/manage-keys.ts";
+import { type AccountRecord, type MemberRecord, OPEN_POLICY } from "../../src/core/accounts/records.ts";
+import type { TestGateway } from "./gateway.ts";
+
+/** Works on a gateway's stores beside it, as the command does. */
+export async function withStoresOf<T>(
+  gateway: Pick<TestGateway, "dataDir">,
+  work: (stores: ReturnType<typeof openStores>) => Promise<T>,
+): Promise<T> {
+  const stores = openStores(gateway.dataDir, systemClock, createSystemRandom());
+  try {
+    return await work(stores);
+  } finally {
+    stores.close();
+  }
+}
+
+/** An account without credits, and an inference key of it. */
+export function addPayer(
+  gateway: TestGateway,
+  account: Partial<AccountRecord> & Pick<AccountRecord, "id">,
+  key: Partial<NewKey> = {},
+  member?: Pick<MemberRecord, "userId" | "dailyLimit">,
+): Promise<string> {
+  return withStoresOf(gateway, async (stores) => {
+    await stores.accounts.insertAccount({
+      kind: "user",
+      name: account.id,
+      overdraft: 0,
+      monthlyLimit: null,
+      policy: OPEN_POLICY,
+      createdAt: 0,
+      closedAt: null,
+      ...account,
+    });
+    if (member)
+      await stores.accounts.putMember({
+        organizationId: account.id,
+        role: "member",
+        createdAt: 0,
+        ...member,
+      });
+    const wanted = { name: "k", kind: "inference", expiresAt: null, accountId: account.id, ...key } as const;
+    return (await createKey(stores, wanted)).secret;
+  });
+}
+
+/** Asks the management API as the operator; with a body it posts. */
+export async function manage(
+  gateway: TestGateway,
+  path: string,
+  body?: unknown,
+): Promise<{ status: number; body: Record<string, unknown> }> {
+  const response = await fetch(`${gateway.url}/api/admin${path}`, {
+    method: body === undefined ? "GET" : "POST",
+    headers: { authorization: `Bearer ${gateway.adminKey}`, "content-type": "application/json" },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+}
+
+/** What an account has, nanodollars. */
+export async function balanceOf(
+  gateway: TestGateway,
+  accountId: string,
+): Promise<{ balance: number; held: number; available: number | null; grants: Record<string, unknown>[] }> {
+  const { body } = await manage(gateway, `/accounts/${accountId}/balance`);
+  const data = body["data"] as Record<string, unknown>;
+  return {
+    balance: data["balance_nanodollars"] as number,
+    held: data["held_nanodollars"] as number,
+    available: data["available_nanodollars"] as number | null,
+    grants: data["grants"] as Record<string, unknown>[],
+  };
+}
+
+/** What is wrong with the ledger, and what is held: nothing, at rest. */
+export async function findTrouble(gateway: TestGateway): Promise<unknown[]> {
+  const check = await manage(gateway, "/ledger/check");
+  const holds = await manage(gateway, "/holds");
+  return [...(check.body["data"] as unknown[]), ...(holds.body["data"] as unknown[])];
+}
