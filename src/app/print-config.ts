@@ -8,6 +8,7 @@ export function printConfig(config: Config): string {
   return stringify({
     ...config,
     ...(config.admin_key === undefined ? {} : { admin_key: MASK }),
+    secrets: { keys: config.secrets.keys.map(() => MASK) },
     providers: Object.fromEntries(
       Object.entries(config.providers).map(([slug, provider]) => [slug, maskProvider(provider)]),
     ),

@@ -4,6 +4,8 @@ import { ConfigError } from "../app/load-config.ts";
 import { addCatalogCommands } from "./catalog-commands.ts";
 import { addConfigCommands } from "./config-commands.ts";
 import { addKeyCommands } from "./key-commands.ts";
+import { addProviderKeyCommands } from "./provider-key-commands.ts";
+import { addSecretsCommands } from "./secrets-commands.ts";
 import { addStartCommand } from "./start-command.ts";
 
 /** Runs the `gateway` command. Gives the exit code: 0, 1 for a failure, 2 for words it does not know. */
@@ -15,6 +17,8 @@ export async function runCli(args: readonly string[]): Promise<number> {
     .configureHelp({ showGlobalOptions: true });
   addStartCommand(program);
   addKeyCommands(program);
+  addProviderKeyCommands(program);
+  addSecretsCommands(program);
   addCatalogCommands(program);
   addConfigCommands(program);
   try {

@@ -8,6 +8,7 @@ import type { GenerationDeps } from "../core/generation/call.ts";
 import type { ByteBudget, ByteShare } from "../core/limits/byte-budget.ts";
 import type { TrustedProxies } from "../core/limits/client-address.ts";
 import type { Log } from "../core/ports/log.ts";
+import type { ProviderKeyMaker } from "../core/provider-keys/manage-provider-keys.ts";
 
 /** What the HTTP floor works with. */
 export interface HttpDeps {
@@ -17,6 +18,7 @@ export interface HttpDeps {
   readonly keyRing: KeyRing;
   readonly accountRing: AccountRing;
   readonly keyMaker: KeyMaker;
+  readonly providerKeyMaker: ProviderKeyMaker;
   readonly generation: GenerationDeps;
   readonly trustedProxies: TrustedProxies;
   /** Keys the hash of anonymous addresses, so that a record does not tell them. */

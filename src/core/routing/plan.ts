@@ -13,7 +13,12 @@ export type Plan =
   /** The request's own `provider` rules leave nobody. */
   | { readonly kind: "excluded" }
   /** All are set aside; the first is back in `retryAfterMs`. */
-  | { readonly kind: "cooling"; readonly retryAfterMs: number };
+  | {
+      readonly kind: "cooling";
+      readonly retryAfterMs: number;
+      /** All of them are the account's own. */
+      readonly areOwn: boolean;
+    };
 
 /**
  * Orders the ways to answer a request: its models in turn, for each the providers that its rules allow, `order` first,
@@ -27,12 +32,13 @@ export function planRoute(
 ): Plan {
   const allowed = offers.flatMap((ofModel) => applyPreferences(ofModel, preferences));
   if (allowed.length === 0) return { kind: "excluded" };
-  const all = allowed.flatMap((offer): Candidate[] => offer.provider.keys.map((key) => ({ ...offer, key })));
+  const all = allowed.flatMap((offer): Candidate[] => offer.keys.map((key) => ({ ...offer, key })));
   const candidates = all.filter(({ key }) => cooldowns.remainingMs(key.label, now) === 0);
   if (candidates.length > 0) return { kind: "candidates", candidates };
   return {
     kind: "cooling",
     retryAfterMs: Math.min(...all.map(({ key }) => cooldowns.remainingMs(key.label, now))),
+    areOwn: all.every(({ key }) => key.ownId !== null),
   };
 }
 

@@ -9,6 +9,8 @@ export interface ProviderPreferences {
   /** Null: any. */
   readonly only: readonly string[] | null;
   readonly ignore: readonly string[];
+  /** Only the account's own keys at providers, never the gateway's. */
+  readonly ownKeysOnly: boolean;
   /** Whether providers beyond `order` may answer. */
   readonly allowFallbacks: boolean;
 }
@@ -25,6 +27,7 @@ export const NO_PREFERENCES: ProviderPreferences = {
   order: [],
   only: null,
   ignore: [],
+  ownKeysOnly: false,
   allowFallbacks: true,
 };
 
@@ -54,6 +57,7 @@ function readPreferences(raw: unknown): ProviderPreferences {
     order: readSlugs(value, "order") ?? [],
     only: readSlugs(value, "only"),
     ignore: readSlugs(value, "ignore") ?? [],
+    ownKeysOnly: readOwnKeysOnly(value["own_keys_only"]),
     allowFallbacks: value["allow_fallbacks"] !== false,
   };
 }
@@ -66,6 +70,12 @@ function refuseEmptyPromises(value: Fields): void {
   if (value["data_collection"] === "deny") {
     refuseField("provider.data_collection", `cannot be guaranteed as "deny" ${remedy}`);
   }
+}
+
+/** A promise: what is no boolean is refused, or it would be broken in silence. */
+function readOwnKeysOnly(value: unknown): boolean {
+  if (value === undefined || value === null || typeof value === "boolean") return value === true;
+  return refuseField("provider.own_keys_only", "must be true or false");
 }
 
 function readSlugs(value: Fields, list: string): string[] | null {
