@@ -3,7 +3,13 @@ import { type Catalog, createCatalog } from "../core/catalog/catalog.ts";
 import type { CatalogData, ModelEndpoint, ModelRecord, ProviderRecord } from "../core/catalog/records.ts";
 import type { Serving } from "../core/generation/call.ts";
 import type { Transport } from "../core/ports/transport.ts";
-import { createRoster, type ProviderKey, type ServedProvider } from "../core/routing/roster.ts";
+import type { UpstreamAddress } from "../core/ports/upstream-address.ts";
+import {
+  createRoster,
+  type OwnKeyReading,
+  type ProviderKey,
+  type ServedProvider,
+} from "../core/routing/roster.ts";
 import { type AddressReading, createAddress } from "../providers/address/create-address.ts";
 import { GOOGLE_TOKEN_URL } from "../providers/address/google-tokens.ts";
 import type { Config, ProviderConfig } from "./config-schema.ts";
@@ -39,8 +45,8 @@ export function buildServing(data: CatalogData, sources: ServingSources): BuiltS
     withDataFacts(record, sources.config.providers[record.slug]),
   );
   const served = records.flatMap((record) => serveProvider(record, sources, notices) ?? []);
-  const useSandbox =
-    sources.config.sandbox === "on" || (sources.config.sandbox === "auto" && served.length === 0);
+  const hasKeys = served.some(({ keys }) => keys.length > 0);
+  const useSandbox = sources.config.sandbox === "on" || (sources.config.sandbox === "auto" && !hasKeys);
   if (useSandbox) served.push(serveSandbox(sources.sandboxTransport));
   const models = mergeModels(
     data.models,
@@ -101,7 +107,10 @@ function describeHost(slug: string, provider: ProviderConfig): ProviderRecord {
   };
 }
 
-/** A provider as it is called; null when nobody configured it, or it cannot be called, which a notice then says. */
+/**
+ * A provider as it is called: with the keys that somebody configured, and with those that accounts bring. Null where
+ * neither can be; that it has keys and cannot be called with them, a notice says.
+ */
 function serveProvider(
   row: ProviderRecord,
   sources: ServingSources,
@@ -110,25 +119,71 @@ function serveProvider(
   const config = sources.config.providers[row.slug];
   if (config?.enabled === false) return null;
   const record = config?.auth === undefined ? row : { ...row, auth: config.auth };
-  const keys = readProviderKeys(record, config, sources.environment, notices);
-  if (keys.length === 0) return null;
-  const reading = readAddress(record, keys, sources);
+  const keys = readHouseKeys(record, sources, notices);
+  const readOwnKey = openToOwnKeys(record, sources, keys.length > 0);
+  if (keys.length === 0 && readOwnKey === null) return null;
+  return { record, keys, transport: sources.transport, readOwnKey };
+}
+
+function readHouseKeys(record: ProviderRecord, sources: ServingSources, notices: string[]): ProviderKey[] {
+  const config = sources.config.providers[record.slug];
+  const found = readProviderKeys(record, config, sources.environment, notices);
+  if (found.length === 0) return [];
+  const secrets = found.map(({ secret }) => secret);
+  const reading = readAddress(record, secrets, sources);
   if (reading.kind !== "address") {
     notices.push(describeProblem(record, reading));
-    return null;
+    return [];
   }
-  return {
-    record,
-    address: reading.address,
-    keys,
-    headers: { ...reading.headers, ...lowerCase(config?.headers ?? {}) },
-    transport: sources.transport,
+  const { address } = reading;
+  const headers = { ...reading.headers, ...lowerCase(config?.headers ?? {}) };
+  return found.map((key) => ({ ...key, ownId: null, address, headers }));
+}
+
+/** What no secret is; it only stands for one. */
+const PROBE = "any-key";
+
+/**
+ * How accounts' own keys are made ready for a provider; null where nobody has said where it is. Each has an address of its
+ * own, because some depend on the key. The operator's further headers are not sent with them: they may be the
+ * gateway's credentials.
+ */
+function openToOwnKeys(
+  record: ProviderRecord,
+  sources: ServingSources,
+  isServed: boolean,
+): ServedProvider["readOwnKey"] {
+  try {
+    if (readAddress(record, [PROBE], sources).kind === "incomplete") return null;
+  } catch (error) {
+    // A wrong address of a provider that nobody has keys for is no reason not to start.
+    if (error instanceof ConfigError && !isServed) return null;
+    throw error;
+  }
+  return (own): OwnKeyReading => {
+    const { id, label, secret } = own;
+    if (!isSendable(secret, record)) return refuseKey("it has characters that no key has");
+    const reading = readAddress(record, [secret], sources);
+    if (reading.kind === "incomplete")
+      return refuseKey(`this gateway does not know the ${reading.missing.join(" and the ")} to call it at`);
+    if (reading.kind === "refused") return refuseKey(reading.reason);
+    const { address, headers } = reading;
+    return { kind: "key", key: { label, secret, ownId: id, address, headers } };
   };
+}
+
+function refuseKey(reason: string): OwnKeyReading {
+  return { kind: "refused", reason };
+}
+
+/** Keys go into a header, but for the files of Google's service accounts. */
+function isSendable(secret: string, { address }: ProviderRecord): boolean {
+  return /^[\x21-\x7e]+$/.test(secret) || (address === "vertex" && secret.trimStart().startsWith("{"));
 }
 
 function readAddress(
   record: ProviderRecord,
-  keys: readonly ProviderKey[],
+  secrets: readonly (string | null)[],
   { config: { providers }, environment, clock, transport }: ServingSources,
 ): AddressReading {
   const config = providers[record.slug];
@@ -139,7 +194,7 @@ function readAddress(
     record,
     base,
     parts: readParts(record, config, environment),
-    secrets: keys.map(({ secret }) => secret),
+    secrets,
   };
   return createAddress(plan, {
     clock,
@@ -192,15 +247,15 @@ function lowerCase(headers: Readonly<Record<string, string>>): Record<string, st
 function serveSandbox(transport: Transport): ServedProvider {
   const chat = new URL(`${SANDBOX_BASE_URL}/chat/completions`);
   const embeddings = new URL(`${SANDBOX_BASE_URL}/embeddings`);
+  const address: UpstreamAddress = {
+    urlFor: ({ action }) => (action === "embeddings" ? embeddings : chat),
+    authorize: () => ({}),
+  };
   return {
     record: SANDBOX_PROVIDER,
-    address: {
-      urlFor: ({ action }) => (action === "embeddings" ? embeddings : chat),
-      authorize: () => ({}),
-    },
-    keys: [{ label: "sandbox#0", secret: null }],
-    headers: {},
+    keys: [{ label: "sandbox#0", secret: null, ownId: null, address, headers: {} }],
     transport,
+    readOwnKey: null,
   };
 }
 

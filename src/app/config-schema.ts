@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { LOG_LEVELS } from "../core/ports/log.ts";
+import { readMasterKey } from "../core/provider-keys/vault.ts";
 import { FORMAT_NAMES } from "../wire/canonical/parts.ts";
 
 /**
@@ -149,6 +150,23 @@ export const configSchema = z.strictObject({
     .describe(
       "The management key to use instead of a generated one; 16 characters or more. GATEWAY_ADMIN_KEY.",
     ),
+  secrets: z
+    .strictObject({
+      keys: z
+        .array(
+          z
+            .string()
+            .refine(
+              (text) => readMasterKey(text) !== null,
+              "must be 32 bytes in base64 or hex; `openssl rand -base64 32` makes them",
+            ),
+        )
+        .default([])
+        .describe(
+          "Master keys that seal accounts' own provider keys: the first seals, all open. Each 32 bytes in base64 or hex. Without any, secrets.key in the data directory has one that is made when it is first needed. GATEWAY_SECRETS_KEY, several with commas between them.",
+        ),
+    })
+    .prefault({}),
   sandbox: z
     .enum(["on", "off", "auto"])
     .default("auto")

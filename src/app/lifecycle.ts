@@ -68,6 +68,7 @@ async function startServing(parts: Parts, config: Config, world: World): Promise
 async function refreshFromStore({ http }: Parts): Promise<void> {
   await http.keyRing.refresh();
   await http.accountRing.refresh();
+  await http.generation.ownKeys.refresh();
   await http.generation.ledger.refresh();
   await http.generation.ledger.expireGrants();
 }
@@ -117,6 +118,7 @@ async function stopServing(
   cutRest.cancel();
   try {
     await parts.recorder.drain();
+    await parts.http.generation.ownKeys.saveUses();
     parts.journal.release(Number.POSITIVE_INFINITY);
   } catch (error) {
     log.error("the store refused the last records; the journal keeps them for the next start", {

@@ -11,7 +11,9 @@ type Environment = Readonly<Record<string, string | undefined>>;
 const DEFAULT_FILE = "gateway.yaml";
 
 /** Where each environment variable goes. It wins over the file. */
-const VARIABLES: Readonly<Record<string, { readonly path: readonly string[]; readonly isNumber?: true }>> = {
+const VARIABLES: Readonly<
+  Record<string, { readonly path: readonly string[]; readonly isNumber?: true; readonly isList?: true }>
+> = {
   GATEWAY_HOST: { path: ["server", "host"] },
   GATEWAY_PORT: { path: ["server", "port"], isNumber: true },
   GATEWAY_DATA_DIR: { path: ["data_dir"] },
@@ -19,6 +21,7 @@ const VARIABLES: Readonly<Record<string, { readonly path: readonly string[]; rea
   GATEWAY_WEBHOOK_SECRET: { path: ["billing", "webhook_secret"] },
   GATEWAY_LOG_LEVEL: { path: ["log_level"] },
   GATEWAY_SANDBOX: { path: ["sandbox"] },
+  GATEWAY_SECRETS_KEY: { path: ["secrets", "keys"], isList: true },
 };
 
 /**
@@ -61,7 +64,9 @@ export function checkConfig(source: string, file: string, environment: Environme
     return keys.map((key) => {
       const path = key === null ? issue.path : [...issue.path, key];
       const text = key === null ? messageOf(issue) : "is not a known key";
-      const variable = fromEnvironment.get(path.join("."));
+      // A member of a list stands behind the path of its variable.
+      const variable =
+        fromEnvironment.get(path.join(".")) ?? fromEnvironment.get(path.slice(0, -1).join("."));
       return `${variable ?? `${file}:${findLine(document, path, lines)}: ${path.join(".")}`} ${text}${variable ? hintFor(variable) : ""}`;
     });
   });
@@ -107,12 +112,16 @@ function asObject(value: unknown, file: string): Record<string, unknown> {
 /** Puts variables over the file's values; gives which path came from which variable. */
 function applyEnvironment(value: Record<string, unknown>, environment: Environment): Map<string, string> {
   const applied = new Map<string, string>();
-  for (const [name, { path, isNumber }] of Object.entries(VARIABLES)) {
+  for (const [name, { path, isNumber, isList }] of Object.entries(VARIABLES)) {
     const text = environment[name];
     if (text === undefined || text === "") continue;
     const target = findSection(value, path.slice(0, -1));
     if (target === null) continue;
-    target[path.at(-1) as string] = isNumber && /^\d+$/.test(text) ? Number(text) : text;
+    target[path.at(-1) as string] = isList
+      ? text.split(",").map((item) => item.trim())
+      : isNumber && /^\d+$/.test(text)
+        ? Number(text)
+        : text;
     applied.set(path.join("."), name);
   }
   return applied;

@@ -12,6 +12,7 @@ export function printConfig(config: Config): string {
       ...config.billing,
       ...(config.billing.webhook_secret === undefined ? {} : { webhook_secret: MASK }),
     },
+    secrets: { keys: config.secrets.keys.map(() => MASK) },
     providers: Object.fromEntries(
       Object.entries(config.providers).map(([slug, provider]) => [slug, maskProvider(provider)]),
     ),

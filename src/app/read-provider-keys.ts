@@ -1,9 +1,16 @@
 import { readFileSync } from "node:fs";
 import type { ProviderRecord } from "../core/catalog/records.ts";
-import type { ProviderKey } from "../core/routing/roster.ts";
 import type { ProviderConfig } from "./config-schema.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** A key of the gateway's own. */
+export interface HouseKey {
+  /** Tells keys apart in memory: `openai#0`. */
+  readonly label: string;
+  /** Null: a host that wants none. */
+  readonly secret: string | null;
+}
 
 /**
  * The keys that configuration or environment have for a provider; none where it has none. What keeps a key from being
@@ -14,7 +21,7 @@ export function readProviderKeys(
   config: ProviderConfig | undefined,
   environment: Environment,
   notices: string[],
-): ProviderKey[] {
+): HouseKey[] {
   const secrets =
     config?.api_keys ??
     [readFirst(environment, record.env.apiKey) ?? readSharedKey(record, config, environment, notices)].filter(

@@ -8,6 +8,7 @@ import { createKeyRing } from "../core/accounts/key-ring.ts";
 import type { KeyMaker } from "../core/accounts/manage-keys.ts";
 import type { Policy } from "../core/accounts/records.ts";
 import type { GenerationDeps } from "../core/generation/call.ts";
+import type { GenerationTimers } from "../core/generation/cutoff.ts";
 import { createTurnMemory } from "../core/generation/turn-memory.ts";
 import { createLedger, type Ledger } from "../core/ledger/ledger.ts";
 import { createByteBudget } from "../core/limits/byte-budget.ts";
@@ -20,9 +21,12 @@ import type { AuditStore } from "../core/ports/audit-store.ts";
 import type { Journal } from "../core/ports/journal.ts";
 import type { LedgerStore } from "../core/ports/ledger-store.ts";
 import type { Log } from "../core/ports/log.ts";
+import type { ProviderKeyStore } from "../core/ports/provider-key-store.ts";
 import type { SettingsStore } from "../core/ports/settings-store.ts";
 import type { Transport } from "../core/ports/transport.ts";
 import type { UsageReports, UsageStore } from "../core/ports/usage-store.ts";
+import { createProviderKeyRing, type ProviderKeyRing } from "../core/provider-keys/provider-key-ring.ts";
+import { createVault } from "../core/provider-keys/vault.ts";
 import { createCooldowns } from "../core/routing/cooldowns.ts";
 import { createRecorder, type Recorder } from "../core/usage/recorder.ts";
 import type { HttpDeps } from "../http/context.ts";
@@ -38,10 +42,12 @@ import { lockDataDir } from "../storage/sqlite/data-lock.ts";
 import { openDatabase } from "../storage/sqlite/database.ts";
 import { createSqliteKeyStore } from "../storage/sqlite/key-store.ts";
 import { createSqliteLedgerStore } from "../storage/sqlite/ledger-store.ts";
+import { createSqliteProviderKeyStore } from "../storage/sqlite/provider-key-store.ts";
 import { createSqliteSettingsStore } from "../storage/sqlite/settings-store.ts";
 import { createSqliteUsageStore } from "../storage/sqlite/usage-store.ts";
 import type { Config } from "./config-schema.ts";
 import { ConfigError } from "./load-config.ts";
+import { openMasterKeys } from "./open-master-keys.ts";
 import { openServing, type ServingSource } from "./open-serving.ts";
 import { createTroubleLog, type TroubleLog } from "./trouble-log.ts";
 
@@ -64,6 +70,7 @@ export interface Stores extends KeyMaker {
   readonly answers: AnswerStore;
   readonly audit: AuditStore;
   readonly ledger: LedgerStore;
+  readonly providerKeys: ProviderKeyStore;
   readonly settings: SettingsStore;
   readonly usage: UsageStore & UsageReports;
   close(): void;
@@ -95,6 +102,7 @@ export function openStores(dataDir: string, clock: Clock, random: Random): Store
     answers: guardStore(createSqliteAnswerStore(database)),
     audit: guardStore(createSqliteAuditStore(database)),
     ledger: guardStore(createSqliteLedgerStore(database)),
+    providerKeys: guardStore(createSqliteProviderKeyStore(database)),
     usage: guardStore(createSqliteUsageStore(database)),
     settings: guardStore(createSqliteSettingsStore(database)),
     clock,
@@ -124,7 +132,14 @@ export async function wireUp(config: Config, world: World): Promise<Parts> {
   const keyRing = createKeyRing(stores.keys, clock, config.admin_key ?? null);
   const state = { isDraining: false };
   const ledger = createLedger(stores.ledger, recorder, clock);
-  const generation = buildGeneration(config, world, stores.ids, recorder, ledger, serving);
+  const vault = createVault(openMasterKeys(config, random), random);
+  const ownKeys = createProviderKeyRing(stores.providerKeys, vault, ({ id, accountId }) =>
+    log.error("a provider key cannot be opened: its master key is not in secrets.keys", {
+      provider_key_id: id,
+      account_id: accountId,
+    }),
+  );
+  const generation = buildGeneration(config, world, stores.ids, recorder, ledger, serving, ownKeys);
   const http: HttpDeps = {
     clock,
     ids: stores.ids,
@@ -134,6 +149,7 @@ export async function wireUp(config: Config, world: World): Promise<Parts> {
     keyMaker: stores,
     audit: stores.audit,
     answers: stores.answers,
+    providerKeyMaker: { store: stores.providerKeys, vault, ring: ownKeys, clock, ids: stores.ids },
     generation,
     credits: { store: stores.ledger, ledger, clock, ids: stores.ids },
     usage: stores.usage,
@@ -173,14 +189,16 @@ function buildGeneration(
   recorder: Recorder,
   ledger: Ledger,
   serving: ServingSource,
+  ownKeys: ProviderKeyRing,
 ): GenerationDeps {
-  const { timers, limits } = config;
+  const { limits } = config;
   return {
     clock,
     ids,
     serving: () => serving.current(),
     recorder,
     cooldowns: createCooldowns(),
+    ownKeys,
     ledger,
     holdTokens: limits.hold_tokens,
     buyCreditsUrl: config.billing.buy_credits_url ?? null,
@@ -188,13 +206,7 @@ function buildGeneration(
     policy: readPolicy(config),
     turnMemory: createTurnMemory(clock, random, limits.turn_memory_bytes),
     anonymousLimit: createSlidingWindow(limits.anonymous_requests_per_hour, ANONYMOUS_WINDOW_MS),
-    timers: {
-      connectMs: timers.connect_ms,
-      firstTokenMs: timers.first_token_ms,
-      silenceMs: timers.silence_ms,
-      totalMs: timers.total_ms,
-      keepAliveMs: timers.keep_alive_ms,
-    },
+    timers: readTimers(config),
     maxAttempts: limits.attempts,
     active: new Set(),
   };
@@ -230,12 +242,26 @@ function readPolicy({ policy }: Config): Policy {
     deniedProviders: policy.denied_providers,
     denyDataCollection: policy.deny_data_collection,
     zeroRetention: policy.zero_retention,
+    // Of what an account is, not of what the operator allows.
+    ownKeysOnly: false,
+  };
+}
+
+/** How long a generation may wait for what. */
+export function readTimers({ timers }: Config): GenerationTimers {
+  return {
+    connectMs: timers.connect_ms,
+    firstTokenMs: timers.first_token_ms,
+    silenceMs: timers.silence_ms,
+    totalMs: timers.total_ms,
+    keepAliveMs: timers.keep_alive_ms,
   };
 }
 
 const PROXY_VARIABLES = ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"];
 
-function createTransport(config: Config, environment: World["environment"], clock: Clock): Transport {
+/** Speaks to providers over the network. */
+export function createTransport(config: Config, environment: World["environment"], clock: Clock): Transport {
   const { transport } = config.upstream;
   const hasProxy = PROXY_VARIABLES.some((name) => environment[name]);
   const useFetch = transport === "fetch" || (transport === "auto" && hasProxy);

@@ -7,6 +7,8 @@ import { addConfigCommands } from "./config-commands.ts";
 import { addCreditCommands } from "./credit-commands.ts";
 import { addKeyCommands } from "./key-commands.ts";
 import { addMemberCommands } from "./member-commands.ts";
+import { addProviderKeyCommands } from "./provider-key-commands.ts";
+import { addSecretsCommands } from "./secrets-commands.ts";
 import { addStartCommand } from "./start-command.ts";
 import { addUsageCommand } from "./usage-command.ts";
 
@@ -24,6 +26,8 @@ export async function runCli(args: readonly string[]): Promise<number> {
   addMemberCommands(program);
   addCreditCommands(program);
   addUsageCommand(program);
+  addProviderKeyCommands(program);
+  addSecretsCommands(program);
   addCatalogCommands(program);
   addConfigCommands(program);
   try {

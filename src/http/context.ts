@@ -12,6 +12,7 @@ import type { AnswerStore } from "../core/ports/answer-store.ts";
 import type { AuditStore } from "../core/ports/audit-store.ts";
 import type { Log } from "../core/ports/log.ts";
 import type { UsageReports } from "../core/ports/usage-store.ts";
+import type { ProviderKeyMaker } from "../core/provider-keys/manage-provider-keys.ts";
 
 /** What the HTTP floor works with. */
 export interface HttpDeps {
@@ -23,6 +24,7 @@ export interface HttpDeps {
   readonly keyMaker: KeyMaker;
   readonly audit: AuditStore;
   readonly answers: AnswerStore;
+  readonly providerKeyMaker: ProviderKeyMaker;
   readonly generation: GenerationDeps;
   readonly credits: Credits;
   /** Where reports of usage come from. */

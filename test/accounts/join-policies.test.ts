@@ -27,6 +27,7 @@ const policy: fc.Arbitrary<Policy> = fc.record({
   deniedProviders: patterns(PROVIDERS),
   denyDataCollection: fc.boolean(),
   zeroRetention: fc.boolean(),
+  ownKeysOnly: fc.boolean(),
 });
 const levels: fc.Arbitrary<LevelPolicy[]> = fc.array(
   fc.record({ level: fc.constantFrom("gateway", "account", "key"), policy }),

@@ -120,7 +120,7 @@ describe("a model record", () => {
 test("a provider record has every field of the contract, unknown as null", () => {
   const llama = loadCatalog({}).data.providers.find((provider) => provider.slug === "llama");
   if (llama === undefined) throw new Error("the catalog has no such provider");
-  expect(describeProvider(llama, 7)).toEqual({
+  expect(describeProvider(llama, 7, true)).toEqual({
     slug: "llama",
     name: "Llama API",
     displayName: "Llama API",

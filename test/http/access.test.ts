@@ -156,6 +156,29 @@ const ROWS: Readonly<Record<string, Row>> = {
     path: ({ keyId }) => `/keys/${keyId}`,
     status: organizationOnly(200, 403),
   },
+  "GET /api/admin/accounts/:id/provider-keys": {
+    path: accountPath("provider-keys"),
+    status: organizationOnly(200, 403),
+  },
+  "POST /api/admin/accounts/:id/provider-keys": {
+    path: accountPath("provider-keys"),
+    body: () => ({ provider: "openai", key: "sk-test-of-access" }),
+    status: organizationOnly(201, 403),
+  },
+  "PATCH /api/admin/accounts/:id/provider-keys/:key_id": {
+    path: accountPath("provider-keys/pkey_none"),
+    body: rename,
+    status: organizationOnly(404, 403),
+  },
+  "DELETE /api/admin/accounts/:id/provider-keys/:key_id": {
+    path: accountPath("provider-keys/pkey_none"),
+    status: organizationOnly(404, 403),
+  },
+  "POST /api/admin/accounts/:id/provider-keys/:key_id/test": {
+    path: accountPath("provider-keys/pkey_none/test"),
+    body: () => ({}),
+    status: organizationOnly(404, 403),
+  },
   "POST /api/admin/accounts/:id/credits": {
     path: accountPath("credits"),
     body: () => ({ amount: "1" }),

@@ -44,6 +44,7 @@ describe("a user", () => {
           denied_providers: [],
           deny_data_collection: false,
           zero_retention: false,
+          own_keys_only: false,
         },
         created_at: new Date(clock.now()).toISOString(),
         closed_at: null,

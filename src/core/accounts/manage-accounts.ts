@@ -147,5 +147,6 @@ function describePolicy(policy: Policy): Record<string, unknown> {
     denied_providers: policy.deniedProviders,
     deny_data_collection: policy.denyDataCollection,
     zero_retention: policy.zeroRetention,
+    own_keys_only: policy.ownKeysOnly,
   };
 }

@@ -53,6 +53,8 @@ export interface Policy {
   readonly denyDataCollection: boolean;
   /** Only providers that keep nothing. */
   readonly zeroRetention: boolean;
+  /** Only with the account's own keys at providers, never with the gateway's. */
+  readonly ownKeysOnly: boolean;
 }
 
 /** Everything is allowed. */
@@ -63,6 +65,7 @@ export const OPEN_POLICY: Policy = {
   deniedProviders: [],
   denyDataCollection: false,
   zeroRetention: false,
+  ownKeysOnly: false,
 };
 
 /** `owner` and `admin` manage; `billing` sees and buys; `member` calls models. */

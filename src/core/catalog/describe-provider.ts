@@ -14,11 +14,11 @@ export interface PublicProvider {
   readonly models: number;
 }
 
-/** A provider as clients see it; `modelCount` is how many models it serves here. */
+/** A provider as clients see it; `modelCount` is how many models it serves here, `byokEnabled` whether it takes accounts' own keys. */
 export function describeProvider(
   provider: ProviderRecord,
   modelCount: number,
-  byokEnabled = true,
+  byokEnabled: boolean,
 ): PublicProvider {
   return {
     slug: provider.slug,

@@ -31,6 +31,7 @@ const PROVIDER_LINES: readonly (readonly (keyof ProviderRecord)[])[] = [
   ["slug", "name", "format", "address", "auth", "toolCallIds"],
   ["baseUrl", "baseUrlTemplate"],
   ["paths"],
+  ["isForCode"],
   ["parts"],
   ["body"],
   ["env"],

@@ -57,6 +57,8 @@ export interface ProviderRecord {
     /** Further variables that its own SDKs read for the same. */
     readonly baseUrlAliases?: readonly string[];
   };
+  /** Its host is for code completion: fill-in-the-middle requests go there first. */
+  readonly isForCode?: true;
   /** What a tool-call id must look like there (docs/contract.md, "Tool-call repair", rule 5). */
   readonly toolCallIds: "mistral" | "anthropic" | "openai";
   /** Departures from `format` that no other field says. Endpoints of another format have none. */

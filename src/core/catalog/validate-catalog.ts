@@ -123,6 +123,7 @@ const providerSchema = z.strictObject({
     baseUrl: variable.endsWith("_BASE_URL"),
     baseUrlAliases: z.array(variable).min(1).optional(),
   }),
+  isForCode: z.literal(true).optional(),
   toolCallIds: z.enum(["mistral", "anthropic", "openai"]),
   quirks: z.strictObject({
     noStreamOptions: z.literal(true).optional(),

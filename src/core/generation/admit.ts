@@ -8,6 +8,9 @@ import { actionOf } from "../catalog/action-of.ts";
 import { isFreeId } from "../catalog/is-free-id.ts";
 import type { ModelRecord } from "../catalog/records.ts";
 import { boundPrompt } from "../ledger/worst-case.ts";
+import type { OwnKeys } from "../provider-keys/own-keys.ts";
+import { chooseKeys, chooseOffers, type KeyChoice } from "../routing/choose-offers.ts";
+import type { ServedProvider } from "../routing/roster.ts";
 import { formatOf, type Offer } from "../routing/roster.ts";
 import { selectOffers, warnOfWishes } from "../routing/select-offers.ts";
 import type { GenerationDeps, Serving } from "./call.ts";
@@ -34,15 +37,21 @@ export interface Admission {
 }
 
 /**
- * Decides whether a request may run.
+ * Decides whether a request may run; `own` are the keys at providers that the caller's account brings.
  * @throws GatewayError `authentication`, `invalid_model`, `model_not_allowed`, `invalid_request`, `context_length_exceeded`,
  * `unavailable`.
  */
-export function admit(deps: GenerationDeps, caller: Caller, request: InferenceRequest): Admission {
+export function admit(
+  deps: GenerationDeps,
+  caller: Caller,
+  request: InferenceRequest,
+  own: OwnKeys | null,
+): Admission {
   const serving = deps.serving();
   const ids = [request.model, ...request.fallbackModels];
   if (caller.kind === "anonymous") requireFree(ids);
-  const all = ids.map((id) => findAbleOffers(serving, id, request));
+  const choice = chooseKeys(caller, own, request.preferences.ownKeysOnly);
+  const all = ids.map((id) => findAbleOffers(serving, choice, id, request));
   const policy = policyOf(deps.policy, caller);
   const { preferences } = request;
   const listNeeds = once(() => request.listNeeds());
@@ -81,35 +90,85 @@ export function requireFree(ids: readonly string[]): void {
 
 /**
  * Who could answer for a model.
- * @throws GatewayError `invalid_model` where nobody here can.
+ * @throws GatewayError `invalid_model` where nobody here can; `model_not_allowed` or `invalid_request` where only the account's own
+ * keys may and none does; `unavailable` where its keys cannot be used.
  */
-export function findOffers(serving: Serving, id: string, action: InferenceAction): readonly Offer[] {
+export function findOffers(
+  serving: Serving,
+  choice: KeyChoice,
+  id: string,
+  action: InferenceAction,
+): readonly Offer[] {
   const model = serving.catalog.find(id);
   if (model === undefined)
     return fail("invalid_model", unknownModel(serving, id), { metadata: { model: id } });
   const isEmbedding = actionOf(model) === "embeddings";
   if (isEmbedding !== (action === "embeddings"))
     return fail("invalid_model", otherEndpoint(id, isEmbedding), { metadata: { model: id } });
-  const offers = serving.roster.offersFor(model.id);
+  const { offers, broken } = chooseOffers(serving.roster, model.id, action, choice);
   if (offers.length > 0) return offers;
+  const [provider] = broken;
+  if (provider !== undefined) refuseBroken(provider);
+  if (choice.ownOnly !== null && serving.roster.allOffersFor(model.id).length > 0)
+    refuseHouseKeys(model, choice.ownOnly);
   return fail("invalid_model", unservedModel(serving, model), { metadata: { model: id } });
 }
 
+/** Own keys that cannot be opened, or that the provider's address has no use for; the gateway's do not stand in for them. */
+function refuseBroken({ record }: ServedProvider): never {
+  return fail(
+    "unavailable",
+    `The account's own key for ${record.name} cannot be used: this gateway cannot read it. Whoever manages the account can store it anew or disable it.`,
+    { metadata: { provider: record.slug, is_byok: true }, retryAfterS: BROKEN_RETRY_S },
+  );
+}
+
+/** Until somebody mends it there is no use in asking. Seconds. */
+const BROKEN_RETRY_S = 60;
+
+function refuseHouseKeys({ id }: ModelRecord, level: "account" | "request"): never {
+  const remedy = `store a key for a provider of ${quote(id)} (GET /api/gateway/models/${id}/endpoints lists them), or name another model`;
+  if (level === "account") {
+    return fail(
+      "model_not_allowed",
+      `This account uses only its own keys, and has none that serves ${quote(id)}: ${remedy}.`,
+      { metadata: { model: id } },
+    );
+  }
+  return fail(
+    "invalid_request",
+    `provider.own_keys_only leaves nobody: the account has no key that serves ${quote(id)}. Leave it out, ${remedy}.`,
+    { metadata: { field: "provider.own_keys_only", model: id } },
+  );
+}
+
 /** Offers whose provider has the endpoint that a request needs; every one has that of what its model is for. */
-function findAbleOffers(serving: Serving, id: string, request: InferenceRequest): readonly Offer[] {
-  const offers = findOffers(serving, id, request.action);
+function findAbleOffers(
+  serving: Serving,
+  choice: KeyChoice,
+  id: string,
+  request: InferenceRequest,
+): readonly Offer[] {
+  const offers = findOffers(serving, choice, id, request.action);
   if (request.action !== "fim") return offers;
   const able = offers.filter((offer) => hasEndpoint(offer, request));
-  if (able.length > 0) return able;
+  if (able.length > 0) return able.toSorted((a, b) => rankForFim(b) - rankForFim(a));
   return fail("invalid_model", `${quote(id)} does not do this here. Name another model.`, {
     metadata: { model: id },
   });
 }
 
+/** The account's own keys first; among them, and among the gateway's, the host that is for code (docs/contract.md, "Fill in the middle"). */
+function rankForFim({ provider, keys }: Offer): number {
+  const isOwn = keys.some(({ ownId }) => ownId !== null);
+  return (isOwn ? 2 : 0) + (provider.record.isForCode ? 1 : 0);
+}
+
 /** Whether an offer's provider has the endpoint that a request needs. */
-function hasEndpoint({ endpoint, provider }: Offer, { action, stream }: InferenceRequest): boolean {
+function hasEndpoint({ endpoint, provider, keys }: Offer, { action, stream }: InferenceRequest): boolean {
   const format = formatOf(provider, endpoint);
-  return provider.address.urlFor({ format, action, model: endpoint.name, stream }) !== null;
+  const call = { format, action, model: endpoint.name, stream };
+  return keys.some(({ address }) => address.urlFor(call) !== null);
 }
 
 function otherEndpoint(id: string, isEmbedding: boolean): string {
@@ -133,7 +192,9 @@ function unservedModel(serving: Serving, model: ModelRecord): string {
     .flatMap((provider) => provider.env.apiKey[0] ?? []);
   const how =
     variables.length > 0 ? ` Its operator can set ${[...new Set(variables)].slice(0, 3).join(" or ")}.` : "";
-  return `No provider that is configured here serves ${quote(model.id)}.${how} GET /api/gateway/models lists what is served.`;
+  const own = serving.roster.allOffersFor(model.id)[0]?.provider.record.name;
+  const bring = own === undefined ? "" : ` An account can bring a key of its own for ${own}.`;
+  return `No provider that is configured here serves ${quote(model.id)}.${how}${bring} GET /api/gateway/models lists what is served.`;
 }
 
 /** Ids come from clients: bounded and without line breaks. */

@@ -57,8 +57,8 @@ export interface BegunStream {
 
 /** What an attempt works with. */
 export interface AttemptContext {
-  readonly deps: GenerationDeps;
-  readonly call: GenerationCall;
+  readonly deps: Pick<GenerationDeps, "clock" | "timers">;
+  readonly call: Pick<GenerationCall, "request">;
   readonly candidate: Candidate;
   readonly cutoff: Cutoff;
   /** The request as this candidate takes it. */
@@ -101,7 +101,7 @@ function openExchange({ deps, call, candidate, cutoff, encoded }: AttemptContext
     "content-type": "application/json",
     accept: call.request.stream ? streamTypeOf(candidate) : "application/json",
     ...encoded.headers,
-    ...provider.headers,
+    ...key.headers,
   };
   const open = (proof: Readonly<Record<string, string>>): Exchange =>
     provider.transport.open({
@@ -111,7 +111,7 @@ function openExchange({ deps, call, candidate, cutoff, encoded }: AttemptContext
       body,
       connectTimeoutMs: deps.timers.connectMs,
     });
-  const proof = provider.address.authorize({ url, body, headers, secret: key.secret });
+  const proof = key.address.authorize({ url, body, headers, secret: key.secret });
   return proof instanceof Promise ? untilCut(proof, cutoff).then(open) : open(proof);
 }
 
@@ -121,9 +121,9 @@ function streamTypeOf({ provider, endpoint }: Candidate): string {
   return isFramed ? "application/vnd.amazon.eventstream" : "text/event-stream";
 }
 
-function findUrl({ provider, endpoint }: Candidate, { action, stream }: InferenceRequest): URL {
+function findUrl({ provider, endpoint, key }: Candidate, { action, stream }: InferenceRequest): URL {
   const format = formatOf(provider, endpoint);
-  const url = provider.address.urlFor({ format, action, model: endpoint.name, stream });
+  const url = key.address.urlFor({ format, action, model: endpoint.name, stream });
   // The roster leaves out what has no address.
   if (url === null) throw new Error(`${provider.record.slug} has no address for ${format}`);
   return url;

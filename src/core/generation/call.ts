@@ -7,6 +7,7 @@ import type { Catalog } from "../catalog/catalog.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { LimitStanding, RateLimits } from "../limits/rate-limits.ts";
 import type { SlidingWindow } from "../limits/sliding-window.ts";
+import type { ProviderKeyRing } from "../provider-keys/provider-key-ring.ts";
 import type { Cooldowns } from "../routing/cooldowns.ts";
 import type { Roster } from "../routing/roster.ts";
 import type { Recorder } from "../usage/recorder.ts";
@@ -43,6 +44,8 @@ export interface GenerationDeps {
   /** Where callers can buy credits; null where nobody sells any. */
   readonly buyCreditsUrl: string | null;
   readonly cooldowns: Cooldowns;
+  /** Accounts' own keys at providers. */
+  readonly ownKeys: ProviderKeyRing;
   readonly anonymousLimit: SlidingWindow;
   /** Null where nobody with a key, and no model, is limited. */
   readonly rateLimits: RateLimits | null;

@@ -4,10 +4,12 @@ import { asFields } from "../../wire/json/fields.ts";
 import { policyOf } from "../accounts/join-policies.ts";
 import type { Caller } from "../accounts/records.ts";
 import type { UpstreamCall } from "../ports/upstream-address.ts";
+import { chooseKeys } from "../routing/choose-offers.ts";
 import { formatOf, type Offer } from "../routing/roster.ts";
 import { selectOffers } from "../routing/select-offers.ts";
 import { findOffers, requireFree } from "./admit.ts";
 import type { GenerationDeps } from "./call.ts";
+import { findOwnKeys } from "./find-own-keys.ts";
 import { readBody } from "./read-body.ts";
 
 /** How long a vendor may take to count; an estimate is better than a wait. Milliseconds. */
@@ -25,7 +27,8 @@ export async function countTokens(
   request: CountRequest,
 ): Promise<number> {
   if (caller.kind === "anonymous") requireFree([request.model]);
-  const offers = selectOffers([findOffers(deps.serving(), request.model, "chat")], {
+  const choice = chooseKeys(caller, await findOwnKeys(deps, caller), false);
+  const offers = selectOffers([findOffers(deps.serving(), choice, request.model, "chat")], {
     policy: policyOf(deps.policy, caller),
     preferences: request.preferences,
     listNeeds: () => NO_NEEDS,
@@ -41,20 +44,20 @@ export async function countTokens(
 /** Null where the vendor does not count, or could not this time. */
 async function askVendor(
   deps: GenerationDeps,
-  { provider, endpoint }: Offer,
+  { provider, endpoint, keys }: Offer,
   request: CountRequest,
 ): Promise<number | null> {
   const format = formatOf(provider, endpoint);
   // The request is in this format, and no other vendor's count is worth translating for.
   if (format !== "anthropic-messages") return null;
   const call: UpstreamCall = { format, action: "count-tokens", model: endpoint.name, stream: false };
-  const url = provider.address.urlFor(call);
-  const key = provider.keys.find(({ label }) => deps.cooldowns.remainingMs(label, deps.clock.now()) === 0);
+  const key = keys.find(({ label }) => deps.cooldowns.remainingMs(label, deps.clock.now()) === 0);
+  const url = key?.address.urlFor(call) ?? null;
   if (url === null || key === undefined) return null;
   const body = request.encode(endpoint.name);
-  const headers = { "content-type": "application/json", accept: "application/json", ...provider.headers };
+  const headers = { "content-type": "application/json", accept: "application/json", ...key.headers };
   try {
-    const proof = await provider.address.authorize({ url, body, headers, secret: key.secret });
+    const proof = await key.address.authorize({ url, body, headers, secret: key.secret });
     const exchange = provider.transport.open({
       url,
       method: "POST",

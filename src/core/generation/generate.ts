@@ -6,13 +6,15 @@ import type { RepairCounts } from "../../wire/conversation/outline.ts";
 import { estimateTokens } from "../../wire/conversation/usage.ts";
 import type { EncodedForUpstream } from "../../wire/dialects/inference-request.ts";
 import type { LimitStanding } from "../limits/rate-limits.ts";
-import { type Candidate, planRoute } from "../routing/plan.ts";
+import { type Candidate, type Plan, planRoute } from "../routing/plan.ts";
 import type { AttemptRecord, UsageRecord } from "../usage/records.ts";
 import { type Admission, admit, CANNOT_RECORD } from "./admit.ts";
 import { type AttemptContext, type AttemptOutcome, attempt } from "./attempt.ts";
 import type { GenerationCall, GenerationDeps, GenerationResult } from "./call.ts";
 import { Cutoff } from "./cutoff.ts";
+import { findOwnKeys } from "./find-own-keys.ts";
 import { chooseFailure } from "./judge-failure.ts";
+import { noteKeyUse } from "./note-key-use.ts";
 import { type RelayContext, relayStream } from "./relay.ts";
 import { costOf, estimateUsage, openRecord, reportUsage, settle, withCandidate } from "./settle.ts";
 import { takeHold } from "./take-hold.ts";
@@ -25,31 +27,35 @@ import { describeTarget } from "./upstream-target.ts";
  * Rejects with a `GatewayError` when the request is not let in; later failures are part of the result.
  */
 export async function generate(deps: GenerationDeps, call: GenerationCall): Promise<GenerationResult> {
-  const admission = admit(deps, call.caller, call.request);
+  const found = findOwnKeys(deps, call.caller);
+  // Waiting costs a turn of the event loop, also for what is there already.
+  const own = found instanceof Promise ? await found : found;
+  const admission = admit(deps, call.caller, call.request, own);
   const id = deps.ids.next("gen");
   let standing = takeLimits(deps, call, id, admission);
+  const plan = planRoute(admission.offers, call.request.preferences, deps.cooldowns, deps.clock.now());
+  let candidates: readonly Candidate[] = [];
   try {
     standing = countAnonymous(deps, call) ?? standing;
-    const holding = takeHold(deps, call, id, admission.offers.flat());
-    if (holding !== null) await holding;
+    if (plan.kind === "candidates") {
+      const holding = takeHold(deps, call, id, plan.candidates.slice(0, deps.maxAttempts));
+      candidates = holding instanceof Promise ? await holding : holding;
+    }
   } catch (error) {
     deps.rateLimits?.giveBack(id);
     throw error;
   }
   const run = new Run(deps, call, admission, id, standing);
-  const plan = planRoute(admission.offers, call.request.preferences, deps.cooldowns, deps.clock.now());
-  switch (plan.kind) {
-    case "cooling":
-      return run.fail(cooling(plan.retryAfterMs));
-    case "candidates":
-      return run.tryInTurn(plan.candidates.slice(0, deps.maxAttempts));
-  }
+  return plan.kind === "candidates" ? run.tryInTurn(candidates) : run.fail(cooling(plan));
 }
 
-function cooling(retryAfterMs: number): Failure {
+function cooling({ retryAfterMs, areOwn }: Extract<Plan, { kind: "cooling" }>): Failure {
   return {
     code: "unavailable",
-    message: "No provider of this model is available at the moment. Name another model.",
+    message: areOwn
+      ? "The account's own keys for this model are out of credit at their provider. Add credit there, or name another model."
+      : "No provider of this model is available at the moment. Name another model.",
+    ...(areOwn ? { metadata: { is_byok: true } } : {}),
     retryAfterS: Math.max(1, Math.ceil(retryAfterMs / 1000)),
   };
 }
@@ -81,6 +87,7 @@ class Run {
   async tryInTurn(candidates: readonly Candidate[]): Promise<GenerationResult> {
     try {
       for (const candidate of candidates) {
+        if (candidate !== candidates[0] && !(await this.isStillThere(candidate))) continue;
         const result = await this.tryOne(candidate, candidate === candidates.at(-1));
         if (result !== null) return result;
       }
@@ -88,6 +95,14 @@ class Run {
     } catch (error) {
       return this.fail(failureOf(error));
     }
+  }
+
+  /** An account's own key may have been removed while others were tried. */
+  private isStillThere({ key, provider }: Candidate): boolean | Promise<boolean> {
+    const { caller } = this.call;
+    if (key.ownId === null || caller.kind === "anonymous") return true;
+    const { label } = key;
+    return this.deps.ownKeys.isCurrent(caller.account.id, { label, provider: provider.record.slug });
   }
 
   /** Null: the next candidate may try. Reasoning that the vendor refuses is left out once (docs/contract.md, "Reasoning"). */
@@ -109,6 +124,7 @@ class Run {
     this.attempts.push(endAttempt(begun, deps.clock.now(), outcome));
     this.record = { ...this.record, attempts: this.attempts };
     const metadata = metadataOf(encoded, this.admission.warnings);
+    noteKeyUse(deps, candidate, outcome.kind === "failed" ? outcome.judgement : null);
     switch (outcome.kind) {
       case "streaming":
         return this.relay(context, outcome.begun, metadata);
@@ -283,10 +299,11 @@ const CLIENT_LEFT = 499;
 
 const NOTHING = { usage: null, finish: null, firstTokenAt: null } as const;
 
-function beginAttempt({ provider, endpoint }: Candidate, startedAt: number): AttemptRecord {
+function beginAttempt({ provider, endpoint, key }: Candidate, startedAt: number): AttemptRecord {
   return {
     provider: provider.record.slug,
     upstreamModel: endpoint.name,
+    isByok: key.ownId !== null,
     startedAt,
     durationMs: null,
     upstreamStatus: null,

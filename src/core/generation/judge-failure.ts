@@ -14,6 +14,8 @@ export interface Judgement {
   readonly mayTryNext: boolean;
   /** How long the key is set aside; 0: not at all. Milliseconds. */
   readonly setAsideMs: number;
+  /** What it says of the key: that the provider took it, does not take it, or nothing. */
+  readonly keyIs: "accepted" | "refused" | "unknown";
 }
 
 /** How long a key without credit is left alone. Milliseconds. */
@@ -41,7 +43,7 @@ export function judgeVendorError(
 ): Judgement {
   const name = candidate.provider.record.name;
   const raw = cleanWords(error, candidate);
-  const metadata = { provider: candidate.provider.record.slug, upstream_status: error.status, raw };
+  const metadata = describe(candidate, error.status, raw);
   const waitS = retryAfterS ?? error.retryAfterS;
   switch (error.meaning) {
     case "bad_request":
@@ -57,14 +59,15 @@ export function judgeVendorError(
     case "rate_limited":
       return another({
         code: "rate_limit_exceeded",
-        message: `${name} is limiting requests. Wait and repeat the request, or name another model.`,
+        message: `${name} is limiting requests${isOwn(candidate) ? " of the account's own key" : ""}. Wait and repeat the request, or name another model.`,
         metadata: { ...metadata, limit_source: "upstream" },
         retryAfterS: boundRetry(waitS ?? RATE_LIMIT_RETRY_AFTER_S),
       });
     case "out_of_credit":
       return {
-        ...another(unavailable(name, error.status, candidate, NO_CREDIT_MS / 1000)),
+        ...another(outOfCredit(candidate, error.status)),
         setAsideMs: NO_CREDIT_MS,
+        keyIs: "refused",
       };
     case "overloaded":
       return another({
@@ -74,7 +77,7 @@ export function judgeVendorError(
         retryAfterS: boundRetry(waitS ?? RETRY_AFTER_S),
       });
     case "key_refused":
-      return another(keyRefused(candidate, error.status, raw));
+      return refused(keyRefused(candidate, error.status, raw));
     case "failed":
       return another({
         code: "upstream_error",
@@ -110,25 +113,43 @@ export function contextOverflow(
 /** Judges a token that could not be had: nothing was sent to the provider itself. */
 export function judgeAuthorizeError(error: AuthorizeError, candidate: Candidate): Judgement {
   const internal = redact(error.message, candidate.key.secret);
-  if (error.kind === "refused") return another(keyRefused(candidate, null, internal));
-  const { name, slug } = candidate.provider.record;
+  if (error.kind === "refused") return refused(keyRefused(candidate, null, internal));
+  const { name } = candidate.provider.record;
   return another({
     code: "unavailable",
     message: `${name} is out of reach. Repeat the request later, or name another model.`,
-    metadata: { provider: slug, upstream_status: null, raw: "no access token" },
+    metadata: describe(candidate, null, "no access token"),
     retryAfterS: RETRY_AFTER_S,
     internal,
   });
 }
 
-function keyRefused({ provider }: Candidate, upstreamStatus: number | null, internal: string): Failure {
-  const { name, slug } = provider.record;
+function keyRefused(candidate: Candidate, upstreamStatus: number | null, internal: string): Failure {
+  const { name } = candidate.provider.record;
   return {
     code: "upstream_error",
-    message: `${name} refused the gateway's key. Tell whoever runs this gateway, or name another model.`,
-    metadata: { provider: slug, upstream_status: upstreamStatus, raw: "the key was refused" },
+    message: isOwn(candidate)
+      ? `${name} refused the account's own key for it. Whoever manages the account can replace or disable that key; or name another model.`
+      : `${name} refused the gateway's key. Tell whoever runs this gateway, or name another model.`,
+    metadata: describe(candidate, upstreamStatus, "the key was refused"),
     internal,
   };
+}
+
+/** Whether it is the account's own key, whose troubles are the caller's to mend. */
+function isOwn({ key }: Candidate): boolean {
+  return key.ownId !== null;
+}
+
+/** What every failure of an upstream says of it. */
+function describe(
+  candidate: Candidate,
+  upstreamStatus: number | null,
+  raw: string,
+): Readonly<Record<string, unknown>> {
+  const { slug } = candidate.provider.record;
+  const facts = { provider: slug, upstream_status: upstreamStatus, raw };
+  return isOwn(candidate) ? { ...facts, is_byok: true } : facts;
 }
 
 /** Judges a connection that failed before there was an answer. `upstreamStatus` is null where no head had come. */
@@ -137,14 +158,14 @@ export function judgeTransportError(
   candidate: Candidate,
   upstreamStatus: number | null,
 ): Judgement {
-  const { name, slug } = candidate.provider.record;
+  const { name } = candidate.provider.record;
   const outOfReach =
     error.kind === "connect_failed" || error.kind === "connect_timeout" || error.kind === "tls_failed";
   if (outOfReach) {
     return another({
       code: "unavailable",
       message: `${name} is out of reach. Repeat the request later, or name another model.`,
-      metadata: { provider: slug, upstream_status: null, raw: TRANSPORT_WORDS[error.kind] },
+      metadata: describe(candidate, null, TRANSPORT_WORDS[error.kind]),
       retryAfterS: RETRY_AFTER_S,
       internal: error.message,
     });
@@ -152,7 +173,7 @@ export function judgeTransportError(
   return another({
     code: "upstream_error",
     message: `${name} broke off before it had answered. Repeat the request, or name another model.`,
-    metadata: { provider: slug, upstream_status: upstreamStatus, raw: TRANSPORT_WORDS[error.kind] },
+    metadata: describe(candidate, upstreamStatus, TRANSPORT_WORDS[error.kind]),
     internal: error.message,
   });
 }
@@ -169,8 +190,8 @@ const TRANSPORT_WORDS = {
 
 /** Judges a timer that struck, or a shutdown. The client's leaving is no failure. */
 export function judgeCut(reason: Exclude<CutReason, "client_left">, candidate: Candidate): Judgement {
-  const { name, slug } = candidate.provider.record;
-  const metadata = { provider: slug, upstream_status: null, raw: CUT_WORDS[reason] };
+  const { name } = candidate.provider.record;
+  const metadata = describe(candidate, null, CUT_WORDS[reason]);
   const message =
     reason === "shutdown"
       ? "The gateway is restarting. Repeat the request."
@@ -194,28 +215,38 @@ export function chooseFailure(failures: readonly Failure[]): Failure {
   return failures.at(-1) as Failure;
 }
 
-/** Out of credit is ours to mend: nothing of it reaches a client (specification 7, rule 1). */
-function unavailable(
-  name: string,
-  upstreamStatus: number,
-  candidate: Candidate,
-  retryAfterS: number,
-): Failure {
-  return {
+/** The gateway's account is ours to mend: nothing of it reaches a client (specification 7, rule 1). The caller's own is theirs. */
+function outOfCredit(candidate: Candidate, upstreamStatus: number): Failure {
+  const { name } = candidate.provider.record;
+  const common = {
     code: "unavailable",
-    message: `${name} is unavailable through this gateway at the moment. Name another model.`,
-    metadata: { provider: candidate.provider.record.slug, upstream_status: null, raw: "unavailable" },
-    retryAfterS,
+    retryAfterS: NO_CREDIT_MS / 1000,
     internal: `out of credit (HTTP ${upstreamStatus})`,
+  } as const;
+  if (isOwn(candidate)) {
+    return {
+      ...common,
+      message: `The account's own key for ${name} is out of credit there. Add credit at ${name}, or name another model.`,
+      metadata: describe(candidate, upstreamStatus, "out of credit"),
+    };
+  }
+  return {
+    ...common,
+    message: `${name} is unavailable through this gateway at the moment. Name another model.`,
+    metadata: describe(candidate, null, "unavailable"),
   };
 }
 
 function callersFault(failure: Failure): Judgement {
-  return { failure, mayTryNext: false, setAsideMs: 0 };
+  return { failure, mayTryNext: false, setAsideMs: 0, keyIs: "accepted" };
 }
 
 function another(failure: Failure): Judgement {
-  return { failure, mayTryNext: true, setAsideMs: 0 };
+  return { failure, mayTryNext: true, setAsideMs: 0, keyIs: "unknown" };
+}
+
+function refused(failure: Failure): Judgement {
+  return { ...another(failure), keyIs: "refused" };
 }
 
 /** Agents repeat a request when they read these words, and a 400 stays a 400. */

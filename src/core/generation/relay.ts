@@ -8,6 +8,7 @@ import { type BegunStream, latin1 } from "./attempt.ts";
 import type { GenerationCall, GenerationDeps } from "./call.ts";
 import type { Cutoff } from "./cutoff.ts";
 import { judgeCut, judgeVendorError, type PromptSize } from "./judge-failure.ts";
+import { noteKeyUse } from "./note-key-use.ts";
 import { costOf, estimateUsage, reportUsage, settle } from "./settle.ts";
 
 /** What relaying works with. */
@@ -211,7 +212,9 @@ class StreamPump {
     const { deps, candidate, size } = this.context;
     const { error } = this.begun.relay;
     if (error !== null) {
-      const { failure, setAsideMs } = judgeVendorError(error, candidate, size, null);
+      const judgement = judgeVendorError(error, candidate, size, null);
+      const { failure, setAsideMs } = judgement;
+      noteKeyUse(deps, candidate, judgement);
       // Too late for this request, in time for the next.
       if (setAsideMs > 0) deps.cooldowns.setAside(candidate.key.label, deps.clock.now() + setAsideMs);
       return failure;

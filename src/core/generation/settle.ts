@@ -25,17 +25,21 @@ export interface Ending {
 export interface Cost {
   readonly paid: number;
   readonly list: number;
+  /** The account's own key has served, whose bill is not ours. */
+  readonly isByok: boolean;
 }
 
-/** Prices a usage at the candidate that produced it, as of the request's time. Free models cost nothing. */
+/** Prices a usage at the candidate that produced it, as of the request's time. Free models and the account's own keys cost nothing. */
 export function costOf(candidate: Candidate, usage: TokenUsage, requestedAt: number): Cost {
   const list = priceUsage(candidate.endpoint, usage, requestedAt);
-  return { paid: isFreeId(candidate.model.id) ? 0 : list, list };
+  const isByok = candidate.key.ownId !== null;
+  return { paid: isByok || isFreeId(candidate.model.id) ? 0 : list, list, isByok };
 }
 
 /** What the client is told of usage and cost. */
 export function reportUsage(usage: TokenUsage, cost: Cost): UsageReport {
-  return { usage, cost: toDollars(cost.paid), upstreamInferenceCost: toDollars(cost.list), isByok: false };
+  const { paid, list, isByok } = cost;
+  return { usage, cost: toDollars(paid), upstreamInferenceCost: toDollars(list), isByok };
 }
 
 /** What was used by an answer whose vendor gave no numbers, or that broke off: counted by its text. */
@@ -80,6 +84,7 @@ export function openRecord(
     estimated: true,
     costNanodollars: 0,
     upstreamCostNanodollars: 0,
+    isByok: false,
     prices: null,
     createdAt: now,
     firstTokenAt: null,
@@ -95,9 +100,12 @@ export function withCandidate(record: UsageRecord, candidate: Candidate): UsageR
     model: candidate.model.id,
     provider: candidate.provider.record.slug,
     upstreamModel: candidate.endpoint.name,
+    isByok: candidate.key.ownId !== null,
     prices: findPrices(candidate.endpoint, record.promptTokens, record.createdAt),
   };
 }
+
+const NO_COST = { paid: 0, list: 0 };
 
 /**
  * Writes the end of a generation into its record, so that it outlives the process when this returns, and tells
@@ -112,8 +120,7 @@ export function settle(
 ): void {
   const usage = candidate === null ? null : ending.usage;
   const { createdAt } = record;
-  const cost =
-    usage === null || candidate === null ? { paid: 0, list: 0 } : costOf(candidate, usage, createdAt);
+  const cost = usage === null || candidate === null ? NO_COST : costOf(candidate, usage, createdAt);
   const settled: UsageRecord = {
     ...record,
     outcome: ending.outcome,

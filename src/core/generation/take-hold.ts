@@ -2,31 +2,33 @@ import { fail } from "../../base/errors.ts";
 import { toDollars } from "../../base/money.ts";
 import type { HoldVerdict } from "../ledger/purse.ts";
 import { findWorstCase } from "../ledger/worst-case.ts";
-import type { Offer } from "../routing/roster.ts";
+import type { Candidate } from "../routing/plan.ts";
 import type { GenerationCall, GenerationDeps } from "./call.ts";
 
 /**
- * Holds what a request costs at worst, before an upstream is called (docs/contract.md, "Keys, money, limits"). Nothing is
- * held for what is free. A promise only where the account is not in memory.
- * @throws GatewayError `insufficient_credits`.
+ * Holds what a request costs at worst, before an upstream is called (docs/contract.md, "Keys, money, limits"), and gives the
+ * candidates that it is held for. Nothing is held for what is free or served with the account's own keys; where the
+ * money does not suffice for others, those remain. A promise only where the account is not in memory.
+ * @throws GatewayError `insufficient_credits` where nobody remains.
  */
 export function takeHold(
   deps: GenerationDeps,
   { caller, request }: GenerationCall,
   id: string,
-  offers: readonly Offer[],
-): Promise<void> | null {
-  if (caller.kind === "anonymous") return null;
-  const amount = findWorstCase(request, offers, deps.holdTokens, deps.clock.now());
-  if (amount === 0) return null;
-  const hold = (): void => {
+  candidates: readonly Candidate[],
+): readonly Candidate[] | Promise<readonly Candidate[]> {
+  if (caller.kind === "anonymous") return candidates;
+  const own = candidates.filter(({ key }) => key.ownId !== null);
+  const house = own.length === 0 ? candidates : candidates.filter(({ key }) => key.ownId === null);
+  const amount = findWorstCase(request, house, deps.holdTokens, deps.clock.now());
+  if (amount === 0) return candidates;
+  const hold = (): readonly Candidate[] => {
     const verdict = deps.ledger.hold(caller, id, amount);
-    if (verdict.kind === "refused") refuse(verdict, deps.buyCreditsUrl);
+    if (verdict.kind === "held") return candidates;
+    return own.length > 0 ? own : refuse(verdict, deps.buyCreditsUrl);
   };
   const preparing = deps.ledger.prepare(caller);
-  if (preparing !== null) return preparing.then(hold);
-  hold();
-  return null;
+  return preparing === null ? hold() : preparing.then(hold);
 }
 
 const WHOSE = {

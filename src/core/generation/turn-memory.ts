@@ -1,6 +1,7 @@
-import { createCipheriv, createDecipheriv, createHmac } from "node:crypto";
+import { createHmac } from "node:crypto";
 import type { Clock } from "../../base/clock.ts";
 import type { Random } from "../../base/random.ts";
+import { NONCE_BYTES, openSealed, sealBytes } from "../../base/seal.ts";
 import type { CalledTurn } from "../../wire/canonical/called-turn.ts";
 
 /**
@@ -16,9 +17,6 @@ export interface TurnMemory {
 }
 
 const KEEP_MS = 3_600_000;
-const CIPHER = "aes-256-gcm";
-const NONCE_BYTES = 12;
-const TAG_BYTES = 16;
 /** What an entry costs besides its contents. */
 const ENTRY_BYTES = 200;
 
@@ -59,31 +57,20 @@ export function createTurnMemory(clock: Clock, random: Random, maxBytes: number)
       const text = Buffer.from(JSON.stringify(turn));
       for (const callId of turn.callIds) {
         const nonce = Buffer.from(random.bytes(NONCE_BYTES));
-        keep(nameOf(scope, callId), { sealed: seal(key, nonce, text), expiresAt: clock.now() + KEEP_MS });
+        keep(nameOf(scope, callId), {
+          sealed: sealBytes(key, nonce, text),
+          expiresAt: clock.now() + KEEP_MS,
+        });
       }
     },
     recall(scope, callId) {
       const name = nameOf(scope, callId);
       const entry = entries.get(name);
       if (entry === undefined) return null;
-      if (entry.expiresAt > clock.now()) return JSON.parse(unseal(key, entry.sealed)) as CalledTurn;
+      if (entry.expiresAt > clock.now())
+        return JSON.parse(openSealed(key, entry.sealed).toString("utf8")) as CalledTurn;
       forget(name);
       return null;
     },
   };
-}
-
-function seal(key: Buffer, nonce: Buffer, text: Buffer): Buffer {
-  const cipher = createCipheriv(CIPHER, key, nonce);
-  const body = Buffer.concat([cipher.update(text), cipher.final()]);
-  return Buffer.concat([nonce, cipher.getAuthTag(), body]);
-}
-
-function unseal(key: Buffer, sealed: Buffer): string {
-  const decipher = createDecipheriv(CIPHER, key, sealed.subarray(0, NONCE_BYTES));
-  decipher.setAuthTag(sealed.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
-  return Buffer.concat([
-    decipher.update(sealed.subarray(NONCE_BYTES + TAG_BYTES)),
-    decipher.final(),
-  ]).toString("utf8");
 }

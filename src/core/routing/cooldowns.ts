@@ -9,11 +9,15 @@ export interface Cooldowns {
   remainingMs(keyLabel: string, now: number): number;
 }
 
-/** An empty set of cooldowns. It holds at most one entry a configured key. */
+/** Keys that are remembered at once; accounts bring any number of them. */
+const MAX_KEYS = 10_000;
+
+/** An empty set of cooldowns. */
 export function createCooldowns(): Cooldowns {
   const until = new Map<string, number>();
   return {
     setAside(keyLabel, end) {
+      if (until.size >= MAX_KEYS) until.delete(until.keys().next().value as string);
       until.set(keyLabel, Math.max(end, until.get(keyLabel) ?? 0));
     },
     remainingMs(keyLabel, now) {

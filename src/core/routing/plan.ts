@@ -11,7 +11,12 @@ export interface Candidate extends Offer {
 export type Plan =
   | { readonly kind: "candidates"; readonly candidates: readonly Candidate[] }
   /** All are set aside; the first is back in `retryAfterMs`. */
-  | { readonly kind: "cooling"; readonly retryAfterMs: number };
+  | {
+      readonly kind: "cooling";
+      readonly retryAfterMs: number;
+      /** All of them are the account's own. */
+      readonly areOwn: boolean;
+    };
 
 /**
  * Orders the ways to answer a request: its models in turn, for each the providers, `order` first, then as offered or
@@ -24,12 +29,13 @@ export function planRoute(
   now: number,
 ): Plan {
   const ordered = offers.flatMap((ofModel) => orderOffers(ofModel, preferences));
-  const all = ordered.flatMap((offer): Candidate[] => offer.provider.keys.map((key) => ({ ...offer, key })));
+  const all = ordered.flatMap((offer): Candidate[] => offer.keys.map((key) => ({ ...offer, key })));
   const candidates = all.filter(({ key }) => cooldowns.remainingMs(key.label, now) === 0);
   if (candidates.length > 0) return { kind: "candidates", candidates };
   return {
     kind: "cooling",
     retryAfterMs: Math.min(...all.map(({ key }) => cooldowns.remainingMs(key.label, now))),
+    areOwn: all.every(({ key }) => key.ownId !== null),
   };
 }
 

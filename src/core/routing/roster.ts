@@ -5,24 +5,40 @@ import type { ModelEndpoint, ModelRecord, ProviderRecord } from "../catalog/reco
 import type { Transport } from "../ports/transport.ts";
 import type { UpstreamAddress } from "../ports/upstream-address.ts";
 
-/** A credential for a provider. The secret goes into requests to it and nowhere else. */
+/** A credential for a provider, ready for use. The secret goes into requests to it and nowhere else. */
 export interface ProviderKey {
   /** Tells keys apart in memory: `openai#0`. */
   readonly label: string;
   /** Null: a host that wants none. */
   readonly secret: string | null;
+  /** The id of the account's own key that it is; null: the gateway's. */
+  readonly ownId: string | null;
+  /** Where requests with it go, and how they prove who sends them. */
+  readonly address: UpstreamAddress;
+  /** Headers of every request with it, besides what proves who sends it. */
+  readonly headers: Readonly<Record<string, string>>;
 }
 
-/** A provider that can be called: its facts, where it is, and with what. */
+/** A key that an account brings, ready for use, or why its provider cannot be called with it. No secret is in the reason. */
+export type OwnKeyReading =
+  | { readonly kind: "key"; readonly key: ProviderKey }
+  | { readonly kind: "refused"; readonly reason: string };
+
+/** A provider that can be called: its facts, and with what. */
 export interface ServedProvider {
   readonly record: ProviderRecord;
-  /** Where requests go, and how they prove who sends them. */
-  readonly address: UpstreamAddress;
-  /** At least one. */
+  /** The gateway's own; none where only accounts' own keys reach it. */
   readonly keys: readonly ProviderKey[];
-  /** Headers it wants on every request, besides what proves who sends it. */
-  readonly headers: Readonly<Record<string, string>>;
   readonly transport: Transport;
+  /** Makes an account's own key ready; null where it takes none. */
+  readonly readOwnKey: ((own: OwnSecret) => OwnKeyReading) | null;
+}
+
+/** An account's own key, opened. */
+export interface OwnSecret {
+  readonly id: string;
+  readonly label: string;
+  readonly secret: string;
 }
 
 /** A provider that could answer for a model. */
@@ -30,36 +46,50 @@ export interface Offer {
   readonly model: ModelRecord;
   readonly endpoint: ModelEndpoint;
   readonly provider: ServedProvider;
+  /** To take it up with, in the order they are tried: all the gateway's, or all the account's own. */
+  readonly keys: readonly ProviderKey[];
 }
 
 /** What this gateway can serve: the catalog's models, as far as there are keys for them. */
 export interface Roster {
-  /** Offers for a model, cheapest first; empty when nobody here serves it. */
+  /** Offers for a model with the gateway's own keys, cheapest first; empty when nobody here serves it. */
   offersFor(modelId: string): readonly Offer[];
+  /** The same, and offers without keys of providers that take accounts' own. */
+  allOffersFor(modelId: string): readonly Offer[];
   /** Models that someone here serves, in the catalog's order. */
   readonly models: readonly ModelRecord[];
+  /** Those that the gateway has keys for. */
   readonly providers: readonly ServedProvider[];
+  /** Also one that only accounts' own keys reach. */
+  provider(slug: string): ServedProvider | undefined;
 }
 
 /**
- * Joins models with the providers that hold keys for them. Left out are offers without a price (docs/contract.md,
- * "Models, providers") and those for which the provider has no address.
+ * Joins models with the providers that can be called. Left out are offers without a price (docs/contract.md, "Models,
+ * providers") and those for which the provider has no address.
  */
 export function createRoster(models: readonly ModelRecord[], providers: readonly ServedProvider[]): Roster {
   const bySlug = new Map(providers.map((provider) => [provider.record.slug, provider]));
+  const all = new Map<string, readonly Offer[]>();
   const offers = new Map<string, readonly Offer[]>();
   for (const model of models) {
     const found = model.endpoints.flatMap((endpoint): Offer[] => {
       const provider = bySlug.get(endpoint.provider);
       if (provider === undefined || endpoint.prices === null) return [];
-      return isReachable(provider, endpoint, actionOf(model)) ? [{ model, endpoint, provider }] : [];
+      const keys = provider.keys.filter((key) => isReachable(key, provider, endpoint, actionOf(model)));
+      return keys.length > 0 || provider.readOwnKey !== null ? [{ model, endpoint, provider, keys }] : [];
     });
-    if (found.length > 0) offers.set(model.id, found.toSorted(byPrice));
+    const sorted = found.toSorted(byPrice);
+    const served = sorted.filter(({ keys }) => keys.length > 0);
+    if (sorted.length > 0) all.set(model.id, sorted);
+    if (served.length > 0) offers.set(model.id, served);
   }
   return {
     offersFor: (modelId) => offers.get(modelId) ?? [],
+    allOffersFor: (modelId) => all.get(modelId) ?? [],
     models: models.filter((model) => offers.has(model.id)),
-    providers,
+    providers: providers.filter(({ keys }) => keys.length > 0),
+    provider: (slug) => bySlug.get(slug),
   };
 }
 
@@ -68,10 +98,15 @@ export function formatOf({ record }: ServedProvider, endpoint: ModelEndpoint): F
   return endpoint.format ?? record.format;
 }
 
-function isReachable(provider: ServedProvider, endpoint: ModelEndpoint, action: InferenceAction): boolean {
+/** Whether a key's address has the endpoint that an offer needs. */
+export function isReachable(
+  key: ProviderKey,
+  provider: ServedProvider,
+  endpoint: ModelEndpoint,
+  action: InferenceAction,
+): boolean {
   const format = formatOf(provider, endpoint);
-  const call = { format, action, model: endpoint.name, stream: false };
-  return provider.address.urlFor(call) !== null;
+  return key.address.urlFor({ format, action, model: endpoint.name, stream: false }) !== null;
 }
 
 /** The cheapest first. Order only, so floats will do. */

@@ -2,9 +2,12 @@ import { formatNanodollars, toDollars } from "../../base/money.ts";
 import { listPriceLines } from "../generation/price-usage.ts";
 import type { AttemptRecord, UsageRecord } from "./records.ts";
 
-/** Below 500, the status of an attempt that found its provider `unavailable` tells that an account there ran dry. */
-function publicStatus(attempt: AttemptRecord): number | null {
-  const { error, upstreamStatus } = attempt;
+/**
+ * Below 500, the status of an attempt that found its provider `unavailable` tells that an account there ran dry, which is
+ * the caller's business only where it is theirs.
+ */
+function publicStatus({ error, upstreamStatus, isByok }: AttemptRecord): number | null {
+  if (isByok) return upstreamStatus;
   return error === "unavailable" && upstreamStatus !== null && upstreamStatus < 500 ? null : upstreamStatus;
 }
 
@@ -41,12 +44,13 @@ export function describeGeneration(record: UsageRecord): Record<string, unknown>
     total_cost: toDollars(record.costNanodollars),
     total_cost_nanodollars: record.costNanodollars,
     upstream_inference_cost: toDollars(record.upstreamCostNanodollars),
-    is_byok: false,
+    is_byok: record.isByok,
     prices: record.prices,
     pricing: describePricing(record),
     attempts: record.attempts.map((attempt) => ({
       provider_name: attempt.provider,
       upstream_model: attempt.upstreamModel,
+      is_byok: attempt.isByok,
       started_at: new Date(attempt.startedAt).toISOString(),
       duration_ms: attempt.durationMs,
       upstream_status: publicStatus(attempt),

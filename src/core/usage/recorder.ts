@@ -125,7 +125,7 @@ function interrupt(left: UsageRecord, now: number): UsageRecord {
     ...left,
     outcome: "interrupted",
     estimated: true,
-    costNanodollars: left.model === null || isFreeId(left.model) ? 0 : list,
+    costNanodollars: left.isByok || left.model === null || isFreeId(left.model) ? 0 : list,
     upstreamCostNanodollars: list,
     finishedAt: now,
   };

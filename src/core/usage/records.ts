@@ -6,6 +6,8 @@ export interface AttemptRecord {
   readonly provider: string;
   /** The model's name there. */
   readonly upstreamModel: string;
+  /** With the account's own key. */
+  readonly isByok: boolean;
   /** Milliseconds since the epoch. */
   readonly startedAt: number;
   /** Milliseconds until it began to answer or failed; null while it runs. */
@@ -48,6 +50,8 @@ export interface UsageRecord extends TokenUsage {
   readonly status: number | null;
   readonly finishReason: string | null;
   readonly nativeFinishReason: string | null;
+  /** The account's own key at the provider serves it, or has: it costs the account nothing here. */
+  readonly isByok: boolean;
   /** What the account pays, in nanodollars. */
   readonly costNanodollars: number;
   /** List price of the provider, in nanodollars. */

@@ -10,6 +10,13 @@ import {
   patchOrganization,
   postOrganization,
 } from "../routes/admin-organizations.ts";
+import {
+  deleteProviderKey,
+  listProviderKeys,
+  patchProviderKey,
+  postProviderKey,
+  testProviderKey,
+} from "../routes/admin-provider-keys.ts";
 import { getUsage } from "../routes/admin-usage.ts";
 import { getUser, listUsers, patchUser, postUser } from "../routes/admin-users.ts";
 import { postPayment } from "../routes/payments.ts";
@@ -47,6 +54,11 @@ export const ENDPOINTS: readonly Endpoint[] = [
   getKey,
   getCredits,
   getActivity,
+  listProviderKeys,
+  postProviderKey,
+  patchProviderKey,
+  deleteProviderKey,
+  testProviderKey,
 ];
 
 /** The handlers of those under one name, or of those behind every prefix, by path and method. */

@@ -10,6 +10,7 @@ export const PolicyField = z.strictObject({
   denied_providers: PatternsField.optional(),
   deny_data_collection: z.boolean().optional(),
   zero_retention: z.boolean().optional(),
+  own_keys_only: z.boolean().optional(),
 });
 
 /** A policy as it is shown. */
@@ -20,6 +21,7 @@ export const PolicyView = z.object({
   denied_providers: z.array(z.string()),
   deny_data_collection: z.boolean(),
   zero_retention: z.boolean(),
+  own_keys_only: z.boolean(),
 });
 
 /** A policy's fields as the core names them. */
@@ -32,5 +34,6 @@ export function readPolicy(field: z.infer<typeof PolicyField> | undefined): Acco
     deniedProviders: field.denied_providers,
     denyDataCollection: field.deny_data_collection,
     zeroRetention: field.zero_retention,
+    ownKeysOnly: field.own_keys_only,
   };
 }

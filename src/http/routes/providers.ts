@@ -1,5 +1,5 @@
 import { describeProvider } from "../../core/catalog/describe-provider.ts";
-import type { ModelRecord } from "../../core/catalog/records.ts";
+import type { ModelRecord, ProviderRecord } from "../../core/catalog/records.ts";
 import type { Serving } from "../../core/generation/call.ts";
 import type { RequestContext } from "../context.ts";
 import { jsonList, type PreparedList, prepareList } from "../prepared-list.ts";
@@ -20,18 +20,24 @@ export function listProviders(request: Request, { deps }: RequestContext): Respo
   return jsonList(request, list);
 }
 
-function describeAll({ catalog }: Serving) {
+function describeAll(serving: Serving) {
+  const { catalog } = serving;
   return catalog.providers.map((provider) =>
-    describeProvider(provider, countModels(catalog.models, provider.slug), false),
+    describeProvider(provider, countModels(catalog.models, provider.slug), takesOwnKeys(serving, provider)),
   );
 }
 
-function describeServed({ roster }: Serving) {
+function takesOwnKeys({ roster }: Serving, { slug }: ProviderRecord): boolean {
+  return (roster.provider(slug)?.readOwnKey ?? null) !== null;
+}
+
+function describeServed(serving: Serving) {
+  const { roster } = serving;
   return roster.providers.map(({ record }) => {
     const count = roster.models.filter((model) =>
       roster.offersFor(model.id).some((offer) => offer.provider.record.slug === record.slug),
     ).length;
-    return describeProvider(record, count, false);
+    return describeProvider(record, count, takesOwnKeys(serving, record));
   });
 }
 

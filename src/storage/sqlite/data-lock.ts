@@ -1,20 +1,41 @@
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 
+/** Something that one process alone may do. */
+export interface DataLock {
+  release(): void;
+}
+
 /**
- * Holds a data directory for one gateway. The lock is the operating system's on an open file, so it is gone with the
- * process, however that ends.
+ * Holds a data directory for one gateway.
  * @throws Error when another process holds it.
  */
-export function lockDataDir(dataDir: string): { release(): void } {
-  const lock = new Database(join(dataDir, "lock.db"), { create: true });
+export function lockDataDir(dataDir: string): DataLock {
+  return lock(
+    join(dataDir, "lock.db"),
+    `another gateway is running on ${dataDir}; stop it, or set GATEWAY_DATA_DIR to another directory`,
+  );
+}
+
+/**
+ * Holds the master keys of a data directory for one rotation.
+ * @throws Error while another one runs.
+ */
+export function lockRotation(dataDir: string): DataLock {
+  return lock(
+    join(dataDir, "rotation-lock.db"),
+    `another rotation is running on ${dataDir}; wait for its end`,
+  );
+}
+
+/** The lock is the operating system's on an open file, so it is gone with the process, however that ends. */
+function lock(file: string, problem: string): DataLock {
+  const held = new Database(file, { create: true });
   try {
-    lock.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; PRAGMA user_version = 1; COMMIT");
+    held.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; PRAGMA user_version = 1; COMMIT");
   } catch {
-    lock.close();
-    throw new Error(
-      `another gateway is running on ${dataDir}; stop it, or set GATEWAY_DATA_DIR to another directory`,
-    );
+    held.close();
+    throw new Error(problem);
   }
-  return { release: () => lock.close() };
+  return { release: () => held.close() };
 }

@@ -10,6 +10,8 @@ export interface ProviderPreferences {
   /** Null: any. */
   readonly only: readonly string[] | null;
   readonly ignore: readonly string[];
+  /** Only the account's own keys at providers, never the gateway's. */
+  readonly ownKeysOnly: boolean;
   /** Whether providers beyond `order` may answer. */
   readonly allowFallbacks: boolean;
   /** `data_collection: "deny"`: only providers known not to train on what they are sent. */
@@ -49,6 +51,7 @@ export const NO_PREFERENCES: ProviderPreferences = {
   order: [],
   only: null,
   ignore: [],
+  ownKeysOnly: false,
   allowFallbacks: true,
   denyDataCollection: false,
   zeroRetention: false,
@@ -82,6 +85,7 @@ function readPreferences(raw: unknown): ProviderPreferences {
     order: readSlugs(value, "order") ?? [],
     only: readSlugs(value, "only"),
     ignore: readSlugs(value, "ignore") ?? [],
+    ownKeysOnly: readOwnKeysOnly(value["own_keys_only"]),
     allowFallbacks: value["allow_fallbacks"] !== false,
     denyDataCollection: readDenial(value["data_collection"]),
     zeroRetention: readWish(value, "zdr"),
@@ -142,6 +146,12 @@ function readSort(raw: unknown): ProviderSort | null {
   const by = asFields(raw)?.["by"] ?? raw;
   const sort = SORTS.find((word) => word === by);
   return sort ?? refuseField("provider.sort", 'must be "price", "throughput" or "latency"');
+}
+
+/** A promise: what is no boolean is refused, or it would be broken in silence. */
+function readOwnKeysOnly(value: unknown): boolean {
+  if (value === undefined || value === null || typeof value === "boolean") return value === true;
+  return refuseField("provider.own_keys_only", "must be true or false");
 }
 
 function readSlugs(value: Fields, list: string): string[] | null {

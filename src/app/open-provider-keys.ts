@@ -1,0 +1,57 @@
+import type { Clock } from "../base/clock.ts";
+import type { Random } from "../base/random.ts";
+import type { Serving } from "../core/generation/call.ts";
+import type { TryDeps } from "../core/generation/try-provider-key.ts";
+import type { Log } from "../core/ports/log.ts";
+import type { ProviderKeyMaker } from "../core/provider-keys/manage-provider-keys.ts";
+import { createProviderKeyRing } from "../core/provider-keys/provider-key-ring.ts";
+import { createVault } from "../core/provider-keys/vault.ts";
+import { createSandboxTransport } from "../providers/sandbox/sandbox-transport.ts";
+import type { Config } from "./config-schema.ts";
+import { openMasterKeys } from "./open-master-keys.ts";
+import { openServing } from "./open-serving.ts";
+import type { Environment } from "./read-provider-keys.ts";
+import { createTransport, openStores, readTimers, type Stores } from "./wire-up.ts";
+
+/** What managing accounts' own keys takes beside a gateway, or without one. */
+export interface ProviderKeyOffice {
+  readonly stores: Stores;
+  readonly maker: ProviderKeyMaker;
+  readonly serving: Serving;
+  /** For a call with a key. */
+  readonly trying: TryDeps;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens a data directory for its accounts' own keys; a gateway may run on it.
+ * @throws ConfigError
+ */
+export function openProviderKeys(
+  config: Config,
+  environment: Environment,
+  clock: Clock,
+  random: Random,
+): ProviderKeyOffice {
+  const stores = openStores(config.data_dir, clock, random);
+  const transport = createTransport(config, environment, clock);
+  const sandboxTransport = createSandboxTransport({ clock });
+  const sources = { config, environment, clock, transport, sandboxTransport };
+  const vault = createVault(openMasterKeys(config, random), random);
+  const ring = createProviderKeyRing(stores.providerKeys, vault, () => {});
+  return {
+    stores,
+    maker: { store: stores.providerKeys, vault, ring, clock, ids: stores.ids },
+    serving: openServing(sources, SILENT).current(),
+    trying: { clock, timers: readTimers(config) },
+    async close() {
+      await ring.saveUses();
+      transport.close();
+      sandboxTransport.close();
+      stores.close();
+    },
+  };
+}
+
+/** The gateway tells what is wrong with the catalog; a command is about something else. */
+const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };

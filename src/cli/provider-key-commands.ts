@@ -1,0 +1,138 @@
+import { type Command, InvalidArgumentError } from "commander";
+import { loadConfig } from "../app/load-config.ts";
+import { openProviderKeys, type ProviderKeyOffice } from "../app/open-provider-keys.ts";
+import { systemClock } from "../base/clock.ts";
+import { createSystemRandom } from "../base/random.ts";
+import { DEFAULT_ACCOUNT_ID } from "../core/accounts/records.ts";
+import { tryProviderKey } from "../core/generation/try-provider-key.ts";
+import {
+  createProviderKey,
+  describeProviderKey,
+  openProviderKey,
+  removeProviderKey,
+} from "../core/provider-keys/manage-provider-keys.ts";
+import type { ProviderKeyRecord } from "../core/provider-keys/records.ts";
+import { formatTable } from "./format-table.ts";
+import { readSecret } from "./read-secret.ts";
+
+interface JsonOption {
+  readonly json?: boolean;
+}
+
+interface AddOptions extends JsonOption {
+  readonly account: string;
+  readonly name?: string;
+  readonly order?: number;
+  readonly models?: readonly string[];
+  readonly members?: readonly string[];
+}
+
+/** `gateway provider-keys add|list|remove|test`: works on the data directory, whether or not a gateway runs on it. */
+export function addProviderKeyCommands(program: Command): void {
+  const keys = program
+    .command("provider-keys")
+    .description("keys at providers that accounts bring, to be called with in place of the gateway's own");
+  keys
+    .command("add")
+    .description("store a key; it is read from standard input, or asked for")
+    .argument(
+      "<provider>",
+      "the provider's slug, such as openai; codestral and mistral for fill in the middle",
+    )
+    .option("--account <id>", "whose it is", DEFAULT_ACCOUNT_ID)
+    .option("--name <name>", "what it is for")
+    .option("--order <number>", "keys of one provider are tried from the lowest on", readOrder)
+    .option("--models <patterns...>", "models that it serves, * for any characters; all when left out")
+    .option("--members <users...>", "users that it serves; all when left out")
+    .option("--json", "print JSON")
+    .action((provider: string, options: AddOptions) => run((office) => add(office, provider, options)));
+  keys
+    .command("list")
+    .description("list an account's keys, by provider and order")
+    .option("--account <id>", "whose they are", DEFAULT_ACCOUNT_ID)
+    .option("--json", "print JSON")
+    .action((options: JsonOption & { account: string }) => run((office) => list(office, options)));
+  keys
+    .command("remove")
+    .description("forget a key; a running gateway calls nobody with it within a second")
+    .argument("<id>", "the key's id, pkey_…")
+    .action((id: string) => run((office) => remove(office, id)));
+  keys
+    .command("test")
+    .description("ask the provider for one token with a key")
+    .argument("<id>", "the key's id, pkey_…")
+    .option("--json", "print JSON")
+    .action((id: string, options: JsonOption) => run((office) => test(office, id, options)));
+}
+
+async function run(work: (office: ProviderKeyOffice) => Promise<string>): Promise<void> {
+  const office = openProviderKeys(loadConfig(process.env), process.env, systemClock, createSystemRandom());
+  try {
+    console.log(await work(office));
+  } finally {
+    await office.close();
+  }
+}
+
+async function add(office: ProviderKeyOffice, provider: string, options: AddOptions): Promise<string> {
+  const { account: accountId, name, order, models, members } = options;
+  if ((await office.stores.accounts.findAccount(accountId)) === null)
+    throw new Error(`There is no account ${accountId}`);
+  const secret = await readSecret(`Key for ${provider}: `);
+  const wanted = { accountId, provider, secret, name, order, models, members };
+  const key = await createProviderKey(office.maker, office.serving.roster, wanted);
+  if (options.json) return JSON.stringify({ data: describeProviderKey(key) });
+  return `${key.id} is stored, a key for ${key.provider} that ends in ${key.lastFour}. Try it: gateway provider-keys test ${key.id}`;
+}
+
+async function list(
+  { stores }: ProviderKeyOffice,
+  options: JsonOption & { account: string },
+): Promise<string> {
+  const keys = await stores.providerKeys.listProviderKeys(options.account);
+  if (options.json) return JSON.stringify({ data: keys.map(describeProviderKey) });
+  if (keys.length === 0)
+    return `${options.account} has no keys at providers. Store one: gateway provider-keys add <provider>`;
+  const rows = keys.map((key) => [
+    key.id,
+    key.provider,
+    String(key.order),
+    key.name,
+    `…${key.lastFour}`,
+    key.models?.join(" ") ?? "all",
+    key.lastUsedAt === null ? "never" : new Date(key.lastUsedAt).toISOString().slice(0, 16),
+    key.enabled ? "enabled" : "disabled",
+  ]);
+  return formatTable(["id", "provider", "order", "name", "key", "models", "used", "state"], rows);
+}
+
+async function remove(office: ProviderKeyOffice, id: string): Promise<string> {
+  const key = await find(office, id);
+  await removeProviderKey(office.maker, id);
+  return `${key.id} (${key.name}) is forgotten.`;
+}
+
+async function test(office: ProviderKeyOffice, id: string, options: JsonOption): Promise<string> {
+  const { maker, serving, trying } = office;
+  const found = await find(office, id);
+  const { provider, key } = openProviderKey(maker, serving.roster, found);
+  const trial = await tryProviderKey(trying, serving, provider, key, found.models);
+  const at = systemClock.now();
+  const isOk = trial.status === "ok";
+  maker.ring.noteUse({ id, usedAt: at, error: isOk ? null : { message: trial.message, at } });
+  if (!isOk) process.exitCode = 1;
+  if (options.json) return JSON.stringify({ data: trial });
+  return `${trial.status}: ${trial.message}`;
+}
+
+async function find({ stores }: ProviderKeyOffice, id: string): Promise<ProviderKeyRecord> {
+  const key = await stores.providerKeys.findProviderKey(id);
+  if (key === null)
+    throw new Error(`There is no key ${id} at a provider. List them: gateway provider-keys list`);
+  return key;
+}
+
+function readOrder(text: string): number {
+  if (!/^\d{1,6}$/.test(text)) throw new InvalidArgumentError("It must be a whole number of 0 or more.");
+  return Number(text);
+}

@@ -1,0 +1,128 @@
+import { openChatRequest } from "../../wire/dialects/chat-request.ts";
+import { openEmbeddingsRequest } from "../../wire/dialects/embeddings-request.ts";
+import type { EncodedForUpstream, InferenceRequest } from "../../wire/dialects/inference-request.ts";
+import { actionOf } from "../catalog/action-of.ts";
+import { servesModel } from "../provider-keys/own-keys.ts";
+import type { Candidate } from "../routing/plan.ts";
+import { isReachable, type Offer, type ProviderKey, type ServedProvider } from "../routing/roster.ts";
+import { attempt } from "./attempt.ts";
+import type { GenerationDeps, Serving } from "./call.ts";
+import { Cutoff } from "./cutoff.ts";
+import type { Judgement } from "./judge-failure.ts";
+import { describeTarget } from "./upstream-target.ts";
+
+/** What trying a key takes. */
+export type TryDeps = Pick<GenerationDeps, "clock" | "timers">;
+
+/** What one call with a key has come to. */
+export interface KeyTrial {
+  /** `ok`: the provider took it. `refused`: it did not, or its account there has no credit. */
+  readonly status: "ok" | "refused" | "out_of_reach";
+  /** For people, without secrets. */
+  readonly message: string;
+  /** The model that was asked; null where there is none to ask. */
+  readonly model: string | null;
+}
+
+/** How long a trial may take. Milliseconds. */
+const TRIAL_MS = 15_000;
+
+/**
+ * Asks a provider's cheapest model for one token with an account's own key, the way that requests take. It leaves no record
+ * and costs the account nothing here. `models` are those that the key is for.
+ */
+export async function tryProviderKey(
+  deps: TryDeps,
+  serving: Serving,
+  provider: ServedProvider,
+  key: ProviderKey,
+  models: readonly string[] | null,
+): Promise<KeyTrial> {
+  const offer = findCheapest(serving, provider, key, models);
+  const { name } = provider.record;
+  if (offer === null)
+    return {
+      status: "out_of_reach",
+      message: `No model of ${name} is known here that this key is for.`,
+      model: null,
+    };
+  const candidate: Candidate = { ...offer, key };
+  const request = openRequest(offer);
+  const cutoff = new Cutoff(deps.clock, TRIAL_MS);
+  try {
+    const outcome = await attempt({
+      deps,
+      call: { request },
+      candidate,
+      cutoff,
+      encoded: encode(request, candidate),
+      identity: IDENTITY,
+      size: { contextLength: offer.endpoint.contextLength, estimatedTokens: 1 },
+    });
+    const told = outcome.kind === "failed" ? judge(outcome.judgement, name) : accept(`${name} took the key.`);
+    return { ...told, model: offer.model.id };
+  } finally {
+    cutoff.stop();
+  }
+}
+
+/** Of models that talk; of a provider without any, of those that embed. */
+function findCheapest(
+  { catalog, roster }: Serving,
+  provider: ServedProvider,
+  key: ProviderKey,
+  models: readonly string[] | null,
+): Offer | null {
+  const offers = catalog.models
+    .filter(({ id }) => servesModel(models, id))
+    .flatMap(({ id }) => roster.allOffersFor(id))
+    .filter((offer) => offer.provider === provider)
+    .filter(({ model, endpoint }) => isReachable(key, provider, endpoint, actionOf(model)));
+  const [cheapest] = offers.toSorted((a, b) => rank(a) - rank(b));
+  return cheapest ?? null;
+}
+
+/** Order only, so floats will do. */
+function rank({ model, endpoint }: Offer): number {
+  const price = Number(endpoint.prices?.prompt ?? 0) + Number(endpoint.prices?.completion ?? 0);
+  return actionOf(model) === "chat" ? price : price + 1_000;
+}
+
+const asIs = (id: string): string => id;
+
+function openRequest({ model }: Offer): InferenceRequest {
+  const { id } = model;
+  if (actionOf(model) === "embeddings")
+    return openEmbeddingsRequest(Buffer.from(JSON.stringify({ model: id, input: "Hi" })), asIs);
+  const body = { model: id, messages: [{ role: "user", content: "Hi" }], max_tokens: 1 };
+  return openChatRequest(Buffer.from(JSON.stringify(body)), asIs);
+}
+
+function encode(request: InferenceRequest, candidate: Candidate): EncodedForUpstream {
+  const target = { ...describeTarget(candidate), isLast: true, withReasoning: false, recallTurn: () => null };
+  return request.encode(target);
+}
+
+/** Nobody reads the answer. */
+const IDENTITY = {
+  id: "gen_trial",
+  model: "trial",
+  created: 0,
+  originalIds: null,
+  makeCallId: () => "call_trial",
+  onTurn: () => {},
+};
+
+type Told = Pick<KeyTrial, "status" | "message">;
+
+function accept(message: string): Told {
+  return { status: "ok", message };
+}
+
+function judge({ failure, keyIs }: Judgement, name: string): Told {
+  if (keyIs === "refused") return { status: "refused", message: failure.message };
+  // It knows whose request it does not answer.
+  const tookKey = keyIs === "accepted" || failure.code === "rate_limit_exceeded";
+  if (tookKey) return accept(`${name} took the key, and said of the request: ${failure.message}`);
+  return { status: "out_of_reach", message: failure.message };
+}

@@ -1,0 +1,196 @@
+import type { Clock } from "../../base/clock.ts";
+import { fail } from "../../base/errors.ts";
+import type { IdSource } from "../../base/ids.ts";
+import type { ProviderKeyStore } from "../ports/provider-key-store.ts";
+import type { Roster, ServedProvider } from "../routing/roster.ts";
+import { labelOf } from "./own-keys.ts";
+import type { ProviderKeyRing } from "./provider-key-ring.ts";
+import type { ProviderKeyRecord } from "./records.ts";
+import type { Vault } from "./vault.ts";
+
+/** What managing accounts' own keys takes. */
+export interface ProviderKeyMaker {
+  readonly store: ProviderKeyStore;
+  readonly vault: Vault;
+  readonly ring: Pick<ProviderKeyRing, "forget" | "noteUse" | "saveUses">;
+  readonly clock: Clock;
+  readonly ids: IdSource;
+}
+
+/** What the owner of a key says of it; what is left out stays, or is as usual. */
+export interface ProviderKeyWish {
+  readonly name?: string | undefined;
+  readonly secret?: string | undefined;
+  readonly order?: number | undefined;
+  readonly enabled?: boolean | undefined;
+  readonly models?: readonly string[] | null | undefined;
+  readonly members?: readonly string[] | null | undefined;
+}
+
+/** A new key. */
+export interface NewProviderKey extends ProviderKeyWish {
+  readonly accountId: string;
+  readonly provider: string;
+  readonly secret: string;
+}
+
+/** Keys that one account may have. */
+const MAX_KEYS = 100;
+
+/**
+ * Stores a key, sealed. It is tried behind those that the account has for the provider, unless its order says otherwise.
+ * @throws GatewayError `invalid_request` for a provider that takes none, a key that it cannot be called with, or one too many.
+ */
+export async function createProviderKey(
+  maker: ProviderKeyMaker,
+  roster: Roster,
+  wanted: NewProviderKey,
+): Promise<ProviderKeyRecord> {
+  const { accountId, secret } = wanted;
+  const provider = requireProvider(roster, wanted.provider);
+  requireFitting(provider, secret);
+  const others = await maker.store.listProviderKeys(accountId);
+  if (others.length >= MAX_KEYS)
+    fail("invalid_request", `The account has ${MAX_KEYS} keys at providers already. Remove one first.`);
+  const orders = others.filter((key) => key.provider === wanted.provider).map(({ order }) => order);
+  const id = maker.ids.next("pkey");
+  const now = maker.clock.now();
+  const key: ProviderKeyRecord = {
+    id,
+    accountId,
+    provider: provider.record.slug,
+    name: wanted.name ?? provider.record.name,
+    lastFour: lastFourOf(secret),
+    sealed: maker.vault.seal(secret, { id, accountId }),
+    order: wanted.order ?? Math.max(0, ...orders.map((order) => order + 1)),
+    enabled: wanted.enabled ?? true,
+    models: wanted.models ?? null,
+    members: wanted.members ?? null,
+    createdAt: now,
+    updatedAt: now,
+    lastUsedAt: null,
+    lastError: null,
+  };
+  await maker.store.insertProviderKey(key);
+  maker.ring.forget();
+  return key;
+}
+
+/**
+ * Changes a key; gives it as it is then.
+ * @throws GatewayError `invalid_request` for a secret that its provider cannot be called with; `not_found` where it is gone.
+ */
+export async function changeProviderKey(
+  maker: ProviderKeyMaker,
+  roster: Roster,
+  key: ProviderKeyRecord,
+  wish: ProviderKeyWish,
+): Promise<ProviderKeyRecord> {
+  const { secret } = wish;
+  if (secret !== undefined) requireFitting(requireProvider(roster, key.provider), secret);
+  const sealed = secret === undefined ? null : maker.vault.seal(secret, key);
+  const changed: ProviderKeyRecord = {
+    ...key,
+    name: wish.name ?? key.name,
+    order: wish.order ?? key.order,
+    enabled: wish.enabled ?? key.enabled,
+    models: wish.models === undefined ? key.models : wish.models,
+    members: wish.members === undefined ? key.members : wish.members,
+    lastFour: secret === undefined ? key.lastFour : lastFourOf(secret),
+    sealed: sealed ?? key.sealed,
+    updatedAt: maker.clock.now(),
+  };
+  const isThere = await maker.store.updateProviderKey(changed, sealed);
+  maker.ring.forget();
+  return isThere ? changed : refuseUnknownKey();
+}
+
+/**
+ * Forgets a key and its secret; requests with it end, no further one begins.
+ * @throws GatewayError `not_found` where it is gone.
+ */
+export async function removeProviderKey(maker: ProviderKeyMaker, id: string): Promise<void> {
+  const wasThere = await maker.store.removeProviderKey(id);
+  maker.ring.forget();
+  if (!wasThere) refuseUnknownKey();
+}
+
+/**
+ * A key of an account.
+ * @throws GatewayError `not_found`, for another account's too.
+ */
+export async function requireProviderKey(
+  store: ProviderKeyStore,
+  accountId: string,
+  id: string,
+): Promise<ProviderKeyRecord> {
+  const key = await store.findProviderKey(id);
+  return key?.accountId === accountId ? key : refuseUnknownKey();
+}
+
+/**
+ * A stored key, opened and ready for use.
+ * @throws GatewayError `invalid_request` where its provider is not served any more, or it cannot be read.
+ */
+export function openProviderKey(maker: ProviderKeyMaker, roster: Roster, key: ProviderKeyRecord) {
+  const provider = requireProvider(roster, key.provider);
+  const secret = maker.vault.open(key.sealed, key);
+  if (secret === null)
+    return fail("invalid_request", "The key cannot be read: its master key is gone. Store it anew.");
+  return { provider, key: requireFitting(provider, secret, key) };
+}
+
+/** A key as the management API and the command show it. */
+export function describeProviderKey(key: ProviderKeyRecord): Record<string, unknown> {
+  const { lastError } = key;
+  return {
+    id: key.id,
+    account_id: key.accountId,
+    provider: key.provider,
+    name: key.name,
+    last_four: key.lastFour,
+    order: key.order,
+    enabled: key.enabled,
+    models: key.models,
+    members: key.members,
+    created_at: isoTime(key.createdAt),
+    updated_at: isoTime(key.updatedAt),
+    last_used_at: isoTime(key.lastUsedAt),
+    last_error: lastError === null ? null : { message: lastError.message, at: isoTime(lastError.at) },
+  };
+}
+
+function requireProvider(roster: Roster, slug: string): ServedProvider {
+  const provider = roster.provider(slug);
+  if (provider !== undefined && provider.readOwnKey !== null) return provider;
+  return fail(
+    "invalid_request",
+    `provider: ${JSON.stringify(slug.slice(0, 100))} takes no keys here. GET /api/gateway/providers?all=true lists those that do, with byokEnabled.`,
+    { metadata: { field: "provider" } },
+  );
+}
+
+/** @throws GatewayError for a secret with which the provider cannot be called. */
+function requireFitting({ record, readOwnKey }: ServedProvider, secret: string, key?: ProviderKeyRecord) {
+  const own = key === undefined ? { id: "new", label: "new" } : { id: key.id, label: labelOf(key) };
+  const reading = readOwnKey?.({ ...own, secret });
+  if (reading?.kind === "key") return reading.key;
+  const why = reading === undefined ? "" : `: ${reading.reason}`;
+  return fail("invalid_request", `key: ${record.name} cannot be called with it${why}.`, {
+    metadata: { field: "key" },
+  });
+}
+
+function refuseUnknownKey(): never {
+  return fail("not_found", "The account has no key at a provider with that id.");
+}
+
+/** Of a service account's file, whose end says nothing, its key's id. */
+function lastFourOf(secret: string): string {
+  const keyId = /"private_key_id"\s*:\s*"([^"]*)"/.exec(secret)?.[1];
+  return (keyId ?? secret).slice(-4);
+}
+
+function isoTime(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString();
+}

@@ -1,0 +1,202 @@
+import { z } from "zod";
+import { fail } from "../../base/errors.ts";
+import { tryProviderKey } from "../../core/generation/try-provider-key.ts";
+import {
+  changeProviderKey,
+  createProviderKey,
+  describeProviderKey,
+  openProviderKey,
+  removeProviderKey,
+  requireProviderKey,
+} from "../../core/provider-keys/manage-provider-keys.ts";
+import type { ProviderKeyRecord } from "../../core/provider-keys/records.ts";
+import { type ApiCaller, requireOwnAccount } from "../api/api-caller.ts";
+import { defineEndpoint, NOTHING } from "../api/endpoint.ts";
+import type { HttpDeps } from "../context.ts";
+
+const TAG = "Provider keys";
+const PATH = "/api/admin/accounts/:id/provider-keys";
+const ACCESS = { kind: "account", roles: ["owner", "admin"] } as const;
+
+const ProviderKeyView = z.object({
+  id: z.string(),
+  account_id: z.string(),
+  provider: z.string(),
+  name: z.string(),
+  last_four: z.string(),
+  order: z.int(),
+  enabled: z.boolean(),
+  models: z.array(z.string()).nullable(),
+  members: z.array(z.string()).nullable(),
+  created_at: z.iso.datetime(),
+  updated_at: z.iso.datetime(),
+  last_used_at: z.iso.datetime().nullable(),
+  last_error: z.object({ message: z.string(), at: z.iso.datetime() }).nullable(),
+});
+
+const OfAccount = z.object({ id: z.string() });
+const OfKey = z.object({ id: z.string(), key_id: z.string() });
+
+const list = z.array(z.string().min(1).max(256)).min(1).max(100);
+/** A service account's file is the longest that there is. Characters. */
+const secret = z.string().trim().min(8).max(16_384);
+
+const wish = {
+  name: z.string().trim().min(1).max(200).optional(),
+  order: z.int().min(0).max(1_000_000).optional(),
+  enabled: z.boolean().optional(),
+  models: list.nullish(),
+  members: list.nullish(),
+};
+
+/** `GET /api/admin/accounts/{id}/provider-keys`: the account's own keys, by provider and order, without secrets. */
+export const listProviderKeys = defineEndpoint({
+  method: "GET",
+  path: PATH,
+  tag: TAG,
+  summary: "The account's own keys at providers, by provider and order, without secrets",
+  access: ACCESS,
+  params: OfAccount,
+  query: z.strictObject({
+    limit: z.coerce.number().int().min(1).max(100).default(20),
+    after: z.string().optional(),
+  }),
+  body: NOTHING,
+  response: z.object({ data: z.array(ProviderKeyView), next: z.string().nullable() }),
+  async handle({ caller, params, query, deps }) {
+    const accountId = await requireAccount(caller, params.id, deps);
+    await deps.providerKeyMaker.ring.saveUses();
+    const keys = await deps.providerKeyMaker.store.listProviderKeys(accountId);
+    const page = takePage(keys, query.after, query.limit);
+    const next = page.at(-1)?.id === keys.at(-1)?.id ? null : (page.at(-1)?.id ?? null);
+    return { data: page.map(describeProviderKey), next };
+  },
+});
+
+/** `POST /api/admin/accounts/{id}/provider-keys`: stores a key. Its secret is shown in no answer. */
+export const postProviderKey = defineEndpoint({
+  method: "POST",
+  path: PATH,
+  tag: TAG,
+  summary: "Store a key at a provider; its secret is never shown again",
+  access: ACCESS,
+  params: OfAccount,
+  query: NOTHING,
+  body: z.strictObject({ provider: z.string().min(1).max(100), key: secret, ...wish }),
+  response: z.object({ data: ProviderKeyView }),
+  status: 201,
+  async handle({ caller, params, body, deps }) {
+    const accountId = await requireAccount(caller, params.id, deps);
+    const { provider, key, ...rest } = body;
+    const wanted = { ...rest, accountId, provider, secret: key };
+    return {
+      data: describeProviderKey(await createProviderKey(deps.providerKeyMaker, rosterOf(deps), wanted)),
+    };
+  },
+});
+
+/** `PATCH /api/admin/accounts/{id}/provider-keys/{key_id}`: changes what is given; `key` replaces the secret. */
+export const patchProviderKey = defineEndpoint({
+  method: "PATCH",
+  path: `${PATH}/:key_id`,
+  tag: TAG,
+  summary: "Change a key at a provider, or replace its secret",
+  access: ACCESS,
+  params: OfKey,
+  query: NOTHING,
+  body: z.strictObject({ key: secret.optional(), ...wish }),
+  response: z.object({ data: ProviderKeyView }),
+  async handle({ caller, params, body, deps }) {
+    const found = await findKey(caller, params, deps);
+    const { key, ...rest } = body;
+    const changed = await changeProviderKey(deps.providerKeyMaker, rosterOf(deps), found, {
+      ...rest,
+      secret: key,
+    });
+    return { data: describeProviderKey(changed) };
+  },
+});
+
+/** `DELETE /api/admin/accounts/{id}/provider-keys/{key_id}`: forgets a key and its secret. */
+export const deleteProviderKey = defineEndpoint({
+  method: "DELETE",
+  path: `${PATH}/:key_id`,
+  tag: TAG,
+  summary: "Forget a key at a provider; no further request is made with it",
+  access: ACCESS,
+  params: OfKey,
+  query: NOTHING,
+  body: NOTHING,
+  response: z.object({ data: z.object({ id: z.string(), deleted: z.literal(true) }) }),
+  async handle({ caller, params, deps }) {
+    const { id } = await findKey(caller, params, deps);
+    await removeProviderKey(deps.providerKeyMaker, id);
+    return { data: { id, deleted: true } };
+  },
+});
+
+/** `POST /api/admin/accounts/{id}/provider-keys/{key_id}/test`: asks the provider for one token with it. */
+export const testProviderKey = defineEndpoint({
+  method: "POST",
+  path: `${PATH}/:key_id/test`,
+  tag: TAG,
+  summary: "Ask the provider for one token with a key",
+  access: ACCESS,
+  params: OfKey,
+  query: NOTHING,
+  body: NOTHING,
+  response: z.object({
+    data: z.object({
+      status: z.enum(["ok", "refused", "out_of_reach"]),
+      message: z.string(),
+      model: z.string().nullable(),
+    }),
+  }),
+  async handle({ caller, params, deps }) {
+    const found = await findKey(caller, params, deps);
+    const { provider, key } = openProviderKey(deps.providerKeyMaker, rosterOf(deps), found);
+    const trial = await tryProviderKey(
+      deps.generation,
+      deps.generation.serving(),
+      provider,
+      key,
+      found.models,
+    );
+    const at = deps.clock.now();
+    const error = trial.status === "ok" ? null : { message: trial.message, at };
+    deps.providerKeyMaker.ring.noteUse({ id: found.id, usedAt: at, error });
+    return { data: trial };
+  },
+});
+
+function rosterOf({ generation }: HttpDeps) {
+  return generation.serving().roster;
+}
+
+/** @throws GatewayError `not_found` for an account that there is not, or that is another's. */
+async function requireAccount(caller: ApiCaller, id: string, { accountRing }: HttpDeps): Promise<string> {
+  const accountId = requireOwnAccount(caller, id);
+  const account = await accountRing.account(accountId);
+  return account === null ? fail("not_found", "There is no account with that id.") : accountId;
+}
+
+async function findKey(
+  caller: ApiCaller,
+  { id, key_id }: z.infer<typeof OfKey>,
+  deps: HttpDeps,
+): Promise<ProviderKeyRecord> {
+  const accountId = await requireAccount(caller, id, deps);
+  return requireProviderKey(deps.providerKeyMaker.store, accountId, key_id);
+}
+
+/** @throws GatewayError for a key to go on behind that is not there any more. */
+function takePage(
+  keys: readonly ProviderKeyRecord[],
+  after: string | undefined,
+  limit: number,
+): readonly ProviderKeyRecord[] {
+  if (after === undefined) return keys.slice(0, limit);
+  const at = keys.findIndex(({ id }) => id === after);
+  if (at < 0) fail("invalid_request", "after: there is no such key.", { metadata: { field: "after" } });
+  return keys.slice(at + 1, at + 1 + limit);
+}

@@ -1,0 +1,90 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type RecordingVendor, startRecordingVendor, yamlFor } from "../support/recording-vendor.ts";
+
+const MAIN = join(import.meta.dir, "..", "..", "src", "main.ts");
+const OWN = "own-command-0123456789";
+
+let vendor: RecordingVendor;
+let folder: string;
+
+beforeAll(() => {
+  vendor = startRecordingVendor();
+  folder = mkdtempSync(join(tmpdir(), "gateway-keys-"));
+  writeFileSync(join(folder, "gateway.yaml"), yamlFor(vendor));
+});
+afterAll(async () => {
+  await vendor.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function run(args: readonly string[], stdin = "") {
+  const child = Bun.spawn([process.execPath, MAIN, ...args], {
+    cwd: folder,
+    env: { PATH: process.env["PATH"] ?? "", HOME: folder },
+    stdin: Buffer.from(stdin),
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text()]);
+  return { exitCode: await child.exited, stdout, stderr };
+}
+
+describe("gateway provider-keys", () => {
+  test("stores a key from standard input, lists it, tries it, seals it anew and forgets it", async () => {
+    const added = await run(["provider-keys", "add", "vendor", "--name", "team", "--json"], `${OWN}\n`);
+    expect([added.exitCode, added.stderr]).toEqual([0, ""]);
+    const { data } = JSON.parse(added.stdout);
+    expect(data).toMatchObject({
+      account_id: "acct_default",
+      provider: "vendor",
+      name: "team",
+      last_four: "6789",
+    });
+
+    const tried = await run(["provider-keys", "test", data.id]);
+    expect([tried.exitCode, tried.stdout]).toEqual([0, expect.stringMatching(/^ok: /)]);
+    expect(vendor.last().headers.get("authorization")).toBe(`Bearer ${OWN}`);
+
+    const rotated = await run(["secrets", "rotate"]);
+    expect([rotated.exitCode, rotated.stdout]).toEqual([0, expect.stringContaining("1 provider keys")]);
+    expect((await run(["provider-keys", "test", data.id])).exitCode).toBe(0);
+
+    const listed = await run(["provider-keys", "list"]);
+    expect(listed.stdout).toContain(data.id);
+    expect(listed.stdout).toContain("…6789");
+
+    vendor.reset(() => Response.json({ error: { message: `no ${OWN}` } }, { status: 401 }));
+    const refused = await run(["provider-keys", "test", data.id, "--json"]);
+    expect([refused.exitCode, JSON.parse(refused.stdout).data.status]).toEqual([1, "refused"]);
+
+    const removed = await run(["provider-keys", "remove", data.id]);
+    expect(removed.exitCode).toBe(0);
+    expect((await run(["provider-keys", "list"])).stdout).toContain("no keys at providers");
+    for (const { stdout, stderr } of [added, tried, rotated, listed, refused, removed])
+      expect(stdout + stderr).not.toContain(OWN);
+  });
+
+  test.each<[string, readonly string[], string, RegExp]>([
+    ["no key on standard input", ["add", "vendor"], "\n", /No key was given/],
+    ["a provider that takes none", ["add", "nobody"], OWN, /takes no keys/],
+    ["an account that there is not", ["add", "vendor", "--account", "org_none"], OWN, /no account org_none/],
+    ["a key that is not there", ["remove", "pkey_none"], "", /no key pkey_none/],
+  ])("gives 1 and says what is wrong with %s", async (_name, args, stdin, words) => {
+    const { exitCode, stdout, stderr } = await run(["provider-keys", ...args], stdin);
+    expect([exitCode, stdout]).toEqual([1, ""]);
+    expect(stderr).toMatch(words);
+    expect(stderr).not.toMatch(/own-command|\bat .*\.ts:\d+/);
+  });
+
+  test("takes no key as an argument", async () => {
+    expect((await run(["provider-keys", "add", "vendor", OWN])).exitCode).toBe(2);
+  });
+
+  test("rotating with nothing stored says so", async () => {
+    const { exitCode, stdout } = await run(["secrets", "rotate"]);
+    expect([exitCode, stdout]).toEqual([0, expect.stringContaining("nothing to seal")]);
+  });
+});

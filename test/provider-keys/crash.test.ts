@@ -1,0 +1,56 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openStores, type Stores } from "../../src/app/wire-up.ts";
+import { systemClock } from "../../src/base/clock.ts";
+import { createSystemRandom } from "../../src/base/random.ts";
+import { encodeUsageEntry } from "../../src/core/usage/journal-entry.ts";
+import { recoverUsage } from "../../src/core/usage/recorder.ts";
+import type { UsageRecord } from "../../src/core/usage/records.ts";
+import { openFileJournal } from "../../src/storage/journal/file-journal.ts";
+import { NO_TOKENS } from "../../src/wire/conversation/usage.ts";
+
+let dir: string;
+let stores: Stores;
+
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), "gateway-byok-crash-"));
+  stores = openStores(dir, systemClock, createSystemRandom());
+});
+afterEach(() => {
+  stores.close();
+  rmSync(dir, { recursive: true, force: true });
+});
+
+test.each([
+  [true, 0],
+  [false, 30_000],
+])("what a crash left open costs nothing where own keys served it: %p", async (isByok, paid) => {
+  const record = {
+    ...NO_TOKENS,
+    id: "gen_1",
+    accountId: "user_1",
+    model: "acme/model",
+    outcome: "open",
+    promptTokens: 10,
+    completionTokens: 20,
+    prices: { prompt: "0.000001", completion: "0.000001" },
+    createdAt: 1,
+    firstTokenAt: 2,
+    isByok,
+  } as UsageRecord;
+  const before = openFileJournal(join(dir, "journal"));
+  before.append(encodeUsageEntry(JSON.stringify(record)));
+  before.close();
+  const journal = openFileJournal(join(dir, "journal"));
+  await recoverUsage(journal, stores.usage, 3);
+  journal.close();
+  expect(await stores.usage.findUsage("gen_1")).toMatchObject({
+    outcome: "interrupted",
+    isByok,
+    costNanodollars: paid,
+    upstreamCostNanodollars: 30_000,
+  });
+  expect((await stores.ledger.findBalance("user_1")).balance).toBe(paid === 0 ? 0 : -paid);
+});

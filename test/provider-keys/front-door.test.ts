@@ -1,0 +1,372 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { eventually } from "../support/eventually.ts";
+import {
+  answerPlainly,
+  type RecordedRequest,
+  type Responder,
+  startRecordingVendor,
+} from "../support/recording-vendor.ts";
+import { HOUSE, makeAccount, makeKey, type Site, secretsAt, startSite } from "./site.ts";
+
+let site: Site;
+
+beforeAll(async () => {
+  site = await startSite();
+});
+beforeEach(() => {
+  for (const vendor of [site.near, site.far, site.openai]) vendor.reset();
+});
+afterAll(() => site.stop());
+
+const refuseKey = (): Response =>
+  Response.json(
+    { error: { message: "Incorrect API key provided: own-first-0123456789.", code: "invalid_api_key" } },
+    { status: 401 },
+  );
+const outOfCredit = (): Response =>
+  Response.json(
+    { error: { message: "You have no credits left.", code: "insufficient_quota" } },
+    { status: 402 },
+  );
+
+/** Answers plainly but for one secret. */
+function except(secret: string, respond: Responder): Responder {
+  return (request: RecordedRequest, place: number) =>
+    request.headers.get("authorization") === `Bearer ${secret}`
+      ? respond(request, place)
+      : answerPlainly(request);
+}
+
+const OWN = "own-first-0123456789";
+const SECOND = "own-second-0123456789";
+
+describe("an account's own key", () => {
+  test("reaches the vendor in place of the gateway's, and costs nothing", async () => {
+    const account = await makeAccount(site, { overdraft: 0 });
+    const key = await makeKey(site, account);
+    await site.bring(account, "far", OWN);
+    const answer = await site.chat(key);
+    expect([answer.status, secretsAt(site.near), secretsAt(site.far)]).toEqual([200, [], [OWN]]);
+    expect(site.far.last().headers.get("x-house")).toBeNull();
+    // Three tokens and two at 0.000002 dollars.
+    expect(answer.json.usage).toMatchObject({
+      is_byok: true,
+      cost: 0,
+      cost_details: { upstream_inference_cost: 0.00001 },
+    });
+    expect(await site.generation(key, answer)).toMatchObject({
+      provider_name: "far",
+      is_byok: true,
+      total_cost_nanodollars: 0,
+      upstream_inference_cost: 0.00001,
+      attempts: [{ provider_name: "far", is_byok: true }],
+    });
+    expect((await site.stores.ledger.findBalance(account)).balance).toBe(0);
+  });
+
+  test("serves streams and other client APIs alike", async () => {
+    const account = await makeAccount(site, { overdraft: 0 });
+    const key = await makeKey(site, account);
+    await site.bring(account, "near", OWN);
+    const stream = await site.chat(key, { stream: true });
+    expect(stream.text).toContain('"is_byok":true');
+    const messages = await fetch(`${site.gateway.base}/messages`, {
+      method: "POST",
+      headers: { "x-api-key": key },
+      body: JSON.stringify({
+        model: "acme/model",
+        max_tokens: 5,
+        messages: [{ role: "user", content: "Hi" }],
+      }),
+    });
+    expect(messages.status).toBe(200);
+    expect(secretsAt(site.near)).toEqual([OWN, OWN]);
+  });
+
+  test("makes models reachable that the gateway has no key for", async () => {
+    const account = await makeAccount(site, { overdraft: 0 });
+    const key = await makeKey(site, account);
+    const before = await site.chat(key, { model: "openai/gpt-4o-mini" });
+    expect([before.status, before.json.error.type]).toEqual([400, "invalid_model"]);
+    expect(before.json.error.message).toContain("key of its own");
+    await site.bring(account, "openai", OWN);
+    const answer = await site.chat(key, { model: "openai/gpt-4o-mini" });
+    expect([answer.status, secretsAt(site.openai)]).toEqual([200, [OWN]]);
+  });
+
+  test("is not used for others: callers without keys, other accounts, nobody", async () => {
+    const [rich, poor] = [await makeAccount(site), await makeAccount(site)];
+    await site.bring(rich, "near", OWN);
+    expect((await site.chat(await makeKey(site, poor))).json.usage.is_byok).toBe(false);
+    expect((await site.chat(site.gateway.key)).json.usage.is_byok).toBe(false);
+    expect(secretsAt(site.near)).toEqual([HOUSE.near, HOUSE.near]);
+  });
+
+  test("of two accounts at once stays with its own", async () => {
+    const accounts = await Promise.all(
+      [0, 1, 2, 3].map(async (place) => {
+        const account = await makeAccount(site);
+        await site.bring(account, "near", `own-of-${place}-0123456789`);
+        return { secret: `own-of-${place}-0123456789`, key: await makeKey(site, account) };
+      }),
+    );
+    site.near.reset(async (request) => {
+      const user = JSON.parse(request.text).user as string;
+      const sent = request.headers.get("authorization");
+      return sent === `Bearer ${user}` ? answerPlainly(request) : Response.json({}, { status: 500 });
+    });
+    const turns = Array.from({ length: 40 }, (_, place) => accounts[place % 4]!);
+    const statuses = await Promise.all(
+      turns.map(async ({ key, secret }) => (await site.chat(key, { user: secret })).status),
+    );
+    expect(new Set(statuses)).toEqual(new Set([200]));
+  });
+
+  test("of an organization serves its members, whichever key of theirs names it", async () => {
+    const user = await makeAccount(site, { overdraft: 0 });
+    const organization = await makeAccount(site, { members: { [user]: "member" } });
+    await site.bring(organization, "near", OWN);
+    const own = await makeKey(site, user, user);
+    const response = await fetch(`${site.gateway.base}/chat/completions`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${own}`, "x-gateway-organization": organization },
+      body: JSON.stringify({ model: "acme/model", messages: [{ role: "user", content: "Hi" }] }),
+    });
+    expect([response.status, secretsAt(site.near)]).toEqual([200, [OWN]]);
+  });
+
+  test.each([
+    ["another model", { models: ["other/*"] }],
+    ["another member", { members: ["user_nobody"] }],
+    ["nobody, being disabled", { enabled: false }],
+  ])("that is for %s leaves the gateway's in its place", async (_name, limits) => {
+    const account = await makeAccount(site);
+    await site.bring(account, "near", OWN, limits);
+    const key = await makeKey(site, account, account);
+    expect((await site.chat(key)).json.usage.is_byok).toBe(false);
+    expect(secretsAt(site.near)).toEqual([HOUSE.near]);
+  });
+
+  test("that is for this model and member serves, and is none of a service key's", async () => {
+    const user = await makeAccount(site);
+    const account = await makeAccount(site, { members: { [user]: "member" } });
+    await site.bring(account, "near", OWN, { models: ["acme/*"], members: [user] });
+    await site.chat(await makeKey(site, account, user));
+    await site.chat(await makeKey(site, account, null));
+    expect(secretsAt(site.near)).toEqual([OWN, HOUSE.near]);
+  });
+
+  test("comes before cheaper offers of the gateway, unless the request orders otherwise", async () => {
+    const account = await makeAccount(site);
+    const key = await makeKey(site, account);
+    await site.bring(account, "far", OWN);
+    await site.chat(key, { provider: { order: ["near"] } });
+    expect([secretsAt(site.near), secretsAt(site.far)]).toEqual([[HOUSE.near], []]);
+  });
+});
+
+describe("counting tokens", () => {
+  test("asks with the account's own key, for the vendor that counts", async () => {
+    const counting = startRecordingVendor();
+    counting.reset(() => Response.json({ input_tokens: 7 }));
+    const environment = {
+      ANTHROPIC_BASE_URL: counting.baseUrl.replace(/\/v1$/, ""),
+      ANTHROPIC_API_KEY: "house-anthropic-0123",
+    };
+    const own = await startSite({ environment });
+    const account = await makeAccount(own);
+    await own.bring(account, "anthropic", OWN);
+    const response = await fetch(`${own.gateway.base}/messages/count_tokens`, {
+      method: "POST",
+      headers: { "x-api-key": await makeKey(own, account) },
+      body: JSON.stringify({
+        model: "anthropic/claude-sonnet-4.5",
+        messages: [{ role: "user", content: "Hi" }],
+      }),
+    });
+    expect(await response.json()).toEqual({ input_tokens: 7 });
+    expect(counting.requests.map(({ headers }) => headers.get("x-api-key"))).toEqual([OWN]);
+    await Promise.all([own.stop(), counting.stop()]);
+  });
+});
+
+describe("own keys that fail", () => {
+  test("are tried in their order, and then other providers; never the gateway's for the same one", async () => {
+    const account = await makeAccount(site);
+    const key = await makeKey(site, account);
+    await site.bring(account, "near", SECOND, { order: 5 });
+    await site.bring(account, "near", OWN, { order: 1 });
+    site.near.reset(except(OWN, refuseKey));
+    expect((await site.chat(key)).json.usage.is_byok).toBe(true);
+    expect(secretsAt(site.near)).toEqual([OWN, SECOND]);
+
+    site.near.reset(refuseKey);
+    const answer = await site.chat(key);
+    expect(answer.json.usage).toMatchObject({ is_byok: false });
+    expect(answer.json.usage.cost).toBeGreaterThan(0);
+    expect([secretsAt(site.near), secretsAt(site.far)]).toEqual([[OWN, SECOND], [HOUSE.far]]);
+    expect(await site.generation(key, answer)).toMatchObject({
+      is_byok: false,
+      attempts: [{ is_byok: true }, { is_byok: true }, { is_byok: false }],
+    });
+  });
+
+  test("do not bring the gateway's in where only own ones are wanted", async () => {
+    const account = await makeAccount(site);
+    const key = await makeKey(site, account);
+    await site.bring(account, "near", OWN);
+    site.near.reset(refuseKey);
+    const { status, text, json } = await site.chat(key, { provider: { own_keys_only: true } });
+    expect([status, json.error.type, secretsAt(site.far)]).toEqual([502, "upstream_error", []]);
+    expect(json.error.message).toContain("account's own key");
+    expect(json.error.metadata).toEqual({
+      provider: "near",
+      upstream_status: 401,
+      raw: "the key was refused",
+      is_byok: true,
+    });
+    expect(text).not.toContain(OWN);
+  });
+
+  test("being out of credit are 503, which says whose account it is, and are left alone for a minute", async () => {
+    const [account, other] = [await makeAccount(site), await makeAccount(site)];
+    const only = { provider: { only: ["near"] } };
+    await site.bring(account, "near", OWN);
+    await site.bring(other, "near", OWN);
+    const key = await makeKey(site, account);
+    site.near.reset(outOfCredit);
+    const first = await site.chat(key, only);
+    expect([first.status, first.json.error.type]).toEqual([503, "unavailable"]);
+    expect(first.json.error.message).toContain("own key");
+    expect(first.json.error.metadata).toMatchObject({ is_byok: true });
+    expect(first.headers.get("retry-after")).toBe("60");
+
+    const second = await site.chat(key, only);
+    expect([second.status, second.json.error.metadata]).toEqual([503, { is_byok: true }]);
+    expect(site.near.requests).toHaveLength(1);
+    // The same secret, but another account's key.
+    site.near.reset();
+    expect((await site.chat(await makeKey(site, other), only)).status).toBe(200);
+    expect((await site.chat(site.gateway.key, only)).status).toBe(200);
+  });
+
+  test("work again at once when the secret was replaced", async () => {
+    const account = await makeAccount(site);
+    const key = await makeKey(site, account);
+    const id = await site.bring(account, "near", OWN);
+    site.near.reset(except(OWN, outOfCredit));
+    const only = { provider: { only: ["near"] } };
+    expect((await site.chat(key, only)).status).toBe(503);
+    const path = `/accounts/${account}/provider-keys/${id}`;
+    expect((await site.manage(path, { method: "PATCH", body: { key: SECOND } })).status).toBe(200);
+    expect((await site.chat(key, only)).status).toBe(200);
+    expect(secretsAt(site.near)).toEqual([OWN, SECOND]);
+  });
+
+  test("are noted for their owner, who sees when each was used", async () => {
+    const account = await makeAccount(site);
+    const key = await makeKey(site, account);
+    await site.bring(account, "near", OWN);
+    const path = `/accounts/${account}/provider-keys`;
+    expect((await site.manage(path)).json.data).toMatchObject([{ last_used_at: null, last_error: null }]);
+    await site.chat(key);
+    expect((await site.manage(path)).json.data).toMatchObject([
+      { last_used_at: expect.any(String), last_error: null },
+    ]);
+    site.near.reset(refuseKey);
+    await site.chat(key);
+    const [{ last_error }] = (await site.manage(path)).json.data;
+    expect(last_error).toEqual({ message: expect.stringContaining("refused"), at: expect.any(String) });
+    site.near.reset(() => Response.json({ error: { message: "temperature is bad" } }, { status: 400 }));
+    await site.chat(key);
+    expect((await site.manage(path)).json.data[0].last_error).toEqual(last_error);
+  });
+});
+
+describe("a key that is removed", () => {
+  test("is used no more, and the gateway's serves again", async () => {
+    const account = await makeAccount(site);
+    const key = await makeKey(site, account);
+    const id = await site.bring(account, "near", OWN);
+    await site.chat(key);
+    await site.manage(`/accounts/${account}/provider-keys/${id}`, { method: "DELETE" });
+    await site.chat(key);
+    expect(secretsAt(site.near)).toEqual([OWN, HOUSE.near]);
+  });
+
+  test("while another is tried is not tried after it", async () => {
+    const account = await makeAccount(site);
+    const key = await makeKey(site, account);
+    await site.bring(account, "near", OWN, { order: 0 });
+    const id = await site.bring(account, "near", SECOND, { order: 1 });
+    site.near.reset(
+      except(OWN, async () => {
+        await site.manage(`/accounts/${account}/provider-keys/${id}`, { method: "DELETE" });
+        return refuseKey();
+      }),
+    );
+    const answer = await site.chat(key, { provider: { only: ["near"] } });
+    expect([answer.status, secretsAt(site.near)]).toEqual([502, [OWN]]);
+  });
+
+  test("by another process is forgotten within a second", async () => {
+    const account = await makeAccount(site);
+    const key = await makeKey(site, account);
+    const id = await site.bring(account, "near", OWN);
+    await site.chat(key);
+    await site.stores.providerKeys.removeProviderKey(id);
+    await eventually("the key forgotten", async () => !(await site.chat(key)).json.usage.is_byok);
+    expect(secretsAt(site.near).at(-1)).toBe(HOUSE.near);
+  });
+});
+
+describe("money", () => {
+  test("is held for the gateway's candidates alone, and where it does not suffice own keys serve", async () => {
+    const account = await makeAccount(site, { overdraft: 0 });
+    const key = await makeKey(site, account);
+    const broke = await site.chat(key);
+    expect([broke.status, broke.json.error.type]).toEqual([402, "insufficient_credits"]);
+    await site.bring(account, "near", OWN);
+    // `far` could answer with the gateway's key, and is not paid for.
+    expect((await site.chat(key)).status).toBe(200);
+    site.near.reset(refuseKey);
+    expect((await site.chat(key)).status).toBe(502);
+    expect(secretsAt(site.far)).toEqual([]);
+  });
+});
+
+describe("only own keys", () => {
+  test("is a setting of the account: nobody else serves, and 403 says so", async () => {
+    const account = await makeAccount(site, { policy: { ownKeysOnly: true } });
+    const key = await makeKey(site, account);
+    const refused = await site.chat(key);
+    expect([refused.status, refused.json.error.type]).toEqual([403, "model_not_allowed"]);
+    await site.bring(account, "far", OWN);
+    expect((await site.chat(key)).json.usage.is_byok).toBe(true);
+    expect([secretsAt(site.near), secretsAt(site.far)]).toEqual([[], [OWN]]);
+  });
+
+  test("is a wish of a request, which names the field where it cannot be met", async () => {
+    const key = await makeKey(site, await makeAccount(site));
+    const { status, json } = await site.chat(key, { provider: { own_keys_only: true } });
+    expect([status, json.error.metadata.field]).toEqual([400, "provider.own_keys_only"]);
+    const wrong = await site.chat(key, { provider: { own_keys_only: "yes" } });
+    expect([wrong.status, wrong.json.error.metadata.field]).toEqual([400, "provider.own_keys_only"]);
+    expect(secretsAt(site.near)).toEqual([]);
+  });
+});
+
+describe("a key that cannot be opened", () => {
+  test("is 503 and a line in the log; the gateway's does not stand in for it", async () => {
+    const account = await makeAccount(site);
+    const key = await makeKey(site, account);
+    const id = await site.bring(account, "near", OWN);
+    const found = (await site.stores.providerKeys.findProviderKey(id))!;
+    await site.stores.providerKeys.updateProviderKey(found, { ...found.sealed, masterKeyId: "gone" });
+    await site.chat(key, { provider: { only: ["far"] } });
+    expect(secretsAt(site.near)).toEqual([]);
+    const own = await site.chat(key, { provider: { own_keys_only: true } });
+    expect([own.status, own.json.error.metadata]).toEqual([503, { provider: "near", is_byok: true }]);
+    expect(JSON.stringify(site.gateway.log)).toContain(id);
+  });
+});

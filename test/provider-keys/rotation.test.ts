@@ -1,0 +1,208 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { checkConfig } from "../../src/app/load-config.ts";
+import { openMasterKeys } from "../../src/app/open-master-keys.ts";
+import { rotateMasterKey } from "../../src/app/rotate-master-key.ts";
+import { openStores, type Stores } from "../../src/app/wire-up.ts";
+import { systemClock } from "../../src/base/clock.ts";
+import { createSystemRandom } from "../../src/base/random.ts";
+import type { ProviderKeyRecord } from "../../src/core/provider-keys/records.ts";
+import { createMasterKey, createVault } from "../../src/core/provider-keys/vault.ts";
+import { makeAccount, makeKey, secretsAt, startSite } from "./site.ts";
+
+const random = createSystemRandom();
+let dir: string;
+let stores: Stores;
+
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), "gateway-rotation-"));
+  stores = openStores(dir, systemClock, random);
+});
+afterEach(() => {
+  stores.close();
+  rmSync(dir, { recursive: true, force: true });
+});
+
+const configOf = (...keys: string[]) =>
+  checkConfig("", "gateway.yaml", {
+    GATEWAY_DATA_DIR: dir,
+    ...(keys.length > 0 ? { GATEWAY_SECRETS_KEY: keys.join(",") } : {}),
+  });
+const vaultOf = (...keys: string[]) => createVault(openMasterKeys(configOf(...keys), random), random);
+const rotate = (...keys: string[]) => rotateMasterKey(configOf(...keys), stores.providerKeys, random);
+const lines = () =>
+  readFileSync(join(dir, "secrets.key"), "utf8")
+    .split("\n")
+    .filter((line) => line !== "" && !line.startsWith("#"));
+
+/** Stores keys, sealed by a vault; more than are read at once. */
+async function fill(vault: ReturnType<typeof vaultOf>, count = 230): Promise<void> {
+  for (let place = 0; place < count; place++) await store(vault, `pkey_${place}`);
+}
+
+async function store(vault: ReturnType<typeof vaultOf>, id: string): Promise<void> {
+  await stores.providerKeys.insertProviderKey({
+    id,
+    accountId: "org_1",
+    provider: "near",
+    name: "",
+    lastFour: "",
+    sealed: vault.seal(`secret of ${id}`, { id, accountId: "org_1" }),
+    order: 0,
+    enabled: true,
+    models: null,
+    members: null,
+    createdAt: 0,
+    updatedAt: 0,
+    lastUsedAt: null,
+    lastError: null,
+  });
+}
+
+async function expectReadable(vault: ReturnType<typeof vaultOf>): Promise<readonly ProviderKeyRecord[]> {
+  const all = await stores.providerKeys.listProviderKeys("org_1");
+  for (const key of all) expect(vault.open(key.sealed, key)).toBe(`secret of ${key.id}`);
+  return all;
+}
+
+describe("a master key that nobody configured", () => {
+  test("is made when it is first needed, for its owner's eyes, and stays", async () => {
+    const vault = vaultOf();
+    expect(() => statSync(join(dir, "secrets.key"))).toThrow();
+    vault.seal("x", { id: "a", accountId: "b" });
+    expect(statSync(join(dir, "secrets.key")).mode & 0o777).toBe(0o600);
+    const [first] = lines();
+    vaultOf().seal("x", { id: "a", accountId: "b" });
+    expect(lines()).toEqual([first as string]);
+  });
+
+  test("is made once by processes that need it together", async () => {
+    const vaults = [vaultOf(), vaultOf()];
+    const sealed = vaults.map((vault) => vault.seal("x", { id: "a", accountId: "b" }));
+    expect(sealed[0]?.masterKeyId).toBe(sealed[1]?.masterKeyId as string);
+  });
+
+  test("is told when its file was damaged", () => {
+    vaultOf().seal("x", { id: "a", accountId: "b" });
+    const file = join(dir, "secrets.key");
+    Bun.spawnSync(["sh", "-c", `echo nonsense >> ${file}`]);
+    expect(() => vaultOf()).toThrow("secrets.key");
+  });
+});
+
+describe("rotation", () => {
+  test("with nothing stored does nothing", async () => {
+    expect(await rotate()).toBeNull();
+  });
+
+  test("makes another master key and seals everything under it", async () => {
+    await fill(vaultOf());
+    const [old] = lines();
+    const outcome = await rotate();
+    expect(outcome).toMatchObject({ resealed: 230, unreadable: [], isNew: true });
+    expect(lines()).toEqual([expect.any(String), old as string]);
+    const all = await expectReadable(vaultOf());
+    expect(new Set(all.map(({ sealed }) => sealed.masterKeyId))).toEqual(new Set([outcome!.masterKeyId]));
+    // The master key before the last one goes with the next.
+    await rotate();
+    expect(lines()).toHaveLength(2);
+    expect(lines()).not.toContain(old as string);
+    await expectReadable(vaultOf());
+  });
+
+  test("that was broken off goes on where it stood, under the same master key", async () => {
+    await fill(vaultOf());
+    let left = 100;
+    const breaking = {
+      ...stores.providerKeys,
+      reseal: (...args: Parameters<typeof stores.providerKeys.reseal>) => {
+        if (left-- === 0) throw new Error("killed");
+        return stores.providerKeys.reseal(...args);
+      },
+    };
+    await expect(rotateMasterKey(configOf(), breaking, random)).rejects.toThrow("killed");
+    await expectReadable(vaultOf());
+    const keys = lines();
+    expect(await rotate()).toMatchObject({ resealed: 130, isNew: false });
+    expect(lines()).toEqual(keys);
+    await expectReadable(vaultOf());
+  });
+
+  test("goes to the first configured key, and says when the file is needed no more", async () => {
+    await fill(vaultOf(), 3);
+    const [first, second] = [createMasterKey(random), createMasterKey(random)];
+    expect(await rotate(first)).toMatchObject({
+      resealed: 3,
+      isNew: false,
+      idleFile: join(dir, "secrets.key"),
+    });
+    rmSync(join(dir, "secrets.key"));
+    await expectReadable(vaultOf(first));
+    expect(await rotate(second, first)).toMatchObject({ resealed: 3, idleFile: null });
+    await expectReadable(vaultOf(second));
+    expect(await rotate(second)).toMatchObject({ resealed: 0 });
+  });
+
+  test("leaves what it cannot open, and names it", async () => {
+    const [lost, kept] = [createMasterKey(random), createMasterKey(random)];
+    await store(vaultOf(lost), "pkey_lost");
+    await store(vaultOf(kept), "pkey_kept");
+    const next = createMasterKey(random);
+    const outcome = await rotate(next, kept);
+    expect([outcome?.resealed, outcome?.unreadable.map(({ id }) => id)]).toEqual([1, ["pkey_lost"]]);
+    expect(await rotate(next, lost)).toMatchObject({ resealed: 1, unreadable: [] });
+  });
+
+  test("leaves a secret that was replaced meanwhile as it is", async () => {
+    await fill(vaultOf(), 1);
+    const [before] = await stores.providerKeys.listProviderKeys("org_1");
+    const newer = vaultOf().seal("secret of pkey_0", { id: "pkey_0", accountId: "org_1" });
+    await stores.providerKeys.updateProviderKey(before!, newer);
+    const stale = vaultOf().seal("stale", { id: "pkey_0", accountId: "org_1" });
+    expect(await stores.providerKeys.reseal("pkey_0", before!.sealed, stale)).toBe(false);
+    await expectReadable(vaultOf());
+  });
+
+  test("while a gateway runs is not noticed by its callers, nor by keys that are stored after it", async () => {
+    const site = await startSite();
+    const account = await makeAccount(site);
+    const key = await makeKey(site, account);
+    const id = await site.bring(account, "near", "own-rotated-0123456789");
+    expect((await site.chat(key)).status).toBe(200);
+    const config = checkConfig("", "gateway.yaml", { GATEWAY_DATA_DIR: site.gateway.dataDir });
+    const outcome = await rotateMasterKey(config, site.stores.providerKeys, random);
+    expect(outcome?.resealed).toBe(1);
+    // Forgotten, so that it is read anew: the gateway has to learn of the new master key.
+    await site.manage(`/accounts/${account}/provider-keys/${id}`, { method: "PATCH", body: { name: "b" } });
+    expect((await site.chat(key)).status).toBe(200);
+    expect(secretsAt(site.near)).toEqual(["own-rotated-0123456789", "own-rotated-0123456789"]);
+    await site.bring(account, "far", "own-later-0123456789");
+    expect(await site.stores.providerKeys.listMasterKeysInUse()).toEqual([outcome!.masterKeyId]);
+    await site.stop();
+  });
+
+  test("is done by one process at a time", async () => {
+    await fill(vaultOf(), 3);
+    const outcomes = await Promise.allSettled([rotate(), rotate()]);
+    expect(outcomes.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
+  });
+});
+
+describe("the configuration", () => {
+  test.each([["too short"], ["x".repeat(44)], [`${"a".repeat(64)},nonsense`]])(
+    "refuses %p without repeating it",
+    (text) => {
+      const check = () => checkConfig("", "gateway.yaml", { GATEWAY_SECRETS_KEY: text });
+      expect(check).toThrow("GATEWAY_SECRETS_KEY must be 32 bytes");
+      expect(check).not.toThrow(text);
+    },
+  );
+
+  test("refuses the management key as a master key", () => {
+    const key = createMasterKey(random);
+    const config = checkConfig("", "gateway.yaml", { GATEWAY_SECRETS_KEY: key, GATEWAY_ADMIN_KEY: key });
+    expect(() => openMasterKeys(config, random)).toThrow("management key");
+  });
+});

@@ -1,0 +1,162 @@
+import { openStores, type Stores } from "../../src/app/wire-up.ts";
+import { systemClock } from "../../src/base/clock.ts";
+import { createSystemRandom } from "../../src/base/random.ts";
+import { createKey } from "../../src/core/accounts/manage-keys.ts";
+import { type AccountRecord, OPEN_POLICY, type Policy, type Role } from "../../src/core/accounts/records.ts";
+import { startTestGateway, type TestGateway, type TestGatewayOptions } from "../support/gateway.ts";
+import { type RecordingVendor, startRecordingVendor } from "../support/recording-vendor.ts";
+
+/** Secrets of the gateway's own at the two vendors that it has keys for. */
+export const HOUSE = { near: "house-near-0123456789", far: "house-far-0123456789" } as const;
+
+/** A gateway between three vendors: `near` and `far` both serve `acme/model`, the gateway has no key for `openai`. */
+export interface Site {
+  readonly gateway: TestGateway;
+  readonly stores: Stores;
+  readonly near: RecordingVendor;
+  readonly far: RecordingVendor;
+  readonly openai: RecordingVendor;
+  /** Stores an account's own key; gives its id. */
+  bring(account: string, provider: string, key: string, more?: Record<string, unknown>): Promise<string>;
+  /** Speaks to the management API, as the operator unless another secret is given. */
+  manage(path: string, init?: { method?: string; body?: unknown; key?: string }): Promise<Answer>;
+  /** Sends a chat to `acme/model`. */
+  chat(secret: string, more?: Record<string, unknown>): Promise<Answer>;
+  /** What `GET generation` says of an answer. */
+  generation(secret: string, answer: Answer): Promise<Record<string, unknown>>;
+  stop(): Promise<void>;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: answers are looked into by tests
+  readonly json: any;
+}
+
+/** Starts a site; `yaml` is put before its configuration, `providers` are further ones, a line each. */
+export async function startSite({
+  providers = "",
+  ...options
+}: TestGatewayOptions & { readonly providers?: string } = {}): Promise<Site> {
+  const [near, far, openai] = [startRecordingVendor(), startRecordingVendor(), startRecordingVendor()];
+  const host = (vendor: RecordingVendor, key: string, price: string) =>
+    `{base_url: "${vendor.baseUrl}", api_keys: [${key}], headers: {x-house: house-header-0123456789}, models: [{id: acme/model, prices: {prompt: "${price}", completion: "${price}"}}]}`;
+  const gateway = await startTestGateway({
+    ...options,
+    yaml: `${options.yaml ?? ""}
+providers:
+  near: ${host(near, HOUSE.near, "0.000001")}
+  far: ${host(far, HOUSE.far, "0.000002")}
+  openai: {base_url: "${openai.baseUrl}"}
+${providers}`,
+  });
+  const stores = openStores(gateway.dataDir, systemClock, createSystemRandom());
+
+  const manage: Site["manage"] = async (path, { method = "GET", body, key = gateway.adminKey } = {}) => {
+    const response = await fetch(`${gateway.url}/api/admin${path}`, {
+      method,
+      headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    return readAnswer(response);
+  };
+
+  return {
+    gateway,
+    stores,
+    near,
+    far,
+    openai,
+    manage,
+    async bring(account, provider, key, more = {}) {
+      const body = { provider, key, ...more };
+      const answer = await manage(`/accounts/${account}/provider-keys`, { method: "POST", body });
+      if (answer.status !== 201) throw new Error(answer.text);
+      return answer.json.data.id;
+    },
+    async chat(secret, more = {}) {
+      const body = { model: "acme/model", messages: [{ role: "user", content: "Hi" }], ...more };
+      return readAnswer(
+        await fetch(`${gateway.base}/chat/completions`, {
+          method: "POST",
+          headers: { authorization: `Bearer ${secret}`, "content-type": "application/json" },
+          body: JSON.stringify(body),
+        }),
+      );
+    },
+    async generation(secret, { headers }) {
+      const id = headers.get("x-gateway-generation-id");
+      const response = await fetch(`${gateway.base}/generation?id=${id}`, {
+        headers: { authorization: `Bearer ${secret}` },
+      });
+      return ((await response.json()) as { data: Record<string, unknown> }).data;
+    },
+    async stop() {
+      stores.close();
+      await Promise.all([gateway.stop(), near.stop(), far.stop(), openai.stop()]);
+    },
+  };
+}
+
+async function readAnswer(response: Response): Promise<Answer> {
+  const text = await response.text();
+  const isJson = response.headers.get("content-type")?.startsWith("application/json");
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    json: isJson ? JSON.parse(text) : null,
+  };
+}
+
+/** What a new account is to be. */
+export interface Wanted {
+  readonly overdraft?: number | null;
+  readonly policy?: Partial<Policy>;
+  /** Of an organization: its users and their roles. */
+  readonly members?: Readonly<Record<string, Role>>;
+}
+
+let accounts = 0;
+
+/** Makes an account, of an organization where it has members; gives its id. */
+export async function makeAccount({ stores }: Site, wanted: Wanted = {}): Promise<string> {
+  const { overdraft = null, policy = {}, members } = wanted;
+  accounts += 1;
+  const id = members === undefined ? `user_${accounts}` : `org_${accounts}`;
+  const account: AccountRecord = {
+    id,
+    kind: members === undefined ? "user" : "organization",
+    name: id,
+    overdraft,
+    monthlyLimit: null,
+    policy: { ...OPEN_POLICY, ...policy },
+    createdAt: 0,
+    closedAt: null,
+  };
+  await stores.accounts.insertAccount(account);
+  for (const [userId, role] of Object.entries(members ?? {})) {
+    if ((await stores.accounts.findAccount(userId)) === null)
+      await stores.accounts.insertAccount({ ...account, id: userId, kind: "user", policy: OPEN_POLICY });
+    await stores.accounts.putMember({ organizationId: id, userId, role, dailyLimit: null, createdAt: 0 });
+  }
+  return id;
+}
+
+/** Makes a key of an account; gives its secret. */
+export async function makeKey(
+  { stores }: Site,
+  accountId: string,
+  userId: string | null = null,
+  kind: "inference" | "management" = "inference",
+): Promise<string> {
+  const wanted = { name: "test", kind, accountId, userId, expiresAt: null };
+  return (await createKey(stores, wanted)).secret;
+}
+
+/** The secrets that a vendor was called with, in order. */
+export function secretsAt(vendor: RecordingVendor): (string | null)[] {
+  return vendor.requests.map(({ headers }) => headers.get("authorization")?.replace("Bearer ", "") ?? null);
+}
