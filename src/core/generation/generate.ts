@@ -12,7 +12,15 @@ import type { GenerationCall, GenerationDeps, GenerationResult } from "./call.ts
 import { Cutoff } from "./cutoff.ts";
 import { chooseFailure } from "./judge-failure.ts";
 import { type RelayContext, relayStream } from "./relay.ts";
-import { costOf, estimateUsage, openRecord, reportUsage, settle, withCandidate } from "./settle.ts";
+import {
+  costOf,
+  estimateUsage,
+  openRecord,
+  reportUsage,
+  settle,
+  trySettle,
+  withCandidate,
+} from "./settle.ts";
 import { takeHold } from "./take-hold.ts";
 import { describeTarget } from "./upstream-target.ts";
 
@@ -99,9 +107,10 @@ class Run {
     if (encoded === null) return null;
     const startedAt = deps.clock.now();
     const begun = beginAttempt(candidate, startedAt);
-    // Written before the upstream is called: what it bills is known here, even if this process dies now.
+    // In the file before the upstream is called: what it bills is known here, even if this process dies now.
     this.record = { ...withCandidate(this.record, candidate), attempts: [...this.attempts, begun] };
     deps.recorder.write(this.record);
+    if (!deps.recorder.flush()) return this.fail(CANNOT_RECORD);
     const context = this.contextFor(candidate, encoded);
     const outcome = await attempt(context);
     this.attempts.push(endAttempt(begun, deps.clock.now(), outcome));
@@ -171,11 +180,6 @@ class Run {
   ): GenerationResult {
     const { deps, call, cutoff, record } = this;
     const { candidate, size } = context;
-    // The record must outlive the process once the client has seen a byte.
-    if (!deps.recorder.flush()) {
-      begun.exchange.cancel();
-      return this.fail(CANNOT_RECORD);
-    }
     const stream = relayStream(
       {
         deps,
@@ -201,10 +205,7 @@ class Run {
     const { deps, call } = this;
     const usage = answer.usage ?? estimateUsage(call.request.promptTextBytes, answer.producedBytes);
     const body = answer.encode({ report: reportUsage(usage, costOf(candidate, usage)), metadata });
-    // An answer that cannot be recorded is not given away.
-    if (!deps.recorder.flush()) return this.fail(CANNOT_RECORD);
-    this.over();
-    settle(deps, call, this.record, candidate, {
+    const isSettled = trySettle(deps, call, this.record, candidate, {
       outcome: "completed",
       failure: null,
       status: 200,
@@ -212,6 +213,9 @@ class Run {
       finish: answer.finish,
       firstTokenAt: deps.clock.now(),
     });
+    // An answer that cannot be recorded is not given away.
+    if (!isSettled) return this.fail(CANNOT_RECORD);
+    this.over();
     return this.result({ kind: "json", body }, candidate);
   }
 
