@@ -27,9 +27,9 @@ export interface Payers {
 
 const RICH = 900_000_000_000;
 const POOR = 21_000_001;
-const KEY_LIMIT = 300_000_007;
-const MEMBER_LIMIT = 200_000_003;
-const MONTHLY_LIMIT = 150_000_001;
+const KEY_LIMIT = 900_000_007;
+const MEMBER_LIMIT = 800_000_003;
+const MONTHLY_LIMIT = 700_000_001;
 
 /** Makes accounts and keys of every kind that is bounded in a way of its own. */
 export async function makePayers(dataDir: string): Promise<Payers> {
