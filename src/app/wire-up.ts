@@ -54,6 +54,9 @@ import { createTroubleLog, type TroubleLog } from "./trouble-log.ts";
 /** An hour, in which anonymous requests are counted. Milliseconds. */
 export const ANONYMOUS_WINDOW_MS = 3_600_000;
 
+/** How much longer than the longest generation a hold is kept that nobody settles. Milliseconds. */
+const HOLD_MARGIN_MS = 60_000;
+
 /** The world outside: what a simulation replaces. */
 export interface World {
   readonly clock: Clock;
@@ -62,6 +65,17 @@ export interface World {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** In place of the network, for tests. */
   readonly transport?: Transport;
+  /** In place of the data directory, for tests. */
+  readonly holdings?: Holdings;
+}
+
+/** What a gateway keeps, and who is served from: what its data directory gives it. */
+export interface Holdings {
+  readonly stores: Stores;
+  readonly journal: Journal;
+  readonly serving: ServingSource;
+  /** Lets go of all of it. */
+  release(): void;
 }
 
 /** The stores behind the ports, and how to let go of them. */
@@ -115,10 +129,10 @@ export function openStores(dataDir: string, clock: Clock, random: Random): Store
 /** Joins all parts. The only function that knows every one of them. */
 export async function wireUp(config: Config, world: World): Promise<Parts> {
   const { clock, random, log, environment } = world;
-  mkdirSync(config.data_dir, { recursive: true, mode: 0o700 });
-  const lock = lockDataDir(config.data_dir);
-  const stores = openStores(config.data_dir, clock, random);
-  const journal = openFileJournal(join(config.data_dir, "journal"));
+  const network = world.transport ?? createTransport(config, environment, clock);
+  const sandboxTransport = createSandboxTransport({ clock });
+  const { stores, journal, serving, release } =
+    world.holdings ?? openHoldings(config, world, network, sandboxTransport);
   const recordTrouble = createTroubleLog(
     log,
     clock,
@@ -126,12 +140,9 @@ export async function wireUp(config: Config, world: World): Promise<Parts> {
     "records are written again",
   );
   const recorder = createRecorder(journal, stores.usage, clock, recordTrouble.met);
-  const network = world.transport ?? createTransport(config, environment, clock);
-  const sandboxTransport = createSandboxTransport({ clock });
-  const serving = openServing({ config, environment, clock, transport: network, sandboxTransport }, log);
   const keyRing = createKeyRing(stores.keys, clock, config.admin_key ?? null);
   const state = { isDraining: false };
-  const ledger = createLedger(stores.ledger, recorder, clock);
+  const ledger = createLedger(stores.ledger, recorder, clock, config.timers.total_ms + HOLD_MARGIN_MS);
   const vault = createVault(openMasterKeys(config, random), random);
   const ownKeys = createProviderKeyRing(stores.providerKeys, vault, ({ id, accountId }) =>
     log.error("a provider key cannot be opened: its master key is not in secrets.keys", {
@@ -165,10 +176,6 @@ export async function wireUp(config: Config, world: World): Promise<Parts> {
       return recorder.isHealthy() ? null : "The store is away; records wait in the journal.";
     },
   };
-  const release = (): void => {
-    stores.close();
-    lock.release();
-  };
   return {
     stores,
     journal,
@@ -179,6 +186,26 @@ export async function wireUp(config: Config, world: World): Promise<Parts> {
     transports: [network, sandboxTransport],
     release,
     state,
+  };
+}
+
+function openHoldings(
+  config: Config,
+  { clock, random, log, environment }: World,
+  network: Transport,
+  sandboxTransport: Transport,
+): Holdings {
+  mkdirSync(config.data_dir, { recursive: true, mode: 0o700 });
+  const lock = lockDataDir(config.data_dir);
+  const stores = openStores(config.data_dir, clock, random);
+  return {
+    stores,
+    journal: openFileJournal(join(config.data_dir, "journal")),
+    serving: openServing({ config, environment, clock, transport: network, sandboxTransport }, log),
+    release() {
+      stores.close();
+      lock.release();
+    },
   };
 }
 

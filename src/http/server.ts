@@ -78,13 +78,13 @@ function renameHeaders(headers: Headers, aliases: HttpDeps["headerAliases"]): vo
   }
 }
 
-/** One request, from its id to its answer and its log line. */
-async function serve(
+/** One request, from its id to its answer and its log line. `server` has its connection. */
+export async function serve(
   deps: HttpDeps,
   route: string,
   methods: Methods,
   request: Request,
-  server: GatewayServer,
+  server: Pick<GatewayServer, "requestIP" | "timeout">,
   params: Record<string, string>,
 ): Promise<Response> {
   const context: RequestContext = {

@@ -48,29 +48,46 @@ async function expectCannotRecord(response: Response): Promise<void> {
   expect(text).not.toContain("Alpha");
 }
 
+async function expectFreeFailure(refused: Response): Promise<void> {
+  const id = refused.headers.get("x-gateway-generation-id") as string;
+  expect(await fetchRecord(gateway, id)).toMatchObject({
+    outcome: "failed",
+    error_type: "unavailable",
+    total_cost_nanodollars: 0,
+  });
+}
+
 describe.skipIf(!CAN_FILL_DISK)("on a full disk", () => {
   test.each([
     ["a whole answer", false],
     ["a stream", true],
-  ])("%s that has come is not given away, and costs nothing", async (_what, stream) => {
+  ])("nobody is asked for %s that could not be recorded, and it costs nothing", async (_what, stream) => {
     const freeDisk = fillDisk();
     const refused = await ask(stream);
+    expect(vendor.calls).toHaveLength(0);
+    await expectCannotRecord(refused);
+    freeDisk();
+    await expectFreeFailure(refused);
+  });
+
+  test("a whole answer that has come is not given away, and costs nothing", async () => {
+    let freeDisk = () => {};
+    vendor.perform((call) => {
+      freeDisk = fillDisk();
+      return healthy("Alpha")(call);
+    });
+    const refused = await ask(false);
     expect(vendor.calls).toHaveLength(1);
     await expectCannotRecord(refused);
     freeDisk();
-    const id = refused.headers.get("x-gateway-generation-id") as string;
-    expect(await fetchRecord(gateway, id)).toMatchObject({
-      outcome: "failed",
-      error_type: "unavailable",
-      total_cost_nanodollars: 0,
-    });
+    await expectFreeFailure(refused);
   });
 
   test("nobody is let in once it is known, readyz says so, and all is well when there is room again", async () => {
     const freeDisk = fillDisk();
     await expectCannotRecord(await ask(false));
     for (const stream of [false, true]) await expectCannotRecord(await ask(stream));
-    expect(vendor.calls).toHaveLength(1);
+    expect(vendor.calls).toHaveLength(0);
     expect((await fetch(`${gateway.url}/readyz`)).status).toBe(503);
     freeDisk();
     const served = await ask(false);

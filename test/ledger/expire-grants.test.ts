@@ -23,7 +23,7 @@ beforeEach(() => {
   database = openDatabase(dir);
   store = createSqliteLedgerStore(database);
   clock = createTestClock();
-  ledger = createLedger(store, { drain: async () => {} }, clock);
+  ledger = createLedger(store, { drain: async () => {} }, clock, 3_600_000);
 });
 afterEach(() => {
   database.close();
@@ -86,7 +86,7 @@ test("what is left is taken back once, by however many gateways and sweeps", asy
   await give("b", 50, 2);
   await settle("gen_1", 20);
   clock.advance(DAY_MS);
-  const other = createLedger(store, { drain: async () => {} }, clock);
+  const other = createLedger(store, { drain: async () => {} }, clock, 3_600_000);
   await Promise.all([ledger.expireGrants(), other.expireGrants(), ledger.expireGrants()]);
   await ledger.refresh();
   expect((await ledger.balanceOf("user_a")).balance).toBe(50);

@@ -70,6 +70,16 @@ describe("a hold", () => {
     expect(purse.holds()).toEqual([]);
   });
 
+  test("whose time was up before its generation ended leaves nothing held, and the cost is not lost", () => {
+    const purse = purseWith(100);
+    purse.loadMeter(daily, 0);
+    purse.hold(wish("a", 40, { limits: [daily] }));
+    purse.sweep(1_000);
+    purse.settle("a", 25);
+    expect(purse.balanceOf("user_a")).toEqual({ balance: 75, held: 0 });
+    expect(purse.hold(wish("b", 30, { limits: [daily] }))).toMatchObject({ by: "member", available: 25 });
+  });
+
   test("of another period starts the meter anew, and what was held in the old one stays out of the new", () => {
     const purse = purseWith(1_000);
     purse.loadMeter(daily, 0);

@@ -22,6 +22,8 @@ export interface Site {
   start(key?: string): Promise<GatewayProcess>;
   /** Starts one that is expected to refuse; gives its exit code and what it says. */
   startInVain(): Promise<{ readonly exitCode: number; readonly printed: string }>;
+  /** Starts one and ends it after a while as a crash would, wherever its start has come to. */
+  startAndKill(afterMs: number): Promise<void>;
   /** Files of the journal that hold something. */
   journalFiles(): readonly string[];
   remove(): void;
@@ -53,6 +55,11 @@ export function makeSite(yaml: string, command = FROM_SOURCE): Site {
       const process = spawn();
       const exitCode = await process.exited;
       return { exitCode, printed: process.printed };
+    },
+    async startAndKill(afterMs) {
+      const process = spawn();
+      await Bun.sleep(afterMs);
+      await process.kill();
     },
     journalFiles() {
       const journal = join(dataDir, "journal");
@@ -98,16 +105,18 @@ class Spawned {
     }
   }
 
+  async kill(): Promise<void> {
+    this.child.kill("SIGKILL");
+    await this.child.exited;
+  }
+
   asGateway(key: string | undefined): GatewayProcess {
     const { child } = this;
     return {
       url: this.url as string,
       key: key ?? /inference key\s+(gw_\S+)/.exec(this.printed)?.[1] ?? "",
       printed: () => this.printed,
-      async kill() {
-        child.kill("SIGKILL");
-        await child.exited;
-      },
+      kill: () => this.kill(),
       terminate: () => {
         child.kill("SIGTERM");
         return this.exited;

@@ -16,7 +16,15 @@ import { findOwnKeys } from "./find-own-keys.ts";
 import { chooseFailure } from "./judge-failure.ts";
 import { noteKeyUse } from "./note-key-use.ts";
 import { type RelayContext, relayStream } from "./relay.ts";
-import { costOf, estimateUsage, openRecord, reportUsage, settle, withCandidate } from "./settle.ts";
+import {
+  costOf,
+  estimateUsage,
+  openRecord,
+  reportUsage,
+  settle,
+  trySettle,
+  withCandidate,
+} from "./settle.ts";
 import { takeHold } from "./take-hold.ts";
 import { countAnonymous, takeLimits } from "./take-limits.ts";
 import { describeTarget } from "./upstream-target.ts";
@@ -116,9 +124,10 @@ class Run {
     if (encoded === null) return null;
     const startedAt = deps.clock.now();
     const begun = beginAttempt(candidate, startedAt);
-    // Written before the upstream is called: what it bills is known here, even if this process dies now.
+    // In the file before the upstream is called: what it bills is known here, even if this process dies now.
     this.record = { ...withCandidate(this.record, candidate), attempts: [...this.attempts, begun] };
     deps.recorder.write(this.record);
+    if (!deps.recorder.flush()) return this.fail(CANNOT_RECORD);
     const context = this.contextFor(candidate, encoded);
     const outcome = await attempt(context);
     this.attempts.push(endAttempt(begun, deps.clock.now(), outcome));
@@ -189,11 +198,6 @@ class Run {
   ): GenerationResult {
     const { deps, call, cutoff, record } = this;
     const { candidate, size } = context;
-    // The record must outlive the process once the client has seen a byte.
-    if (!deps.recorder.flush()) {
-      begun.exchange.cancel();
-      return this.fail(CANNOT_RECORD);
-    }
     const stream = relayStream(
       {
         deps,
@@ -222,10 +226,7 @@ class Run {
       report: reportUsage(usage, costOf(candidate, usage, this.record.createdAt)),
       metadata,
     });
-    // An answer that cannot be recorded is not given away.
-    if (!deps.recorder.flush()) return this.fail(CANNOT_RECORD);
-    this.over();
-    settle(deps, call, this.record, candidate, {
+    const isSettled = trySettle(deps, call, this.record, candidate, {
       outcome: "completed",
       failure: null,
       status: 200,
@@ -233,6 +234,9 @@ class Run {
       finish: answer.finish,
       firstTokenAt: deps.clock.now(),
     });
+    // An answer that cannot be recorded is not given away.
+    if (!isSettled) return this.fail(CANNOT_RECORD);
+    this.over();
     return this.result({ kind: "json", body }, candidate);
   }
 

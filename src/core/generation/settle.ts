@@ -108,8 +108,8 @@ export function withCandidate(record: UsageRecord, candidate: Candidate): UsageR
 const NO_COST = { paid: 0, list: 0 };
 
 /**
- * Writes the end of a generation into its record, so that it outlives the process when this returns, and tells
- * whoever listens. `candidate` is who produced the usage; null when nobody did.
+ * Writes the end of a generation into its record, gives its hold back and tells whoever listens. `candidate` is who
+ * produced the usage; null when nobody did.
  */
 export function settle(
   deps: GenerationDeps,
@@ -118,10 +118,52 @@ export function settle(
   candidate: Candidate | null,
   ending: Ending,
 ): void {
+  const settled = endRecord(deps, record, candidate, ending);
+  deps.recorder.write(settled);
+  // What the journal does not take now waits in memory for the store: the client has had its answer.
+  deps.recorder.flush();
+  tellSettled(deps, call, settled, ending);
+}
+
+/**
+ * The same, for an answer of which the client has nothing yet. False when the end would not outlive the process; then
+ * nothing is told, and the generation is to be settled otherwise.
+ */
+export function trySettle(
+  deps: GenerationDeps,
+  call: GenerationCall,
+  record: UsageRecord,
+  candidate: Candidate,
+  ending: Ending,
+): boolean {
+  const settled = endRecord(deps, record, candidate, ending);
+  deps.recorder.write(settled);
+  if (!deps.recorder.flush()) return false;
+  tellSettled(deps, call, settled, ending);
+  return true;
+}
+
+function tellSettled(
+  deps: GenerationDeps,
+  call: GenerationCall,
+  settled: UsageRecord,
+  { failure }: Ending,
+): void {
+  deps.ledger.settle(settled.id, settled.costNanodollars);
+  deps.rateLimits?.settle(settled.id, settled.promptTokens + settled.completionTokens);
+  call.onSettled(settled, failure);
+}
+
+function endRecord(
+  deps: GenerationDeps,
+  record: UsageRecord,
+  candidate: Candidate | null,
+  ending: Ending,
+): UsageRecord {
   const usage = candidate === null ? null : ending.usage;
   const { createdAt } = record;
   const cost = usage === null || candidate === null ? NO_COST : costOf(candidate, usage, createdAt);
-  const settled: UsageRecord = {
+  return {
     ...record,
     outcome: ending.outcome,
     error: ending.failure?.code ?? null,
@@ -138,9 +180,4 @@ export function settle(
     firstTokenAt: ending.firstTokenAt,
     finishedAt: deps.clock.now(),
   };
-  deps.recorder.write(settled);
-  deps.recorder.flush();
-  deps.ledger.settle(settled.id, settled.costNanodollars);
-  deps.rateLimits?.settle(settled.id, settled.promptTokens + settled.completionTokens);
-  call.onSettled(settled, ending.failure);
 }

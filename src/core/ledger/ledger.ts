@@ -9,8 +9,6 @@ import { type CallersLimit, limitsOf } from "./spend-limits.ts";
 
 type KeyCaller = Extract<Caller, { kind: "key" }>;
 
-/** Longer than any generation may take: a hold that is older was forgotten. Milliseconds. */
-const HOLD_MS = 3_600_000;
 /** Deposits that are read at once. */
 const PAGE = 500;
 
@@ -39,8 +37,16 @@ export interface Ledger {
   refresh(): Promise<void>;
 }
 
-/** A ledger over a store. `recorder` is drained where the store must know all that was spent. */
-export function createLedger(store: LedgerStore, recorder: Pick<Recorder, "drain">, clock: Clock): Ledger {
+/**
+ * A ledger over a store. `recorder` is drained where the store must know all that was spent. `holdMs` is longer than any
+ * generation may take: a hold that is older was forgotten, and one that is let go too early would leave its cost out.
+ */
+export function createLedger(
+  store: LedgerStore,
+  recorder: Pick<Recorder, "drain">,
+  clock: Clock,
+  holdMs: number,
+): Ledger {
   const purse = createPurse();
   /** Loads under way, so that each is made once. */
   const loading = new Map<string, Promise<void>>();
@@ -120,7 +126,7 @@ export function createLedger(store: LedgerStore, recorder: Pick<Recorder, "drain
         overdraft: caller.account.overdraft,
         amount,
         limits: limitsOf(caller, clock.now()).filter(purse.isMetered),
-        expiresAt: clock.now() + HOLD_MS,
+        expiresAt: clock.now() + holdMs,
       }),
     settle: purse.settle,
     async transfer(transfer) {

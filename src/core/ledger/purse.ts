@@ -52,13 +52,22 @@ export interface Purse {
   hold(wish: HoldWish): HoldVerdict;
   /** The generation is over and has cost `cost`, which may be 0; its hold is gone. Without a hold nothing happens. */
   settle(id: string, cost: number): void;
-  /** Lets go of holds whose time is up; gives how many there were. */
+  /** Lets go of holds whose time is up; gives how many there were. What such a generation costs counts all the same. */
   sweep(now: number): number;
   /** Nanodollars; null where it is not loaded. */
   balanceOf(accountId: string): { readonly balance: number; readonly held: number } | null;
   /** Holds under way, for people to look at. */
   holds(): readonly Pick<HoldWish, "id" | "accountId" | "amount">[];
 }
+
+interface Hold {
+  readonly wish: HoldWish;
+  /** Its time was up: nothing is held for it any more. */
+  isLapsed: boolean;
+}
+
+/** How long a hold that has lapsed is remembered, for a generation that goes on. Milliseconds. */
+const LAPSED_MS = 86_400_000;
 
 interface Account {
   balance: number;
@@ -75,7 +84,7 @@ interface Meter {
 export function createPurse(): Purse {
   const accounts = new Map<string, Account>();
   const meters = new Map<string, Meter>();
-  const holds = new Map<string, HoldWish>();
+  const holds = new Map<string, Hold>();
 
   const accountOf = (id: string): Account => {
     const account = accounts.get(id);
@@ -93,18 +102,19 @@ export function createPurse(): Purse {
     return found?.since === since ? found : null;
   };
 
-  const settle = (id: string, cost: number): void => {
-    const wish = holds.get(id);
-    if (wish === undefined) return;
-    holds.delete(id);
-    const account = accountOf(wish.accountId);
-    account.held -= wish.amount;
-    account.balance -= cost;
+  const release = ({ wish }: Hold): void => {
+    accountOf(wish.accountId).held -= wish.amount;
     for (const limit of wish.limits) {
       const meter = meterHeld(limit);
-      if (meter === null) continue;
-      meter.held -= wish.amount;
-      meter.spent += cost;
+      if (meter !== null) meter.held -= wish.amount;
+    }
+  };
+
+  const charge = ({ wish }: Hold, cost: number): void => {
+    accountOf(wish.accountId).balance -= cost;
+    for (const limit of wish.limits) {
+      const meter = meterHeld(limit);
+      if (meter !== null) meter.spent += cost;
     }
   };
 
@@ -127,20 +137,32 @@ export function createPurse(): Purse {
       if (refusal !== null) return refusal;
       account.held += wish.amount;
       for (const limit of wish.limits) meterOf(limit).held += wish.amount;
-      holds.set(wish.id, wish);
+      holds.set(wish.id, { wish, isLapsed: false });
       return HELD;
     },
-    settle,
+    settle(id, cost) {
+      const hold = holds.get(id);
+      if (hold === undefined) return;
+      holds.delete(id);
+      if (!hold.isLapsed) release(hold);
+      charge(hold, cost);
+    },
     sweep(now) {
-      const over = [...holds.values()].filter(({ expiresAt }) => expiresAt <= now);
-      for (const { id } of over) settle(id, 0);
-      return over.length;
+      let lapsed = 0;
+      for (const [id, hold] of holds) {
+        if (hold.wish.expiresAt + LAPSED_MS <= now) holds.delete(id);
+        if (hold.isLapsed || hold.wish.expiresAt > now) continue;
+        release(hold);
+        hold.isLapsed = true;
+        lapsed += 1;
+      }
+      return lapsed;
     },
     balanceOf(accountId) {
       const account = accounts.get(accountId);
       return account === undefined ? null : { ...account };
     },
-    holds: () => [...holds.values()],
+    holds: () => [...holds.values()].filter(({ isLapsed }) => !isLapsed).map(({ wish }) => wish),
   };
 }
 

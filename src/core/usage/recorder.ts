@@ -2,6 +2,7 @@ import type { Clock } from "../../base/clock.ts";
 import { isFreeId } from "../catalog/is-free-id.ts";
 import { priceAt } from "../generation/price-usage.ts";
 import type { Journal } from "../ports/journal.ts";
+import { StoreError } from "../ports/store-error.ts";
 import type { UsageStore } from "../ports/usage-store.ts";
 import { decodeJournalEntry, encodeUsageEntry } from "./journal-entry.ts";
 import type { RecordEntry, UsageRecord } from "./records.ts";
@@ -28,7 +29,7 @@ export interface Recorder {
   isFull(): boolean;
   /** Whether journal and store took what they were given last. */
   isHealthy(): boolean;
-  /** Brings everything to the store. Rejects when the store refuses; the journal then still has it. */
+  /** Brings everything to the store. Rejects with a `StoreError` when store or journal refuse; what was written is still kept. */
   drain(): Promise<void>;
 }
 
@@ -109,8 +110,12 @@ export function createRecorder(
     isFull: () => waiting.size >= MAX_WAITING || (isStuck && !flush()),
     isHealthy: () => healthy && !isStuck,
     async drain() {
-      journal.flush();
-      while (waiting.size > 0 || saving !== null) await save();
+      try {
+        journal.flush();
+        while (waiting.size > 0 || saving !== null) await save();
+      } catch (error) {
+        throw error instanceof StoreError ? error : new StoreError(error);
+      }
     },
   };
 }

@@ -1,0 +1,125 @@
+import { chunkOf, documentOf, opening, startVendor, textOf, type VendorCall } from "../support/vendor.ts";
+import { PROVIDERS, type ProviderSlug } from "./prices.ts";
+
+/**
+ * What a request wants of the vendor: an answer at once, or in the course of some milliseconds; a stream that goes on for
+ * as long as anybody reads; one that breaks off; a refusal; a refusal by vendor-a, which vendor-b makes good.
+ */
+export const PLANS = ["quick", "spaced", "endless", "broken", "refused", "elsewhere"] as const;
+export type PlanName = (typeof PLANS)[number];
+
+/** One request that reached the vendor. */
+export interface BillEntry {
+  readonly serial: number;
+  readonly provider: ProviderSlug;
+  readonly usage: { readonly promptTokens: number; readonly completionTokens: number };
+  /** It has answered in full, and its usage is billed. */
+  isBilled: boolean;
+}
+
+/** A vendor that keeps its own bill. */
+export interface BillingVendor {
+  /** The base URL under one of its names. */
+  baseUrl(provider: ProviderSlug): string;
+  readonly bill: readonly BillEntry[];
+  stop(): void;
+}
+
+const PROMPTS = 500;
+/** The most tokens that any answer has, for requests to ask for. */
+export const MAX_TOKENS = 200;
+/** Serial numbers that have a usage of their own. */
+export const SERIALS = PROMPTS * MAX_TOKENS;
+
+/** The usage of a request: of no two the same, so that a record shows whose it is. */
+export function usageOf(serial: number): BillEntry["usage"] {
+  return { promptTokens: 1 + (serial % PROMPTS), completionTokens: 1 + Math.floor(serial / PROMPTS) };
+}
+
+/** The text of a request's message. Its bytes grow by four with `size`, and an estimate of its tokens by one. */
+export function writePrompt(serial: number, plan: PlanName, size: number): string {
+  return `${String(serial).padStart(6, "0")} ${plan.padEnd(9)} ${"pad ".repeat(size)}`;
+}
+
+/** Starts the vendor. */
+export function startBillingVendor(): BillingVendor {
+  const bill: BillEntry[] = [];
+  const vendor = startVendor(async (call) => {
+    const { serial, plan } = readPrompt(call);
+    const provider = PROVIDERS.find((slug) => call.head.startsWith(`POST /${slug}/`)) as ProviderSlug;
+    const entry: BillEntry = { serial, provider, usage: usageOf(serial), isBilled: false };
+    bill.push(entry);
+    await PLAY[plan](call, entry);
+  });
+  return {
+    baseUrl: (provider) => vendor.baseUrl.replace(/\/v1$/, `/${provider}/v1`),
+    bill,
+    stop: vendor.stop,
+  };
+}
+
+type Play = (call: VendorCall, entry: BillEntry) => Promise<void>;
+
+const PLAY: Readonly<Record<PlanName, Play>> = {
+  quick: (call, entry) => answer(call, entry, 0),
+  spaced: (call, entry) => answer(call, entry, SPACE_MS),
+  async endless(call) {
+    await call.begin();
+    if (!call.isStream) return call.gate();
+    await call.events(...opening("Go"));
+    for (let piece = 0; piece < ENDLESS_PIECES && !(await isClosed(call, ENDLESS_MS)); piece++) {
+      await call.events(textOf(" on"));
+    }
+    return call.gate();
+  },
+  async broken(call) {
+    await call.begin();
+    if (call.isStream) await call.events(...opening("Go"), textOf(" on"));
+    call.connection.end();
+  },
+  refused: (call) => refuse(call),
+  elsewhere: (call, entry) => (entry.provider === "vendor-a" ? refuse(call) : answer(call, entry, 0)),
+};
+
+const SPACE_MS = 6;
+const ENDLESS_MS = 40;
+/** As many as fit into `MAX_TOKENS` when they are counted by their text. */
+const ENDLESS_PIECES = 150;
+
+async function answer(call: VendorCall, entry: BillEntry, spaceMs: number): Promise<void> {
+  const usage = {
+    prompt_tokens: entry.usage.promptTokens,
+    completion_tokens: entry.usage.completionTokens,
+    total_tokens: entry.usage.promptTokens + entry.usage.completionTokens,
+  };
+  if (spaceMs > 0) await Bun.sleep(spaceMs);
+  if (!call.isStream) {
+    // From here on the vendor wants its money, whether anybody is still there or not.
+    entry.isBilled = true;
+    return call.respond(200, documentOf("Gone", { usage }));
+  }
+  await call.begin();
+  await call.events(...opening("Go"));
+  for (let piece = 0; piece < 4; piece++) {
+    if (spaceMs > 0) await Bun.sleep(spaceMs);
+    await call.events(textOf(" on"));
+  }
+  entry.isBilled = true;
+  await call.events(chunkOf({}, "stop"), { ...chunkOf({}), choices: [], usage }, "[DONE]");
+  await call.end();
+}
+
+function refuse(call: VendorCall): Promise<void> {
+  return call.respond(500, { error: { message: "out of order", type: "server_error" } });
+}
+
+async function isClosed(call: VendorCall, withinMs: number): Promise<boolean> {
+  return Promise.race([call.connection.closed.then(() => true), Bun.sleep(withinMs).then(() => false)]);
+}
+
+function readPrompt({ body }: VendorCall): { serial: number; plan: PlanName } {
+  const text = JSON.stringify(body["messages"]);
+  const found = new RegExp(`(\\d{6}) (${PLANS.join("|")})`).exec(text);
+  if (found === null) throw new Error(`a request that nobody sent has reached the vendor: ${text}`);
+  return { serial: Number(found[1]), plan: found[2] as PlanName };
+}

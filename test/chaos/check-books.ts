@@ -1,0 +1,266 @@
+import { HOUSE_ACCOUNT } from "../../src/core/ledger/records.ts";
+import type { UsageRecord } from "../../src/core/usage/records.ts";
+import { estimateTokens } from "../../src/wire/conversation/usage.ts";
+import { type BillEntry, usageOf, writePrompt } from "./billing-vendor.ts";
+import type { Asked } from "./clients.ts";
+import type { Payer } from "./payers.ts";
+import { type ProviderSlug, priceOf } from "./prices.ts";
+import type { Books } from "./read-books.ts";
+
+/** All that is known of a run from outside the gateway, and what it has written. */
+export interface Run {
+  readonly asked: readonly Asked[];
+  readonly bill: readonly BillEntry[];
+  readonly payers: readonly Payer[];
+  readonly books: Books;
+  /** When each start of the gateway began, milliseconds since the epoch. */
+  readonly roundStarts: readonly number[];
+}
+
+/** Something that must hold, and where it does not: at most a few cases of each. */
+export interface Check {
+  readonly promise: string;
+  /** How many cases were looked at; 0 means that nothing was tried. */
+  readonly cases: number;
+  readonly broken: readonly string[];
+}
+
+/** Holds the books against the vendor's bill and what clients saw. */
+export function checkBooks(run: Run): Check[] {
+  return [...checkAnswers(run), ...checkBill(run), ...checkCharges(run), ...checkSums(run)];
+}
+
+function check<T>(promise: string, cases: Iterable<T>, find: (one: T) => string | null): Check {
+  const all = [...cases];
+  return { promise, cases: all.length, broken: all.flatMap((one) => find(one) ?? []) };
+}
+
+function checkAnswers({ asked, bill, books }: Run): Check[] {
+  const answered = asked.filter(({ generationId }) => generationId !== null);
+  const whole = answered.filter(({ isWhole }) => isWhole);
+  const refused = asked.filter(({ status }) => status === 402);
+  const reached = new Set(bill.map(({ serial }) => serial));
+  const recordOf = (one: Asked) => books.records.get(one.generationId as string);
+  return [
+    check("who saw a first byte has a record with one outcome", answered, (one) => {
+      const record = recordOf(one);
+      if (record === undefined) return `${one.generationId}: no record`;
+      return record.outcome === "open" ? `${record.id}: open` : null;
+    }),
+    check(
+      "no two answers have the same generation",
+      [new Set(answered.map((one) => one.generationId)).size],
+      (size) => (size === answered.length ? null : `${answered.length} answers, ${size} generations`),
+    ),
+    check("an answer that its client saw whole is charged exactly what the vendor billed", whole, (one) => {
+      const record = recordOf(one);
+      const entry = bill.find(({ serial, isBilled }) => serial === one.serial && isBilled);
+      if (record === undefined || entry === undefined)
+        return `${one.generationId}: not billed or not recorded`;
+      return sameAsBilled(record, entry, books) ? null : describe(record, entry);
+    }),
+    check("a refusal for want of money reaches no vendor and leaves no charge", refused, (one) =>
+      reached.has(one.serial) ? `request ${one.serial} was refused, and reached the vendor` : null,
+    ),
+    check("what failed before its first token costs nothing", records(books, "failed"), (record) =>
+      record.firstTokenAt === null && (record.costNanodollars !== 0 || books.transfers.has(record.id))
+        ? describe(record)
+        : null,
+    ),
+  ];
+}
+
+function checkBill(run: Run): Check[] {
+  const { bill, books, asked } = run;
+  const byUsage = new Map(
+    bill.filter(({ isBilled }) => isBilled).map((entry) => [keyOfUsage(entry.usage), entry]),
+  );
+  const found = new Map<number, number>();
+  const counted = records(books, "completed").map((record) => {
+    const entry = byUsage.get(keyOfUsage(record));
+    if (entry !== undefined) found.set(entry.serial, (found.get(entry.serial) ?? 0) + 1);
+    return { record, entry };
+  });
+  const rest = countUnexplained(
+    run,
+    new Set(counted.flatMap(({ record, entry }) => (entry ? record.id : []))),
+  );
+  return [
+    check(
+      "a completed record is one that the vendor billed, at the vendor's numbers",
+      counted,
+      ({ record, entry }) =>
+        entry !== undefined && sameAsBilled(record, entry, books) ? null : describe(record, entry),
+    ),
+    check("what the vendor billed is in no two records", found, ([serial, times]) =>
+      times > 1 ? `request ${serial}: ${times} records` : null,
+    ),
+    check("what reached the vendor has a record", new Set(bill.map(({ serial }) => serial)), (serial) => {
+      const one = asked[serial] as Asked;
+      if (one.generationId !== null || found.has(serial)) return null;
+      const explanation = [keyOfEstimate(one), keyOfFailure(one.payer.keyId, one.round)].find((key) =>
+        rest.has(key),
+      );
+      if (explanation === undefined) return `request ${serial} of round ${one.round} (${one.payer.name})`;
+      takeOne(rest, explanation);
+      return null;
+    }),
+  ];
+}
+
+/**
+ * Records that no client can name and no usage tells apart, by what is known of them: key, round, and the estimate of the
+ * prompt that they were opened with. Of what failed before its first token the estimate is not kept.
+ */
+function countUnexplained(
+  { asked, books, roundStarts }: Run,
+  explained: ReadonlySet<string>,
+): Map<string, number> {
+  const named = new Set(asked.map(({ generationId }) => generationId));
+  const counts = new Map<string, number>();
+  for (const { id, keyId, createdAt, promptTokens, outcome } of books.records.values()) {
+    if (named.has(id) || explained.has(id)) continue;
+    const round = roundStarts.findLastIndex((startedAt) => startedAt <= createdAt);
+    const isEmpty = outcome === "failed" || outcome === "cancelled";
+    const key =
+      isEmpty && promptTokens === 0
+        ? keyOfFailure(keyId as string, round)
+        : `${keyId}/${round}/${promptTokens}`;
+    counts.set(key, (counts.get(key) ?? 0) + 1);
+  }
+  return counts;
+}
+
+function takeOne(counts: Map<string, number>, key: string): void {
+  const left = (counts.get(key) ?? 0) - 1;
+  if (left > 0) counts.set(key, left);
+  else counts.delete(key);
+}
+
+function keyOfEstimate({ payer, round, place }: Asked): string {
+  return `${payer.keyId}/${round}/${estimateTokens(writePrompt(0, "quick", place).length)}`;
+}
+
+function keyOfFailure(keyId: string, round: number): string {
+  return `${keyId}/${round}/failed`;
+}
+
+function checkCharges({ books }: Run): Check[] {
+  const all = [...books.records.values()];
+  return [
+    check("every cost is its record's tokens at its provider's prices", all, (record) => {
+      const isFree =
+        record.provider === null ||
+        (record.firstTokenAt === null && record.outcome !== "completed") ||
+        (record.outcome === "failed" && record.completionTokens === 0);
+      const cost = isFree ? 0 : priceOf(record.provider as ProviderSlug, record);
+      return record.costNanodollars === cost ? null : `${describe(record)}, not ${cost}`;
+    }),
+    check(
+      "what a crash cut before anything was noted costs nothing",
+      records(books, "interrupted"),
+      (record) => (record.firstTokenAt === null && record.costNanodollars !== 0 ? describe(record) : null),
+    ),
+    check(
+      "what a crash cut in the middle of a stream is charged as far as was noted",
+      records(books, "interrupted").filter(({ firstTokenAt }) => firstTokenAt !== null),
+      (record) =>
+        record.streamed && record.estimated && record.costNanodollars > 0 ? null : describe(record),
+    ),
+    check(
+      "a record that cost something has one transfer of just that, from who pays to the house",
+      all,
+      (record) => {
+        const transfer = books.transfers.get(record.id);
+        if (record.costNanodollars === 0)
+          return transfer === undefined ? null : `${describe(record)}, transfer of ${transfer.amount}`;
+        const isRight =
+          transfer?.kind === "usage" &&
+          transfer.amount === record.costNanodollars &&
+          transfer.from_account === record.accountId &&
+          transfer.to_account === HOUSE_ACCOUNT;
+        return isRight ? null : `${describe(record)}, transfer ${JSON.stringify(transfer)}`;
+      },
+    ),
+    check(
+      "a transfer for usage has its record",
+      [...books.transfers.values()].filter(({ kind }) => kind === "usage"),
+      ({ id }) => (books.records.has(id) ? null : id),
+    ),
+  ];
+}
+
+function checkSums({ books, payers }: Run): Check[] {
+  const sums = new Map<string, number>();
+  const add = (account: string, amount: number): void => {
+    sums.set(account, (sums.get(account) ?? 0) + amount);
+  };
+  for (const { from_account, to_account, amount } of books.transfers.values()) {
+    add(from_account, -amount);
+    add(to_account, amount);
+  }
+  const spentBy = (keyId: string): number =>
+    [...books.records.values()].reduce(
+      (sum, one) => sum + (one.keyId === keyId ? one.costNanodollars : 0),
+      0,
+    );
+  return [
+    check("the database is sound", [books.integrity], (said) => (said === "ok" ? null : said)),
+    check(
+      "no record and no transfer stands there twice",
+      [books],
+      ({ rows, records, transferRows, transfers }) =>
+        rows === records.size && transferRows === transfers.size ? null : "an id stands twice",
+    ),
+    check(
+      "a balance is the sum of its transfers",
+      new Set([...sums.keys(), ...books.balances.keys()]),
+      (account) =>
+        sums.get(account) === books.balances.get(account)
+          ? null
+          : `${account}: ${books.balances.get(account)}, transfers ${sums.get(account)}`,
+    ),
+    check(
+      "all balances together are zero",
+      [[...books.balances.values()].reduce((a, b) => a + b, 0)],
+      (sum) => (sum === 0 ? null : String(sum)),
+    ),
+    check(
+      "no prepaid account is below zero",
+      [...books.balances].filter(([account]) => account.startsWith("user_") || account.startsWith("org_")),
+      ([account, balance]) => (balance >= 0 ? null : `${account}: ${balance}`),
+    ),
+    check(
+      "nobody has spent more than their limit",
+      payers.filter(({ limit }) => limit !== null),
+      ({ name, keyId, limit }) =>
+        spentBy(keyId) <= (limit as number) ? null : `${name}: ${spentBy(keyId)} of ${limit}`,
+    ),
+  ];
+}
+
+function records({ records }: Books, outcome: UsageRecord["outcome"]): UsageRecord[] {
+  return [...records.values()].filter((record) => record.outcome === outcome);
+}
+
+function keyOfUsage({ promptTokens, completionTokens }: BillEntry["usage"]): string {
+  return `${promptTokens}/${completionTokens}`;
+}
+
+function sameAsBilled(record: UsageRecord, { usage, provider }: BillEntry, { transfers }: Books): boolean {
+  const cost = priceOf(provider, usage);
+  return (
+    record.outcome === "completed" &&
+    !record.estimated &&
+    record.provider === provider &&
+    keyOfUsage(record) === keyOfUsage(usage) &&
+    record.costNanodollars === cost &&
+    transfers.get(record.id)?.amount === cost
+  );
+}
+
+function describe(record: UsageRecord, entry?: BillEntry): string {
+  const { id, outcome, provider, promptTokens, completionTokens, costNanodollars } = record;
+  const said = `${id}: ${outcome} at ${provider}, ${promptTokens} + ${completionTokens} tokens, ${costNanodollars} nanodollars`;
+  return entry === undefined ? said : `${said}; the vendor billed ${JSON.stringify(usageOf(entry.serial))}`;
+}

@@ -1,0 +1,153 @@
+import type { SeededRandom } from "../support/seeded-random.ts";
+import { MAX_TOKENS, type PlanName, SERIALS, writePrompt } from "./billing-vendor.ts";
+import type { Payer } from "./payers.ts";
+
+/** One request, and what its client has seen of the answer. */
+export interface Asked {
+  readonly serial: number;
+  readonly payer: Payer;
+  readonly isStream: boolean;
+  /** Which start of the gateway it went to, and how many went before it there. */
+  readonly round: number;
+  readonly place: number;
+  /** Null until the first byte of an answer came. */
+  status: number | null;
+  generationId: string | null;
+  /** The answer has come to its end. */
+  isWhole: boolean;
+}
+
+/** Clients under way. */
+export interface Load {
+  /** Asks nothing new. */
+  stop(): void;
+  /** Leaves what is still open. */
+  leave(): void;
+  /** Settles when the last answer has ended, well or badly, after `stop`. */
+  readonly ended: Promise<void>;
+}
+
+/** Clients that ask one thing after the other, several at once. */
+export interface Clients {
+  readonly asked: readonly Asked[];
+  /** Begins to ask, as the clients of one start of the gateway. */
+  load(url: string, round: number): Load;
+}
+
+const BUSY = 12;
+/** Mostly answers that come to an end; some of each other kind. */
+const PLANS_DEALT: readonly PlanName[] = [
+  ...Array<PlanName>(8).fill("quick"),
+  ...Array<PlanName>(6).fill("spaced"),
+  "endless",
+  "broken",
+  "refused",
+  "elsewhere",
+  "elsewhere",
+];
+/** A client that has had enough leaves after so many pieces, or never comes to it. */
+const LEAVES_ONE_IN = 12;
+
+interface Face {
+  readonly path: string;
+  readonly body: (prompt: string, model: string, isStream: boolean) => unknown;
+  readonly streamEnd: string;
+}
+
+const FACES: readonly Face[] = [
+  {
+    path: "/api/gateway/chat/completions",
+    body: (content, model, stream) => ({
+      model,
+      stream,
+      max_tokens: MAX_TOKENS,
+      messages: [{ role: "user", content }],
+    }),
+    streamEnd: "[DONE]\n\n",
+  },
+  {
+    path: "/api/gateway/messages",
+    body: (content, model, stream) => ({
+      model,
+      stream,
+      max_tokens: MAX_TOKENS,
+      messages: [{ role: "user", content: [{ type: "text", text: content }] }],
+    }),
+    streamEnd: '{"type":"message_stop"}\n\n',
+  },
+];
+
+/** Makes clients that choose by `chance` what they ask, how, and as who. */
+export function createClients(payers: readonly Payer[], chance: SeededRandom): Clients {
+  const asked: Asked[] = [];
+
+  const askOnce = async (url: string, round: number, place: number, all: AbortSignal): Promise<void> => {
+    const plan = chance.pick(PLANS_DEALT);
+    const isStream = plan === "endless" || !chance.oneIn(3);
+    const one: Asked = {
+      serial: asked.length,
+      payer: chance.pick(payers),
+      isStream,
+      round,
+      place,
+      status: null,
+      generationId: null,
+      isWhole: false,
+    };
+    if (one.serial >= SERIALS) throw new Error("more requests than there are usages to tell them apart by");
+    asked.push(one);
+    const face = chance.pick(FACES);
+    const model = plan === "elsewhere" ? "acme/pair" : "acme/alone";
+    const leavesAfter = chance.oneIn(LEAVES_ONE_IN) ? chance.below(5) : null;
+    const body = face.body(writePrompt(one.serial, plan, place), model, isStream);
+    await ask(url, face, body, one, leavesAfter, all);
+  };
+
+  return {
+    asked,
+    load(url, round) {
+      let place = 0;
+      let isOver = false;
+      const leaving = new AbortController();
+      const client = async (): Promise<void> => {
+        // Whoever is refused at once does not ask again at once.
+        while (!isOver) await askOnce(url, round, place++, leaving.signal).catch(() => Bun.sleep(5));
+      };
+      return {
+        stop() {
+          isOver = true;
+        },
+        leave: () => leaving.abort(),
+        ended: Promise.all(Array.from({ length: BUSY }, client)).then(() => {}),
+      };
+    },
+  };
+}
+
+/** Rejects when the connection breaks, as it does when the gateway is killed. */
+async function ask(
+  url: string,
+  face: Face,
+  body: unknown,
+  one: Asked,
+  leavesAfter: number | null,
+  all: AbortSignal,
+): Promise<void> {
+  const leaving = new AbortController();
+  const response = await fetch(`${url}${face.path}`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${one.payer.secret}`, "content-type": "application/json" },
+    body: JSON.stringify(body),
+    signal: AbortSignal.any([leaving.signal, all]),
+  });
+  one.status = response.status;
+  one.generationId = response.headers.get("x-gateway-generation-id");
+  let text = "";
+  let pieces = 0;
+  for await (const piece of response.body as ReadableStream<Uint8Array>) {
+    text += Buffer.from(piece).toString("latin1");
+    if (pieces++ === leavesAfter) leaving.abort();
+  }
+  if (response.status === 200)
+    one.isWhole = one.isStream ? text.endsWith(face.streamEnd) : text.trimEnd().endsWith("}");
+}

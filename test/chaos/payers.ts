@@ -1,0 +1,111 @@
+import { openStores, type Stores } from "../../src/app/wire-up.ts";
+import { systemClock } from "../../src/base/clock.ts";
+import { createSystemRandom } from "../../src/base/random.ts";
+import { createKey, type NewKey } from "../../src/core/accounts/manage-keys.ts";
+import { type AccountRecord, DEFAULT_ACCOUNT_ID, OPEN_POLICY } from "../../src/core/accounts/records.ts";
+import { HOUSE_ACCOUNT } from "../../src/core/ledger/records.ts";
+
+/** A key to ask with, who pays, and what bounds it. Nanodollars. */
+export interface Payer {
+  readonly name: string;
+  readonly secret: string;
+  readonly keyId: string;
+  readonly accountId: string;
+  /** What may be spent through it in all (or in this day, or month); null: as much as there is. */
+  readonly limit: number | null;
+}
+
+/** Who asks in a run, and the store of their gateway, opened beside it as another process opens it. */
+export interface Payers {
+  readonly all: readonly Payer[];
+  /** The one whose balance is small, and filled up now and then. */
+  readonly poor: Payer;
+  /** Puts money in from outside, under the eyes of a gateway that runs or is being killed. */
+  grant(accountId: string, amount: number): Promise<void>;
+  close(): void;
+}
+
+const RICH = 900_000_000_000;
+const POOR = 21_000_001;
+const KEY_LIMIT = 900_000_007;
+const MEMBER_LIMIT = 800_000_003;
+const MONTHLY_LIMIT = 700_000_001;
+
+/** Makes accounts and keys of every kind that is bounded in a way of its own. */
+export async function makePayers(dataDir: string): Promise<Payers> {
+  const stores = openStores(dataDir, systemClock, createSystemRandom());
+  let grants = 0;
+  const grant = async (accountId: string, amount: number): Promise<void> => {
+    grants += 1;
+    await stores.ledger.addTransfer({
+      id: `grant_${grants}`,
+      kind: "grant",
+      from: HOUSE_ACCOUNT,
+      to: accountId,
+      amount,
+      createdAt: stores.clock.now(),
+      note: null,
+      expiresAt: null,
+    });
+  };
+  const make = (name: string, limit: number | null, key: Partial<NewKey>) =>
+    makePayer(stores, name, limit, key);
+
+  for (const [id, monthlyLimit] of [
+    ["user_rich", null],
+    ["user_poor", null],
+    ["org_daily", null],
+    ["org_monthly", MONTHLY_LIMIT],
+  ] as const) {
+    await stores.accounts.insertAccount(describeAccount(id, monthlyLimit));
+    await grant(id, id === "user_poor" ? POOR : RICH);
+  }
+  await stores.accounts.putMember({
+    organizationId: "org_daily",
+    userId: "user_rich",
+    role: "member",
+    dailyLimit: MEMBER_LIMIT,
+    createdAt: 1,
+  });
+  const poor = await make("a prepaid user who runs dry", null, {
+    accountId: "user_poor",
+    userId: "user_poor",
+  });
+  const all = [
+    await make("the operator", null, { accountId: DEFAULT_ACCOUNT_ID }),
+    await make("a prepaid user", null, { accountId: "user_rich", userId: "user_rich" }),
+    poor,
+    await make("a key with a limit", KEY_LIMIT, {
+      accountId: "user_rich",
+      userId: "user_rich",
+      spendLimit: KEY_LIMIT,
+    }),
+    await make("a member with a daily limit", MEMBER_LIMIT, { accountId: "org_daily", userId: "user_rich" }),
+    await make("an organization with a monthly limit", MONTHLY_LIMIT, { accountId: "org_monthly" }),
+  ];
+  return { all, poor, grant, close: () => stores.close() };
+}
+
+async function makePayer(
+  stores: Stores,
+  name: string,
+  limit: number | null,
+  wanted: Partial<NewKey>,
+): Promise<Payer> {
+  const { secret, key } = await createKey(stores, { name, kind: "inference", expiresAt: null, ...wanted });
+  return { name, secret, keyId: key.id, accountId: key.accountId, limit };
+}
+
+function describeAccount(id: string, monthlyLimit: number | null): AccountRecord {
+  const kind = id.startsWith("org_") ? "organization" : "user";
+  return {
+    id,
+    kind,
+    name: id,
+    overdraft: 0,
+    monthlyLimit,
+    policy: OPEN_POLICY,
+    createdAt: 1,
+    closedAt: null,
+  };
+}

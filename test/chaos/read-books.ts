@@ -1,0 +1,52 @@
+import { Database } from "bun:sqlite";
+import { join } from "node:path";
+import type { UsageRecord } from "../../src/core/usage/records.ts";
+
+export interface TransferRow {
+  readonly id: string;
+  readonly kind: string;
+  readonly from_account: string;
+  readonly to_account: string;
+  readonly amount: number;
+}
+
+/** What stands in a gateway's database, read past the gateway. */
+export interface Books {
+  readonly integrity: string;
+  readonly rows: number;
+  readonly records: ReadonlyMap<string, UsageRecord>;
+  /** By id. */
+  readonly transfers: ReadonlyMap<string, TransferRow>;
+  readonly transferRows: number;
+  readonly balances: ReadonlyMap<string, number>;
+}
+
+/** Reads all of it. */
+export function readBooks(dataDir: string): Books {
+  const database = new Database(join(dataDir, "gateway.db"), { readonly: true, strict: true });
+  try {
+    const generations = database
+      .query<{ id: string; outcome: string; record: string }, []>(
+        "SELECT id, outcome, record FROM generations",
+      )
+      .all();
+    const transfers = database.query<TransferRow, []>("SELECT * FROM transfers").all();
+    const balances = database
+      .query<{ account_id: string; amount: number }, []>("SELECT * FROM balances")
+      .all();
+    return {
+      integrity: (database.query("PRAGMA integrity_check").get() as { integrity_check: string })
+        .integrity_check,
+      rows: generations.length,
+      // What is searched by and what is shown are kept apart; they must say the same.
+      records: new Map(
+        generations.map(({ id, outcome, record }) => [id, { ...JSON.parse(record), id, outcome }]),
+      ),
+      transfers: new Map(transfers.map((transfer) => [transfer.id, transfer])),
+      transferRows: transfers.length,
+      balances: new Map(balances.map(({ account_id, amount }) => [account_id, amount])),
+    };
+  } finally {
+    database.close();
+  }
+}

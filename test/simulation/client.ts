@@ -1,0 +1,92 @@
+import { GATEWAY_ROUTES } from "../../src/http/route-table.ts";
+import { serve } from "../../src/http/server.ts";
+import type { Service } from "./service.ts";
+
+/** What a client asks for. */
+export interface Wish {
+  readonly secret: string;
+  readonly path: "/chat/completions" | "/messages";
+  readonly model: string;
+  readonly stream: boolean;
+  readonly maxTokens: number | null;
+  readonly prompt: string;
+}
+
+/** One request and what its client sees of the answer. */
+export class SimulatedClient {
+  status: number | null = null;
+  generationId: string | null = null;
+  /** The answer's text so far. */
+  text = "";
+  /** The answer has come to an end, whichever. */
+  isOver = false;
+  hasLeft = false;
+  private readonly leaving = new AbortController();
+
+  constructor(
+    private readonly service: Service,
+    readonly wish: Wish,
+  ) {
+    this.ask().catch((error) => {
+      this.text += `\n${error}`;
+      this.isOver = true;
+    });
+  }
+
+  /** The whole answer has come, with its end. */
+  get isWhole(): boolean {
+    if (!this.isOver || this.status !== 200) return false;
+    if (!this.wish.stream) return this.text.endsWith("}");
+    return this.wish.path === "/messages"
+      ? this.text.includes('"type":"message_stop"')
+      : this.text.endsWith("data: [DONE]\n\n");
+  }
+
+  /** What the vendor calls the answer that came. */
+  get vendorsName(): string | null {
+    return /<\d+>/.exec(this.text)?.[0] ?? null;
+  }
+
+  leave(): void {
+    this.hasLeft = true;
+    this.isOver = true;
+    this.leaving.abort();
+  }
+
+  private async ask(): Promise<void> {
+    const { path, secret, model, stream, maxTokens, prompt } = this.wish;
+    const body = JSON.stringify({
+      model,
+      stream,
+      ...(maxTokens === null ? {} : { max_tokens: maxTokens }),
+      messages: [{ role: "user", content: prompt }],
+    });
+    const request = new Request(`http://gateway${path}`, {
+      method: "POST",
+      headers: {
+        authorization: `Bearer ${secret}`,
+        "content-type": "application/json",
+        "content-length": String(body.length),
+      },
+      body,
+      signal: this.leaving.signal,
+    });
+    const methods = GATEWAY_ROUTES[path] ?? {};
+    const response = await serve(this.service.parts.http, path, methods, request, CONNECTION, {});
+    if (this.isGone()) return;
+    this.status = response.status;
+    this.generationId = response.headers.get("x-gateway-generation-id");
+    for await (const piece of response.body as ReadableStream<Uint8Array>) {
+      if (this.isGone()) return;
+      this.text += Buffer.from(piece).toString("latin1");
+    }
+    if (!this.isGone()) this.isOver = true;
+  }
+
+  /** Nothing reaches who has left, or whose gateway is dead. */
+  private isGone(): boolean {
+    return this.hasLeft || this.service.life.isOver;
+  }
+}
+
+const CONNECTION = { requestIP: () => null, timeout() {} };

@@ -1,0 +1,128 @@
+import type { Clock } from "../../src/base/clock.ts";
+import type { Journal } from "../../src/core/ports/journal.ts";
+import type { SeededRandom } from "../support/seeded-random.ts";
+
+/**
+ * One life of the gateway's process. All that it does to the world goes through what this makes of clock, journal and
+ * stores, so that it can end between any two of its acts, as `kill -9` ends it.
+ */
+export class Life {
+  isOver = false;
+  /** Somebody only looks: what they do is not the process's. */
+  isPaused = false;
+  /** Ends it with one of the next acts; 0 leaves it alone. */
+  private actsLeft = 0;
+
+  /** It is to end in the middle of what it does next. */
+  endWithin(acts: number): void {
+    this.actsLeft = acts;
+  }
+
+  /** Before and after each act. True when there is no life left to do it. */
+  isOverAt(): boolean {
+    if (this.actsLeft > 0 && !this.isPaused) {
+      this.actsLeft -= 1;
+      if (this.actsLeft === 0) this.isOver = true;
+    }
+    return this.isOver;
+  }
+}
+
+/** What of the world may fail, and how often: once in so many calls; 0 never. */
+export interface Faults {
+  store: number;
+  journal: number;
+}
+
+const NEVER = new Promise<never>(() => {});
+
+/** A clock that calls nobody behind the life's end. */
+export function mortalClock(clock: Clock, life: Life): Clock {
+  const unlessOver = (callback: () => void) => () => {
+    if (!life.isOver) callback();
+  };
+  return {
+    now: () => clock.now(),
+    after: (delayMs, callback) => clock.after(delayMs, unlessOver(callback)),
+    every: (periodMs, callback) => clock.every(periodMs, unlessOver(callback)),
+  };
+}
+
+type AsyncMethods<Store> = { readonly [Name in keyof Store]: (...args: never[]) => Promise<unknown> };
+
+/** A store that refuses at random, and answers nobody behind the life's end. */
+export function mortalStore<Store extends AsyncMethods<Store>>(
+  store: Store,
+  life: Life,
+  faults: Faults,
+  chance: SeededRandom,
+): Store {
+  const mortal: Partial<Record<keyof Store, unknown>> = {};
+  for (const name in store) {
+    const method: (...args: never[]) => Promise<unknown> = store[name];
+    mortal[name] = async (...args: never[]) => {
+      if (life.isOverAt()) return NEVER;
+      if (faults.store > 0 && chance.oneIn(faults.store)) throw new Error(`${name} is refused`);
+      const result = await method(...args);
+      // It is done; who asked may not live to hear of it.
+      if (life.isOverAt()) return NEVER;
+      if (faults.store > 0 && chance.oneIn(faults.store))
+        throw new Error(`${name} was done, and its answer lost`);
+      return result;
+    };
+  }
+  return mortal as Store;
+}
+
+/** The journal's file, which outlives the process. */
+export interface JournalFile {
+  /** Entries by segment, oldest first. */
+  segments: string[][];
+  aside: readonly string[];
+}
+
+/** A journal that refuses at random, and writes nothing behind the life's end. `onLost` hears of what dies unwritten. */
+export function mortalJournal(
+  file: JournalFile,
+  life: Life,
+  faults: Faults,
+  chance: SeededRandom,
+): Journal & { readonly unwritten: readonly string[] } {
+  const left = [...file.aside, ...file.segments.flat()];
+  const unwritten: string[] = [];
+  /** Segments behind this one belong to this life. */
+  let first = 0;
+  file.segments.push([]);
+
+  const flush = (): void => {
+    while (unwritten.length > 0) {
+      if (life.isOverAt()) return;
+      if (faults.journal > 0 && chance.oneIn(faults.journal)) throw new Error("no space left on the device");
+      file.segments.at(-1)?.push(unwritten.shift() as string);
+    }
+  };
+  return {
+    unwritten,
+    append(entry) {
+      unwritten.push(entry);
+    },
+    flush,
+    mark() {
+      flush();
+      if (!life.isOver) file.segments.push([]);
+      return first + file.segments.length - 1;
+    },
+    release(mark) {
+      if (life.isOverAt()) return;
+      if (faults.journal > 0 && chance.oneIn(faults.journal)) throw new Error("the file cannot be removed");
+      const gone = Math.min(mark - first, file.segments.length - 1);
+      file.segments.splice(0, gone);
+      first += gone;
+    },
+    recover: () => left,
+    setAside(entries) {
+      if (!life.isOverAt()) file.aside = [...entries];
+    },
+    close: flush,
+  };
+}

@@ -1,0 +1,586 @@
+import type { Database } from "bun:sqlite";
+import { checkConfig } from "../../src/app/load-config.ts";
+import type { Random } from "../../src/base/random.ts";
+import { createKey } from "../../src/core/accounts/manage-keys.ts";
+import { type AccountRecord, DEFAULT_ACCOUNT_ID, OPEN_POLICY } from "../../src/core/accounts/records.ts";
+import { HOUSE_ACCOUNT, type Transfer } from "../../src/core/ledger/records.ts";
+import { decodeJournalEntry } from "../../src/core/usage/journal-entry.ts";
+import type { UsageRecord } from "../../src/core/usage/records.ts";
+import { describePrices, PROVIDERS } from "../chaos/prices.ts";
+import { turnEventLoop } from "../support/event-loop.ts";
+import { createSeededRandom, type SeededRandom } from "../support/seeded-random.ts";
+import { createTestClock, type TestClock } from "../support/test-clock.ts";
+import { SimulatedClient, type Wish } from "./client.ts";
+import type { Faults } from "./mortal.ts";
+import { createDatabase, openPlainStores, type Place, type Service, startService } from "./service.ts";
+import { createVendors, type SimulatedVendors } from "./vendor.ts";
+
+/** What a simulation came to. */
+export interface Simulated {
+  /** What did not hold, and after which step; null when all did. */
+  readonly broken: string | null;
+  /** What happened, a line a step. */
+  readonly trace: readonly string[];
+  /** How often each thing was seen, so that a run which tries nothing is noticed. */
+  readonly seen: Readonly<Record<string, number>>;
+}
+
+/** Runs the whole service for so many steps of chance, and looks after each whether its promises hold. */
+export async function simulate(seed: number, steps: number): Promise<Simulated> {
+  const simulation = await Simulation.create(seed);
+  try {
+    for (let step = 0; step < steps; step++) await simulation.step();
+    await simulation.end();
+    return { broken: null, trace: simulation.trace, seen: simulation.seen };
+  } catch (error) {
+    const broken = error instanceof Broken ? error.message : String((error as Error).stack ?? error);
+    return { broken, trace: simulation.trace, seen: simulation.seen };
+  } finally {
+    simulation.close();
+  }
+}
+
+class Broken extends Error {}
+
+function ensure(holds: boolean, promise: string, details: () => unknown): void {
+  if (!holds) throw new Broken(`${promise}: ${JSON.stringify(details())}`);
+}
+
+const HOLD_TOKENS = 40;
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60 * SECOND_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+/** Ten minutes before a month and a day begin, as UTC has them. */
+const NEARLY_MIDNIGHT = Date.UTC(2026, 4, 1) - 10 * MINUTE_MS;
+/** Where timers are as they are shipped, and where an operator lets answers take hours. */
+const TIMERS = [
+  { first_token_ms: 20 * SECOND_MS, silence_ms: 10 * SECOND_MS, total_ms: MINUTE_MS },
+  { first_token_ms: 2 * HOUR_MS, silence_ms: 2 * HOUR_MS, total_ms: 3 * HOUR_MS },
+] as const;
+const MODELS = ["acme/alone", "acme/pair", "acme/pair", "acme/gift:free"] as const;
+/** About what one to ten requests are held at. */
+const [GRANT_MIN, GRANT_MAX] = [900_000, 9_000_001];
+
+/** A record as it was when it was over: it may not change any more. */
+type Ending = Pick<UsageRecord, "outcome" | "costNanodollars">;
+
+interface LimitRow {
+  readonly key_id: string;
+  readonly account_id: string;
+  readonly user_id: string | null;
+  readonly created_at: number;
+  readonly cost: number;
+}
+
+class Simulation {
+  readonly trace: string[] = [];
+  readonly seen: Record<string, number> = {};
+  private service!: Service;
+  private clients: SimulatedClient[] = [];
+  private readonly secrets: string[] = [];
+  private readonly endings = new Map<string, Ending>();
+  /** Generations whose end the journal did not take before the process died: a fault too many. */
+  private readonly excused = new Set<string>();
+  /** Accounts that the gateway of the moment has in memory. */
+  private readonly loaded = new Set<string>();
+  private changes = -1;
+  private isEnding = false;
+  private grants = 0;
+
+  private constructor(
+    private readonly chance: SeededRandom,
+    private readonly clock: TestClock,
+    private readonly place: Place,
+    private readonly vendors: SimulatedVendors,
+  ) {}
+
+  static async create(seed: number): Promise<Simulation> {
+    const chance = createSeededRandom(seed);
+    const clock = createTestClock(NEARLY_MIDNIGHT);
+    const vendors = createVendors(HOLD_TOKENS);
+    const place: Place = {
+      database: createDatabase(),
+      journalFile: { segments: [], aside: [] },
+      clock,
+      random: createRandom(createSeededRandom(seed + 1)),
+      transport: vendors,
+      config: describeConfig(chance.oneIn(4) ? TIMERS[1] : TIMERS[0]),
+      faults: { store: 0, journal: 0 },
+      chance,
+    };
+    const simulation = new Simulation(chance, clock, place, vendors);
+    await simulation.makeAccounts();
+    await simulation.start();
+    return simulation;
+  }
+
+  /** One thing that happens, and a look at everything. */
+  async step(): Promise<void> {
+    const dice = this.chance.below(100);
+    if (dice < 30) this.ask();
+    else if (dice < 68) this.vendorActs();
+    else if (dice < 73) this.clientLeaves();
+    else if (dice < 82) this.timePasses();
+    else if (dice < 86) await this.grant();
+    else if (dice < 90) await this.refresh();
+    else if (dice < 95) this.changeFaults();
+    else await this.die();
+    await this.settle();
+    if (this.service.life.isOver) await this.restart();
+    await this.check();
+  }
+
+  /** All is well again, everything ends, and the books are closed. */
+  async end(): Promise<void> {
+    this.tell("end");
+    Object.assign(this.place.faults, NO_FAULTS);
+    this.isEnding = true;
+    this.service.life.endWithin(0);
+    // Timers strike, and what waits for the store gets there.
+    for (let i = 0; i < 8; i++) {
+      this.clock.advance(HOUR_MS);
+      await this.settle();
+    }
+    if (this.service.life.isOver) await this.restart();
+    await this.check();
+    await this.stopCleanly();
+    await this.check();
+    const open = this.query<{ id: string }>("SELECT id FROM generations WHERE outcome = 'open'");
+    ensure(open.length === 0, "no record is open at the end", () => open);
+    for (const client of this.clients) this.checkClient(client, await this.find(client.generationId ?? ""));
+  }
+
+  close(): void {
+    this.service.life.isOver = true;
+    this.place.database.close();
+  }
+
+  private tell(line: string): void {
+    this.trace.push(line);
+  }
+
+  private count(what: string): void {
+    this.seen[what] = (this.seen[what] ?? 0) + 1;
+  }
+
+  private async settle(): Promise<void> {
+    await turnEventLoop(TURNS);
+  }
+
+  // What happens.
+
+  private ask(): void {
+    const { chance } = this;
+    const wish: Wish = {
+      secret: chance.pick(this.secrets),
+      path: chance.oneIn(3) ? "/messages" : "/chat/completions",
+      model: chance.pick(MODELS),
+      stream: !chance.oneIn(3),
+      maxTokens: chance.oneIn(3) ? null : 4 + chance.below(HOLD_TOKENS),
+      prompt: "word ".repeat(1 + chance.below(100)),
+    };
+    this.tell(
+      `ask ${JSON.stringify({ ...wish, secret: this.secrets.indexOf(wish.secret), prompt: wish.prompt.length })}`,
+    );
+    this.clients.push(new SimulatedClient(this.service, wish));
+    this.count("asked");
+  }
+
+  private vendorActs(): void {
+    const { calls } = this.vendors;
+    const at = this.chance.below(Math.max(1, calls.length));
+    this.tell(`vendor acts on ${at} of ${calls.length}`);
+    calls[at]?.act(this.chance);
+  }
+
+  private clientLeaves(): void {
+    const open = this.clients.filter(({ isOver }) => !isOver);
+    const at = this.chance.below(Math.max(1, open.length));
+    this.tell(`client ${at} of ${open.length} leaves`);
+    open[at]?.leave();
+    this.count("left");
+  }
+
+  private timePasses(): void {
+    const ms = this.chance.pick([1, 120, 1_100, 5_000, 12_000, 70_000, 10 * MINUTE_MS, 70 * MINUTE_MS]);
+    this.tell(`${ms} ms pass`);
+    this.clock.advance(ms);
+  }
+
+  private async grant(): Promise<void> {
+    this.grants += 1;
+    const to = this.chance.pick(PREPAID);
+    const amount = GRANT_MIN + this.chance.below(GRANT_MAX - GRANT_MIN);
+    const fromInside = this.chance.oneIn(2);
+    this.tell(`grant of ${amount} to ${to}, from ${fromInside ? "inside" : "outside"}`);
+    const transfer = describeGrant(`grant_${this.grants}`, to, amount, this.clock.now());
+    if (fromInside)
+      this.service.parts.http.generation.ledger.transfer(transfer).catch(() => this.count("grant failed"));
+    else await openPlainStores(this.place).ledger.addTransfer(transfer);
+  }
+
+  private async refresh(): Promise<void> {
+    this.tell("refresh");
+    this.service.parts.http.generation.ledger.refresh().catch(() => {});
+  }
+
+  private changeFaults(): void {
+    const often = () => (this.chance.oneIn(2) ? 0 : 2 + this.chance.below(8));
+    const faults: Faults = { store: often(), journal: often() };
+    this.tell(`faults ${JSON.stringify(faults)}`);
+    Object.assign(this.place.faults, faults);
+    this.count("faults");
+  }
+
+  /** At once, or in the middle of what it does next. */
+  private async die(): Promise<void> {
+    if (this.chance.oneIn(2)) {
+      const acts = 1 + this.chance.below(12);
+      this.tell(`dies within ${acts} acts`);
+      this.service.life.endWithin(acts);
+      return;
+    }
+    this.tell("dies");
+    this.service.life.isOver = true;
+  }
+
+  private async stopCleanly(): Promise<void> {
+    const { recorder, journal } = this.service.parts;
+    await recorder.drain();
+    journal.release(Number.POSITIVE_INFINITY);
+    await this.service.parts.http.generation.ledger.refresh();
+    const { segments, aside } = this.place.journalFile;
+    ensure(
+      segments.flat().length + aside.length === 0,
+      "the journal is empty after a clean stop",
+      () => segments,
+    );
+    for (const id of this.loaded) {
+      const { balance, held } = await this.service.parts.http.generation.ledger.balanceOf(id);
+      const stored = this.readBalance(id);
+      ensure(balance === stored && held === 0, "at rest memory and books agree, and nothing is held", () => ({
+        id,
+        balance,
+        held,
+        stored,
+      }));
+    }
+  }
+
+  private async restart(): Promise<void> {
+    this.count("restarts");
+    for (const entry of this.service.unwritten) {
+      const read = decodeJournalEntry(entry);
+      if (read.kind === "usage") this.excused.add(read.entry.record.id);
+    }
+    for (const call of this.vendors.calls) call.act(GIVES_UP);
+    for (const client of this.clients) client.isOver = true;
+    await this.start();
+  }
+
+  /** As often as it takes: faults may keep a gateway from starting, and it may die of them. */
+  private async start(): Promise<void> {
+    for (;;) {
+      const { life, started } = startService(this.place);
+      let service: Service | null = null;
+      started.then(
+        (it) => {
+          service = it;
+        },
+        () => {
+          life.isOver = true;
+        },
+      );
+      if (!this.isEnding && this.chance.oneIn(6)) life.endWithin(1 + this.chance.below(8));
+      await turnEventLoop(2 * TURNS);
+      if (service !== null && !life.isOver) {
+        this.service = service;
+        break;
+      }
+      this.tell("a start fails");
+      this.count("failed starts");
+      if (!life.isOver) throw new Broken("a start neither succeeds nor fails");
+      if (this.chance.oneIn(3)) Object.assign(this.place.faults, NO_FAULTS);
+    }
+    this.loaded.clear();
+    this.tell("started");
+  }
+
+  // What must hold.
+
+  /** Looking changes nothing: nothing fails of it, and nobody dies of it. */
+  private async check(): Promise<void> {
+    const { life } = this.service;
+    const { faults } = this.place;
+    const kept = { ...faults };
+    Object.assign(faults, NO_FAULTS);
+    life.isPaused = true;
+    this.checkPurse();
+    await this.checkBalances();
+    this.checkBooks();
+    await this.checkClients();
+    life.isPaused = false;
+    Object.assign(faults, kept);
+  }
+
+  /** What is held is held for a generation that is under way. */
+  private checkPurse(): void {
+    const { ledger, active } = this.service.parts.http.generation;
+    const holds = ledger.holds();
+    ensure(holds.length <= active.size, "every hold has a generation under way", () => ({
+      holds,
+      active: active.size,
+    }));
+    for (const { accountId } of holds) this.loaded.add(accountId);
+    if (holds.length > 0) this.count("holds");
+  }
+
+  private async checkBalances(): Promise<void> {
+    const { ledger } = this.service.parts.http.generation;
+    for (const id of this.loaded) {
+      const { balance, held } = await ledger.balanceOf(id);
+      const sum = ledger.holds().reduce((all, hold) => all + (hold.accountId === id ? hold.amount : 0), 0);
+      ensure(held === sum, "what is held is the sum of the holds", () => ({ id, held, sum }));
+      const overdraft = OVERDRAFTS[id];
+      if (overdraft === undefined) continue;
+      ensure(balance - held >= -overdraft, "no account is held below its bound", () => ({
+        id,
+        balance,
+        held,
+      }));
+    }
+  }
+
+  private checkBooks(): void {
+    const changes = this.query<{ n: number }>("SELECT total_changes() AS n")[0]?.n as number;
+    if (changes === this.changes) return;
+    this.changes = changes;
+    const wrong = this.query(
+      `SELECT g.id, g.cost, t.amount FROM generations g LEFT JOIN transfers t ON t.id = g.id
+       WHERE g.outcome <> 'open' AND coalesce(t.amount, 0) <> g.cost
+          OR g.outcome = 'open' AND t.id IS NOT NULL
+          OR g.cost <> json_extract(g.record, '$.costNanodollars')
+          OR g.outcome = 'failed' AND json_extract(g.record, '$.firstTokenAt') IS NULL AND g.cost <> 0
+       UNION ALL
+       SELECT t.id, NULL, t.amount FROM transfers t
+       WHERE t.kind = 'usage' AND t.id NOT IN (SELECT id FROM generations)`,
+    );
+    ensure(
+      wrong.length === 0,
+      "each record has its one transfer, and what failed early costs nothing",
+      () => wrong,
+    );
+    const differences = this.query(
+      `SELECT account_id, sum(amount) AS difference FROM (
+         SELECT to_account AS account_id, amount FROM transfers
+         UNION ALL SELECT from_account, -amount FROM transfers
+         UNION ALL SELECT account_id, -amount FROM balances)
+       GROUP BY account_id HAVING sum(amount) <> 0
+       UNION ALL SELECT 'all', sum(amount) FROM balances HAVING sum(amount) <> 0`,
+    );
+    ensure(
+      differences.length === 0,
+      "balances are the sums of transfers, and all together zero",
+      () => differences,
+    );
+    for (const [id, overdraft] of Object.entries(OVERDRAFTS)) {
+      ensure(this.readBalance(id) >= -overdraft, "no account is below its bound", () => [
+        id,
+        this.readBalance(id),
+      ]);
+    }
+    this.checkLimits();
+  }
+
+  private checkLimits(): void {
+    const rows = this.query<LimitRow>(
+      "SELECT key_id, account_id, user_id, created_at, cost FROM generations WHERE cost > 0",
+    );
+    for (const { name, limit, meterOf } of LIMITS) {
+      const spent = new Map<string, number>();
+      for (const row of rows) {
+        const meter = meterOf(row);
+        if (meter !== null) spent.set(meter, (spent.get(meter) ?? 0) + row.cost);
+      }
+      const over = [...spent].filter(([, amount]) => amount > limit);
+      ensure(over.length === 0, `no ${name} is overrun`, () => over);
+    }
+  }
+
+  /** A generation that is over stays as it ended; an answer that came whole costs what its vendor billed. */
+  private async checkClients(): Promise<void> {
+    const still: SimulatedClient[] = [];
+    for (const client of this.clients) {
+      const record = client.generationId === null ? null : await this.find(client.generationId);
+      this.checkClient(client, record);
+      // Behind a crash a record may still be on its way to its end.
+      if (!client.isOver || record?.outcome === "open") still.push(client);
+    }
+    this.clients = still;
+    for (const [id, ending] of this.endings) {
+      const now = await this.find(id);
+      const isSame = now?.outcome === ending.outcome && now.costNanodollars === ending.costNanodollars;
+      ensure(isSame || this.excused.has(id), "what is over does not change", () => ({ id, ending, now }));
+    }
+    if (this.endings.size > REMEMBERED) this.endings.delete(this.endings.keys().next().value as string);
+  }
+
+  private checkClient(client: SimulatedClient, record: UsageRecord | null): void {
+    const { generationId: id, status } = client;
+    if (status !== null) this.count(`status ${status}`);
+    ensure(status !== 500, "nothing is our own fault", () => client.text);
+    if (id === null || this.excused.has(id)) return;
+    ensure(record !== null, "who has seen an answer's beginning has a record", () => ({
+      id,
+      wish: client.wish,
+    }));
+    if (record === null || record.outcome === "open") {
+      ensure(!client.isWhole, "who has seen an answer's end has a record that is over", () => record);
+      return;
+    }
+    this.count(record.outcome);
+    this.endings.set(id, { outcome: record.outcome, costNanodollars: record.costNanodollars });
+    if (!client.isWhole) return;
+    const bill = this.vendors.bills.get(client.vendorsName ?? "");
+    const cost = client.wish.model.endsWith(":free") ? 0 : bill?.cost;
+    ensure(
+      record.outcome === "completed" && record.costNanodollars === cost && record.provider === bill?.provider,
+      "an answer that came whole costs what its vendor billed",
+      () => ({ record, bill }),
+    );
+    this.count("whole");
+  }
+
+  /** What is known of a generation, past all faults: in the gateway's memory or in the books. */
+  private async find(id: string): Promise<UsageRecord | null> {
+    const [row] = this.query<{ record: string }>("SELECT record FROM generations WHERE id = ?", id);
+    const stored = row === undefined ? null : (JSON.parse(row.record) as UsageRecord);
+    return stored !== null && stored.outcome !== "open" ? stored : this.service.parts.recorder.find(id);
+  }
+
+  private readBalance(id: string): number {
+    return (
+      this.query<{ amount: number }>("SELECT amount FROM balances WHERE account_id = ?", id)[0]?.amount ?? 0
+    );
+  }
+
+  private query<Row>(sql: string, ...values: string[]): Row[] {
+    return (this.place.database as Database).query<Row, string[]>(sql).all(...values);
+  }
+
+  // Who there is.
+
+  private async makeAccounts(): Promise<void> {
+    const stores = openPlainStores(this.place);
+    for (const id of [...Object.keys(OVERDRAFTS)]) {
+      await stores.accounts.insertAccount(describeAccount(id));
+      await stores.ledger.addTransfer(
+        describeGrant(`first_${id}`, id, GRANT_MIN + this.chance.below(GRANT_MAX), this.clock.now()),
+      );
+    }
+    await stores.accounts.putMember({
+      organizationId: "org_a",
+      userId: "user_a",
+      role: "member",
+      dailyLimit: DAILY_LIMIT,
+      createdAt: 1,
+    });
+    for (const [accountId, userId, spendLimit] of KEYS) {
+      const { secret } = await createKey(stores, {
+        name: accountId,
+        kind: "inference",
+        expiresAt: null,
+        accountId,
+        userId,
+        spendLimit,
+      });
+      this.secrets.push(secret);
+    }
+  }
+}
+
+const TURNS = 6;
+const REMEMBERED = 40;
+const NO_FAULTS: Faults = { store: 0, journal: 0 };
+/** A vendor whose caller is gone. */
+const GIVES_UP = { ...createSeededRandom(1), below: () => 0, oneIn: () => true };
+
+const KEY_LIMIT = 6_000_000;
+const DAILY_LIMIT = 4_000_000;
+const MONTHLY_LIMIT = 9_000_000;
+/** Prepaid accounts, and how far below zero they may go. */
+const OVERDRAFTS: Readonly<Record<string, number>> = { user_a: 0, user_b: 1_500_000, org_a: 0 };
+const PREPAID = Object.keys(OVERDRAFTS);
+const KEYS: readonly (readonly [string, string | null, number | null])[] = [
+  [DEFAULT_ACCOUNT_ID, null, null],
+  ["user_a", "user_a", null],
+  ["user_b", "user_b", KEY_LIMIT],
+  ["org_a", "user_a", null],
+  ["org_a", null, null],
+];
+
+interface Limit {
+  readonly name: string;
+  readonly limit: number;
+  /** Null where it does not bound the row. */
+  meterOf(row: LimitRow): string | null;
+}
+
+const LIMITS: readonly Limit[] = [
+  {
+    name: "key's limit",
+    limit: KEY_LIMIT,
+    meterOf: ({ account_id, key_id }) => (account_id === "user_b" ? key_id : null),
+  },
+  {
+    name: "member's daily limit",
+    limit: DAILY_LIMIT,
+    meterOf: ({ account_id, user_id, created_at }) =>
+      account_id === "org_a" && user_id === "user_a" ? new Date(created_at).toISOString().slice(0, 10) : null,
+  },
+  {
+    name: "organization's monthly limit",
+    limit: MONTHLY_LIMIT,
+    meterOf: ({ account_id, created_at }) =>
+      account_id === "org_a" ? new Date(created_at).toISOString().slice(0, 7) : null,
+  },
+];
+
+function describeAccount(id: string): AccountRecord {
+  return {
+    id,
+    kind: id.startsWith("org_") ? "organization" : "user",
+    name: id,
+    overdraft: OVERDRAFTS[id] ?? 0,
+    monthlyLimit: id === "org_a" ? MONTHLY_LIMIT : null,
+    policy: OPEN_POLICY,
+    createdAt: 1,
+    closedAt: null,
+  };
+}
+
+function describeGrant(id: string, to: string, amount: number, createdAt: number): Transfer {
+  return { id, kind: "grant", from: HOUSE_ACCOUNT, to, amount, createdAt, note: null, expiresAt: null };
+}
+
+function describeConfig(timers: (typeof TIMERS)[number]) {
+  const models = {
+    "vendor-a": ["acme/alone", "acme/pair", "acme/gift:free"],
+    "vendor-b": ["acme/pair"],
+  } as const;
+  const providers = PROVIDERS.map((slug) => {
+    const served = models[slug].map(
+      (id) => `{id: "${id}", name: up, context_length: 32768, prices: ${describePrices(slug)}}`,
+    );
+    return `  ${slug}: {base_url: "http://${slug}.example/v1", api_keys: [key], models: [${served.join(", ")}]}`;
+  });
+  return checkConfig(
+    `limits: {hold_tokens: ${HOLD_TOKENS}}\ntimers: ${JSON.stringify(timers)}\nproviders:\n${providers.join("\n")}\n`,
+    "gateway.yaml",
+    {},
+  );
+}
+
+function createRandom(chance: SeededRandom): Random {
+  return { bytes: (length) => Uint8Array.from({ length }, () => chance.below(256)) };
+}

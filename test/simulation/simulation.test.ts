@@ -1,0 +1,39 @@
+import { describe, expect, test } from "bun:test";
+import { simulate } from "./simulate.ts";
+
+const STEPS = 150;
+const SEEDS_A_TEST = 20;
+/** `npm run test:simulation` runs more of them, longer. */
+const TESTS = 10;
+
+describe("the service, simulated", () => {
+  test.each(
+    Array.from({ length: TESTS }, (_, at) => [1 + at * SEEDS_A_TEST, (at + 1) * SEEDS_A_TEST] as const),
+  )("keeps its promises about money, seeds %d to %d", async (first, last) => {
+    for (let seed = first; seed <= last; seed++) {
+      const { broken } = await simulate(seed, STEPS);
+      if (broken !== null)
+        throw new Error(
+          `${broken}\nagain: npm run test:simulation -- --seed=${seed} --steps=${STEPS} --trace`,
+        );
+    }
+  });
+
+  test("of a seed comes the same again", async () => {
+    const first = await simulate(7, STEPS);
+    const second = await simulate(7, STEPS);
+    expect(second).toEqual(first);
+  });
+
+  test("meets what it is to try", async () => {
+    const seen: Record<string, number> = {};
+    for (let seed = 1; seed <= SEEDS_A_TEST; seed++) {
+      for (const [what, times] of Object.entries((await simulate(seed, STEPS)).seen))
+        seen[what] = (seen[what] ?? 0) + times;
+    }
+    const tried = ["whole", "failed", "cancelled", "interrupted", "holds", "restarts", "failed starts"];
+    for (const what of [...tried, "status 200", "status 402", "status 503"]) {
+      expect(seen[what] ?? 0, what).toBeGreaterThan(10);
+    }
+  });
+});
