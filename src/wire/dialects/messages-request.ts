@@ -23,9 +23,11 @@ export function openMessagesRequest(bytes: Buffer, rename: (id: string) => strin
     rename,
     client: anthropicMessages,
     facts: { wantsUsageChunk: false, estimatedPromptTokens },
-    decode: () => anthropicMessages.decodeRequest(parseBody(bytes)),
+    decoding: { whole: () => anthropicMessages.decodeRequest(parseBody(bytes)) },
     forward: (target) =>
-      mayForward(scanned, target) ? asTheyCame(forwardMessagesRequest(scanned, target.model.name)) : null,
+      mayForward(scanned, target)
+        ? asTheyCame(forwardMessagesRequest(scanned, target.model.name, target.isLast))
+        : null,
     openRelay: (identity) => createMessagesRelay(identity, { estimatedPromptTokens }),
     readAnswer: readMessagesAnswer,
   });
