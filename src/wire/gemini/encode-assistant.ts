@@ -77,6 +77,7 @@ function readArguments(part: ToolCallPart): Fields {
  * it names, or to the next that may have one.
  */
 function gatherSignatures(parts: readonly Part[]): ReadonlyMap<number, string> {
+  if (!parts.some(mayBeSigned)) return NONE;
   const signatures = new Map<number, string>();
   let carried: ReasoningPart | null = null;
   for (const [at, part] of parts.entries()) {
@@ -94,6 +95,12 @@ function gatherSignatures(parts: readonly Part[]): ReadonlyMap<number, string> {
     }
   }
   return signatures;
+}
+
+const NONE: ReadonlyMap<number, string> = new Map();
+
+function mayBeSigned(part: Part): boolean {
+  return part.kind === "reasoning" || ("signature" in part && part.signature !== undefined);
 }
 
 function isMeant(carried: ReasoningPart, part: Part, parts: readonly Part[]): boolean {

@@ -1,4 +1,4 @@
-import type { Part, ToolResultPart } from "../canonical/parts.ts";
+import type { Part, RefusalPart, TextPart, ToolResultPart } from "../canonical/parts.ts";
 import type { Message } from "../canonical/request.ts";
 import type { Fields } from "../json/fields.ts";
 import { encodeMedia } from "./encode-media.ts";
@@ -21,7 +21,7 @@ export function encodeResults(
   const responses: GeminiPart[] = [];
   const beside: GeminiPart[] = [];
   for (const { part, field } of listResults(messages, first, calls)) {
-    const media = part.content.flatMap((piece, at) => encodeResultMedia(piece, `${field}.content[${at}]`));
+    const media = part.content.every(isSpoken) ? [] : encodeAllMedia(part, field);
     const inside = hasLevels(encoding) ? media.filter((piece) => "inlineData" in piece) : [];
     for (const piece of media) if (!inside.includes(piece)) beside.push(piece);
     const name = calls.get(part.callId)?.name ?? encodeFunctionName({ name: part.toolName ?? "tool" }, field);
@@ -60,13 +60,21 @@ function encodeResponse(
   return inside.length === 0 ? said : { ...said, parts: inside };
 }
 
+function isSpoken(part: Part): part is TextPart | RefusalPart {
+  return part.kind === "text" || part.kind === "refusal";
+}
+
 function joinTexts(content: readonly Part[]): string {
   let text = "";
   for (const part of content) {
-    if ((part.kind !== "text" && part.kind !== "refusal") || part.text === "") continue;
+    if (!isSpoken(part) || part.text === "") continue;
     text += text === "" ? part.text : `\n${part.text}`;
   }
   return text;
+}
+
+function encodeAllMedia({ content }: ToolResultPart, field: string): GeminiPart[] {
+  return content.flatMap((piece, at) => encodeResultMedia(piece, `${field}.content[${at}]`));
 }
 
 function encodeResultMedia(part: Part, field: string): GeminiPart[] {
