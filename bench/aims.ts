@@ -1,4 +1,5 @@
 import type { Findings } from "./figures.ts";
+import { figureOf, LANES, type LaneName, LOADS } from "./lanes.ts";
 import { SOAK_SLICES } from "./memory.ts";
 import type { TargetName } from "./targets.ts";
 
@@ -26,11 +27,16 @@ const AIMS: readonly Aim[] = [
   { figure: "large.cpu", what: "CPU, 200 kB body", against: "relay", most: 2 },
   { figure: "stream.cpu", what: "CPU, 100-event stream", against: "relay", most: 2 },
 ];
+/** What a lane's requests may cost of the first lane's where formats differ. */
+const MOST_TRANSLATED = 2;
+/** And where they do not: as much, as far as one run can tell. */
+const MOST_ALIKE = 1.2;
 const MOST_GROWTH = 1.2;
 
 /** Holds the findings against the aims. */
 export function judge(findings: Findings): Verdict[] {
-  return [...AIMS.map((aim) => judgeRatio(findings, aim)), judgeGrowth(findings)];
+  const lanes = LANES.slice(1).map(({ name }) => judgeLane(findings, name));
+  return [...AIMS.map((aim) => judgeRatio(findings, aim)), ...lanes, judgeGrowth(findings)];
 }
 
 /** A ratio as people say it: 1/12.5 for the small ones, 1.25x for the others. */
@@ -44,6 +50,24 @@ function judgeRatio(findings: Findings, { figure, what, against, most }: Aim): V
   const theirs = findings.median(figure, against);
   const aim = `${what}: at most ${most < 1 ? `1/${Math.round(1 / most)}` : `${most}x`} of ${against}'s`;
   return judgeQuotient(aim, ours, theirs, most);
+}
+
+/** A lane meets its aim where every load over it does. */
+function judgeLane(findings: Findings, lane: LaneName): Verdict {
+  const [chat] = LANES;
+  const { api, vendor, label } = LANES.find(({ name }) => name === lane) ?? chat;
+  const most = api === vendor ? MOST_ALIKE : MOST_TRANSLATED;
+  const aim = `CPU, ${label}: at most ${most}x of ${chat.label}, ${LOADS.map(({ name }) => name).join(", ")}`;
+  const verdicts = LOADS.map(({ name: load }) => {
+    const ours = findings.median(figureOf(load, lane), "gateway");
+    return judgeQuotient(load, ours, findings.median(figureOf(load, chat.name), "gateway"), most);
+  });
+  const isMeasured = verdicts.every(({ isMet }) => isMet !== null);
+  return {
+    aim,
+    isMet: isMeasured ? verdicts.every(({ isMet }) => isMet) : null,
+    found: isMeasured ? verdicts.map(({ found }) => found).join(", ") : "not measured",
+  };
 }
 
 function judgeGrowth(findings: Findings): Verdict {

@@ -1,4 +1,5 @@
-import type { BodyKind } from "./messages.ts";
+import { shapeAsMessages, shapeAsResponses } from "./body-shapes.ts";
+import type { BodyKind, ClientApi } from "./messages.ts";
 
 const LARGE_BYTES = 200_000;
 const TOOL_COUNT = 14;
@@ -22,22 +23,45 @@ const CODE = [
   'C:\\Users\\dev\\project\\node_modules\\.bin\\tsc.cmd --project "tsconfig.json" & exit /b 0\r\n',
 ];
 
-interface Message {
+/** A message as chat clients put it. */
+export interface ChatMessage {
   role: "system" | "user" | "assistant" | "tool";
-  content: string | null;
+  content: string;
   tool_call_id?: string;
   tool_calls?: { id: string; type: "function"; function: { name: string; arguments: string } }[];
 }
 
+/** A request as chat clients put it, but for its model and whether it streams. */
+export interface ChatRequest {
+  readonly messages: readonly ChatMessage[];
+  readonly temperature: number;
+  readonly max_tokens?: number;
+  readonly tools?: readonly ChatTool[];
+  readonly tool_choice?: "auto";
+  readonly parallel_tool_calls?: boolean;
+}
+
+/** A tool as chat clients put it. */
+export interface ChatTool {
+  readonly type: "function";
+  readonly function: { readonly name: string; readonly description: string; readonly parameters: object };
+}
+
+const SHAPES: Readonly<Record<ClientApi, (request: ChatRequest, stream: boolean) => object>> = {
+  chat: (request, stream) =>
+    stream ? { ...request, stream, stream_options: { include_usage: true } } : request,
+  messages: shapeAsMessages,
+  responses: shapeAsResponses,
+};
+
 /** The bytes of a request body. The same arguments always give the same bytes. */
-export function makeBody(kind: BodyKind, model: string, stream: boolean): Buffer {
-  const rest = kind === "small" ? smallRequest() : largeRequest();
-  const options = stream ? { stream: true, stream_options: { include_usage: true } } : {};
-  return Buffer.from(JSON.stringify({ model, ...rest, ...options }));
+export function makeBody(kind: BodyKind, api: ClientApi, model: string, stream: boolean): Buffer {
+  const request = kind === "small" ? smallRequest() : largeRequest();
+  return Buffer.from(JSON.stringify({ model, ...SHAPES[api](request, stream) }));
 }
 
 /** About 1 kB: one question, as a chat window sends it. */
-function smallRequest(): object {
+function smallRequest(): ChatRequest {
   const question = "Say in two sentences what stands between a caller and a model, and why. ".repeat(7);
   return {
     messages: [
@@ -50,9 +74,9 @@ function smallRequest(): object {
 }
 
 /** About 200 kB: an agent some forty steps into its work, every tool call answered. */
-function largeRequest(): object {
+function largeRequest(): ChatRequest {
   const random = makeRandom(20_260_212);
-  const messages: Message[] = [{ role: "system", content: systemPrompt() }];
+  const messages: ChatMessage[] = [{ role: "system", content: systemPrompt() }];
   const tools = Array.from({ length: TOOL_COUNT }, (_, i) => tool(i));
   let bytes = JSON.stringify(messages).length + JSON.stringify(tools).length;
   for (let step = 0; bytes < LARGE_BYTES; step++) {
@@ -68,8 +92,8 @@ function systemPrompt(): string {
   return Array.from({ length: 12 }, (_, i) => `## Part ${i + 1}\n${RULES.join("\n- ")}`).join("\n\n");
 }
 
-function agentStep(step: number, random: () => number): Message[] {
-  const asked: Message[] =
+function agentStep(step: number, random: () => number): ChatMessage[] {
+  const asked: ChatMessage[] =
     step % 5 === 0 ? [{ role: "user", content: `Step ${step}: why does "load" fail?` }] : [];
   const ids = [`call_${step}aQ7xKd0mZ`, `call_${step}bW2pLr9nY`];
   const tool_calls = ids.map((id, i) => ({
@@ -77,7 +101,9 @@ function agentStep(step: number, random: () => number): Message[] {
     type: "function" as const,
     function: { name: `read_file_${(step + i) % TOOL_COUNT}`, arguments: toolArguments(step + i) },
   }));
-  const results = ids.map((id): Message => ({ role: "tool", tool_call_id: id, content: toolResult(random) }));
+  const results = ids.map(
+    (id): ChatMessage => ({ role: "tool", tool_call_id: id, content: toolResult(random) }),
+  );
   return [...asked, { role: "assistant", content: "I will look at the file.", tool_calls }, ...results];
 }
 
@@ -91,7 +117,7 @@ function toolResult(random: () => number): string {
   return `$ cat "file.ts"\n${lines.join("")}`;
 }
 
-function tool(index: number): object {
+function tool(index: number): ChatTool {
   const text = { type: "string", description: 'Path from the workspace\'s root, without a leading "/".' };
   const parameters = {
     type: "object",

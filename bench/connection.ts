@@ -1,12 +1,31 @@
 import type { Socket } from "bun";
 import { FIRST_TOKEN } from "./answers.ts";
 import { findHeader, MessageReader } from "./framing.ts";
-import type { LoadOrder } from "./messages.ts";
+import type { ClientApi, LoadOrder } from "./messages.ts";
 
 const FIRST = Buffer.from(FIRST_TOKEN);
-const DONE = Buffer.from("data: [DONE]");
-const CONTENT = Buffer.from('"content":"');
-const EMPTY_CONTENT = Buffer.from('"content":""');
+const EVENT_END = Buffer.from("\n\n");
+
+/** How a stream of an API is known to be right. */
+interface StreamMarks {
+  /** What its last event begins with. */
+  readonly end: Buffer;
+  /** Stands once in every event with content. */
+  readonly content: Buffer;
+  /** Stands where an event of that kind has none. */
+  readonly empty: Buffer;
+}
+
+const MARKS: Readonly<Record<ClientApi, StreamMarks>> = {
+  chat: marks("data: [DONE]", '"content":"', '"content":""'),
+  messages: marks("event: message_stop", '"type":"text_delta"', '"type":"text_delta","text":""'),
+  responses: marks("event: response.completed", '"type":"response.output_text.delta"', '"delta":""'),
+};
+
+function marks(end: string, content: string, empty: string): StreamMarks {
+  return { end: Buffer.from(end), content: Buffer.from(content), empty: Buffer.from(empty) };
+}
+
 /** Every answer is checked for its status, marker and end; one in so many for every event as well. */
 const FULL_CHECK_EVERY = 64;
 const FAULT_CHARS = 120;
@@ -125,7 +144,7 @@ export class Connection {
     const { order } = this.owner;
     if (!head.startsWith("HTTP/1.1 200")) return describe(head, body);
     if (!body.includes(this.#marker)) return "answer without the expected marker";
-    if (order.stream && !body.subarray(-24).includes(DONE)) return "stream without [DONE] at its end";
+    if (order.stream && !hasEnded(body, MARKS[order.door.api].end)) return "stream without its last event";
     if (this.#answers++ % FULL_CHECK_EVERY === 0) return this.#faultInFull(body);
     return null;
   }
@@ -133,7 +152,8 @@ export class Connection {
   #faultInFull(body: Buffer): string | null {
     const { order } = this.owner;
     if (order.stream) {
-      const found = count(body, CONTENT) - count(body, EMPTY_CONTENT);
+      const { content, empty } = MARKS[order.door.api];
+      const found = count(body, content) - count(body, empty);
       return found === order.events ? null : `stream with ${found} content events, not ${order.events}`;
     }
     const type = findHeader(this.#reader.head, "content-type") ?? "";
@@ -144,6 +164,12 @@ export class Connection {
 function describe(head: string, body: Buffer): string {
   const status = head.slice(9, 12);
   return `status ${status}: ${body.toString().slice(0, FAULT_CHARS)}`;
+}
+
+/** Whether the last event of a stream is the one that ends it. */
+function hasEnded(body: Buffer, end: Buffer): boolean {
+  const before = body.lastIndexOf(EVENT_END, -EVENT_END.length - 1);
+  return body.indexOf(end, before) === before + EVENT_END.length;
 }
 
 function count(body: Buffer, what: Buffer): number {

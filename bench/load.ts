@@ -16,7 +16,7 @@ function makeRequest(door: Door, body: Buffer): Buffer {
 
 async function obey(order: LoadOrder): Promise<LoadReply> {
   try {
-    const body = makeBody(order.body, order.door.model, order.stream);
+    const body = makeBody(order.body, order.door.api, order.door.model, order.stream);
     const run = new LoadRun(order, makeRequest(order.door, body));
     return { kind: "done", result: { ...(await run.finish()), requestBytes: body.length } };
   } catch (error) {

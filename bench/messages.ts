@@ -3,6 +3,12 @@
 /** Which conversation a request carries; `bodies.ts` makes them. */
 export type BodyKind = "small" | "large";
 
+/** The APIs that the load speaks. */
+export type ClientApi = "chat" | "messages" | "responses";
+
+/** The formats that the upstream answers in. */
+export type VendorFormat = ClientApi | "gemini";
+
 /** How the upstream answers from now on. One measurement runs at a time, so one setting serves all. */
 export interface AnswerSetting {
   readonly stream: boolean;
@@ -35,6 +41,10 @@ export type UpstreamReply =
 
 /** Where requests go and what they say there. */
 export interface Door {
+  /** What is spoken there. */
+  readonly api: ClientApi;
+  /** What the upstream behind it speaks. */
+  readonly vendor: VendorFormat;
   readonly port: number;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;

@@ -5,7 +5,8 @@ import type { Target, TargetName } from "./targets.ts";
 
 /** Processor time is measured at this many connections: busy, not drowned. */
 const CONNECTIONS = 16;
-const STREAM_EVENTS = 100;
+/** Content events of a long stream. */
+export const STREAM_EVENTS = 100;
 const LATENCY_RATE = 200;
 const FIRST_TOKEN_RATE = 50;
 /** Never reached in the time there is; every run has a bound in both. */
@@ -107,7 +108,13 @@ async function compare(
 }
 
 /** Runs a trial on every target once. Another target begins each round, so that none is always first. */
-async function each(bench: Bench, part: PartName, trial: Trial, round: number, use: Use): Promise<void> {
+export async function each(
+  bench: Bench,
+  part: PartName,
+  trial: Trial,
+  round: number,
+  use: Use,
+): Promise<void> {
   const { targets } = bench;
   for (let i = 0; i < targets.length; i++) {
     const target = targets[(i + round) % targets.length] as Target;
@@ -118,15 +125,15 @@ async function each(bench: Bench, part: PartName, trial: Trial, round: number, u
 }
 
 /** Compilers and allocators settle before anything is measured. */
-async function warmUp(bench: Bench, part: PartName, trial: Trial): Promise<void> {
+export async function warmUp(bench: Bench, part: PartName, trial: Trial): Promise<void> {
   bench.say(`${part} …`);
   const { ms, requests, limitMs } = bench.plan.warmUp;
-  const missing = new Map<TargetName, number>();
-  await each(bench, part, { ...trial, durationMs: ms }, 0, (outcome, { name }) => {
-    missing.set(name, requests - outcome.requests);
+  const missing = new Map<Target, number>();
+  await each(bench, part, { ...trial, durationMs: ms }, 0, (outcome, target) => {
+    missing.set(target, requests - outcome.requests);
   });
   for (const target of bench.targets) {
-    const maxRequests = missing.get(target.name) ?? 0;
+    const maxRequests = missing.get(target) ?? 0;
     // An open loop asks for no more than its rate; there is nothing to hurry.
     if (maxRequests <= 0 || trial.ratePerSecond > 0) continue;
     await attempt(bench, part, target, async () => {
@@ -152,7 +159,14 @@ export async function attempt(
   }
 }
 
-function addCpu(bench: Bench, figure: string, name: TargetName, round: number, outcome: Outcome): void {
+/** Adds the processor time of a request; `direct` has none. */
+export function addCpu(
+  bench: Bench,
+  figure: string,
+  name: TargetName,
+  round: number,
+  outcome: Outcome,
+): void {
   if (name !== "direct") bench.findings.add(figure, name, round, outcome.cpuUs / outcome.requests);
 }
 

@@ -1,5 +1,6 @@
 import { formatRatio, judge, type Verdict } from "./aims.ts";
 import type { Findings } from "./figures.ts";
+import { figureOf, LANES, LOADS } from "./lanes.ts";
 import { SOAK_SLICES } from "./memory.ts";
 import type { Plan } from "./plan.ts";
 import type { TargetName } from "./targets.ts";
@@ -85,6 +86,7 @@ export function renderReport(findings: Findings, plan: Plan): string {
     if (filled.length > 0)
       lines.push("", title, ...filled.map((row) => renderRow(findings, plan, ratios, row)));
   }
+  lines.push(...renderLanes(findings));
   return [...lines, ...renderFailures(findings), ...renderVerdicts(judge(findings)), ""].join("\n");
 }
 
@@ -94,6 +96,24 @@ function renderRow(findings: Findings, plan: Plan, ratios: readonly TargetName[]
   const quotients = ratios.map((name) => renderQuotient(ours, findings.median(row.figure, name)));
   const label = row.label.replace("%streams", plan.slowStreams.count.toLocaleString("en-US"));
   return line(`  ${label}`, [...values.map((value) => renderValue(value, row.decimals)), ...quotients]);
+}
+
+/** The lanes have a table of their own: what differs there are formats, not targets. */
+function renderLanes(findings: Findings): string[] {
+  const [chat] = LANES;
+  const rows = LANES.map(({ name }) => {
+    const values = LOADS.map((load) => findings.median(figureOf(load.name, name), "gateway"));
+    const bases = LOADS.map((load) => findings.median(figureOf(load.name, chat.name), "gateway"));
+    const quotients = values.map((value, i) => renderQuotient(value, bases[i] ?? null));
+    return { values, cells: [...values.map((value) => renderValue(value, 0)), ...quotients] };
+  });
+  if (rows.every(({ values }) => values.every((value) => value === null))) return [];
+  const heads = [...LOADS.map(({ label }) => label), ...LOADS.map(({ name }) => `${name}, ×`)];
+  return [
+    "",
+    line("Translation, CPU of gateway", heads),
+    ...LANES.map(({ label }, i) => line(`  ${label}`, rows[i]?.cells ?? [])),
+  ];
 }
 
 function renderValue(value: number | null, decimals: number): string {

@@ -12,11 +12,13 @@ import { type PartName, type Plan, readPlan, USAGE } from "./plan.ts";
 import { describePinning, endAll, killAll } from "./processes.ts";
 import { renderReport } from "./report.ts";
 import { removeDataDirs, startTarget, type Target } from "./targets.ts";
+import { measureTranslation } from "./translation.ts";
 
 const TIMED: Record<Exclude<PartName, "memory">, (bench: Bench) => Promise<void>> = {
   small: measureSmall,
   large: measureLarge,
   stream: measureStream,
+  translation: measureTranslation,
   latency: measureLatency,
 };
 

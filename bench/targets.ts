@@ -2,7 +2,8 @@ import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Subprocess } from "bun";
-import type { Door } from "./messages.ts";
+import { LANES, type LaneName } from "./lanes.ts";
+import type { ClientApi, Door } from "./messages.ts";
 import { preparePortkey } from "./peers.ts";
 import { adopt, end, findFreePort, pinned, waitUntilReady } from "./processes.ts";
 
@@ -14,6 +15,8 @@ export type TargetName = (typeof TARGET_NAMES)[number];
 export interface Target {
   readonly name: TargetName;
   readonly door: Door;
+  /** Its doors in front of other formats; empty where it is asked for none. */
+  readonly lanes: ReadonlyMap<LaneName, Door>;
   /** The process to measure; null for `direct`, which has none. */
   readonly pid: number | null;
   stop(): Promise<void>;
@@ -23,6 +26,13 @@ const root = dirname(import.meta.dir);
 const out = join(import.meta.dir, "out");
 const MODEL = "gpt-4o-mini";
 const BEARER = { authorization: "Bearer bench" };
+const CHAT = { api: "chat", vendor: "chat", path: "/v1/chat/completions", model: MODEL } as const;
+const NO_LANES: Target["lanes"] = new Map();
+const PATHS: Readonly<Record<ClientApi, string>> = {
+  chat: "/api/gateway/chat/completions",
+  messages: "/api/gateway/messages",
+  responses: "/api/gateway/responses",
+};
 const dataDirs = new Set<string>();
 
 const STARTERS: Record<TargetName, (upstreamPort: number) => Promise<Target>> = {
@@ -42,8 +52,8 @@ export async function startTarget(name: TargetName, upstreamPort: number): Promi
 }
 
 async function startDirect(upstreamPort: number): Promise<Target> {
-  const door = { port: upstreamPort, path: "/v1/chat/completions", headers: BEARER, model: MODEL };
-  return { name: "direct", door, pid: null, stop: async () => {} };
+  const door = { ...CHAT, port: upstreamPort, headers: BEARER };
+  return { name: "direct", door, lanes: NO_LANES, pid: null, stop: async () => {} };
 }
 
 async function startRelay(upstreamPort: number): Promise<Target> {
@@ -56,8 +66,8 @@ async function startRelay(upstreamPort: number): Promise<Target> {
   };
   const child = start("relay", [process.execPath, join(import.meta.dir, "relay.ts")], env, root);
   await waitUntilReady(`http://127.0.0.1:${port}/readyz`, child);
-  const door = { port, path: "/v1/chat/completions", headers: BEARER, model: MODEL };
-  return { name: "relay", door, pid: child.pid, stop: () => end(child) };
+  const door = { ...CHAT, port, headers: BEARER };
+  return { name: "relay", door, lanes: NO_LANES, pid: child.pid, stop: () => end(child) };
 }
 
 async function startGateway(upstreamPort: number): Promise<Target> {
@@ -74,18 +84,25 @@ async function startGateway(upstreamPort: number): Promise<Target> {
     GATEWAY_LOG_LEVEL: "info",
     OPENAI_API_KEY: "bench",
     OPENAI_BASE_URL: upstreamUrl(upstreamPort),
+    ANTHROPIC_API_KEY: "bench",
+    ANTHROPIC_BASE_URL: upstreamUrl(upstreamPort),
+    GEMINI_API_KEY: "bench",
+    GEMINI_BASE_URL: `http://127.0.0.1:${upstreamPort}/v1beta`,
   };
   // In its data folder: a gateway.yaml or .env of the developer's must not change what is measured.
   const child = start("gateway", [process.execPath, main, "start"], env, dataDir);
   await waitUntilReady(`http://127.0.0.1:${port}/readyz`, child);
   const key = await createKey(port, adminKey);
-  const headers = { authorization: `Bearer ${key}` };
-  const door = { port, path: "/api/gateway/chat/completions", headers, model: `openai/${MODEL}` };
+  const rest = { port, headers: { authorization: `Bearer ${key}` } };
+  const door = { ...CHAT, ...rest, path: PATHS.chat, model: `openai/${MODEL}` };
+  const lanes = new Map(
+    LANES.map(({ name, api, vendor, model }) => [name, { ...rest, api, vendor, model, path: PATHS[api] }]),
+  );
   const stop = async () => {
     await end(child);
     removeDataDir(dataDir);
   };
-  return { name: "gateway", door, pid: child.pid, stop };
+  return { name: "gateway", door, lanes, pid: child.pid, stop };
 }
 
 async function startPortkey(upstreamPort: number): Promise<Target> {
@@ -95,8 +112,8 @@ async function startPortkey(upstreamPort: number): Promise<Target> {
   const child = start("portkey", command, { NODE_ENV: "production" }, root);
   await waitUntilReady(`http://127.0.0.1:${port}/`, child);
   const route = { "x-portkey-provider": "openai", "x-portkey-custom-host": upstreamUrl(upstreamPort) };
-  const door = { port, path: "/v1/chat/completions", headers: { ...BEARER, ...route }, model: MODEL };
-  return { name: "portkey", door, pid: child.pid, stop: () => end(child) };
+  const door = { ...CHAT, port, headers: { ...BEARER, ...route } };
+  return { name: "portkey", door, lanes: NO_LANES, pid: child.pid, stop: () => end(child) };
 }
 
 async function createKey(port: number, adminKey: string): Promise<string> {

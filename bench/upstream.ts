@@ -1,11 +1,11 @@
 /**
- * A fake provider that speaks OpenAI chat, on raw sockets and from bytes made beforehand, so that it takes as
- * little as possible of the core it shares with the load. How it answers is told to it over IPC.
+ * Fake providers of several formats, on raw sockets and from bytes made beforehand, so that they take as little as
+ * possible of the core they share with the load. How they answer is told over IPC, in which format the path says.
  */
 import type { Socket } from "bun";
 import { type Answer, makeAnswer } from "./answers.ts";
 import { MessageReader } from "./framing.ts";
-import type { AnswerSetting, UpstreamCommand, UpstreamReply } from "./messages.ts";
+import type { AnswerSetting, UpstreamCommand, UpstreamReply, VendorFormat } from "./messages.ts";
 
 const NOT_FOUND = Buffer.from("HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n");
 const MODELS_BODY = '{"object":"list","data":[{"id":"gpt-4o-mini","object":"model","owned_by":"openai"}]}';
@@ -14,7 +14,8 @@ const MODELS = Buffer.from(
 );
 
 let setting: AnswerSetting = { stream: false, events: 0, intervalMs: 0, latencyMs: 0, marker: "ready" };
-let answer: Answer = makeAnswer(setting);
+/** Of this setting, made when first asked for. */
+const answers = new Map<VendorFormat, Answer>();
 let requests = 0;
 let bodyBytes = 0;
 let streams = 0;
@@ -47,13 +48,15 @@ class Caller {
 
   #answer(): void {
     const { head } = this.#reader;
-    if (head.startsWith("POST /v1/chat/completions ")) this.#answerChat();
+    const format = findFormat(head);
+    if (format !== null) this.#answerAs(format);
     else this.#write(head.startsWith("GET /v1/models ") ? MODELS : NOT_FOUND);
   }
 
-  #answerChat(): void {
+  #answerAs(format: VendorFormat): void {
     requests++;
     bodyBytes += this.#reader.bodyBytes;
+    const answer = answerIn(format);
     if (setting.latencyMs === 0) this.#send(answer, setting.intervalMs);
     else setTimeout(() => this.#send(answer, setting.intervalMs), setting.latencyMs);
   }
@@ -80,11 +83,33 @@ class Caller {
   }
 }
 
+const PATHS: readonly (readonly [string, VendorFormat])[] = [
+  ["POST /v1/chat/completions ", "chat"],
+  ["POST /v1/messages ", "messages"],
+  ["POST /v1/responses ", "responses"],
+  ["POST /v1beta/models/", "gemini"],
+];
+
+/** The format of a request, which its path tells; null for a path that nobody asks with reason. */
+function findFormat(head: string): VendorFormat | null {
+  for (const [path, format] of PATHS) if (head.startsWith(path)) return format;
+  return null;
+}
+
+function answerIn(format: VendorFormat): Answer {
+  let answer = answers.get(format);
+  if (answer === undefined) {
+    answer = makeAnswer(setting, format);
+    answers.set(format, answer);
+  }
+  return answer;
+}
+
 type Timer = ReturnType<typeof setInterval>;
 
 function set(next: AnswerSetting): void {
   setting = next;
-  answer = makeAnswer(setting);
+  answers.clear();
   requests = 0;
   bodyBytes = 0;
   peakStreams = streams;

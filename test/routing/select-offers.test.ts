@@ -30,8 +30,8 @@ function offer(id: string, provider: string, facts: Facts = {}): Offer {
     endpoint: { provider, name: "up", prices: { prompt: perToken, completion: perToken }, ...endpoint },
     provider: {
       record: { slug: provider, name: provider, trainsOnData: trains, retainsData: retains },
-      keys: [{ label: `${provider}#0`, secret: null }],
     },
+    keys: [{ label: `${provider}#0`, secret: null }],
   } as unknown as Offer;
 }
 

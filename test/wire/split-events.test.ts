@@ -37,6 +37,17 @@ describe("the event splitter", () => {
 
   test("tells an event's name", () => {
     expect(split(['event: error\ndata: {"x":1}\n\n'])).toEqual([["error", '{"x":1}']]);
+    expect(split(["event:a\ndata:b\n\n"])).toEqual([["a", "b"]]);
+  });
+
+  test.each([
+    ["event: a\ndata: b\ndata: c\n\n", ["a", "b\nc"]],
+    ["data: b\nevent: a\n\n", ["a", "b"]],
+    ["event: a\nevent: z\ndata: b\n\n", ["z", "b"]],
+    ["event: a\nid: 1\ndata: b\n\n", ["a", "b"]],
+    ["event: a\n: data: x\ndata: b", ["a", "b"]],
+  ] as const)("tells the name of %j", (text, expected) => {
+    expect(split([text])).toEqual([[...expected]]);
   });
 
   test("gives the same events however the stream is cut", () => {

@@ -64,6 +64,7 @@ export function createTurnMemory(clock: Clock, random: Random, maxBytes: number)
       }
     },
     recall(scope, callId) {
+      if (entries.size === 0) return null;
       const name = nameOf(scope, callId);
       const entry = entries.get(name);
       if (entry === undefined) return null;

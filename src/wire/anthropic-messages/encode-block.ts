@@ -1,5 +1,5 @@
 import type { Warning } from "../canonical/format.ts";
-import type { Part, TextPart, ToolCallPart, ToolResultPart } from "../canonical/parts.ts";
+import type { NativePart, Part, TextPart, ToolCallPart, ToolResultPart } from "../canonical/parts.ts";
 import type { Fields } from "../json/fields.ts";
 import { encodeCache } from "./cache-mark.ts";
 import { encodeCitation, isVendors } from "./citations.ts";
@@ -41,25 +41,21 @@ export function encodeBlock(part: Part, field: string, report: Report): Fields |
 
 /** A text block, with those citations. */
 export function encodeText(part: TextPart, citations: TextPart["citations"]): Fields {
-  return {
-    type: "text",
-    text: part.text,
-    ...encodeCache(part),
-    ...ownFields(part),
-    ...(citations !== undefined && citations.length > 0 ? { citations: citations.map(encodeCitation) } : {}),
-  };
+  const block = addKept({ type: "text", text: part.text }, part);
+  return citations === undefined || citations.length === 0
+    ? block
+    : { ...block, citations: citations.map(encodeCitation) };
+}
+
+/** The block with its cache mark and what this format kept of it; itself where there is neither, which is nearly always. */
+function addKept(block: Fields, part: Exclude<Part, NativePart>): Fields {
+  if (part.cache === undefined && !isOwn(part)) return block;
+  return { ...block, ...encodeCache(part), ...ownFields(part) };
 }
 
 /** A `tool_use` block. */
 export function encodeToolUse(part: ToolCallPart): Fields {
-  return {
-    type: "tool_use",
-    id: part.id,
-    name: part.name,
-    input: encodeInput(part),
-    ...encodeCache(part),
-    ...ownFields(part),
-  };
+  return addKept({ type: "tool_use", id: part.id, name: part.name, input: encodeInput(part) }, part);
 }
 
 function encodeInput(part: ToolCallPart): unknown {
@@ -71,14 +67,10 @@ function encodeToolResult(part: ToolResultPart, field: string, report: Report): 
   const content = encodeContent(part.content, (inner, at) =>
     encodeBlock(inner, `${field}.content[${at}]`, report),
   );
-  return {
-    type: "tool_result",
-    tool_use_id: part.callId,
-    ...(part.content.length === 0 ? {} : { content }),
-    ...(part.isError ? { is_error: true } : {}),
-    ...encodeCache(part),
-    ...ownFields(part),
-  };
+  const result: Record<string, unknown> = { type: "tool_result", tool_use_id: part.callId };
+  if (part.content.length > 0) result["content"] = content;
+  if (part.isError) result["is_error"] = true;
+  return addKept(result, part);
 }
 
 /** Parts as a string where that is how they came, or how they fit; else as blocks. */
@@ -88,7 +80,12 @@ export function encodeContent(
 ): string | Fields[] {
   const [first] = parts;
   if (parts.length === 1 && first !== undefined && isBareText(first)) return first.text;
-  return parts.map(encode).filter((block) => block !== null);
+  const blocks: Fields[] = [];
+  for (let at = 0; at < parts.length; at++) {
+    const block = encode(parts[at] as Part, at);
+    if (block !== null) blocks.push(block);
+  }
+  return blocks;
 }
 
 /** A text with nothing to it but its words, and no block when it came. */

@@ -103,17 +103,18 @@ function encodeTurn(turn: Turn, isLast: boolean, report: Report): Fields | null 
 
 /** What this API refuses and other formats allow: blank texts, results behind texts, blanks at the end of a prefill. */
 function tidy(turn: Turn, isLast: boolean): Entry[] {
-  const spoken = turn.entries.filter(({ part }) => !isBlank(part));
-  const ordered = [...spoken.filter(isResult), ...spoken.filter((entry) => !isResult(entry))];
+  const results: Entry[] = [];
+  const others: Entry[] = [];
+  for (const entry of turn.entries) {
+    if (entry.part.kind === "tool-result") results.push(entry);
+    else if (!isBlank(entry.part)) others.push(entry);
+  }
+  const ordered = others.length === 0 ? results : results.concat(others);
   const end = ordered.at(-1);
   if (isLast && turn.role === "assistant" && end?.part.kind === "text") {
     ordered[ordered.length - 1] = { ...end, part: { ...end.part, text: end.part.text.trimEnd() } };
   }
   return ordered;
-}
-
-function isResult({ part }: Entry): boolean {
-  return part.kind === "tool-result";
 }
 
 function isBlank(part: Part): boolean {

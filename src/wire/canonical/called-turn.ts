@@ -1,5 +1,6 @@
 import type { AnswerEvent } from "./answer.ts";
 import { growPart } from "./collect-answer.ts";
+import { mapSame } from "./map-same.ts";
 import type { Part, ReasoningPart, Signature, ToolCallPart } from "./parts.ts";
 import type { ConversationRequest, Message } from "./request.ts";
 
@@ -55,7 +56,7 @@ export function restoreTurns(
   request: ConversationRequest,
   recall: (callId: string) => CalledTurn | null,
 ): ConversationRequest {
-  return { ...request, messages: request.messages.map((message) => restoreMessage(message, recall)) };
+  return { ...request, messages: mapSame(request.messages, (message) => restoreMessage(message, recall)) };
 }
 
 function restoreMessage(message: Message, recall: (callId: string) => CalledTurn | null): Message {

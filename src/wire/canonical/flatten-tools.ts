@@ -2,8 +2,9 @@ import { createHash } from "node:crypto";
 import { asFields, type Fields } from "../json/fields.ts";
 import type { AnswerEvent, PartDelta } from "./answer.ts";
 import type { Warning } from "./format.ts";
+import { mapSame } from "./map-same.ts";
 import type { FormatName, Part, ToolCallPart } from "./parts.ts";
-import type { ConversationRequest, CustomTool, FunctionTool, Tool, ToolChoice } from "./request.ts";
+import type { ConversationRequest, CustomTool, FunctionTool, Message, Tool, ToolChoice } from "./request.ts";
 
 /** A tool as the client knows it. */
 interface ClientTool {
@@ -36,10 +37,7 @@ export function flattenTools(request: ConversationRequest, format: FormatName): 
   const naming = createNaming(format);
   const warnings: Warning[] = [];
   const tools = request.tools.map((tool, at) => flattenTool(tool, `tools[${at}]`, naming, warnings));
-  const messages = request.messages.map((message) => ({
-    ...message,
-    parts: message.parts.map((part) => flattenPart(part, naming)),
-  }));
+  const messages = mapSame(request.messages, (message) => flattenMessage(message, naming));
   if (naming.renamed.size === 0) return { request, renamed: naming.renamed, warnings };
   const toolChoice = flattenChoice(request.toolChoice, naming.renamed);
   return { request: { ...request, tools, messages, toolChoice }, renamed: naming.renamed, warnings };
@@ -98,12 +96,21 @@ function toFunction({ description, cache }: CustomTool, name: string): FunctionT
   return cache === undefined ? tool : { ...tool, cache };
 }
 
+function flattenMessage(message: Message, naming: Naming): Message {
+  const parts = mapSame(message.parts, (part) => flattenPart(part, naming));
+  return parts === message.parts ? message : { ...message, parts };
+}
+
 function flattenPart(part: Part, naming: Naming): Part {
-  if (part.kind === "tool-result") return naming.takesFreeText ? part : { ...part, tool: "function" };
+  if (part.kind === "tool-result") {
+    return naming.takesFreeText || part.tool === "function" ? part : { ...part, tool: "function" };
+  }
   if (part.kind !== "tool-call") return part;
   const { namespace, ...call } = part;
   const name = naming.nameOf({ name: part.name, namespace: namespace ?? null, tool: part.tool });
-  if (part.tool === "function" || naming.takesFreeText) return { ...call, name };
+  if (part.tool === "function" || naming.takesFreeText) {
+    return namespace === undefined && name === part.name ? part : { ...call, name };
+  }
   return { ...call, name, tool: "function", arguments: JSON.stringify({ input: part.arguments }) };
 }
 

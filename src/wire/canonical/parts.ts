@@ -125,7 +125,7 @@ export interface ToolCallPart extends PartBase {
 export interface ToolResultPart extends PartBase {
   readonly kind: "tool-result";
   readonly callId: string;
-  /** The tool's name, where the format says it; see `nameToolResults`. */
+  /** The tool's name, where the client said it, or a placeholder knows it. */
   readonly toolName?: string;
   readonly tool: "function" | "custom";
   /** Texts and media. */

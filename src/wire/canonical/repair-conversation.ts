@@ -9,7 +9,7 @@ export interface RepairedConversation {
   readonly repair: Repair | null;
 }
 
-/** Where an entry of the outline comes from; `result` is null where it is no tool result. */
+/** Where an entry of the outline comes from, in its order; `result` is null where it is no tool result. */
 interface Source {
   readonly message: Message;
   readonly result: ToolResultPart | null;
@@ -17,10 +17,29 @@ interface Source {
 
 /** Tool-call repair on a conversation in the hub (docs/contract.md, "Tool-call repair"; see `repairToolCalls`). */
 export function repairConversation(request: ConversationRequest, rules: ToolCallRules): RepairedConversation {
-  const sources = request.messages.flatMap(readSources);
-  const repair = repairToolCalls(sources.map(outlineOf), rules);
+  const repair = repairToolCalls(outline(request.messages), rules);
   if (repair === null) return { request, repair };
+  const sources = request.messages.flatMap(readSources);
   return { request: { ...request, messages: layOut(sources, repair.messages) }, repair };
+}
+
+/** The messages in their order; of a tool message each result. */
+function outline(messages: readonly Message[]): OutlineMessage[] {
+  const outlined: OutlineMessage[] = [];
+  for (const { role, parts } of messages) {
+    if (role === "assistant") outlined.push({ kind: "assistant", callIds: listCallIds(parts) });
+    else if (role !== "tool") outlined.push(OTHER);
+    else for (const part of parts) if (isResult(part)) outlined.push({ kind: "result", callId: part.callId });
+  }
+  return outlined;
+}
+
+const OTHER: OutlineMessage = { kind: "other" };
+
+function listCallIds(parts: readonly Part[]): string[] {
+  const ids: string[] = [];
+  for (const part of parts) if (isCall(part)) ids.push(part.id);
+  return ids;
 }
 
 function readSources(message: Message): Source[] {
@@ -34,12 +53,6 @@ function isResult(part: Part): part is ToolResultPart {
 
 function isCall(part: Part): part is ToolCallPart {
   return part.kind === "tool-call";
-}
-
-function outlineOf({ message, result }: Source): OutlineMessage {
-  if (result !== null) return { kind: "result", callId: result.callId };
-  if (message.role !== "assistant") return { kind: "other" };
-  return { kind: "assistant", callIds: message.parts.filter(isCall).map((call) => call.id) };
 }
 
 /** The repaired messages. Results that came in one message and still stand together stay in one. */

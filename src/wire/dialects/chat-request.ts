@@ -2,13 +2,17 @@ import type { Warning } from "../canonical/format.ts";
 import type { Repair, ToolCallRules } from "../conversation/outline.ts";
 import { repairToolCalls } from "../conversation/repair-tool-calls.ts";
 import { estimateTokens } from "../conversation/usage.ts";
-import { parseBody } from "../json/check-fields.ts";
+import { parseBody, parseFields } from "../json/check-fields.ts";
+import { decodeUtf8 } from "../json/scan.ts";
+import { setAside } from "../json/set-aside.ts";
 import { createChatRelay, readChatAnswer } from "../openai-chat/chat-relay.ts";
 import { openaiChat } from "../openai-chat/codec.ts";
 import { type ChatRequest, decodeChatRequest } from "../openai-chat/decode-request.ts";
 import { encodeChatRequest } from "../openai-chat/encode-request.ts";
 import { listChatNeeds } from "../openai-chat/list-needs.ts";
+import { listTexts } from "../openai-chat/list-texts.ts";
 import { createDialect } from "./dialect.ts";
+import type { Decoded } from "./hub-request.ts";
 import type { EncodedForUpstream, InferenceRequest, UpstreamTarget } from "./inference-request.ts";
 
 /**
@@ -29,11 +33,22 @@ export function openChatRequest(bytes: Buffer, rename: (id: string) => string): 
       wantsUsageChunk: chat.wantsUsageChunk,
       estimatedPromptTokens: estimateTokens(chat.promptTextBytes),
     },
-    decode: () => openaiChat.decodeRequest(parseBody(bytes)),
+    decoding: {
+      whole: () => openaiChat.decodeRequest(parseBody(bytes)),
+      short: () => decodeShort(chat),
+    },
     forward: (target) => encodeSameFormat(chat, target, repairs(target.toolCalls)),
     openRelay: (identity) => createChatRelay(identity, chat.wantsUsageChunk),
     readAnswer: readChatAnswer,
   });
+}
+
+/** Without the long texts of those who speak to the model; writers look at no more than whether they are blank. */
+function decodeShort(chat: ChatRequest): Decoded | null {
+  const short = setAside(chat.bytes, chat.text, listTexts(chat));
+  if (short === null) return null;
+  const body = parseFields(decodeUtf8(short.text));
+  return { request: openaiChat.decodeRequest(body), print: short.print };
 }
 
 function encodeSameFormat(

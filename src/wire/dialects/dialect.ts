@@ -1,12 +1,11 @@
 import type { AskedFor, ClientCodec } from "../canonical/format.ts";
 import type { FormatName } from "../canonical/parts.ts";
 import type { AnswerRelay, RelayIdentity, WholeAnswer } from "../canonical/relay.ts";
-import type { ConversationRequest } from "../canonical/request.ts";
 import type { RequestNeeds } from "../conversation/needs.ts";
 import type { ProviderPreferences } from "../conversation/preferences.ts";
 import type { JsonNode } from "../json/scan.ts";
 import { countChars } from "./count-chars.ts";
-import { createHubRequest } from "./hub-request.ts";
+import { createHubRequest, type Decoding } from "./hub-request.ts";
 import type { ClientApi, EncodedForUpstream, InferenceRequest, UpstreamTarget } from "./inference-request.ts";
 
 /** What a client API's scan tells of a request. */
@@ -34,7 +33,7 @@ export interface Dialect {
   readonly rename: (id: string) => string;
   readonly client: ClientCodec;
   readonly facts: Omit<AskedFor, "request">;
-  readonly decode: () => ConversationRequest;
+  readonly decoding: Decoding;
   /** The client's own bytes for an upstream of the same format; null where they need the hub after all. */
   readonly forward: (target: UpstreamTarget) => EncodedForUpstream | null;
   readonly openRelay: (identity: RelayIdentity) => AnswerRelay;
@@ -44,7 +43,7 @@ export interface Dialect {
 /** A request of a client API. Where it meets its own format the bytes pass; everything else goes through the hub. */
 export function createDialect(dialect: Dialect): InferenceRequest {
   const { scanned, rename, format } = dialect;
-  const hub = createHubRequest(dialect.client, dialect.decode, dialect.facts);
+  const hub = createHubRequest(dialect.client, dialect.decoding, dialect.facts);
   return {
     api: dialect.api,
     action: "chat",

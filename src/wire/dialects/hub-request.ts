@@ -4,7 +4,6 @@ import { collectAnswer, replayAnswer } from "../canonical/collect-answer.ts";
 import { createToolRestorer, type FlatRequest, flattenTools } from "../canonical/flatten-tools.ts";
 import type { AnswerDecoding, AnswerReader, AskedFor, ClientCodec, Warning } from "../canonical/format.ts";
 import { limitExtras } from "../canonical/limit-extras.ts";
-import { nameToolResults } from "../canonical/name-tool-results.ts";
 import type { FormatName } from "../canonical/parts.ts";
 import { repairConversation } from "../canonical/repair-conversation.ts";
 import type { ConversationRequest } from "../canonical/request.ts";
@@ -19,6 +18,24 @@ import { UPSTREAM_CODECS } from "./upstream-codecs.ts";
 /** A request on its way through the hub, in whichever format it came and goes out. */
 export type HubRequest = Pick<InferenceRequest, "encode" | "openRelay" | "readAnswer">;
 
+/** A conversation as a client's format reads it, and how what is made of it is printed. */
+export interface Decoded {
+  readonly request: ConversationRequest;
+  /**
+   * Null where it cannot be printed: then it has to be decoded otherwise. `mayOverwrite`: the client's bytes are not needed
+   * any more.
+   */
+  readonly print: (body: Fields, mayOverwrite: boolean) => Buffer | null;
+}
+
+/** How a request is decoded. */
+export interface Decoding {
+  /** The whole of it. */
+  whole(): ConversationRequest;
+  /** The same at a lower price, with long texts set aside that the format's writers do not look at; null where none are. */
+  short?(): Decoded | null;
+}
+
 type RenamedTools = FlatRequest["renamed"];
 
 /**
@@ -27,18 +44,24 @@ type RenamedTools = FlatRequest["renamed"];
  */
 export function createHubRequest(
   client: ClientCodec,
-  decode: () => ConversationRequest,
+  decoding: Decoding,
   facts: Omit<AskedFor, "request">,
 ): HubRequest {
-  let decoded: ConversationRequest | null = null;
-  const conversation = (): ConversationRequest => (decoded ??= decode());
-  const asked = (): AskedFor => ({ ...facts, request: conversation() });
+  const decodeWhole = (): Decoded => ({ request: decoding.whole(), print: printBody });
+  let decoded: Decoded | null = null;
+  const decode = (): Decoded => (decoded ??= decoding.short?.() ?? decodeWhole());
+  const asked = (): AskedFor => ({ ...facts, request: decode().request });
   let renamed: RenamedTools = new Map();
   return {
     encode(target) {
-      const { encoded, tools } = encodeConversation(conversation(), target);
-      renamed = tools;
-      return encoded;
+      let made = encodeConversation(decode(), target);
+      if (made === null) {
+        decoded = decodeWhole();
+        made = encodeConversation(decoded, target);
+      }
+      if (made === null) throw new Error("a request that cannot be printed");
+      renamed = made.tools;
+      return made.encoded;
     },
     openRelay(format, identity) {
       const reader = restoreTools(UPSTREAM_CODECS[format].createReader(), renamed);
@@ -51,20 +74,26 @@ export function createHubRequest(
   };
 }
 
-/** Restore what the client dropped, repair the calls, make it fit the target, encode it. */
+function printBody(body: Fields): Buffer {
+  return Buffer.from(JSON.stringify(body));
+}
+
+/** Restore what the client dropped, repair the calls, make it fit the target, encode it. Null where it cannot be printed. */
 function encodeConversation(
-  conversation: ConversationRequest,
+  { request, print }: Decoded,
   target: UpstreamTarget,
-): { readonly encoded: EncodedForUpstream; readonly tools: RenamedTools } {
-  const restored = restoreTurns(conversation, target.recallTurn);
+): { readonly encoded: EncodedForUpstream; readonly tools: RenamedTools } | null {
+  const restored = restoreTurns(request, target.recallTurn);
   const { request: repaired, repair } = repairConversation(restored, target.toolCalls);
   const fitted = fitProvider(repaired, target);
-  const flat = flattenTools(nameToolResults(fitted.request), target.format);
-  const { body, warnings } = UPSTREAM_CODECS[target.format].encodeRequest(flat.request, target.model);
+  const flat = flattenTools(fitted.request, target.format);
+  const { body: fields, warnings } = UPSTREAM_CODECS[target.format].encodeRequest(flat.request, target.model);
+  const body = print(applyProvider(fields, target), target.isLast);
+  if (body === null) return null;
   return {
     tools: flat.renamed,
     encoded: {
-      body: Buffer.from(JSON.stringify(applyProvider(body, target))),
+      body,
       repair,
       carriesReasoning: carriesReasoning(flat.request),
       warnings: [...fitted.warnings, ...flat.warnings, ...warnings],

@@ -46,9 +46,11 @@ function openWithoutBetas(bytes: Buffer, rename: (id: string) => string): Infere
     rename,
     client: anthropicMessages,
     facts: { wantsUsageChunk: false, estimatedPromptTokens },
-    decode: () => anthropicMessages.decodeRequest(parseBody(bytes)),
+    decoding: { whole: () => anthropicMessages.decodeRequest(parseBody(bytes)) },
     forward: (target) =>
-      mayForward(scanned, target) ? asTheyCame(forwardMessagesRequest(scanned, target.model.name)) : null,
+      mayForward(scanned, target)
+        ? asTheyCame(forwardMessagesRequest(scanned, target.model.name, target.isLast))
+        : null,
     openRelay: (identity) => createMessagesRelay(identity, { estimatedPromptTokens }),
     readAnswer: readMessagesAnswer,
   });

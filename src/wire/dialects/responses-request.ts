@@ -24,9 +24,11 @@ export function openResponsesRequest(bytes: Buffer, rename: (id: string) => stri
     rename,
     client: openaiResponses,
     facts: { wantsUsageChunk: false, estimatedPromptTokens: estimateTokens(scanned.promptTextBytes) },
-    decode: () => openaiResponses.decodeRequest(parseBody(bytes)),
+    decoding: { whole: () => openaiResponses.decodeRequest(parseBody(bytes)) },
     forward: (target) =>
-      mayForward(scanned, target) ? asTheyCame(forwardResponsesRequest(scanned, target.model.name)) : null,
+      mayForward(scanned, target)
+        ? asTheyCame(forwardResponsesRequest(scanned, target.model.name, target.isLast))
+        : null,
     openRelay: createResponsesRelay,
     readAnswer: readResponsesAnswer,
   });

@@ -19,10 +19,11 @@ export function encodeAssistant(
   encoding: Encoding,
 ): GeminiPart[] {
   const signatures = gatherSignatures(parts);
-  const encoded = parts.flatMap((part, at) => {
-    const signed = signatures.get(at);
-    return encodePart(part, `${path}.content[${at}]`, signed ?? null, calls, encoding);
-  });
+  const encoded: GeminiPart[] = [];
+  for (const [at, part] of parts.entries()) {
+    const made = encodePart(part, `${path}.content[${at}]`, signatures.get(at) ?? null, calls, encoding);
+    if (made !== null) encoded.push(made);
+  }
   return demandsSignature(encoding) ? signFirstCall(encoded) : encoded;
 }
 
@@ -32,33 +33,32 @@ function encodePart(
   thoughtSignature: string | null,
   calls: KnownCalls,
   encoding: Encoding,
-): GeminiPart[] {
-  const proof = thoughtSignature === null ? {} : { thoughtSignature };
+): GeminiPart | null {
+  const sign = (made: GeminiPart) => (thoughtSignature === null ? made : { ...made, thoughtSignature });
   switch (part.kind) {
     case "text":
     case "refusal":
-      return part.text === "" && thoughtSignature === null ? [] : [{ text: part.text, ...proof }];
+      return part.text === "" && thoughtSignature === null ? null : sign({ text: part.text });
     case "reasoning":
-      return part.text === "" || thoughtSignature === null
-        ? []
-        : [{ text: part.text, thought: true, ...proof }];
+      return part.text === "" || thoughtSignature === null ? null : sign({ text: part.text, thought: true });
     case "tool-call":
-      return [{ functionCall: encodeCall(part, field, calls, encoding), ...proof }];
+      return sign({ functionCall: encodeCall(part, field, calls, encoding) });
     case "native":
-      if (part.format === "gemini") return [part.value];
+      if (part.format === "gemini") return part.value;
       warn(encoding, field, `The provider knows no ${part.type}; it is left out.`);
-      return [];
+      return null;
     case "tool-result":
-      return [];
+      return null;
     default:
-      return [encodeMedia(part, field)];
+      return encodeMedia(part, field);
   }
 }
 
 function encodeCall(part: ToolCallPart, field: string, calls: KnownCalls, encoding: Encoding): Fields {
   const name = encodeFunctionName(part, field);
   calls.set(part.id, { name, order: calls.size });
-  return { ...(hasLevels(encoding) ? { id: part.id } : {}), name, args: readArguments(part) };
+  const args = readArguments(part);
+  return hasLevels(encoding) ? { id: part.id, name, args } : { name, args };
 }
 
 /** Gemini takes an object. Free text, and what a model wrote that is none, travels in one. */
@@ -77,6 +77,7 @@ function readArguments(part: ToolCallPart): Fields {
  * it names, or to the next that may have one.
  */
 function gatherSignatures(parts: readonly Part[]): ReadonlyMap<number, string> {
+  if (!parts.some(mayBeSigned)) return NONE;
   const signatures = new Map<number, string>();
   let carried: ReasoningPart | null = null;
   for (const [at, part] of parts.entries()) {
@@ -94,6 +95,12 @@ function gatherSignatures(parts: readonly Part[]): ReadonlyMap<number, string> {
     }
   }
   return signatures;
+}
+
+const NONE: ReadonlyMap<number, string> = new Map();
+
+function mayBeSigned(part: Part): boolean {
+  return part.kind === "reasoning" || ("signature" in part && part.signature !== undefined);
 }
 
 function isMeant(carried: ReasoningPart, part: Part, parts: readonly Part[]): boolean {

@@ -1,4 +1,4 @@
-import type { Part, ToolResultPart } from "../canonical/parts.ts";
+import type { Part, RefusalPart, TextPart, ToolResultPart } from "../canonical/parts.ts";
 import type { Message } from "../canonical/request.ts";
 import type { Fields } from "../json/fields.ts";
 import { encodeMedia } from "./encode-media.ts";
@@ -18,39 +18,63 @@ export function encodeResults(
   calls: KnownCalls,
   encoding: Encoding,
 ): GeminiPart[] {
-  const results = messages.flatMap(({ parts }, message) =>
-    parts.flatMap((part, at) =>
-      part.kind === "tool-result" ? [{ part, field: `messages[${first + message}].content[${at}]` }] : [],
-    ),
-  );
-  const order = ({ part }: { part: ToolResultPart }) =>
-    calls.get(part.callId)?.order ?? Number.MAX_SAFE_INTEGER;
-  const encoded = results
-    .toSorted((a, b) => order(a) - order(b))
-    .map(({ part, field }) => encodeResult(part, field, calls, encoding));
-  return [...encoded.map(({ response }) => response), ...encoded.flatMap(({ beside }) => beside)];
+  const responses: GeminiPart[] = [];
+  const beside: GeminiPart[] = [];
+  for (const { part, field } of listResults(messages, first, calls)) {
+    const media = part.content.every(isSpoken) ? [] : encodeAllMedia(part, field);
+    const inside = hasLevels(encoding) ? media.filter((piece) => "inlineData" in piece) : [];
+    for (const piece of media) if (!inside.includes(piece)) beside.push(piece);
+    const name = calls.get(part.callId)?.name ?? encodeFunctionName({ name: part.toolName ?? "tool" }, field);
+    responses.push({ functionResponse: encodeResponse(part, name, inside, encoding) });
+  }
+  return beside.length === 0 ? responses : responses.concat(beside);
 }
 
-function encodeResult(part: ToolResultPart, field: string, calls: KnownCalls, encoding: Encoding) {
-  const name = calls.get(part.callId)?.name ?? encodeFunctionName({ name: part.toolName ?? "tool" }, field);
-  const text = part.content
-    .map(readText)
-    .filter((piece) => piece !== "")
-    .join("\n");
-  const media = part.content.flatMap((piece, at) => encodeResultMedia(piece, `${field}.content[${at}]`));
-  const isInside = (piece: GeminiPart) => hasLevels(encoding) && "inlineData" in piece;
-  const inside = media.filter(isInside);
-  const response: Fields = {
-    ...(hasLevels(encoding) ? { id: part.callId } : {}),
-    name,
-    response: part.isError ? { error: text } : { output: text },
-    ...(inside.length > 0 ? { parts: inside } : {}),
-  };
-  return { response: { functionResponse: response }, beside: media.filter((piece) => !isInside(piece)) };
+interface Result {
+  readonly part: ToolResultPart;
+  readonly field: string;
+  readonly order: number;
 }
 
-function readText(part: Part): string {
-  return part.kind === "text" || part.kind === "refusal" ? part.text : "";
+function listResults(messages: readonly Message[], first: number, calls: KnownCalls): Result[] {
+  const results: Result[] = [];
+  for (const [message, { parts }] of messages.entries()) {
+    for (const [at, part] of parts.entries()) {
+      if (part.kind !== "tool-result") continue;
+      const order = calls.get(part.callId)?.order ?? Number.MAX_SAFE_INTEGER;
+      results.push({ part, field: `messages[${first + message}].content[${at}]`, order });
+    }
+  }
+  return results.sort((a, b) => a.order - b.order);
+}
+
+function encodeResponse(
+  part: ToolResultPart,
+  name: string,
+  inside: readonly GeminiPart[],
+  encoding: Encoding,
+): Fields {
+  const text = joinTexts(part.content);
+  const response = part.isError ? { error: text } : { output: text };
+  const said = hasLevels(encoding) ? { id: part.callId, name, response } : { name, response };
+  return inside.length === 0 ? said : { ...said, parts: inside };
+}
+
+function isSpoken(part: Part): part is TextPart | RefusalPart {
+  return part.kind === "text" || part.kind === "refusal";
+}
+
+function joinTexts(content: readonly Part[]): string {
+  let text = "";
+  for (const part of content) {
+    if (!isSpoken(part) || part.text === "") continue;
+    text += text === "" ? part.text : `\n${part.text}`;
+  }
+  return text;
+}
+
+function encodeAllMedia({ content }: ToolResultPart, field: string): GeminiPart[] {
+  return content.flatMap((piece, at) => encodeResultMedia(piece, `${field}.content[${at}]`));
 }
 
 function encodeResultMedia(part: Part, field: string): GeminiPart[] {

@@ -28,7 +28,7 @@ const TYPES = new Set(["string", "number", "integer", "boolean", "object", "arra
 /** Types in the letter case of JSON Schema; what is no type is left out. */
 function lowerType(node: Node, place: Place, lowering: Lowering): void {
   const { type } = node;
-  if (type === undefined) return;
+  if (type === undefined || TYPES.has(type as string)) return;
   const list = Array.isArray(type) ? type : [type];
   const known = list.map((name) => String(name).toLowerCase());
   if (known.length > 0 && known.every((name) => TYPES.has(name))) {

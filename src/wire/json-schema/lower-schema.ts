@@ -41,7 +41,8 @@ function lowerNode(schema: unknown, place: Place, lowering: Lowering): Fields {
   if (ref !== null) return lowerChildren(keepRef(fields, ref, place, lowering), place, lowering);
   const flat = flattenSchema(fields, place, lowering);
   const node = lowerKeywords(flat.schema, place, lowering);
-  const lowered = lowerChildren(node, { ...place, unfolded: flat.unfolded }, lowering);
+  const here = flat.unfolded === place.unfolded ? place : { ...place, unfolded: flat.unfolded };
+  const lowered = lowerChildren(node, here, lowering);
   return closeObject(lowered, fields, place, lowering);
 }
 
@@ -82,31 +83,49 @@ function keepRef(fields: Fields, ref: string, place: Place, lowering: Lowering):
   return kept;
 }
 
-const MAPS = ["properties", "$defs", "definitions"] as const;
-const LISTS = ["anyOf", "prefixItems"] as const;
-const SINGLES = ["items", "additionalProperties"] as const;
+/** Keywords with schemas in them: by name, in a list, or one. */
+const CHILDREN: ReadonlyMap<string, "map" | "list" | "single"> = new Map([
+  ["properties", "map"],
+  ["$defs", "map"],
+  ["definitions", "map"],
+  ["anyOf", "list"],
+  ["prefixItems", "list"],
+  ["items", "single"],
+  ["additionalProperties", "single"],
+]);
 
 function lowerChildren(
   node: Record<string, unknown>,
   place: Place,
   lowering: Lowering,
 ): Record<string, unknown> {
-  const lower = (schema: unknown, step: string) => lowerNode(schema, stepInto(place, step), lowering);
-  for (const key of MAPS) {
-    const map = asFields(node[key]);
-    if (map === null) continue;
-    const lowered: Record<string, unknown> = {};
-    for (const [name, schema] of Object.entries(map)) {
-      setMember(lowered, name, lower(schema, `.${key}.${name}`));
+  // Most schemas have few keywords and none of these.
+  for (const key in node) {
+    const kind = CHILDREN.get(key);
+    if (kind === undefined) continue;
+    const value = node[key];
+    if (kind === "list") {
+      if (Array.isArray(value)) node[key] = lowerList(value, stepInto(place, `.${key}`), lowering);
+      continue;
     }
-    node[key] = lowered;
-  }
-  for (const key of LISTS) {
-    const list = node[key];
-    if (Array.isArray(list)) node[key] = list.map((schema, at) => lower(schema, `.${key}[${at}]`));
-  }
-  for (const key of SINGLES) {
-    if (asFields(node[key]) !== null) node[key] = lower(node[key], `.${key}`);
+    const fields = asFields(value);
+    if (fields === null) continue;
+    const inside = stepInto(place, `.${key}`);
+    node[key] = kind === "map" ? lowerMap(fields, inside, lowering) : lowerNode(fields, inside, lowering);
   }
   return node;
+}
+
+/** `place` is the list's, one level down already. */
+function lowerList(list: readonly unknown[], place: Place, lowering: Lowering): Fields[] {
+  return list.map((schema, at) => lowerNode(schema, { ...place, path: `${place.path}[${at}]` }, lowering));
+}
+
+/** `place` is the map's, one level down already. */
+function lowerMap(map: Fields, place: Place, lowering: Lowering): Fields {
+  const lowered: Record<string, unknown> = {};
+  for (const name of Object.keys(map)) {
+    setMember(lowered, name, lowerNode(map[name], { ...place, path: `${place.path}.${name}` }, lowering));
+  }
+  return lowered;
 }

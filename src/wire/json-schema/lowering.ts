@@ -34,7 +34,7 @@ export function startLowering(rules: DialectRules, document: Fields): Lowering {
 
 /** A place one level down. */
 export function stepInto(place: Place, step: string): Place {
-  return { ...place, path: `${place.path}${step}`, depth: place.depth + 1 };
+  return { path: place.path + step, depth: place.depth + 1, unfolded: place.unfolded };
 }
 
 /** Names what was loosened. A schema that loses very much says only that. */

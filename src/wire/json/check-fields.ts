@@ -8,7 +8,15 @@ import { asFields, type Fields } from "./fields.ts";
  */
 export function parseBody(bytes: Buffer): Fields {
   if (!isUtf8(bytes)) fail("invalid_request", "The body is not valid UTF-8. Send JSON encoded as UTF-8.");
-  return asFields(parse(bytes.toString("utf8"))) ?? refuseField("body", "must be a JSON object");
+  return parseFields(bytes.toString("utf8"));
+}
+
+/**
+ * The same for its text.
+ * @throws GatewayError as `parseBody`.
+ */
+export function parseFields(text: string): Fields {
+  return asFields(parse(text)) ?? refuseField("body", "must be a JSON object");
 }
 
 function parse(text: string): unknown {

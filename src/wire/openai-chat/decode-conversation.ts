@@ -2,7 +2,7 @@ import type { Part, ToolResultPart } from "../canonical/parts.ts";
 import type { ConversationRequest, Message } from "../canonical/request.ts";
 import { asFields, type Fields, omit } from "../json/fields.ts";
 import { decodePart, keepNative } from "./decode-part.ts";
-import { keepExtras } from "./extras.ts";
+import { keepExtras, withExtras } from "./extras.ts";
 import { readReasoning } from "./hub-assistant.ts";
 import { decodeCall } from "./hub-calls.ts";
 import { readSettings, SETTING_FIELDS } from "./hub-settings.ts";
@@ -54,6 +54,8 @@ function decodeMessages(raw: readonly Fields[]): Message[] {
   });
 }
 
+const AS_TEXT: Fields = {};
+
 /** The content of a message, and how it was spelled where that could be otherwise. */
 function readContent(message: Fields): { readonly parts: readonly Part[]; readonly spelling: Fields } {
   const content = message["content"];
@@ -61,49 +63,48 @@ function readContent(message: Fields): { readonly parts: readonly Part[]; readon
     return { parts: readList(content).map(decodePart), spelling: { content: "parts" } };
   }
   const text = asText(content);
-  if (text !== null && text !== "") return { parts: [{ kind: "text", text }], spelling: {} };
+  if (text !== null && text !== "") return { parts: [{ kind: "text", text }], spelling: AS_TEXT };
   const spelled = text === "" ? "empty" : "content" in message ? "null" : "absent";
   return { parts: [], spelling: { content: spelled } };
 }
 
-/** The participant's name, where there is one. */
-function readName(message: Fields): { readonly name?: string } {
-  const name = asText(message["name"]);
-  return name === null ? {} : { name };
+/** The message with its participant's name, where it has one, and what the hub has no name for. */
+function complete(message: Message, raw: Fields, known: ReadonlySet<string>, spelling: Fields): Message {
+  const name = asText(raw["name"]);
+  return withExtras(name === null ? message : { ...message, name }, restOf(raw, known), spelling);
 }
 
+const SPOKEN: ReadonlySet<string> = new Set(["role", "content"]);
+const ANSWERING: ReadonlySet<string> = SPOKEN.union(new Set(["tool_call_id"]));
+const CALLING: ReadonlySet<string> = SPOKEN.union(new Set(["tool_calls"]));
+
 /** Fields that the hub has no name for; a name that is none stays among them. */
-function restOf(message: Fields, known: readonly string[]): Fields {
-  const name = asText(message["name"]) === null ? [] : ["name"];
-  return omit(message, new Set(["role", "content", ...name, ...known]));
+function restOf(message: Fields, known: ReadonlySet<string>): Fields {
+  const rest = omit(message, known);
+  if (typeof rest["name"] === "string") delete rest["name"];
+  return rest;
 }
 
 function decodeSpoken(message: Fields, role: "system" | "developer" | "user"): Message {
   const { parts, spelling } = readContent(message);
   // Hosts that do not know `developer` know `system`; a client of this format may ask for the one it means.
   const spelled = role === "developer" ? { ...spelling, role } : spelling;
-  return { role, parts, ...readName(message), ...keepExtras(restOf(message, []), spelled) };
+  return complete({ role, parts }, message, SPOKEN, spelled);
 }
 
 function decodeToolMessage(message: Fields, custom: ReadonlySet<string>): Message {
   const { parts, spelling } = readContent(message);
   const callId = asText(message["tool_call_id"]);
-  const { name } = readName(message);
+  const name = asText(message["name"]);
   const result: ToolResultPart = {
     kind: "tool-result",
     callId: callId ?? "",
-    ...(name === undefined ? {} : { toolName: name }),
     tool: custom.has(callId ?? "") ? "custom" : "function",
     content: parts,
     isError: false,
   };
-  const known = callId === null ? [] : ["tool_call_id"];
-  return {
-    role: "tool",
-    parts: [result],
-    ...readName(message),
-    ...keepExtras(restOf(message, known), spelling),
-  };
+  const named = name === null ? result : { ...result, toolName: name };
+  return complete({ role: "tool", parts: [named] }, message, callId === null ? SPOKEN : ANSWERING, spelling);
 }
 
 function decodeAssistant(message: Fields): Message {
@@ -113,22 +114,16 @@ function decodeAssistant(message: Fields): Message {
   const reasoning = readReasoning(message, calls);
   const refusal = asText(message["refusal"]);
   const audio = asFields(message["audio"]);
-  const known = [
+  const others = [
     ...reasoning.fields,
-    ...(Array.isArray(message["tool_calls"]) ? ["tool_calls"] : []),
     ...(refusal === null ? [] : ["refusal"]),
     ...(audio === null ? [] : ["audio"]),
   ];
-  return {
-    role: "assistant",
-    parts: [
-      ...reasoning.parts,
-      ...parts,
-      ...(refusal === null ? [] : [{ kind: "refusal", text: refusal } as const]),
-      ...(audio === null ? [] : [keepNative(audio, "audio", { place: "audio" })]),
-      ...reasoning.calls,
-    ],
-    ...readName(message),
-    ...keepExtras(restOf(message, known), spelling),
-  };
+  const spoken = Array.isArray(message["tool_calls"]) ? CALLING : SPOKEN;
+  const known = others.length === 0 ? spoken : spoken.union(new Set(others));
+  const all: Part[] = [...reasoning.parts, ...parts];
+  if (refusal !== null) all.push({ kind: "refusal", text: refusal });
+  if (audio !== null) all.push(keepNative(audio, "audio", { place: "audio" }));
+  all.push(...reasoning.calls);
+  return complete({ role: "assistant", parts: all }, message, known, spelling);
 }

@@ -3,9 +3,26 @@ import type { Fields } from "../json/fields.ts";
 
 /** What this format keeps beside a thing of the hub, as a member to spread; nothing where there is nothing to keep. */
 export function keepExtras(fields: Fields, spelling: Fields = {}): { readonly extras?: Extras } {
-  const isSpelled = Object.keys(spelling).length > 0;
-  if (!isSpelled && Object.keys(fields).length === 0) return {};
+  const isSpelled = !isEmpty(spelling);
+  if (!isSpelled && isEmpty(fields)) return NOTHING;
   return { extras: { format: "openai-chat", fields, ...(isSpelled ? { spelling } : {}) } };
+}
+
+const NOTHING = {};
+
+function isEmpty(fields: Fields): boolean {
+  for (const _ in fields) return false;
+  return true;
+}
+
+/** The thing with what this format keeps beside it; itself where that is nothing, as mostly. */
+export function withExtras<T extends { readonly extras?: Extras }>(
+  thing: T,
+  fields: Fields,
+  spelling: Fields = {},
+): T {
+  const kept = keepExtras(fields, spelling);
+  return kept === NOTHING ? thing : { ...thing, ...kept };
 }
 
 /** Unknown fields that this format kept; none of another's. */

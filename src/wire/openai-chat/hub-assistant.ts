@@ -20,8 +20,9 @@ const TEXT_FIELDS = ["reasoning_content", "reasoning"] as const;
 export function readReasoning(message: Fields, calls: readonly Part[]): ReadReasoning {
   const raw = message["reasoning_details"];
   const isReadable = Array.isArray(raw) && raw.length > 0 && raw.every((detail) => asFields(detail) !== null);
+  const text = asText(message["reasoning_content"]) || asText(message["reasoning"]) || "";
+  if (text === "" && !isReadable) return { parts: [], calls, fields: [] };
   const { details, proven } = sortDetails(isReadable ? (raw as Fields[]) : [], calls);
-  const text = TEXT_FIELDS.map((field) => asText(message[field])).find((found) => found) ?? "";
   const used = isReadable ? ["reasoning_details"] : [];
   if (text === "" && details.length === 0) return { parts: [], calls: proven, fields: used };
   const said = Object.fromEntries(

@@ -1,6 +1,6 @@
 import { REASONING_ORIGINS, type ToolCallPart } from "../canonical/parts.ts";
 import { asFields, type Fields, omit } from "../json/fields.ts";
-import { keepExtras, keptFields, keptSpelling } from "./extras.ts";
+import { keepExtras, keptFields, keptSpelling, withExtras } from "./extras.ts";
 import { asText } from "./reasoning.ts";
 import { encodeExtraContent, encodeProofDetail, readThoughtSignature } from "./reasoning-details.ts";
 
@@ -18,22 +18,30 @@ export function decodeCall(raw: Fields): ToolCallPart | null {
   const name = asText(inner?.["name"]);
   if ((type !== "function" && type !== "custom") || inner === null || name === null) return null;
   const text = type === "function" ? "arguments" : "input";
-  const rest = omit(inner, new Set(["name", text]));
+  const { call, fields } = KNOWN[type];
+  const rest = omit(inner, fields);
   const proof = readThoughtSignature(raw["extra_content"]);
-  const known = ["id", "type", type, ...(proof === null ? [] : ["extra_content"])];
-  return {
+  const known = proof === null ? call : call.union(PROOF);
+  const spelling: Record<string, unknown> = {};
+  if (Object.keys(rest).length > 0) spelling["inner"] = rest;
+  if (proof !== null) spelling["proof"] = { extraContent: raw["extra_content"] };
+  const called: ToolCallPart = {
     kind: "tool-call",
     id: asText(raw["id"]) ?? "",
     name,
     tool: type,
     arguments: readArguments(inner[text]),
-    ...(proof === null ? {} : { signature: { value: proof, origin: REASONING_ORIGINS.gemini } }),
-    ...keepExtras(omit(raw, new Set(known)), {
-      ...(Object.keys(rest).length === 0 ? {} : { inner: rest }),
-      ...(proof === null ? {} : { proof: { extraContent: raw["extra_content"] } }),
-    }),
   };
+  const signature = proof === null ? null : { value: proof, origin: REASONING_ORIGINS.gemini };
+  return withExtras(signature === null ? called : { ...called, signature }, omit(raw, known), spelling);
 }
+
+/** Fields of a call, and of what it calls, that have a place in the hub. */
+const KNOWN: Readonly<Record<"function" | "custom", Record<"call" | "fields", ReadonlySet<string>>>> = {
+  function: { call: new Set(["id", "type", "function"]), fields: new Set(["name", "arguments"]) },
+  custom: { call: new Set(["id", "type", "custom"]), fields: new Set(["name", "input"]) },
+};
+const PROOF: ReadonlySet<string> = new Set(["extra_content"]);
 
 function readArguments(value: unknown): string {
   if (typeof value === "string") return value;

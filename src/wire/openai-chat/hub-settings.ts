@@ -33,8 +33,8 @@ export function readSettings(body: Fields): { readonly said: Request; readonly s
   const said: Request = { ...NOTHING_SAID };
   const spelling: Record<string, unknown> = {};
   for (const setting of SETTINGS) {
+    if (!setting.names.some((name) => name in body)) continue;
     const raw = pick(body, setting.names);
-    if (Object.keys(raw).length === 0) continue;
     const read = setting.read(raw);
     Object.assign(said, read);
     const written = setting.write({ ...NOTHING_SAID, ...read }, UNKNOWN_TARGET, () => {});

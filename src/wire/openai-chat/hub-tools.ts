@@ -4,7 +4,7 @@ import { asFields, type Fields, omit } from "../json/fields.ts";
 import { lowerSchema } from "../json-schema/lower-schema.ts";
 import { readCacheMark } from "./decode-part.ts";
 import type { Warn } from "./encode-part.ts";
-import { keepExtras, keptFields, keptSpelling } from "./extras.ts";
+import { keptFields, keptSpelling, withExtras } from "./extras.ts";
 import { asText } from "./reasoning.ts";
 
 /** What a tool without `parameters` takes; some vendors want to see it. */
@@ -18,8 +18,15 @@ export function decodeTool(raw: Fields): Tool {
   const cache = readCacheMark(raw["cache_control"]);
   const marked = cache === undefined ? tool : { ...tool, cache };
   const unknown = omit(raw, new Set(["type", type, ...(cache === undefined ? [] : ["cache_control"])]));
-  const isPlain = isDeepStrictEqual(printTool(marked), raw);
-  return { ...marked, ...keepExtras(unknown, isPlain ? {} : { tool: raw }) };
+  return withExtras(marked, unknown, isPlain(raw, marked) ? {} : { tool: raw });
+}
+
+/** Whether `printTool` would spell it so: nothing in it but what the tool says. */
+function isPlain(raw: Fields, tool: FunctionTool | CustomTool): boolean {
+  if (tool.kind === "custom" || tool.parameters === null) return isDeepStrictEqual(printTool(tool), raw);
+  const { description, strict } = tool;
+  const said = 2 + (description === null ? 0 : 1) + (strict === null ? 0 : 1);
+  return Object.keys(raw).length === 2 && Object.keys(raw["function"] as Fields).length === said;
 }
 
 function readFunction(raw: Fields): FunctionTool | null {

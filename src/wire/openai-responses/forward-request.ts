@@ -1,5 +1,5 @@
 import { isWord, type JsonNode, memberOf } from "../json/scan.ts";
-import { appendMember, applySplices, removeMembers, type Splice } from "../json/splice.ts";
+import { appendMember, applySplices, overwriteSplices, removeMembers, type Splice } from "../json/splice.ts";
 import { originOfModel } from "./reasoning.ts";
 import { GATEWAY_FIELDS } from "./request-shape.ts";
 import type { ResponsesRequest } from "./scan-request.ts";
@@ -13,10 +13,14 @@ export function canForwardResponses(request: ResponsesRequest, model: string): b
 
 /**
  * The body for an upstream of the same format: the client's bytes with the model named as it is there, nothing stored,
- * and the gateway's own fields taken out.
+ * and the gateway's own fields taken out. `mayOverwrite`: nobody else will be asked, so they may be changed in place.
  */
-export function forwardResponsesRequest(request: ResponsesRequest, model: string): Buffer {
-  const { root } = request;
+export function forwardResponsesRequest(
+  request: ResponsesRequest,
+  model: string,
+  mayOverwrite: boolean,
+): Buffer {
+  const { bytes, root } = request;
   const named = memberOf(root, "model") as JsonNode;
   const splices: Splice[] = [
     { start: named.start, end: named.end, insert: JSON.stringify(model) },
@@ -24,7 +28,7 @@ export function forwardResponsesRequest(request: ResponsesRequest, model: string
     ...addToolParameters(request),
     ...removeMembers(root, GATEWAY_FIELDS),
   ];
-  return applySplices(request.bytes, splices);
+  return mayOverwrite ? overwriteSplices(bytes, splices) : applySplices(bytes, splices);
 }
 
 /** Where nothing is said, OpenAI stores. */

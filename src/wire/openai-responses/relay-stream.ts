@@ -145,6 +145,8 @@ const EVENT = fields({
 
 function stepEvent(state: RelayState, data: string, name: string): string {
   if (state.isDone || state.error !== null || data === "" || data === "[DONE]") return "";
+  const passed = DELTAS.has(name) ? passDelta(state, name, data) : null;
+  if (passed !== null) return passed;
   const event = scanJson(data, EVENT);
   const type = stringOf(data, memberOf(event, "type")) ?? name;
   if (type === "error" || (type === "" && memberOf(event, "error") !== undefined)) {
@@ -153,6 +155,32 @@ function stepEvent(state: RelayState, data: string, name: string): string {
   }
   if (memberOf(event, "response")?.kind === "object") return relayResponse(state, type, parse(data));
   return relayBytes(state, type, data, event);
+}
+
+/** The events that are most of a stream: more of a text, and nothing else that the gateway has to know. */
+const DELTAS: ReadonlySet<string> = new Set([
+  "response.output_text.delta",
+  "response.refusal.delta",
+  "response.reasoning_text.delta",
+  "response.reasoning_summary_text.delta",
+  "response.function_call_arguments.delta",
+  "response.custom_tool_call_input.delta",
+]);
+/** Unescaped quotes do not stand in strings, so these are the event's own. */
+const SEQUENCE = /"sequence_number":(\d{1,15})[,}]/;
+const DELTA = /"delta":"((?:[^"\\]|\\.)*)"/;
+
+/** The shortest way; null where an event looks otherwise than the vendor's own. */
+function passDelta(state: RelayState, type: string, data: string): string | null {
+  const isPlain = data.startsWith("{") && data.endsWith("}") && !data.includes("\n");
+  if (!isPlain || !data.includes(`"type":"${type}"`)) return null;
+  const number = SEQUENCE.exec(data)?.[1];
+  const text = DELTA.exec(data)?.[1];
+  if (number === undefined || text === undefined) return null;
+  state.sequence = Number(number) + 1;
+  if (text !== "") state.sawToken = true;
+  state.producedBytes += text.length;
+  return `event: ${type}\ndata: ${data}\n\n`;
 }
 
 function parse(data: string): Fields {

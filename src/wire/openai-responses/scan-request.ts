@@ -132,12 +132,17 @@ function sizeOf(node: JsonNode | undefined): number {
   return node === undefined ? 0 : node.end - node.start;
 }
 
+/** Members of an item that are a text, or parts that have one. */
+const TEXTS: ReadonlySet<string> = new Set(["content", "output", "summary"]);
+
 function itemBytes(item: JsonNode): number {
-  let bytes = sizeOf(memberOf(item, "arguments")) + sizeOf(memberOf(item, "input"));
-  for (const key of ["content", "output", "summary"]) {
-    const node = memberOf(item, key);
-    if (node?.kind === "string") bytes += sizeOf(node);
-    for (const part of node?.items ?? []) bytes += sizeOf(memberOf(part, "text"));
+  let bytes = 0;
+  for (const { key, value } of item.members ?? []) {
+    if (key === "arguments" || key === "input") bytes += sizeOf(value);
+    else if (TEXTS.has(key)) {
+      if (value.kind === "string") bytes += sizeOf(value);
+      for (const part of value.items ?? []) bytes += sizeOf(memberOf(part, "text"));
+    }
   }
   return bytes;
 }

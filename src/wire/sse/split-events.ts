@@ -81,15 +81,30 @@ export function createEventSplitter(maxEventBytes: number): EventSplitter {
 /** U+FEFF in UTF-8, read as Latin-1. */
 const BOM = "\u00ef\u00bb\u00bf";
 
-/** Nearly every block is one data line; anything else goes the long way. */
+/** Nearly every block is one data line, or one behind its name; anything else goes the long way. */
 function readBlock(text: string, from: number, end: number, onEvent: OnEvent): void {
-  const newline = text.indexOf("\n", from);
-  if ((newline < 0 || newline >= end) && text.startsWith("data:", from)) {
-    const start = text.charCodeAt(from + 5) === 32 ? from + 6 : from + 5;
-    onEvent(text, start, end, "");
+  const line = endOfLine(text, from, end);
+  if (line === end && text.startsWith("data:", from)) {
+    onEvent(text, startOfValue(text, from + 5), end, "");
+    return;
+  }
+  const data = line + 1;
+  const isNamed = text.startsWith("event:", from) && text.startsWith("data:", data);
+  if (isNamed && endOfLine(text, data, end) === end) {
+    onEvent(text, startOfValue(text, data + 5), end, text.slice(startOfValue(text, from + 6), line));
     return;
   }
   readLines(text.slice(from, end), onEvent);
+}
+
+function endOfLine(text: string, from: number, end: number): number {
+  const newline = text.indexOf("\n", from);
+  return newline < 0 || newline > end ? end : newline;
+}
+
+/** Behind the one space that a value may have before it. */
+function startOfValue(text: string, at: number): number {
+  return text.charCodeAt(at) === 32 ? at + 1 : at;
 }
 
 function readLines(block: string, onEvent: OnEvent): void {

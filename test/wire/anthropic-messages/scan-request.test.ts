@@ -157,7 +157,11 @@ describe("a forwarded Messages request", () => {
   test("is the client's bytes with the vendor's model and nothing for the gateway", () => {
     const sent =
       '{"provider":{"order":["x"]}, "model" : "a/b","messages":[{"role":"user","content":"h\\u00e9"}] ,"models":["c/d"],"new":1e400}';
-    const forwarded = forwardMessagesRequest(scanMessagesRequest(Buffer.from(sent)), "claude-1").toString();
+    const forwarded = forwardMessagesRequest(
+      scanMessagesRequest(Buffer.from(sent)),
+      "claude-1",
+      false,
+    ).toString();
     expect(forwarded).toBe(
       '{"model" : "claude-1","messages":[{"role":"user","content":"h\\u00e9"}] ,"new":1e400}',
     );

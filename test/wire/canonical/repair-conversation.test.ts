@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { nameToolResults } from "../../../src/wire/canonical/name-tool-results.ts";
 import type { Part, ToolCallPart, ToolResultPart } from "../../../src/wire/canonical/parts.ts";
 import { repairConversation } from "../../../src/wire/canonical/repair-conversation.ts";
 import { type Message, NOTHING_SAID } from "../../../src/wire/canonical/request.ts";
@@ -141,22 +140,6 @@ describe("repairing a conversation in the hub", () => {
       }),
       { numRuns: 500 },
     );
-  });
-});
-
-describe("naming tool results", () => {
-  test("takes the name from the last call with the id before it, and keeps one that was said", () => {
-    const named = { ...result("a"), toolName: "mine" };
-    const messages = [
-      assistant(call("a", { name: "one" })),
-      tool(result("a")),
-      assistant(call("a", { name: "two" })),
-      tool(result("a"), named, result("ghost")),
-    ];
-    const names = nameToolResults(request(...messages)).messages.flatMap(({ parts }) =>
-      parts.flatMap((part) => (part.kind === "tool-result" ? [part.toolName] : [])),
-    );
-    expect(names).toEqual(["one", "two", "mine", undefined]);
   });
 });
 

@@ -17,7 +17,7 @@ function scan(body: unknown) {
 }
 
 function forward(body: unknown, model = "gpt-5"): unknown {
-  return JSON.parse(forwardResponsesRequest(scan(body), model).toString("utf8"));
+  return JSON.parse(forwardResponsesRequest(scan(body), model, false).toString("utf8"));
 }
 
 function failureOf(body: unknown) {
@@ -206,7 +206,9 @@ describe("a forwarded request", () => {
   test("is the client's, but for the model, the store and the gateway's own fields", () => {
     const text =
       '{ "models":["a/b"], "model" : "x/y","input":"ß \\u00df", "usage":{"include":true},"unknown": [1,  2],"provider":{},"session_id":"s" }';
-    const sent = forwardResponsesRequest(scanResponsesRequest(Buffer.from(text)), "gpt-5").toString("utf8");
+    const sent = forwardResponsesRequest(scanResponsesRequest(Buffer.from(text)), "gpt-5", false).toString(
+      "utf8",
+    );
     expect(sent).toBe('{ "model" : "gpt-5","input":"ß \\u00df", "unknown": [1,  2] ,"store":false}');
   });
 

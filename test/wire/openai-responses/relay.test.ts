@@ -46,6 +46,38 @@ function asOurs(event: Fields, sequence: number): Fields {
   return { ...numbered, response: { ...response, id, model, created_at, store: false } };
 }
 
+describe("an event with more of a text", () => {
+  const type = "response.output_text.delta";
+  const event = (rest: object) => `event: ${type}\ndata: ${JSON.stringify({ type, ...rest })}\n\n`;
+  const tricky = 'say "delta":"no" and "sequence_number":7, \\ "type":"x"';
+
+  test.each([
+    ["in the vendor's order", { sequence_number: 4, output_index: 0, delta: tricky, logprobs: [] }],
+    ["in another", { delta: tricky, logprobs: [], sequence_number: 4 }],
+  ])("passes byte for byte, %s", (_, rest) => {
+    const { out, relay: made } = relay([event(rest)]);
+    expect(out).toBe(event(rest));
+    expect(made.producedBytes).toBe(JSON.stringify(tricky).length - 2);
+    expect(made.sawToken).toBe(true);
+  });
+
+  test("is counted where it has no number, and counts the ones behind it", () => {
+    const { out } = relay([event({ sequence_number: 4, delta: "a" }), event({ delta: "b" })]);
+    expect(parseLatin1(out).map((sent) => sent["sequence_number"])).toEqual([4, 5]);
+  });
+
+  test("is no token where it says nothing", () => {
+    expect(relay([event({ sequence_number: 1, delta: "" })]).relay.sawToken).toBe(false);
+  });
+
+  test("ends the stream where it is not whole", () => {
+    const { relay: made } = relay([
+      `event: ${type}\ndata: {"type":"${type}","sequence_number":1,"delta":"a\n\n`,
+    ]);
+    expect(made.error).not.toBeNull();
+  });
+});
+
 describe.if(hasRecordings)("a recorded stream", () => {
   test.each(whole)("$name passes but for who says it", ({ events, wire }) => {
     const { out, relay: made } = relay([wire]);

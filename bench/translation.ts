@@ -1,0 +1,30 @@
+import { figureOf, LANES, type LaneName, LOADS } from "./lanes.ts";
+import { addCpu, type Bench, closedTrial, each, STREAM_EVENTS, warmUp } from "./parts.ts";
+import type { Target } from "./targets.ts";
+
+/**
+ * Processor time of the gateway where a client's API and an upstream's format differ, and where both are another
+ * format than chat. One process serves all pairs, as it does in life.
+ */
+export async function measureTranslation(bench: Bench): Promise<void> {
+  const gateway = bench.targets.find(({ lanes }) => lanes.size > 0);
+  if (gateway === undefined) return;
+  const lanes = new Map(LANES.map(({ name }) => [atDoor(gateway, name), name]));
+  const laned: Bench = { ...bench, targets: [...lanes.keys()] };
+  for (const { name: load, body, isStream } of LOADS) {
+    const trial = closedTrial(bench.plan.closedMs, { body, events: isStream ? STREAM_EVENTS : 0 });
+    await warmUp(laned, "translation", trial);
+    for (let round = 1; round <= bench.plan.rounds; round++) {
+      await each(laned, "translation", trial, round, (outcome, target) => {
+        const lane = lanes.get(target);
+        if (lane !== undefined) addCpu(bench, figureOf(load, lane), target.name, round, outcome);
+      });
+    }
+  }
+}
+
+function atDoor(gateway: Target, lane: LaneName): Target {
+  const door = gateway.lanes.get(lane);
+  if (door === undefined) throw new Error(`no door for ${lane}`);
+  return { ...gateway, door };
+}
