@@ -81,15 +81,24 @@ export interface JournalFile {
   aside: readonly string[];
 }
 
-/** A journal that refuses at random, and writes nothing behind the life's end. `onLost` hears of what dies unwritten. */
+/** A journal in the hands of chance. */
+export interface MortalJournal extends Journal {
+  /** What the file does not have yet. */
+  readonly unwritten: readonly string[];
+  /** Of that, what it was asked to take and did not. */
+  readonly refused: ReadonlySet<string>;
+}
+
+/** A journal that refuses at random, and writes nothing behind the life's end. */
 export function mortalJournal(
   file: JournalFile,
   life: Life,
   faults: Faults,
   chance: SeededRandom,
-): Journal & { readonly unwritten: readonly string[] } {
+): MortalJournal {
   const left = [...file.aside, ...file.segments.flat()];
   const unwritten: string[] = [];
+  const refused = new Set<string>();
   /** Segments behind this one belong to this life. */
   let first = 0;
   file.segments.push([]);
@@ -97,12 +106,16 @@ export function mortalJournal(
   const flush = (): void => {
     while (unwritten.length > 0) {
       if (life.isOverAt()) return;
-      if (faults.journal > 0 && chance.oneIn(faults.journal)) throw new Error("no space left on the device");
+      if (faults.journal > 0 && chance.oneIn(faults.journal)) {
+        for (const entry of unwritten) refused.add(entry);
+        throw new Error("no space left on the device");
+      }
       file.segments.at(-1)?.push(unwritten.shift() as string);
     }
   };
   return {
     unwritten,
+    refused,
     append(entry) {
       unwritten.push(entry);
     },

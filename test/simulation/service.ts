@@ -20,7 +20,15 @@ import { createSqliteProviderKeyStore } from "../../src/storage/sqlite/provider-
 import { createSqliteSettingsStore } from "../../src/storage/sqlite/settings-store.ts";
 import { createSqliteUsageStore } from "../../src/storage/sqlite/usage-store.ts";
 import type { SeededRandom } from "../support/seeded-random.ts";
-import { type Faults, type JournalFile, Life, mortalClock, mortalJournal, mortalStore } from "./mortal.ts";
+import {
+  type Faults,
+  type JournalFile,
+  Life,
+  type MortalJournal,
+  mortalClock,
+  mortalJournal,
+  mortalStore,
+} from "./mortal.ts";
 
 /** What outlives a gateway's process, and what is around it. */
 export interface Place {
@@ -38,8 +46,7 @@ export interface Place {
 export interface Service {
   readonly life: Life;
   readonly parts: Parts;
-  /** Entries that the journal has not taken yet. */
-  readonly unwritten: readonly string[];
+  readonly journal: MortalJournal;
 }
 
 /** An empty database in memory, with all tables. */
@@ -112,7 +119,7 @@ export function startService(place: Place): { life: Life; started: Promise<Servi
       },
     });
     await recoverUsage(journal, stores.usage, clock.now());
-    return { life, parts, unwritten: journal.unwritten };
+    return { life, parts, journal };
   };
   return { life, started: start() };
 }

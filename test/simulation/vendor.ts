@@ -36,13 +36,14 @@ const MOST_PROMPT_TOKENS = 400;
 /** As a name is counted by its bytes. */
 const NAME_TOKENS = 2;
 
-/** Makes vendors. `holdTokens` bounds an answer that the request does not bound. */
-export function createVendors(holdTokens: number): SimulatedVendors {
+/** Makes vendors. `holdTokens` bounds an answer that the request does not bound; `onCall` hears of each before it is made. */
+export function createVendors(holdTokens: number, onCall: () => void): SimulatedVendors {
   let calls: SimulatedCall[] = [];
   const bills = new Map<string, Bill>();
   let count = 0;
   return {
     open(request) {
+      onCall();
       count += 1;
       const call = new SimulatedCall(request, `<${count}>`, holdTokens, bills);
       calls.push(call);

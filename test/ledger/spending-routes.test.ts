@@ -1,0 +1,155 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { openStores } from "../../src/app/wire-up.ts";
+import { systemClock } from "../../src/base/clock.ts";
+import { createSystemRandom } from "../../src/base/random.ts";
+import { createKey } from "../../src/core/accounts/manage-keys.ts";
+import { OPEN_POLICY } from "../../src/core/accounts/records.ts";
+import { ENDPOINTS } from "../../src/http/api/endpoints.ts";
+import { FIXED_ROUTES, GATEWAY_ROUTES, PREFIXES } from "../../src/http/route-table.ts";
+import { startTestGateway, type TestGateway } from "../support/gateway.ts";
+import { healthy, startVendor, type Vendor } from "../support/vendor.ts";
+
+const messages = [{ role: "user", content: "Hello!" }];
+const CHAT_MODEL = "acme/model";
+const FIM_MODEL = "mistralai/codestral-latest";
+const EMBEDDING_MODEL = "acme/embedding";
+
+type Body = Readonly<Record<string, unknown>>;
+
+/** Every route that spends money: what a request to it looks like, and where its API puts an error's type. */
+const SPENDING: Readonly<Record<string, { readonly body: Body; readonly shape: Body }>> = {
+  "/chat/completions": {
+    body: { model: CHAT_MODEL, messages },
+    shape: { error: { type: "insufficient_credits", code: 402 }, error_type: "insufficient_credits" },
+  },
+  "/responses": {
+    body: { model: CHAT_MODEL, input: "Hello!" },
+    shape: { error: { message: expect.stringContaining("balance") } },
+  },
+  "/messages": {
+    body: { model: CHAT_MODEL, max_tokens: 100, messages },
+    shape: {
+      type: "error",
+      error: { type: expect.any(String), message: expect.stringContaining("balance") },
+    },
+  },
+  "/fim/completions": {
+    body: { model: FIM_MODEL, prompt: "function " },
+    shape: { error: { type: "insufficient_credits" } },
+  },
+  "/api/fim/completions": {
+    body: { model: FIM_MODEL, prompt: "function " },
+    shape: { error: { type: "insufficient_credits" } },
+  },
+  "/embeddings": {
+    body: { model: EMBEDDING_MODEL, input: "Hello!" },
+    shape: { error: { type: "insufficient_credits" } },
+  },
+};
+
+/** Routes that cost nothing, although they take a body. */
+const FREE: ReadonlySet<string> = new Set(["/messages/count_tokens"]);
+const MANAGEMENT: ReadonlySet<string> = new Set(ENDPOINTS.map(({ path }) => path));
+
+const takesBody = (methods: object): boolean => ["POST", "PUT", "PATCH"].some((method) => method in methods);
+const GATEWAY_PATHS = Object.keys(GATEWAY_ROUTES).filter((path) => takesBody(GATEWAY_ROUTES[path] ?? {}));
+const FIXED_PATHS = Object.keys(FIXED_ROUTES).filter((path) => takesBody(FIXED_ROUTES[path] ?? {}));
+
+let vendor: Vendor;
+let gateway: TestGateway;
+let secret: string;
+
+beforeAll(async () => {
+  vendor = startVendor(healthy("Alpha"));
+  gateway = await startTestGateway({
+    yaml: `
+providers:
+  vendor-a:
+    base_url: "${vendor.baseUrl}"
+    models:
+      - {id: ${CHAT_MODEL}, prices: {prompt: "0.000001", completion: "0.000002"}}
+      - {id: ${EMBEDDING_MODEL}, output: embedding, prices: {prompt: "0.000001", completion: "0"}}
+  codestral: {base_url: "${vendor.baseUrl}", api_keys: [key]}
+  mistral: {base_url: "${vendor.baseUrl}", api_keys: [key]}
+`,
+  });
+  secret = await makeEmptyAccount(gateway.dataDir);
+});
+afterAll(async () => {
+  await gateway.stop();
+  vendor.stop();
+});
+
+/** A prepaid user without a nanodollar. */
+async function makeEmptyAccount(dataDir: string): Promise<string> {
+  const stores = openStores(dataDir, systemClock, createSystemRandom());
+  await stores.accounts.insertAccount({
+    id: "user_empty",
+    kind: "user",
+    name: "empty",
+    overdraft: 0,
+    monthlyLimit: null,
+    policy: OPEN_POLICY,
+    createdAt: 1,
+    closedAt: null,
+  });
+  const owner = { accountId: "user_empty", userId: "user_empty" };
+  const made = await createKey(stores, { name: "empty", kind: "inference", expiresAt: null, ...owner });
+  stores.close();
+  return made.secret;
+}
+
+const post = (path: string, body: unknown): Promise<Response> => send("POST", path, body);
+
+function send(method: string, path: string, body: unknown): Promise<Response> {
+  return fetch(gateway.url + path, {
+    method,
+    headers: { authorization: `Bearer ${secret}`, "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+}
+
+describe("every route that can spend takes a hold", () => {
+  test("each route that takes a body is known to spend or not to", () => {
+    const unknown = [...GATEWAY_PATHS, ...FIXED_PATHS].filter(
+      (path) => !(path in SPENDING) && !FREE.has(path) && !MANAGEMENT.has(path),
+    );
+    expect(unknown).toEqual([]);
+  });
+
+  test("no route is listed that is not there", () => {
+    const there = new Set([...GATEWAY_PATHS, ...FIXED_PATHS]);
+    expect([...Object.keys(SPENDING), ...FREE].filter((path) => !there.has(path))).toEqual([]);
+  });
+
+  const addresses = Object.keys(SPENDING).flatMap((path) =>
+    FIXED_PATHS.includes(path) ? [[path, path]] : PREFIXES.map((prefix) => [prefix + path, path]),
+  );
+
+  test.each(addresses)(
+    "%s is 402 in its API's own shape where nothing can be held, streamed or not",
+    async (address, path) => {
+      const { body, shape } = SPENDING[path as string] as (typeof SPENDING)[string];
+      for (const stream of path === "/embeddings" ? [undefined] : [false, true]) {
+        const response = await post(address as string, { ...body, stream });
+        const answer = await response.json();
+        expect({ status: response.status, answer }).toMatchObject({ status: 402, answer: shape });
+      }
+      expect(vendor.calls).toHaveLength(0);
+    },
+  );
+
+  test.each([...FREE])("%s costs nothing", async (path) => {
+    const response = await post(`/api/gateway${path}`, { model: CHAT_MODEL, messages });
+    expect(response.status).toBe(200);
+    expect(vendor.calls).toHaveLength(0);
+  });
+
+  test.each(
+    ENDPOINTS.filter(({ method }) => method !== "GET").map(({ method, path }) => [method, path] as const),
+  )("%s %s, which manages, asks no vendor for a key that may call models", async (method, path) => {
+    const address = path.replace(/:\w+/g, "x");
+    await (await send(method, address, { model: CHAT_MODEL, messages })).text();
+    expect(vendor.calls).toHaveLength(0);
+  });
+});
