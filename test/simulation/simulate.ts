@@ -120,13 +120,13 @@ class Simulation {
   /** One thing that happens, and a look at everything. */
   async step(): Promise<void> {
     const dice = this.chance.below(100);
-    if (dice < 30) this.ask();
-    else if (dice < 68) this.vendorActs();
-    else if (dice < 73) this.clientLeaves();
-    else if (dice < 82) this.timePasses();
-    else if (dice < 86) await this.grant();
-    else if (dice < 90) await this.refresh();
-    else if (dice < 95) this.changeFaults();
+    if (dice < 28) this.ask();
+    else if (dice < 73) this.vendorActs();
+    else if (dice < 77) this.clientLeaves();
+    else if (dice < 84) this.timePasses();
+    else if (dice < 89) await this.grant();
+    else if (dice < 92) await this.refresh();
+    else if (dice < 96) this.changeFaults();
     else await this.die();
     await this.settle();
     if (this.service.life.isOver) await this.restart();
@@ -493,7 +493,7 @@ class Simulation {
       );
     }
     await stores.accounts.putMember({
-      organizationId: "org_a",
+      organizationId: "org_b",
       userId: "user_a",
       role: "member",
       dailyLimit: DAILY_LIMIT,
@@ -519,17 +519,17 @@ const NO_FAULTS: Faults = { store: 0, journal: 0 };
 /** A vendor whose caller is gone. */
 const GIVES_UP = { ...createSeededRandom(1), below: () => 0, oneIn: () => true };
 
-const KEY_LIMIT = 1_900_000;
-const DAILY_LIMIT = 900_000;
-const MONTHLY_LIMIT = 1_900_000;
+const KEY_LIMIT = 900_000;
+const DAILY_LIMIT = 800_000;
+const MONTHLY_LIMIT = 1_100_000;
 /** Prepaid accounts, and how far below zero they may go. */
-const OVERDRAFTS: Readonly<Record<string, number>> = { user_a: 0, user_b: 1_500_000, org_a: 0 };
+const OVERDRAFTS: Readonly<Record<string, number>> = { user_a: 0, user_b: 1_500_000, org_a: 0, org_b: 0 };
 const PREPAID = Object.keys(OVERDRAFTS);
 const KEYS: readonly (readonly [string, string | null, number | null])[] = [
   [DEFAULT_ACCOUNT_ID, null, null],
   ["user_a", "user_a", null],
   ["user_b", "user_b", KEY_LIMIT],
-  ["org_a", "user_a", null],
+  ["org_b", "user_a", null],
   ["org_a", null, null],
 ];
 
@@ -550,7 +550,7 @@ const LIMITS: readonly Limit[] = [
     name: "member's daily limit",
     limit: DAILY_LIMIT,
     meterOf: ({ account_id, user_id, created_at }) =>
-      account_id === "org_a" && user_id === "user_a" ? new Date(created_at).toISOString().slice(0, 10) : null,
+      account_id === "org_b" && user_id === "user_a" ? new Date(created_at).toISOString().slice(0, 10) : null,
   },
   {
     name: "organization's monthly limit",
