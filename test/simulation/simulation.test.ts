@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { simulate } from "./simulate.ts";
 
-const STEPS = 250;
+const STEPS = 150;
 const SEEDS_A_TEST = 20;
 /** `npm run test:simulation` runs more of them, longer. */
 const TESTS = 10;
