@@ -1,6 +1,6 @@
 import { BOUNDS } from "../../base/bounds.ts";
 import { fail } from "../../base/errors.ts";
-import { type JsonKind, type JsonNode, memberOf, parseNode, stringOf } from "../json/scan.ts";
+import { type JsonKind, type JsonNode, memberOf, numberOf, parseNode, stringOf } from "../json/scan.ts";
 import { refuseThread } from "./decode-request.ts";
 import { refuse } from "./refuse.ts";
 
@@ -25,14 +25,14 @@ type Check = (text: string, node: JsonNode) => void;
 const range =
   (field: string, low: number, high: number): Check =>
   (text, node) => {
-    const value = readNumber(text, node);
+    const value = numberOf(text, node);
     if (value === null || value < low || value > high)
       refuse(field, `must be a number from ${low} to ${high}`);
   };
 const wholeNumber =
   (field: string, least: number): Check =>
   (text, node) => {
-    const value = readNumber(text, node);
+    const value = numberOf(text, node);
     if (value === null || !Number.isInteger(value) || value < least) {
       refuse(field, `must be a whole number of at least ${least}`);
     }
@@ -62,10 +62,6 @@ const CHECKS: Readonly<Record<string, Check>> = {
   tool_choice: checkToolChoice,
   thinking: checkThinking,
 };
-
-function readNumber(text: string, node: JsonNode): number | null {
-  return node.kind === "number" ? Number(text.slice(node.start, node.end)) : null;
-}
 
 function isAbsent(node: JsonNode | undefined): node is undefined {
   return node === undefined || node.kind === "null";

@@ -1,13 +1,13 @@
 import type { AnswerEnd } from "../canonical/format.ts";
 import type { RelayIdentity, WholeAnswer } from "../canonical/relay.ts";
 import { brokenAnswer, findVendorError } from "../conversation/vendor-error.ts";
-import { asFields, type Fields } from "../json/fields.ts";
+import { asFields, type Fields, tryParseFields } from "../json/fields.ts";
 import { describeFinish, mapCallId, SILENT_REASONS } from "./relay-stream.ts";
 import { encodeUsage, readUsage } from "./usage.ts";
 
 /** Reads a Messages answer that was not streamed, for a Messages client. `text` is its body; what is not ours in it stays. */
 export function readMessagesAnswer(text: string, identity: RelayIdentity): WholeAnswer {
-  const body = parse(text);
+  const body = tryParseFields(text);
   if (body === null) return failed("the upstream's answer is not JSON");
   const error = findVendorError(body);
   if (error !== null) return { kind: "error", error };
@@ -29,14 +29,6 @@ export function readMessagesAnswer(text: string, identity: RelayIdentity): Whole
     finish: describeFinish(reason),
     encode: (end) => printAnswer({ ...body, content, stop_reason: reason }, identity, raw, end),
   };
-}
-
-function parse(text: string): Fields | null {
-  try {
-    return asFields(JSON.parse(text));
-  } catch {
-    return null;
-  }
 }
 
 function failed(message: string): WholeAnswer {

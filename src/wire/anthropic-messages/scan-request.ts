@@ -1,6 +1,16 @@
+import { ENVELOPE_START } from "../canonical/reasoning-envelope.ts";
 import type { OutlineMessage } from "../conversation/outline.ts";
 import { type ProviderPreferences, readGatewayWishes } from "../conversation/preferences.ts";
-import { isWord, type JsonNode, memberOf, parseMember, scanJson, stringOf } from "../json/scan.ts";
+import {
+  isTrue,
+  isWord,
+  type JsonNode,
+  memberOf,
+  numberOf,
+  parseMember,
+  scanJson,
+  stringOf,
+} from "../json/scan.ts";
 import { scanBody } from "../json/scan-body.ts";
 import { checkMessagesRequest } from "./check-request.ts";
 import { MESSAGES_REQUEST_SHAPE } from "./request-shape.ts";
@@ -41,25 +51,20 @@ export function scanMessagesRequest(bytes: Buffer): ScannedMessagesRequest {
   });
 }
 
-/** How an envelope begins, in quotes. */
-const ENVELOPE = '"gw1.';
-
 function readScanned(bytes: Buffer, text: string, root: JsonNode): ScannedMessagesRequest {
   const messages = memberOf(root, "messages")?.items ?? [];
-  const maxTokens = memberOf(root, "max_tokens");
-  const stream = memberOf(root, "stream");
   return {
     bytes,
     text,
     root,
     model: stringOf(text, memberOf(root, "model")) as string,
     ...readGatewayWishes(parseMember(text, root, "models"), parseMember(text, root, "provider")),
-    stream: stream?.kind === "boolean" && text.charCodeAt(stream.start) === 116,
-    maxTokens: maxTokens?.kind === "number" ? Number(text.slice(maxTokens.start, maxTokens.end)) : null,
+    stream: isTrue(text, memberOf(root, "stream")),
+    maxTokens: numberOf(text, memberOf(root, "max_tokens")),
     promptTextBytes: countPrompt(text, root, messages),
     outline: messages.flatMap((message) => outlineMessage(text, message)),
     // In bytes it is found many times faster, where there are as many quotes.
-    mayCarryReasoning: bytes.includes(ENVELOPE),
+    mayCarryReasoning: bytes.includes(ENVELOPE_START),
   };
 }
 

@@ -8,6 +8,7 @@ import {
   type JsonNode,
   LEAF,
   memberOf,
+  numberOf,
   type Shape,
   scanJson,
 } from "../json/scan.ts";
@@ -74,8 +75,7 @@ function shapeOf(path: readonly string[], member: string | null): Shape {
 function inOrder(text: string, elements: readonly JsonNode[]): readonly JsonNode[] {
   const ordered: JsonNode[] = [];
   for (const element of elements) {
-    const node = memberOf(element, "index");
-    const index = node?.kind === "number" ? Number(text.slice(node.start, node.end)) : -1;
+    const index = numberOf(text, memberOf(element, "index")) ?? -1;
     // Numbers that are no numbering say nothing.
     if (!(index in elements) || ordered[index] !== undefined) return elements;
     ordered[index] = element;

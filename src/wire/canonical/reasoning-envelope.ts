@@ -1,10 +1,13 @@
-import { asFields } from "../json/fields.ts";
+import { tryParseFields } from "../json/fields.ts";
 import type { ReasoningPart } from "./parts.ts";
 
 /** What of a reasoning part its vendor wants back, and a client must carry without understanding it. */
 export type CarriedReasoning = Pick<ReasoningPart, "signature" | "encrypted" | "id" | "origin" | "isSummary">;
 
 const MARK = "gw1.";
+
+/** How an envelope begins as a JSON string. */
+export const ENVELOPE_START = `"${MARK}`;
 
 /**
  * One vendor's proof in a field that belongs to another: Messages clients send `signature` and `data` back as they
@@ -20,7 +23,7 @@ export function wrapReasoning(part: CarriedReasoning): string {
 /** What `wrapReasoning` made; null for anything else, which is the field's own vendor's. */
 export function unwrapReasoning(text: string): CarriedReasoning | null {
   if (!text.startsWith(MARK)) return null;
-  const kept = parse(Buffer.from(text.slice(MARK.length), "base64url").toString("utf8"));
+  const kept = tryParseFields(Buffer.from(text.slice(MARK.length), "base64url").toString("utf8"));
   if (kept === null) return null;
   return {
     signature: readText(kept["s"]),
@@ -29,14 +32,6 @@ export function unwrapReasoning(text: string): CarriedReasoning | null {
     origin: readText(kept["o"]),
     isSummary: kept["m"] === true,
   };
-}
-
-function parse(json: string) {
-  try {
-    return asFields(JSON.parse(json));
-  } catch {
-    return null;
-  }
 }
 
 function readText(value: unknown): string | null {

@@ -10,7 +10,7 @@ import type { ConversationRequest } from "../canonical/request.ts";
 import { stripReasoning } from "../canonical/strip-reasoning.ts";
 import { createTranslation, createWholeTranslation } from "../canonical/translate-relay.ts";
 import { brokenAnswer } from "../conversation/vendor-error.ts";
-import { asFields, type Fields } from "../json/fields.ts";
+import { type Fields, tryParseFields } from "../json/fields.ts";
 import { applyProvider } from "./apply-provider.ts";
 import type { EncodedForUpstream, InferenceRequest, UpstreamTarget } from "./inference-request.ts";
 import { UPSTREAM_CODECS } from "./upstream-codecs.ts";
@@ -117,20 +117,12 @@ function carriesReasoning({ messages }: ConversationRequest): boolean {
 }
 
 function decodeAnswer(format: FormatName, body: string): AnswerDecoding {
-  const fields = parse(body);
+  const fields = tryParseFields(body);
   if (fields === null) return { kind: "error", error: brokenAnswer("the upstream's answer is not JSON") };
   try {
     return UPSTREAM_CODECS[format].decodeAnswer(fields);
   } catch {
     return { kind: "error", error: brokenAnswer("the upstream's answer cannot be read") };
-  }
-}
-
-function parse(text: string): Fields | null {
-  try {
-    return asFields(JSON.parse(text));
-  } catch {
-    return null;
   }
 }
 

@@ -6,6 +6,15 @@ export function asFields(value: unknown): Fields | null {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : null;
 }
 
+/** A JSON text as an object with named fields; null where it is none. */
+export function tryParseFields(json: string): Fields | null {
+  try {
+    return asFields(JSON.parse(json));
+  } catch {
+    return null;
+  }
+}
+
 /** A copy without the named fields. */
 export function omit(fields: Fields, names: ReadonlySet<string>): Record<string, unknown> {
   const rest: Record<string, unknown> = {};

@@ -333,3 +333,13 @@ export function parseMember(text: string, node: JsonNode, key: string): unknown 
   const value = memberOf(node, key);
   return value === undefined ? undefined : parseNode(text, value);
 }
+
+/** The value as a number; null where it is none. */
+export function numberOf(text: string, node: JsonNode | undefined): number | null {
+  return node?.kind === "number" ? Number(text.slice(node.start, node.end)) : null;
+}
+
+/** Whether the value is `true`. */
+export function isTrue(text: string, node: JsonNode | undefined): boolean {
+  return node?.kind === "boolean" && text.startsWith("true", node.start);
+}

@@ -1,6 +1,6 @@
 import { BOUNDS } from "../../base/bounds.ts";
 import { fail } from "../../base/errors.ts";
-import { isWord, type JsonKind, type JsonNode, memberOf, stringOf } from "../json/scan.ts";
+import { isWord, type JsonKind, type JsonNode, memberOf, numberOf, stringOf } from "../json/scan.ts";
 import { readRole } from "./role.ts";
 
 /**
@@ -78,19 +78,15 @@ class Checker {
   }
 
   number(field: string, node: JsonNode, low: number, high: number): void {
-    const value = this.numberOf(node);
+    const value = numberOf(this.text, node);
     if (value === null || value < low || value > high)
       refuse(field, `must be a number from ${low} to ${high}`);
   }
 
   wholeNumber(field: string, node: JsonNode): void {
-    const value = this.numberOf(node);
+    const value = numberOf(this.text, node);
     if (value === null || !Number.isInteger(value) || value < 1)
       refuse(field, "must be a whole number of at least 1");
-  }
-
-  private numberOf(node: JsonNode): number | null {
-    return node.kind === "number" ? Number(this.text.slice(node.start, node.end)) : null;
   }
 
   stringOrStrings(field: string, node: JsonNode): void {

@@ -1,6 +1,6 @@
 import type { OutlineMessage } from "../conversation/outline.ts";
 import { type ProviderPreferences, readGatewayWishes } from "../conversation/preferences.ts";
-import { type JsonNode, memberOf, parseMember, scanJson, stringOf } from "../json/scan.ts";
+import { isTrue, type JsonNode, memberOf, numberOf, parseMember, scanJson, stringOf } from "../json/scan.ts";
 import { scanBody } from "../json/scan-body.ts";
 import { checkChatRequest } from "./check-request.ts";
 import { CHAT_REQUEST_SHAPE } from "./request-shape.ts";
@@ -50,21 +50,18 @@ function readChatRequest(bytes: Buffer, text: string, root: JsonNode): ChatReque
     model: stringOf(text, memberOf(root, "model")) as string,
     ...readGatewayWishes(parseMember(text, root, "models"), parseMember(text, root, "provider")),
     stream: isTrue(text, memberOf(root, "stream")),
-    maxTokens: numberOf(text, root, "max_completion_tokens") ?? numberOf(text, root, "max_tokens"),
-    answers: numberOf(text, root, "n") ?? 1,
+    maxTokens: maxTokensOf(text, root),
+    answers: numberOf(text, memberOf(root, "n")) ?? 1,
     wantsUsageChunk: isTrue(text, memberOf(streamOptions, "include_usage")),
     outline: messages.map((message) => readOutline(text, message)),
     promptTextBytes: messages.reduce((sum, message) => sum + textBytes(message), 0) + toolBytes(root),
   };
 }
 
-function numberOf(text: string, root: JsonNode, key: string): number | null {
-  const node = memberOf(root, key);
-  return node?.kind === "number" ? Number(text.slice(node.start, node.end)) : null;
-}
-
-function isTrue(text: string, node: JsonNode | undefined): boolean {
-  return node?.kind === "boolean" && text.charCodeAt(node.start) === 116;
+function maxTokensOf(text: string, root: JsonNode): number | null {
+  return (
+    numberOf(text, memberOf(root, "max_completion_tokens")) ?? numberOf(text, memberOf(root, "max_tokens"))
+  );
 }
 
 function readOutline(text: string, message: JsonNode): OutlineMessage {

@@ -1,7 +1,7 @@
 import type { RelayIdentity } from "../canonical/relay.ts";
 import type { TokenUsage } from "../conversation/usage.ts";
 import { brokenAnswer, findVendorError, type VendorError } from "../conversation/vendor-error.ts";
-import { asFields, type Fields, omit } from "../json/fields.ts";
+import { asFields, type Fields, omit, tryParseFields } from "../json/fields.ts";
 import { isFailedFinish, readFinishReason } from "./finish-reason.ts";
 import { OWN_ANSWER_FIELDS, OWN_CHOICE_FIELDS, OWN_MESSAGE_FIELDS } from "./own-fields.ts";
 import { encodeReasoning, readSpoken } from "./reasoning.ts";
@@ -24,7 +24,7 @@ export type AnswerReading =
 
 /** Reads a vendor's answer that was not streamed. `text` is its body. */
 export function readAnswer(text: string, identity: RelayIdentity): AnswerReading {
-  const body = parse(text);
+  const body = tryParseFields(text);
   if (body === null) return failed("the upstream's answer is not JSON");
   const error = findVendorError(body);
   if (error !== null) return { kind: "error", error };
@@ -52,14 +52,6 @@ export function readAnswer(text: string, identity: RelayIdentity): AnswerReading
     producedBytes: choices.reduce((sum, choice) => sum + choice.bytes, 0),
     finish: (choices[0] as ChoiceReading).finish,
   };
-}
-
-function parse(text: string): Fields | null {
-  try {
-    return asFields(JSON.parse(text));
-  } catch {
-    return null;
-  }
 }
 
 function failed(message: string): AnswerReading {

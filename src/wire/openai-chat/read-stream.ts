@@ -3,7 +3,7 @@ import { BOUNDS } from "../../base/bounds.ts";
 import type { AnswerEvent } from "../canonical/answer.ts";
 import type { AnswerReader } from "../canonical/format.ts";
 import { brokenAnswer, findVendorError } from "../conversation/vendor-error.ts";
-import { asFields, type Fields, omit } from "../json/fields.ts";
+import { asFields, type Fields, omit, tryParseFields } from "../json/fields.ts";
 import { decodeUtf8 } from "../json/scan.ts";
 import { createEventSplitter, type EventSplitter, EventTooLargeError } from "../sse/split-events.ts";
 import { isFailedFinish } from "./finish-reason.ts";
@@ -60,7 +60,7 @@ function isWhole({ choices }: ReaderState): boolean {
 }
 
 function isReadable(data: string): boolean {
-  return data === DONE || parseEvent(data) !== null;
+  return data === DONE || tryParseFields(decodeUtf8(data)) !== null;
 }
 
 type OnData = (text: string, start: number, end: number, name: string) => void;
@@ -86,7 +86,7 @@ function stepEvent(state: ReaderState, data: string, name: string): AnswerEvent[
     state.isDone = true;
     return close(state);
   }
-  const chunk = parseEvent(data);
+  const chunk = tryParseFields(decodeUtf8(data));
   if (chunk === null) return [failWith(state, "an event of the stream is not JSON")];
   const error =
     name === "error" ? (findVendorError(chunk) ?? findVendorError({ error: chunk })) : findVendorError(chunk);
@@ -100,14 +100,6 @@ function stepEvent(state: ReaderState, data: string, name: string): AnswerEvent[
 function failWith(state: ReaderState, message: string): AnswerEvent {
   state.hasFailed = true;
   return { kind: "error", error: brokenAnswer(message) };
-}
-
-function parseEvent(data: string): Fields | null {
-  try {
-    return asFields(JSON.parse(decodeUtf8(data)));
-  } catch {
-    return null;
-  }
 }
 
 function stepChunk(state: ReaderState, chunk: Fields): AnswerEvent[] {

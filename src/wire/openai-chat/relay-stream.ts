@@ -2,7 +2,7 @@ import { BOUNDS } from "../../base/bounds.ts";
 import type { RelayFinish, RelayIdentity, RelayVerdict } from "../canonical/relay.ts";
 import type { TokenUsage } from "../conversation/usage.ts";
 import { brokenAnswer, findVendorError, type VendorError } from "../conversation/vendor-error.ts";
-import { asFields, type Fields, omit } from "../json/fields.ts";
+import { asFields, type Fields, omit, tryParseFields } from "../json/fields.ts";
 import { decodeUtf8 } from "../json/scan.ts";
 import {
   createEventSplitter,
@@ -168,7 +168,7 @@ function relayAlike(state: RelayState, text: string, start: number, end: number)
 
 /** The long way: parse, set right, print; and learn the event's looks for the next. */
 function relayParsed(state: RelayState, data: string, name: string): string {
-  const chunk = parseEvent(data);
+  const chunk = tryParseFields(decodeUtf8(data));
   if (chunk === null) {
     state.error = brokenAnswer("an event of the stream is not JSON");
     return "";
@@ -193,14 +193,6 @@ function relayParsed(state: RelayState, data: string, name: string): string {
   }
   if (out !== "" && choices.length === 1) learn(state, data, chunk, fields);
   return out;
-}
-
-function parseEvent(data: string): Fields | null {
-  try {
-    return asFields(JSON.parse(decodeUtf8(data)));
-  } catch {
-    return null;
-  }
 }
 
 /** A refusal is a field of its own as well, but an empty one says nothing. */

@@ -1,6 +1,6 @@
 import { BOUNDS } from "../../base/bounds.ts";
 import { fail } from "../../base/errors.ts";
-import { isWord, type JsonKind, type JsonNode, memberOf, stringOf } from "../json/scan.ts";
+import { isTrue, isWord, type JsonKind, type JsonNode, memberOf, numberOf, stringOf } from "../json/scan.ts";
 import { refuseState, STATE_FIELDS } from "./state-fields.ts";
 
 /**
@@ -23,11 +23,6 @@ export function checkResponsesRequest(text: string, root: JsonNode): void {
 function isWanted(text: string, node: JsonNode | undefined): boolean {
   if (node === undefined || node.kind === "null") return false;
   return node.kind !== "boolean" || isTrue(text, node);
-}
-
-/** Whether the value is `true`. */
-export function isTrue(text: string, node: JsonNode | undefined): boolean {
-  return node?.kind === "boolean" && text.startsWith("true", node.start);
 }
 
 function refuse(field: string, problem: string): never {
@@ -56,10 +51,6 @@ const checkTokens: Check = (text, node, field) => {
     refuse(field, "must be a whole number of at least 1");
   }
 };
-
-function numberOf(text: string, node: JsonNode): number | null {
-  return node.kind === "number" ? Number(text.slice(node.start, node.end)) : null;
-}
 
 /** What each optional field must be. Null stands for absent and is not looked at. */
 const CHECKS: Readonly<Record<string, Check>> = {

@@ -1,6 +1,6 @@
 import type { RelayIdentity, WholeAnswer } from "../canonical/relay.ts";
 import { brokenAnswer } from "../conversation/vendor-error.ts";
-import { asFields, type Fields } from "../json/fields.ts";
+import { asFields, type Fields, tryParseFields } from "../json/fields.ts";
 import { decodeAnswer } from "./decode-answer.ts";
 import { claimResponse, createCallIds, encodePriced, readFinish } from "./relay-answer.ts";
 
@@ -8,7 +8,7 @@ import { claimResponse, createCallIds, encodePriced, readFinish } from "./relay-
  * Reads a vendor's whole response for a client of the same format; unknown fields stay. `text` is its body.
  */
 export function readResponsesAnswer(text: string, identity: RelayIdentity): WholeAnswer {
-  const body = parse(text);
+  const body = tryParseFields(text);
   if (body === null) return failed("the upstream's answer is not JSON");
   const decoded = decodeAnswer(body);
   if (decoded.kind === "error") return decoded;
@@ -26,14 +26,6 @@ export function readResponsesAnswer(text: string, identity: RelayIdentity): Whol
     finish: readFinish(body, false),
     encode: (end) => JSON.stringify(encodePriced(claimed, end)),
   };
-}
-
-function parse(text: string): Fields | null {
-  try {
-    return asFields(JSON.parse(text));
-  } catch {
-    return null;
-  }
 }
 
 function failed(message: string): WholeAnswer {

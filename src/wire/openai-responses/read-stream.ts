@@ -3,7 +3,7 @@ import type { AnswerEvent, PartDelta } from "../canonical/answer.ts";
 import type { AnswerReader } from "../canonical/format.ts";
 import type { Part } from "../canonical/parts.ts";
 import { brokenAnswer, readVendorError, type VendorError } from "../conversation/vendor-error.ts";
-import { asFields, type Fields, omit } from "../json/fields.ts";
+import { asFields, type Fields, omit, tryParseFields } from "../json/fields.ts";
 import { decodeUtf8 } from "../json/scan.ts";
 import { createEventSplitter, EventTooLargeError, type OnEvent } from "../sse/split-events.ts";
 import { decodeAnnotation } from "./citations.ts";
@@ -72,7 +72,7 @@ function endWithError(state: ReaderState, error: VendorError): void {
 
 function stepEvent(state: ReaderState, data: string, name: string): void {
   if (state.isDone || data === "" || data === "[DONE]") return;
-  const event = parse(data);
+  const event = tryParseFields(decodeUtf8(data));
   if (event === null) {
     endWithError(state, brokenAnswer("an event of the stream is not JSON"));
     return;
@@ -81,14 +81,6 @@ function stepEvent(state: ReaderState, data: string, name: string): void {
   // Some hosts report an error in an event without a type.
   if (type === "error" || (type === "" && event["error"])) endWithError(state, readVendorError(200, event));
   else STEPS[type]?.(state, event);
-}
-
-function parse(data: string): Fields | null {
-  try {
-    return asFields(JSON.parse(decodeUtf8(data)));
-  } catch {
-    return null;
-  }
 }
 
 type Step = (state: ReaderState, event: Fields) => void;

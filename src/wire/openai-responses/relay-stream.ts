@@ -11,6 +11,7 @@ import {
   type JsonNode,
   LEAF,
   memberOf,
+  numberOf,
   scanJson,
   stringOf,
 } from "../json/scan.ts";
@@ -219,7 +220,7 @@ function relayBytes(state: RelayState, type: string, data: string, event: JsonNo
   watch(state, type, data, event);
   const splices: Splice[] = [];
   const number = memberOf(event, "sequence_number");
-  const next = count(state, number?.kind === "number" ? Number(data.slice(number.start, number.end)) : null);
+  const next = count(state, numberOf(data, number));
   if (number === undefined) splices.push(insertAt(event.start + 1, `"sequence_number":${next},`));
   const call = claimCall(state, data, event);
   if (call !== null) splices.push(call);
@@ -245,8 +246,7 @@ function watch(state: RelayState, type: string, data: string, event: JsonNode): 
 }
 
 function placeOf(data: string, event: JsonNode): number {
-  const node = memberOf(event, "output_index");
-  return node?.kind === "number" ? Number(data.slice(node.start, node.end)) : 0;
+  return numberOf(data, memberOf(event, "output_index")) ?? 0;
 }
 
 function claimCall(state: RelayState, data: string, event: JsonNode): Splice | null {

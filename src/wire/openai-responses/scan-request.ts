@@ -1,8 +1,18 @@
+import { ENVELOPE_START } from "../canonical/reasoning-envelope.ts";
 import type { OutlineMessage } from "../conversation/outline.ts";
 import { type ProviderPreferences, readGatewayWishes } from "../conversation/preferences.ts";
-import { isWord, type JsonNode, memberOf, parseMember, scanJson, stringOf } from "../json/scan.ts";
+import {
+  isTrue,
+  isWord,
+  type JsonNode,
+  memberOf,
+  numberOf,
+  parseMember,
+  scanJson,
+  stringOf,
+} from "../json/scan.ts";
 import { scanBody } from "../json/scan-body.ts";
-import { checkResponsesRequest, isTrue } from "./check-request.ts";
+import { checkResponsesRequest } from "./check-request.ts";
 import { originOfItem } from "./reasoning.ts";
 import { RESPONSES_REQUEST_SHAPE } from "./request-shape.ts";
 
@@ -50,7 +60,7 @@ function readRequest(bytes: Buffer, text: string, root: JsonNode): ResponsesRequ
     model: stringOf(text, memberOf(root, "model")) as string,
     ...readGatewayWishes(parseMember(text, root, "models"), parseMember(text, root, "provider")),
     stream: isTrue(text, memberOf(root, "stream")),
-    maxTokens: readMaxTokens(text, memberOf(root, "max_output_tokens")),
+    maxTokens: numberOf(text, memberOf(root, "max_output_tokens")),
     outline: outlineInput(text, input),
     promptTextBytes: countTextBytes(root, input),
     needsHub:
@@ -59,20 +69,13 @@ function readRequest(bytes: Buffer, text: string, root: JsonNode): ResponsesRequ
   };
 }
 
-function readMaxTokens(text: string, node: JsonNode | undefined): number | null {
-  return node?.kind === "number" ? Number(text.slice(node.start, node.end)) : null;
-}
-
-/** What `wrapReasoning` begins with; a quote and a mark are enough to send the request the long way. */
-const ENVELOPE = '"gw1.';
-
 function readReasoning(text: string, input: readonly JsonNode[]) {
   const origins = new Set<string>();
   let isForeign = false;
   for (const item of input) {
     const encrypted = memberOf(item, "encrypted_content");
     if (encrypted?.kind !== "string" || !isWord(text, memberOf(item, "type"), "reasoning")) continue;
-    if (text.startsWith(ENVELOPE, encrypted.start)) isForeign = true;
+    if (text.startsWith(ENVELOPE_START, encrypted.start)) isForeign = true;
     else origins.add(originOfItem(stringOf(text, memberOf(item, "id")) ?? null));
   }
   return { origins, isForeign };
