@@ -95,6 +95,19 @@ export interface ReasoningPart extends PartBase {
   readonly origin: string | null;
 }
 
+/** Reasoning that is text and nothing else: anybody may read it, and nobody wants it back. */
+export function plainReasoning(text: string): ReasoningPart {
+  return {
+    kind: "reasoning",
+    text,
+    isSummary: false,
+    signature: null,
+    encrypted: null,
+    id: null,
+    origin: null,
+  };
+}
+
 /** Whose reasoning it is, in the words that `reasoning_details[].format` uses. */
 export const REASONING_ORIGINS = {
   anthropic: "anthropic-claude-v1",

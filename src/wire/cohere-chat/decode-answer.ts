@@ -1,5 +1,6 @@
 import type { AnswerDecoding } from "../canonical/format.ts";
-import type { Part, ReasoningPart, TextPart } from "../canonical/parts.ts";
+import type { Part, TextPart } from "../canonical/parts.ts";
+import { plainReasoning } from "../canonical/parts.ts";
 import {
   brokenAnswer,
   findVendorError,
@@ -42,22 +43,9 @@ export function findFailure(body: Fields): VendorError | null {
   return typeof body["message"] === "string" ? readVendorError(200, body) : null;
 }
 
-/** Reasoning as Cohere has it: text that anybody may read, without proof. */
-export function reasoningOf(text: string): ReasoningPart {
-  return {
-    kind: "reasoning",
-    text,
-    isSummary: false,
-    signature: null,
-    encrypted: null,
-    id: null,
-    origin: null,
-  };
-}
-
 /** What a model says to itself before it calls tools. */
 function decodePlan(plan: unknown): Part[] {
-  return readText(plan) === "" ? [] : [reasoningOf(readText(plan))];
+  return readText(plan) === "" ? [] : [plainReasoning(readText(plan))];
 }
 
 function decodeContent(message: Fields): Part[] {
@@ -67,7 +55,7 @@ function decodeContent(message: Fields): Part[] {
   const firstText = items.findIndex((item) => readText(item["text"]) !== "");
   return items.flatMap((item, at): Part[] => {
     const thinking = readText(item["thinking"]);
-    if (thinking !== "") return [reasoningOf(thinking)];
+    if (thinking !== "") return [plainReasoning(thinking)];
     const text = readText(item["text"]);
     if (text === "") return [];
     const own = citations.filter(({ index }) => (index ?? firstText) === at).map(({ citation }) => citation);

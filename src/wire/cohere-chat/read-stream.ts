@@ -2,11 +2,12 @@ import { BOUNDS } from "../../base/bounds.ts";
 import type { AnswerEvent, PartDelta } from "../canonical/answer.ts";
 import type { AnswerReader } from "../canonical/format.ts";
 import type { Part } from "../canonical/parts.ts";
+import { plainReasoning } from "../canonical/parts.ts";
 import { brokenAnswer, type VendorError } from "../conversation/vendor-error.ts";
 import { asFields, type Fields } from "../json/fields.ts";
 import { createEventSplitter, EventTooLargeError } from "../sse/split-events.ts";
 import { type ArgumentsHold, createArgumentsHold } from "./arguments.ts";
-import { findFailure, readText, reasoningOf } from "./decode-answer.ts";
+import { findFailure, readText } from "./decode-answer.ts";
 import { findFailedFinish, readFinish } from "./finish-reason.ts";
 import { readCitations } from "./read-citations.ts";
 import { readLogprobs } from "./read-logprobs.ts";
@@ -103,7 +104,7 @@ function readEvent(state: State, type: string, event: Fields): AnswerEvent[] {
   }
 }
 
-const NO_REASONING: Part = reasoningOf("");
+const NO_REASONING: Part = plainReasoning("");
 const NO_TEXT: Part = { kind: "text", text: "" };
 
 function textDelta(text: string): PartDelta[] {

@@ -1,4 +1,5 @@
 import type { Part, ReasoningPart, ToolCallPart } from "../canonical/parts.ts";
+import { plainReasoning } from "../canonical/parts.ts";
 import { asFields, type Fields } from "../json/fields.ts";
 import { keepExtras, keptFields, keptSpelling } from "./extras.ts";
 import { proveCall, spellProofDetail } from "./hub-calls.ts";
@@ -29,23 +30,10 @@ export function readReasoning(message: Fields, calls: readonly Part[]): ReadReas
     TEXT_FIELDS.filter((field) => field in message).map((field) => [field, message[field]]),
   );
   const hasText = details.some((detail) => detail.text !== "") || text === "";
-  const parts = hasText ? details : [plain(text), ...details];
+  const parts = hasText ? details : [plainReasoning(text), ...details];
   const [first, ...others] = parts as [ReasoningPart, ...ReasoningPart[]];
   const spelled = { ...first, ...keepExtras(keptFields(first), { ...keptSpelling(first), said }) };
   return { parts: [spelled, ...others], calls: proven, fields: [...used, ...TEXT_FIELDS] };
-}
-
-/** Reasoning that is text and nothing else. */
-export function plain(text: string): ReasoningPart {
-  return {
-    kind: "reasoning",
-    text,
-    isSummary: false,
-    signature: null,
-    encrypted: null,
-    id: null,
-    origin: null,
-  };
 }
 
 /** Parts proofs of tool calls from details of the reasoning. */

@@ -1,9 +1,8 @@
 import type { AnswerEvent, PartDelta } from "../canonical/answer.ts";
-import { type Part, REASONING_ORIGINS, type ReasoningPart } from "../canonical/parts.ts";
+import { type Part, plainReasoning, REASONING_ORIGINS, type ReasoningPart } from "../canonical/parts.ts";
 import { asFields, type Fields, omit } from "../json/fields.ts";
 import { decodeFinish, keepChoice } from "./decode-answer.ts";
 import { decodePart, keepNative } from "./decode-part.ts";
-import { plain } from "./hub-assistant.ts";
 import { decodeAnnotation } from "./hub-citations.ts";
 import { OWN_CHOICE_FIELDS, OWN_MESSAGE_FIELDS } from "./own-fields.ts";
 import { asText, readSpoken } from "./reasoning.ts";
@@ -152,7 +151,7 @@ function readReasoning(state: State, delta: Fields): void {
   if (reasoning !== null && parts.every(({ part }) => part.text === "")) {
     say(
       state,
-      speak(state, "reasoning", () => plain("")),
+      speak(state, "reasoning", () => plainReasoning("")),
       reasoning,
     );
   }
