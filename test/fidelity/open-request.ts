@@ -10,7 +10,7 @@ type Rename = (id: string) => string;
 const OPENERS: Readonly<Record<Client, (bytes: Buffer, rename: Rename) => InferenceRequest>> = {
   chat: openChatRequest,
   responses: openResponsesRequest,
-  messages: (bytes, rename) => openMessagesRequest(bytes, rename, null),
+  messages: openMessagesRequest,
 };
 
 /** A request at the door of its client API. */

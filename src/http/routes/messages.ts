@@ -10,7 +10,7 @@ export const renderMessagesError: ErrorRenderer = (failure, headers, requestId) 
 
 /** `POST messages` (docs/contract.md, "Responses and Messages"). */
 export const messages = inferenceHandler({
-  open: (body, rename, headers) => openMessagesRequest(body, rename, headers.get("anthropic-beta")),
+  open: openMessagesRequest,
   renderError: renderMessagesError,
   requestIdHeader: "request-id",
 });

@@ -33,6 +33,7 @@ export const MESSAGES_REQUEST_SHAPE: Shape = fields({
   thinking: fields({ type: LEAF, budget_tokens: LEAF }),
   output_config: fields({ format: LEAF }),
   metadata: fields({ user_id: LEAF }),
+  prompt_cache_key: LEAF,
   thread: LEAF,
   models: items(LEAF),
   provider: LEAF,

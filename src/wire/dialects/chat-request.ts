@@ -10,16 +10,22 @@ import { openaiChat } from "../openai-chat/codec.ts";
 import { type ChatRequest, decodeChatRequest } from "../openai-chat/decode-request.ts";
 import { encodeChatRequest } from "../openai-chat/encode-request.ts";
 import { listChatNeeds } from "../openai-chat/list-needs.ts";
+import { listChatPrefix } from "../openai-chat/list-prefix.ts";
 import { listTexts } from "../openai-chat/list-texts.ts";
 import { createDialect } from "./dialect.ts";
 import type { Decoded } from "./hub-request.ts";
 import type { EncodedForUpstream, InferenceRequest, UpstreamTarget } from "./inference-request.ts";
+import { NO_HEADERS, type ReadHeader, readHints } from "./session-hints.ts";
 
 /**
  * A chat completion request. Model ids go through `rename`, which knows the operator's aliases.
  * @throws GatewayError as `decodeChatRequest`.
  */
-export function openChatRequest(bytes: Buffer, rename: (id: string) => string): InferenceRequest {
+export function openChatRequest(
+  bytes: Buffer,
+  rename: (id: string) => string,
+  headers: ReadHeader = NO_HEADERS,
+): InferenceRequest {
   const chat = decodeChatRequest(bytes);
   const repairs = createRepairs(chat);
   return createDialect({
@@ -27,6 +33,8 @@ export function openChatRequest(bytes: Buffer, rename: (id: string) => string): 
     format: "openai-chat",
     scanned: chat,
     listNeeds: listChatNeeds,
+    ...readHints(chat.text, chat.root, headers),
+    listPrefix: () => listChatPrefix(chat),
     rename,
     client: openaiChat,
     facts: {

@@ -3,6 +3,7 @@ import type { FormatName } from "../canonical/parts.ts";
 import type { AnswerRelay, RelayIdentity, WholeAnswer } from "../canonical/relay.ts";
 import type { RequestNeeds } from "../conversation/needs.ts";
 import type { ProviderPreferences } from "../conversation/preferences.ts";
+import { hashNodes } from "../json/hash-nodes.ts";
 import type { JsonNode } from "../json/scan.ts";
 import { countChars } from "./count-chars.ts";
 import { createHubRequest, type Decoding } from "./hub-request.ts";
@@ -10,6 +11,7 @@ import type { ClientApi, EncodedForUpstream, InferenceRequest, UpstreamTarget } 
 
 /** What a client API's scan tells of a request. */
 interface Scanned {
+  readonly bytes: Buffer;
   /** The body, its bytes read as Latin-1. */
   readonly text: string;
   readonly root: JsonNode;
@@ -29,6 +31,10 @@ export interface Dialect {
   readonly format: FormatName;
   readonly scanned: Scanned;
   readonly listNeeds: (text: string, root: JsonNode) => RequestNeeds;
+  readonly session: string | null;
+  readonly user: string | null;
+  /** What a conversation is known by, see `InferenceRequest.hashPrefix`. */
+  readonly listPrefix: () => readonly JsonNode[];
   /** Knows the operator's aliases of model ids. */
   readonly rename: (id: string) => string;
   readonly client: ClientCodec;
@@ -44,6 +50,7 @@ export interface Dialect {
 export function createDialect(dialect: Dialect): InferenceRequest {
   const { scanned, rename, format } = dialect;
   const hub = createHubRequest(dialect.client, dialect.decoding, dialect.facts);
+  let prefix: string | null = null;
   return {
     api: dialect.api,
     action: "chat",
@@ -55,6 +62,9 @@ export function createDialect(dialect: Dialect): InferenceRequest {
     answers: scanned.answers ?? 1,
     notice: null,
     promptTextBytes: scanned.promptTextBytes,
+    session: dialect.session,
+    user: dialect.user,
+    hashPrefix: () => (prefix ??= hashNodes(scanned.bytes, dialect.listPrefix())),
     listNeeds: () => dialect.listNeeds(scanned.text, scanned.root),
     countPromptChars: () => countChars(scanned.text, scanned.promptTextBytes),
     encode(target) {

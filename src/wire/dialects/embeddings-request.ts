@@ -11,6 +11,7 @@ import { encodeEmbeddingsAnswer } from "../openai-embeddings/encode-answer.ts";
 import { encodeEmbeddingsRequest, listLeftOut } from "../openai-embeddings/encode-request.ts";
 import { readEmbeddingsAnswer } from "../openai-embeddings/read-answer.ts";
 import type { EncodedForUpstream, InferenceRequest, UpstreamTarget } from "./inference-request.ts";
+import { NO_HEADERS, type ReadHeader, readHints } from "./session-hints.ts";
 
 /** How a format's upstreams are asked for embeddings; null: as OpenAI's are, so that the client's bytes go on. */
 interface Upstream {
@@ -28,7 +29,11 @@ const UPSTREAMS: Readonly<Partial<Record<FormatName, Upstream>>> = {
  * An embeddings request. Model ids go through `rename`, which knows the operator's aliases.
  * @throws GatewayError as `decodeEmbeddingsRequest`.
  */
-export function openEmbeddingsRequest(bytes: Buffer, rename: (id: string) => string): InferenceRequest {
+export function openEmbeddingsRequest(
+  bytes: Buffer,
+  rename: (id: string) => string,
+  headers: ReadHeader = NO_HEADERS,
+): InferenceRequest {
   const request = decodeEmbeddingsRequest(bytes);
   const { encoding, wish } = request;
   return {
@@ -42,6 +47,9 @@ export function openEmbeddingsRequest(bytes: Buffer, rename: (id: string) => str
     answers: 1,
     notice: null,
     promptTextBytes: request.promptTextBytes,
+    ...readHints(request.text, request.root, headers),
+    // No prompt is cached.
+    hashPrefix: () => "embeddings",
     listNeeds: () => NO_NEEDS,
     countPromptChars: () => request.longestChars,
     encode: (target) => encodeFor(target, request),

@@ -1,15 +1,21 @@
 import { NO_NEEDS } from "../conversation/needs.ts";
 import { NO_PREFERENCES } from "../conversation/preferences.ts";
+import { hashBytes } from "../json/hash-nodes.ts";
 import { decodeFimRequest } from "../mistral-fim/decode-request.ts";
 import { createChatRelay, readChatAnswer } from "../openai-chat/chat-relay.ts";
 import type { InferenceRequest } from "./inference-request.ts";
+import { findSession, findUser, NO_HEADERS, type ReadHeader } from "./session-hints.ts";
 
 /**
  * A fill-in-the-middle request (specification 4.2). Its answers are in the chat shape, from the vendor and to the
  * client (docs/contract.md, "FIM").
  * @throws GatewayError as `decodeFimRequest`.
  */
-export function openFimRequest(bytes: Buffer, rename: (id: string) => string): InferenceRequest {
+export function openFimRequest(
+  bytes: Buffer,
+  rename: (id: string) => string,
+  headers: ReadHeader = NO_HEADERS,
+): InferenceRequest {
   const fim = decodeFimRequest(bytes, rename);
   return {
     api: "fim",
@@ -22,6 +28,12 @@ export function openFimRequest(bytes: Buffer, rename: (id: string) => string): I
     answers: 1,
     notice: fim.notice,
     promptTextBytes: fim.promptTextBytes,
+    session: findSession(
+      { sessionId: fim.sessionId, promptCacheKey: fim.fields["prompt_cache_key"] },
+      headers,
+    ),
+    user: findUser(fim.fields["user"], fim.fields["safety_identifier"]),
+    hashPrefix: () => hashBytes(Buffer.from(fim.promptStart)),
     listNeeds: () => NO_NEEDS,
     countPromptChars: () => fim.promptChars,
     encode: ({ model }) => ({

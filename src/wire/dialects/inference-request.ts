@@ -34,6 +34,15 @@ export interface InferenceRequest {
   readonly promptTextBytes: number;
   /** Characters that must fit the model's window together: the same, of embeddings the longest input. Counted when asked for. */
   countPromptChars(): number;
+  /** What the client says tells its conversation apart, at most 256 characters; null where it says nothing. Goes to no log. */
+  readonly session: string | null;
+  /** Who the client says it asks for; null where it does not say. As `session`. */
+  readonly user: string | null;
+  /**
+   * A fingerprint of what stays the same in a conversation from turn to turn: tools, instructions and the first user's
+   * message. Made when first asked for, which is before `encode` may overwrite the body.
+   */
+  hashPrefix(): string;
   /** What it uses that not every offer of its model takes. Looked for when asked for. */
   listNeeds(): RequestNeeds;
   /**

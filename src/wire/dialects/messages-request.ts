@@ -1,26 +1,31 @@
 import { anthropicMessages } from "../anthropic-messages/codec.ts";
 import { forwardMessagesRequest } from "../anthropic-messages/forward-request.ts";
 import { listMessagesNeeds } from "../anthropic-messages/list-needs.ts";
+import { listMessagesPrefix } from "../anthropic-messages/list-prefix.ts";
 import { readMessagesAnswer } from "../anthropic-messages/read-answer.ts";
 import { createMessagesRelay } from "../anthropic-messages/relay-stream.ts";
 import { type ScannedMessagesRequest, scanMessagesRequest } from "../anthropic-messages/scan-request.ts";
+import { splitUserId } from "../anthropic-messages/split-user-id.ts";
 import { repairToolCalls } from "../conversation/repair-tool-calls.ts";
 import { estimateTokens } from "../conversation/usage.ts";
 import { parseBody } from "../json/check-fields.ts";
+import { memberOf } from "../json/scan.ts";
 import { asTheyCame, createDialect } from "./dialect.ts";
 import type { InferenceRequest, UpstreamTarget } from "./inference-request.ts";
+import { findSession, findUser, NO_HEADERS, type ReadHeader, readString } from "./session-hints.ts";
 
 /**
- * A Messages request (docs/contract.md, "Responses and Messages"). `betas` is its `anthropic-beta` header: what it
- * switches on stands in the body, so it goes on to a vendor of this format, and to no other.
+ * A Messages request (docs/contract.md, "Responses and Messages"). What its `anthropic-beta` header switches on stands
+ * in the body, so the header goes on to a vendor of this format, and to no other.
  * @throws GatewayError as `scanMessagesRequest`.
  */
 export function openMessagesRequest(
   bytes: Buffer,
   rename: (id: string) => string,
-  betas: string | null,
+  clientHeaders: ReadHeader = NO_HEADERS,
 ): InferenceRequest {
-  const request = openWithoutBetas(bytes, rename);
+  const request = openWithoutBetas(bytes, rename, clientHeaders);
+  const betas = clientHeaders.get("anthropic-beta");
   if (betas === null || !BETAS.test(betas)) return request;
   const headers = { "anthropic-beta": betas };
   return {
@@ -35,7 +40,11 @@ export function openMessagesRequest(
 /** Names with commas between them. */
 const BETAS = /^[\w.-]+(, ?[\w.-]+)*$/;
 
-function openWithoutBetas(bytes: Buffer, rename: (id: string) => string): InferenceRequest {
+function openWithoutBetas(
+  bytes: Buffer,
+  rename: (id: string) => string,
+  headers: ReadHeader,
+): InferenceRequest {
   const scanned = scanMessagesRequest(bytes);
   const estimatedPromptTokens = estimateTokens(scanned.promptTextBytes);
   return createDialect({
@@ -43,6 +52,8 @@ function openWithoutBetas(bytes: Buffer, rename: (id: string) => string): Infere
     format: "anthropic-messages",
     scanned,
     listNeeds: listMessagesNeeds,
+    ...readMessagesHints(scanned, headers),
+    listPrefix: () => listMessagesPrefix(scanned),
     rename,
     client: anthropicMessages,
     facts: { wantsUsageChunk: false, estimatedPromptTokens },
@@ -55,6 +66,19 @@ function openWithoutBetas(bytes: Buffer, rename: (id: string) => string): Infere
     readAnswer: readMessagesAnswer,
   });
 }
+
+function readMessagesHints({ text, root }: ScannedMessagesRequest, headers: ReadHeader) {
+  const named = readString(text, memberOf(memberOf(root, "metadata"), "user_id"));
+  const { user, session } = named === undefined ? NOBODY : splitUserId(named);
+  const hints = {
+    sessionId: readString(text, memberOf(root, "session_id")),
+    promptCacheKey: readString(text, memberOf(root, "prompt_cache_key")),
+    other: session,
+  };
+  return { session: findSession(hints, headers), user: findUser(user) };
+}
+
+const NOBODY = { user: null, session: null };
 
 /** Whether the client's own bytes may go out. */
 function mayForward(scanned: ScannedMessagesRequest, target: UpstreamTarget): boolean {

@@ -4,23 +4,31 @@ import { parseBody } from "../json/check-fields.ts";
 import { openaiResponses } from "../openai-responses/codec.ts";
 import { canForwardResponses, forwardResponsesRequest } from "../openai-responses/forward-request.ts";
 import { listResponsesNeeds } from "../openai-responses/list-needs.ts";
+import { listResponsesPrefix } from "../openai-responses/list-prefix.ts";
 import { readResponsesAnswer } from "../openai-responses/read-answer.ts";
 import { createResponsesRelay } from "../openai-responses/relay-stream.ts";
 import { type ResponsesRequest, scanResponsesRequest } from "../openai-responses/scan-request.ts";
 import { asTheyCame, createDialect } from "./dialect.ts";
 import type { InferenceRequest, UpstreamTarget } from "./inference-request.ts";
+import { NO_HEADERS, type ReadHeader, readHints } from "./session-hints.ts";
 
 /**
  * A Responses request (docs/contract.md, "Responses and Messages").
  * @throws GatewayError as `scanResponsesRequest`.
  */
-export function openResponsesRequest(bytes: Buffer, rename: (id: string) => string): InferenceRequest {
+export function openResponsesRequest(
+  bytes: Buffer,
+  rename: (id: string) => string,
+  headers: ReadHeader = NO_HEADERS,
+): InferenceRequest {
   const scanned = scanResponsesRequest(bytes);
   return createDialect({
     api: "responses",
     format: "openai-responses",
     scanned,
     listNeeds: listResponsesNeeds,
+    ...readHints(scanned.text, scanned.root, headers),
+    listPrefix: () => listResponsesPrefix(scanned),
     rename,
     client: openaiResponses,
     facts: { wantsUsageChunk: false, estimatedPromptTokens: estimateTokens(scanned.promptTextBytes) },

@@ -21,6 +21,10 @@ export interface FimRequest {
   /** Bytes of prompt and suffix. */
   readonly promptTextBytes: number;
   readonly promptChars: number;
+  /** What stays the same while the client's user types. */
+  readonly promptStart: string;
+  /** As it came. */
+  readonly sessionId: unknown;
   /** Says that `max_tokens` was lowered; null when it was not. */
   readonly notice: string | null;
 }
@@ -30,6 +34,7 @@ const FIM_PREFIX = "mistralai/";
 /** Specification 8. Tokens. */
 const MAX_TOKENS = 1_000;
 const MAX_TEMPERATURE = 2;
+const START_CHARS = 1_024;
 
 /** Fields that speak to the gateway and go no further. */
 const GATEWAY_FIELDS: ReadonlySet<string> = new Set(["model", "provider", "session_id", "usage"]);
@@ -56,6 +61,8 @@ export function decodeFimRequest(bytes: Buffer, rename: (id: string) => string):
     fields: { ...omit(body, GATEWAY_FIELDS), ...(isLowered ? { max_tokens: MAX_TOKENS } : {}) },
     promptTextBytes: Buffer.byteLength(prompt) + Buffer.byteLength(suffix),
     promptChars: prompt.length + suffix.length,
+    promptStart: prompt.slice(0, START_CHARS),
+    sessionId: body["session_id"],
     notice: isLowered ? `max_tokens was lowered from ${asked} to ${MAX_TOKENS}` : null,
   };
 }

@@ -33,6 +33,8 @@ export const CHAT_REQUEST_SHAPE: Shape = allFields({
   tool_choice: fields({ type: LEAF, function: fields({ name: LEAF }) }),
   response_format: fields({ type: LEAF }),
   user: LEAF,
+  safety_identifier: LEAF,
+  prompt_cache_key: LEAF,
   seed: LEAF,
   random_seed: LEAF,
   n: LEAF,

@@ -14,6 +14,8 @@ export type VectorEncoding = "float" | "base64";
 /** An embeddings request that has passed the door. The bytes stay as they came; the nodes say where things stand. */
 export interface EmbeddingsRequest extends GatewayWishes {
   readonly bytes: Buffer;
+  /** The same bytes read as Latin-1. */
+  readonly text: string;
   readonly root: JsonNode;
   readonly model: string;
   readonly encoding: VectorEncoding;
@@ -31,6 +33,8 @@ const SHAPE = fields({
   dimensions: LEAF,
   encoding_format: LEAF,
   user: LEAF,
+  safety_identifier: LEAF,
+  prompt_cache_key: LEAF,
   input_type: LEAF,
   models: LEAF,
   provider: LEAF,
@@ -60,13 +64,14 @@ const BYTES_PER_TOKEN = 4;
  */
 export function decodeEmbeddingsRequest(bytes: Buffer): EmbeddingsRequest {
   if (!isUtf8(bytes)) fail("invalid_request", "The body is not valid UTF-8. Send JSON encoded as UTF-8.");
-  const { root, body } = parseBody(bytes);
+  const { text, root, body } = parseBody(bytes);
   const model = requireText(body, "model", 'a string such as "openai/text-embedding-3-small"');
   if (model.length > BOUNDS.modelIdChars) fail("invalid_model", "model is too long to be a model id.");
   const inputs = readInputs(body["input"]);
   readText(body, "user");
   return {
     bytes,
+    text,
     root,
     model,
     ...readGatewayWishes(body["models"], body["provider"]),
@@ -83,11 +88,12 @@ export function decodeEmbeddingsRequest(bytes: Buffer): EmbeddingsRequest {
 }
 
 /** The scan tells where things stand, and refuses a field of ours that stands twice; the values are parsed. */
-function parseBody(bytes: Buffer): { root: JsonNode; body: Fields } {
+function parseBody(bytes: Buffer): { text: string; root: JsonNode; body: Fields } {
   try {
-    const root = scanJson(bytes.toString("latin1"), SHAPE);
+    const text = bytes.toString("latin1");
+    const root = scanJson(text, SHAPE);
     const body = asFields(JSON.parse(bytes.toString("utf8")));
-    return body === null ? refuseField("body", "must be a JSON object") : { root, body };
+    return body === null ? refuseField("body", "must be a JSON object") : { text, root, body };
   } catch (error) {
     if (!(error instanceof JsonSyntaxError || error instanceof SyntaxError)) throw error;
     return fail("invalid_request", `The body is not valid JSON: ${error.message}.`);

@@ -45,6 +45,7 @@ export const RESPONSES_REQUEST_SHAPE: Shape = fields({
   text: fields({ format: fields({ type: LEAF }) }),
   metadata: LEAF,
   user: LEAF,
+  safety_identifier: LEAF,
   prompt_cache_key: LEAF,
   models: items(LEAF),
   provider: LEAF,

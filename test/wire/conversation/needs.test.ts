@@ -5,7 +5,7 @@ import { openResponsesRequest } from "../../../src/wire/dialects/responses-reque
 
 const OPENERS = {
   chat: openChatRequest,
-  messages: (body: Buffer, rename: (id: string) => string) => openMessagesRequest(body, rename, null),
+  messages: openMessagesRequest,
   responses: openResponsesRequest,
 };
 const PIXEL = "data:image/png;base64,aGVsbG8=";
