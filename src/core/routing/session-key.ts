@@ -1,0 +1,41 @@
+import type { InferenceRequest } from "../../wire/dialects/inference-request.ts";
+import type { Caller } from "../accounts/records.ts";
+
+/** What a key is made of: never the body itself. */
+type KnownRequest = Pick<InferenceRequest, "action" | "session" | "user" | "hashPrefix">;
+
+/**
+ * The key that a conversation's warm prompt cache is remembered by: what the client names its session, else how the
+ * conversation begins. Accounts never share one, whatever their clients say. A hash; null where nothing is cached.
+ */
+export function sessionKeyOf(request: KnownRequest, caller: Caller): string | null {
+  const { action, session } = request;
+  if (action === "embeddings") return null;
+  return session === null
+    ? hashParts(scopeOf(caller), "prefix", request.hashPrefix())
+    : hashParts(scopeOf(caller), "session", session);
+}
+
+/**
+ * The key that a free model is picked by (docs/contract.md, "Sessions and users"): the session, the user, the key, or the
+ * address with how the conversation begins; the first that is there. A hash.
+ */
+export function freeSessionKeyOf(request: KnownRequest, caller: Caller): string {
+  const { session, user } = request;
+  const scope = scopeOf(caller);
+  if (session !== null) return hashParts(scope, "session", session);
+  if (user !== null) return hashParts(scope, "user", user);
+  return caller.kind === "key"
+    ? hashParts(scope, "key", caller.key.id)
+    : hashParts(scope, "prefix", request.hashPrefix());
+}
+
+/** Whose sessions a caller's are: the account's that pays, or those of the address. */
+export function scopeOf(caller: Caller): string {
+  return caller.kind === "key" ? caller.account.id : caller.addressHash;
+}
+
+/** No part but the last, which the client writes, can hold the separator. */
+function hashParts(...parts: readonly string[]): string {
+  return Bun.SHA256.hash(parts.join("\0"), "base64url");
+}
