@@ -27,7 +27,7 @@ import type { Transport } from "../core/ports/transport.ts";
 import type { UsageReports, UsageStore } from "../core/ports/usage-store.ts";
 import { createProviderKeyRing, type ProviderKeyRing } from "../core/provider-keys/provider-key-ring.ts";
 import { createVault } from "../core/provider-keys/vault.ts";
-import { createCooldowns } from "../core/routing/cooldowns.ts";
+import { createHealth } from "../core/routing/health.ts";
 import { createRecorder, type Recorder } from "../core/usage/recorder.ts";
 import type { HttpDeps } from "../http/context.ts";
 import { createFetchTransport } from "../providers/fetch/transport.ts";
@@ -224,7 +224,7 @@ function buildGeneration(
     ids,
     serving: () => serving.current(),
     recorder,
-    cooldowns: createCooldowns(),
+    health: createHealth(),
     ownKeys,
     ledger,
     holdTokens: limits.hold_tokens,

@@ -4,7 +4,7 @@ import { failureOf } from "../../src/base/errors.ts";
 import { joinPolicies, type LevelPolicy } from "../../src/core/accounts/join-policies.ts";
 import { OPEN_POLICY, type Policy } from "../../src/core/accounts/records.ts";
 import type { ModelEndpoint } from "../../src/core/catalog/records.ts";
-import { createCooldowns } from "../../src/core/routing/cooldowns.ts";
+import { createHealth } from "../../src/core/routing/health.ts";
 import { planRoute } from "../../src/core/routing/plan.ts";
 import type { Offer } from "../../src/core/routing/roster.ts";
 import { selectOffers, warnOfWishes } from "../../src/core/routing/select-offers.ts";
@@ -215,7 +215,7 @@ describe("offers", () => {
 
 describe("the order of candidates", () => {
   const orderBy = (provider: unknown) => {
-    const plan = planRoute([OFFERS[0]!], wishesOf(provider), createCooldowns(), 0);
+    const plan = planRoute([OFFERS[0]!], wishesOf(provider), createHealth(), 0);
     return plan.kind === "candidates" ? plan.candidates.map((one) => one.provider.record.slug) : plan.kind;
   };
   test.each([

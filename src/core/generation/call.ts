@@ -8,7 +8,7 @@ import type { Ledger } from "../ledger/ledger.ts";
 import type { LimitStanding, RateLimits } from "../limits/rate-limits.ts";
 import type { SlidingWindow } from "../limits/sliding-window.ts";
 import type { ProviderKeyRing } from "../provider-keys/provider-key-ring.ts";
-import type { Cooldowns } from "../routing/cooldowns.ts";
+import type { Health } from "../routing/health.ts";
 import type { Roster } from "../routing/roster.ts";
 import type { Recorder } from "../usage/recorder.ts";
 import type { UsageRecord } from "../usage/records.ts";
@@ -43,7 +43,8 @@ export interface GenerationDeps {
   readonly holdTokens: number;
   /** Where callers can buy credits; null where nobody sells any. */
   readonly buyCreditsUrl: string | null;
-  readonly cooldowns: Cooldowns;
+  /** How providers, models and keys have fared lately. */
+  readonly health: Health;
   /** Accounts' own keys at providers. */
   readonly ownKeys: ProviderKeyRing;
   readonly anonymousLimit: SlidingWindow;

@@ -5,6 +5,7 @@ import { policyOf } from "../accounts/join-policies.ts";
 import type { Caller } from "../accounts/records.ts";
 import type { UpstreamCall } from "../ports/upstream-address.ts";
 import { chooseKeys } from "../routing/choose-offers.ts";
+import { healthTargetOf } from "../routing/health-target.ts";
 import { formatOf, type Offer } from "../routing/roster.ts";
 import { selectOffers } from "../routing/select-offers.ts";
 import { findOffers, requireFree } from "./admit.ts";
@@ -42,16 +43,15 @@ export async function countTokens(
 }
 
 /** Null where the vendor does not count, or could not this time. */
-async function askVendor(
-  deps: GenerationDeps,
-  { provider, endpoint, keys }: Offer,
-  request: CountRequest,
-): Promise<number | null> {
+async function askVendor(deps: GenerationDeps, offer: Offer, request: CountRequest): Promise<number | null> {
+  const { provider, endpoint, keys } = offer;
   const format = formatOf(provider, endpoint);
   // The request is in this format, and no other vendor's count is worth translating for.
   if (format !== "anthropic-messages") return null;
   const call: UpstreamCall = { format, action: "count-tokens", model: endpoint.name, stream: false };
-  const key = keys.find(({ label }) => deps.cooldowns.remainingMs(label, deps.clock.now()) === 0);
+  const key = keys.find(
+    (key) => deps.health.waitMs(healthTargetOf({ ...offer, key }), deps.clock.now()) === null,
+  );
   const url = key?.address.urlFor(call) ?? null;
   if (url === null || key === undefined) return null;
   const body = request.encode(endpoint.name);

@@ -6,6 +6,7 @@ import type { RepairCounts } from "../../wire/conversation/outline.ts";
 import { estimateTokens } from "../../wire/conversation/usage.ts";
 import type { EncodedForUpstream } from "../../wire/dialects/inference-request.ts";
 import type { LimitStanding } from "../limits/rate-limits.ts";
+import { healthTargetOf } from "../routing/health-target.ts";
 import { type Candidate, type Plan, planRoute } from "../routing/plan.ts";
 import type { AttemptRecord, UsageRecord } from "../usage/records.ts";
 import { type Admission, admit, CANNOT_RECORD } from "./admit.ts";
@@ -14,6 +15,7 @@ import type { GenerationCall, GenerationDeps, GenerationResult } from "./call.ts
 import { Cutoff } from "./cutoff.ts";
 import { findOwnKeys } from "./find-own-keys.ts";
 import { chooseFailure } from "./judge-failure.ts";
+import { noteAttempt } from "./note-attempt.ts";
 import { noteKeyUse } from "./note-key-use.ts";
 import { type RelayContext, relayStream } from "./relay.ts";
 import {
@@ -41,7 +43,7 @@ export async function generate(deps: GenerationDeps, call: GenerationCall): Prom
   const admission = admit(deps, call.caller, call.request, own);
   const id = deps.ids.next("gen");
   let standing = takeLimits(deps, call, id, admission);
-  const plan = planRoute(admission.offers, call.request.preferences, deps.cooldowns, deps.clock.now());
+  const plan = planRoute(admission.offers, call.request.preferences, deps.health, deps.clock.now());
   let candidates: readonly Candidate[] = [];
   try {
     standing = countAnonymous(deps, call) ?? standing;
@@ -129,14 +131,16 @@ class Run {
     deps.recorder.write(this.record);
     if (!deps.recorder.flush()) return this.fail(CANNOT_RECORD);
     const context = this.contextFor(candidate, encoded);
+    deps.health.begin(healthTargetOf(candidate), startedAt);
     const outcome = await attempt(context);
+    noteAttempt(deps, candidate, outcome, startedAt);
     this.attempts.push(endAttempt(begun, deps.clock.now(), outcome));
     this.record = { ...this.record, attempts: this.attempts };
     const metadata = metadataOf(encoded, this.admission.warnings);
     noteKeyUse(deps, candidate, outcome.kind === "failed" ? outcome.judgement : null);
     switch (outcome.kind) {
       case "streaming":
-        return this.relay(context, outcome.begun, metadata);
+        return this.relay(context, outcome.begun, metadata, startedAt);
       case "answered":
         return this.answer(candidate, outcome.answer, metadata);
       case "client_left":
@@ -144,8 +148,7 @@ class Run {
       case "failed": {
         if (outcome.refusesReasoning && encoded.carriesReasoning)
           return this.tryOne(candidate, isLast, false);
-        const { failure, mayTryNext, setAsideMs } = outcome.judgement;
-        if (setAsideMs > 0) deps.cooldowns.setAside(candidate.key.label, deps.clock.now() + setAsideMs);
+        const { failure, mayTryNext } = outcome.judgement;
         this.failures.push(failure);
         return mayTryNext ? null : this.fail(failure);
       }
@@ -195,6 +198,7 @@ class Run {
     context: AttemptContext,
     begun: Extract<AttemptOutcome, { kind: "streaming" }>["begun"],
     metadata: RelayContext["metadata"],
+    beganAt: number,
   ): GenerationResult {
     const { deps, call, cutoff, record } = this;
     const { candidate, size } = context;
@@ -207,6 +211,7 @@ class Run {
         record,
         size,
         metadata,
+        beganAt,
         firstTokenAt: deps.clock.now(),
         onOver: () => this.over(),
       },

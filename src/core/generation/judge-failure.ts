@@ -2,6 +2,7 @@ import type { Failure } from "../../base/errors.ts";
 import type { VendorError } from "../../wire/conversation/vendor-error.ts";
 import type { TransportError } from "../ports/transport.ts";
 import type { AuthorizeError } from "../ports/upstream-address.ts";
+import type { AttemptNote } from "../routing/health.ts";
 import type { Candidate } from "../routing/plan.ts";
 import type { CutReason } from "./cutoff.ts";
 import { redact, withoutBilling } from "./redact.ts";
@@ -12,14 +13,14 @@ export interface Judgement {
   readonly failure: Failure;
   /** Whether another candidate may try. Not when the request itself is at fault. */
   readonly mayTryNext: boolean;
-  /** How long the key is set aside; 0: not at all. Milliseconds. */
-  readonly setAsideMs: number;
+  /** What it says of the provider's and the key's health. */
+  readonly health: AttemptNote;
   /** What it says of the key: that the provider took it, does not take it, or nothing. */
   readonly keyIs: "accepted" | "refused" | "unknown";
 }
 
-/** How long a key without credit is left alone. Milliseconds. */
-const NO_CREDIT_MS = 60_000;
+/** How long a key without credit is left alone. Seconds. */
+const NO_CREDIT_S = 60;
 /** Said where the upstream did not say when to come back. Seconds. */
 const RETRY_AFTER_S = 5;
 const RATE_LIMIT_RETRY_AFTER_S = 1;
@@ -57,33 +58,43 @@ export function judgeVendorError(
     case "context_overflow":
       return callersFault(contextOverflow(error, size, metadata));
     case "rate_limited":
-      return another({
-        code: "rate_limit_exceeded",
-        message: `${name} is limiting requests${isOwn(candidate) ? " of the account's own key" : ""}. Wait and repeat the request, or name another model.`,
-        metadata: { ...metadata, limit_source: "upstream" },
-        retryAfterS: boundRetry(waitS ?? RATE_LIMIT_RETRY_AFTER_S),
-      });
+      return another(
+        {
+          code: "rate_limit_exceeded",
+          message: `${name} is limiting requests${isOwn(candidate) ? " of the account's own key" : ""}. Wait and repeat the request, or name another model.`,
+          metadata: { ...metadata, limit_source: "upstream" },
+          retryAfterS: boundRetry(waitS ?? RATE_LIMIT_RETRY_AFTER_S),
+        },
+        { kind: "rate_limited", retryAfterMs: toMs(waitS) },
+      );
     case "out_of_credit":
       return {
-        ...another(outOfCredit(candidate, error.status)),
-        setAsideMs: NO_CREDIT_MS,
+        ...another(outOfCredit(candidate, error.status), { kind: "out_of_credit" }),
         keyIs: "refused",
       };
     case "overloaded":
-      return another({
-        code: "unavailable",
-        message: `${name} is overloaded. Repeat the request later, or name another model.`,
-        metadata,
-        retryAfterS: boundRetry(waitS ?? RETRY_AFTER_S),
-      });
+      return another(
+        {
+          code: "unavailable",
+          message: `${name} is overloaded. Repeat the request later, or name another model.`,
+          metadata,
+          retryAfterS: boundRetry(waitS ?? RETRY_AFTER_S),
+        },
+        { kind: "overloaded", retryAfterMs: toMs(waitS) },
+      );
     case "key_refused":
-      return refused(keyRefused(candidate, error.status, raw));
+      // With 403 many say that this model is not for this key.
+      return refused(keyRefused(candidate, error.status, raw), error.status === 403 ? "model" : "key");
     case "failed":
-      return another({
-        code: "upstream_error",
-        message: `${name} failed: ${raw.replace(/[.!\s]+$/, "")}. Repeat the request, or name another model.`,
-        metadata,
-      });
+      return another(
+        {
+          code: "upstream_error",
+          message: `${name} failed: ${raw.replace(/[.!\s]+$/, "")}. Repeat the request, or name another model.`,
+          metadata,
+        },
+        // A model that is not there for an account's own key may be there for others.
+        isOwn(candidate) && error.status >= 400 && error.status < 500 ? NEUTRAL : FAILED,
+      );
   }
 }
 
@@ -113,7 +124,7 @@ export function contextOverflow(
 /** Judges a token that could not be had: nothing was sent to the provider itself. */
 export function judgeAuthorizeError(error: AuthorizeError, candidate: Candidate): Judgement {
   const internal = redact(error.message, candidate.key.secret);
-  if (error.kind === "refused") return refused(keyRefused(candidate, null, internal));
+  if (error.kind === "refused") return refused(keyRefused(candidate, null, internal), "key");
   const { name } = candidate.provider.record;
   return another({
     code: "unavailable",
@@ -197,7 +208,11 @@ export function judgeCut(reason: Exclude<CutReason, "client_left">, candidate: C
       ? "The gateway is restarting. Repeat the request."
       : `${name} took too long: ${CUT_WORDS[reason]}. Repeat the request later, or name another model.`;
   const judged = another({ code: "unavailable", message, metadata, retryAfterS: RETRY_AFTER_S });
-  return { ...judged, mayTryNext: reason === "first_token" };
+  return {
+    ...judged,
+    mayTryNext: reason === "first_token",
+    health: reason === "shutdown" ? NEUTRAL : FAILED,
+  };
 }
 
 const CUT_WORDS = {
@@ -220,7 +235,7 @@ function outOfCredit(candidate: Candidate, upstreamStatus: number): Failure {
   const { name } = candidate.provider.record;
   const common = {
     code: "unavailable",
-    retryAfterS: NO_CREDIT_MS / 1000,
+    retryAfterS: NO_CREDIT_S,
     internal: `out of credit (HTTP ${upstreamStatus})`,
   } as const;
   if (isOwn(candidate)) {
@@ -238,15 +253,22 @@ function outOfCredit(candidate: Candidate, upstreamStatus: number): Failure {
 }
 
 function callersFault(failure: Failure): Judgement {
-  return { failure, mayTryNext: false, setAsideMs: 0, keyIs: "accepted" };
+  return { failure, mayTryNext: false, health: NEUTRAL, keyIs: "accepted" };
 }
 
-function another(failure: Failure): Judgement {
-  return { failure, mayTryNext: true, setAsideMs: 0, keyIs: "unknown" };
+function another(failure: Failure, health: AttemptNote = FAILED): Judgement {
+  return { failure, mayTryNext: true, health, keyIs: "unknown" };
 }
 
-function refused(failure: Failure): Judgement {
-  return { ...another(failure), keyIs: "refused" };
+function refused(failure: Failure, scope: "key" | "model"): Judgement {
+  return { ...another(failure, { kind: "key_refused", scope }), keyIs: "refused" };
+}
+
+const FAILED: AttemptNote = { kind: "failed" };
+const NEUTRAL: AttemptNote = { kind: "neutral" };
+
+function toMs(seconds: number | null): number | null {
+  return seconds === null ? null : seconds * 1000;
 }
 
 /** Agents repeat a request when they read these words, and a 400 stays a 400. */

@@ -2,12 +2,14 @@ import type { Timer } from "../../base/clock.ts";
 import { type Failure, failureOf, statusOf } from "../../base/errors.ts";
 import type { RelayVerdict } from "../../wire/canonical/relay.ts";
 import type { TokenUsage } from "../../wire/conversation/usage.ts";
+import type { AttemptNote } from "../routing/health.ts";
 import type { Candidate } from "../routing/plan.ts";
 import type { UsageRecord } from "../usage/records.ts";
 import { type BegunStream, latin1 } from "./attempt.ts";
 import type { GenerationCall, GenerationDeps } from "./call.ts";
 import type { Cutoff } from "./cutoff.ts";
 import { judgeCut, judgeVendorError, type PromptSize } from "./judge-failure.ts";
+import { measureSpeed, noteHealth } from "./note-attempt.ts";
 import { noteKeyUse } from "./note-key-use.ts";
 import { costOf, estimateUsage, reportUsage, settle } from "./settle.ts";
 
@@ -21,6 +23,8 @@ export interface RelayContext {
   readonly size: PromptSize;
   /** The `gateway_metadata` of the last event, or null. */
   readonly metadata: Readonly<Record<string, unknown>> | null;
+  /** When the attempt began. */
+  readonly beganAt: number;
   readonly firstTokenAt: number;
   /** Told once, when nothing more will be sent. */
   readonly onOver: () => void;
@@ -184,6 +188,8 @@ class StreamPump {
     const { deps, call, record, candidate, metadata, firstTokenAt } = this.context;
     const { relay } = this.begun;
     const usage = relay.usage ?? estimateUsage(call.request.promptTextBytes, relay.producedBytes);
+    const tokensPerS = measureSpeed(usage.completionTokens, deps.clock.now() - firstTokenAt);
+    this.noteHealth({ kind: "succeeded", tokensPerS });
     const last = relay.encodeEnd({
       report: reportUsage(usage, costOf(candidate, usage, record.createdAt)),
       metadata,
@@ -213,12 +219,12 @@ class StreamPump {
     const { error } = this.begun.relay;
     if (error !== null) {
       const judgement = judgeVendorError(error, candidate, size, null);
-      const { failure, setAsideMs } = judgement;
       noteKeyUse(deps, candidate, judgement);
       // Too late for this request, in time for the next.
-      if (setAsideMs > 0) deps.cooldowns.setAside(candidate.key.label, deps.clock.now() + setAsideMs);
-      return failure;
+      this.noteHealth(judgement.health);
+      return judgement.failure;
     }
+    this.noteHealth({ kind: "failed" });
     const { name, slug } = candidate.provider.record;
     const raw = verdict === "empty" ? "the answer is empty" : "the answer broke off before its end";
     return {
@@ -234,6 +240,7 @@ class StreamPump {
     if (this.isOver || reason === null) return;
     this.leave();
     if (reason === "client_left") {
+      this.noteHealth({ kind: "neutral" });
       this.settleBroken("cancelled", null);
       // Nobody reads any more; closing frees the stream.
       this.close();
@@ -244,7 +251,14 @@ class StreamPump {
       this.complete("");
       return;
     }
+    // An answer may take longer than is allowed here and be a good one.
+    this.noteHealth({ kind: reason === "silence" ? "failed" : "neutral" });
     this.breakOff("", judgeCut(reason, this.context.candidate).failure);
+  }
+
+  private noteHealth(note: AttemptNote): void {
+    const { deps, candidate, beganAt } = this.context;
+    noteHealth(deps, candidate, note, beganAt);
   }
 
   private settleBroken(outcome: "failed" | "cancelled", failure: Failure | null): void {

@@ -1,5 +1,6 @@
 import type { ProviderPreferences } from "../../wire/conversation/preferences.ts";
-import type { Cooldowns } from "./cooldowns.ts";
+import type { Health } from "./health.ts";
+import { healthTargetOf } from "./health-target.ts";
 import { byPrice, type Offer, type ProviderKey } from "./roster.ts";
 
 /** One way to answer: an offer and the key to take it up with. */
@@ -25,16 +26,20 @@ export type Plan =
 export function planRoute(
   offers: readonly (readonly Offer[])[],
   preferences: ProviderPreferences,
-  cooldowns: Cooldowns,
+  health: Health,
   now: number,
 ): Plan {
   const ordered = offers.flatMap((ofModel) => orderOffers(ofModel, preferences));
   const all = ordered.flatMap((offer): Candidate[] => offer.keys.map((key) => ({ ...offer, key })));
-  const candidates = all.filter(({ key }) => cooldowns.remainingMs(key.label, now) === 0);
+  const waits = all.map((candidate) => {
+    const wait = health.waitMs(healthTargetOf(candidate), now);
+    return wait?.why === "out_of_credit" ? wait.ms : 0;
+  });
+  const candidates = all.filter((_, at) => waits[at] === 0);
   if (candidates.length > 0) return { kind: "candidates", candidates };
   return {
     kind: "cooling",
-    retryAfterMs: Math.min(...all.map(({ key }) => cooldowns.remainingMs(key.label, now))),
+    retryAfterMs: Math.min(...waits),
     areOwn: all.every(({ key }) => key.ownId !== null),
   };
 }

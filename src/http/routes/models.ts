@@ -6,6 +6,7 @@ import type { ModelRecord } from "../../core/catalog/records.ts";
 import type { Serving } from "../../core/generation/call.ts";
 import { createPolicyFilter } from "../../core/routing/select-offers.ts";
 import type { RequestContext } from "../context.ts";
+import { describeHealth } from "../describe-health.ts";
 import { identifyCaller } from "../middleware/identify-caller.ts";
 import { jsonList, type PreparedList, prepareList } from "../prepared-list.ts";
 
@@ -100,13 +101,15 @@ export function getModel(_request: Request, context: RequestContext): Response {
   return record === null ? unknownModel(model.id) : Response.json(record);
 }
 
-/** `GET models/{author}/{model}/endpoints`: who serves a model, under which name, at what price. */
+/** `GET models/{author}/{model}/endpoints`: who serves a model, under which name, at what price, and how it fared lately. */
 export function listEndpoints(_request: Request, context: RequestContext): Response {
-  const serving = context.deps.generation.serving();
+  const { generation, clock } = context.deps;
+  const serving = generation.serving();
+  const now = clock.now();
   const model = findModel(serving, context);
   const configured = new Set(serving.roster.offersFor(model.id).map((offer) => offer.endpoint));
   const endpoints = model.endpoints.flatMap((endpoint) => {
-    const record = describeModel(model, [endpoint], context.deps.clock.now());
+    const record = describeModel(model, [endpoint], now);
     if (record === null) return [];
     return {
       provider_name: serving.catalog.provider(endpoint.provider)?.name ?? endpoint.provider,
@@ -117,6 +120,7 @@ export function listEndpoints(_request: Request, context: RequestContext): Respo
       pricing: record.pricing,
       supported_parameters: record.supported_parameters,
       configured: configured.has(endpoint),
+      ...describeHealth(generation.health.describe(endpoint.provider, model.id, now)),
     };
   });
   return Response.json({ data: { id: model.id, name: model.name, endpoints } });

@@ -1,0 +1,51 @@
+import type { AttemptNote } from "../routing/health.ts";
+import { healthTargetOf } from "../routing/health-target.ts";
+import type { Candidate } from "../routing/plan.ts";
+import type { AttemptOutcome } from "./attempt.ts";
+import type { GenerationDeps } from "./call.ts";
+
+type NotingDeps = Pick<GenerationDeps, "health" | "clock">;
+
+/** Notes what an attempt came to, as far as its first token. It began at `beganAt`. */
+export function noteAttempt(
+  deps: NotingDeps,
+  candidate: Candidate,
+  outcome: AttemptOutcome,
+  beganAt: number,
+): void {
+  noteHealth(deps, candidate, noteOf(outcome, deps.clock.now() - beganAt), beganAt);
+}
+
+/** Notes how an attempt went on, or ended. */
+export function noteHealth(
+  { health, clock }: NotingDeps,
+  candidate: Candidate,
+  note: AttemptNote,
+  beganAt: number,
+): void {
+  health.note(healthTargetOf(candidate), note, beganAt, clock.now());
+}
+
+/** What an attempt that took so long says of health. */
+export function noteOf(outcome: AttemptOutcome, durationMs: number): AttemptNote {
+  switch (outcome.kind) {
+    case "streaming":
+      return { kind: "begun", ttftMs: durationMs };
+    case "answered":
+      return { kind: "succeeded", tokensPerS: null };
+    case "client_left":
+      return { kind: "neutral" };
+    case "failed":
+      return outcome.judgement.health;
+  }
+}
+
+/** Shorter answers say nothing of speed. */
+const MIN_TOKENS = 20;
+const MIN_MS = 200;
+
+/** Tokens a second between the first and the last; null where too few came, or all at once. */
+export function measureSpeed(completionTokens: number, durationMs: number): number | null {
+  if (completionTokens < MIN_TOKENS || durationMs < MIN_MS) return null;
+  return (completionTokens * 1000) / durationMs;
+}
