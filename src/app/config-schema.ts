@@ -212,7 +212,20 @@ export const configSchema = z.strictObject({
       per_key: rateLimit("For each key. What is left out is not limited."),
       per_account: rateLimit("For each account, all its keys together."),
       per_model: rateLimit("For each model, all callers together."),
-      attempts: z.int().min(1).max(20).default(4).describe("Candidates that one request may try."),
+      attempts: z
+        .int()
+        .min(1)
+        .max(20)
+        .default(4)
+        .describe("How often one request may be sent to an upstream, whichever it is."),
+      repeats: z
+        .int()
+        .min(0)
+        .max(5)
+        .default(1)
+        .describe(
+          "How often upstreams that failed for the moment are asked again where nobody has answered.",
+        ),
     })
     .refine((limits) => limits.total_body_bytes >= limits.body_bytes, {
       path: ["total_body_bytes"],
@@ -262,6 +275,7 @@ export const configSchema = z.strictObject({
       first_token_ms: milliseconds(120_000, "Longest wait for the first token of a stream."),
       silence_ms: milliseconds(60_000, "Longest silence between two tokens."),
       total_ms: milliseconds(900_000, "Longest duration of a whole request."),
+      failover_ms: milliseconds(180_000, "After so long nobody else is asked."),
       keep_alive_ms: milliseconds(
         10_000,
         "Silence after which a client is told that the answer still comes.",

@@ -27,7 +27,9 @@ import type { Transport } from "../core/ports/transport.ts";
 import type { UsageReports, UsageStore } from "../core/ports/usage-store.ts";
 import { createProviderKeyRing, type ProviderKeyRing } from "../core/provider-keys/provider-key-ring.ts";
 import { createVault } from "../core/provider-keys/vault.ts";
-import { createHealth } from "../core/routing/health.ts";
+import { createAffinityMemory } from "../core/routing/affinity.ts";
+import { createHealth, type Health } from "../core/routing/health.ts";
+import { createRetryBudget } from "../core/routing/retry-budget.ts";
 import { createRecorder, type Recorder } from "../core/usage/recorder.ts";
 import type { HttpDeps } from "../http/context.ts";
 import { createFetchTransport } from "../providers/fetch/transport.ts";
@@ -65,6 +67,8 @@ export interface World {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** In place of the network, for tests. */
   readonly transport?: Transport;
+  /** In place of one of its own, for tests whose requests are to know nothing of each other. */
+  readonly health?: Health;
   /** In place of the data directory, for tests. */
   readonly holdings?: Holdings;
 }
@@ -211,7 +215,7 @@ function openHoldings(
 
 function buildGeneration(
   config: Config,
-  { clock, random }: World,
+  { clock, random, health }: World,
   ids: IdSource,
   recorder: Recorder,
   ledger: Ledger,
@@ -224,7 +228,10 @@ function buildGeneration(
     ids,
     serving: () => serving.current(),
     recorder,
-    health: createHealth(),
+    random,
+    health: health ?? createHealth(),
+    retryBudget: createRetryBudget(),
+    affinity: createAffinityMemory(),
     ownKeys,
     ledger,
     holdTokens: limits.hold_tokens,
@@ -235,6 +242,7 @@ function buildGeneration(
     anonymousLimit: createSlidingWindow(limits.anonymous_requests_per_hour, ANONYMOUS_WINDOW_MS),
     timers: readTimers(config),
     maxAttempts: limits.attempts,
+    repeats: limits.repeats,
     active: new Set(),
   };
 }
@@ -281,6 +289,7 @@ export function readTimers({ timers }: Config): GenerationTimers {
     firstTokenMs: timers.first_token_ms,
     silenceMs: timers.silence_ms,
     totalMs: timers.total_ms,
+    failoverMs: timers.failover_ms,
     keepAliveMs: timers.keep_alive_ms,
   };
 }

@@ -6,6 +6,7 @@ import { subjectsOf } from "../core/generation/take-limits.ts";
 import { anonymousStanding, limitHeaders } from "../core/limits/limit-headers.ts";
 import type { LimitStanding } from "../core/limits/rate-limits.ts";
 import { refuseAnonymous } from "../core/limits/refuse-anonymous.ts";
+import { formatPlan } from "../core/routing/note-plan.ts";
 import type { UsageRecord } from "../core/usage/records.ts";
 import type { InferenceRequest } from "../wire/dialects/inference-request.ts";
 import type { ErrorRenderer, Handler, HttpDeps, RequestContext } from "./context.ts";
@@ -99,6 +100,7 @@ function headersOf(result: GenerationResult, context: RequestContext): Record<st
     "x-gateway-generation-id": result.generationId,
     "x-gateway-attempts": String(result.attempts),
   };
+  if (result.plan.length > 0) headers["x-gateway-route"] = formatPlan(result.plan);
   if (result.model !== null) headers["x-gateway-model"] = result.model;
   if (result.provider !== null) headers["x-gateway-provider"] = result.provider;
   return result.limit === null ? headers : Object.assign(headers, limitHeaders(result.limit));

@@ -113,7 +113,8 @@ describe("a model that policy denies", () => {
     first.reset(() => Response.json({}, { status: 500 }));
     const response = await ask({ more: { models: ["other/model"] } });
     expect(response.status).toBe(502);
-    expect([first.requests.length, second.requests.length]).toEqual([1, 0]);
+    expect(first.requests.length).toBeGreaterThan(0);
+    expect(second.requests).toHaveLength(0);
   });
 
   test("gives way to a fallback that is allowed", async () => {
@@ -202,16 +203,12 @@ describe("a request's own rules", () => {
     expect(await refusalOf(await capped(1.99))).toEqual([400, "invalid_request", "provider.max_price"]);
   });
 
-  test("order by price, and say where an order is not known yet", async () => {
+  test("order by price, latency or throughput, which the answer's route says", async () => {
     await start({});
-    const warningsOf = async (sort: string) => {
-      const body = (await (await ask({ more: { provider: { sort } } })).json()) as {
-        gateway_metadata?: { warnings: { field: string }[] };
-      };
-      return body.gateway_metadata?.warnings.map(({ field }) => field) ?? [];
-    };
-    expect(await warningsOf("price")).toEqual([]);
-    expect(await warningsOf("latency")).toEqual(["provider.sort"]);
+    for (const sort of ["price", "latency", "throughput"]) {
+      const response = await ask({ more: { provider: { sort } } });
+      expect(response.headers.get("x-gateway-route")).toContain(`;why=${sort}`);
+    }
   });
 
   test("leave out who lacks a parameter that they use", async () => {

@@ -32,6 +32,7 @@ const PROVIDER_LINES: readonly (readonly (keyof ProviderRecord)[])[] = [
   ["baseUrl", "baseUrlTemplate"],
   ["paths"],
   ["isForCode"],
+  ["promptCacheSeconds"],
   ["parts"],
   ["body"],
   ["env"],

@@ -59,6 +59,10 @@ export interface ProviderRecord {
   };
   /** Its host is for code completion: fill-in-the-middle requests go there first. */
   readonly isForCode?: true;
+  /** It fails when a request asks it to, which says nothing of its health. */
+  readonly failsOnDemand?: true;
+  /** How long a prompt stays in its cache after it was last read, seconds; absent: five minutes. */
+  readonly promptCacheSeconds?: number;
   /** What a tool-call id must look like there (docs/contract.md, "Tool-call repair", rule 5). */
   readonly toolCallIds: "mistral" | "anthropic" | "openai";
   /** Departures from `format` that no other field says. Endpoints of another format have none. */

@@ -124,6 +124,7 @@ const providerSchema = z.strictObject({
     baseUrlAliases: z.array(variable).min(1).optional(),
   }),
   isForCode: z.literal(true).optional(),
+  promptCacheSeconds: z.int().positive().optional(),
   toolCallIds: z.enum(["mistral", "anthropic", "openai"]),
   quirks: z.strictObject({
     noStreamOptions: z.literal(true).optional(),

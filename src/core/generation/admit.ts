@@ -12,7 +12,7 @@ import type { OwnKeys } from "../provider-keys/own-keys.ts";
 import { chooseKeys, chooseOffers, type KeyChoice } from "../routing/choose-offers.ts";
 import type { ServedProvider } from "../routing/roster.ts";
 import { formatOf, type Offer } from "../routing/roster.ts";
-import { selectOffers, warnOfWishes } from "../routing/select-offers.ts";
+import { type SiftedOut, siftOffers, warnOfWishes } from "../routing/select-offers.ts";
 import type { GenerationDeps, Serving } from "./call.ts";
 import { contextOverflow } from "./judge-failure.ts";
 
@@ -28,6 +28,8 @@ export const CANNOT_RECORD: Failure = {
 export interface Admission {
   /** Offers by model, the asked one first, then its fallbacks: those that policy and the request's own rules leave. */
   readonly offers: readonly (readonly Offer[])[];
+  /** Offers that may not answer, and why. */
+  readonly siftedOut: readonly SiftedOut[];
   /** The asked model's catalog id. */
   readonly modelId: string;
   /** Nothing of the request may stay anywhere, nor in the gateway's own memory of turns. */
@@ -47,24 +49,41 @@ export function admit(
   request: InferenceRequest,
   own: OwnKeys | null,
 ): Admission {
+  const considered = consider(deps, caller, request, own);
+  if (considered.refusal !== null) throw new GatewayError(considered.refusal);
+  refuseCertainOverflow(request, (considered.offers.flat()[0] as Offer).model);
+  if (deps.recorder.isFull()) throw new GatewayError(CANNOT_RECORD);
+  return considered;
+}
+
+/** A request, who could answer it, and why others may not; with `refusal` nobody may. */
+export interface Consideration extends Admission {
+  readonly refusal: Failure | null;
+}
+
+/**
+ * Looks who may answer a request, and lets nothing in.
+ * @throws GatewayError `authentication`, `invalid_model`; `model_not_allowed`, `invalid_request` or `unavailable` where an
+ * account's own keys are the reason.
+ */
+export function consider(
+  deps: Pick<GenerationDeps, "serving" | "policy">,
+  caller: Caller,
+  request: InferenceRequest,
+  own: OwnKeys | null,
+): Consideration {
   const serving = deps.serving();
+  const { preferences } = request;
   const ids = [request.model, ...request.fallbackModels];
   if (caller.kind === "anonymous") requireFree(ids);
-  const choice = chooseKeys(caller, own, request.preferences.ownKeysOnly);
+  const choice = chooseKeys(caller, own, preferences.ownKeysOnly);
   const all = ids.map((id) => findAbleOffers(serving, choice, id, request));
   const policy = policyOf(deps.policy, caller);
-  const { preferences } = request;
   const listNeeds = once(() => request.listNeeds());
-  const offers = selectOffers(all, { policy, preferences, listNeeds, maxPromptTokens: boundPrompt(request) });
-  const { model: asked } = all.flat()[0] as Offer;
-  const { model } = offers.flat()[0] as Offer;
-  refuseCertainOverflow(request, model);
-  if (deps.recorder.isFull()) {
-    throw new GatewayError(CANNOT_RECORD);
-  }
+  const maxPromptTokens = boundPrompt(request);
   return {
-    offers,
-    modelId: asked.id,
+    ...siftOffers(all, { policy, preferences, listNeeds, maxPromptTokens }),
+    modelId: (all.flat()[0] as Offer).model.id,
     zeroRetention: preferences.zeroRetention || policy.zeroRetention !== null,
     warnings: warnOfWishes(preferences, listNeeds),
   };
@@ -152,16 +171,10 @@ function findAbleOffers(
   const offers = findOffers(serving, choice, id, request.action);
   if (request.action !== "fim") return offers;
   const able = offers.filter((offer) => hasEndpoint(offer, request));
-  if (able.length > 0) return able.toSorted((a, b) => rankForFim(b) - rankForFim(a));
+  if (able.length > 0) return able;
   return fail("invalid_model", `${quote(id)} does not do this here. Name another model.`, {
     metadata: { model: id },
   });
-}
-
-/** The account's own keys first; among them, and among the gateway's, the host that is for code (docs/contract.md, "Fill in the middle"). */
-function rankForFim({ provider, keys }: Offer): number {
-  const isOwn = keys.some(({ ownId }) => ownId !== null);
-  return (isOwn ? 2 : 0) + (provider.record.isForCode ? 1 : 0);
 }
 
 /** Whether an offer's provider has the endpoint that a request needs. */

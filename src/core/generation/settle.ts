@@ -56,8 +56,7 @@ export function estimateUsage(promptTextBytes: number, producedBytes: number): T
 export function openRecord(
   deps: GenerationDeps,
   call: GenerationCall,
-  id: string,
-  modelId: string,
+  { id, modelId, plan }: Pick<UsageRecord, "id" | "plan"> & { readonly modelId: string },
 ): UsageRecord {
   const { caller, request } = call;
   const now = deps.clock.now();
@@ -90,6 +89,7 @@ export function openRecord(
     firstTokenAt: null,
     finishedAt: null,
     attempts: [],
+    plan,
   };
 }
 

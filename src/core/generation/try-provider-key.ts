@@ -46,7 +46,7 @@ export async function tryProviderKey(
       message: `No model of ${name} is known here that this key is for.`,
       model: null,
     };
-  const candidate: Candidate = { ...offer, key };
+  const candidate: Candidate = { ...offer, key, why: "only" };
   const request = openRequest(offer);
   const cutoff = new Cutoff(deps.clock, TRIAL_MS);
   try {
