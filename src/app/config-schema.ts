@@ -187,7 +187,7 @@ export const configSchema = z.strictObject({
         .max(1_099_511_627_776)
         .default(536_870_912)
         .describe(
-          "Request bodies that are held at once, all together, each until its answer has ended. They take about twice as much memory.",
+          "Request bodies that are held at once, all together, each until its answer has ended. They take about twice as much memory. One key, or one address without a key, may take half.",
         ),
       anonymous_requests_per_hour: z
         .int()

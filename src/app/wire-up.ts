@@ -169,7 +169,7 @@ export async function wireUp(config: Config, world: World): Promise<Parts> {
     addressSalt: await findSalt(stores.settings, random),
     maxBodyBytes: config.limits.body_bytes,
     headerAliases: Object.entries(config.server.header_aliases),
-    bodyBudget: createByteBudget(config.limits.total_body_bytes),
+    bodyBudget: createByteBudget(config.limits.total_body_bytes, holderBytesOf(config)),
     modelPrefixAliases: config.server.model_prefix_aliases,
     notReady: () => {
       if (state.isDraining) return "The gateway is shutting down.";
@@ -259,6 +259,11 @@ function readRateLimit(limit: Config["limits"]["per_key"]): RateLimit {
     tokensPerMinute: limit.tokens_per_minute ?? null,
     concurrent: limit.concurrent ?? null,
   };
+}
+
+/** One caller may hold half of what there is for bodies, and always one body of the largest size. */
+function holderBytesOf({ limits }: Config): number {
+  return Math.max(Math.floor(limits.total_body_bytes / 2), limits.body_bytes);
 }
 
 function readPolicy({ policy }: Config): Policy {

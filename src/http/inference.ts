@@ -10,7 +10,7 @@ import type { UsageRecord } from "../core/usage/records.ts";
 import type { InferenceRequest } from "../wire/dialects/inference-request.ts";
 import type { ErrorRenderer, Handler, HttpDeps, RequestContext } from "./context.ts";
 import { identifyCaller } from "./middleware/identify-caller.ts";
-import { readRequestBody } from "./middleware/read-body.ts";
+import { type BodyHolder, readRequestBody } from "./middleware/read-body.ts";
 import { writeRequestLog } from "./request-log.ts";
 
 /** A client API: how its requests are read and its errors look. */
@@ -34,7 +34,7 @@ export function inferenceHandler({ open, renderError, needsKey, requestIdHeader 
     try {
       if (needsKey && caller.kind === "anonymous") fail("authentication", KEY_WANTED);
       refuseOverLimit(caller, deps);
-      const body = await readRequestBody(request, context);
+      const body = await readRequestBody(request, context, bodyHolderOf(caller));
       const asked = open(body, renameModels(deps), request.headers);
       context.waitWithoutLimit();
       const result = await generate(deps.generation, {
@@ -62,6 +62,13 @@ function settled(context: RequestContext, record: UsageRecord, failure: Failure 
   context.waitWithLimit();
   if (failure?.internal) context.logFields["detail"] = failure.internal;
   writeRequestLog(context, record.status ?? 0, describeForLog(record));
+}
+
+/** With whose other bodies a caller's are counted. */
+export function bodyHolderOf(caller: Caller): BodyHolder {
+  return caller.kind === "key"
+    ? { source: "key", id: caller.key.id }
+    : { source: "anonymous", id: caller.addressHash };
 }
 
 /** Who has used the anonymous limit up is refused before the body is read. It is counted where the request is let in. */

@@ -1,7 +1,7 @@
 import { countTokens } from "../../core/generation/count-tokens.ts";
 import { openCountRequest } from "../../wire/dialects/count-request.ts";
 import type { Handler } from "../context.ts";
-import { refuseOverLimit, renameModels } from "../inference.ts";
+import { bodyHolderOf, refuseOverLimit, renameModels } from "../inference.ts";
 import { identifyCaller } from "../middleware/identify-caller.ts";
 import { readRequestBody } from "../middleware/read-body.ts";
 import { renderMessagesError } from "./messages.ts";
@@ -12,7 +12,7 @@ export const postCountTokens: Handler = async (request, context) => {
   const { deps } = context;
   const caller = await identifyCaller(request, context);
   refuseOverLimit(caller, deps);
-  const body = await readRequestBody(request, context);
+  const body = await readRequestBody(request, context, bodyHolderOf(caller));
   const tokens = await countTokens(deps.generation, caller, openCountRequest(body, renameModels(deps)));
   return Response.json({ input_tokens: tokens });
 };
