@@ -13,7 +13,8 @@ import { createTurnMemory } from "../core/generation/turn-memory.ts";
 import { createLedger, type Ledger } from "../core/ledger/ledger.ts";
 import { createByteBudget } from "../core/limits/byte-budget.ts";
 import { parseTrustedProxies } from "../core/limits/client-address.ts";
-import { createRateLimits, isLimit, type RateLimit, type RateLimits } from "../core/limits/rate-limits.ts";
+import { createLimitList, type ListLimits } from "../core/limits/list-limits.ts";
+import { createRateLimits, type RateLimit } from "../core/limits/rate-limits.ts";
 import { createSlidingWindow } from "../core/limits/sliding-window.ts";
 import type { AccountStore } from "../core/ports/account-store.ts";
 import type { AnswerStore } from "../core/ports/answer-store.ts";
@@ -229,7 +230,8 @@ function buildGeneration(
     ledger,
     holdTokens: limits.hold_tokens,
     buyCreditsUrl: config.billing.buy_credits_url ?? null,
-    rateLimits: buildRateLimits(config),
+    rateLimits: createRateLimits({ leaseMs: config.timers.total_ms + LEASE_SLACK_MS }),
+    listLimits: buildLimitList(config),
     policy: readPolicy(config),
     turnMemory: createTurnMemory(clock, random, limits.turn_memory_bytes),
     anonymousLimit: createSlidingWindow(limits.anonymous_requests_per_hour, ANONYMOUS_WINDOW_MS),
@@ -242,15 +244,13 @@ function buildGeneration(
 /** How long after a request's longest duration its lease ends by itself. Milliseconds. */
 const LEASE_SLACK_MS = 60_000;
 
-/** Null where nothing is limited, so that it costs nothing. */
-function buildRateLimits({ limits, timers }: Config): RateLimits | null {
-  const bySource = {
+function buildLimitList({ limits }: Config): ListLimits {
+  return createLimitList({
     key: readRateLimit(limits.per_key),
     account: readRateLimit(limits.per_account),
-    gateway: readRateLimit(limits.per_model),
-  };
-  if (!Object.values(bySource).some(isLimit)) return null;
-  return createRateLimits({ limits: bySource, leaseMs: timers.total_ms + LEASE_SLACK_MS });
+    model: readRateLimit(limits.per_model),
+    models: Object.entries(limits.models ?? {}).map(([pattern, limit]) => [pattern, readRateLimit(limit)]),
+  });
 }
 
 function readRateLimit(limit: Config["limits"]["per_key"]): RateLimit {

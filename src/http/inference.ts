@@ -2,7 +2,6 @@ import { type Failure, fail, GatewayError } from "../base/errors.ts";
 import type { Caller } from "../core/accounts/records.ts";
 import type { GenerationResult } from "../core/generation/call.ts";
 import { generate } from "../core/generation/generate.ts";
-import { subjectsOf } from "../core/generation/take-limits.ts";
 import { anonymousStanding, limitHeaders } from "../core/limits/limit-headers.ts";
 import type { LimitStanding } from "../core/limits/rate-limits.ts";
 import { refuseAnonymous } from "../core/limits/refuse-anonymous.ts";
@@ -112,7 +111,7 @@ function headersOf(result: GenerationResult, context: RequestContext): Record<st
 }
 
 /** Every inference answer says how its limit stands, also one that was refused before it was counted. */
-function withLimit(error: unknown, caller: Caller, deps: HttpDeps): unknown {
+export function withLimit(error: unknown, caller: Caller, deps: HttpDeps): unknown {
   if (!(error instanceof GatewayError) || error.failure.headers) return error;
   const standing = peekLimits(caller, deps);
   return standing === null ? error : new GatewayError({ ...error.failure, headers: limitHeaders(standing) });
@@ -122,7 +121,8 @@ function peekLimits(caller: Caller, { generation, clock }: HttpDeps): LimitStand
   const now = clock.now();
   if (caller.kind === "anonymous")
     return anonymousStanding(generation.anonymousLimit.peek(caller.addressHash, now));
-  return generation.rateLimits?.peek(subjectsOf(caller, null), now) ?? null;
+  const subjects = generation.listLimits(caller, null);
+  return subjects.length === 0 ? null : generation.rateLimits.peek(subjects, now);
 }
 
 /** Clients of other gateways put that gateway's name before an id. */

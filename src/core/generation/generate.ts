@@ -46,13 +46,13 @@ export async function generate(deps: GenerationDeps, call: GenerationCall): Prom
   const plan = planRoute(admission.offers, call.request.preferences, deps.health, deps.clock.now());
   let candidates: readonly Candidate[] = [];
   try {
-    standing = countAnonymous(deps, call) ?? standing;
+    standing = countAnonymous(deps, call.caller, standing);
     if (plan.kind === "candidates") {
       const holding = takeHold(deps, call, id, plan.candidates.slice(0, deps.maxAttempts));
       candidates = holding instanceof Promise ? await holding : holding;
     }
   } catch (error) {
-    deps.rateLimits?.giveBack(id);
+    deps.rateLimits.giveBack(id);
     throw error;
   }
   const run = new Run(deps, call, admission, id, standing);
