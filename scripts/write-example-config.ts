@@ -34,6 +34,7 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
   "limits.per_model.requests_per_minute": 1_000,
   "limits.per_model.tokens_per_minute": 4_000_000,
   "limits.per_model.concurrent": 200,
+  "limits.models": { "*:free": { requests_per_minute: 60 }, "acme/*": { tokens_per_minute: 1_000_000 } },
   "policy.allowed_models": ["anthropic/*", "openai/gpt-5*"],
   "policy.allowed_providers": ["anthropic", "openai", "azure*"],
   "providers.*.trains_on_data": false,

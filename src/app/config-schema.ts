@@ -26,15 +26,14 @@ const baseUrl = z
 
 const count = (about: string) => z.int().min(1).max(1_000_000_000_000).optional().describe(about);
 
-const rateLimit = (whose: string) =>
-  z
-    .strictObject({
-      requests_per_minute: count("In any 60 seconds."),
-      tokens_per_minute: count("Of prompts and answers together."),
-      concurrent: count("Requests at once."),
-    })
-    .prefault({})
-    .describe(whose);
+const rateLimit = z.strictObject({
+  requests_per_minute: count("In any 60 seconds."),
+  tokens_per_minute: count("Of prompts and answers together."),
+  concurrent: count("Requests at once."),
+});
+
+/** Patterns of models that may have a limit of their own: each is tried at every request. */
+const MAX_MODEL_LIMITS = 100;
 
 const patterns = z.array(z.string().min(1).max(256)).max(1_000);
 
@@ -187,7 +186,7 @@ export const configSchema = z.strictObject({
         .max(1_099_511_627_776)
         .default(536_870_912)
         .describe(
-          "Request bodies that are held at once, all together, each until its answer has ended. They take about twice as much memory.",
+          "Request bodies that are held at once, all together, each until its answer has ended. They take about twice as much memory. One key, or one address without a key, may take half.",
         ),
       anonymous_requests_per_hour: z
         .int()
@@ -209,9 +208,20 @@ export const configSchema = z.strictObject({
         .max(1_000_000)
         .default(8_192)
         .describe("Tokens that are held for an answer whose length the request does not bound."),
-      per_key: rateLimit("For each key. What is left out is not limited."),
-      per_account: rateLimit("For each account, all its keys together."),
-      per_model: rateLimit("For each model, all callers together."),
+      per_key: rateLimit.prefault({}).describe("For each key. What is left out is not limited."),
+      per_account: rateLimit.prefault({}).describe("For each account, all its keys together."),
+      per_model: rateLimit
+        .prefault({})
+        .describe("For each model, all callers together, with a key or without."),
+      models: z
+        .record(z.string().min(1).max(256), rateLimit)
+        .refine((limits) => Object.keys(limits).length <= MAX_MODEL_LIMITS, {
+          error: `must not have more than ${MAX_MODEL_LIMITS} patterns`,
+        })
+        .optional()
+        .describe(
+          "For each model that a pattern names, `*` for any characters, in place of per_model; the first that fits holds.",
+        ),
       attempts: z
         .int()
         .min(1)

@@ -13,7 +13,8 @@ import { createTurnMemory } from "../core/generation/turn-memory.ts";
 import { createLedger, type Ledger } from "../core/ledger/ledger.ts";
 import { createByteBudget } from "../core/limits/byte-budget.ts";
 import { parseTrustedProxies } from "../core/limits/client-address.ts";
-import { createRateLimits, isLimit, type RateLimit, type RateLimits } from "../core/limits/rate-limits.ts";
+import { createLimitList, type ListLimits } from "../core/limits/list-limits.ts";
+import { createRateLimits, type RateLimit } from "../core/limits/rate-limits.ts";
 import { createSlidingWindow } from "../core/limits/sliding-window.ts";
 import type { AccountStore } from "../core/ports/account-store.ts";
 import type { AnswerStore } from "../core/ports/answer-store.ts";
@@ -173,7 +174,7 @@ export async function wireUp(config: Config, world: World): Promise<Parts> {
     addressSalt: await findSalt(stores.settings, random),
     maxBodyBytes: config.limits.body_bytes,
     headerAliases: Object.entries(config.server.header_aliases),
-    bodyBudget: createByteBudget(config.limits.total_body_bytes),
+    bodyBudget: createByteBudget(config.limits.total_body_bytes, holderBytesOf(config)),
     modelPrefixAliases: config.server.model_prefix_aliases,
     notReady: () => {
       if (state.isDraining) return "The gateway is shutting down.";
@@ -236,7 +237,8 @@ function buildGeneration(
     ledger,
     holdTokens: limits.hold_tokens,
     buyCreditsUrl: config.billing.buy_credits_url ?? null,
-    rateLimits: buildRateLimits(config),
+    rateLimits: createRateLimits({ leaseMs: config.timers.total_ms + LEASE_SLACK_MS }),
+    listLimits: buildLimitList(config),
     policy: readPolicy(config),
     turnMemory: createTurnMemory(clock, random, limits.turn_memory_bytes),
     anonymousLimit: createSlidingWindow(limits.anonymous_requests_per_hour, ANONYMOUS_WINDOW_MS),
@@ -250,15 +252,13 @@ function buildGeneration(
 /** How long after a request's longest duration its lease ends by itself. Milliseconds. */
 const LEASE_SLACK_MS = 60_000;
 
-/** Null where nothing is limited, so that it costs nothing. */
-function buildRateLimits({ limits, timers }: Config): RateLimits | null {
-  const bySource = {
+function buildLimitList({ limits }: Config): ListLimits {
+  return createLimitList({
     key: readRateLimit(limits.per_key),
     account: readRateLimit(limits.per_account),
-    gateway: readRateLimit(limits.per_model),
-  };
-  if (!Object.values(bySource).some(isLimit)) return null;
-  return createRateLimits({ limits: bySource, leaseMs: timers.total_ms + LEASE_SLACK_MS });
+    model: readRateLimit(limits.per_model),
+    models: Object.entries(limits.models ?? {}).map(([pattern, limit]) => [pattern, readRateLimit(limit)]),
+  });
 }
 
 function readRateLimit(limit: Config["limits"]["per_key"]): RateLimit {
@@ -267,6 +267,11 @@ function readRateLimit(limit: Config["limits"]["per_key"]): RateLimit {
     tokensPerMinute: limit.tokens_per_minute ?? null,
     concurrent: limit.concurrent ?? null,
   };
+}
+
+/** One caller may hold half of what there is for bodies, and always one body of the largest size. */
+function holderBytesOf({ limits }: Config): number {
+  return Math.max(Math.floor(limits.total_body_bytes / 2), limits.body_bytes);
 }
 
 function readPolicy({ policy }: Config): Policy {

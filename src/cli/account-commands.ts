@@ -11,7 +11,15 @@ import type { AccountRecord } from "../core/accounts/records.ts";
 import { auditCommand } from "./audit-command.ts";
 import { formatTable } from "./format-table.ts";
 import { printDay, printLimit } from "./print-values.ts";
-import { describeOptions, readDollars, readList, readName } from "./read-options.ts";
+import {
+  addRateLimitOptions,
+  describeOptions,
+  type RateLimitOptions,
+  readDollars,
+  readList,
+  readName,
+  readRateLimit,
+} from "./read-options.ts";
 import { withStores } from "./with-stores.ts";
 
 type Kind = AccountRecord["kind"];
@@ -82,7 +90,7 @@ interface JsonOption {
   readonly json?: boolean;
 }
 
-interface AccountOptions extends JsonOption {
+interface AccountOptions extends JsonOption, RateLimitOptions {
   readonly name?: string;
   readonly owner?: string;
   readonly overdraft?: string;
@@ -106,6 +114,7 @@ function addAccountOptions(command: Command, kind: Kind): void {
     .option("--denied-providers <slugs>", "providers it may not use")
     .option("--data-collection <allow|deny>", "whether providers may train on its requests")
     .option("--retention <allow|deny>", "whether providers may keep its requests");
+  addRateLimitOptions(command);
 }
 
 function readChange(options: AccountOptions): AccountChange {
@@ -122,6 +131,7 @@ function readChange(options: AccountOptions): AccountChange {
       denyDataCollection: readDenial("--data-collection", options.dataCollection),
       zeroRetention: readDenial("--retention", options.retention),
     },
+    rateLimit: readRateLimit(options),
   };
 }
 

@@ -90,6 +90,7 @@ async function makeEmptyAccount(dataDir: string): Promise<string> {
     overdraft: 0,
     monthlyLimit: null,
     policy: OPEN_POLICY,
+    rateLimit: null,
     createdAt: 1,
     closedAt: null,
   });

@@ -6,6 +6,7 @@ import type { InferenceRequest } from "../../wire/dialects/inference-request.ts"
 import type { Caller, Policy } from "../accounts/records.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Ledger } from "../ledger/ledger.ts";
+import type { ListLimits } from "../limits/list-limits.ts";
 import type { LimitStanding, RateLimits } from "../limits/rate-limits.ts";
 import type { SlidingWindow } from "../limits/sliding-window.ts";
 import type { ProviderKeyRing } from "../provider-keys/provider-key-ring.ts";
@@ -57,8 +58,9 @@ export interface GenerationDeps {
   /** Accounts' own keys at providers. */
   readonly ownKeys: ProviderKeyRing;
   readonly anonymousLimit: SlidingWindow;
-  /** Null where nobody with a key, and no model, is limited. */
-  readonly rateLimits: RateLimits | null;
+  readonly rateLimits: RateLimits;
+  /** Whom the rate limits count a request for. */
+  readonly listLimits: ListLimits;
   /** The operator's own: accounts and keys can only tighten it. */
   readonly policy: Policy;
   readonly turnMemory: TurnMemory;

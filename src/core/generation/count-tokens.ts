@@ -3,6 +3,7 @@ import type { CountRequest } from "../../wire/dialects/count-request.ts";
 import { asFields } from "../../wire/json/fields.ts";
 import { policyOf } from "../accounts/join-policies.ts";
 import type { Caller } from "../accounts/records.ts";
+import type { LimitStanding } from "../limits/rate-limits.ts";
 import type { UpstreamCall } from "../ports/upstream-address.ts";
 import { chooseKeys } from "../routing/choose-offers.ts";
 import { healthTargetOf } from "../routing/health-target.ts";
@@ -12,21 +13,29 @@ import { findOffers, requireFree } from "./admit.ts";
 import type { GenerationDeps } from "./call.ts";
 import { findOwnKeys } from "./find-own-keys.ts";
 import { readBody } from "./read-body.ts";
+import { countRequest } from "./take-limits.ts";
 
 /** How long a vendor may take to count; an estimate is better than a wait. Milliseconds. */
 const COUNT_MS = 5_000;
 const COUNT_BYTES = 65_536;
 
+/** How many tokens there are, and how the caller's limits stand after asking; null where there are none. */
+export interface TokenCount {
+  readonly tokens: number;
+  readonly limit: LimitStanding | null;
+}
+
 /**
  * How many tokens a conversation has for its model: counted by the vendor where one offers it, else estimated by the
- * text. Costs nothing and leaves no record.
- * @throws GatewayError `invalid_model`, `model_not_allowed`, `invalid_request`; `authentication` for a paid model without a key.
+ * text. Costs nothing, leaves no record, and counts as a request of its caller, without tokens.
+ * @throws GatewayError `invalid_model`, `model_not_allowed`, `invalid_request`; `authentication` for a paid model without a key;
+ * `rate_limit_exceeded`.
  */
 export async function countTokens(
   deps: GenerationDeps,
   caller: Caller,
   request: CountRequest,
-): Promise<number> {
+): Promise<TokenCount> {
   if (caller.kind === "anonymous") requireFree([request.model]);
   const choice = chooseKeys(caller, await findOwnKeys(deps, caller), false);
   const offers = selectOffers([findOffers(deps.serving(), choice, request.model, "chat")], {
@@ -35,11 +44,12 @@ export async function countTokens(
     listNeeds: () => NO_NEEDS,
     maxPromptTokens: request.estimatedTokens,
   });
+  const limit = countRequest(deps, caller);
   for (const offer of offers.flat()) {
-    const counted = await askVendor(deps, offer, request);
-    if (counted !== null) return counted;
+    const tokens = await askVendor(deps, offer, request);
+    if (tokens !== null) return { tokens, limit };
   }
-  return request.estimatedTokens;
+  return { tokens: request.estimatedTokens, limit };
 }
 
 /** Null where the vendor does not count, or could not this time. */

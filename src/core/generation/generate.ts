@@ -51,13 +51,13 @@ export async function generate(deps: GenerationDeps, call: GenerationCall): Prom
   const route = routeRequest(deps, call.caller, call.request, admission.offers);
   let { candidates } = route;
   try {
-    standing = countAnonymous(deps, call) ?? standing;
+    standing = countAnonymous(deps, call.caller, standing);
     if (candidates.length > 0) {
       const holding = takeHold(deps, call, id, candidates.slice(0, deps.maxAttempts));
       candidates = holding instanceof Promise ? await holding : holding;
     }
   } catch (error) {
-    deps.rateLimits?.giveBack(id);
+    deps.rateLimits.giveBack(id);
     throw error;
   }
   const run = new Run(deps, call, admission, route, id, standing);

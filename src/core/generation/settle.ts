@@ -150,7 +150,7 @@ function tellSettled(
   { failure }: Ending,
 ): void {
   deps.ledger.settle(settled.id, settled.costNanodollars);
-  deps.rateLimits?.settle(settled.id, settled.promptTokens + settled.completionTokens);
+  deps.rateLimits.settle(settled.id, settled.promptTokens + settled.completionTokens);
   call.onSettled(settled, failure);
 }
 

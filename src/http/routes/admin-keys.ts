@@ -6,6 +6,7 @@ import { DollarsField, IdField, NameField, nanodollarsOf, PatternsField } from "
 import { type ApiCaller, MANAGING, requireOwnAccount, requireRank, SEEING } from "../api/api-caller.ts";
 import { defineEndpoint, NOTHING } from "../api/endpoint.ts";
 import { makePage, PAGE_QUERY, pageView } from "../api/pages.ts";
+import { RateLimitField, RateLimitView, readRateLimit } from "../api/rate-limit-field.ts";
 import type { HttpDeps } from "../context.ts";
 
 const KeyView = z.object({
@@ -17,6 +18,11 @@ const KeyView = z.object({
   user_id: z.string().nullable(),
   spend_limit: z.number().nullable(),
   models: z.array(z.string()).nullable(),
+  rate_limit: RateLimitView,
+  rate_limit_set_by: z
+    .enum(["operator", "account"])
+    .nullable()
+    .describe("The operator's stands in place of what is configured, the account's can only tighten it"),
   created_at: z.iso.datetime(),
   expires_at: z.iso.datetime().nullable(),
   revoked_at: z.iso.datetime().nullable(),
@@ -42,6 +48,7 @@ export const postKey = defineEndpoint({
     user_id: IdField.nullish(),
     spend_limit: DollarsField.nullish(),
     models: PatternsField.nullish(),
+    rate_limit: RateLimitField.optional(),
     expires_at: TimeField.nullish(),
   }),
   response: z.object({ key: z.string(), data: KeyView }),
@@ -61,6 +68,7 @@ export const postKey = defineEndpoint({
       userId,
       spendLimit: nanodollarsOf(body.spend_limit) ?? null,
       models: body.models ?? null,
+      rateLimit: readKeyRateLimit(caller, body.rate_limit),
       expiresAt: readTime(body.expires_at) ?? null,
     });
     deps.keyRing.forget();
@@ -97,12 +105,12 @@ export const listKeys = defineEndpoint({
   },
 });
 
-/** `PATCH /api/admin/keys/{id}`: changes a key's name, spending limit, models or end. */
+/** `PATCH /api/admin/keys/{id}`: changes a key's name, spending limit, models, rate limit or end. */
 export const patchKey = defineEndpoint({
   method: "PATCH",
   path: "/api/admin/keys/:id",
   tag: "Keys",
-  summary: "Change a key's name, spending limit, models or end",
+  summary: "Change a key's name, spending limit, models, rate limit or end",
   access: MANAGING,
   params: z.object({ id: IdField }),
   query: NOTHING,
@@ -110,6 +118,7 @@ export const patchKey = defineEndpoint({
     name: NameField.optional(),
     spend_limit: DollarsField.nullish(),
     models: PatternsField.nullish(),
+    rate_limit: RateLimitField.optional(),
     expires_at: TimeField.nullish(),
   }),
   response: z.object({ data: KeyView }),
@@ -119,6 +128,7 @@ export const patchKey = defineEndpoint({
       name: body.name,
       spendLimit: nanodollarsOf(body.spend_limit),
       models: body.models,
+      rateLimit: readKeyRateLimit(caller, body.rate_limit),
       expiresAt: readTime(body.expires_at),
     });
     deps.keyRing.forget();
@@ -167,6 +177,12 @@ async function requireRankOfKey(
 
 function refuseUnknownKey(): never {
   return fail("not_found", "There is no key with that id. GET /api/admin/keys lists them.");
+}
+
+function readKeyRateLimit(caller: ApiCaller, field: Parameters<typeof readRateLimit>[0]) {
+  const limit = readRateLimit(field);
+  const setBy: "operator" | "account" = caller.isOperator ? "operator" : "account";
+  return limit === undefined ? undefined : { limit, setBy };
 }
 
 function readTime<Time extends string | null | undefined>(time: Time) {
