@@ -13,6 +13,7 @@ import type { Roster } from "../routing/roster.ts";
 import type { Recorder } from "../usage/recorder.ts";
 import type { UsageRecord } from "../usage/records.ts";
 import type { Cutoff, GenerationTimers } from "./cutoff.ts";
+import type { IdentityHash } from "./identity-hash.ts";
 import type { TurnMemory } from "./turn-memory.ts";
 
 /** One inference request that has passed the door. */
@@ -53,6 +54,7 @@ export interface GenerationDeps {
   /** The operator's own: accounts and keys can only tighten it. */
   readonly policy: Policy;
   readonly turnMemory: TurnMemory;
+  readonly hashIdentity: IdentityHash;
   readonly timers: GenerationTimers;
   /** Candidates that one request may try. */
   readonly maxAttempts: number;

@@ -8,11 +8,13 @@ import type { EncodedForUpstream } from "../../wire/dialects/inference-request.t
 import type { LimitStanding } from "../limits/rate-limits.ts";
 import { healthTargetOf } from "../routing/health-target.ts";
 import { type Candidate, type Plan, planRoute } from "../routing/plan.ts";
+import { scopeOf } from "../routing/session-key.ts";
 import type { AttemptRecord, UsageRecord } from "../usage/records.ts";
 import { type Admission, admit, CANNOT_RECORD } from "./admit.ts";
 import { type AttemptContext, type AttemptOutcome, attempt } from "./attempt.ts";
 import type { GenerationCall, GenerationDeps, GenerationResult } from "./call.ts";
 import { Cutoff } from "./cutoff.ts";
+import { encodeForCandidate } from "./encode-for-candidate.ts";
 import { findOwnKeys } from "./find-own-keys.ts";
 import { chooseFailure } from "./judge-failure.ts";
 import { noteAttempt } from "./note-attempt.ts";
@@ -29,7 +31,6 @@ import {
 } from "./settle.ts";
 import { takeHold } from "./take-hold.ts";
 import { countAnonymous, takeLimits } from "./take-limits.ts";
-import { describeTarget } from "./upstream-target.ts";
 
 /**
  * Answers a request: admit, plan, then for one candidate after the other repair and attempt, until one has begun to
@@ -162,12 +163,8 @@ class Run {
     withReasoning: boolean,
   ): EncodedForUpstream | null {
     try {
-      return this.call.request.encode({
-        ...describeTarget(candidate),
-        isLast,
-        withReasoning,
-        recallTurn: this.turns.recall,
-      });
+      const attempt = { isLast, withReasoning, recallTurn: this.turns.recall };
+      return encodeForCandidate(this.deps, this.call, candidate, attempt);
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error;
       // What others failed with is said before it.
@@ -296,7 +293,7 @@ interface CallersTurns {
 const NO_TURNS: CallersTurns = { recall: () => null, remember: () => {} };
 
 function turnsOf({ turnMemory }: GenerationDeps, { caller }: GenerationCall): CallersTurns {
-  const scope = caller.kind === "key" ? caller.account.id : caller.addressHash;
+  const scope = scopeOf(caller);
   return {
     recall: (callId) => turnMemory.recall(scope, callId),
     remember: (turn) => turnMemory.remember(scope, turn),

@@ -3,6 +3,7 @@ import { restoreTurns } from "../canonical/called-turn.ts";
 import { collectAnswer, replayAnswer } from "../canonical/collect-answer.ts";
 import { createToolRestorer, type FlatRequest, flattenTools } from "../canonical/flatten-tools.ts";
 import type { AnswerDecoding, AnswerReader, AskedFor, ClientCodec, Warning } from "../canonical/format.ts";
+import { hideUser } from "../canonical/hide-user.ts";
 import { limitExtras } from "../canonical/limit-extras.ts";
 import type { FormatName } from "../canonical/parts.ts";
 import { repairConversation } from "../canonical/repair-conversation.ts";
@@ -86,7 +87,7 @@ function encodeConversation(
   const restored = restoreTurns(request, target.recallTurn);
   const { request: repaired, repair } = repairConversation(restored, target.toolCalls);
   const fitted = fitProvider(repaired, target);
-  const flat = flattenTools(fitted.request, target.format);
+  const flat = flattenTools(hideUser(fitted.request, target.hashUser), target.format);
   const { body: fields, warnings } = UPSTREAM_CODECS[target.format].encodeRequest(flat.request, target.model);
   const body = print(applyProvider(fields, target), target.isLast);
   if (body === null) return null;

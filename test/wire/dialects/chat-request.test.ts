@@ -35,6 +35,7 @@ function encode(json: string, format: UpstreamTarget["format"], isLast: boolean)
     isLast,
     withReasoning: true,
     recallTurn: () => null,
+    hashUser: (user) => `hashed(${user})`,
   };
   const request = openChatRequest(Buffer.from(json), (id) => id);
   const text = request.encode(target).body.toString();
