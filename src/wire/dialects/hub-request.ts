@@ -12,7 +12,7 @@ import { stripReasoning } from "../canonical/strip-reasoning.ts";
 import { createTranslation, createWholeTranslation } from "../canonical/translate-relay.ts";
 import { brokenAnswer } from "../conversation/vendor-error.ts";
 import { type Fields, tryParseFields } from "../json/fields.ts";
-import { applyProvider } from "./apply-provider.ts";
+import { applyProvider, limitFields } from "./apply-provider.ts";
 import type { EncodedForUpstream, InferenceRequest, UpstreamTarget } from "./inference-request.ts";
 import { UPSTREAM_CODECS } from "./upstream-codecs.ts";
 
@@ -89,7 +89,8 @@ function encodeConversation(
   const fitted = fitProvider(repaired, target);
   const flat = flattenTools(hideUser(fitted.request, target.hashUser), target.format);
   const { body: fields, warnings } = UPSTREAM_CODECS[target.format].encodeRequest(flat.request, target.model);
-  const body = print(applyProvider(fields, target), target.isLast);
+  const limited = limitFields(applyProvider(fields, target), target.knownFields);
+  const body = print(limited.body, target.isLast);
   if (body === null) return null;
   return {
     tools: flat.renamed,
@@ -97,7 +98,7 @@ function encodeConversation(
       body,
       repair,
       carriesReasoning: carriesReasoning(flat.request),
-      warnings: [...fitted.warnings, ...flat.warnings, ...warnings],
+      warnings: [...fitted.warnings, ...flat.warnings, ...warnings, ...limited.warnings],
     },
   };
 }
