@@ -2,7 +2,7 @@ import { NO_NEEDS } from "../conversation/needs.ts";
 import { NO_PREFERENCES } from "../conversation/preferences.ts";
 import { USER_FIELDS } from "../conversation/user-fields.ts";
 import type { Fields } from "../json/fields.ts";
-import { hashBytes } from "../json/hash-nodes.ts";
+import { hashText } from "../json/hash-nodes.ts";
 import { decodeFimRequest } from "../mistral-fim/decode-request.ts";
 import { createChatRelay, readChatAnswer } from "../openai-chat/chat-relay.ts";
 import type { InferenceRequest } from "./inference-request.ts";
@@ -35,7 +35,7 @@ export function openFimRequest(
       headers,
     ),
     user: findUser(fim.fields["user"], fim.fields["safety_identifier"]),
-    hashPrefix: () => hashBytes(Buffer.from(fim.promptStart)),
+    hashPrefix: () => hashText(fim.promptStart),
     listNeeds: () => NO_NEEDS,
     countPromptChars: () => fim.promptChars,
     encode: ({ model, hashUser }) => ({

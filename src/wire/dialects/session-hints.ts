@@ -1,4 +1,4 @@
-import { hashBytes } from "../json/hash-nodes.ts";
+import { hashText } from "../json/hash-nodes.ts";
 import { type JsonNode, memberOf, tryStringOf } from "../json/scan.ts";
 
 /** Looks a header of the client's up. */
@@ -71,5 +71,5 @@ function readHint(value: unknown): string | null {
   if (typeof value !== "string") return null;
   const hint = value.trim();
   if (hint === "") return null;
-  return hint.length <= MAX_CHARS ? hint : `long:${hashBytes(Buffer.from(hint))}`;
+  return hint.length <= MAX_CHARS ? hint : `long:${hashText(hint)}`;
 }
