@@ -9,6 +9,7 @@ import type { KeyMaker } from "../core/accounts/manage-keys.ts";
 import type { Policy } from "../core/accounts/records.ts";
 import type { GenerationDeps } from "../core/generation/call.ts";
 import type { GenerationTimers } from "../core/generation/cutoff.ts";
+import { createIdentityHash } from "../core/generation/identity-hash.ts";
 import { createTurnMemory } from "../core/generation/turn-memory.ts";
 import { createLedger, type Ledger } from "../core/ledger/ledger.ts";
 import { createByteBudget } from "../core/limits/byte-budget.ts";
@@ -155,7 +156,10 @@ export async function wireUp(config: Config, world: World): Promise<Parts> {
       account_id: accountId,
     }),
   );
-  const generation = buildGeneration(config, world, stores.ids, recorder, ledger, serving, ownKeys);
+  const generation: GenerationDeps = {
+    ...buildGeneration(config, world, stores.ids, recorder, ledger, serving, ownKeys),
+    hashIdentity: createIdentityHash(await findSecret("identity_secret", stores.settings, random)),
+  };
   const http: HttpDeps = {
     clock,
     ids: stores.ids,
@@ -171,7 +175,7 @@ export async function wireUp(config: Config, world: World): Promise<Parts> {
     usage: stores.usage,
     webhookSecret: config.billing.webhook_secret ?? null,
     trustedProxies: readProxies(config),
-    addressSalt: await findSalt(stores.settings, random),
+    addressSalt: await findSecret("address_salt", stores.settings, random),
     maxBodyBytes: config.limits.body_bytes,
     headerAliases: Object.entries(config.server.header_aliases),
     bodyBudget: createByteBudget(config.limits.total_body_bytes, holderBytesOf(config)),
@@ -222,7 +226,7 @@ function buildGeneration(
   ledger: Ledger,
   serving: ServingSource,
   ownKeys: ProviderKeyRing,
-): GenerationDeps {
+): Omit<GenerationDeps, "hashIdentity"> {
   const { limits } = config;
   return {
     clock,
@@ -317,8 +321,8 @@ function readProxies(config: Config) {
   }
 }
 
-/** Made once for a data directory, so that an address keeps its hash across restarts. */
-async function findSalt(settings: SettingsStore, random: Random): Promise<string> {
-  await settings.addSetting("address_salt", Buffer.from(random.bytes(32)).toString("hex"));
-  return (await settings.findSetting("address_salt")) as string;
+/** Made once for a data directory, so that an address or a user keeps its hash across restarts. */
+async function findSecret(name: string, settings: SettingsStore, random: Random): Promise<string> {
+  await settings.addSetting(name, Buffer.from(random.bytes(32)).toString("hex"));
+  return (await settings.findSetting(name)) as string;
 }

@@ -56,5 +56,6 @@ export function makeTarget(format: FormatName): UpstreamTarget {
     isLast: false,
     withReasoning: true,
     recallTurn: () => null,
+    hashUser: (user) => `hashed(${user})`,
   };
 }

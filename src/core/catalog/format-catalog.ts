@@ -36,6 +36,7 @@ const PROVIDER_LINES: readonly (readonly (keyof ProviderRecord)[])[] = [
   ["parts"],
   ["body"],
   ["env"],
+  ["affinityHeader"],
   ["quirks"],
   ["trainsOnData", "retainsData"],
   ["privacyPolicyUrl"],

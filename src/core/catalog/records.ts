@@ -65,6 +65,8 @@ export interface ProviderRecord {
   readonly promptCacheSeconds?: number;
   /** What a tool-call id must look like there (docs/contract.md, "Tool-call repair", rule 5). */
   readonly toolCallIds: "mistral" | "anthropic" | "openai";
+  /** The header by which it keeps a conversation's requests together, so that they find its prompt cache; absent: none. */
+  readonly affinityHeader?: string;
   /** Departures from `format` that no other field says. Endpoints of another format have none. */
   readonly quirks: ProviderQuirks;
   /** Whether it trains on what it is sent, as its policy says; absent counts as yes. */

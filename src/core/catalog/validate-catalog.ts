@@ -126,6 +126,10 @@ const providerSchema = z.strictObject({
   isForCode: z.literal(true).optional(),
   promptCacheSeconds: z.int().positive().optional(),
   toolCallIds: z.enum(["mistral", "anthropic", "openai"]),
+  affinityHeader: z
+    .string()
+    .regex(/^x-[a-z-]+$/)
+    .optional(),
   quirks: z.strictObject({
     noStreamOptions: z.literal(true).optional(),
     maxCompletionTokens: z.literal(true).optional(),

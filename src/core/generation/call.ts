@@ -18,6 +18,7 @@ import type { Roster } from "../routing/roster.ts";
 import type { Recorder } from "../usage/recorder.ts";
 import type { UsageRecord } from "../usage/records.ts";
 import type { Cutoff, GenerationTimers } from "./cutoff.ts";
+import type { IdentityHash } from "./identity-hash.ts";
 import type { TurnMemory } from "./turn-memory.ts";
 
 /** One inference request that has passed the door. */
@@ -64,6 +65,7 @@ export interface GenerationDeps {
   /** The operator's own: accounts and keys can only tighten it. */
   readonly policy: Policy;
   readonly turnMemory: TurnMemory;
+  readonly hashIdentity: IdentityHash;
   readonly timers: GenerationTimers;
   /** How often one request may be sent to an upstream. */
   readonly maxAttempts: number;

@@ -16,6 +16,7 @@ import type { GenerationCall, GenerationDeps, GenerationResult } from "./call.ts
 import { type CallersTurns, NO_TURNS, turnsOf } from "./callers-turns.ts";
 import { Cutoff } from "./cutoff.ts";
 import { describeWork } from "./describe-work.ts";
+import { encodeForCandidate } from "./encode-for-candidate.ts";
 import { findOwnKeys } from "./find-own-keys.ts";
 import { chooseFailure, type Judgement, judgeCut } from "./judge-failure.ts";
 import { judgeNobody } from "./judge-nobody.ts";
@@ -34,7 +35,6 @@ import {
 } from "./settle.ts";
 import { takeHold } from "./take-hold.ts";
 import { countAnonymous, takeLimits } from "./take-limits.ts";
-import { describeTarget } from "./upstream-target.ts";
 
 /**
  * Answers a request: admit, route, then for one candidate after the other repair and attempt, until one has begun to
@@ -216,12 +216,8 @@ class Run {
     withReasoning: boolean,
   ): EncodedForUpstream | null {
     try {
-      return this.call.request.encode({
-        ...describeTarget(candidate),
-        isLast,
-        withReasoning,
-        recallTurn: this.turns.recall,
-      });
+      const attempt = { isLast, withReasoning, recallTurn: this.turns.recall };
+      return encodeForCandidate(this.deps, this.call, candidate, attempt);
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error;
       // What others failed with is said before it.

@@ -99,7 +99,14 @@ function openRequest({ model }: Offer): InferenceRequest {
 }
 
 function encode(request: InferenceRequest, candidate: Candidate): EncodedForUpstream {
-  const target = { ...describeTarget(candidate), isLast: true, withReasoning: false, recallTurn: () => null };
+  const target = {
+    ...describeTarget(candidate),
+    isLast: true,
+    withReasoning: false,
+    recallTurn: () => null,
+    // It names none.
+    hashUser: asIs,
+  };
   return request.encode(target);
 }
 

@@ -7,7 +7,7 @@ import type { ClientApi } from "../../wire/dialects/inference-request.ts";
 import { openMessagesRequest } from "../../wire/dialects/messages-request.ts";
 import { openResponsesRequest } from "../../wire/dialects/responses-request.ts";
 import type { Handler } from "../context.ts";
-import { type ClientFace, renameModels } from "../inference.ts";
+import { bodyHolderOf, type ClientFace, renameModels } from "../inference.ts";
 import { identifyCaller } from "../middleware/identify-caller.ts";
 import { readRequestBody } from "../middleware/read-body.ts";
 
@@ -32,7 +32,7 @@ export const postExplainRoute: Handler = async (request, context) => {
       metadata: { field: "api" },
     });
   }
-  const body = await readRequestBody(request, context);
+  const body = await readRequestBody(request, context, bodyHolderOf(caller));
   const asked = OPENERS[api as ClientApi](body, renameModels(deps), request.headers);
   return Response.json({ data: await explainRoute(deps.generation, caller, asked) });
 };

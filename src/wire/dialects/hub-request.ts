@@ -3,6 +3,7 @@ import { restoreTurns } from "../canonical/called-turn.ts";
 import { collectAnswer, replayAnswer } from "../canonical/collect-answer.ts";
 import { createToolRestorer, type FlatRequest, flattenTools } from "../canonical/flatten-tools.ts";
 import type { AnswerDecoding, AnswerReader, AskedFor, ClientCodec, Warning } from "../canonical/format.ts";
+import { hideUser } from "../canonical/hide-user.ts";
 import { limitExtras } from "../canonical/limit-extras.ts";
 import type { FormatName } from "../canonical/parts.ts";
 import { repairConversation } from "../canonical/repair-conversation.ts";
@@ -11,7 +12,7 @@ import { stripReasoning } from "../canonical/strip-reasoning.ts";
 import { createTranslation, createWholeTranslation } from "../canonical/translate-relay.ts";
 import { brokenAnswer } from "../conversation/vendor-error.ts";
 import { type Fields, tryParseFields } from "../json/fields.ts";
-import { applyProvider } from "./apply-provider.ts";
+import { applyProvider, limitFields } from "./apply-provider.ts";
 import type { EncodedForUpstream, InferenceRequest, UpstreamTarget } from "./inference-request.ts";
 import { UPSTREAM_CODECS } from "./upstream-codecs.ts";
 
@@ -86,9 +87,10 @@ function encodeConversation(
   const restored = restoreTurns(request, target.recallTurn);
   const { request: repaired, repair } = repairConversation(restored, target.toolCalls);
   const fitted = fitProvider(repaired, target);
-  const flat = flattenTools(fitted.request, target.format);
+  const flat = flattenTools(hideUser(fitted.request, target.hashUser), target.format);
   const { body: fields, warnings } = UPSTREAM_CODECS[target.format].encodeRequest(flat.request, target.model);
-  const body = print(applyProvider(fields, target), target.isLast);
+  const limited = limitFields(applyProvider(fields, target), target.knownFields);
+  const body = print(limited.body, target.isLast);
   if (body === null) return null;
   return {
     tools: flat.renamed,
@@ -96,7 +98,7 @@ function encodeConversation(
       body,
       repair,
       carriesReasoning: carriesReasoning(flat.request),
-      warnings: [...fitted.warnings, ...flat.warnings, ...warnings],
+      warnings: [...fitted.warnings, ...flat.warnings, ...warnings, ...limited.warnings],
     },
   };
 }

@@ -83,6 +83,8 @@ export interface UpstreamTarget extends ProviderTarget {
   readonly withReasoning: boolean;
   /** What the gateway remembers of the turn that made a call; null where it remembers none. */
   readonly recallTurn: (callId: string) => CalledTurn | null;
+  /** What the vendor is told in place of the client's user: the same for the same, and nothing that names them. */
+  readonly hashUser: (user: string) => string;
 }
 
 /** A request as it goes out. */
