@@ -23,6 +23,7 @@ import type { LedgerStore } from "../core/ports/ledger-store.ts";
 import type { Log } from "../core/ports/log.ts";
 import type { ProviderKeyStore } from "../core/ports/provider-key-store.ts";
 import type { SettingsStore } from "../core/ports/settings-store.ts";
+import type { TokenCounter } from "../core/ports/token-counter.ts";
 import type { Transport } from "../core/ports/transport.ts";
 import type { UsageReports, UsageStore } from "../core/ports/usage-store.ts";
 import { createProviderKeyRing, type ProviderKeyRing } from "../core/provider-keys/provider-key-ring.ts";
@@ -45,6 +46,7 @@ import { createSqliteLedgerStore } from "../storage/sqlite/ledger-store.ts";
 import { createSqliteProviderKeyStore } from "../storage/sqlite/provider-key-store.ts";
 import { createSqliteSettingsStore } from "../storage/sqlite/settings-store.ts";
 import { createSqliteUsageStore } from "../storage/sqlite/usage-store.ts";
+import { createTokenCounter } from "../tokenizer/token-counter.ts";
 import type { Config } from "./config-schema.ts";
 import { ConfigError } from "./load-config.ts";
 import { openMasterKeys } from "./open-master-keys.ts";
@@ -65,6 +67,8 @@ export interface World {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** In place of the network, for tests. */
   readonly transport?: Transport;
+  /** In place of the thread that counts tokens, for tests. */
+  readonly tokenCounter?: TokenCounter;
   /** In place of the data directory, for tests. */
   readonly holdings?: Holdings;
 }
@@ -211,7 +215,7 @@ function openHoldings(
 
 function buildGeneration(
   config: Config,
-  { clock, random }: World,
+  { clock, random, tokenCounter = createTokenCounter(clock) }: World,
   ids: IdSource,
   recorder: Recorder,
   ledger: Ledger,
@@ -232,6 +236,7 @@ function buildGeneration(
     rateLimits: buildRateLimits(config),
     policy: readPolicy(config),
     turnMemory: createTurnMemory(clock, random, limits.turn_memory_bytes),
+    tokenCounter,
     anonymousLimit: createSlidingWindow(limits.anonymous_requests_per_hour, ANONYMOUS_WINDOW_MS),
     timers: readTimers(config),
     maxAttempts: limits.attempts,

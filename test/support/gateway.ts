@@ -32,7 +32,8 @@ export interface TestGateway {
 export const ADMIN_KEY = "test-management-key-0123456789";
 
 /** What a test sets. `yaml` is the configuration file's text; `environment` what providers are configured by. */
-export interface TestGatewayOptions extends Partial<Pick<World, "clock" | "random" | "transport">> {
+export interface TestGatewayOptions
+  extends Partial<Pick<World, "clock" | "random" | "transport" | "tokenCounter">> {
   readonly yaml?: string;
   readonly environment?: Readonly<Record<string, string>>;
   readonly dataDir?: string;
@@ -56,6 +57,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
     log,
     environment,
     ...(options.transport ? { transport: options.transport } : {}),
+    ...(options.tokenCounter ? { tokenCounter: options.tokenCounter } : {}),
   });
   await gateway.firstStart?.confirmShown();
   return {

@@ -7,6 +7,7 @@ import type { Catalog } from "../catalog/catalog.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { LimitStanding, RateLimits } from "../limits/rate-limits.ts";
 import type { SlidingWindow } from "../limits/sliding-window.ts";
+import type { TokenCounter } from "../ports/token-counter.ts";
 import type { ProviderKeyRing } from "../provider-keys/provider-key-ring.ts";
 import type { Health } from "../routing/health.ts";
 import type { Roster } from "../routing/roster.ts";
@@ -53,6 +54,7 @@ export interface GenerationDeps {
   /** The operator's own: accounts and keys can only tighten it. */
   readonly policy: Policy;
   readonly turnMemory: TurnMemory;
+  readonly tokenCounter: TokenCounter;
   readonly timers: GenerationTimers;
   /** Candidates that one request may try. */
   readonly maxAttempts: number;

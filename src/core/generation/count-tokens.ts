@@ -1,4 +1,5 @@
 import { NO_NEEDS } from "../../wire/conversation/needs.ts";
+import { estimateTokens } from "../../wire/conversation/usage.ts";
 import type { CountRequest } from "../../wire/dialects/count-request.ts";
 import { asFields } from "../../wire/json/fields.ts";
 import { policyOf } from "../accounts/join-policies.ts";
@@ -8,9 +9,11 @@ import { chooseKeys } from "../routing/choose-offers.ts";
 import { healthTargetOf } from "../routing/health-target.ts";
 import { formatOf, type Offer } from "../routing/roster.ts";
 import { selectOffers } from "../routing/select-offers.ts";
+import { findFamily } from "../routing/tokenizer-families.ts";
 import { findOffers, requireFree } from "./admit.ts";
 import type { GenerationDeps } from "./call.ts";
 import { findOwnKeys } from "./find-own-keys.ts";
+import { estimateTexts } from "./measure-prompt.ts";
 import { readBody } from "./read-body.ts";
 
 /** How long a vendor may take to count; an estimate is better than a wait. Milliseconds. */
@@ -18,8 +21,8 @@ const COUNT_MS = 5_000;
 const COUNT_BYTES = 65_536;
 
 /**
- * How many tokens a conversation has for its model: counted by the vendor where one offers it, else estimated by the
- * text. Costs nothing and leaves no record.
+ * How many tokens a conversation has for its model: counted by the vendor where one offers it, else estimated with a
+ * tokenizer. Costs nothing and leaves no record.
  * @throws GatewayError `invalid_model`, `model_not_allowed`, `invalid_request`; `authentication` for a paid model without a key.
  */
 export async function countTokens(
@@ -34,12 +37,27 @@ export async function countTokens(
     preferences: request.preferences,
     listNeeds: () => NO_NEEDS,
     maxPromptTokens: request.estimatedTokens,
+    promptTokens: null,
   });
   for (const offer of offers.flat()) {
     const counted = await askVendor(deps, offer, request);
     if (counted !== null) return counted;
   }
-  return request.estimatedTokens;
+  return estimate(deps, request, (offers.flat()[0] as Offer).model);
+}
+
+/** Texts of more bytes are not counted whole. */
+const WHOLE_BYTES = 1_000_000;
+
+/** By a tokenizer and what is usual for the model's family; by the bytes where that cannot be had. */
+async function estimate(
+  { tokenCounter }: GenerationDeps,
+  request: CountRequest,
+  model: Offer["model"],
+): Promise<number> {
+  const counted = await estimateTexts(tokenCounter, request.listPromptText(), WHOLE_BYTES);
+  if (counted === null) return request.estimatedTokens;
+  return Math.ceil(counted * findFamily(model).usual) + estimateTokens(request.otherBytes);
 }
 
 /** Null where the vendor does not count, or could not this time. */

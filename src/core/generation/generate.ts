@@ -8,6 +8,7 @@ import type { EncodedForUpstream } from "../../wire/dialects/inference-request.t
 import type { LimitStanding } from "../limits/rate-limits.ts";
 import { healthTargetOf } from "../routing/health-target.ts";
 import { type Candidate, type Plan, planRoute } from "../routing/plan.ts";
+import { windowOf } from "../routing/window.ts";
 import type { AttemptRecord, UsageRecord } from "../usage/records.ts";
 import { type Admission, admit, CANNOT_RECORD } from "./admit.ts";
 import { type AttemptContext, type AttemptOutcome, attempt } from "./attempt.ts";
@@ -40,7 +41,8 @@ export async function generate(deps: GenerationDeps, call: GenerationCall): Prom
   const found = findOwnKeys(deps, call.caller);
   // Waiting costs a turn of the event loop, also for what is there already.
   const own = found instanceof Promise ? await found : found;
-  const admission = admit(deps, call.caller, call.request, own);
+  const admitting = admit(deps, call.caller, call.request, own);
+  const admission = admitting instanceof Promise ? await admitting : admitting;
   const id = deps.ids.next("gen");
   let standing = takeLimits(deps, call, id, admission);
   const plan = planRoute(admission.offers, call.request.preferences, deps.health, deps.clock.now());
@@ -75,6 +77,8 @@ class Run {
   private readonly cutoff: Cutoff;
   private readonly attempts: AttemptRecord[] = [];
   private readonly failures: Failure[] = [];
+  /** The largest window that was too small. */
+  private outgrown = 0;
   private record: UsageRecord;
   private readonly turns: CallersTurns;
   private readonly onClientLeft = () => this.cutoff.cut("client_left");
@@ -97,6 +101,7 @@ class Run {
   async tryInTurn(candidates: readonly Candidate[]): Promise<GenerationResult> {
     try {
       for (const candidate of candidates) {
+        if (windowOf(candidate.endpoint) <= this.outgrown) continue;
         if (candidate !== candidates[0] && !(await this.isStillThere(candidate))) continue;
         const result = await this.tryOne(candidate, candidate === candidates.at(-1));
         if (result !== null) return result;
@@ -150,6 +155,7 @@ class Run {
           return this.tryOne(candidate, isLast, false);
         const { failure, mayTryNext } = outcome.judgement;
         this.failures.push(failure);
+        if (mayTryNext === "larger") this.outgrown = Math.max(this.outgrown, windowOf(candidate.endpoint));
         return mayTryNext ? null : this.fail(failure);
       }
     }

@@ -10,7 +10,9 @@ import {
   ruleAllows,
 } from "../accounts/join-policies.ts";
 import type { ModelEndpoint, Prices } from "../catalog/records.ts";
+import type { PromptTokens } from "./prompt-tokens.ts";
 import type { Offer } from "./roster.ts";
+import { mayHold, refuseByWindow } from "./window.ts";
 
 /** What a request's offers are chosen by. */
 export interface SelectionRules {
@@ -20,13 +22,15 @@ export interface SelectionRules {
   readonly listNeeds: () => RequestNeeds;
   /** Tokens that the prompt has at most: prices rise with its size. */
   readonly maxPromptTokens: number;
+  /** What is known of the prompt's size. Null: it need not fit. */
+  readonly promptTokens: PromptTokens | null;
 }
 
 /** One reason to leave offers out, and what is said where it leaves none. */
 interface Sieve {
   readonly keeps: (offer: Offer) => boolean;
-  /** `first` is an offer that was left out. */
-  readonly refusal: (first: Offer) => Failure;
+  /** `first` is an offer that was left out, of `left`. */
+  readonly refusal: (first: Offer, left: readonly Offer[]) => Failure;
 }
 
 /**
@@ -42,7 +46,7 @@ export function selectOffers(
   let left = offers;
   for (const sieve of listSieves(offers, rules)) {
     const kept = left.map((ofModel) => ofModel.filter(sieve.keeps)).filter((ofModel) => ofModel.length > 0);
-    if (kept.length === 0) throw new GatewayError(sieve.refusal(left.flat()[0] as Offer));
+    if (kept.length === 0) throw new GatewayError(sieve.refusal(left.flat()[0] as Offer, left.flat()));
     left = kept;
   }
   return left;
@@ -76,7 +80,7 @@ export function warnOfWishes(
 
 /** Most requests have none. */
 function listSieves(offers: readonly (readonly Offer[])[], rules: SelectionRules): readonly Sieve[] {
-  const { policy, preferences, listNeeds, maxPromptTokens } = rules;
+  const { policy, preferences, listNeeds, maxPromptTokens, promptTokens } = rules;
   const sieves = [...listPolicySieves(policy), ...listWishSieves(preferences)];
   const { maxPrice, requireParameters } = preferences;
   const lacking = offers.some((ofModel) => ofModel.some(({ endpoint }) => endpoint.lacks !== undefined));
@@ -88,6 +92,7 @@ function listSieves(offers: readonly (readonly Offer[])[], rules: SelectionRules
         .map(sieveParameter),
     );
   if (maxPrice !== null) sieves.push(sievePrice(maxPrice, maxPromptTokens));
+  if (promptTokens !== null) sieves.push(sieveWindow(promptTokens));
   return sieves;
 }
 
@@ -175,6 +180,14 @@ function listWishSieves({ only, ignore, denyDataCollection, zeroRetention }: Pro
     });
   }
   return sieves;
+}
+
+/** Whose window the prompt cannot fit. */
+function sieveWindow(promptTokens: PromptTokens): Sieve {
+  return {
+    keeps: (offer) => mayHold(offer, promptTokens),
+    refusal: (_first, left) => refuseByWindow(left, promptTokens),
+  };
 }
 
 const FEATURE_FIELDS: Readonly<Record<string, string>> = { tools: "tools" };

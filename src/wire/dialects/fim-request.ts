@@ -34,8 +34,10 @@ export function openFimRequest(
     ),
     user: findUser(fim.fields["user"], fim.fields["safety_identifier"]),
     hashPrefix: () => hashBytes(Buffer.from(fim.promptStart)),
+    windowTextBytes: fim.promptTextBytes,
     listNeeds: () => NO_NEEDS,
     countPromptChars: () => fim.promptChars,
+    listPromptText: () => [fim.fields["prompt"], fim.fields["suffix"]].flatMap(toJson),
     encode: ({ model }) => ({
       body: Buffer.from(JSON.stringify({ model: model.name, ...fim.fields })),
       repair: null,
@@ -45,4 +47,8 @@ export function openFimRequest(
     openRelay: (_format, identity) => createChatRelay(identity, false),
     readAnswer: (_format, body, identity) => readChatAnswer(body, identity),
   };
+}
+
+function toJson(value: unknown): Buffer[] {
+  return typeof value === "string" ? [Buffer.from(JSON.stringify(value))] : [];
 }
