@@ -126,6 +126,7 @@ async function stopServing(
     });
   }
   for (const transport of parts.transports) transport.close();
+  parts.http.generation.tokenCounter.close();
   parts.journal.close();
   parts.release();
 }

@@ -25,6 +25,7 @@ import type { LedgerStore } from "../core/ports/ledger-store.ts";
 import type { Log } from "../core/ports/log.ts";
 import type { ProviderKeyStore } from "../core/ports/provider-key-store.ts";
 import type { SettingsStore } from "../core/ports/settings-store.ts";
+import type { TokenCounter } from "../core/ports/token-counter.ts";
 import type { Transport } from "../core/ports/transport.ts";
 import type { UsageReports, UsageStore } from "../core/ports/usage-store.ts";
 import { createProviderKeyRing, type ProviderKeyRing } from "../core/provider-keys/provider-key-ring.ts";
@@ -49,6 +50,7 @@ import { createSqliteLedgerStore } from "../storage/sqlite/ledger-store.ts";
 import { createSqliteProviderKeyStore } from "../storage/sqlite/provider-key-store.ts";
 import { createSqliteSettingsStore } from "../storage/sqlite/settings-store.ts";
 import { createSqliteUsageStore } from "../storage/sqlite/usage-store.ts";
+import { createTokenCounter } from "../tokenizer/token-counter.ts";
 import type { Config } from "./config-schema.ts";
 import { ConfigError } from "./load-config.ts";
 import { openMasterKeys } from "./open-master-keys.ts";
@@ -71,6 +73,8 @@ export interface World {
   readonly transport?: Transport;
   /** In place of one of its own, for tests whose requests are to know nothing of each other. */
   readonly health?: Health;
+  /** In place of the thread that counts tokens, for tests. */
+  readonly tokenCounter?: TokenCounter;
   /** In place of the data directory, for tests. */
   readonly holdings?: Holdings;
 }
@@ -220,7 +224,7 @@ function openHoldings(
 
 function buildGeneration(
   config: Config,
-  { clock, random, health }: World,
+  { clock, random, health, tokenCounter = createTokenCounter(clock) }: World,
   ids: IdSource,
   recorder: Recorder,
   ledger: Ledger,
@@ -245,6 +249,7 @@ function buildGeneration(
     listLimits: buildLimitList(config),
     policy: readPolicy(config),
     turnMemory: createTurnMemory(clock, random, limits.turn_memory_bytes),
+    tokenCounter,
     anonymousLimit: createSlidingWindow(limits.anonymous_requests_per_hour, ANONYMOUS_WINDOW_MS),
     timers: readTimers(config),
     maxAttempts: limits.attempts,

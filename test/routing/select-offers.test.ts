@@ -31,6 +31,7 @@ function choose(offers: readonly (readonly Offer[])[], rules: Rules): readonly s
       policy: joinPolicies(rules.levels ?? []),
       preferences: wishesOf(rules.provider),
       listNeeds: () => ({ ...NO_NEEDS, ...rules.needs }),
+      promptTokens: null,
       maxPromptTokens: rules.maxPromptTokens ?? 1_000,
     });
     return left.flat().map(({ model, provider }) => `${model.id} at ${provider.record.slug}`);

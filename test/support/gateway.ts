@@ -33,7 +33,7 @@ export const ADMIN_KEY = "test-management-key-0123456789";
 
 /** What a test sets. `yaml` is the configuration file's text; `environment` what providers are configured by. */
 export interface TestGatewayOptions
-  extends Partial<Pick<World, "clock" | "random" | "transport" | "health">> {
+  extends Partial<Pick<World, "clock" | "random" | "transport" | "health" | "tokenCounter">> {
   readonly yaml?: string;
   readonly environment?: Readonly<Record<string, string>>;
   readonly dataDir?: string;
@@ -65,6 +65,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
       environment,
       ...(options.transport ? { transport: options.transport } : {}),
       ...(options.health ? { health: options.health } : {}),
+      ...(options.tokenCounter ? { tokenCounter: options.tokenCounter } : {}),
     },
   );
   await gateway.firstStart?.confirmShown();

@@ -1,6 +1,5 @@
 import { type Failure, fail, GatewayError } from "../../base/errors.ts";
 import type { Warning } from "../../wire/canonical/format.ts";
-import { estimateTokens } from "../../wire/conversation/usage.ts";
 import type { InferenceAction, InferenceRequest } from "../../wire/dialects/inference-request.ts";
 import { policyOf } from "../accounts/join-policies.ts";
 import type { Caller } from "../accounts/records.ts";
@@ -10,11 +9,12 @@ import type { ModelRecord } from "../catalog/records.ts";
 import { boundPrompt } from "../ledger/worst-case.ts";
 import type { OwnKeys } from "../provider-keys/own-keys.ts";
 import { chooseKeys, chooseOffers, type KeyChoice } from "../routing/choose-offers.ts";
+import type { PromptTokens } from "../routing/prompt-tokens.ts";
 import type { ServedProvider } from "../routing/roster.ts";
 import { formatOf, type Offer } from "../routing/roster.ts";
 import { type SiftedOut, siftOffers, warnOfWishes } from "../routing/select-offers.ts";
 import type { GenerationDeps, Serving } from "./call.ts";
-import { contextOverflow } from "./judge-failure.ts";
+import { measurePrompt } from "./measure-prompt.ts";
 
 /** Nothing may run, and no answer be given, that cannot be written down. */
 export const CANNOT_RECORD: Failure = {
@@ -39,7 +39,8 @@ export interface Admission {
 }
 
 /**
- * Decides whether a request may run; `own` are the keys at providers that the caller's account brings.
+ * Decides whether a request may run; `own` are the keys at providers that the caller's account brings. A promise only
+ * where the prompt's tokens must be counted.
  * @throws GatewayError `authentication`, `invalid_model`, `model_not_allowed`, `invalid_request`, `context_length_exceeded`,
  * `unavailable`.
  */
@@ -48,12 +49,14 @@ export function admit(
   caller: Caller,
   request: InferenceRequest,
   own: OwnKeys | null,
-): Admission {
+): Admission | Promise<Admission> {
+  const letIn = (considered: Consideration): Admission => {
+    if (considered.refusal !== null) throw new GatewayError(considered.refusal);
+    if (deps.recorder.isFull()) throw new GatewayError(CANNOT_RECORD);
+    return considered;
+  };
   const considered = consider(deps, caller, request, own);
-  if (considered.refusal !== null) throw new GatewayError(considered.refusal);
-  refuseCertainOverflow(request, (considered.offers.flat()[0] as Offer).model);
-  if (deps.recorder.isFull()) throw new GatewayError(CANNOT_RECORD);
-  return considered;
+  return considered instanceof Promise ? considered.then(letIn) : letIn(considered);
 }
 
 /** A request, who could answer it, and why others may not; with `refusal` nobody may. */
@@ -62,27 +65,39 @@ export interface Consideration extends Admission {
 }
 
 /**
- * Looks who may answer a request, and lets nothing in.
+ * Looks who may answer a request, and lets nothing in. A promise only where tokens have to be counted.
  * @throws GatewayError `authentication`, `invalid_model`; `model_not_allowed`, `invalid_request` or `unavailable` where an
  * account's own keys are the reason.
  */
 export function consider(
-  deps: Pick<GenerationDeps, "serving" | "policy">,
+  deps: GenerationDeps,
   caller: Caller,
   request: InferenceRequest,
   own: OwnKeys | null,
-): Consideration {
+): Consideration | Promise<Consideration> {
   const serving = deps.serving();
-  const { preferences } = request;
   const ids = [request.model, ...request.fallbackModels];
   if (caller.kind === "anonymous") requireFree(ids);
-  const choice = chooseKeys(caller, own, preferences.ownKeysOnly);
+  const choice = chooseKeys(caller, own, request.preferences.ownKeysOnly);
   const all = ids.map((id) => findAbleOffers(serving, choice, id, request));
+  const measured = measurePrompt(deps.tokenCounter, request, all.flat());
+  const sift = (prompt: PromptTokens) => considerOffers(deps, caller, request, all, prompt);
+  return measured instanceof Promise ? measured.then(sift) : sift(measured);
+}
+
+function considerOffers(
+  deps: GenerationDeps,
+  caller: Caller,
+  request: InferenceRequest,
+  all: readonly (readonly Offer[])[],
+  promptTokens: PromptTokens,
+): Consideration {
+  const { preferences } = request;
   const policy = policyOf(deps.policy, caller);
   const listNeeds = once(() => request.listNeeds());
   const maxPromptTokens = boundPrompt(request);
   return {
-    ...siftOffers(all, { policy, preferences, listNeeds, maxPromptTokens }),
+    ...siftOffers(all, { policy, preferences, listNeeds, maxPromptTokens, promptTokens }),
     modelId: (all.flat()[0] as Offer).model.id,
     zeroRetention: preferences.zeroRetention || policy.zeroRetention !== null,
     warnings: warnOfWishes(preferences, listNeeds),
@@ -213,22 +228,4 @@ function unservedModel(serving: Serving, model: ModelRecord): string {
 /** Ids come from clients: bounded and without line breaks. */
 function quote(id: string): string {
   return JSON.stringify(id.slice(0, 100));
-}
-
-/** A prompt of so many characters a token of the window cannot fit, whatever the tokenizer. */
-const CERTAIN_CHARS_PER_TOKEN = 8;
-
-/**
- * Refuses what cannot fit (specification 7, rule 2). Closer calls are the upstream's, whose refusal says the same.
- */
-function refuseCertainOverflow(request: InferenceRequest, model: ModelRecord): void {
-  const contextLength = Math.max(...model.endpoints.map((endpoint) => endpoint.contextLength));
-  const limit = contextLength * CERTAIN_CHARS_PER_TOKEN;
-  // Bytes are at hand, characters are never more: most prompts need no counting.
-  if (request.promptTextBytes <= limit) return;
-  const characters = request.countPromptChars();
-  if (characters <= limit) return;
-  const size = { contextLength, estimatedTokens: estimateTokens(characters) };
-  const failure: Failure = contextOverflow({ contextLimit: null, contextRequested: null }, size, {});
-  fail(failure.code, failure.message, failure.metadata === undefined ? {} : { metadata: failure.metadata });
 }

@@ -9,6 +9,7 @@ import type { Ledger } from "../ledger/ledger.ts";
 import type { ListLimits } from "../limits/list-limits.ts";
 import type { LimitStanding, RateLimits } from "../limits/rate-limits.ts";
 import type { SlidingWindow } from "../limits/sliding-window.ts";
+import type { TokenCounter } from "../ports/token-counter.ts";
 import type { ProviderKeyRing } from "../provider-keys/provider-key-ring.ts";
 import type { AffinityMemory } from "../routing/affinity.ts";
 import type { Health } from "../routing/health.ts";
@@ -66,6 +67,7 @@ export interface GenerationDeps {
   readonly policy: Policy;
   readonly turnMemory: TurnMemory;
   readonly hashIdentity: IdentityHash;
+  readonly tokenCounter: TokenCounter;
   readonly timers: GenerationTimers;
   /** How often one request may be sent to an upstream. */
   readonly maxAttempts: number;

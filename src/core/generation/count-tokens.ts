@@ -1,4 +1,5 @@
 import { NO_NEEDS } from "../../wire/conversation/needs.ts";
+import { estimateTokens } from "../../wire/conversation/usage.ts";
 import type { CountRequest } from "../../wire/dialects/count-request.ts";
 import { asFields } from "../../wire/json/fields.ts";
 import { policyOf } from "../accounts/join-policies.ts";
@@ -9,9 +10,11 @@ import { chooseKeys } from "../routing/choose-offers.ts";
 import { healthTargetOf } from "../routing/health-target.ts";
 import { formatOf, type Offer } from "../routing/roster.ts";
 import { selectOffers } from "../routing/select-offers.ts";
+import { findFamily } from "../routing/tokenizer-families.ts";
 import { findOffers, requireFree } from "./admit.ts";
 import type { GenerationDeps } from "./call.ts";
 import { findOwnKeys } from "./find-own-keys.ts";
+import { estimateTexts } from "./measure-prompt.ts";
 import { readBody } from "./read-body.ts";
 import { countRequest } from "./take-limits.ts";
 
@@ -26,8 +29,8 @@ export interface TokenCount {
 }
 
 /**
- * How many tokens a conversation has for its model: counted by the vendor where one offers it, else estimated by the
- * text. Costs nothing, leaves no record, and counts as a request of its caller, without tokens.
+ * How many tokens a conversation has for its model: counted by the vendor where one offers it, else estimated with a
+ * tokenizer. Costs nothing, leaves no record, and counts as a request of its caller, without tokens.
  * @throws GatewayError `invalid_model`, `model_not_allowed`, `invalid_request`; `authentication` for a paid model without a key;
  * `rate_limit_exceeded`.
  */
@@ -43,13 +46,28 @@ export async function countTokens(
     preferences: request.preferences,
     listNeeds: () => NO_NEEDS,
     maxPromptTokens: request.estimatedTokens,
+    promptTokens: null,
   });
   const limit = countRequest(deps, caller);
   for (const offer of offers.flat()) {
     const tokens = await askVendor(deps, offer, request);
     if (tokens !== null) return { tokens, limit };
   }
-  return { tokens: request.estimatedTokens, limit };
+  return { tokens: await estimate(deps, request, (offers.flat()[0] as Offer).model), limit };
+}
+
+/** Texts of more bytes are not counted whole. */
+const WHOLE_BYTES = 1_000_000;
+
+/** By a tokenizer and what is usual for the model's family; by the bytes where that cannot be had. */
+async function estimate(
+  { tokenCounter }: GenerationDeps,
+  request: CountRequest,
+  model: Offer["model"],
+): Promise<number> {
+  const counted = await estimateTexts(tokenCounter, request.listPromptText(), WHOLE_BYTES);
+  if (counted === null) return request.estimatedTokens;
+  return Math.ceil(counted * findFamily(model).usual) + estimateTokens(request.otherBytes);
 }
 
 /** Null where the vendor does not count, or could not this time. */

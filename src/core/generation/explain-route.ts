@@ -22,7 +22,7 @@ export async function explainRoute(
   caller: Caller,
   request: InferenceRequest,
 ): Promise<Fields> {
-  const considered = consider(deps, caller, request, await findOwnKeys(deps, caller));
+  const considered = await consider(deps, caller, request, await findOwnKeys(deps, caller));
   const route = routeRequest(deps, caller, request, considered.offers);
   const promptTokens = estimateTokens(request.promptTextBytes);
   const refusal = considered.refusal ?? (route.candidates.length === 0 ? judgeNobody(route.setAside) : null);

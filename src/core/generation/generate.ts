@@ -8,6 +8,7 @@ import { backoffMs } from "../routing/backoff.ts";
 import { healthTargetOf } from "../routing/health-target.ts";
 import { notePlan } from "../routing/note-plan.ts";
 import type { Candidate } from "../routing/plan.ts";
+import { windowOf } from "../routing/window.ts";
 import type { AttemptRecord, UsageRecord } from "../usage/records.ts";
 import { type Admission, admit, CANNOT_RECORD } from "./admit.ts";
 import { type AttemptContext, type AttemptOutcome, attempt } from "./attempt.ts";
@@ -45,7 +46,8 @@ export async function generate(deps: GenerationDeps, call: GenerationCall): Prom
   const found = findOwnKeys(deps, call.caller);
   // Waiting costs a turn of the event loop, also for what is there already.
   const own = found instanceof Promise ? await found : found;
-  const admission = admit(deps, call.caller, call.request, own);
+  const admitting = admit(deps, call.caller, call.request, own);
+  const admission = admitting instanceof Promise ? await admitting : admitting;
   const id = deps.ids.next("gen");
   let standing = takeLimits(deps, call, id, admission);
   const route = routeRequest(deps, call.caller, call.request, admission.offers);
@@ -76,6 +78,8 @@ class Run {
   private readonly attempts: AttemptRecord[] = [];
   private readonly failures: Failure[] = [];
   private readonly passing: Passing[] = [];
+  /** The largest window that was too small. */
+  private outgrown = 0;
   private record: UsageRecord;
   private readonly turns: CallersTurns;
   private readonly onClientLeft = () => this.cutoff.cut("client_left");
@@ -100,6 +104,7 @@ class Run {
   async tryInTurn(candidates: readonly Candidate[]): Promise<GenerationResult> {
     try {
       for (const candidate of candidates) {
+        if (windowOf(candidate.endpoint) <= this.outgrown) continue;
         if (this.attempts.length > 0 && !(await this.mayGoOn(candidate))) continue;
         const result = await this.tryOne(candidate, candidate === candidates.at(-1));
         if (result !== null) return result;
@@ -196,6 +201,7 @@ class Run {
         const { failure, mayTryNext } = outcome.judgement;
         this.failures.push(failure);
         if (isPassing(candidate, outcome.judgement)) this.passing.push({ candidate, encoded });
+        if (mayTryNext === "larger") this.outgrown = Math.max(this.outgrown, windowOf(candidate.endpoint));
         return mayTryNext ? null : this.fail(failure);
       }
     }

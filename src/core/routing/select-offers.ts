@@ -10,7 +10,9 @@ import {
   ruleAllows,
 } from "../accounts/join-policies.ts";
 import type { ModelEndpoint, Prices } from "../catalog/records.ts";
+import type { PromptTokens } from "./prompt-tokens.ts";
 import type { Offer } from "./roster.ts";
+import { mayHold, refuseByWindow } from "./window.ts";
 
 /** What a request's offers are chosen by. */
 export interface SelectionRules {
@@ -20,6 +22,8 @@ export interface SelectionRules {
   readonly listNeeds: () => RequestNeeds;
   /** Tokens that the prompt has at most: prices rise with its size. */
   readonly maxPromptTokens: number;
+  /** What is known of the prompt's size. Null: it need not fit. */
+  readonly promptTokens: PromptTokens | null;
 }
 
 /** Why an offer may not answer a request: in the order in which it is looked for. */
@@ -30,7 +34,8 @@ export type SieveName =
   | "provider_rules"
   | "lacks_feature"
   | "lacks_parameter"
-  | "max_price";
+  | "max_price"
+  | "window";
 
 /** One reason to leave offers out, and what is said where it leaves none. */
 interface Sieve {
@@ -38,8 +43,8 @@ interface Sieve {
   /** Which rule, feature or parameter it is about; null where the name says it. */
   readonly about: string | null;
   readonly keeps: (offer: Offer) => boolean;
-  /** `first` is an offer that was left out. */
-  readonly refusal: (first: Offer) => Failure;
+  /** `first` is an offer that was left out, of `left`. */
+  readonly refusal: (first: Offer, left: readonly Offer[]) => Failure;
 }
 
 /** An offer that may not answer, and why. */
@@ -70,7 +75,10 @@ export function siftOffers(offers: readonly (readonly Offer[])[], rules: Selecti
     };
     const before = left;
     left = before.map((ofModel) => ofModel.filter(keepsOrTells)).filter((ofModel) => ofModel.length > 0);
-    if (left.length === 0) return { offers: left, siftedOut, refusal: refusal(before.flat()[0] as Offer) };
+    if (left.length === 0) {
+      const all = before.flat();
+      return { offers: left, siftedOut, refusal: refusal(all[0] as Offer, all) };
+    }
   }
   return { offers: left, siftedOut, refusal: null };
 }
@@ -107,7 +115,7 @@ export function warnOfWishes(
 
 /** Most requests have none. */
 function listSieves(offers: readonly (readonly Offer[])[], rules: SelectionRules): readonly Sieve[] {
-  const { policy, preferences, listNeeds, maxPromptTokens } = rules;
+  const { policy, preferences, listNeeds, maxPromptTokens, promptTokens } = rules;
   const sieves = [...listPolicySieves(policy), ...listWishSieves(preferences)];
   const { maxPrice, requireParameters } = preferences;
   const lacking = offers.some((ofModel) => ofModel.some(({ endpoint }) => endpoint.lacks !== undefined));
@@ -119,6 +127,7 @@ function listSieves(offers: readonly (readonly Offer[])[], rules: SelectionRules
         .map(sieveParameter),
     );
   if (maxPrice !== null) sieves.push(sievePrice(maxPrice, maxPromptTokens));
+  if (promptTokens !== null) sieves.push(sieveWindow(promptTokens));
   return sieves;
 }
 
@@ -217,6 +226,16 @@ function listWishSieves({ only, ignore, denyDataCollection, zeroRetention }: Pro
     });
   }
   return sieves;
+}
+
+/** Whose window the prompt cannot fit. */
+function sieveWindow(promptTokens: PromptTokens): Sieve {
+  return {
+    name: "window",
+    about: null,
+    keeps: (offer) => mayHold(offer, promptTokens),
+    refusal: (_first, left) => refuseByWindow(left, promptTokens),
+  };
 }
 
 const FEATURE_FIELDS: Readonly<Record<string, string>> = { tools: "tools" };

@@ -36,8 +36,10 @@ export function openFimRequest(
     ),
     user: findUser(fim.fields["user"], fim.fields["safety_identifier"]),
     hashPrefix: () => hashText(fim.promptStart),
+    windowTextBytes: fim.promptTextBytes,
     listNeeds: () => NO_NEEDS,
     countPromptChars: () => fim.promptChars,
+    listPromptText: () => [fim.fields["prompt"], fim.fields["suffix"]].flatMap(toJson),
     encode: ({ model, hashUser }) => ({
       body: Buffer.from(JSON.stringify({ model: model.name, ...hideUser(fim.fields, hashUser) })),
       repair: null,
@@ -47,6 +49,10 @@ export function openFimRequest(
     openRelay: (_format, identity) => createChatRelay(identity, false),
     readAnswer: (_format, body, identity) => readChatAnswer(body, identity),
   };
+}
+
+function toJson(value: unknown): Buffer[] {
+  return typeof value === "string" ? [Buffer.from(JSON.stringify(value))] : [];
 }
 
 function hideUser(fields: Fields, hashUser: (user: string) => string): Fields {

@@ -32,7 +32,9 @@ export interface InferenceRequest {
   readonly notice: string | null;
   /** Bytes of text in the conversation, media left out; estimates and bounds of the prompt's tokens are made of it. */
   readonly promptTextBytes: number;
-  /** Characters that must fit the model's window together: the same, of embeddings the longest input. Counted when asked for. */
+  /** Bytes of text that must fit the model's window together: the same, of embeddings the longest input; 0 where the vendor may shorten it. */
+  readonly windowTextBytes: number;
+  /** Characters of that. Counted when asked for. */
   countPromptChars(): number;
   /** What the client says tells its conversation apart, at most 256 characters; null where it says nothing. Goes to no log. */
   readonly session: string | null;
@@ -43,6 +45,8 @@ export interface InferenceRequest {
    * message. Made when first asked for, which is before `encode` may overwrite the body.
    */
   hashPrefix(): string;
+  /** The texts of that which a vendor's model certainly sees, as JSON strings; views of the body where they can be. Empty where they are not known. */
+  listPromptText(): readonly Uint8Array[];
   /** What it uses that not every offer of its model takes. Looked for when asked for. */
   listNeeds(): RequestNeeds;
   /**
