@@ -3,7 +3,6 @@ import type { Warning } from "../../wire/canonical/format.ts";
 import { estimateTokens } from "../../wire/conversation/usage.ts";
 import type { InferenceAction, InferenceRequest } from "../../wire/dialects/inference-request.ts";
 import { policyOf } from "../accounts/join-policies.ts";
-import type { Caller } from "../accounts/records.ts";
 import { actionOf } from "../catalog/action-of.ts";
 import { isFreeId } from "../catalog/is-free-id.ts";
 import type { ModelRecord } from "../catalog/records.ts";
@@ -13,7 +12,8 @@ import { chooseKeys, chooseOffers, type KeyChoice } from "../routing/choose-offe
 import type { ServedProvider } from "../routing/roster.ts";
 import { formatOf, type Offer } from "../routing/roster.ts";
 import { selectOffers, warnOfWishes } from "../routing/select-offers.ts";
-import type { GenerationDeps, Serving } from "./call.ts";
+import type { GenerationCall, GenerationDeps, Serving } from "./call.ts";
+import { describeFacts, findTierOffers, refuseTierHere, type TierContext } from "./find-tier-offers.ts";
 import { contextOverflow } from "./judge-failure.ts";
 
 /** Nothing may run, and no answer be given, that cannot be written down. */
@@ -28,7 +28,9 @@ export const CANNOT_RECORD: Failure = {
 export interface Admission {
   /** Offers by model, the asked one first, then its fallbacks: those that policy and the request's own rules leave. */
   readonly offers: readonly (readonly Offer[])[];
-  /** The asked model's catalog id. */
+  /** What was asked for, as the catalog spells it: a model's id or a tier's. */
+  readonly requestedId: string;
+  /** The model that it is, or that the tier came to: what limits count. */
   readonly modelId: string;
   /** Nothing of the request may stay anywhere, nor in the gateway's own memory of turns. */
   readonly zeroRetention: boolean;
@@ -43,18 +45,14 @@ export interface Admission {
  */
 export function admit(
   deps: GenerationDeps,
-  caller: Caller,
-  request: InferenceRequest,
+  call: Pick<GenerationCall, "caller" | "request" | "readHeader">,
   own: OwnKeys | null,
 ): Admission {
-  const serving = deps.serving();
-  const ids = [request.model, ...request.fallbackModels];
-  if (caller.kind === "anonymous") requireFree(ids);
-  const choice = chooseKeys(caller, own, request.preferences.ownKeysOnly);
-  const all = ids.map((id) => findAbleOffers(serving, choice, id, request));
-  const policy = policyOf(deps.policy, caller);
+  const { caller, request } = call;
   const { preferences } = request;
+  const policy = policyOf(deps.policy, caller);
   const listNeeds = once(() => request.listNeeds());
+  const all = findAllOffers(deps, call, { own, policy, listNeeds });
   const offers = selectOffers(all, { policy, preferences, listNeeds, maxPromptTokens: boundPrompt(request) });
   const { model: asked } = all.flat()[0] as Offer;
   const { model } = offers.flat()[0] as Offer;
@@ -62,12 +60,55 @@ export function admit(
   if (deps.recorder.isFull()) {
     throw new GatewayError(CANNOT_RECORD);
   }
+  const tier = deps.serving().tiers.find(request.model);
   return {
     offers,
-    modelId: asked.id,
+    requestedId: tier?.id ?? asked.id,
+    modelId: tier === undefined ? asked.id : model.id,
     zeroRetention: preferences.zeroRetention || policy.zeroRetention !== null,
     warnings: warnOfWishes(preferences, listNeeds),
   };
+}
+
+/** Offers for all that a request names, by model: tiers are resolved, and add no model that is there already. */
+function findAllOffers(
+  deps: GenerationDeps,
+  call: Pick<GenerationCall, "caller" | "request" | "readHeader">,
+  { own, policy, listNeeds }: Pick<TierContext, "policy" | "listNeeds"> & { readonly own: OwnKeys | null },
+): readonly (readonly Offer[])[] {
+  const { caller, request } = call;
+  const serving = deps.serving();
+  const ids = [request.model, ...request.fallbackModels];
+  const isAnonymous = caller.kind === "anonymous";
+  if (isAnonymous) requireFree(ids.filter((id) => serving.tiers.find(id) === undefined));
+  const choice = chooseKeys(caller, own, request.preferences.ownKeysOnly);
+  const all: (readonly Offer[])[] = [];
+  const known = new Set<string>();
+  const refusals: Failure[] = [];
+  for (const id of ids) {
+    const tier = serving.tiers.find(id);
+    if (tier === undefined) {
+      const offers = findAbleOffers(serving, choice, id, request);
+      known.add((offers[0] as Offer).model.id);
+      all.push(offers);
+      continue;
+    }
+    if (request.action !== "chat") refuseTierHere(tier, request.action);
+    const facts = describeFacts(deps, call);
+    const found = findTierOffers(tier, { serving, choice, policy, isAnonymous, facts, listNeeds });
+    if (found.kind === "refused") {
+      refusals.push(found.failure);
+      continue;
+    }
+    for (const offers of found.offers) {
+      const { model } = offers[0] as Offer;
+      if (!known.has(model.id)) all.push(offers);
+      known.add(model.id);
+    }
+  }
+  const [refusal] = refusals;
+  if (all.length === 0 && refusal !== undefined) throw new GatewayError(refusal);
+  return all;
 }
 
 function once<T>(make: () => T): () => T {

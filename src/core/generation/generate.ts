@@ -14,6 +14,7 @@ import { type AttemptContext, type AttemptOutcome, attempt } from "./attempt.ts"
 import type { GenerationCall, GenerationDeps, GenerationResult } from "./call.ts";
 import { Cutoff } from "./cutoff.ts";
 import { findOwnKeys } from "./find-own-keys.ts";
+import { prepareTiers } from "./find-tier-offers.ts";
 import { chooseFailure } from "./judge-failure.ts";
 import { noteAttempt } from "./note-attempt.ts";
 import { noteKeyUse } from "./note-key-use.ts";
@@ -40,7 +41,9 @@ export async function generate(deps: GenerationDeps, call: GenerationCall): Prom
   const found = findOwnKeys(deps, call.caller);
   // Waiting costs a turn of the event loop, also for what is there already.
   const own = found instanceof Promise ? await found : found;
-  const admission = admit(deps, call.caller, call.request, own);
+  const preparing = prepareTiers(deps, call);
+  if (preparing !== null) await preparing;
+  const admission = admit(deps, call, own);
   const id = deps.ids.next("gen");
   let standing = takeLimits(deps, call, id, admission);
   const plan = planRoute(admission.offers, call.request.preferences, deps.health, deps.clock.now());
@@ -87,7 +90,7 @@ class Run {
     private readonly standing: LimitStanding | null,
   ) {
     this.cutoff = new Cutoff(deps.clock, deps.timers.totalMs);
-    this.record = openRecord(deps, call, this.id, admission.modelId);
+    this.record = openRecord(deps, call, this.id, admission.requestedId);
     this.turns = admission.zeroRetention ? NO_TURNS : turnsOf(deps, call);
     deps.active.add(this.cutoff);
     if (call.clientSignal.aborted) this.onClientLeft();
@@ -166,6 +169,7 @@ class Run {
         ...describeTarget(candidate),
         isLast,
         withReasoning,
+        steer: candidate.steer ?? null,
         recallTurn: this.turns.recall,
       });
     } catch (error) {

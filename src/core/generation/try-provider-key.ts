@@ -99,7 +99,13 @@ function openRequest({ model }: Offer): InferenceRequest {
 }
 
 function encode(request: InferenceRequest, candidate: Candidate): EncodedForUpstream {
-  const target = { ...describeTarget(candidate), isLast: true, withReasoning: false, recallTurn: () => null };
+  const target = {
+    ...describeTarget(candidate),
+    isLast: true,
+    steer: null,
+    withReasoning: false,
+    recallTurn: () => null,
+  };
   return request.encode(target);
 }
 

@@ -13,6 +13,7 @@ export const postCountTokens: Handler = async (request, context) => {
   const caller = await identifyCaller(request, context);
   refuseOverLimit(caller, deps);
   const body = await readRequestBody(request, context);
-  const tokens = await countTokens(deps.generation, caller, openCountRequest(body, renameModels(deps)));
+  const asked = openCountRequest(body, renameModels(deps));
+  const tokens = await countTokens(deps.generation, caller, asked, (name) => request.headers.get(name));
   return Response.json({ input_tokens: tokens });
 };

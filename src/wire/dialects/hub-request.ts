@@ -13,6 +13,7 @@ import { brokenAnswer } from "../conversation/vendor-error.ts";
 import { type Fields, tryParseFields } from "../json/fields.ts";
 import { applyProvider } from "./apply-provider.ts";
 import type { EncodedForUpstream, InferenceRequest, UpstreamTarget } from "./inference-request.ts";
+import { isOfSteering, steerRequest } from "./steer-request.ts";
 import { UPSTREAM_CODECS } from "./upstream-codecs.ts";
 
 /** A request on its way through the hub, in whichever format it came and goes out. */
@@ -78,14 +79,14 @@ function printBody(body: Fields): Buffer {
   return Buffer.from(JSON.stringify(body));
 }
 
-/** Restore what the client dropped, repair the calls, make it fit the target, encode it. Null where it cannot be printed. */
+/** Restore what the client dropped, repair the calls, steer it, make it fit the target, encode it. Null where it cannot be printed. */
 function encodeConversation(
   { request, print }: Decoded,
   target: UpstreamTarget,
 ): { readonly encoded: EncodedForUpstream; readonly tools: RenamedTools } | null {
   const restored = restoreTurns(request, target.recallTurn);
   const { request: repaired, repair } = repairConversation(restored, target.toolCalls);
-  const fitted = fitProvider(repaired, target);
+  const fitted = fitProvider(steerRequest(repaired, target), target);
   const flat = flattenTools(fitted.request, target.format);
   const { body: fields, warnings } = UPSTREAM_CODECS[target.format].encodeRequest(flat.request, target.model);
   const body = print(applyProvider(fields, target), target.isLast);
@@ -96,7 +97,7 @@ function encodeConversation(
       body,
       repair,
       carriesReasoning: carriesReasoning(flat.request),
-      warnings: [...fitted.warnings, ...flat.warnings, ...warnings],
+      warnings: [...fitted.warnings, ...flat.warnings, ...warnings].filter((w) => !isOfSteering(w, target)),
     },
   };
 }

@@ -34,6 +34,7 @@ function encode(json: string, format: UpstreamTarget["format"], isLast: boolean)
     bodyFields: {},
     isLast,
     withReasoning: true,
+    steer: null,
     recallTurn: () => null,
   };
   const request = openChatRequest(Buffer.from(json), (id) => id);
