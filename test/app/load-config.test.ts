@@ -35,6 +35,21 @@ describe("a wrong configuration is told by file and line", () => {
       ["gateway.yaml:3: server.prot is not a known key"],
     ],
     [
+      "a tier's wrong id",
+      "tiers:\n  - id: fast\n    name: Fast\n    rule: { by: free }",
+      ["gateway.yaml:2: tiers.0.id must be gateway-auto/"],
+    ],
+    [
+      "a tier's wrong effort",
+      "tiers:\n  - id: gateway-auto/fast\n    name: Fast\n    rule:\n      by: balance\n      paid: { models: [a/b], reasoning: hard }\n      else: { models: [a/b] }",
+      ["gateway.yaml:6: tiers.0.rule.paid.reasoning "],
+    ],
+    [
+      "a tier that picks by nothing known",
+      "tiers:\n  - id: gateway-auto/fast\n    name: Fast\n    rule: { by: weather }",
+      ["gateway.yaml:4: tiers.0.rule.by "],
+    ],
+    [
       "an unknown key of a provider",
       "providers:\n  openai:\n    api_key: x",
       ["gateway.yaml:3: providers.openai.api_key is not a known key"],
