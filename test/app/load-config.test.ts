@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ConfigError, checkConfig, loadConfig } from "../../src/app/load-config.ts";
@@ -21,6 +21,12 @@ function problemOf(yaml: string, environment: Record<string, string> = {}): stri
   }
   throw new Error("this should have been refused");
 }
+
+test("the tiers of docs/tiers.md load as they stand", () => {
+  const text = readFileSync(join(import.meta.dir, "..", "..", "docs", "tiers.md"), "utf8");
+  const yaml = /```yaml\n([\s\S]*?)```/.exec(text)?.[1] ?? "";
+  expect(checkConfig(yaml, "gateway.yaml", {}).tiers?.map(({ id }) => id)).toEqual(["gateway-auto/review"]);
+});
 
 describe("a wrong configuration is told by file and line", () => {
   test.each<[string, string, string[]]>([

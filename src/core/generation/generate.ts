@@ -59,15 +59,17 @@ export async function generate(deps: GenerationDeps, call: GenerationCall): Prom
     throw error;
   }
   const run = new Run(deps, call, admission, id, standing);
-  return plan.kind === "candidates" ? run.tryInTurn(candidates) : run.fail(cooling(plan));
+  return plan.kind === "candidates"
+    ? run.tryInTurn(candidates)
+    : run.fail(cooling(plan, admission.requestedId));
 }
 
-function cooling({ retryAfterMs, areOwn }: Extract<Plan, { kind: "cooling" }>): Failure {
+function cooling({ retryAfterMs, areOwn }: Extract<Plan, { kind: "cooling" }>, requestedId: string): Failure {
   return {
     code: "unavailable",
     message: areOwn
       ? "The account's own keys for this model are out of credit at their provider. Add credit there, or name another model."
-      : "No provider of this model is available at the moment. Name another model.",
+      : `No provider of "${requestedId}" is available at the moment. Name another model.`,
     ...(areOwn ? { metadata: { is_byok: true } } : {}),
     retryAfterS: Math.max(1, Math.ceil(retryAfterMs / 1000)),
   };
