@@ -244,11 +244,11 @@ describe("a tier of the operator's", () => {
       reasoning_effort: "high",
       reasoning: { effort: "high" },
       verbosity: "low",
-      temperature: 1,
+      seed: 7,
     };
     const response = await ask("gateway-auto/mine", { headers: { "x-team": "search" }, more });
     expect(modelOf(response)).toBe("openai/gpt-5.1");
-    expect(sent()).toMatchObject({ reasoning_effort: "low", verbosity: "high", temperature: 1 });
+    expect(sent()).toMatchObject({ reasoning_effort: "low", verbosity: "high", seed: 7 });
     expect(sent()).not.toHaveProperty("reasoning");
   });
 
@@ -338,6 +338,26 @@ describe("what else the client says", () => {
       reasoning: { effort: "low", summary: "detailed" },
       text: { verbosity: "low", format: { type: "json_object" } },
     });
+  });
+});
+
+describe("a parameter that the resolved model does not take, and that the client could not know", () => {
+  test.each([
+    [RESPONSES, "gateway-auto/balanced", "openai/gpt-5.4"],
+    [MESSAGES, "gateway-auto/balanced", SONNET],
+    [CHAT, "gateway-auto/small", "openai/gpt-5.4-nano"],
+  ])("is left out with a word: $name", async (api, tier, model) => {
+    const response = await ask(tier, { api, more: { temperature: 0.2, top_p: 0.9 } });
+    expect([response.status, modelOf(response)]).toEqual([200, model]);
+    expect(sent()).not.toContainAnyKeys(["temperature", "top_p"]);
+    expect(await response.text()).toContain("does not take it");
+  });
+
+  test("stays where the model takes it", async () => {
+    expect(modelOf(await ask("gateway-auto/balanced", { more: { temperature: 0.2 } }))).toBe(
+      "qwen/qwen3.7-plus",
+    );
+    expect(sent()).toMatchObject({ temperature: 0.2 });
   });
 });
 

@@ -1,6 +1,6 @@
 import { type Failure, fail } from "../../base/errors.ts";
 import type { RequestNeeds } from "../../wire/conversation/needs.ts";
-import type { InferenceRequest } from "../../wire/dialects/inference-request.ts";
+import type { InferenceRequest, SamplingField } from "../../wire/dialects/inference-request.ts";
 import { type JoinedPolicy, type PolicyRule, ruleAllows } from "../accounts/join-policies.ts";
 import type { Caller } from "../accounts/records.ts";
 import type { Catalog } from "../catalog/catalog.ts";
@@ -8,7 +8,7 @@ import { isFreeId } from "../catalog/is-free-id.ts";
 import type { ModelRecord } from "../catalog/records.ts";
 import type { TierRecord } from "../catalog/tier-records.ts";
 import { chooseOffers, type KeyChoice } from "../routing/choose-offers.ts";
-import { resolveTier, type TierFacts } from "../routing/resolve-tier.ts";
+import { type ResolvedTier, resolveTier, type TierFacts } from "../routing/resolve-tier.ts";
 import type { Offer } from "../routing/roster.ts";
 import { freeSessionKeyOf } from "../routing/session-key.ts";
 import type { GenerationCall, GenerationDeps, Serving } from "./call.ts";
@@ -101,10 +101,21 @@ export function findTierOffers(tier: TierRecord, context: TierContext): TierOffe
   const missing = findMissing(served, context.listNeeds);
   const able = served.filter((offers) => missing(offers).length === 0);
   if (able.length === 0) return refuseUnable(tier, missing(served[0] as readonly Offer[])[0] as string);
-  const steered = able.map((offers) =>
-    steer === null ? offers : offers.map((offer) => ({ ...offer, steer: steer(offer.model) })),
-  );
+  const set = context.listNeeds().parameters;
+  const steered = able.map((offers) => offers.map((offer) => steerOffer(offer, steer, set)));
   return { kind: "offers", offers: steered };
+}
+
+const SAMPLING: readonly SamplingField[] = ["temperature", "top_p"];
+
+/** The offer with what is said to it; `set` are the parameters that the request sets. */
+function steerOffer(offer: Offer, steer: ResolvedTier["steer"], set: readonly string[]): Offer {
+  const { model, endpoint } = offer;
+  const isTaken = (field: string) =>
+    model.supportedParameters.includes(field) && endpoint.lacks?.includes(field) !== true;
+  const leaveOut = SAMPLING.filter((field) => set.includes(field) && !isTaken(field));
+  if (steer === null && leaveOut.length === 0) return offer;
+  return { ...offer, steer: { ...steer?.(model), ...(leaveOut.length === 0 ? {} : { leaveOut }) } };
 }
 
 /** The rule that forbids a tier by its own id. Lists of what is allowed look at what it comes to. */

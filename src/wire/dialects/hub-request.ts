@@ -13,7 +13,7 @@ import { brokenAnswer } from "../conversation/vendor-error.ts";
 import { type Fields, tryParseFields } from "../json/fields.ts";
 import { applyProvider } from "./apply-provider.ts";
 import type { EncodedForUpstream, InferenceRequest, UpstreamTarget } from "./inference-request.ts";
-import { isOfSteering, steerRequest } from "./steer-request.ts";
+import { steerRequest, warnOfSteering } from "./steer-request.ts";
 import { UPSTREAM_CODECS } from "./upstream-codecs.ts";
 
 /** A request on its way through the hub, in whichever format it came and goes out. */
@@ -97,7 +97,7 @@ function encodeConversation(
       body,
       repair,
       carriesReasoning: carriesReasoning(flat.request),
-      warnings: [...fitted.warnings, ...flat.warnings, ...warnings].filter((w) => !isOfSteering(w, target)),
+      warnings: warnOfSteering([...fitted.warnings, ...flat.warnings, ...warnings], target),
     },
   };
 }
