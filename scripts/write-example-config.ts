@@ -37,6 +37,38 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
   "limits.models": { "*:free": { requests_per_minute: 60 }, "acme/*": { tokens_per_minute: 1_000_000 } },
   "policy.allowed_models": ["anthropic/*", "openai/gpt-5*"],
   "policy.allowed_providers": ["anthropic", "openai", "azure*"],
+  tiers: [
+    {
+      id: "gateway-auto/fast",
+      name: "Fast",
+      description: "Quick answers, better ones for plans.",
+      rule: {
+        by: "header",
+        header: "x-gateway-mode",
+        cases: [
+          {
+            values: ["plan", "debug"],
+            pick: { models: ["openai/gpt-5.4-mini"], reasoning: "low", verbosity: "low" },
+          },
+        ],
+        else: { models: ["google/gemini-3.1-flash-lite", "openai/gpt-5.4-nano"] },
+      },
+    },
+    {
+      id: "gateway-auto/small",
+      name: "Small",
+      rule: {
+        by: "balance",
+        paid: { models: ["mistralai/mistral-small-latest"] },
+        else: { models: ["openai/gpt-oss-20b:free"] },
+      },
+    },
+    {
+      id: "gateway-auto/free",
+      name: "Free",
+      rule: { by: "free", except: ["*-preview:free"], last: ["openai/gpt-oss-20b:free"] },
+    },
+  ],
   "providers.*.trains_on_data": false,
   "providers.*.zero_retention": true,
   "billing.buy_credits_url": "https://example.com/credits",
@@ -115,7 +147,7 @@ function renderMember(key: string, schema: Schema, path: string): string[] {
 /** A key with everything in it, whether or not it has a default. */
 function renderBare(key: string, schema: Schema, path: string): string[] {
   const comment = renderComment(schema);
-  if (schema.items?.properties !== undefined) {
+  if (schema.items?.properties !== undefined && EXAMPLES[path] === undefined) {
     const [first = "", ...rest] = renderMembers(schema.items, path);
     return [...comment, `${key}:`, `  - ${first}`, ...indent(indent(rest))];
   }

@@ -14,6 +14,7 @@ import { type AddressReading, createAddress } from "../providers/address/create-
 import { GOOGLE_TOKEN_URL } from "../providers/address/google-tokens.ts";
 import type { Config, ProviderConfig } from "./config-schema.ts";
 import { ConfigError } from "./load-config.ts";
+import { loadTiers } from "./load-tiers.ts";
 import { type Environment, readFirst, readProviderKeys } from "./read-provider-keys.ts";
 import { NO_FACTS, SANDBOX_BASE_URL, SANDBOX_MODELS, SANDBOX_PROVIDER } from "./sandbox-catalog.ts";
 
@@ -58,7 +59,8 @@ export function buildServing(data: CatalogData, sources: ServingSources): BuiltS
     providers: useSandbox ? [...records, SANDBOX_PROVIDER] : records,
     models,
   });
-  return { catalog, roster: createRoster(models, served), notices };
+  const tiers = loadTiers(sources.config, catalog, useSandbox, notices);
+  return { catalog, roster: createRoster(models, served), tiers, notices };
 }
 
 /** Hosts that only the configuration knows. */

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { tiersSchema } from "../core/catalog/tier-schema.ts";
 import { LOG_LEVELS } from "../core/ports/log.ts";
 import { readMasterKey } from "../core/provider-keys/vault.ts";
 import { FORMAT_NAMES } from "../wire/canonical/parts.ts";
@@ -309,6 +310,9 @@ export const configSchema = z.strictObject({
         .describe("Address or file that `gateway catalog import` reads. Left out: the public list."),
     })
     .prefault({}),
+  tiers: tiersSchema
+    .optional()
+    .describe("Tiers of your own, and others in place of the catalog's; docs/tiers.md has the rules."),
   providers: z
     .record(
       z.string().regex(/^[a-z0-9][a-z0-9-]*$/, "must be a slug of lower-case letters, digits and dashes"),

@@ -41,6 +41,7 @@ export function inferenceHandler({ open, renderError, needsKey, requestIdHeader 
         requestId: context.requestId,
         caller,
         request: asked,
+        readHeader: (name) => request.headers.get(name),
         clientSignal: request.signal,
         onSettled: (record, failure) => settled(context, record, failure),
       });

@@ -652,7 +652,9 @@ describe("embeddings", () => {
 describe("models", () => {
   test("are listed", async () => {
     const ids = (await Array.fromAsync(openai.models.list())).map(({ id }) => id);
-    expect(ids).toEqual(["sandbox/echo", "sandbox/echo:free", "sandbox/embed", "sandbox/embed:free"]);
+    const tiers = ["frontier", "balanced", "free", "small"].map((name) => `gateway-auto/${name}`);
+    const models = ["sandbox/echo", "sandbox/echo:free", "sandbox/embed", "sandbox/embed:free"];
+    expect(ids).toEqual([...tiers, ...models]);
   });
 
   test.each(["sandbox/echo", "sandbox/echo:free", "sandbox/embed"])(

@@ -230,7 +230,7 @@ describe("the list of models", () => {
     expect(response.status).toBe(200);
     return ((await response.json()) as { data: { id: string }[] }).data.map(({ id }) => id).sort();
   };
-  const EVERYTHING = ["acme/gift:free", "acme/model", "other/model"];
+  const EVERYTHING = ["acme/gift:free", "acme/model", "gateway-auto/free", "other/model"];
 
   test("is what the key may call; without a key, and with a bad one, all that is served", async () => {
     await start({ account: { policy: { deniedProviders: ["beta"] }, keyModels: ["*/model"] } });
@@ -243,8 +243,8 @@ describe("the list of models", () => {
 
   test("leaves out for everybody what the gateway's own policy denies", async () => {
     await start({ policy: '{denied_models: ["other/*"]}' });
-    expect(await idsFor(null)).toEqual(["acme/gift:free", "acme/model"]);
-    expect(await idsFor(gateway.key)).toEqual(["acme/gift:free", "acme/model"]);
+    expect(await idsFor(null)).toEqual(["acme/gift:free", "acme/model", "gateway-auto/free"]);
+    expect(await idsFor(gateway.key)).toEqual(["acme/gift:free", "acme/model", "gateway-auto/free"]);
   });
 
   test("shows the prices and windows of who may answer alone", async () => {

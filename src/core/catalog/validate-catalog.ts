@@ -13,6 +13,8 @@ import {
   type PriceTier,
   type ProviderRecord,
 } from "./records.ts";
+import type { TierData } from "./tier-records.ts";
+import { tierDataSchema } from "./tier-schema.ts";
 
 /** What reading a catalog file gives: its records, or what is wrong with it, each line naming file and path. */
 export type Checked<T> =
@@ -179,6 +181,13 @@ export function parseModels(file: string, text: string): Checked<ModelRecord[]> 
   return models === null
     ? checkSchema<ModelRecord[]>(file, json.value, modelsSchema)
     : { value: models, problems: [] };
+}
+
+/** Reads `catalog/tiers.json`. */
+export function parseTiers(file: string, text: string): Checked<TierData> {
+  const json = parseJson(file, text);
+  if (json.problem !== null) return { value: null, problems: [json.problem] };
+  return checkSchema<TierData>(file, json.value, tierDataSchema);
 }
 
 /** Reads the catalog an import left in the data directory. */

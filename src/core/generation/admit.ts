@@ -2,7 +2,6 @@ import { type Failure, fail, GatewayError } from "../../base/errors.ts";
 import type { Warning } from "../../wire/canonical/format.ts";
 import type { InferenceAction, InferenceRequest } from "../../wire/dialects/inference-request.ts";
 import { policyOf } from "../accounts/join-policies.ts";
-import type { Caller } from "../accounts/records.ts";
 import { actionOf } from "../catalog/action-of.ts";
 import { isFreeId } from "../catalog/is-free-id.ts";
 import type { ModelRecord } from "../catalog/records.ts";
@@ -13,7 +12,14 @@ import type { PromptTokens } from "../routing/prompt-tokens.ts";
 import type { ServedProvider } from "../routing/roster.ts";
 import { formatOf, type Offer } from "../routing/roster.ts";
 import { type SiftedOut, siftOffers, warnOfWishes } from "../routing/select-offers.ts";
-import type { GenerationDeps, Serving } from "./call.ts";
+import type { GenerationCall, GenerationDeps, Serving } from "./call.ts";
+import {
+  describeFacts,
+  findTierOffers,
+  prepareTiers,
+  refuseTierHere,
+  type TierContext,
+} from "./find-tier-offers.ts";
 import { measurePrompt } from "./measure-prompt.ts";
 
 /** Nothing may run, and no answer be given, that cannot be written down. */
@@ -30,7 +36,9 @@ export interface Admission {
   readonly offers: readonly (readonly Offer[])[];
   /** Offers that may not answer, and why. */
   readonly siftedOut: readonly SiftedOut[];
-  /** The asked model's catalog id. */
+  /** What was asked for, as the catalog spells it: a model's id or a tier's. */
+  readonly requestedId: string;
+  /** The model that it is, or that the tier came to: what limits count. */
   readonly modelId: string;
   /** Nothing of the request may stay anywhere, nor in the gateway's own memory of turns. */
   readonly zeroRetention: boolean;
@@ -46,8 +54,7 @@ export interface Admission {
  */
 export function admit(
   deps: GenerationDeps,
-  caller: Caller,
-  request: InferenceRequest,
+  call: AskingCall,
   own: OwnKeys | null,
 ): Admission | Promise<Admission> {
   const letIn = (considered: Consideration): Admission => {
@@ -55,9 +62,12 @@ export function admit(
     if (deps.recorder.isFull()) throw new GatewayError(CANNOT_RECORD);
     return considered;
   };
-  const considered = consider(deps, caller, request, own);
+  const considered = consider(deps, call, own);
   return considered instanceof Promise ? considered.then(letIn) : letIn(considered);
 }
+
+/** As much of a call as admission looks at. */
+type AskingCall = Pick<GenerationCall, "caller" | "request" | "readHeader">;
 
 /** A request, who could answer it, and why others may not; with `refusal` nobody may. */
 export interface Consideration extends Admission {
@@ -65,43 +75,90 @@ export interface Consideration extends Admission {
 }
 
 /**
- * Looks who may answer a request, and lets nothing in. A promise only where tokens have to be counted.
- * @throws GatewayError `authentication`, `invalid_model`; `model_not_allowed`, `invalid_request` or `unavailable` where an
- * account's own keys are the reason.
+ * Looks who may answer a request, and lets nothing in. A promise only where a balance has to be fetched or tokens to be
+ * counted.
+ * @throws GatewayError `authentication`, `invalid_model`; `model_not_allowed`, `invalid_request` or `unavailable` where a
+ * tier or an account's own keys are the reason.
  */
 export function consider(
   deps: GenerationDeps,
-  caller: Caller,
-  request: InferenceRequest,
+  call: AskingCall,
   own: OwnKeys | null,
 ): Consideration | Promise<Consideration> {
-  const serving = deps.serving();
-  const ids = [request.model, ...request.fallbackModels];
-  if (caller.kind === "anonymous") requireFree(ids);
-  const choice = chooseKeys(caller, own, request.preferences.ownKeysOnly);
-  const all = ids.map((id) => findAbleOffers(serving, choice, id, request));
+  const preparing = prepareTiers(deps, call);
+  return preparing === null
+    ? considerPrepared(deps, call, own)
+    : preparing.then(() => considerPrepared(deps, call, own));
+}
+
+function considerPrepared(
+  deps: GenerationDeps,
+  call: AskingCall,
+  own: OwnKeys | null,
+): Consideration | Promise<Consideration> {
+  const { caller, request } = call;
+  const policy = policyOf(deps.policy, caller);
+  const listNeeds = once(() => request.listNeeds());
+  const all = findAllOffers(deps, call, { own, policy, listNeeds });
+  const { model: asked } = all.flat()[0] as Offer;
+  const tier = deps.serving().tiers.find(request.model);
+  const maxPromptTokens = boundPrompt(request);
+  const { preferences } = request;
+  const sift = (promptTokens: PromptTokens): Consideration => {
+    const rules = { policy, preferences, listNeeds, maxPromptTokens, promptTokens };
+    const selection = siftOffers(all, rules);
+    const first = selection.offers[0]?.[0]?.model ?? asked;
+    return {
+      ...selection,
+      requestedId: tier?.id ?? asked.id,
+      modelId: tier === undefined ? asked.id : first.id,
+      zeroRetention: preferences.zeroRetention || policy.zeroRetention !== null,
+      warnings: warnOfWishes(preferences, listNeeds),
+    };
+  };
   const measured = measurePrompt(deps.tokenCounter, request, all.flat());
-  const sift = (prompt: PromptTokens) => considerOffers(deps, caller, request, all, prompt);
   return measured instanceof Promise ? measured.then(sift) : sift(measured);
 }
 
-function considerOffers(
+/** Offers for all that a request names, by model: tiers are resolved, and add no model that is there already. */
+function findAllOffers(
   deps: GenerationDeps,
-  caller: Caller,
-  request: InferenceRequest,
-  all: readonly (readonly Offer[])[],
-  promptTokens: PromptTokens,
-): Consideration {
-  const { preferences } = request;
-  const policy = policyOf(deps.policy, caller);
-  const listNeeds = once(() => request.listNeeds());
-  const maxPromptTokens = boundPrompt(request);
-  return {
-    ...siftOffers(all, { policy, preferences, listNeeds, maxPromptTokens, promptTokens }),
-    modelId: (all.flat()[0] as Offer).model.id,
-    zeroRetention: preferences.zeroRetention || policy.zeroRetention !== null,
-    warnings: warnOfWishes(preferences, listNeeds),
-  };
+  call: AskingCall,
+  { own, policy, listNeeds }: Pick<TierContext, "policy" | "listNeeds"> & { readonly own: OwnKeys | null },
+): readonly (readonly Offer[])[] {
+  const { caller, request } = call;
+  const serving = deps.serving();
+  const ids = [request.model, ...request.fallbackModels];
+  const isAnonymous = caller.kind === "anonymous";
+  if (isAnonymous) requireFree(ids.filter((id) => serving.tiers.find(id) === undefined));
+  const choice = chooseKeys(caller, own, request.preferences.ownKeysOnly);
+  const all: (readonly Offer[])[] = [];
+  const known = new Set<string>();
+  const refusals: Failure[] = [];
+  for (const id of ids) {
+    const tier = serving.tiers.find(id);
+    if (tier === undefined) {
+      const offers = findAbleOffers(serving, choice, id, request);
+      known.add((offers[0] as Offer).model.id);
+      all.push(offers);
+      continue;
+    }
+    if (request.action !== "chat") refuseTierHere(tier, request.action);
+    const facts = describeFacts(deps, call);
+    const found = findTierOffers(tier, { serving, choice, policy, isAnonymous, facts, listNeeds });
+    if (found.kind === "refused") {
+      refusals.push(found.failure);
+      continue;
+    }
+    for (const offers of found.offers) {
+      const { model } = offers[0] as Offer;
+      if (!known.has(model.id)) all.push(offers);
+      known.add(model.id);
+    }
+  }
+  const [refusal] = refusals;
+  if (all.length === 0 && refusal !== undefined) throw new GatewayError(refusal);
+  return all;
 }
 
 function once<T>(make: () => T): () => T {

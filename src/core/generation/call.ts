@@ -5,6 +5,7 @@ import type { Random } from "../../base/random.ts";
 import type { InferenceRequest } from "../../wire/dialects/inference-request.ts";
 import type { Caller, Policy } from "../accounts/records.ts";
 import type { Catalog } from "../catalog/catalog.ts";
+import type { Tiers } from "../catalog/tiers.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { ListLimits } from "../limits/list-limits.ts";
 import type { LimitStanding, RateLimits } from "../limits/rate-limits.ts";
@@ -27,6 +28,8 @@ export interface GenerationCall {
   readonly requestId: string;
   readonly caller: Caller;
   readonly request: InferenceRequest;
+  /** The value of a header of the request, by which tiers pick; null where it was not sent. */
+  readonly readHeader: (name: string) => string | null;
   /** Aborted when the client leaves. */
   readonly clientSignal: AbortSignal;
   /** Told once, when the generation has ended and its record is written. */
@@ -37,6 +40,7 @@ export interface GenerationCall {
 export interface Serving {
   readonly catalog: Catalog;
   readonly roster: Roster;
+  readonly tiers: Tiers;
 }
 
 /** What generating takes. */

@@ -21,6 +21,7 @@ export function encodeForCandidate(
   const encoded = request.encode({
     ...describeTarget(candidate),
     ...attempt,
+    steer: candidate.steer ?? null,
     hashUser: (user) => hashIdentity("user", scope, user),
   });
   const { affinityHeader } = candidate.provider.record;

@@ -1,12 +1,10 @@
 import { estimateTokens } from "../../wire/conversation/usage.ts";
-import type { InferenceRequest } from "../../wire/dialects/inference-request.ts";
-import type { Caller } from "../accounts/records.ts";
 import { estimateCost } from "../routing/estimate-cost.ts";
 import { healthTargetOf } from "../routing/health-target.ts";
 import type { Candidate, SetAside } from "../routing/plan.ts";
 import type { SiftedOut } from "../routing/select-offers.ts";
 import { consider } from "./admit.ts";
-import type { GenerationDeps } from "./call.ts";
+import type { GenerationCall, GenerationDeps } from "./call.ts";
 import { findOwnKeys } from "./find-own-keys.ts";
 import { judgeNobody } from "./judge-nobody.ts";
 import { type Route, routeRequest } from "./route-request.ts";
@@ -19,15 +17,17 @@ type Fields = Readonly<Record<string, unknown>>;
  */
 export async function explainRoute(
   deps: GenerationDeps,
-  caller: Caller,
-  request: InferenceRequest,
+  call: Pick<GenerationCall, "caller" | "request" | "readHeader">,
 ): Promise<Fields> {
-  const considered = await consider(deps, caller, request, await findOwnKeys(deps, caller));
+  const { caller, request } = call;
+  const considered = await consider(deps, call, await findOwnKeys(deps, caller));
   const route = routeRequest(deps, caller, request, considered.offers);
   const promptTokens = estimateTokens(request.promptTextBytes);
-  const refusal = considered.refusal ?? (route.candidates.length === 0 ? judgeNobody(route.setAside) : null);
+  const refusal =
+    considered.refusal ??
+    (route.candidates.length === 0 ? judgeNobody(route.setAside, considered.requestedId) : null);
   return {
-    requested_model: considered.modelId,
+    requested_model: considered.requestedId,
     prompt_tokens: promptTokens,
     candidates: route.candidates.map((candidate, at) => ({
       would_be_asked: at < deps.maxAttempts,

@@ -46,7 +46,7 @@ export async function generate(deps: GenerationDeps, call: GenerationCall): Prom
   const found = findOwnKeys(deps, call.caller);
   // Waiting costs a turn of the event loop, also for what is there already.
   const own = found instanceof Promise ? await found : found;
-  const admitting = admit(deps, call.caller, call.request, own);
+  const admitting = admit(deps, call, own);
   const admission = admitting instanceof Promise ? await admitting : admitting;
   const id = deps.ids.next("gen");
   let standing = takeLimits(deps, call, id, admission);
@@ -63,7 +63,9 @@ export async function generate(deps: GenerationDeps, call: GenerationCall): Prom
     throw error;
   }
   const run = new Run(deps, call, admission, route, id, standing);
-  return candidates.length > 0 ? run.tryInTurn(candidates) : run.fail(judgeNobody(route.setAside));
+  return candidates.length > 0
+    ? run.tryInTurn(candidates)
+    : run.fail(judgeNobody(route.setAside, admission.requestedId));
 }
 
 /** A candidate that failed for the moment, and the request as it was sent to it. */
@@ -94,7 +96,7 @@ class Run {
   ) {
     this.cutoff = new Cutoff(deps.clock, deps.timers.totalMs);
     const plan = notePlan(route, admission.siftedOut);
-    this.record = openRecord(deps, call, { id, modelId: admission.modelId, plan });
+    this.record = openRecord(deps, call, { id, requestedModel: admission.requestedId, plan });
     this.turns = admission.zeroRetention ? NO_TURNS : turnsOf(deps, call);
     deps.active.add(this.cutoff);
     if (call.clientSignal.aborted) this.onClientLeft();

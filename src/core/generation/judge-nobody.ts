@@ -2,7 +2,7 @@ import type { Failure } from "../../base/errors.ts";
 import type { SetAside } from "../routing/plan.ts";
 
 /** What is said where all who could answer are set aside for a while: when to come back, and for the account's own keys why. */
-export function judgeNobody(setAside: readonly SetAside[]): Failure {
+export function judgeNobody(setAside: readonly SetAside[], requestedId: string): Failure {
   const waiting = setAside.filter(({ waitMs }) => waitMs !== null);
   const areOwn = waiting.every(({ key }) => key?.ownId != null);
   const limited = waiting.filter(({ why }) => why === "rate_limited");
@@ -10,7 +10,7 @@ export function judgeNobody(setAside: readonly SetAside[]): Failure {
   if (limited.length > 0) {
     return {
       code: "rate_limit_exceeded",
-      message: `The providers of this model are limiting requests${areOwn ? " of the account's own keys" : ""}. Wait and repeat the request, or name another model.`,
+      message: `The providers of "${requestedId}" are limiting requests${areOwn ? " of the account's own keys" : ""}. Wait and repeat the request, or name another model.`,
       metadata: { ...own, limit_source: "upstream" },
       retryAfterS: secondsUntilFirst(limited),
     };
@@ -19,7 +19,7 @@ export function judgeNobody(setAside: readonly SetAside[]): Failure {
     code: "unavailable",
     message: areOwn
       ? OWN_WORDS[whyOf(waiting)]
-      : "No provider of this model is available at the moment. Name another model.",
+      : `No provider of "${requestedId}" is available at the moment. Name another model.`,
     ...(areOwn ? { metadata: own } : {}),
     retryAfterS: secondsUntilFirst(waiting),
   };

@@ -56,7 +56,7 @@ export function estimateUsage(promptTextBytes: number, producedBytes: number): T
 export function openRecord(
   deps: GenerationDeps,
   call: GenerationCall,
-  { id, modelId, plan }: Pick<UsageRecord, "id" | "plan"> & { readonly modelId: string },
+  { id, requestedModel, plan }: Pick<UsageRecord, "id" | "requestedModel" | "plan">,
 ): UsageRecord {
   const { caller, request } = call;
   const now = deps.clock.now();
@@ -69,7 +69,7 @@ export function openRecord(
     addressHash: caller.kind === "anonymous" ? caller.addressHash : null,
     api: request.api,
     streamed: request.stream,
-    requestedModel: modelId,
+    requestedModel,
     model: null,
     provider: null,
     upstreamModel: null,

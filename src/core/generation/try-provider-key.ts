@@ -102,6 +102,7 @@ function encode(request: InferenceRequest, candidate: Candidate): EncodedForUpst
   const target = {
     ...describeTarget(candidate),
     isLast: true,
+    steer: null,
     withReasoning: false,
     recallTurn: () => null,
     // It names none.

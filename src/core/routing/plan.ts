@@ -212,14 +212,7 @@ function bySpread(a: Rated, b: Rated, session: string | null): number {
 function candidatesOf(rated: Rated, question: RouteQuestion): Candidate[] {
   const { offer, keys } = rated;
   const why = reasonOf(rated, question);
-  return orderKeys(rated, question).map((key) => ({
-    model: offer.model,
-    endpoint: offer.endpoint,
-    provider: offer.provider,
-    keys,
-    key,
-    why,
-  }));
+  return orderKeys(rated, question).map((key) => ({ ...offer, keys, key, why }));
 }
 
 function orderKeys({ keys, isWarm }: Rated, { session, warm }: RouteQuestion): readonly ProviderKey[] {

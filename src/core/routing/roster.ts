@@ -1,5 +1,5 @@
 import type { FormatName } from "../../wire/canonical/parts.ts";
-import type { InferenceAction } from "../../wire/dialects/inference-request.ts";
+import type { InferenceAction, Steer } from "../../wire/dialects/inference-request.ts";
 import { actionOf } from "../catalog/action-of.ts";
 import type { ModelEndpoint, ModelRecord, ProviderRecord } from "../catalog/records.ts";
 import type { Transport } from "../ports/transport.ts";
@@ -48,6 +48,8 @@ export interface Offer {
   readonly provider: ServedProvider;
   /** To take it up with, in the order they are tried: all the gateway's, or all the account's own. */
   readonly keys: readonly ProviderKey[];
+  /** What a tier that led here says of reasoning and length in place of the client; absent: nothing. */
+  readonly steer?: Steer;
 }
 
 /** What this gateway can serve: the catalog's models, as far as there are keys for them. */

@@ -16,7 +16,8 @@ export const postCountTokens: Handler = async (request, context) => {
     refuseOverLimit(caller, deps);
     const body = await readRequestBody(request, context, bodyHolderOf(caller));
     const asked = openCountRequest(body, renameModels(deps));
-    const { tokens, limit } = await countTokens(deps.generation, caller, asked);
+    const readHeader = (name: string) => request.headers.get(name);
+    const { tokens, limit } = await countTokens(deps.generation, caller, asked, readHeader);
     return Response.json({ input_tokens: tokens }, { headers: limit === null ? {} : limitHeaders(limit) });
   } catch (error) {
     throw withLimit(error, caller, deps);

@@ -34,5 +34,6 @@ export const postExplainRoute: Handler = async (request, context) => {
   }
   const body = await readRequestBody(request, context, bodyHolderOf(caller));
   const asked = OPENERS[api as ClientApi](body, renameModels(deps), request.headers);
-  return Response.json({ data: await explainRoute(deps.generation, caller, asked) });
+  const readHeader = (name: string) => request.headers.get(name);
+  return Response.json({ data: await explainRoute(deps.generation, { caller, request: asked, readHeader }) });
 };

@@ -2,8 +2,12 @@ import { fail } from "../../base/errors.ts";
 import { type JoinedPolicy, joinPolicies, policyOf } from "../../core/accounts/join-policies.ts";
 import type { Caller } from "../../core/accounts/records.ts";
 import { describeModel, type PublicModel } from "../../core/catalog/describe-model.ts";
+import { describeTier, listTierModels, type TierView } from "../../core/catalog/describe-tier.ts";
 import type { ModelRecord } from "../../core/catalog/records.ts";
+import type { TierRecord } from "../../core/catalog/tier-records.ts";
 import type { Serving } from "../../core/generation/call.ts";
+import { findForbidding } from "../../core/generation/find-tier-offers.ts";
+import type { Offer } from "../../core/routing/roster.ts";
 import { createPolicyFilter } from "../../core/routing/select-offers.ts";
 import type { RequestContext } from "../context.ts";
 import { describeHealth } from "../describe-health.ts";
@@ -31,12 +35,17 @@ export async function listModels(request: Request, context: RequestContext): Pro
   const serving = generation.serving();
   const now = clock.now();
   if (request.url.includes("?") && new URL(request.url).searchParams.get("all") === "true") {
-    const wholeCatalog = () =>
-      serving.catalog.models.map((model) => describeModel(model, model.endpoints, now));
+    const wholeCatalog = () => [
+      ...serving.tiers.list.map((tier) => describeTier(tier, catalogView(serving), now)),
+      ...serving.catalog.models.map((model) => describeModel(model, model.endpoints, now)),
+    ];
     return jsonList(request, prepareOnce(all, serving, now, wholeCatalog));
   }
   const caller = await findKeyCaller(request, context);
-  const list = (policy: JoinedPolicy) => serving.roster.models.map(describerOf(serving, policy, now));
+  const list = (policy: JoinedPolicy) => [
+    ...listTiers(serving, policy, now),
+    ...serving.roster.models.map(describerOf(serving, policy, now)),
+  ];
   if (caller !== null && isNarrowed(caller))
     return jsonList(request, prepareList(list(policyOf(generation.policy, caller))));
   const everybodys = joinPolicies([{ level: "gateway", policy: generation.policy }]);
@@ -92,28 +101,94 @@ function describerOf(
   };
 }
 
-/** `GET models/{author}/{model}`: one model, of the whole catalog. */
+/** Tiers of which something is served and allowed. */
+function listTiers(serving: Serving, policy: JoinedPolicy, now: number): (PublicModel | null)[] {
+  const view = servedView(serving, createPolicyFilter(policy));
+  return serving.tiers.list
+    .filter((tier) => findForbidding(policy, tier) === undefined)
+    .map((tier) => describeTier(tier, view, now));
+}
+
+function servedView(serving: Serving, isAllowed: (offer: Offer) => boolean): TierView {
+  return {
+    models: serving.roster.models,
+    find(id) {
+      const offers = serving.roster.offersFor(id).filter(isAllowed);
+      const model = offers[0]?.model;
+      return model === undefined ? null : { model, endpoints: offers.map(({ endpoint }) => endpoint) };
+    },
+  };
+}
+
+function catalogView({ catalog }: Serving): TierView {
+  return {
+    models: catalog.models,
+    find(id) {
+      const model = catalog.find(id);
+      return model === undefined ? null : { model, endpoints: model.endpoints };
+    },
+  };
+}
+
+/** As what is served shows it, else as the catalog does. */
+function describeAnywhere(serving: Serving, tier: TierRecord, now: number): PublicModel | null {
+  const served = describeTier(
+    tier,
+    servedView(serving, () => true),
+    now,
+  );
+  return served ?? describeTier(tier, catalogView(serving), now);
+}
+
+/** `GET models/{author}/{model}`: one model, of the whole catalog, or a tier. */
 export function getModel(_request: Request, context: RequestContext): Response {
   const serving = context.deps.generation.serving();
+  const tier = serving.tiers.find(idOf(context));
+  if (tier !== undefined) {
+    const record = describeAnywhere(serving, tier, context.deps.clock.now());
+    return record === null ? unknownModel(tier.id) : Response.json(record);
+  }
   const model = findModel(serving, context);
   const offers = serving.roster.offersFor(model.id).map((offer) => offer.endpoint);
   const record = describeModel(model, offers.length > 0 ? offers : model.endpoints, context.deps.clock.now());
   return record === null ? unknownModel(model.id) : Response.json(record);
 }
 
-/** `GET models/{author}/{model}/endpoints`: who serves a model, under which name, at what price, and how it fared lately. */
+/**
+ * `GET models/{author}/{model}/endpoints`: who serves a model, or what a tier comes to, under which name, at what price, and
+ * how it fared lately.
+ */
 export function listEndpoints(_request: Request, context: RequestContext): Response {
-  const { generation, clock } = context.deps;
+  const { generation } = context.deps;
   const serving = generation.serving();
-  const now = clock.now();
+  const tier = serving.tiers.find(idOf(context));
+  if (tier !== undefined) {
+    const models = listTierModels(
+      tier,
+      servedView(serving, () => true),
+    );
+    const endpoints = models.flatMap(({ model }) => describeEndpoints(context, serving, model));
+    return Response.json({ data: { id: tier.id, name: tier.name, endpoints } });
+  }
   const model = findModel(serving, context);
+  const endpoints = describeEndpoints(context, serving, model);
+  return Response.json({ data: { id: model.id, name: model.name, endpoints } });
+}
+
+function describeEndpoints(
+  { deps: { generation, clock } }: RequestContext,
+  serving: Serving,
+  model: ModelRecord,
+): readonly unknown[] {
+  const now = clock.now();
   const configured = new Set(serving.roster.offersFor(model.id).map((offer) => offer.endpoint));
-  const endpoints = model.endpoints.flatMap((endpoint) => {
+  return model.endpoints.flatMap((endpoint) => {
     const record = describeModel(model, [endpoint], now);
     if (record === null) return [];
     return {
       provider_name: serving.catalog.provider(endpoint.provider)?.name ?? endpoint.provider,
       tag: endpoint.provider,
+      model_id: model.id,
       model_name: endpoint.name,
       context_length: endpoint.contextLength,
       max_completion_tokens: endpoint.maxOutputTokens,
@@ -123,11 +198,14 @@ export function listEndpoints(_request: Request, context: RequestContext): Respo
       ...describeHealth(generation.health.describe(endpoint.provider, model.id, now)),
     };
   });
-  return Response.json({ data: { id: model.id, name: model.name, endpoints } });
 }
 
-function findModel(serving: Serving, { params }: RequestContext): ModelRecord {
-  const id = params["id"] ?? `${params["author"]}/${params["model"]}`;
+function idOf({ params }: RequestContext): string {
+  return params["id"] ?? `${params["author"]}/${params["model"]}`;
+}
+
+function findModel(serving: Serving, context: RequestContext): ModelRecord {
+  const id = idOf(context);
   return serving.catalog.find(id) ?? unknownModel(id);
 }
 

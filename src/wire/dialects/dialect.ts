@@ -84,9 +84,9 @@ export function createDialect(dialect: Dialect): InferenceRequest {
   };
 }
 
-/** Whether the provider takes the format as it is. */
-function isPlain({ withReasoning, knownFields, bodyFields }: UpstreamTarget): boolean {
-  return withReasoning && knownFields === null && Object.keys(bodyFields).length === 0;
+/** Whether the provider takes the format as it is, and the request as the client put it. */
+function isPlain({ withReasoning, steer, knownFields, bodyFields }: UpstreamTarget): boolean {
+  return withReasoning && steer === null && knownFields === null && Object.keys(bodyFields).length === 0;
 }
 
 /** The client's bytes with a few edits. Whether reasoning is in them only the vendor looks. */

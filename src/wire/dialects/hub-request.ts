@@ -14,6 +14,7 @@ import { brokenAnswer } from "../conversation/vendor-error.ts";
 import { type Fields, tryParseFields } from "../json/fields.ts";
 import { applyProvider, limitFields } from "./apply-provider.ts";
 import type { EncodedForUpstream, InferenceRequest, UpstreamTarget } from "./inference-request.ts";
+import { steerRequest, warnOfSteering } from "./steer-request.ts";
 import { UPSTREAM_CODECS } from "./upstream-codecs.ts";
 
 /** A request on its way through the hub, in whichever format it came and goes out. */
@@ -79,14 +80,14 @@ function printBody(body: Fields): Buffer {
   return Buffer.from(JSON.stringify(body));
 }
 
-/** Restore what the client dropped, repair the calls, make it fit the target, encode it. Null where it cannot be printed. */
+/** Restore what the client dropped, repair the calls, steer it, make it fit the target, encode it. Null where it cannot be printed. */
 function encodeConversation(
   { request, print }: Decoded,
   target: UpstreamTarget,
 ): { readonly encoded: EncodedForUpstream; readonly tools: RenamedTools } | null {
   const restored = restoreTurns(request, target.recallTurn);
   const { request: repaired, repair } = repairConversation(restored, target.toolCalls);
-  const fitted = fitProvider(repaired, target);
+  const fitted = fitProvider(steerRequest(repaired, target), target);
   const flat = flattenTools(hideUser(fitted.request, target.hashUser), target.format);
   const { body: fields, warnings } = UPSTREAM_CODECS[target.format].encodeRequest(flat.request, target.model);
   const limited = limitFields(applyProvider(fields, target), target.knownFields);
@@ -98,7 +99,10 @@ function encodeConversation(
       body,
       repair,
       carriesReasoning: carriesReasoning(flat.request),
-      warnings: [...fitted.warnings, ...flat.warnings, ...warnings, ...limited.warnings],
+      warnings: warnOfSteering(
+        [...fitted.warnings, ...flat.warnings, ...warnings, ...limited.warnings],
+        target,
+      ),
     },
   };
 }

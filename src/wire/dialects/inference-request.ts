@@ -79,12 +79,27 @@ export interface ProviderTarget {
   readonly bodyFields: Readonly<Record<string, string | null>>;
 }
 
+/** Sampling fields that not every model takes. */
+export type SamplingField = "temperature" | "top_p";
+
+/** What the gateway says of reasoning and length in place of what the client did (docs/contract.md, "Auto tiers"). */
+export interface Steer {
+  /** Absent: as the client wishes. A null effort: reasoning is on, how much is the model's own choice. */
+  readonly reasoning?: { readonly effort: string | null };
+  /** Absent: as the client wishes. Null: nothing is said of it. */
+  readonly verbosity?: string | null;
+  /** What the client sets and the model does not take: it did not choose the model. */
+  readonly leaveOut?: readonly SamplingField[];
+}
+
 /** A provider, and how this request goes to it. */
 export interface UpstreamTarget extends ProviderTarget {
   /** Nobody else will be asked, so the client's bytes may be overwritten instead of copied. */
   readonly isLast: boolean;
   /** False: reasoning of earlier turns is left out, because the vendor refused it. */
   readonly withReasoning: boolean;
+  /** Null: all as the client says. */
+  readonly steer: Steer | null;
   /** What the gateway remembers of the turn that made a call; null where it remembers none. */
   readonly recallTurn: (callId: string) => CalledTurn | null;
   /** What the vendor is told in place of the client's user: the same for the same, and nothing that names them. */

@@ -35,6 +35,7 @@ function encode(json: string, format: UpstreamTarget["format"], isLast: boolean)
     bodyFields: { absent: null },
     isLast,
     withReasoning: true,
+    steer: null,
     recallTurn: () => null,
     hashUser: (user) => `hashed(${user})`,
   };
