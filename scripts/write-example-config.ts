@@ -25,6 +25,10 @@ interface Schema {
 const EXAMPLES: Readonly<Record<string, unknown>> = {
   admin_key: "a-long-random-text",
   "catalog.source": "./models.json",
+  "catalog.overrides": {
+    "openai/gpt-4o": { endpoints: { openai: { prices: { prompt: "0.000002", completion: "0.000008" } } } },
+    "openai/gpt-4": { hidden: true },
+  },
   "limits.per_key.requests_per_minute": 60,
   "limits.per_key.tokens_per_minute": 200_000,
   "limits.per_key.concurrent": 10,

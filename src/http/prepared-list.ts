@@ -1,12 +1,17 @@
 /** A list ready to be sent, with the tag by which a client that has it is told so. */
 export interface PreparedList {
-  readonly body: string;
+  readonly body: Uint8Array;
   readonly etag: string;
 }
 
 /** Prepares a list; nulls are left out. */
 export function prepareList(items: readonly unknown[]): PreparedList {
-  const body = JSON.stringify({ object: "list", data: items.filter((item) => item !== null) });
+  return prepareTexts(items.filter((item) => item !== null).map((item) => JSON.stringify(item)));
+}
+
+/** The same of items that are JSON already. */
+export function prepareTexts(items: readonly string[]): PreparedList {
+  const body = Buffer.from(`{"object":"list","data":[${items.join(",")}]}`);
   return { body, etag: `"${Bun.hash(body).toString(36)}"` };
 }
 

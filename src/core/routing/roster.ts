@@ -1,6 +1,8 @@
 import type { FormatName } from "../../wire/canonical/parts.ts";
 import type { InferenceAction } from "../../wire/dialects/inference-request.ts";
 import { actionOf } from "../catalog/action-of.ts";
+import { dayOf, isExpired } from "../catalog/expiry.ts";
+import { findPriceRow, type PriceRow } from "../catalog/price-row.ts";
 import type { ModelEndpoint, ModelRecord, ProviderRecord } from "../catalog/records.ts";
 import type { Transport } from "../ports/transport.ts";
 import type { UpstreamAddress } from "../ports/upstream-address.ts";
@@ -56,6 +58,8 @@ export interface Roster {
   offersFor(modelId: string): readonly Offer[];
   /** The same, and offers without keys of providers that take accounts' own. */
   allOffersFor(modelId: string): readonly Offer[];
+  /** The day (UTC), `YYYY-MM-DD`, that its order and its ends are of. */
+  readonly day: string;
   /** Models that someone here serves, in the catalog's order. */
   readonly models: readonly ModelRecord[];
   /** Those that the gateway has keys for. */
@@ -66,20 +70,27 @@ export interface Roster {
 
 /**
  * Joins models with the providers that can be called. Left out are offers without a price (docs/contract.md, "Models,
- * providers") and those for which the provider has no address.
+ * providers"), those for which the provider has no address, and what has come to its end at `at`, milliseconds since the
+ * epoch.
  */
-export function createRoster(models: readonly ModelRecord[], providers: readonly ServedProvider[]): Roster {
+export function createRoster(
+  models: readonly ModelRecord[],
+  providers: readonly ServedProvider[],
+  at: number,
+): Roster {
+  const day = dayOf(at);
   const bySlug = new Map(providers.map((provider) => [provider.record.slug, provider]));
   const all = new Map<string, readonly Offer[]>();
   const offers = new Map<string, readonly Offer[]>();
   for (const model of models) {
+    if (isExpired(model, day)) continue;
     const found = model.endpoints.flatMap((endpoint): Offer[] => {
       const provider = bySlug.get(endpoint.provider);
-      if (provider === undefined || endpoint.prices === null) return [];
+      if (provider === undefined || endpoint.prices === null || isExpired(endpoint, day)) return [];
       const keys = provider.keys.filter((key) => isReachable(key, provider, endpoint, actionOf(model)));
       return keys.length > 0 || provider.readOwnKey !== null ? [{ model, endpoint, provider, keys }] : [];
     });
-    const sorted = found.toSorted(byPrice);
+    const sorted = sortByPrice(found, at);
     const served = sorted.filter(({ keys }) => keys.length > 0);
     if (sorted.length > 0) all.set(model.id, sorted);
     if (served.length > 0) offers.set(model.id, served);
@@ -87,6 +98,7 @@ export function createRoster(models: readonly ModelRecord[], providers: readonly
   return {
     offersFor: (modelId) => offers.get(modelId) ?? [],
     allOffersFor: (modelId) => all.get(modelId) ?? [],
+    day,
     models: models.filter((model) => offers.has(model.id)),
     providers: providers.filter(({ keys }) => keys.length > 0),
     provider: (slug) => bySlug.get(slug),
@@ -109,11 +121,27 @@ export function isReachable(
   return key.address.urlFor({ format, action, model: endpoint.name, stream: false }) !== null;
 }
 
+function sortByPrice(offers: readonly Offer[], at: number): readonly Offer[] {
+  if (offers.length < 2) return offers;
+  return offers
+    .map((offer) => ({ offer, price: sumPrices(findPriceRow(offer.endpoint, at)) }))
+    .sort((a, b) => a.price - b.price || compareSlugs(a.offer, b.offer))
+    .map(({ offer }) => offer);
+}
+
 /** The cheapest first. Order only, so floats will do. */
 export function byPrice(a: Offer, b: Offer): number {
-  return listPrice(a) - listPrice(b) || a.provider.record.slug.localeCompare(b.provider.record.slug);
+  return listPrice(a) - listPrice(b) || compareSlugs(a, b);
+}
+
+function compareSlugs(a: Offer, b: Offer): number {
+  return a.provider.record.slug.localeCompare(b.provider.record.slug);
 }
 
 function listPrice({ endpoint }: Offer): number {
-  return Number(endpoint.prices?.prompt ?? 0) + Number(endpoint.prices?.completion ?? 0);
+  return sumPrices(endpoint);
+}
+
+function sumPrices({ prices }: PriceRow): number {
+  return Number(prices?.prompt ?? 0) + Number(prices?.completion ?? 0);
 }
