@@ -6,6 +6,7 @@ import {
   modelShape,
   priceChangeShape,
   pricesShape,
+  reasoningShape,
   tierShape,
 } from "../core/catalog/validate-catalog.ts";
 
@@ -52,7 +53,7 @@ const endpointOverride = z.strictObject({
 
 const modelOverride = z.strictObject({
   ...partOf(modelFacts),
-  reasoning: z.record(z.string(), z.unknown()).optional(),
+  reasoning: z.strictObject(spell(reasoningShape)).optional(),
   hidden,
   endpoints: z.record(z.string().regex(SLUG, "must be a provider's slug"), endpointOverride).optional(),
 });

@@ -78,6 +78,12 @@ export const endpointShape = {
 };
 const endpointSchema = z.strictObject(endpointShape);
 
+export const reasoningShape = {
+  efforts: z.array(z.string().min(1)).min(1).optional(),
+  budgetTokens: z.strictObject({ min: z.int().min(0).optional(), max: tokens.optional() }).optional(),
+  canDisable: z.literal(true).optional(),
+};
+
 export const modelShape = {
   id: z.string().max(MODEL_ID_CHARS).regex(MODEL_ID, "not of the form author/name"),
   name: z.string().min(1),
@@ -90,13 +96,7 @@ export const modelShape = {
   ]),
   tokenizer: z.string().nullable().default(null),
   supportedParameters: z.array(z.string().min(1)),
-  reasoning: z
-    .strictObject({
-      efforts: z.array(z.string().min(1)).min(1).optional(),
-      budgetTokens: z.strictObject({ min: z.int().min(0).optional(), max: tokens.optional() }).optional(),
-      canDisable: z.literal(true).optional(),
-    })
-    .optional(),
+  reasoning: z.strictObject(reasoningShape).optional(),
   expires: day.nullable().default(null),
   endpoints: z.array(endpointSchema).min(1),
 };
