@@ -6,6 +6,7 @@ import { importModelsDev } from "../core/catalog/import-models-dev.ts";
 import { parseImportRules } from "../core/catalog/import-rules.ts";
 import { type HeldChange, mergeRefresh, withTerms } from "../core/catalog/merge-refresh.ts";
 import type { ModelRecord } from "../core/catalog/records.ts";
+import { findModelProblems } from "../core/catalog/validate-catalog.ts";
 import type { RefreshReport, Verdict } from "../core/ports/catalog-keeper.ts";
 import { findImportFault } from "./check-import.ts";
 import { createFetchSource } from "./fetch-source.ts";
@@ -66,6 +67,8 @@ function takeOver(job: RefreshJob, state: RefreshState, text: string): RefreshRe
   const fault = findImportFault(imported.models, listed, data.providers);
   if (fault !== null) return refuse(job, state, fault);
   const { models, waiting, rejected } = mergeRefresh(data.models, imported.models, { ...job, ...state });
+  const problems = findModelProblems(models, data.providers);
+  if (problems.length > 0) return refuse(job, state, `does not fit the catalog: ${problems.join("; ")}`);
   const diff = diffCatalogs(data.models, models);
   const written = !job.dryRun && !isEmptyDiff(diff);
   const lines = bound(describeDiff(diff));

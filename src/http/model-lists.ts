@@ -9,10 +9,10 @@ import { type PreparedList, prepareTexts } from "./prepared-list.ts";
 /** The lists of models as they are sent, each made once for what is served and the day: prices change with the day. */
 export interface ModelLists {
   /** The whole catalog. */
-  all(): PreparedList;
+  all(): Promise<PreparedList>;
   /** What a policy leaves of what is served. */
-  allowed(policy: JoinedPolicy): PreparedList;
-  /** Does the work before somebody asks, in slices, so that requests have their turn in between. */
+  allowed(policy: JoinedPolicy): Promise<PreparedList>;
+  /** Has ready what is asked for most, before somebody asks. */
   prepare(policy: JoinedPolicy): Promise<void>;
 }
 
@@ -21,10 +21,10 @@ interface DaysLists extends ModelLists {
 }
 
 const DAY_MS = 86_400_000;
-/** Lists that are kept for policies; the one that was asked for longest ago goes. */
-const KEPT_POLICIES = 16;
-/** Models that are described in one go; some two milliseconds. */
-const SLICE = 200;
+/** What lists for policies take together; the one that was asked for longest ago goes. */
+const KEPT_BYTES = 64 * 1024 * 1024;
+/** Models that are described in one go; about a millisecond. */
+const SLICE = 100;
 
 const lists = new WeakMap<Serving, DaysLists>();
 
@@ -40,61 +40,90 @@ export function modelListsOf(serving: Serving, now: number): ModelLists {
 
 function createLists(serving: Serving, now: number): ModelLists {
   const { catalog, roster } = serving;
-  const wholeTexts = new Map<ModelRecord, string | null>();
   const servedTexts = new Map<ModelRecord, string | null>();
-  const byPolicy = new Map<string, PreparedList>();
-  let whole: PreparedList | null = null;
+  const policies = createListCache();
+  let whole: Promise<PreparedList> | null = null;
   let prepared: Promise<void> | null = null;
-  const wholeText = (model: ModelRecord) => remember(wholeTexts, model, model.endpoints, now);
-  const servedText = (model: ModelRecord, offers: readonly Offer[]) =>
-    remember(servedTexts, model, offers.map(endpointOf), now);
 
-  const listAllowed = (policy: JoinedPolicy): PreparedList => {
-    const isAllowed = createPolicyFilter(policy);
-    const texts = roster.models.map((model) => {
-      const offers = roster.offersFor(model.id);
-      const allowed = offers.filter(isAllowed);
-      if (allowed.length === offers.length) return servedText(model, offers);
-      return describe(model, allowed.map(endpointOf), now);
-    });
-    return prepareTexts(texts.filter(isThere));
+  const textFor = (isAllowed: (offer: Offer) => boolean) => (model: ModelRecord) => {
+    const offers = roster.offersFor(model.id);
+    const allowed = offers.filter(isAllowed);
+    const make = () => describe(model, allowed.map(endpointOf), now);
+    return allowed.length === offers.length ? remember(servedTexts, model, make) : make();
   };
   const self: ModelLists = {
     all() {
-      whole ??= prepareTexts(catalog.models.map(wholeText).filter(isThere));
+      whole ??= makeList(catalog.models, (model) => describe(model, model.endpoints, now));
       return whole;
     },
-    allowed(policy) {
-      const key = JSON.stringify(policy);
-      const list = byPolicy.get(key) ?? listAllowed(policy);
-      byPolicy.delete(key);
-      byPolicy.set(key, list);
-      if (byPolicy.size > KEPT_POLICIES) byPolicy.delete(byPolicy.keys().next().value as string);
-      return list;
-    },
+    allowed: (policy) =>
+      policies.find(JSON.stringify(policy), () =>
+        makeList(roster.models, textFor(createPolicyFilter(policy))),
+      ),
     prepare(policy) {
-      prepared ??= prepareAll(policy);
+      prepared ??= Promise.all([self.allowed(policy), self.all()]).then(() => {});
       return prepared;
     },
   };
-  const prepareAll = async (policy: JoinedPolicy): Promise<void> => {
-    await inSlices(roster.models, (model) => servedText(model, roster.offersFor(model.id)));
-    self.allowed(policy);
-    await inSlices(catalog.models, wholeText);
-    self.all();
-  };
   return self;
+}
+
+interface ListCache {
+  find(key: string, make: () => Promise<PreparedList>): Promise<PreparedList>;
+}
+
+function createListCache(): ListCache {
+  const lists = new Map<string, { readonly list: Promise<PreparedList>; bytes: number }>();
+  let total = 0;
+  const dropOldest = (): void => {
+    for (const [key, { bytes }] of lists) {
+      if (total <= KEPT_BYTES || lists.size === 1) return;
+      lists.delete(key);
+      total -= bytes;
+    }
+  };
+  return {
+    find(key, make) {
+      const known = lists.get(key);
+      lists.delete(key);
+      const entry = known ?? { list: make(), bytes: 0 };
+      lists.set(key, entry);
+      if (known === undefined)
+        void entry.list.then(({ bytes }) => {
+          if (lists.get(key) !== entry) return;
+          entry.bytes = bytes;
+          total += bytes;
+          dropOldest();
+        });
+      return entry.list;
+    },
+  };
+}
+
+/** In slices, so that requests have their turn in between. */
+async function makeList(
+  models: readonly ModelRecord[],
+  textOf: (model: ModelRecord) => string | null,
+): Promise<PreparedList> {
+  const texts: string[] = [];
+  for (let at = 0; at < models.length; at += SLICE) {
+    if (at > 0) await new Promise((resolve) => setImmediate(resolve));
+    for (const model of models.slice(at, at + SLICE)) {
+      const text = textOf(model);
+      if (text !== null) texts.push(text);
+    }
+  }
+  return prepareTexts(texts);
 }
 
 function remember(
   texts: Map<ModelRecord, string | null>,
   model: ModelRecord,
-  endpoints: readonly ModelEndpoint[],
-  now: number,
+  make: () => string | null,
 ): string | null {
   const known = texts.get(model);
   if (known !== undefined) return known;
-  const text = describe(model, endpoints, now);
+  const text = make();
   texts.set(model, text);
   return text;
 }
@@ -104,17 +133,6 @@ function describe(model: ModelRecord, endpoints: readonly ModelEndpoint[], now: 
   return record === null ? null : JSON.stringify(record);
 }
 
-async function inSlices<T>(items: readonly T[], work: (item: T) => unknown): Promise<void> {
-  for (let at = 0; at < items.length; at += SLICE) {
-    for (const item of items.slice(at, at + SLICE)) work(item);
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-}
-
 function endpointOf({ endpoint }: Offer): ModelEndpoint {
   return endpoint;
-}
-
-function isThere(text: string | null): text is string {
-  return text !== null;
 }

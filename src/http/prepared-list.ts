@@ -1,6 +1,8 @@
 /** A list ready to be sent, with the tag by which a client that has it is told so. */
 export interface PreparedList {
-  readonly body: Uint8Array;
+  /** Sent without being copied. */
+  readonly body: Blob;
+  readonly bytes: number;
   readonly etag: string;
 }
 
@@ -11,8 +13,8 @@ export function prepareList(items: readonly unknown[]): PreparedList {
 
 /** The same of items that are JSON already. */
 export function prepareTexts(items: readonly string[]): PreparedList {
-  const body = Buffer.from(`{"object":"list","data":[${items.join(",")}]}`);
-  return { body, etag: `"${Bun.hash(body).toString(36)}"` };
+  const bytes = Buffer.from(`{"object":"list","data":[${items.join(",")}]}`);
+  return { body: new Blob([bytes]), bytes: bytes.length, etag: `"${Bun.hash(bytes).toString(36)}"` };
 }
 
 /** A list as an answer; 304 for a client that has it already. */

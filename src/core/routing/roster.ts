@@ -80,14 +80,16 @@ export function createRoster(
 ): Roster {
   const day = dayOf(at);
   const bySlug = new Map(providers.map((provider) => [provider.record.slug, provider]));
+  const findKeys = createKeyFinder();
   const all = new Map<string, readonly Offer[]>();
   const offers = new Map<string, readonly Offer[]>();
   for (const model of models) {
     if (isExpired(model, day)) continue;
+    const action = actionOf(model);
     const found = model.endpoints.flatMap((endpoint): Offer[] => {
       const provider = bySlug.get(endpoint.provider);
       if (provider === undefined || endpoint.prices === null || isExpired(endpoint, day)) return [];
-      const keys = provider.keys.filter((key) => isReachable(key, provider, endpoint, actionOf(model)));
+      const keys = findKeys(provider, endpoint, action);
       return keys.length > 0 || provider.readOwnKey !== null ? [{ model, endpoint, provider, keys }] : [];
     });
     const sorted = sortByPrice(found, at);
@@ -102,6 +104,20 @@ export function createRoster(
     models: models.filter((model) => offers.has(model.id)),
     providers: providers.filter(({ keys }) => keys.length > 0),
     provider: (slug) => bySlug.get(slug),
+  };
+}
+
+/** Finds the keys that reach an endpoint; once for all of a provider's in one format, since there are thousands. */
+function createKeyFinder() {
+  const known = new Map<ServedProvider, Map<string, readonly ProviderKey[]>>();
+  return (provider: ServedProvider, endpoint: ModelEndpoint, action: InferenceAction) => {
+    const byCall = known.get(provider) ?? new Map<string, readonly ProviderKey[]>();
+    known.set(provider, byCall);
+    const call = `${formatOf(provider, endpoint)} ${action}`;
+    const keys =
+      byCall.get(call) ?? provider.keys.filter((key) => isReachable(key, provider, endpoint, action));
+    byCall.set(call, keys);
+    return keys;
   };
 }
 

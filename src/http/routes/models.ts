@@ -20,11 +20,11 @@ export async function listModels(request: Request, context: RequestContext): Pro
   const { generation, clock } = context.deps;
   const lists = modelListsOf(generation.serving(), clock.now());
   if (request.url.includes("?") && new URL(request.url).searchParams.get("all") === "true")
-    return jsonList(request, lists.all());
+    return jsonList(request, await lists.all());
   const caller = await findKeyCaller(request, context);
   const isOther = caller !== null && isNarrowed(caller);
   const policy = isOther ? policyOf(generation.policy, caller) : everybodysPolicy(generation);
-  return jsonList(request, lists.allowed(policy));
+  return jsonList(request, await lists.allowed(policy));
 }
 
 /** Has the lists ready that callers are sent without a key, after a start, a refresh and at the begin of a day. */
@@ -81,6 +81,7 @@ export function listEndpoints(_request: Request, context: RequestContext): Respo
       supported_parameters: record.supported_parameters,
       configured: configured.has(endpoint),
       ...describeHealth(generation.health.describe(endpoint.provider, model.id, now)),
+      expiration_date: endpoint.expires ?? null,
     };
   });
   return Response.json({ data: { id: model.id, name: model.name, endpoints } });
