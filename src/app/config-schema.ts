@@ -3,6 +3,7 @@ import { tiersSchema } from "../core/catalog/tier-schema.ts";
 import { LOG_LEVELS } from "../core/ports/log.ts";
 import { readMasterKey } from "../core/provider-keys/vault.ts";
 import { FORMAT_NAMES } from "../wire/canonical/parts.ts";
+import { overridesSchema } from "./override-schema.ts";
 
 /**
  * What can be configured, with its defaults. `gateway.example.yaml` and the checks at start are made of this.
@@ -307,7 +308,36 @@ export const configSchema = z.strictObject({
         .string()
         .min(1)
         .optional()
-        .describe("Address or file that `gateway catalog import` reads. Left out: the public list."),
+        .describe("Address or file that models and prices are read from. Left out: the public list."),
+      refresh_hours: z
+        .number()
+        .min(0)
+        .max(168)
+        .default(0)
+        .describe("How often they are read again while the gateway runs. 0: only when asked."),
+      source_bytes: z
+        .int()
+        .min(1_024)
+        .max(1_073_741_824)
+        .default(67_108_864)
+        .describe("Largest list that is read."),
+      price_factor: z
+        .number()
+        .min(1)
+        .max(1_000)
+        .default(2)
+        .describe("Prices that change by more, up or down, wait for `gateway catalog approve`."),
+      grace_days: z
+        .int()
+        .min(0)
+        .max(365)
+        .default(7)
+        .describe("How long a model is still served that the list does not have any more."),
+      overrides: overridesSchema
+        .optional()
+        .describe(
+          "What you know better, by model id and provider; it wins over all that ships or is read. Fields are those of catalog/models, in this spelling; `prices` replaces all prices of an endpoint. hidden: true is not served. A model or provider that the catalog does not have is added.",
+        ),
     })
     .prefault({}),
   tiers: tiersSchema

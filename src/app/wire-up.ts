@@ -51,10 +51,12 @@ import { createSqliteProviderKeyStore } from "../storage/sqlite/provider-key-sto
 import { createSqliteSettingsStore } from "../storage/sqlite/settings-store.ts";
 import { createSqliteUsageStore } from "../storage/sqlite/usage-store.ts";
 import { createTokenCounter } from "../tokenizer/token-counter.ts";
+import { createCatalogKeeper } from "./catalog-keeper.ts";
 import type { Config } from "./config-schema.ts";
 import { ConfigError } from "./load-config.ts";
 import { openMasterKeys } from "./open-master-keys.ts";
 import { openServing, type ServingSource } from "./open-serving.ts";
+import { refreshInThread } from "./refresh-in-thread.ts";
 import { createTroubleLog, type TroubleLog } from "./trouble-log.ts";
 
 /** An hour, in which anonymous requests are counted. Milliseconds. */
@@ -173,6 +175,12 @@ export async function wireUp(config: Config, world: World): Promise<Parts> {
     keyMaker: stores,
     audit: stores.audit,
     answers: stores.answers,
+    catalogKeeper: createCatalogKeeper({
+      config,
+      clock,
+      takeUp: () => serving.refresh(),
+      work: (job) => refreshInThread(job, clock),
+    }),
     providerKeyMaker: { store: stores.providerKeys, vault, ring: ownKeys, clock, ids: stores.ids },
     generation,
     credits: { store: stores.ledger, ledger, clock, ids: stores.ids },

@@ -1,13 +1,20 @@
 /** A list ready to be sent, with the tag by which a client that has it is told so. */
 export interface PreparedList {
-  readonly body: string;
+  /** Sent without being copied. */
+  readonly body: Blob;
+  readonly bytes: number;
   readonly etag: string;
 }
 
 /** Prepares a list; nulls are left out. */
 export function prepareList(items: readonly unknown[]): PreparedList {
-  const body = JSON.stringify({ object: "list", data: items.filter((item) => item !== null) });
-  return { body, etag: `"${Bun.hash(body).toString(36)}"` };
+  return prepareTexts(items.filter((item) => item !== null).map((item) => JSON.stringify(item)));
+}
+
+/** The same of items that are JSON already. */
+export function prepareTexts(items: readonly string[]): PreparedList {
+  const bytes = Buffer.from(`{"object":"list","data":[${items.join(",")}]}`);
+  return { body: new Blob([bytes]), bytes: bytes.length, etag: `"${Bun.hash(bytes).toString(36)}"` };
 }
 
 /** A list as an answer; 304 for a client that has it already. */

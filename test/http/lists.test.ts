@@ -206,6 +206,7 @@ describe("GET models/{author}/{model}/endpoints", () => {
             pricing: { prompt: "0", completion: "0" },
             supported_parameters: expect.arrayContaining(["tools"]),
             configured: true,
+            expiration_date: null,
             status: "unknown",
             uptime: null,
             latency_ms: null,

@@ -25,6 +25,8 @@ const ENDPOINT_KEYS: readonly (keyof ModelEndpoint)[] = [
   "priceTiers",
   "priceChanges",
   "lacks",
+  "missingSince",
+  "expires",
 ];
 
 const PROVIDER_LINES: readonly (readonly (keyof ProviderRecord)[])[] = [

@@ -158,6 +158,10 @@ export interface ModelEndpoint {
   readonly priceChanges?: readonly PriceChange[];
   /** Input modalities and parameters of the model that this offer does not take. */
   readonly lacks?: readonly string[];
+  /** The first day, `YYYY-MM-DD`, on which a refresh did not find it at the source. */
+  readonly missingSince?: string;
+  /** Not offered from this day on, `YYYY-MM-DD`. */
+  readonly expires?: string;
 }
 
 /** How a model's reasoning is steered; absent members are not offered. */
@@ -187,7 +191,7 @@ export interface ModelRecord {
   readonly supportedParameters: readonly string[];
   /** Absent when it does not reason or the source does not say how to steer it. */
   readonly reasoning?: ReasoningControl;
-  /** Withdrawn from this day on, `YYYY-MM-DD`. */
+  /** Withdrawn from this day on, `YYYY-MM-DD`: not offered by anybody. */
   readonly expires: string | null;
   readonly endpoints: readonly ModelEndpoint[];
 }

@@ -38,7 +38,8 @@ const day = z.iso.date();
 const tokens = z.int().positive();
 const httpsUrl = z.url({ protocol: /^https$/ });
 
-const pricesShape = {
+/** Of the schemas of `Prices`, `PriceTier`, `PriceChange`, `ModelEndpoint` and `ModelRecord`: their members. */
+export const pricesShape = {
   prompt: price,
   completion: price,
   cacheRead: price.optional(),
@@ -51,25 +52,41 @@ const pricesShape = {
   image: price.optional(),
 };
 
-const tiers = z.array(z.strictObject({ minPromptTokens: tokens, ...pricesShape })).min(1);
+const prices = z.strictObject(pricesShape);
+export const tierShape = { minPromptTokens: tokens, ...pricesShape };
+const tiers = z.array(z.strictObject(tierShape)).min(1);
+export const priceChangeShape = { from: day, prices, priceTiers: tiers.optional() };
 
-const endpointSchema = z.strictObject({
+const termsShape = {
+  prices: prices.nullable(),
+  priceTiers: tiers.optional(),
+  priceChanges: z.array(z.strictObject(priceChangeShape)).min(1).optional(),
+};
+
+/** An endpoint's prices with all that goes with them, as files keep them. */
+export const priceTermsSchema = z.strictObject(termsShape);
+
+export const endpointShape = {
   provider: z.string().regex(SLUG),
   name: z.string().min(1),
   format: formatSchema.optional(),
   contextLength: tokens,
   maxPromptTokens: tokens.optional(),
   maxOutputTokens: tokens.nullable().default(null),
-  prices: z.strictObject(pricesShape).nullable(),
-  priceTiers: tiers.optional(),
-  priceChanges: z
-    .array(z.strictObject({ from: day, prices: z.strictObject(pricesShape), priceTiers: tiers.optional() }))
-    .min(1)
-    .optional(),
+  ...termsShape,
   lacks: z.array(z.string().min(1)).optional(),
-});
+  missingSince: day.optional(),
+  expires: day.optional(),
+};
+const endpointSchema = z.strictObject(endpointShape);
 
-const modelSchema = z.strictObject({
+export const reasoningShape = {
+  efforts: z.array(z.string().min(1)).min(1).optional(),
+  budgetTokens: z.strictObject({ min: z.int().min(0).optional(), max: tokens.optional() }).optional(),
+  canDisable: z.literal(true).optional(),
+};
+
+export const modelShape = {
   id: z.string().max(MODEL_ID_CHARS).regex(MODEL_ID, "not of the form author/name"),
   name: z.string().min(1),
   description: z.string().nullable().default(null),
@@ -81,16 +98,11 @@ const modelSchema = z.strictObject({
   ]),
   tokenizer: z.string().nullable().default(null),
   supportedParameters: z.array(z.string().min(1)),
-  reasoning: z
-    .strictObject({
-      efforts: z.array(z.string().min(1)).min(1).optional(),
-      budgetTokens: z.strictObject({ min: z.int().min(0).optional(), max: tokens.optional() }).optional(),
-      canDisable: z.literal(true).optional(),
-    })
-    .optional(),
+  reasoning: z.strictObject(reasoningShape).optional(),
   expires: day.nullable().default(null),
   endpoints: z.array(endpointSchema).min(1),
-});
+};
+const modelSchema = z.strictObject(modelShape);
 
 const variable = z.string().regex(ENV_NAME);
 const path = z.string().startsWith("/");

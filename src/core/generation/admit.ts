@@ -3,6 +3,7 @@ import type { Warning } from "../../wire/canonical/format.ts";
 import type { InferenceAction, InferenceRequest } from "../../wire/dialects/inference-request.ts";
 import { policyOf } from "../accounts/join-policies.ts";
 import { actionOf } from "../catalog/action-of.ts";
+import { isWithdrawn, missingSince } from "../catalog/expiry.ts";
 import { isFreeId } from "../catalog/is-free-id.ts";
 import type { ModelRecord } from "../catalog/records.ts";
 import { boundPrompt } from "../ledger/worst-case.ts";
@@ -268,7 +269,26 @@ function unknownModel(serving: Serving, id: string): string {
   return `There is no model ${quote(id)}.${hint} GET /api/gateway/models lists the models.`;
 }
 
+function withdrawnModel({ catalog, roster }: Serving, model: ModelRecord): string {
+  const ends = [model.expires, ...model.endpoints.map(({ expires }) => expires)];
+  const since =
+    missingSince(model) ??
+    ends
+      .filter((day) => typeof day === "string")
+      .sort()
+      .at(-1);
+  const near = catalog
+    .suggest(model.id, NEAR_MODELS)
+    .filter((id) => roster.offersFor(id).length > 0)
+    .slice(0, 3);
+  const hint = near.length > 0 ? ` Near it are ${near.map(quote).join(", ")}.` : "";
+  return `${quote(model.id)} was withdrawn on ${since}.${hint} GET /api/gateway/models lists what is served.`;
+}
+
+const NEAR_MODELS = 20;
+
 function unservedModel(serving: Serving, model: ModelRecord): string {
+  if (isWithdrawn(model, serving.roster.day)) return withdrawnModel(serving, model);
   const variables = model.endpoints
     .map((endpoint) => serving.catalog.provider(endpoint.provider))
     .filter((provider) => provider !== undefined)
