@@ -45,8 +45,13 @@ const pricesShape = {
   audioIn: price.optional(),
   audioOut: price.optional(),
   reasoning: price.optional(),
+  imageOut: price.optional(),
   request: price.optional(),
+  requestMedium: price.optional(),
+  requestHigh: price.optional(),
   image: price.optional(),
+  search: price.optional(),
+  searchedRequest: price.optional(),
 };
 
 const tiers = z.array(z.strictObject({ minPromptTokens: tokens, ...pricesShape })).min(1);

@@ -26,6 +26,7 @@ import { noteKeyUse } from "./note-key-use.ts";
 import { type RelayContext, relayStream } from "./relay.ts";
 import { type Route, rememberPlace, routeRequest } from "./route-request.ts";
 import {
+  completeUsage,
   costOf,
   estimateUsage,
   openRecord,
@@ -175,7 +176,10 @@ class Run {
     const startedAt = deps.clock.now();
     const begun = beginAttempt(candidate, startedAt);
     // In the file before the upstream is called: what it bills is known here, even if this process dies now.
-    this.record = { ...withCandidate(this.record, candidate), attempts: [...this.attempts, begun] };
+    this.record = {
+      ...withCandidate(this.record, candidate, this.call.request),
+      attempts: [...this.attempts, begun],
+    };
     deps.recorder.write(this.record);
     if (!deps.recorder.flush()) return this.fail(CANNOT_RECORD);
     this.noteBegin(candidate, startedAt);
@@ -283,7 +287,8 @@ class Run {
     metadata: RelayContext["metadata"],
   ): GenerationResult {
     const { deps, call } = this;
-    const usage = answer.usage ?? estimateUsage(call.request.promptTextBytes, answer.producedBytes);
+    const said = answer.usage ?? estimateUsage(call.request.promptTextBytes, answer.producedBytes);
+    const usage = completeUsage(said, this.record);
     const body = answer.encode({
       report: reportUsage(usage, costOf(candidate, usage, this.record.createdAt)),
       metadata,

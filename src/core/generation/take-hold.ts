@@ -20,7 +20,7 @@ export function takeHold(
   if (caller.kind === "anonymous") return candidates;
   const own = candidates.filter(({ key }) => key.ownId !== null);
   const house = own.length === 0 ? candidates : candidates.filter(({ key }) => key.ownId === null);
-  const amount = findWorstCase(request, house, deps.holdTokens, deps.clock.now());
+  const amount = findWorstCase(request, house, deps.holdBounds, deps.clock.now());
   if (amount === 0) return candidates;
   const hold = (): readonly Candidate[] => {
     const verdict = deps.ledger.hold(caller, id, amount);
