@@ -44,6 +44,8 @@ import { countAnonymous, takeLimits } from "./take-limits.ts";
  * Rejects with a `GatewayError` when the request is not let in; later failures are part of the result.
  */
 export async function generate(deps: GenerationDeps, call: GenerationCall): Promise<GenerationResult> {
+  // One time for limits, prices and the record, whatever midnight comes between.
+  const requestedAt = deps.clock.now();
   const found = findOwnKeys(deps, call.caller);
   // Waiting costs a turn of the event loop, also for what is there already.
   const own = found instanceof Promise ? await found : found;
@@ -56,14 +58,14 @@ export async function generate(deps: GenerationDeps, call: GenerationCall): Prom
   try {
     standing = countAnonymous(deps, call.caller, standing);
     if (candidates.length > 0) {
-      const holding = takeHold(deps, call, id, candidates.slice(0, deps.maxAttempts));
+      const holding = takeHold(deps, call, { id, requestedAt }, candidates.slice(0, deps.maxAttempts));
       candidates = holding instanceof Promise ? await holding : holding;
     }
   } catch (error) {
     deps.rateLimits.giveBack(id);
     throw error;
   }
-  const run = new Run(deps, call, admission, route, id, standing);
+  const run = new Run(deps, call, admission, route, { id, requestedAt }, standing);
   return candidates.length > 0 ? run.tryInTurn(candidates) : run.fail(judgeNobody(route.setAside));
 }
 
@@ -81,6 +83,7 @@ class Run {
   private readonly passing: Passing[] = [];
   /** The largest window that was too small. */
   private outgrown = 0;
+  private readonly id: string;
   private record: UsageRecord;
   private readonly turns: CallersTurns;
   private readonly onClientLeft = () => this.cutoff.cut("client_left");
@@ -90,12 +93,13 @@ class Run {
     private readonly call: GenerationCall,
     private readonly admission: Admission,
     private readonly route: Route,
-    private readonly id: string,
+    generation: { readonly id: string; readonly requestedAt: number },
     private readonly standing: LimitStanding | null,
   ) {
+    this.id = generation.id;
     this.cutoff = new Cutoff(deps.clock, deps.timers.totalMs);
     const plan = notePlan(route, admission.siftedOut);
-    this.record = openRecord(deps, call, { id, modelId: admission.modelId, plan });
+    this.record = openRecord(call, { ...generation, modelId: admission.modelId, plan });
     this.turns = admission.zeroRetention ? NO_TURNS : turnsOf(deps, call);
     deps.active.add(this.cutoff);
     if (call.clientSignal.aborted) this.onClientLeft();

@@ -66,12 +66,11 @@ export function completeUsage(
 
 /** The record as it stands before any attempt. */
 export function openRecord(
-  deps: GenerationDeps,
   call: GenerationCall,
-  { id, modelId, plan }: Pick<UsageRecord, "id" | "plan"> & { readonly modelId: string },
+  generation: Pick<UsageRecord, "id" | "plan"> & { readonly modelId: string; readonly requestedAt: number },
 ): UsageRecord {
   const { caller, request } = call;
-  const now = deps.clock.now();
+  const { id, modelId, plan, requestedAt } = generation;
   return {
     id,
     requestId: call.requestId,
@@ -97,7 +96,7 @@ export function openRecord(
     upstreamCostNanodollars: 0,
     isByok: false,
     prices: null,
-    createdAt: now,
+    createdAt: requestedAt,
     firstTokenAt: null,
     finishedAt: null,
     attempts: [],
