@@ -213,4 +213,12 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX provider_keys_master ON provider_keys (master_key_id);
   INSERT INTO settings (name, value) VALUES ('provider_key_revision', '0');
   `,
+  // Changes that are about to be made: what a process dies under has an entry in the audit log after the next start.
+  `
+  CREATE TABLE announced_changes (
+    note INTEGER PRIMARY KEY,
+    -- The entry it will be, as JSON.
+    draft TEXT NOT NULL
+  ) STRICT;
+  `,
 ];
