@@ -13,7 +13,7 @@ const milliseconds = (defaultMs: number, about: string) =>
 
 const price = z
   .string()
-  .regex(/^\d{1,12}(\.\d{1,18})?$/, 'must be a decimal string in US dollars per token, such as "0.0000025"');
+  .regex(/^\d{1,12}(\.\d{1,18})?$/, 'must be a decimal string in US dollars, such as "0.0000025"');
 
 const headerName = z.string().regex(/^[a-z0-9][a-z0-9-]*$/, "must be a header name in lower case");
 
