@@ -71,17 +71,20 @@ export class Circuit {
     if (this.isOpen) this.countProbe(beganAt);
   }
 
-  noteFailure(beganAt: number, now: number): void {
-    if (beganAt < this.openedAt) return;
+  /** False where it says nothing new. */
+  noteFailure(beganAt: number, now: number): boolean {
+    if (beganAt < this.openedAt) return false;
     this.window.add(false, now);
     if (!this.isOpen) {
       this.failuresInARow = now - this.failedAt < FORGET_MS ? this.failuresInARow + 1 : 1;
       this.failedAt = now;
       if (this.isOverBar()) this.open(now);
-      return;
+      return true;
     }
     // Somebody had nobody else to ask; that does not put the probe off.
-    if (now >= this.openUntil) this.open(now);
+    if (now < this.openUntil) return false;
+    this.open(now);
+    return true;
   }
 
   /** It says nothing of the place; another probe may begin. */

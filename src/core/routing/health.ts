@@ -198,12 +198,18 @@ class HealthMemory implements Health {
     beganAt: number,
     now: number,
   ): void {
-    for (const each of [whole, circuit]) {
-      if (kind === "begun") each.noteBegun(beganAt);
-      else if (kind === "succeeded") each.noteSuccess(beganAt, now);
-      else if (kind === "failed" || kind === "overloaded") each.noteFailure(beganAt, now);
-      each.release(beganAt);
+    if (kind === "begun") {
+      circuit.noteBegun(beganAt);
+      whole.noteBegun(beganAt);
+    } else if (kind === "succeeded") {
+      circuit.noteSuccess(beganAt, now);
+      whole.noteSuccess(beganAt, now);
+    } else if (kind === "failed" || kind === "overloaded") {
+      // However many fail at one model at once, it takes several models to bring a provider down.
+      if (circuit.noteFailure(beganAt, now)) whole.noteFailure(beganAt, now);
     }
+    circuit.release(beganAt);
+    whole.release(beganAt);
   }
 
   private clearWaits(state: EndpointState, keyLabel: string, beganAt: number): void {
