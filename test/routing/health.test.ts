@@ -414,6 +414,13 @@ describe("waiting", () => {
     expect(scene.pass(40_000).go(overloaded(30_000)).wait()?.why).toBe("overloaded");
   });
 
+  test("of two troubles of a key the one that takes longer stays", () => {
+    const scene = new Scene().go(refused).pass(60_000).go(refused).pass(9_999);
+    scene.go({ kind: "out_of_credit" });
+    expect(scene.wait()).toEqual({ ms: 109_999, why: "key_refused" });
+    expect(scene.pass(100_000).go({ kind: "out_of_credit" }).wait()?.why).toBe("out_of_credit");
+  });
+
   test("limits never reach further than a minute", () => {
     const said = fc.option(fc.integer({ min: 0, max: 10_000_000 }), { nil: null });
     const kinds = fc.constantFrom("rate_limited" as const, "overloaded" as const);
