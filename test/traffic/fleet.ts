@@ -34,7 +34,7 @@ export interface FleetCall {
   readonly vendor: string;
   /** Of the request that it is for. */
   readonly request: number;
-  /** The request's first call anywhere. */
+  /** The request's first call to this vendor. */
   readonly isFirst: boolean;
 }
 
@@ -58,6 +58,8 @@ const REFUSAL_MS = 40;
 
 interface VendorState {
   readonly traits: VendorTraits;
+  /** Requests that came here. */
+  readonly asked: Set<number>;
   trouble: Trouble;
   wellSince: number;
   /** Calls that each key has left. */
@@ -69,12 +71,12 @@ interface VendorState {
 /** Makes a fleet. Each request's last message is its number, its first the conversation's name. */
 export function createFleet(traits: readonly VendorTraits[], clock: Clock, chance: SeededRandom): Fleet {
   const calls: FleetCall[] = [];
-  const asked = new Set<number>();
   const warm = new Map<number, boolean>();
   const vendors = new Map<string, VendorState>();
   for (const each of traits) {
     vendors.set(each.slug, {
       traits: each,
+      asked: new Set(),
       trouble: NO_TROUBLE,
       wellSince: 0,
       allowance: new Map(),
@@ -88,13 +90,14 @@ export function createFleet(traits: readonly VendorTraits[], clock: Clock, chanc
     open(request) {
       const state = vendor(request.url.host.split(".")[0] as string);
       const asking = readAsking(request);
+      const { number } = asking;
       calls.push({
         at: clock.now(),
         vendor: state.traits.slug,
-        request: asking.number,
-        isFirst: !asked.has(asking.number),
+        request: number,
+        isFirst: !state.asked.has(number),
       });
-      asked.add(asking.number);
+      state.asked.add(number);
       const exchange = new FleetExchange();
       playCall(state, asking, request, exchange, { clock, chance, warm });
       return exchange;

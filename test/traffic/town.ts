@@ -63,7 +63,7 @@ const SERVERS = { fewest: 4, most: 9 } as const;
 const LIMITED = 5;
 /** How long the town's gateway waits for a first token. Milliseconds. */
 export const FIRST_TOKEN_MS = 20_000;
-const TIMERS = { connect_ms: 5_000, first_token_ms: FIRST_TOKEN_MS, silence_ms: 20_000, total_ms: 120_000 };
+const TIMERS = { connect_ms: 5_000, first_token_ms: FIRST_TOKEN_MS, silence_ms: 120_000, total_ms: 300_000 };
 
 /** Builds a town from a seed. */
 export async function buildTown(seed: number): Promise<Town> {
