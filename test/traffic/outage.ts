@@ -15,7 +15,7 @@ export interface OutageReport {
 
 /** The ways to be dead. */
 export const DEAD_KINDS = ["refusing", "failing", "overloaded", "empty", "mute"] as const;
-type DeadKind = Extract<Trouble["kind"], (typeof DEAD_KINDS)[number]>;
+export type DeadKind = Extract<Trouble["kind"], (typeof DEAD_KINDS)[number]>;
 
 const SECOND_MS = 1_000;
 const WARM_UP_MS = 40 * SECOND_MS;

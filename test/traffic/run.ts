@@ -4,10 +4,16 @@
  *   --seed=<number>   only this one
  *   --from=<number>   seeds from here on
  *   --seeds=<number>  so many
- *   --days=<number>   each so long
+ *   --days=<number>   of weather, each
  */
 import { parseArgs } from "node:util";
-import { simulateTraffic } from "./simulate-traffic.ts";
+import { DEAD_KINDS } from "./outage.ts";
+import {
+  type Simulated,
+  simulateConversations,
+  simulateOutage,
+  simulateWeather,
+} from "./simulate-traffic.ts";
 
 const { values: options } = parseArgs({
   options: {
@@ -20,15 +26,25 @@ const { values: options } = parseArgs({
 const days = Number(options.days);
 const first = Number(options.seed ?? options.from);
 const seeds = options.seed === undefined ? Number(options.seeds) : 1;
-let failed = 0;
-for (let seed = first; seed < first + seeds; seed++) {
-  const report = await simulateTraffic(seed, { days, perSecond: 1, outagePerSecond: 40, conversations: 60 });
-  const { broken, ...seen } = report;
-  console.log(`seed ${seed}: ${JSON.stringify(seen)}`);
-  if (broken.length === 0) continue;
-  failed += 1;
-  for (const what of broken) console.log(`seed ${seed}: ${what}`);
-  console.log(`again: npm run test:routing -- --seed=${seed} --days=${days}`);
+
+/** Requests a second, on an ordinary day and while a vendor dies. */
+const [CALM, DENSE] = [1, 40];
+const CONVERSATIONS = 60;
+
+let [passed, failed] = [0, 0];
+
+function tell(seed: number, { report, broken }: Simulated<unknown>): void {
+  if (broken.length === 0) passed += 1;
+  else failed += 1;
+  console.log(`seed ${seed}: ${JSON.stringify(report)}`);
+  for (const what of broken) console.log(`seed ${seed}: BROKEN: ${what}`);
+  if (broken.length > 0) console.log(`again: npm run test:routing -- --seed=${seed} --days=${days}`);
 }
-console.log(`${seeds - failed} passed, ${failed} failed`);
+
+for (let seed = first; seed < first + seeds; seed++) {
+  for (const kind of DEAD_KINDS) tell(seed, await simulateOutage(seed, kind, DENSE));
+  tell(seed, await simulateConversations(seed, CONVERSATIONS));
+  tell(seed, await simulateWeather(seed, { days, perSecond: CALM }));
+}
+console.log(`${passed} passed, ${failed} failed`);
 process.exitCode = failed > 0 ? 1 : 0;

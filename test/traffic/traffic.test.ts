@@ -1,26 +1,30 @@
 import { describe, expect, test } from "bun:test";
-import { simulateTraffic, type TrafficPlan } from "./simulate-traffic.ts";
+import { simulateConversations, simulateOutage, simulateWeather } from "./simulate-traffic.ts";
 
-/** `npm run test:routing` simulates days. */
-const SHORT: TrafficPlan = {
-  days: 1 / 48,
-  perSecond: 1,
-  outages: ["failing"],
-  outagePerSecond: 10,
-  conversations: 15,
-};
-
-describe("traffic to twenty vendors, simulated", () => {
-  test("is answered wherever somebody is well, leaves the dead alone and keeps caches warm", async () => {
-    const report = await simulateTraffic(1, SHORT);
-    expect(report.broken).toEqual([]);
-    expect(report.weather.answerable).toBeGreaterThan(1_500);
-    expect(report.outages[0]?.before).toBeGreaterThan(0.05);
-    expect(report.conversations.turns).toBeGreaterThan(700);
+/** `npm run test:routing` simulates days, all ways to die, and more conversations. */
+describe("of twenty vendors, simulated,", () => {
+  test("somebody answers wherever one is well, and retries stay in their budget", async () => {
+    const { report, broken } = await simulateWeather(1, { days: 1 / 48, perSecond: 1 });
+    expect(broken).toEqual([]);
+    expect(report.answerable).toBeGreaterThan(1_500);
+    // Some had to be asked twice.
+    expect(report.calls).toBeGreaterThan(report.requests);
   });
 
-  test("of a seed comes the same again", async () => {
-    const tiny: TrafficPlan = { ...SHORT, days: 1 / 200, outages: [], conversations: 2 };
-    expect(await simulateTraffic(7, tiny)).toEqual(await simulateTraffic(7, tiny));
+  test("one that dies is left alone within ten seconds, and has its share back within a minute", async () => {
+    const { report, broken } = await simulateOutage(1, "failing", 10);
+    expect(broken).toEqual([]);
+    expect(report.before).toBeGreaterThan(0.05);
+  });
+
+  test("one that is not quite well does not cost conversations their caches", async () => {
+    const { report, broken } = await simulateConversations(1, 15);
+    expect(broken).toEqual([]);
+    expect(report.turns).toBeGreaterThan(700);
+  });
+
+  test("the same comes again from a seed", async () => {
+    const season = { days: 1 / 200, perSecond: 1 };
+    expect(await simulateWeather(7, season)).toEqual(await simulateWeather(7, season));
   });
 });

@@ -1,14 +1,56 @@
 import { NO_TROUBLE, type Trouble } from "./fleet.ts";
-import type { Town } from "./town.ts";
+import { FIRST_TOKEN_MS, type Town } from "./town.ts";
+
+/** How long, and how many requests a second come meanwhile. */
+export interface Season {
+  readonly days: number;
+  readonly perSecond: number;
+}
+
+/** How requests fared. */
+export interface WeatherReport {
+  readonly requests: number;
+  /** Those for which somebody was well all the time, and those of them that failed. */
+  readonly answerable: number;
+  readonly failed: number;
+  readonly calls: number;
+}
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
 /** How long a vendor is well, and how long it is not, on average. */
-const WELL_MS = 120 * MINUTE_MS;
-const TROUBLE_MS = 8 * MINUTE_MS;
+const WELL_MS = 60 * MINUTE_MS;
+const TROUBLE_MS = 10 * MINUTE_MS;
+
+const DAY_MS = 86_400_000;
+
+/** Lets clients ask while vendors fall ill and get well again. */
+export async function liveThroughWeather(town: Town, { days, perSecond }: Season): Promise<WeatherReport> {
+  const { clock, fleet, asked } = town;
+  const endsAt = clock.now() + days * DAY_MS;
+  makeWeather(town, endsAt);
+  sendTraffic(town, perSecond, endsAt);
+  await clock.run(endsAt + ENDING_MS);
+  const answerable = asked.filter(({ couldBeAnswered }) => couldBeAnswered);
+  return {
+    requests: asked.length,
+    answerable: answerable.length,
+    failed: answerable.filter(({ isAnswered }) => !isAnswered).length,
+    calls: fleet.calls.length,
+  };
+}
+
+/** By then whatever was asked has an end. */
+const ENDING_MS = 30 * FIRST_TOKEN_MS;
+
+/** What did not hold. */
+export function judgeWeather({ answerable, failed }: WeatherReport): readonly string[] {
+  if (failed <= 0.001 * answerable) return [];
+  return [`${failed} of ${answerable} requests failed while somebody was well`];
+}
 
 /** Lets vendors fall ill and get well again, each for itself, until `untilMs`. */
-export function makeWeather(town: Town, untilMs: number): void {
+function makeWeather(town: Town, untilMs: number): void {
   for (const slug of town.vendors) waitForTrouble(town, slug, untilMs);
 }
 
