@@ -174,7 +174,7 @@ async function openGateway(
     holdings: {
       stores,
       journal: NO_JOURNAL,
-      serving: { current: () => serving, notices: [], refresh() {} },
+      serving: { current: () => serving, notices: [], async refresh() {} },
       release() {},
     },
   });
@@ -193,7 +193,8 @@ async function openGateway(
 }
 
 /** What is read from a cache costs a tenth, which a configuration cannot say. */
-function withCachePrices({ catalog, roster }: Serving): Serving {
+function withCachePrices(serving: Serving): Serving {
+  const { catalog, roster } = serving;
   const models = catalog.models.map((model) => ({
     ...model,
     endpoints: model.endpoints.map((endpoint) => ({
@@ -202,8 +203,9 @@ function withCachePrices({ catalog, roster }: Serving): Serving {
     })),
   }));
   return {
+    ...serving,
     catalog: createCatalog({ source: "traffic", providers: catalog.providers, models }),
-    roster: createRoster(models, roster.providers),
+    roster: createRoster(models, roster.providers, START_MS),
   };
 }
 
@@ -242,6 +244,7 @@ async function sendQuestion(
     caller,
     request: openChatRequest(Buffer.from(JSON.stringify(body)), (id) => id),
     clientSignal: NEVER,
+    readHeader: () => null,
     onSettled() {},
   });
   return readAnswer(result.answer);
