@@ -122,11 +122,16 @@ class Run {
 
   async tryInTurn(candidates: readonly Candidate[]): Promise<GenerationResult> {
     try {
-      for (const candidate of candidates) {
+      const inTurn = [...candidates];
+      // What is put off is appended, and comes again in this loop.
+      for (const [at, candidate] of inTurn.entries()) {
         if (windowOf(candidate.endpoint) <= this.outgrown) continue;
-        if (this.hasFailed(candidate)) continue;
+        if (at < candidates.length && this.hasFailed(candidate)) {
+          inTurn.push(candidate);
+          continue;
+        }
         if (this.attempts.length > 0 && !(await this.mayGoOn(candidate))) continue;
-        const result = await this.tryOne(candidate, candidate === candidates.at(-1));
+        const result = await this.tryOne(candidate, candidate === inTurn.at(-1));
         if (result !== null) return result;
       }
       return (await this.tryAgain()) ?? this.fail(chooseFailure(this.failures));
@@ -174,7 +179,7 @@ class Run {
     return !this.wasAsked(slug) || deps.retryBudget.mayRetry(slug, now);
   }
 
-  /** Its endpoint failed for the moment: another key would meet the same trouble. */
+  /** Its endpoint failed for the moment: another key would probably meet the same, so others are asked before. */
   private hasFailed({ provider, model }: Candidate): boolean {
     return this.passing.some(({ candidate }) => candidate.provider === provider && candidate.model === model);
   }
