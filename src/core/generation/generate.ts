@@ -339,8 +339,8 @@ class Run {
     return this.result({ kind: "json", body }, candidate);
   }
 
-  private rememberPlace(candidate: Candidate, { promptTokens }: TokenUsage): void {
-    rememberPlace(this.deps, this.route.session, candidate, promptTokens);
+  private rememberPlace(candidate: Candidate, usage: TokenUsage): void {
+    rememberPlace(this.deps, this.route.session, candidate, usage);
   }
 
   /** Ends without an answer. What failed before its first token costs nothing. */

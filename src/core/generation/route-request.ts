@@ -1,4 +1,4 @@
-import { estimateTokens } from "../../wire/conversation/usage.ts";
+import { estimateTokens, type TokenUsage } from "../../wire/conversation/usage.ts";
 import type { InferenceRequest } from "../../wire/dialects/inference-request.ts";
 import type { Caller } from "../accounts/records.ts";
 import type { WarmPlace } from "../routing/affinity.ts";
@@ -46,21 +46,25 @@ function hasChoice([first, second]: readonly (readonly Offer[])[]): boolean {
 /** How long a prompt stays in a vendor's cache where its row does not say. Milliseconds. */
 const CACHE_MS = 300_000;
 
-/** Remembers that a conversation was answered here, with a prompt of so many tokens. */
+/** What a prompt stays for whose client asked for an hour. */
+const LONG_CACHE_MS = 3_600_000;
+
+/** Remembers that a conversation was answered here, with a prompt as large as its usage says. */
 export function rememberPlace(
   { affinity, clock }: Pick<GenerationDeps, "affinity" | "clock">,
   session: string | null,
   { provider, model, key }: Candidate,
-  tokens: number,
+  { promptTokens, cacheWrite1hTokens }: TokenUsage,
 ): void {
   if (session === null) return;
   const { slug, promptCacheSeconds } = provider.record;
-  const lifeMs = promptCacheSeconds === undefined ? CACHE_MS : promptCacheSeconds * 1_000;
+  const usualMs = promptCacheSeconds === undefined ? CACHE_MS : promptCacheSeconds * 1_000;
+  const lifeMs = cacheWrite1hTokens > 0 ? LONG_CACHE_MS : usualMs;
   affinity.remember(session, {
     provider: slug,
     modelId: model.id,
     keyLabel: key.label,
-    tokens,
+    tokens: promptTokens,
     until: clock.now() + lifeMs,
   });
 }
