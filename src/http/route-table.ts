@@ -2,6 +2,7 @@ import { apiRoutes } from "./api/endpoints.ts";
 import type { Handler } from "./context.ts";
 import { chatCompletions } from "./routes/chat-completions.ts";
 import { postCountTokens } from "./routes/count-tokens.ts";
+import { getDocs, getOpenApi } from "./routes/documentation.ts";
 import { embeddings } from "./routes/embeddings.ts";
 import { fimCompletions } from "./routes/fim-completions.ts";
 import { getGeneration } from "./routes/generation.ts";
@@ -40,6 +41,8 @@ export const GATEWAY_ROUTES: Readonly<Record<string, Methods>> = {
 export const FIXED_ROUTES: Readonly<Record<string, Methods>> = {
   "/healthz": { GET: getHealth },
   "/readyz": { GET: getReadiness },
+  "/openapi.json": { GET: getOpenApi },
+  "/docs": { GET: getDocs },
   // Named by the specification; the prefixes have it too.
   "/api/fim/completions": { POST: fimCompletions },
   ...apiRoutes("fixed"),

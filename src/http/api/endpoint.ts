@@ -46,6 +46,10 @@ export interface Endpoint<
   readonly response: Schema;
   /** 200 unless said. */
   readonly status?: 201;
+  /** Answered in its place where what is to be made was there before. */
+  readonly known?: 200;
+  /** The answer is also there as CSV. */
+  readonly csv?: true;
   /** The answer shows a secret: it is not kept for a request that comes twice. */
   readonly answersSecret?: true;
   handle(input: ApiInput<z.infer<Params>, z.infer<Query>, z.infer<Body>>): Promise<unknown> | unknown;

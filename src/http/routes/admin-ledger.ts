@@ -6,6 +6,7 @@ import { requireOwnAccount } from "../api/api-caller.ts";
 import { defineEndpoint, NOTHING } from "../api/endpoint.ts";
 import { EntryView } from "../api/entry-view.ts";
 import { requireAccount } from "../api/fields.ts";
+import { PAGE_QUERY, pageView } from "../api/pages.ts";
 
 /** Who sees an account's money. */
 const MONEY_ROLES = ["owner", "admin", "billing"] as const;
@@ -23,16 +24,16 @@ export const getBalance = defineEndpoint({
   response: z.object({
     data: z.object({
       account_id: z.string(),
-      balance: z.number(),
-      balance_nanodollars: z.int(),
-      held: z.number(),
+      balance: z.number().describe("US dollars"),
+      balance_nanodollars: z.int().describe("The same, exact: 1,000,000,000 are a dollar"),
+      held: z.number().describe("US dollars held for requests under way"),
       held_nanodollars: z.int(),
       available: z.number().nullable().describe("What may still be held; null: without a bound"),
       available_nanodollars: z.int().nullable(),
       grants: z.array(
         z.object({
           id: z.string(),
-          left: z.number(),
+          left: z.number().describe("US dollars"),
           left_nanodollars: z.int(),
           expires_at: z.iso.datetime(),
         }),
@@ -75,15 +76,16 @@ export const listLedger = defineEndpoint({
   access: { kind: "account", roles: MONEY_ROLES },
   params: z.object({ id: z.string() }),
   query: z.strictObject({
-    kind: z.enum(TRANSFER_KINDS).optional(),
-    limit: z.coerce.number().int().min(1).max(100).default(20),
+    kind: z.enum(TRANSFER_KINDS).optional().describe("Of one kind alone"),
+    limit: PAGE_QUERY.limit,
     after: z
       .string()
       .regex(/^[1-9]\d{0,14}$/, "must be the next of a page before")
-      .optional(),
+      .optional()
+      .describe("`next` of the page before"),
   }),
   body: NOTHING,
-  response: z.object({ data: z.array(EntryView), next: z.string().nullable() }),
+  response: pageView(EntryView),
   async handle({ params, query, caller, deps }) {
     const { id } = await requireAccount(deps, requireOwnAccount(caller, params.id));
     await deps.generation.recorder.drain();
@@ -112,7 +114,7 @@ export const listHolds = defineEndpoint({
       z.object({
         id: z.string().describe("The generation's"),
         account_id: z.string(),
-        amount: z.number(),
+        amount: z.number().describe("US dollars"),
         amount_nanodollars: z.int(),
       }),
     ),

@@ -18,15 +18,23 @@ import { defineEndpoint, NOTHING } from "../api/endpoint.ts";
 import { makePage, PAGE_QUERY, pageView } from "../api/pages.ts";
 import { PolicyField, PolicyView, readPolicy } from "../api/policy-field.ts";
 
-const OrganizationView = z.object({
-  id: z.string(),
-  name: z.string(),
-  overdraft: z.number().nullable(),
-  monthly_limit: z.number().nullable(),
-  policy: PolicyView,
-  created_at: z.iso.datetime(),
-  closed_at: z.iso.datetime().nullable(),
-});
+const OrganizationView = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    overdraft: z
+      .number()
+      .nullable()
+      .describe("US dollars that its balance may go below zero; null: no bound"),
+    monthly_limit: z
+      .number()
+      .nullable()
+      .describe("US dollars that all members may spend in a month (UTC); null: no limit"),
+    policy: PolicyView,
+    created_at: z.iso.datetime(),
+    closed_at: z.iso.datetime().nullable().describe("Since when it calls nothing; null: it is open"),
+  })
+  .meta({ id: "Organization", description: "An organization and what it may spend" });
 
 /** `POST /api/admin/organizations`: makes an organization, with its first owner where one is named. */
 export const postOrganization = defineEndpoint({
@@ -39,9 +47,13 @@ export const postOrganization = defineEndpoint({
   query: NOTHING,
   body: z.strictObject({
     name: NameField,
-    owner: IdField.optional(),
-    monthly_limit: DollarsField.nullish(),
-    overdraft: DollarsField.nullish(),
+    owner: IdField.optional().describe("Its first owner: a user's id"),
+    monthly_limit: DollarsField.nullish().describe(
+      "US dollars that all members may spend in a month (UTC); null: no limit",
+    ),
+    overdraft: DollarsField.nullish().describe(
+      "US dollars that its balance may go below zero; null: no bound. The operator's to set",
+    ),
     policy: PolicyField.optional(),
   }),
   response: z.object({ data: OrganizationView }),
@@ -110,10 +122,14 @@ export const patchOrganization = defineEndpoint({
   query: NOTHING,
   body: z.strictObject({
     name: NameField.optional(),
-    monthly_limit: DollarsField.nullish(),
-    overdraft: DollarsField.nullish(),
+    monthly_limit: DollarsField.nullish().describe(
+      "US dollars that all members may spend in a month (UTC); null: no limit",
+    ),
+    overdraft: DollarsField.nullish().describe(
+      "US dollars that its balance may go below zero; null: no bound. The operator's to set",
+    ),
     policy: PolicyField.optional(),
-    closed: z.boolean().optional(),
+    closed: z.boolean().optional().describe("true closes it: it calls nothing and keeps its ledger"),
   }),
   response: z.object({ data: OrganizationView }),
   async handle({ caller, params, body, deps, note }) {

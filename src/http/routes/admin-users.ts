@@ -13,14 +13,19 @@ import { makePage, PAGE_QUERY, pageView } from "../api/pages.ts";
 import { PolicyField, PolicyView, readPolicy } from "../api/policy-field.ts";
 import { MemberView } from "./admin-members.ts";
 
-const UserView = z.object({
-  id: z.string(),
-  name: z.string(),
-  overdraft: z.number().nullable(),
-  policy: PolicyView,
-  created_at: z.iso.datetime(),
-  closed_at: z.iso.datetime().nullable(),
-});
+const UserView = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    overdraft: z
+      .number()
+      .nullable()
+      .describe("US dollars that its balance may go below zero; null: no bound"),
+    policy: PolicyView,
+    created_at: z.iso.datetime(),
+    closed_at: z.iso.datetime().nullable().describe("Since when it calls nothing; null: it is open"),
+  })
+  .meta({ id: "User", description: "A user and what they may spend" });
 
 /** `POST /api/admin/users`: makes a user. */
 export const postUser = defineEndpoint({
@@ -33,7 +38,9 @@ export const postUser = defineEndpoint({
   query: NOTHING,
   body: z.strictObject({
     name: NameField,
-    overdraft: DollarsField.nullish(),
+    overdraft: DollarsField.nullish().describe(
+      "US dollars that its balance may go below zero; null: no bound. The operator's to set",
+    ),
     policy: PolicyField.optional(),
   }),
   response: z.object({ data: UserView }),
@@ -101,9 +108,11 @@ export const patchUser = defineEndpoint({
   query: NOTHING,
   body: z.strictObject({
     name: NameField.optional(),
-    overdraft: DollarsField.nullish(),
+    overdraft: DollarsField.nullish().describe(
+      "US dollars that its balance may go below zero; null: no bound. The operator's to set",
+    ),
     policy: PolicyField.optional(),
-    closed: z.boolean().optional(),
+    closed: z.boolean().optional().describe("true closes it: it calls nothing and keeps its ledger"),
   }),
   response: z.object({ data: UserView }),
   async handle({ caller, params, body, deps, note }) {

@@ -4,6 +4,7 @@ import { findPayer } from "../../core/accounts/find-payer.ts";
 import { describeUsage } from "../../core/usage/describe-usage.ts";
 import { dayOf, USUAL_DAYS } from "../../core/usage/report.ts";
 import { type ApiInput, defineEndpoint, NOTHING } from "../api/endpoint.ts";
+import { DayOfUsage } from "../api/usage-view.ts";
 
 /** What every endpoint of the caller's own has in common. */
 const SELF = {
@@ -116,7 +117,7 @@ export const getActivity = defineEndpoint({
   ...SELF,
   path: "/activity",
   summary: "What the caller has used in the last 30 days, by day",
-  response: z.object({ data: z.array(z.record(z.string(), z.unknown())) }),
+  response: z.object({ data: z.array(DayOfUsage) }),
   async handle(input) {
     const { key, account } = await payerOf(input);
     const { deps } = input;

@@ -1,0 +1,163 @@
+import { z } from "zod";
+
+const price = z.string().describe("US dollars per token, a decimal string");
+const otherPrices = {
+  input_cache_read: price.optional(),
+  input_cache_write: price.optional(),
+  request: z.string().optional().describe("US dollars a request"),
+  image: z.string().optional().describe("US dollars an image"),
+  audio: price.optional(),
+  audio_output: price.optional(),
+  internal_reasoning: price.optional(),
+};
+const prices = { prompt: price, completion: price, ...otherPrices };
+
+const Pricing = z
+  .looseObject({
+    ...prices,
+    overrides: z
+      .array(z.looseObject({ min_prompt_tokens: z.int(), ...prices }))
+      .optional()
+      .describe("Prices from a length of the prompt on"),
+  })
+  .meta({ id: "Pricing", description: "The highest price of all providers that may answer" });
+
+/** A record of `GET models` (`PublicModel`). */
+export const Model = z
+  .looseObject({
+    id: z.string(),
+    object: z.literal("model"),
+    created: z.int().describe("Unix seconds"),
+    owned_by: z.string().describe("The author"),
+    name: z.string(),
+    description: z.string(),
+    canonical_slug: z.string(),
+    context_length: z.int().describe("Tokens of prompt and answer together that every provider takes"),
+    pricing: Pricing,
+    architecture: z.looseObject({
+      input_modalities: z.array(z.string()),
+      output_modalities: z.array(z.string()),
+      tokenizer: z.string(),
+    }),
+    top_provider: z.looseObject({
+      context_length: z.int(),
+      max_completion_tokens: z.int().nullable(),
+      is_moderated: z.boolean(),
+    }),
+    supported_parameters: z.array(z.string()),
+    isFree: z.boolean(),
+    expiration_date: z.string().nullable().describe("The day on which it ends"),
+  })
+  .meta({ id: "Model" });
+
+/** Who serves a model. */
+export const ModelEndpoints = z.looseObject({
+  data: z.looseObject({
+    id: z.string(),
+    name: z.string(),
+    endpoints: z.array(
+      z.looseObject({
+        provider_name: z.string(),
+        tag: z.string().describe("The provider's slug"),
+        model_name: z.string().describe("What the model is called there"),
+        context_length: z.int(),
+        max_completion_tokens: z.int().nullable(),
+        pricing: Pricing,
+        supported_parameters: z.array(z.string()),
+        configured: z.boolean().describe("The gateway has a key for it"),
+      }),
+    ),
+  }),
+});
+
+/** A record of `GET providers` (`PublicProvider`). */
+export const Provider = z
+  .looseObject({
+    slug: z.string(),
+    name: z.string(),
+    displayName: z.string(),
+    privacy_policy_url: z.string().nullable(),
+    terms_of_service_url: z.string().nullable(),
+    status_page_url: z.string().nullable(),
+    headquarters: z.string().nullable(),
+    datacenters: z.array(z.string()).nullable(),
+    byokEnabled: z.boolean().describe("It takes keys that accounts bring"),
+    models: z.int().describe("How many models it serves here"),
+  })
+  .meta({ id: "Provider" });
+
+/** A list that comes whole. */
+export function listOf(item: z.ZodType) {
+  return z.looseObject({ object: z.literal("list"), data: z.array(item) });
+}
+
+/** The query of both lists. */
+export const LIST_QUERY = z.object({
+  all: z
+    .enum(["true", "false"])
+    .optional()
+    .describe("true: the whole catalog. Default: what can be served here"),
+});
+
+const tokens = z.int().min(0);
+const milliseconds = z.number().nullable();
+
+/** What `GET generation` shows (`describeGeneration`). */
+export const Generation = z
+  .looseObject({
+    id: z.string(),
+    request_id: z.string(),
+    api: z.string().describe("The client API, such as `chat.completions`"),
+    requested_model: z.string(),
+    model: z.string().nullable().describe("The model that answered"),
+    provider_name: z.string().nullable(),
+    streamed: z.boolean(),
+    outcome: z.enum(["open", "completed", "failed", "cancelled", "interrupted"]),
+    cancelled: z.boolean(),
+    status: z.int().nullable().describe("The HTTP status that the client saw"),
+    error_type: z.string().nullable(),
+    finish_reason: z.string().nullable(),
+    native_finish_reason: z.string().nullable(),
+    created_at: z.iso.datetime(),
+    latency: milliseconds.describe("Milliseconds to the first token"),
+    generation_time: milliseconds.describe("Milliseconds from the first token to the end"),
+    tokens_prompt: tokens,
+    tokens_completion: tokens,
+    tokens_cached: tokens,
+    tokens_cache_write: tokens,
+    tokens_cache_write_1h: tokens,
+    tokens_reasoning: tokens,
+    tokens_audio_prompt: tokens,
+    tokens_audio_completion: tokens,
+    estimated: z.boolean().describe("The provider gave no numbers; they were counted by the gateway"),
+    total_cost: z.number().describe("US dollars that the account paid"),
+    total_cost_nanodollars: z.int(),
+    upstream_inference_cost: z.number().describe("The provider's list price, US dollars"),
+    is_byok: z.boolean(),
+    prices: z
+      .looseObject({})
+      .nullable()
+      .describe("The row of prices that was used, US dollars per token as decimal strings"),
+    pricing: z
+      .array(
+        z.looseObject({
+          kind: z.string(),
+          tokens: z.int().nullable(),
+          price: z.string(),
+          cost_nanodollars: z.string(),
+        }),
+      )
+      .describe("The products whose sum, rounded once, is the cost"),
+    attempts: z.array(
+      z.looseObject({
+        provider_name: z.string(),
+        upstream_model: z.string(),
+        is_byok: z.boolean(),
+        started_at: z.iso.datetime(),
+        duration_ms: milliseconds,
+        upstream_status: z.int().nullable(),
+        error_type: z.string().nullable(),
+      }),
+    ),
+  })
+  .meta({ id: "Generation" });
