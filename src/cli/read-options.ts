@@ -1,3 +1,4 @@
+import { InvalidArgumentError } from "commander";
 import { BOUNDS } from "../base/bounds.ts";
 import { parseDollars } from "../base/money.ts";
 
@@ -15,6 +16,20 @@ export function readDollars(option: string, text: string | undefined): number | 
   if (amount === null || amount < 0)
     throw new Error(`${option} must be US dollars, such as 2.50, or ${NONE}`);
   return amount;
+}
+
+/**
+ * One of two words; undefined for an option that was left out.
+ * @throws Error that names the option.
+ */
+export function readChoice(
+  option: string,
+  text: string | undefined,
+  [yes, no]: readonly [yes: string, no: string],
+): boolean | undefined {
+  if (text === undefined) return undefined;
+  if (text === yes || text === no) return text === yes;
+  throw new Error(`${option} must be ${yes} or ${no}`);
 }
 
 /**
@@ -50,6 +65,20 @@ export function readName(text: string): string {
   const name = text.trim();
   if (name !== "" && name.length <= 200) return name;
   throw new Error("the name must have 1 to 200 characters");
+}
+
+/** Rows that are shown unless more are asked for. */
+export const USUAL_LIMIT = 50;
+const MOST_ROWS = 10_000;
+
+/**
+ * How many rows at most.
+ * @throws InvalidArgumentError
+ */
+export function readLimit(text: string): number {
+  const limit = Number(text);
+  if (Number.isInteger(limit) && limit >= 1 && limit <= MOST_ROWS) return limit;
+  throw new InvalidArgumentError(`It must be a whole number from 1 to ${MOST_ROWS}.`);
 }
 
 /** The options that were given, as they were written: what the audit log keeps of a command. */

@@ -2,7 +2,7 @@ import type { Handler } from "../context.ts";
 import { getAuditVerdict, listAudit } from "../routes/admin-audit.ts";
 import { postCorrection, postCredits, postRefund } from "../routes/admin-credits.ts";
 import { deleteKey, listKeys, patchKey, postKey } from "../routes/admin-keys.ts";
-import { checkLedger, getBalance, listHolds, listLedger } from "../routes/admin-ledger.ts";
+import { getBalance, getLedgerCheck, listHolds, listLedger } from "../routes/admin-ledger.ts";
 import { deleteMember, listMembers, putOrganizationMember } from "../routes/admin-members.ts";
 import {
   getOrganization,
@@ -48,7 +48,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   getBalance,
   listLedger,
   listHolds,
-  checkLedger,
+  getLedgerCheck,
   getUsage,
   postPayment,
   getKey,

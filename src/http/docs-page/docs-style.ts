@@ -53,7 +53,8 @@ th { padding: .3rem .8rem .3rem 0; border-bottom: 1px solid var(--line); color: 
 th:nth-child(1) { width: 34%; } th:nth-child(2) { width: 26%; }
 td { padding: .4rem .8rem .4rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
 td:nth-child(2) { color: var(--soft); }
-td em { color: var(--delete); font-size: .75rem; font-style: normal; }
+td em { color: var(--soft); font-size: .75rem; font-style: normal; }
+td em.required { color: var(--delete); }
 details { margin: .35rem 0; }
 article details { border: 1px solid var(--line); border-radius: 6px; padding: .45rem .8rem; }
 summary { cursor: pointer; font-size: .9rem; }

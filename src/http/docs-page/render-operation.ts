@@ -42,7 +42,7 @@ function renderParameters({ parameters }: OperationObject, components: Component
       description: texts.join(". "),
     };
   });
-  return html`<h4>Parameters</h4>${renderTable(rows)}`;
+  return html`<h4>Parameters</h4>${renderTable(rows, "required")}`;
 }
 
 function findParameter(ref: string, { parameters }: Components): ParameterObject {
@@ -54,13 +54,14 @@ function renderBody({ requestBody }: OperationObject, { schemas }: Components): 
   if (schema === undefined) return null;
   const isOpen = resolve(schema, schemas)["additionalProperties"] !== false;
   const more = isOpen ? html`<p class="note">Further fields go on to the provider.</p>` : null;
-  return html`<h4>Body</h4>${renderTable(listFieldRows(schema, schemas))}${more}`;
+  return html`<h4>Body</h4>${renderTable(listFieldRows(schema, schemas), "required")}${more}`;
 }
 
-function renderTable(rows: readonly FieldRow[]): Html {
+/** Marks what is not as usual: in a request what must be there, in an answer what may be left out. */
+function renderTable(rows: readonly FieldRow[], mark: "required" | "optional"): Html {
   return html`<table><thead><tr><th>Name</th><th>Type</th><th>Meaning</th></tr></thead><tbody>${rows.map(
     ({ name, type, required, description }) =>
-      html`<tr><td><code>${name}</code>${required ? html` <em>required</em>` : null}</td><td>${type}</td><td>${proseOf(description)}</td></tr>`,
+      html`<tr><td><code>${name}</code>${required === (mark === "required") ? html` <em class="${mark}">${mark}</em>` : null}</td><td>${type}</td><td>${proseOf(description)}</td></tr>`,
   )}</tbody></table>`;
 }
 
@@ -99,5 +100,5 @@ function renderAnswerBody(mediaType: string, schema: JsonSchema, { schemas }: Co
   const rows = listFieldRows(schema, schemas);
   if (rows.length === 0) return null;
   const isStream = mediaType === "text/event-stream";
-  return html`${isStream ? html`<p class="note">The data of an event:</p>` : null}${renderTable(rows)}`;
+  return html`${isStream ? html`<p class="note">The data of an event:</p>` : null}${renderTable(rows, "optional")}`;
 }

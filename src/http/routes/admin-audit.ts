@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { describeEntry } from "../../core/audit/describe-entry.ts";
-import { verifyAudit } from "../../core/audit/verify-audit.ts";
+import { describeVerdict, verifyAudit } from "../../core/audit/verify-audit.ts";
 import { IdField } from "../api/account-fields.ts";
 import { MANAGING, OPERATOR, requireOwnAccount } from "../api/api-caller.ts";
 import { defineEndpoint, NOTHING } from "../api/endpoint.ts";
@@ -73,15 +73,6 @@ export const getAuditVerdict = defineEndpoint({
     }),
   }),
   async handle({ deps }) {
-    const { entries, lastHash, flaw } = await verifyAudit(deps.audit);
-    return {
-      data: {
-        holds: flaw === null,
-        entries,
-        last_hash: lastHash,
-        broken_at: flaw?.place ?? null,
-        problem: flaw?.problem ?? null,
-      },
-    };
+    return { data: describeVerdict(await verifyAudit(deps.audit)) };
   },
 });

@@ -1,6 +1,8 @@
 import { z } from "zod";
 import { toDollars } from "../../base/money.ts";
+import { checkLedger, describeDifference } from "../../core/ledger/check-ledger.ts";
 import { describeEntry } from "../../core/ledger/describe-entry.ts";
+import { describeGrantLeft } from "../../core/ledger/describe-sums.ts";
 import { TRANSFER_KINDS } from "../../core/ledger/records.ts";
 import { requireOwnAccount } from "../api/api-caller.ts";
 import { defineEndpoint, NOTHING } from "../api/endpoint.ts";
@@ -56,12 +58,7 @@ export const getBalance = defineEndpoint({
         held_nanodollars: held,
         available: available === null ? null : toDollars(available),
         available_nanodollars: available,
-        grants: grants.map(({ id, left, expiresAt }) => ({
-          id,
-          left: toDollars(left),
-          left_nanodollars: left,
-          expires_at: new Date(expiresAt).toISOString(),
-        })),
+        grants: grants.map(describeGrantLeft),
       },
     };
   },
@@ -131,11 +128,8 @@ export const listHolds = defineEndpoint({
   },
 });
 
-/** Differences that one answer names. */
-const NAMED_DIFFERENCES = 100;
-
 /** `GET /api/admin/ledger/check`: adds everything up. */
-export const checkLedger = defineEndpoint({
+export const getLedgerCheck = defineEndpoint({
   method: "GET",
   path: "/api/admin/ledger/check",
   tag: "Ledger",
@@ -158,22 +152,6 @@ export const checkLedger = defineEndpoint({
   }),
   async handle({ deps }) {
     await deps.generation.recorder.drain();
-    const { store } = deps.credits;
-    const balances = await store.findDifferences();
-    const records = await store.findUnmatchedUsage(NAMED_DIFFERENCES);
-    return {
-      data: [
-        ...balances.slice(0, NAMED_DIFFERENCES).map(({ accountId, difference }) => ({
-          of: "balance",
-          id: accountId,
-          difference_nanodollars: difference,
-        })),
-        ...records.map(({ generationId, recorded, transferred }) => ({
-          of: "record",
-          id: generationId,
-          difference_nanodollars: recorded - transferred,
-        })),
-      ],
-    };
+    return { data: (await checkLedger(deps.credits.store)).map(describeDifference) };
   },
 });

@@ -1,19 +1,20 @@
 import { DOCS_STYLE } from "../docs-page/docs-style.ts";
 import { renderDocs } from "../docs-page/render-docs.ts";
 import { describeApi } from "../openapi/describe-api.ts";
-import { type PreparedText, prepareText, sendPrepared } from "../prepared-list.ts";
+import { prepareText, sendPrepared } from "../prepared-list.ts";
 
 /** Made when it is first asked for, and then kept: it is the same as long as the process runs. */
-function makeOnce(make: () => string): () => PreparedText {
-  let made: PreparedText | undefined;
+function makeOnce<Made extends object>(make: () => Made): () => Made {
+  let made: Made | undefined;
   return () => {
-    made ??= prepareText(make());
+    made ??= make();
     return made;
   };
 }
 
-const openApiText = makeOnce(() => JSON.stringify(describeApi()));
-const docsText = makeOnce(() => renderDocs(describeApi()));
+const document = makeOnce(describeApi);
+const openApiText = makeOnce(() => prepareText(JSON.stringify(document())));
+const docsText = makeOnce(() => prepareText(renderDocs(document())));
 
 /** `GET /openapi.json`: the OpenAPI document of everything that is served. */
 export function getOpenApi(request: Request): Response {

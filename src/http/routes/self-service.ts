@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { toDollars } from "../../base/money.ts";
 import { findPayer } from "../../core/accounts/find-payer.ts";
+import { describeSums } from "../../core/ledger/describe-sums.ts";
 import { describeUsage } from "../../core/usage/describe-usage.ts";
 import { dayOf, USUAL_DAYS } from "../../core/usage/report.ts";
 import { type ApiInput, defineEndpoint, NOTHING } from "../api/endpoint.ts";
@@ -96,17 +97,12 @@ export const getCredits = defineEndpoint({
     await recorder.drain();
     const sums = await input.deps.credits.store.sumTransfers(account.id);
     const { balance, held } = await ledger.balanceOf(account.id);
-    const used = toDollars(-sums.usage - sums.refund);
     return {
       data: {
         balance: toDollars(balance),
         balance_nanodollars: balance,
         held: toDollars(held),
-        total_granted: toDollars(sums.grant),
-        total_purchased: toDollars(sums.purchase),
-        total_used: used,
-        total_credits: toDollars(sums.grant + sums.purchase + sums.correction + sums.expiry),
-        total_usage: used,
+        ...describeSums(sums),
       },
     };
   },
