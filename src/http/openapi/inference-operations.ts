@@ -16,7 +16,7 @@ import {
   ResponsesRequest,
 } from "./inference-schemas.ts";
 import type { Operation, RequestHeader, SuccessAnswer } from "./operation.ts";
-import { GATEWAY_BASE, ORGANIZATION_HEADER } from "./shared-parts.ts";
+import { GATEWAY_BASE, ORGANIZATION_HEADER, SESSION_HEADER } from "./shared-parts.ts";
 
 const ERRORS: readonly ErrorCode[] = [
   "invalid_request",
@@ -59,7 +59,7 @@ const COMMON = {
   callers: { kind: "freely" },
   params: null,
   query: null,
-  headers: [ORGANIZATION_HEADER],
+  headers: [ORGANIZATION_HEADER, SESSION_HEADER],
   answerHeaders: ANSWER_HEADERS,
   errors: ERRORS,
   errorSchema: ErrorAnswer,
@@ -105,7 +105,7 @@ export const INFERENCE_OPERATIONS: readonly Operation[] = [
     ...COMMON,
     path: `${GATEWAY_BASE}/messages`,
     summary: "Answer a conversation, as Anthropic's Messages",
-    headers: [ORGANIZATION_HEADER, ...ANTHROPIC_HEADERS],
+    headers: [ORGANIZATION_HEADER, SESSION_HEADER, ...ANTHROPIC_HEADERS],
     body: MessagesRequest,
     answers: answerWith(
       MessagesAnswer,

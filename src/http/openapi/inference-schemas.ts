@@ -87,6 +87,8 @@ export const ChatRequest = z
       .describe("`text`, `json_object`, or `json_schema` with `json_schema {name, schema, strict}`"),
     n: z.int().min(1).nullish().describe("How many answers. Default: 1"),
     user: z.string().nullish().describe("Your name for the end user, for the provider's safety checks"),
+    safety_identifier: z.string().nullish().describe("The same, in OpenAI's newer word"),
+    prompt_cache_key: z.string().nullish().describe("Which requests have a beginning in common"),
     seed: z.number().nullish().describe("For answers that repeat, where the provider can"),
     ...GATEWAY_FIELDS,
   })

@@ -50,6 +50,19 @@ export const Model = z
   })
   .meta({ id: "Model" });
 
+const percentiles = z.looseObject({ p50: z.number(), p90: z.number(), p99: z.number() }).nullable();
+
+/** How an endpoint fared lately (`PublicHealth`). */
+const HEALTH = {
+  status: z
+    .enum(["ok", "degraded", "down", "unknown"])
+    .describe("down: it is not asked but for probes; unknown: nobody has asked it lately"),
+  uptime: z.number().nullable().describe("Share of the last minute's attempts that went well"),
+  latency_ms: percentiles.describe("Milliseconds until the first token of a stream"),
+  throughput: percentiles.describe("Tokens a second behind the first"),
+  requests: z.int().describe("Attempts of the last minute"),
+};
+
 /** Who serves a model. */
 export const ModelEndpoints = z.looseObject({
   data: z.looseObject({
@@ -65,6 +78,7 @@ export const ModelEndpoints = z.looseObject({
         pricing: Pricing,
         supported_parameters: z.array(z.string()),
         configured: z.boolean().describe("The gateway has a key for it"),
+        ...HEALTH,
       }),
     ),
   }),

@@ -10,6 +10,12 @@ export const ORGANIZATION_HEADER: RequestHeader = {
   description: "The id of an organization that the key's user is a member of: it pays, and is meant",
 };
 
+/** What conversation a request belongs to. */
+export const SESSION_HEADER: RequestHeader = {
+  name: "x-session-id",
+  description: "Your name for the conversation, where the body has no `session_id`",
+};
+
 /** A POST that may be repeated. */
 export const IDEMPOTENCY_KEY: ParameterObject = {
   name: "Idempotency-Key",
