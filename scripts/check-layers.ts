@@ -15,8 +15,9 @@ const ALLOWED: Record<string, readonly string[]> = {
   providers: ["base", "wire", "core"],
   storage: ["base", "wire", "core"],
   telemetry: ["base", "wire", "core"],
+  tokenizer: ["base", "core"],
   http: ["base", "wire", "core"],
-  app: ["base", "wire", "core", "providers", "storage", "telemetry", "http"],
+  app: ["base", "wire", "core", "providers", "storage", "telemetry", "tokenizer", "http"],
   cli: ["base", "wire", "core", "telemetry", "app"],
 };
 

@@ -25,6 +25,47 @@ interface Schema {
 const EXAMPLES: Readonly<Record<string, unknown>> = {
   admin_key: "a-long-random-text",
   "catalog.source": "./models.json",
+  "catalog.overrides": {
+    "openai/gpt-4o": { endpoints: { openai: { prices: { prompt: "0.000002", completion: "0.000008" } } } },
+    "openai/gpt-4": { hidden: true },
+    "acme/every-key": {
+      name: "Every Key",
+      description: "A model that the catalog does not have",
+      released: "2026-01-31",
+      input_modalities: ["text", "image"],
+      output_modalities: ["text"],
+      tokenizer: null,
+      supported_parameters: ["max_tokens", "temperature", "tools", "reasoning"],
+      reasoning: { efforts: ["low", "high"], budget_tokens: { min: 0, max: 32_000 }, can_disable: true },
+      expires: null,
+      endpoints: {
+        openai: {
+          name: "its-name-there",
+          format: "openai-responses",
+          context_length: 200_000,
+          max_prompt_tokens: 180_000,
+          max_output_tokens: 20_000,
+          prices: {
+            prompt: "0.000002",
+            completion: "0.000008",
+            cache_read: "0.0000002",
+            cache_write: "0.0000025",
+            cache_write_1h: "0.000004",
+            audio_in: "0.00004",
+            audio_out: "0.00008",
+            reasoning: "0.000008",
+            request: "0.001",
+            image: "0.001",
+          },
+          price_tiers: [{ min_prompt_tokens: 100_001, prompt: "0.000004", completion: "0.000012" }],
+          price_changes: [{ from: "2027-01-01", prices: { prompt: "0.000001", completion: "0.000004" } }],
+          lacks: ["image"],
+          expires: "2027-12-31",
+          hidden: false,
+        },
+      },
+    },
+  },
   "limits.per_key.requests_per_minute": 60,
   "limits.per_key.tokens_per_minute": 200_000,
   "limits.per_key.concurrent": 10,
@@ -34,8 +75,41 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
   "limits.per_model.requests_per_minute": 1_000,
   "limits.per_model.tokens_per_minute": 4_000_000,
   "limits.per_model.concurrent": 200,
+  "limits.models": { "*:free": { requests_per_minute: 60 }, "acme/*": { tokens_per_minute: 1_000_000 } },
   "policy.allowed_models": ["anthropic/*", "openai/gpt-5*"],
   "policy.allowed_providers": ["anthropic", "openai", "azure*"],
+  tiers: [
+    {
+      id: "gateway-auto/fast",
+      name: "Fast",
+      description: "Quick answers, better ones for plans.",
+      rule: {
+        by: "header",
+        header: "x-gateway-mode",
+        cases: [
+          {
+            values: ["plan", "debug"],
+            pick: { models: ["openai/gpt-5.4-mini"], reasoning: "low", verbosity: "low" },
+          },
+        ],
+        else: { models: ["google/gemini-3.1-flash-lite", "openai/gpt-5.4-nano"] },
+      },
+    },
+    {
+      id: "gateway-auto/small",
+      name: "Small",
+      rule: {
+        by: "balance",
+        paid: { models: ["mistralai/mistral-small-latest"] },
+        else: { models: ["openai/gpt-oss-20b:free"] },
+      },
+    },
+    {
+      id: "gateway-auto/free",
+      name: "Free",
+      rule: { by: "free", except: ["*-preview:free"], last: ["openai/gpt-oss-20b:free"] },
+    },
+  ],
   "providers.*.trains_on_data": false,
   "providers.*.zero_retention": true,
   "billing.buy_credits_url": "https://example.com/credits",
@@ -114,7 +188,7 @@ function renderMember(key: string, schema: Schema, path: string): string[] {
 /** A key with everything in it, whether or not it has a default. */
 function renderBare(key: string, schema: Schema, path: string): string[] {
   const comment = renderComment(schema);
-  if (schema.items?.properties !== undefined) {
+  if (schema.items?.properties !== undefined && EXAMPLES[path] === undefined) {
     const [first = "", ...rest] = renderMembers(schema.items, path);
     return [...comment, `${key}:`, `  - ${first}`, ...indent(indent(rest))];
   }

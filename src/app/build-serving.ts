@@ -1,5 +1,7 @@
 import type { Clock } from "../base/clock.ts";
+import { applyOverrides } from "../core/catalog/apply-overrides.ts";
 import { type Catalog, createCatalog } from "../core/catalog/catalog.ts";
+import { endMissing } from "../core/catalog/expiry.ts";
 import type { CatalogData, ModelEndpoint, ModelRecord, ProviderRecord } from "../core/catalog/records.ts";
 import type { Serving } from "../core/generation/call.ts";
 import type { Transport } from "../core/ports/transport.ts";
@@ -14,6 +16,8 @@ import { type AddressReading, createAddress } from "../providers/address/create-
 import { GOOGLE_TOKEN_URL } from "../providers/address/google-tokens.ts";
 import type { Config, ProviderConfig } from "./config-schema.ts";
 import { ConfigError } from "./load-config.ts";
+import { loadTiers } from "./load-tiers.ts";
+import { readOverrides, spellPath } from "./override-schema.ts";
 import { type Environment, readFirst, readProviderKeys } from "./read-provider-keys.ts";
 import { NO_FACTS, SANDBOX_BASE_URL, SANDBOX_MODELS, SANDBOX_PROVIDER } from "./sandbox-catalog.ts";
 
@@ -31,6 +35,8 @@ export interface ServingSources {
 /** What is served, and what the operator should know of it. */
 export interface BuiltServing extends Serving {
   readonly notices: readonly string[];
+  /** Overrides that do not fit the catalog; they are left out. */
+  readonly overrideProblems: readonly string[];
 }
 
 /**
@@ -48,17 +54,26 @@ export function buildServing(data: CatalogData, sources: ServingSources): BuiltS
   const hasKeys = served.some(({ keys }) => keys.length > 0);
   const useSandbox = sources.config.sandbox === "on" || (sources.config.sandbox === "auto" && !hasKeys);
   if (useSandbox) served.push(serveSandbox(sources.sandboxTransport));
-  const models = mergeModels(
-    data.models,
-    hostedModels(sources.config, known),
-    useSandbox ? SANDBOX_MODELS : [],
+  const overrides = readOverrides(sources.config.catalog.overrides);
+  const { models: listed, problems } = applyOverrides(
+    endMissing(data.models, sources.config.catalog.grace_days),
+    overrides,
+    records,
   );
+  const models = mergeModels(listed, hostedModels(sources.config, known), useSandbox ? SANDBOX_MODELS : []);
   const catalog: Catalog = createCatalog({
     source: data.source,
     providers: useSandbox ? [...records, SANDBOX_PROVIDER] : records,
     models,
   });
-  return { catalog, roster: createRoster(models, served), notices };
+  const tiers = loadTiers(sources.config, catalog, useSandbox, notices);
+  return {
+    catalog,
+    roster: createRoster(models, served, sources.clock.now()),
+    tiers,
+    notices,
+    overrideProblems: problems.map(({ path, message }) => `${spellPath(path)}: ${message}`),
+  };
 }
 
 /** Hosts that only the configuration knows. */

@@ -1,7 +1,9 @@
 import { z } from "zod";
+import { tiersSchema } from "../core/catalog/tier-schema.ts";
 import { LOG_LEVELS } from "../core/ports/log.ts";
 import { readMasterKey } from "../core/provider-keys/vault.ts";
 import { FORMAT_NAMES } from "../wire/canonical/parts.ts";
+import { overridesSchema } from "./override-schema.ts";
 
 /**
  * What can be configured, with its defaults. `gateway.example.yaml` and the checks at start are made of this.
@@ -26,15 +28,14 @@ const baseUrl = z
 
 const count = (about: string) => z.int().min(1).max(1_000_000_000_000).optional().describe(about);
 
-const rateLimit = (whose: string) =>
-  z
-    .strictObject({
-      requests_per_minute: count("In any 60 seconds."),
-      tokens_per_minute: count("Of prompts and answers together."),
-      concurrent: count("Requests at once."),
-    })
-    .prefault({})
-    .describe(whose);
+const rateLimit = z.strictObject({
+  requests_per_minute: count("In any 60 seconds."),
+  tokens_per_minute: count("Of prompts and answers together."),
+  concurrent: count("Requests at once."),
+});
+
+/** Patterns of models that may have a limit of their own: each is tried at every request. */
+const MAX_MODEL_LIMITS = 100;
 
 const patterns = z.array(z.string().min(1).max(256)).max(1_000);
 
@@ -187,7 +188,7 @@ export const configSchema = z.strictObject({
         .max(1_099_511_627_776)
         .default(536_870_912)
         .describe(
-          "Request bodies that are held at once, all together, each until its answer has ended. They take about twice as much memory.",
+          "Request bodies that are held at once, all together, each until its answer has ended. They take about twice as much memory. One key, or one address without a key, may take half.",
         ),
       anonymous_requests_per_hour: z
         .int()
@@ -209,10 +210,34 @@ export const configSchema = z.strictObject({
         .max(1_000_000)
         .default(8_192)
         .describe("Tokens that are held for an answer whose length the request does not bound."),
-      per_key: rateLimit("For each key. What is left out is not limited."),
-      per_account: rateLimit("For each account, all its keys together."),
-      per_model: rateLimit("For each model, all callers together."),
-      attempts: z.int().min(1).max(20).default(4).describe("Candidates that one request may try."),
+      per_key: rateLimit.prefault({}).describe("For each key. What is left out is not limited."),
+      per_account: rateLimit.prefault({}).describe("For each account, all its keys together."),
+      per_model: rateLimit
+        .prefault({})
+        .describe("For each model, all callers together, with a key or without."),
+      models: z
+        .record(z.string().min(1).max(256), rateLimit)
+        .refine((limits) => Object.keys(limits).length <= MAX_MODEL_LIMITS, {
+          error: `must not have more than ${MAX_MODEL_LIMITS} patterns`,
+        })
+        .optional()
+        .describe(
+          "For each model that a pattern names, `*` for any characters, in place of per_model; the first that fits holds.",
+        ),
+      attempts: z
+        .int()
+        .min(1)
+        .max(20)
+        .default(4)
+        .describe("How often one request may be sent to an upstream, whichever it is."),
+      repeats: z
+        .int()
+        .min(0)
+        .max(5)
+        .default(1)
+        .describe(
+          "How often upstreams that failed for the moment are asked again where nobody has answered.",
+        ),
     })
     .refine((limits) => limits.total_body_bytes >= limits.body_bytes, {
       path: ["total_body_bytes"],
@@ -262,6 +287,7 @@ export const configSchema = z.strictObject({
       first_token_ms: milliseconds(120_000, "Longest wait for the first token of a stream."),
       silence_ms: milliseconds(60_000, "Longest silence between two tokens."),
       total_ms: milliseconds(900_000, "Longest duration of a whole request."),
+      failover_ms: milliseconds(180_000, "After so long nobody else is asked."),
       keep_alive_ms: milliseconds(
         10_000,
         "Silence after which a client is told that the answer still comes.",
@@ -282,9 +308,41 @@ export const configSchema = z.strictObject({
         .string()
         .min(1)
         .optional()
-        .describe("Address or file that `gateway catalog import` reads. Left out: the public list."),
+        .describe("Address or file that models and prices are read from. Left out: the public list."),
+      refresh_hours: z
+        .number()
+        .min(0)
+        .max(168)
+        .default(0)
+        .describe("How often they are read again while the gateway runs. 0: only when asked."),
+      source_bytes: z
+        .int()
+        .min(1_024)
+        .max(1_073_741_824)
+        .default(67_108_864)
+        .describe("Largest list that is read."),
+      price_factor: z
+        .number()
+        .min(1)
+        .max(1_000)
+        .default(2)
+        .describe("Prices that change by more, up or down, wait for `gateway catalog approve`."),
+      grace_days: z
+        .int()
+        .min(0)
+        .max(365)
+        .default(7)
+        .describe("How long a model is still served that the list does not have any more."),
+      overrides: overridesSchema
+        .optional()
+        .describe(
+          "What you know better, by model id and provider; it wins over all that ships or is read. Fields are those of catalog/models, in this spelling; `prices` replaces all prices of an endpoint. hidden: true is not served. A model or provider that the catalog does not have is added.",
+        ),
     })
     .prefault({}),
+  tiers: tiersSchema
+    .optional()
+    .describe("Tiers of your own, and others in place of the catalog's; docs/tiers.md has the rules."),
   providers: z
     .record(
       z.string().regex(/^[a-z0-9][a-z0-9-]*$/, "must be a slug of lower-case letters, digits and dashes"),

@@ -1,5 +1,5 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { join } from "node:path";
 import { type Clock, systemClock } from "../base/clock.ts";
 import { describeDiff, diffCatalogs, isEmptyDiff } from "../core/catalog/diff-catalog.ts";
 import { formatModels, formatOverride, groupByAuthor } from "../core/catalog/format-catalog.ts";
@@ -7,11 +7,11 @@ import { type Imported, importModelsDev } from "../core/catalog/import-models-de
 import { parseImportRules } from "../core/catalog/import-rules.ts";
 import type { ModelRecord, ProviderRecord } from "../core/catalog/records.ts";
 import { findModelProblems, parseOverride } from "../core/catalog/validate-catalog.ts";
+import { countPriced, findImportFault } from "./check-import.ts";
 import { createFetchSource, type FetchSource } from "./fetch-source.ts";
 import { loadCatalog, loadProviders, SHIPPED_CATALOG_DIRECTORY } from "./load-catalog.ts";
-
-/** The public list of models the catalog is kept from. */
-export const DEFAULT_CATALOG_SOURCE = "https://models.dev/api.json";
+import { DEFAULT_CATALOG_SOURCE, labelSource, readSource } from "./read-source.ts";
+import { writeWhole } from "./write-whole.ts";
 
 export interface ImportCatalogOptions {
   /** Address or file path of a list in the shape of models.dev. Default: the public one. */
@@ -38,10 +38,6 @@ export interface ImportOutcome {
   readonly lines: readonly string[];
 }
 
-/** A new catalog may have this much fewer models than the one it replaces, as a share; less is a broken source. */
-const LEAST_SHARE = 0.5;
-const NAMED_PROBLEMS = 20;
-
 /**
  * Reads a source, turns it into models by the reviewed rules, holds them against what is there, and writes them.
  * Provider rows are reviewed by hand and never written. Every way this can fail leaves the target as it was.
@@ -57,13 +53,13 @@ export async function importCatalog(options: ImportCatalogOptions): Promise<Impo
     if ("refused" in imported) return refuse(source, imported.refused);
     const providers = loadProviders(directory);
     const before = readTarget(options.target, directory, providers);
-    const fault = findFault(imported.models, before.models, providers);
+    const fault = findImportFault(imported.models, before.models, providers);
     if (fault !== null) return refuse(source, fault);
     return finish(
       options,
       imported,
       before,
-      options.label ?? labelSource(source, options.clock ?? systemClock),
+      options.label ?? labelSource(source, (options.clock ?? systemClock).now()),
     );
   } catch (error) {
     return refuse(source, (error as Error).message);
@@ -72,18 +68,6 @@ export async function importCatalog(options: ImportCatalogOptions): Promise<Impo
 
 function refuse(source: string, reason: string): ImportOutcome {
   return { ok: false, written: false, lines: [`${source} ${reason}`, "nothing was changed"] };
-}
-
-async function readSource(
-  source: string,
-  fetchSource: FetchSource,
-): Promise<{ text: string } | { refused: string }> {
-  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(source)) return fetchSource(source);
-  try {
-    return { text: readFileSync(source, "utf8") };
-  } catch (error) {
-    return { refused: `cannot be read: ${(error as Error).message}` };
-  }
 }
 
 /** The models the import is held against. */
@@ -121,35 +105,6 @@ function isCatalogDirectory(target: string): boolean {
   return statSync(join(target, "origin.json"), { throwIfNoEntry: false }) !== undefined;
 }
 
-function findFault(
-  after: readonly ModelRecord[],
-  before: readonly ModelRecord[],
-  providers: readonly ProviderRecord[],
-): string | null {
-  if (after.length === 0) return "has no model of a provider we know";
-  for (const [what, count] of [
-    ["models", (models: readonly ModelRecord[]) => models.length],
-    ["models with a price", countPriced],
-  ] as const) {
-    const [old, fresh] = [count(before), count(after)];
-    if (fresh < old * LEAST_SHARE)
-      return `would leave ${fresh} of ${old} ${what}; that is no update but a broken list`;
-  }
-  const problems = findModelProblems(after, providers);
-  return problems.length > 0
-    ? `gives a faulty catalog: ${problems.slice(0, NAMED_PROBLEMS).join("; ")}`
-    : null;
-}
-
-function countPriced(models: readonly ModelRecord[]): number {
-  return models.filter((model) => model.endpoints.some((endpoint) => endpoint.prices !== null)).length;
-}
-
-function labelSource(source: string, clock: Clock): string {
-  const name = source.includes("://") ? source : basename(source);
-  return `${name}, ${new Date(clock.now()).toISOString().slice(0, 10)}`;
-}
-
 function finish(
   options: ImportCatalogOptions,
   imported: Extract<Imported, { models: unknown }>,
@@ -179,18 +134,6 @@ function writeTarget(target: string, label: string, models: readonly ModelRecord
   }
   replaceModels(join(target, "models"), models);
   writeWhole(join(target, "origin.json"), `${JSON.stringify({ source: label }, null, 2)}\n`);
-}
-
-/** A reader sees the old file or the new one, never a part. */
-function writeWhole(file: string, text: string): void {
-  mkdirSync(dirname(file), { recursive: true });
-  const fresh = `${file}.${process.pid}.tmp`;
-  try {
-    writeFileSync(fresh, text, { flush: true });
-    renameSync(fresh, file);
-  } finally {
-    rmSync(fresh, { force: true });
-  }
 }
 
 /** The new files are complete in a folder beside it before the old folder makes room. */

@@ -1,9 +1,10 @@
-import type { Timer } from "../base/clock.ts";
 import type { Log } from "../core/ports/log.ts";
 import { type Recovery, recoverUsage } from "../core/usage/recorder.ts";
+import { prepareModelLists } from "../http/routes/models.ts";
 import { type HttpServer, listen } from "../http/server.ts";
 import type { Config } from "./config-schema.ts";
 import { type FirstStart, prepareFirstStart } from "./first-start.ts";
+import { scheduleRefresh } from "./schedule-refresh.ts";
 import { createTroubleLog } from "./trouble-log.ts";
 import { ANONYMOUS_WINDOW_MS, type Parts, type World, wireUp } from "./wire-up.ts";
 
@@ -51,17 +52,30 @@ async function startServing(parts: Parts, config: Config, world: World): Promise
   });
   const trouble = createTroubleLog(log, clock, "the store is away", "the store is back");
   const refresh = clock.every(REFRESH_MS, () => {
-    parts.serving.refresh();
+    void refreshServing(parts);
     if (parts.recorder.isHealthy()) parts.recordTrouble.isOver();
     refreshFromStore(parts).then(trouble.isOver, trouble.met);
   });
+  const { catalogKeeper } = parts.http;
+  const hours = config.catalog.refresh_hours;
+  const catalogRefresh = scheduleRefresh({ keeper: catalogKeeper, clock, random: world.random, log, hours });
+  const cancelTimers = (): void => {
+    refresh.cancel();
+    catalogRefresh.cancel();
+  };
   return {
     url: `http://${host.includes(":") ? `[${host}]` : host}:${server.port}`,
     firstStart,
     notices: parts.serving.notices,
     exampleModel: chooseExampleModel(parts),
-    stop: () => stopServing(parts, server, refresh, config, world),
+    stop: () => stopServing(parts, server, cancelTimers, config, world),
   };
+}
+
+/** Takes up a new catalog or a new day, and has the lists of it ready. */
+async function refreshServing({ serving, http }: Parts): Promise<void> {
+  await serving.refresh();
+  await prepareModelLists(http);
 }
 
 /** Takes over what other processes have changed in the store. */
@@ -100,12 +114,12 @@ function chooseExampleModel(parts: Parts): string | null {
 async function stopServing(
   parts: Parts,
   server: HttpServer,
-  refresh: Timer,
+  cancelTimers: () => void,
   config: Config,
   { clock, log }: World,
 ): Promise<void> {
   parts.state.isDraining = true;
-  refresh.cancel();
+  cancelTimers();
   const { active } = parts.http.generation;
   if (active.size > 0)
     log.info("waiting for open answers", { open: active.size, drain_ms: config.server.drain_ms });
@@ -126,6 +140,7 @@ async function stopServing(
     });
   }
   for (const transport of parts.transports) transport.close();
+  parts.http.generation.tokenCounter.close();
   parts.journal.close();
   parts.release();
 }

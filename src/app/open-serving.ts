@@ -1,22 +1,25 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
+import { dayOf, findNextTurn } from "../core/catalog/expiry.ts";
+import type { CatalogData } from "../core/catalog/records.ts";
 import type { Serving } from "../core/generation/call.ts";
 import type { Log } from "../core/ports/log.ts";
-import { buildServing, type ServingSources } from "./build-serving.ts";
+import { type BuiltServing, buildServing, type ServingSources } from "./build-serving.ts";
 import { loadCatalog, OVERRIDE_FILE } from "./load-catalog.ts";
+import { ConfigError } from "./load-config.ts";
 
-/** What is served now; `refresh` looks whether an import has brought a new catalog. */
+/** What is served now; `refresh` looks whether a new catalog was written, or a day has come that changes prices or ends a model. */
 export interface ServingSource {
   current(): Serving;
   /** What the operator should know. */
   readonly notices: readonly string[];
-  /** Takes a new catalog up; a damaged one changes nothing and is told to the log. */
-  refresh(): void;
+  /** Takes a new catalog up; a damaged one changes nothing and is told to the log. Never throws. */
+  refresh(): Promise<void>;
 }
 
 /**
  * Loads the catalog and joins it with the operator's keys.
- * @throws ConfigError
+ * @throws ConfigError, also for an override that cannot be applied.
  */
 export function openServing(sources: ServingSources, log: Log): ServingSource {
   const dataDirectory = sources.config.data_dir;
@@ -24,30 +27,55 @@ export function openServing(sources: ServingSources, log: Log): ServingSource {
   let seen = stampOf(file);
   const first = loadCatalog({ dataDirectory });
   for (const problem of first.problems) log.warn("the imported catalog is not used", { detail: problem });
-  const built = buildServing(first.data, sources);
-  let serving: Serving = built;
+  let data = first.data;
+  let serving = buildServing(data, sources);
+  const { notices, overrideProblems } = serving;
+  if (overrideProblems.length > 0) throw new ConfigError(overrideProblems.join("\n"));
+  let nextDay = findNextDay(serving);
+  let running: Promise<void> | null = null;
+
+  const swap = (fresh: CatalogData): void => {
+    data = fresh;
+    serving = buildServing(data, sources);
+    nextDay = findNextDay(serving);
+    for (const problem of serving.overrideProblems)
+      log.warn("an override does not fit the catalog any more and is left out", { detail: problem });
+  };
+  const takeUp = async (stamp: string): Promise<void> => {
+    seen = stamp;
+    try {
+      const loaded = loadCatalog({ dataDirectory });
+      if (loaded.problems.length > 0) {
+        log.warn("the imported catalog is not used; the one before stays", {
+          detail: loaded.problems.join("; "),
+        });
+        return;
+      }
+      // Requests have their turn between reading and joining.
+      await new Promise((resolve) => setImmediate(resolve));
+      swap(loaded.data);
+      log.info("catalog refreshed", { source: data.source, models: data.models.length });
+    } catch (error) {
+      log.warn("the catalog could not be refreshed; the one before stays", { detail: String(error) });
+    }
+  };
   return {
     current: () => serving,
-    notices: built.notices,
-    refresh() {
+    notices,
+    async refresh() {
+      await running;
       const stamp = stampOf(file);
-      if (stamp === seen) return;
-      seen = stamp;
-      try {
-        const loaded = loadCatalog({ dataDirectory });
-        if (loaded.problems.length > 0) {
-          log.warn("the imported catalog is not used; the one before stays", {
-            detail: loaded.problems.join("; "),
-          });
-          return;
-        }
-        serving = buildServing(loaded.data, sources);
-        log.info("catalog refreshed", { source: loaded.data.source, models: loaded.data.models.length });
-      } catch (error) {
-        log.warn("the catalog could not be refreshed; the one before stays", { detail: String(error) });
-      }
+      if (stamp !== seen) {
+        running = takeUp(stamp);
+        await running;
+        running = null;
+      } else if (nextDay !== null && dayOf(sources.clock.now()) >= nextDay) swap(data);
     },
   };
+}
+
+function findNextDay({ catalog, roster }: BuiltServing): string | null {
+  return findNextTurn(catalog.models, roster.day);
 }
 
 /** Changes when a file is written, made or removed, and when the disk begins or ceases to refuse it. */

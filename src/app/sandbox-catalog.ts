@@ -24,6 +24,7 @@ export const SANDBOX_PROVIDER: ProviderRecord = {
   env: { apiKey: [], baseUrl: "SANDBOX_BASE_URL" },
   toolCallIds: "openai",
   quirks: {},
+  failsOnDemand: true,
   // Nothing leaves the gateway.
   trainsOnData: false,
   retainsData: false,

@@ -9,11 +9,13 @@ import type { KeyMaker } from "../core/accounts/manage-keys.ts";
 import type { Policy } from "../core/accounts/records.ts";
 import type { GenerationDeps } from "../core/generation/call.ts";
 import type { GenerationTimers } from "../core/generation/cutoff.ts";
+import { createIdentityHash } from "../core/generation/identity-hash.ts";
 import { createTurnMemory } from "../core/generation/turn-memory.ts";
 import { createLedger, type Ledger } from "../core/ledger/ledger.ts";
 import { createByteBudget } from "../core/limits/byte-budget.ts";
 import { parseTrustedProxies } from "../core/limits/client-address.ts";
-import { createRateLimits, isLimit, type RateLimit, type RateLimits } from "../core/limits/rate-limits.ts";
+import { createLimitList, type ListLimits } from "../core/limits/list-limits.ts";
+import { createRateLimits, type RateLimit } from "../core/limits/rate-limits.ts";
 import { createSlidingWindow } from "../core/limits/sliding-window.ts";
 import type { AccountStore } from "../core/ports/account-store.ts";
 import type { AnswerStore } from "../core/ports/answer-store.ts";
@@ -23,11 +25,14 @@ import type { LedgerStore } from "../core/ports/ledger-store.ts";
 import type { Log } from "../core/ports/log.ts";
 import type { ProviderKeyStore } from "../core/ports/provider-key-store.ts";
 import type { SettingsStore } from "../core/ports/settings-store.ts";
+import type { TokenCounter } from "../core/ports/token-counter.ts";
 import type { Transport } from "../core/ports/transport.ts";
 import type { UsageReports, UsageStore } from "../core/ports/usage-store.ts";
 import { createProviderKeyRing, type ProviderKeyRing } from "../core/provider-keys/provider-key-ring.ts";
 import { createVault } from "../core/provider-keys/vault.ts";
-import { createHealth } from "../core/routing/health.ts";
+import { createAffinityMemory } from "../core/routing/affinity.ts";
+import { createHealth, type Health } from "../core/routing/health.ts";
+import { createRetryBudget } from "../core/routing/retry-budget.ts";
 import { createRecorder, type Recorder } from "../core/usage/recorder.ts";
 import type { HttpDeps } from "../http/context.ts";
 import { createFetchTransport } from "../providers/fetch/transport.ts";
@@ -45,10 +50,13 @@ import { createSqliteLedgerStore } from "../storage/sqlite/ledger-store.ts";
 import { createSqliteProviderKeyStore } from "../storage/sqlite/provider-key-store.ts";
 import { createSqliteSettingsStore } from "../storage/sqlite/settings-store.ts";
 import { createSqliteUsageStore } from "../storage/sqlite/usage-store.ts";
+import { createTokenCounter } from "../tokenizer/token-counter.ts";
+import { createCatalogKeeper } from "./catalog-keeper.ts";
 import type { Config } from "./config-schema.ts";
 import { ConfigError } from "./load-config.ts";
 import { openMasterKeys } from "./open-master-keys.ts";
 import { openServing, type ServingSource } from "./open-serving.ts";
+import { refreshInThread } from "./refresh-in-thread.ts";
 import { createTroubleLog, type TroubleLog } from "./trouble-log.ts";
 
 /** An hour, in which anonymous requests are counted. Milliseconds. */
@@ -65,6 +73,10 @@ export interface World {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** In place of the network, for tests. */
   readonly transport?: Transport;
+  /** In place of one of its own, for tests whose requests are to know nothing of each other. */
+  readonly health?: Health;
+  /** In place of the thread that counts tokens, for tests. */
+  readonly tokenCounter?: TokenCounter;
   /** In place of the data directory, for tests. */
   readonly holdings?: Holdings;
 }
@@ -150,7 +162,10 @@ export async function wireUp(config: Config, world: World): Promise<Parts> {
       account_id: accountId,
     }),
   );
-  const generation = buildGeneration(config, world, stores.ids, recorder, ledger, serving, ownKeys);
+  const generation: GenerationDeps = {
+    ...buildGeneration(config, world, stores.ids, recorder, ledger, serving, ownKeys),
+    hashIdentity: createIdentityHash(await findSecret("identity_secret", stores.settings, random)),
+  };
   const http: HttpDeps = {
     clock,
     ids: stores.ids,
@@ -160,16 +175,22 @@ export async function wireUp(config: Config, world: World): Promise<Parts> {
     keyMaker: stores,
     audit: stores.audit,
     answers: stores.answers,
+    catalogKeeper: createCatalogKeeper({
+      config,
+      clock,
+      takeUp: () => serving.refresh(),
+      work: (job) => refreshInThread(job, clock),
+    }),
     providerKeyMaker: { store: stores.providerKeys, vault, ring: ownKeys, clock, ids: stores.ids },
     generation,
     credits: { store: stores.ledger, ledger, clock, ids: stores.ids },
     usage: stores.usage,
     webhookSecret: config.billing.webhook_secret ?? null,
     trustedProxies: readProxies(config),
-    addressSalt: await findSalt(stores.settings, random),
+    addressSalt: await findSecret("address_salt", stores.settings, random),
     maxBodyBytes: config.limits.body_bytes,
     headerAliases: Object.entries(config.server.header_aliases),
-    bodyBudget: createByteBudget(config.limits.total_body_bytes),
+    bodyBudget: createByteBudget(config.limits.total_body_bytes, holderBytesOf(config)),
     modelPrefixAliases: config.server.model_prefix_aliases,
     notReady: () => {
       if (state.isDraining) return "The gateway is shutting down.";
@@ -211,30 +232,36 @@ function openHoldings(
 
 function buildGeneration(
   config: Config,
-  { clock, random }: World,
+  { clock, random, health, tokenCounter = createTokenCounter(clock) }: World,
   ids: IdSource,
   recorder: Recorder,
   ledger: Ledger,
   serving: ServingSource,
   ownKeys: ProviderKeyRing,
-): GenerationDeps {
+): Omit<GenerationDeps, "hashIdentity"> {
   const { limits } = config;
   return {
     clock,
     ids,
     serving: () => serving.current(),
     recorder,
-    health: createHealth(),
+    random,
+    health: health ?? createHealth(),
+    retryBudget: createRetryBudget(),
+    affinity: createAffinityMemory(),
     ownKeys,
     ledger,
     holdTokens: limits.hold_tokens,
     buyCreditsUrl: config.billing.buy_credits_url ?? null,
-    rateLimits: buildRateLimits(config),
+    rateLimits: createRateLimits({ leaseMs: config.timers.total_ms + LEASE_SLACK_MS }),
+    listLimits: buildLimitList(config),
     policy: readPolicy(config),
     turnMemory: createTurnMemory(clock, random, limits.turn_memory_bytes),
+    tokenCounter,
     anonymousLimit: createSlidingWindow(limits.anonymous_requests_per_hour, ANONYMOUS_WINDOW_MS),
     timers: readTimers(config),
     maxAttempts: limits.attempts,
+    repeats: limits.repeats,
     active: new Set(),
   };
 }
@@ -242,15 +269,13 @@ function buildGeneration(
 /** How long after a request's longest duration its lease ends by itself. Milliseconds. */
 const LEASE_SLACK_MS = 60_000;
 
-/** Null where nothing is limited, so that it costs nothing. */
-function buildRateLimits({ limits, timers }: Config): RateLimits | null {
-  const bySource = {
+function buildLimitList({ limits }: Config): ListLimits {
+  return createLimitList({
     key: readRateLimit(limits.per_key),
     account: readRateLimit(limits.per_account),
-    gateway: readRateLimit(limits.per_model),
-  };
-  if (!Object.values(bySource).some(isLimit)) return null;
-  return createRateLimits({ limits: bySource, leaseMs: timers.total_ms + LEASE_SLACK_MS });
+    model: readRateLimit(limits.per_model),
+    models: Object.entries(limits.models ?? {}).map(([pattern, limit]) => [pattern, readRateLimit(limit)]),
+  });
 }
 
 function readRateLimit(limit: Config["limits"]["per_key"]): RateLimit {
@@ -259,6 +284,11 @@ function readRateLimit(limit: Config["limits"]["per_key"]): RateLimit {
     tokensPerMinute: limit.tokens_per_minute ?? null,
     concurrent: limit.concurrent ?? null,
   };
+}
+
+/** One caller may hold half of what there is for bodies, and always one body of the largest size. */
+function holderBytesOf({ limits }: Config): number {
+  return Math.max(Math.floor(limits.total_body_bytes / 2), limits.body_bytes);
 }
 
 function readPolicy({ policy }: Config): Policy {
@@ -281,6 +311,7 @@ export function readTimers({ timers }: Config): GenerationTimers {
     firstTokenMs: timers.first_token_ms,
     silenceMs: timers.silence_ms,
     totalMs: timers.total_ms,
+    failoverMs: timers.failover_ms,
     keepAliveMs: timers.keep_alive_ms,
   };
 }
@@ -303,8 +334,8 @@ function readProxies(config: Config) {
   }
 }
 
-/** Made once for a data directory, so that an address keeps its hash across restarts. */
-async function findSalt(settings: SettingsStore, random: Random): Promise<string> {
-  await settings.addSetting("address_salt", Buffer.from(random.bytes(32)).toString("hex"));
-  return (await settings.findSetting("address_salt")) as string;
+/** Made once for a data directory, so that an address or a user keeps its hash across restarts. */
+async function findSecret(name: string, settings: SettingsStore, random: Random): Promise<string> {
+  await settings.addSetting(name, Buffer.from(random.bytes(32)).toString("hex"));
+  return (await settings.findSetting(name)) as string;
 }

@@ -22,3 +22,9 @@ export function createSystemRandom(): Random {
     },
   };
 }
+
+/** A number from 0 to below 1. */
+export function randomShare(random: Random): number {
+  const [a = 0, b = 0, c = 0, d = 0] = random.bytes(4);
+  return (a * 2 ** 24 + b * 2 ** 16 + c * 2 ** 8 + d) / 2 ** 32;
+}

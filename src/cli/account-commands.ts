@@ -12,7 +12,16 @@ import type { AccountRecord } from "../core/accounts/records.ts";
 import { auditCommand } from "./audit-command.ts";
 import { formatFields, formatTable } from "./format-table.ts";
 import { printDay, printLimit } from "./print-values.ts";
-import { describeOptions, readChoice, readDollars, readList, readName } from "./read-options.ts";
+import {
+  addRateLimitOptions,
+  describeOptions,
+  type RateLimitOptions,
+  readChoice,
+  readDollars,
+  readList,
+  readName,
+  readRateLimit,
+} from "./read-options.ts";
 import { withStores } from "./with-stores.ts";
 
 type Kind = AccountRecord["kind"];
@@ -84,7 +93,7 @@ interface JsonOption {
   readonly json?: boolean;
 }
 
-interface AccountOptions extends JsonOption {
+interface AccountOptions extends JsonOption, RateLimitOptions {
   readonly name?: string;
   readonly owner?: string;
   readonly overdraft?: string;
@@ -110,6 +119,7 @@ function addAccountOptions(command: Command, kind: Kind): void {
     .option("--data-collection <allow|deny>", "whether providers may train on its requests")
     .option("--retention <allow|deny>", "whether providers may keep its requests")
     .option("--own-keys-only <yes|no>", "whether it is served by its own keys at providers alone");
+  addRateLimitOptions(command);
 }
 
 function readChange(options: AccountOptions): AccountChange {
@@ -127,6 +137,7 @@ function readChange(options: AccountOptions): AccountChange {
       zeroRetention: readDenial("--retention", options.retention),
       ownKeysOnly: readChoice("--own-keys-only", options.ownKeysOnly, ["yes", "no"]),
     },
+    rateLimit: readRateLimit(options),
   };
 }
 

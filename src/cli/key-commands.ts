@@ -3,17 +3,27 @@ import type { Stores } from "../app/wire-up.ts";
 import { systemClock } from "../base/clock.ts";
 import { toDollars } from "../base/money.ts";
 import { changeKey, describeKey, issueKey } from "../core/accounts/manage-keys.ts";
+import type { KeyRateLimitChange } from "../core/accounts/own-rate-limit.ts";
 import type { KeyRecord } from "../core/accounts/records.ts";
 import { auditCommand } from "./audit-command.ts";
 import { formatFields, formatTable } from "./format-table.ts";
 import { printDay } from "./print-values.ts";
-import { describeOptions, readDollars, readExpiry, readList, readName } from "./read-options.ts";
+import {
+  addRateLimitOptions,
+  describeOptions,
+  type RateLimitOptions,
+  readDollars,
+  readExpiry,
+  readList,
+  readName,
+  readRateLimit,
+} from "./read-options.ts";
 import { withStores } from "./with-stores.ts";
 
 /** `gateway keys create|list|show|update|revoke`: works on the data directory, whether or not a gateway runs on it. */
 export function addKeyCommands(program: Command): void {
   const keys = program.command("keys").description("make, list, change and revoke API keys");
-  keys
+  const createCommand = keys
     .command("create")
     .description("make a key; its secret is shown this once")
     .argument("<name>", "what the key is for")
@@ -25,6 +35,7 @@ export function addKeyCommands(program: Command): void {
     .option("--expires <time>", "when it ends, such as 2027-01-31 or 2027-01-31T12:00:00Z")
     .option("--json", "print JSON")
     .action((name: string, options: CreateOptions) => withStores((stores) => create(stores, name, options)));
+  addRateLimitOptions(createCommand);
   keys
     .command("list")
     .description("list keys, newest first")
@@ -37,7 +48,7 @@ export function addKeyCommands(program: Command): void {
     .argument("<id>", "the key's id, key_…")
     .option("--json", "print JSON")
     .action((id: string, options: JsonOption) => withStores((stores) => show(stores, id, options)));
-  keys
+  const updateCommand = keys
     .command("update")
     .description("change what is given, leave the rest; a running gateway follows within a second")
     .argument("<id>", "the key's id, key_…")
@@ -47,6 +58,7 @@ export function addKeyCommands(program: Command): void {
     .option("--expires <time>", "when it ends; none: never")
     .option("--json", "print JSON")
     .action((id: string, options: UpdateOptions) => withStores((stores) => update(stores, id, options)));
+  addRateLimitOptions(updateCommand);
   keys
     .command("revoke")
     .description("revoke a key; a running gateway refuses it within a second")
@@ -63,7 +75,7 @@ interface ListOptions extends JsonOption {
   readonly account?: string;
 }
 
-interface UpdateOptions {
+interface UpdateOptions extends RateLimitOptions {
   readonly name?: string;
   readonly spendLimit?: string;
   readonly models?: string;
@@ -85,6 +97,7 @@ async function create(stores: Stores, name: string, options: CreateOptions): Pro
     expiresAt: readExpiry(options.expires, stores.clock.now()) ?? null,
     spendLimit: readDollars("--spend-limit", options.spendLimit) ?? null,
     models: readList("--models", options.models) ?? null,
+    rateLimit: readOperatorsLimit(options),
     userId: options.user ?? null,
     ...(options.account === undefined ? {} : { accountId: options.account }),
   });
@@ -116,10 +129,17 @@ async function update(stores: Stores, id: string, options: UpdateOptions): Promi
     name: options.name === undefined ? undefined : readName(options.name),
     spendLimit: readDollars("--spend-limit", options.spendLimit),
     models: readList("--models", options.models),
+    rateLimit: readOperatorsLimit(options),
     expiresAt: readExpiry(options.expires, stores.clock.now()),
   });
   await audit(stores, "update", key, describeOptions(options));
   return options.json ? JSON.stringify({ data: describeKey(key) }) : `${key.id} (${key.name}) is changed.`;
+}
+
+/** Whoever may run the command is the operator. */
+function readOperatorsLimit(options: RateLimitOptions): KeyRateLimitChange | undefined {
+  const limit = readRateLimit(options);
+  return limit === undefined ? undefined : { setBy: "operator", limit };
 }
 
 async function show(stores: Stores, id: string, { json }: JsonOption): Promise<string> {

@@ -1,6 +1,7 @@
-import { InvalidArgumentError } from "commander";
+import { type Command, InvalidArgumentError } from "commander";
 import { BOUNDS } from "../base/bounds.ts";
 import { parseDollars } from "../base/money.ts";
+import type { RateLimitChange } from "../core/accounts/own-rate-limit.ts";
 
 /** The word for no limit, no bound, all. */
 const NONE = "none";
@@ -16,6 +17,41 @@ export function readDollars(option: string, text: string | undefined): number | 
   if (amount === null || amount < 0)
     throw new Error(`${option} must be US dollars, such as 2.50, or ${NONE}`);
   return amount;
+}
+
+/** A rate limit as options of a command; each is left out, a number, or `none`. */
+export interface RateLimitOptions {
+  readonly requestsPerMinute?: string;
+  readonly tokensPerMinute?: string;
+  readonly concurrent?: string;
+}
+
+/** Adds the options of a rate limit to a command. */
+export function addRateLimitOptions(command: Command): Command {
+  return command
+    .option("--requests-per-minute <count>", "its own limit; none: as configured")
+    .option("--tokens-per-minute <count>", "its own limit, prompts and answers together; none: as configured")
+    .option("--concurrent <count>", "its own limit of requests at once; none: as configured");
+}
+
+/**
+ * What is to change of a rate limit; undefined where none of its options was given.
+ * @throws Error that names the option.
+ */
+export function readRateLimit(options: RateLimitOptions): RateLimitChange | undefined {
+  const change = {
+    requestsPerMinute: readCount("--requests-per-minute", options.requestsPerMinute),
+    tokensPerMinute: readCount("--tokens-per-minute", options.tokensPerMinute),
+    concurrent: readCount("--concurrent", options.concurrent),
+  };
+  return Object.values(change).some((count) => count !== undefined) ? change : undefined;
+}
+
+function readCount(option: string, text: string | undefined): number | null | undefined {
+  if (text === undefined) return undefined;
+  if (text === NONE) return null;
+  if (/^[1-9]\d{0,11}$/.test(text)) return Number(text);
+  throw new Error(`${option} must be a whole number of at least 1, or ${NONE}`);
 }
 
 /**

@@ -10,6 +10,7 @@ import type { ByteBudget, ByteShare } from "../core/limits/byte-budget.ts";
 import type { TrustedProxies } from "../core/limits/client-address.ts";
 import type { AnswerStore } from "../core/ports/answer-store.ts";
 import type { AuditStore } from "../core/ports/audit-store.ts";
+import type { CatalogKeeper } from "../core/ports/catalog-keeper.ts";
 import type { Log } from "../core/ports/log.ts";
 import type { UsageReports } from "../core/ports/usage-store.ts";
 import type { ProviderKeyMaker } from "../core/provider-keys/manage-provider-keys.ts";
@@ -24,6 +25,7 @@ export interface HttpDeps {
   readonly keyMaker: KeyMaker;
   readonly audit: AuditStore;
   readonly answers: AnswerStore;
+  readonly catalogKeeper: CatalogKeeper;
   readonly providerKeyMaker: ProviderKeyMaker;
   readonly generation: GenerationDeps;
   readonly credits: Credits;

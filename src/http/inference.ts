@@ -2,15 +2,15 @@ import { type Failure, fail, GatewayError } from "../base/errors.ts";
 import type { Caller } from "../core/accounts/records.ts";
 import type { GenerationResult } from "../core/generation/call.ts";
 import { generate } from "../core/generation/generate.ts";
-import { subjectsOf } from "../core/generation/take-limits.ts";
 import { anonymousStanding, limitHeaders } from "../core/limits/limit-headers.ts";
 import type { LimitStanding } from "../core/limits/rate-limits.ts";
 import { refuseAnonymous } from "../core/limits/refuse-anonymous.ts";
+import { formatPlan } from "../core/routing/note-plan.ts";
 import type { UsageRecord } from "../core/usage/records.ts";
 import type { InferenceRequest } from "../wire/dialects/inference-request.ts";
 import type { ErrorRenderer, Handler, HttpDeps, RequestContext } from "./context.ts";
 import { identifyCaller } from "./middleware/identify-caller.ts";
-import { readRequestBody } from "./middleware/read-body.ts";
+import { type BodyHolder, readRequestBody } from "./middleware/read-body.ts";
 import { writeRequestLog } from "./request-log.ts";
 
 /** A client API: how its requests are read and its errors look. */
@@ -34,13 +34,14 @@ export function inferenceHandler({ open, renderError, needsKey, requestIdHeader 
     try {
       if (needsKey && caller.kind === "anonymous") fail("authentication", KEY_WANTED);
       refuseOverLimit(caller, deps);
-      const body = await readRequestBody(request, context);
+      const body = await readRequestBody(request, context, bodyHolderOf(caller));
       const asked = open(body, renameModels(deps), request.headers);
       context.waitWithoutLimit();
       const result = await generate(deps.generation, {
         requestId: context.requestId,
         caller,
         request: asked,
+        readHeader: (name) => request.headers.get(name),
         clientSignal: request.signal,
         onSettled: (record, failure) => settled(context, record, failure),
       });
@@ -62,6 +63,13 @@ function settled(context: RequestContext, record: UsageRecord, failure: Failure 
   context.waitWithLimit();
   if (failure?.internal) context.logFields["detail"] = failure.internal;
   writeRequestLog(context, record.status ?? 0, describeForLog(record));
+}
+
+/** With whose other bodies a caller's are counted. */
+export function bodyHolderOf(caller: Caller): BodyHolder {
+  return caller.kind === "key"
+    ? { source: "key", id: caller.key.id }
+    : { source: "anonymous", id: caller.addressHash };
 }
 
 /** Who has used the anonymous limit up is refused before the body is read. It is counted where the request is let in. */
@@ -99,13 +107,14 @@ function headersOf(result: GenerationResult, context: RequestContext): Record<st
     "x-gateway-generation-id": result.generationId,
     "x-gateway-attempts": String(result.attempts),
   };
+  if (result.plan.length > 0) headers["x-gateway-route"] = formatPlan(result.plan);
   if (result.model !== null) headers["x-gateway-model"] = result.model;
   if (result.provider !== null) headers["x-gateway-provider"] = result.provider;
   return result.limit === null ? headers : Object.assign(headers, limitHeaders(result.limit));
 }
 
 /** Every inference answer says how its limit stands, also one that was refused before it was counted. */
-function withLimit(error: unknown, caller: Caller, deps: HttpDeps): unknown {
+export function withLimit(error: unknown, caller: Caller, deps: HttpDeps): unknown {
   if (!(error instanceof GatewayError) || error.failure.headers) return error;
   const standing = peekLimits(caller, deps);
   return standing === null ? error : new GatewayError({ ...error.failure, headers: limitHeaders(standing) });
@@ -115,7 +124,8 @@ function peekLimits(caller: Caller, { generation, clock }: HttpDeps): LimitStand
   const now = clock.now();
   if (caller.kind === "anonymous")
     return anonymousStanding(generation.anonymousLimit.peek(caller.addressHash, now));
-  return generation.rateLimits?.peek(subjectsOf(caller, null), now) ?? null;
+  const subjects = generation.listLimits(caller, null);
+  return subjects.length === 0 ? null : generation.rateLimits.peek(subjects, now);
 }
 
 /** Clients of other gateways put that gateway's name before an id. */

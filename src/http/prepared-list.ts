@@ -1,26 +1,34 @@
-/** A text ready to be sent, with the tag by which a client that has it is told so. */
-export interface PreparedText {
-  readonly body: string;
+/** An answer ready to be sent, with the tag by which a client that has it is told so. */
+export interface PreparedAnswer {
+  /** Sent without being copied. */
+  readonly body: Blob;
+  readonly bytes: number;
   readonly etag: string;
 }
 
 /** A list ready to be sent. */
-export type PreparedList = PreparedText;
-
-/** Prepares a text. */
-export function prepareText(body: string): PreparedText {
-  return { body, etag: `"${Bun.hash(body).toString(36)}"` };
-}
+export type PreparedList = PreparedAnswer;
 
 /** Prepares a list; nulls are left out. */
 export function prepareList(items: readonly unknown[]): PreparedList {
-  return prepareText(JSON.stringify({ object: "list", data: items.filter((item) => item !== null) }));
+  return prepareTexts(items.filter((item) => item !== null).map((item) => JSON.stringify(item)));
+}
+
+/** The same of items that are JSON already. */
+export function prepareTexts(items: readonly string[]): PreparedList {
+  return prepareText(`{"object":"list","data":[${items.join(",")}]}`);
+}
+
+/** Prepares a text. */
+export function prepareText(text: string): PreparedAnswer {
+  const bytes = Buffer.from(text);
+  return { body: new Blob([bytes]), bytes: bytes.length, etag: `"${Bun.hash(bytes).toString(36)}"` };
 }
 
 /** A text as an answer; 304 for a client that has it already. */
 export function sendPrepared(
   request: Request,
-  { body, etag }: PreparedText,
+  { body, etag }: PreparedAnswer,
   more: Readonly<Record<string, string>>,
 ): Response {
   const headers = { etag, "cache-control": "no-cache" };

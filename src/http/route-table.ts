@@ -4,6 +4,7 @@ import { chatCompletions } from "./routes/chat-completions.ts";
 import { postCountTokens } from "./routes/count-tokens.ts";
 import { getDocs, getOpenApi } from "./routes/documentation.ts";
 import { embeddings } from "./routes/embeddings.ts";
+import { postExplainRoute } from "./routes/explain-route.ts";
 import { fimCompletions } from "./routes/fim-completions.ts";
 import { getGeneration } from "./routes/generation.ts";
 import { getHealth, getReadiness } from "./routes/health.ts";
@@ -34,6 +35,7 @@ export const GATEWAY_ROUTES: Readonly<Record<string, Methods>> = {
   "/models/:author/:model/endpoints": { GET: listEndpoints },
   "/providers": { GET: listProviders },
   "/generation": { GET: getGeneration },
+  "/route/explain": { POST: postExplainRoute },
   ...apiRoutes("every prefix"),
 };
 

@@ -15,6 +15,7 @@ const KEY: KeyRecord = {
   userId: null,
   spendLimit: null,
   models: null,
+  rateLimit: null,
   name: "test",
   hash: hashSecret(SECRET),
   hint: "",

@@ -153,6 +153,17 @@ ${more}`;
 });
 
 describe("at the start the operator is told", () => {
+  test("which models of their tiers the catalog does not have", () => {
+    const yaml = `
+tiers:
+  - id: gateway-auto/mine
+    name: Mine
+    rule: { by: balance, paid: { models: [acme/gone, openai/gpt-4o] }, else: { models: [acme/gone] } }`;
+    expect(noticesFor({}, yaml)).toEqual([
+      "tiers: gateway-auto/mine names models that the catalog does not have and passes them over: acme/gone",
+    ]);
+  });
+
   const { data } = loadCatalog({});
 
   function noticesFor(environment: Readonly<Record<string, string>>, yaml = ""): readonly string[] {

@@ -22,6 +22,7 @@ test("a disk that refuses the imported catalog is told of once, and what was ser
   expect((await postChat(gateway, { model: "sandbox/echo", messages })).status).toBe(200);
   rmSync(file);
   clock.advance(1_000);
+  await turnEventLoop(2);
   expect(gateway.log.at(-1)?.event).toBe("catalog refreshed");
   await gateway.stop();
 });

@@ -39,8 +39,18 @@ describe("gateway.example.yaml", () => {
   });
 
   test("shows sections and keys that load once the marks are taken away", () => {
-    expect(load(uncomment("# catalog:")).catalog.source).toBeString();
+    expect(load(uncomment("# billing:")).billing.buy_credits_url).toBeString();
     expect(load(uncomment("# admin_key: a-long-random-text")).admin_key).toBe("a-long-random-text");
+  });
+
+  test("shows overrides that a gateway starts with", async () => {
+    const [block = ""] = /^ {2}# overrides:\n(?: {2}# {3}.*\n)+/m.exec(FILE) ?? [];
+    const overrides = parse(block.replace(/^ {2}# /gm, ""));
+    const gateway = await startTestGateway({ yaml: JSON.stringify({ catalog: overrides }) });
+    const models = await (await fetch(`${gateway.base}/models?all=true`)).text();
+    expect(models).toContain('"id":"acme/every-key"');
+    expect(models).not.toContain('"id":"openai/gpt-4"');
+    await gateway.stop();
   });
 
   test("shows providers that a gateway starts with", async () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ConfigError, checkConfig, loadConfig } from "../../src/app/load-config.ts";
@@ -22,6 +22,12 @@ function problemOf(yaml: string, environment: Record<string, string> = {}): stri
   throw new Error("this should have been refused");
 }
 
+test("the tiers of docs/tiers.md load as they stand", () => {
+  const text = readFileSync(join(import.meta.dir, "..", "..", "docs", "tiers.md"), "utf8");
+  const yaml = /```yaml\n([\s\S]*?)```/.exec(text)?.[1] ?? "";
+  expect(checkConfig(yaml, "gateway.yaml", {}).tiers?.map(({ id }) => id)).toEqual(["gateway-auto/review"]);
+});
+
 describe("a wrong configuration is told by file and line", () => {
   test.each<[string, string, string[]]>([
     [
@@ -33,6 +39,21 @@ describe("a wrong configuration is told by file and line", () => {
       "an unknown key in a section",
       "server:\n  host: 0.0.0.0\n  prot: 80",
       ["gateway.yaml:3: server.prot is not a known key"],
+    ],
+    [
+      "a tier's wrong id",
+      "tiers:\n  - id: fast\n    name: Fast\n    rule: { by: free }",
+      ["gateway.yaml:2: tiers.0.id must be gateway-auto/"],
+    ],
+    [
+      "a tier's wrong effort",
+      "tiers:\n  - id: gateway-auto/fast\n    name: Fast\n    rule:\n      by: balance\n      paid: { models: [a/b], reasoning: hard }\n      else: { models: [a/b] }",
+      ["gateway.yaml:6: tiers.0.rule.paid.reasoning "],
+    ],
+    [
+      "a tier that picks by nothing known",
+      "tiers:\n  - id: gateway-auto/fast\n    name: Fast\n    rule: { by: weather }",
+      ["gateway.yaml:4: tiers.0.rule.by "],
     ],
     [
       "an unknown key of a provider",

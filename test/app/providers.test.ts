@@ -63,6 +63,10 @@ describe("a provider of the catalog", () => {
     ]) {
       await withGateway(options, async (gateway) => {
         expect(await idsOf(gateway)).toEqual([
+          "gateway-auto/frontier",
+          "gateway-auto/balanced",
+          "gateway-auto/free",
+          "gateway-auto/small",
           "sandbox/echo",
           "sandbox/echo:free",
           "sandbox/embed",
@@ -168,7 +172,7 @@ describe("a host of one's own", () => {
       expect(response.headers.get("x-gateway-provider")).toBe("cellar");
       expect(vendor.last().headers.get("authorization")).toBeNull();
       expect(JSON.parse(vendor.last().text).model).toBe("model");
-      expect(await idsOf(gateway)).toEqual(["acme/model", "acme/model:free"]);
+      expect(await idsOf(gateway)).toEqual(["gateway-auto/free", "acme/model", "acme/model:free"]);
     });
   });
 

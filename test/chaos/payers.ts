@@ -105,6 +105,7 @@ function describeAccount(id: string, monthlyLimit: number | null): AccountRecord
     overdraft: 0,
     monthlyLimit,
     policy: OPEN_POLICY,
+    rateLimit: null,
     createdAt: 1,
     closedAt: null,
   };

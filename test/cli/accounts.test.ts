@@ -30,8 +30,15 @@ async function runTable(...args: readonly string[]): Promise<string> {
 describe("gateway users, orgs and members", () => {
   test("make, list, change and close, as the management API does", async () => {
     expect(await runTable("orgs", "list")).toContain("gateway orgs create");
-    const owner = (await runJson("users", "create", "Ada", "--overdraft", "2.50")).data;
-    expect(owner).toMatchObject({ name: "Ada", overdraft: 2.5 });
+    const limit = ["--requests-per-minute", "60", "--concurrent", "5"];
+    const owner = (await runJson("users", "create", "Ada", "--overdraft", "2.50", ...limit)).data;
+    expect(owner).toMatchObject({
+      name: "Ada",
+      overdraft: 2.5,
+      rate_limit: { requests_per_minute: 60, tokens_per_minute: null, concurrent: 5 },
+    });
+    const freed = await runJson("users", "update", owner.id, "--concurrent", "none");
+    expect(freed.data["rate_limit"]).toMatchObject({ requests_per_minute: 60, concurrent: null });
     const org = (
       await runJson(
         "orgs",
@@ -93,6 +100,7 @@ describe("gateway users, orgs and members", () => {
     ["an amount that is none", ["users", "create", "x", "--overdraft", "much"], /--overdraft/],
     ["an amount below zero", ["users", "create", "x", "--overdraft=-1"], /--overdraft/],
     ["an empty pattern", ["users", "create", "x", "--allowed-models", "a,,b"], /--allowed-models/],
+    ["a limit that is none", ["users", "create", "x", "--concurrent", "0"], /--concurrent/],
     ["an empty name", ["users", "create", " "], /name/],
     ["a role that is none", ["members", "set", "org_a", "user_a", "--role", "root"], /--role/],
     ["a word that is none", ["users", "create", "x", "--retention", "maybe"], /--retention/],
@@ -134,11 +142,18 @@ test("a running gateway follows within a second, and its audit log has the comma
     expect(await ask()).toBe("model_not_allowed");
     await runJson("keys", "update", data.id, "--models", "none", "--spend-limit", "1.5");
     await follows("ok");
+    const limited = await runJson("keys", "update", data.id, "--requests-per-minute", "1");
+    expect(limited.data).toMatchObject({
+      rate_limit: { requests_per_minute: 1 },
+      rate_limit_set_by: "operator",
+    });
+    await follows("rate_limit_exceeded");
     await runJson("users", "close", user);
     await follows("permission_denied");
     const audit = await callAdmin(gateway, ADMIN_KEY, "GET", `/audit?account_id=${user}`);
     expect(audit.rows.map(({ action, key_id }) => [action, key_id])).toEqual([
       ["gateway users close", null],
+      ["gateway keys update", null],
       ["gateway keys update", null],
       ["gateway keys create", null],
       ["gateway users create", null],

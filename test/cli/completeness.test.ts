@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, spyOn, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openStores } from "../../src/app/wire-up.ts";
 import { systemClock } from "../../src/base/clock.ts";
@@ -8,6 +7,8 @@ import { createSystemRandom } from "../../src/base/random.ts";
 import { runCli } from "../../src/cli/run-cli.ts";
 import type { UsageRecord } from "../../src/core/usage/records.ts";
 import { ENDPOINTS } from "../../src/http/api/endpoints.ts";
+import { seedCatalog, startSource } from "../catalog/seed-catalog.ts";
+import { sourceModel } from "../catalog/source-fixture.ts";
 
 /** What there is to name in a command. */
 interface Scene {
@@ -16,6 +17,8 @@ interface Scene {
   readonly key: string;
   readonly providerKey: string;
   readonly generation: string;
+  /** Changes of prices that wait. */
+  readonly changes: readonly [approved: string, rejected: string];
 }
 
 /** The command for each endpoint: its words, and further ones where one endpoint is several commands. */
@@ -79,12 +82,29 @@ const COMMANDS: Readonly<Record<string, readonly ((scene: Scene) => readonly str
   "DELETE /api/admin/accounts/:id/provider-keys/:key_id": [
     ({ providerKey }) => ["provider-keys", "remove", providerKey],
   ],
+  "GET /api/admin/catalog": [() => ["catalog", "status"]],
+  "POST /api/admin/catalog/refresh": [() => ["catalog", "diff"], () => ["catalog", "refresh"]],
+  "GET /api/admin/catalog/changes": [
+    () => ["catalog", "pending"],
+    () => ["catalog", "pending", "--rejected"],
+  ],
+  "POST /api/admin/catalog/changes/:id/approve": [
+    ({ changes: [approved] }) => ["catalog", "approve", approved],
+  ],
+  "POST /api/admin/catalog/changes/:id/reject": [
+    ({ changes: [, rejected] }) => ["catalog", "reject", rejected],
+  ],
 };
 
 /** Beside the endpoints: what `GET generation` shows. */
 const FURTHER = [({ generation }: Scene) => ["generation", generation]];
 
-const dataDir = mkdtempSync(join(tmpdir(), "gateway-command-"));
+const MODELS = ["gpt-a", "gpt-b"] as const;
+const dataDir = seedCatalog({ openai: MODELS.map((id) => sourceModel(id)) });
+/** Its prices have jumped. */
+const source = startSource({
+  openai: MODELS.map((id) => sourceModel(id, { cost: { input: 9, output: 2 } })),
+});
 const environment = { ...process.env };
 let scene: Scene;
 
@@ -92,22 +112,29 @@ beforeAll(async () => {
   for (const name of Object.keys(process.env)) if (name.startsWith("GATEWAY_")) delete process.env[name];
   process.env["GATEWAY_DATA_DIR"] = dataDir;
   process.env["GATEWAY_SECRETS_KEY"] = MASTER_KEY;
+  const configFile = join(dataDir, "gateway.yaml");
+  writeFileSync(configFile, JSON.stringify({ catalog: { source: source.url } }));
+  process.env["GATEWAY_CONFIG"] = configFile;
   const make = async (...words: string[]) => (await runJson([...words, "--json"]))["data"] as { id: string };
   const user = (await make("users", "create", "Ada")).id;
   // Somebody has to stay its owner.
   const owner = (await make("users", "create", "Grace")).id;
+  const { data: refreshed } = await runJson(["catalog", "refresh", "--json"]);
+  const { waiting } = refreshed as { waiting: [{ id: string }, { id: string }] };
   scene = {
     user,
     organization: (await make("orgs", "create", "Acme", "--owner", owner)).id,
     key: (await make("keys", "create", "laptop", "--account", user)).id,
     providerKey: "pkey_1",
     generation: "gen_1",
+    changes: [waiting[0].id, waiting[1].id],
   };
   await seed(user, scene.key);
 });
 afterAll(() => {
   for (const name of Object.keys(process.env)) if (name.startsWith("GATEWAY_")) delete process.env[name];
   Object.assign(process.env, environment);
+  source.stop();
   rmSync(dataDir, { recursive: true, force: true });
 });
 
@@ -176,6 +203,7 @@ const PAID: UsageRecord = {
   createdAt: systemClock.now(),
   firstTokenAt: systemClock.now(),
   finishedAt: systemClock.now(),
+  plan: [],
   attempts: [],
 };
 
@@ -241,6 +269,9 @@ describe("every command", () => {
       "credits purchase",
       "credits refund",
       "keys revoke",
+      "catalog refresh",
+      "catalog approve",
+      "catalog reject",
     ])
       expect(actions).toContain(`gateway ${action}`);
     for (const action of ["provider-keys update", "provider-keys remove", "members remove", "orgs close"])
@@ -266,9 +297,11 @@ const NOTHING: Scene = {
   key: "<key>",
   providerKey: "<key>",
   generation: "<generation>",
+  changes: ["<change>", "<other change>"],
 };
 
 /** What is gone cannot go again. */
 function isOnce([group, word]: readonly string[]): boolean {
+  if (group === "catalog") return word === "approve" || word === "reject";
   return word === "remove" && (group === "members" || group === "provider-keys");
 }

@@ -543,7 +543,7 @@ describe("a stream that breaks is an error", () => {
 describe("retries by the library", () => {
   test("get the answer where a second try succeeds", async () => {
     const vendor = startRecordingVendor();
-    const own = await startTestGateway({ yaml: yamlFor(vendor) });
+    const own = await startTestGateway({ repeats: 0, yaml: yamlFor(vendor) });
     vendor.reset((request, place) =>
       place === 0 ? new Response("{}", { status: 500 }) : answerPlainly(request),
     );
@@ -652,7 +652,9 @@ describe("embeddings", () => {
 describe("models", () => {
   test("are listed", async () => {
     const ids = (await Array.fromAsync(openai.models.list())).map(({ id }) => id);
-    expect(ids).toEqual(["sandbox/echo", "sandbox/echo:free", "sandbox/embed", "sandbox/embed:free"]);
+    const tiers = ["frontier", "balanced", "free", "small"].map((name) => `gateway-auto/${name}`);
+    const models = ["sandbox/echo", "sandbox/echo:free", "sandbox/embed", "sandbox/embed:free"];
+    expect(ids).toEqual([...tiers, ...models]);
   });
 
   test.each(["sandbox/echo", "sandbox/echo:free", "sandbox/embed"])(

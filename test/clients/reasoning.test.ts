@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import OpenAI from "openai";
 import { fetchRecord } from "../faults/two-vendors.ts";
+import { FORGETFUL_HEALTH } from "../support/forgetful-health.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { SCRIPTS } from "../support/scripts/all-scripts.ts";
 import { healthyScript } from "../support/scripts/vendor-script.ts";
@@ -199,6 +200,7 @@ describe("reasoning that its vendor refuses", () => {
     const row = (vendor: Vendor, price: string) =>
       `{format: anthropic-messages, base_url: "${vendor.baseUrl}", api_keys: [key-0001], models: [${model(price)}]}`;
     gateway = await startTestGateway({
+      health: FORGETFUL_HEALTH,
       yaml: `providers:\n  first: ${row(first, "1")}\n  second: ${row(second, "2")}\n`,
     });
   });
@@ -291,7 +293,11 @@ describe("reasoning that its vendor refuses", () => {
 
   test("is no reason for a second call where the request carried none", async () => {
     first.perform(refuse);
-    const { response } = await ask("/chat/completions", [{ role: "user", content: "Hi" }], false);
+    const { response } = await ask(
+      "/chat/completions",
+      [{ role: "user", content: "Nobody asked this before." }],
+      false,
+    );
     expect([response.status, first.calls.length]).toEqual([400, 1]);
   });
 

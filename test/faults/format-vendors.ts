@@ -32,7 +32,7 @@ export function standInOf(format: FormatName): VendorScript {
   return SCRIPTS[STAND_INS[format]];
 }
 
-const REST_MS = 121_000;
+const REST_MS = 1_000_000;
 const DOWN = "http://127.0.0.1:1/v1";
 
 /**

@@ -55,6 +55,8 @@ export function makeTarget(format: FormatName): UpstreamTarget {
     bodyFields: {},
     isLast: false,
     withReasoning: true,
+    steer: null,
     recallTurn: () => null,
+    hashUser: (user) => `hashed(${user})`,
   };
 }

@@ -213,6 +213,22 @@ const ROWS: Readonly<Record<string, Row>> = {
   "GET /activity": { path: () => "/../gateway/activity", status: inferenceOnly },
   "GET /api/admin/audit": { path: () => "/audit", status: ownAccount(200, 403) },
   "GET /api/admin/audit/verify": { path: () => "/audit/verify", status: operatorOnly(200) },
+  "GET /api/admin/catalog": { path: () => "/catalog", status: operatorOnly(200) },
+  // There is no such source here.
+  "POST /api/admin/catalog/refresh": {
+    path: () => "/catalog/refresh",
+    body: () => ({ dry_run: true }),
+    status: operatorOnly(502),
+  },
+  "GET /api/admin/catalog/changes": { path: () => "/catalog/changes", status: operatorOnly(200) },
+  "POST /api/admin/catalog/changes/:id/approve": {
+    path: () => "/catalog/changes/all/approve",
+    status: operatorOnly(200),
+  },
+  "POST /api/admin/catalog/changes/:id/reject": {
+    path: () => "/catalog/changes/change_none/reject",
+    status: operatorOnly(404),
+  },
 };
 
 let gateway: TestGateway;
@@ -221,7 +237,7 @@ let scene: Scene;
 let secrets: Readonly<Record<CallerName, string | null>>;
 
 beforeAll(async () => {
-  gateway = await startTestGateway();
+  gateway = await startTestGateway({ yaml: "catalog: { source: /no/such/list.json }" });
   found = createFounder(gateway);
   const users: Record<string, string> = {};
   for (const name of ["owner", "admin", "billing", "member", "removed", "stranger", "person", "newcomer"])

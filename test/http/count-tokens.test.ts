@@ -1,14 +1,25 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import type { TokenCounter } from "../../src/core/ports/token-counter.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { type RecordingVendor, startRecordingVendor } from "../support/recording-vendor.ts";
 
 let vendor: RecordingVendor;
 let gateway: TestGateway;
+/** What the tokenizer says of each text; null where it cannot. */
+let tokens: number | null;
+const tokenCounter: TokenCounter = {
+  count: async (texts) => {
+    const each = tokens;
+    return each === null ? null : texts.map(() => each);
+  },
+  close: () => {},
+};
 
 beforeAll(async () => {
   vendor = startRecordingVendor();
   const origin = vendor.baseUrl.replace(/\/v1$/, "");
   gateway = await startTestGateway({
+    tokenCounter,
     yaml: `sandbox: on
 providers:
   anthropic: { base_url: "${origin}", api_keys: [vendor-key] }
@@ -16,7 +27,10 @@ providers:
 `,
   });
 });
-beforeEach(() => vendor.reset(() => Response.json({ input_tokens: 321 })));
+beforeEach(() => {
+  tokens = 10;
+  vendor.reset(() => Response.json({ input_tokens: 321 }));
+});
 afterAll(() => Promise.all([gateway.stop(), vendor.stop()]));
 
 const messages = [{ role: "user", content: "How many are these?" }];
@@ -50,12 +64,15 @@ describe("counting tokens", () => {
   });
 
   test.each([
-    ["whose vendor does not", "openai/gpt-4o-mini"],
-    ["whose vendor fails", "anthropic/claude-sonnet-4.5"],
-  ])("estimates for a model %s", async (_name, model) => {
+    ["whose vendor does not", "openai/gpt-4o-mini", 10],
+    ["whose vendor fails, as its tokenizer usually counts", "anthropic/claude-sonnet-4.5", 13],
+  ])("estimates for a model %s", async (_name, model, expected) => {
     vendor.reset(() => new Response("no", { status: 500 }));
     const response = await count({ model, messages }, withKey());
-    expect([response.status, await response.json()]).toEqual([200, { input_tokens: 6 }]);
+    expect([response.status, await response.json()]).toEqual([200, { input_tokens: expected }]);
+    tokens = null;
+    const byBytes = await count({ model, messages }, withKey());
+    expect([byBytes.status, await byBytes.json()]).toEqual([200, { input_tokens: 6 }]);
   });
 
   test("is free for free models and wants a key for others, in the API's own shape", async () => {

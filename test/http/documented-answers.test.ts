@@ -5,8 +5,12 @@ import { writeCurlExample } from "../../src/http/docs-page/curl-example.ts";
 import { describeApi } from "../../src/http/openapi/describe-api.ts";
 import { ErrorAnswer, MessagesErrorAnswer, ResponsesErrorAnswer } from "../../src/http/openapi/errors.ts";
 import { ChatChunk } from "../../src/http/openapi/inference-schemas.ts";
+import { Model, ModelEndpoints } from "../../src/http/openapi/list-schemas.ts";
 import type { Operation } from "../../src/http/openapi/operation.ts";
 import { OPERATIONS } from "../../src/http/openapi/operations.ts";
+import { RouteExplanation } from "../../src/http/openapi/route-schemas.ts";
+import { seedCatalog, startSource, type TestSource } from "../catalog/seed-catalog.ts";
+import { sourceModel } from "../catalog/source-fixture.ts";
 import { postChat, readEvents, startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { callAdmin, createFounder } from "../support/management.ts";
 import { documentOf, startVendor, type Vendor } from "../support/vendor.ts";
@@ -16,13 +20,26 @@ const DOCUMENT = describeApi();
 
 let gateway: TestGateway;
 let vendor: Vendor;
+let source: TestSource;
 let variables: Readonly<Record<string, string>>;
+/** Changes of the catalog that wait, one for each decision. */
+let changes: readonly { readonly id: string }[];
 
 /** One of each thing that an address names. */
 beforeAll(async () => {
   vendor = startVendor((call) => call.respond(200, documentOf("Filled in")));
+  const models = (cost: object) => ({
+    openai: ["gpt-4o-mini", "gpt-4.1"].map((id) => sourceModel(id, { cost })),
+    mistral: [sourceModel("codestral-latest")],
+  });
+  source = startSource(models({ input: 9, output: 2 }));
   gateway = await startTestGateway({
-    yaml: `sandbox: "on"\nbilling: {webhook_secret: ${WEBHOOK_SECRET}}\n`,
+    dataDir: seedCatalog(models({ input: 1, output: 2 })),
+    yaml: JSON.stringify({
+      sandbox: "on",
+      billing: { webhook_secret: WEBHOOK_SECRET },
+      catalog: { source: source.url },
+    }),
     environment: {
       MISTRAL_API_KEY: "sk-mistral",
       MISTRAL_BASE_URL: vendor.baseUrl,
@@ -36,6 +53,8 @@ beforeAll(async () => {
   await found.member(organization, user, "billing");
   const make = async (path: string, body: unknown) =>
     (await callAdmin(gateway, gateway.adminKey, "POST", path, body)).data.id;
+  const refreshed = await callAdmin(gateway, gateway.adminKey, "POST", "/catalog/refresh", {});
+  ({ waiting: changes } = refreshed.data as unknown as { waiting: typeof changes });
   const generation = (await (
     await postChat(gateway, { model: "sandbox/echo", messages: [{ role: "user", content: "Hello!" }] })
   ).json()) as { readonly id: string };
@@ -59,6 +78,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await gateway.stop();
   vendor.stop();
+  source.stop();
 });
 
 /** Runs an operation's example in a shell. */
@@ -67,8 +87,9 @@ async function runExample({ method, path }: Operation): Promise<{ status: number
   const operation = DOCUMENT.paths[address]?.[method.toLowerCase()];
   if (operation === undefined) throw new Error(`${method} ${path} is not in the document`);
   const example = writeCurlExample({ method, path: address, operation }, DOCUMENT.components.schemas);
+  const change = changes[path.endsWith("/approve") ? 0 : 1]?.id ?? "";
   const child = Bun.spawn(["sh", "-c", `${example} -w '\\n%{http_code}'`], {
-    env: { PATH: process.env["PATH"] ?? "", ...variables },
+    env: { PATH: process.env["PATH"] ?? "", ...variables, CHANGE_ID: change },
     stdout: "pipe",
     stderr: "inherit",
   });
@@ -130,6 +151,42 @@ describe("lists and answers with more in them", () => {
       headers: { authorization: `Bearer ${gateway.adminKey}` },
     });
     expect(csv.headers.get("content-type")).toStartWith("text/csv");
+  });
+
+  test("models with a tier, and who would answer it", async () => {
+    const models = (await (await fetch(`${gateway.base}/models`)).json()) as { data: { id: string }[] };
+    const tier = models.data.find(({ id }) => id === "gateway-auto/frontier");
+    expectToFit(Model, tier);
+    expect(tier).toHaveProperty("resolves_to");
+    const endpoints = await fetch(`${gateway.base}/models/gateway-auto/frontier/endpoints`);
+    expectToFit(ModelEndpoints, await endpoints.json());
+    const explain = async (model: string, provider: object) => {
+      const answer = await fetch(`${gateway.base}/route/explain`, {
+        method: "POST",
+        body: JSON.stringify({ model, messages: [{ role: "user", content: "Hello!" }], provider }),
+        headers: { authorization: `Bearer ${gateway.key}` },
+      });
+      expect(answer.status).toBe(200);
+      const { data } = (await answer.json()) as { data: Record<string, unknown> };
+      expectToFit(RouteExplanation, data);
+      return data;
+    };
+    const { candidates } = await explain("gateway-auto/frontier", {});
+    expect(candidates).toMatchObject([{ model: "sandbox/echo", reason: "only" }]);
+    expect(await explain("openai/gpt-4.1", { ignore: ["openai"], require_parameters: true })).toMatchObject({
+      candidates: [],
+      left_out: [{ provider: "openai", reason: "provider_rules" }],
+      error: { type: expect.any(String) },
+    });
+  });
+
+  test("answers of models have the headers that are described", async () => {
+    const messages = [{ role: "user", content: "Hello!" }];
+    const answer = await postChat(gateway, { model: "sandbox/echo", messages });
+    const names = Object.keys(DOCUMENT.components.headers);
+    const ours = [...answer.headers.keys()].filter((name) => /^x-(?:gateway|ratelimit|request)/.test(name));
+    expect(ours).toContain("x-gateway-route");
+    expect(ours.filter((name) => !names.includes(name))).toEqual([]);
   });
 
   test("the events of a stream are chunks", async () => {

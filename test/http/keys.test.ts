@@ -174,6 +174,8 @@ describe("managing keys", () => {
       user_id: null,
       spend_limit: null,
       models: null,
+      rate_limit: { requests_per_minute: null, tokens_per_minute: null, concurrent: null },
+      rate_limit_set_by: null,
       created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
       expires_at: null,
       revoked_at: null,

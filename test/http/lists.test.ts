@@ -34,13 +34,14 @@ const isString = (value: unknown) => typeof value === "string";
 /** Checks every field that the contract names; nothing may stand beside them. */
 function expectModelRecord(record: Record<string, unknown>): void {
   const id = record["id"] as string;
+  const isTier = id.startsWith("gateway-auto/");
   const top = record["top_provider"] as Record<string, unknown>;
   expect(id).toMatch(/^[^/\s]+\/\S+$/);
   expect(record).toEqual({
     id,
     object: "model",
     created: expect.any(Number),
-    owned_by: id.slice(0, id.indexOf("/")),
+    owned_by: isTier ? "gateway" : id.slice(0, id.indexOf("/")),
     name: expect.stringMatching(/\S/),
     description: expect.any(String),
     canonical_slug: expect.stringMatching(/\S/),
@@ -57,8 +58,9 @@ function expectModelRecord(record: Record<string, unknown>): void {
     },
     supported_parameters: expect.any(Array),
     pricing: expect.any(Object),
-    isFree: id.endsWith(":free"),
+    isFree: id.endsWith(":free") || id === "gateway-auto/free",
     expiration_date: unlessNull(record["expiration_date"], expect.stringMatching(/^\d{4}-\d\d-\d\d/)),
+    ...(isTier ? { resolves_to: expect.any(Array) } : {}),
   });
 }
 
@@ -197,12 +199,14 @@ describe("GET models/{author}/{model}/endpoints", () => {
           {
             provider_name: "Sandbox (built-in, for tests)",
             tag: "sandbox",
+            model_id: "sandbox/echo:free",
             model_name: "echo",
             context_length: 131_072,
             max_completion_tokens: 32_768,
             pricing: { prompt: "0", completion: "0" },
             supported_parameters: expect.arrayContaining(["tools"]),
             configured: true,
+            expiration_date: null,
             status: "unknown",
             uptime: null,
             latency_ms: null,

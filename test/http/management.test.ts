@@ -46,6 +46,7 @@ describe("a user", () => {
           zero_retention: false,
           own_keys_only: false,
         },
+        rate_limit: { requests_per_minute: null, tokens_per_minute: null, concurrent: null },
         created_at: new Date(clock.now()).toISOString(),
         closed_at: null,
       },

@@ -113,7 +113,8 @@ describe("a model that policy denies", () => {
     first.reset(() => Response.json({}, { status: 500 }));
     const response = await ask({ more: { models: ["other/model"] } });
     expect(response.status).toBe(502);
-    expect([first.requests.length, second.requests.length]).toEqual([1, 0]);
+    expect(first.requests.length).toBeGreaterThan(0);
+    expect(second.requests).toHaveLength(0);
   });
 
   test("gives way to a fallback that is allowed", async () => {
@@ -202,16 +203,12 @@ describe("a request's own rules", () => {
     expect(await refusalOf(await capped(1.99))).toEqual([400, "invalid_request", "provider.max_price"]);
   });
 
-  test("order by price, and say where an order is not known yet", async () => {
+  test("order by price, latency or throughput, which the answer's route says", async () => {
     await start({});
-    const warningsOf = async (sort: string) => {
-      const body = (await (await ask({ more: { provider: { sort } } })).json()) as {
-        gateway_metadata?: { warnings: { field: string }[] };
-      };
-      return body.gateway_metadata?.warnings.map(({ field }) => field) ?? [];
-    };
-    expect(await warningsOf("price")).toEqual([]);
-    expect(await warningsOf("latency")).toEqual(["provider.sort"]);
+    for (const sort of ["price", "latency", "throughput"]) {
+      const response = await ask({ more: { provider: { sort } } });
+      expect(response.headers.get("x-gateway-route")).toContain(`;why=${sort}`);
+    }
   });
 
   test("leave out who lacks a parameter that they use", async () => {
@@ -233,7 +230,7 @@ describe("the list of models", () => {
     expect(response.status).toBe(200);
     return ((await response.json()) as { data: { id: string }[] }).data.map(({ id }) => id).sort();
   };
-  const EVERYTHING = ["acme/gift:free", "acme/model", "other/model"];
+  const EVERYTHING = ["acme/gift:free", "acme/model", "gateway-auto/free", "other/model"];
 
   test("is what the key may call; without a key, and with a bad one, all that is served", async () => {
     await start({ account: { policy: { deniedProviders: ["beta"] }, keyModels: ["*/model"] } });
@@ -246,8 +243,8 @@ describe("the list of models", () => {
 
   test("leaves out for everybody what the gateway's own policy denies", async () => {
     await start({ policy: '{denied_models: ["other/*"]}' });
-    expect(await idsFor(null)).toEqual(["acme/gift:free", "acme/model"]);
-    expect(await idsFor(gateway.key)).toEqual(["acme/gift:free", "acme/model"]);
+    expect(await idsFor(null)).toEqual(["acme/gift:free", "acme/model", "gateway-auto/free"]);
+    expect(await idsFor(gateway.key)).toEqual(["acme/gift:free", "acme/model", "gateway-auto/free"]);
   });
 
   test("shows the prices and windows of who may answer alone", async () => {

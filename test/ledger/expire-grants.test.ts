@@ -37,6 +37,7 @@ const account: AccountRecord = {
   overdraft: 0,
   monthlyLimit: null,
   policy: OPEN_POLICY,
+  rateLimit: null,
   createdAt: 0,
   closedAt: null,
 };

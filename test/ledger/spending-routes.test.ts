@@ -48,7 +48,7 @@ const SPENDING: Readonly<Record<string, { readonly body: Body; readonly shape: B
 };
 
 /** Routes that cost nothing, although they take a body. */
-const FREE: ReadonlySet<string> = new Set(["/messages/count_tokens"]);
+const FREE: ReadonlySet<string> = new Set(["/messages/count_tokens", "/route/explain"]);
 const MANAGEMENT: ReadonlySet<string> = new Set(ENDPOINTS.map(({ path }) => path));
 
 const takesBody = (methods: object): boolean => ["POST", "PUT", "PATCH"].some((method) => method in methods);
@@ -90,6 +90,7 @@ async function makeEmptyAccount(dataDir: string): Promise<string> {
     overdraft: 0,
     monthlyLimit: null,
     policy: OPEN_POLICY,
+    rateLimit: null,
     createdAt: 1,
     closedAt: null,
   });

@@ -3,40 +3,50 @@ import fc from "fast-check";
 import { createByteBudget } from "../../src/core/limits/byte-budget.ts";
 
 const TOTAL = 100;
-const SHARES = 4;
+const OF_ONE = 60;
+const HOLDERS = ["a", "a", "b", "c"];
 
 describe("a budget of bytes", () => {
-  test("is never overdrawn, whoever takes and gives back in whatever order, and is whole again at the end", () => {
-    const step = fc.record({ share: fc.nat(SHARES - 1), bytes: fc.nat(TOTAL + 1), givesBack: fc.boolean() });
+  test("is never overdrawn, by all or by one, in whatever order they take and give back, and is whole again at the end", () => {
+    const step = fc.record({
+      share: fc.nat(HOLDERS.length - 1),
+      bytes: fc.nat(TOTAL + 1),
+      givesBack: fc.boolean(),
+    });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
-        const budget = createByteBudget(TOTAL);
-        const shares = Array.from({ length: SHARES }, () => ({ share: budget.openShare(), taken: 0 }));
+        const budget = createByteBudget(TOTAL, OF_ONE);
+        const shares = HOLDERS.map((holder) => ({ holder, share: budget.openShare(holder), taken: 0 }));
+        const sum = (of: readonly { readonly taken: number }[]) =>
+          of.reduce((all, { taken }) => all + taken, 0);
         for (const { share: index, bytes, givesBack } of steps) {
-          const held = shares[index]!;
-          const left = TOTAL - shares.reduce((sum, { taken }) => sum + taken, 0);
+          const mine = shares[index]!;
           if (givesBack) {
-            held.share.giveBack();
-            Object.assign(held, { share: budget.openShare(), taken: 0 });
-          } else {
-            expect(budget.hasRoomFor(bytes)).toBe(bytes <= left);
-            expect(held.share.take(bytes)).toBe(bytes <= left);
-            if (bytes <= left) held.taken += bytes;
+            mine.share.giveBack();
+            Object.assign(mine, { share: budget.openShare(mine.holder), taken: 0 });
+            continue;
           }
+          const held = sum(shares.filter(({ holder }) => holder === mine.holder));
+          const shortage = sum(shares) + bytes > TOTAL ? "all" : held + bytes > OF_ONE ? "holder" : null;
+          expect(mine.share.shortageFor(bytes)).toBe(shortage);
+          expect(mine.share.take(bytes)).toBe(shortage === null);
+          if (shortage === null) mine.taken += bytes;
         }
         for (const { share } of shares) share.giveBack();
-        expect([budget.hasRoomFor(TOTAL), budget.hasRoomFor(TOTAL + 1)]).toEqual([true, false]);
+        const [one, other] = [budget.openShare("a"), budget.openShare("b")];
+        expect([one.take(OF_ONE), other.take(TOTAL - OF_ONE), other.take(1)]).toEqual([true, true, false]);
       }),
     );
   });
 
   test("takes nothing for a share that was given back, and gives nothing back twice", () => {
-    const budget = createByteBudget(TOTAL);
-    const share = budget.openShare();
+    const budget = createByteBudget(TOTAL, TOTAL);
+    const share = budget.openShare("a");
     share.take(TOTAL);
     share.giveBack();
     share.giveBack();
     expect(share.take(1)).toBe(false);
-    expect([budget.hasRoomFor(TOTAL), budget.hasRoomFor(TOTAL + 1)]).toEqual([true, false]);
+    const next = budget.openShare("a");
+    expect([next.take(TOTAL), next.take(1)]).toEqual([true, false]);
   });
 });

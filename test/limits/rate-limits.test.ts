@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import {
   createRateLimits,
+  type LimitAnswer,
   type LimitSource,
   type LimitWish,
   type RateLimit,
@@ -11,17 +12,41 @@ const NONE: RateLimit = { requestsPerMinute: null, tokensPerMinute: null, concur
 const START = 1_700_000_000_000;
 const LEASE_MS = 1_000_000;
 
-function limitsOf(limits: Partial<Record<LimitSource, Partial<RateLimit>>>, maxMeters?: number) {
-  const of = (source: LimitSource): RateLimit => ({ ...NONE, ...limits[source] });
-  return createRateLimits({
-    limits: { key: of("key"), account: of("account"), gateway: of("gateway") },
+type Ids = Readonly<Record<LimitSource, string | null>>;
+type Limits = Partial<Record<LimitSource, Partial<RateLimit>>>;
+interface Wish extends Omit<LimitWish, "subjects"> {
+  readonly subjects: Ids;
+}
+
+/** Rate limits with the same for every key, account and model, as long as nobody sets others. */
+function limitsOf(first: Limits, maxMeters?: number) {
+  let limits = first;
+  const counting = createRateLimits({
     leaseMs: LEASE_MS,
     ...(maxMeters === undefined ? {} : { maxMeters }),
   });
+  const subjectsOf = (ids: Ids) =>
+    (["key", "account", "gateway"] as const).flatMap((source) => {
+      const [id, limit] = [ids[source], limits[source]];
+      return id === null || limit === undefined ? [] : [{ source, id, limit: { ...NONE, ...limit } }];
+    });
+  return {
+    ...counting,
+    admit: (asked: Wish, now: number): LimitAnswer =>
+      counting.admit({ ...asked, subjects: subjectsOf(asked.subjects) }, now),
+    countRequest: (ids: Ids, now: number) => counting.countRequest(subjectsOf(ids), now),
+    peek: (ids: Ids, now: number) => counting.peek(subjectsOf(ids), now),
+    get running() {
+      return counting.running;
+    },
+    set(changed: Limits) {
+      limits = changed;
+    },
+  };
 }
 
 let made = 0;
-function wish(more: Partial<LimitWish> = {}): LimitWish {
+function wish(more: Partial<Wish> = {}): Wish {
   made += 1;
   return {
     id: `gen_${made}`,
@@ -187,6 +212,56 @@ describe("a request", () => {
         }
       }),
     );
+  });
+});
+
+describe("a request without tokens", () => {
+  test("counts against requests a minute alone, and is over at once", () => {
+    const limits = limitsOf({ key: { requestsPerMinute: 3, tokensPerMinute: 30, concurrent: 1 } });
+    const running = wish();
+    const { subjects } = running;
+    limits.admit(running, START);
+    for (const remaining of [1, 0]) {
+      expect(limits.countRequest(subjects, START)).toMatchObject({
+        kind: "counted",
+        standing: { requests: { remaining }, tokens: { remaining: 0 } },
+      });
+    }
+    expect(limits.countRequest(subjects, START)).toMatchObject({
+      refusal: { kind: "requests_per_minute", retryAfterMs: 60_000 },
+    });
+    expect(limits.running).toBe(1);
+  });
+});
+
+describe("a limit that changes", () => {
+  test("holds for what was counted before it, and one that comes counts from then on", () => {
+    const limits = limitsOf({ key: { requestsPerMinute: 5 } });
+    const { subjects } = wish();
+    for (let i = 0; i < 4; i++) limits.admit(wish(), START);
+    limits.set({ key: { requestsPerMinute: 2 } });
+    expect(limits.peek(subjects, START).requests).toMatchObject({ limit: 2, remaining: 0 });
+    expect(limits.admit(wish(), START).kind).toBe("refused");
+    limits.set({ key: { requestsPerMinute: 9, tokensPerMinute: 100 } });
+    expect(limits.admit(wish(), START)).toMatchObject({
+      standing: { requests: { remaining: 4 }, tokens: { remaining: 70 } },
+    });
+  });
+
+  test("never loses count of requests at once", () => {
+    const limits = limitsOf({ key: { concurrent: 2 } });
+    const [before, meanwhile] = [wish(), wish()];
+    limits.admit(before, START);
+    limits.set({});
+    limits.admit(meanwhile, START);
+    limits.set({ key: { concurrent: 2 } });
+    const after = wish();
+    expect(limits.admit(after, START).kind).toBe("counted");
+    expect(limits.admit(wish(), START).kind).toBe("refused");
+    for (const { id } of [before, meanwhile, after]) limits.settle(id, 1);
+    expect(limits.admit(wish(), START).kind).toBe("counted");
+    expect(limits.admit(wish(), START).kind).toBe("counted");
+    expect(limits.admit(wish(), START).kind).toBe("refused");
   });
 });
 

@@ -192,14 +192,18 @@ describe("counting tokens", () => {
 
 describe("own keys that fail", () => {
   test("are tried in their order, and then other providers; never the gateway's for the same one", async () => {
-    const account = await makeAccount(site);
-    const key = await makeKey(site, account);
-    await site.bring(account, "near", SECOND, { order: 5 });
-    await site.bring(account, "near", OWN, { order: 1 });
+    const bringBoth = async () => {
+      const account = await makeAccount(site);
+      await site.bring(account, "near", SECOND, { order: 5 });
+      await site.bring(account, "near", OWN, { order: 1 });
+      return makeKey(site, account);
+    };
+    let key = await bringBoth();
     site.near.reset(except(OWN, refuseKey));
     expect((await site.chat(key)).json.usage.is_byok).toBe(true);
     expect(secretsAt(site.near)).toEqual([OWN, SECOND]);
 
+    key = await bringBoth();
     site.near.reset(refuseKey);
     const answer = await site.chat(key);
     expect(answer.json.usage).toMatchObject({ is_byok: false });

@@ -133,6 +133,7 @@ export async function makeAccount({ stores }: Site, wanted: Wanted = {}): Promis
     overdraft,
     monthlyLimit: null,
     policy: { ...OPEN_POLICY, ...policy },
+    rateLimit: null,
     createdAt: 0,
     closedAt: null,
   };

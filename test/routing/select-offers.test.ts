@@ -3,9 +3,6 @@ import fc from "fast-check";
 import { failureOf } from "../../src/base/errors.ts";
 import { joinPolicies, type LevelPolicy } from "../../src/core/accounts/join-policies.ts";
 import { OPEN_POLICY, type Policy } from "../../src/core/accounts/records.ts";
-import type { ModelEndpoint } from "../../src/core/catalog/records.ts";
-import { createHealth } from "../../src/core/routing/health.ts";
-import { planRoute } from "../../src/core/routing/plan.ts";
 import type { Offer } from "../../src/core/routing/roster.ts";
 import { selectOffers, warnOfWishes } from "../../src/core/routing/select-offers.ts";
 import { NO_NEEDS, type RequestNeeds } from "../../src/wire/conversation/needs.ts";
@@ -14,26 +11,7 @@ import {
   type ProviderPreferences,
   readGatewayWishes,
 } from "../../src/wire/conversation/preferences.ts";
-
-interface Facts extends Partial<Pick<ModelEndpoint, "lacks" | "priceTiers">> {
-  readonly trains?: boolean;
-  readonly retains?: boolean | null;
-  /** Dollars a million tokens. */
-  readonly price?: number;
-}
-
-function offer(id: string, provider: string, facts: Facts = {}): Offer {
-  const { trains, retains, price = 1, ...endpoint } = facts;
-  const perToken = (price / 1_000_000).toFixed(9);
-  return {
-    model: { id, supportedParameters: ["max_tokens", "temperature", "tools"] },
-    endpoint: { provider, name: "up", prices: { prompt: perToken, completion: perToken }, ...endpoint },
-    provider: {
-      record: { slug: provider, name: provider, trainsOnData: trains, retainsData: retains },
-    },
-    keys: [{ label: `${provider}#0`, secret: null }],
-  } as unknown as Offer;
-}
+import { makeOffer as offer } from "./make-offer.ts";
 
 interface Rules {
   readonly levels?: readonly LevelPolicy[];
@@ -53,6 +31,7 @@ function choose(offers: readonly (readonly Offer[])[], rules: Rules): readonly s
       policy: joinPolicies(rules.levels ?? []),
       preferences: wishesOf(rules.provider),
       listNeeds: () => ({ ...NO_NEEDS, ...rules.needs }),
+      promptTokens: null,
       maxPromptTokens: rules.maxPromptTokens ?? 1_000,
     });
     return left.flat().map(({ model, provider }) => `${model.id} at ${provider.record.slug}`);
@@ -213,30 +192,12 @@ describe("offers", () => {
   });
 });
 
-describe("the order of candidates", () => {
-  const orderBy = (provider: unknown) => {
-    const plan = planRoute([OFFERS[0]!], wishesOf(provider), createHealth(), 0);
-    return plan.kind === "candidates" ? plan.candidates.map((one) => one.provider.record.slug) : plan.kind;
-  };
-  test.each([
-    [{}, ["alpha", "beta", "gamma"]],
-    [{ sort: "price" }, ["gamma", "beta", "alpha"]],
-    [{ sort: { by: "price" } }, ["gamma", "beta", "alpha"]],
-    [{ sort: "latency" }, ["alpha", "beta", "gamma"]],
-    [{ sort: "price", order: ["beta"] }, ["beta", "gamma", "alpha"]],
-    [{ order: ["beta"], allow_fallbacks: false }, ["beta"]],
-  ])("%j", (provider, expected) => {
-    expect(orderBy(provider)).toEqual(expected);
-  });
-});
-
 describe("warnings", () => {
   const fieldsOf = (provider: unknown, parameters: readonly string[]) =>
     warnOfWishes(wishesOf(provider), () => ({ features: [], parameters })).map(({ field }) => field);
 
   test("say which wish is not granted yet", () => {
     expect(fieldsOf({ sort: "price" }, [])).toEqual([]);
-    expect(fieldsOf({ sort: "throughput" }, [])).toEqual(["provider.sort"]);
     expect(fieldsOf({ require_parameters: true }, ["temperature"])).toEqual([]);
     expect(fieldsOf({ require_parameters: true }, ["seed"])).toEqual(["provider.require_parameters"]);
     expect(warnOfWishes(NO_PREFERENCES, () => NO_NEEDS)).toEqual([]);

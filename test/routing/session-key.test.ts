@@ -18,6 +18,7 @@ function keyOf(accountId: string, keyId: string): Caller {
     hint: "",
     spendLimit: null,
     models: null,
+    rateLimit: null,
     createdAt: 0,
     expiresAt: null,
     revokedAt: null,
@@ -29,6 +30,7 @@ function keyOf(accountId: string, keyId: string): Caller {
     overdraft: null,
     monthlyLimit: null,
     policy: OPEN_POLICY,
+    rateLimit: null,
     createdAt: 0,
     closedAt: null,
   };

@@ -114,7 +114,7 @@ export function startService(place: Place): { life: Life; started: Promise<Servi
       holdings: {
         stores,
         journal,
-        serving: { current: () => serving, notices: [], refresh() {} },
+        serving: { current: () => serving, notices: [], async refresh() {} },
         release() {},
       },
     });

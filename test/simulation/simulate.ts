@@ -568,6 +568,7 @@ function describeAccount(id: string): AccountRecord {
     overdraft: OVERDRAFTS[id] ?? 0,
     monthlyLimit: id === "org_a" ? MONTHLY_LIMIT : null,
     policy: OPEN_POLICY,
+    rateLimit: null,
     createdAt: 1,
     closedAt: null,
   };

@@ -32,10 +32,13 @@ export interface TestGateway {
 export const ADMIN_KEY = "test-management-key-0123456789";
 
 /** What a test sets. `yaml` is the configuration file's text; `environment` what providers are configured by. */
-export interface TestGatewayOptions extends Partial<Pick<World, "clock" | "random" | "transport">> {
+export interface TestGatewayOptions
+  extends Partial<Pick<World, "clock" | "random" | "transport" | "health" | "tokenCounter">> {
   readonly yaml?: string;
   readonly environment?: Readonly<Record<string, string>>;
   readonly dataDir?: string;
+  /** In place of `limits.repeats`; 0 unless said where a test holds the clock. */
+  readonly repeats?: number;
   /** A key of an earlier start on the same data directory. */
   readonly key?: string;
 }
@@ -50,13 +53,21 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
     GATEWAY_ADMIN_KEY: ADMIN_KEY,
   };
   const { log, lines } = createMemoryLog();
-  const gateway = await startGateway(checkConfig(options.yaml ?? "", "gateway.yaml", environment), {
-    clock: options.clock ?? systemClock,
-    random: options.random ?? createSystemRandom(),
-    log,
-    environment,
-    ...(options.transport ? { transport: options.transport } : {}),
-  });
+  const config = checkConfig(options.yaml ?? "", "gateway.yaml", environment);
+  // Who holds the clock would have to wait out the pause before each repeat by hand.
+  const repeats = options.repeats ?? (options.clock === undefined ? config.limits.repeats : 0);
+  const gateway = await startGateway(
+    { ...config, limits: { ...config.limits, repeats } },
+    {
+      clock: options.clock ?? systemClock,
+      random: options.random ?? createSystemRandom(),
+      log,
+      environment,
+      ...(options.transport ? { transport: options.transport } : {}),
+      ...(options.health ? { health: options.health } : {}),
+      ...(options.tokenCounter ? { tokenCounter: options.tokenCounter } : {}),
+    },
+  );
   await gateway.firstStart?.confirmShown();
   return {
     url: gateway.url,

@@ -32,6 +32,7 @@ export function addPayer(
       overdraft: 0,
       monthlyLimit: null,
       policy: OPEN_POLICY,
+      rateLimit: null,
       createdAt: 0,
       closedAt: null,
       ...account,

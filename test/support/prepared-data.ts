@@ -34,6 +34,7 @@ export async function prepareData(
       overdraft: overdraft ?? null,
       monthlyLimit: null,
       policy: { ...OPEN_POLICY, ...policy },
+      rateLimit: null,
       createdAt: 0,
       closedAt: null,
     });

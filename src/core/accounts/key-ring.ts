@@ -55,6 +55,7 @@ function describeOperatorKey(secret: string): KeyRecord {
     userId: null,
     spendLimit: null,
     models: null,
+    rateLimit: null,
     name: "GATEWAY_ADMIN_KEY",
     hash: hashSecret(secret),
     hint: hintOf(secret),

@@ -3,6 +3,7 @@ import { fail } from "../../base/errors.ts";
 import type { IdSource } from "../../base/ids.ts";
 import { toDollars } from "../../base/money.ts";
 import type { AccountStore } from "../ports/account-store.ts";
+import { changeRateLimit, describeRateLimit, type RateLimitChange } from "./own-rate-limit.ts";
 import { type AccountRecord, DEFAULT_ACCOUNT_ID, OPEN_POLICY, type Policy } from "./records.ts";
 
 /** What making and changing accounts takes. */
@@ -20,6 +21,7 @@ export interface AccountChange {
   /** Nanodollars; null: no limit. */
   readonly monthlyLimit?: number | null | undefined;
   readonly policy?: { readonly [Field in keyof Policy]?: Policy[Field] | undefined } | undefined;
+  readonly rateLimit?: RateLimitChange | undefined;
   readonly isClosed?: boolean | undefined;
 }
 
@@ -46,6 +48,7 @@ export async function createAccount(
     overdraft: 0,
     monthlyLimit: null,
     policy: OPEN_POLICY,
+    rateLimit: null,
     createdAt,
     closedAt: null,
   };
@@ -111,7 +114,7 @@ function refuseUnknown(kind: Kind): never {
 }
 
 function applyChange(before: AccountRecord, change: AccountChange, now: number): AccountRecord {
-  const { name, overdraft, monthlyLimit, policy, isClosed } = change;
+  const { name, overdraft, monthlyLimit, policy, rateLimit, isClosed } = change;
   const given = Object.entries(policy ?? {}).filter(([, value]) => value !== undefined);
   return {
     ...before,
@@ -119,13 +122,14 @@ function applyChange(before: AccountRecord, change: AccountChange, now: number):
     overdraft: overdraft === undefined ? before.overdraft : overdraft,
     monthlyLimit: monthlyLimit === undefined ? before.monthlyLimit : monthlyLimit,
     policy: { ...before.policy, ...Object.fromEntries(given) },
+    rateLimit: changeRateLimit(before.rateLimit, rateLimit),
     closedAt: isClosed === undefined ? before.closedAt : isClosed ? (before.closedAt ?? now) : null,
   };
 }
 
 /** An account as the management API and the command show it. */
 export function describeAccount(account: AccountRecord): Record<string, unknown> {
-  const { id, name, overdraft, monthlyLimit, policy, createdAt, closedAt } = account;
+  const { id, name, overdraft, monthlyLimit, policy, rateLimit, createdAt, closedAt } = account;
   return {
     id,
     name,
@@ -134,6 +138,7 @@ export function describeAccount(account: AccountRecord): Record<string, unknown>
       ? { monthly_limit: monthlyLimit === null ? null : toDollars(monthlyLimit) }
       : {}),
     policy: describePolicy(policy),
+    rate_limit: describeRateLimit(rateLimit),
     created_at: new Date(createdAt).toISOString(),
     closed_at: closedAt === null ? null : new Date(closedAt).toISOString(),
   };

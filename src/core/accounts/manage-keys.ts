@@ -3,6 +3,12 @@ import { toDollars } from "../../base/money.ts";
 import type { Random } from "../../base/random.ts";
 import type { KeyStore } from "../ports/key-store.ts";
 import type { AccountMaker } from "./manage-accounts.ts";
+import {
+  changeKeyRateLimit,
+  describeRateLimit,
+  isOperators,
+  type KeyRateLimitChange,
+} from "./own-rate-limit.ts";
 import { type AccountRecord, DEFAULT_ACCOUNT_ID, type KeyRecord } from "./records.ts";
 import { createSecret, hashSecret, hintOf } from "./secrets.ts";
 
@@ -23,6 +29,7 @@ export interface NewKey {
   readonly userId?: string | null;
   readonly spendLimit?: number | null;
   readonly models?: readonly string[] | null;
+  readonly rateLimit?: KeyRateLimitChange | undefined;
 }
 
 /** Makes and stores a key. The secret is in this answer and nowhere else. */
@@ -41,6 +48,7 @@ export async function createKey(
     hint: hintOf(secret),
     spendLimit: wanted.spendLimit ?? null,
     models: wanted.models ?? null,
+    rateLimit: changeKeyRateLimit(null, wanted.rateLimit),
     createdAt: maker.clock.now(),
     expiresAt: wanted.expiresAt,
     revokedAt: null,
@@ -81,25 +89,32 @@ export interface KeyChange {
   readonly name?: string | undefined;
   readonly spendLimit?: number | null | undefined;
   readonly models?: readonly string[] | null | undefined;
+  readonly rateLimit?: KeyRateLimitChange | undefined;
   readonly expiresAt?: number | null | undefined;
 }
 
 /**
  * Changes a key.
- * @throws GatewayError `invalid_request` for what does not fit together; `conflict` for a key that is revoked.
+ * @throws GatewayError `invalid_request` for what does not fit together; `conflict` for a key that is revoked;
+ * `permission_denied` where an account would change a limit that the operator has set.
  */
 export async function changeKey(
   { keys, clock }: KeyMaker,
-  { id, kind, revokedAt }: KeyRecord,
+  { id, kind, revokedAt, rateLimit }: KeyRecord,
   change: KeyChange,
 ): Promise<KeyRecord> {
   checkKey({ kind, ...change }, clock.now());
   if (revokedAt !== null) fail("conflict", "This key is revoked. Make another one.");
+  if (change.rateLimit !== undefined && isOperators(rateLimit, change.rateLimit))
+    fail("permission_denied", "The operator has set this key's rate_limit. Leave it out, or ask them.", {
+      metadata: { field: "rate_limit" },
+    });
   const changed = await keys.changeKey(id, (key) => ({
     ...key,
     name: change.name ?? key.name,
     spendLimit: change.spendLimit === undefined ? key.spendLimit : change.spendLimit,
     models: change.models === undefined ? key.models : change.models,
+    rateLimit: changeKeyRateLimit(key.rateLimit, change.rateLimit),
     expiresAt: change.expiresAt === undefined ? key.expiresAt : change.expiresAt,
   }));
   return changed ?? fail("not_found", "There is no key with that id.");
@@ -107,13 +122,14 @@ export async function changeKey(
 
 /** @throws GatewayError `invalid_request`. */
 function checkKey(
-  { kind, spendLimit, models, expiresAt }: KeyChange & { readonly kind: KeyRecord["kind"] },
+  { kind, spendLimit, models, rateLimit, expiresAt }: KeyChange & { readonly kind: KeyRecord["kind"] },
   now: number,
 ): void {
   if (typeof expiresAt === "number" && expiresAt <= now) refuseField("expires_at", "must lie in the future");
   if (kind === "inference") return;
   if (typeof spendLimit === "number") refuseField("spend_limit", "is for inference keys; leave it out");
   if (models) refuseField("models", "is for inference keys; leave it out");
+  if (rateLimit?.limit) refuseField("rate_limit", "is for inference keys; leave it out");
 }
 
 function refuseField(field: string, problem: string): never {
@@ -131,6 +147,8 @@ export function describeKey(key: KeyRecord): Record<string, unknown> {
     user_id: key.userId,
     spend_limit: key.spendLimit === null ? null : toDollars(key.spendLimit),
     models: key.models,
+    rate_limit: describeRateLimit(key.rateLimit),
+    rate_limit_set_by: key.rateLimit?.setBy ?? null,
     created_at: isoTime(key.createdAt),
     expires_at: isoTime(key.expiresAt),
     revoked_at: isoTime(key.revokedAt),

@@ -1,3 +1,5 @@
+import type { RateLimit } from "../limits/rate-limits.ts";
+
 /** An API key as stored: its secret is not among it. */
 export interface KeyRecord {
   readonly id: string;
@@ -16,10 +18,17 @@ export interface KeyRecord {
   readonly spendLimit: number | null;
   /** Patterns of the models it may call, `*` for any characters; null: all. */
   readonly models: readonly string[] | null;
+  /** Of its own; null, and members that are null: as configured. */
+  readonly rateLimit: KeyRateLimit | null;
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
   readonly expiresAt: number | null;
   readonly revokedAt: number | null;
+}
+
+/** A key's own limit. The operator's stands in place of what is configured; its account's can only tighten that. */
+export interface KeyRateLimit extends RateLimit {
+  readonly setBy: "operator" | "account";
 }
 
 /** Who pays: a user, or an organization of users. */
@@ -36,6 +45,8 @@ export interface AccountRecord {
   /** Of an organization: what all its members may spend in a calendar month (UTC), nanodollars; null: no limit. */
   readonly monthlyLimit: number | null;
   readonly policy: Policy;
+  /** In place of what is configured; null, and members that are null: as configured. */
+  readonly rateLimit: RateLimit | null;
   readonly createdAt: number;
   /** A closed account calls nothing and keeps its ledger. */
   readonly closedAt: number | null;

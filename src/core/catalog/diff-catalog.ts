@@ -103,6 +103,8 @@ function* diffEndpoint(before: ModelEndpoint, after: ModelEndpoint): Generator<s
   for (const key of ["priceTiers", "priceChanges"] as const) {
     if (!isSame(before[key], after[key])) yield `${key} ${show(before[key])} -> ${show(after[key])}`;
   }
+  if (before.missingSince !== after.missingSince)
+    yield after.missingSince === undefined ? "listed again" : `not listed since ${after.missingSince}`;
   if (!isSame(before.lacks, after.lacks)) yield `lacks ${show(before.lacks)} -> ${show(after.lacks)}`;
 }
 

@@ -25,6 +25,8 @@ const ENDPOINT_KEYS: readonly (keyof ModelEndpoint)[] = [
   "priceTiers",
   "priceChanges",
   "lacks",
+  "missingSince",
+  "expires",
 ];
 
 const PROVIDER_LINES: readonly (readonly (keyof ProviderRecord)[])[] = [
@@ -32,9 +34,11 @@ const PROVIDER_LINES: readonly (readonly (keyof ProviderRecord)[])[] = [
   ["baseUrl", "baseUrlTemplate"],
   ["paths"],
   ["isForCode"],
+  ["promptCacheSeconds"],
   ["parts"],
   ["body"],
   ["env"],
+  ["affinityHeader"],
   ["quirks"],
   ["trainsOnData", "retainsData"],
   ["privacyPolicyUrl"],

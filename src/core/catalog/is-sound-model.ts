@@ -90,6 +90,8 @@ const ENDPOINT: Readonly<Record<string, Check>> = noPrototype({
   priceTiers: isTiers,
   priceChanges: isListOf((value) => isRecordOf(value, CHANGE, CHANGE_NEEDS), 1),
   lacks: isListOf(isText, 0),
+  missingSince: isDay,
+  expires: isDay,
 });
 const BUDGET: Readonly<Record<string, Check>> = noPrototype({
   min: (value) => Number.isSafeInteger(value) && (value as number) >= 0,

@@ -1,4 +1,5 @@
-import type { ModelEndpoint, Prices, PriceTier } from "./records.ts";
+import { dayOf } from "./expiry.ts";
+import type { ModelEndpoint, PriceChange, Prices, PriceTier } from "./records.ts";
 
 /** An endpoint's prices at one time, with their tiers. */
 export interface PriceRow {
@@ -7,11 +8,16 @@ export interface PriceRow {
   readonly priceTiers?: readonly PriceTier[];
 }
 
+/** All that an endpoint says of its prices: those of today, and those that are announced. */
+export interface PriceTerms extends PriceRow {
+  readonly priceChanges?: readonly PriceChange[];
+}
+
 /** The prices of an endpoint that are in force at a time, milliseconds since the epoch: of its changes the last that has come. */
-export function findPriceRow(endpoint: ModelEndpoint, at: number): PriceRow {
+export function findPriceRow(endpoint: PriceTerms, at: number): PriceRow {
   const { priceChanges } = endpoint;
   if (priceChanges === undefined) return endpoint;
-  const day = new Date(at).toISOString().slice(0, "YYYY-MM-DD".length);
+  const day = dayOf(at);
   return priceChanges.findLast(({ from }) => from <= day) ?? endpoint;
 }
 

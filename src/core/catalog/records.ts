@@ -59,8 +59,14 @@ export interface ProviderRecord {
   };
   /** Its host is for code completion: fill-in-the-middle requests go there first. */
   readonly isForCode?: true;
+  /** It fails when a request asks it to, which says nothing of its health. */
+  readonly failsOnDemand?: true;
+  /** How long a prompt stays in its cache after it was last read, seconds; absent: five minutes. */
+  readonly promptCacheSeconds?: number;
   /** What a tool-call id must look like there (docs/contract.md, "Tool-call repair", rule 5). */
   readonly toolCallIds: "mistral" | "anthropic" | "openai";
+  /** The header by which it keeps a conversation's requests together, so that they find its prompt cache; absent: none. */
+  readonly affinityHeader?: string;
   /** Departures from `format` that no other field says. Endpoints of another format have none. */
   readonly quirks: ProviderQuirks;
   /** Whether it trains on what it is sent, as its policy says; absent counts as yes. */
@@ -152,6 +158,10 @@ export interface ModelEndpoint {
   readonly priceChanges?: readonly PriceChange[];
   /** Input modalities and parameters of the model that this offer does not take. */
   readonly lacks?: readonly string[];
+  /** The first day, `YYYY-MM-DD`, on which a refresh did not find it at the source. */
+  readonly missingSince?: string;
+  /** Not offered from this day on, `YYYY-MM-DD`. */
+  readonly expires?: string;
 }
 
 /** How a model's reasoning is steered; absent members are not offered. */
@@ -181,7 +191,7 @@ export interface ModelRecord {
   readonly supportedParameters: readonly string[];
   /** Absent when it does not reason or the source does not say how to steer it. */
   readonly reasoning?: ReasoningControl;
-  /** Withdrawn from this day on, `YYYY-MM-DD`. */
+  /** Withdrawn from this day on, `YYYY-MM-DD`: not offered by anybody. */
   readonly expires: string | null;
   readonly endpoints: readonly ModelEndpoint[];
 }

@@ -13,6 +13,8 @@ import {
   type PriceTier,
   type ProviderRecord,
 } from "./records.ts";
+import type { TierData } from "./tier-records.ts";
+import { tierDataSchema } from "./tier-schema.ts";
 
 /** What reading a catalog file gives: its records, or what is wrong with it, each line naming file and path. */
 export type Checked<T> =
@@ -36,7 +38,8 @@ const day = z.iso.date();
 const tokens = z.int().positive();
 const httpsUrl = z.url({ protocol: /^https$/ });
 
-const pricesShape = {
+/** Of the schemas of `Prices`, `PriceTier`, `PriceChange`, `ModelEndpoint` and `ModelRecord`: their members. */
+export const pricesShape = {
   prompt: price,
   completion: price,
   cacheRead: price.optional(),
@@ -49,25 +52,41 @@ const pricesShape = {
   image: price.optional(),
 };
 
-const tiers = z.array(z.strictObject({ minPromptTokens: tokens, ...pricesShape })).min(1);
+const prices = z.strictObject(pricesShape);
+export const tierShape = { minPromptTokens: tokens, ...pricesShape };
+const tiers = z.array(z.strictObject(tierShape)).min(1);
+export const priceChangeShape = { from: day, prices, priceTiers: tiers.optional() };
 
-const endpointSchema = z.strictObject({
+const termsShape = {
+  prices: prices.nullable(),
+  priceTiers: tiers.optional(),
+  priceChanges: z.array(z.strictObject(priceChangeShape)).min(1).optional(),
+};
+
+/** An endpoint's prices with all that goes with them, as files keep them. */
+export const priceTermsSchema = z.strictObject(termsShape);
+
+export const endpointShape = {
   provider: z.string().regex(SLUG),
   name: z.string().min(1),
   format: formatSchema.optional(),
   contextLength: tokens,
   maxPromptTokens: tokens.optional(),
   maxOutputTokens: tokens.nullable().default(null),
-  prices: z.strictObject(pricesShape).nullable(),
-  priceTiers: tiers.optional(),
-  priceChanges: z
-    .array(z.strictObject({ from: day, prices: z.strictObject(pricesShape), priceTiers: tiers.optional() }))
-    .min(1)
-    .optional(),
+  ...termsShape,
   lacks: z.array(z.string().min(1)).optional(),
-});
+  missingSince: day.optional(),
+  expires: day.optional(),
+};
+const endpointSchema = z.strictObject(endpointShape);
 
-const modelSchema = z.strictObject({
+export const reasoningShape = {
+  efforts: z.array(z.string().min(1)).min(1).optional(),
+  budgetTokens: z.strictObject({ min: z.int().min(0).optional(), max: tokens.optional() }).optional(),
+  canDisable: z.literal(true).optional(),
+};
+
+export const modelShape = {
   id: z.string().max(MODEL_ID_CHARS).regex(MODEL_ID, "not of the form author/name"),
   name: z.string().min(1),
   description: z.string().nullable().default(null),
@@ -79,16 +98,11 @@ const modelSchema = z.strictObject({
   ]),
   tokenizer: z.string().nullable().default(null),
   supportedParameters: z.array(z.string().min(1)),
-  reasoning: z
-    .strictObject({
-      efforts: z.array(z.string().min(1)).min(1).optional(),
-      budgetTokens: z.strictObject({ min: z.int().min(0).optional(), max: tokens.optional() }).optional(),
-      canDisable: z.literal(true).optional(),
-    })
-    .optional(),
+  reasoning: z.strictObject(reasoningShape).optional(),
   expires: day.nullable().default(null),
   endpoints: z.array(endpointSchema).min(1),
-});
+};
+const modelSchema = z.strictObject(modelShape);
 
 const variable = z.string().regex(ENV_NAME);
 const path = z.string().startsWith("/");
@@ -124,7 +138,12 @@ const providerSchema = z.strictObject({
     baseUrlAliases: z.array(variable).min(1).optional(),
   }),
   isForCode: z.literal(true).optional(),
+  promptCacheSeconds: z.int().positive().optional(),
   toolCallIds: z.enum(["mistral", "anthropic", "openai"]),
+  affinityHeader: z
+    .string()
+    .regex(/^x-[a-z-]+$/)
+    .optional(),
   quirks: z.strictObject({
     noStreamOptions: z.literal(true).optional(),
     maxCompletionTokens: z.literal(true).optional(),
@@ -174,6 +193,13 @@ export function parseModels(file: string, text: string): Checked<ModelRecord[]> 
   return models === null
     ? checkSchema<ModelRecord[]>(file, json.value, modelsSchema)
     : { value: models, problems: [] };
+}
+
+/** Reads `catalog/tiers.json`. */
+export function parseTiers(file: string, text: string): Checked<TierData> {
+  const json = parseJson(file, text);
+  if (json.problem !== null) return { value: null, problems: [json.problem] };
+  return checkSchema<TierData>(file, json.value, tierDataSchema);
 }
 
 /** Reads the catalog an import left in the data directory. */

@@ -1,20 +1,27 @@
 import { type Failure, fail, GatewayError } from "../../base/errors.ts";
 import type { Warning } from "../../wire/canonical/format.ts";
-import { estimateTokens } from "../../wire/conversation/usage.ts";
 import type { InferenceAction, InferenceRequest } from "../../wire/dialects/inference-request.ts";
 import { policyOf } from "../accounts/join-policies.ts";
-import type { Caller } from "../accounts/records.ts";
 import { actionOf } from "../catalog/action-of.ts";
+import { isWithdrawn, missingSince } from "../catalog/expiry.ts";
 import { isFreeId } from "../catalog/is-free-id.ts";
 import type { ModelRecord } from "../catalog/records.ts";
 import { boundPrompt } from "../ledger/worst-case.ts";
 import type { OwnKeys } from "../provider-keys/own-keys.ts";
 import { chooseKeys, chooseOffers, type KeyChoice } from "../routing/choose-offers.ts";
+import type { PromptTokens } from "../routing/prompt-tokens.ts";
 import type { ServedProvider } from "../routing/roster.ts";
 import { formatOf, type Offer } from "../routing/roster.ts";
-import { selectOffers, warnOfWishes } from "../routing/select-offers.ts";
-import type { GenerationDeps, Serving } from "./call.ts";
-import { contextOverflow } from "./judge-failure.ts";
+import { type SiftedOut, siftOffers, warnOfWishes } from "../routing/select-offers.ts";
+import type { GenerationCall, GenerationDeps, Serving } from "./call.ts";
+import {
+  describeFacts,
+  findTierOffers,
+  prepareTiers,
+  refuseTierHere,
+  type TierContext,
+} from "./find-tier-offers.ts";
+import { measurePrompt } from "./measure-prompt.ts";
 
 /** Nothing may run, and no answer be given, that cannot be written down. */
 export const CANNOT_RECORD: Failure = {
@@ -28,7 +35,11 @@ export const CANNOT_RECORD: Failure = {
 export interface Admission {
   /** Offers by model, the asked one first, then its fallbacks: those that policy and the request's own rules leave. */
   readonly offers: readonly (readonly Offer[])[];
-  /** The asked model's catalog id. */
+  /** Offers that may not answer, and why. */
+  readonly siftedOut: readonly SiftedOut[];
+  /** What was asked for, as the catalog spells it: a model's id or a tier's. */
+  readonly requestedId: string;
+  /** The model that it is, or that the tier came to: what limits count. */
   readonly modelId: string;
   /** Nothing of the request may stay anywhere, nor in the gateway's own memory of turns. */
   readonly zeroRetention: boolean;
@@ -37,37 +48,118 @@ export interface Admission {
 }
 
 /**
- * Decides whether a request may run; `own` are the keys at providers that the caller's account brings.
+ * Decides whether a request may run; `own` are the keys at providers that the caller's account brings. A promise only
+ * where the prompt's tokens must be counted.
  * @throws GatewayError `authentication`, `invalid_model`, `model_not_allowed`, `invalid_request`, `context_length_exceeded`,
  * `unavailable`.
  */
 export function admit(
   deps: GenerationDeps,
-  caller: Caller,
-  request: InferenceRequest,
+  call: AskingCall,
   own: OwnKeys | null,
-): Admission {
+): Admission | Promise<Admission> {
+  const letIn = (considered: Consideration): Admission => {
+    if (considered.refusal !== null) throw new GatewayError(considered.refusal);
+    if (deps.recorder.isFull()) throw new GatewayError(CANNOT_RECORD);
+    return considered;
+  };
+  const considered = consider(deps, call, own);
+  return considered instanceof Promise ? considered.then(letIn) : letIn(considered);
+}
+
+/** As much of a call as admission looks at. */
+type AskingCall = Pick<GenerationCall, "caller" | "request" | "readHeader">;
+
+/** A request, who could answer it, and why others may not; with `refusal` nobody may. */
+export interface Consideration extends Admission {
+  readonly refusal: Failure | null;
+}
+
+/**
+ * Looks who may answer a request, and lets nothing in. A promise only where a balance has to be fetched or tokens to be
+ * counted.
+ * @throws GatewayError `authentication`, `invalid_model`; `model_not_allowed`, `invalid_request` or `unavailable` where a
+ * tier or an account's own keys are the reason.
+ */
+export function consider(
+  deps: GenerationDeps,
+  call: AskingCall,
+  own: OwnKeys | null,
+): Consideration | Promise<Consideration> {
+  const preparing = prepareTiers(deps, call);
+  return preparing === null
+    ? considerPrepared(deps, call, own)
+    : preparing.then(() => considerPrepared(deps, call, own));
+}
+
+function considerPrepared(
+  deps: GenerationDeps,
+  call: AskingCall,
+  own: OwnKeys | null,
+): Consideration | Promise<Consideration> {
+  const { caller, request } = call;
+  const policy = policyOf(deps.policy, caller);
+  const listNeeds = once(() => request.listNeeds());
+  const all = findAllOffers(deps, call, { own, policy, listNeeds });
+  const { model: asked } = all.flat()[0] as Offer;
+  const tier = deps.serving().tiers.find(request.model);
+  const maxPromptTokens = boundPrompt(request);
+  const { preferences } = request;
+  const sift = (promptTokens: PromptTokens): Consideration => {
+    const rules = { policy, preferences, listNeeds, maxPromptTokens, promptTokens };
+    const selection = siftOffers(all, rules);
+    const first = selection.offers[0]?.[0]?.model ?? asked;
+    return {
+      ...selection,
+      requestedId: tier?.id ?? asked.id,
+      modelId: tier === undefined ? asked.id : first.id,
+      zeroRetention: preferences.zeroRetention || policy.zeroRetention !== null,
+      warnings: warnOfWishes(preferences, listNeeds),
+    };
+  };
+  const measured = measurePrompt(deps.tokenCounter, request, all.flat());
+  return measured instanceof Promise ? measured.then(sift) : sift(measured);
+}
+
+/** Offers for all that a request names, by model: tiers are resolved, and add no model that is there already. */
+function findAllOffers(
+  deps: GenerationDeps,
+  call: AskingCall,
+  { own, policy, listNeeds }: Pick<TierContext, "policy" | "listNeeds"> & { readonly own: OwnKeys | null },
+): readonly (readonly Offer[])[] {
+  const { caller, request } = call;
   const serving = deps.serving();
   const ids = [request.model, ...request.fallbackModels];
-  if (caller.kind === "anonymous") requireFree(ids);
+  const isAnonymous = caller.kind === "anonymous";
+  if (isAnonymous) requireFree(ids.filter((id) => serving.tiers.find(id) === undefined));
   const choice = chooseKeys(caller, own, request.preferences.ownKeysOnly);
-  const all = ids.map((id) => findAbleOffers(serving, choice, id, request));
-  const policy = policyOf(deps.policy, caller);
-  const { preferences } = request;
-  const listNeeds = once(() => request.listNeeds());
-  const offers = selectOffers(all, { policy, preferences, listNeeds, maxPromptTokens: boundPrompt(request) });
-  const { model: asked } = all.flat()[0] as Offer;
-  const { model } = offers.flat()[0] as Offer;
-  refuseCertainOverflow(request, model);
-  if (deps.recorder.isFull()) {
-    throw new GatewayError(CANNOT_RECORD);
+  const all: (readonly Offer[])[] = [];
+  const known = new Set<string>();
+  const refusals: Failure[] = [];
+  for (const id of ids) {
+    const tier = serving.tiers.find(id);
+    if (tier === undefined) {
+      const offers = findAbleOffers(serving, choice, id, request);
+      known.add((offers[0] as Offer).model.id);
+      all.push(offers);
+      continue;
+    }
+    if (request.action !== "chat") refuseTierHere(tier, request.action);
+    const facts = describeFacts(deps, call);
+    const found = findTierOffers(tier, { serving, choice, policy, isAnonymous, facts, listNeeds });
+    if (found.kind === "refused") {
+      refusals.push(found.failure);
+      continue;
+    }
+    for (const offers of found.offers) {
+      const { model } = offers[0] as Offer;
+      if (!known.has(model.id)) all.push(offers);
+      known.add(model.id);
+    }
   }
-  return {
-    offers,
-    modelId: asked.id,
-    zeroRetention: preferences.zeroRetention || policy.zeroRetention !== null,
-    warnings: warnOfWishes(preferences, listNeeds),
-  };
+  const [refusal] = refusals;
+  if (all.length === 0 && refusal !== undefined) throw new GatewayError(refusal);
+  return all;
 }
 
 function once<T>(make: () => T): () => T {
@@ -152,16 +244,10 @@ function findAbleOffers(
   const offers = findOffers(serving, choice, id, request.action);
   if (request.action !== "fim") return offers;
   const able = offers.filter((offer) => hasEndpoint(offer, request));
-  if (able.length > 0) return able.toSorted((a, b) => rankForFim(b) - rankForFim(a));
+  if (able.length > 0) return able;
   return fail("invalid_model", `${quote(id)} does not do this here. Name another model.`, {
     metadata: { model: id },
   });
-}
-
-/** The account's own keys first; among them, and among the gateway's, the host that is for code (docs/contract.md, "Fill in the middle"). */
-function rankForFim({ provider, keys }: Offer): number {
-  const isOwn = keys.some(({ ownId }) => ownId !== null);
-  return (isOwn ? 2 : 0) + (provider.record.isForCode ? 1 : 0);
 }
 
 /** Whether an offer's provider has the endpoint that a request needs. */
@@ -183,7 +269,26 @@ function unknownModel(serving: Serving, id: string): string {
   return `There is no model ${quote(id)}.${hint} GET /api/gateway/models lists the models.`;
 }
 
+function withdrawnModel({ catalog, roster }: Serving, model: ModelRecord): string {
+  const ends = [model.expires, ...model.endpoints.map(({ expires }) => expires)];
+  const since =
+    missingSince(model) ??
+    ends
+      .filter((day) => typeof day === "string")
+      .sort()
+      .at(-1);
+  const near = catalog
+    .suggest(model.id, NEAR_MODELS)
+    .filter((id) => roster.offersFor(id).length > 0)
+    .slice(0, 3);
+  const hint = near.length > 0 ? ` Near it are ${near.map(quote).join(", ")}.` : "";
+  return `${quote(model.id)} was withdrawn on ${since}.${hint} GET /api/gateway/models lists what is served.`;
+}
+
+const NEAR_MODELS = 20;
+
 function unservedModel(serving: Serving, model: ModelRecord): string {
+  if (isWithdrawn(model, serving.roster.day)) return withdrawnModel(serving, model);
   const variables = model.endpoints
     .map((endpoint) => serving.catalog.provider(endpoint.provider))
     .filter((provider) => provider !== undefined)
@@ -200,22 +305,4 @@ function unservedModel(serving: Serving, model: ModelRecord): string {
 /** Ids come from clients: bounded and without line breaks. */
 function quote(id: string): string {
   return JSON.stringify(id.slice(0, 100));
-}
-
-/** A prompt of so many characters a token of the window cannot fit, whatever the tokenizer. */
-const CERTAIN_CHARS_PER_TOKEN = 8;
-
-/**
- * Refuses what cannot fit (specification 7, rule 2). Closer calls are the upstream's, whose refusal says the same.
- */
-function refuseCertainOverflow(request: InferenceRequest, model: ModelRecord): void {
-  const contextLength = Math.max(...model.endpoints.map((endpoint) => endpoint.contextLength));
-  const limit = contextLength * CERTAIN_CHARS_PER_TOKEN;
-  // Bytes are at hand, characters are never more: most prompts need no counting.
-  if (request.promptTextBytes <= limit) return;
-  const characters = request.countPromptChars();
-  if (characters <= limit) return;
-  const size = { contextLength, estimatedTokens: estimateTokens(characters) };
-  const failure: Failure = contextOverflow({ contextLimit: null, contextRequested: null }, size, {});
-  fail(failure.code, failure.message, failure.metadata === undefined ? {} : { metadata: failure.metadata });
 }

@@ -1,18 +1,26 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Failure } from "../../base/errors.ts";
 import type { IdSource } from "../../base/ids.ts";
+import type { Random } from "../../base/random.ts";
 import type { InferenceRequest } from "../../wire/dialects/inference-request.ts";
 import type { Caller, Policy } from "../accounts/records.ts";
 import type { Catalog } from "../catalog/catalog.ts";
+import type { Tiers } from "../catalog/tiers.ts";
 import type { Ledger } from "../ledger/ledger.ts";
+import type { ListLimits } from "../limits/list-limits.ts";
 import type { LimitStanding, RateLimits } from "../limits/rate-limits.ts";
 import type { SlidingWindow } from "../limits/sliding-window.ts";
+import type { TokenCounter } from "../ports/token-counter.ts";
 import type { ProviderKeyRing } from "../provider-keys/provider-key-ring.ts";
+import type { AffinityMemory } from "../routing/affinity.ts";
 import type { Health } from "../routing/health.ts";
+import type { PlanNote } from "../routing/note-plan.ts";
+import type { RetryBudget } from "../routing/retry-budget.ts";
 import type { Roster } from "../routing/roster.ts";
 import type { Recorder } from "../usage/recorder.ts";
 import type { UsageRecord } from "../usage/records.ts";
 import type { Cutoff, GenerationTimers } from "./cutoff.ts";
+import type { IdentityHash } from "./identity-hash.ts";
 import type { TurnMemory } from "./turn-memory.ts";
 
 /** One inference request that has passed the door. */
@@ -20,6 +28,8 @@ export interface GenerationCall {
   readonly requestId: string;
   readonly caller: Caller;
   readonly request: InferenceRequest;
+  /** The value of a header of the request, by which tiers pick; null where it was not sent. */
+  readonly readHeader: (name: string) => string | null;
   /** Aborted when the client leaves. */
   readonly clientSignal: AbortSignal;
   /** Told once, when the generation has ended and its record is written. */
@@ -30,6 +40,7 @@ export interface GenerationCall {
 export interface Serving {
   readonly catalog: Catalog;
   readonly roster: Roster;
+  readonly tiers: Tiers;
 }
 
 /** What generating takes. */
@@ -43,19 +54,29 @@ export interface GenerationDeps {
   readonly holdTokens: number;
   /** Where callers can buy credits; null where nobody sells any. */
   readonly buyCreditsUrl: string | null;
+  readonly random: Random;
   /** How providers, models and keys have fared lately. */
   readonly health: Health;
+  /** How often providers may be asked again. */
+  readonly retryBudget: RetryBudget;
+  /** Where conversations' prompt caches are warm. */
+  readonly affinity: AffinityMemory;
   /** Accounts' own keys at providers. */
   readonly ownKeys: ProviderKeyRing;
   readonly anonymousLimit: SlidingWindow;
-  /** Null where nobody with a key, and no model, is limited. */
-  readonly rateLimits: RateLimits | null;
+  readonly rateLimits: RateLimits;
+  /** Whom the rate limits count a request for. */
+  readonly listLimits: ListLimits;
   /** The operator's own: accounts and keys can only tighten it. */
   readonly policy: Policy;
   readonly turnMemory: TurnMemory;
+  readonly hashIdentity: IdentityHash;
+  readonly tokenCounter: TokenCounter;
   readonly timers: GenerationTimers;
-  /** Candidates that one request may try. */
+  /** How often one request may be sent to an upstream. */
   readonly maxAttempts: number;
+  /** How often those that failed for the moment are asked again when nobody has answered. */
+  readonly repeats: number;
   /** Generations under way, to be cut when a shutdown has waited long enough. */
   readonly active: Set<Cutoff>;
 }
@@ -67,6 +88,8 @@ export interface GenerationResult {
   readonly model: string | null;
   readonly provider: string | null;
   readonly attempts: number;
+  /** Who was to be asked, and who was not. */
+  readonly plan: readonly PlanNote[];
   /** How the caller's limits stand after this request; null where there are none. */
   readonly limit: LimitStanding | null;
   readonly answer:

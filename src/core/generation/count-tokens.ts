@@ -1,46 +1,121 @@
+import { GatewayError } from "../../base/errors.ts";
 import { NO_NEEDS } from "../../wire/conversation/needs.ts";
+import { estimateTokens } from "../../wire/conversation/usage.ts";
 import type { CountRequest } from "../../wire/dialects/count-request.ts";
 import { asFields } from "../../wire/json/fields.ts";
-import { policyOf } from "../accounts/join-policies.ts";
+import { type JoinedPolicy, policyOf } from "../accounts/join-policies.ts";
 import type { Caller } from "../accounts/records.ts";
+import type { LimitStanding } from "../limits/rate-limits.ts";
 import type { UpstreamCall } from "../ports/upstream-address.ts";
+import type { OwnKeys } from "../provider-keys/own-keys.ts";
 import { chooseKeys } from "../routing/choose-offers.ts";
 import { healthTargetOf } from "../routing/health-target.ts";
 import { formatOf, type Offer } from "../routing/roster.ts";
 import { selectOffers } from "../routing/select-offers.ts";
+import { findFamily } from "../routing/tokenizer-families.ts";
 import { findOffers, requireFree } from "./admit.ts";
-import type { GenerationDeps } from "./call.ts";
+import type { GenerationCall, GenerationDeps } from "./call.ts";
 import { findOwnKeys } from "./find-own-keys.ts";
+import { describeFacts, findTierOffers, prepareTiers, type TierCall } from "./find-tier-offers.ts";
+import { estimateTexts } from "./measure-prompt.ts";
 import { readBody } from "./read-body.ts";
+import { countRequest } from "./take-limits.ts";
 
 /** How long a vendor may take to count; an estimate is better than a wait. Milliseconds. */
 const COUNT_MS = 5_000;
 const COUNT_BYTES = 65_536;
 
+/** How many tokens there are, and how the caller's limits stand after asking; null where there are none. */
+export interface TokenCount {
+  readonly tokens: number;
+  readonly limit: LimitStanding | null;
+}
+
 /**
- * How many tokens a conversation has for its model: counted by the vendor where one offers it, else estimated by the
- * text. Costs nothing and leaves no record.
- * @throws GatewayError `invalid_model`, `model_not_allowed`, `invalid_request`; `authentication` for a paid model without a key.
+ * How many tokens a conversation has for its model: counted by the vendor where one offers it, else estimated with a
+ * tokenizer. Costs nothing, leaves no record, and counts as a request of its caller, without tokens.
+ * @throws GatewayError `invalid_model`, `model_not_allowed`, `invalid_request`; `authentication` for a paid model without a key;
+ * `rate_limit_exceeded`.
  */
 export async function countTokens(
   deps: GenerationDeps,
   caller: Caller,
   request: CountRequest,
-): Promise<number> {
-  if (caller.kind === "anonymous") requireFree([request.model]);
-  const choice = chooseKeys(caller, await findOwnKeys(deps, caller), false);
-  const offers = selectOffers([findOffers(deps.serving(), choice, request.model, "chat")], {
-    policy: policyOf(deps.policy, caller),
+  readHeader: GenerationCall["readHeader"],
+): Promise<TokenCount> {
+  const own = await findOwnKeys(deps, caller);
+  const policy = policyOf(deps.policy, caller);
+  const offers = selectOffers(await findAskedOffers(deps, { caller, request, readHeader }, own, policy), {
+    policy,
     preferences: request.preferences,
     listNeeds: () => NO_NEEDS,
     maxPromptTokens: request.estimatedTokens,
+    promptTokens: null,
   });
-  for (const offer of offers.flat()) {
-    const counted = await askVendor(deps, offer, request);
-    if (counted !== null) return counted;
+  const limit = countRequest(deps, caller);
+  // What else a tier comes to answers only where the first does not.
+  for (const offer of offers[0] ?? []) {
+    const tokens = await askVendor(deps, offer, request);
+    if (tokens !== null) return { tokens, limit };
   }
-  return request.estimatedTokens;
+  return { tokens: await estimate(deps, request, (offers.flat()[0] as Offer).model), limit };
 }
+
+/** Texts of more bytes are not counted whole. */
+const WHOLE_BYTES = 1_000_000;
+
+/** By a tokenizer and what is usual for the model's family; by the bytes where that cannot be had. */
+async function estimate(
+  { tokenCounter }: GenerationDeps,
+  request: CountRequest,
+  model: Offer["model"],
+): Promise<number> {
+  const counted = await estimateTexts(tokenCounter, request.listPromptText(), WHOLE_BYTES);
+  if (counted === null) return request.estimatedTokens;
+  return Math.ceil(counted * findFamily(model).usual) + estimateTokens(request.otherBytes);
+}
+
+/** Offers for the model, or for those that a tier comes to. */
+async function findAskedOffers(
+  deps: GenerationDeps,
+  {
+    caller,
+    request,
+    readHeader,
+  }: Pick<GenerationCall, "caller" | "readHeader"> & { readonly request: CountRequest },
+  own: OwnKeys | null,
+  policy: JoinedPolicy,
+): Promise<readonly (readonly Offer[])[]> {
+  const serving = deps.serving();
+  const choice = chooseKeys(caller, own, false);
+  const tier = serving.tiers.find(request.model);
+  const isAnonymous = caller.kind === "anonymous";
+  if (tier === undefined) {
+    if (isAnonymous) requireFree([request.model]);
+    return [findOffers(serving, choice, request.model, "chat")];
+  }
+  const call: TierCall = {
+    caller,
+    request: { ...COUNTED, model: request.model },
+    readHeader,
+  };
+  await prepareTiers(deps, call);
+  const facts = describeFacts(deps, call);
+  const listNeeds = () => NO_NEEDS;
+  const found = findTierOffers(tier, { serving, choice, policy, isAnonymous, facts, listNeeds });
+  if (found.kind === "refused") throw new GatewayError(found.failure);
+  return found.offers;
+}
+
+/** A count belongs to no session: of free models any will do. */
+const COUNTED: Omit<TierCall["request"], "model"> = {
+  api: "messages",
+  action: "chat",
+  fallbackModels: [],
+  session: null,
+  user: null,
+  hashPrefix: () => "",
+};
 
 /** Null where the vendor does not count, or could not this time. */
 async function askVendor(deps: GenerationDeps, offer: Offer, request: CountRequest): Promise<number | null> {

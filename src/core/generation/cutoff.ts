@@ -10,6 +10,8 @@ export interface GenerationTimers {
   readonly firstTokenMs: number;
   readonly silenceMs: number;
   readonly totalMs: number;
+  /** After so long no further candidate is asked. */
+  readonly failoverMs: number;
   /** Quiet after which a client is told that the answer is still coming. */
   readonly keepAliveMs: number;
 }
@@ -69,6 +71,16 @@ export class Cutoff {
   /** Nothing is waited for until the next `touch`; only the whole time runs on. */
   hold(): void {
     this.isHeld = true;
+  }
+
+  /** Waits so long, or until it strikes. */
+  async pause(ms: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = this.clock.after(ms, resolve);
+    this.onCut = resolve;
+    await promise;
+    timer.cancel();
+    this.onCut = null;
   }
 
   cut(reason: CutReason): void {

@@ -1,23 +1,30 @@
 import { type Failure, failureOf, GatewayError, statusOf } from "../../base/errors.ts";
-import type { CalledTurn } from "../../wire/canonical/called-turn.ts";
-import type { Warning } from "../../wire/canonical/format.ts";
+import { randomShare } from "../../base/random.ts";
 import type { RelayIdentity } from "../../wire/canonical/relay.ts";
-import type { RepairCounts } from "../../wire/conversation/outline.ts";
-import { estimateTokens } from "../../wire/conversation/usage.ts";
+import { estimateTokens, type TokenUsage } from "../../wire/conversation/usage.ts";
 import type { EncodedForUpstream } from "../../wire/dialects/inference-request.ts";
 import type { LimitStanding } from "../limits/rate-limits.ts";
+import { backoffMs } from "../routing/backoff.ts";
 import { healthTargetOf } from "../routing/health-target.ts";
-import { type Candidate, type Plan, planRoute } from "../routing/plan.ts";
+import { notePlan } from "../routing/note-plan.ts";
+import type { Candidate } from "../routing/plan.ts";
+import { windowOf } from "../routing/window.ts";
 import type { AttemptRecord, UsageRecord } from "../usage/records.ts";
 import { type Admission, admit, CANNOT_RECORD } from "./admit.ts";
 import { type AttemptContext, type AttemptOutcome, attempt } from "./attempt.ts";
+import { beginAttempt, endAttempt } from "./attempt-record.ts";
 import type { GenerationCall, GenerationDeps, GenerationResult } from "./call.ts";
+import { type CallersTurns, NO_TURNS, turnsOf } from "./callers-turns.ts";
 import { Cutoff } from "./cutoff.ts";
+import { describeWork } from "./describe-work.ts";
+import { encodeForCandidate } from "./encode-for-candidate.ts";
 import { findOwnKeys } from "./find-own-keys.ts";
-import { chooseFailure } from "./judge-failure.ts";
+import { chooseFailure, type Judgement, judgeCut } from "./judge-failure.ts";
+import { judgeNobody } from "./judge-nobody.ts";
 import { noteAttempt } from "./note-attempt.ts";
 import { noteKeyUse } from "./note-key-use.ts";
 import { type RelayContext, relayStream } from "./relay.ts";
+import { type Route, rememberPlace, routeRequest } from "./route-request.ts";
 import {
   costOf,
   estimateUsage,
@@ -29,10 +36,9 @@ import {
 } from "./settle.ts";
 import { takeHold } from "./take-hold.ts";
 import { countAnonymous, takeLimits } from "./take-limits.ts";
-import { describeTarget } from "./upstream-target.ts";
 
 /**
- * Answers a request: admit, plan, then for one candidate after the other repair and attempt, until one has begun to
+ * Answers a request: admit, route, then for one candidate after the other repair and attempt, until one has begun to
  * answer; relay; settle. Resolves when the first byte for the client is there.
  * Rejects with a `GatewayError` when the request is not let in; later failures are part of the result.
  */
@@ -40,34 +46,32 @@ export async function generate(deps: GenerationDeps, call: GenerationCall): Prom
   const found = findOwnKeys(deps, call.caller);
   // Waiting costs a turn of the event loop, also for what is there already.
   const own = found instanceof Promise ? await found : found;
-  const admission = admit(deps, call.caller, call.request, own);
+  const admitting = admit(deps, call, own);
+  const admission = admitting instanceof Promise ? await admitting : admitting;
   const id = deps.ids.next("gen");
   let standing = takeLimits(deps, call, id, admission);
-  const plan = planRoute(admission.offers, call.request.preferences, deps.health, deps.clock.now());
-  let candidates: readonly Candidate[] = [];
+  const route = routeRequest(deps, call.caller, call.request, admission.offers);
+  let { candidates } = route;
   try {
-    standing = countAnonymous(deps, call) ?? standing;
-    if (plan.kind === "candidates") {
-      const holding = takeHold(deps, call, id, plan.candidates.slice(0, deps.maxAttempts));
+    standing = countAnonymous(deps, call.caller, standing);
+    if (candidates.length > 0) {
+      const holding = takeHold(deps, call, id, candidates.slice(0, deps.maxAttempts));
       candidates = holding instanceof Promise ? await holding : holding;
     }
   } catch (error) {
-    deps.rateLimits?.giveBack(id);
+    deps.rateLimits.giveBack(id);
     throw error;
   }
-  const run = new Run(deps, call, admission, id, standing);
-  return plan.kind === "candidates" ? run.tryInTurn(candidates) : run.fail(cooling(plan));
+  const run = new Run(deps, call, admission, route, id, standing);
+  return candidates.length > 0
+    ? run.tryInTurn(candidates)
+    : run.fail(judgeNobody(route.setAside, admission.requestedId));
 }
 
-function cooling({ retryAfterMs, areOwn }: Extract<Plan, { kind: "cooling" }>): Failure {
-  return {
-    code: "unavailable",
-    message: areOwn
-      ? "The account's own keys for this model are out of credit at their provider. Add credit there, or name another model."
-      : "No provider of this model is available at the moment. Name another model.",
-    ...(areOwn ? { metadata: { is_byok: true } } : {}),
-    retryAfterS: Math.max(1, Math.ceil(retryAfterMs / 1000)),
-  };
+/** A candidate that failed for the moment, and the request as it was sent to it. */
+interface Passing {
+  readonly candidate: Candidate;
+  readonly encoded: EncodedForUpstream;
 }
 
 /** One generation from its admission on: its id, its record, what was tried. */
@@ -75,6 +79,9 @@ class Run {
   private readonly cutoff: Cutoff;
   private readonly attempts: AttemptRecord[] = [];
   private readonly failures: Failure[] = [];
+  private readonly passing: Passing[] = [];
+  /** The largest window that was too small. */
+  private outgrown = 0;
   private record: UsageRecord;
   private readonly turns: CallersTurns;
   private readonly onClientLeft = () => this.cutoff.cut("client_left");
@@ -83,11 +90,13 @@ class Run {
     private readonly deps: GenerationDeps,
     private readonly call: GenerationCall,
     private readonly admission: Admission,
+    private readonly route: Route,
     private readonly id: string,
     private readonly standing: LimitStanding | null,
   ) {
     this.cutoff = new Cutoff(deps.clock, deps.timers.totalMs);
-    this.record = openRecord(deps, call, this.id, admission.modelId);
+    const plan = notePlan(route, admission.siftedOut);
+    this.record = openRecord(deps, call, { id, requestedModel: admission.requestedId, plan });
     this.turns = admission.zeroRetention ? NO_TURNS : turnsOf(deps, call);
     deps.active.add(this.cutoff);
     if (call.clientSignal.aborted) this.onClientLeft();
@@ -97,46 +106,87 @@ class Run {
   async tryInTurn(candidates: readonly Candidate[]): Promise<GenerationResult> {
     try {
       for (const candidate of candidates) {
-        if (candidate !== candidates[0] && !(await this.isStillThere(candidate))) continue;
+        if (windowOf(candidate.endpoint) <= this.outgrown) continue;
+        if (this.attempts.length > 0 && !(await this.mayGoOn(candidate))) continue;
         const result = await this.tryOne(candidate, candidate === candidates.at(-1));
         if (result !== null) return result;
       }
-      return this.fail(chooseFailure(this.failures));
+      return (await this.tryAgain()) ?? this.fail(chooseFailure(this.failures));
     } catch (error) {
       return this.fail(failureOf(error));
     }
   }
 
-  /** An account's own key may have been removed while others were tried. */
-  private isStillThere({ key, provider }: Candidate): boolean | Promise<boolean> {
+  /** Nobody has answered: those that failed for the moment are asked again, after a pause that grows. */
+  private async tryAgain(): Promise<GenerationResult | null> {
+    const { deps, cutoff } = this;
+    for (let round = 0; round < deps.repeats; round++) {
+      const again = this.passing.splice(0).filter(({ candidate }) => this.hasBudget(candidate));
+      if (again.length === 0) return null;
+      await cutoff.pause(backoffMs(round, randomShare(deps.random)));
+      for (const { candidate, encoded } of again) {
+        const { reason } = cutoff;
+        if (reason === "client_left") return this.leave();
+        if (reason === "total" || reason === "shutdown")
+          return this.fail(judgeCut(reason, candidate).failure);
+        if (!(await this.mayGoOn(candidate))) continue;
+        const result = await this.send(candidate, encoded);
+        if (result !== null) return result;
+      }
+    }
+    return null;
+  }
+
+  /** Whether a further candidate may be asked. An account's own key may have been removed while others were tried. */
+  private mayGoOn(candidate: Candidate): boolean | Promise<boolean> {
+    if (!this.hasBudget(candidate)) return false;
+    const { key, provider } = candidate;
     const { caller } = this.call;
     if (key.ownId === null || caller.kind === "anonymous") return true;
     const { label } = key;
     return this.deps.ownKeys.isCurrent(caller.account.id, { label, provider: provider.record.slug });
   }
 
-  /** Null: the next candidate may try. Reasoning that the vendor refuses is left out once (docs/contract.md, "Reasoning"). */
-  private async tryOne(
+  /** The request may be sent so many times and until then; a provider that was asked already, so many more. */
+  private hasBudget({ provider }: Candidate): boolean {
+    const { deps, attempts, record } = this;
+    const now = deps.clock.now();
+    if (attempts.length >= deps.maxAttempts || now >= record.createdAt + deps.timers.failoverMs) return false;
+    const { slug } = provider.record;
+    return !this.wasAsked(slug) || deps.retryBudget.mayRetry(slug, now);
+  }
+
+  private wasAsked(slug: string): boolean {
+    return this.attempts.some(({ provider }) => provider === slug);
+  }
+
+  /** Null: the next candidate may try. */
+  private async tryOne(candidate: Candidate, isLast: boolean): Promise<GenerationResult | null> {
+    const encoded = this.encodeFor(candidate, isLast, true);
+    if (encoded === null) return null;
+    return this.send(candidate, encoded, isLast);
+  }
+
+  /** The same. Reasoning that the vendor refuses is left out once (docs/contract.md, "Reasoning"). */
+  private async send(
     candidate: Candidate,
-    isLast: boolean,
-    withReasoning = true,
+    encoded: EncodedForUpstream,
+    isLast = true,
   ): Promise<GenerationResult | null> {
     const { deps } = this;
-    const encoded = this.encodeFor(candidate, isLast, withReasoning);
-    if (encoded === null) return null;
     const startedAt = deps.clock.now();
     const begun = beginAttempt(candidate, startedAt);
     // In the file before the upstream is called: what it bills is known here, even if this process dies now.
     this.record = { ...withCandidate(this.record, candidate), attempts: [...this.attempts, begun] };
     deps.recorder.write(this.record);
     if (!deps.recorder.flush()) return this.fail(CANNOT_RECORD);
+    this.noteBegin(candidate, startedAt);
     const context = this.contextFor(candidate, encoded);
-    deps.health.begin(healthTargetOf(candidate), startedAt);
     const outcome = await attempt(context);
     noteAttempt(deps, candidate, outcome, startedAt);
     this.attempts.push(endAttempt(begun, deps.clock.now(), outcome));
     this.record = { ...this.record, attempts: this.attempts };
-    const metadata = metadataOf(encoded, this.admission.warnings);
+    const metadata = describeWork(encoded, this.admission.warnings);
     noteKeyUse(deps, candidate, outcome.kind === "failed" ? outcome.judgement : null);
     switch (outcome.kind) {
       case "streaming":
@@ -146,13 +196,25 @@ class Run {
       case "client_left":
         return this.leave();
       case "failed": {
-        if (outcome.refusesReasoning && encoded.carriesReasoning)
-          return this.tryOne(candidate, isLast, false);
+        if (outcome.refusesReasoning && encoded.carriesReasoning) {
+          const bare = this.encodeFor(candidate, isLast, false);
+          return bare === null ? null : this.send(candidate, { ...bare, carriesReasoning: false }, isLast);
+        }
         const { failure, mayTryNext } = outcome.judgement;
         this.failures.push(failure);
+        if (isPassing(candidate, outcome.judgement)) this.passing.push({ candidate, encoded });
+        if (mayTryNext === "larger") this.outgrown = Math.max(this.outgrown, windowOf(candidate.endpoint));
         return mayTryNext ? null : this.fail(failure);
       }
     }
+  }
+
+  private noteBegin(candidate: Candidate, now: number): void {
+    const { health, retryBudget } = this.deps;
+    const { slug } = candidate.provider.record;
+    health.begin(healthTargetOf(candidate), now);
+    if (this.wasAsked(slug)) retryBudget.noteRetry(slug, now);
+    else retryBudget.noteFirst(slug, now);
   }
 
   /** Null where this candidate's format cannot express the request; another's may. */
@@ -162,12 +224,8 @@ class Run {
     withReasoning: boolean,
   ): EncodedForUpstream | null {
     try {
-      return this.call.request.encode({
-        ...describeTarget(candidate),
-        isLast,
-        withReasoning,
-        recallTurn: this.turns.recall,
-      });
+      const attempt = { isLast, withReasoning, recallTurn: this.turns.recall };
+      return encodeForCandidate(this.deps, this.call, candidate, attempt);
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error;
       // What others failed with is said before it.
@@ -214,6 +272,7 @@ class Run {
         beganAt,
         firstTokenAt: deps.clock.now(),
         onOver: () => this.over(),
+        onCompleted: (usage) => this.rememberPlace(candidate, usage),
       },
       begun,
     );
@@ -242,7 +301,12 @@ class Run {
     // An answer that cannot be recorded is not given away.
     if (!isSettled) return this.fail(CANNOT_RECORD);
     this.over();
+    this.rememberPlace(candidate, usage);
     return this.result({ kind: "json", body }, candidate);
+  }
+
+  private rememberPlace(candidate: Candidate, { promptTokens }: TokenUsage): void {
+    rememberPlace(this.deps, this.route.session, candidate, promptTokens);
   }
 
   /** Ends without an answer. What failed before its first token costs nothing. */
@@ -280,27 +344,11 @@ class Run {
       model: candidate?.model.id ?? null,
       provider: candidate?.provider.record.slug ?? null,
       attempts: this.attempts.length,
+      plan: this.record.plan,
       limit: this.standing,
       answer,
     };
   }
-}
-
-/** The memory of turns as one caller sees it. */
-interface CallersTurns {
-  recall(callId: string): CalledTurn | null;
-  remember(turn: CalledTurn): void;
-}
-
-/** Where nothing may be kept. */
-const NO_TURNS: CallersTurns = { recall: () => null, remember: () => {} };
-
-function turnsOf({ turnMemory }: GenerationDeps, { caller }: GenerationCall): CallersTurns {
-  const scope = caller.kind === "key" ? caller.account.id : caller.addressHash;
-  return {
-    recall: (callId) => turnMemory.recall(scope, callId),
-    remember: (turn) => turnMemory.remember(scope, turn),
-  };
 }
 
 /** What logs and records show for a client that left before there was an answer; nobody receives it. */
@@ -308,50 +356,10 @@ const CLIENT_LEFT = 499;
 
 const NOTHING = { usage: null, finish: null, firstTokenAt: null } as const;
 
-function beginAttempt({ provider, endpoint, key }: Candidate, startedAt: number): AttemptRecord {
-  return {
-    provider: provider.record.slug,
-    upstreamModel: endpoint.name,
-    isByok: key.ownId !== null,
-    startedAt,
-    durationMs: null,
-    upstreamStatus: null,
-    error: null,
-  };
-}
-
-function endAttempt(begun: AttemptRecord, now: number, outcome: AttemptOutcome): AttemptRecord {
-  return {
-    ...begun,
-    durationMs: now - begun.startedAt,
-    upstreamStatus: statusOfAttempt(outcome),
-    error: outcome.kind === "failed" ? outcome.judgement.failure.code : null,
-  };
-}
-
-function statusOfAttempt(outcome: AttemptOutcome): number | null {
-  if (outcome.kind === "client_left") return null;
-  return outcome.kind === "streaming" ? outcome.begun.response.status : outcome.status;
-}
-
-/** The `gateway_metadata` of an answer: what was done to its request. Null for nothing. */
-function metadataOf(
-  { repair, warnings: ofEncoding }: EncodedForUpstream,
-  ofAdmission: readonly Warning[],
-): Record<string, unknown> | null {
-  const warnings = [...ofAdmission, ...ofEncoding];
-  if (repair === null && warnings.length === 0) return null;
-  return {
-    ...(repair === null ? {} : { repairs: describeRepairs(repair.counts) }),
-    ...(warnings.length === 0 ? {} : { warnings }),
-  };
-}
-
-function describeRepairs(counts: RepairCounts): Record<string, number> {
-  return {
-    duplicate_calls_removed: counts.duplicateCallsRemoved,
-    orphan_results_removed: counts.orphanResultsRemoved,
-    placeholders_added: counts.placeholdersAdded,
-    ids_mapped: counts.idsMapped,
-  };
+/** Whether the same candidate may answer a moment later. One that is overloaded and says for how long will not. */
+function isPassing({ provider }: Candidate, { mayTryNext, health }: Judgement): boolean {
+  if (provider.record.failsOnDemand) return false;
+  return (
+    mayTryNext && (health.kind === "failed" || (health.kind === "overloaded" && health.retryAfterMs === null))
+  );
 }

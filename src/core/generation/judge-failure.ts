@@ -4,6 +4,7 @@ import type { TransportError } from "../ports/transport.ts";
 import type { AuthorizeError } from "../ports/upstream-address.ts";
 import type { AttemptNote } from "../routing/health.ts";
 import type { Candidate } from "../routing/plan.ts";
+import { contextOverflow } from "../routing/window.ts";
 import type { CutReason } from "./cutoff.ts";
 import { redact, withoutBilling } from "./redact.ts";
 
@@ -11,8 +12,8 @@ import { redact, withoutBilling } from "./redact.ts";
 export interface Judgement {
   /** What the client is told, should nobody else answer. */
   readonly failure: Failure;
-  /** Whether another candidate may try. Not when the request itself is at fault. */
-  readonly mayTryNext: boolean;
+  /** Whether another candidate may try. Not when the request itself is at fault; `larger`: one with a larger window. */
+  readonly mayTryNext: boolean | "larger";
   /** What it says of the provider's and the key's health. */
   readonly health: AttemptNote;
   /** What it says of the key: that the provider took it, does not take it, or nothing. */
@@ -56,7 +57,7 @@ export function judgeVendorError(
         metadata: { ...metadata, reason: "content_filter" },
       });
     case "context_overflow":
-      return callersFault(contextOverflow(error, size, metadata));
+      return { ...callersFault(judgeOverflow(error, size, metadata)), mayTryNext: "larger" };
     case "rate_limited":
       return another(
         {
@@ -106,19 +107,9 @@ function cleanWords({ meaning, message, status }: VendorError, candidate: Candid
   return withoutBilling(words) ?? `HTTP ${status}`;
 }
 
-/** The context error in the words that clients look for: plain digits, limit first. */
-export function contextOverflow(
-  said: { readonly contextLimit: number | null; readonly contextRequested: number | null },
-  size: PromptSize,
-  metadata: Readonly<Record<string, unknown>>,
-): Failure {
+function judgeOverflow(said: VendorError, size: PromptSize, metadata: Failure["metadata"]): Failure {
   const limit = said.contextLimit ?? size.contextLength;
-  const requested = said.contextRequested ?? size.estimatedTokens;
-  return {
-    code: "context_length_exceeded",
-    message: `This model's maximum context length is ${limit} tokens. However, you requested about ${requested} tokens. Shorten the messages or choose a model with a larger context.`,
-    metadata: { ...metadata, limit, requested },
-  };
+  return contextOverflow(limit, said.contextRequested ?? size.estimatedTokens, metadata ?? {});
 }
 
 /** Judges a token that could not be had: nothing was sent to the provider itself. */
@@ -222,12 +213,14 @@ const CUT_WORDS = {
   shutdown: "the gateway is shutting down",
 } as const;
 
-/** Of several failed attempts, what the client is told: a limit with the shortest wait, else the last. */
+/** Of several failed attempts, what the client is told: that its prompt is too long if nobody with a larger window was left, a limit with the shortest wait, else the last. */
 export function chooseFailure(failures: readonly Failure[]): Failure {
+  const last = failures.at(-1) as Failure;
+  if (last.code === "context_length_exceeded") return last;
   const limits = failures.filter((failure) => failure.code === "rate_limit_exceeded");
   if (limits.length > 0)
     return limits.reduce((a, b) => ((b.retryAfterS ?? 0) < (a.retryAfterS ?? 0) ? b : a));
-  return failures.at(-1) as Failure;
+  return last;
 }
 
 /** The gateway's account is ours to mend: nothing of it reaches a client (specification 7, rule 1). The caller's own is theirs. */

@@ -23,6 +23,7 @@ export function noteHealth(
   note: AttemptNote,
   beganAt: number,
 ): void {
+  if (candidate.provider.record.failsOnDemand) return;
   health.note(healthTargetOf(candidate), note, beganAt, clock.now());
 }
 

@@ -28,6 +28,8 @@ export interface RelayContext {
   readonly firstTokenAt: number;
   /** Told once, when nothing more will be sent. */
   readonly onOver: () => void;
+  /** Told once, when the whole answer has come. */
+  readonly onCompleted: (usage: TokenUsage) => void;
 }
 
 const KEEP_ALIVE = Buffer.from(": keep-alive\n\n");
@@ -202,6 +204,7 @@ class StreamPump {
       finish: relay.finish(),
       firstTokenAt,
     });
+    this.context.onCompleted(usage);
     this.send(out + last);
     this.close();
   }

@@ -56,8 +56,7 @@ export function estimateUsage(promptTextBytes: number, producedBytes: number): T
 export function openRecord(
   deps: GenerationDeps,
   call: GenerationCall,
-  id: string,
-  modelId: string,
+  { id, requestedModel, plan }: Pick<UsageRecord, "id" | "requestedModel" | "plan">,
 ): UsageRecord {
   const { caller, request } = call;
   const now = deps.clock.now();
@@ -70,7 +69,7 @@ export function openRecord(
     addressHash: caller.kind === "anonymous" ? caller.addressHash : null,
     api: request.api,
     streamed: request.stream,
-    requestedModel: modelId,
+    requestedModel,
     model: null,
     provider: null,
     upstreamModel: null,
@@ -90,6 +89,7 @@ export function openRecord(
     firstTokenAt: null,
     finishedAt: null,
     attempts: [],
+    plan,
   };
 }
 
@@ -150,7 +150,7 @@ function tellSettled(
   { failure }: Ending,
 ): void {
   deps.ledger.settle(settled.id, settled.costNanodollars);
-  deps.rateLimits?.settle(settled.id, settled.promptTokens + settled.completionTokens);
+  deps.rateLimits.settle(settled.id, settled.promptTokens + settled.completionTokens);
   call.onSettled(settled, failure);
 }
 

@@ -3,7 +3,7 @@ import { estimateTokens } from "../../wire/conversation/usage.ts";
 import type { Caller } from "../accounts/records.ts";
 import { boundCompletion } from "../ledger/worst-case.ts";
 import { anonymousStanding, limitHeaders } from "../limits/limit-headers.ts";
-import type { LimitRefusal, LimitStanding, LimitSubjects } from "../limits/rate-limits.ts";
+import { type LimitRefusal, type LimitStanding, tightest } from "../limits/rate-limits.ts";
 import { refuseAnonymous } from "../limits/refuse-anonymous.ts";
 import type { Admission } from "./admit.ts";
 import type { GenerationCall, GenerationDeps } from "./call.ts";
@@ -19,10 +19,11 @@ export function takeLimits(
   id: string,
   { modelId, offers }: Pick<Admission, "modelId" | "offers">,
 ): LimitStanding | null {
-  if (deps.rateLimits === null) return null;
+  const subjects = deps.listLimits(caller, modelId);
+  if (subjects.length === 0) return null;
   const wish = {
     id,
-    subjects: subjectsOf(caller, modelId),
+    subjects,
     promptTokens: estimateTokens(request.promptTextBytes),
     completionTokens: Math.max(
       ...offers.flat().map(({ endpoint }) => boundCompletion(request, endpoint, deps.holdTokens)),
@@ -33,26 +34,35 @@ export function takeLimits(
 }
 
 /**
- * Counts a request of a caller without a key against the limit of its address. Null for a key.
+ * Counts a request of a caller without a key against the limit of its address; `standing` is how its other limits stand.
+ * A key's stays as it is.
  * @throws GatewayError `rate_limit_exceeded`, `authentication`.
  */
 export function countAnonymous(
-  { anonymousLimit, clock }: GenerationDeps,
-  { caller }: GenerationCall,
+  { anonymousLimit, clock }: Pick<GenerationDeps, "anonymousLimit" | "clock">,
+  caller: Caller,
+  standing: LimitStanding | null,
 ): LimitStanding | null {
-  if (caller.kind !== "anonymous") return null;
+  if (caller.kind !== "anonymous") return standing;
   const verdict = anonymousLimit.admit(caller.addressHash, clock.now());
-  return verdict.allowed ? anonymousStanding(verdict) : refuseAnonymous(verdict);
+  if (!verdict.allowed) refuseAnonymous(verdict);
+  if (standing === null) return anonymousStanding(verdict);
+  return { ...standing, requests: tightest([verdict, standing.requests]) };
 }
 
-/** Whom a caller's requests are counted for. */
-export function subjectsOf(caller: Caller, modelId: string | null): LimitSubjects {
-  return caller.kind === "key"
-    ? { key: caller.key.id, account: caller.account.id, gateway: modelId }
-    : { key: null, account: null, gateway: modelId };
+/**
+ * Counts a request that calls no model: against the requests a minute of its key and account, or of its address. Null where
+ * nobody is limited.
+ * @throws GatewayError `rate_limit_exceeded`, `authentication`.
+ */
+export function countRequest(deps: GenerationDeps, caller: Caller): LimitStanding | null {
+  const subjects = deps.listLimits(caller, null);
+  if (subjects.length === 0) return countAnonymous(deps, caller, null);
+  const answer = deps.rateLimits.countRequest(subjects, deps.clock.now());
+  return answer.kind === "counted" ? answer.standing : refuse(answer.refusal, answer.standing, null);
 }
 
-function refuse(refusal: LimitRefusal, standing: LimitStanding, modelId: string): never {
+function refuse(refusal: LimitRefusal, standing: LimitStanding, modelId: string | null): never {
   const { source, kind, limit } = refusal;
   const retryAfterS = Math.max(1, Math.ceil(refusal.retryAfterMs / 1000));
   const whose = { key: "This key", account: "This account", gateway: JSON.stringify(modelId) }[source];

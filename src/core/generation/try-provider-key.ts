@@ -46,7 +46,7 @@ export async function tryProviderKey(
       message: `No model of ${name} is known here that this key is for.`,
       model: null,
     };
-  const candidate: Candidate = { ...offer, key };
+  const candidate: Candidate = { ...offer, key, why: "only" };
   const request = openRequest(offer);
   const cutoff = new Cutoff(deps.clock, TRIAL_MS);
   try {
@@ -99,7 +99,15 @@ function openRequest({ model }: Offer): InferenceRequest {
 }
 
 function encode(request: InferenceRequest, candidate: Candidate): EncodedForUpstream {
-  const target = { ...describeTarget(candidate), isLast: true, withReasoning: false, recallTurn: () => null };
+  const target = {
+    ...describeTarget(candidate),
+    isLast: true,
+    steer: null,
+    withReasoning: false,
+    recallTurn: () => null,
+    // It names none.
+    hashUser: asIs,
+  };
   return request.encode(target);
 }
 

@@ -31,6 +31,8 @@ export interface Ledger {
   expireGrants(): Promise<void>;
   /** An account's balance and what is held of it, nanodollars. */
   balanceOf(accountId: string): Promise<{ readonly balance: number; readonly held: number }>;
+  /** An account's balance as memory has it, nanodollars; null where it does not: `prepare` first. */
+  knownBalanceOf(accountId: string): number | null;
   /** Holds under way. */
   holds: Purse["holds"];
   /** Takes over what other processes have put in since the last look. */
@@ -146,6 +148,7 @@ export function createLedger(
       if (!purse.isLoaded(accountId)) await loadAccount(accountId);
       return purse.balanceOf(accountId) ?? { balance: 0, held: 0 };
     },
+    knownBalanceOf: (accountId) => purse.balanceOf(accountId)?.balance ?? null,
     holds: purse.holds,
     async refresh() {
       purse.sweep(clock.now());

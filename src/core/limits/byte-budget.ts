@@ -1,38 +1,50 @@
-/** A bound on bytes that many hold together. */
+/** A bound on bytes that many hold together, and on those of each of them. */
 export interface ByteBudget {
-  /** Whether so many more could be taken now. */
-  hasRoomFor(bytes: number): boolean;
-  /** A share of it, empty at first. */
-  openShare(): ByteShare;
+  /** A share of it, empty at first. Those with the same holder count together. */
+  openShare(holder: string): ByteShare;
 }
 
-/** What one holder has taken of a budget. */
+/** What there is too little of: the whole, or what this holder may have of it. */
+export type ByteShortage = "all" | "holder";
+
+/** What has been taken of a budget for one purpose. */
 export interface ByteShare {
+  /** What is in the way of taking so many more now; null where nothing is. */
+  shortageFor(bytes: number): ByteShortage | null;
   /** Takes so many more; false, and nothing is taken, where they do not fit or the share was given back. */
   take(bytes: number): boolean;
   /** Gives everything back, for good. Idempotent. */
   giveBack(): void;
 }
 
-/** A budget of `totalBytes`. */
-export function createByteBudget(totalBytes: number): ByteBudget {
+/** A budget of `totalBytes`, of which one holder may have `holderBytes`. */
+export function createByteBudget(totalBytes: number, holderBytes: number): ByteBudget {
   let left = totalBytes;
+  /** Only those that hold something. */
+  const held = new Map<string, number>();
   return {
-    hasRoomFor: (bytes) => bytes <= left,
-    openShare() {
+    openShare(holder) {
       let taken = 0;
       let isClosed = false;
+      const shortageFor = (bytes: number): ByteShortage | null =>
+        bytes > left ? "all" : (held.get(holder) ?? 0) + bytes > holderBytes ? "holder" : null;
+      const move = (bytes: number): void => {
+        left -= bytes;
+        taken += bytes;
+        const holds = (held.get(holder) ?? 0) + bytes;
+        if (holds === 0) held.delete(holder);
+        else held.set(holder, holds);
+      };
       return {
+        shortageFor,
         take(bytes) {
-          if (isClosed || bytes > left) return false;
-          left -= bytes;
-          taken += bytes;
+          if (isClosed || shortageFor(bytes) !== null) return false;
+          move(bytes);
           return true;
         },
         giveBack() {
           isClosed = true;
-          left += taken;
-          taken = 0;
+          move(-taken);
         },
       };
     },

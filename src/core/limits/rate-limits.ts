@@ -13,18 +13,18 @@ export interface RateLimit {
 /** Whose limit it is, in the words of `metadata.limit_source`: a model's is the gateway's own. */
 export type LimitSource = "key" | "account" | "gateway";
 
-/** Whom a request is counted for, by id; a model that is not known yet is null. */
-export interface LimitSubjects {
-  readonly key: string | null;
-  readonly account: string | null;
-  readonly gateway: string | null;
+/** Somebody that a request is counted for, and what they may use. */
+export interface LimitSubject {
+  readonly source: LimitSource;
+  readonly id: string;
+  readonly limit: RateLimit;
 }
 
 /** A request that wants to be let in. */
 export interface LimitWish {
   /** The generation's id. */
   readonly id: string;
-  readonly subjects: LimitSubjects;
+  readonly subjects: readonly LimitSubject[];
   /** About how many tokens its prompt has. */
   readonly promptTokens: number;
   /** At most how many tokens it may produce. */
@@ -55,13 +55,15 @@ export type LimitAnswer =
 
 /**
  * Counts requests by key, account and model, in the memory of this process. Letting one in looks at every limit that
- * applies and counts it in all of them or in none.
+ * applies and counts it in all of them or in none. A limit may differ from one request to the next: what was counted stays.
  */
 export interface RateLimits {
   /** Counts a request, or says what is in the way. */
   admit(wish: LimitWish, now: number): LimitAnswer;
+  /** Counts a request that uses no tokens and is over at once, or says what is in the way. */
+  countRequest(subjects: readonly LimitSubject[], now: number): LimitAnswer;
   /** How the limits stand, counting nothing. */
-  peek(subjects: LimitSubjects, now: number): LimitStanding;
+  peek(subjects: readonly LimitSubject[], now: number): LimitStanding;
   /** The generation is over and has used so many tokens. Without `admit` before it nothing happens. */
   settle(id: string, tokens: number): void;
   /** The request came to nothing before it ran: it is as if it had never been counted. */
@@ -72,7 +74,6 @@ export interface RateLimits {
 
 /** What limits are made of. */
 export interface RateLimitOptions {
-  readonly limits: Readonly<Record<LimitSource, RateLimit>>;
   /** After which a request counts as over, whatever happened to it: longer than any may take. */
   readonly leaseMs: number;
   /** Keys, accounts and models that are counted at once; past it the one that was quiet longest is forgotten. */
@@ -84,12 +85,16 @@ const MAX_METERS = 100_000;
 /** Nobody knows when the next of the requests under way ends. */
 const CONCURRENT_RETRY_MS = 1_000;
 
+/** What was counted for one subject. A window is there once a limit has asked for it. */
 interface Meter {
-  readonly source: LimitSource;
-  readonly limit: RateLimit;
-  readonly requests: MeteredWindow | null;
-  readonly tokens: MeteredWindow | null;
+  requests: MeteredWindow | null;
+  tokens: MeteredWindow | null;
   running: number;
+}
+
+/** A subject with its meter. */
+interface Metered extends LimitSubject {
+  readonly meter: Meter;
 }
 
 interface Lease {
@@ -105,29 +110,20 @@ export function isLimit(limit: RateLimit): boolean {
 }
 
 /** Limits, nothing counted yet. */
-export function createRateLimits({ limits, leaseMs, maxMeters = MAX_METERS }: RateLimitOptions): RateLimits {
-  const sources = (["key", "account", "gateway"] as const).filter((source) => isLimit(limits[source]));
+export function createRateLimits({ leaseMs, maxMeters = MAX_METERS }: RateLimitOptions): RateLimits {
   /** By source and id; the one used last stands last. */
   const meters = new Map<string, Meter>();
   /** By generation, the oldest first, and so the first to expire. */
   const leases = new Map<string, Lease>();
 
-  const nameOf = (source: LimitSource, subjects: LimitSubjects): string | null =>
-    subjects[source] === null ? null : `${source}:${subjects[source]}`;
-
-  const touch = (source: LimitSource, name: string): Meter => {
-    const meter = meters.get(name) ?? openMeter(source, limits[source]);
+  const touch = (subject: LimitSubject): Metered => {
+    const name = nameOf(subject);
+    const meter = openWindows(meters.get(name) ?? createMeter(), subject.limit);
     meters.delete(name);
     meters.set(name, meter);
     if (meters.size > maxMeters) forgetQuietest(meters);
-    return meter;
+    return { ...subject, meter };
   };
-
-  const metersOf = (subjects: LimitSubjects): Meter[] =>
-    sources.flatMap((source) => {
-      const name = nameOf(source, subjects);
-      return name === null ? [] : touch(source, name);
-    });
 
   const end = (id: string): Lease | null => {
     const lease = leases.get(id);
@@ -144,32 +140,55 @@ export function createRateLimits({ limits, leaseMs, maxMeters = MAX_METERS }: Ra
     }
   };
 
+  /** Counts what nobody refuses. */
+  const decide = (
+    subjects: readonly LimitSubject[],
+    now: number,
+    findRefusal: (metered: Metered) => LimitRefusal | null,
+    count: (applying: readonly Metered[]) => void,
+  ): LimitAnswer => {
+    expire(now);
+    const applying = subjects.map(touch);
+    for (const metered of applying) {
+      const refusal = findRefusal(metered);
+      if (refusal !== null) return { kind: "refused", refusal, standing: standingOf(applying, now) };
+    }
+    count(applying);
+    return { kind: "counted", standing: standingOf(applying, now) };
+  };
+
   return {
-    admit(wish, now) {
-      expire(now);
-      const applying = metersOf(wish.subjects);
-      for (const meter of applying) {
-        const refusal = findRefusal(meter, wish, now);
-        if (refusal !== null) return { kind: "refused", refusal, standing: standingOf(applying, now) };
-      }
-      leases.set(wish.id, openLease(applying, wish, now, leaseMs));
-      return { kind: "counted", standing: standingOf(applying, now) };
-    },
-    peek(subjects, now) {
-      const known = sources.flatMap((source) => {
-        const name = nameOf(source, subjects);
-        return name === null ? [] : (meters.get(name) ?? openMeter(source, limits[source]));
-      });
-      return standingOf(known, now);
-    },
+    admit: (wish, now) =>
+      decide(
+        wish.subjects,
+        now,
+        (metered) => findRefusal(metered, wish, now),
+        (applying) => void leases.set(wish.id, openLease(applying, wish, now, leaseMs)),
+      ),
+    countRequest: (subjects, now) =>
+      decide(
+        subjects,
+        now,
+        (metered) => refuseRequest(metered, now),
+        (applying) => {
+          for (const { meter } of applying) meter.requests?.count(1, now);
+        },
+      ),
+    peek: (subjects, now) =>
+      standingOf(
+        subjects.map((subject) => ({ ...subject, meter: meters.get(nameOf(subject)) ?? createMeter() })),
+        now,
+      ),
     settle(id, used) {
       const lease = end(id);
-      for (const { counted, amount } of lease?.tokens ?? []) counted.correct(used - amount);
+      if (lease === null) return;
+      for (const { counted, amount } of lease.tokens) counted.correct(used - amount);
     },
     giveBack(id) {
       const lease = end(id);
-      for (const counted of lease?.requests ?? []) counted.correct(-1);
-      for (const { counted, amount } of lease?.tokens ?? []) counted.correct(-amount);
+      if (lease === null) return;
+      for (const counted of lease.requests) counted.correct(-1);
+      for (const { counted, amount } of lease.tokens) counted.correct(-amount);
     },
     get running() {
       return leases.size;
@@ -177,14 +196,19 @@ export function createRateLimits({ limits, leaseMs, maxMeters = MAX_METERS }: Ra
   };
 }
 
-function openMeter(source: LimitSource, limit: RateLimit): Meter {
-  return {
-    source,
-    limit,
-    requests: limit.requestsPerMinute === null ? null : createMeteredWindow(MINUTE_MS),
-    tokens: limit.tokensPerMinute === null ? null : createMeteredWindow(MINUTE_MS),
-    running: 0,
-  };
+function nameOf({ source, id }: LimitSubject): string {
+  return `${source}:${id}`;
+}
+
+function createMeter(): Meter {
+  return { requests: null, tokens: null, running: 0 };
+}
+
+/** What no limit asks for is not counted. */
+function openWindows(meter: Meter, { requestsPerMinute, tokensPerMinute }: RateLimit): Meter {
+  if (requestsPerMinute !== null) meter.requests ??= createMeteredWindow(MINUTE_MS);
+  if (tokensPerMinute !== null) meter.tokens ??= createMeteredWindow(MINUTE_MS);
+  return meter;
 }
 
 /** Of those that have requests under way none is forgotten: they could not be ended. */
@@ -204,58 +228,76 @@ function tokensOf({ promptTokens, completionTokens }: LimitWish, limit: number):
   return Math.max(promptTokens, Math.min(promptTokens + completionTokens, limit));
 }
 
-function findRefusal({ source, limit, requests, tokens, running }: Meter, wish: LimitWish, now: number) {
-  const refuse = (kind: LimitRefusal["kind"], most: number, retryAfterMs: number, isTooLarge = false) =>
-    ({ source, kind, limit: most, retryAfterMs, isTooLarge }) satisfies LimitRefusal;
-  const { requestsPerMinute, tokensPerMinute, concurrent } = limit;
-  if (concurrent !== null && running >= concurrent)
-    return refuse("concurrent", concurrent, CONCURRENT_RETRY_MS);
-  if (requests !== null && requestsPerMinute !== null) {
-    const waitMs = requests.waitUntil(requestsPerMinute - 1, now);
-    if (waitMs > 0) return refuse("requests_per_minute", requestsPerMinute, waitMs);
-  }
-  if (tokens !== null && tokensPerMinute !== null) {
-    const amount = tokensOf(wish, tokensPerMinute);
-    if (amount > tokensPerMinute) return refuse("tokens_per_minute", tokensPerMinute, MINUTE_MS, true);
-    const waitMs = tokens.waitUntil(tokensPerMinute - amount, now);
-    if (waitMs > 0) return refuse("tokens_per_minute", tokensPerMinute, waitMs);
-  }
-  return null;
+function findRefusal(metered: Metered, wish: LimitWish, now: number): LimitRefusal | null {
+  const { source, limit, meter } = metered;
+  if (limit.concurrent !== null && meter.running >= limit.concurrent)
+    return refusalOf(source, "concurrent", limit.concurrent, CONCURRENT_RETRY_MS);
+  return refuseRequest(metered, now) ?? refuseTokens(metered, wish, now);
 }
 
-function openLease(meters: readonly Meter[], wish: LimitWish, now: number, leaseMs: number): Lease {
+function refuseRequest({ source, limit, meter }: Metered, now: number): LimitRefusal | null {
+  const { requestsPerMinute: most } = limit;
+  if (most === null || meter.requests === null) return null;
+  const waitMs = meter.requests.waitUntil(most - 1, now);
+  return waitMs > 0 ? refusalOf(source, "requests_per_minute", most, waitMs) : null;
+}
+
+function refuseTokens({ source, limit, meter }: Metered, wish: LimitWish, now: number): LimitRefusal | null {
+  const { tokensPerMinute: most } = limit;
+  if (most === null || meter.tokens === null) return null;
+  const amount = tokensOf(wish, most);
+  if (amount > most) return refusalOf(source, "tokens_per_minute", most, MINUTE_MS, true);
+  const waitMs = meter.tokens.waitUntil(most - amount, now);
+  return waitMs > 0 ? refusalOf(source, "tokens_per_minute", most, waitMs) : null;
+}
+
+function refusalOf(
+  source: LimitSource,
+  kind: LimitRefusal["kind"],
+  limit: number,
+  retryAfterMs: number,
+  isTooLarge = false,
+): LimitRefusal {
+  return { source, kind, limit, retryAfterMs, isTooLarge };
+}
+
+function openLease(applying: readonly Metered[], wish: LimitWish, now: number, leaseMs: number): Lease {
   const requests: Counted[] = [];
   const tokens: { counted: Counted; amount: number }[] = [];
-  for (const meter of meters) {
+  for (const { meter, limit } of applying) {
     meter.running += 1;
-    if (meter.requests !== null) requests.push(meter.requests.count(1, now));
-    if (meter.tokens === null) continue;
-    const amount = tokensOf(wish, meter.limit.tokensPerMinute ?? 0);
+    if (limit.requestsPerMinute !== null && meter.requests !== null)
+      requests.push(meter.requests.count(1, now));
+    if (limit.tokensPerMinute === null || meter.tokens === null) continue;
+    const amount = tokensOf(wish, limit.tokensPerMinute);
     tokens.push({ counted: meter.tokens.count(amount, now), amount });
   }
-  return { meters, expiresAt: now + leaseMs, requests, tokens };
+  return { meters: applying.map(({ meter }) => meter), expiresAt: now + leaseMs, requests, tokens };
 }
 
-function standingOf(meters: readonly Meter[], now: number): LimitStanding {
+function standingOf(applying: readonly Metered[], now: number): LimitStanding {
   return {
-    requests: tightest(meters.map(({ requests, limit }) => judge(requests, limit.requestsPerMinute, now))),
-    tokens: tightest(meters.map(({ tokens, limit }) => judge(tokens, limit.tokensPerMinute, now))),
+    requests: tightest(
+      applying.map(({ meter, limit }) => judge(meter.requests, limit.requestsPerMinute, now)),
+    ),
+    tokens: tightest(applying.map(({ meter, limit }) => judge(meter.tokens, limit.tokensPerMinute, now))),
   };
 }
 
 function judge(window: MeteredWindow | null, limit: number | null, now: number): LimitVerdict | null {
-  if (window === null || limit === null) return null;
-  const remaining = Math.max(0, limit - window.sum(now));
+  if (limit === null) return null;
+  const remaining = Math.max(0, limit - (window?.sum(now) ?? 0));
   return {
     allowed: remaining > 0,
     limit,
     remaining,
-    resetMs: window.waitUntil(0, now),
-    retryAfterMs: window.waitUntil(limit - 1, now),
+    resetMs: window?.waitUntil(0, now) ?? 0,
+    retryAfterMs: window?.waitUntil(limit - 1, now) ?? 0,
   };
 }
 
-function tightest(verdicts: readonly (LimitVerdict | null)[]): LimitVerdict | null {
+/** The one with the least left, of those that there are. */
+export function tightest(verdicts: readonly (LimitVerdict | null)[]): LimitVerdict | null {
   let found: LimitVerdict | null = null;
   for (const verdict of verdicts) {
     if (verdict !== null && (found === null || verdict.remaining < found.remaining)) found = verdict;

@@ -16,7 +16,7 @@ export interface KeyStore {
   /** Newest first. */
   listKeys(query?: KeyQuery): Promise<readonly KeyRecord[]>;
   /**
-   * Replaces what may change of a key (name, spending limit, models, end) by what `change` makes of it, with nobody else
+   * Replaces what may change of a key (name, spending limit, models, rate limit, end) by what `change` makes of it, with nobody else
    * changing it meanwhile; null when there is none.
    */
   changeKey(id: string, change: (key: KeyRecord) => KeyRecord): Promise<KeyRecord | null>;

@@ -25,7 +25,7 @@ export interface UnprovenRequest {
 
 /** Where a provider's requests go, and how they prove who sends them. */
 export interface UpstreamAddress {
-  /** Null: this provider has no such endpoint. */
+  /** Null: this provider has no such endpoint, whatever the model. */
   urlFor(call: UpstreamCall): URL | null;
   /**
    * Headers that prove who sends it, to be added to those it has. A promise only where a token must be fetched; it

@@ -1,56 +1,236 @@
-import type { ProviderPreferences } from "../../wire/conversation/preferences.ts";
-import type { Health } from "./health.ts";
-import { healthTargetOf } from "./health-target.ts";
-import { byPrice, type Offer, type ProviderKey } from "./roster.ts";
+import type { ProviderPreferences, ProviderSort } from "../../wire/conversation/preferences.ts";
+import type { WarmPlace } from "./affinity.ts";
+import { estimateCost } from "./estimate-cost.ts";
+import type { EndpointHealth, Health } from "./health.ts";
+import { healthScopeOf } from "./health-target.ts";
+import type { Offer, ProviderKey } from "./roster.ts";
+import { weighSpread } from "./weigh-spread.ts";
+
+/** What a plan is made of. */
+export interface RouteQuestion {
+  /** By model, the one asked for first, then its fallbacks. */
+  readonly offers: readonly (readonly Offer[])[];
+  readonly preferences: ProviderPreferences;
+  /** Tokens, about; prices are compared with it. */
+  readonly promptTokens: number;
+  /** Hosts that are for code come first: the request fills in the middle. */
+  readonly isFim: boolean;
+  readonly health: Pick<Health, "endpoint" | "waitMs">;
+  /** Where the conversation's prompt cache is warm. */
+  readonly warm: WarmPlace | null;
+  /** Tells conversations apart, so that equals share them; null where there is nothing to choose between. */
+  readonly session: string | null;
+  readonly now: number;
+}
+
+/** Why a candidate stands where it does: the first of these that holds. */
+export type CandidateReason =
+  /** There is nobody else. */
+  | "only"
+  /** `provider.order` names it. */
+  | "order"
+  /** Its circuit is half open: this request tries it. */
+  | "probe"
+  /** Its circuit is open, and so are those of too many others. */
+  | "last_resort"
+  /** The conversation's prompt is in its cache. */
+  | "warm_cache"
+  /** It fails often, which counts against it. */
+  | "degraded"
+  /** What the others are ordered by. */
+  | ProviderSort;
+
+/** Why an offer, or a key, that may answer is not asked this time. */
+export type SetAsideReason =
+  | "circuit_open"
+  | "key_refused"
+  | "out_of_credit"
+  | "rate_limited"
+  | "overloaded"
+  /** `provider.allow_fallbacks` is false. */
+  | "no_fallbacks";
 
 /** One way to answer: an offer and the key to take it up with. */
 export interface Candidate extends Offer {
   readonly key: ProviderKey;
+  readonly why: CandidateReason;
 }
 
-/** Candidates in the order they are tried, or why there is none. */
-export type Plan =
-  | { readonly kind: "candidates"; readonly candidates: readonly Candidate[] }
-  /** All are set aside; the first is back in `retryAfterMs`. */
-  | {
-      readonly kind: "cooling";
-      readonly retryAfterMs: number;
-      /** All of them are the account's own. */
-      readonly areOwn: boolean;
-    };
+/** One that is not asked. */
+export interface SetAside {
+  readonly offer: Offer;
+  /** Null: whichever. */
+  readonly key: ProviderKey | null;
+  readonly why: SetAsideReason;
+  /** When it is back; null where that is not a matter of time. Milliseconds. */
+  readonly waitMs: number | null;
+}
+
+/** Candidates in the order they are tried, and those that are not. */
+export interface Plan {
+  readonly candidates: readonly Candidate[];
+  readonly setAside: readonly SetAside[];
+}
+
+/** An offer with what decides about its place. */
+interface Rated {
+  readonly offer: Offer;
+  /** Those that can be used now. */
+  readonly keys: readonly ProviderKey[];
+  readonly health: EndpointHealth;
+  readonly isWarm: boolean;
+  /** The account's own keys before the gateway's, and of each the hosts for the task before others: the higher the earlier. */
+  readonly group: number;
+  /** What an answer costs here, US dollars. */
+  readonly dollars: number;
+  /** The same with its failures and its cache counted in: the step on a scale where a step is two per cent. */
+  readonly costStep: number;
+}
 
 /**
- * Orders the ways to answer a request: its models in turn, for each the providers, `order` first, then as offered or
- * by `sort`; for each provider its keys. Keys that were set aside are left out. Pure but for the clock in `now`.
+ * Orders the ways to answer a request (docs/routing.md): its models in turn; for each the providers that `order` names, then
+ * the others by `sort`, or by what an answer costs with failures and a warm prompt cache counted in; for each provider its
+ * keys. Pure: the same question gives the same plan.
  */
-export function planRoute(
-  offers: readonly (readonly Offer[])[],
-  preferences: ProviderPreferences,
-  health: Health,
-  now: number,
-): Plan {
-  const ordered = offers.flatMap((ofModel) => orderOffers(ofModel, preferences));
-  const all = ordered.flatMap((offer): Candidate[] => offer.keys.map((key) => ({ ...offer, key })));
-  const waits = all.map((candidate) => {
-    const wait = health.waitMs(healthTargetOf(candidate), now);
-    return wait?.why === "out_of_credit" ? wait.ms : 0;
-  });
-  const candidates = all.filter((_, at) => waits[at] === 0);
-  if (candidates.length > 0) return { kind: "candidates", candidates };
-  return {
-    kind: "cooling",
-    retryAfterMs: Math.min(...waits),
-    areOwn: all.every(({ key }) => key.ownId !== null),
-  };
+export function planRoute(question: RouteQuestion): Plan {
+  const setAside: SetAside[] = [];
+  const rated = question.offers.map((ofModel) => ofModel.flatMap((offer) => rate(offer, question, setAside)));
+  const ejected = ejectOpen(rated.flat());
+  const candidates: Candidate[] = [];
+  for (const ofModel of rated) {
+    const standing = ejected.size === 0 ? ofModel : ofModel.filter((one) => !ejected.has(one));
+    for (const one of order(standing, question, setAside)) candidates.push(...candidatesOf(one, question));
+  }
+  for (const { offer } of ejected) setAside.push({ offer, key: null, why: "circuit_open", waitMs: null });
+  if (candidates.length === 1 && setAside.length === 0) {
+    return { candidates: [{ ...(candidates[0] as Candidate), why: "only" }], setAside };
+  }
+  return { candidates, setAside };
 }
 
-function orderOffers(
-  offers: readonly Offer[],
-  { order, allowFallbacks, sort }: ProviderPreferences,
-): Offer[] {
-  const named = order.flatMap((slug) => offers.filter(({ provider }) => provider.record.slug === slug));
-  const rest = offers.filter((offer) => !named.includes(offer));
-  const others = sort === "price" ? rest.toSorted(byPrice) : rest;
-  if (allowFallbacks) return [...named, ...others];
-  return named.length > 0 ? named : others.slice(0, 1);
+function rate(offer: Offer, question: RouteQuestion, setAside: SetAside[]): Rated[] {
+  const { health, warm, now } = question;
+  const keys = offer.keys.filter((key) => {
+    const provider = healthScopeOf(offer.provider, key);
+    const wait = health.waitMs({ provider, model: offer.model.id, keyLabel: key.label }, now);
+    if (wait !== null) setAside.push({ offer, key, why: wait.why, waitMs: wait.ms });
+    return wait === null;
+  });
+  const [first] = keys;
+  if (first === undefined) return [];
+  const standing = health.endpoint(healthScopeOf(offer.provider, first), offer.model.id, now);
+  const isWarm = warm !== null && isAt(warm, offer, keys);
+  const dollars = estimateCost(offer.endpoint, question.promptTokens, isWarm ? warm.tokens : 0, now);
+  const costStep = stepOf(dollars, isWarm, standing.success);
+  return [
+    { offer, keys, health: standing, isWarm, group: groupOf(offer, question.isFim), dollars, costStep },
+  ];
+}
+
+function isAt(warm: WarmPlace, { provider, model }: Offer, keys: readonly ProviderKey[]): boolean {
+  return (
+    warm.provider === provider.record.slug &&
+    warm.modelId === model.id &&
+    keys.some(({ label }) => label === warm.keyLabel)
+  );
+}
+
+function groupOf({ keys, provider }: Offer, isFim: boolean): number {
+  const isOwn = keys[0]?.ownId !== null;
+  return (isOwn ? 2 : 0) + (isFim && provider.record.isForCode ? 1 : 0);
+}
+
+/** Up to here nobody is worse than another for its failures. */
+const WELL = 0.98;
+/** Where even the cache makes no price, a warm one is quicker: it is worth so much of the cost. */
+const WARM_WORTH = 0.9;
+/** Makes free offers comparable, whose failures would else count for nothing. US dollars. */
+const LEAST_COST = 1e-7;
+const STEP = Math.log(1.02);
+
+/**
+ * A failed attempt costs the caller time and not money, more than its share: one in ten makes an offer a third dearer, one
+ * in two eight times.
+ */
+function stepOf(dollars: number, isWarm: boolean, success: number): number {
+  const reliable = success >= WELL ? 1 : success ** 3;
+  const cost = ((dollars + LEAST_COST) * (isWarm ? WARM_WORTH : 1)) / Math.max(reliable, 1e-6);
+  return Math.round(Math.log(cost) / STEP);
+}
+
+/** Those whose circuits are open, the worst first, but at most half of all: if all seem to fail, it may be us. */
+function ejectOpen(all: readonly Rated[]): ReadonlySet<Rated> {
+  const open = all.filter(({ health }) => health.state === "open");
+  if (open.length === 0) return NOBODY;
+  const worst = open.toSorted((a, b) => a.health.success - b.health.success || bySpread(a, b, null));
+  return new Set(worst.slice(0, Math.floor(all.length / 2)));
+}
+
+const NOBODY: ReadonlySet<Rated> = new Set();
+
+/** The offers of one model in the order they are tried. */
+function order(rated: readonly Rated[], question: RouteQuestion, setAside: SetAside[]): readonly Rated[] {
+  const { order: named, allowFallbacks, sort } = question.preferences;
+  if (rated.length === 0) return rated;
+  const sorted = rated.length === 1 ? rated : rated.toSorted(comparatorOf(sort, question.session));
+  const first = named.flatMap((slug) => sorted.filter(({ offer }) => offer.provider.record.slug === slug));
+  const ordered = first.length === 0 ? sorted : [...first, ...sorted.filter((one) => !first.includes(one))];
+  if (allowFallbacks) return ordered;
+  const kept = first.length > 0 ? first.length : 1;
+  for (const { offer } of ordered.slice(kept)) {
+    setAside.push({ offer, key: null, why: "no_fallbacks", waitMs: null });
+  }
+  return ordered.slice(0, kept);
+}
+
+type Comparator = (a: Rated, b: Rated) => number;
+
+function comparatorOf(sort: ProviderSort | null, session: string | null): Comparator {
+  const bySort = sort === null ? byWorth : BY_SORT[sort];
+  return (a, b) => b.group - a.group || bySort(a, b) || bySpread(a, b, session);
+}
+
+const byWorth: Comparator = (a, b) => a.costStep - b.costStep || Number(b.isWarm) - Number(a.isWarm);
+
+/** What was not measured yet comes last. */
+const UNKNOWN_MS = Number.MAX_SAFE_INTEGER;
+
+const BY_SORT: Readonly<Record<ProviderSort, Comparator>> = {
+  price: (a, b) => a.dollars - b.dollars,
+  latency: (a, b) => (a.health.ttftMs ?? UNKNOWN_MS) - (b.health.ttftMs ?? UNKNOWN_MS) || byWorth(a, b),
+  throughput: (a, b) => (b.health.tokensPerS ?? 0) - (a.health.tokensPerS ?? 0) || byWorth(a, b),
+};
+
+/** Equals share the conversations, and each conversation has its own order of them. */
+function bySpread(a: Rated, b: Rated, session: string | null): number {
+  const [one, other] = [a.offer.provider.record.slug, b.offer.provider.record.slug];
+  if (session === null || one === other) return Number(one > other) - Number(one < other);
+  return weighSpread(session, other) - weighSpread(session, one);
+}
+
+/** An offer with each of its keys: the account's own in their order, the gateway's shared as equals are, the warm one first. */
+function candidatesOf(rated: Rated, question: RouteQuestion): Candidate[] {
+  const { offer, keys } = rated;
+  const why = reasonOf(rated, question);
+  return orderKeys(rated, question).map((key) => ({ ...offer, keys, key, why }));
+}
+
+function orderKeys({ keys, isWarm }: Rated, { session, warm }: RouteQuestion): readonly ProviderKey[] {
+  if (keys.length === 1) return keys;
+  const isOwn = keys[0]?.ownId !== null;
+  const shared =
+    isOwn || session === null
+      ? keys
+      : keys.toSorted((a, b) => weighSpread(session, b.label) - weighSpread(session, a.label));
+  if (!isWarm) return shared;
+  return shared.toSorted((a, b) => Number(b.label === warm?.keyLabel) - Number(a.label === warm?.keyLabel));
+}
+
+function reasonOf({ offer, health, isWarm }: Rated, { preferences }: RouteQuestion): CandidateReason {
+  if (preferences.order.includes(offer.provider.record.slug)) return "order";
+  if (health.state === "half_open") return "probe";
+  if (health.state === "open") return "last_resort";
+  if (preferences.sort !== null) return preferences.sort;
+  if (isWarm) return "warm_cache";
+  return health.success < WELL ? "degraded" : "price";
 }

@@ -1,6 +1,8 @@
 import type { FormatName } from "../../wire/canonical/parts.ts";
-import type { InferenceAction } from "../../wire/dialects/inference-request.ts";
+import type { InferenceAction, Steer } from "../../wire/dialects/inference-request.ts";
 import { actionOf } from "../catalog/action-of.ts";
+import { dayOf, isExpired } from "../catalog/expiry.ts";
+import { findPriceRow, type PriceRow } from "../catalog/price-row.ts";
 import type { ModelEndpoint, ModelRecord, ProviderRecord } from "../catalog/records.ts";
 import type { Transport } from "../ports/transport.ts";
 import type { UpstreamAddress } from "../ports/upstream-address.ts";
@@ -48,6 +50,8 @@ export interface Offer {
   readonly provider: ServedProvider;
   /** To take it up with, in the order they are tried: all the gateway's, or all the account's own. */
   readonly keys: readonly ProviderKey[];
+  /** What a tier that led here says of reasoning and length in place of the client; absent: nothing. */
+  readonly steer?: Steer;
 }
 
 /** What this gateway can serve: the catalog's models, as far as there are keys for them. */
@@ -56,6 +60,8 @@ export interface Roster {
   offersFor(modelId: string): readonly Offer[];
   /** The same, and offers without keys of providers that take accounts' own. */
   allOffersFor(modelId: string): readonly Offer[];
+  /** The day (UTC), `YYYY-MM-DD`, that its order and its ends are of. */
+  readonly day: string;
   /** Models that someone here serves, in the catalog's order. */
   readonly models: readonly ModelRecord[];
   /** Those that the gateway has keys for. */
@@ -66,20 +72,29 @@ export interface Roster {
 
 /**
  * Joins models with the providers that can be called. Left out are offers without a price (docs/contract.md, "Models,
- * providers") and those for which the provider has no address.
+ * providers"), those for which the provider has no address, and what has come to its end at `at`, milliseconds since the
+ * epoch.
  */
-export function createRoster(models: readonly ModelRecord[], providers: readonly ServedProvider[]): Roster {
+export function createRoster(
+  models: readonly ModelRecord[],
+  providers: readonly ServedProvider[],
+  at: number,
+): Roster {
+  const day = dayOf(at);
   const bySlug = new Map(providers.map((provider) => [provider.record.slug, provider]));
+  const findKeys = createKeyFinder();
   const all = new Map<string, readonly Offer[]>();
   const offers = new Map<string, readonly Offer[]>();
   for (const model of models) {
+    if (isExpired(model, day)) continue;
+    const action = actionOf(model);
     const found = model.endpoints.flatMap((endpoint): Offer[] => {
       const provider = bySlug.get(endpoint.provider);
-      if (provider === undefined || endpoint.prices === null) return [];
-      const keys = provider.keys.filter((key) => isReachable(key, provider, endpoint, actionOf(model)));
+      if (provider === undefined || endpoint.prices === null || isExpired(endpoint, day)) return [];
+      const keys = findKeys(provider, endpoint, action);
       return keys.length > 0 || provider.readOwnKey !== null ? [{ model, endpoint, provider, keys }] : [];
     });
-    const sorted = found.toSorted(byPrice);
+    const sorted = sortByPrice(found, at);
     const served = sorted.filter(({ keys }) => keys.length > 0);
     if (sorted.length > 0) all.set(model.id, sorted);
     if (served.length > 0) offers.set(model.id, served);
@@ -87,9 +102,24 @@ export function createRoster(models: readonly ModelRecord[], providers: readonly
   return {
     offersFor: (modelId) => offers.get(modelId) ?? [],
     allOffersFor: (modelId) => all.get(modelId) ?? [],
+    day,
     models: models.filter((model) => offers.has(model.id)),
     providers: providers.filter(({ keys }) => keys.length > 0),
     provider: (slug) => bySlug.get(slug),
+  };
+}
+
+/** Finds the keys that reach an endpoint; once for all of a provider's in one format, since there are thousands. */
+function createKeyFinder() {
+  const known = new Map<ServedProvider, Map<string, readonly ProviderKey[]>>();
+  return (provider: ServedProvider, endpoint: ModelEndpoint, action: InferenceAction) => {
+    const byCall = known.get(provider) ?? new Map<string, readonly ProviderKey[]>();
+    known.set(provider, byCall);
+    const call = `${formatOf(provider, endpoint)} ${action}`;
+    const keys =
+      byCall.get(call) ?? provider.keys.filter((key) => isReachable(key, provider, endpoint, action));
+    byCall.set(call, keys);
+    return keys;
   };
 }
 
@@ -109,11 +139,27 @@ export function isReachable(
   return key.address.urlFor({ format, action, model: endpoint.name, stream: false }) !== null;
 }
 
+function sortByPrice(offers: readonly Offer[], at: number): readonly Offer[] {
+  if (offers.length < 2) return offers;
+  return offers
+    .map((offer) => ({ offer, price: sumPrices(findPriceRow(offer.endpoint, at)) }))
+    .sort((a, b) => a.price - b.price || compareSlugs(a.offer, b.offer))
+    .map(({ offer }) => offer);
+}
+
 /** The cheapest first. Order only, so floats will do. */
 export function byPrice(a: Offer, b: Offer): number {
-  return listPrice(a) - listPrice(b) || a.provider.record.slug.localeCompare(b.provider.record.slug);
+  return listPrice(a) - listPrice(b) || compareSlugs(a, b);
+}
+
+function compareSlugs(a: Offer, b: Offer): number {
+  return a.provider.record.slug.localeCompare(b.provider.record.slug);
 }
 
 function listPrice({ endpoint }: Offer): number {
-  return Number(endpoint.prices?.prompt ?? 0) + Number(endpoint.prices?.completion ?? 0);
+  return sumPrices(endpoint);
+}
+
+function sumPrices({ prices }: PriceRow): number {
+  return Number(prices?.prompt ?? 0) + Number(prices?.completion ?? 0);
 }

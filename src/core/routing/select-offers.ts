@@ -10,7 +10,9 @@ import {
   ruleAllows,
 } from "../accounts/join-policies.ts";
 import type { ModelEndpoint, Prices } from "../catalog/records.ts";
+import type { PromptTokens } from "./prompt-tokens.ts";
 import type { Offer } from "./roster.ts";
+import { mayHold, refuseByWindow } from "./window.ts";
 
 /** What a request's offers are chosen by. */
 export interface SelectionRules {
@@ -20,31 +22,77 @@ export interface SelectionRules {
   readonly listNeeds: () => RequestNeeds;
   /** Tokens that the prompt has at most: prices rise with its size. */
   readonly maxPromptTokens: number;
+  /** What is known of the prompt's size. Null: it need not fit. */
+  readonly promptTokens: PromptTokens | null;
 }
+
+/** Why an offer may not answer a request: in the order in which it is looked for. */
+export type SieveName =
+  | "policy"
+  | "data_collection"
+  | "zero_retention"
+  | "provider_rules"
+  | "lacks_feature"
+  | "lacks_parameter"
+  | "max_price"
+  | "window";
 
 /** One reason to leave offers out, and what is said where it leaves none. */
 interface Sieve {
+  readonly name: SieveName;
+  /** Which rule, feature or parameter it is about; null where the name says it. */
+  readonly about: string | null;
   readonly keeps: (offer: Offer) => boolean;
-  /** `first` is an offer that was left out. */
-  readonly refusal: (first: Offer) => Failure;
+  /** `first` is an offer that was left out, of `left`. */
+  readonly refusal: (first: Offer, left: readonly Offer[]) => Failure;
+}
+
+/** An offer that may not answer, and why. */
+export interface SiftedOut {
+  readonly offer: Offer;
+  readonly why: SieveName;
+  readonly about: string | null;
+}
+
+/** What the sieves leave. */
+export interface Selection {
+  /** By model; models of which nothing is left are left out. */
+  readonly offers: readonly (readonly Offer[])[];
+  readonly siftedOut: readonly SiftedOut[];
+  /** What the caller is told where nothing is left at all: `model_not_allowed` where a policy did it, `invalid_request` where the request did. */
+  readonly refusal: Failure | null;
+}
+
+/** The offers that policy, the request's own rules and what it uses leave, and why each of the others may not answer. Pure. */
+export function siftOffers(offers: readonly (readonly Offer[])[], rules: SelectionRules): Selection {
+  const siftedOut: SiftedOut[] = [];
+  let left = offers;
+  for (const { keeps, name: why, about, refusal } of listSieves(offers, rules)) {
+    const keepsOrTells = (offer: Offer): boolean => {
+      const isKept = keeps(offer);
+      if (!isKept) siftedOut.push({ offer, why, about });
+      return isKept;
+    };
+    const before = left;
+    left = before.map((ofModel) => ofModel.filter(keepsOrTells)).filter((ofModel) => ofModel.length > 0);
+    if (left.length === 0) {
+      const all = before.flat();
+      return { offers: left, siftedOut, refusal: refusal(all[0] as Offer, all) };
+    }
+  }
+  return { offers: left, siftedOut, refusal: null };
 }
 
 /**
- * The offers that policy, the request's own rules and what it uses leave, by model; models of which nothing is left are left
- * out. Pure.
- * @throws GatewayError where nothing is left at all: `model_not_allowed` where a policy did it, `invalid_request` where the
- * request did; it names the rule.
+ * The offers that are left.
+ * @throws GatewayError where nothing is; it names the rule.
  */
 export function selectOffers(
   offers: readonly (readonly Offer[])[],
   rules: SelectionRules,
 ): readonly (readonly Offer[])[] {
-  let left = offers;
-  for (const sieve of listSieves(offers, rules)) {
-    const kept = left.map((ofModel) => ofModel.filter(sieve.keeps)).filter((ofModel) => ofModel.length > 0);
-    if (kept.length === 0) throw new GatewayError(sieve.refusal(left.flat()[0] as Offer));
-    left = kept;
-  }
+  const { offers: left, refusal } = siftOffers(offers, rules);
+  if (refusal !== null) throw new GatewayError(refusal);
   return left;
 }
 
@@ -56,27 +104,18 @@ export function createPolicyFilter(policy: JoinedPolicy): (offer: Offer) => bool
 
 /** What was wished for and cannot be done, for `gateway_metadata.warnings`. */
 export function warnOfWishes(
-  { sort, requireParameters }: ProviderPreferences,
+  { requireParameters }: ProviderPreferences,
   listNeeds: () => RequestNeeds,
 ): readonly Warning[] {
-  const warnings: Warning[] = [];
-  if (sort === "throughput" || sort === "latency") {
-    warnings.push({
-      field: "provider.sort",
-      message: `The gateway does not measure ${sort}; providers are in its own order.`,
-    });
-  }
   const untold = requireParameters ? listNeeds().parameters.filter((name) => !TOLD.has(name)) : [];
-  if (untold.length > 0) {
-    const message = `The catalog does not say who takes ${untold.join(", ")}; that was not looked at.`;
-    warnings.push({ field: "provider.require_parameters", message });
-  }
-  return warnings;
+  if (untold.length === 0) return [];
+  const message = `The catalog does not say who takes ${untold.join(", ")}; that was not looked at.`;
+  return [{ field: "provider.require_parameters", message }];
 }
 
 /** Most requests have none. */
 function listSieves(offers: readonly (readonly Offer[])[], rules: SelectionRules): readonly Sieve[] {
-  const { policy, preferences, listNeeds, maxPromptTokens } = rules;
+  const { policy, preferences, listNeeds, maxPromptTokens, promptTokens } = rules;
   const sieves = [...listPolicySieves(policy), ...listWishSieves(preferences)];
   const { maxPrice, requireParameters } = preferences;
   const lacking = offers.some((ofModel) => ofModel.some(({ endpoint }) => endpoint.lacks !== undefined));
@@ -88,6 +127,7 @@ function listSieves(offers: readonly (readonly Offer[])[], rules: SelectionRules
         .map(sieveParameter),
     );
   if (maxPrice !== null) sieves.push(sievePrice(maxPrice, maxPromptTokens));
+  if (promptTokens !== null) sieves.push(sieveWindow(promptTokens));
   return sieves;
 }
 
@@ -97,6 +137,8 @@ const keepsNothing = ({ provider }: Offer): boolean => provider.record.retainsDa
 function listPolicySieves({ rules, denyDataCollection, zeroRetention }: JoinedPolicy): Sieve[] {
   const sieves = rules.map(
     (rule): Sieve => ({
+      name: "policy",
+      about: `${rule.level}.${rule.list}`,
       keeps: ({ model, provider }) => ruleAllows(rule, model.id, provider.record.slug),
       refusal: (offer) => refuseByPolicy(rule, offer),
     }),
@@ -107,7 +149,12 @@ function listPolicySieves({ rules, denyDataCollection, zeroRetention }: JoinedPo
       "deny_data_collection",
       "not to train on what they are sent",
     );
-    sieves.push({ keeps: trainsNot, refusal });
+    sieves.push({
+      name: "policy",
+      about: `${denyDataCollection}.deny_data_collection`,
+      keeps: trainsNot,
+      refusal,
+    });
   }
   if (zeroRetention !== null) {
     const refusal = refuseByDataRule(
@@ -115,7 +162,7 @@ function listPolicySieves({ rules, denyDataCollection, zeroRetention }: JoinedPo
       "zero_retention",
       "to keep nothing of what they are sent",
     );
-    sieves.push({ keeps: keepsNothing, refusal });
+    sieves.push({ name: "policy", about: `${zeroRetention}.zero_retention`, keeps: keepsNothing, refusal });
   }
   return sieves;
 }
@@ -157,15 +204,19 @@ function listWishSieves({ only, ignore, denyDataCollection, zeroRetention }: Pro
   if (denyDataCollection) {
     const message =
       'provider.data_collection "deny" leaves nobody: no provider of this model is known not to train on what it is sent. Name another model, or allow it.';
-    sieves.push({ keeps: trainsNot, refusal: refuseWish("provider.data_collection", message) });
+    const refusal = refuseWish("provider.data_collection", message);
+    sieves.push({ name: "data_collection", about: null, keeps: trainsNot, refusal });
   }
   if (zeroRetention) {
     const message =
       "provider.zdr leaves nobody: no provider of this model is known to keep nothing of what it is sent. Name another model, or do without.";
-    sieves.push({ keeps: keepsNothing, refusal: refuseWish("provider.zdr", message) });
+    const refusal = refuseWish("provider.zdr", message);
+    sieves.push({ name: "zero_retention", about: null, keeps: keepsNothing, refusal });
   }
   if (only !== null || ignore.length > 0) {
     sieves.push({
+      name: "provider_rules",
+      about: null,
       keeps: ({ provider: { record } }) =>
         !ignore.includes(record.slug) && (only === null || only.includes(record.slug)),
       refusal: refuseWish(
@@ -177,11 +228,23 @@ function listWishSieves({ only, ignore, denyDataCollection, zeroRetention }: Pro
   return sieves;
 }
 
+/** Whose window the prompt cannot fit. */
+function sieveWindow(promptTokens: PromptTokens): Sieve {
+  return {
+    name: "window",
+    about: null,
+    keeps: (offer) => mayHold(offer, promptTokens),
+    refusal: (_first, left) => refuseByWindow(left, promptTokens),
+  };
+}
+
 const FEATURE_FIELDS: Readonly<Record<string, string>> = { tools: "tools" };
 
 /** Without it the request cannot be served there: a modality, or tools. */
 function sieveFeature(feature: string): Sieve {
   return {
+    name: "lacks_feature",
+    about: feature,
     keeps: ({ endpoint }) => !lacks(endpoint, feature),
     refusal: ({ model }) => ({
       code: "invalid_request",
@@ -207,6 +270,8 @@ const TOLD: ReadonlySet<string> = new Set([
 
 function sieveParameter(name: string): Sieve {
   return {
+    name: "lacks_parameter",
+    about: name,
     keeps: ({ model, endpoint }) => model.supportedParameters.includes(name) && !lacks(endpoint, name),
     refusal: refuseWish(
       "provider.require_parameters",
@@ -221,6 +286,8 @@ function lacks(endpoint: ModelEndpoint, name: string): boolean {
 
 function sievePrice(maxPrice: MaxPrice, maxPromptTokens: number): Sieve {
   return {
+    name: "max_price",
+    about: null,
     keeps: ({ endpoint }) =>
       pricesWithin(endpoint, maxPromptTokens).every((prices) => isWithin(prices, maxPrice)),
     refusal: refuseWish(

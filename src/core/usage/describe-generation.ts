@@ -1,5 +1,6 @@
 import { formatNanodollars, toDollars } from "../../base/money.ts";
 import { listPriceLines } from "../generation/price-usage.ts";
+import type { PlanNote } from "../routing/note-plan.ts";
 import type { AttemptRecord, UsageRecord } from "./records.ts";
 
 /**
@@ -47,6 +48,7 @@ export function describeGeneration(record: UsageRecord): Record<string, unknown>
     is_byok: record.isByok,
     prices: record.prices,
     pricing: describePricing(record),
+    plan: describePlan(record.plan),
     attempts: record.attempts.map((attempt) => ({
       provider_name: attempt.provider,
       upstream_model: attempt.upstreamModel,
@@ -57,6 +59,16 @@ export function describeGeneration(record: UsageRecord): Record<string, unknown>
       error_type: attempt.error,
     })),
   };
+}
+
+/** Those that were to be asked, in turn, then those that were not. */
+function describePlan(plan: readonly PlanNote[]): Record<string, unknown>[] {
+  return plan.map(({ provider, model, isCandidate, why }) => ({
+    provider_name: provider,
+    model,
+    is_candidate: isCandidate,
+    reason: why,
+  }));
 }
 
 /** The arithmetic of the list price: its products, whose sum rounded half up is `upstream_inference_cost`. */

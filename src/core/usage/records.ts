@@ -1,5 +1,6 @@
 import type { TokenUsage } from "../../wire/conversation/usage.ts";
 import type { Prices } from "../catalog/records.ts";
+import type { PlanNote } from "../routing/note-plan.ts";
 
 /** One try of one candidate, as recorded. */
 export interface AttemptRecord {
@@ -63,6 +64,8 @@ export interface UsageRecord extends TokenUsage {
   readonly firstTokenAt: number | null;
   readonly finishedAt: number | null;
   readonly attempts: readonly AttemptRecord[];
+  /** Who was to be asked and who was not, and why. */
+  readonly plan: readonly PlanNote[];
 }
 
 /** A record and the JSON it is kept as, printed once for journal and store. */

@@ -1,8 +1,9 @@
 import { z } from "zod";
-import { fail } from "../../base/errors.ts";
+import { type ErrorCode, fail } from "../../base/errors.ts";
 import { parseBody } from "../../wire/json/check-fields.ts";
 import type { Handler, HttpDeps, RequestContext } from "../context.ts";
-import { readRequestBody } from "../middleware/read-body.ts";
+import { hashAddress } from "../middleware/identify-caller.ts";
+import { type BodyHolder, readRequestBody } from "../middleware/read-body.ts";
 import { answerOnce } from "./answer-once.ts";
 import { type Access, type ApiCaller, identifyApiCaller } from "./api-caller.ts";
 import { identifySigner } from "./identify-signer.ts";
@@ -48,6 +49,8 @@ export interface Endpoint<
   readonly status?: 201;
   /** Answered in its place where what is to be made was there before. */
   readonly known?: 200;
+  /** Errors that it may answer beside those of every endpoint of its kind. */
+  readonly errors?: readonly ErrorCode[];
   /** The answer is also there as CSV. */
   readonly csv?: true;
   /** The answer shows a secret: it is not kept for a request that comes twice. */
@@ -74,11 +77,12 @@ export function serveEndpoint(endpoint: Endpoint): Handler {
     const { caller, bytes } = await admitCaller(endpoint, request, context);
     const url = new URL(request.url);
     const notes: ChangeNote[] = [];
+    const holder: BodyHolder = { source: "key", id: caller.key.id };
     const input: AnyInput = {
       caller,
       params: check(endpoint.params, context.params, "path"),
       query: check(endpoint.query, Object.fromEntries(url.searchParams), "query"),
-      body: check(endpoint.body, readJson(bytes ?? (await readBytes(request, context))), "body"),
+      body: check(endpoint.body, readJson(bytes ?? (await readBytes(request, context, holder))), "body"),
       headers: request.headers,
       deps: context.deps,
       requestId: context.requestId,
@@ -141,12 +145,13 @@ async function admitCaller(
 ): Promise<{ readonly caller: ApiCaller; readonly bytes: Buffer | null }> {
   if (access.kind !== "signed")
     return { caller: await identifyApiCaller(request, context, access), bytes: null };
-  const bytes = await readBytes(request, context);
+  const holder: BodyHolder = { source: "anonymous", id: hashAddress(request, context) };
+  const bytes = await readBytes(request, context, holder);
   return { caller: identifySigner(request.headers, bytes, context.deps), bytes };
 }
 
-async function readBytes(request: Request, context: RequestContext): Promise<Buffer> {
-  return BODILESS.has(request.method) ? Buffer.alloc(0) : await readRequestBody(request, context);
+async function readBytes(request: Request, context: RequestContext, holder: BodyHolder): Promise<Buffer> {
+  return BODILESS.has(request.method) ? Buffer.alloc(0) : await readRequestBody(request, context, holder);
 }
 
 /** An absent body is an empty object: every field may have a default. */

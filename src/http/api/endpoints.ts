@@ -1,5 +1,12 @@
 import type { Handler } from "../context.ts";
 import { getAuditVerdict, listAudit } from "../routes/admin-audit.ts";
+import {
+  approveCatalogChange,
+  getCatalog,
+  listCatalogChanges,
+  postCatalogRefresh,
+  rejectCatalogChange,
+} from "../routes/admin-catalog.ts";
 import { postCorrection, postCredits, postRefund } from "../routes/admin-credits.ts";
 import { deleteKey, listKeys, patchKey, postKey } from "../routes/admin-keys.ts";
 import { getBalance, getLedgerCheck, listHolds, listLedger } from "../routes/admin-ledger.ts";
@@ -59,6 +66,11 @@ export const ENDPOINTS: readonly Endpoint[] = [
   patchProviderKey,
   deleteProviderKey,
   testProviderKey,
+  getCatalog,
+  postCatalogRefresh,
+  listCatalogChanges,
+  approveCatalogChange,
+  rejectCatalogChange,
 ];
 
 /** The handlers of those under one name, or of those behind every prefix, by path and method. */

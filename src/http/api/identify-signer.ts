@@ -22,6 +22,7 @@ const SIGNER: ApiCaller = {
     hint: "",
     spendLimit: null,
     models: null,
+    rateLimit: null,
     createdAt: 0,
     expiresAt: null,
     revokedAt: null,

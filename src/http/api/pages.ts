@@ -15,6 +15,12 @@ export const PAGE_QUERY = {
   after: z.string().min(1).max(200).optional().describe("`next` of the page before"),
 };
 
+/** The same, checked. */
+export interface PageQuery {
+  readonly limit: number;
+  readonly after?: string | undefined;
+}
+
 /** The answer of a list. */
 export function pageView<Item extends z.ZodType>(item: Item) {
   return z.object({

@@ -53,8 +53,11 @@ function renderBody({ requestBody }: OperationObject, { schemas }: Components): 
   const schema = requestBody?.content["application/json"]?.schema;
   if (schema === undefined) return null;
   const isOpen = resolve(schema, schemas)["additionalProperties"] !== false;
+  const rows = listFieldRows(schema, schemas);
+  // A body of one of several shapes, each of which stands elsewhere.
+  if (rows.length === 0) return html`<h4>Body</h4><p>${proseOf(describeField(schema, schemas))}.</p>`;
   const more = isOpen ? html`<p class="note">Further fields go on to the provider.</p>` : null;
-  return html`<h4>Body</h4>${renderTable(listFieldRows(schema, schemas), "required")}${more}`;
+  return html`<h4>Body</h4>${renderTable(rows, "required")}${more}`;
 }
 
 /** Marks what is not as usual: in a request what must be there, in an answer what may be left out. */

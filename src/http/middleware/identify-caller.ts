@@ -76,7 +76,8 @@ function isNone(secret: string): boolean {
   return secret === "" || secret.toLowerCase() === "anonymous";
 }
 
-function hashAddress(request: Request, { deps, peer }: RequestContext): string {
+/** A keyed hash of what a caller without a key is counted by: an address, or an IPv6 /64. */
+export function hashAddress(request: Request, { deps, peer }: RequestContext): string {
   const address = findClientAddress(peer(), request.headers.get("x-forwarded-for"), deps.trustedProxies);
   return new Bun.CryptoHasher("sha256", deps.addressSalt)
     .update(limitKeyOf(address))

@@ -1,6 +1,6 @@
 import { createBrotliDecompress, createGunzip, createZstdDecompress } from "node:zlib";
 import { fail, GatewayError } from "../../base/errors.ts";
-import type { ByteBudget, ByteShare } from "../../core/limits/byte-budget.ts";
+import type { ByteShare } from "../../core/limits/byte-budget.ts";
 import type { RequestContext } from "../context.ts";
 
 const DECODERS = {
@@ -18,23 +18,33 @@ const AT_ONCE_BYTES = 256 * 1024;
 /** Pieces in which a packed body is unpacked and counted. */
 const UNPACK_BYTES = 64 * 1024;
 
+/** Whose bodies count together: a key's, or those that come from one address without one. */
+export interface BodyHolder {
+  readonly source: "key" | "anonymous";
+  readonly id: string;
+}
+
 /** What bounds a body: its own size, before and after decompression, and its share of what all together may hold. */
 interface Bounds {
   readonly maxBytes: number;
-  readonly budget: ByteBudget;
   readonly share: ByteShare;
+  readonly source: BodyHolder["source"];
 }
 
 /**
  * Reads a JSON body within its bounds. One that is too large, or finds no room, is refused before it is read whole. Its
- * bytes stay counted until the request's end (`context.bodyShare`).
- * @throws GatewayError `payload_too_large`, `unavailable`, `unsupported_media_type`, `invalid_request`.
+ * bytes stay counted until the request's end (`context.bodyShare`), with those of the same `holder`.
+ * @throws GatewayError `payload_too_large`, `unavailable`, `rate_limit_exceeded`, `unsupported_media_type`, `invalid_request`.
  */
-export async function readRequestBody(request: Request, context: RequestContext): Promise<Buffer> {
+export async function readRequestBody(
+  request: Request,
+  context: RequestContext,
+  holder: BodyHolder,
+): Promise<Buffer> {
   requireJson(request.headers.get("content-type"));
   const { maxBodyBytes, bodyBudget } = context.deps;
-  context.bodyShare ??= bodyBudget.openShare();
-  const bounds: Bounds = { maxBytes: maxBodyBytes, budget: bodyBudget, share: context.bodyShare };
+  context.bodyShare ??= bodyBudget.openShare(holder.id);
+  const bounds: Bounds = { maxBytes: maxBodyBytes, share: context.bodyShare, source: holder.source };
   const body = await readSent(request, bounds);
   const encoding = request.headers.get("content-encoding")?.trim().toLowerCase() ?? "identity";
   return encoding === "identity" || encoding === "" ? body : decompress(body, encoding, bounds);
@@ -49,9 +59,10 @@ function requireJson(contentType: string | null): void {
 async function readSent(request: Request, bounds: Bounds): Promise<Buffer> {
   const announced = Number(request.headers.get("content-length") ?? Number.NaN);
   if (announced > bounds.maxBytes) refuseSize(bounds.maxBytes);
-  if (announced > AT_ONCE_BYTES && !bounds.budget.hasRoomFor(announced)) refuseForRoom();
+  if (announced > AT_ONCE_BYTES && bounds.share.shortageFor(announced) !== null)
+    refuseForRoom(bounds, announced);
   if (!(announced <= AT_ONCE_BYTES)) return readCounted(request, bounds);
-  if (!bounds.share.take(announced)) refuseForRoom();
+  if (!bounds.share.take(announced)) refuseForRoom(bounds, announced);
   return Buffer.from(await orBrokenOff(request.arrayBuffer()));
 }
 
@@ -81,14 +92,14 @@ async function readCounted(request: Request, bounds: Bounds): Promise<Buffer> {
 }
 
 /** Gathers pieces of a body, each counted before it is kept. */
-function createPieces({ maxBytes, share }: Bounds) {
+function createPieces(bounds: Bounds) {
   const pieces: Uint8Array[] = [];
   let size = 0;
   return {
     add(piece: Uint8Array): void {
       size += piece.length;
-      if (size > maxBytes) refuseSize(maxBytes);
-      if (!share.take(piece.length)) refuseForRoom();
+      if (size > bounds.maxBytes) refuseSize(bounds.maxBytes);
+      if (!bounds.share.take(piece.length)) refuseForRoom(bounds, piece.length);
       pieces.push(piece);
     },
     join: (): Buffer => Buffer.concat(pieces),
@@ -119,7 +130,14 @@ function refuseSize(maxBytes: number): never {
   );
 }
 
-function refuseForRoom(): never {
+function refuseForRoom({ share, source }: Bounds, bytes: number): never {
+  if (share.shortageFor(bytes) === "holder") {
+    fail(
+      "rate_limit_exceeded",
+      "The bodies of this caller's other requests leave no room for another. Repeat the request when they have ended.",
+      { retryAfterS: NO_ROOM_RETRY_S, metadata: { limit_source: source, limit_kind: "body_bytes" } },
+    );
+  }
   return fail(
     "unavailable",
     "The gateway has no room for another request body at the moment. Repeat the request later.",

@@ -53,7 +53,7 @@ function answersOf({ response, known, csv, ...endpoint }: Endpoint): readonly Su
 }
 
 /** The status table of the contract, by what the endpoint takes and who may call it. */
-function errorsOf({ method, access, params, query, body }: Endpoint): readonly ErrorCode[] {
+function errorsOf({ method, access, params, query, body, errors = [] }: Endpoint): readonly ErrorCode[] {
   const takesBody = body !== NOTHING;
   const takesAny = takesBody || [params, query].some((schema) => schema !== NOTHING);
   const isAboutAccount = access.kind === "account" || access.kind === "signed";
@@ -68,6 +68,7 @@ function errorsOf({ method, access, params, query, body }: Endpoint): readonly E
       : []),
     ...(method === "POST" ? (["rate_limit_exceeded"] as const) : []),
     "internal",
+    ...errors,
     "unavailable",
   ];
 }

@@ -4,7 +4,7 @@ import { ERROR_STATUS, type ErrorCode } from "../../base/errors.ts";
 const CODES = Object.keys(ERROR_STATUS) as [ErrorCode, ...ErrorCode[]];
 
 /** An error's kind, the same everywhere. */
-const ErrorType = z.enum(CODES).meta({ id: "ErrorType", description: "What kind of error it is" });
+export const ErrorType = z.enum(CODES).meta({ id: "ErrorType", description: "What kind of error it is" });
 
 /** How errors look in every API that has no shape of its own (`renderError`). */
 export const ErrorAnswer = z

@@ -1,4 +1,4 @@
-import type { z } from "zod";
+import { z } from "zod";
 import type { ErrorCode } from "../../base/errors.ts";
 import { ErrorAnswer, MessagesErrorAnswer, ResponsesErrorAnswer } from "./errors.ts";
 import {
@@ -16,7 +16,8 @@ import {
   ResponsesRequest,
 } from "./inference-schemas.ts";
 import type { Operation, RequestHeader, SuccessAnswer } from "./operation.ts";
-import { GATEWAY_BASE, ORGANIZATION_HEADER, SESSION_HEADER } from "./shared-parts.ts";
+import { ExplainBody, ExplainQuery, RouteExplanation } from "./route-schemas.ts";
+import { GATEWAY_BASE, MODE_HEADER, ORGANIZATION_HEADER, SESSION_HEADER } from "./shared-parts.ts";
 
 const ERRORS: readonly ErrorCode[] = [
   "invalid_request",
@@ -34,6 +35,11 @@ const ERRORS: readonly ErrorCode[] = [
   "unavailable",
 ];
 
+/** What a request would be refused with is in the answer, but for what leaves nothing to explain. */
+const EXPLAIN_ERRORS = ERRORS.filter(
+  (code) =>
+    code !== "insufficient_credits" && code !== "upstream_error" && code !== "context_length_exceeded",
+);
 const COUNT_ERRORS = ERRORS.filter((code) => code !== "insufficient_credits" && code !== "upstream_error");
 
 const LIMIT_HEADERS = ["limit", "remaining", "reset"].flatMap((what) =>
@@ -42,6 +48,7 @@ const LIMIT_HEADERS = ["limit", "remaining", "reset"].flatMap((what) =>
 const ANSWER_HEADERS = [
   "x-gateway-generation-id",
   "x-gateway-attempts",
+  "x-gateway-route",
   "x-gateway-model",
   "x-gateway-provider",
   ...LIMIT_HEADERS,
@@ -52,6 +59,8 @@ const ANTHROPIC_HEADERS: readonly RequestHeader[] = [
   { name: "anthropic-beta", description: "Goes on to providers that speak Messages, and to no other" },
 ];
 
+const CALLING_HEADERS: readonly RequestHeader[] = [ORGANIZATION_HEADER, SESSION_HEADER, MODE_HEADER];
+
 /** What all that call models have in common. */
 const COMMON = {
   method: "POST",
@@ -59,7 +68,7 @@ const COMMON = {
   callers: { kind: "freely" },
   params: null,
   query: null,
-  headers: [ORGANIZATION_HEADER, SESSION_HEADER],
+  headers: CALLING_HEADERS,
   answerHeaders: ANSWER_HEADERS,
   errors: ERRORS,
   errorSchema: ErrorAnswer,
@@ -105,7 +114,7 @@ export const INFERENCE_OPERATIONS: readonly Operation[] = [
     ...COMMON,
     path: `${GATEWAY_BASE}/messages`,
     summary: "Answer a conversation, as Anthropic's Messages",
-    headers: [ORGANIZATION_HEADER, SESSION_HEADER, ...ANTHROPIC_HEADERS],
+    headers: [...CALLING_HEADERS, ...ANTHROPIC_HEADERS],
     body: MessagesRequest,
     answers: answerWith(
       MessagesAnswer,
@@ -119,10 +128,10 @@ export const INFERENCE_OPERATIONS: readonly Operation[] = [
     ...COMMON,
     path: `${GATEWAY_BASE}/messages/count_tokens`,
     summary: "Count the tokens of a conversation; costs nothing",
-    headers: [ORGANIZATION_HEADER, ...ANTHROPIC_HEADERS],
+    headers: [ORGANIZATION_HEADER, MODE_HEADER, ...ANTHROPIC_HEADERS],
     body: CountRequest,
     answers: [{ status: 200, description: "The count", schema: CountAnswer }],
-    answerHeaders: [],
+    answerHeaders: LIMIT_HEADERS,
     errors: COUNT_ERRORS,
     errorSchema: MessagesErrorAnswer,
   },
@@ -143,5 +152,19 @@ export const INFERENCE_OPERATIONS: readonly Operation[] = [
     answers: [
       { status: 200, description: "A vector for each input, in their order", schema: EmbeddingsAnswer },
     ],
+  },
+  {
+    ...COMMON,
+    path: `${GATEWAY_BASE}/route/explain`,
+    summary:
+      "Who would answer a request, in turn, and who would not, and why; calls nobody and costs nothing",
+    callers: { kind: "inference" },
+    query: ExplainQuery,
+    body: ExplainBody,
+    answers: [
+      { status: 200, description: "The plan as it is now", schema: z.object({ data: RouteExplanation }) },
+    ],
+    answerHeaders: [],
+    errors: EXPLAIN_ERRORS,
   },
 ];

@@ -2,8 +2,8 @@ import { z } from "zod";
 import { BOUNDS } from "../../base/bounds.ts";
 import { describeModelId, GATEWAY_FIELDS, GatewayMetadata, STREAM, Usage } from "./inference-fields.ts";
 
-const EXAMPLE_MODEL = "sandbox/echo:free";
-const HELLO = [{ role: "user", content: "Hello!" }];
+export const EXAMPLE_MODEL = "sandbox/echo:free";
+export const HELLO = [{ role: "user", content: "Hello!" }];
 const object = z.looseObject({});
 const maxTokens = z.int().min(1).nullish();
 

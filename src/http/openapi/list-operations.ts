@@ -41,7 +41,7 @@ export const LIST_OPERATIONS: readonly Operation[] = [
     ...COMMON,
     ...CACHED,
     path: `${GATEWAY_BASE}/models`,
-    summary: "The models that can be called here, with their prices",
+    summary: "The models and auto tiers that can be called here, with their prices",
     callers: { kind: "narrowed" },
     query: LIST_QUERY,
     answers: [{ status: 200, description: "All of them", schema: listOf(Model) }, NOT_MODIFIED],
@@ -49,7 +49,7 @@ export const LIST_OPERATIONS: readonly Operation[] = [
   {
     ...COMMON,
     path: `${GATEWAY_BASE}/models/:id`,
-    summary: "A model, by its whole id with the slash as %2F",
+    summary: "A model or an auto tier, by its whole id with the slash as %2F",
     params: z.object({ id: z.string().meta({ description: "Its id", examples: ["sandbox%2Fecho"] }) }),
     answers: [{ status: 200, description: "The model", schema: Model }],
     errors: ["not_found", "internal"],
@@ -57,7 +57,7 @@ export const LIST_OPERATIONS: readonly Operation[] = [
   {
     ...COMMON,
     path: `${GATEWAY_BASE}/models/:author/:model`,
-    summary: "A model, also one that cannot be called here",
+    summary: "A model or an auto tier, also one that cannot be called here",
     params: ofModel,
     answers: [{ status: 200, description: "The model", schema: Model }],
     errors: ["not_found", "internal"],
@@ -65,7 +65,7 @@ export const LIST_OPERATIONS: readonly Operation[] = [
   {
     ...COMMON,
     path: `${GATEWAY_BASE}/models/:author/:model/endpoints`,
-    summary: "Who serves a model, under which name, at what price",
+    summary: "Who serves a model or the models of an auto tier, under which name, at what price",
     params: ofModel,
     answers: [{ status: 200, description: "Its providers", schema: ModelEndpoints }],
     errors: ["not_found", "internal"],

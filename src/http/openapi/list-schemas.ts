@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { PlanLine } from "./route-schemas.ts";
 
 const price = z.string().describe("US dollars per token, a decimal string");
 const otherPrices = {
@@ -13,7 +14,7 @@ const otherPrices = {
 const prices = { prompt: price, completion: price, ...otherPrices };
 
 const Pricing = z
-  .looseObject({
+  .object({
     ...prices,
     overrides: z
       .array(z.looseObject({ min_prompt_tokens: z.int(), ...prices }))
@@ -24,22 +25,22 @@ const Pricing = z
 
 /** A record of `GET models` (`PublicModel`). */
 export const Model = z
-  .looseObject({
+  .object({
     id: z.string(),
     object: z.literal("model"),
     created: z.int().describe("Unix seconds"),
-    owned_by: z.string().describe("The author"),
+    owned_by: z.string().describe("The author; of an auto tier `gateway`"),
     name: z.string(),
     description: z.string(),
     canonical_slug: z.string(),
     context_length: z.int().describe("Tokens of prompt and answer together that every provider takes"),
     pricing: Pricing,
-    architecture: z.looseObject({
+    architecture: z.object({
       input_modalities: z.array(z.string()),
       output_modalities: z.array(z.string()),
       tokenizer: z.string(),
     }),
-    top_provider: z.looseObject({
+    top_provider: z.object({
       context_length: z.int(),
       max_completion_tokens: z.int().nullable(),
       is_moderated: z.boolean(),
@@ -47,8 +48,17 @@ export const Model = z
     supported_parameters: z.array(z.string()),
     isFree: z.boolean(),
     expiration_date: z.string().nullable().describe("The day on which it ends"),
+    resolves_to: z
+      .array(
+        z.object({
+          when: z.string().describe("The case, in words"),
+          models: z.array(z.string()).describe("In order; the first leads"),
+        }),
+      )
+      .optional()
+      .describe("Of an auto tier: the models that it comes to now, case by case"),
   })
-  .meta({ id: "Model" });
+  .meta({ id: "Model", description: "A model or an auto tier" });
 
 const percentiles = z.looseObject({ p50: z.number(), p90: z.number(), p99: z.number() }).nullable();
 
@@ -64,14 +74,15 @@ const HEALTH = {
 };
 
 /** Who serves a model. */
-export const ModelEndpoints = z.looseObject({
-  data: z.looseObject({
+export const ModelEndpoints = z.object({
+  data: z.object({
     id: z.string(),
     name: z.string(),
     endpoints: z.array(
-      z.looseObject({
+      z.object({
         provider_name: z.string(),
         tag: z.string().describe("The provider's slug"),
+        model_id: z.string().describe("Of an auto tier: which of its models"),
         model_name: z.string().describe("What the model is called there"),
         context_length: z.int(),
         max_completion_tokens: z.int().nullable(),
@@ -79,6 +90,7 @@ export const ModelEndpoints = z.looseObject({
         supported_parameters: z.array(z.string()),
         configured: z.boolean().describe("The gateway has a key for it"),
         ...HEALTH,
+        expiration_date: z.string().nullable().describe("The day on which it ends"),
       }),
     ),
   }),
@@ -86,7 +98,7 @@ export const ModelEndpoints = z.looseObject({
 
 /** A record of `GET providers` (`PublicProvider`). */
 export const Provider = z
-  .looseObject({
+  .object({
     slug: z.string(),
     name: z.string(),
     displayName: z.string(),
@@ -118,7 +130,7 @@ const milliseconds = z.number().nullable();
 
 /** What `GET generation` shows (`describeGeneration`). */
 export const Generation = z
-  .looseObject({
+  .object({
     id: z.string(),
     request_id: z.string(),
     api: z.string().describe("The client API, such as `chat.completions`"),
@@ -154,7 +166,7 @@ export const Generation = z
       .describe("The row of prices that was used, US dollars per token as decimal strings"),
     pricing: z
       .array(
-        z.looseObject({
+        z.object({
           kind: z.string(),
           tokens: z.int().nullable(),
           price: z.string(),
@@ -162,8 +174,9 @@ export const Generation = z
         }),
       )
       .describe("The products whose sum, rounded once, is the cost"),
+    plan: z.array(PlanLine).describe("Who was to be asked, in turn, then who was not"),
     attempts: z.array(
-      z.looseObject({
+      z.object({
         provider_name: z.string(),
         upstream_model: z.string(),
         is_byok: z.boolean(),

@@ -16,6 +16,12 @@ export const SESSION_HEADER: RequestHeader = {
   description: "Your name for the conversation, where the body has no `session_id`",
 };
 
+/** What some auto tiers choose by. */
+export const MODE_HEADER: RequestHeader = {
+  name: "x-gateway-mode",
+  description: "What the client is doing, such as `plan`: some auto tiers choose their model by it",
+};
+
 /** A POST that may be repeated. */
 export const IDEMPOTENCY_KEY: ParameterObject = {
   name: "Idempotency-Key",
@@ -38,6 +44,11 @@ export const ANSWER_HEADERS: OpenApiDocument["components"]["headers"] = {
     schema: TEXT,
   },
   "x-gateway-attempts": { description: "How many candidates were tried", schema: COUNT },
+  "x-gateway-route": {
+    description:
+      "Who was to be asked, in turn, then who was not, and why: `anthropic;why=warm_cache, azure;out=circuit_open`",
+    schema: TEXT,
+  },
   "x-gateway-model": { description: "The model that answered", schema: TEXT },
   "x-gateway-provider": { description: "The provider that answered", schema: TEXT },
   "x-gateway-warning": { description: "What was changed of the request", schema: TEXT },

@@ -6,6 +6,7 @@ import { DollarsField, IdField, NameField, nanodollarsOf, PatternsField } from "
 import { type ApiCaller, MANAGING, requireOwnAccount, requireRank, SEEING } from "../api/api-caller.ts";
 import { defineEndpoint, NOTHING } from "../api/endpoint.ts";
 import { makePage, PAGE_QUERY, pageView } from "../api/pages.ts";
+import { RateLimitField, RateLimitView, readRateLimit } from "../api/rate-limit-field.ts";
 import type { HttpDeps } from "../context.ts";
 
 const KeyView = z
@@ -24,6 +25,11 @@ const KeyView = z
       .nullable()
       .describe("US dollars that may be spent through it in all; null: no limit"),
     models: z.array(z.string()).nullable().describe("Patterns of the models it may call; null: all"),
+    rate_limit: RateLimitView,
+    rate_limit_set_by: z
+      .enum(["operator", "account"])
+      .nullable()
+      .describe("The operator's stands in place of what is configured, the account's can only tighten it"),
     created_at: z.iso.datetime(),
     expires_at: z.iso.datetime().nullable().describe("When it ends; null: never"),
     revoked_at: z.iso.datetime().nullable(),
@@ -55,6 +61,9 @@ export const postKey = defineEndpoint({
       "US dollars that may be spent through it in all; null: no limit",
     ),
     models: PatternsField.nullish().describe("The models it may call, `*` for any characters; null: all"),
+    rate_limit: RateLimitField.optional().describe(
+      "Its own; null: as configured. The operator's stands in place of what is configured, the account's can only tighten it",
+    ),
     expires_at: TimeField.nullish().describe("When it ends; null: never"),
   }),
   response: z.object({ key: z.string().describe("The secret: shown here and nowhere else"), data: KeyView }),
@@ -74,6 +83,7 @@ export const postKey = defineEndpoint({
       userId,
       spendLimit: nanodollarsOf(body.spend_limit) ?? null,
       models: body.models ?? null,
+      rateLimit: readKeyRateLimit(caller, body.rate_limit),
       expiresAt: readTime(body.expires_at) ?? null,
     });
     deps.keyRing.forget();
@@ -110,12 +120,12 @@ export const listKeys = defineEndpoint({
   },
 });
 
-/** `PATCH /api/admin/keys/{id}`: changes a key's name, spending limit, models or end. */
+/** `PATCH /api/admin/keys/{id}`: changes a key's name, spending limit, models, rate limit or end. */
 export const patchKey = defineEndpoint({
   method: "PATCH",
   path: "/api/admin/keys/:id",
   tag: "Keys",
-  summary: "Change a key's name, spending limit, models or end",
+  summary: "Change a key's name, spending limit, models, rate limit or end",
   access: MANAGING,
   params: z.object({ id: IdField }),
   query: NOTHING,
@@ -125,6 +135,9 @@ export const patchKey = defineEndpoint({
       "US dollars that may be spent through it in all; null: no limit",
     ),
     models: PatternsField.nullish().describe("The models it may call, `*` for any characters; null: all"),
+    rate_limit: RateLimitField.optional().describe(
+      "Its own; null: as configured. The operator's stands in place of what is configured, the account's can only tighten it",
+    ),
     expires_at: TimeField.nullish().describe("When it ends; null: never"),
   }),
   response: z.object({ data: KeyView }),
@@ -134,6 +147,7 @@ export const patchKey = defineEndpoint({
       name: body.name,
       spendLimit: nanodollarsOf(body.spend_limit),
       models: body.models,
+      rateLimit: readKeyRateLimit(caller, body.rate_limit),
       expiresAt: readTime(body.expires_at),
     });
     deps.keyRing.forget();
@@ -182,6 +196,12 @@ async function requireRankOfKey(
 
 function refuseUnknownKey(): never {
   return fail("not_found", "There is no key with that id. GET /api/admin/keys lists them.");
+}
+
+function readKeyRateLimit(caller: ApiCaller, field: Parameters<typeof readRateLimit>[0]) {
+  const limit = readRateLimit(field);
+  const setBy: "operator" | "account" = caller.isOperator ? "operator" : "account";
+  return limit === undefined ? undefined : { limit, setBy };
 }
 
 function readTime<Time extends string | null | undefined>(time: Time) {

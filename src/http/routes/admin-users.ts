@@ -1,31 +1,21 @@
 import { z } from "zod";
-import {
-  changeAccount,
-  createAccount,
-  describeAccount,
-  findAccount,
-} from "../../core/accounts/manage-accounts.ts";
+import { describeAccount, findAccount } from "../../core/accounts/manage-accounts.ts";
 import { describeMember } from "../../core/accounts/manage-members.ts";
-import { DollarsField, IdField, NameField, nanodollarsOf } from "../api/account-fields.ts";
-import { MANAGING, OPERATOR, requireOperatorFor, requireOwnAccount, SEEING } from "../api/api-caller.ts";
+import { IdField } from "../api/account-fields.ts";
+import {
+  AccountChangeBody,
+  AccountView,
+  listAccounts,
+  makeAccount,
+  NewAccountBody,
+  patchAccount,
+} from "../api/account-settings.ts";
+import { MANAGING, OPERATOR, requireOwnAccount, SEEING } from "../api/api-caller.ts";
 import { defineEndpoint, NOTHING } from "../api/endpoint.ts";
-import { makePage, PAGE_QUERY, pageView } from "../api/pages.ts";
-import { PolicyField, PolicyView, readPolicy } from "../api/policy-field.ts";
+import { PAGE_QUERY, pageView } from "../api/pages.ts";
 import { MemberView } from "./admin-members.ts";
 
-const UserView = z
-  .object({
-    id: z.string(),
-    name: z.string(),
-    overdraft: z
-      .number()
-      .nullable()
-      .describe("US dollars that its balance may go below zero; null: no bound"),
-    policy: PolicyView,
-    created_at: z.iso.datetime(),
-    closed_at: z.iso.datetime().nullable().describe("Since when it calls nothing; null: it is open"),
-  })
-  .meta({ id: "User", description: "A user and what they may spend" });
+const UserView = AccountView.meta({ id: "User", description: "A user and what they may spend" });
 
 /** `POST /api/admin/users`: makes a user. */
 export const postUser = defineEndpoint({
@@ -36,25 +26,10 @@ export const postUser = defineEndpoint({
   access: OPERATOR,
   params: NOTHING,
   query: NOTHING,
-  body: z.strictObject({
-    name: NameField,
-    overdraft: DollarsField.nullish().describe(
-      "US dollars that its balance may go below zero; null: no bound. The operator's to set",
-    ),
-    policy: PolicyField.optional(),
-  }),
+  body: NewAccountBody,
   response: z.object({ data: UserView }),
   status: 201,
-  async handle({ body, deps, note }) {
-    const { name, overdraft, policy } = body;
-    const account = await createAccount(deps.keyMaker, "user", {
-      name,
-      overdraft: nanodollarsOf(overdraft),
-      policy: readPolicy(policy),
-    });
-    note({ accountId: account.id, target: account.id, changes: body });
-    return { data: describeAccount(account) };
-  },
+  handle: (input) => makeAccount("user", input),
 });
 
 /** `GET /api/admin/users`: users, newest first. */
@@ -68,14 +43,7 @@ export const listUsers = defineEndpoint({
   query: z.strictObject(PAGE_QUERY),
   body: NOTHING,
   response: pageView(UserView),
-  handle({ query, deps }) {
-    return makePage({
-      limit: query.limit,
-      load: (limit) => deps.keyMaker.accounts.listAccounts("user", query.after ?? null, limit),
-      describe: describeAccount,
-      cursorOf: ({ id }) => id,
-    });
-  },
+  handle: (input) => listAccounts("user", input),
 });
 
 /** `GET /api/admin/users/{id}`: a user and the organizations they are in. */
@@ -88,7 +56,7 @@ export const getUser = defineEndpoint({
   params: z.object({ id: IdField }),
   query: NOTHING,
   body: NOTHING,
-  response: z.object({ data: UserView.extend({ memberships: z.array(MemberView) }) }),
+  response: z.object({ data: AccountView.extend({ memberships: z.array(MemberView) }) }),
   async handle({ caller, params, deps }) {
     const { accounts } = deps.keyMaker;
     const user = await findAccount(accounts, "user", requireOwnAccount(caller, params.id));
@@ -106,26 +74,7 @@ export const patchUser = defineEndpoint({
   access: MANAGING,
   params: z.object({ id: IdField }),
   query: NOTHING,
-  body: z.strictObject({
-    name: NameField.optional(),
-    overdraft: DollarsField.nullish().describe(
-      "US dollars that its balance may go below zero; null: no bound. The operator's to set",
-    ),
-    policy: PolicyField.optional(),
-    closed: z.boolean().optional().describe("true closes it: it calls nothing and keeps its ledger"),
-  }),
+  body: AccountChangeBody,
   response: z.object({ data: UserView }),
-  async handle({ caller, params, body, deps, note }) {
-    requireOwnAccount(caller, params.id);
-    requireOperatorFor("overdraft", body.overdraft, caller);
-    const account = await changeAccount(deps.keyMaker, "user", params.id, {
-      name: body.name,
-      overdraft: nanodollarsOf(body.overdraft),
-      policy: readPolicy(body.policy),
-      isClosed: body.closed,
-    });
-    deps.accountRing.forget();
-    note({ accountId: account.id, target: account.id, changes: body });
-    return { data: describeAccount(account) };
-  },
+  handle: (input) => patchAccount("user", input),
 });

@@ -1,7 +1,8 @@
 import { countTokens } from "../../core/generation/count-tokens.ts";
+import { limitHeaders } from "../../core/limits/limit-headers.ts";
 import { openCountRequest } from "../../wire/dialects/count-request.ts";
 import type { Handler } from "../context.ts";
-import { refuseOverLimit, renameModels } from "../inference.ts";
+import { bodyHolderOf, refuseOverLimit, renameModels, withLimit } from "../inference.ts";
 import { identifyCaller } from "../middleware/identify-caller.ts";
 import { readRequestBody } from "../middleware/read-body.ts";
 import { renderMessagesError } from "./messages.ts";
@@ -11,8 +12,14 @@ export const postCountTokens: Handler = async (request, context) => {
   context.renderError = renderMessagesError;
   const { deps } = context;
   const caller = await identifyCaller(request, context);
-  refuseOverLimit(caller, deps);
-  const body = await readRequestBody(request, context);
-  const tokens = await countTokens(deps.generation, caller, openCountRequest(body, renameModels(deps)));
-  return Response.json({ input_tokens: tokens });
+  try {
+    refuseOverLimit(caller, deps);
+    const body = await readRequestBody(request, context, bodyHolderOf(caller));
+    const asked = openCountRequest(body, renameModels(deps));
+    const readHeader = (name: string) => request.headers.get(name);
+    const { tokens, limit } = await countTokens(deps.generation, caller, asked, readHeader);
+    return Response.json({ input_tokens: tokens }, { headers: limit === null ? {} : limitHeaders(limit) });
+  } catch (error) {
+    throw withLimit(error, caller, deps);
+  }
 };

@@ -2,25 +2,18 @@ import { fail } from "../../base/errors.ts";
 import { type JoinedPolicy, joinPolicies, policyOf } from "../../core/accounts/join-policies.ts";
 import type { Caller } from "../../core/accounts/records.ts";
 import { describeModel, type PublicModel } from "../../core/catalog/describe-model.ts";
+import { describeTier, listTierModels } from "../../core/catalog/describe-tier.ts";
 import type { ModelRecord } from "../../core/catalog/records.ts";
-import type { Serving } from "../../core/generation/call.ts";
-import { createPolicyFilter } from "../../core/routing/select-offers.ts";
-import type { RequestContext } from "../context.ts";
+import type { TierRecord } from "../../core/catalog/tier-records.ts";
+import type { GenerationDeps, Serving } from "../../core/generation/call.ts";
+import type { HttpDeps, RequestContext } from "../context.ts";
 import { describeHealth } from "../describe-health.ts";
 import { identifyCaller } from "../middleware/identify-caller.ts";
-import { jsonList, type PreparedList, prepareList } from "../prepared-list.ts";
+import { modelListsOf } from "../model-lists.ts";
+import { jsonList } from "../prepared-list.ts";
+import { viewCatalog, viewServed } from "../tier-views.ts";
 
 type KeyCaller = Extract<Caller, { kind: "key" }>;
-
-/** A list as it is sent, made once for each catalog and day: prices change with the day. */
-interface DaysList extends PreparedList {
-  readonly day: number;
-}
-
-/** The lists as callers without a key are sent them. */
-const served = new WeakMap<Serving, DaysList>();
-const all = new WeakMap<Serving, DaysList>();
-const DAY_MS = 86_400_000;
 
 /**
  * `GET models`: what can be served here, with a key what its account and key allow; with `?all=true` the whole catalog
@@ -28,36 +21,22 @@ const DAY_MS = 86_400_000;
  */
 export async function listModels(request: Request, context: RequestContext): Promise<Response> {
   const { generation, clock } = context.deps;
-  const serving = generation.serving();
-  const now = clock.now();
-  if (request.url.includes("?") && new URL(request.url).searchParams.get("all") === "true") {
-    const wholeCatalog = () =>
-      serving.catalog.models.map((model) => describeModel(model, model.endpoints, now));
-    return jsonList(request, prepareOnce(all, serving, now, wholeCatalog));
-  }
+  const lists = modelListsOf(generation.serving(), clock.now());
+  if (request.url.includes("?") && new URL(request.url).searchParams.get("all") === "true")
+    return jsonList(request, await lists.all());
   const caller = await findKeyCaller(request, context);
-  const list = (policy: JoinedPolicy) => serving.roster.models.map(describerOf(serving, policy, now));
-  if (caller !== null && isNarrowed(caller))
-    return jsonList(request, prepareList(list(policyOf(generation.policy, caller))));
-  const everybodys = joinPolicies([{ level: "gateway", policy: generation.policy }]);
-  return jsonList(
-    request,
-    prepareOnce(served, serving, now, () => list(everybodys)),
-  );
+  const isOther = caller !== null && isNarrowed(caller);
+  const policy = isOther ? policyOf(generation.policy, caller) : everybodysPolicy(generation);
+  return jsonList(request, await lists.allowed(policy));
 }
 
-function prepareOnce(
-  cache: WeakMap<Serving, DaysList>,
-  serving: Serving,
-  now: number,
-  make: () => readonly unknown[],
-): PreparedList {
-  const day = Math.floor(now / DAY_MS);
-  const known = cache.get(serving);
-  if (known?.day === day) return known;
-  const made = { ...prepareList(make()), day };
-  cache.set(serving, made);
-  return made;
+/** Has the lists ready that callers are sent without a key, after a start, a refresh and at the begin of a day. */
+export async function prepareModelLists({ generation, clock }: HttpDeps): Promise<void> {
+  await modelListsOf(generation.serving(), clock.now()).prepare(everybodysPolicy(generation));
+}
+
+function everybodysPolicy({ policy }: GenerationDeps): JoinedPolicy {
+  return joinPolicies([{ level: "gateway", policy }]);
 }
 
 /** Null without a key, and with one that is no good here. */
@@ -76,44 +55,65 @@ function isNarrowed({ account: { policy }, key }: KeyCaller): boolean {
   return key.models !== null || rules.length > 0 || denyDataCollection !== null || zeroRetention !== null;
 }
 
-function describerOf(
-  serving: Serving,
-  policy: JoinedPolicy,
-  now: number,
-): (model: ModelRecord) => PublicModel | null {
-  const isAllowed = createPolicyFilter(policy);
-  return (model) => {
-    const offers = serving.roster.offersFor(model.id).filter(isAllowed);
-    return describeModel(
-      model,
-      offers.map(({ endpoint }) => endpoint),
-      now,
-    );
-  };
+/** As what is served shows it, else as the catalog does. */
+function describeAnywhere(serving: Serving, tier: TierRecord, now: number): PublicModel | null {
+  const served = describeTier(
+    tier,
+    viewServed(serving, () => true),
+    now,
+  );
+  return served ?? describeTier(tier, viewCatalog(serving), now);
 }
 
-/** `GET models/{author}/{model}`: one model, of the whole catalog. */
+/** `GET models/{author}/{model}`: one model, of the whole catalog, or a tier. */
 export function getModel(_request: Request, context: RequestContext): Response {
   const serving = context.deps.generation.serving();
+  const tier = serving.tiers.find(idOf(context));
+  if (tier !== undefined) {
+    const record = describeAnywhere(serving, tier, context.deps.clock.now());
+    return record === null ? unknownModel(tier.id) : Response.json(record);
+  }
   const model = findModel(serving, context);
   const offers = serving.roster.offersFor(model.id).map((offer) => offer.endpoint);
   const record = describeModel(model, offers.length > 0 ? offers : model.endpoints, context.deps.clock.now());
   return record === null ? unknownModel(model.id) : Response.json(record);
 }
 
-/** `GET models/{author}/{model}/endpoints`: who serves a model, under which name, at what price, and how it fared lately. */
+/**
+ * `GET models/{author}/{model}/endpoints`: who serves a model, or what a tier comes to, under which name, at what price, and
+ * how it fared lately.
+ */
 export function listEndpoints(_request: Request, context: RequestContext): Response {
-  const { generation, clock } = context.deps;
+  const { generation } = context.deps;
   const serving = generation.serving();
-  const now = clock.now();
+  const tier = serving.tiers.find(idOf(context));
+  if (tier !== undefined) {
+    const models = listTierModels(
+      tier,
+      viewServed(serving, () => true),
+    );
+    const endpoints = models.flatMap(({ model }) => describeEndpoints(context, serving, model));
+    return Response.json({ data: { id: tier.id, name: tier.name, endpoints } });
+  }
   const model = findModel(serving, context);
+  const endpoints = describeEndpoints(context, serving, model);
+  return Response.json({ data: { id: model.id, name: model.name, endpoints } });
+}
+
+function describeEndpoints(
+  { deps: { generation, clock } }: RequestContext,
+  serving: Serving,
+  model: ModelRecord,
+): readonly unknown[] {
+  const now = clock.now();
   const configured = new Set(serving.roster.offersFor(model.id).map((offer) => offer.endpoint));
-  const endpoints = model.endpoints.flatMap((endpoint) => {
+  return model.endpoints.flatMap((endpoint) => {
     const record = describeModel(model, [endpoint], now);
     if (record === null) return [];
     return {
       provider_name: serving.catalog.provider(endpoint.provider)?.name ?? endpoint.provider,
       tag: endpoint.provider,
+      model_id: model.id,
       model_name: endpoint.name,
       context_length: endpoint.contextLength,
       max_completion_tokens: endpoint.maxOutputTokens,
@@ -121,13 +121,17 @@ export function listEndpoints(_request: Request, context: RequestContext): Respo
       supported_parameters: record.supported_parameters,
       configured: configured.has(endpoint),
       ...describeHealth(generation.health.describe(endpoint.provider, model.id, now)),
+      expiration_date: endpoint.expires ?? null,
     };
   });
-  return Response.json({ data: { id: model.id, name: model.name, endpoints } });
 }
 
-function findModel(serving: Serving, { params }: RequestContext): ModelRecord {
-  const id = params["id"] ?? `${params["author"]}/${params["model"]}`;
+function idOf({ params }: RequestContext): string {
+  return params["id"] ?? `${params["author"]}/${params["model"]}`;
+}
+
+function findModel(serving: Serving, context: RequestContext): ModelRecord {
+  const id = idOf(context);
   return serving.catalog.find(id) ?? unknownModel(id);
 }
 

@@ -1,10 +1,12 @@
 import { z } from "zod";
 import { toDollars } from "../../base/money.ts";
 import { findPayer } from "../../core/accounts/find-payer.ts";
+import { describeRateLimit } from "../../core/accounts/own-rate-limit.ts";
 import { describeSums } from "../../core/ledger/describe-sums.ts";
 import { describeUsage } from "../../core/usage/describe-usage.ts";
 import { dayOf, USUAL_DAYS } from "../../core/usage/report.ts";
 import { type ApiInput, defineEndpoint, NOTHING } from "../api/endpoint.ts";
+import { RateLimitView } from "../api/rate-limit-field.ts";
 import { DayOfUsage } from "../api/usage-view.ts";
 
 /** What every endpoint of the caller's own has in common. */
@@ -43,14 +45,17 @@ export const getKey = defineEndpoint({
       usage: z.number().describe("US dollars spent through it"),
       usage_nanodollars: z.int(),
       models: z.array(z.string()).nullable(),
+      rate_limit: RateLimitView.describe("In force for this key; null: no limit"),
       created_at: z.iso.datetime(),
       expires_at: z.iso.datetime().nullable(),
       account: z.object({ id: z.string(), kind: z.enum(["user", "organization"]), name: z.string() }),
     }),
   }),
   async handle(input) {
-    const { key, account } = await payerOf(input);
+    const payer = await payerOf(input);
+    const { key, account } = payer;
     const { deps } = input;
+    const limited = deps.generation.listLimits(payer, null).find(({ source }) => source === "key");
     await deps.generation.recorder.drain();
     const usage = { groupBy: "key", fromDay: 0, toDay: dayOf(deps.clock.now()) } as const;
     const [sum] = await deps.usage.sumUsage({ ...usage, accountId: null, userId: null, keyId: key.id });
@@ -66,6 +71,7 @@ export const getKey = defineEndpoint({
         usage: toDollars(spent),
         usage_nanodollars: spent,
         models: key.models,
+        rate_limit: describeRateLimit(limited?.limit ?? null),
         created_at: new Date(key.createdAt).toISOString(),
         expires_at: key.expiresAt === null ? null : new Date(key.expiresAt).toISOString(),
         account: { id: account.id, kind: account.kind, name: account.name },

@@ -5,6 +5,7 @@ import {
   OPEN_POLICY,
   type Policy,
 } from "../../core/accounts/records.ts";
+import type { RateLimit } from "../../core/limits/rate-limits.ts";
 import type { AccountStore, OwnerVerdict } from "../../core/ports/account-store.ts";
 
 interface AccountRow {
@@ -14,6 +15,7 @@ interface AccountRow {
   overdraft: number | null;
   monthly_limit: number | null;
   policy: string;
+  rate_limit: string | null;
   created_at: number;
   closed_at: number | null;
 }
@@ -29,12 +31,12 @@ interface MemberRow {
 /** Accounts and members in SQLite. Every change raises the revision in the same transaction. */
 export function createSqliteAccountStore(database: Database): AccountStore {
   const insert = database.query(
-    `INSERT INTO accounts (id, kind, name, overdraft, monthly_limit, policy, created_at, closed_at)
-     VALUES ($id, $kind, $name, $overdraft, $monthlyLimit, $policy, $createdAt, $closedAt)`,
+    `INSERT INTO accounts (id, kind, name, overdraft, monthly_limit, policy, rate_limit, created_at, closed_at)
+     VALUES ($id, $kind, $name, $overdraft, $monthlyLimit, $policy, $rateLimit, $createdAt, $closedAt)`,
   );
   const update = database.query(
     `UPDATE accounts SET name = $name, overdraft = $overdraft, monthly_limit = $monthlyLimit, policy = $policy,
-     closed_at = $closedAt WHERE id = $id`,
+     rate_limit = $rateLimit, closed_at = $closedAt WHERE id = $id`,
   );
   const byId = database.query<AccountRow, [string]>("SELECT * FROM accounts WHERE id = ?");
   const page = database.query<AccountRow, { kind: string; afterId: string | null; limit: number }>(
@@ -87,8 +89,8 @@ export function createSqliteAccountStore(database: Database): AccountStore {
     const after = change(before);
     const closes = before.closedAt === null && after.closedAt !== null;
     if (closes && isNeeded(id, null)) return { verdict: "last_owner" as const, account: before };
-    const { name, overdraft, monthlyLimit, policy, closedAt } = after;
-    update.run({ id, name, overdraft, monthlyLimit, policy: JSON.stringify(policy), closedAt });
+    const { name, overdraft, monthlyLimit, policy, rateLimit, closedAt } = encodeAccount(after);
+    update.run({ id, name, overdraft, monthlyLimit, policy, rateLimit, closedAt });
     raise.run();
     return { verdict: "done" as const, account: after };
   });
@@ -143,7 +145,12 @@ export function createSqliteAccountStore(database: Database): AccountStore {
 }
 
 function encodeAccount(account: AccountRecord) {
-  return { ...account, policy: JSON.stringify(account.policy) };
+  const { policy, rateLimit } = account;
+  return {
+    ...account,
+    policy: JSON.stringify(policy),
+    rateLimit: rateLimit === null ? null : JSON.stringify(rateLimit),
+  };
 }
 
 function readAccount(row: AccountRow): AccountRecord {
@@ -154,6 +161,7 @@ function readAccount(row: AccountRow): AccountRecord {
     overdraft: row.overdraft,
     monthlyLimit: row.monthly_limit,
     policy: { ...OPEN_POLICY, ...(JSON.parse(row.policy) as Partial<Policy>) },
+    rateLimit: row.rate_limit === null ? null : (JSON.parse(row.rate_limit) as RateLimit),
     createdAt: row.created_at,
     closedAt: row.closed_at,
   };

@@ -28,6 +28,14 @@ export function lockRotation(dataDir: string): DataLock {
   );
 }
 
+/**
+ * Holds the catalog of a data directory for one refresh.
+ * @throws Error while another one runs.
+ */
+export function lockRefresh(dataDir: string): DataLock {
+  return lock(join(dataDir, "refresh-lock.db"), `another refresh is running on ${dataDir}; wait for its end`);
+}
+
 /** The lock is the operating system's on an open file, so it is gone with the process, however that ends. */
 function lock(file: string, problem: string): DataLock {
   const held = new Database(file, { create: true });

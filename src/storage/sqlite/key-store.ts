@@ -1,5 +1,5 @@
 import type { Database } from "bun:sqlite";
-import type { KeyRecord } from "../../core/accounts/records.ts";
+import type { KeyRateLimit, KeyRecord } from "../../core/accounts/records.ts";
 import type { KeyStore } from "../../core/ports/key-store.ts";
 
 interface KeyRow {
@@ -12,6 +12,7 @@ interface KeyRow {
   hint: string;
   spend_limit: number | null;
   models: string | null;
+  rate_limit: string | null;
   created_at: number;
   expires_at: number | null;
   revoked_at: number | null;
@@ -21,13 +22,15 @@ interface KeyRow {
 export function createSqliteKeyStore(database: Database): KeyStore {
   const insert = database.query(
     `INSERT INTO api_keys
-       (id, kind, account_id, user_id, name, hash, hint, spend_limit, models, created_at, expires_at, revoked_at)
+       (id, kind, account_id, user_id, name, hash, hint, spend_limit, models, rate_limit, created_at, expires_at,
+        revoked_at)
      VALUES
-       ($id, $kind, $accountId, $userId, $name, $hash, $hint, $spendLimit, $models, $createdAt, $expiresAt, $revokedAt)`,
+       ($id, $kind, $accountId, $userId, $name, $hash, $hint, $spendLimit, $models, $rateLimit, $createdAt, $expiresAt, $revokedAt)`,
   );
   const revoke = database.query("UPDATE api_keys SET revoked_at = coalesce(revoked_at, $at) WHERE id = $id");
   const update = database.query(
-    "UPDATE api_keys SET name = $name, spend_limit = $spendLimit, models = $models, expires_at = $expiresAt WHERE id = $id",
+    `UPDATE api_keys SET name = $name, spend_limit = $spendLimit, models = $models, rate_limit = $rateLimit,
+     expires_at = $expiresAt WHERE id = $id`,
   );
   const raiseRevision = database.query("UPDATE settings SET value = value + 1 WHERE name = 'key_revision'");
   const byId = database.query<KeyRow, [string]>("SELECT * FROM api_keys WHERE id = ?");
@@ -42,14 +45,14 @@ export function createSqliteKeyStore(database: Database): KeyStore {
   );
 
   const insertAndRaise = database.transaction((key: KeyRecord) => {
-    insert.run({ ...key, models: key.models === null ? null : JSON.stringify(key.models) });
+    insert.run({ ...key, models: encode(key.models), rateLimit: encode(key.rateLimit) });
     raiseRevision.run();
   });
   const changeAndRaise = database.transaction((id: string, change: (key: KeyRecord) => KeyRecord) => {
     const row = byId.get(id);
     if (row === null) return null;
-    const { name, spendLimit, models, expiresAt } = change(readRow(row));
-    update.run({ id, name, spendLimit, models: models === null ? null : JSON.stringify(models), expiresAt });
+    const { name, spendLimit, models, rateLimit, expiresAt } = change(readRow(row));
+    update.run({ id, name, spendLimit, models: encode(models), rateLimit: encode(rateLimit), expiresAt });
     raiseRevision.run();
     return readRow(byId.get(id) as KeyRow);
   });
@@ -90,6 +93,10 @@ export function createSqliteKeyStore(database: Database): KeyStore {
   };
 }
 
+function encode(value: object | null): string | null {
+  return value === null ? null : JSON.stringify(value);
+}
+
 function readRow(row: KeyRow): KeyRecord {
   return {
     id: row.id,
@@ -101,6 +108,7 @@ function readRow(row: KeyRow): KeyRecord {
     hint: row.hint,
     spendLimit: row.spend_limit,
     models: row.models === null ? null : (JSON.parse(row.models) as string[]),
+    rateLimit: row.rate_limit === null ? null : (JSON.parse(row.rate_limit) as KeyRateLimit),
     createdAt: row.created_at,
     expiresAt: row.expires_at,
     revokedAt: row.revoked_at,

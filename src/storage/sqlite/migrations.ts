@@ -14,6 +14,8 @@ export const MIGRATIONS: readonly string[] = [
     spend_limit INTEGER,
     -- A JSON list; null for all.
     models TEXT,
+    -- A JSON object; null for what is configured.
+    rate_limit TEXT,
     created_at INTEGER NOT NULL,
     expires_at INTEGER,
     revoked_at INTEGER
@@ -29,6 +31,8 @@ export const MIGRATIONS: readonly string[] = [
     overdraft INTEGER,
     monthly_limit INTEGER,
     policy TEXT NOT NULL,
+    -- A JSON object; null for what is configured.
+    rate_limit TEXT,
     created_at INTEGER NOT NULL,
     closed_at INTEGER
   ) STRICT;

@@ -7,6 +7,7 @@ import { takeReasoning } from "./decode-thinking.ts";
 import { decodeTools, takeToolChoice } from "./decode-tools.ts";
 import { makeExtras } from "./extras.ts";
 import { takeOutputFormat } from "./output-format.ts";
+import { splitUserId } from "./split-user-id.ts";
 import { type FieldTaker, takeFields } from "./take-fields.ts";
 
 /**
@@ -30,7 +31,7 @@ export function decodeRequest(body: Fields): ConversationRequest {
     parallelToolCalls: choice.parallelToolCalls,
     reasoning: takeReasoning(take, outputConfig),
     outputFormat: takeOutputFormat(take, outputConfig),
-    user: metadata.text("user_id"),
+    user: takeUser(metadata),
     ...takeSampling(take),
     ...takeCache(take),
   };
@@ -56,6 +57,11 @@ export function refuseThread(thread: unknown): void {
       metadata: { field: "thread", error_code: "thread_unsupported_request", unsupported: ["thread"] },
     },
   );
+}
+
+function takeUser(metadata: FieldTaker): string | null {
+  const userId = metadata.text("user_id");
+  return userId === null ? null : splitUserId(userId).user;
 }
 
 function takeSystem(take: FieldTaker) {

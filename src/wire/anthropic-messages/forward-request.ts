@@ -1,18 +1,35 @@
 import { type JsonNode, memberOf } from "../json/scan.ts";
-import { applySplices, overwriteSplices, removeMembers } from "../json/splice.ts";
+import { applySplices, changeTexts, overwriteSplices, removeMembers } from "../json/splice.ts";
 import { GATEWAY_FIELDS } from "./request-shape.ts";
 import type { ScannedMessagesRequest } from "./scan-request.ts";
+import { splitUserId } from "./split-user-id.ts";
+
+/** What an upstream wants to be different from what the client sent. */
+export interface MessagesTarget {
+  /** The model's name there. */
+  readonly model: string;
+  /** Nobody else will be asked, so the client's bytes may be overwritten instead of copied. */
+  readonly isLast: boolean;
+  /** What it is told in place of the client's user. */
+  readonly hashUser: (user: string) => string;
+}
+
+const USER_ID: ReadonlySet<string> = new Set(["user_id"]);
 
 /**
  * The body for an upstream of this format: the client's bytes with the model's name there and without what speaks to the
- * gateway. `mayOverwrite`: nobody else will be asked, so they may be changed in place.
+ * gateway.
  */
 export function forwardMessagesRequest(
-  { bytes, root }: ScannedMessagesRequest,
-  model: string,
-  mayOverwrite: boolean,
+  { bytes, text, root }: ScannedMessagesRequest,
+  { model, isLast, hashUser }: MessagesTarget,
 ): Buffer {
   const { start, end } = memberOf(root, "model") as JsonNode;
-  const splices = [{ start, end, insert: JSON.stringify(model) }, ...removeMembers(root, GATEWAY_FIELDS)];
-  return mayOverwrite ? overwriteSplices(bytes, splices) : applySplices(bytes, splices);
+  const hideUser = (userId: string): string => hashUser(splitUserId(userId).user);
+  const splices = [
+    { start, end, insert: JSON.stringify(model) },
+    ...changeTexts(text, memberOf(root, "metadata"), USER_ID, hideUser),
+    ...removeMembers(root, GATEWAY_FIELDS),
+  ];
+  return isLast ? overwriteSplices(bytes, splices) : applySplices(bytes, splices);
 }

@@ -32,6 +32,7 @@ export const MESSAGES_REQUEST_SHAPE: Shape = fields({
   tool_choice: fields({ type: LEAF, name: LEAF }),
   thinking: fields({ type: LEAF, budget_tokens: LEAF }),
   output_config: fields({ format: LEAF }),
+  context_management: LEAF,
   metadata: fields({ user_id: LEAF }),
   prompt_cache_key: LEAF,
   thread: LEAF,

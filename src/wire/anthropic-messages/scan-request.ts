@@ -1,6 +1,7 @@
 import { ENVELOPE_START } from "../canonical/reasoning-envelope.ts";
 import type { OutlineMessage } from "../conversation/outline.ts";
 import { type ProviderPreferences, readGatewayWishes } from "../conversation/preferences.ts";
+import { countPromptBytes, type PromptNodes, sizeOf } from "../conversation/prompt-nodes.ts";
 import {
   isTrue,
   isWord,
@@ -30,6 +31,9 @@ export interface ScannedMessagesRequest {
   readonly maxTokens: number | null;
   /** Bytes of text in the conversation, media left out; a bound on the prompt's tokens is made of it. */
   readonly promptTextBytes: number;
+  readonly prompt: PromptNodes;
+  /** The vendor may shorten the conversation before its model sees it. */
+  readonly mayBeShortened: boolean;
   /** The calls and results as repair sees them: a user message gives one `result` for each of its results, and `other` for the rest. */
   readonly outline: readonly OutlineMessage[];
   /**
@@ -53,6 +57,7 @@ export function scanMessagesRequest(bytes: Buffer): ScannedMessagesRequest {
 
 function readScanned(bytes: Buffer, text: string, root: JsonNode): ScannedMessagesRequest {
   const messages = memberOf(root, "messages")?.items ?? [];
+  const prompt = findPrompt(text, root, messages);
   return {
     bytes,
     text,
@@ -61,7 +66,9 @@ function readScanned(bytes: Buffer, text: string, root: JsonNode): ScannedMessag
     ...readGatewayWishes(parseMember(text, root, "models"), parseMember(text, root, "provider")),
     stream: isTrue(text, memberOf(root, "stream")),
     maxTokens: numberOf(text, memberOf(root, "max_tokens")),
-    promptTextBytes: countPrompt(text, root, messages),
+    promptTextBytes: countPromptBytes(prompt),
+    prompt,
+    mayBeShortened: memberOf(root, "context_management")?.kind === "object",
     outline: messages.flatMap((message) => outlineMessage(text, message)),
     // In bytes it is found many times faster, where there are as many quotes.
     mayCarryReasoning: bytes.includes(ENVELOPE_START),
@@ -85,33 +92,25 @@ function outlineMessage(text: string, message: JsonNode): readonly OutlineMessag
   return outline.length === 0 ? [OTHER] : outline;
 }
 
-function countPrompt(text: string, root: JsonNode, messages: readonly JsonNode[]): number {
+function findPrompt(text: string, root: JsonNode, messages: readonly JsonNode[]): PromptNodes {
+  const texts: JsonNode[] = [];
   const tools = memberOf(root, "tools");
-  return (
-    messages.reduce((sum, message) => sum + countContent(text, memberOf(message, "content")), 0) +
-    countContent(text, memberOf(root, "system")) +
-    (tools?.items ? sizeOf(tools) : 0)
-  );
-}
-
-function countContent(text: string, content: JsonNode | undefined): number {
-  if (content?.kind === "string") return sizeOf(content);
-  return (content?.items ?? []).reduce((sum, block) => sum + countBlock(text, block), 0);
-}
-
-/** Text, thinking, inputs, results and documents of text. Other media are not text: their bytes say nothing of their tokens. */
-function countBlock(text: string, block: JsonNode): number {
-  const source = memberOf(block, "source");
-  const isText = isWord(text, memberOf(source, "type"), "text");
-  return (
-    sizeOf(memberOf(block, "text")) +
-    sizeOf(memberOf(block, "thinking")) +
-    sizeOf(memberOf(block, "input")) +
-    (isText ? sizeOf(memberOf(source, "data")) : 0) +
-    countContent(text, memberOf(block, "content"))
-  );
-}
-
-function sizeOf(node: JsonNode | undefined): number {
-  return node === undefined ? 0 : node.end - node.start;
+  let otherBytes = tools?.items ? sizeOf(tools) : 0;
+  const addContent = (content: JsonNode | undefined): void => {
+    if (content?.kind === "string") texts.push(content);
+    for (const block of content?.items ?? []) addBlock(block);
+  };
+  /** Text, thinking, inputs, results and documents of text. Other media are not text: their bytes say nothing of their tokens. */
+  const addBlock = (block: JsonNode): void => {
+    const said = memberOf(block, "text");
+    if (said !== undefined) texts.push(said);
+    otherBytes += sizeOf(memberOf(block, "thinking")) + sizeOf(memberOf(block, "input"));
+    const source = memberOf(block, "source");
+    const data = isWord(text, memberOf(source, "type"), "text") ? memberOf(source, "data") : undefined;
+    if (data !== undefined) texts.push(data);
+    addContent(memberOf(block, "content"));
+  };
+  for (const message of messages) addContent(memberOf(message, "content"));
+  addContent(memberOf(root, "system"));
+  return { texts, otherBytes };
 }

@@ -1,4 +1,5 @@
-import type { Fields } from "../json/fields.ts";
+import type { Warning } from "../canonical/format.ts";
+import { type Fields, omit } from "../json/fields.ts";
 import type { ProviderTarget } from "./inference-request.ts";
 
 /** A body as one provider wants it, where that departs from its format: fields spelled otherwise, left out, added. */
@@ -16,4 +17,15 @@ export function applyProvider(body: Fields, target: ProviderTarget): Fields {
     else applied[field] = value;
   }
   return applied;
+}
+
+/** A body without what its provider would refuse the whole request for: all but the `known` fields. */
+export function limitFields(
+  body: Fields,
+  known: ReadonlySet<string> | null,
+): { readonly body: Fields; readonly warnings: readonly Warning[] } {
+  const unknown = known === null ? [] : Object.keys(body).filter((field) => !known.has(field));
+  if (unknown.length === 0) return { body, warnings: [] };
+  const message = "The provider does not take it; it was left out.";
+  return { body: omit(body, new Set(unknown)), warnings: unknown.map((field) => ({ field, message })) };
 }

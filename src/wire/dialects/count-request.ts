@@ -1,5 +1,6 @@
 import { scanMessagesRequest } from "../anthropic-messages/scan-request.ts";
 import type { ProviderPreferences } from "../conversation/preferences.ts";
+import { sliceTexts } from "../conversation/prompt-nodes.ts";
 import { estimateTokens } from "../conversation/usage.ts";
 import { parseBody } from "../json/check-fields.ts";
 import { omit } from "../json/fields.ts";
@@ -10,6 +11,10 @@ export interface CountRequest {
   readonly preferences: ProviderPreferences;
   /** Counted by its text, for models whose vendor counts for nobody. */
   readonly estimatedTokens: number;
+  /** Bytes of tools and reasoning in it, which are not among its texts. */
+  readonly otherBytes: number;
+  /** Its texts, as `InferenceRequest.listPromptText`. */
+  listPromptText(): readonly Uint8Array[];
   /** The body for an upstream that counts; `model` is the model's name there. */
   encode(model: string): Buffer;
 }
@@ -39,6 +44,8 @@ export function openCountRequest(bytes: Buffer, rename: (id: string) => string):
     model: rename(scanned.model),
     preferences: scanned.preferences,
     estimatedTokens: estimateTokens(scanned.promptTextBytes),
+    otherBytes: scanned.prompt.otherBytes,
+    listPromptText: () => sliceTexts(scanned.bytes, scanned.prompt),
     encode: (model) => Buffer.from(JSON.stringify({ ...omit(parseBody(bytes), NOT_COUNTED), model })),
   };
 }

@@ -3,6 +3,7 @@ import type { FormatName } from "../canonical/parts.ts";
 import type { AnswerRelay, RelayIdentity, WholeAnswer } from "../canonical/relay.ts";
 import type { RequestNeeds } from "../conversation/needs.ts";
 import type { ProviderPreferences } from "../conversation/preferences.ts";
+import { type PromptNodes, sliceTexts } from "../conversation/prompt-nodes.ts";
 import { hashNodes } from "../json/hash-nodes.ts";
 import type { JsonNode } from "../json/scan.ts";
 import { countChars } from "./count-chars.ts";
@@ -23,6 +24,9 @@ interface Scanned {
   /** Absent: one. */
   readonly answers?: number;
   readonly promptTextBytes: number;
+  readonly prompt: PromptNodes;
+  /** Absent: it may not. */
+  readonly mayBeShortened?: boolean;
 }
 
 /** A client API: its scan of a request, its way through the hub, and its own way to an upstream of its own format. */
@@ -65,8 +69,10 @@ export function createDialect(dialect: Dialect): InferenceRequest {
     session: dialect.session,
     user: dialect.user,
     hashPrefix: () => (prefix ??= hashNodes(scanned.bytes, dialect.listPrefix())),
+    windowTextBytes: scanned.mayBeShortened === true ? 0 : scanned.promptTextBytes,
     listNeeds: () => dialect.listNeeds(scanned.text, scanned.root),
     countPromptChars: () => countChars(scanned.text, scanned.promptTextBytes),
+    listPromptText: () => sliceTexts(scanned.bytes, scanned.prompt),
     encode(target) {
       const own = target.format === format && isPlain(target) ? dialect.forward(target) : null;
       return own ?? hub.encode(target);
@@ -78,9 +84,9 @@ export function createDialect(dialect: Dialect): InferenceRequest {
   };
 }
 
-/** Whether the provider takes the format as it is. */
-function isPlain({ withReasoning, knownFields, bodyFields }: UpstreamTarget): boolean {
-  return withReasoning && knownFields === null && Object.keys(bodyFields).length === 0;
+/** Whether the provider takes the format as it is, and the request as the client put it. */
+function isPlain({ withReasoning, steer, knownFields, bodyFields }: UpstreamTarget): boolean {
+  return withReasoning && steer === null && knownFields === null && Object.keys(bodyFields).length === 0;
 }
 
 /** The client's bytes with a few edits. Whether reasoning is in them only the vendor looks. */

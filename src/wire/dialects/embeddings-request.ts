@@ -50,8 +50,10 @@ export function openEmbeddingsRequest(
     ...readHints(request.text, request.root, headers),
     // No prompt is cached.
     hashPrefix: () => "embeddings",
+    windowTextBytes: request.longestBytes,
     listNeeds: () => NO_NEEDS,
     countPromptChars: () => request.longestChars,
+    listPromptText: () => listLongest(wish),
     encode: (target) => encodeFor(target, request),
     openRelay() {
       throw new Error("embeddings are not streamed");
@@ -61,6 +63,13 @@ export function openEmbeddingsRequest(
       return encodeEmbeddingsAnswer(reading, encoding, identity);
     },
   };
+}
+
+/** The longest text; token ids are none. */
+function listLongest({ inputs }: EmbeddingsWish): Buffer[] {
+  const texts = inputs.filter((input) => typeof input === "string");
+  const longest = texts.reduce((a, b) => (Buffer.byteLength(b) > Buffer.byteLength(a) ? b : a), "");
+  return longest === "" ? [] : [Buffer.from(JSON.stringify(longest))];
 }
 
 function upstreamOf(format: FormatName): Upstream {

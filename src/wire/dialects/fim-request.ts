@@ -1,6 +1,8 @@
 import { NO_NEEDS } from "../conversation/needs.ts";
 import { NO_PREFERENCES } from "../conversation/preferences.ts";
-import { hashBytes } from "../json/hash-nodes.ts";
+import { USER_FIELDS } from "../conversation/user-fields.ts";
+import type { Fields } from "../json/fields.ts";
+import { hashText } from "../json/hash-nodes.ts";
 import { decodeFimRequest } from "../mistral-fim/decode-request.ts";
 import { createChatRelay, readChatAnswer } from "../openai-chat/chat-relay.ts";
 import type { InferenceRequest } from "./inference-request.ts";
@@ -33,11 +35,13 @@ export function openFimRequest(
       headers,
     ),
     user: findUser(fim.fields["user"], fim.fields["safety_identifier"]),
-    hashPrefix: () => hashBytes(Buffer.from(fim.promptStart)),
+    hashPrefix: () => hashText(fim.promptStart),
+    windowTextBytes: fim.promptTextBytes,
     listNeeds: () => NO_NEEDS,
     countPromptChars: () => fim.promptChars,
-    encode: ({ model }) => ({
-      body: Buffer.from(JSON.stringify({ model: model.name, ...fim.fields })),
+    listPromptText: () => [fim.fields["prompt"], fim.fields["suffix"]].flatMap(toJson),
+    encode: ({ model, hashUser }) => ({
+      body: Buffer.from(JSON.stringify({ model: model.name, ...hideUser(fim.fields, hashUser) })),
       repair: null,
       carriesReasoning: false,
       warnings: [],
@@ -45,4 +49,17 @@ export function openFimRequest(
     openRelay: (_format, identity) => createChatRelay(identity, false),
     readAnswer: (_format, body, identity) => readChatAnswer(body, identity),
   };
+}
+
+function toJson(value: unknown): Buffer[] {
+  return typeof value === "string" ? [Buffer.from(JSON.stringify(value))] : [];
+}
+
+function hideUser(fields: Fields, hashUser: (user: string) => string): Fields {
+  const hidden: Record<string, unknown> = { ...fields };
+  for (const field of USER_FIELDS) {
+    const said = fields[field] ?? null;
+    if (said !== null) hidden[field] = hashUser(typeof said === "string" ? said : JSON.stringify(said));
+  }
+  return hidden;
 }

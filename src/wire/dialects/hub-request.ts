@@ -3,6 +3,7 @@ import { restoreTurns } from "../canonical/called-turn.ts";
 import { collectAnswer, replayAnswer } from "../canonical/collect-answer.ts";
 import { createToolRestorer, type FlatRequest, flattenTools } from "../canonical/flatten-tools.ts";
 import type { AnswerDecoding, AnswerReader, AskedFor, ClientCodec, Warning } from "../canonical/format.ts";
+import { hideUser } from "../canonical/hide-user.ts";
 import { limitExtras } from "../canonical/limit-extras.ts";
 import type { FormatName } from "../canonical/parts.ts";
 import { repairConversation } from "../canonical/repair-conversation.ts";
@@ -11,8 +12,9 @@ import { stripReasoning } from "../canonical/strip-reasoning.ts";
 import { createTranslation, createWholeTranslation } from "../canonical/translate-relay.ts";
 import { brokenAnswer } from "../conversation/vendor-error.ts";
 import { type Fields, tryParseFields } from "../json/fields.ts";
-import { applyProvider } from "./apply-provider.ts";
+import { applyProvider, limitFields } from "./apply-provider.ts";
 import type { EncodedForUpstream, InferenceRequest, UpstreamTarget } from "./inference-request.ts";
+import { steerRequest, warnOfSteering } from "./steer-request.ts";
 import { UPSTREAM_CODECS } from "./upstream-codecs.ts";
 
 /** A request on its way through the hub, in whichever format it came and goes out. */
@@ -78,17 +80,18 @@ function printBody(body: Fields): Buffer {
   return Buffer.from(JSON.stringify(body));
 }
 
-/** Restore what the client dropped, repair the calls, make it fit the target, encode it. Null where it cannot be printed. */
+/** Restore what the client dropped, repair the calls, steer it, make it fit the target, encode it. Null where it cannot be printed. */
 function encodeConversation(
   { request, print }: Decoded,
   target: UpstreamTarget,
 ): { readonly encoded: EncodedForUpstream; readonly tools: RenamedTools } | null {
   const restored = restoreTurns(request, target.recallTurn);
   const { request: repaired, repair } = repairConversation(restored, target.toolCalls);
-  const fitted = fitProvider(repaired, target);
-  const flat = flattenTools(fitted.request, target.format);
+  const fitted = fitProvider(steerRequest(repaired, target), target);
+  const flat = flattenTools(hideUser(fitted.request, target.hashUser), target.format);
   const { body: fields, warnings } = UPSTREAM_CODECS[target.format].encodeRequest(flat.request, target.model);
-  const body = print(applyProvider(fields, target), target.isLast);
+  const limited = limitFields(applyProvider(fields, target), target.knownFields);
+  const body = print(limited.body, target.isLast);
   if (body === null) return null;
   return {
     tools: flat.renamed,
@@ -96,7 +99,10 @@ function encodeConversation(
       body,
       repair,
       carriesReasoning: carriesReasoning(flat.request),
-      warnings: [...fitted.warnings, ...flat.warnings, ...warnings],
+      warnings: warnOfSteering(
+        [...fitted.warnings, ...flat.warnings, ...warnings, ...limited.warnings],
+        target,
+      ),
     },
   };
 }

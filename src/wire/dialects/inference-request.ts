@@ -32,7 +32,9 @@ export interface InferenceRequest {
   readonly notice: string | null;
   /** Bytes of text in the conversation, media left out; estimates and bounds of the prompt's tokens are made of it. */
   readonly promptTextBytes: number;
-  /** Characters that must fit the model's window together: the same, of embeddings the longest input. Counted when asked for. */
+  /** Bytes of text that must fit the model's window together: the same, of embeddings the longest input; 0 where the vendor may shorten it. */
+  readonly windowTextBytes: number;
+  /** Characters of that. Counted when asked for. */
   countPromptChars(): number;
   /** What the client says tells its conversation apart, at most 256 characters; null where it says nothing. Goes to no log. */
   readonly session: string | null;
@@ -43,6 +45,8 @@ export interface InferenceRequest {
    * message. Made when first asked for, which is before `encode` may overwrite the body.
    */
   hashPrefix(): string;
+  /** The texts of that which a vendor's model certainly sees, as JSON strings; views of the body where they can be. Empty where they are not known. */
+  listPromptText(): readonly Uint8Array[];
   /** What it uses that not every offer of its model takes. Looked for when asked for. */
   listNeeds(): RequestNeeds;
   /**
@@ -75,14 +79,31 @@ export interface ProviderTarget {
   readonly bodyFields: Readonly<Record<string, string | null>>;
 }
 
+/** Sampling fields that not every model takes. */
+export type SamplingField = "temperature" | "top_p";
+
+/** What the gateway says of reasoning and length in place of what the client did (docs/contract.md, "Auto tiers"). */
+export interface Steer {
+  /** Absent: as the client wishes. A null effort: reasoning is on, how much is the model's own choice. */
+  readonly reasoning?: { readonly effort: string | null };
+  /** Absent: as the client wishes. Null: nothing is said of it. */
+  readonly verbosity?: string | null;
+  /** What the client sets and the model does not take: it did not choose the model. */
+  readonly leaveOut?: readonly SamplingField[];
+}
+
 /** A provider, and how this request goes to it. */
 export interface UpstreamTarget extends ProviderTarget {
   /** Nobody else will be asked, so the client's bytes may be overwritten instead of copied. */
   readonly isLast: boolean;
   /** False: reasoning of earlier turns is left out, because the vendor refused it. */
   readonly withReasoning: boolean;
+  /** Null: all as the client says. */
+  readonly steer: Steer | null;
   /** What the gateway remembers of the turn that made a call; null where it remembers none. */
   readonly recallTurn: (callId: string) => CalledTurn | null;
+  /** What the vendor is told in place of the client's user: the same for the same, and nothing that names them. */
+  readonly hashUser: (user: string) => string;
 }
 
 /** A request as it goes out. */

@@ -9,10 +9,10 @@ import { splitUserId } from "../anthropic-messages/split-user-id.ts";
 import { repairToolCalls } from "../conversation/repair-tool-calls.ts";
 import { estimateTokens } from "../conversation/usage.ts";
 import { parseBody } from "../json/check-fields.ts";
-import { memberOf } from "../json/scan.ts";
+import { memberOf, tryStringOf } from "../json/scan.ts";
 import { asTheyCame, createDialect } from "./dialect.ts";
 import type { InferenceRequest, UpstreamTarget } from "./inference-request.ts";
-import { findSession, findUser, NO_HEADERS, type ReadHeader, readString } from "./session-hints.ts";
+import { findSession, findUser, NO_HEADERS, type ReadHeader } from "./session-hints.ts";
 
 /**
  * A Messages request (docs/contract.md, "Responses and Messages"). What its `anthropic-beta` header switches on stands
@@ -60,7 +60,7 @@ function openWithoutBetas(
     decoding: { whole: () => anthropicMessages.decodeRequest(parseBody(bytes)) },
     forward: (target) =>
       mayForward(scanned, target)
-        ? asTheyCame(forwardMessagesRequest(scanned, target.model.name, target.isLast))
+        ? asTheyCame(forwardMessagesRequest(scanned, { ...target, model: target.model.name }))
         : null,
     openRelay: (identity) => createMessagesRelay(identity, { estimatedPromptTokens }),
     readAnswer: readMessagesAnswer,
@@ -68,11 +68,11 @@ function openWithoutBetas(
 }
 
 function readMessagesHints({ text, root }: ScannedMessagesRequest, headers: ReadHeader) {
-  const named = readString(text, memberOf(memberOf(root, "metadata"), "user_id"));
+  const named = tryStringOf(text, memberOf(memberOf(root, "metadata"), "user_id"));
   const { user, session } = named === undefined ? NOBODY : splitUserId(named);
   const hints = {
-    sessionId: readString(text, memberOf(root, "session_id")),
-    promptCacheKey: readString(text, memberOf(root, "prompt_cache_key")),
+    sessionId: tryStringOf(text, memberOf(root, "session_id")),
+    promptCacheKey: tryStringOf(text, memberOf(root, "prompt_cache_key")),
     other: session,
   };
   return { session: findSession(hints, headers), user: findUser(user) };

@@ -35,7 +35,7 @@ export function openResponsesRequest(
     decoding: { whole: () => openaiResponses.decodeRequest(parseBody(bytes)) },
     forward: (target) =>
       mayForward(scanned, target)
-        ? asTheyCame(forwardResponsesRequest(scanned, target.model.name, target.isLast))
+        ? asTheyCame(forwardResponsesRequest(scanned, { ...target, model: target.model.name }))
         : null,
     openRelay: createResponsesRelay,
     readAnswer: readResponsesAnswer,

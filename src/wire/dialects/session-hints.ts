@@ -1,5 +1,5 @@
-import { hashBytes } from "../json/hash-nodes.ts";
-import { type JsonNode, JsonSyntaxError, memberOf, stringOf } from "../json/scan.ts";
+import { hashText } from "../json/hash-nodes.ts";
+import { type JsonNode, memberOf, tryStringOf } from "../json/scan.ts";
 
 /** Looks a header of the client's up. */
 export type ReadHeader = Pick<Headers, "get">;
@@ -50,22 +50,12 @@ export function readHints(
   root: JsonNode,
   headers: ReadHeader,
 ): { readonly session: string | null; readonly user: string | null } {
-  const read = (field: string) => readString(text, memberOf(root, field));
+  const read = (field: string) => tryStringOf(text, memberOf(root, field));
   const session = findSession(
     { sessionId: read("session_id"), promptCacheKey: read("prompt_cache_key") },
     headers,
   );
   return { session, user: findUser(read("user"), read("safety_identifier")) };
-}
-
-/** A string of the body; undefined where there is none, or one that cannot be read: what is wrong in it the upstream refuses. */
-export function readString(text: string, node: JsonNode | undefined): string | undefined {
-  try {
-    return stringOf(text, node);
-  } catch (error) {
-    if (error instanceof JsonSyntaxError) return undefined;
-    throw error;
-  }
 }
 
 /** The first of these that names somebody; null where none does. */
@@ -81,5 +71,5 @@ function readHint(value: unknown): string | null {
   if (typeof value !== "string") return null;
   const hint = value.trim();
   if (hint === "") return null;
-  return hint.length <= MAX_CHARS ? hint : `long:${hashBytes(Buffer.from(hint))}`;
+  return hint.length <= MAX_CHARS ? hint : `long:${hashText(hint)}`;
 }

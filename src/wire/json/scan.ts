@@ -313,6 +313,16 @@ export function stringOf(text: string, node: JsonNode | undefined): string | und
   return node?.kind === "string" ? decodeString(text, node.start, node.end) : undefined;
 }
 
+/** The value as text, when it is a string that can be read. What is wrong in another its upstream refuses. */
+export function tryStringOf(text: string, node: JsonNode | undefined): string | undefined {
+  try {
+    return stringOf(text, node);
+  } catch (error) {
+    if (error instanceof JsonSyntaxError) return undefined;
+    throw error;
+  }
+}
+
 /**
  * The whole value, parsed.
  * @throws JsonSyntaxError when what was jumped over is not JSON after all.

@@ -1,4 +1,4 @@
-import type { JsonMember, JsonNode } from "./scan.ts";
+import { type JsonMember, type JsonNode, tryStringOf } from "./scan.ts";
 
 /** Replaces bytes `start` to `end` with `insert`. Equal bounds insert. */
 export interface Splice {
@@ -74,4 +74,21 @@ export function removeMembers(object: JsonNode, keys: ReadonlySet<string>): Spli
 /** A splice that adds a member at the end of an object that has at least one. */
 export function appendMember(object: JsonNode, key: string, json: string): Splice {
   return { start: object.end - 1, end: object.end - 1, insert: `,${JSON.stringify(key)}:${json}` };
+}
+
+/** Splices that change the named members of an object, where they are not null. What is no text is changed as it is written. */
+export function changeTexts(
+  text: string,
+  object: JsonNode | undefined,
+  keys: ReadonlySet<string>,
+  change: (value: string) => string,
+): Splice[] {
+  const splices: Splice[] = [];
+  for (const { key, value } of object?.members ?? []) {
+    if (!keys.has(key) || value.kind === "null") continue;
+    const { start, end } = value;
+    const said = tryStringOf(text, value) ?? text.slice(start, end);
+    splices.push({ start, end, insert: JSON.stringify(change(said)) });
+  }
+  return splices;
 }

@@ -1,5 +1,6 @@
 import type { OutlineMessage } from "../conversation/outline.ts";
 import { type ProviderPreferences, readGatewayWishes } from "../conversation/preferences.ts";
+import { countPromptBytes, type PromptNodes, sizeOf } from "../conversation/prompt-nodes.ts";
 import { isTrue, type JsonNode, memberOf, numberOf, parseMember, scanJson, stringOf } from "../json/scan.ts";
 import { scanBody } from "../json/scan-body.ts";
 import { checkChatRequest } from "./check-request.ts";
@@ -26,6 +27,7 @@ export interface ChatRequest {
   readonly outline: readonly OutlineMessage[];
   /** Bytes of text in the conversation, media left out; a bound on the prompt's tokens is made of it. */
   readonly promptTextBytes: number;
+  readonly prompt: PromptNodes;
 }
 
 /**
@@ -43,6 +45,7 @@ export function decodeChatRequest(bytes: Buffer): ChatRequest {
 function readChatRequest(bytes: Buffer, text: string, root: JsonNode): ChatRequest {
   const messages = memberOf(root, "messages")?.items ?? [];
   const streamOptions = memberOf(root, "stream_options");
+  const prompt = findPrompt(root, messages);
   return {
     bytes,
     text,
@@ -54,7 +57,8 @@ function readChatRequest(bytes: Buffer, text: string, root: JsonNode): ChatReque
     answers: numberOf(text, memberOf(root, "n")) ?? 1,
     wantsUsageChunk: isTrue(text, memberOf(streamOptions, "include_usage")),
     outline: messages.map((message) => readOutline(text, message)),
-    promptTextBytes: messages.reduce((sum, message) => sum + textBytes(message), 0) + toolBytes(root),
+    promptTextBytes: countPromptBytes(prompt),
+    prompt,
   };
 }
 
@@ -79,22 +83,18 @@ const OTHER: OutlineMessage = { kind: "other" };
 const ASSISTANT_WITHOUT_CALLS: OutlineMessage = { kind: "assistant", callIds: [] };
 
 /** Text in contents and arguments. Images and files are not text: their bytes say nothing of their tokens. */
-function textBytes(message: JsonNode): number {
-  let bytes = 0;
-  const content = memberOf(message, "content");
-  if (content?.kind === "string") bytes += content.end - content.start;
-  for (const part of content?.items ?? []) {
-    const node = memberOf(part, "text");
-    if (node !== undefined) bytes += node.end - node.start;
+function findPrompt(root: JsonNode, messages: readonly JsonNode[]): PromptNodes {
+  const texts: JsonNode[] = [];
+  const add = (node: JsonNode | undefined) => {
+    if (node !== undefined) texts.push(node);
+  };
+  for (const message of messages) {
+    const content = memberOf(message, "content");
+    if (content?.kind === "string") texts.push(content);
+    for (const part of content?.items ?? []) add(memberOf(part, "text"));
+    for (const call of memberOf(message, "tool_calls")?.items ?? [])
+      add(memberOf(memberOf(call, "function"), "arguments"));
   }
-  for (const call of memberOf(message, "tool_calls")?.items ?? []) {
-    const node = memberOf(memberOf(call, "function"), "arguments");
-    if (node !== undefined) bytes += node.end - node.start;
-  }
-  return bytes;
-}
-
-function toolBytes(root: JsonNode): number {
   const tools = memberOf(root, "tools");
-  return tools?.items ? tools.end - tools.start : 0;
+  return { texts, otherBytes: tools?.items ? sizeOf(tools) : 0 };
 }

@@ -1,6 +1,14 @@
 import type { Repair } from "../conversation/outline.ts";
+import { USER_FIELDS } from "../conversation/user-fields.ts";
 import { type JsonNode, memberOf, stringOf } from "../json/scan.ts";
-import { appendMember, applySplices, overwriteSplices, removeMembers, type Splice } from "../json/splice.ts";
+import {
+  appendMember,
+  applySplices,
+  changeTexts,
+  overwriteSplices,
+  removeMembers,
+  type Splice,
+} from "../json/splice.ts";
 import type { ChatRequest } from "./decode-request.ts";
 import { encodeMessages, removeEmptyCalls, renameReasoning } from "./encode-messages.ts";
 import { GATEWAY_FIELDS } from "./request-shape.ts";
@@ -19,6 +27,8 @@ export interface ChatTarget {
   readonly refusedFields: ReadonlySet<string>;
   /** It wants the reasoning of earlier turns back as `reasoning_content`. */
   readonly wantsReasoningContent: boolean;
+  /** What it is told in place of the client's user. */
+  readonly hashUser: (user: string) => string;
 }
 
 /**
@@ -26,7 +36,7 @@ export interface ChatTarget {
  * there, usage is asked for in streams, the gateway's own fields are taken out, repaired messages put in.
  */
 export function encodeChatRequest(request: ChatRequest, target: ChatTarget, repair: Repair | null): Buffer {
-  const { root } = request;
+  const { text, root } = request;
   const removed = GATEWAY_FIELDS.union(target.refusedFields);
   const splices: Splice[] = [replaceModel(root, target.model)];
   if (!request.stream || target.noStreamOptions) removed.add("stream_options");
@@ -37,6 +47,7 @@ export function encodeChatRequest(request: ChatRequest, target: ChatTarget, repa
   else
     for (const message of memberOf(root, "messages")?.items ?? []) splices.push(...removeEmptyCalls(message));
   if (target.wantsReasoningContent && repair === null) splices.push(...renameReasoning(root));
+  splices.push(...changeTexts(text, root, USER_FIELDS.difference(removed), target.hashUser));
   splices.push(...removeMembers(root, removed));
   return target.isLast ? overwriteSplices(request.bytes, splices) : applySplices(request.bytes, splices);
 }

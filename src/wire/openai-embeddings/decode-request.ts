@@ -22,7 +22,9 @@ export interface EmbeddingsRequest extends GatewayWishes {
   readonly wish: EmbeddingsWish;
   /** Bytes of all texts; a token id counts as the text that makes about one token. */
   readonly promptTextBytes: number;
-  /** Characters of the longest input: each by itself must fit the model. */
+  /** Bytes of the longest input: each by itself must fit the model. */
+  readonly longestBytes: number;
+  /** Its characters. */
   readonly longestChars: number;
 }
 
@@ -83,6 +85,7 @@ export function decodeEmbeddingsRequest(bytes: Buffer): EmbeddingsRequest {
       extras: omit(body, SHARED_FIELDS),
     },
     promptTextBytes: inputs.reduce((sum, input) => sum + sizeOf(input, Buffer.byteLength), 0),
+    longestBytes: inputs.reduce((most, input) => Math.max(most, sizeOf(input, Buffer.byteLength)), 0),
     longestChars: inputs.reduce((most, input) => Math.max(most, sizeOf(input, countChars)), 0),
   };
 }

@@ -1,5 +1,6 @@
+import { USER_FIELDS } from "../conversation/user-fields.ts";
 import { type JsonNode, memberOf } from "../json/scan.ts";
-import { applySplices, overwriteSplices, removeMembers, type Splice } from "../json/splice.ts";
+import { applySplices, changeTexts, overwriteSplices, removeMembers, type Splice } from "../json/splice.ts";
 import { type EmbeddingsRequest, GATEWAY_FIELDS } from "./decode-request.ts";
 
 /** What the chosen provider wants to be different from what the client sent. */
@@ -14,13 +15,18 @@ export interface EmbeddingsTarget {
   readonly knownFields: ReadonlySet<string> | null;
   /** Fields that it refuses. */
   readonly refusedFields: ReadonlySet<string>;
+  /** What it is told in place of the client's user. */
+  readonly hashUser: (user: string) => string;
 }
 
 /** Fields that a vendor does well without. */
 const DISPENSABLE = ["user", "input_type"] as const;
 
 /** Those of the request's fields that are kept from a vendor because it would refuse the whole request. */
-export function listLeftOut({ root }: EmbeddingsRequest, target: EmbeddingsTarget): readonly string[] {
+export function listLeftOut(
+  { root }: EmbeddingsRequest,
+  target: Pick<EmbeddingsTarget, "knownFields" | "refusedFields">,
+): readonly string[] {
   const { knownFields, refusedFields } = target;
   return DISPENSABLE.filter(
     (field) =>
@@ -30,7 +36,7 @@ export function listLeftOut({ root }: EmbeddingsRequest, target: EmbeddingsTarge
 
 /** The body for an upstream of the same format: the client's bytes, the model named as it is there. */
 export function encodeEmbeddingsRequest(request: EmbeddingsRequest, target: EmbeddingsTarget): Buffer {
-  const { bytes, root, wish } = request;
+  const { bytes, text, root, wish } = request;
   const model = memberOf(root, "model") as JsonNode;
   const splices: Splice[] = [{ start: model.start, end: model.end, insert: JSON.stringify(target.model) }];
   const removed = new Set([...GATEWAY_FIELDS, ...listLeftOut(request, target)]);
@@ -41,6 +47,7 @@ export function encodeEmbeddingsRequest(request: EmbeddingsRequest, target: Embe
     if (to in wish.extras) removed.add(from);
     else splices.push({ start: member.keyStart, end: member.keyEnd, insert: JSON.stringify(to) });
   }
+  splices.push(...changeTexts(text, root, USER_FIELDS.difference(removed), target.hashUser));
   splices.push(...removeMembers(root, removed));
   return target.isLast ? overwriteSplices(bytes, splices) : applySplices(bytes, splices);
 }

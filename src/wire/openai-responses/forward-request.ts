@@ -1,5 +1,13 @@
+import { USER_FIELDS } from "../conversation/user-fields.ts";
 import { isWord, type JsonNode, memberOf } from "../json/scan.ts";
-import { appendMember, applySplices, overwriteSplices, removeMembers, type Splice } from "../json/splice.ts";
+import {
+  appendMember,
+  applySplices,
+  changeTexts,
+  overwriteSplices,
+  removeMembers,
+  type Splice,
+} from "../json/splice.ts";
 import { originOfModel } from "./reasoning.ts";
 import { GATEWAY_FIELDS } from "./request-shape.ts";
 import type { ResponsesRequest } from "./scan-request.ts";
@@ -11,24 +19,34 @@ export function canForwardResponses(request: ResponsesRequest, model: string): b
   return [...request.reasoningOrigins].every((origin) => origin === own);
 }
 
+/** What an upstream wants to be different from what the client sent. */
+export interface ResponsesTarget {
+  /** The model's name there. */
+  readonly model: string;
+  /** Nobody else will be asked, so the client's bytes may be overwritten instead of copied. */
+  readonly isLast: boolean;
+  /** What it is told in place of the client's user. */
+  readonly hashUser: (user: string) => string;
+}
+
 /**
  * The body for an upstream of the same format: the client's bytes with the model named as it is there, nothing stored,
- * and the gateway's own fields taken out. `mayOverwrite`: nobody else will be asked, so they may be changed in place.
+ * and the gateway's own fields taken out.
  */
 export function forwardResponsesRequest(
   request: ResponsesRequest,
-  model: string,
-  mayOverwrite: boolean,
+  { model, isLast, hashUser }: ResponsesTarget,
 ): Buffer {
-  const { bytes, root } = request;
+  const { bytes, text, root } = request;
   const named = memberOf(root, "model") as JsonNode;
   const splices: Splice[] = [
     { start: named.start, end: named.end, insert: JSON.stringify(model) },
     storeNothing(root),
     ...addToolParameters(request),
+    ...changeTexts(text, root, USER_FIELDS, hashUser),
     ...removeMembers(root, GATEWAY_FIELDS),
   ];
-  return mayOverwrite ? overwriteSplices(bytes, splices) : applySplices(bytes, splices);
+  return isLast ? overwriteSplices(bytes, splices) : applySplices(bytes, splices);
 }
 
 /** Where nothing is said, OpenAI stores. */

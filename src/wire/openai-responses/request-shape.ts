@@ -42,6 +42,8 @@ export const RESPONSES_REQUEST_SHAPE: Shape = fields({
   parallel_tool_calls: LEAF,
   include: items(LEAF),
   reasoning: LEAF,
+  truncation: LEAF,
+  context_management: LEAF,
   text: fields({ format: fields({ type: LEAF }) }),
   metadata: LEAF,
   user: LEAF,

@@ -1,6 +1,7 @@
 import { ENVELOPE_START } from "../canonical/reasoning-envelope.ts";
 import type { OutlineMessage } from "../conversation/outline.ts";
 import { type ProviderPreferences, readGatewayWishes } from "../conversation/preferences.ts";
+import { countPromptBytes, type PromptNodes, sizeOf } from "../conversation/prompt-nodes.ts";
 import {
   isTrue,
   isWord,
@@ -32,6 +33,9 @@ export interface ResponsesRequest {
   readonly outline: readonly OutlineMessage[];
   /** Bytes of text in the conversation, media left out; a bound on the prompt's tokens is made of it. */
   readonly promptTextBytes: number;
+  readonly prompt: PromptNodes;
+  /** The vendor may shorten the conversation before its model sees it. */
+  readonly mayBeShortened: boolean;
   /** It holds what no upstream can read, references to items or other vendors' reasoning, so its bytes cannot go out. */
   readonly needsHub: boolean;
   /** Who encrypted the reasoning in it, see `REASONING_ORIGINS`. */
@@ -53,6 +57,7 @@ export function scanResponsesRequest(bytes: Buffer): ResponsesRequest {
 function readRequest(bytes: Buffer, text: string, root: JsonNode): ResponsesRequest {
   const input = memberOf(root, "input")?.items ?? [];
   const reasoning = readReasoning(text, input);
+  const prompt = findPrompt(root, input);
   return {
     bytes,
     text,
@@ -62,7 +67,11 @@ function readRequest(bytes: Buffer, text: string, root: JsonNode): ResponsesRequ
     stream: isTrue(text, memberOf(root, "stream")),
     maxTokens: numberOf(text, memberOf(root, "max_output_tokens")),
     outline: outlineInput(text, input),
-    promptTextBytes: countTextBytes(root, input),
+    promptTextBytes: countPromptBytes(prompt),
+    prompt,
+    mayBeShortened:
+      isWord(text, memberOf(root, "truncation"), "auto") ||
+      (memberOf(root, "context_management")?.kind ?? "null") !== "null",
     needsHub:
       reasoning.isForeign || input.some((item) => isWord(text, memberOf(item, "type"), "item_reference")),
     reasoningOrigins: reasoning.origins,
@@ -121,31 +130,29 @@ function kindOf(text: string, item: JsonNode): ItemKind {
 }
 
 /** Texts, arguments and tools. Images and files are not text: their bytes say nothing of their tokens. */
-function countTextBytes(root: JsonNode, input: readonly JsonNode[]): number {
-  const {
-    input: plain,
-    instructions,
-    tools,
-  } = Object.fromEntries(["input", "instructions", "tools"].map((key) => [key, memberOf(root, key)]));
-  const base = (plain?.kind === "string" ? sizeOf(plain) : 0) + sizeOf(instructions) + sizeOf(tools);
-  return input.reduce((sum, item) => sum + itemBytes(item), base);
-}
-
-function sizeOf(node: JsonNode | undefined): number {
-  return node === undefined ? 0 : node.end - node.start;
-}
-
-/** Members of an item that are a text, or parts that have one. */
-const TEXTS: ReadonlySet<string> = new Set(["content", "output", "summary"]);
-
-function itemBytes(item: JsonNode): number {
-  let bytes = 0;
-  for (const { key, value } of item.members ?? []) {
-    if (key === "arguments" || key === "input") bytes += sizeOf(value);
-    else if (TEXTS.has(key)) {
-      if (value.kind === "string") bytes += sizeOf(value);
-      for (const part of value.items ?? []) bytes += sizeOf(memberOf(part, "text"));
+function findPrompt(root: JsonNode, input: readonly JsonNode[]): PromptNodes {
+  const texts: JsonNode[] = [];
+  let otherBytes = sizeOf(memberOf(root, "tools"));
+  const addText = (node: JsonNode | undefined): void => {
+    if (node !== undefined) texts.push(node);
+  };
+  for (const item of input) {
+    for (const { key, value } of item.members ?? []) {
+      if (key === "arguments" || key === "input") texts.push(value);
+      else if (key === "summary") otherBytes += sumTexts(value);
+      else if (key === "content" || key === "output") {
+        if (value.kind === "string") texts.push(value);
+        for (const part of value.items ?? []) addText(memberOf(part, "text"));
+      }
     }
   }
-  return bytes;
+  const plain = memberOf(root, "input");
+  if (plain?.kind === "string") texts.push(plain);
+  addText(memberOf(root, "instructions"));
+  return { texts, otherBytes };
+}
+
+function sumTexts(value: JsonNode): number {
+  if (value.kind === "string") return sizeOf(value);
+  return (value.items ?? []).reduce((sum, part) => sum + sizeOf(memberOf(part, "text")), 0);
 }

@@ -340,12 +340,16 @@ export const BOOKKEEPING: readonly RequestCase[] = [
       messages: { metadata: { user_id: "MARKER" } },
     },
     kept: {
-      "openai-chat": { user: "MARKER" },
-      "openai-responses": { user: "MARKER" },
-      "anthropic-messages": { "metadata.user_id": "MARKER" },
+      "openai-chat": { user: "hashed(MARKER)" },
+      "openai-responses": { user: "hashed(MARKER)" },
+      "anthropic-messages": { "metadata.user_id": "hashed(MARKER)" },
     },
     field: /user/,
   },
+  setting("safety_identifier", "MARKER", ["chat", "responses"], {
+    "openai-chat": { safety_identifier: "hashed(MARKER)" },
+    "openai-responses": { safety_identifier: "hashed(MARKER)" },
+  }),
   setting("metadata", { topic: "MARKER" }, ["chat", "responses"], {
     "openai-chat": { "metadata.topic": "MARKER" },
     "openai-responses": { "metadata.topic": "MARKER" },

@@ -153,15 +153,26 @@ describe("a scanned Messages request", () => {
   });
 });
 
+function forward(sent: string): string {
+  const target = { model: "claude-1", isLast: false, hashUser: (user: string) => `hashed(${user})` };
+  return forwardMessagesRequest(scanMessagesRequest(Buffer.from(sent)), target).toString();
+}
+
 describe("a forwarded Messages request", () => {
+  test.each([
+    ['"ada"', '"hashed(ada)"'],
+    ['"user_1_account_2_session_3"', '"hashed(user_1_account_2)"'],
+    ["null", "null"],
+  ])("names its user %s by a hash, and keeps the rest of the metadata", (said, sent) => {
+    const body = (model: string, user: string) =>
+      `{"model":"${model}","messages":[{"role":"user","content":"h"}],"metadata":{"a" : 1, "user_id": ${user}}}`;
+    expect(forward(body("a/b", said))).toBe(body("claude-1", sent));
+  });
+
   test("is the client's bytes with the vendor's model and nothing for the gateway", () => {
     const sent =
       '{"provider":{"order":["x"]}, "model" : "a/b","messages":[{"role":"user","content":"h\\u00e9"}] ,"models":["c/d"],"new":1e400}';
-    const forwarded = forwardMessagesRequest(
-      scanMessagesRequest(Buffer.from(sent)),
-      "claude-1",
-      false,
-    ).toString();
+    const forwarded = forward(sent);
     expect(forwarded).toBe(
       '{"model" : "claude-1","messages":[{"role":"user","content":"h\\u00e9"}] ,"new":1e400}',
     );

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { FORMAT_NAMES } from "../../../src/wire/canonical/parts.ts";
 import { openChatRequest } from "../../../src/wire/dialects/chat-request.ts";
 import type { UpstreamTarget } from "../../../src/wire/dialects/inference-request.ts";
+import { makeTarget } from "../../fidelity/targets.ts";
 
 const long = (text: string) => `${text} “ä” \\ "quoted"\n`.repeat(40);
 const call = (id: string) => ({
@@ -27,14 +28,16 @@ function encode(json: string, format: UpstreamTarget["format"], isLast: boolean)
     toolCalls: { ids: "openai", allowsOpenCalls: false },
     noStreamOptions: false,
     renames: [],
-    // Even to its own format it goes through the hub.
-    knownFields: new Set(["messages", "model", "user", "tools"]),
-    refusedFields: new Set(["user"]),
+    knownFields: null,
+    refusedFields: new Set(["prediction"]),
     wantsReasoningContent: false,
-    bodyFields: {},
+    // Even to its own format it goes through the hub.
+    bodyFields: { absent: null },
     isLast,
     withReasoning: true,
+    steer: null,
     recallTurn: () => null,
+    hashUser: (user) => `hashed(${user})`,
   };
   const request = openChatRequest(Buffer.from(json), (id) => id);
   const text = request.encode(target).body.toString();
@@ -56,4 +59,16 @@ describe("a chat request on its way to another format", () => {
     const sent = encode(`{"model":"m","messages":[{"role":"user","content":"${text}"}]}`, "gemini", true);
     expect(sent.text).toContain(`"${text}"`);
   });
+});
+
+test("a vendor that takes only the fields it knows gets no other, and what is left out is named", () => {
+  const said = { user: "ada", safety_identifier: "ada", logit_bias: { 1: 1 }, prompt_cache_key: "k" };
+  const body = { model: "m", messages: [{ role: "user", content: "Hi" }], ...said };
+  const request = openChatRequest(Buffer.from(JSON.stringify(body)), (id) => id);
+  const knownFields = new Set(["model", "messages", "prompt_cache_key"]);
+  const encoded = request.encode({ ...makeTarget("openai-chat"), knownFields });
+  const { model, messages, prompt_cache_key } = { ...body, model: "gpt-target" };
+  expect(JSON.parse(encoded.body.toString())).toEqual({ model, messages, prompt_cache_key });
+  const named = encoded.warnings.map(({ field }) => field).sort();
+  expect(named).toEqual(["logit_bias", "safety_identifier", "user"]);
 });

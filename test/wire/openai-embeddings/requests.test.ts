@@ -16,6 +16,7 @@ const TARGET: EmbeddingsTarget = {
   renames: [],
   knownFields: null,
   refusedFields: new Set(),
+  hashUser: (user) => `hashed(${user})`,
 };
 
 function encode(body: string, target: Partial<EmbeddingsTarget> = {}): string {
@@ -164,7 +165,7 @@ describe("the body for the upstream", () => {
     [
       "has none of the gateway's own fields",
       '{"models":["b/n"],"model":"a/m","provider":{},"input":[1],"session_id":"s","user":"u","usage":{}}',
-      '{"model":"up","input":[1],"user":"u"}',
+      '{"model":"up","input":[1],"user":"hashed(u)"}',
     ],
   ] as const) {
     test(what, () => expect(encode(sent, {})).toBe(forwarded));
@@ -183,7 +184,7 @@ describe("the body for the upstream", () => {
   test("has nothing that the vendor would refuse the request for and can do without", () => {
     const sent = '{"user":"u","model":"a/m","input":"x","input_type":"search_query"}';
     expect(encode(sent, { knownFields: new Set(["model", "user"]) })).toBe(
-      '{"user":"u","model":"up","input":"x"}',
+      '{"user":"hashed(u)","model":"up","input":"x"}',
     );
     expect(encode(sent, { refusedFields: new Set(["user"]) })).toBe(
       '{"model":"up","input":"x","input_type":"search_query"}',

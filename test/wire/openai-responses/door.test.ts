@@ -16,8 +16,10 @@ function scan(body: unknown) {
   return scanResponsesRequest(Buffer.from(JSON.stringify(body)));
 }
 
+const TARGET = { model: "gpt-5", isLast: false, hashUser: (user: string) => `hashed(${user})` };
+
 function forward(body: unknown, model = "gpt-5"): unknown {
-  return JSON.parse(forwardResponsesRequest(scan(body), model, false).toString("utf8"));
+  return JSON.parse(forwardResponsesRequest(scan(body), { ...TARGET, model }).toString("utf8"));
 }
 
 function failureOf(body: unknown) {
@@ -206,9 +208,7 @@ describe("a forwarded request", () => {
   test("is the client's, but for the model, the store and the gateway's own fields", () => {
     const text =
       '{ "models":["a/b"], "model" : "x/y","input":"ß \\u00df", "usage":{"include":true},"unknown": [1,  2],"provider":{},"session_id":"s" }';
-    const sent = forwardResponsesRequest(scanResponsesRequest(Buffer.from(text)), "gpt-5", false).toString(
-      "utf8",
-    );
+    const sent = forwardResponsesRequest(scanResponsesRequest(Buffer.from(text)), TARGET).toString("utf8");
     expect(sent).toBe('{ "model" : "gpt-5","input":"ß \\u00df", "unknown": [1,  2] ,"store":false}');
   });
 

@@ -1,0 +1,71 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Catalog } from "../core/catalog/catalog.ts";
+import { isFreeId } from "../core/catalog/is-free-id.ts";
+import type { TierData, TierPick, TierRecord, TierRule } from "../core/catalog/tier-records.ts";
+import { createTiers, listCases, type Tiers } from "../core/catalog/tiers.ts";
+import { parseTiers } from "../core/catalog/validate-catalog.ts";
+import type { Config } from "./config-schema.ts";
+import { SHIPPED_CATALOG_DIRECTORY } from "./load-catalog.ts";
+
+const FILE = "tiers.json";
+
+/** The tiers of a catalog directory. Throws when they are damaged. */
+export function readTiers(directory: string): TierData {
+  const file = join(directory, FILE);
+  const { value, problems } = parseTiers(file, readFileSync(file, "utf8"));
+  if (value === null) throw new Error(problems.join("\n"));
+  return value;
+}
+
+/**
+ * The tiers in force: the catalog's, over them the operator's. With the sandbox on its models stand at the end of each, so
+ * that all of them answer. What the operator should know goes to `notices`.
+ */
+export function loadTiers(config: Config, catalog: Catalog, hasSandbox: boolean, notices: string[]): Tiers {
+  const shipped = readTiers(SHIPPED_CATALOG_DIRECTORY);
+  const own: readonly TierRecord[] = config.tiers ?? [];
+  for (const tier of own) notices.push(...describeUnknown(tier, catalog));
+  const tiers = [...shipped.tiers, ...own];
+  return createTiers({ ...shipped, tiers: hasSandbox ? tiers.map(appendSandbox) : tiers });
+}
+
+/** The catalog may come to have them; until then they are passed over. */
+function describeUnknown({ id, rule }: TierRecord, catalog: Catalog): string[] {
+  const named = rule.by === "free" ? rule.last : listCases(rule).flatMap(({ pick }) => pick.models);
+  const unknown = [...new Set(named)].filter((model) => catalog.find(model) === undefined);
+  if (unknown.length === 0) return [];
+  return [
+    `tiers: ${id} names models that the catalog does not have and passes them over: ${unknown.join(", ")}`,
+  ];
+}
+
+function appendSandbox(tier: TierRecord): TierRecord {
+  return { ...tier, rule: appendToRule(tier.rule) };
+}
+
+function appendToRule(rule: TierRule): TierRule {
+  switch (rule.by) {
+    case "header": {
+      const cases = rule.cases.map(({ values, pick }) => ({ values, pick: appendToPick(pick) }));
+      return { ...rule, cases, else: appendToPick(rule.else) };
+    }
+    case "api": {
+      const cases = Object.entries(rule.cases).map(([api, pick]) => [api, appendToPick(pick)]);
+      return { ...rule, cases: Object.fromEntries(cases), else: appendToPick(rule.else) };
+    }
+    case "balance":
+      return { ...rule, paid: appendToPick(rule.paid), else: appendToPick(rule.else) };
+    case "free":
+      return { ...rule, last: [...rule.last, FREE_ECHO] };
+  }
+}
+
+const ECHO = "sandbox/echo";
+const FREE_ECHO = "sandbox/echo:free";
+
+/** A pick of free models stays free. */
+function appendToPick(pick: TierPick): TierPick {
+  const echo = pick.models.every(isFreeId) ? FREE_ECHO : ECHO;
+  return { ...pick, models: [...pick.models, echo] };
+}

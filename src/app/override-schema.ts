@@ -1,0 +1,94 @@
+import { z } from "zod";
+import type { CatalogOverrides, EndpointOverride } from "../core/catalog/apply-overrides.ts";
+import { MODEL_ID, SLUG } from "../core/catalog/is-sound-model.ts";
+import {
+  endpointShape,
+  modelShape,
+  priceChangeShape,
+  pricesShape,
+  reasoningShape,
+  tierShape,
+} from "../core/catalog/validate-catalog.ts";
+
+type Shape = Readonly<Record<string, z.ZodType>>;
+
+/** `cacheWrite1h` of the catalog is `cache_write_1h` in the configuration. */
+function toSnake(name: string): string {
+  return name.replace(/[A-Z]|\d+/g, (part) => `_${part.toLowerCase()}`);
+}
+
+function toCamel(name: string): string {
+  return name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+function spell(shape: Shape): Shape {
+  return Object.fromEntries(Object.entries(shape).map(([name, schema]) => [toSnake(name), schema]));
+}
+
+/** A part of the record: each member may be left out, and then it stays as it is; defaults would not. */
+function partOf(shape: Shape): Shape {
+  const members = Object.entries(spell(shape)).map(([name, schema]) => {
+    const bare = schema instanceof z.ZodDefault ? (schema.unwrap() as z.ZodType) : schema;
+    return [name, bare.optional()];
+  });
+  return Object.fromEntries(members) as Shape;
+}
+
+const prices = z.strictObject(spell(pricesShape));
+const tiers = z.array(z.strictObject(spell(tierShape))).min(1);
+const { provider: _, missingSince: __, ...endpointFacts } = endpointShape;
+const { id: ___, endpoints: ____, ...modelFacts } = modelShape;
+const hidden = z.boolean().optional();
+
+const endpointOverride = z.strictObject({
+  ...partOf(endpointFacts),
+  prices: prices.nullable().optional(),
+  price_tiers: tiers.optional(),
+  price_changes: z
+    .array(z.strictObject({ ...spell(priceChangeShape), prices, price_tiers: tiers.optional() }))
+    .min(1)
+    .optional(),
+  hidden,
+});
+
+const modelOverride = z.strictObject({
+  ...partOf(modelFacts),
+  reasoning: z.strictObject(spell(reasoningShape)).optional(),
+  hidden,
+  endpoints: z.record(z.string().regex(SLUG, "must be a provider's slug"), endpointOverride).optional(),
+});
+
+/** What the operator says of models, in the configuration's spelling; each member is checked as the catalog's own. */
+export const overridesSchema = z.record(
+  z.string().regex(new RegExp(MODEL_ID.source, "i"), "must be a model id: author/model"),
+  modelOverride,
+);
+
+/** The overrides in the catalog's spelling. */
+export function readOverrides(written: z.infer<typeof overridesSchema> = {}): CatalogOverrides {
+  return Object.fromEntries(
+    Object.entries(written).map(([id, { endpoints, ...facts }]) => [
+      id,
+      {
+        ...(respell(facts) as object),
+        ...(endpoints === undefined ? {} : { endpoints: readEndpoints(endpoints) }),
+      },
+    ]),
+  );
+}
+
+function readEndpoints(endpoints: Readonly<Record<string, unknown>>): Record<string, EndpointOverride> {
+  const entries = Object.entries(endpoints).map(([slug, endpoint]) => [slug, respell(endpoint)]);
+  return Object.fromEntries(entries) as Record<string, EndpointOverride>;
+}
+
+function respell(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(respell);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [toCamel(name), respell(member)]));
+}
+
+/** The path of a member as the configuration writes it. */
+export function spellPath(path: readonly string[]): string {
+  return ["catalog", "overrides", ...path.map((part, at) => (at === 0 ? part : toSnake(part)))].join(".");
+}

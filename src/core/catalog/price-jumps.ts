@@ -1,0 +1,98 @@
+import { compareDecimals, isZero, multiplyDecimals } from "./decimal-price.ts";
+import { dayOf } from "./expiry.ts";
+import { findPriceRow, type PriceRow, type PriceTerms } from "./price-row.ts";
+import type { Prices } from "./records.ts";
+
+/** One price that changes beyond the factor. */
+export interface PriceJump {
+  readonly kind: keyof Prices;
+  /** US dollars, a decimal string; null: no known price. */
+  readonly before: string | null;
+  readonly after: string | null;
+  /** Of the tier that begins there; absent: for any prompt. */
+  readonly minPromptTokens?: number;
+  /** For a change that is announced, the day; absent: at once. */
+  readonly from?: string;
+}
+
+/** What a kind of token costs where it has no price of its own. */
+const STANDS_IN: Readonly<Record<keyof Prices, keyof Prices | "0">> = {
+  prompt: "0",
+  completion: "0",
+  cacheRead: "prompt",
+  cacheWrite: "prompt",
+  cacheWrite1h: "cacheWrite",
+  audioIn: "prompt",
+  audioOut: "completion",
+  reasoning: "completion",
+  request: "0",
+  image: "0",
+};
+const KINDS = Object.keys(STANDS_IN) as (keyof Prices)[];
+
+/**
+ * The prices that change by more than a factor, up or down, or between nothing and something: now, on each day that either
+ * side announces, in each tier, by what a token comes to cost. `factor` is a plain decimal. Where there was no known price
+ * before there is nothing to compare.
+ */
+export function findPriceJumps(
+  before: PriceTerms,
+  after: PriceTerms,
+  factor: string,
+  now: number,
+): PriceJump[] {
+  const jumps: PriceJump[] = [];
+  for (const from of [null, ...listDays([before, after], dayOf(now))]) {
+    const at = from === null ? now : Date.parse(`${from}T00:00:00Z`);
+    for (const jump of compareRows(findPriceRow(before, at), findPriceRow(after, at), factor))
+      jumps.push(from === null ? jump : { ...jump, from });
+  }
+  return jumps;
+}
+
+function listDays(terms: readonly PriceTerms[], today: string): string[] {
+  const days = terms.flatMap(({ priceChanges = [] }) => priceChanges.map(({ from }) => from));
+  return [...new Set(days)].filter((day) => day > today).sort();
+}
+
+function* compareRows(before: PriceRow, after: PriceRow, factor: string): Generator<PriceJump> {
+  if (before.prices === null) return;
+  if (after.prices === null) {
+    yield { kind: "prompt", before: before.prices.prompt, after: null };
+    return;
+  }
+  const sizes = [before, after].flatMap(({ priceTiers = [] }) =>
+    priceTiers.map((tier) => tier.minPromptTokens),
+  );
+  for (const size of [0, ...[...new Set(sizes)].sort((a, b) => a - b)]) {
+    const [old, fresh] = [pricesFor(before, size), pricesFor(after, size)] as const;
+    for (const jump of comparePrices(old, fresh, factor))
+      yield size === 0 ? jump : { ...jump, minPromptTokens: size };
+  }
+}
+
+function pricesFor({ prices, priceTiers }: PriceRow, promptTokens: number): Prices {
+  return priceTiers?.findLast((tier) => tier.minPromptTokens <= promptTokens) ?? (prices as Prices);
+}
+
+function* comparePrices(before: Prices, after: Prices, factor: string): Generator<PriceJump> {
+  for (const kind of KINDS) {
+    if (before[kind] === undefined && after[kind] === undefined) continue;
+    const [old, fresh] = [costOf(before, kind), costOf(after, kind)];
+    if (isJump(old, fresh, factor)) yield { kind, before: old, after: fresh };
+  }
+}
+
+function costOf(prices: Prices, kind: keyof Prices): string {
+  const own = prices[kind];
+  const other = STANDS_IN[kind];
+  return own ?? (other === "0" ? "0" : costOf(prices, other));
+}
+
+function isJump(before: string, after: string, factor: string): boolean {
+  if (isZero(before) !== isZero(after)) return true;
+  return (
+    compareDecimals(after, multiplyDecimals(before, factor)) > 0 ||
+    compareDecimals(before, multiplyDecimals(after, factor)) > 0
+  );
+}

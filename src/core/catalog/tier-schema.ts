@@ -1,0 +1,84 @@
+import { z } from "zod";
+import { isFreeId } from "./is-free-id.ts";
+import { MODEL_ID, MODEL_ID_CHARS } from "./is-sound-model.ts";
+
+/** The client APIs that tiers can be asked for over. */
+export const CLIENT_APIS_WITH_TIERS = ["chat.completions", "responses", "messages"] as const;
+/** Efforts that a tier can ask for; `none` switches reasoning off. */
+export const EFFORTS = ["none", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
+export const VERBOSITIES = ["low", "medium", "high"] as const;
+
+const MAX_MODELS = 50;
+const MAX_VALUES = 100;
+
+const modelId = z
+  .string()
+  .max(MODEL_ID_CHARS)
+  .regex(MODEL_ID, "must have the form author/model, in lower case")
+  .refine((id) => !id.startsWith("gateway-auto/"), "must be a model; tiers do not name tiers");
+
+const pick = z.strictObject({
+  models: z.array(modelId).min(1).max(MAX_MODELS),
+  reasoning: z.enum(["enabled", ...EFFORTS]).optional(),
+  verbosity: z.enum(VERBOSITIES).optional(),
+});
+
+const rule = z.discriminatedUnion("by", [
+  z.strictObject({
+    by: z.literal("header"),
+    header: z.string().regex(/^[a-z0-9][a-z0-9-]*$/, "must be a header name in lower case"),
+    cases: z
+      .array(z.strictObject({ values: z.array(z.string().trim().min(1)).min(1).max(MAX_VALUES), pick }))
+      .min(1)
+      .max(MAX_VALUES),
+    else: pick,
+  }),
+  z.strictObject({
+    by: z.literal("api"),
+    cases: z.partialRecord(z.enum(CLIENT_APIS_WITH_TIERS), pick),
+    else: pick,
+  }),
+  z.strictObject({ by: z.literal("balance"), paid: pick, else: pick }),
+  z.strictObject({
+    by: z.literal("free"),
+    except: z.array(z.string().min(1)).max(MAX_VALUES).default([]),
+    last: z
+      .array(modelId.refine(isFreeId, "must be a free model: its id ends in :free"))
+      .max(MAX_MODELS)
+      .default([]),
+  }),
+]);
+
+/** A tier, as it stands in `catalog/tiers.json` and under `tiers` of the configuration. */
+export const tierSchema = z.strictObject({
+  id: z
+    .string()
+    .regex(
+      /^gateway-auto\/[a-z0-9][a-z0-9._-]*$/,
+      "must be gateway-auto/ and a name in lower case, such as gateway-auto/fast",
+    )
+    .describe("One that the catalog has is replaced."),
+  name: z.string().min(1).describe("As it is shown to people."),
+  description: z.string().default(""),
+  rule: rule.describe(
+    "How it picks: by header, api, balance or free (docs/tiers.md). A pick has models in order of preference, and may have reasoning (enabled, or an effort) and verbosity.",
+  ),
+});
+
+/** Tiers, each once. */
+export const tiersSchema = z
+  .array(tierSchema)
+  .max(MAX_VALUES)
+  .superRefine((tiers, { addIssue }) => {
+    for (const [index, { id }] of tiers.entries()) {
+      if (tiers.findIndex((other) => other.id === id) < index)
+        addIssue({ code: "custom", path: [index, "id"], message: `${id} is there twice` });
+    }
+  });
+
+/** `catalog/tiers.json`. */
+export const tierDataSchema = z.strictObject({
+  version: z.iso.date(),
+  verbosity: z.array(modelId),
+  tiers: tiersSchema,
+});

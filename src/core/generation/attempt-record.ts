@@ -1,0 +1,31 @@
+import type { Candidate } from "../routing/plan.ts";
+import type { AttemptRecord } from "../usage/records.ts";
+import type { AttemptOutcome } from "./attempt.ts";
+
+/** An attempt as it stands in the record before its upstream is called. */
+export function beginAttempt({ provider, endpoint, key }: Candidate, startedAt: number): AttemptRecord {
+  return {
+    provider: provider.record.slug,
+    upstreamModel: endpoint.name,
+    isByok: key.ownId !== null,
+    startedAt,
+    durationMs: null,
+    upstreamStatus: null,
+    error: null,
+  };
+}
+
+/** The same with what came of it. */
+export function endAttempt(begun: AttemptRecord, now: number, outcome: AttemptOutcome): AttemptRecord {
+  return {
+    ...begun,
+    durationMs: now - begun.startedAt,
+    upstreamStatus: statusOfAttempt(outcome),
+    error: outcome.kind === "failed" ? outcome.judgement.failure.code : null,
+  };
+}
+
+function statusOfAttempt(outcome: AttemptOutcome): number | null {
+  if (outcome.kind === "client_left") return null;
+  return outcome.kind === "streaming" ? outcome.begun.response.status : outcome.status;
+}

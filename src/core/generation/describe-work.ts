@@ -1,0 +1,25 @@
+import type { Warning } from "../../wire/canonical/format.ts";
+import type { RepairCounts } from "../../wire/conversation/outline.ts";
+import type { EncodedForUpstream } from "../../wire/dialects/inference-request.ts";
+
+/** The `gateway_metadata` of an answer: what was done to its request. Null for nothing. */
+export function describeWork(
+  { repair, warnings: ofEncoding }: EncodedForUpstream,
+  ofAdmission: readonly Warning[],
+): Record<string, unknown> | null {
+  const warnings = [...ofAdmission, ...ofEncoding];
+  if (repair === null && warnings.length === 0) return null;
+  return {
+    ...(repair === null ? {} : { repairs: describeRepairs(repair.counts) }),
+    ...(warnings.length === 0 ? {} : { warnings }),
+  };
+}
+
+function describeRepairs(counts: RepairCounts): Record<string, number> {
+  return {
+    duplicate_calls_removed: counts.duplicateCallsRemoved,
+    orphan_results_removed: counts.orphanResultsRemoved,
+    placeholders_added: counts.placeholdersAdded,
+    ids_mapped: counts.idsMapped,
+  };
+}

@@ -1,0 +1,83 @@
+import { estimateTokens } from "../../wire/conversation/usage.ts";
+import type { InferenceRequest } from "../../wire/dialects/inference-request.ts";
+import type { TokenCounter } from "../ports/token-counter.ts";
+import {
+  boundByBytes,
+  CERTAIN_CHARS_PER_TOKEN,
+  countBytes,
+  type PromptTokens,
+  projectSamples,
+  SMALL_BYTES,
+  sampleTexts,
+} from "../routing/prompt-tokens.ts";
+import type { Offer } from "../routing/roster.ts";
+import { isNearEdge, windowOf } from "../routing/window.ts";
+
+/** What measuring looks at of a request. */
+export type MeasuredRequest = Pick<
+  InferenceRequest,
+  "windowTextBytes" | "countPromptChars" | "listPromptText"
+>;
+
+/**
+ * How large a prompt is, as closely as matters for whether it fits the windows of `offers`: bounds by its bytes, which
+ * do for most; near an edge the tokens of a sample; nearer still those of the whole. A promise only where tokens are
+ * counted. Where they cannot be, what is known so far counts, and the upstream decides.
+ */
+export function measurePrompt(
+  counter: TokenCounter,
+  request: MeasuredRequest,
+  offers: readonly Offer[],
+): PromptTokens | Promise<PromptTokens> {
+  const bytes = request.windowTextBytes;
+  const bounds: PromptTokens = {
+    certain: countCertain(request, offers),
+    atLeast: 0,
+    atMost: boundByBytes(bytes),
+    about: estimateTokens(bytes),
+  };
+  const isOpen = (prompt: PromptTokens) => offers.some((offer) => isNearEdge(offer, prompt));
+  return isOpen(bounds) ? countCloser(counter, request.listPromptText(), bounds, isOpen) : bounds;
+}
+
+/** Bytes are at hand, characters are never more: most prompts need no counting. */
+function countCertain(request: MeasuredRequest, offers: readonly Offer[]): number {
+  const least = request.windowTextBytes / CERTAIN_CHARS_PER_TOKEN;
+  const mayBeOver = offers.some(({ endpoint }) => least > windowOf(endpoint));
+  return mayBeOver ? request.countPromptChars() / CERTAIN_CHARS_PER_TOKEN : 0;
+}
+
+async function countCloser(
+  counter: TokenCounter,
+  texts: readonly Uint8Array[],
+  bounds: PromptTokens,
+  isOpen: (prompt: PromptTokens) => boolean,
+): Promise<PromptTokens> {
+  const bytes = countBytes(texts);
+  if (bytes === 0) return bounds;
+  let known = bounds;
+  if (bytes > SMALL_BYTES) {
+    const samples = sampleTexts(texts);
+    const counts = await counter.count(samples);
+    if (counts === null) return bounds;
+    known = { ...bounds, ...projectSamples(samples, counts, bytes) };
+    if (!isOpen(known)) return known;
+  }
+  const counts = await counter.count(texts);
+  if (counts === null) return known;
+  const tokens = counts.reduce((sum, count) => sum + count, 0);
+  return { ...bounds, atLeast: tokens, atMost: tokens, about: tokens };
+}
+
+/** About how many tokens texts have; null where nobody could count. Of long texts a sample is counted. */
+export async function estimateTexts(
+  counter: TokenCounter,
+  texts: readonly Uint8Array[],
+  wholeBytes: number,
+): Promise<number | null> {
+  const bytes = countBytes(texts);
+  const counted = bytes > wholeBytes ? sampleTexts(texts) : texts;
+  const counts = await counter.count(counted);
+  if (counts === null || counted.length === 0) return null;
+  return projectSamples(counted, counts, bytes).about;
+}

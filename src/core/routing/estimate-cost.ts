@@ -1,0 +1,46 @@
+import type { ModelEndpoint, Prices } from "../catalog/records.ts";
+import { findPrices } from "../generation/price-usage.ts";
+
+/** What answers have on the average, as good as any other number: it is the same for all that are compared. */
+const COMPLETION_TOKENS = 500;
+
+/** Prices as numbers; comparing needs no more. US dollars. */
+interface Rates {
+  readonly prompt: number;
+  readonly cacheRead: number;
+  readonly completion: number;
+  readonly request: number;
+}
+
+const read = new WeakMap<Prices, Rates>();
+
+/**
+ * What a prompt of so many tokens and its answer cost at an endpoint at a time, about, in US dollars: for comparing and
+ * never for charging. `warmTokens` of the prompt are in the provider's cache.
+ */
+export function estimateCost(
+  endpoint: ModelEndpoint,
+  promptTokens: number,
+  warmTokens: number,
+  at: number,
+): number {
+  const prices = findPrices(endpoint, promptTokens, at);
+  if (prices === null) return 0;
+  const { prompt, cacheRead, completion, request } = ratesOf(prices);
+  const warm = Math.min(warmTokens, promptTokens);
+  return (promptTokens - warm) * prompt + warm * cacheRead + COMPLETION_TOKENS * completion + request;
+}
+
+function ratesOf(prices: Prices): Rates {
+  let rates = read.get(prices);
+  if (rates === undefined) {
+    rates = {
+      prompt: Number(prices.prompt),
+      cacheRead: Number(prices.cacheRead ?? prices.prompt),
+      completion: Number(prices.completion),
+      request: Number(prices.request ?? 0),
+    };
+    read.set(prices, rates);
+  }
+  return rates;
+}

@@ -1,0 +1,44 @@
+import type { CandidateReason, Plan, SetAsideReason } from "./plan.ts";
+import type { SieveName, SiftedOut } from "./select-offers.ts";
+
+/** One line of a plan as records keep it: who was to be asked, in turn, and then who was not, and why. */
+export interface PlanNote {
+  /** Slug. */
+  readonly provider: string;
+  /** The model's catalog id. */
+  readonly model: string;
+  /** Whether it was a candidate. */
+  readonly isCandidate: boolean;
+  readonly why: CandidateReason | SetAsideReason | SieveName;
+}
+
+/** A plan may have thousands of lines, a record must not. */
+const MAX_NOTES = 24;
+
+/** The plan in notes, candidates first; what is more than a record should hold is left out. */
+export function notePlan(
+  { candidates, setAside }: Plan,
+  siftedOut: readonly SiftedOut[],
+): readonly PlanNote[] {
+  const notes: PlanNote[] = candidates.map(({ provider, model, why }) => ({
+    provider: provider.record.slug,
+    model: model.id,
+    isCandidate: true,
+    why,
+  }));
+  for (const { offer, why } of [...setAside, ...siftedOut]) {
+    notes.push({ provider: offer.provider.record.slug, model: offer.model.id, isCandidate: false, why });
+  }
+  return notes.length > MAX_NOTES ? notes.slice(0, MAX_NOTES) : notes;
+}
+
+/** Lines that a header holds; whoever wants more asks for the generation. */
+const MAX_IN_HEADER = 8;
+
+/** The same for a header: `anthropic;why=warm_cache, amazon-bedrock;why=price, azure;out=circuit_open`. */
+export function formatPlan(notes: readonly PlanNote[]): string {
+  return notes
+    .slice(0, MAX_IN_HEADER)
+    .map(({ provider, isCandidate, why }) => `${provider};${isCandidate ? "why" : "out"}=${why}`)
+    .join(", ");
+}

@@ -1,0 +1,55 @@
+import type { ClientApi, Steer } from "../../wire/dialects/inference-request.ts";
+import type { ModelRecord } from "../catalog/records.ts";
+import type { TierApi, TierPick, TierRule } from "../catalog/tier-records.ts";
+import { isFreeChoice, type Tiers } from "../catalog/tiers.ts";
+import { rankByAffinity } from "./rank-by-affinity.ts";
+
+/** What of a request and its caller a tier picks by. Asked for only where it matters. */
+export interface TierFacts {
+  readonly api: ClientApi;
+  /** The value of a request header; null where it was not sent. */
+  readonly readHeader: (name: string) => string | null;
+  /** Whether the account that pays has money. */
+  readonly hasCredits: () => boolean;
+  /** What tells the request's session apart. */
+  readonly session: () => string;
+  /** All models that end in `:free`. */
+  readonly freeModels: () => readonly ModelRecord[];
+}
+
+/** What a tier comes to for a request. */
+export interface ResolvedTier {
+  /** Ids in order: the first leads, the others are its fallbacks. */
+  readonly models: readonly string[];
+  /** What is said to a model in place of the client's own wishes; null: nothing. */
+  readonly steer: ((model: ModelRecord) => Steer) | null;
+}
+
+/** What a tier picks for a request. Pure: whether the models are served, allowed and able is not looked at. */
+export function resolveTier(rule: TierRule, facts: TierFacts, tiers: Tiers): ResolvedTier {
+  switch (rule.by) {
+    case "header": {
+      const value = facts.readHeader(rule.header)?.trim().toLowerCase() ?? "";
+      const found = rule.cases.find(({ values }) => values.some((listed) => listed.toLowerCase() === value));
+      return usePick(found?.pick ?? rule.else, tiers);
+    }
+    case "api":
+      return usePick(rule.cases[facts.api as TierApi] ?? rule.else, tiers);
+    case "balance":
+      return usePick(facts.hasCredits() ? rule.paid : rule.else, tiers);
+    case "free": {
+      const ids = facts.freeModels().flatMap((model) => (isFreeChoice(rule, model) ? model.id : []));
+      return { models: [...rankByAffinity(facts.session(), ids), ...rule.last], steer: null };
+    }
+  }
+}
+
+function usePick({ models, reasoning, verbosity }: TierPick, tiers: Tiers): ResolvedTier {
+  if (reasoning === undefined && verbosity === undefined) return { models, steer: null };
+  const effort = reasoning === "enabled" ? null : reasoning;
+  const steer = (model: ModelRecord): Steer => ({
+    ...(effort === undefined ? {} : { reasoning: { effort } }),
+    ...(verbosity === undefined ? {} : { verbosity: tiers.takesVerbosity(model) ? verbosity : null }),
+  });
+  return { models, steer };
+}

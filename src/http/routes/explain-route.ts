@@ -1,0 +1,39 @@
+import { fail } from "../../base/errors.ts";
+import { explainRoute } from "../../core/generation/explain-route.ts";
+import { openChatRequest } from "../../wire/dialects/chat-request.ts";
+import { openEmbeddingsRequest } from "../../wire/dialects/embeddings-request.ts";
+import { openFimRequest } from "../../wire/dialects/fim-request.ts";
+import type { ClientApi } from "../../wire/dialects/inference-request.ts";
+import { openMessagesRequest } from "../../wire/dialects/messages-request.ts";
+import { openResponsesRequest } from "../../wire/dialects/responses-request.ts";
+import type { Handler } from "../context.ts";
+import { bodyHolderOf, type ClientFace, renameModels } from "../inference.ts";
+import { identifyCaller } from "../middleware/identify-caller.ts";
+import { readRequestBody } from "../middleware/read-body.ts";
+
+const OPENERS: Readonly<Record<ClientApi, ClientFace["open"]>> = {
+  "chat.completions": openChatRequest,
+  responses: openResponsesRequest,
+  messages: openMessagesRequest,
+  fim: openFimRequest,
+  embeddings: openEmbeddingsRequest,
+};
+
+/** `POST route/explain?api=`: who would answer the request that is its body, and why (docs/routing.md). Calls nobody. */
+export const postExplainRoute: Handler = async (request, context) => {
+  const { deps } = context;
+  const caller = await identifyCaller(request, context);
+  if (caller.kind === "anonymous") {
+    fail("authentication", 'This endpoint needs an API key. Send it as "Authorization: Bearer gw_…".');
+  }
+  const api = new URL(request.url).searchParams.get("api") ?? "chat.completions";
+  if (!Object.hasOwn(OPENERS, api)) {
+    fail("invalid_request", `api: must be one of ${Object.keys(OPENERS).join(", ")}.`, {
+      metadata: { field: "api" },
+    });
+  }
+  const body = await readRequestBody(request, context, bodyHolderOf(caller));
+  const asked = OPENERS[api as ClientApi](body, renameModels(deps), request.headers);
+  const readHeader = (name: string) => request.headers.get(name);
+  return Response.json({ data: await explainRoute(deps.generation, { caller, request: asked, readHeader }) });
+};

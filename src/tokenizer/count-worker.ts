@@ -1,0 +1,23 @@
+/** The thread that holds the tokenizer: its tables take half a second and 110 MB to load, which no event loop can bear. */
+import { clearMergeCache, countTokens } from "gpt-tokenizer/encoding/o200k_base";
+import { countText } from "./count-text.ts";
+import type { CountingAnswer, CountingJob } from "./counting-thread.ts";
+import { readText } from "./read-text.ts";
+
+declare const self: Worker;
+
+/** What looks like a mark of the tokenizer's own is text like any other. */
+const AS_TEXT = { disallowedSpecial: new Set<string>() };
+
+self.onmessage = ({ data }: MessageEvent<CountingJob>) => {
+  let at = 0;
+  const counts = data.lengths.map((length) => {
+    const text = readText(data.bytes.subarray(at, at + length));
+    at += length;
+    return countText(text, (piece) => countTokens(piece, AS_TEXT));
+  });
+  // It would keep words of the request.
+  clearMergeCache();
+  const answer: CountingAnswer = { counts };
+  self.postMessage(answer);
+};

@@ -1,0 +1,19 @@
+/**
+ * The text of a JSON string as it stands in a body, or of a cut of one, whose quotes and escapes at the ends may be
+ * missing. What cannot be read is taken as it stands. Pure.
+ */
+export function readText(bytes: Uint8Array): string {
+  const raw = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8");
+  const isWhole = raw.length > 1 && raw.startsWith('"') && raw.endsWith('"');
+  const inner = isWhole ? raw.slice(1, -1) : raw.replace(/^"/, "");
+  if (!inner.includes("\\")) return inner;
+  return parse(inner) ?? parse(inner.replace(/\\(u[0-9a-f]{0,3})?"?$/i, "")) ?? inner;
+}
+
+function parse(inner: string): string | null {
+  try {
+    return JSON.parse(`"${inner}"`) as string;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,423 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readdirSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { OVERRIDE_FILE } from "../../src/app/load-catalog.ts";
+import { scheduleRefresh } from "../../src/app/schedule-refresh.ts";
+import type { CatalogKeeper } from "../../src/core/ports/catalog-keeper.ts";
+import { lockRefresh } from "../../src/storage/sqlite/data-lock.ts";
+import { type SourceModels, seedCatalog, startSource, type TestSource } from "../catalog/seed-catalog.ts";
+import { sourceModel, sourceText } from "../catalog/source-fixture.ts";
+import { turnEventLoop, waitFor } from "../support/event-loop.ts";
+import { postChat, startTestGateway, type TestGateway, type TestGatewayOptions } from "../support/gateway.ts";
+import { callAdmin } from "../support/management.ts";
+import { createTestClock, type TestClock } from "../support/test-clock.ts";
+import { startVendor, type Vendor } from "../support/vendor.ts";
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+/** Dollars per million tokens, in and out. */
+function model(id: string, input = 1, output = 2, rest: Record<string, unknown> = {}) {
+  return sourceModel(id, { cost: { input, output }, ...rest });
+}
+
+const FIRST: SourceModels = { openai: ["gpt-a", "gpt-b", "gpt-c", "gpt-d"].map((id) => model(id)) };
+
+let source: TestSource;
+let vendor: Vendor;
+beforeAll(() => {
+  source = startSource(FIRST);
+  vendor = startVendor();
+});
+afterAll(() => {
+  source.stop();
+  vendor.stop();
+});
+
+interface Place {
+  readonly gateway: TestGateway;
+  readonly clock: TestClock;
+  /** Lets days pass at once, without each second's work. */
+  leap(ms: number): Promise<void>;
+}
+
+async function start(catalog: object = {}, options: TestGatewayOptions = {}): Promise<Place> {
+  const clock = createTestClock(Date.parse("2026-07-03T12:00:00Z"));
+  let leapt = 0;
+  const config = {
+    catalog: { source: source.url, ...catalog },
+    providers: { openai: { base_url: vendor.baseUrl } },
+  };
+  const gateway = await startTestGateway({
+    clock: { ...clock, now: () => clock.now() + leapt },
+    dataDir: seedCatalog(FIRST),
+    yaml: JSON.stringify(config),
+    environment: { OPENAI_API_KEY: "sk-test-openai-0001" },
+    ...options,
+  });
+  return {
+    gateway,
+    clock,
+    async leap(ms) {
+      leapt += ms;
+      clock.advance(1_000);
+      await turnEventLoop(3);
+    },
+  };
+}
+
+function admin({ gateway }: Pick<Place, "gateway">, method: string, path: string, body?: unknown) {
+  return callAdmin(gateway, gateway.adminKey, method, `/catalog${path}`, body);
+}
+
+async function refresh(place: Pick<Place, "gateway">, models?: SourceModels) {
+  if (models !== undefined) source.serve(models);
+  const answer = await admin(place, "POST", "/refresh", {});
+  expect(answer.status).toBe(200);
+  return answer.data as unknown as { written: boolean; waiting: { id: string; model: string }[] };
+}
+
+async function listModels({ gateway }: Pick<Place, "gateway">, query = "") {
+  const response = await fetch(`${gateway.base}/models${query}`);
+  const { data } = (await response.json()) as {
+    data: { id: string; pricing: Record<string, string>; expiration_date: string | null }[];
+  };
+  return new Map(data.map((item) => [item.id, item]));
+}
+
+async function promptPrice(place: Pick<Place, "gateway">, id: string): Promise<string | undefined> {
+  return (await listModels(place)).get(id)?.pricing["prompt"];
+}
+
+function ask({ gateway }: Pick<Place, "gateway">, id: string): Promise<Response> {
+  return postChat(gateway, { model: id, messages: [{ role: "user", content: "Hello!" }] });
+}
+
+function readCatalog({ gateway }: Pick<Place, "gateway">): string {
+  return readFileSync(join(gateway.dataDir, OVERRIDE_FILE), "utf8");
+}
+
+describe("on a schedule", () => {
+  /** Lets the next refresh come, and waits until it is over. */
+  async function awaitRefresh({ gateway, clock }: Place): Promise<void> {
+    while (!isRefreshing(gateway)) clock.advance(10_000);
+    await waitFor(() => (isRefreshing(gateway) ? null : true));
+    await turnEventLoop(3);
+  }
+
+  function isRefreshing({ dataDir }: TestGateway): boolean {
+    try {
+      lockRefresh(dataDir).release();
+      return false;
+    } catch {
+      return true;
+    }
+  }
+
+  test("a bad source changes nothing and is told once for each reason; a sound one is taken up", async () => {
+    source.serve(FIRST);
+    const place = await start({ refresh_hours: 0.02, source_bytes: 20_000 });
+    const before = readCatalog(place);
+    place.clock.advance(119_000);
+    expect(isRefreshing(place.gateway)).toBe(false);
+    const whole = sourceText(FIRST);
+    const cases: [string, () => Response][] = [
+      ["is not JSON", () => new Response(`${whole.slice(0, -1)},}`)],
+      ["answers 500", () => new Response("oops", { status: 500 })],
+      ["web page", () => new Response("<!doctype html><title>models</title>")],
+      ["cut off", () => new Response(whole.slice(0, whole.length / 2))],
+      ["not a list of providers", () => new Response('{"data":[]}')],
+      ["larger than 20000 bytes", () => new Response("x".repeat(20_001))],
+      ["would leave 1 of 4 models", () => new Response(sourceText({ openai: [model("gpt-a")] }))],
+    ];
+    for (const [, answer] of [cases[0]!, ...cases]) {
+      source.serve(answer);
+      await awaitRefresh(place);
+    }
+    const warnings = place.gateway.log.filter(({ level }) => level === "warn");
+    expect(warnings.map(({ event }) => event)).toEqual(
+      cases.map(() => "the catalog's source was not taken over; nothing was changed"),
+    );
+    for (const [index, [reason]] of cases.entries())
+      expect(warnings[index]?.fields["detail"]).toContain(reason);
+    expect(readCatalog(place)).toBe(before);
+    expect((await admin(place, "GET", "")).data["problem"]).toContain("would leave 1 of 4 models");
+
+    source.serve({ openai: [...(FIRST["openai"] ?? []), model("gpt-e")] });
+    await awaitRefresh(place);
+    expect([...(await listModels(place)).keys()]).toContain("openai/gpt-e");
+    const events = place.gateway.log.map(({ event }) => event);
+    expect(events).toContain("the catalog's source is sound again");
+    expect(events).toContain("catalog refreshed");
+    expect((await admin(place, "GET", "")).data).toMatchObject({ problem: null, waiting: 0, models: 5 });
+    await place.gateway.stop();
+  });
+
+  test("each gateway asks at a time of its own, and not where another has done it", async () => {
+    const clock = createTestClock();
+    const asked: string[] = [];
+    const gatewayOf = (name: string, byte: number, refreshedAt: number | null) =>
+      scheduleRefresh({
+        keeper: {
+          ...NO_KEEPER,
+          status: () => ({ ...NO_KEEPER.status(), refreshedAt }),
+          async refresh() {
+            asked.push(`${name} ${Math.round((clock.now() - begin) / 60_000)}`);
+            return { ok: true, written: false, problem: null, lines: [], added: 0, changed: 0, waiting: [] };
+          },
+        },
+        clock,
+        random: { bytes: (length) => new Uint8Array(length).fill(byte) },
+        log: { debug() {}, info() {}, warn() {}, error() {} },
+        hours: 1,
+      });
+    const begin = clock.now();
+    const timers = [gatewayOf("early", 0, null), gatewayOf("late", 255, null), gatewayOf("idle", 0, begin)];
+    for (let minute = 0; minute < 100; minute++) {
+      clock.advance(60_000);
+      await turnEventLoop(1);
+    }
+    expect(asked).toEqual(["early 2", "late 10", "idle 56", "early 56", "late 76"]);
+    for (const timer of timers) timer.cancel();
+    expect(clock.pendingTimers).toBe(0);
+  });
+});
+
+const NO_KEEPER: CatalogKeeper = {
+  status: () => ({
+    source: "",
+    refreshHours: 1,
+    priceFactor: 2,
+    graceDays: 7,
+    attemptedAt: null,
+    refreshedAt: null,
+    problem: null,
+    difference: [],
+    waiting: 0,
+    rejected: 0,
+  }),
+  listHeld: () => ({ waiting: [], rejected: [] }),
+  refresh: () => Promise.reject(new Error("not asked")),
+  decide: async () => [],
+};
+
+describe("a price that changes beyond the factor", () => {
+  test("waits with the old one in force, over a restart, until it is approved", async () => {
+    const place = await start();
+    const [, ...rest] = FIRST["openai"] ?? [];
+    const jumped = { openai: [model("gpt-a", 2.01, 2, { limit: { context: 9000, output: 100 } }), ...rest] };
+    const { waiting } = await refresh(place, jumped);
+    expect(waiting).toMatchObject([
+      { model: "openai/gpt-a", jumps: [{ kind: "prompt", before: "0.000001", after: "0.00000201" }] },
+    ]);
+    expect(await promptPrice(place, "openai/gpt-a")).toBe("0.000001");
+    const entry = (await listModels(place)).get("openai/gpt-a") as unknown as { context_length: number };
+    expect(entry.context_length).toBe(9000);
+
+    const { dataDir, key } = place.gateway;
+    await place.gateway.stop({ keepData: true });
+    const again = await start({}, { dataDir, key });
+    expect(await promptPrice(again, "openai/gpt-a")).toBe("0.000001");
+    const held = await admin(again, "GET", "/changes");
+    expect(held.rows.map(({ id }) => id)).toEqual(waiting.map(({ id }) => id));
+
+    const id = waiting[0]?.id;
+    expect((await admin(again, "POST", "/changes/change_none/approve")).status).toBe(404);
+    expect((await admin(again, "POST", `/changes/${id}/approve`)).status).toBe(200);
+    expect(await promptPrice(again, "openai/gpt-a")).toBe("0.00000201");
+    expect((await admin(again, "GET", "/changes")).rows).toEqual([]);
+    expect((await refresh(again)).waiting).toEqual([]);
+    const audit = await callAdmin(again.gateway, again.gateway.adminKey, "GET", "/audit");
+    expect(audit.rows.find(({ target }) => target === id)).toMatchObject({
+      action: "POST /api/admin/catalog/changes/:id/approve",
+      changes: { model: "openai/gpt-a", provider: "openai" },
+    });
+    await again.gateway.stop();
+  });
+
+  test("is not asked about again once it is rejected, until the source has another price", async () => {
+    const place = await start();
+    const others = (FIRST["openai"] ?? []).slice(2);
+    const at = (input: number) => ({ openai: [model("gpt-a", input), model("gpt-b", input), ...others] });
+    expect((await refresh(place, at(10))).waiting).toHaveLength(2);
+    expect((await admin(place, "POST", "/changes/all/reject")).rows).toHaveLength(2);
+    expect((await refresh(place)).waiting).toEqual([]);
+    expect((await admin(place, "GET", "/changes?status=rejected")).rows).toHaveLength(2);
+    expect(await promptPrice(place, "openai/gpt-a")).toBe("0.000001");
+    expect((await refresh(place, at(11))).waiting).toHaveLength(2);
+    expect((await admin(place, "GET", "/changes?status=rejected")).rows).toEqual([]);
+    // Within the factor of what is in force there is nothing to ask.
+    expect((await refresh(place, at(1.5))).waiting).toEqual([]);
+    expect(await promptPrice(place, "openai/gpt-a")).toBe("0.0000015");
+    await place.gateway.stop();
+  });
+});
+
+test("a model that vanishes is served for its days of grace, listed with their end, then refused by name", async () => {
+  const place = await start({ grace_days: 3 });
+  const rest = (FIRST["openai"] ?? []).slice(1);
+  await refresh(place, { openai: rest });
+  expect((await listModels(place)).get("openai/gpt-a")?.expiration_date).toBe("2026-07-06");
+  expect((await ask(place, "openai/gpt-a")).status).toBe(200);
+  expect((await admin(place, "GET", "")).data["missing"]).toEqual([
+    { model: "openai/gpt-a", since: "2026-07-03", expiration_date: "2026-07-06" },
+  ]);
+
+  // It comes back and goes again: the grace begins anew.
+  await refresh(place, FIRST);
+  expect((await listModels(place)).get("openai/gpt-a")?.expiration_date).toBeNull();
+  await place.leap(DAY_MS);
+  await refresh(place, { openai: rest });
+  await place.leap(DAY_MS);
+  await refresh(place);
+  expect((await listModels(place)).get("openai/gpt-a")?.expiration_date).toBe("2026-07-07");
+
+  await place.leap(2 * DAY_MS);
+  expect([...(await listModels(place)).keys()]).toEqual(["openai/gpt-b", "openai/gpt-c", "openai/gpt-d"]);
+  expect((await listModels(place, "?all=true")).get("openai/gpt-a")?.expiration_date).toBe("2026-07-07");
+  const refused = await ask(place, "openai/gpt-a");
+  expect(refused.status).toBe(400);
+  const { error } = (await refused.json()) as { error: { code: string; message: string } };
+  expect(error.message).toStartWith('"openai/gpt-a" was withdrawn on 2026-07-04. Near it are "openai/gpt-b"');
+  expect((await fetch(`${place.gateway.base}/models/openai/gpt-a`)).status).toBe(200);
+  await place.gateway.stop();
+});
+
+describe("the operator's overrides", () => {
+  const overrides = {
+    "openai/gpt-a": {
+      context_length: undefined,
+      endpoints: { openai: { prices: { prompt: "0.5", completion: "0.7" }, context_length: 777 } },
+    },
+    "openai/gpt-b": { hidden: true },
+    "acme/mine": {
+      endpoints: { openai: { name: "mine", context_length: 10, prices: { prompt: "1", completion: "1" } } },
+    },
+  };
+
+  test("win over what a refresh brings", async () => {
+    const place = await start({ overrides });
+    const check = async () => {
+      const models = await listModels(place);
+      expect(models.get("openai/gpt-a")).toMatchObject({
+        context_length: 777,
+        pricing: { prompt: "0.5", completion: "0.7" },
+      });
+      expect(models.has("openai/gpt-b")).toBe(false);
+      expect(models.has("acme/mine")).toBe(true);
+      expect((await ask(place, "openai/gpt-b")).status).toBe(400);
+    };
+    await check();
+    const [, ...rest] = FIRST["openai"] ?? [];
+    const { written } = await refresh(place, { openai: [model("gpt-a", 1.5), ...rest, model("gpt-e")] });
+    expect(written).toBe(true);
+    await check();
+    expect([...(await listModels(place)).keys()]).toContain("openai/gpt-e");
+    await place.gateway.stop();
+  });
+
+  for (const [what, bad, path] of [
+    [
+      "a price that is no decimal",
+      { "openai/gpt-a": { endpoints: { openai: { prices: { prompt: 1, completion: "1" } } } } },
+      "catalog.overrides.openai/gpt-a.endpoints.openai.prices.prompt",
+    ],
+    [
+      "a field that there is not",
+      { "openai/gpt-a": { contextlength: 1 } },
+      "catalog.overrides.openai/gpt-a.contextlength",
+    ],
+    ["no model id", { "gpt-a": { hidden: true } }, "catalog.overrides.gpt-a must be a model id"],
+    [
+      "a model that there is not",
+      { "openai/gpt-z": { hidden: true } },
+      "catalog.overrides.openai/gpt-z.endpoints: is needed",
+    ],
+    [
+      "half an endpoint",
+      { "openai/gpt-a": { endpoints: { groq: { context_length: 5 } } } },
+      "catalog.overrides.openai/gpt-a.endpoints.groq.prices: is needed",
+    ],
+    [
+      "a provider that there is not",
+      { "a/b": { endpoints: { nobody: { name: "b", context_length: 5, prices: null } } } },
+      "catalog.overrides.a/b: a/b: nobody b: no such provider",
+    ],
+    [
+      "a paid model for nothing",
+      { "openai/gpt-a": { endpoints: { openai: { prices: { prompt: "0", completion: "0" } } } } },
+      "catalog.overrides.openai/gpt-a: openai/gpt-a: openai gpt-a: :free",
+    ],
+  ] as const) {
+    test(`keep a gateway from starting with ${what}`, async () => {
+      const failure = await start({ overrides: bad }).then(
+        () => "it started",
+        (error: Error) => error.message,
+      );
+      expect(failure).toContain(path);
+    });
+  }
+});
+
+test("announced prices order the offers from their day on", async () => {
+  const other = startVendor();
+  const ours = (dollars: string, more: object = {}) => ({
+    name: "x",
+    context_length: 1000,
+    prices: { prompt: dollars, completion: dollars },
+    ...more,
+  });
+  const later = {
+    price_changes: [{ from: "2026-07-04", prices: { prompt: "0.0000001", completion: "0.0000001" } }],
+  };
+  const overrides = {
+    "acme/x": { endpoints: { groq: ours("0.0000003", later), openai: ours("0.0000002") } },
+  };
+  const environment = {
+    OPENAI_API_KEY: "sk-test-openai-0001",
+    GROQ_API_KEY: "gsk-test-groq-0001",
+    GROQ_BASE_URL: other.baseUrl,
+  };
+  const place = await start({ overrides }, { environment });
+  const countCalls = async () => {
+    const before = [vendor.calls.length, other.calls.length];
+    expect((await ask(place, "acme/x")).status).toBe(200);
+    return [vendor.calls.length - (before[0] ?? 0), other.calls.length - (before[1] ?? 0)];
+  };
+  expect(await countCalls()).toEqual([1, 0]);
+  await place.leap(12 * HOUR_MS);
+  expect(await countCalls()).toEqual([0, 1]);
+  await place.gateway.stop();
+  other.stop();
+});
+
+describe("one after the other", () => {
+  test("a refresh is refused while another process is at it", async () => {
+    const place = await start();
+    const lock = lockRefresh(place.gateway.dataDir);
+    const before = readCatalog(place);
+    source.serve({ openai: [...(FIRST["openai"] ?? []), model("gpt-e")] });
+    expect((await admin(place, "POST", "/refresh", {})).status).toBe(409);
+    expect((await admin(place, "POST", "/changes/all/approve")).status).toBe(409);
+    expect(readCatalog(place)).toBe(before);
+    lock.release();
+    expect((await refresh(place)).written).toBe(true);
+    await place.gateway.stop();
+  });
+
+  test("a dry run says what would change and changes nothing; only the operator may", async () => {
+    const place = await start();
+    const before = readCatalog(place);
+    source.serve({ openai: [...(FIRST["openai"] ?? []), model("gpt-e")] });
+    const dry = await admin(place, "POST", "/refresh", { dry_run: true });
+    expect(dry.data).toMatchObject({ written: false, added: 1 });
+    expect(dry.data["difference"]).toContain("+ openai/gpt-e");
+    expect(readCatalog(place)).toBe(before);
+    source.serve(() => new Response("oops", { status: 500 }));
+    expect((await admin(place, "POST", "/refresh", {})).status).toBe(502);
+    expect((await callAdmin(place.gateway, place.gateway.key, "GET", "/catalog")).status).toBe(403);
+    expect(readdirSync(place.gateway.dataDir).filter((name) => name.endsWith(".tmp"))).toEqual([]);
+    await place.gateway.stop();
+    rmSync(place.gateway.dataDir, { recursive: true, force: true });
+  });
+});

@@ -1,0 +1,200 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { endMissing, findNextTurn, missingSince } from "../../src/core/catalog/expiry.ts";
+import { mergeRefresh, type RefreshTerms } from "../../src/core/catalog/merge-refresh.ts";
+import { findPriceJumps } from "../../src/core/catalog/price-jumps.ts";
+import type { PriceTerms } from "../../src/core/catalog/price-row.ts";
+import type { ModelEndpoint, ModelRecord, Prices } from "../../src/core/catalog/records.ts";
+
+const NOW = Date.parse("2026-07-03T12:00:00Z");
+const TERMS: RefreshTerms = { factor: "2", now: NOW, waiting: [], rejected: [] };
+
+function prices(prompt: string, completion = "8", more: Partial<Prices> = {}): Prices {
+  return { prompt, completion, ...more };
+}
+
+function endpoint(provider: string, terms: PriceTerms = { prices: prices("4") }, name = "m"): ModelEndpoint {
+  return { provider, name, contextLength: 1000, maxOutputTokens: null, ...terms };
+}
+
+function model(id: string, ...endpoints: ModelEndpoint[]): ModelRecord {
+  return {
+    id,
+    name: id,
+    description: null,
+    released: null,
+    inputModalities: ["text"],
+    outputModalities: ["text"],
+    tokenizer: null,
+    supportedParameters: [],
+    expires: null,
+    endpoints,
+  };
+}
+
+describe("a change of prices beyond the factor", () => {
+  const tier = (minPromptTokens: number, prompt: string) => ({ minPromptTokens, ...prices(prompt) });
+  const change = (from: string, prompt: string) => ({ from, prices: prices(prompt) });
+  const cases: [string, PriceTerms, PriceTerms, string[]][] = [
+    ["the factor itself is within", { prices: prices("4") }, { prices: prices("8", "4") }, []],
+    ["up", { prices: prices("4") }, { prices: prices("8.1") }, ["prompt 4 8.1"]],
+    ["down", { prices: prices("4") }, { prices: prices("1.9") }, ["prompt 4 1.9"]],
+    ["for nothing", { prices: prices("4") }, { prices: prices("0") }, ["prompt 4 0"]],
+    ["no more for nothing", { prices: prices("0") }, { prices: prices("0.001") }, ["prompt 0 0.001"]],
+    ["a price that goes", { prices: prices("4") }, { prices: null }, ["prompt 4 null"]],
+    ["one that comes has nothing to be held against", { prices: null }, { prices: prices("4") }, []],
+    [
+      "each kind",
+      { prices: prices("4", "8", { audioIn: "4" }) },
+      { prices: prices("4", "80", { audioIn: "9" }) },
+      ["completion 8 80", "audioIn 4 9"],
+    ],
+    [
+      "a kind that had the prompt's price",
+      { prices: prices("4") },
+      { prices: prices("4", "8", { cacheRead: "1" }) },
+      ["cacheRead 4 1"],
+    ],
+    [
+      "a kind that gets the prompt's price",
+      { prices: prices("4", "8", { cacheRead: "3" }) },
+      { prices: prices("4") },
+      [],
+    ],
+    [
+      "an hour's cache that follows five minutes'",
+      { prices: prices("4", "8", { cacheWrite: "5" }) },
+      { prices: prices("4", "8", { cacheWrite: "5", cacheWrite1h: "11" }) },
+      ["cacheWrite1h 5 11"],
+    ],
+    [
+      "a charge for each request",
+      { prices: prices("4") },
+      { prices: prices("4", "8", { request: "1" }) },
+      ["request 0 1"],
+    ],
+    [
+      "a tier that comes, within",
+      { prices: prices("4") },
+      { prices: prices("4"), priceTiers: [tier(100, "8")] },
+      [],
+    ],
+    [
+      "a tier that comes, beyond",
+      { prices: prices("4") },
+      { prices: prices("4"), priceTiers: [tier(100, "9")] },
+      ["prompt 4 9 at 100"],
+    ],
+    [
+      "a tier that goes",
+      { prices: prices("4"), priceTiers: [tier(100, "9")] },
+      { prices: prices("4") },
+      ["prompt 9 4 at 100"],
+    ],
+    [
+      "a tier that begins earlier",
+      { prices: prices("4"), priceTiers: [tier(100, "9")] },
+      { prices: prices("4"), priceTiers: [tier(50, "9")] },
+      ["prompt 4 9 at 50"],
+    ],
+    [
+      "an announcement",
+      { prices: prices("4") },
+      { prices: prices("4"), priceChanges: [change("2026-09-01", "9")] },
+      ["prompt 4 9 from 2026-09-01"],
+    ],
+    [
+      "an announcement that was known",
+      { prices: prices("4"), priceChanges: [change("2026-07-03", "9")] },
+      { prices: prices("9") },
+      [],
+    ],
+    [
+      "an announcement that goes",
+      { prices: prices("4"), priceChanges: [change("2026-07-04", "9")] },
+      { prices: prices("4") },
+      ["prompt 9 4 from 2026-07-04"],
+    ],
+  ];
+  for (const [what, before, after, expected] of cases) {
+    test(what, () => {
+      const jumps = findPriceJumps(before, after, "2", NOW).map(
+        ({ kind, before: old, after: fresh, minPromptTokens, from }) =>
+          `${kind} ${old} ${fresh}${minPromptTokens ? ` at ${minPromptTokens}` : ""}${from ? ` from ${from}` : ""}`,
+      );
+      expect(jumps).toEqual(expected);
+    });
+  }
+});
+
+describe("joining a source with the catalog", () => {
+  test("marks a provider that does not serve a model any more, and takes the mark away when it does again", () => {
+    const both = model("a/x", endpoint("groq"), endpoint("openai"));
+    const one = model("a/x", endpoint("openai"));
+    const gone = mergeRefresh([both], [one], TERMS).models;
+    expect(gone[0]?.endpoints.map(({ provider, missingSince: since }) => [provider, since])).toEqual([
+      ["groq", "2026-07-03"],
+      ["openai", undefined],
+    ]);
+    expect(missingSince(gone[0]!)).toBeNull();
+    const later = mergeRefresh(gone, [one], { ...TERMS, now: NOW + 86_400_000 }).models;
+    expect(later).toEqual(gone);
+    expect(mergeRefresh(later, [both], TERMS).models).toEqual([both]);
+    const [ended] = endMissing(gone, 7);
+    expect(ended).toMatchObject({ expires: null, endpoints: [{ expires: "2026-07-10" }, {}] });
+    expect(findNextTurn([ended!], "2026-07-03")).toBe("2026-07-10");
+    expect(findNextTurn([ended!], "2026-07-10")).toBeNull();
+  });
+
+  test("holds the price of an offer that only got another name", () => {
+    const before = model("a/x", endpoint("openai", { prices: prices("4") }, "x-1"));
+    const after = model("a/x", endpoint("openai", { prices: prices("40") }, "x-2"));
+    const { models, waiting } = mergeRefresh([before], [after], TERMS);
+    expect(waiting).toMatchObject([{ name: "x-2", jumps: [{ before: "4", after: "40" }] }]);
+    expect(models[0]?.endpoints.find(({ name }) => name === "x-2")?.prices?.prompt).toBe("4");
+  });
+
+  test("remembers a rejected price while its offer is missing", () => {
+    const before = model("a/x", endpoint("openai"));
+    const after = model("a/x", endpoint("openai", { prices: prices("40") }));
+    const { waiting } = mergeRefresh([before], [after], TERMS);
+    const gone = mergeRefresh([before], [], { ...TERMS, rejected: waiting });
+    expect(gone.rejected).toEqual(waiting);
+    const back = mergeRefresh(gone.models, [after], { ...TERMS, rejected: gone.rejected });
+    expect([back.waiting, back.rejected]).toEqual([[], waiting]);
+  });
+
+  test("loses no model and no provider, whatever comes; what is in force moves within the factor or is held", () => {
+    const price = fc.integer({ min: 0, max: 12 }).map(String);
+    const offers = fc.uniqueArray(fc.constantFrom("groq", "mistral", "openai"), { minLength: 1 });
+    const list = fc
+      .uniqueArray(fc.tuple(fc.constantFrom("a/x", "a/y", "a/z"), offers, price), { selector: ([id]) => id })
+      .map((items) =>
+        items.map(([id, slugs, prompt]) =>
+          model(id, ...slugs.sort().map((slug) => endpoint(slug, { prices: prices(prompt) }))),
+        ),
+      );
+    const namesOf = (models: readonly ModelRecord[]) =>
+      models.flatMap(({ id, endpoints }) => endpoints.map(({ provider }) => `${id} ${provider}`));
+    fc.assert(
+      fc.property(list, list, (current, fetched) => {
+        const { models, waiting } = mergeRefresh(current, fetched, TERMS);
+        expect(new Set(namesOf(models))).toEqual(new Set([...namesOf(current), ...namesOf(fetched)]));
+        const held = new Set(waiting.map((change) => `${change.model} ${change.provider}`));
+        for (const before of current)
+          for (const old of before.endpoints) {
+            const after = models.find(({ id }) => id === before.id);
+            const fresh = after?.endpoints.find(({ provider }) => provider === old.provider);
+            expect(findPriceJumps(old, fresh!, "2", NOW)).toEqual([]);
+            if (held.has(`${before.id} ${old.provider}`)) expect(fresh?.prices).toEqual(old.prices);
+          }
+        // The same again changes nothing and asks the same.
+        expect(mergeRefresh(models, fetched, { ...TERMS, waiting })).toEqual({
+          models,
+          waiting,
+          rejected: [],
+        });
+      }),
+    );
+  });
+});

@@ -1,0 +1,55 @@
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { OVERRIDE_FILE } from "../../src/app/load-catalog.ts";
+import { formatOverride } from "../../src/core/catalog/format-catalog.ts";
+import { importModelsDev } from "../../src/core/catalog/import-models-dev.ts";
+import { shippedRules, sourceText } from "./source-fixture.ts";
+
+/** Models of a source, by its provider. */
+export type SourceModels = Record<string, Record<string, unknown>[]>;
+
+/** A data directory with a catalog that was imported from such a source. */
+export function seedCatalog(models: SourceModels): string {
+  const imported = importModelsDev(sourceText(models), shippedRules);
+  if ("refused" in imported) throw new Error(imported.refused);
+  const dataDir = mkdtempSync(join(tmpdir(), "gateway-refresh-"));
+  writeFileSync(join(dataDir, OVERRIDE_FILE), formatOverride("a test", imported.models));
+  return dataDir;
+}
+
+/** A list of models at an address on this machine, which a test changes. */
+export interface TestSource {
+  readonly url: string;
+  /** How often it was asked. */
+  readonly asked: number;
+  /** Answers from now on with these models, or as it is said. */
+  serve(what: SourceModels | (() => Response | Promise<Response>)): void;
+  stop(): void;
+}
+
+/** Starts a source. */
+export function startSource(first: SourceModels): TestSource {
+  let answer: () => Response | Promise<Response>;
+  let asked = 0;
+  const serve: TestSource["serve"] = (what) => {
+    answer = typeof what === "function" ? what : () => new Response(sourceText(what));
+  };
+  serve(first);
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch() {
+      asked++;
+      return answer();
+    },
+  });
+  return {
+    url: `http://127.0.0.1:${server.port}/api.json`,
+    get asked() {
+      return asked;
+    },
+    serve,
+    stop: () => server.stop(true),
+  };
+}

@@ -1,0 +1,150 @@
+import { describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { loadCatalog, SHIPPED_CATALOG_DIRECTORY } from "../../src/app/load-catalog.ts";
+import { readTiers } from "../../src/app/load-tiers.ts";
+import { matchPattern } from "../../src/core/accounts/match-pattern.ts";
+import { isFreeId } from "../../src/core/catalog/is-free-id.ts";
+import type { TierRule } from "../../src/core/catalog/tier-records.ts";
+import { createTiers, isFreeChoice, listCases } from "../../src/core/catalog/tiers.ts";
+import { parseTiers } from "../../src/core/catalog/validate-catalog.ts";
+
+const { models } = loadCatalog({}).data;
+const data = readTiers(SHIPPED_CATALOG_DIRECTORY);
+const tiers = createTiers(data);
+const known = new Map(models.map((model) => [model.id, model]));
+
+function ruleOf<By extends TierRule["by"]>(id: string, by: By): Extract<TierRule, { by: By }> {
+  const rule = tiers.find(id)?.rule;
+  if (rule?.by !== by) throw new Error(`${id} does not pick by ${by}`);
+  return rule as Extract<TierRule, { by: By }>;
+}
+
+describe("the shipped tiers", () => {
+  test("are the four of the specification", () => {
+    expect(data.tiers.map(({ id }) => id)).toEqual([
+      "gateway-auto/frontier",
+      "gateway-auto/balanced",
+      "gateway-auto/free",
+      "gateway-auto/small",
+    ]);
+  });
+
+  test("name models that the catalog has, at a price, each once in a pick", () => {
+    for (const { rule } of data.tiers) {
+      for (const { pick } of listCases(rule)) {
+        expect(new Set(pick.models).size).toBe(pick.models.length);
+        for (const id of pick.models)
+          expect([id, known.get(id)?.endpoints.some(({ prices }) => prices !== null)]).toEqual([id, true]);
+      }
+    }
+  });
+
+  test("name models as taking a verbosity that the catalog has", () => {
+    expect(data.verbosity.filter((id) => !known.has(id))).toEqual([]);
+  });
+
+  test("lead where the specification says: provider A, B and C", () => {
+    const leads = (rule: TierRule) => listCases(rule).map(({ pick }) => pick.models[0]?.split("/")[0]);
+    expect(leads(ruleOf("gateway-auto/frontier", "header"))).toEqual(["anthropic", "anthropic"]);
+    expect(leads(ruleOf("gateway-auto/balanced", "api"))).toEqual(["qwen", "openai", "anthropic"]);
+  });
+
+  test("small is free for those without credits, and paid for the others", () => {
+    const small = ruleOf("gateway-auto/small", "balance");
+    expect(small.else.models.every(isFreeId)).toBe(true);
+    expect(small.paid.models.some(isFreeId)).toBe(false);
+  });
+
+  test("have for every vendor with an API of its own a model in each pick of paid ones", () => {
+    const vendors = [
+      "anthropic",
+      "openai",
+      "google",
+      "mistral",
+      "xai",
+      "deepseek",
+      "moonshotai",
+      "zai",
+      "alibaba",
+    ];
+    const hosts = ["openrouter", "amazon-bedrock", "google-vertex", "azure", "groq", "togetherai", "cohere"];
+    for (const { id, rule } of data.tiers) {
+      for (const { pick } of listCases(rule).filter(({ pick }) => !pick.models.every(isFreeId))) {
+        const served = new Set(
+          pick.models.flatMap((model) => known.get(model)?.endpoints.map(({ provider }) => provider) ?? []),
+        );
+        expect([id, [...vendors, ...hosts].filter((slug) => !served.has(slug))]).toEqual([id, []]);
+      }
+    }
+  });
+
+  test("leave out of the free ones what does not converse", () => {
+    const rule = ruleOf("gateway-auto/free", "free");
+    const choices = models.filter((model) => isFreeChoice(rule, model)).map(({ id }) => id);
+    expect(choices.length).toBeGreaterThan(5);
+    expect(choices.every(isFreeId)).toBe(true);
+    expect(choices.join()).not.toContain("safety");
+    // One that meets nothing any more is forgotten.
+    const met = rule.except.filter((pattern) =>
+      models.some(({ id }) => isFreeId(id) && matchPattern(pattern, id)),
+    );
+    expect(met).toEqual([...rule.except]);
+  });
+});
+
+describe("a damaged tiers.json is told by file and path", () => {
+  const TEXT = readFileSync(join(SHIPPED_CATALOG_DIRECTORY, "tiers.json"), "utf8");
+  const damage = (change: (data: { tiers: Record<string, unknown>[] } & Record<string, unknown>) => void) => {
+    const copy = JSON.parse(TEXT);
+    change(copy);
+    return parseTiers("tiers.json", JSON.stringify(copy)).problems;
+  };
+
+  test("and a sound one is not", () => {
+    expect(damage(() => {})).toEqual([]);
+    expect(parseTiers("tiers.json", "{").problems[0]).toStartWith("tiers.json: not JSON");
+  });
+
+  test.each<[string, Parameters<typeof damage>[0], string]>([
+    [
+      "an id of another form",
+      ({ tiers: [first] }) => Object.assign(first as object, { id: "auto/x" }),
+      "id: must be gateway-auto/",
+    ],
+    ["an id twice", ({ tiers }) => tiers.push(tiers[0] as Record<string, unknown>), "is there twice"],
+    [
+      "an unknown rule",
+      ({ tiers: [first] }) => Object.assign(first as object, { rule: { by: "moon" } }),
+      "rule.by: ",
+    ],
+    [
+      "an empty pick",
+      ({ tiers: [, second] }) => Object.assign((second as { rule: object }).rule, { else: { models: [] } }),
+      "rule.else.models: ",
+    ],
+    [
+      "a tier in a pick",
+      ({ tiers: [, second] }) =>
+        Object.assign((second as { rule: object }).rule, { else: { models: ["gateway-auto/free"] } }),
+      "tiers do not name tiers",
+    ],
+    [
+      "a paid model that is last among free ones",
+      ({ tiers: [, , free] }) => Object.assign((free as { rule: object }).rule, { last: ["openai/gpt-5.4"] }),
+      "ends in :free",
+    ],
+    ["an unknown field", (all) => Object.assign(all, { surprise: 1 }), "Unrecognized key"],
+  ])("%s", (_, change, words) => {
+    expect(damage(change).join("\n")).toContain(words);
+  });
+});
+
+test("of several tiers with one id the last counts, in the place of the first", () => {
+  const [first] = data.tiers;
+  if (first === undefined) throw new Error("no tiers");
+  const mine = { ...first, name: "Mine" };
+  const { list, find } = createTiers({ ...data, tiers: [...data.tiers, mine] });
+  expect(list.map(({ id }) => id)).toEqual(data.tiers.map(({ id }) => id));
+  expect([list[0]?.name, find(first.id.toUpperCase())?.name]).toEqual(["Mine", "Mine"]);
+});

@@ -1,0 +1,99 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { loadCatalog, OVERRIDE_FILE } from "../../src/app/load-catalog.ts";
+import { type SourceModels, seedCatalog, startSource, type TestSource } from "../catalog/seed-catalog.ts";
+import { sourceModel } from "../catalog/source-fixture.ts";
+import { createWorkplace, type Workplace } from "../support/run-gateway.ts";
+
+const FIRST: SourceModels = { openai: ["gpt-a", "gpt-b"].map((id) => sourceModel(id)) };
+const JUMPED: SourceModels = {
+  openai: [
+    sourceModel("gpt-a", { cost: { input: 9, output: 2 } }),
+    sourceModel("gpt-b"),
+    sourceModel("gpt-c"),
+  ],
+};
+
+let workplace: Workplace;
+let source: TestSource;
+let dataDir: string;
+beforeAll(() => {
+  workplace = createWorkplace();
+  source = startSource(JUMPED);
+  dataDir = seedCatalog(FIRST);
+  writeFileSync(join(workplace.folder, "gateway.yaml"), JSON.stringify({ catalog: { source: source.url } }));
+});
+afterAll(() => {
+  workplace.clear();
+  source.stop();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+function run(...words: string[]) {
+  return workplace.run(["catalog", ...words], { GATEWAY_DATA_DIR: dataDir });
+}
+
+function promptPrice(id: string): string | undefined {
+  const model = loadCatalog({ dataDirectory: dataDir }).data.models.find((known) => known.id === id);
+  return model?.endpoints[0]?.prices?.prompt;
+}
+
+test("a refresh that is killed before its file takes the old one's place leaves the old one", async () => {
+  const file = join(dataDir, OVERRIDE_FILE);
+  const before = readFileSync(file, "utf8");
+  const preload = join(workplace.folder, "kill-at-rename.ts");
+  const bunfig = join(workplace.folder, "bunfig.toml");
+  writeFileSync(preload, 'require("node:fs").renameSync = () => process.kill(process.pid, "SIGKILL");');
+  writeFileSync(bunfig, `preload = [${JSON.stringify(preload)}]`);
+  expect((await run("refresh")).exitCode).toBe(137);
+  rmSync(bunfig);
+  expect(readFileSync(file, "utf8")).toBe(before);
+  const written = readdirSync(dataDir).find((name) => name.endsWith(".tmp"));
+  expect(readFileSync(join(dataDir, written ?? "nothing was written"), "utf8")).toContain("openai/gpt-c");
+  expect(loadCatalog({ dataDirectory: dataDir })).toMatchObject({ origin: "data directory", problems: [] });
+});
+
+test("diff shows, refresh writes, of two at once one or both one after the other, and the price waits", async () => {
+  const diff = await run("diff");
+  expect(diff.stdout).toContain("+ openai/gpt-c");
+  expect(diff.stdout).toContain("nothing was changed");
+  expect(promptPrice("openai/gpt-c")).toBeUndefined();
+
+  const runs = await Promise.all([run("refresh"), run("refresh", "--json")]);
+  for (const { exitCode, stderr } of runs)
+    if (exitCode !== 0) expect(stderr).toContain("The catalog is being refreshed");
+  expect(runs.some(({ exitCode }) => exitCode === 0)).toBe(true);
+  expect(loadCatalog({ dataDirectory: dataDir }).problems).toEqual([]);
+  expect([promptPrice("openai/gpt-a"), promptPrice("openai/gpt-c")]).toEqual(["0.000001", "0.000001"]);
+
+  const pending = await run("pending");
+  expect(pending.stdout).toMatch(/^id +model +provider +price +in force +at the source +since\n/);
+  expect(pending.stdout).toMatch(/change_\w{12} +openai\/gpt-a +openai +prompt +0\.000001 +0\.000009/);
+});
+
+test("reject, approve and status", async () => {
+  const held = await run("pending", "--json");
+  const [{ id }] = (JSON.parse(held.stdout) as { data: [{ id: string }] }).data;
+  expect((await run("approve")).stderr).toContain("name the ids of changes, or say --all");
+  expect((await run("reject", id)).stdout).toContain("openai/gpt-a at openai");
+  expect((await run("pending")).stdout).toBe("There is nothing to decide on.\n");
+  expect((await run("pending", "--rejected")).stdout).toContain(id);
+  expect((await run("approve", id)).exitCode).toBe(0);
+  expect(promptPrice("openai/gpt-a")).toBe("0.000009");
+  expect((await run("approve", id)).exitCode).toBe(1);
+
+  source.serve({ openai: (JUMPED["openai"] ?? []).slice(0, 2) });
+  expect((await run("refresh")).stdout).toContain("openai/gpt-c: openai (gpt-c): not listed since");
+  const status = JSON.parse((await run("status", "--json")).stdout) as { data: object };
+  expect(status.data).toMatchObject({
+    waiting: 0,
+    rejected: 0,
+    problem: null,
+    missing: [{ model: "openai/gpt-c" }],
+  });
+  source.serve(() => new Response("oops", { status: 500 }));
+  const failed = await run("refresh");
+  expect([failed.exitCode, failed.stderr]).toEqual([1, `${source.url} answers 500\nnothing was changed\n`]);
+  expect((await run("status")).stdout).toContain("answers 500");
+});

@@ -1,0 +1,248 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import type { TokenCounter } from "../../src/core/ports/token-counter.ts";
+import { createTokenCounter } from "../../src/tokenizer/token-counter.ts";
+import { CLIENT_APIS } from "../support/client-apis.ts";
+import { startTestGateway, type TestGateway } from "../support/gateway.ts";
+import { type RecordingVendor, startRecordingVendor } from "../support/recording-vendor.ts";
+import { createTestClock } from "../support/test-clock.ts";
+
+const MODEL = "openai/gpt-4o-mini";
+const WINDOW = 128_000;
+/** What is over by less may be another tokenizer's doing (`TokenizerFamily.least` of GPT). */
+const SURELY_OVER = Math.ceil(WINDOW / 0.96);
+
+let vendor: RecordingVendor;
+let larger: RecordingVendor;
+let gateway: TestGateway;
+/** The bytes of each count that was asked for; `isBroken` gives none. */
+let counted: number[];
+let isBroken: boolean;
+
+beforeAll(async () => {
+  vendor = startRecordingVendor();
+  larger = startRecordingVendor();
+  gateway = await startTestGateway({
+    tokenCounter: spyOn(createTokenCounter(createTestClock())),
+    yaml: `
+providers:
+  openai: { base_url: "${vendor.baseUrl}", api_keys: [key] }
+  small:
+    base_url: ${vendor.baseUrl}
+    api_keys: [key]
+    models:
+      - { id: acme/small, context_length: 8192 }
+      - { id: "acme/small:free", context_length: 8192 }
+      - { id: acme/both, context_length: 8192 }
+      - { id: acme/same, context_length: 8192 }
+  large:
+    base_url: ${larger.baseUrl}
+    api_keys: [key]
+    models:
+      - { id: acme/large, context_length: 1000000 }
+      - { id: acme/both, context_length: 1000000, prices: { prompt: "0.1", completion: "0.1" } }
+      - { id: acme/same, context_length: 8192, prices: { prompt: "0.1", completion: "0.1" } }
+`,
+  });
+});
+beforeEach(() => {
+  vendor.reset();
+  larger.reset();
+  counted = [];
+  isBroken = false;
+});
+afterAll(() => Promise.all([gateway.stop(), vendor.stop(), larger.stop()]));
+
+function spyOn(counter: TokenCounter): TokenCounter {
+  return {
+    count(texts) {
+      counted.push(texts.reduce((sum, { length }) => sum + length, 0));
+      return isBroken ? Promise.resolve(null) : counter.count(texts);
+    },
+    close: () => counter.close(),
+  };
+}
+
+/** A prompt of so many tokens, each of which has five bytes. */
+const say = (tokens: number) => " word".repeat(tokens);
+
+function post(path: string, body: unknown, key: string | null = gateway.key): Promise<Response> {
+  return fetch(`${gateway.base}${path}`, {
+    method: "POST",
+    headers: {
+      "content-type": "application/json",
+      ...(key === null ? {} : { authorization: `Bearer ${key}` }),
+    },
+    body: JSON.stringify(body),
+  });
+}
+
+const chat = (model: string, prompt: string, more: object = {}) =>
+  post("/chat/completions", { model, messages: [{ role: "user", content: prompt }], ...more });
+
+const PROMPTS: Readonly<Record<string, (prompt: string) => object>> = {
+  "chat completions": (content) => ({ messages: [{ role: "user", content }] }),
+  responses: (input) => ({ input }),
+  messages: (content) => ({ messages: [{ role: "user", content }] }),
+};
+const APIS = CLIENT_APIS.filter(({ name }) => name in PROMPTS);
+
+async function readError(response: Response) {
+  const { error } = (await response.json()) as { error: { message: string; metadata?: object } };
+  return { status: response.status, message: error.message };
+}
+
+describe.each(APIS)("a prompt in $name", ({ name, path, body }) => {
+  const ask = (tokens: number, more: object = {}) =>
+    post(path, { ...body(MODEL), ...(PROMPTS[name] as (prompt: string) => object)(say(tokens)), ...more });
+  const overflow = (least: number) =>
+    name === "messages"
+      ? new RegExp(`prompt is too long: ${least}\\d{3} tokens > 128000 maximum`)
+      : new RegExp(`maximum context length is 128000 tokens.* about ${least}\\d{3} tokens`);
+
+  test("far below the window is not counted", async () => {
+    expect((await ask(30_000)).status).toBe(200);
+    expect(counted).toEqual([]);
+  });
+
+  test("clearly below it costs a sample", async () => {
+    expect((await ask(60_000)).status).toBe(200);
+    expect(counted).toEqual([expect.any(Number)]);
+    expect(counted[0]).toBeLessThan(20_000);
+  });
+
+  test("just below it is counted whole and goes to the upstream", async () => {
+    expect((await ask(SURELY_OVER - 500)).status).toBe(200);
+    expect(counted).toHaveLength(2);
+    expect(vendor.requests).toHaveLength(1);
+  });
+
+  test("just above it is refused with both numbers, and nobody is asked", async () => {
+    const refused = await readError(await ask(SURELY_OVER + 500));
+    expect(refused).toEqual({ status: 400, message: expect.stringMatching(overflow(133)) });
+    expect(counted).toHaveLength(2);
+    expect(vendor.requests).toHaveLength(0);
+  });
+
+  test("far above it is refused by a sample", async () => {
+    const refused = await readError(await ask(190_000));
+    expect(refused).toEqual({ status: 400, message: expect.stringMatching(/ (1[89]\d|20\d)\d{3} tokens/) });
+    expect(counted).toHaveLength(1);
+  });
+
+  test("that fits a fallback's larger window is answered by that", async () => {
+    const response = await ask(140_000, { models: ["acme/large"] });
+    expect(response.status).toBe(200);
+    expect([vendor.requests.length, larger.requests.length]).toEqual([0, 1]);
+  });
+
+  test("that fits no model's window is refused with the largest", async () => {
+    const refused = await readError(await ask(190_000, { models: ["acme/small"] }));
+    expect(refused.message).toContain("128000");
+  });
+
+  test("that nobody could count goes to the upstream", async () => {
+    isBroken = true;
+    expect((await ask(SURELY_OVER + 500)).status).toBe(200);
+  });
+});
+
+describe("among the providers of one model", () => {
+  test("the one whose window holds the prompt answers", async () => {
+    expect((await chat("acme/both", say(20_000))).status).toBe(200);
+    expect([vendor.requests.length, larger.requests.length]).toEqual([0, 1]);
+  });
+
+  const refuseOverflow = () =>
+    Response.json(
+      {
+        error: {
+          message: "This model's maximum context length is 8192 tokens.",
+          code: "context_length_exceeded",
+        },
+      },
+      { status: 400 },
+    );
+
+  test("one with a larger window tries after another's refusal", async () => {
+    vendor.reset(refuseOverflow);
+    expect((await chat("acme/both", "short")).status).toBe(200);
+    expect([vendor.requests.length, larger.requests.length]).toEqual([1, 1]);
+  });
+
+  test("one with the same window does not", async () => {
+    vendor.reset(refuseOverflow);
+    const refused = await readError(await chat("acme/same", "short"));
+    expect(refused).toEqual({ status: 400, message: expect.stringContaining("8192 tokens") });
+    expect([vendor.requests.length, larger.requests.length]).toEqual([1, 0]);
+  });
+});
+
+describe("what may be shortened or is no text", () => {
+  test.each([
+    ["a conversation that the vendor may cut", "/responses", { input: say(190_000), truncation: "auto" }],
+    [
+      "a conversation that the vendor may edit",
+      "/messages",
+      {
+        max_tokens: 5,
+        context_management: { edits: [{ type: "clear_tool_uses_20250919" }] },
+        messages: [{ role: "user", content: say(190_000) }],
+      },
+    ],
+    [
+      "a picture",
+      "/chat/completions",
+      {
+        messages: [
+          {
+            role: "user",
+            content: [
+              {
+                type: "image_url",
+                image_url: { url: `data:image/png;base64,${"iVBORw0K".repeat(100_000)}` },
+              },
+            ],
+          },
+        ],
+      },
+    ],
+  ])("%s is not counted", async (_name, path, body) => {
+    expect((await post(path, { model: MODEL, ...body })).status).toBe(200);
+    expect(counted).toEqual([]);
+  });
+});
+
+describe("embeddings", () => {
+  const embed = (input: unknown, model = "openai/text-embedding-3-small") =>
+    post("/embeddings", { model, input });
+  const answerVectors = () =>
+    Response.json({ data: [{ index: 0, embedding: [1, 2] }], usage: { prompt_tokens: 1, total_tokens: 1 } });
+
+  test("have a window for each text", async () => {
+    vendor.reset(answerVectors);
+    expect((await embed([say(8_000)])).status).toBe(200);
+    const refused = await readError(await embed(["short", say(9_000)]));
+    expect(refused).toEqual({
+      status: 400,
+      message: expect.stringMatching(/maximum context length is 8191 tokens.* about 9000 tokens/),
+    });
+  });
+
+  test("of many short texts are not counted", async () => {
+    vendor.reset(() => Response.json({ data: [], usage: {} }));
+    await embed(Array(500).fill(say(100)));
+    expect(counted).toEqual([]);
+  });
+});
+
+test("without a key the same holds", async () => {
+  const body = { model: "acme/small:free", messages: [{ role: "user", content: say(16_000) }] };
+  const refused = await readError(await post("/chat/completions", body, null));
+  expect(refused).toEqual({ status: 400, message: expect.stringContaining("8192 tokens") });
+});
+
+test("a model that only a key reaches is not counted for nobody", async () => {
+  const body = { model: MODEL, messages: [{ role: "user", content: say(140_000) }] };
+  expect((await post("/chat/completions", body, null)).status).toBe(401);
+  expect(counted).toEqual([]);
+});

@@ -1,0 +1,113 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { connect, type Socket } from "node:net";
+import { eventually } from "../support/eventually.ts";
+import { postChat, startTestGateway, type TestGateway } from "../support/gateway.ts";
+import { callAdmin } from "../support/management.ts";
+import { healthy, startVendor, type Vendor } from "../support/vendor.ts";
+
+/** One caller may hold half: two bodies of the largest size and a half. */
+const LARGEST = 200_000;
+const TOTAL = 1_000_000;
+
+let vendor: Vendor;
+let gateway: TestGateway;
+let other: string;
+
+beforeAll(async () => {
+  vendor = startVendor(healthy("Alpha"));
+  gateway = await startTestGateway({
+    yaml: `
+server: {trusted_proxies: ["127.0.0.1"]}
+limits: {body_bytes: ${LARGEST}, total_body_bytes: ${TOTAL}, anonymous_requests_per_hour: 100000}
+providers:
+  vendor:
+    base_url: "${vendor.baseUrl}"
+    models: [{id: "acme/gift:free", context_length: 1000000}]`,
+  });
+  other = (await callAdmin(gateway, gateway.adminKey, "POST", "/keys", { name: "other" })).body[
+    "key"
+  ] as string;
+});
+afterAll(async () => {
+  await gateway.stop();
+  vendor.stop();
+});
+
+const authorize = (secret: string) => `Authorization: Bearer ${secret}`;
+const comeFrom = (address: string) => `X-Forwarded-For: ${address}`;
+
+/** Begins a largest body and never ends it: all but its last byte has come. */
+function uploadSlowly(who: string): { readonly socket: Socket; readonly text: () => string } {
+  const socket = connect(Number(new URL(gateway.url).port), "127.0.0.1");
+  let text = "";
+  socket.on("data", (piece) => {
+    text += piece;
+  });
+  socket.on("error", () => {});
+  socket.write(
+    `POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\n${who}\r\nContent-Length: ${LARGEST}\r\n\r\n${" ".repeat(LARGEST - 1)}`,
+  );
+  return { socket, text: () => text };
+}
+
+/** Begins so many uploads, of which the gateway refuses one with this status and holds the others. */
+async function takeAll(who: string, uploads: number, status: number): Promise<readonly Socket[]> {
+  const begun = Array.from({ length: uploads }, () => uploadSlowly(who));
+  await eventually("the refusal of one", () =>
+    begun.some(({ text }) => text().startsWith(`HTTP/1.1 ${status} `)),
+  );
+  return begun.map(({ socket }) => socket);
+}
+
+/** A request of so many bytes that is sent at once. */
+function ask(who: string, bytes: number): Promise<Response> {
+  const [name = "", value = ""] = who.split(": ");
+  const empty = JSON.stringify({ model: "acme/gift:free", messages: [{ role: "user", content: "" }] });
+  return postChat(gateway, empty.replace('"content":""', `"content":"${"x".repeat(bytes - empty.length)}"`), {
+    authorization: "",
+    [name.toLowerCase()]: value,
+  });
+}
+
+const statusOf = async (who: string, bytes: number): Promise<number> => {
+  const response = await ask(who, bytes);
+  await response.text();
+  return response.status;
+};
+
+describe("who uploads much and slowly", () => {
+  test.each<[string, () => [who: string, same: string, others: string], string]>([
+    ["a key", () => [authorize(gateway.key), authorize(gateway.key), authorize(other)], "key"],
+    [
+      "an address without a key, an IPv6 /64",
+      () => [comeFrom("2001:db8:1:2::1"), comeFrom("2001:db8:1:2::ffff"), comeFrom("2001:db8:1:3::1")],
+      "anonymous",
+    ],
+  ])("takes half of the room for bodies at most: %s", async (_name, callers, source) => {
+    const [who, same, others] = callers();
+    const sockets = await takeAll(who, 3, 429);
+    const refused = await ask(same, 150_000);
+    expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "5"]);
+    expect(await refused.json()).toMatchObject({
+      error: {
+        type: "rate_limit_exceeded",
+        metadata: { limit_source: source, limit_kind: "body_bytes" },
+      },
+    });
+    expect(await statusOf(same, 90_000)).toBe(200);
+    // Everybody else has room as before, at the same time and of every size.
+    expect(await Promise.all([1, 2].map(() => statusOf(others, LARGEST)))).toEqual([200, 200]);
+    for (const socket of sockets) socket.destroy();
+    await eventually("the room to be free", async () => (await statusOf(same, LARGEST)) === 200);
+  });
+
+  test("is bounded together with others by what there is", async () => {
+    const callers = [authorize(gateway.key), authorize(other)];
+    const sockets = (await Promise.all(callers.map((who) => takeAll(who, 3, 429)))).flat();
+    const third = comeFrom("203.0.113.7");
+    sockets.push(...(await takeAll(third, 2, 503)));
+    expect(await statusOf(comeFrom("203.0.113.8"), 10_000)).toBe(503);
+    for (const socket of sockets) socket.destroy();
+    await eventually("the room to be free", async () => (await statusOf(third, LARGEST)) === 200);
+  });
+});

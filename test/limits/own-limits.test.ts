@@ -1,0 +1,391 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { openStores } from "../../src/app/wire-up.ts";
+import { systemClock } from "../../src/base/clock.ts";
+import { createSystemRandom } from "../../src/base/random.ts";
+import { changeKey } from "../../src/core/accounts/manage-keys.ts";
+import type { KeyRecord } from "../../src/core/accounts/records.ts";
+import { eventually } from "../support/eventually.ts";
+import { startTestGateway, type TestGateway } from "../support/gateway.ts";
+import { callAdmin, createFounder, type Founder } from "../support/management.ts";
+import { createTestClock, type TestClock } from "../support/test-clock.ts";
+import { documentOf, healthy, startVendor, type Vendor } from "../support/vendor.ts";
+
+const AS_CONFIGURED = { requests_per_minute: null, tokens_per_minute: null, concurrent: null };
+
+let vendor: Vendor;
+let clock: TestClock;
+let gateway: TestGateway;
+let found: Founder;
+
+beforeAll(async () => {
+  vendor = startVendor(healthy("Alpha"));
+  clock = createTestClock();
+  gateway = await startTestGateway({
+    clock,
+    yaml: `
+limits:
+  per_key: {requests_per_minute: 5}
+  models:
+    "acme/hot*": {requests_per_minute: 2}
+    "*:free": {requests_per_minute: 3, tokens_per_minute: 1000}
+    "acme/exempt": {}
+  per_model: {requests_per_minute: 4}
+providers:
+  vendor:
+    base_url: ${vendor.baseUrl}
+    models: [{id: acme/a}, {id: acme/exempt}, {id: "acme/hot:free"}, {id: "acme/warm:free"}, {id: "acme/plain"}]`,
+  });
+  found = createFounder(gateway);
+});
+// Every model begins anew.
+beforeEach(() => {
+  vendor.perform(healthy("Alpha"));
+  clock.advance(60_000);
+});
+afterAll(async () => {
+  await gateway.stop();
+  vendor.stop();
+});
+
+const operator = (method: string, path: string, body?: unknown) =>
+  callAdmin(gateway, gateway.adminKey, method, path, body);
+
+/** A user who pays later, their inference key, and their own management key. */
+async function makeUser(more: Readonly<Record<string, unknown>> = {}) {
+  const user = await found.user("Ada", { overdraft: null, ...more });
+  const made = await operator("POST", "/keys", { name: "k", account_id: user });
+  const management = await found.key(user, { kind: "management" });
+  return {
+    user,
+    keyId: made.data.id,
+    secret: made.body["key"] as string,
+    asUser: (method: string, path: string, body?: unknown) =>
+      callAdmin(gateway, management, method, path, body),
+  };
+}
+
+function ask(secret: string | null, model = "acme/exempt"): Promise<Response> {
+  return fetch(`${gateway.base}/chat/completions`, {
+    method: "POST",
+    headers: {
+      "content-type": "application/json",
+      ...(secret === null ? {} : { authorization: `Bearer ${secret}` }),
+    },
+    body: JSON.stringify({ model, max_tokens: 10, messages: [{ role: "user", content: "Hello!" }] }),
+  });
+}
+
+/** The limit on requests that an answer tells of; 0 for none. */
+async function limitOf(secret: string): Promise<number> {
+  const response = await ask(secret);
+  await response.text();
+  return Number(response.headers.get("x-ratelimit-limit-requests"));
+}
+
+async function refusalOf(response: Response) {
+  const { error } = (await response.json()) as { error: { metadata: Record<string, unknown> } };
+  return [
+    response.status,
+    error.metadata["limit_source"],
+    error.metadata["limit_kind"],
+    error.metadata["limit"],
+  ];
+}
+
+describe("a key's own limit", () => {
+  test("set by the operator stands in place of what is configured, higher or lower, from the next request on", async () => {
+    const { keyId, secret } = await makeUser();
+    expect(await limitOf(secret)).toBe(5);
+    const set = (rate_limit: unknown) => operator("PATCH", `/keys/${keyId}`, { rate_limit });
+    const wider = await set({ requests_per_minute: 9 });
+    expect(wider.data).toMatchObject({
+      rate_limit: { ...AS_CONFIGURED, requests_per_minute: 9 },
+      rate_limit_set_by: "operator",
+    });
+    expect(await limitOf(secret)).toBe(9);
+    await set({ requests_per_minute: 3 });
+    expect(await limitOf(secret)).toBe(3);
+    const refused = await ask(secret);
+    expect(refused.headers.get("retry-after")).toBe("60");
+    expect(await refusalOf(refused)).toEqual([429, "key", "requests_per_minute", 3]);
+    expect((await set(null)).data).toMatchObject({ rate_limit: AS_CONFIGURED, rate_limit_set_by: null });
+    expect(await limitOf(secret)).toBe(5);
+  });
+
+  test("keeps what a change leaves out, and a null is as configured again", async () => {
+    const { keyId, secret } = await makeUser();
+    const set = (rate_limit: unknown) => operator("PATCH", `/keys/${keyId}`, { rate_limit });
+    await set({ requests_per_minute: 9, tokens_per_minute: 100_000 });
+    const { data } = await set({ requests_per_minute: null, concurrent: 7 });
+    expect(data["rate_limit"]).toEqual({
+      requests_per_minute: null,
+      tokens_per_minute: 100_000,
+      concurrent: 7,
+    });
+    expect((await operator("PATCH", `/keys/${keyId}`, { name: "K" })).data["rate_limit"]).toEqual(
+      data["rate_limit"],
+    );
+    const listed = await operator("GET", "/keys?limit=100");
+    expect(listed.rows.find(({ id }) => id === keyId)?.["rate_limit"]).toEqual(data["rate_limit"]);
+    const self = await fetch(`${gateway.base}/key`, { headers: { authorization: `Bearer ${secret}` } });
+    expect(await self.json()).toMatchObject({
+      data: { rate_limit: { requests_per_minute: 5, tokens_per_minute: 100_000, concurrent: 7 } },
+    });
+  });
+
+  test("set by its account only tightens what is configured, and limits where nothing is", async () => {
+    const { keyId, secret, asUser } = await makeUser();
+    const set = (rate_limit: unknown) => asUser("PATCH", `/keys/${keyId}`, { rate_limit });
+    expect((await set({ requests_per_minute: 1_000 })).data["rate_limit_set_by"]).toBe("account");
+    expect(await limitOf(secret)).toBe(5);
+    await set({ requests_per_minute: 2 });
+    expect(await refusalOf(await ask(secret).then(() => ask(secret)))).toEqual([
+      429,
+      "key",
+      "requests_per_minute",
+      2,
+    ]);
+    clock.advance(60_000);
+    await set({ tokens_per_minute: 30 });
+    const answer = await ask(secret);
+    expect([answer.status, answer.headers.get("x-ratelimit-limit-tokens")]).toEqual([200, "30"]);
+    clock.advance(60_000);
+    await set({ tokens_per_minute: null, requests_per_minute: null, concurrent: 1 });
+    vendor.perform(async (call) => {
+      await call.gate();
+      await call.respond(200, documentOf("late"));
+    });
+    const waiting = ask(secret);
+    const call = await vendor.call(0);
+    await call.atGate;
+    expect(await refusalOf(await ask(secret))).toEqual([429, "key", "concurrent", 1]);
+    call.letGoOn();
+    expect((await waiting).status).toBe(200);
+  });
+
+  test("that the operator has set is the operator's to change, and takes the place of the account's whole", async () => {
+    const { keyId, secret, asUser } = await makeUser();
+    await asUser("PATCH", `/keys/${keyId}`, {
+      rate_limit: { requests_per_minute: 1_000, tokens_per_minute: 10 },
+    });
+    const taken = await operator("PATCH", `/keys/${keyId}`, { rate_limit: { concurrent: 3 } });
+    expect(taken.data["rate_limit"]).toEqual({ ...AS_CONFIGURED, concurrent: 3 });
+    expect(await limitOf(secret)).toBe(5);
+    for (const rate_limit of [null, {}, { concurrent: 1 }, { requests_per_minute: 1 }])
+      expect((await asUser("PATCH", `/keys/${keyId}`, { rate_limit })).status).toBe(403);
+    expect((await asUser("PATCH", `/keys/${keyId}`, { name: "K" })).data["rate_limit"]).toEqual(
+      taken.data["rate_limit"],
+    );
+    await operator("PATCH", `/keys/${keyId}`, { rate_limit: null });
+    expect((await asUser("PATCH", `/keys/${keyId}`, { rate_limit: { concurrent: 1 } })).status).toBe(200);
+  });
+
+  test("may be set when the key is made", async () => {
+    const { user, asUser } = await makeUser();
+    const rate_limit = { requests_per_minute: 1 };
+    for (const [call, setBy] of [
+      [operator, "operator"],
+      [asUser, "account"],
+    ] as const) {
+      const made = await call("POST", "/keys", { name: "k", account_id: user, rate_limit });
+      expect(made.data).toMatchObject({
+        rate_limit: { ...AS_CONFIGURED, ...rate_limit },
+        rate_limit_set_by: setBy,
+      });
+      expect(await limitOf(made.body["key"] as string)).toBe(1);
+    }
+  });
+
+  test("set by another process holds within a second", async () => {
+    const { keyId, secret } = await makeUser();
+    expect(await limitOf(secret)).toBe(5);
+    const stores = openStores(gateway.dataDir, systemClock, createSystemRandom());
+    const key = (await stores.keys.findKey(keyId)) as KeyRecord;
+    await changeKey(stores, key, {
+      rateLimit: { setBy: "operator", limit: { requestsPerMinute: 900 } },
+    });
+    stores.close();
+    clock.advance(1_000);
+    await eventually("the other limit", async () => (await limitOf(secret)) === 900);
+  });
+
+  test.each<[string, Readonly<Record<string, unknown>>]>([
+    ["of zero", { rate_limit: { requests_per_minute: 0 } }],
+    ["of a half", { rate_limit: { concurrent: 0.5 } }],
+    ["as a text", { rate_limit: { tokens_per_minute: "10" } }],
+    ["with an unknown member", { rate_limit: { requests_per_hour: 5 } }],
+    ["of a management key", { kind: "management", rate_limit: { concurrent: 1 } }],
+  ])("is refused %s, and the field is named", async (_what, body) => {
+    const answer = await operator("POST", "/keys", { name: "k", ...body });
+    expect(answer.status).toBe(400);
+    expect(answer.body["error"]).toMatchObject({
+      message: expect.stringContaining("rate_limit"),
+      metadata: { field: expect.stringContaining("rate_limit") },
+    });
+  });
+});
+
+describe("an account's own limit", () => {
+  test("holds for all its keys together, and is the operator's alone to set", async () => {
+    const { user, secret, asUser } = await makeUser({ rate_limit: { requests_per_minute: 2 } });
+    const second = await found.key(user);
+    expect((await ask(secret)).status).toBe(200);
+    expect((await ask(second)).status).toBe(200);
+    expect(await refusalOf(await ask(second))).toEqual([429, "account", "requests_per_minute", 2]);
+    for (const rate_limit of [null, {}, { requests_per_minute: 1 }])
+      expect((await asUser("PATCH", `/users/${user}`, { rate_limit })).status).toBe(403);
+    expect((await asUser("GET", `/users/${user}`)).data["rate_limit"]).toMatchObject({
+      requests_per_minute: 2,
+    });
+    const freed = await operator("PATCH", `/users/${user}`, { rate_limit: { requests_per_minute: null } });
+    expect(freed.data["rate_limit"]).toEqual(AS_CONFIGURED);
+    expect((await ask(second)).status).toBe(200);
+  });
+
+  test("of an organization holds for what its members ask at its cost, and an owner does not set it", async () => {
+    const { user, secret } = await makeUser();
+    const organization = await found.organization(user, {
+      overdraft: null,
+      rate_limit: { concurrent: 4, requests_per_minute: 1 },
+    });
+    const path = `/organizations/${organization}`;
+    expect((await operator("GET", path)).data["rate_limit"]).toMatchObject({ concurrent: 4 });
+    const owner = await found.key(organization, { kind: "management", user_id: user });
+    expect((await callAdmin(gateway, owner, "PATCH", path, { rate_limit: { concurrent: 9 } })).status).toBe(
+      403,
+    );
+    const theirs = await found.key(organization, { user_id: user });
+    expect((await ask(theirs)).status).toBe(200);
+    expect(await refusalOf(await ask(theirs))).toEqual([429, "account", "requests_per_minute", 1]);
+    expect((await ask(secret)).status).toBe(200);
+  });
+
+  test("and a key's stand in the audit log, with who set them", async () => {
+    const { user, keyId, asUser } = await makeUser();
+    const rate_limit = { requests_per_minute: 7 };
+    await operator("PATCH", `/users/${user}`, { rate_limit });
+    await asUser("PATCH", `/keys/${keyId}`, { rate_limit });
+    const { rows } = await operator("GET", `/audit?account_id=${user}&limit=2`);
+    expect(rows.map(({ action, target, user_id, changes }) => [action, target, user_id, changes])).toEqual([
+      ["PATCH /api/admin/keys/:id", keyId, user, { rate_limit }],
+      ["PATCH /api/admin/users/:id", user, null, { rate_limit }],
+    ] as never);
+  });
+});
+
+describe("limits by pattern of the model", () => {
+  const askTimes = async (times: number, model: string, secret: string | null) => {
+    for (let i = 0; i < times; i++) expect((await ask(secret, model)).status).toBe(200);
+  };
+
+  test("hold for callers without a key, beside the limit of their address, and for each model by itself", async () => {
+    const first = await ask(null, "acme/warm:free");
+    expect([first.status, first.headers.get("x-ratelimit-limit-requests")]).toEqual([200, "3"]);
+    expect(first.headers.get("x-ratelimit-limit-tokens")).toBe("1000");
+    await askTimes(2, "acme/warm:free", null);
+    const refused = await ask(null, "acme/warm:free");
+    expect(refused.headers.get("x-ratelimit-remaining-requests")).toBe("0");
+    expect(await refusalOf(refused)).toEqual([429, "gateway", "requests_per_minute", 3]);
+    await askTimes(2, "acme/hot:free", null);
+    expect(await refusalOf(await ask(null, "acme/hot:free"))).toEqual([
+      429,
+      "gateway",
+      "requests_per_minute",
+      2,
+    ]);
+    clock.advance(60_000);
+    await askTimes(1, "acme/warm:free", null);
+  });
+
+  test("count callers with a key and without together; the first that fits holds, else that of every model", async () => {
+    const { secret } = await makeUser();
+    await askTimes(1, "acme/hot:free", null);
+    await askTimes(1, "acme/hot:free", secret);
+    expect(await refusalOf(await ask(secret, "acme/hot:free"))).toEqual([
+      429,
+      "gateway",
+      "requests_per_minute",
+      2,
+    ]);
+    await askTimes(4, "acme/plain", secret);
+    expect(await refusalOf(await ask((await makeUser()).secret, "acme/plain"))).toEqual([
+      429,
+      "gateway",
+      "requests_per_minute",
+      4,
+    ]);
+  });
+
+  test("without a number leave a model without a limit", async () => {
+    for (let i = 0; i < 2; i++) await askTimes(5, "acme/exempt", (await makeUser()).secret);
+  });
+
+  test("that refuse cost the address nothing", async () => {
+    const remaining = async (model: string) => {
+      const response = await ask(null, model);
+      await response.text();
+      return Number(response.headers.get("x-ratelimit-remaining-requests"));
+    };
+    await askTimes(2, "acme/hot:free", null);
+    // An unknown model is refused before anything is counted, and tells how the address's own limit stands.
+    const before = await remaining("acme/unknown:free");
+    for (let i = 0; i < 5; i++) expect((await ask(null, "acme/hot:free")).status).toBe(429);
+    expect(await remaining("acme/unknown:free")).toBe(before);
+    await askTimes(1, "acme/warm:free", null);
+    expect(await remaining("acme/unknown:free")).toBe(before - 1);
+  });
+});
+
+describe("counting tokens", () => {
+  const count = (secret: string | null, model = "acme/warm:free") =>
+    fetch(`${gateway.base}/messages/count_tokens`, {
+      method: "POST",
+      headers: {
+        "content-type": "application/json",
+        ...(secret === null ? {} : { "x-api-key": secret }),
+      },
+      body: JSON.stringify({ model, messages: [{ role: "user", content: "How many are these?" }] }),
+    });
+
+  test("counts as a request of its key, without tokens, and says how the limits stand", async () => {
+    const { keyId, secret } = await makeUser();
+    await operator("PATCH", `/keys/${keyId}`, {
+      rate_limit: { requests_per_minute: 2, tokens_per_minute: 50 },
+    });
+    for (const remaining of ["1", "0"]) {
+      const { status, headers } = await count(secret);
+      expect([
+        status,
+        headers.get("x-ratelimit-remaining-requests"),
+        headers.get("x-ratelimit-remaining-tokens"),
+      ]).toEqual([200, remaining, "50"]);
+    }
+    const refused = await count(secret);
+    expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "60"]);
+    expect(await refused.json()).toMatchObject({
+      type: "error",
+      error: { type: "rate_limit_error", metadata: { limit_source: "key" } },
+    });
+    expect(await refusalOf(await ask(secret))).toEqual([429, "key", "requests_per_minute", 2]);
+  });
+
+  test("counts for the account, and what is refused for another reason does not", async () => {
+    const { user, secret } = await makeUser({ rate_limit: { requests_per_minute: 1 } });
+    const unknown = await count(secret, "acme/unknown");
+    expect([unknown.status, unknown.headers.get("x-ratelimit-remaining-requests")]).toEqual([400, "1"]);
+    expect((await count(secret)).status).toBe(200);
+    expect((await count(await found.key(user))).status).toBe(429);
+  });
+
+  test("counts for an address without a key, and not for the model", async () => {
+    const remaining: number[] = [];
+    for (let i = 0; i < 4; i++) {
+      const { status, headers } = await count(null, "acme/hot:free");
+      expect(status).toBe(200);
+      remaining.push(Number(headers.get("x-ratelimit-remaining-requests")));
+    }
+    const [first = 0] = remaining;
+    expect(remaining).toEqual([first, first - 1, first - 2, first - 3]);
+    expect((await ask(null, "acme/hot:free")).status).toBe(200);
+  });
+});

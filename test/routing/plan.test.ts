@@ -1,0 +1,276 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { createAffinityMemory, type WarmPlace } from "../../src/core/routing/affinity.ts";
+import type { EndpointHealth } from "../../src/core/routing/health.ts";
+import { type Plan, planRoute, type RouteQuestion } from "../../src/core/routing/plan.ts";
+import type { Offer } from "../../src/core/routing/roster.ts";
+import { readGatewayWishes } from "../../src/wire/conversation/preferences.ts";
+import { makeOffer } from "./make-offer.ts";
+
+const WELL: EndpointHealth = { state: "closed", success: 1, volume: 100, ttftMs: null, tokensPerS: null };
+
+interface Asked {
+  readonly provider?: unknown;
+  readonly isFim?: boolean;
+  readonly session?: string;
+  readonly warm?: Partial<WarmPlace>;
+  readonly promptTokens?: number;
+  /** By provider. */
+  readonly health?: Readonly<Record<string, Partial<EndpointHealth>>>;
+  /** Keys that are set aside. */
+  readonly waits?: readonly string[];
+}
+
+const NOW = Date.UTC(2026, 10, 21);
+
+function plan(offers: readonly (readonly Offer[])[], asked: Asked = {}): Plan {
+  const question: RouteQuestion = {
+    offers,
+    preferences: readGatewayWishes(undefined, asked.provider).preferences,
+    promptTokens: asked.promptTokens ?? 10_000,
+    isFim: asked.isFim ?? false,
+    health: {
+      endpoint: (provider) => ({ ...WELL, ...asked.health?.[provider] }),
+      waitMs: ({ keyLabel }) =>
+        asked.waits?.includes(keyLabel) === true ? { ms: 5_000, why: "rate_limited" } : null,
+    },
+    warm:
+      asked.warm === undefined
+        ? null
+        : {
+            modelId: "a/m",
+            keyLabel: `${asked.warm.provider}#0`,
+            tokens: 9_000,
+            until: NOW + 1,
+            provider: "",
+            ...asked.warm,
+          },
+    session: asked.session ?? "session",
+    now: NOW,
+  };
+  return planRoute(question);
+}
+
+const sayCandidates = ({ candidates }: Plan) => candidates.map(({ key, why }) => `${key.label} ${why}`);
+const saySetAside = ({ setAside }: Plan) =>
+  setAside.map(({ offer, key, why }) => `${key?.label ?? offer.provider.record.slug} ${why}`);
+
+const DEAR = makeOffer("a/m", "dear", { price: 10, cached: 1 });
+const MIDDLE = makeOffer("a/m", "middle", { price: 3 });
+const CHEAP = makeOffer("a/m", "cheap", { price: 2 });
+const OFFERS = [[DEAR, MIDDLE, CHEAP]];
+
+describe("a plan", () => {
+  test.each<[string, Asked, string[], string[]?]>([
+    ["has the cheapest first", {}, ["cheap#0 price", "middle#0 price", "dear#0 price"]],
+    [
+      "has those first that the request names",
+      { provider: { order: ["dear"] } },
+      ["dear#0 order", "cheap#0 price", "middle#0 price"],
+    ],
+    [
+      "ends with those where nobody else is wanted",
+      { provider: { order: ["middle"], allow_fallbacks: false } },
+      ["middle#0 order"],
+      ["cheap no_fallbacks", "dear no_fallbacks"],
+    ],
+    [
+      "has only the first where nobody else is wanted and nobody is named",
+      { provider: { allow_fallbacks: false } },
+      ["cheap#0 price"],
+      ["middle no_fallbacks", "dear no_fallbacks"],
+    ],
+    [
+      "can have the quickest first, the unmeasured last",
+      { provider: { sort: "latency" }, health: { dear: { ttftMs: 100 }, middle: { ttftMs: 400 } } },
+      ["dear#0 latency", "middle#0 latency", "cheap#0 latency"],
+    ],
+    [
+      "can have the fastest first, the unmeasured last",
+      {
+        provider: { sort: { by: "throughput" } },
+        health: { dear: { tokensPerS: 10 }, middle: { tokensPerS: 90 } },
+      },
+      ["middle#0 throughput", "dear#0 throughput", "cheap#0 throughput"],
+    ],
+    [
+      "counts failures against a price",
+      { health: { cheap: { success: 0.7 } } },
+      ["middle#0 price", "cheap#0 degraded", "dear#0 price"],
+    ],
+    [
+      "forgives failures for a price that is low enough",
+      { health: { cheap: { success: 0.95 } } },
+      ["cheap#0 degraded", "middle#0 price", "dear#0 price"],
+    ],
+    [
+      "does not count failures where the price alone is wanted",
+      { provider: { sort: "price" }, health: { cheap: { success: 0.7 } } },
+      ["cheap#0 price", "middle#0 price", "dear#0 price"],
+    ],
+    [
+      "leaves out whose circuit is open",
+      { health: { cheap: { state: "open", success: 0 } } },
+      ["middle#0 price", "dear#0 price"],
+      ["cheap circuit_open"],
+    ],
+    [
+      "leaves out at most half, the worst",
+      {
+        health: {
+          cheap: { state: "open", success: 0 },
+          middle: { state: "open", success: 0.2 },
+          dear: { state: "open", success: 0.4 },
+        },
+      },
+      ["dear#0 last_resort", "middle#0 last_resort"],
+      ["cheap circuit_open"],
+    ],
+    [
+      "tries whose circuit is half open, at its place",
+      { health: { cheap: { state: "half_open" } } },
+      ["cheap#0 probe", "middle#0 price", "dear#0 price"],
+    ],
+    [
+      "leaves out keys that are set aside",
+      { waits: ["cheap#0"] },
+      ["middle#0 price", "dear#0 price"],
+      ["cheap#0 rate_limited"],
+    ],
+    [
+      "goes where the prompt is in a cache, which makes it cheaper",
+      { warm: { provider: "dear", tokens: 99_000 }, promptTokens: 100_000 },
+      ["dear#0 warm_cache", "cheap#0 price", "middle#0 price"],
+    ],
+    [
+      "leaves a warm cache where somebody is cheaper even so",
+      { warm: { provider: "dear", tokens: 50_000 }, promptTokens: 100_000 },
+      ["cheap#0 price", "middle#0 price", "dear#0 warm_cache"],
+    ],
+    [
+      "leaves a warm cache at a provider that fails",
+      {
+        warm: { provider: "dear", tokens: 99_000 },
+        promptTokens: 100_000,
+        health: { dear: { success: 0.5 } },
+      },
+      ["cheap#0 price", "middle#0 price", "dear#0 warm_cache"],
+    ],
+    [
+      "does not care for a cache whose key is set aside",
+      { warm: { provider: "dear", tokens: 99_000 }, promptTokens: 100_000, waits: ["dear#0"] },
+      ["cheap#0 price", "middle#0 price"],
+      ["dear#0 rate_limited"],
+    ],
+  ])("%s", (_what, asked, candidates, setAside = []) => {
+    const made = plan(OFFERS, asked);
+    expect(sayCandidates(made)).toEqual(candidates);
+    expect(saySetAside(made)).toEqual(setAside);
+  });
+
+  test("has models in turn, and says of the only way that it is the only one", () => {
+    const other = makeOffer("a/other", "cheap", { price: 1 });
+    expect(sayCandidates(plan([[DEAR, MIDDLE], [other]]))).toEqual([
+      "middle#0 price",
+      "dear#0 price",
+      "cheap#0 price",
+    ]);
+    expect(sayCandidates(plan([[DEAR]], { health: { dear: { state: "open" } } }))).toEqual(["dear#0 only"]);
+    expect(plan([[DEAR]], { waits: ["dear#0"] }).candidates).toEqual([]);
+  });
+
+  test("has the account's own keys first, in their order, and for code the hosts that are for code", () => {
+    const own = makeOffer("a/m", "dear", { price: 10, own: true, keys: ["own-1", "own-2"] });
+    for (const session of ["a", "b", "c"])
+      expect(sayCandidates(plan([[CHEAP, own]], { session }))).toEqual([
+        "own-1 price",
+        "own-2 price",
+        "cheap#0 price",
+      ]);
+    const code = makeOffer("a/m", "code", { price: 10, isForCode: true });
+    expect(sayCandidates(plan([[CHEAP, code]], { isFim: true }))).toEqual(["code#0 price", "cheap#0 price"]);
+    expect(sayCandidates(plan([[CHEAP, code]]))).toEqual(["cheap#0 price", "code#0 price"]);
+  });
+
+  test("shares conversations among equals, providers and keys, and keeps each where it is", () => {
+    const keys = ["k0", "k1"];
+    const equals = [[makeOffer("a/m", "one", { keys }), makeOffer("a/m", "two", { keys: ["t0"] })]];
+    const firstOf = (session: string) => plan(equals, { session }).candidates[0]?.key.label ?? "";
+    const firsts = Array.from({ length: 600 }, (_, at) => firstOf(`session ${at}`));
+    const share = (label: string) => firsts.filter((first) => first === label).length / firsts.length;
+    expect(share("t0")).toBeGreaterThan(0.4);
+    expect(share("t0")).toBeLessThan(0.6);
+    expect(share("k0")).toBeGreaterThan(0.18);
+    expect(share("k1")).toBeGreaterThan(0.18);
+    expect(firsts).toEqual(Array.from({ length: 600 }, (_, at) => firstOf(`session ${at}`)));
+    const warm = { provider: "one", keyLabel: "k1" };
+    expect(sayCandidates(plan(equals, { warm }))[0]).toBe("k1 warm_cache");
+  });
+
+  const anyOffer = fc.record({
+    price: fc.constantFrom(0, 1, 1.01, 2, 5),
+    success: fc.constantFrom(1, 0.9, 0.5, 0),
+    state: fc.constantFrom("closed" as const, "open" as const, "half_open" as const),
+    ttftMs: fc.option(fc.integer({ min: 1, max: 5_000 })),
+  });
+  const anySort = fc.constantFrom(undefined, "price", "latency", "throughput");
+
+  test("is the same for the same question, has everyone once, and never ejects more than half", () => {
+    fc.assert(
+      fc.property(
+        fc.array(anyOffer, { minLength: 1, maxLength: 12 }),
+        anySort,
+        fc.string(),
+        (facts, sort, session) => {
+          const offers = [facts.map(({ price }, at) => makeOffer("a/m", `p${at}`, { price }))];
+          const health = Object.fromEntries(facts.map((fact, at) => [`p${at}`, fact]));
+          const asked = { session, health, provider: { sort } };
+          const made = plan(offers, asked);
+          expect(plan(offers, asked)).toEqual(made);
+          // However the offers were ordered before.
+          expect(plan([[...(offers[0] as Offer[])].reverse()], asked).candidates).toEqual(made.candidates);
+          const all = [...made.candidates, ...made.setAside.map(({ offer }) => offer)];
+          expect(all.map(({ provider }) => provider.record.slug).toSorted()).toEqual(
+            facts.map((_, at) => `p${at}`).toSorted(),
+          );
+          expect(made.setAside.length).toBeLessThanOrEqual(facts.length / 2);
+        },
+      ),
+    );
+  });
+
+  test("moves nobody else when one goes", () => {
+    fc.assert(
+      fc.property(
+        fc.array(anyOffer, { minLength: 2, maxLength: 8 }),
+        anySort,
+        fc.string(),
+        (facts, sort, session) => {
+          const offers = facts.map(({ price }, at) => makeOffer("a/m", `p${at}`, { price }));
+          const slugs = (of: readonly Offer[]) =>
+            plan([of], { session, provider: { sort } }).candidates.map(
+              ({ provider }) => provider.record.slug,
+            );
+          const without = slugs(offers.slice(1));
+          expect(slugs(offers).filter((slug) => slug !== "p0")).toEqual(without);
+        },
+      ),
+    );
+  });
+});
+
+describe("the memory of warm places", () => {
+  const place = { provider: "p", modelId: "a/m", keyLabel: "k", tokens: 1, until: 100 };
+
+  test("forgets what has grown cold, and of too many the one that was quiet for longest", () => {
+    const memory = createAffinityMemory();
+    memory.remember("a", place);
+    expect(memory.recall("a", 99)).toEqual(place);
+    expect(memory.recall("a", 100)).toBeNull();
+    for (let at = 0; at < 50_000; at++) memory.remember(`s${at}`, place);
+    memory.remember("s0", place);
+    memory.remember("one more", place);
+    expect(memory.recall("s0", 0)).toEqual(place);
+    expect(memory.recall("s1", 0)).toBeNull();
+  });
+});

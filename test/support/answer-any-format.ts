@@ -1,0 +1,44 @@
+import { answerPlainly, type RecordedRequest } from "./recording-vendor.ts";
+
+/** A vendor that speaks every format: says "Hello there." in the one that it is asked in, in chats also as a stream. */
+export function answerAnyFormat(request: RecordedRequest): Response {
+  const { path } = request;
+  if (path.endsWith("/messages/count_tokens")) return Response.json({ input_tokens: 7 });
+  if (path.endsWith("/messages")) return Response.json(MESSAGE);
+  if (path.endsWith("/responses")) return Response.json(RESPONSE);
+  if (path.endsWith(":generateContent")) return Response.json(GEMINI);
+  return answerPlainly(request);
+}
+
+const TEXT = "Hello there.";
+
+const MESSAGE = {
+  id: "msg_1",
+  type: "message",
+  role: "assistant",
+  model: "up",
+  content: [{ type: "text", text: TEXT }],
+  stop_reason: "end_turn",
+  usage: { input_tokens: 3, output_tokens: 2 },
+};
+
+const RESPONSE = {
+  id: "resp_1",
+  object: "response",
+  status: "completed",
+  output: [
+    {
+      id: "msg_1",
+      type: "message",
+      role: "assistant",
+      status: "completed",
+      content: [{ type: "output_text", text: TEXT, annotations: [] }],
+    },
+  ],
+  usage: { input_tokens: 3, output_tokens: 2, total_tokens: 5 },
+};
+
+const GEMINI = {
+  candidates: [{ content: { role: "model", parts: [{ text: TEXT }] }, finishReason: "STOP" }],
+  usageMetadata: { promptTokenCount: 3, candidatesTokenCount: 2, totalTokenCount: 5 },
+};

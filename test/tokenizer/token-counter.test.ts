@@ -1,0 +1,144 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import type { CountingJob, ThreadEars } from "../../src/tokenizer/counting-thread.ts";
+import { readText } from "../../src/tokenizer/read-text.ts";
+import { createTokenCounter } from "../../src/tokenizer/token-counter.ts";
+import { turnEventLoop } from "../support/event-loop.ts";
+import { createTestClock } from "../support/test-clock.ts";
+import { listTextSamples } from "../support/text-samples.ts";
+
+const json = (text: string) => Buffer.from(JSON.stringify(text));
+
+describe("the thread", () => {
+  // Its clock stands still, so that a slow machine does not run out of patience.
+  const counter = createTokenCounter(createTestClock());
+  afterAll(() => counter.close());
+
+  test.each([
+    ["", 0],
+    ["hello world", 2],
+    ['Grüße\n"quoted"\t', 8],
+    ["<|endoftext|>", 7],
+    ["ab".repeat(3_000), 1_500],
+  ])("counts %j", async (text, tokens) => {
+    const [count] = (await counter.count([json(text)])) as readonly number[];
+    // A cut may part what is one token.
+    expect(Math.abs((count as number) - tokens)).toBeLessThanOrEqual(1 + tokens / 100);
+  });
+
+  test("counts each text by itself", async () => {
+    expect(await counter.count([json("hello world"), json(""), json("hello")])).toEqual([2, 0, 1]);
+  });
+
+  test("leaves the event loop to others while fifty large texts are counted", async () => {
+    const code = Object.fromEntries(listTextSamples())["typescript"] as string;
+    const texts = Array.from({ length: 50 }, () => json(code.repeat(3)));
+    await counter.count([json("warm")]);
+    let longestMs = 0;
+    let last = performance.now();
+    const watch = setInterval(() => {
+      const now = performance.now();
+      longestMs = Math.max(longestMs, now - last);
+      last = now;
+    }, 1);
+    const counts = await Promise.all(texts.map((text) => counter.count([text])));
+    clearInterval(watch);
+    expect(new Set(counts.map((count) => count?.[0])).size).toBe(1);
+    // All of them in this thread would be more than a second.
+    expect(longestMs).toBeLessThan(100);
+  });
+});
+
+describe("a text", () => {
+  test.each([
+    ['"plain"', "plain"],
+    ['"a\\nb"', "a\nb"],
+    ["cut\\nin the midst\\u00", "cut\nin the midst"],
+    ['"said \\"', "said "],
+    ["half \\", "half "],
+    ['n "no escape', 'n "no escape'],
+  ])("%s is read even where it is cut", (raw, text) => {
+    expect(readText(Buffer.from(raw))).toBe(text);
+  });
+});
+
+/** Threads that do nothing by themselves. */
+function createFakeThreads() {
+  const started: { ears: ThreadEars; jobs: CountingJob[]; isStopped: boolean }[] = [];
+  const clock = createTestClock();
+  const counter = createTokenCounter(clock, (ears) => {
+    const thread = { ears, jobs: [] as CountingJob[], isStopped: false };
+    started.push(thread);
+    return {
+      send: (job) => void thread.jobs.push(job),
+      stop: () => {
+        thread.isStopped = true;
+      },
+    };
+  });
+  return { clock, counter, started };
+}
+
+const TEXT = [json("hello")];
+
+describe("a thread that", () => {
+  test("nobody needs is not started", async () => {
+    const { counter, started } = createFakeThreads();
+    await turnEventLoop();
+    expect(started).toHaveLength(0);
+    counter.close();
+  });
+
+  test("hangs costs its callers two seconds and is replaced", async () => {
+    const { clock, counter, started } = createFakeThreads();
+    const counts = [counter.count(TEXT), counter.count(TEXT)];
+    clock.advance(2_000);
+    expect(await Promise.all(counts)).toEqual([null, null]);
+    clock.advance(30_000);
+    expect(started[0]?.isStopped).toBe(true);
+    clock.advance(10_000);
+    const later = counter.count(TEXT);
+    started[1]?.ears.onAnswer({ counts: [1] });
+    expect(await later).toEqual([1]);
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  test("breaks gives no count, nor is one started at once", async () => {
+    const { clock, counter, started } = createFakeThreads();
+    const counts = [counter.count(TEXT), counter.count(TEXT)];
+    started[0]?.ears.onBroken();
+    expect(await Promise.all(counts)).toEqual([null, null]);
+    expect(await counter.count(TEXT)).toBeNull();
+    expect(started).toHaveLength(1);
+    clock.advance(10_000);
+    const later = counter.count(TEXT);
+    started[1]?.ears.onAnswer({ counts: [1] });
+    expect(await later).toEqual([1]);
+  });
+
+  test("is late is not taken for the next job's answer", async () => {
+    const { clock, counter, started } = createFakeThreads();
+    const first = counter.count(TEXT);
+    clock.advance(2_000);
+    const second = counter.count(TEXT);
+    started[0]?.ears.onAnswer({ counts: [7] });
+    started[0]?.ears.onAnswer({ counts: [8] });
+    expect([await first, await second]).toEqual([null, [8]]);
+  });
+
+  test("is busy gets one job at a time, and only so many wait", async () => {
+    const { counter, started } = createFakeThreads();
+    const counts = Array.from({ length: 70 }, () => counter.count(TEXT));
+    expect(started[0]?.jobs).toHaveLength(1);
+    counter.close();
+    expect(await Promise.all(counts)).toEqual(Array(70).fill(null));
+    expect(await counter.count(TEXT)).toBeNull();
+    expect(started).toHaveLength(1);
+  });
+
+  test("cannot be started gives no count", async () => {
+    const counter = createTokenCounter(createTestClock(), () => {
+      throw new Error("no threads here");
+    });
+    expect(await counter.count(TEXT)).toBeNull();
+  });
+});

@@ -1,0 +1,132 @@
+import { describe, expect, test } from "bun:test";
+import { FORMAT_NAMES, type FormatName } from "../../../src/wire/canonical/parts.ts";
+import { openChatRequest } from "../../../src/wire/dialects/chat-request.ts";
+import type { Steer, UpstreamTarget } from "../../../src/wire/dialects/inference-request.ts";
+
+const REASONING = {
+  efforts: { efforts: ["low", "medium", "high"] },
+  optional: { efforts: ["none", "low", "medium", "high"] },
+  budget: { budgetTokens: { min: 1_024 } },
+} as const;
+
+function targetOf(
+  format: FormatName,
+  steer: Steer | null,
+  reasoning: UpstreamTarget["model"]["reasoning"],
+  name = "up",
+): UpstreamTarget {
+  return {
+    format,
+    model: { name, maxOutputTokens: 64_000, reasoning },
+    toolCalls: { ids: "openai", allowsOpenCalls: false },
+    noStreamOptions: false,
+    renames: [],
+    knownFields: null,
+    refusedFields: new Set(),
+    wantsReasoningContent: false,
+    bodyFields: {},
+    isLast: false,
+    withReasoning: true,
+    steer,
+    recallTurn: () => null,
+    hashUser: (user) => user,
+  };
+}
+
+const ASKED = { model: "acme/m", messages: [{ role: "user", content: "Hello!" }] };
+const WISHES = { reasoning: { effort: "high", exclude: true }, reasoning_effort: "high", verbosity: "high" };
+
+function encode(target: UpstreamTarget, more: Record<string, unknown> = {}) {
+  const request = openChatRequest(Buffer.from(JSON.stringify({ ...ASKED, ...more })), (id) => id);
+  const { body, warnings } = request.encode(target);
+  return { body: JSON.parse(body.toString("utf8")) as Record<string, unknown>, warnings };
+}
+
+const LOW: Steer = { reasoning: { effort: "low" }, verbosity: "low" };
+const QUIET: Steer = { reasoning: { effort: "low" }, verbosity: null };
+const ON: Steer = { reasoning: { effort: null } };
+
+describe("what is said of reasoning and length in place of the client", () => {
+  test.each<[string, UpstreamTarget, Record<string, unknown>]>([
+    [
+      "OpenAI chat",
+      targetOf("openai-chat", LOW, REASONING.efforts),
+      { reasoning_effort: "low", verbosity: "low" },
+    ],
+    ["OpenAI chat, on", targetOf("openai-chat", ON, REASONING.optional), { reasoning_effort: "medium" }],
+    [
+      "Responses",
+      targetOf("openai-responses", LOW, REASONING.efforts),
+      { reasoning: { effort: "low" }, text: { verbosity: "low" } },
+    ],
+    [
+      "Anthropic with efforts",
+      targetOf("anthropic-messages", QUIET, REASONING.efforts),
+      { thinking: { type: "adaptive", display: "omitted" }, output_config: { effort: "low" } },
+    ],
+    [
+      "Anthropic with budgets",
+      targetOf("anthropic-messages", ON, REASONING.budget),
+      { thinking: { type: "enabled", budget_tokens: 16_000 }, max_tokens: 32_000 },
+    ],
+    [
+      "Gemini with levels",
+      targetOf("gemini", QUIET, REASONING.efforts),
+      { generationConfig: { thinkingConfig: { thinkingLevel: "LOW" } } },
+    ],
+    [
+      "Gemini with budgets",
+      targetOf("gemini", QUIET, { budgetTokens: { min: 0, max: 10_000 } }),
+      { generationConfig: { thinkingConfig: { thinkingBudget: 2_000 } } },
+    ],
+    [
+      "Claude at Bedrock",
+      targetOf("bedrock-converse", QUIET, REASONING.efforts, "anthropic.claude-sonnet-5"),
+      { additionalModelRequestFields: { thinking: { type: "adaptive" }, output_config: { effort: "low" } } },
+    ],
+    [
+      "Cohere",
+      targetOf("cohere-chat", QUIET, REASONING.budget),
+      { thinking: { type: "enabled", token_budget: 2_048 } },
+    ],
+  ])("is spelled for %s, and nobody is warned of it", (_, target, expected) => {
+    const { body, warnings } = encode(target, WISHES);
+    expect(body).toMatchObject(expected);
+    const said = warnings.map(({ field }) => field);
+    expect(said).not.toContain("reasoning");
+    if (target.steer?.verbosity !== undefined) expect(said).not.toContain("verbosity");
+  });
+
+  test.each(FORMAT_NAMES)("is nothing to a model that does not reason: %s", (format) => {
+    const { body, warnings } = encode(targetOf(format, QUIET, null), WISHES);
+    const text = JSON.stringify(body);
+    for (const word of ["effort", "thinking", "verbosity", "reasoning"]) expect(text).not.toContain(word);
+    expect(warnings).toEqual([]);
+  });
+
+  test("is left out where thinking has no room, without a word", () => {
+    const target = targetOf("anthropic-messages", QUIET, REASONING.budget);
+    const { body, warnings } = encode(target, { max_tokens: 500 });
+    expect(body).not.toHaveProperty("thinking");
+    expect([body["max_tokens"], warnings]).toEqual([500, []]);
+  });
+
+  test("is nothing without a tier: the client's bytes go out as they came", () => {
+    const { body } = encode(targetOf("openai-chat", null, REASONING.efforts), WISHES);
+    expect(body).toEqual({ ...ASKED, ...WISHES, model: "up" });
+  });
+
+  test("leaves what it does not speak of to the client", () => {
+    const { body } = encode(targetOf("openai-chat", { verbosity: "low" }, REASONING.efforts), {
+      reasoning_effort: "high",
+      seed: 7,
+      unknown_field: { a: 1 },
+    });
+    expect(body).toMatchObject({
+      reasoning_effort: "high",
+      verbosity: "low",
+      seed: 7,
+      unknown_field: { a: 1 },
+    });
+  });
+});
