@@ -123,6 +123,7 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
   "providers.*.models.id": "qwen/qwen3-32b",
   "providers.*.models.name": "Qwen/Qwen3-32B",
   "providers.*.models.max_output_tokens": 8_192,
+  "providers.*.models.prices": { prompt: "0", completion: "0", request: "0", image: "0", search: "0" },
 };
 
 /** What hosts of one's own have no use for; the short examples show it. */
@@ -194,7 +195,7 @@ function renderBare(key: string, schema: Schema, path: string): string[] {
   }
   if (schema.properties !== undefined && !hasDefault(schema))
     return [...comment, `${key}:`, ...indent(renderMembers(schema, path))];
-  return [...comment, ...toYaml({ [key]: schema.default ?? exampleOf(path) })];
+  return [...comment, ...toYaml({ [key]: EXAMPLES[path] ?? schema.default ?? exampleOf(path) })];
 }
 
 function renderMembers(schema: Schema, path: string): string[] {

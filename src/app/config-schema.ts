@@ -15,7 +15,7 @@ const milliseconds = (defaultMs: number, about: string) =>
 
 const price = z
   .string()
-  .regex(/^\d{1,12}(\.\d{1,18})?$/, 'must be a decimal string in US dollars per token, such as "0.0000025"');
+  .regex(/^\d{1,12}(\.\d{1,18})?$/, 'must be a decimal string in US dollars, such as "0.0000025"');
 
 const headerName = z.string().regex(/^[a-z0-9][a-z0-9-]*$/, "must be a header name in lower case");
 
@@ -53,10 +53,16 @@ const hostedModel = z.strictObject({
   context_length: z.int().min(1).default(32_768).describe("Tokens."),
   max_output_tokens: z.int().min(1).optional(),
   prices: z
-    .strictObject({ prompt: price, completion: price })
+    .strictObject({
+      prompt: price,
+      completion: price,
+      request: price.exactOptional(),
+      image: price.exactOptional(),
+      search: price.exactOptional(),
+    })
     .default({ prompt: "0", completion: "0" })
     .describe(
-      "US dollars per token. A price of 0 does not make a model free to anonymous callers; an id that ends in :free does.",
+      "US dollars per token, request, image in the prompt, and search by the vendor. A price of 0 does not make a model free to anonymous callers; an id that ends in :free does.",
     ),
 });
 
@@ -210,6 +216,14 @@ export const configSchema = z.strictObject({
         .max(1_000_000)
         .default(8_192)
         .describe("Tokens that are held for an answer whose length the request does not bound."),
+      hold_searches: z
+        .int()
+        .min(1)
+        .max(1_000)
+        .default(5)
+        .describe(
+          "Web searches by the vendor that are held for where the request allows them and does not bound them.",
+        ),
       per_key: rateLimit.prefault({}).describe("For each key. What is left out is not limited."),
       per_account: rateLimit.prefault({}).describe("For each account, all its keys together."),
       per_model: rateLimit

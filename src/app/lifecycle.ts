@@ -42,6 +42,8 @@ export async function startGateway(config: Config, world: World): Promise<Runnin
 async function startServing(parts: Parts, config: Config, world: World): Promise<RunningGateway> {
   const { clock, log } = world;
   tellRecovery(await recoverUsage(parts.journal, parts.stores.usage, clock.now()), log);
+  const unsure = await parts.stores.audit.settleChanges();
+  if (unsure > 0) log.warn("changes were under way when the gateway stopped", { changes: unsure });
   await restoreAnonymousLimit(parts, clock.now());
   const { host, port, extra_prefixes } = config.server;
   const server = listen(parts.http, { host, port, extraPrefixes: extra_prefixes });

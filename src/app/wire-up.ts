@@ -251,7 +251,7 @@ function buildGeneration(
     affinity: createAffinityMemory(),
     ownKeys,
     ledger,
-    holdTokens: limits.hold_tokens,
+    holdBounds: { tokens: limits.hold_tokens, searches: limits.hold_searches },
     buyCreditsUrl: config.billing.buy_credits_url ?? null,
     rateLimits: createRateLimits({ leaseMs: config.timers.total_ms + LEASE_SLACK_MS }),
     listLimits: buildLimitList(config),

@@ -144,7 +144,7 @@ function readOperatorsLimit(options: RateLimitOptions): KeyRateLimitChange | und
 
 async function show(stores: Stores, id: string, { json }: JsonOption): Promise<string> {
   const key = (await stores.keys.findKey(id)) ?? refuseUnknown(id);
-  const spent = await stores.ledger.sumSpending({ keyId: id, since: 0 });
+  const spent = await stores.ledger.sumSpending({ keyId: id });
   const data = { ...describeKey(key), usage: toDollars(spent), usage_nanodollars: spent };
   return json ? JSON.stringify({ data }) : formatFields(data);
 }

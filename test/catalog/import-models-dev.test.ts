@@ -262,9 +262,46 @@ describe("prices", () => {
     ]) {
       const { models } = importProviders({ google: [sourceModel("gemini-9", { cost })] });
       expect(models[0]?.endpoints[0]?.priceTiers).toEqual([
-        { minPromptTokens: 200001, prompt: "0.000004", completion: "0.000018", cacheRead: "0.0000002" },
+        {
+          minPromptTokens: 200001,
+          prompt: "0.000004",
+          completion: "0.000018",
+          cacheRead: "0.0000002",
+          search: "0.014",
+        },
       ]);
     }
+  });
+
+  test("what a vendor charges beside tokens is put over the source's, for it alone, in tiers and changes too", () => {
+    const cost = { input: 2, output: 30 };
+    const over = { input: 4, output: 60 };
+    const source = sourceText({
+      google: [
+        sourceModel("gemini-2.5-pro", { cost: { ...cost, context_over_200k: over } }),
+        sourceModel("gemini-2.5-flash-image", { cost }),
+      ],
+      openrouter: [sourceModel("google/gemini-2.5-pro", { cost })],
+    });
+    const change = { from: "2026-09-01", prices: { prompt: "0.000003", completion: "0.00003" } };
+    const rules = { ...shippedRules, priceChanges: { google: { "gemini-2.5-pro": [change] } } };
+    const imported = importModelsDev(source, rules);
+    if ("refused" in imported) throw new Error(imported.refused);
+    const endpoints = imported.models.flatMap((model) => model.endpoints);
+    const find = (name: string) => endpoints.find((endpoint) => endpoint.name === name);
+    const searched = { searchedRequest: "0.035" };
+    expect(find("gemini-2.5-pro")).toMatchObject({
+      prices: { prompt: "0.000002", completion: "0.00003", ...searched },
+      priceTiers: [{ prompt: "0.000004", ...searched }],
+      priceChanges: [{ from: "2026-09-01", prices: { ...change.prices, ...searched } }],
+    });
+    expect(find("gemini-2.5-flash-image")?.prices).toEqual({
+      prompt: "0.000002",
+      completion: "0.0000025",
+      imageOut: "0.00003",
+      ...searched,
+    });
+    expect(find("google/gemini-2.5-pro")?.prices).toEqual({ prompt: "0.000002", completion: "0.00003" });
   });
 
   test("the cache that Anthropic keeps for an hour costs twice the prompt, wherever five minutes cost what they do there", () => {

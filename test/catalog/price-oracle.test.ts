@@ -69,6 +69,7 @@ function theirUsage(usage: TokenUsage): Record<string, number> {
     cache_read_tokens: usage.cachedTokens,
     cache_write_tokens: usage.cacheWriteTokens,
     cache_write_1h_tokens: usage.cacheWrite1hTokens,
+    web_searches: usage.searches,
   };
 }
 
@@ -93,7 +94,7 @@ const DIFFERENCES: Readonly<Record<string, Difference>> = {
     theirs: { prompt: "0.00000027", completion: "0.0000011", cacheRead: "0.00000007" },
   },
   "perplexity/sonar": {
-    why: "Perplexity charges for the search too, by its depth: theirs is the deepest one's, our source names none.",
+    why: "Perplexity charges for the search too, by how much it reads: theirs is the dearest, ours the one that was asked for.",
     theirs: { prompt: "0.000001", completion: "0.000001", request: "0.012" },
   },
 };
@@ -109,10 +110,37 @@ test.skipIf(!hasRecordings)(
       if (ours !== theirs) different.add(model);
       expect([name, difference ? priceAt(difference.theirs, usage) : ours]).toEqual([name, theirs]);
     }
+    const searching = cases.filter(({ usage }) => usage.searches > 0).map(({ model }) => model);
+    expect(searching).toEqual(["anthropic/claude-sonnet-4-20250514", "openai/gpt-5-mini-2025-08-07"]);
     // An explanation of what is no longer different goes.
     expect([...different].sort()).toEqual(Object.keys(DIFFERENCES).sort());
   },
 );
+
+test("the images of an answer, and every search of those who charge by the search, cost the same there", () => {
+  const timestamp = new Date(NOW);
+  const searches = endpoints.filter(({ provider, prices }) => {
+    return (provider === "anthropic" || provider === "openai") && prices?.search !== undefined;
+  });
+  let told = 0;
+  for (const { provider, name, prices } of searches) {
+    const one = calcPrice({ web_searches: 1_000 }, name, { providerId: provider, timestamp });
+    // Some models there have no price for it, which says nothing.
+    if (!one?.total_price) continue;
+    told += 1;
+    expect([name, Number(prices?.search) * 1_000]).toEqual([name, one.total_price]);
+  }
+  expect(told).toBeGreaterThan(30);
+  for (const endpoint of endpoints.filter(({ prices }) => prices?.imageOut !== undefined)) {
+    const usage = { ...NO_TOKENS, promptTokens: 100, completionTokens: 1_300, imageCompletionTokens: 1_290 };
+    const theirs = calcPrice({ ...theirUsage(usage), output_image_tokens: 1_290 }, endpoint.name, {
+      providerId: "google",
+      timestamp,
+    });
+    const ours = priceUsage(endpoint, usage, NOW);
+    expect([endpoint.name, ours]).toEqual([endpoint.name, Math.round(theirs!.total_price * 1e9)]);
+  }
+});
 
 test("a cache that is read, and written for five minutes and for an hour, costs the same there", () => {
   const usage = {

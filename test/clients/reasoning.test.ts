@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import OpenAI from "openai";
 import { fetchRecord } from "../faults/two-vendors.ts";
-import { FORGETFUL_HEALTH } from "../support/forgetful-health.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { SCRIPTS } from "../support/scripts/all-scripts.ts";
 import { healthyScript } from "../support/scripts/vendor-script.ts";
+import { createTestHealth } from "../support/test-health.ts";
 import { type Play, startVendor, type Vendor } from "../support/vendor.ts";
 import {
   expectNothingLost,
@@ -192,6 +192,7 @@ describe("reasoning that its vendor refuses", () => {
   let first: Vendor;
   let second: Vendor;
   let gateway: TestGateway;
+  const fared = createTestHealth();
   beforeAll(async () => {
     first = startVendor();
     second = startVendor(healthyScript(anthropicScript, "Beta"));
@@ -200,11 +201,14 @@ describe("reasoning that its vendor refuses", () => {
     const row = (vendor: Vendor, price: string) =>
       `{format: anthropic-messages, base_url: "${vendor.baseUrl}", api_keys: [key-0001], models: [${model(price)}]}`;
     gateway = await startTestGateway({
-      health: FORGETFUL_HEALTH,
+      health: fared.health,
       yaml: `providers:\n  first: ${row(first, "1")}\n  second: ${row(second, "2")}\n`,
     });
   });
-  afterEach(() => second.perform(healthyScript(anthropicScript, "Beta")));
+  afterEach(() => {
+    fared.forget();
+    second.perform(healthyScript(anthropicScript, "Beta"));
+  });
   afterAll(async () => {
     await gateway.stop();
     first.stop();

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { roundToNanodollars } from "../../src/base/money.ts";
 import type { ModelEndpoint } from "../../src/core/catalog/records.ts";
 import { listPriceLines, priceAt, priceUsage } from "../../src/core/generation/price-usage.ts";
-import { NO_TOKENS } from "../../src/wire/conversation/usage.ts";
+import { NO_TOKENS, type TokenUsage } from "../../src/wire/conversation/usage.ts";
 
 const NOW = Date.parse("2026-07-01T12:00:00Z");
 
@@ -97,6 +97,60 @@ describe("prices that change", () => {
   ])("at %s those in force then count, tiers with them", (time, ofSmall, ofLarge) => {
     const at = Date.parse(time);
     expect([priceUsage(changing, small, at), priceUsage(changing, large, at)]).toEqual([ofSmall, ofLarge]);
+  });
+});
+
+describe("what is charged beside tokens", () => {
+  const prices = {
+    prompt: "0",
+    completion: "0.000001",
+    imageOut: "0.00003",
+    request: "0.005",
+    requestHigh: "0.012",
+    image: "0.002",
+    search: "0.01",
+    searchedRequest: "0.035",
+  };
+  const linesOf = (usage: Partial<TokenUsage>) =>
+    listPriceLines(prices, { ...NO_TOKENS, ...usage }).map(({ kind, count, cost }) => [kind, count, cost]);
+  const [MILLI, MICRO] = [1_000_000_000_000_000n, 1_000_000_000_000n];
+
+  test.each<[string, Partial<TokenUsage>, (readonly [string, number, bigint])[]]>([
+    ["the request alone", {}, [["request", 1, 5n * MILLI]]],
+    ["by its context", { searchContext: "high" }, [["request", 1, 12n * MILLI]]],
+    [
+      "which has the price below it where it has none",
+      { searchContext: "medium" },
+      [["request", 1, 5n * MILLI]],
+    ],
+    [
+      "images",
+      { images: 3 },
+      [
+        ["request", 1, 5n * MILLI],
+        ["image", 3, 6n * MILLI],
+      ],
+    ],
+    [
+      "each search, and once that it searched",
+      { searches: 2 },
+      [
+        ["request", 1, 5n * MILLI],
+        ["search", 2, 20n * MILLI],
+        ["searched_request", 1, 35n * MILLI],
+      ],
+    ],
+    [
+      "images of the answer at a price of their own, and never twice",
+      { completionTokens: 100, imageCompletionTokens: 90, reasoningTokens: 20 },
+      [
+        ["reasoning", 20, 20n * MICRO],
+        ["image_completion", 80, 2_400n * MICRO],
+        ["request", 1, 5n * MILLI],
+      ],
+    ],
+  ])("%s", (_name, usage, lines) => {
+    expect(linesOf(usage)).toEqual(lines as never);
   });
 });
 

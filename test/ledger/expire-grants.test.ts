@@ -52,9 +52,10 @@ function give(id: string, amount: number, days: number | null): Promise<boolean>
   return ledger.transfer({ id, kind: "grant", from: HOUSE_ACCOUNT, to: "user_a", amount, ...rest });
 }
 
-async function hold(id: string, amount: number): Promise<string> {
-  await ledger.prepare(caller);
-  return ledger.hold(caller, id, amount).kind;
+async function hold(id: string, amount: number): Promise<string | undefined> {
+  const requestedAt = 0;
+  await ledger.prepare(caller, requestedAt);
+  return ledger.hold(caller, { id, amount, requestedAt })?.kind;
 }
 
 /** What settling a generation does: its cost in the store, and its hold gone. */

@@ -16,6 +16,17 @@ const EMBEDDING_MODEL = "acme/embedding";
 
 type Body = Readonly<Record<string, unknown>>;
 
+/** The 402 of the APIs that have no shape of their own. */
+const PLAIN: Body = {
+  error: {
+    message: expect.stringContaining("balance"),
+    code: 402,
+    type: "insufficient_credits",
+    metadata: { balance: 0, required: expect.any(Number), limit_source: "account" },
+  },
+  error_type: "insufficient_credits",
+};
+
 /** Every route that spends money: what a request to it looks like, and where its API puts an error's type. */
 const SPENDING: Readonly<Record<string, { readonly body: Body; readonly shape: Body }>> = {
   "/chat/completions": {
@@ -33,17 +44,11 @@ const SPENDING: Readonly<Record<string, { readonly body: Body; readonly shape: B
       error: { type: expect.any(String), message: expect.stringContaining("balance") },
     },
   },
-  "/fim/completions": {
-    body: { model: FIM_MODEL, prompt: "function " },
-    shape: { error: { type: "insufficient_credits" } },
-  },
-  "/api/fim/completions": {
-    body: { model: FIM_MODEL, prompt: "function " },
-    shape: { error: { type: "insufficient_credits" } },
-  },
+  "/fim/completions": { body: { model: FIM_MODEL, prompt: "function " }, shape: PLAIN },
+  "/api/fim/completions": { body: { model: FIM_MODEL, prompt: "function " }, shape: PLAIN },
   "/embeddings": {
     body: { model: EMBEDDING_MODEL, input: "Hello!" },
-    shape: { error: { type: "insufficient_credits" } },
+    shape: PLAIN,
   },
 };
 

@@ -6,14 +6,18 @@ import {
   type Responder,
   startRecordingVendor,
 } from "../support/recording-vendor.ts";
+import { createTestHealth } from "../support/test-health.ts";
 import { HOUSE, makeAccount, makeKey, type Site, secretsAt, startSite } from "./site.ts";
 
 let site: Site;
 
+const fared = createTestHealth();
+
 beforeAll(async () => {
-  site = await startSite();
+  site = await startSite({ health: fared.health });
 });
 beforeEach(() => {
+  fared.forget();
   for (const vendor of [site.near, site.far, site.openai]) vendor.reset();
 });
 afterAll(() => site.stop());

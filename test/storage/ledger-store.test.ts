@@ -4,10 +4,13 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { HOUSE_ACCOUNT, type Transfer } from "../../src/core/ledger/records.ts";
+import type { SpendQuery } from "../../src/core/ports/ledger-store.ts";
 import type { UsageRecord } from "../../src/core/usage/records.ts";
 import { openDatabase } from "../../src/storage/sqlite/database.ts";
-import { createSqliteLedgerStore } from "../../src/storage/sqlite/ledger-store.ts";
+import { createSqliteLedgerStore, describeSpending } from "../../src/storage/sqlite/ledger-store.ts";
 import { createSqliteUsageStore } from "../../src/storage/sqlite/usage-store.ts";
+
+const DAY_MS = 86_400_000;
 
 let dir: string;
 let database: Database;
@@ -69,9 +72,37 @@ describe("the ledger", () => {
     expect((await ledger.findBalance("user_a")).balance).toBe(65);
     expect((await usage.findUsage("gen_1"))?.outcome).toBe("completed");
     expect(await ledger.findDifferences()).toEqual([]);
-    expect(await ledger.sumSpending({ keyId: "key_a", since: 0 })).toBe(35);
-    expect(await ledger.sumSpending({ keyId: "key_a", since: 2_001 })).toBe(0);
-    expect(await ledger.sumSpending({ accountId: "user_b", since: 0 })).toBe(0);
+    expect(await ledger.sumSpending({ keyId: "key_a" })).toBe(35);
+  });
+
+  test("sums what was spent by the day that requests came on, whenever their answers ended", async () => {
+    const ledger = createSqliteLedgerStore(database);
+    const usage = createSqliteUsageStore(database);
+    const createdAt = 7 * DAY_MS - 1;
+    await usage.saveUsage([
+      entryOf({ createdAt, finishedAt: 7 * DAY_MS + 1 }),
+      entryOf({ id: "gen_2", createdAt: 7 * DAY_MS, costNanodollars: 5 }),
+      entryOf({ id: "gen_3", createdAt, userId: "user_b", keyId: "key_b", costNanodollars: 700 }),
+      entryOf({ id: "gen_4", createdAt, outcome: "open", costNanodollars: 9_000 }),
+    ]);
+    const spent = (query: SpendQuery) => ledger.sumSpending(query);
+    const on = (day: number) => ({ days: { from: day, to: day } });
+    expect(await spent({ accountId: "user_a", userId: "user_a", ...on(6) })).toBe(30);
+    expect(await spent({ accountId: "user_a", userId: "user_a", ...on(7) })).toBe(5);
+    expect(await spent({ accountId: "user_a", ...on(6) })).toBe(730);
+    expect(await spent({ accountId: "user_a", days: { from: 0, to: 30 } })).toBe(735);
+    expect([await spent({ keyId: "key_a" }), await spent({ keyId: "key_b" })]).toEqual([35, 700]);
+    expect(await spent({ accountId: "user_b", days: { from: 0, to: 30 } })).toBe(0);
+  });
+
+  test.each<[string, SpendQuery]>([
+    ["a key", { keyId: "key_a" }],
+    ["a member's day", { accountId: "org_a", userId: "user_a", days: { from: 7, to: 7 } }],
+    ["an organization's month", { accountId: "org_a", days: { from: 0, to: 30 } }],
+  ])("finds what was spent by %s without reading everybody's", (_whose, query) => {
+    const { text, values } = describeSpending(query);
+    const plan = database.query<{ detail: string }, (string | number)[]>(`EXPLAIN QUERY PLAN ${text}`);
+    for (const { detail } of plan.all(...values)) expect(detail).toStartWith("SEARCH usage_days USING");
   });
 
   test("lists an account's transfers, newest first, page by page, and the deposits of all", async () => {

@@ -30,8 +30,8 @@ function entryOf(id: string, fields: Partial<UsageRecord>) {
   const record = {
     ...NO_TOKENS,
     id,
-    createdAt: 0,
-    finishedAt: DAY_MS,
+    createdAt: DAY_MS,
+    finishedAt: DAY_MS + 1_000,
     accountId: "user_a",
     keyId: "key_a",
     userId: null,
@@ -49,7 +49,7 @@ function entryOf(id: string, fields: Partial<UsageRecord>) {
 }
 
 describe("the usage of a day", () => {
-  test("counts each generation once, when it has ended, however often its record is saved", async () => {
+  test("counts each generation once, when it has ended, by the day of its request, however often its record is saved", async () => {
     const store = createSqliteUsageStore(database);
     await store.saveUsage([entryOf("gen_1", { outcome: "open" })]);
     expect(await store.sumUsage(ALL)).toEqual([]);
@@ -58,7 +58,7 @@ describe("the usage of a day", () => {
       entryOf("gen_2", { outcome: "failed", costNanodollars: 0 }),
     ]);
     await store.saveUsage([entryOf("gen_1", {}), entryOf("gen_1", { outcome: "interrupted" })]);
-    await store.saveUsage([entryOf("gen_3", { finishedAt: 2 * DAY_MS })]);
+    await store.saveUsage([entryOf("gen_3", { createdAt: 2 * DAY_MS, finishedAt: 3 * DAY_MS + 1 })]);
     expect(await store.sumUsage(ALL)).toMatchObject([
       { group: "1970-01-02", requests: 2, errors: 1, promptTokens: 20, cost: 30 },
       { group: "1970-01-03", requests: 1, errors: 0, promptTokens: 10, cost: 30 },

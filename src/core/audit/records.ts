@@ -26,3 +26,8 @@ export interface AuditEntry extends AuditDraft {
   /** SHA-256 over everything else in the entry, hex. */
   readonly hash: string;
 }
+
+/** A change that its process died under, or that failed in the middle: nobody can say whether it was made. */
+export function markUnknown(draft: AuditDraft): AuditDraft {
+  return { ...draft, changes: { ...draft.changes, "(outcome)": "unknown" } };
+}

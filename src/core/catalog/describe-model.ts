@@ -4,7 +4,7 @@ import { isFreeId } from "./is-free-id.ts";
 import { endpointAt } from "./price-row.ts";
 import type { ModelEndpoint, ModelRecord, Prices } from "./records.ts";
 
-/** Prices as clients read them: dollars per token, decimal strings. */
+/** Prices as clients read them: dollars per token, request, image and search, decimal strings. */
 export interface PublicPrices {
   readonly prompt: string;
   readonly completion: string;
@@ -12,6 +12,8 @@ export interface PublicPrices {
   readonly input_cache_write?: string;
   readonly request?: string;
   readonly image?: string;
+  readonly image_output?: string;
+  readonly web_search?: string;
   readonly audio?: string;
   readonly audio_output?: string;
   readonly internal_reasoning?: string;
@@ -128,8 +130,10 @@ function pricesAt(endpoint: PricedEndpoint, promptTokens: number): Prices {
 function describePrices(all: readonly Prices[]): PublicPrices {
   const cacheRead = highest(all, "cacheRead", "prompt");
   const cacheWrite = highest(all, "cacheWrite", "prompt");
-  const request = highest(all, "request", null);
+  const request = greatestOf(all, ["request", "requestMedium", "requestHigh"]);
   const image = highest(all, "image", null);
+  const imageOutput = highest(all, "imageOut", "completion");
+  const search = greatestOf(all, ["search", "searchedRequest"]);
   const audio = highest(all, "audioIn", "prompt");
   const audioOutput = highest(all, "audioOut", "completion");
   const reasoning = highest(all, "reasoning", "completion");
@@ -140,10 +144,17 @@ function describePrices(all: readonly Prices[]): PublicPrices {
     ...(cacheWrite !== null ? { input_cache_write: cacheWrite } : {}),
     ...(request !== null ? { request } : {}),
     ...(image !== null ? { image } : {}),
+    ...(imageOutput !== null ? { image_output: imageOutput } : {}),
+    ...(search !== null ? { web_search: search } : {}),
     ...(audio !== null ? { audio } : {}),
     ...(audioOutput !== null ? { audio_output: audioOutput } : {}),
     ...(reasoning !== null ? { internal_reasoning: reasoning } : {}),
   };
+}
+
+/** The greatest of several prices, those that an endpoint does not have left out; null where none has any. */
+function greatestOf(all: readonly Prices[], parts: readonly (keyof Prices)[]): string | null {
+  return greatestDecimal(all.flatMap((prices) => parts.flatMap((part) => prices[part] ?? [])));
 }
 
 function highest(

@@ -23,8 +23,13 @@ const PRICE_NAMES: readonly (keyof Prices)[] = [
   "audioIn",
   "audioOut",
   "reasoning",
+  "imageOut",
   "request",
+  "requestMedium",
+  "requestHigh",
   "image",
+  "search",
+  "searchedRequest",
 ];
 const ALARMING_FACTOR = 5;
 

@@ -1,5 +1,11 @@
 import { compareText } from "./format-catalog.ts";
-import { addCacheHour, type ImportedPrices, importEmbeddingPrices, importPrices } from "./import-prices.ts";
+import {
+  addCacheHour,
+  addCharges,
+  type ImportedPrices,
+  importEmbeddingPrices,
+  importPrices,
+} from "./import-prices.ts";
 import type { ImportRules, ProviderRule } from "./import-rules.ts";
 import { isFreeId } from "./is-free-id.ts";
 import { isSoundModel } from "./is-sound-model.ts";
@@ -364,7 +370,7 @@ function buildEndpoint(shape: ModelShape, offer: Offer, work: Work): ModelEndpoi
   const has = new Set([...inputsOf(offer), ...parametersOf(offer), ...unspokenOf(source)]);
   if (isAudioUnpriced(shape, prices.prices, work.rules)) has.delete("audio");
   const lacks = shape.features.filter((feature) => !has.has(feature));
-  return {
+  const endpoint = {
     provider: offer.provider,
     name: offer.name,
     ...(format !== undefined ? { format } : {}),
@@ -375,6 +381,13 @@ function buildEndpoint(shape: ModelShape, offer: Offer, work: Work): ModelEndpoi
     ...(priceChanges !== undefined && prices.prices !== null ? { priceChanges } : {}),
     ...(lacks.length > 0 ? { lacks } : {}),
   };
+  return addCharges(endpoint, findCharges(offer, work.rules));
+}
+
+/** What the rules say that an offer charges beside its tokens. */
+function findCharges({ provider, name }: Offer, { charges }: ImportRules): Partial<Prices> {
+  const rules = charges.filter((rule) => rule.provider === provider && new RegExp(rule.names).test(name));
+  return Object.assign({}, ...rules.map((rule) => rule.prices)) as Partial<Prices>;
 }
 
 /**

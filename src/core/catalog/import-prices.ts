@@ -1,7 +1,7 @@
 import { asFields, type Fields } from "../../wire/json/fields.ts";
 import { isZero, multiplyDecimals, perToken } from "./decimal-price.ts";
 import type { ImportRules } from "./import-rules.ts";
-import type { Prices, PriceTier } from "./records.ts";
+import type { ModelEndpoint, PriceChange, Prices, PriceTier } from "./records.ts";
 
 /** Prices of one offer; `problem` says why there are none although the source names some. */
 export interface ImportedPrices {
@@ -10,10 +10,8 @@ export interface ImportedPrices {
   readonly problem?: string;
 }
 
-type PriceName = Exclude<keyof Prices, "request" | "image">;
-
 /** The source's names of a price, slips among them, and ours. */
-const NAMES: Readonly<Record<string, PriceName>> = {
+const NAMES: Readonly<Record<string, keyof Prices>> = {
   input: "prompt",
   output: "completion",
   cache_read: "cacheRead",
@@ -26,7 +24,7 @@ const NAMES: Readonly<Record<string, PriceName>> = {
   reasoning: "reasoning",
 };
 
-const ORDER: readonly PriceName[] = [
+const ORDER: readonly (keyof Prices)[] = [
   "prompt",
   "completion",
   "cacheRead",
@@ -35,6 +33,13 @@ const ORDER: readonly PriceName[] = [
   "audioIn",
   "audioOut",
   "reasoning",
+  "imageOut",
+  "request",
+  "requestMedium",
+  "requestHigh",
+  "image",
+  "search",
+  "searchedRequest",
 ];
 
 /** Members of `cost` that are no price of their own. */
@@ -94,6 +99,33 @@ export function addCacheHour(
   return { prices: withHour(prices), ...(priceTiers ? { priceTiers: priceTiers.map(withHour) } : {}) };
 }
 
+/** Adds what a vendor charges beside tokens, which the source lacks, to an offer's prices, its tiers and its changes. */
+export function addCharges<Offer extends Pick<ModelEndpoint, "prices" | "priceTiers" | "priceChanges">>(
+  offer: Offer,
+  charges: Partial<Prices>,
+): Offer {
+  const { prices, priceTiers, priceChanges } = offer;
+  if (prices === null) return offer;
+  const charged = <P extends Prices>(row: P): P => sortPrices({ ...row, ...charges });
+  const change = (row: PriceChange): PriceChange => ({
+    ...row,
+    prices: charged(row.prices),
+    ...(row.priceTiers ? { priceTiers: row.priceTiers.map(charged) } : {}),
+  });
+  return {
+    ...offer,
+    prices: charged(prices),
+    ...(priceTiers ? { priceTiers: priceTiers.map(charged) } : {}),
+    ...(priceChanges ? { priceChanges: priceChanges.map(change) } : {}),
+  };
+}
+
+/** Members in our order, behind those that are no price. */
+function sortPrices<P extends Prices>(row: P): P {
+  const rank = (name: string): number => ORDER.indexOf(name as keyof Prices);
+  return Object.fromEntries(Object.entries(row).sort(([a], [b]) => rank(a) - rank(b))) as P;
+}
+
 /** Behind the other price of writing, so that files stay in our order. */
 function insertHour<P extends Prices>(row: P, cacheWrite1h: string): P {
   const members = Object.entries(row).flatMap((member) =>
@@ -108,7 +140,7 @@ function findUnknownCharge(cost: Readonly<Record<string, unknown>>): string | nu
 }
 
 function readPrices(cost: Readonly<Record<string, unknown>>, base: Partial<Prices> = {}): Prices | null {
-  const found: Partial<Record<PriceName, string>> = { ...base };
+  const found: Partial<Record<keyof Prices, string>> = { ...base };
   for (const [key, value] of Object.entries(cost)) {
     const name = NAMES[key];
     if (name === undefined) continue;
@@ -120,7 +152,7 @@ function readPrices(cost: Readonly<Record<string, unknown>>, base: Partial<Price
 }
 
 /** In our order, without what says nothing: a part that is "free" beside a paid prompt, reasoning priced as all output. */
-function tidyPrices(found: Partial<Record<PriceName, string>>): Prices | null {
+function tidyPrices(found: Partial<Record<keyof Prices, string>>): Prices | null {
   const { prompt, completion } = found;
   if (prompt === undefined || completion === undefined) return null;
   const kept = ORDER.filter((name) => {

@@ -46,6 +46,18 @@ const cacheWriteRule = z.strictObject({
   source: z.string(),
 });
 
+/** What a vendor charges that the source does not say: prices that are put over the source's. */
+const chargesRule = z.strictObject({
+  /** Our provider. */
+  provider: z.string(),
+  /** A regular expression on the names there. */
+  names: z.string(),
+  /** What is wrong with them shows when the model is checked. */
+  prices: z.record(z.string(), z.string()),
+  /** Where the vendor says so, and of which day. */
+  source: z.string(),
+});
+
 const pricesRule = z.looseObject({ prompt: z.string(), completion: z.string() });
 
 /** What is wrong with its prices shows when the model is checked. */
@@ -87,6 +99,8 @@ const importRulesSchema = z.strictObject({
   servedAlso: z.array(servedAlsoRule),
   /** By author: the price of the longer cache, which the source does not have. */
   cacheWrite1h: z.record(z.string(), cacheWriteRule),
+  /** What offers charge beside tokens; embedding models aside. The later of two rules wins. */
+  charges: z.array(chargesRule),
   /** Prices that vendors have announced, by our provider and the name there; the source has those of today only. */
   priceChanges: z.record(z.string(), z.record(z.string(), z.array(priceChange).min(1))),
   /** Entries that the source lacks, by its provider and as it would write them; numbers are text. */

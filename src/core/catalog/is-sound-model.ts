@@ -69,8 +69,13 @@ const PRICES: Readonly<Record<string, Check>> = noPrototype({
   audioIn: isPrice,
   audioOut: isPrice,
   reasoning: isPrice,
+  imageOut: isPrice,
   request: isPrice,
+  requestMedium: isPrice,
+  requestHigh: isPrice,
   image: isPrice,
+  search: isPrice,
+  searchedRequest: isPrice,
 });
 const TIER: Readonly<Record<string, Check>> = noPrototype({ ...PRICES, minPromptTokens: isTokens });
 const isTiers: Check = isListOf((value) => isRecordOf(value, TIER, TIER_NEEDS), 1);

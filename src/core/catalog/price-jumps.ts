@@ -25,8 +25,13 @@ const STANDS_IN: Readonly<Record<keyof Prices, keyof Prices | "0">> = {
   audioIn: "prompt",
   audioOut: "completion",
   reasoning: "completion",
+  imageOut: "completion",
   request: "0",
+  requestMedium: "request",
+  requestHigh: "request",
   image: "0",
+  search: "0",
+  searchedRequest: "0",
 };
 const KINDS = Object.keys(STANDS_IN) as (keyof Prices)[];
 

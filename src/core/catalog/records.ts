@@ -116,10 +116,20 @@ export interface Prices {
   readonly audioIn?: string;
   readonly audioOut?: string;
   readonly reasoning?: string;
+  /** Images in the answer, per token. */
+  readonly imageOut?: string;
   /** Per request. */
   readonly request?: string;
+  /** Per request whose search reads more than a little of what it finds, in place of `request`. */
+  readonly requestMedium?: string;
+  /** Per request whose search reads much of what it finds. */
+  readonly requestHigh?: string;
   /** Per image in the prompt. */
   readonly image?: string;
+  /** Per search of the vendor's, or whichever it counts: per query, per source. */
+  readonly search?: string;
+  /** Per request that searches, however often. */
+  readonly searchedRequest?: string;
 }
 
 /** Prices that apply from a prompt size on. */

@@ -48,8 +48,13 @@ export const pricesShape = {
   audioIn: price.optional(),
   audioOut: price.optional(),
   reasoning: price.optional(),
+  imageOut: price.optional(),
   request: price.optional(),
+  requestMedium: price.optional(),
+  requestHigh: price.optional(),
   image: price.optional(),
+  search: price.optional(),
+  searchedRequest: price.optional(),
 };
 
 const prices = z.strictObject(pricesShape);

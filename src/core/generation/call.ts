@@ -7,6 +7,7 @@ import type { Caller, Policy } from "../accounts/records.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Tiers } from "../catalog/tiers.ts";
 import type { Ledger } from "../ledger/ledger.ts";
+import type { HoldBounds } from "../ledger/worst-case.ts";
 import type { ListLimits } from "../limits/list-limits.ts";
 import type { LimitStanding, RateLimits } from "../limits/rate-limits.ts";
 import type { SlidingWindow } from "../limits/sliding-window.ts";
@@ -50,8 +51,8 @@ export interface GenerationDeps {
   readonly serving: () => Serving;
   readonly recorder: Recorder;
   readonly ledger: Ledger;
-  /** Tokens that are held for an answer whose length the client does not bound. */
-  readonly holdTokens: number;
+  /** What is held for answers that the client does not bound. */
+  readonly holdBounds: HoldBounds;
   /** Where callers can buy credits; null where nobody sells any. */
   readonly buyCreditsUrl: string | null;
   readonly random: Random;

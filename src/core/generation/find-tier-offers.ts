@@ -43,13 +43,14 @@ export type TierOffers =
  * them asks for it and it is not there.
  */
 export function prepareTiers(
-  { serving, ledger }: Pick<GenerationDeps, "serving" | "ledger">,
+  { serving, ledger, clock }: Pick<GenerationDeps, "serving" | "ledger" | "clock">,
   { caller, request }: TierCall,
 ): Promise<void> | null {
   const { tiers } = serving();
   const asks = (id: string) => tiers.find(id)?.rule.by === "balance";
   if (!asks(request.model) && !request.fallbackModels.some(asks)) return null;
-  return caller.kind === "anonymous" || caller.account.overdraft === null ? null : ledger.prepare(caller);
+  if (caller.kind === "anonymous" || caller.account.overdraft === null) return null;
+  return ledger.knownBalanceOf(caller.account.id) === null ? ledger.prepare(caller, clock.now()) : null;
 }
 
 /** What tiers pick by, of a request and its caller. */

@@ -26,6 +26,7 @@ import { noteKeyUse } from "./note-key-use.ts";
 import { type RelayContext, relayStream } from "./relay.ts";
 import { type Route, rememberPlace, routeRequest } from "./route-request.ts";
 import {
+  completeUsage,
   costOf,
   estimateUsage,
   openRecord,
@@ -43,6 +44,8 @@ import { countAnonymous, takeLimits } from "./take-limits.ts";
  * Rejects with a `GatewayError` when the request is not let in; later failures are part of the result.
  */
 export async function generate(deps: GenerationDeps, call: GenerationCall): Promise<GenerationResult> {
+  // One time for limits, prices and the record, whatever midnight comes between.
+  const requestedAt = deps.clock.now();
   const found = findOwnKeys(deps, call.caller);
   // Waiting costs a turn of the event loop, also for what is there already.
   const own = found instanceof Promise ? await found : found;
@@ -55,14 +58,14 @@ export async function generate(deps: GenerationDeps, call: GenerationCall): Prom
   try {
     standing = countAnonymous(deps, call.caller, standing);
     if (candidates.length > 0) {
-      const holding = takeHold(deps, call, id, candidates.slice(0, deps.maxAttempts));
+      const holding = takeHold(deps, call, { id, requestedAt }, candidates.slice(0, deps.maxAttempts));
       candidates = holding instanceof Promise ? await holding : holding;
     }
   } catch (error) {
     deps.rateLimits.giveBack(id);
     throw error;
   }
-  const run = new Run(deps, call, admission, route, id, standing);
+  const run = new Run(deps, call, admission, route, { id, requestedAt }, standing);
   return candidates.length > 0
     ? run.tryInTurn(candidates)
     : run.fail(judgeNobody(route.setAside, admission.requestedId));
@@ -82,6 +85,7 @@ class Run {
   private readonly passing: Passing[] = [];
   /** The largest window that was too small. */
   private outgrown = 0;
+  private readonly id: string;
   private record: UsageRecord;
   private readonly turns: CallersTurns;
   private readonly onClientLeft = () => this.cutoff.cut("client_left");
@@ -91,12 +95,13 @@ class Run {
     private readonly call: GenerationCall,
     private readonly admission: Admission,
     private readonly route: Route,
-    private readonly id: string,
+    generation: { readonly id: string; readonly requestedAt: number },
     private readonly standing: LimitStanding | null,
   ) {
+    this.id = generation.id;
     this.cutoff = new Cutoff(deps.clock, deps.timers.totalMs);
     const plan = notePlan(route, admission.siftedOut);
-    this.record = openRecord(deps, call, { id, requestedModel: admission.requestedId, plan });
+    this.record = openRecord(call, { ...generation, requestedModel: admission.requestedId, plan });
     this.turns = admission.zeroRetention ? NO_TURNS : turnsOf(deps, call);
     deps.active.add(this.cutoff);
     if (call.clientSignal.aborted) this.onClientLeft();
@@ -177,7 +182,10 @@ class Run {
     const startedAt = deps.clock.now();
     const begun = beginAttempt(candidate, startedAt);
     // In the file before the upstream is called: what it bills is known here, even if this process dies now.
-    this.record = { ...withCandidate(this.record, candidate), attempts: [...this.attempts, begun] };
+    this.record = {
+      ...withCandidate(this.record, candidate, this.call.request),
+      attempts: [...this.attempts, begun],
+    };
     deps.recorder.write(this.record);
     if (!deps.recorder.flush()) return this.fail(CANNOT_RECORD);
     this.noteBegin(candidate, startedAt);
@@ -285,7 +293,8 @@ class Run {
     metadata: RelayContext["metadata"],
   ): GenerationResult {
     const { deps, call } = this;
-    const usage = answer.usage ?? estimateUsage(call.request.promptTextBytes, answer.producedBytes);
+    const said = answer.usage ?? estimateUsage(call.request.promptTextBytes, answer.producedBytes);
+    const usage = completeUsage(said, this.record);
     const body = answer.encode({
       report: reportUsage(usage, costOf(candidate, usage, this.record.createdAt)),
       metadata,

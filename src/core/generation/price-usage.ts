@@ -3,7 +3,7 @@ import type { TokenUsage } from "../../wire/conversation/usage.ts";
 import { findPriceRow } from "../catalog/price-row.ts";
 import type { ModelEndpoint, Prices } from "../catalog/records.ts";
 
-/** What prices tell apart of a generation: its kinds of tokens, and the request itself. */
+/** What prices tell apart of a generation: its kinds of tokens, and what is charged beside them. */
 export type PricedKind =
   | "prompt"
   | "cache_read"
@@ -13,12 +13,23 @@ export type PricedKind =
   | "completion"
   | "reasoning"
   | "audio_completion"
-  | "request";
+  | "image_completion"
+  | "request"
+  | "image"
+  | "search"
+  | "searched_request";
+
+const COUNTED: ReadonlySet<PricedKind> = new Set(["request", "image", "search", "searched_request"]);
+
+/** Whether a kind is one of tokens. */
+export function isOfTokens(kind: PricedKind): boolean {
+  return !COUNTED.has(kind);
+}
 
 /** One product of a cost: so many of a kind at a price. */
 export interface PriceLine {
   readonly kind: PricedKind;
-  /** Tokens; of the request 1. */
+  /** Tokens, images, searches; of the request 1. */
   readonly count: number;
   /** US dollars for one, a decimal string. */
   readonly price: string;
@@ -32,7 +43,8 @@ interface Rate {
   readonly value: bigint;
 }
 
-type Rates = Readonly<Record<PricedKind, Rate>>;
+/** The prices of a request by how much its search reads, and of everything else. */
+type Rates = Readonly<Record<PricedKind | "request_medium" | "request_high", Rate>>;
 
 const parsed = new WeakMap<Prices, Rates>();
 
@@ -80,9 +92,23 @@ export function listPriceLines(prices: Prices, usage: TokenUsage): PriceLine[] {
   const ofCompletion = taker(usage.completionTokens);
   add("reasoning", ofCompletion(usage.reasoningTokens));
   add("audio_completion", ofCompletion(usage.audioCompletionTokens));
+  add("image_completion", ofCompletion(usage.imageCompletionTokens));
   add("completion", ofCompletion(Number.POSITIVE_INFINITY));
-  if (rates.request.value > 0n) add("request", 1);
+  const charge = (kind: PricedKind, count: number, rate: Rate = rates[kind]): void => {
+    if (rate.value > 0n) lines.push({ kind, count, price: rate.text, cost: BigInt(count) * rate.value });
+  };
+  charge("request", 1, rateOfRequest(rates, usage));
+  if (usage.images > 0) charge("image", usage.images);
+  if (usage.searches > 0) {
+    charge("search", usage.searches);
+    charge("searched_request", 1);
+  }
   return lines;
+}
+
+function rateOfRequest(rates: Rates, { searchContext }: TokenUsage): Rate {
+  if (searchContext === "high") return rates.request_high;
+  return searchContext === "medium" ? rates.request_medium : rates.request;
 }
 
 /** Takes tokens out of `total` until none are left, so that kinds which overlap are never charged twice. */
@@ -103,6 +129,8 @@ function readRates(prices: Prices): Rates {
     const orElse = (price: string | undefined, other: Rate) =>
       price === undefined ? other : readRate(price);
     const cacheWrite = orElse(prices.cacheWrite, prompt);
+    const request = orElse(prices.request, FREE);
+    const requestMedium = orElse(prices.requestMedium, request);
     rates = {
       prompt,
       completion,
@@ -112,11 +140,43 @@ function readRates(prices: Prices): Rates {
       audio_prompt: orElse(prices.audioIn, prompt),
       audio_completion: orElse(prices.audioOut, completion),
       reasoning: orElse(prices.reasoning, completion),
-      request: readRate(prices.request ?? "0"),
+      image_completion: orElse(prices.imageOut, completion),
+      request,
+      request_medium: requestMedium,
+      request_high: orElse(prices.requestHigh, requestMedium),
+      image: orElse(prices.image, FREE),
+      search: orElse(prices.search, FREE),
+      searched_request: orElse(prices.searchedRequest, FREE),
     };
     parsed.set(prices, rates);
   }
   return rates;
+}
+
+const FREE: Rate = { text: "0", value: 0n };
+
+/** Prices of what only the request tells of, or of what no bound on tokens covers. */
+const BESIDE_TOKENS = [
+  "image",
+  "search",
+  "searchedRequest",
+  "requestMedium",
+  "requestHigh",
+  "imageOut",
+] as const satisfies readonly (keyof Prices)[];
+
+const charging = new WeakMap<ModelEndpoint, boolean>();
+
+/** Whether an endpoint ever charges for more than tokens and the request; of most requests nothing more need be known. */
+export function chargesBesideTokens(endpoint: ModelEndpoint): boolean {
+  let charges = charging.get(endpoint);
+  if (charges === undefined) {
+    const rows = [endpoint, ...(endpoint.priceChanges ?? [])];
+    const all = rows.flatMap(({ prices, priceTiers = [] }) => [prices, ...priceTiers]);
+    charges = all.some((prices) => BESIDE_TOKENS.some((name) => prices?.[name] !== undefined));
+    charging.set(endpoint, charges);
+  }
+  return charges;
 }
 
 /** The catalog was validated when it was loaded; a price that is none would be a fault of ours. */

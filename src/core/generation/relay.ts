@@ -11,7 +11,7 @@ import type { Cutoff } from "./cutoff.ts";
 import { judgeCut, judgeVendorError, type PromptSize } from "./judge-failure.ts";
 import { measureSpeed, noteHealth } from "./note-attempt.ts";
 import { noteKeyUse } from "./note-key-use.ts";
-import { costOf, estimateUsage, reportUsage, settle } from "./settle.ts";
+import { completeUsage, costOf, estimateUsage, reportUsage, settle } from "./settle.ts";
 
 /** What relaying works with. */
 export interface RelayContext {
@@ -159,10 +159,16 @@ class StreamPump {
   /** What was used until now. A vendor's early numbers know the prompt, but not all that was produced since. */
   private countSoFar(): TokenUsage {
     const { relay } = this.begun;
-    const counted = estimateUsage(this.context.call.request.promptTextBytes, relay.producedBytes);
+    const counted = this.estimate();
     const said = relay.usage ?? counted;
     const completionTokens = Math.max(said.completionTokens, counted.completionTokens);
-    return { ...said, completionTokens, estimated: true };
+    const searches = Math.max(said.searches, counted.searches);
+    return completeUsage({ ...said, completionTokens, searches, estimated: true }, this.context.record);
+  }
+
+  private estimate(): TokenUsage {
+    const { relay } = this.begun;
+    return estimateUsage(this.context.call.request.promptTextBytes, relay.producedBytes, relay.searches);
   }
 
   private close(): void {
@@ -189,7 +195,7 @@ class StreamPump {
   private complete(out: string): void {
     const { deps, call, record, candidate, metadata, firstTokenAt } = this.context;
     const { relay } = this.begun;
-    const usage = relay.usage ?? estimateUsage(call.request.promptTextBytes, relay.producedBytes);
+    const usage = completeUsage(relay.usage ?? this.estimate(), record);
     const tokensPerS = measureSpeed(usage.completionTokens, deps.clock.now() - firstTokenAt);
     this.noteHealth({ kind: "succeeded", tokensPerS });
     const last = relay.encodeEnd({

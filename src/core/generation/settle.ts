@@ -1,12 +1,14 @@
 import type { Failure } from "../../base/errors.ts";
 import { toDollars } from "../../base/money.ts";
 import type { UsageReport } from "../../wire/canonical/format.ts";
+import { NO_CHARGES } from "../../wire/conversation/charges.ts";
 import { estimateTokens, NO_TOKENS, type TokenUsage } from "../../wire/conversation/usage.ts";
+import type { InferenceRequest } from "../../wire/dialects/inference-request.ts";
 import { isFreeId } from "../catalog/is-free-id.ts";
 import type { Candidate } from "../routing/plan.ts";
 import type { Outcome, UsageRecord } from "../usage/records.ts";
 import type { GenerationCall, GenerationDeps } from "./call.ts";
-import { findPrices, priceUsage } from "./price-usage.ts";
+import { chargesBesideTokens, findPrices, priceUsage } from "./price-usage.ts";
 
 /** How a generation ended. */
 export interface Ending {
@@ -43,23 +45,32 @@ export function reportUsage(usage: TokenUsage, cost: Cost): UsageReport {
 }
 
 /** What was used by an answer whose vendor gave no numbers, or that broke off: counted by its text. */
-export function estimateUsage(promptTextBytes: number, producedBytes: number): TokenUsage {
+export function estimateUsage(promptTextBytes: number, producedBytes: number, searches = 0): TokenUsage {
   return {
     ...NO_TOKENS,
     promptTokens: estimateTokens(promptTextBytes),
     completionTokens: estimateTokens(producedBytes),
+    searches,
     estimated: true,
   };
 }
 
+/** A usage with what only the request tells, and the record therefore knows. */
+export function completeUsage(
+  usage: TokenUsage,
+  { images, searchContext }: Pick<UsageRecord, "images" | "searchContext">,
+): TokenUsage {
+  if (images === 0 && searchContext === null) return usage;
+  return { ...usage, images, searchContext: usage.searchContext ?? searchContext };
+}
+
 /** The record as it stands before any attempt. */
 export function openRecord(
-  deps: GenerationDeps,
   call: GenerationCall,
-  { id, requestedModel, plan }: Pick<UsageRecord, "id" | "requestedModel" | "plan">,
+  generation: Pick<UsageRecord, "id" | "requestedModel" | "plan"> & { readonly requestedAt: number },
 ): UsageRecord {
   const { caller, request } = call;
-  const now = deps.clock.now();
+  const { id, requestedModel, plan, requestedAt } = generation;
   return {
     id,
     requestId: call.requestId,
@@ -85,7 +96,7 @@ export function openRecord(
     upstreamCostNanodollars: 0,
     isByok: false,
     prices: null,
-    createdAt: now,
+    createdAt: requestedAt,
     firstTokenAt: null,
     finishedAt: null,
     attempts: [],
@@ -93,10 +104,17 @@ export function openRecord(
   };
 }
 
-/** The record with the candidate that is being tried. */
-export function withCandidate(record: UsageRecord, candidate: Candidate): UsageRecord {
+/** The record with the candidate that is being tried, and what of the request that one may charge for. */
+export function withCandidate(
+  record: UsageRecord,
+  candidate: Candidate,
+  request: Pick<InferenceRequest, "listCharges">,
+): UsageRecord {
+  const { images, search } = chargesBesideTokens(candidate.endpoint) ? request.listCharges() : NO_CHARGES;
   return {
     ...record,
+    images,
+    searchContext: search?.context ?? null,
     model: candidate.model.id,
     provider: candidate.provider.record.slug,
     upstreamModel: candidate.endpoint.name,

@@ -14,21 +14,26 @@ import type { GenerationCall, GenerationDeps } from "./call.ts";
 export function takeHold(
   deps: GenerationDeps,
   { caller, request }: GenerationCall,
-  id: string,
+  { id, requestedAt }: { readonly id: string; readonly requestedAt: number },
   candidates: readonly Candidate[],
 ): readonly Candidate[] | Promise<readonly Candidate[]> {
   if (caller.kind === "anonymous") return candidates;
   const own = candidates.filter(({ key }) => key.ownId !== null);
   const house = own.length === 0 ? candidates : candidates.filter(({ key }) => key.ownId === null);
-  const amount = findWorstCase(request, house, deps.holdTokens, deps.clock.now());
+  const amount = findWorstCase(request, house, deps.holdBounds, requestedAt);
   if (amount === 0) return candidates;
-  const hold = (): readonly Candidate[] => {
-    const verdict = deps.ledger.hold(caller, id, amount);
+  const hold = (): HoldVerdict | null => deps.ledger.hold(caller, { id, amount, requestedAt });
+  const decide = (verdict: HoldVerdict): readonly Candidate[] => {
     if (verdict.kind === "held") return candidates;
     return own.length > 0 ? own : refuse(verdict, deps.buyCreditsUrl);
   };
-  const preparing = deps.ledger.prepare(caller);
-  return preparing === null ? hold() : preparing.then(hold);
+  const verdict = hold();
+  if (verdict !== null) return decide(verdict);
+  return deps.ledger.prepare(caller, requestedAt).then(() => decide(hold() ?? failUnprepared()));
+}
+
+function failUnprepared(): never {
+  throw new Error("what a hold depends on was loaded, and is not there");
 }
 
 const WHOSE = {

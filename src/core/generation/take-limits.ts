@@ -26,7 +26,7 @@ export function takeLimits(
     subjects,
     promptTokens: estimateTokens(request.promptTextBytes),
     completionTokens: Math.max(
-      ...offers.flat().map(({ endpoint }) => boundCompletion(request, endpoint, deps.holdTokens)),
+      ...offers.flat().map(({ endpoint }) => boundCompletion(request, endpoint, deps.holdBounds.tokens)),
     ),
   };
   const answer = deps.rateLimits.admit(wish, deps.clock.now());

@@ -9,6 +9,16 @@ import { type CallersLimit, limitsOf } from "./spend-limits.ts";
 
 type KeyCaller = Extract<Caller, { kind: "key" }>;
 
+/** What is to be held. */
+export interface Hold {
+  /** The generation's id. */
+  readonly id: string;
+  /** Nanodollars. */
+  readonly amount: number;
+  /** Milliseconds since the epoch. */
+  readonly requestedAt: number;
+}
+
 /** Deposits that are read at once. */
 const PAGE = 500;
 
@@ -17,10 +27,13 @@ const PAGE = 500;
  * written with its record (`UsageStore.saveUsage`), everything else as a transfer of its own.
  */
 export interface Ledger {
-  /** Takes what the caller's holds depend on into memory; a promise only where it is not there. */
-  prepare(caller: KeyCaller): Promise<void> | null;
-  /** Holds `amount` nanodollars for a generation. `prepare` first. */
-  hold(caller: KeyCaller, id: string, amount: number): HoldVerdict;
+  /**
+   * Holds for a request of that time; null where what it depends on is not in memory. A request counts for the limits of the
+   * day that it came on, whenever its answer ends.
+   */
+  hold(caller: KeyCaller, hold: Hold): HoldVerdict | null;
+  /** Takes what the holds of a request of that time depend on into memory; then `hold` gives a verdict. */
+  prepare(caller: KeyCaller, requestedAt: number): Promise<void>;
   /** The generation is over and has cost this; its hold is gone. */
   settle(id: string, cost: number): void;
   /** Moves money that no generation does; false when that transfer was made before. */
@@ -104,32 +117,37 @@ export function createLedger(
     refresh,
   });
 
+  /**
+   * All that was spent on it is in the store: what an earlier process did, since no request of this one is let in before
+   * its meters stand.
+   */
   const loadMeter = (limit: CallersLimit): Promise<void> =>
-    once(limit.meter, async () => {
-      await recorder.drain();
-      purse.loadMeter(limit, await store.sumSpending(limit.query));
-    });
+    once(`${limit.meter}@${limit.since}`, async () =>
+      purse.loadMeter(limit, await store.sumSpending(limit.query)),
+    );
 
   return {
-    prepare(caller) {
-      const limits = limitsOf(caller, clock.now()).filter(
-        (limit) => limit.limit !== null && !purse.isMetered(limit),
-      );
-      if (purse.isLoaded(caller.account.id) && limits.length === 0) return null;
-      return Promise.all([
+    async prepare(caller, requestedAt) {
+      const limits = limitsOf(caller, requestedAt).filter((limit) => !purse.isMetered(limit));
+      await Promise.all([
         purse.isLoaded(caller.account.id) ? null : loadAccount(caller.account.id),
         ...limits.map(loadMeter),
-      ]).then(() => {});
+      ]);
     },
-    hold: (caller, id, amount) =>
-      purse.hold({
+    hold(caller, { id, amount, requestedAt }) {
+      const { account } = caller;
+      const limits = limitsOf(caller, requestedAt);
+      if (!purse.isLoaded(account.id) || !limits.every(purse.isMetered)) return null;
+      const expiresAt = clock.now() + holdMs;
+      return purse.hold({
         id,
-        accountId: caller.account.id,
-        overdraft: caller.account.overdraft,
+        accountId: account.id,
+        overdraft: account.overdraft,
         amount,
-        limits: limitsOf(caller, clock.now()).filter(purse.isMetered),
-        expiresAt: clock.now() + holdMs,
-      }),
+        limits,
+        expiresAt,
+      });
+    },
     settle: purse.settle,
     async transfer(transfer) {
       const isNew = await store.addTransfer(transfer);

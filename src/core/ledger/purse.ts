@@ -4,9 +4,9 @@ export interface SpendLimit {
   readonly meter: string;
   /** Whom the refusal speaks of. */
   readonly of: "key" | "member" | "organization";
-  /** Nanodollars in a period; null: none now. What is spent is counted all the same where the meter stands. */
+  /** Nanodollars in a period; null: none now. What is spent is counted all the same. */
   readonly limit: number | null;
-  /** When the current period began, milliseconds since the epoch; another one starts the meter anew. */
+  /** The first day of the period, counted from the epoch; each has a meter of its own. */
   readonly since: number;
 }
 
@@ -75,15 +75,19 @@ interface Account {
 }
 
 interface Meter {
-  since: number;
+  readonly since: number;
   spent: number;
   held: number;
 }
 
+/** Periods of which a meter is kept: requests of the last one may still come when the next has begun. */
+const PERIODS = 2;
+
 /** An empty purse. */
 export function createPurse(): Purse {
   const accounts = new Map<string, Account>();
-  const meters = new Map<string, Meter>();
+  /** The newest period first. */
+  const meters = new Map<string, readonly Meter[]>();
   const holds = new Map<string, Hold>();
 
   const accountOf = (id: string): Account => {
@@ -91,30 +95,30 @@ export function createPurse(): Purse {
     if (account === undefined) throw new Error(`the account ${id} is not loaded`);
     return account;
   };
-  const meterOf = ({ meter, since }: SpendLimit): Meter => {
-    const found = meters.get(meter);
-    if (found?.since !== since) throw new Error(`the meter ${meter} is not loaded`);
-    return found;
+  /** Undefined for a period that is not loaded, or long over. */
+  const findMeter = ({ meter, since }: SpendLimit): Meter | undefined => {
+    for (const period of meters.get(meter) ?? []) if (period.since === since) return period;
+    return undefined;
   };
-  /** The meter that a hold was taken on; another period's knows nothing of it. */
-  const meterHeld = ({ meter, since }: SpendLimit): Meter | null => {
-    const found = meters.get(meter);
-    return found?.since === since ? found : null;
+  const meterOf = (limit: SpendLimit): Meter => {
+    const found = findMeter(limit);
+    if (found === undefined) throw new Error(`the meter ${limit.meter} is not loaded`);
+    return found;
   };
 
   const release = ({ wish }: Hold): void => {
     accountOf(wish.accountId).held -= wish.amount;
     for (const limit of wish.limits) {
-      const meter = meterHeld(limit);
-      if (meter !== null) meter.held -= wish.amount;
+      const meter = findMeter(limit);
+      if (meter !== undefined) meter.held -= wish.amount;
     }
   };
 
   const charge = ({ wish }: Hold, cost: number): void => {
     accountOf(wish.accountId).balance -= cost;
     for (const limit of wish.limits) {
-      const meter = meterHeld(limit);
-      if (meter !== null) meter.spent += cost;
+      const meter = findMeter(limit);
+      if (meter !== undefined) meter.spent += cost;
     }
   };
 
@@ -123,9 +127,12 @@ export function createPurse(): Purse {
     load(accountId, balance) {
       if (!accounts.has(accountId)) accounts.set(accountId, { balance, held: 0 });
     },
-    isMetered: ({ meter, since }) => meters.get(meter)?.since === since,
-    loadMeter({ meter, since }, spent) {
-      if (meters.get(meter)?.since !== since) meters.set(meter, { since, spent, held: 0 });
+    isMetered: (limit) => findMeter(limit) !== undefined,
+    loadMeter(limit, spent) {
+      if (findMeter(limit) !== undefined) return;
+      const { meter, since } = limit;
+      const periods = [...(meters.get(meter) ?? []), { since, spent, held: 0 }];
+      meters.set(meter, periods.sort((a, b) => b.since - a.since).slice(0, PERIODS));
     },
     deposit(accountId, amount) {
       const account = accounts.get(accountId);

@@ -1,5 +1,6 @@
 import type { Caller } from "../accounts/records.ts";
 import type { SpendQuery } from "../ports/ledger-store.ts";
+import { dayOf } from "../usage/report.ts";
 import type { SpendLimit } from "./purse.ts";
 
 /** A limit that holds for a caller, and how the store finds what was spent under it. */
@@ -8,12 +9,12 @@ export interface CallersLimit extends SpendLimit {
 }
 
 /**
- * The limits under which a caller spends: of the key in all, of the member a day, of the organization a month (UTC). Those
- * that are not set are among them: a meter that stands counts on, for the day the limit is set again.
+ * The limits under which a caller's request of that time spends: of the key in all, of the member a day, of the organization
+ * a month (UTC). Those that are not set are among them: what is spent counts all the same, for the day the limit is set.
  */
 export function limitsOf(
   { key, account, member }: Extract<Caller, { kind: "key" }>,
-  now: number,
+  requestedAt: number,
 ): CallersLimit[] {
   const limits: CallersLimit[] = [
     {
@@ -21,39 +22,35 @@ export function limitsOf(
       of: "key",
       limit: key.spendLimit,
       since: 0,
-      query: { keyId: key.id, since: 0 },
+      query: { keyId: key.id },
     },
   ];
   if (member !== null) {
-    const since = startOfDay(now);
+    const day = dayOf(requestedAt);
     limits.push({
       meter: `member:${account.id}/${member.userId}`,
       of: "member",
       limit: member.dailyLimit,
-      since,
-      query: { accountId: account.id, userId: member.userId, since },
+      since: day,
+      query: { accountId: account.id, userId: member.userId, days: { from: day, to: day } },
     });
   }
   if (account.kind === "organization") {
-    const since = startOfMonth(now);
+    const days = monthOf(requestedAt);
     limits.push({
       meter: `organization:${account.id}`,
       of: "organization",
       limit: account.monthlyLimit,
-      since,
-      query: { accountId: account.id, since },
+      since: days.from,
+      query: { accountId: account.id, days },
     });
   }
   return limits;
 }
 
-const DAY_MS = 86_400_000;
-
-function startOfDay(now: number): number {
-  return now - (now % DAY_MS);
-}
-
-function startOfMonth(now: number): number {
-  const date = new Date(now);
-  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), 1);
+/** The days of a time's month. */
+function monthOf(at: number): { readonly from: number; readonly to: number } {
+  const date = new Date(at);
+  const startOf = (month: number): number => dayOf(Date.UTC(date.getUTCFullYear(), month, 1));
+  return { from: startOf(date.getUTCMonth()), to: startOf(date.getUTCMonth() + 1) - 1 };
 }

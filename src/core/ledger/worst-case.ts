@@ -1,32 +1,51 @@
+import { NO_CHARGES, type RequestCharges } from "../../wire/conversation/charges.ts";
 import { NO_TOKENS, type TokenUsage } from "../../wire/conversation/usage.ts";
 import type { InferenceRequest } from "../../wire/dialects/inference-request.ts";
 import { isFreeId } from "../catalog/is-free-id.ts";
 import type { ModelEndpoint } from "../catalog/records.ts";
-import { priceUsage } from "../generation/price-usage.ts";
+import { chargesBesideTokens, priceUsage } from "../generation/price-usage.ts";
 import type { Offer } from "../routing/roster.ts";
 
 /** Bytes of text that make at least one token: what vendors count is hardly ever more. */
 const BYTES_PER_TOKEN = 2;
 /** Tokens that stand for media, tools' schemas and templates of which the text says nothing. */
 const OVERHEAD_TOKENS = 500;
+/** What a search may add to the prompt. Vendors say no bound; recorded ones stay below it. */
+const TOKENS_PER_SEARCH = 15_000;
+
+/** What a request is held for where it sets no bound itself. */
+export interface HoldBounds {
+  /** Tokens of one answer. */
+  readonly tokens: number;
+  /** Searches by the vendor. */
+  readonly searches: number;
+}
+
+type Bounded = Pick<InferenceRequest, "action" | "promptTextBytes" | "maxTokens" | "answers">;
 
 /**
  * What a request costs at worst, in nanodollars, whoever of `offers` answers: its prompt bounded by its bytes and taken
- * at the dearest kind, and as many tokens as it may produce, at most `maxCompletionTokens` where it does not say, at
- * the prices of `now`.
+ * at the dearest kind, as many tokens as it may produce, its images, and as many searches as it allows, at the prices of
+ * `now`.
  */
 export function findWorstCase(
-  request: Pick<InferenceRequest, "action" | "promptTextBytes" | "maxTokens" | "answers">,
+  request: Bounded & Pick<InferenceRequest, "listCharges">,
   offers: readonly Offer[],
-  maxCompletionTokens: number,
+  bounds: HoldBounds,
   now: number,
 ): number {
   const promptTokens = boundPrompt(request);
+  let charges: RequestCharges | null = null;
+  const listCharges = (): RequestCharges => {
+    charges ??= request.listCharges();
+    return charges;
+  };
   let worst = 0;
   for (const { model, endpoint } of offers) {
     if (isFreeId(model.id)) continue;
-    const produced = boundCompletion(request, endpoint, maxCompletionTokens);
-    for (const usage of dearest(promptTokens, produced))
+    const produced = boundCompletion(request, endpoint, bounds.tokens);
+    const beside = chargesBesideTokens(endpoint) ? listCharges() : NO_CHARGES;
+    for (const usage of dearest(promptTokens, produced, beside, endpoint, bounds.searches))
       worst = Math.max(worst, priceUsage(endpoint, usage, now));
   }
   return worst;
@@ -39,7 +58,7 @@ export function boundPrompt({ promptTextBytes }: Pick<InferenceRequest, "promptT
 
 /** How many tokens a request may produce at an endpoint, at most `maxCompletionTokens` where it does not say. */
 export function boundCompletion(
-  { action, maxTokens, answers }: Pick<InferenceRequest, "action" | "maxTokens" | "answers">,
+  { action, maxTokens, answers }: Omit<Bounded, "promptTextBytes">,
   { maxOutputTokens }: ModelEndpoint,
   maxCompletionTokens: number,
 ): number {
@@ -48,12 +67,24 @@ export function boundCompletion(
   return (maxTokens ?? most) * answers;
 }
 
-/** The kinds that prices differ by: plain, all of it written to the cache, all of it reasoning. */
-function dearest(promptTokens: number, completionTokens: number): readonly TokenUsage[] {
-  const plain = { ...NO_TOKENS, promptTokens, completionTokens };
-  return [
+/** The kinds that prices differ by: plain, all of it written to the cache, all of it reasoning, all of it images. */
+function dearest(
+  promptBound: number,
+  completionTokens: number,
+  { images, search }: RequestCharges,
+  { contextLength, prices }: ModelEndpoint,
+  mostSearches: number,
+): readonly TokenUsage[] {
+  const searches = search === null ? 0 : (search.most ?? mostSearches);
+  const found = Math.min(searches * TOKENS_PER_SEARCH, Math.max(0, contextLength - promptBound));
+  const promptTokens = promptBound + found;
+  const searchContext = search?.context ?? null;
+  const plain = { ...NO_TOKENS, promptTokens, completionTokens, images, searches, searchContext };
+  const usages = [
     { ...plain, reasoningTokens: completionTokens },
     { ...plain, cacheWriteTokens: promptTokens, cacheWrite1hTokens: promptTokens },
     plain,
   ];
+  if (prices?.imageOut !== undefined) usages.push({ ...plain, imageCompletionTokens: completionTokens });
+  return usages;
 }

@@ -6,13 +6,13 @@ export interface StoredTransfer extends Transfer {
   readonly place: number;
 }
 
-/** What was spent under a limit: by whom or through what, since when. */
+/** What was spent under a limit: by whom or through what, by requests of which days. */
 export interface SpendQuery {
   readonly keyId?: string;
   readonly accountId?: string;
   readonly userId?: string;
-  /** Milliseconds since the epoch. */
-  readonly since: number;
+  /** Days since the epoch (UTC), both ends with it; left out: of all times. */
+  readonly days?: { readonly from: number; readonly to: number };
 }
 
 /** A grant whose time is up and of which it is not settled yet what is left. */
@@ -76,7 +76,7 @@ export interface LedgerStore {
   listEndedGrants(now: number, limit: number): Promise<readonly EndedGrant[]>;
   /** Takes back what is left of a grant, in one transaction, once; gives how much that was. */
   expireGrant(grantId: string, now: number): Promise<number>;
-  /** What generations have cost, in nanodollars. */
+  /** What generations that have ended have cost, in nanodollars. */
   sumSpending(query: SpendQuery): Promise<number>;
   /** The sum of all transfers and the sum of all balances, account by account where they differ: none may. */
   findDifferences(): Promise<readonly { readonly accountId: string; readonly difference: number }[]>;

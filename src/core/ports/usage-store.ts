@@ -16,6 +16,6 @@ export interface UsageStore {
 
 /** What reports are made of. */
 export interface UsageReports {
-  /** What generations that have ended came to, by the day they ended on. */
+  /** What generations that have ended came to, by the day their request came on. */
   sumUsage(query: UsageQuery): Promise<readonly UsageSum[]>;
 }

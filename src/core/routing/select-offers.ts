@@ -313,6 +313,8 @@ function isWithin(prices: Prices, { prompt, completion, request, image }: MaxPri
     isAtMost(prices.prompt, MILLION, prompt) &&
     isAtMost(prices.completion, MILLION, completion) &&
     isAtMost(prices.request, 1n, request) &&
+    isAtMost(prices.requestMedium, 1n, request) &&
+    isAtMost(prices.requestHigh, 1n, request) &&
     isAtMost(prices.image, 1n, image)
   );
 }

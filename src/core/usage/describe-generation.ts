@@ -1,5 +1,5 @@
 import { formatNanodollars, toDollars } from "../../base/money.ts";
-import { listPriceLines } from "../generation/price-usage.ts";
+import { isOfTokens, listPriceLines } from "../generation/price-usage.ts";
 import type { PlanNote } from "../routing/note-plan.ts";
 import type { AttemptRecord, UsageRecord } from "./records.ts";
 
@@ -41,6 +41,10 @@ export function describeGeneration(record: UsageRecord): Record<string, unknown>
     tokens_reasoning: record.reasoningTokens,
     tokens_audio_prompt: record.audioPromptTokens,
     tokens_audio_completion: record.audioCompletionTokens,
+    tokens_image_completion: record.imageCompletionTokens,
+    images_prompt: record.images,
+    web_searches: record.searches,
+    search_context: record.searchContext,
     estimated: record.estimated,
     total_cost: toDollars(record.costNanodollars),
     total_cost_nanodollars: record.costNanodollars,
@@ -76,7 +80,7 @@ function describePricing(record: UsageRecord): Record<string, unknown>[] {
   if (record.prices === null || record.outcome === "open") return [];
   return listPriceLines(record.prices, record).map(({ kind, count, price, cost }) => ({
     kind,
-    tokens: kind === "request" ? null : count,
+    ...(isOfTokens(kind) ? { tokens: count } : { count }),
     price,
     cost_nanodollars: formatNanodollars(cost),
   }));

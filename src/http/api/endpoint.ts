@@ -7,7 +7,7 @@ import { type BodyHolder, readRequestBody } from "../middleware/read-body.ts";
 import { answerOnce } from "./answer-once.ts";
 import { type Access, type ApiCaller, identifyApiCaller } from "./api-caller.ts";
 import { identifySigner } from "./identify-signer.ts";
-import { type ChangeNote, writeAudit } from "./write-audit.ts";
+import { announceAndMake, type ChangeNote, writeAudit } from "./write-audit.ts";
 
 type Schema = z.ZodType;
 
@@ -102,9 +102,9 @@ function respond(endpoint: Endpoint, answer: unknown): Response {
 }
 
 async function change(endpoint: Endpoint, input: AnyInput, notes: readonly ChangeNote[]): Promise<Response> {
-  const answer = await endpoint.handle(input);
-  await writeAudit(endpoint, input, notes);
-  return respond(endpoint, answer);
+  const { made, announced } = await announceAndMake(endpoint, input, () => endpoint.handle(input));
+  await writeAudit(endpoint, input, announced, notes);
+  return respond(endpoint, made);
 }
 
 async function changeOnce(
@@ -121,11 +121,13 @@ async function changeOnce(
     content: JSON.stringify([endpoint.method, address, body]),
     answersSecret: endpoint.answersSecret === true,
   };
-  const answer = await answerOnce(keeper, repeatable, async () => ({
-    status: endpoint.status ?? 200,
-    body: await endpoint.handle(input),
-  }));
-  if (!answer.isRepeated) await writeAudit(endpoint, input, notes);
+  let announced: number | null = null;
+  const answer = await answerOnce(keeper, repeatable, async () => {
+    const change = await announceAndMake(endpoint, input, () => endpoint.handle(input));
+    announced = change.announced;
+    return { status: endpoint.status ?? 200, body: change.made };
+  });
+  if (announced !== null) await writeAudit(endpoint, input, announced, notes);
   return new Response(answer.body, {
     status: answer.status,
     headers: {

@@ -1,3 +1,5 @@
+import { GatewayError, statusOf } from "../../base/errors.ts";
+import type { AuditDraft } from "../../core/audit/records.ts";
 import type { HttpDeps } from "../context.ts";
 import type { ApiCaller } from "./api-caller.ts";
 
@@ -23,33 +25,71 @@ interface ChangingRequest {
 /** Stands for a value that the log was not told: it may be a secret. */
 const NOT_TOLD = "(not kept)";
 
+interface Action {
+  readonly method: string;
+  readonly path: string;
+}
+
 /**
- * Writes what was changed to the audit log, right behind the change. A log that cannot be written fails the request, and
- * the operator's own log has the entry.
+ * Makes a change whose entry in the audit log cannot be lost: it is announced before, and what a crash or a fault leaves
+ * announced is an entry after the next start. Gives what `make` gives, and the announcement for `writeAudit`.
+ */
+export async function announceAndMake<T>(
+  action: Action,
+  request: ChangingRequest,
+  make: () => Promise<T> | T,
+): Promise<{ readonly made: T; readonly announced: number }> {
+  const { audit } = request.deps;
+  const announced = await audit.announceChange(draftEntry(action, request, {}));
+  try {
+    return { made: await make(), announced };
+  } catch (error) {
+    // Refused, so nothing was changed. Whatever else went wrong, nobody knows.
+    if (error instanceof GatewayError && statusOf(error.failure) < INTERNAL)
+      await audit.withdrawChange(announced);
+    throw error;
+  }
+}
+
+const INTERNAL = 500;
+
+/**
+ * Writes what was changed to the audit log, in place of its announcement. A log that cannot be written fails the request,
+ * and the operator's own log has the entries.
  */
 export async function writeAudit(
-  { method, path }: { readonly method: string; readonly path: string },
-  { caller, params, body, deps, requestId }: ChangingRequest,
+  action: Action,
+  request: ChangingRequest,
+  announced: number,
   notes: readonly ChangeNote[],
 ): Promise<void> {
-  for (const note of notes.length > 0 ? notes : [{}]) {
-    const draft = {
-      at: deps.clock.now(),
-      keyId: caller.key.id,
-      userId: caller.key.userId,
-      action: `${method} ${path}`,
-      accountId: note.accountId ?? caller.accountId,
-      target: note.target ?? (Object.values(params as Record<string, string>).join("/") || null),
-      requestId,
-      changes: note.changes ?? withoutValues(body),
-    };
-    try {
-      await deps.audit.appendAudit(draft);
-    } catch (error) {
-      deps.log.error("a change has no entry in the audit log", { ...draft, detail: String(error) });
-      throw error;
+  const { audit, log } = request.deps;
+  const drafts = (notes.length > 0 ? notes : [{}]).map((note) => draftEntry(action, request, note));
+  try {
+    await audit.fulfilChange(announced, drafts);
+  } catch (error) {
+    for (const draft of drafts) {
+      log.error("a change has no entry in the audit log", { ...draft, detail: String(error) });
     }
+    throw error;
   }
+}
+
+function draftEntry(
+  { method, path }: Action,
+  { caller, params, body, deps, requestId }: ChangingRequest,
+  note: ChangeNote,
+): AuditDraft {
+  return {
+    at: deps.clock.now(),
+    keyId: caller.key.id,
+    userId: caller.key.userId,
+    action: `${method} ${path}`,
+    accountId: note.accountId ?? caller.accountId,
+    target: note.target ?? (Object.values(params as Record<string, string>).join("/") || null),
+    requestId,
+    changes: note.changes ?? withoutValues(body),
+  };
 }
 
 function withoutValues(body: unknown): Record<string, string> {

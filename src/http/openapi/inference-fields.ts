@@ -91,6 +91,10 @@ export const Usage = z
     prompt_tokens: tokens,
     completion_tokens: tokens.optional().describe("Tokens of the answer, reasoning among them"),
     total_tokens: tokens,
+    server_tool_use: z
+      .looseObject({ web_search_requests: z.int().optional() })
+      .optional()
+      .describe("`web_search_requests`: searches by the vendor"),
     cost: z.number().optional().describe("US dollars that the account pays"),
     cost_details: z
       .looseObject({ upstream_inference_cost: z.number().nullable().optional() })

@@ -6,7 +6,9 @@ const otherPrices = {
   input_cache_read: price.optional(),
   input_cache_write: price.optional(),
   request: z.string().optional().describe("US dollars a request"),
-  image: z.string().optional().describe("US dollars an image"),
+  image: z.string().optional().describe("US dollars an image of the prompt"),
+  image_output: price.optional().describe("US dollars per token of images in the answer"),
+  web_search: z.string().optional().describe("US dollars a search by the vendor"),
   audio: price.optional(),
   audio_output: price.optional(),
   internal_reasoning: price.optional(),
@@ -155,6 +157,13 @@ export const Generation = z
     tokens_reasoning: tokens,
     tokens_audio_prompt: tokens,
     tokens_audio_completion: tokens,
+    tokens_image_completion: tokens,
+    images_prompt: tokens.describe("Images in the prompt"),
+    web_searches: tokens.describe("Searches by the vendor"),
+    search_context: z
+      .string()
+      .nullable()
+      .describe("How much they read, where that was said: `low`, `medium` or `high`"),
     estimated: z.boolean().describe("The provider gave no numbers; they were counted by the gateway"),
     total_cost: z.number().describe("US dollars that the account paid"),
     total_cost_nanodollars: z.int(),
@@ -168,7 +177,8 @@ export const Generation = z
       .array(
         z.object({
           kind: z.string(),
-          tokens: z.int().nullable(),
+          tokens: z.int().optional(),
+          count: z.int().optional().describe("In place of tokens: of requests, images or searches"),
           price: z.string(),
           cost_nanodollars: z.string(),
         }),

@@ -1,6 +1,6 @@
 import type { Database } from "bun:sqlite";
 import { type ChainEnd, chainEntry, EMPTY_CHAIN } from "../../core/audit/chain.ts";
-import type { AuditDraft, AuditEntry } from "../../core/audit/records.ts";
+import { type AuditDraft, type AuditEntry, markUnknown } from "../../core/audit/records.ts";
 import type { AuditStore } from "../../core/ports/audit-store.ts";
 
 interface AuditRow {
@@ -34,16 +34,46 @@ export function createSqliteAuditStore(database: Database): AuditStore {
   const behind = database.query<AuditRow, [number, number]>(
     "SELECT * FROM audit_log WHERE place > ? ORDER BY place LIMIT ?",
   );
-  const append = database.transaction((draft: AuditDraft) => {
+  const announce = database.query("INSERT INTO announced_changes (draft) VALUES (?)");
+  const forget = database.query("DELETE FROM announced_changes WHERE note = ?");
+  const announced = database.query<{ note: number; draft: string }, []>(
+    "SELECT note, draft FROM announced_changes ORDER BY note",
+  );
+  const chain = (draft: AuditDraft): AuditEntry => {
     const entry = chainEntry(draft, last.get() ?? EMPTY_CHAIN);
     insert.run({ ...entry, changes: JSON.stringify(entry.changes) });
     return entry;
+  };
+  const append = database.transaction(chain);
+  const fulfil = database.transaction((note: number, drafts: readonly AuditDraft[]) => {
+    for (const draft of drafts) chain(draft);
+    forget.run(note);
+  });
+  const settle = database.transaction(() => {
+    const left = announced.all();
+    for (const { note, draft } of left) {
+      chain(markUnknown(JSON.parse(draft) as AuditDraft));
+      forget.run(note);
+    }
+    return left.length;
   });
 
   return {
     async appendAudit(draft) {
       // Immediate: no other process may go on from the same end.
       return append.immediate(draft);
+    },
+    async announceChange(draft) {
+      return Number(announce.run(JSON.stringify(draft)).lastInsertRowid);
+    },
+    async fulfilChange(note, drafts) {
+      fulfil.immediate(note, drafts);
+    },
+    async withdrawChange(note) {
+      forget.run(note);
+    },
+    async settleChanges() {
+      return settle.immediate();
     },
     async listAudit(accountId, beforePlace, limit) {
       const rows =

@@ -47,11 +47,6 @@ export function createSqliteLedgerStore(database: Database): LedgerStore {
        UNION ALL SELECT id, from_account, 0, amount FROM transfers WHERE kind = 'usage'
      ) GROUP BY id, account_id HAVING sum(recorded) <> sum(transferred) LIMIT ?`,
   );
-  const spending = database.query<{ spent: number }, SpendParameters>(
-    `SELECT coalesce(sum(cost), 0) AS spent FROM generations
-     WHERE finished_at >= $since AND ($keyId IS NULL OR key_id = $keyId)
-       AND ($accountId IS NULL OR account_id = $accountId) AND ($userId IS NULL OR user_id = $userId)`,
-  );
   const differences = database.query<{ account_id: string; difference: number }, []>(
     `SELECT account_id, sum(amount) AS difference FROM (
        SELECT to_account AS account_id, amount FROM transfers
@@ -117,7 +112,8 @@ export function createSqliteLedgerStore(database: Database): LedgerStore {
       return grants.expire(grantId, now);
     },
     async sumSpending(query) {
-      return spending.get(describeQuery(query))?.spent ?? 0;
+      const { text, values } = describeSpending(query);
+      return database.query<{ spent: number }, (string | number)[]>(text).get(...values)?.spent ?? 0;
     },
     async findUnmatchedUsage(limit) {
       return unmatched.all(limit);
@@ -128,8 +124,22 @@ export function createSqliteLedgerStore(database: Database): LedgerStore {
   };
 }
 
-type SpendParameters = { [Name in keyof Required<SpendQuery>]: Required<SpendQuery>[Name] | null };
-
-function describeQuery({ keyId, accountId, userId, since }: SpendQuery): SpendParameters {
-  return { keyId: keyId ?? null, accountId: accountId ?? null, userId: userId ?? null, since };
+/** A query as a statement with only the conditions that it has, so that each finds its index. */
+export function describeSpending({ days, ...whose }: SpendQuery) {
+  const conditions = ["1 = 1"];
+  const values: (string | number)[] = [];
+  for (const name of ["accountId", "userId", "keyId"] as const) {
+    const value = whose[name];
+    if (value === undefined) continue;
+    conditions.push(`${COLUMNS[name]} = ?`);
+    values.push(value);
+  }
+  if (days !== undefined) {
+    conditions.push("day BETWEEN ? AND ?");
+    values.push(days.from, days.to);
+  }
+  const text = `SELECT coalesce(sum(cost), 0) AS spent FROM usage_days WHERE ${conditions.join(" AND ")}`;
+  return { text, values };
 }
+
+const COLUMNS = { accountId: "account_id", userId: "user_id", keyId: "key_id" } as const;

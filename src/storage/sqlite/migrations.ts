@@ -71,7 +71,6 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX generations_open ON generations (outcome) WHERE outcome = 'open';
   CREATE INDEX generations_account ON generations (account_id, created_at) WHERE account_id IS NOT NULL;
   CREATE INDEX generations_key ON generations (key_id, created_at) WHERE key_id IS NOT NULL;
-  CREATE INDEX generations_user ON generations (user_id, finished_at) WHERE user_id IS NOT NULL;
   CREATE INDEX generations_anonymous ON generations (created_at) WHERE address_hash IS NOT NULL;
 
   -- Money moved, for ever: what stands here is never changed.
@@ -161,7 +160,8 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX transfers_credits_to ON transfers (to_account, place) WHERE kind <> 'usage';
   CREATE INDEX transfers_credits_from ON transfers (from_account, place) WHERE kind <> 'usage';
 
-  -- What generations came to, by the day (UTC) they ended on: reports read this and never single generations.
+  -- What generations came to, by the day (UTC) their request came on: reports and spending limits
+  -- read this and never single generations.
   CREATE TABLE usage_days (
     -- Days since the epoch.
     day INTEGER NOT NULL,
@@ -212,5 +212,13 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX provider_keys_account ON provider_keys (account_id);
   CREATE INDEX provider_keys_master ON provider_keys (master_key_id);
   INSERT INTO settings (name, value) VALUES ('provider_key_revision', '0');
+  `,
+  // Changes that are about to be made: what a process dies under has an entry in the audit log after the next start.
+  `
+  CREATE TABLE announced_changes (
+    note INTEGER PRIMARY KEY,
+    -- The entry it will be, as JSON.
+    draft TEXT NOT NULL
+  ) STRICT;
   `,
 ];

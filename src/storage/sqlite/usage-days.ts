@@ -104,7 +104,7 @@ function gather(ended: readonly UsageRecord[]): Iterable<Gathered> {
  */
 function namesOf(record: UsageRecord): (string | number)[] {
   return [
-    dayOf(record.finishedAt ?? record.createdAt),
+    dayOf(record.createdAt),
     record.accountId ?? "",
     record.keyId ?? "",
     record.userId ?? "",

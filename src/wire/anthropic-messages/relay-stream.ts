@@ -34,6 +34,8 @@ interface RelayState {
   error: VendorError | null;
   /** All counters so far, as the vendor spells them. */
   usage: Fields;
+  /** Searches of the vendor's that have begun. */
+  searches: number;
   producedBytes: number;
   /** What `message_delta` has said: its `delta`, and what stood beside. */
   delta: Fields;
@@ -56,6 +58,7 @@ export function createMessagesRelay(
     isDone: false,
     error: null,
     usage: {},
+    searches: 0,
     producedBytes: 0,
     delta: {},
     beside: {},
@@ -77,6 +80,9 @@ export function createMessagesRelay(
     },
     get usage() {
       return readUsage(state.usage);
+    },
+    get searches() {
+      return state.searches;
     },
     get producedBytes() {
       return state.producedBytes;
@@ -214,6 +220,7 @@ function stepBlockStart(state: RelayState, event: Fields, data: string): string 
   state.openIndex = typeof event["index"] === "number" ? event["index"] : 0;
   state.hasBlocks = true;
   if (!EMPTY_AT_FIRST.has(String(block["type"])) || block["text"] || block["thinking"]) state.sawToken = true;
+  if (block["type"] === "server_tool_use" && block["name"] === "web_search") state.searches += 1;
   const id = mapCallId(state.identity, block);
   return id === null
     ? passBytes("content_block_start", data)

@@ -27,6 +27,7 @@ function readCounters(raw: Fields): TokenUsage {
   const written5m = readCount(creation["ephemeral_5m_input_tokens"]) ?? 0;
   const written = readCount(raw["cache_creation_input_tokens"]) ?? written1h + written5m;
   const details = asFields(raw["output_tokens_details"]) ?? {};
+  const serverTools = asFields(raw["server_tool_use"]) ?? {};
   return {
     ...NO_TOKENS,
     promptTokens: (readCount(raw["input_tokens"]) ?? 0) + cached + written,
@@ -35,6 +36,7 @@ function readCounters(raw: Fields): TokenUsage {
     cacheWriteTokens: written,
     cacheWrite1hTokens: Math.min(written1h, written),
     reasoningTokens: readCount(details["thinking_tokens"]) ?? 0,
+    searches: readCount(serverTools["web_search_requests"]) ?? 0,
   };
 }
 
@@ -47,6 +49,7 @@ function addCounters(a: TokenUsage, b: TokenUsage): TokenUsage {
     cacheWriteTokens: a.cacheWriteTokens + b.cacheWriteTokens,
     cacheWrite1hTokens: a.cacheWrite1hTokens + b.cacheWrite1hTokens,
     reasoningTokens: a.reasoningTokens + b.reasoningTokens,
+    searches: a.searches + b.searches,
   };
 }
 
@@ -79,6 +82,7 @@ export function encodeCounters(usage: TokenUsage): Fields {
     },
     output_tokens: usage.completionTokens,
     ...(reasoningTokens > 0 ? { output_tokens_details: { thinking_tokens: reasoningTokens } } : {}),
+    ...(usage.searches > 0 ? { server_tool_use: { web_search_requests: usage.searches } } : {}),
   };
 }
 

@@ -40,6 +40,8 @@ export interface AnswerRelay {
   /** What the vendor, or its broken stream, failed with. */
   readonly error: VendorError | null;
   readonly usage: TokenUsage | null;
+  /** Searches by the vendor so far, for estimates. */
+  readonly searches: number;
   /** Bytes of text so far, for estimates. */
   readonly producedBytes: number;
   /** Judges a stream that has ended, cleanly or not: an answer that came whole stays whole. Nothing is read after it. */

@@ -1,6 +1,7 @@
 import { BOUNDS } from "../../base/bounds.ts";
 import type { TokenUsage } from "../conversation/usage.ts";
 import { brokenAnswer, type VendorError } from "../conversation/vendor-error.ts";
+import { asFields } from "../json/fields.ts";
 import type { AnswerEvent, Finish, PartDelta } from "./answer.ts";
 import { createTurnWatcher } from "./called-turn.ts";
 import { collectAnswer, replayAnswer } from "./collect-answer.ts";
@@ -86,6 +87,9 @@ export function createTranslation(
     },
     get usage() {
       return usage;
+    },
+    get searches() {
+      return count.searches;
     },
     get producedBytes() {
       return count.bytes;
@@ -174,6 +178,8 @@ interface Counter {
   readonly hiddenBytes: number;
   /** Whether anything was said that a person or agent would read. */
   readonly sawToken: boolean;
+  /** By the vendor, on the web. */
+  readonly searches: number;
   step(event: AnswerEvent): void;
 }
 
@@ -182,7 +188,11 @@ function createCounter(): Counter {
   let bytes = 0;
   let hiddenBytes = 0;
   let sawToken = false;
+  let searches = 0;
   return {
+    get searches() {
+      return searches;
+    },
     get hiddenBytes() {
       return hiddenBytes;
     },
@@ -197,6 +207,7 @@ function createCounter(): Counter {
         bytes += sizeOfPart(event.part);
         hiddenBytes += hiddenSizeOf(event.part);
         sawToken ||= saysOf(event.part);
+        if (isSearch(event.part)) searches += 1;
       } else if (event.kind === "part-delta") {
         const size = sizeOfDelta(event.delta);
         bytes += size;
@@ -217,6 +228,17 @@ function hiddenSizeOf(part: Part): number {
   if (part.kind === "reasoning") return (part.signature ?? "").length + (part.encrypted ?? "").length;
   return "source" in part && part.source.kind === "base64" ? part.source.data.length : 0;
 }
+
+/** Anthropic names the tool within the block, OpenAI and xAI by the item's type. */
+function isSearch(part: Part): boolean {
+  if (part.kind !== "native") return false;
+  const { type, value } = part;
+  if (type === "server_tool_use") return value["name"] === "web_search";
+  const action = asFields(value["action"])?.["type"] ?? "search";
+  return SEARCHES.has(type) && action === "search";
+}
+
+const SEARCHES: ReadonlySet<string> = new Set(["web_search_call", "x_search_call"]);
 
 function saysOf(part: Part): boolean {
   return "text" in part ? part.text !== "" : true;

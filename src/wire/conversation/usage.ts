@@ -1,4 +1,4 @@
-/** Tokens by kind, as one generation used them. Whole numbers. */
+/** What one generation used: tokens by kind, and what vendors charge beside them. Whole numbers. */
 export interface TokenUsage {
   /** All of the prompt, cached parts with it. */
   readonly promptTokens: number;
@@ -16,6 +16,14 @@ export interface TokenUsage {
   readonly audioPromptTokens: number;
   /** Of the completion: audio. */
   readonly audioCompletionTokens: number;
+  /** Of the completion: images. */
+  readonly imageCompletionTokens: number;
+  /** In the prompt. Only the request tells, and it is asked only where they have a price. */
+  readonly images: number;
+  /** On the web, by the vendor: searches, queries or sources, whichever it counts and charges. */
+  readonly searches: number;
+  /** How much of what was found is read; null where nobody says. */
+  readonly searchContext: SearchContext | null;
   /** Counted here, because the vendor gave no numbers. */
   readonly estimated: boolean;
 }
@@ -30,8 +38,21 @@ export const NO_TOKENS: TokenUsage = {
   reasoningTokens: 0,
   audioPromptTokens: 0,
   audioCompletionTokens: 0,
+  imageCompletionTokens: 0,
+  images: 0,
+  searches: 0,
+  searchContext: null,
   estimated: false,
 };
+
+const SEARCH_CONTEXTS = ["low", "medium", "high"] as const;
+/** How much of what a search finds is read: some vendors charge a request by it. */
+export type SearchContext = (typeof SEARCH_CONTEXTS)[number];
+
+/** A search context by its name; null for anything else. */
+export function readSearchContext(value: unknown): SearchContext | null {
+  return SEARCH_CONTEXTS.find((name) => name === value) ?? null;
+}
 
 /** A vendor's counter as a whole number that is not negative; null for anything else. */
 export function readCount(value: unknown): number | null {

@@ -9,6 +9,7 @@ import { createChatRelay, readChatAnswer } from "../openai-chat/chat-relay.ts";
 import { openaiChat } from "../openai-chat/codec.ts";
 import { type ChatRequest, decodeChatRequest } from "../openai-chat/decode-request.ts";
 import { encodeChatRequest } from "../openai-chat/encode-request.ts";
+import { listChatCharges } from "../openai-chat/list-charges.ts";
 import { listChatNeeds } from "../openai-chat/list-needs.ts";
 import { listChatPrefix } from "../openai-chat/list-prefix.ts";
 import { listTexts } from "../openai-chat/list-texts.ts";
@@ -35,6 +36,7 @@ export function openChatRequest(
     listNeeds: listChatNeeds,
     ...readHints(chat.text, chat.root, headers),
     listPrefix: () => listChatPrefix(chat),
+    listCharges: listChatCharges,
     rename,
     client: openaiChat,
     facts: {

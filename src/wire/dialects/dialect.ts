@@ -1,6 +1,7 @@
 import type { AskedFor, ClientCodec } from "../canonical/format.ts";
 import type { FormatName } from "../canonical/parts.ts";
 import type { AnswerRelay, RelayIdentity, WholeAnswer } from "../canonical/relay.ts";
+import type { RequestCharges } from "../conversation/charges.ts";
 import type { RequestNeeds } from "../conversation/needs.ts";
 import type { ProviderPreferences } from "../conversation/preferences.ts";
 import { type PromptNodes, sliceTexts } from "../conversation/prompt-nodes.ts";
@@ -39,6 +40,7 @@ export interface Dialect {
   readonly user: string | null;
   /** What a conversation is known by, see `InferenceRequest.hashPrefix`. */
   readonly listPrefix: () => readonly JsonNode[];
+  readonly listCharges: (text: string, root: JsonNode) => RequestCharges;
   /** Knows the operator's aliases of model ids. */
   readonly rename: (id: string) => string;
   readonly client: ClientCodec;
@@ -71,6 +73,7 @@ export function createDialect(dialect: Dialect): InferenceRequest {
     hashPrefix: () => (prefix ??= hashNodes(scanned.bytes, dialect.listPrefix())),
     windowTextBytes: scanned.mayBeShortened === true ? 0 : scanned.promptTextBytes,
     listNeeds: () => dialect.listNeeds(scanned.text, scanned.root),
+    listCharges: () => dialect.listCharges(scanned.text, scanned.root),
     countPromptChars: () => countChars(scanned.text, scanned.promptTextBytes),
     listPromptText: () => sliceTexts(scanned.bytes, scanned.prompt),
     encode(target) {

@@ -3,6 +3,7 @@ import type { EncodedRequest } from "../canonical/format.ts";
 import type { FormatName } from "../canonical/parts.ts";
 import { encodeCohereEmbeddings } from "../cohere-embeddings/encode-request.ts";
 import { readCohereEmbeddings } from "../cohere-embeddings/read-answer.ts";
+import { NO_CHARGES } from "../conversation/charges.ts";
 import { NO_NEEDS } from "../conversation/needs.ts";
 import { encodeGeminiEmbeddings } from "../gemini-embeddings/encode-request.ts";
 import { readGeminiEmbeddings } from "../gemini-embeddings/read-answer.ts";
@@ -52,6 +53,7 @@ export function openEmbeddingsRequest(
     hashPrefix: () => "embeddings",
     windowTextBytes: request.longestBytes,
     listNeeds: () => NO_NEEDS,
+    listCharges: () => NO_CHARGES,
     countPromptChars: () => request.longestChars,
     listPromptText: () => listLongest(wish),
     encode: (target) => encodeFor(target, request),

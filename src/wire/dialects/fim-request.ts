@@ -1,3 +1,4 @@
+import { NO_CHARGES } from "../conversation/charges.ts";
 import { NO_NEEDS } from "../conversation/needs.ts";
 import { NO_PREFERENCES } from "../conversation/preferences.ts";
 import { USER_FIELDS } from "../conversation/user-fields.ts";
@@ -38,6 +39,7 @@ export function openFimRequest(
     hashPrefix: () => hashText(fim.promptStart),
     windowTextBytes: fim.promptTextBytes,
     listNeeds: () => NO_NEEDS,
+    listCharges: () => NO_CHARGES,
     countPromptChars: () => fim.promptChars,
     listPromptText: () => [fim.fields["prompt"], fim.fields["suffix"]].flatMap(toJson),
     encode: ({ model, hashUser }) => ({

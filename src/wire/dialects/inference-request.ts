@@ -2,6 +2,7 @@ import type { CalledTurn } from "../canonical/called-turn.ts";
 import type { ModelTarget, Warning } from "../canonical/format.ts";
 import type { FormatName } from "../canonical/parts.ts";
 import type { AnswerRelay, RelayIdentity, WholeAnswer } from "../canonical/relay.ts";
+import type { RequestCharges } from "../conversation/charges.ts";
 import type { RequestNeeds } from "../conversation/needs.ts";
 import type { Repair, ToolCallRules } from "../conversation/outline.ts";
 import type { ProviderPreferences } from "../conversation/preferences.ts";
@@ -49,6 +50,8 @@ export interface InferenceRequest {
   listPromptText(): readonly Uint8Array[];
   /** What it uses that not every offer of its model takes. Looked for when asked for. */
   listNeeds(): RequestNeeds;
+  /** What may be charged for it beside its tokens. Looked for when asked for. */
+  listCharges(): RequestCharges;
   /**
    * The body for an upstream.
    * @throws GatewayError `invalid_request` for what the target's format cannot express and must not leave out.

@@ -1,5 +1,6 @@
 import { anthropicMessages } from "../anthropic-messages/codec.ts";
 import { forwardMessagesRequest } from "../anthropic-messages/forward-request.ts";
+import { listMessagesCharges } from "../anthropic-messages/list-charges.ts";
 import { listMessagesNeeds } from "../anthropic-messages/list-needs.ts";
 import { listMessagesPrefix } from "../anthropic-messages/list-prefix.ts";
 import { readMessagesAnswer } from "../anthropic-messages/read-answer.ts";
@@ -54,6 +55,7 @@ function openWithoutBetas(
     listNeeds: listMessagesNeeds,
     ...readMessagesHints(scanned, headers),
     listPrefix: () => listMessagesPrefix(scanned),
+    listCharges: listMessagesCharges,
     rename,
     client: anthropicMessages,
     facts: { wantsUsageChunk: false, estimatedPromptTokens },

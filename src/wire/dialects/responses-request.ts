@@ -3,6 +3,7 @@ import { estimateTokens } from "../conversation/usage.ts";
 import { parseBody } from "../json/check-fields.ts";
 import { openaiResponses } from "../openai-responses/codec.ts";
 import { canForwardResponses, forwardResponsesRequest } from "../openai-responses/forward-request.ts";
+import { listResponsesCharges } from "../openai-responses/list-charges.ts";
 import { listResponsesNeeds } from "../openai-responses/list-needs.ts";
 import { listResponsesPrefix } from "../openai-responses/list-prefix.ts";
 import { readResponsesAnswer } from "../openai-responses/read-answer.ts";
@@ -29,6 +30,7 @@ export function openResponsesRequest(
     listNeeds: listResponsesNeeds,
     ...readHints(scanned.text, scanned.root, headers),
     listPrefix: () => listResponsesPrefix(scanned),
+    listCharges: listResponsesCharges,
     rename,
     client: openaiResponses,
     facts: { wantsUsageChunk: false, estimatedPromptTokens: estimateTokens(scanned.promptTextBytes) },

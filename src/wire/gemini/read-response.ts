@@ -19,6 +19,8 @@ export function createResponseReader(): ResponseReader {
   const candidates = new Map<number, CandidateReader>();
   let counters: Fields = {};
   let usage: TokenUsage | null = null;
+  /** Queries by candidate: of several in a stream the last ones tell all. */
+  const queries = new Map<number, number>();
 
   const candidateAt = (index: number): CandidateReader => {
     const known = candidates.get(index) ?? createCandidateReader(index);
@@ -28,10 +30,11 @@ export function createResponseReader(): ResponseReader {
 
   /** Counters grow from chunk to chunk, and not all come in each. */
   const countUsage = (response: Fields): AnswerEvent[] => {
-    const metadata = asFields(response["usageMetadata"]);
-    if (metadata === null) return [];
-    counters = { ...counters, ...metadata };
-    const counted = readUsage(counters);
+    counters = { ...counters, ...asFields(response["usageMetadata"]) };
+    const counted = readUsage(
+      counters,
+      queries.values().reduce((sum, count) => sum + count, 0),
+    );
     if (counted === null || (usage !== null && isSameUsage(counted, usage))) return [];
     usage = counted;
     return [{ kind: "usage", usage: counted }];
@@ -46,7 +49,10 @@ export function createResponseReader(): ResponseReader {
         const candidate = asFields(each) ?? {};
         const { index } = candidate;
         const isIndex = typeof index === "number" && index >= 0 && index < MAX_CANDIDATES;
-        return candidateAt(isIndex ? index : place).step(candidate);
+        const at = isIndex ? index : place;
+        const count = countQueries(candidate);
+        if (count !== null) queries.set(at, count);
+        return candidateAt(at).step(candidate);
       });
       const reason = asFields(response["promptFeedback"])?.["blockReason"];
       if (typeof reason === "string" && listed.length === 0) candidateAt(0).block(reason);
@@ -57,6 +63,12 @@ export function createResponseReader(): ResponseReader {
         .filter((candidate) => isWhole || candidate.isFinished)
         .flatMap((candidate) => candidate.end()),
   };
+}
+
+/** What Google searched for; null where a candidate does not say. */
+function countQueries(candidate: Fields): number | null {
+  const queries = asFields(candidate["groundingMetadata"])?.["webSearchQueries"];
+  return Array.isArray(queries) ? queries.filter((query) => query !== "").length : null;
 }
 
 function isSameUsage(a: TokenUsage, b: TokenUsage): boolean {

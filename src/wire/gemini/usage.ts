@@ -1,8 +1,11 @@
 import { NO_TOKENS, readCount, type TokenUsage } from "../conversation/usage.ts";
 import { asFields, type Fields } from "../json/fields.ts";
 
-/** Reads `usageMetadata`. Null when it counts nothing: Vertex sends a traffic type alone until the last chunk. */
-export function readUsage(usage: Fields): TokenUsage | null {
+/**
+ * Reads `usageMetadata`. Null when it counts nothing: Vertex sends a traffic type alone until the last chunk. Searches stand
+ * elsewhere in an answer.
+ */
+export function readUsage(usage: Fields, searches: number): TokenUsage | null {
   const prompt = readCount(usage["promptTokenCount"]);
   const candidates = readCount(usage["candidatesTokenCount"]);
   const thoughts = readCount(usage["thoughtsTokenCount"]) ?? 0;
@@ -17,13 +20,15 @@ export function readUsage(usage: Fields): TokenUsage | null {
     completionTokens: (candidates ?? 0) + (isThoughtsInside ? 0 : thoughts),
     cachedTokens: Math.min(readCount(usage["cachedContentTokenCount"]) ?? 0, promptTokens),
     reasoningTokens: thoughts,
-    audioPromptTokens: countAudio(usage["promptTokensDetails"]),
-    audioCompletionTokens: countAudio(usage["candidatesTokensDetails"]),
+    audioPromptTokens: countModality("AUDIO", usage["promptTokensDetails"]),
+    audioCompletionTokens: countModality("AUDIO", usage["candidatesTokensDetails"]),
+    imageCompletionTokens: countModality("IMAGE", usage["candidatesTokensDetails"]),
+    searches,
   };
 }
 
-function countAudio(details: unknown): number {
+function countModality(modality: "AUDIO" | "IMAGE", details: unknown): number {
   if (!Array.isArray(details)) return 0;
-  const audio = details.map(asFields).filter((detail) => detail?.["modality"] === "AUDIO");
-  return audio.reduce((sum, detail) => sum + (readCount(detail?.["tokenCount"]) ?? 0), 0);
+  const found = details.map(asFields).filter((detail) => detail?.["modality"] === modality);
+  return found.reduce((sum, detail) => sum + (readCount(detail?.["tokenCount"]) ?? 0), 0);
 }

@@ -33,6 +33,10 @@ export function createChatRelay(identity: RelayIdentity, wantsUsageChunk: boolea
     get usage() {
       return state.usage;
     },
+    /** Nothing tells before the usage does. */
+    get searches() {
+      return state.usage?.searches ?? 0;
+    },
     get producedBytes() {
       return state.producedBytes;
     },

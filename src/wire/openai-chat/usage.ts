@@ -1,5 +1,5 @@
 import type { UsageReport } from "../canonical/format.ts";
-import { NO_TOKENS, readCount, type TokenUsage } from "../conversation/usage.ts";
+import { NO_TOKENS, readCount, readSearchContext, type TokenUsage } from "../conversation/usage.ts";
 import { asFields, type Fields } from "../json/fields.ts";
 
 /** The usage in a chunk or answer, wherever the vendor puts it; null where there is none. */
@@ -38,7 +38,19 @@ export function readUsage(usage: Fields): TokenUsage | null {
     reasoningTokens,
     audioPromptTokens: readCount(promptDetails["audio_tokens"]) ?? 0,
     audioCompletionTokens: readCount(completionDetails["audio_tokens"]) ?? 0,
+    imageCompletionTokens: readCount(completionDetails["image_tokens"]) ?? 0,
+    searches: countSearches(usage),
+    searchContext: readSearchContext(usage["search_context_size"]),
   };
+}
+
+/** Perplexity counts its queries, xAI the sources it used; others that sell Claude count as Anthropic does. */
+function countSearches(usage: Fields): number {
+  const count =
+    readCount(usage["num_search_queries"]) ??
+    readCount(usage["num_sources_used"]) ??
+    readCount(asFields(usage["server_tool_use"])?.["web_search_requests"]);
+  return count ?? 0;
 }
 
 /** xAI counts reasoning beside the completion, not in it; its total tells. */
@@ -61,7 +73,9 @@ export function encodeUsage({ usage, ...cost }: UsageReport): Record<string, unk
     completion_tokens_details: {
       reasoning_tokens: usage.reasoningTokens,
       ...(usage.audioCompletionTokens > 0 ? { audio_tokens: usage.audioCompletionTokens } : {}),
+      ...(usage.imageCompletionTokens > 0 ? { image_tokens: usage.imageCompletionTokens } : {}),
     },
+    ...(usage.searches > 0 ? { server_tool_use: { web_search_requests: usage.searches } } : {}),
     cost: cost.cost,
     cost_details: { upstream_inference_cost: cost.upstreamInferenceCost },
     is_byok: cost.isByok,

@@ -34,7 +34,7 @@ function readAnswer(body: Fields, output: readonly unknown[]): Answer {
   const finish = decodeFinish(body, holdsCalls(parts));
   return {
     choices: [{ index: 0, parts, finish, logprobs: logprobs.length > 0 ? { content: logprobs } : null }],
-    usage: decodeUsage(body["usage"]),
+    usage: decodeUsage(body),
     serviceTier: readTier(body),
     extras: markExtras(decodeFrame(body)),
   };

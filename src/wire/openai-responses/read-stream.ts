@@ -13,7 +13,7 @@ import { decodeOutputItem, restOfMessage } from "./decode-items.ts";
 import { markExtras } from "./extras.ts";
 import { decodeFinish } from "./finish.ts";
 import { makeEncrypted, markPlace, restOfReasoning } from "./reasoning.ts";
-import { decodeUsage } from "./usage.ts";
+import { decodeUsage, isSearch } from "./usage.ts";
 
 /** A text, summary or call of an item, as far as it has come. */
 interface OpenPart {
@@ -36,6 +36,7 @@ interface ReaderState {
   readonly items: Map<number, OpenItem>;
   readonly events: AnswerEvent[];
   nextAt: number;
+  searches: number;
   hasCalls: boolean;
   isDone: boolean;
 }
@@ -43,7 +44,14 @@ interface ReaderState {
 /** Reads a stream of the Responses format. */
 export function createReader(): AnswerReader {
   const splitter = createEventSplitter(BOUNDS.eventBytes);
-  const state: ReaderState = { items: new Map(), events: [], nextAt: 0, hasCalls: false, isDone: false };
+  const state: ReaderState = {
+    items: new Map(),
+    events: [],
+    nextAt: 0,
+    searches: 0,
+    hasCalls: false,
+    isDone: false,
+  };
   const onEvent: OnEvent = (text, start, end, name) => stepEvent(state, text.slice(start, end), name);
   return {
     step: (piece) => collect(state, () => splitter.push(piece, onEvent)),
@@ -235,6 +243,7 @@ function closeItem(state: ReaderState, event: Fields): void {
   openItem(state, place, done);
   const open = state.items.get(place) as OpenItem;
   if (open.isDone) return;
+  if (isSearch(done)) state.searches += 1;
   fillItem(state, open, settleBegun(done));
   for (const part of open.parts.values()) end(state, part);
   open.isDone = true;
@@ -290,7 +299,7 @@ function finish(state: ReaderState, event: Fields): void {
   state.events.push({ kind: "extras", extras: markExtras(decodeFrame(response)) });
   const tier = readTier(response);
   if (tier !== null) state.events.push({ kind: "service-tier", tier });
-  const usage = decodeUsage(response["usage"]);
+  const usage = decodeUsage(response, state.searches);
   if (usage !== null) state.events.push({ kind: "usage", usage });
   const ended = { status: String(event["type"]).replace("response.", ""), ...response };
   state.events.push({ kind: "finish", choice: 0, finish: decodeFinish(ended, state.hasCalls) });

@@ -31,7 +31,7 @@ import {
   isCall,
   readFinish,
 } from "./relay-answer.ts";
-import { decodeUsage } from "./usage.ts";
+import { decodeUsage, isSearch } from "./usage.ts";
 import { encodeEvent } from "./write-stream.ts";
 
 /** A Responses stream on its way to a Responses client. The functions below change it, nothing else does. */
@@ -51,6 +51,7 @@ interface RelayState {
   sawCall: boolean;
   isDone: boolean;
   usage: TokenUsage | null;
+  searches: number;
   producedBytes: number;
   error: VendorError | null;
 }
@@ -72,6 +73,7 @@ export function createResponsesRelay(identity: RelayIdentity): AnswerRelay {
     sawCall: false,
     isDone: false,
     usage: null,
+    searches: 0,
     producedBytes: 0,
     error: null,
   };
@@ -93,6 +95,9 @@ export function createResponsesRelay(identity: RelayIdentity): AnswerRelay {
     },
     get usage() {
       return state.usage;
+    },
+    get searches() {
+      return state.searches;
     },
     get producedBytes() {
       return state.producedBytes;
@@ -198,7 +203,7 @@ function relayResponse(state: RelayState, type: string, event: Fields): string {
     return "";
   }
   const claimed = { ...event, response: claimResponse(response, state.identity, state.callIds) };
-  state.usage = decodeUsage(response["usage"]) ?? state.usage;
+  state.usage = decodeUsage(response, state.searches) ?? state.usage;
   if (type === "response.completed" || type === "response.incomplete") {
     state.terminal = claimed;
     state.isDone = true;
@@ -241,8 +246,10 @@ function watch(state: RelayState, type: string, data: string, event: JsonNode): 
   const itemType = stringOf(data, memberOf(item, "type"));
   if (itemType !== "message" && itemType !== "reasoning") state.sawToken = true;
   if (isCall(itemType)) state.sawCall = true;
-  if (type === "response.output_item.done")
-    state.items.set(placeOf(data, event), data.slice(item.start, item.end));
+  if (type !== "response.output_item.done") return;
+  const whole = data.slice(item.start, item.end);
+  state.items.set(placeOf(data, event), whole);
+  if (itemType?.endsWith("_search_call") && isSearch(parse(whole))) state.searches += 1;
 }
 
 function placeOf(data: string, event: JsonNode): number {

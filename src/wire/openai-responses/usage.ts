@@ -2,9 +2,12 @@ import type { UsageReport } from "../canonical/format.ts";
 import { NO_TOKENS, readCount, type TokenUsage } from "../conversation/usage.ts";
 import { asFields, type Fields } from "../json/fields.ts";
 
-/** Reads the `usage` of a response. Null when it counts nothing. */
-export function decodeUsage(value: unknown): TokenUsage | null {
-  const usage = asFields(value);
+/**
+ * Reads the `usage` of a response. Null when it counts nothing. `searchesSeen` is what its items show, for an output that
+ * leaves them out.
+ */
+export function decodeUsage(response: Fields, searchesSeen = 0): TokenUsage | null {
+  const usage = asFields(response["usage"]);
   const input = readCount(usage?.["input_tokens"]);
   const output = readCount(usage?.["output_tokens"]);
   if (usage === null || (!input && !output)) return null;
@@ -20,7 +23,30 @@ export function decodeUsage(value: unknown): TokenUsage | null {
     reasoningTokens: readCount(outputDetails["reasoning_tokens"]) ?? 0,
     audioPromptTokens: readCount(inputDetails["audio_tokens"]) ?? 0,
     audioCompletionTokens: readCount(outputDetails["audio_tokens"]) ?? 0,
+    imageCompletionTokens: readCount(outputDetails["image_tokens"]) ?? 0,
+    searches: countTold(response, usage) ?? Math.max(searchesSeen, countShown(response["output"])),
   };
+}
+
+/** Searches as the vendor counts them: OpenAI beside the usage, xAI in it. Null where it does not. */
+function countTold(response: Fields, usage: Fields): number | null {
+  const told = readCount(asFields(asFields(response["tool_usage"])?.["web_search"])?.["num_requests"]);
+  if (told !== null) return told;
+  const tools = asFields(usage["server_side_tool_usage_details"]);
+  if (tools === null) return null;
+  return (readCount(tools["web_search_calls"]) ?? 0) + (readCount(tools["x_search_calls"]) ?? 0);
+}
+
+function countShown(output: unknown): number {
+  if (!Array.isArray(output)) return 0;
+  return output.filter((item) => isSearch(asFields(item) ?? {})).length;
+}
+
+/** Whether an item is a search that is charged: to open a page that was found, or to look into it, is not. */
+export function isSearch({ type, status, action }: Fields): boolean {
+  if (type !== "web_search_call" && type !== "x_search_call") return false;
+  const what = asFields(action)?.["type"];
+  return status !== "failed" && (what === undefined || what === "search");
 }
 
 /** The `usage` that clients read: tokens as OpenAI counts them, and the cost. `vendor` is the vendor's own object. */

@@ -272,6 +272,10 @@ describe("usage", () => {
         reasoningTokens: 40,
         audioPromptTokens: 10,
         audioCompletionTokens: 3,
+        imageCompletionTokens: 0,
+        images: 0,
+        searches: 0,
+        searchContext: null,
         estimated: false,
       },
     ]);

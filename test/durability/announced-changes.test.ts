@@ -1,0 +1,70 @@
+import { Database } from "bun:sqlite";
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { join } from "node:path";
+import { startTestGateway, type TestGateway } from "../support/gateway.ts";
+import { callAdmin } from "../support/management.ts";
+
+let gateway: TestGateway;
+
+beforeAll(async () => {
+  gateway = await startTestGateway();
+});
+afterAll(() => gateway.stop());
+
+const admin = (method: string, path: string, body?: unknown) =>
+  callAdmin(gateway, gateway.adminKey, method, path, body);
+
+/** The audit log as other hands find it. */
+async function withDatabase<T>(work: (database: Database) => T): Promise<T> {
+  const database = new Database(join(gateway.dataDir, "gateway.db"));
+  try {
+    return work(database);
+  } finally {
+    database.close();
+  }
+}
+
+const countAnnounced = () =>
+  withDatabase((database) => database.query("SELECT count(*) AS n FROM announced_changes").get());
+
+async function restart(): Promise<void> {
+  const { dataDir, key } = gateway;
+  await gateway.stop({ keepData: true });
+  gateway = await startTestGateway({ dataDir, key });
+}
+
+test("a change whose entry could not be written behind it has one after the next start, and the chain holds", async () => {
+  const { data } = await admin("POST", "/users", { name: "before" });
+  const { data: refused } = await admin("PATCH", `/users/${data.id}`, { name: 5 });
+  expect(refused).toBeUndefined();
+  expect(await countAnnounced()).toEqual({ n: 0 });
+
+  await withDatabase((database) =>
+    database.exec(`CREATE TRIGGER full BEFORE INSERT ON audit_log BEGIN SELECT RAISE(ABORT, 'full'); END`),
+  );
+  expect((await admin("PATCH", `/users/${data.id}`, { name: "after" })).status).toBeGreaterThanOrEqual(500);
+  expect((await admin("GET", `/users/${data.id}`)).data["name"]).toBe("after");
+  expect(await countAnnounced()).toEqual({ n: 1 });
+  await withDatabase((database) => database.exec("DROP TRIGGER full"));
+
+  await restart();
+  const { rows } = await admin("GET", "/audit?limit=2");
+  expect(rows.map(({ action, target, changes }) => ({ action, target, changes }))).toEqual([
+    {
+      action: "PATCH /api/admin/users/:id",
+      target: data.id,
+      changes: { name: "(not kept)", "(outcome)": "unknown" },
+    },
+    { action: "POST /api/admin/users", target: data.id, changes: { name: "before" } },
+  ]);
+  expect((await admin("GET", "/audit/verify")).data).toMatchObject({ holds: true, entries: 2 });
+  expect(gateway.log.filter(({ event }) => event.startsWith("changes were under way"))).toHaveLength(1);
+  expect(await countAnnounced()).toEqual({ n: 0 });
+});
+
+test("a change that was refused leaves nothing", async () => {
+  expect((await admin("PATCH", "/users/user_nobody", { name: "x" })).status).toBe(404);
+  expect(await countAnnounced()).toEqual({ n: 0 });
+  await restart();
+  expect((await admin("GET", "/audit/verify")).data).toMatchObject({ entries: 2 });
+});

@@ -1,0 +1,350 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { startTestGateway, type TestGateway } from "../support/gateway.ts";
+import { addPayer, balanceOf, manage } from "../support/money.ts";
+import { answerPlainly, type RecordingVendor, startRecordingVendor } from "../support/recording-vendor.ts";
+import { hasRecordings, readAnswers, readStreams } from "../support/recordings.ts";
+
+const MINE = "mine/chat";
+
+let vendor: RecordingVendor;
+let gateway: TestGateway;
+
+beforeAll(async () => {
+  vendor = startRecordingVendor();
+  const prices = `{prompt: "0.000001", completion: "0.00001", request: "0.001", image: "0.002", search: "0.003"}`;
+  const origin = vendor.baseUrl.replace("/v1", "");
+  gateway = await startTestGateway({
+    yaml: `
+limits: { attempts: 1, hold_searches: 4 }
+providers:
+  mine: { base_url: "${vendor.baseUrl}", api_keys: [k], models: [{ id: ${MINE}, context_length: 200000, prices: ${prices} }] }
+  anthropic: { base_url: "${origin}", api_keys: [k] }
+  openai: { base_url: "${vendor.baseUrl}", api_keys: [k] }
+  perplexity: { base_url: "${vendor.baseUrl}", api_keys: [k] }
+  xai: { base_url: "${vendor.baseUrl}" }
+`,
+  });
+});
+beforeEach(() => vendor.reset());
+afterAll(async () => {
+  await gateway.stop();
+  await vendor.stop();
+});
+
+interface Priced {
+  readonly status: number;
+  readonly provider: string | null;
+  readonly text: string;
+  /** Of `GET generation`. */
+  // biome-ignore lint/suspicious/noExplicitAny: answers are looked into by tests
+  readonly generation: any;
+  /** The lines that are no tokens, `[kind, count, price, nanodollars]`. */
+  readonly charges: readonly (readonly unknown[])[];
+}
+
+async function ask(path: string, body: Record<string, unknown>, key = gateway.key): Promise<Priced> {
+  const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
+  const response = await fetch(gateway.base + path, { method: "POST", headers, body: JSON.stringify(body) });
+  const text = await response.text();
+  const id = response.headers.get("x-gateway-generation-id");
+  const found = await fetch(`${gateway.base}/generation?id=${id}`, { headers });
+  const generation = ((await found.json()) as { data?: Record<string, unknown> }).data ?? {};
+  const pricing = (generation["pricing"] ?? []) as Record<string, unknown>[];
+  return {
+    status: response.status,
+    provider: response.headers.get("x-gateway-provider"),
+    text,
+    generation,
+    charges: pricing
+      .filter((line) => !("tokens" in line))
+      .map(({ kind, count, price, cost_nanodollars }) => [kind, count, price, cost_nanodollars]),
+  };
+}
+
+/** What a request holds, nanodollars: read off the refusal of somebody who has nothing. */
+async function holdOf(path: string, body: Record<string, unknown>): Promise<number> {
+  probes += 1;
+  const { text } = await ask(path, body, await addPayer(gateway, { id: `user_probe${probes}` }));
+  const { error } = JSON.parse(text) as { error: { metadata: { required: number } } };
+  return Math.round(error.metadata.required * 1e9);
+}
+let probes = 0;
+
+const REQUEST = ["request", 1, "0.001", "1000000"];
+const TWO_IMAGES = ["image", 2, "0.002", "4000000"];
+const url = "data:image/png;base64,AAAA";
+const hello = { role: "user", content: "Hello!" };
+const image = { type: "image_url", image_url: { url } };
+const block = { type: "image", source: { type: "base64", media_type: "image/png", data: "AAAA" } };
+const call = { id: "call_1", type: "function", function: { name: "look", arguments: "{}" } };
+
+/** Two images each, one of them in a tool's result. */
+const WITH_IMAGES: readonly (readonly [path: string, body: Record<string, unknown>])[] = [
+  [
+    "/chat/completions",
+    {
+      messages: [
+        { role: "user", content: [{ type: "text", text: "Look." }, image] },
+        { role: "assistant", content: null, tool_calls: [call] },
+        { role: "tool", tool_call_id: "call_1", content: [image] },
+      ],
+    },
+  ],
+  [
+    "/responses",
+    {
+      input: [
+        { role: "user", content: [{ type: "input_image", image_url: url }] },
+        { type: "function_call", call_id: "call_1", name: "look", arguments: "{}" },
+        {
+          type: "function_call_output",
+          call_id: "call_1",
+          output: [{ type: "input_image", image_url: url }],
+        },
+      ],
+    },
+  ],
+  [
+    "/messages",
+    {
+      max_tokens: 100,
+      messages: [
+        { role: "user", content: [{ type: "text", text: "Look." }, block] },
+        { role: "assistant", content: [{ type: "tool_use", id: "call_1", name: "look", input: {} }] },
+        { role: "user", content: [{ type: "tool_result", tool_use_id: "call_1", content: [block] }] },
+      ],
+    },
+  ],
+];
+
+describe("the request and the images in it", () => {
+  for (const [path, body] of WITH_IMAGES) {
+    for (const stream of [false, true]) {
+      test(`are charged at ${path}, ${stream ? "streamed" : "whole"}, to the nanodollar`, async () => {
+        const answer = await ask(path, { model: MINE, stream, ...body });
+        expect([answer.status, answer.provider]).toEqual([200, "mine"]);
+        expect(answer.charges).toEqual([REQUEST, TWO_IMAGES]);
+        const { generation } = answer;
+        expect(generation).toMatchObject({ images_prompt: 2, web_searches: 0 });
+        const tokens = 3 * 1_000 + 2 * 10_000;
+        expect(generation.total_cost_nanodollars).toBe(tokens + 1_000_000 + 4_000_000);
+      });
+    }
+
+    test(`are held at ${path}`, async () => {
+      const [three, one] = [await holdOf(path, withImages(path, 3)), await holdOf(path, withImages(path, 1))];
+      expect(three - one).toBe(2 * 2_000_000);
+      expect(one).toBeGreaterThan(1_000_000 + 2_000_000);
+    });
+  }
+
+  test("are charged to nobody whose own key serves them, and stand in the list price", async () => {
+    const key = await addPayer(gateway, { id: "user_byok" });
+    const brought = await manage(gateway, "/accounts/user_byok/provider-keys", {
+      provider: "xai",
+      key: "xai-own-0123456789",
+    });
+    expect(brought.status).toBe(201);
+    vendor.reset(() => Response.json(xaiAnswer(3)));
+    const { generation, charges } = await ask(
+      "/chat/completions",
+      { model: "x-ai/grok-4.3", messages: [hello] },
+      key,
+    );
+    expect(charges).toEqual([["search", 3, "0.025", "75000000"]]);
+    expect(generation).toMatchObject({ is_byok: true, total_cost_nanodollars: 0, web_searches: 3 });
+    expect(generation.upstream_inference_cost).toBeGreaterThan(0.075);
+    expect((await balanceOf(gateway, "user_byok")).balance).toBe(0);
+  });
+
+  test("cost nothing where nothing came", async () => {
+    vendor.reset(() => Response.json({ error: { message: "down" } }, { status: 500 }));
+    const [path, body] = WITH_IMAGES[0]!;
+    const { generation } = await ask(path, { model: MINE, ...body });
+    expect(generation).toMatchObject({ outcome: "failed", total_cost_nanodollars: 0, pricing: [] });
+  });
+});
+
+function withImages(path: string, count: number): Record<string, unknown> {
+  const bound = { model: MINE, max_tokens: 100, max_output_tokens: 100 };
+  const part = { "/responses": { type: "input_image", image_url: url }, "/messages": block }[path] ?? image;
+  const message = { role: "user", content: Array(count).fill(part) };
+  return { ...bound, [path === "/responses" ? "input" : "messages"]: [message] };
+}
+
+function plainBody(path: string): Record<string, unknown> {
+  return path === "/responses" ? { input: "Hello!" } : { messages: [hello] };
+}
+
+function xaiAnswer(sources: number): Record<string, unknown> {
+  return {
+    id: "x",
+    object: "chat.completion",
+    created: 1,
+    model: "grok-4.3",
+    choices: [{ index: 0, message: { role: "assistant", content: "Hi." }, finish_reason: "stop" }],
+    usage: { prompt_tokens: 10, completion_tokens: 2, total_tokens: 12, num_sources_used: sources },
+  };
+}
+
+function recorded(folder: string, name: string, stream: boolean): () => Response {
+  const all = stream ? readStreams(folder) : readAnswers(folder);
+  const { text } = all.find((recording) => recording.name.startsWith(`${folder}/${name}`))!;
+  const type = stream ? "text/event-stream" : "application/json";
+  return () => new Response(text, { headers: { "content-type": type } });
+}
+
+const CLAUDE = "anthropic/claude-sonnet-4.5";
+
+describe.skipIf(!hasRecordings)("recorded searches", () => {
+  for (const [stream, count] of [
+    [false, 2],
+    [true, 1],
+  ] as const) {
+    const how = stream ? "streamed" : "whole";
+    const charge = ["search", count, "0.01", String(count * 10_000_000)];
+
+    test.each<[string, Record<string, unknown>]>([
+      ["/messages", { max_tokens: 1_000, messages: [hello] }],
+      ["/chat/completions", { messages: [hello] }],
+      ["/responses", { input: "Hello!" }],
+    ])(`of Claude, asked at %s, are charged: ${how}`, async (path, body) => {
+      vendor.reset(recorded("anthropic", "anthropic-web-search-tool.1", stream));
+      const { generation, charges, text } = await ask(path, { model: CLAUDE, stream, ...body });
+      expect(charges).toEqual([charge]);
+      expect(generation.web_searches).toBe(count);
+      if (path !== "/responses") expect(text).toMatch(new RegExp(`"web_search_requests": ?${count}\\b`));
+    });
+
+    test.each<[string, Record<string, unknown>]>([
+      ["/responses", { input: "Hello!" }],
+      ["/chat/completions", { messages: [hello] }],
+    ])(
+      `of OpenAI, asked at %s, are charged, and pages that are opened are not: ${how}`,
+      async (path, body) => {
+        vendor.reset(recorded("openai-responses", "openai-web-search-tool.1", stream));
+        const { charges } = await ask(path, { model: "openai/gpt-5-codex", stream, ...body });
+        const searches = stream ? 2 : 1;
+        expect(charges).toEqual([["search", searches, "0.01", String(searches * 10_000_000)]]);
+      },
+    );
+  }
+
+  test("cost no more than was held for them, with all that they brought into the prompt", async () => {
+    const tools = [{ type: "web_search_20250305", name: "web_search", max_uses: 2 }];
+    const body = { model: CLAUDE, max_tokens: 1_000, tools, messages: [hello] };
+    vendor.reset(recorded("anthropic", "anthropic-web-search-tool.1", false));
+    const { generation } = await ask("/messages", body);
+    expect(generation.tokens_prompt).toBeGreaterThan(20_000);
+    expect(await holdOf("/messages", body)).toBeGreaterThanOrEqual(generation.total_cost_nanodollars);
+  });
+
+  test.each<[string, string, Record<string, unknown>]>([
+    ["/messages", CLAUDE, { max_tokens: 1_000, messages: [hello] }],
+    ["/chat/completions", CLAUDE, { messages: [hello] }],
+    ["/responses", "openai/gpt-5-codex", { input: "Hello!" }],
+  ])("are charged at %s, from %s, when the stream breaks off behind them", async (path, model, body) => {
+    const isOpenai = model.startsWith("openai");
+    const [folder, name] = isOpenai
+      ? (["openai-responses", "openai-web-search-tool.1"] as const)
+      : (["anthropic", "anthropic-web-search-tool.1"] as const);
+    const whole = await recorded(folder, name, true)().text();
+    const events = whole.split("\n\n");
+    const text = events.findIndex((event) => /"(text_delta|response\.output_text\.delta)"/.test(event));
+    const cut = `${events.slice(0, text + 1).join("\n\n")}\n\n`;
+    vendor.reset(() => new Response(cut, { headers: { "content-type": "text/event-stream" } }));
+    const { generation, charges } = await ask(path, { model, stream: true, ...body });
+    expect(generation).toMatchObject({ outcome: "failed", estimated: true });
+    const searches = isOpenai ? 2 : 1;
+    expect(charges).toEqual([["search", searches, "0.01", String(searches * 10_000_000)]]);
+  });
+});
+
+describe("the fee of a request that always searches", () => {
+  const sonar = (more: Record<string, unknown> = {}) => ({
+    model: "perplexity/sonar",
+    max_tokens: 10,
+    messages: [hello],
+    ...more,
+  });
+  const asking = (size: string) => ({ web_search_options: { search_context_size: size } });
+
+  test.each<[string, Record<string, unknown>, string]>([
+    ["nothing", {}, "0.005"],
+    ["low", asking("low"), "0.005"],
+    ["medium", asking("medium"), "0.008"],
+    ["high", asking("high"), "0.012"],
+  ])("follows the context that was asked for: %s", async (_size, more, price) => {
+    for (const stream of [false, true]) {
+      const { charges } = await ask("/chat/completions", sonar({ stream, ...more }));
+      expect(charges).toEqual([["request", 1, price, String(Number(price) * 1e9)]]);
+    }
+  });
+
+  test("follows the vendor's word where it says which it was", async () => {
+    const usage = { prompt_tokens: 3, completion_tokens: 2, search_context_size: "high" };
+    vendor.reset(async (request) => {
+      const plain = (await answerPlainly(request).json()) as Record<string, unknown>;
+      return Response.json({ ...plain, usage });
+    });
+    const { charges, generation } = await ask("/chat/completions", sonar(asking("low")));
+    expect(charges).toEqual([["request", 1, "0.012", "12000000"]]);
+    expect(generation.search_context).toBe("high");
+  });
+
+  test("is held", async () => {
+    const [low, high] = [
+      await holdOf("/chat/completions", sonar(asking("low"))),
+      await holdOf("/chat/completions", sonar(asking("high"))),
+    ];
+    expect(high - low).toBeGreaterThanOrEqual(7_000_000);
+    expect(low).toBeGreaterThan(5_000_000);
+  });
+
+  test("stands in the list of models, and a lower max_price leaves the provider out", async () => {
+    const response = await fetch(`${gateway.base}/models/perplexity/sonar`);
+    expect(((await response.json()) as { pricing: unknown }).pricing).toMatchObject({ request: "0.012" });
+    const most = (request: string) => sonar({ provider: { max_price: { request } } });
+    expect((await ask("/chat/completions", most("0.011"))).status).toBe(400);
+    expect((await ask("/chat/completions", most("0.012"))).status).toBe(200);
+    const claude = (await (await fetch(`${gateway.base}/models/${CLAUDE}`)).json()) as { pricing: unknown };
+    expect(claude.pricing).toMatchObject({ web_search: "0.01" });
+    const mine = (await (await fetch(`${gateway.base}/models/${MINE}`)).json()) as { pricing: unknown };
+    expect(mine.pricing).toMatchObject({ request: "0.001", image: "0.002", web_search: "0.003" });
+  });
+});
+
+describe("the hold of a request that lets the vendor search", () => {
+  /** Of one search: its price, and the prompt tokens that it may bring. */
+  const ONE = 3_000_000 + 15_000 * 1_000;
+
+  test.each<[string, string, Record<string, unknown>, number]>([
+    ["a tool without a bound", "/responses", { tools: [{ type: "web_search" }] }, 4],
+    [
+      "a tool with a bound",
+      "/messages",
+      { tools: [{ type: "web_search_20250305", name: "web_search", max_uses: 2 }] },
+      2,
+    ],
+    ["options", "/chat/completions", { web_search_options: {} }, 4],
+    [
+      "xAI's parameters",
+      "/chat/completions",
+      { search_parameters: { mode: "auto", max_search_results: 3 } },
+      3,
+    ],
+    ["parameters that are off", "/chat/completions", { search_parameters: { mode: "off" } }, 0],
+    [
+      "a tool of the client's own",
+      "/chat/completions",
+      { tools: [{ type: "function", function: { name: "web_search" } }] },
+      0,
+    ],
+  ])("has the searches in it: %s", async (_name, path, more, searches) => {
+    const plain = { model: MINE, max_tokens: 50, max_output_tokens: 50, ...plainBody(path) };
+    const difference = (await holdOf(path, { ...plain, ...more })) - (await holdOf(path, plain));
+    // What the field itself adds to the prompt is a few tokens.
+    expect(Math.round(difference / ONE)).toBe(searches);
+    expect(difference).toBeGreaterThanOrEqual(searches * ONE);
+  });
+});

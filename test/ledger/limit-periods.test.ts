@@ -1,0 +1,144 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import type { Caller } from "../../src/core/accounts/records.ts";
+import { createLedger } from "../../src/core/ledger/ledger.ts";
+import type { LedgerStore, SpendQuery } from "../../src/core/ports/ledger-store.ts";
+import { eventually } from "../support/eventually.ts";
+import { startTestGateway, type TestGateway } from "../support/gateway.ts";
+import { callAdmin } from "../support/management.ts";
+import { addPayer, manage } from "../support/money.ts";
+import { createTestClock, type TestClock } from "../support/test-clock.ts";
+import { documentOf, healthy, startVendor, type Vendor, type VendorCall } from "../support/vendor.ts";
+
+/** The vendor's usage, 10 and 5 tokens, at the prices below, nanodollars. */
+const COST = 10 * 1_000 + 5 * 10_000;
+const MIDNIGHT = Date.parse("2027-01-31T00:00:00Z");
+
+let vendor: Vendor;
+let gateway: TestGateway;
+let clock: TestClock;
+
+const yaml = () => `
+providers:
+  mine:
+    base_url: ${vendor.baseUrl}
+    api_keys: [vendor-key]
+    models: [{ id: mine/chat, prices: { prompt: "0.000001", completion: "0.00001" } }]
+`;
+
+beforeAll(async () => {
+  vendor = startVendor();
+  clock = createTestClock(MIDNIGHT - 1_000);
+  gateway = await startTestGateway({ yaml: yaml(), clock });
+});
+beforeEach(() => vendor.perform(healthy("Alpha")));
+afterAll(async () => {
+  await gateway.stop();
+  vendor.stop();
+});
+
+async function chat(key: string): Promise<{ status: number; required: number }> {
+  const response = await fetch(`${gateway.base}/chat/completions`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+    body: JSON.stringify({
+      model: "mine/chat",
+      max_tokens: 10,
+      messages: [{ role: "user", content: "Hello!" }],
+    }),
+  });
+  const body = (await response.json()) as { error?: { metadata: { required: number } } };
+  return { status: response.status, required: Math.round((body.error?.metadata.required ?? 0) * 1e9) };
+}
+
+/** Covers one request, and not another behind it. */
+async function limitForOne(): Promise<number> {
+  const { required } = await chat(await addPayer(gateway, { id: `user_probe${clock.now()}` }));
+  return required + COST / 2;
+}
+
+async function keepWaiting(call: VendorCall): Promise<void> {
+  await call.gate();
+  await call.respond(200, documentOf("Alpha"));
+}
+
+test("an answer that crosses midnight counts for the day that its request came on, also after a restart", async () => {
+  const dailyLimit = await limitForOne();
+  const organization = { id: "org_night", kind: "organization", overdraft: null } as const;
+  const member = { userId: "user_night", dailyLimit };
+  const key = await addPayer(gateway, organization, { userId: "user_night" }, member);
+  vendor.perform(keepWaiting);
+  const crossing = chat(key);
+  const call = await vendor.call(0);
+  await call.atGate;
+  clock.advance(2_000);
+  call.letGoOn();
+  expect((await crossing).status).toBe(200);
+
+  await gateway.stop({ keepData: true });
+  const { dataDir } = gateway;
+  gateway = await startTestGateway({ yaml: yaml(), clock, dataDir, key: gateway.key });
+  vendor.perform(healthy("Alpha"));
+  expect((await chat(key)).status).toBe(200);
+  expect((await chat(key)).status).toBe(402);
+  clock.advance(1_000);
+  await eventually("the report has both", async () => {
+    const { body } = await manage(gateway, "/usage?group_by=day&from=2027-01-30&to=2027-01-31");
+    const days = (body["data"] as Record<string, unknown>[]).map((line) => [
+      line["day"],
+      line["cost_nanodollars"],
+    ]);
+    return (
+      JSON.stringify(days) ===
+      JSON.stringify([
+        ["2027-01-30", COST],
+        ["2027-01-31", COST],
+      ])
+    );
+  });
+});
+
+test("a limit that is set while a request runs has it in it", async () => {
+  const limit = (await limitForOne()) / 1e9;
+  const { data, body } = await callAdmin(gateway, gateway.adminKey, "POST", "/keys", { name: "k" });
+  const key = String(body["key"]);
+  vendor.perform(keepWaiting);
+  const running = chat(key);
+  const call = await vendor.call(0);
+  await call.atGate;
+  const set = await callAdmin(gateway, gateway.adminKey, "PATCH", `/keys/${data.id}`, { spend_limit: limit });
+  expect(set.status).toBe(200);
+  expect((await chat(key)).status).toBe(402);
+  call.letGoOn();
+  expect((await running).status).toBe(200);
+  expect((await chat(key)).status).toBe(402);
+});
+
+test("a request from before midnight is held to its own day's limit, though the next day's meter stands", async () => {
+  const spent = (query: SpendQuery): number => (query.days?.from === MIDNIGHT / 86_400_000 ? 0 : 90);
+  const store = {
+    listDeposits: async () => [],
+    findBalance: async () => ({ balance: 1_000, depositPlace: 0 }),
+    sumSpending: async (query: SpendQuery) => spent(query),
+  } as unknown as LedgerStore;
+  const ledger = createLedger(store, { drain: async () => {} }, createTestClock(MIDNIGHT + 1), 60_000);
+  const caller = {
+    kind: "key",
+    key: { id: "key_a", spendLimit: null },
+    account: { id: "user_a", kind: "user", overdraft: 0 },
+    member: { userId: "user_a", dailyLimit: 100 },
+  } as unknown as Extract<Caller, { kind: "key" }>;
+  const hold = (id: string, amount: number, requestedAt: number) =>
+    ledger.hold(caller, { id, amount, requestedAt });
+
+  await ledger.prepare(caller, MIDNIGHT);
+  expect(hold("today", 60, MIDNIGHT)).toEqual({ kind: "held" });
+  expect(hold("yesterday", 20, MIDNIGHT - 1)).toBeNull();
+  await ledger.prepare(caller, MIDNIGHT - 1);
+  expect(hold("yesterday", 20, MIDNIGHT - 1)).toMatchObject({ kind: "refused", by: "member", available: 10 });
+  expect(hold("yesterday", 10, MIDNIGHT - 1)).toEqual({ kind: "held" });
+  // Each day's meter goes on for itself.
+  expect(hold("late", 1, MIDNIGHT - 1)).toMatchObject({ kind: "refused" });
+  ledger.settle("yesterday", 5);
+  expect(hold("late", 6, MIDNIGHT - 1)).toMatchObject({ kind: "refused", available: 5 });
+  expect(hold("today too", 40, MIDNIGHT)).toEqual({ kind: "held" });
+});
