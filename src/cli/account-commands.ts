@@ -7,14 +7,16 @@ import {
   describeAccount,
   findAccount,
 } from "../core/accounts/manage-accounts.ts";
+import { describeMember } from "../core/accounts/manage-members.ts";
 import type { AccountRecord } from "../core/accounts/records.ts";
 import { auditCommand } from "./audit-command.ts";
-import { formatTable } from "./format-table.ts";
+import { formatFields, formatTable } from "./format-table.ts";
 import { printDay, printLimit } from "./print-values.ts";
 import {
   addRateLimitOptions,
   describeOptions,
   type RateLimitOptions,
+  readChoice,
   readDollars,
   readList,
   readName,
@@ -56,7 +58,8 @@ export function addAccountCommands(program: Command, kind: Kind): void {
     .command("show")
     .description("show one with its policy")
     .argument("<id>", id)
-    .action((id: string) => withStores((stores) => show(stores, kind, id)));
+    .option("--json", "print JSON")
+    .action((id: string, options: JsonOption) => withStores((stores) => show(stores, kind, id, options)));
   const update = commands
     .command("update")
     .description("change what is given, leave the rest; a running gateway follows within a second")
@@ -101,6 +104,7 @@ interface AccountOptions extends JsonOption, RateLimitOptions {
   readonly deniedProviders?: string;
   readonly dataCollection?: string;
   readonly retention?: string;
+  readonly ownKeysOnly?: string;
 }
 
 function addAccountOptions(command: Command, kind: Kind): void {
@@ -113,7 +117,8 @@ function addAccountOptions(command: Command, kind: Kind): void {
     .option("--allowed-providers <slugs>", "the providers it may use; none: all")
     .option("--denied-providers <slugs>", "providers it may not use")
     .option("--data-collection <allow|deny>", "whether providers may train on its requests")
-    .option("--retention <allow|deny>", "whether providers may keep its requests");
+    .option("--retention <allow|deny>", "whether providers may keep its requests")
+    .option("--own-keys-only <yes|no>", "whether it is served by its own keys at providers alone");
   addRateLimitOptions(command);
 }
 
@@ -130,6 +135,7 @@ function readChange(options: AccountOptions): AccountChange {
         readList("--denied-providers", options.deniedProviders) ?? noneOf(options.deniedProviders),
       denyDataCollection: readDenial("--data-collection", options.dataCollection),
       zeroRetention: readDenial("--retention", options.retention),
+      ownKeysOnly: readChoice("--own-keys-only", options.ownKeysOnly, ["yes", "no"]),
     },
     rateLimit: readRateLimit(options),
   };
@@ -141,9 +147,7 @@ function noneOf(text: string | undefined): readonly string[] | undefined {
 }
 
 function readDenial(option: string, text: string | undefined): boolean | undefined {
-  if (text === undefined) return undefined;
-  if (text === "allow" || text === "deny") return text === "deny";
-  throw new Error(`${option} must be allow or deny`);
+  return readChoice(option, text, ["deny", "allow"]);
 }
 
 async function createOne(stores: Stores, kind: Kind, text: string, options: AccountOptions): Promise<string> {
@@ -185,8 +189,13 @@ async function readAll({ accounts }: Stores, kind: Kind): Promise<readonly Accou
   }
 }
 
-async function show({ accounts }: Stores, kind: Kind, id: string): Promise<string> {
-  return JSON.stringify({ data: describeAccount(await findAccount(accounts, kind, id)) }, null, 2);
+async function show({ accounts }: Stores, kind: Kind, id: string, { json }: JsonOption): Promise<string> {
+  const account = describeAccount(await findAccount(accounts, kind, id));
+  if (kind === "organization") return json ? JSON.stringify({ data: account }) : formatFields(account);
+  const memberships = (await accounts.listMemberships(id)).map(describeMember);
+  if (json) return JSON.stringify({ data: { ...account, memberships } });
+  const roles = memberships.map(({ organization_id, role }) => `${role} of ${organization_id}`);
+  return formatFields({ ...account, memberships: roles.length === 0 ? null : roles.join(", ") });
 }
 
 async function change(

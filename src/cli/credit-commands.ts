@@ -1,19 +1,26 @@
 import { type Command, InvalidArgumentError } from "commander";
 import type { Stores } from "../app/wire-up.ts";
 import { formatDollars, parseDollars } from "../base/money.ts";
-import { type Credits, grantCredits } from "../core/ledger/credits.ts";
+import {
+  addPurchase,
+  type Credits,
+  correctBalance,
+  grantCredits,
+  type Moved,
+  refundGeneration,
+} from "../core/ledger/credits.ts";
 import { describeEntry } from "../core/ledger/describe-entry.ts";
-import { generationOf, TRANSFER_KINDS, type TransferKind } from "../core/ledger/records.ts";
-import type { StoredTransfer } from "../core/ports/ledger-store.ts";
-import { formatTable } from "./format-table.ts";
+import { auditCommand } from "./audit-command.ts";
+import { addCreditViews } from "./credit-views.ts";
+import { describeOptions, readExpiry } from "./read-options.ts";
+import { requireAccount } from "./require-account.ts";
 import { withStores } from "./with-stores.ts";
 
-/** Entries that are shown unless more are asked for. */
-const USUAL_LIMIT = 50;
-
-/** `gateway credits grant|list` and `gateway ledger`: an account's money, whether or not a gateway runs. */
+/** `gateway credits grant|purchase|correct|refund|balance|list`: an account's money, whether or not a gateway runs. */
 export function addCreditCommands(program: Command): void {
-  const credits = program.command("credits").description("give credits and list them");
+  const credits = program
+    .command("credits")
+    .description("give, correct and refund credits, and look at them");
   credits
     .command("grant")
     .description("give an account credits; a running gateway takes them up within a second")
@@ -23,45 +30,66 @@ export function addCreditCommands(program: Command): void {
     .option("--expires <time>", "when what is left of them ends, such as 2027-01-31")
     .option("--id <id>", "your own name for it: the same one twice grants once")
     .option("--json", "print JSON")
-    .action((account: string, amount: number, options: GrantOptions) =>
-      withStores((stores) => grant(stores, account, amount, options)),
+    .action((account: string, amount: number, options: MoveOptions) =>
+      withStores((stores) => move(stores, { word: "grant", account, amount, options }, grant)),
     );
   credits
-    .command("list")
-    .description("list what an account was given, has bought and got back, newest first")
+    .command("purchase")
+    .description("put in what an account has bought and the webhook has not told")
     .argument("<account>", "the account's id")
-    .option("--limit <number>", "how many at most", readLimit, USUAL_LIMIT)
+    .argument("<amount>", "US dollars, such as 12.50", readAmount)
+    .requiredOption("--id <id>", "the payment's id: each counts once")
+    .option("--note <text>", "what for")
     .option("--json", "print JSON")
-    .action((account: string, options: ListOptions) =>
-      withStores((stores) => list(stores, account, CREDIT_KINDS, options)),
+    .action((account: string, amount: number, options: MoveOptions & { readonly id: string }) =>
+      withStores((stores) => move(stores, { word: "purchase", account, amount, options }, purchase)),
     );
-  program
-    .command("ledger")
-    .description("list all that moved an account's money, newest first")
+  credits
+    .command("correct")
+    .description("move an account's balance up or down")
     .argument("<account>", "the account's id")
-    .option("--kind <kind>", `only ${TRANSFER_KINDS.join(", ")}`, readKind)
-    .option("--limit <number>", "how many at most", readLimit, USUAL_LIMIT)
+    .argument("<amount>", "US dollars, such as 12.50 or -12.50", readCorrection)
+    .requiredOption("--note <text>", "why")
+    .option("--id <id>", "your own name for it: the same one twice corrects once")
     .option("--json", "print JSON")
-    .action((account: string, options: ListOptions) =>
-      withStores((stores) => list(stores, account, options.kind ? [options.kind] : [undefined], options)),
+    .action((account: string, amount: number, options: MoveOptions) =>
+      withStores((stores) => move(stores, { word: "correct", account, amount, options }, correct)),
     );
+  credits
+    .command("refund")
+    .description("give back what a generation cost, or a part of it")
+    .argument("<generation>", "the generation's id, gen_…")
+    .option("--amount <dollars>", "how much; all that was not given back yet when left out", readAmount)
+    .option("--note <text>", "why")
+    .option("--id <id>", "tells several refunds of one generation apart")
+    .option("--json", "print JSON")
+    .action((generation: string, options: RefundOptions) =>
+      withStores((stores) => refund(stores, generation, options)),
+    );
+  addCreditViews(credits);
 }
 
-interface GrantOptions {
+interface MoveOptions {
   readonly note?: string;
   readonly expires?: string;
   readonly id?: string;
   readonly json?: boolean;
 }
 
-interface ListOptions {
-  readonly limit: number;
-  readonly kind?: TransferKind;
-  readonly json?: boolean;
+interface RefundOptions extends Omit<MoveOptions, "expires"> {
+  readonly amount?: number;
 }
 
-const CREDIT_KINDS = TRANSFER_KINDS.filter((kind) => kind !== "usage");
-const MOST_ENTRIES = 10_000;
+/** What is to be moved, and by which command. */
+interface Movement {
+  readonly word: "grant" | "purchase" | "correct";
+  readonly account: string;
+  /** Nanodollars. */
+  readonly amount: number;
+  readonly options: MoveOptions;
+}
+
+type Mover = (stores: Stores, movement: Movement) => Promise<Moved>;
 
 function readAmount(text: string): number {
   const amount = parseDollars(text);
@@ -69,37 +97,69 @@ function readAmount(text: string): number {
   throw new InvalidArgumentError("It must be more than 0, with at most 9 places, such as 12.50.");
 }
 
-function readLimit(text: string): number {
-  const limit = Number(text);
-  if (Number.isInteger(limit) && limit >= 1 && limit <= MOST_ENTRIES) return limit;
-  throw new InvalidArgumentError(`It must be a whole number from 1 to ${MOST_ENTRIES}.`);
+function readCorrection(text: string): number {
+  const amount = parseDollars(text);
+  if (amount !== null && amount !== 0) return amount;
+  throw new InvalidArgumentError("It must not be 0, with at most 9 places, such as -12.50.");
 }
 
-function readKind(text: string): TransferKind {
-  const kind = TRANSFER_KINDS.find((known) => known === text);
-  if (kind !== undefined) return kind;
-  throw new InvalidArgumentError(`It must be one of ${TRANSFER_KINDS.join(", ")}.`);
+const grant: Mover = (stores, movement) => {
+  const expiresAt = readExpiry(movement.options.expires, stores.clock.now()) ?? null;
+  return grantCredits(creditsOf(stores), { ...wishOf(movement), expiresAt });
+};
+const purchase: Mover = (stores, movement) =>
+  addPurchase(creditsOf(stores), { ...wishOf(movement), id: movement.options.id as string });
+const correct: Mover = (stores, movement) => correctBalance(creditsOf(stores), wishOf(movement));
+
+function wishOf({ account, amount, options }: Movement) {
+  return { accountId: account, amount, note: options.note ?? null, id: options.id ?? null };
 }
 
-async function requireAccount(stores: Stores, id: string): Promise<void> {
-  if ((await stores.accounts.findAccount(id)) === null) throw new Error(`There is no account ${id}.`);
+async function move(stores: Stores, movement: Movement, mover: Mover): Promise<string> {
+  const { word, account, amount, options } = movement;
+  await requireAccount(stores, account);
+  const moved = await mover(stores, movement);
+  await auditMove(stores, word, account, { ...describeOptions(options), amount: formatDollars(amount) });
+  return tell(stores, moved, account, options);
 }
 
-async function grant(
+async function refund(stores: Stores, generationId: string, options: RefundOptions): Promise<string> {
+  const { amount = null, note = null, id = null } = options;
+  const moved = await refundGeneration(creditsOf(stores), { generationId, amount, note, id });
+  const accountId = moved.transfer.to;
+  await auditMove(
+    stores,
+    "refund",
+    generationId,
+    {
+      ...describeOptions(options),
+      amount: formatDollars(moved.transfer.amount),
+    },
+    accountId,
+  );
+  return tell(stores, moved, accountId, options);
+}
+
+function auditMove(
   stores: Stores,
+  word: string,
+  target: string,
+  changes: Record<string, unknown>,
+  accountId = target,
+): Promise<void> {
+  return auditCommand(stores, { action: `gateway credits ${word}`, accountId, target, changes });
+}
+
+async function tell(
+  stores: Stores,
+  { transfer, isNew }: Moved,
   accountId: string,
-  amount: number,
-  { note, expires, id, json }: GrantOptions,
+  { json }: { readonly json?: boolean },
 ): Promise<string> {
-  await requireAccount(stores, accountId);
-  const expiresAt = expires === undefined ? null : Date.parse(expires);
-  if (expiresAt !== null && !(expiresAt > stores.clock.now()))
-    throw new Error("--expires must be a time in the future, such as 2027-01-31");
-  const wish = { accountId, amount, note: note ?? null, id: id ?? null, expiresAt };
-  const { transfer, isNew } = await grantCredits(creditsOf(stores), wish);
   if (json) return JSON.stringify({ data: describeEntry(transfer, accountId) });
   const { balance } = await stores.ledger.findBalance(accountId);
-  const what = isNew ? "was given" : "had been given before:";
+  const [now, before] = transfer.from === accountId ? ["lost", "had lost"] : ["was given", "had been given"];
+  const what = isNew ? now : `${before} before:`;
   return `${accountId} ${what} ${formatDollars(transfer.amount)} US dollars (${transfer.id}). Its balance is ${formatDollars(balance)}.`;
 }
 
@@ -110,29 +170,4 @@ function creditsOf({ ledger: store, clock, ids }: Stores): Credits {
     refund: (refund: Parameters<typeof store.addRefund>[0]) => store.addRefund(refund),
   };
   return { store, ledger, clock, ids };
-}
-
-async function list(
-  stores: Stores,
-  accountId: string,
-  kinds: readonly (TransferKind | undefined)[],
-  { limit, json }: ListOptions,
-): Promise<string> {
-  await requireAccount(stores, accountId);
-  const found: StoredTransfer[] = [];
-  for (const kind of kinds)
-    found.push(...(await stores.ledger.listTransfers(accountId, Number.MAX_SAFE_INTEGER, limit, kind)));
-  const newest = found.sort((a, b) => b.place - a.place).slice(0, limit);
-  if (json) return JSON.stringify({ data: newest.map((transfer) => describeEntry(transfer, accountId)) });
-  if (newest.length === 0)
-    return "There is nothing yet. Give credits: gateway credits grant <account> <amount>";
-  const rows = newest.map((transfer) => [
-    String(transfer.place),
-    new Date(transfer.createdAt).toISOString().slice(0, 19),
-    transfer.kind,
-    formatDollars(transfer.to === accountId ? transfer.amount : -transfer.amount),
-    transfer.expiresAt === null ? "" : new Date(transfer.expiresAt).toISOString().slice(0, 10),
-    generationOf(transfer) ?? transfer.note ?? "",
-  ]);
-  return formatTable(["number", "time", "kind", "dollars", "until", "about"], rows);
 }

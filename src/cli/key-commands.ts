@@ -1,11 +1,12 @@
 import type { Command } from "commander";
 import type { Stores } from "../app/wire-up.ts";
 import { systemClock } from "../base/clock.ts";
+import { toDollars } from "../base/money.ts";
 import { changeKey, describeKey, issueKey } from "../core/accounts/manage-keys.ts";
 import type { KeyRateLimitChange } from "../core/accounts/own-rate-limit.ts";
 import type { KeyRecord } from "../core/accounts/records.ts";
 import { auditCommand } from "./audit-command.ts";
-import { formatTable } from "./format-table.ts";
+import { formatFields, formatTable } from "./format-table.ts";
 import { printDay } from "./print-values.ts";
 import {
   addRateLimitOptions,
@@ -19,7 +20,7 @@ import {
 } from "./read-options.ts";
 import { withStores } from "./with-stores.ts";
 
-/** `gateway keys create|list|update|revoke`: works on the data directory, whether or not a gateway runs on it. */
+/** `gateway keys create|list|show|update|revoke`: works on the data directory, whether or not a gateway runs on it. */
 export function addKeyCommands(program: Command): void {
   const keys = program.command("keys").description("make, list, change and revoke API keys");
   const createCommand = keys
@@ -41,6 +42,12 @@ export function addKeyCommands(program: Command): void {
     .option("--account <id>", "of one account alone")
     .option("--json", "print JSON")
     .action((options: ListOptions) => withStores((stores) => list(stores, options)));
+  keys
+    .command("show")
+    .description("show one, and what was spent through it")
+    .argument("<id>", "the key's id, key_…")
+    .option("--json", "print JSON")
+    .action((id: string, options: JsonOption) => withStores((stores) => show(stores, id, options)));
   const updateCommand = keys
     .command("update")
     .description("change what is given, leave the rest; a running gateway follows within a second")
@@ -56,12 +63,16 @@ export function addKeyCommands(program: Command): void {
     .command("revoke")
     .description("revoke a key; a running gateway refuses it within a second")
     .argument("<id>", "the key's id, key_…")
-    .action((id: string) => withStores((stores) => revoke(stores, id)));
+    .option("--json", "print JSON")
+    .action((id: string, options: JsonOption) => withStores((stores) => revoke(stores, id, options)));
 }
 
-interface ListOptions {
-  readonly account?: string;
+interface JsonOption {
   readonly json?: boolean;
+}
+
+interface ListOptions extends JsonOption {
+  readonly account?: string;
 }
 
 interface UpdateOptions extends RateLimitOptions {
@@ -131,10 +142,17 @@ function readOperatorsLimit(options: RateLimitOptions): KeyRateLimitChange | und
   return limit === undefined ? undefined : { setBy: "operator", limit };
 }
 
-async function revoke(stores: Stores, id: string): Promise<string> {
+async function show(stores: Stores, id: string, { json }: JsonOption): Promise<string> {
+  const key = (await stores.keys.findKey(id)) ?? refuseUnknown(id);
+  const spent = await stores.ledger.sumSpending({ keyId: id });
+  const data = { ...describeKey(key), usage: toDollars(spent), usage_nanodollars: spent };
+  return json ? JSON.stringify({ data }) : formatFields(data);
+}
+
+async function revoke(stores: Stores, id: string, { json }: JsonOption): Promise<string> {
   const key = (await stores.keys.revokeKey(id, stores.clock.now())) ?? refuseUnknown(id);
   await audit(stores, "revoke", key, { revoked: true });
-  return `${key.id} (${key.name}) is revoked.`;
+  return json ? JSON.stringify({ data: describeKey(key) }) : `${key.id} (${key.name}) is revoked.`;
 }
 
 function audit(

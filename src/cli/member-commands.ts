@@ -48,8 +48,9 @@ export function addMemberCommands(program: Command): void {
     .description("take a member out; a running gateway refuses their keys of it within a second")
     .argument("<org>", "the organization's id, org_…")
     .argument("<user>", "the user's id, user_…")
-    .action((organizationId: string, userId: string) =>
-      withStores((stores) => remove(stores, organizationId, userId)),
+    .option("--json", "print JSON")
+    .action((organizationId: string, userId: string, options: JsonOption) =>
+      withStores((stores) => remove(stores, organizationId, userId, options)),
     );
 }
 
@@ -97,7 +98,12 @@ async function list({ accounts }: Stores, organizationId: string, { json }: Json
   return formatTable(["user", "role", "a day", "since"], rows);
 }
 
-async function remove(stores: Stores, organizationId: string, userId: string): Promise<string> {
+async function remove(
+  stores: Stores,
+  organizationId: string,
+  userId: string,
+  { json }: JsonOption,
+): Promise<string> {
   await removeMember(stores, organizationId, userId);
   await auditCommand(stores, {
     action: "gateway members remove",
@@ -105,5 +111,6 @@ async function remove(stores: Stores, organizationId: string, userId: string): P
     target: `${organizationId}/${userId}`,
     changes: {},
   });
+  if (json) return JSON.stringify({ data: { organization_id: organizationId, user_id: userId } });
   return `${userId} is no member of ${organizationId} any more.`;
 }

@@ -6,13 +6,16 @@ import { createSystemRandom } from "../base/random.ts";
 import { DEFAULT_ACCOUNT_ID } from "../core/accounts/records.ts";
 import { tryProviderKey } from "../core/generation/try-provider-key.ts";
 import {
+  changeProviderKey,
   createProviderKey,
   describeProviderKey,
   openProviderKey,
   removeProviderKey,
 } from "../core/provider-keys/manage-provider-keys.ts";
 import type { ProviderKeyRecord } from "../core/provider-keys/records.ts";
+import { auditCommand } from "./audit-command.ts";
 import { formatTable } from "./format-table.ts";
+import { describeOptions, readChoice, readList, readName } from "./read-options.ts";
 import { readSecret } from "./read-secret.ts";
 
 interface JsonOption {
@@ -27,7 +30,16 @@ interface AddOptions extends JsonOption {
   readonly members?: readonly string[];
 }
 
-/** `gateway provider-keys add|list|remove|test`: works on the data directory, whether or not a gateway runs on it. */
+interface UpdateOptions extends JsonOption {
+  readonly secret?: boolean;
+  readonly name?: string;
+  readonly order?: number;
+  readonly models?: string;
+  readonly members?: string;
+  readonly enabled?: string;
+}
+
+/** `gateway provider-keys add|list|update|remove|test`: works on the data directory, whether or not a gateway runs on it. */
 export function addProviderKeyCommands(program: Command): void {
   const keys = program
     .command("provider-keys")
@@ -53,10 +65,23 @@ export function addProviderKeyCommands(program: Command): void {
     .option("--json", "print JSON")
     .action((options: JsonOption & { account: string }) => run((office) => list(office, options)));
   keys
+    .command("update")
+    .description("change what is given, leave the rest; a running gateway follows within a second")
+    .argument("<id>", "the key's id, pkey_…")
+    .option("--secret", "another secret; it is read from standard input, or asked for")
+    .option("--name <name>", "another name")
+    .option("--order <number>", "keys of one provider are tried from the lowest on", readOrder)
+    .option("--models <patterns>", "models that it serves, between commas; none: all")
+    .option("--members <users>", "users that it serves, between commas; none: all")
+    .option("--enabled <yes|no>", "whether it is used")
+    .option("--json", "print JSON")
+    .action((id: string, options: UpdateOptions) => run((office) => update(office, id, options)));
+  keys
     .command("remove")
     .description("forget a key; a running gateway calls nobody with it within a second")
     .argument("<id>", "the key's id, pkey_…")
-    .action((id: string) => run((office) => remove(office, id)));
+    .option("--json", "print JSON")
+    .action((id: string, options: JsonOption) => run((office) => remove(office, id, options)));
   keys
     .command("test")
     .description("ask the provider for one token with a key")
@@ -81,6 +106,7 @@ async function add(office: ProviderKeyOffice, provider: string, options: AddOpti
   const secret = await readSecret(`Key for ${provider}: `);
   const wanted = { accountId, provider, secret, name, order, models, members };
   const key = await createProviderKey(office.maker, office.serving.roster, wanted);
+  await audit(office, "add", key, { ...describeOptions(options), provider });
   if (options.json) return JSON.stringify({ data: describeProviderKey(key) });
   return `${key.id} is stored, a key for ${key.provider} that ends in ${key.lastFour}. Try it: gateway provider-keys test ${key.id}`;
 }
@@ -106,9 +132,27 @@ async function list(
   return formatTable(["id", "provider", "order", "name", "key", "models", "used", "state"], rows);
 }
 
-async function remove(office: ProviderKeyOffice, id: string): Promise<string> {
+async function update(office: ProviderKeyOffice, id: string, options: UpdateOptions): Promise<string> {
+  const found = await find(office, id);
+  const key = await changeProviderKey(office.maker, office.serving.roster, found, {
+    secret: options.secret ? await readSecret(`Key for ${found.provider}: `) : undefined,
+    name: options.name === undefined ? undefined : readName(options.name),
+    order: options.order,
+    models: readList("--models", options.models),
+    members: readList("--members", options.members),
+    enabled: readChoice("--enabled", options.enabled, ["yes", "no"]),
+  });
+  await audit(office, "update", key, describeOptions(options));
+  return options.json
+    ? JSON.stringify({ data: describeProviderKey(key) })
+    : `${key.id} (${key.name}) is changed.`;
+}
+
+async function remove(office: ProviderKeyOffice, id: string, { json }: JsonOption): Promise<string> {
   const key = await find(office, id);
   await removeProviderKey(office.maker, id);
+  await audit(office, "remove", key, { deleted: true });
+  if (json) return JSON.stringify({ data: { id, deleted: true } });
   return `${key.id} (${key.name}) is forgotten.`;
 }
 
@@ -123,6 +167,15 @@ async function test(office: ProviderKeyOffice, id: string, options: JsonOption):
   if (!isOk) process.exitCode = 1;
   if (options.json) return JSON.stringify({ data: trial });
   return `${trial.status}: ${trial.message}`;
+}
+
+function audit(
+  { stores }: ProviderKeyOffice,
+  word: string,
+  { id, accountId }: ProviderKeyRecord,
+  changes: Record<string, unknown>,
+): Promise<void> {
+  return auditCommand(stores, { action: `gateway provider-keys ${word}`, accountId, target: id, changes });
 }
 
 async function find({ stores }: ProviderKeyOffice, id: string): Promise<ProviderKeyRecord> {

@@ -1,4 +1,4 @@
-import type { Command } from "commander";
+import { type Command, InvalidArgumentError } from "commander";
 import { BOUNDS } from "../base/bounds.ts";
 import { parseDollars } from "../base/money.ts";
 import type { RateLimitChange } from "../core/accounts/own-rate-limit.ts";
@@ -55,6 +55,20 @@ function readCount(option: string, text: string | undefined): number | null | un
 }
 
 /**
+ * One of two words; undefined for an option that was left out.
+ * @throws Error that names the option.
+ */
+export function readChoice(
+  option: string,
+  text: string | undefined,
+  [yes, no]: readonly [yes: string, no: string],
+): boolean | undefined {
+  if (text === undefined) return undefined;
+  if (text === yes || text === no) return text === yes;
+  throw new Error(`${option} must be ${yes} or ${no}`);
+}
+
+/**
  * Patterns or slugs between commas; null for `none`, undefined for an option that was left out.
  * @throws Error that names the option.
  */
@@ -87,6 +101,20 @@ export function readName(text: string): string {
   const name = text.trim();
   if (name !== "" && name.length <= 200) return name;
   throw new Error("the name must have 1 to 200 characters");
+}
+
+/** Rows that are shown unless more are asked for. */
+export const USUAL_LIMIT = 50;
+const MOST_ROWS = 10_000;
+
+/**
+ * How many rows at most.
+ * @throws InvalidArgumentError
+ */
+export function readLimit(text: string): number {
+  const limit = Number(text);
+  if (Number.isInteger(limit) && limit >= 1 && limit <= MOST_ROWS) return limit;
+  throw new InvalidArgumentError(`It must be a whole number from 1 to ${MOST_ROWS}.`);
 }
 
 /** The options that were given, as they were written: what the audit log keeps of a command. */

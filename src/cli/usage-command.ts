@@ -1,7 +1,7 @@
 import { type Command, Option } from "commander";
 import type { Stores } from "../app/wire-up.ts";
 import { formatDollars } from "../base/money.ts";
-import { describeUsage } from "../core/usage/describe-usage.ts";
+import { describeUsage, printUsageCsv } from "../core/usage/describe-usage.ts";
 import { nameOfDay, readDays, USAGE_GROUPS, type UsageGroup } from "../core/usage/report.ts";
 import { formatTable } from "./format-table.ts";
 import { withStores } from "./with-stores.ts";
@@ -11,6 +11,7 @@ interface UsageOptions {
   readonly to?: string;
   readonly by: UsageGroup;
   readonly account?: string;
+  readonly csv?: boolean;
   readonly json?: boolean;
 }
 
@@ -23,14 +24,16 @@ export function addUsageCommand(program: Command): void {
     .option("--to <day>", "last day (UTC); today when left out")
     .addOption(new Option("--by <group>", "a line for each").choices(USAGE_GROUPS).default("day"))
     .option("--account <id>", "of one account only")
+    .addOption(new Option("--csv", "print CSV").conflicts("json"))
     .option("--json", "print JSON")
     .action((options: UsageOptions) => withStores((stores) => report(stores, options)));
 }
 
-async function report(stores: Stores, { from, to, by, account, json }: UsageOptions): Promise<string> {
+async function report(stores: Stores, { from, to, by, account, csv, json }: UsageOptions): Promise<string> {
   const days = readDays({ from, to }, stores.clock.now());
   const whose = { accountId: account ?? null, userId: null, keyId: null };
   const sums = await stores.usage.sumUsage({ groupBy: by, ...days, ...whose });
+  if (csv) return printUsageCsv(by, sums).trimEnd();
   if (json) return JSON.stringify({ data: sums.map((sum) => describeUsage(by, sum)) });
   if (sums.length === 0)
     return `Nothing was used from ${nameOfDay(days.fromDay)} to ${nameOfDay(days.toDay)}.`;

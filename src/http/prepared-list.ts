@@ -1,10 +1,13 @@
-/** A list ready to be sent, with the tag by which a client that has it is told so. */
-export interface PreparedList {
+/** An answer ready to be sent, with the tag by which a client that has it is told so. */
+export interface PreparedAnswer {
   /** Sent without being copied. */
   readonly body: Blob;
   readonly bytes: number;
   readonly etag: string;
 }
+
+/** A list ready to be sent. */
+export type PreparedList = PreparedAnswer;
 
 /** Prepares a list; nulls are left out. */
 export function prepareList(items: readonly unknown[]): PreparedList {
@@ -13,15 +16,29 @@ export function prepareList(items: readonly unknown[]): PreparedList {
 
 /** The same of items that are JSON already. */
 export function prepareTexts(items: readonly string[]): PreparedList {
-  const bytes = Buffer.from(`{"object":"list","data":[${items.join(",")}]}`);
+  return prepareText(`{"object":"list","data":[${items.join(",")}]}`);
+}
+
+/** Prepares a text. */
+export function prepareText(text: string): PreparedAnswer {
+  const bytes = Buffer.from(text);
   return { body: new Blob([bytes]), bytes: bytes.length, etag: `"${Bun.hash(bytes).toString(36)}"` };
+}
+
+/** A text as an answer; 304 for a client that has it already. */
+export function sendPrepared(
+  request: Request,
+  { body, etag }: PreparedAnswer,
+  more: Readonly<Record<string, string>>,
+): Response {
+  const headers = { etag, "cache-control": "no-cache" };
+  const known = request.headers.get("if-none-match")?.split(",") ?? [];
+  if (known.some((tag) => tag.trim().replace(/^W\//, "") === etag))
+    return new Response(null, { status: 304, headers });
+  return new Response(body, { headers: { ...headers, ...more } });
 }
 
 /** A list as an answer; 304 for a client that has it already. */
 export function jsonList(request: Request, list: PreparedList): Response {
-  const headers = { etag: list.etag, "cache-control": "no-cache" };
-  const known = request.headers.get("if-none-match")?.split(",") ?? [];
-  if (known.some((tag) => tag.trim().replace(/^W\//, "") === list.etag))
-    return new Response(null, { status: 304, headers });
-  return new Response(list.body, { headers: { ...headers, "content-type": "application/json" } });
+  return sendPrepared(request, list, { "content-type": "application/json" });
 }

@@ -2,6 +2,7 @@ import { apiRoutes } from "./api/endpoints.ts";
 import type { Handler } from "./context.ts";
 import { chatCompletions } from "./routes/chat-completions.ts";
 import { postCountTokens } from "./routes/count-tokens.ts";
+import { getDocs, getOpenApi } from "./routes/documentation.ts";
 import { embeddings } from "./routes/embeddings.ts";
 import { postExplainRoute } from "./routes/explain-route.ts";
 import { fimCompletions } from "./routes/fim-completions.ts";
@@ -42,6 +43,8 @@ export const GATEWAY_ROUTES: Readonly<Record<string, Methods>> = {
 export const FIXED_ROUTES: Readonly<Record<string, Methods>> = {
   "/healthz": { GET: getHealth },
   "/readyz": { GET: getReadiness },
+  "/openapi.json": { GET: getOpenApi },
+  "/docs": { GET: getDocs },
   // Named by the specification; the prefixes have it too.
   "/api/fim/completions": { POST: fimCompletions },
   ...apiRoutes("fixed"),

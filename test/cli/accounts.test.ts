@@ -88,7 +88,9 @@ describe("gateway users, orgs and members", () => {
     expect(await runTable("orgs", "close", org.id)).toContain("closed");
     expect(await runTable("orgs", "list")).toMatch(/Acme +\$0 +none +\S+ +closed \d{4}/);
     expect(await runTable("orgs", "reopen", org.id)).toContain("open");
-    expect(JSON.parse(await runTable("users", "show", owner.id)).data).toMatchObject({ id: owner.id });
+    expect(JSON.parse(await runTable("users", "show", owner.id, "--json")).data).toMatchObject({
+      id: owner.id,
+    });
   });
 
   test.each<[string, readonly string[], RegExp]>([

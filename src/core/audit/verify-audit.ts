@@ -30,6 +30,17 @@ export async function verifyAudit(store: AuditStore): Promise<AuditVerdict> {
   }
 }
 
+/** A verdict as the management API and the command show it. */
+export function describeVerdict({ entries, lastHash, flaw }: AuditVerdict): Record<string, unknown> {
+  return {
+    holds: flaw === null,
+    entries,
+    last_hash: lastHash,
+    broken_at: flaw?.place ?? null,
+    problem: flaw?.problem ?? null,
+  };
+}
+
 function describe({ place, hash }: ChainEnd, flaw: AuditVerdict["flaw"]): AuditVerdict {
   return { entries: place, lastHash: hash, flaw };
 }

@@ -15,9 +15,13 @@ import { RateLimitField, RateLimitView, readRateLimit } from "./rate-limit-field
 
 /** What may be set of every account. */
 const SETTINGS = {
-  overdraft: DollarsField.nullish(),
+  overdraft: DollarsField.nullish().describe(
+    "US dollars that its balance may go below zero; null: no bound. The operator's to set",
+  ),
   policy: PolicyField.optional(),
-  rate_limit: RateLimitField.optional(),
+  rate_limit: RateLimitField.optional().describe(
+    "Its own, in place of what is configured; null: as configured. The operator's to set",
+  ),
 };
 /** What may be set of an account that is made. */
 export const NewAccountBody = z.strictObject({ name: NameField, ...SETTINGS });
@@ -25,20 +29,24 @@ export const NewAccountBody = z.strictObject({ name: NameField, ...SETTINGS });
 export const AccountChangeBody = z.strictObject({
   name: NameField.optional(),
   ...SETTINGS,
-  closed: z.boolean().optional(),
+  closed: z.boolean().optional().describe("true closes it: it calls nothing and keeps its ledger"),
 });
 /** What organizations have besides. */
-export const ORGANIZATION_SETTINGS = { monthly_limit: DollarsField.nullish() };
+export const ORGANIZATION_SETTINGS = {
+  monthly_limit: DollarsField.nullish().describe(
+    "US dollars that all members may spend in a month (UTC); null: no limit",
+  ),
+};
 
 /** An account as it is shown. */
 export const AccountView = z.object({
   id: z.string(),
   name: z.string(),
-  overdraft: z.number().nullable(),
+  overdraft: z.number().nullable().describe("US dollars that its balance may go below zero; null: no bound"),
   policy: PolicyView,
   rate_limit: RateLimitView,
   created_at: z.iso.datetime(),
-  closed_at: z.iso.datetime().nullable(),
+  closed_at: z.iso.datetime().nullable().describe("Since when it calls nothing; null: it is open"),
 });
 
 type Kind = AccountRecord["kind"];

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { fail } from "../../base/errors.ts";
+import { type ErrorCode, fail } from "../../base/errors.ts";
 import { parseBody } from "../../wire/json/check-fields.ts";
 import type { Handler, HttpDeps, RequestContext } from "../context.ts";
 import { hashAddress } from "../middleware/identify-caller.ts";
@@ -47,6 +47,12 @@ export interface Endpoint<
   readonly response: Schema;
   /** 200 unless said. */
   readonly status?: 201;
+  /** Answered in its place where what is to be made was there before. */
+  readonly known?: 200;
+  /** Errors that it may answer beside those of every endpoint of its kind. */
+  readonly errors?: readonly ErrorCode[];
+  /** The answer is also there as CSV. */
+  readonly csv?: true;
   /** The answer shows a secret: it is not kept for a request that comes twice. */
   readonly answersSecret?: true;
   handle(input: ApiInput<z.infer<Params>, z.infer<Query>, z.infer<Body>>): Promise<unknown> | unknown;

@@ -9,7 +9,7 @@ import {
 } from "../routes/admin-catalog.ts";
 import { postCorrection, postCredits, postRefund } from "../routes/admin-credits.ts";
 import { deleteKey, listKeys, patchKey, postKey } from "../routes/admin-keys.ts";
-import { checkLedger, getBalance, listHolds, listLedger } from "../routes/admin-ledger.ts";
+import { getBalance, getLedgerCheck, listHolds, listLedger } from "../routes/admin-ledger.ts";
 import { deleteMember, listMembers, putOrganizationMember } from "../routes/admin-members.ts";
 import {
   getOrganization,
@@ -55,7 +55,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   getBalance,
   listLedger,
   listHolds,
-  checkLedger,
+  getLedgerCheck,
   getUsage,
   postPayment,
   getKey,

@@ -17,7 +17,10 @@ export const amountField = z
     });
     return z.NEVER;
   })
-  .describe("US dollars, a number or a decimal string, exact to nine places");
+  .meta({
+    description: "US dollars, a number or a decimal string, exact to nine places",
+    examples: ["12.50"],
+  });
 
 /** An amount of more than nothing. */
 export const positiveAmountField = amountField.refine((amount) => amount > 0, "must be more than 0");
@@ -25,9 +28,17 @@ export const positiveAmountField = amountField.refine((amount) => amount > 0, "m
 /** The caller's own name for what it makes: sent again it makes nothing new. */
 export const idField = z
   .string()
-  .regex(/^[\w.:-]{1,128}$/, "must be 1 to 128 letters, digits or any of _ . : -");
+  .regex(/^[\w.:-]{1,128}$/, "must be 1 to 128 letters, digits or any of _ . : -")
+  .describe(
+    "Your own name for it: with the same one it happens once. 1 to 128 letters, digits or any of _ . : -",
+  );
 
-export const noteField = z.string().trim().min(1).max(500);
+export const noteField = z
+  .string()
+  .trim()
+  .min(1)
+  .max(500)
+  .meta({ description: "For people: why", examples: ["order 1001"] });
 
 /**
  * An account that is there.

@@ -5,9 +5,14 @@ const DEFAULT_ROWS = 20;
 
 /** The query of every list: how much, and behind what. */
 export const PAGE_QUERY = {
-  limit: z.coerce.number().int().min(1).max(MAX_ROWS).default(DEFAULT_ROWS),
-  /** `next` of the page before. */
-  after: z.string().min(1).max(200).optional(),
+  limit: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(MAX_ROWS)
+    .default(DEFAULT_ROWS)
+    .describe("How many of them at most"),
+  after: z.string().min(1).max(200).optional().describe("`next` of the page before"),
 };
 
 /** The same, checked. */
@@ -18,7 +23,10 @@ export interface PageQuery {
 
 /** The answer of a list. */
 export function pageView<Item extends z.ZodType>(item: Item) {
-  return z.object({ data: z.array(item), next: z.string().nullable() });
+  return z.object({
+    data: z.array(item),
+    next: z.string().nullable().describe("Send it as `after` for the page behind; null: this is the last"),
+  });
 }
 
 /** What a page is made of. */

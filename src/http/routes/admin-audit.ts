@@ -1,24 +1,26 @@
 import { z } from "zod";
 import { describeEntry } from "../../core/audit/describe-entry.ts";
-import { verifyAudit } from "../../core/audit/verify-audit.ts";
+import { describeVerdict, verifyAudit } from "../../core/audit/verify-audit.ts";
 import { IdField } from "../api/account-fields.ts";
 import { MANAGING, OPERATOR, requireOwnAccount } from "../api/api-caller.ts";
 import { defineEndpoint, NOTHING } from "../api/endpoint.ts";
 import { makePage, PAGE_QUERY, pageView } from "../api/pages.ts";
 
-const EntryView = z.object({
-  place: z.number().int(),
-  at: z.iso.datetime(),
-  key_id: z.string().nullable(),
-  user_id: z.string().nullable(),
-  action: z.string(),
-  account_id: z.string().nullable(),
-  target: z.string().nullable(),
-  request_id: z.string().nullable(),
-  changes: z.record(z.string(), z.unknown()),
-  previous_hash: z.string(),
-  hash: z.string(),
-});
+const EntryView = z
+  .object({
+    place: z.number().int().describe("1 for the first entry, then one more each"),
+    at: z.iso.datetime(),
+    key_id: z.string().nullable().describe("The key that asked for it; null: the command"),
+    user_id: z.string().nullable().describe("Whose key that is"),
+    action: z.string().describe("Such as `PATCH /api/admin/users/:id` or `gateway users close`"),
+    account_id: z.string().nullable().describe("The account that it concerns"),
+    target: z.string().nullable().describe("The id of what was changed"),
+    request_id: z.string().nullable(),
+    changes: z.record(z.string(), z.unknown()).describe("The fields that were set; no secrets"),
+    previous_hash: z.string().describe("The hash of the entry before"),
+    hash: z.string().describe("SHA-256 over everything else in the entry, hex"),
+  })
+  .meta({ id: "AuditEntry", description: "A change: who did what, when" });
 
 /** `GET /api/admin/audit`: who changed what, newest first. */
 export const listAudit = defineEndpoint({
@@ -30,8 +32,8 @@ export const listAudit = defineEndpoint({
   params: NOTHING,
   query: z.strictObject({
     ...PAGE_QUERY,
-    after: z.coerce.number().int().min(1).optional(),
-    account_id: IdField.optional(),
+    after: z.coerce.number().int().min(1).optional().describe("`next` of the page before"),
+    account_id: IdField.optional().describe("Of one account alone"),
   }),
   body: NOTHING,
   response: pageView(EntryView),
@@ -59,23 +61,18 @@ export const getAuditVerdict = defineEndpoint({
   body: NOTHING,
   response: z.object({
     data: z.object({
-      holds: z.boolean(),
-      entries: z.number().int(),
-      last_hash: z.string(),
-      broken_at: z.number().int().nullable(),
+      holds: z.boolean().describe("Every entry is as it was written"),
+      entries: z.number().int().describe("Entries that hold: all, or those before the break"),
+      last_hash: z
+        .string()
+        .describe(
+          "The hash of the last of them: note it elsewhere, and you can tell that the end was not cut off",
+        ),
+      broken_at: z.number().int().nullable().describe("The place of the first entry that does not hold"),
       problem: z.string().nullable(),
     }),
   }),
   async handle({ deps }) {
-    const { entries, lastHash, flaw } = await verifyAudit(deps.audit);
-    return {
-      data: {
-        holds: flaw === null,
-        entries,
-        last_hash: lastHash,
-        broken_at: flaw?.place ?? null,
-        problem: flaw?.problem ?? null,
-      },
-    };
+    return { data: describeVerdict(await verifyAudit(deps.audit)) };
   },
 });

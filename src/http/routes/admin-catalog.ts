@@ -17,49 +17,57 @@ const day = z.iso.date();
 const time = z.iso.datetime().nullable();
 const PricesView = z.record(z.string(), z.string());
 const TierView = z.looseObject({ min_prompt_tokens: z.int() });
-const TermsView = z.object({
-  prices: PricesView.nullable(),
-  price_tiers: z.array(TierView),
-  price_changes: z.array(z.object({ from: day, prices: PricesView, price_tiers: z.array(TierView) })),
-});
+const TermsView = z
+  .object({
+    prices: PricesView.nullable().describe("US dollars, decimal strings; null: no known price"),
+    price_tiers: z.array(TierView).describe("Prices from a length of the prompt on"),
+    price_changes: z
+      .array(z.object({ from: day, prices: PricesView, price_tiers: z.array(TierView) }))
+      .describe("Announced, by the day"),
+  })
+  .meta({ id: "PriceTerms", description: "A model's prices at a provider" });
 
-const ChangeView = z.object({
-  id: z.string(),
-  model: z.string(),
-  provider: z.string(),
-  model_name: z.string().describe("The model's name at the provider"),
-  jumps: z
-    .array(
-      z.object({
-        kind: z.string(),
-        before: z.string().nullable().describe("US dollars; null: no known price"),
-        after: z.string().nullable(),
-        min_prompt_tokens: z.int().nullable().describe("Of the tier that begins there"),
-        from: day.nullable().describe("For an announced change, the day"),
-      }),
-    )
-    .describe("The prices that change by more than the factor"),
-  before: TermsView.describe("In force"),
-  after: TermsView.describe("What the source says"),
-  seen_at: z.iso.datetime(),
-});
+const ChangeView = z
+  .object({
+    id: z.string(),
+    model: z.string(),
+    provider: z.string(),
+    model_name: z.string().describe("The model's name at the provider"),
+    jumps: z
+      .array(
+        z.object({
+          kind: z.string(),
+          before: z.string().nullable().describe("US dollars; null: no known price"),
+          after: z.string().nullable(),
+          min_prompt_tokens: z.int().nullable().describe("Of the tier that begins there"),
+          from: day.nullable().describe("For an announced change, the day"),
+        }),
+      )
+      .describe("The prices that change by more than the factor"),
+    before: TermsView.describe("In force"),
+    after: TermsView.describe("What the source says"),
+    seen_at: z.iso.datetime().describe("When the source first said so"),
+  })
+  .meta({ id: "CatalogChange", description: "A change of prices that is not in force" });
 
-const StatusView = z.object({
-  source: z.string(),
-  models: z.int(),
-  refresh_hours: z.number(),
-  price_factor: z.number(),
-  grace_days: z.int(),
-  attempted_at: time,
-  refreshed_at: time,
-  problem: z.string().nullable().describe("Why the last attempt changed nothing"),
-  waiting: z.int(),
-  rejected: z.int(),
-  missing: z
-    .array(z.object({ model: z.string(), since: day, expiration_date: day.nullable() }))
-    .describe("Models that the source does not list any more"),
-  difference: z.array(z.string()).describe("What the last refresh changed, a line each"),
-});
+const StatusView = z
+  .object({
+    source: z.string().describe("Where models and prices are read"),
+    models: z.int().describe("How many models the catalog has"),
+    refresh_hours: z.number().describe("Hours from one refresh to the next"),
+    price_factor: z.number().describe("A price that changes by more than this factor waits"),
+    grace_days: z.int().describe("Days that a model is served which the source does not list any more"),
+    attempted_at: time,
+    refreshed_at: time,
+    problem: z.string().nullable().describe("Why the last attempt changed nothing"),
+    waiting: z.int().describe("Changes of prices that wait for the operator"),
+    rejected: z.int().describe("Those that were rejected"),
+    missing: z
+      .array(z.object({ model: z.string(), since: day, expiration_date: day.nullable() }))
+      .describe("Models that the source does not list any more"),
+    difference: z.array(z.string()).describe("What the last refresh changed, a line each"),
+  })
+  .meta({ id: "CatalogStatus", description: "How the catalog stands to its source" });
 
 const OfChange = z.object({ id: z.string().describe('Of a change; "all" for all that wait') });
 
@@ -88,16 +96,19 @@ export const postCatalogRefresh = defineEndpoint({
   access: OPERATOR,
   params: NOTHING,
   query: NOTHING,
-  body: z.strictObject({ dry_run: z.boolean().default(false) }),
+  body: z.strictObject({
+    dry_run: z.boolean().default(false).describe("true: only see what it would change"),
+  }),
   response: z.object({
     data: z.object({
-      written: z.boolean(),
-      added: z.int(),
-      changed: z.int(),
-      difference: z.array(z.string()),
-      waiting: z.array(ChangeView),
+      written: z.boolean().describe("The catalog was changed"),
+      added: z.int().describe("Models that are new"),
+      changed: z.int().describe("Models that changed"),
+      difference: z.array(z.string()).describe("What changed, a line each"),
+      waiting: z.array(ChangeView).describe("Changes of prices that wait for the operator"),
     }),
   }),
+  errors: ["upstream_error"],
   async handle({ body, deps, note }) {
     const report = await deps.catalogKeeper.refresh({ dryRun: body.dry_run });
     if (!report.ok) return fail("upstream_error", `The catalog is as it was: ${report.problem}.`);
@@ -115,7 +126,9 @@ export const listCatalogChanges = defineEndpoint({
   summary: "Changes of prices that wait for the operator, or with status=rejected those that were rejected",
   access: OPERATOR,
   params: NOTHING,
-  query: z.strictObject({ status: z.enum(["waiting", "rejected"]).default("waiting") }),
+  query: z.strictObject({
+    status: z.enum(["waiting", "rejected"]).default("waiting").describe("Which of them"),
+  }),
   body: NOTHING,
   response: z.object({ data: z.array(ChangeView) }),
   handle: ({ query, deps }) => ({ data: deps.catalogKeeper.listHeld()[query.status].map(describeHeld) }),

@@ -23,11 +23,15 @@ export const postCredits = defineEndpoint({
   body: z.strictObject({
     amount: positiveAmountField,
     note: noteField.nullish(),
-    expires_at: z.iso.datetime({ offset: true }).nullish(),
+    expires_at: z.iso
+      .datetime({ offset: true })
+      .nullish()
+      .describe("When what is left of them ends. Default: never"),
     id: idField.nullish(),
   }),
   response: z.object({ data: EntryView }),
   status: 201,
+  known: 200,
   async handle({ params, body, deps }) {
     const { id: accountId } = await requireAccount(deps, params.id);
     const expiresAt = body.expires_at ? Date.parse(body.expires_at) : null;
@@ -57,6 +61,7 @@ export const postCorrection = defineEndpoint({
   }),
   response: z.object({ data: EntryView }),
   status: 201,
+  known: 200,
   async handle({ params, body, deps }) {
     const { id: accountId } = await requireAccount(deps, params.id);
     const { amount, note, id = null } = body;
@@ -74,12 +79,13 @@ export const postRefund = defineEndpoint({
   params: z.object({ id: z.string() }),
   query: NOTHING,
   body: z.strictObject({
-    amount: positiveAmountField.nullish(),
+    amount: positiveAmountField.nullish().describe("US dollars. Default: all that was not given back yet"),
     note: noteField.nullish(),
     id: idField.nullish(),
   }),
   response: z.object({ data: EntryView }),
   status: 201,
+  known: 200,
   async handle({ params, body, deps }) {
     const { amount = null, note = null, id = null } = body;
     const moved = await refundGeneration(deps.credits, { generationId: params.id, amount, note, id });

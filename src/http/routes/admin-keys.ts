@@ -9,24 +9,32 @@ import { makePage, PAGE_QUERY, pageView } from "../api/pages.ts";
 import { RateLimitField, RateLimitView, readRateLimit } from "../api/rate-limit-field.ts";
 import type { HttpDeps } from "../context.ts";
 
-const KeyView = z.object({
-  id: z.string(),
-  name: z.string(),
-  kind: z.enum(["inference", "management"]),
-  hint: z.string(),
-  account_id: z.string(),
-  user_id: z.string().nullable(),
-  spend_limit: z.number().nullable(),
-  models: z.array(z.string()).nullable(),
-  rate_limit: RateLimitView,
-  rate_limit_set_by: z
-    .enum(["operator", "account"])
-    .nullable()
-    .describe("The operator's stands in place of what is configured, the account's can only tighten it"),
-  created_at: z.iso.datetime(),
-  expires_at: z.iso.datetime().nullable(),
-  revoked_at: z.iso.datetime().nullable(),
-});
+const KeyView = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    kind: z.enum(["inference", "management"]),
+    hint: z.string().describe("Its first and last characters"),
+    account_id: z.string().describe("Whose it is"),
+    user_id: z
+      .string()
+      .nullable()
+      .describe("Of an organization's key: the member whose it is; null: a service key"),
+    spend_limit: z
+      .number()
+      .nullable()
+      .describe("US dollars that may be spent through it in all; null: no limit"),
+    models: z.array(z.string()).nullable().describe("Patterns of the models it may call; null: all"),
+    rate_limit: RateLimitView,
+    rate_limit_set_by: z
+      .enum(["operator", "account"])
+      .nullable()
+      .describe("The operator's stands in place of what is configured, the account's can only tighten it"),
+    created_at: z.iso.datetime(),
+    expires_at: z.iso.datetime().nullable().describe("When it ends; null: never"),
+    revoked_at: z.iso.datetime().nullable(),
+  })
+  .meta({ id: "Key", description: "A key of the gateway, without its secret" });
 
 const TimeField = z.iso.datetime({ offset: true });
 
@@ -41,17 +49,24 @@ export const postKey = defineEndpoint({
   query: NOTHING,
   body: z.strictObject({
     name: NameField,
-    kind: z.enum(["inference", "management"]).default("inference"),
-    /** Left out: the caller's own account. */
-    account_id: IdField.optional(),
-    /** Of an organization's key: the member whose it is; left out: a service key. */
-    user_id: IdField.nullish(),
-    spend_limit: DollarsField.nullish(),
-    models: PatternsField.nullish(),
-    rate_limit: RateLimitField.optional(),
-    expires_at: TimeField.nullish(),
+    kind: z
+      .enum(["inference", "management"])
+      .default("inference")
+      .describe("inference calls models, management manages"),
+    account_id: IdField.optional().describe("Whose it is. Default: the caller's own account"),
+    user_id: IdField.nullish().describe(
+      "Of an organization's key: the member whose it is. Default: none, a service key",
+    ),
+    spend_limit: DollarsField.nullish().describe(
+      "US dollars that may be spent through it in all; null: no limit",
+    ),
+    models: PatternsField.nullish().describe("The models it may call, `*` for any characters; null: all"),
+    rate_limit: RateLimitField.optional().describe(
+      "Its own; null: as configured. The operator's stands in place of what is configured, the account's can only tighten it",
+    ),
+    expires_at: TimeField.nullish().describe("When it ends; null: never"),
   }),
-  response: z.object({ key: z.string(), data: KeyView }),
+  response: z.object({ key: z.string().describe("The secret: shown here and nowhere else"), data: KeyView }),
   status: 201,
   answersSecret: true,
   async handle({ caller, body, deps, note }) {
@@ -85,7 +100,7 @@ export const listKeys = defineEndpoint({
   summary: "Keys, newest first, without secrets",
   access: SEEING,
   params: NOTHING,
-  query: z.strictObject({ ...PAGE_QUERY, account_id: IdField.optional() }),
+  query: z.strictObject({ ...PAGE_QUERY, account_id: IdField.optional().describe("Of one account alone") }),
   body: NOTHING,
   response: pageView(KeyView),
   handle({ caller, query, deps }) {
@@ -116,10 +131,14 @@ export const patchKey = defineEndpoint({
   query: NOTHING,
   body: z.strictObject({
     name: NameField.optional(),
-    spend_limit: DollarsField.nullish(),
-    models: PatternsField.nullish(),
-    rate_limit: RateLimitField.optional(),
-    expires_at: TimeField.nullish(),
+    spend_limit: DollarsField.nullish().describe(
+      "US dollars that may be spent through it in all; null: no limit",
+    ),
+    models: PatternsField.nullish().describe("The models it may call, `*` for any characters; null: all"),
+    rate_limit: RateLimitField.optional().describe(
+      "Its own; null: as configured. The operator's stands in place of what is configured, the account's can only tighten it",
+    ),
+    expires_at: TimeField.nullish().describe("When it ends; null: never"),
   }),
   response: z.object({ data: KeyView }),
   async handle({ caller, params, body, deps, note }) {

@@ -1,11 +1,14 @@
 import { z } from "zod";
 import { toDollars } from "../../base/money.ts";
+import { checkLedger, describeDifference } from "../../core/ledger/check-ledger.ts";
 import { describeEntry } from "../../core/ledger/describe-entry.ts";
+import { describeGrantLeft } from "../../core/ledger/describe-sums.ts";
 import { TRANSFER_KINDS } from "../../core/ledger/records.ts";
 import { requireOwnAccount } from "../api/api-caller.ts";
 import { defineEndpoint, NOTHING } from "../api/endpoint.ts";
 import { EntryView } from "../api/entry-view.ts";
 import { requireAccount } from "../api/fields.ts";
+import { PAGE_QUERY, pageView } from "../api/pages.ts";
 
 /** Who sees an account's money. */
 const MONEY_ROLES = ["owner", "admin", "billing"] as const;
@@ -23,16 +26,16 @@ export const getBalance = defineEndpoint({
   response: z.object({
     data: z.object({
       account_id: z.string(),
-      balance: z.number(),
-      balance_nanodollars: z.int(),
-      held: z.number(),
+      balance: z.number().describe("US dollars"),
+      balance_nanodollars: z.int().describe("The same, exact: 1,000,000,000 are a dollar"),
+      held: z.number().describe("US dollars held for requests under way"),
       held_nanodollars: z.int(),
       available: z.number().nullable().describe("What may still be held; null: without a bound"),
       available_nanodollars: z.int().nullable(),
       grants: z.array(
         z.object({
           id: z.string(),
-          left: z.number(),
+          left: z.number().describe("US dollars"),
           left_nanodollars: z.int(),
           expires_at: z.iso.datetime(),
         }),
@@ -55,12 +58,7 @@ export const getBalance = defineEndpoint({
         held_nanodollars: held,
         available: available === null ? null : toDollars(available),
         available_nanodollars: available,
-        grants: grants.map(({ id, left, expiresAt }) => ({
-          id,
-          left: toDollars(left),
-          left_nanodollars: left,
-          expires_at: new Date(expiresAt).toISOString(),
-        })),
+        grants: grants.map(describeGrantLeft),
       },
     };
   },
@@ -75,15 +73,16 @@ export const listLedger = defineEndpoint({
   access: { kind: "account", roles: MONEY_ROLES },
   params: z.object({ id: z.string() }),
   query: z.strictObject({
-    kind: z.enum(TRANSFER_KINDS).optional(),
-    limit: z.coerce.number().int().min(1).max(100).default(20),
+    kind: z.enum(TRANSFER_KINDS).optional().describe("Of one kind alone"),
+    limit: PAGE_QUERY.limit,
     after: z
       .string()
       .regex(/^[1-9]\d{0,14}$/, "must be the next of a page before")
-      .optional(),
+      .optional()
+      .describe("`next` of the page before"),
   }),
   body: NOTHING,
-  response: z.object({ data: z.array(EntryView), next: z.string().nullable() }),
+  response: pageView(EntryView),
   async handle({ params, query, caller, deps }) {
     const { id } = await requireAccount(deps, requireOwnAccount(caller, params.id));
     await deps.generation.recorder.drain();
@@ -112,7 +111,7 @@ export const listHolds = defineEndpoint({
       z.object({
         id: z.string().describe("The generation's"),
         account_id: z.string(),
-        amount: z.number(),
+        amount: z.number().describe("US dollars"),
         amount_nanodollars: z.int(),
       }),
     ),
@@ -129,11 +128,8 @@ export const listHolds = defineEndpoint({
   },
 });
 
-/** Differences that one answer names. */
-const NAMED_DIFFERENCES = 100;
-
 /** `GET /api/admin/ledger/check`: adds everything up. */
-export const checkLedger = defineEndpoint({
+export const getLedgerCheck = defineEndpoint({
   method: "GET",
   path: "/api/admin/ledger/check",
   tag: "Ledger",
@@ -156,22 +152,6 @@ export const checkLedger = defineEndpoint({
   }),
   async handle({ deps }) {
     await deps.generation.recorder.drain();
-    const { store } = deps.credits;
-    const balances = await store.findDifferences();
-    const records = await store.findUnmatchedUsage(NAMED_DIFFERENCES);
-    return {
-      data: [
-        ...balances.slice(0, NAMED_DIFFERENCES).map(({ accountId, difference }) => ({
-          of: "balance",
-          id: accountId,
-          difference_nanodollars: difference,
-        })),
-        ...records.map(({ generationId, recorded, transferred }) => ({
-          of: "record",
-          id: generationId,
-          difference_nanodollars: recorded - transferred,
-        })),
-      ],
-    };
+    return { data: (await checkLedger(deps.credits.store)).map(describeDifference) };
   },
 });

@@ -9,13 +9,18 @@ import { defineEndpoint, NOTHING } from "../api/endpoint.ts";
 import { makePage, PAGE_QUERY, pageView } from "../api/pages.ts";
 
 /** A member as answers show them. */
-export const MemberView = z.object({
-  organization_id: z.string(),
-  user_id: z.string(),
-  role: z.enum(ROLES),
-  daily_limit: z.number().nullable(),
-  created_at: z.iso.datetime(),
-});
+export const MemberView = z
+  .object({
+    organization_id: z.string(),
+    user_id: z.string(),
+    role: z.enum(ROLES),
+    daily_limit: z
+      .number()
+      .nullable()
+      .describe("US dollars that they may spend in a day (UTC); null: no limit"),
+    created_at: z.iso.datetime(),
+  })
+  .meta({ id: "Member", description: "A user in an organization" });
 
 const MemberParams = z.object({ id: IdField, user_id: IdField });
 
@@ -51,7 +56,15 @@ export const putOrganizationMember = defineEndpoint({
   access: MANAGING,
   params: MemberParams,
   query: NOTHING,
-  body: z.strictObject({ role: z.enum(ROLES), daily_limit: DollarsField.nullable().default(null) }),
+  body: z.strictObject({
+    role: z.enum(ROLES).meta({
+      description: "owner and admin manage, billing sees, member calls models",
+      examples: ["member"],
+    }),
+    daily_limit: DollarsField.nullable()
+      .default(null)
+      .describe("US dollars that they may spend in a day (UTC); null: no limit"),
+  }),
   response: z.object({ data: MemberView }),
   async handle({ caller, params, body, deps, note }) {
     const { id, user_id } = params;

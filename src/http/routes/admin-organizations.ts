@@ -14,7 +14,12 @@ import { MANAGING, OPERATOR, requireOwnAccount, requireRank, SEEING } from "../a
 import { defineEndpoint, NOTHING } from "../api/endpoint.ts";
 import { PAGE_QUERY, pageView } from "../api/pages.ts";
 
-const OrganizationView = AccountView.extend({ monthly_limit: z.number().nullable() });
+const OrganizationView = AccountView.extend({
+  monthly_limit: z
+    .number()
+    .nullable()
+    .describe("US dollars that all members may spend in a month (UTC); null: no limit"),
+}).meta({ id: "Organization", description: "An organization and what it may spend" });
 
 /** `POST /api/admin/organizations`: makes an organization, with its first owner where one is named. */
 export const postOrganization = defineEndpoint({
@@ -25,7 +30,10 @@ export const postOrganization = defineEndpoint({
   access: OPERATOR,
   params: NOTHING,
   query: NOTHING,
-  body: NewAccountBody.extend({ ...ORGANIZATION_SETTINGS, owner: IdField.optional() }),
+  body: NewAccountBody.extend({
+    ...ORGANIZATION_SETTINGS,
+    owner: IdField.optional().describe("Its first owner: a user's id"),
+  }),
   response: z.object({ data: OrganizationView }),
   status: 201,
   handle: (input) => makeAccount("organization", input),

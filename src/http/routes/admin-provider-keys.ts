@@ -12,41 +12,56 @@ import {
 import type { ProviderKeyRecord } from "../../core/provider-keys/records.ts";
 import { type ApiCaller, requireOwnAccount } from "../api/api-caller.ts";
 import { defineEndpoint, NOTHING } from "../api/endpoint.ts";
+import { PAGE_QUERY, pageView } from "../api/pages.ts";
 import type { HttpDeps } from "../context.ts";
 
 const TAG = "Provider keys";
 const PATH = "/api/admin/accounts/:id/provider-keys";
 const ACCESS = { kind: "account", roles: ["owner", "admin"] } as const;
 
-const ProviderKeyView = z.object({
-  id: z.string(),
-  account_id: z.string(),
-  provider: z.string(),
-  name: z.string(),
-  last_four: z.string(),
-  order: z.int(),
-  enabled: z.boolean(),
-  models: z.array(z.string()).nullable(),
-  members: z.array(z.string()).nullable(),
-  created_at: z.iso.datetime(),
-  updated_at: z.iso.datetime(),
-  last_used_at: z.iso.datetime().nullable(),
-  last_error: z.object({ message: z.string(), at: z.iso.datetime() }).nullable(),
-});
+const ProviderKeyView = z
+  .object({
+    id: z.string(),
+    account_id: z.string(),
+    provider: z.string(),
+    name: z.string(),
+    last_four: z.string().describe("The last characters of its secret"),
+    order: z.int().describe("Keys of one provider are tried from the lowest on"),
+    enabled: z.boolean(),
+    models: z.array(z.string()).nullable().describe("Patterns of the models it serves; null: all"),
+    members: z.array(z.string()).nullable().describe("The users it serves; null: all, and service keys"),
+    created_at: z.iso.datetime(),
+    updated_at: z.iso.datetime(),
+    last_used_at: z.iso.datetime().nullable(),
+    last_error: z.object({ message: z.string(), at: z.iso.datetime() }).nullable(),
+  })
+  .meta({ id: "ProviderKey", description: "A key at a provider that an account brings, without its secret" });
 
 const OfAccount = z.object({ id: z.string() });
 const OfKey = z.object({ id: z.string(), key_id: z.string() });
 
+/** Patterns, or users' ids. */
 const list = z.array(z.string().min(1).max(256)).min(1).max(100);
 /** A service account's file is the longest that there is. Characters. */
 const secret = z.string().trim().min(8).max(16_384);
 
 const wish = {
-  name: z.string().trim().min(1).max(200).optional(),
-  order: z.int().min(0).max(1_000_000).optional(),
-  enabled: z.boolean().optional(),
-  models: list.nullish(),
-  members: list.nullish(),
+  name: z
+    .string()
+    .trim()
+    .min(1)
+    .max(200)
+    .meta({ description: "What it is for", examples: ["Ours"] })
+    .optional(),
+  order: z
+    .int()
+    .min(0)
+    .max(1_000_000)
+    .optional()
+    .describe("Keys of one provider are tried from the lowest on. Default: behind those that are there"),
+  enabled: z.boolean().optional().describe("false: it is not used. Default: true"),
+  models: list.nullish().describe("Patterns of the models it serves, `*` for any characters; null: all"),
+  members: list.nullish().describe("Ids of the users it serves; null: all, and service keys"),
 };
 
 /** `GET /api/admin/accounts/{id}/provider-keys`: the account's own keys, by provider and order, without secrets. */
@@ -57,12 +72,9 @@ export const listProviderKeys = defineEndpoint({
   summary: "The account's own keys at providers, by provider and order, without secrets",
   access: ACCESS,
   params: OfAccount,
-  query: z.strictObject({
-    limit: z.coerce.number().int().min(1).max(100).default(20),
-    after: z.string().optional(),
-  }),
+  query: z.strictObject(PAGE_QUERY),
   body: NOTHING,
-  response: z.object({ data: z.array(ProviderKeyView), next: z.string().nullable() }),
+  response: pageView(ProviderKeyView),
   async handle({ caller, params, query, deps }) {
     const accountId = await requireAccount(caller, params.id, deps);
     await deps.providerKeyMaker.ring.saveUses();
@@ -82,7 +94,15 @@ export const postProviderKey = defineEndpoint({
   access: ACCESS,
   params: OfAccount,
   query: NOTHING,
-  body: z.strictObject({ provider: z.string().min(1).max(100), key: secret, ...wish }),
+  body: z.strictObject({
+    provider: z
+      .string()
+      .min(1)
+      .max(100)
+      .meta({ description: "The provider's slug", examples: ["openai"] }),
+    key: secret.meta({ description: "The secret; no answer shows it", examples: ["sk-0123456789abcdef"] }),
+    ...wish,
+  }),
   response: z.object({ data: ProviderKeyView }),
   status: 201,
   async handle({ caller, params, body, deps }) {
@@ -104,7 +124,7 @@ export const patchProviderKey = defineEndpoint({
   access: ACCESS,
   params: OfKey,
   query: NOTHING,
-  body: z.strictObject({ key: secret.optional(), ...wish }),
+  body: z.strictObject({ key: secret.optional().describe("Replaces the secret"), ...wish }),
   response: z.object({ data: ProviderKeyView }),
   async handle({ caller, params, body, deps }) {
     const found = await findKey(caller, params, deps);
@@ -147,9 +167,11 @@ export const testProviderKey = defineEndpoint({
   body: NOTHING,
   response: z.object({
     data: z.object({
-      status: z.enum(["ok", "refused", "out_of_reach"]),
+      status: z
+        .enum(["ok", "refused", "out_of_reach"])
+        .describe("refused: the provider did not take it, or its account there has no credit"),
       message: z.string(),
-      model: z.string().nullable(),
+      model: z.string().nullable().describe("The model that was asked"),
     }),
   }),
   async handle({ caller, params, deps }) {

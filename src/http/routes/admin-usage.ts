@@ -3,6 +3,7 @@ import { describeUsage, printUsageCsv } from "../../core/usage/describe-usage.ts
 import { nameOfDay, readDays, USAGE_GROUPS } from "../../core/usage/report.ts";
 import { requireOwnAccount } from "../api/api-caller.ts";
 import { defineEndpoint, NOTHING } from "../api/endpoint.ts";
+import { UsageLine } from "../api/usage-view.ts";
 
 /** `GET /api/admin/usage`: what was used and what it cost, by day, model, provider, key, user or account. */
 export const getUsage = defineEndpoint({
@@ -14,14 +15,15 @@ export const getUsage = defineEndpoint({
   access: { kind: "account", roles: ["owner", "admin", "billing"] },
   params: NOTHING,
   query: z.strictObject({
-    from: z.iso.date().optional().describe("First day, UTC"),
-    to: z.iso.date().optional().describe("Last day, UTC"),
-    group_by: z.enum(USAGE_GROUPS).default("day"),
-    account_id: z.string().optional(),
-    format: z.enum(["json", "csv"]).optional(),
+    from: z.iso.date().optional().describe("First day (UTC). Default: 29 days before the last"),
+    to: z.iso.date().optional().describe("Last day (UTC), at most 366 with the first. Default: today"),
+    group_by: z.enum(USAGE_GROUPS).default("day").describe("A line for each"),
+    account_id: z.string().optional().describe("Of one account alone"),
+    format: z.enum(["json", "csv"]).optional().describe("Default: json, or what `Accept` asks for"),
   }),
   body: NOTHING,
-  response: z.object({ data: z.array(z.record(z.string(), z.unknown())), from: z.string(), to: z.string() }),
+  response: z.object({ data: z.array(UsageLine), from: z.string(), to: z.string() }),
+  csv: true,
   async handle({ query, caller, headers, deps }) {
     const range = readDays(query, deps.clock.now());
     const accountId =

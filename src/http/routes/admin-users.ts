@@ -15,6 +15,8 @@ import { defineEndpoint, NOTHING } from "../api/endpoint.ts";
 import { PAGE_QUERY, pageView } from "../api/pages.ts";
 import { MemberView } from "./admin-members.ts";
 
+const UserView = AccountView.meta({ id: "User", description: "A user and what they may spend" });
+
 /** `POST /api/admin/users`: makes a user. */
 export const postUser = defineEndpoint({
   method: "POST",
@@ -25,7 +27,7 @@ export const postUser = defineEndpoint({
   params: NOTHING,
   query: NOTHING,
   body: NewAccountBody,
-  response: z.object({ data: AccountView }),
+  response: z.object({ data: UserView }),
   status: 201,
   handle: (input) => makeAccount("user", input),
 });
@@ -40,7 +42,7 @@ export const listUsers = defineEndpoint({
   params: NOTHING,
   query: z.strictObject(PAGE_QUERY),
   body: NOTHING,
-  response: pageView(AccountView),
+  response: pageView(UserView),
   handle: (input) => listAccounts("user", input),
 });
 
@@ -73,6 +75,6 @@ export const patchUser = defineEndpoint({
   params: z.object({ id: IdField }),
   query: NOTHING,
   body: AccountChangeBody,
-  response: z.object({ data: AccountView }),
+  response: z.object({ data: UserView }),
   handle: (input) => patchAccount("user", input),
 });

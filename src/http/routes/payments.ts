@@ -15,14 +15,15 @@ export const postPayment = defineEndpoint({
   params: NOTHING,
   query: NOTHING,
   body: z.strictObject({
-    id: idField,
-    account_id: z.string(),
+    id: idField.meta({ description: "The payment's id: each counts once", examples: ["pay_1001"] }),
+    account_id: z.string().describe("Who has bought"),
     amount: positiveAmountField,
     currency: z.literal("usd"),
     note: noteField.nullish(),
   }),
   response: z.object({ data: EntryView }),
   status: 201,
+  known: 200,
   async handle({ body, deps }) {
     const { id: accountId } = await requireAccount(deps, body.account_id);
     const { id, amount, note = null } = body;

@@ -2,10 +2,12 @@ import { z } from "zod";
 import { toDollars } from "../../base/money.ts";
 import { findPayer } from "../../core/accounts/find-payer.ts";
 import { describeRateLimit } from "../../core/accounts/own-rate-limit.ts";
+import { describeSums } from "../../core/ledger/describe-sums.ts";
 import { describeUsage } from "../../core/usage/describe-usage.ts";
 import { dayOf, USUAL_DAYS } from "../../core/usage/report.ts";
 import { type ApiInput, defineEndpoint, NOTHING } from "../api/endpoint.ts";
 import { RateLimitView } from "../api/rate-limit-field.ts";
+import { DayOfUsage } from "../api/usage-view.ts";
 
 /** What every endpoint of the caller's own has in common. */
 const SELF = {
@@ -101,17 +103,12 @@ export const getCredits = defineEndpoint({
     await recorder.drain();
     const sums = await input.deps.credits.store.sumTransfers(account.id);
     const { balance, held } = await ledger.balanceOf(account.id);
-    const used = toDollars(-sums.usage - sums.refund);
     return {
       data: {
         balance: toDollars(balance),
         balance_nanodollars: balance,
         held: toDollars(held),
-        total_granted: toDollars(sums.grant),
-        total_purchased: toDollars(sums.purchase),
-        total_used: used,
-        total_credits: toDollars(sums.grant + sums.purchase + sums.correction + sums.expiry),
-        total_usage: used,
+        ...describeSums(sums),
       },
     };
   },
@@ -122,7 +119,7 @@ export const getActivity = defineEndpoint({
   ...SELF,
   path: "/activity",
   summary: "What the caller has used in the last 30 days, by day",
-  response: z.object({ data: z.array(z.record(z.string(), z.unknown())) }),
+  response: z.object({ data: z.array(DayOfUsage) }),
   async handle(input) {
     const { key, account } = await payerOf(input);
     const { deps } = input;

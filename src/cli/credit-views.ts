@@ -1,0 +1,96 @@
+import { type Command, InvalidArgumentError } from "commander";
+import type { Stores } from "../app/wire-up.ts";
+import { formatDollars, toDollars } from "../base/money.ts";
+import { describeEntry } from "../core/ledger/describe-entry.ts";
+import { describeGrantLeft, describeSums } from "../core/ledger/describe-sums.ts";
+import { generationOf, TRANSFER_KINDS, type TransferKind } from "../core/ledger/records.ts";
+import type { StoredTransfer } from "../core/ports/ledger-store.ts";
+import { formatFields, formatTable } from "./format-table.ts";
+import { readLimit, USUAL_LIMIT } from "./read-options.ts";
+import { requireAccount } from "./require-account.ts";
+import { withStores } from "./with-stores.ts";
+
+/** `gateway credits balance|list`: what an account has, and where it came from. */
+export function addCreditViews(credits: Command): void {
+  credits
+    .command("balance")
+    .description("what an account has, what it came from, and what is left of grants for a time")
+    .argument("<account>", "the account's id")
+    .option("--json", "print JSON")
+    .action((account: string, options: JsonOption) =>
+      withStores((stores) => showBalance(stores, account, options)),
+    );
+  credits
+    .command("list")
+    .description("list what an account was given, has bought and got back, newest first")
+    .argument("<account>", "the account's id")
+    .option("--limit <number>", "how many at most", readLimit, USUAL_LIMIT)
+    .option("--json", "print JSON")
+    .action((account: string, options: EntryOptions) =>
+      withStores((stores) => listEntries(stores, account, CREDIT_KINDS, options)),
+    );
+}
+
+interface JsonOption {
+  readonly json?: boolean;
+}
+
+/** What commands that list entries of the ledger take. */
+export interface EntryOptions extends JsonOption {
+  readonly limit: number;
+  readonly kind?: TransferKind;
+}
+
+const CREDIT_KINDS = TRANSFER_KINDS.filter((kind) => kind !== "usage");
+
+/**
+ * A kind of transfer.
+ * @throws InvalidArgumentError that lists them.
+ */
+export function readKind(text: string): TransferKind {
+  const kind = TRANSFER_KINDS.find((known) => known === text);
+  if (kind !== undefined) return kind;
+  throw new InvalidArgumentError(`It must be one of ${TRANSFER_KINDS.join(", ")}.`);
+}
+
+async function showBalance(stores: Stores, id: string, { json }: JsonOption): Promise<string> {
+  const { overdraft } = await requireAccount(stores, id);
+  const { balance } = await stores.ledger.findBalance(id);
+  const data = {
+    account_id: id,
+    balance: toDollars(balance),
+    balance_nanodollars: balance,
+    overdraft: overdraft === null ? null : toDollars(overdraft),
+    ...describeSums(await stores.ledger.sumTransfers(id)),
+    grants: (await stores.ledger.findGrantsLeft(id)).map(describeGrantLeft),
+  };
+  if (json) return JSON.stringify({ data });
+  const grants = data.grants.map(({ left, expires_at }) => `${left} until ${expires_at}`);
+  return formatFields({ ...data, grants: grants.length === 0 ? null : grants.join(", ") });
+}
+
+/** An account's transfers of some kinds, undefined for all, newest first. */
+export async function listEntries(
+  stores: Stores,
+  accountId: string,
+  kinds: readonly (TransferKind | undefined)[],
+  { limit, json }: EntryOptions,
+): Promise<string> {
+  await requireAccount(stores, accountId);
+  const found: StoredTransfer[] = [];
+  for (const kind of kinds)
+    found.push(...(await stores.ledger.listTransfers(accountId, Number.MAX_SAFE_INTEGER, limit, kind)));
+  const newest = found.sort((a, b) => b.place - a.place).slice(0, limit);
+  if (json) return JSON.stringify({ data: newest.map((transfer) => describeEntry(transfer, accountId)) });
+  if (newest.length === 0)
+    return "There is nothing yet. Give credits: gateway credits grant <account> <amount>";
+  const rows = newest.map((transfer) => [
+    String(transfer.place),
+    new Date(transfer.createdAt).toISOString().slice(0, 19),
+    transfer.kind,
+    formatDollars(transfer.to === accountId ? transfer.amount : -transfer.amount),
+    transfer.expiresAt === null ? "" : new Date(transfer.expiresAt).toISOString().slice(0, 10),
+    generationOf(transfer) ?? transfer.note ?? "",
+  ]);
+  return formatTable(["number", "time", "kind", "dollars", "until", "about"], rows);
+}

@@ -1,0 +1,125 @@
+import type { z } from "zod";
+import type {
+  ContentObject,
+  JsonSchema,
+  OperationObject,
+  ParameterObject,
+  ReferenceObject,
+  ResponseObject,
+} from "./document.ts";
+import { type ErrorPrinter, referToHeaders } from "./error-answers.ts";
+import type { Operation, SuccessAnswer } from "./operation.ts";
+import type { SchemaPrinter } from "./schema-printer.ts";
+import { describeCallers } from "./shared-parts.ts";
+
+/** An operation as the document has it; what has a name of its own goes to the printers' components. */
+export function describeOperation(
+  operation: Operation,
+  printer: SchemaPrinter,
+  errors: ErrorPrinter,
+): OperationObject {
+  const { method, path, tag, summary, description, callers, body } = operation;
+  const { security, who } = describeCallers(callers);
+  return {
+    operationId: nameOperation(method, path),
+    tags: [tag],
+    summary,
+    ...(description === undefined ? {} : { description }),
+    "x-who-may-call": who,
+    security,
+    parameters: listParameters(operation, printer),
+    ...(body === null ? {} : { requestBody: describeBody(body, printer) }),
+    responses: { ...describeAnswers(operation, printer), ...errors.print(operation) },
+  };
+}
+
+/** A name that stays as long as the address does: `GET /api/admin/users/:id` is `getAdminUsersById`. */
+function nameOperation(method: string, path: string): string {
+  const words = path
+    .replace(/^\/api\//, "/")
+    .replace(/^\/gateway(?=\/.)/, "")
+    .replace(/:/g, "by_")
+    .split(/[^a-zA-Z0-9]+/)
+    .filter((word) => word !== "");
+  const name = words.map((word) => (word[0] as string).toUpperCase() + word.slice(1)).join("");
+  return method.toLowerCase() + name;
+}
+
+function listParameters(
+  { path, params, query, headers, takesIdempotencyKey }: Operation,
+  printer: SchemaPrinter,
+): readonly (ParameterObject | ReferenceObject)[] {
+  return [
+    ...listFields(params, "path", printer).map((parameter) => describeId(parameter, path)),
+    ...listFields(query, "query", printer),
+    ...headers.map(({ name, description }) => ({
+      name,
+      in: "header" as const,
+      required: false,
+      description,
+      schema: { type: "string" },
+    })),
+    ...(takesIdempotencyKey ? [{ $ref: "#/components/parameters/IdempotencyKey" }] : []),
+  ];
+}
+
+/** What a path names is the id of what stands before it, unless the schema says more. */
+function describeId(parameter: ParameterObject, path: string): ParameterObject {
+  if (parameter.description !== undefined) return parameter;
+  const parts = path.split("/");
+  const before = parts[parts.indexOf(`:${parameter.name}`) - 1] ?? "";
+  const thing = before.replace(/s$/, "").replaceAll("-", " ");
+  return { ...parameter, description: `The ${thing}'s id` };
+}
+
+/** The fields of an object of strings, each a parameter. */
+function listFields(
+  schema: z.ZodType | null,
+  where: "path" | "query",
+  printer: SchemaPrinter,
+): readonly ParameterObject[] {
+  if (schema === null) return [];
+  const { properties = {}, required = [] } = printer.print(schema, "input") as {
+    readonly properties?: Readonly<Record<string, JsonSchema>>;
+    readonly required?: readonly string[];
+  };
+  return Object.entries(properties).map(([name, { description, ...rest }]) => ({
+    name,
+    in: where,
+    required: where === "path" || required.includes(name),
+    ...(typeof description === "string" ? { description } : {}),
+    schema: rest,
+  }));
+}
+
+function describeBody(body: z.ZodType, printer: SchemaPrinter): NonNullable<OperationObject["requestBody"]> {
+  // Without any field that must be there, the body may be left out too.
+  const isOptional = body.safeParse({}).success;
+  return { required: !isOptional, content: { "application/json": { schema: printer.print(body, "input") } } };
+}
+
+/** Answers of one status and several media types are one. */
+function describeAnswers(
+  { answers, answerHeaders }: Operation,
+  printer: SchemaPrinter,
+): Readonly<Record<string, ResponseObject>> {
+  const described: Record<string, ResponseObject> = {};
+  for (const answer of answers) {
+    const known = described[answer.status];
+    described[answer.status] = {
+      description: answer.description,
+      headers: referToHeaders(answerHeaders),
+      ...(hasBody(answer) ? { content: { ...known?.content, ...describeContent(answer, printer) } } : {}),
+    };
+  }
+  return described;
+}
+
+function hasBody({ schema, mediaType }: SuccessAnswer): boolean {
+  return schema !== null || mediaType !== undefined;
+}
+
+function describeContent({ schema, mediaType }: SuccessAnswer, printer: SchemaPrinter): ContentObject {
+  const printed = schema === null ? { type: "string" } : printer.print(schema, "output");
+  return { [mediaType ?? "application/json"]: { schema: printed } };
+}

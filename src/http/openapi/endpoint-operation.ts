@@ -1,0 +1,74 @@
+import type { z } from "zod";
+import type { ErrorCode } from "../../base/errors.ts";
+import type { Access } from "../api/api-caller.ts";
+import { type Endpoint, NOTHING } from "../api/endpoint.ts";
+import { ErrorAnswer } from "./errors.ts";
+import type { Callers, Operation, RequestHeader, SuccessAnswer } from "./operation.ts";
+import { GATEWAY_BASE, ORGANIZATION_HEADER } from "./shared-parts.ts";
+
+/** An endpoint of the management or self-service API as the document describes it. */
+export function endpointOperation(endpoint: Endpoint): Operation {
+  const { method, path, tag, summary, access } = endpoint;
+  return {
+    method,
+    path: endpoint.everyPrefix ? GATEWAY_BASE + path : path,
+    tag,
+    summary,
+    callers: callersOf(access),
+    params: unlessNothing(endpoint.params),
+    query: unlessNothing(endpoint.query),
+    headers: headersOf(endpoint),
+    body: unlessNothing(endpoint.body),
+    answers: answersOf(endpoint),
+    answerHeaders: method === "POST" ? ["idempotent-replayed"] : [],
+    errors: errorsOf(endpoint),
+    errorSchema: ErrorAnswer,
+    takesIdempotencyKey: method === "POST",
+  };
+}
+
+function callersOf(access: Access): Callers {
+  if (access.kind === "account") return access;
+  return { kind: access.kind === "self" ? "inference" : access.kind };
+}
+
+/** Null for a schema without fields. */
+function unlessNothing(schema: z.ZodType): z.ZodType | null {
+  return schema === NOTHING ? null : schema;
+}
+
+function headersOf({ access, csv }: Endpoint): readonly RequestHeader[] {
+  if (access.kind === "self") return [ORGANIZATION_HEADER];
+  return csv ? [{ name: "Accept", description: "`text/csv` for CSV in place of JSON" }] : [];
+}
+
+function answersOf({ response, known, csv, ...endpoint }: Endpoint): readonly SuccessAnswer[] {
+  const status: number = endpoint.status ?? 200;
+  const description = status === 201 ? "It is made" : "As asked for";
+  return [
+    { status, description, schema: response },
+    ...(csv ? [{ status, description, schema: null, mediaType: "text/csv" }] : []),
+    ...(known ? [{ status: known, description: "It was there before", schema: response }] : []),
+  ];
+}
+
+/** The status table of the contract, by what the endpoint takes and who may call it. */
+function errorsOf({ method, access, params, query, body, errors = [] }: Endpoint): readonly ErrorCode[] {
+  const takesBody = body !== NOTHING;
+  const takesAny = takesBody || [params, query].some((schema) => schema !== NOTHING);
+  const isAboutAccount = access.kind === "account" || access.kind === "signed";
+  return [
+    ...(takesAny || method !== "GET" ? (["invalid_request"] as const) : []),
+    "authentication",
+    ...(access.kind === "signed" ? [] : (["permission_denied"] as const)),
+    ...(isAboutAccount || params !== NOTHING ? (["not_found"] as const) : []),
+    ...(method === "GET" ? [] : (["conflict"] as const)),
+    ...(takesBody || access.kind === "signed"
+      ? (["payload_too_large", "unsupported_media_type"] as const)
+      : []),
+    ...(method === "POST" ? (["rate_limit_exceeded"] as const) : []),
+    "internal",
+    ...errors,
+    "unavailable",
+  ];
+}

@@ -1,0 +1,47 @@
+import type { OpenApiDocument, OperationObject, ResponseObject } from "./document.ts";
+import { describeErrors, ErrorAnswer } from "./errors.ts";
+import type { Operation } from "./operation.ts";
+import type { SchemaPrinter } from "./schema-printer.ts";
+
+/** Describes operations' errors; those that look the same and mean the same are said once, in `components.responses`. */
+export interface ErrorPrinter {
+  print(operation: Operation): OperationObject["responses"];
+  readonly responses: OpenApiDocument["components"]["responses"];
+}
+
+/** Headers that an error's answer has besides the request's id. */
+const ERROR_HEADERS: Readonly<Record<number, readonly string[]>> = {
+  429: ["retry-after"],
+  503: ["retry-after"],
+};
+
+/** A printer without responses yet; schemas go to `schemas`. */
+export function createErrorPrinter(schemas: SchemaPrinter): ErrorPrinter {
+  const responses: Record<string, ResponseObject> = {};
+  return {
+    responses,
+    print({ errors, errorSchema, answerHeaders }) {
+      const limits = answerHeaders.filter((name) => name.startsWith("x-ratelimit-"));
+      const content = { "application/json": { schema: schemas.print(errorSchema, "output") } };
+      const answers = describeErrors(errors).map(({ status, codes, description }) => {
+        const headers = referToHeaders([...(ERROR_HEADERS[status] ?? []), ...limits]);
+        const answer = { description, headers, content };
+        if (errorSchema !== ErrorAnswer || limits.length > 0) return [status, answer] as const;
+        const name = codes.map(nameInPascal).join("Or");
+        responses[name] = answer;
+        return [status, { $ref: `#/components/responses/${name}` }] as const;
+      });
+      return Object.fromEntries(answers);
+    },
+  };
+}
+
+function nameInPascal(code: string): string {
+  return code.replace(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase());
+}
+
+/** References to `components.headers`, the request's id first. */
+export function referToHeaders(names: readonly string[]): NonNullable<ResponseObject["headers"]> {
+  const all = ["x-request-id", ...names];
+  return Object.fromEntries(all.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+}

@@ -1,0 +1,311 @@
+import { afterAll, beforeAll, describe, expect, spyOn, test } from "bun:test";
+import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { openStores } from "../../src/app/wire-up.ts";
+import { systemClock } from "../../src/base/clock.ts";
+import { createSystemRandom } from "../../src/base/random.ts";
+import { runCli } from "../../src/cli/run-cli.ts";
+import type { UsageRecord } from "../../src/core/usage/records.ts";
+import { ENDPOINTS } from "../../src/http/api/endpoints.ts";
+import { seedCatalog, startSource } from "../catalog/seed-catalog.ts";
+import { sourceModel } from "../catalog/source-fixture.ts";
+
+/** What there is to name in a command. */
+interface Scene {
+  readonly user: string;
+  readonly organization: string;
+  readonly key: string;
+  readonly providerKey: string;
+  readonly generation: string;
+  /** Changes of prices that wait. */
+  readonly changes: readonly [approved: string, rejected: string];
+}
+
+/** The command for each endpoint: its words, and further ones where one endpoint is several commands. */
+const COMMANDS: Readonly<Record<string, readonly ((scene: Scene) => readonly string[])[]>> = {
+  "GET /api/admin/users": [() => ["users", "list"]],
+  "POST /api/admin/users": [() => ["users", "create", "Ada"]],
+  "GET /api/admin/users/:id": [({ user }) => ["users", "show", user]],
+  "PATCH /api/admin/users/:id": [
+    ({ user }) => ["users", "update", user, "--name", "Eve", "--own-keys-only", "no"],
+    ({ user }) => ["users", "close", user],
+    ({ user }) => ["users", "reopen", user],
+  ],
+  "GET /api/admin/organizations": [() => ["orgs", "list"]],
+  "POST /api/admin/organizations": [() => ["orgs", "create", "Acme"]],
+  "GET /api/admin/organizations/:id": [({ organization }) => ["orgs", "show", organization]],
+  "PATCH /api/admin/organizations/:id": [
+    ({ organization }) => ["orgs", "update", organization, "--monthly-limit", "5", "--denied-models", "x/*"],
+    ({ organization }) => ["orgs", "close", organization],
+    ({ organization }) => ["orgs", "reopen", organization],
+  ],
+  "PUT /api/admin/organizations/:id/members/:user_id": [
+    ({ organization, user }) => ["members", "set", organization, user, "--role", "admin"],
+  ],
+  "GET /api/admin/organizations/:id/members": [({ organization }) => ["members", "list", organization]],
+  "DELETE /api/admin/organizations/:id/members/:user_id": [
+    ({ organization, user }) => ["members", "remove", organization, user],
+  ],
+  "GET /api/admin/keys": [() => ["keys", "list"]],
+  "POST /api/admin/keys": [() => ["keys", "create", "laptop"]],
+  "PATCH /api/admin/keys/:id": [({ key }) => ["keys", "update", key, "--spend-limit", "2.50"]],
+  "DELETE /api/admin/keys/:id": [({ key }) => ["keys", "revoke", key]],
+  "GET /api/admin/audit": [() => ["audit", "list"]],
+  "GET /api/admin/audit/verify": [() => ["audit", "verify"]],
+  "POST /api/admin/accounts/:id/credits": [
+    ({ user }) => ["credits", "grant", user, "5", "--expires", "2199-01-01"],
+  ],
+  "POST /api/admin/accounts/:id/corrections": [
+    ({ user }) => ["credits", "correct", user, "-1.5", "--note", "by hand"],
+  ],
+  "POST /api/admin/generations/:id/refund": [({ generation }) => ["credits", "refund", generation]],
+  "GET /api/admin/accounts/:id/balance": [({ user }) => ["credits", "balance", user]],
+  "GET /api/admin/accounts/:id/ledger": [
+    ({ user }) => ["ledger", user],
+    ({ user }) => ["credits", "list", user],
+  ],
+  "GET /api/admin/holds": [() => ["holds"]],
+  "GET /api/admin/ledger/check": [() => ["ledger", "check"]],
+  "GET /api/admin/usage": [() => ["usage", "--by", "model"]],
+  "POST /api/payments/webhook": [({ user }) => ["credits", "purchase", user, "20", "--id", "pay_1"]],
+  "GET /key": [({ key }) => ["keys", "show", key]],
+  "GET /credits": [({ user }) => ["credits", "balance", user]],
+  "GET /activity": [({ user }) => ["usage", "--account", user]],
+  "GET /api/admin/accounts/:id/provider-keys": [({ user }) => ["provider-keys", "list", "--account", user]],
+  // Reads the secret from standard input, which provider-keys.test.ts gives it.
+  "POST /api/admin/accounts/:id/provider-keys": [],
+  "PATCH /api/admin/accounts/:id/provider-keys/:key_id": [
+    ({ providerKey }) => ["provider-keys", "update", providerKey, "--enabled", "no", "--models", "openai/*"],
+  ],
+  // Calls the provider, which provider-keys.test.ts stands in for.
+  "POST /api/admin/accounts/:id/provider-keys/:key_id/test": [],
+  "DELETE /api/admin/accounts/:id/provider-keys/:key_id": [
+    ({ providerKey }) => ["provider-keys", "remove", providerKey],
+  ],
+  "GET /api/admin/catalog": [() => ["catalog", "status"]],
+  "POST /api/admin/catalog/refresh": [() => ["catalog", "diff"], () => ["catalog", "refresh"]],
+  "GET /api/admin/catalog/changes": [
+    () => ["catalog", "pending"],
+    () => ["catalog", "pending", "--rejected"],
+  ],
+  "POST /api/admin/catalog/changes/:id/approve": [
+    ({ changes: [approved] }) => ["catalog", "approve", approved],
+  ],
+  "POST /api/admin/catalog/changes/:id/reject": [
+    ({ changes: [, rejected] }) => ["catalog", "reject", rejected],
+  ],
+};
+
+/** Beside the endpoints: what `GET generation` shows. */
+const FURTHER = [({ generation }: Scene) => ["generation", generation]];
+
+const MODELS = ["gpt-a", "gpt-b"] as const;
+const dataDir = seedCatalog({ openai: MODELS.map((id) => sourceModel(id)) });
+/** Its prices have jumped. */
+const source = startSource({
+  openai: MODELS.map((id) => sourceModel(id, { cost: { input: 9, output: 2 } })),
+});
+const environment = { ...process.env };
+let scene: Scene;
+
+beforeAll(async () => {
+  for (const name of Object.keys(process.env)) if (name.startsWith("GATEWAY_")) delete process.env[name];
+  process.env["GATEWAY_DATA_DIR"] = dataDir;
+  process.env["GATEWAY_SECRETS_KEY"] = MASTER_KEY;
+  const configFile = join(dataDir, "gateway.yaml");
+  writeFileSync(configFile, JSON.stringify({ catalog: { source: source.url } }));
+  process.env["GATEWAY_CONFIG"] = configFile;
+  const make = async (...words: string[]) => (await runJson([...words, "--json"]))["data"] as { id: string };
+  const user = (await make("users", "create", "Ada")).id;
+  // Somebody has to stay its owner.
+  const owner = (await make("users", "create", "Grace")).id;
+  const { data: refreshed } = await runJson(["catalog", "refresh", "--json"]);
+  const { waiting } = refreshed as { waiting: [{ id: string }, { id: string }] };
+  scene = {
+    user,
+    organization: (await make("orgs", "create", "Acme", "--owner", owner)).id,
+    key: (await make("keys", "create", "laptop", "--account", user)).id,
+    providerKey: "pkey_1",
+    generation: "gen_1",
+    changes: [waiting[0].id, waiting[1].id],
+  };
+  await seed(user, scene.key);
+});
+afterAll(() => {
+  for (const name of Object.keys(process.env)) if (name.startsWith("GATEWAY_")) delete process.env[name];
+  Object.assign(process.env, environment);
+  source.stop();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+const MASTER_KEY = Buffer.alloc(32, 7).toString("base64");
+
+/** What no command makes: a generation that was paid for, and a key at a provider. */
+async function seed(accountId: string, keyId: string): Promise<void> {
+  const stores = openStores(dataDir, systemClock, createSystemRandom());
+  const record = { ...PAID, accountId, keyId };
+  await stores.usage.saveUsage([
+    { record, json: JSON.stringify(record) },
+    ...[{ ...record, id: "gen_2", outcome: "open" as const, finishedAt: null, costNanodollars: 0 }].map(
+      (open) => ({ record: open, json: JSON.stringify(open) }),
+    ),
+  ]);
+  await stores.providerKeys.insertProviderKey({
+    id: "pkey_1",
+    accountId,
+    provider: "openai",
+    name: "Ours",
+    lastFour: "cdef",
+    sealed: { masterKeyId: "gone", box: "" },
+    order: 0,
+    enabled: true,
+    models: null,
+    members: null,
+    createdAt: 0,
+    updatedAt: 0,
+    lastUsedAt: null,
+    lastError: null,
+  });
+  stores.close();
+}
+
+const PAID: UsageRecord = {
+  id: "gen_1",
+  requestId: "req_1",
+  accountId: null,
+  keyId: null,
+  userId: null,
+  addressHash: null,
+  api: "chat.completions",
+  streamed: false,
+  requestedModel: "acme/model",
+  model: "acme/model",
+  provider: "acme",
+  upstreamModel: "model",
+  outcome: "completed",
+  error: null,
+  status: 200,
+  finishReason: "stop",
+  nativeFinishReason: "stop",
+  isByok: false,
+  costNanodollars: 1_000_000,
+  upstreamCostNanodollars: 1_000_000,
+  prices: { prompt: "0.0001", completion: "0.0001" },
+  promptTokens: 5,
+  completionTokens: 5,
+  cachedTokens: 0,
+  cacheWriteTokens: 0,
+  cacheWrite1hTokens: 0,
+  reasoningTokens: 0,
+  audioPromptTokens: 0,
+  audioCompletionTokens: 0,
+  imageCompletionTokens: 0,
+  images: 0,
+  searches: 0,
+  searchContext: null,
+  estimated: false,
+  createdAt: systemClock.now(),
+  firstTokenAt: systemClock.now(),
+  finishedAt: systemClock.now(),
+  plan: [],
+  attempts: [],
+};
+
+/** Runs a command in this process. */
+async function run(words: readonly string[]): Promise<{ exitCode: number; output: string }> {
+  const log = spyOn(console, "log").mockImplementation(() => {});
+  const error = spyOn(console, "error").mockImplementation(() => {});
+  try {
+    const exitCode = await runCli(words);
+    const lines = [...log.mock.calls, ...error.mock.calls].flat().map(String);
+    return { exitCode, output: lines.join("\n") };
+  } finally {
+    log.mockRestore();
+    error.mockRestore();
+  }
+}
+
+async function runJson(words: readonly string[]): Promise<Record<string, unknown>> {
+  const { exitCode, output } = await run(words);
+  expect([words.join(" "), exitCode, exitCode === 0 ? "" : output]).toEqual([words.join(" "), 0, ""]);
+  return JSON.parse(output) as Record<string, unknown>;
+}
+
+test("every endpoint has its command, and every row an endpoint", () => {
+  const endpoints = ENDPOINTS.map(({ method, path }) => `${method} ${path}`);
+  expect(Object.keys(COMMANDS).sort()).toEqual(endpoints.sort());
+});
+
+test("the help tells of every command", async () => {
+  const words = [...Object.values(COMMANDS).flat(), ...FURTHER].map((command) => command(NOTHING));
+  const write = spyOn(process.stdout, "write").mockImplementation(() => true);
+  try {
+    await runCli(["--help"]);
+    const help = write.mock.calls.flat().map(String).join("");
+    for (const [group] of words) expect(help).toMatch(new RegExp(`^  ${group} `, "m"));
+  } finally {
+    write.mockRestore();
+  }
+});
+
+describe("every command", () => {
+  const rows = [...Object.values(COMMANDS).flat(), ...FURTHER];
+
+  test.each(rows.map((words) => [words(NOTHING).join(" "), words] as const))(
+    "%s: a table for people and JSON for scripts",
+    async (_name, words) => {
+      const wanted = words(scene);
+      const json = await runJson([...wanted, "--json"]);
+      expect(json["data"]).toBeDefined();
+      if (isOnce(wanted)) return;
+      const { exitCode, output } = await run(wanted);
+      expect([exitCode, output === ""]).toEqual([0, false]);
+      expect(() => JSON.parse(output)).toThrow();
+    },
+  );
+
+  test("leaves a log that verifies, with an entry for each change", async () => {
+    const { data } = await runJson(["audit", "list", "--limit", "100", "--json"]);
+    const actions = new Set((data as { action: string }[]).map(({ action }) => action));
+    for (const action of [
+      "credits grant",
+      "credits correct",
+      "credits purchase",
+      "credits refund",
+      "keys revoke",
+      "catalog refresh",
+      "catalog approve",
+      "catalog reject",
+    ])
+      expect(actions).toContain(`gateway ${action}`);
+    for (const action of ["provider-keys update", "provider-keys remove", "members remove", "orgs close"])
+      expect(actions).toContain(`gateway ${action}`);
+    expect(await runJson(["audit", "verify", "--json"])).toMatchObject({
+      data: { holds: true, broken_at: null },
+    });
+  });
+
+  test("usage is also there as CSV", async () => {
+    const { output } = await run(["usage", "--by", "model", "--csv"]);
+    expect(output.split("\r\n")).toEqual([
+      expect.stringMatching(/^model,requests,.*cost/),
+      expect.stringMatching(/^acme\/model,1,0,5,5,.*0\.001,0\.001$/),
+    ]);
+  });
+});
+
+/** Stands for the scene in the names of tests. */
+const NOTHING: Scene = {
+  user: "<user>",
+  organization: "<org>",
+  key: "<key>",
+  providerKey: "<key>",
+  generation: "<generation>",
+  changes: ["<change>", "<other change>"],
+};
+
+/** What is gone cannot go again. */
+function isOnce([group, word]: readonly string[]): boolean {
+  if (group === "catalog") return word === "approve" || word === "reject";
+  return word === "remove" && (group === "members" || group === "provider-keys");
+}

@@ -1,0 +1,225 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { z } from "zod";
+import { ENDPOINTS } from "../../src/http/api/endpoints.ts";
+import { writeCurlExample } from "../../src/http/docs-page/curl-example.ts";
+import { describeApi } from "../../src/http/openapi/describe-api.ts";
+import { ErrorAnswer, MessagesErrorAnswer, ResponsesErrorAnswer } from "../../src/http/openapi/errors.ts";
+import { ChatChunk } from "../../src/http/openapi/inference-schemas.ts";
+import { Model, ModelEndpoints } from "../../src/http/openapi/list-schemas.ts";
+import type { Operation } from "../../src/http/openapi/operation.ts";
+import { OPERATIONS } from "../../src/http/openapi/operations.ts";
+import { RouteExplanation } from "../../src/http/openapi/route-schemas.ts";
+import { seedCatalog, startSource, type TestSource } from "../catalog/seed-catalog.ts";
+import { sourceModel } from "../catalog/source-fixture.ts";
+import { postChat, readEvents, startTestGateway, type TestGateway } from "../support/gateway.ts";
+import { callAdmin, createFounder } from "../support/management.ts";
+import { documentOf, startVendor, type Vendor } from "../support/vendor.ts";
+
+const WEBHOOK_SECRET = "a-secret-for-the-documented-answers-0123456789";
+const DOCUMENT = describeApi();
+
+let gateway: TestGateway;
+let vendor: Vendor;
+let source: TestSource;
+let variables: Readonly<Record<string, string>>;
+/** Changes of the catalog that wait, one for each decision. */
+let changes: readonly { readonly id: string }[];
+
+/** One of each thing that an address names. */
+beforeAll(async () => {
+  vendor = startVendor((call) => call.respond(200, documentOf("Filled in")));
+  const models = (cost: object) => ({
+    openai: ["gpt-4o-mini", "gpt-4.1"].map((id) => sourceModel(id, { cost })),
+    mistral: [sourceModel("codestral-latest")],
+  });
+  source = startSource(models({ input: 9, output: 2 }));
+  gateway = await startTestGateway({
+    dataDir: seedCatalog(models({ input: 1, output: 2 })),
+    yaml: JSON.stringify({
+      sandbox: "on",
+      billing: { webhook_secret: WEBHOOK_SECRET },
+      catalog: { source: source.url },
+    }),
+    environment: {
+      MISTRAL_API_KEY: "sk-mistral",
+      MISTRAL_BASE_URL: vendor.baseUrl,
+      OPENAI_API_KEY: "sk-openai",
+      OPENAI_BASE_URL: vendor.baseUrl,
+    },
+  });
+  const found = createFounder(gateway);
+  const [user, owner] = [await found.user(), await found.user("Grace")];
+  const organization = await found.organization(owner);
+  await found.member(organization, user, "billing");
+  const make = async (path: string, body: unknown) =>
+    (await callAdmin(gateway, gateway.adminKey, "POST", path, body)).data.id;
+  const refreshed = await callAdmin(gateway, gateway.adminKey, "POST", "/catalog/refresh", {});
+  ({ waiting: changes } = refreshed.data as unknown as { waiting: typeof changes });
+  const generation = (await (
+    await postChat(gateway, { model: "sandbox/echo", messages: [{ role: "user", content: "Hello!" }] })
+  ).json()) as { readonly id: string };
+  variables = {
+    GATEWAY_URL: gateway.url,
+    GATEWAY_WEBHOOK_SECRET: WEBHOOK_SECRET,
+    INFERENCE_KEY: gateway.key,
+    MANAGEMENT_KEY: gateway.adminKey,
+    USER_ID: user,
+    ACCOUNT_ID: user,
+    ORGANIZATION_ID: organization,
+    KEY_ID: await make("/keys", { name: "k", account_id: organization }),
+    PROVIDER_KEY_ID: await make(`/accounts/${user}/provider-keys`, {
+      provider: "openai",
+      key: "sk-0123456789",
+      models: ["openai/gpt-4o-mini"],
+    }),
+    GENERATION_ID: generation.id,
+  };
+});
+afterAll(async () => {
+  await gateway.stop();
+  vendor.stop();
+  source.stop();
+});
+
+/** Runs an operation's example in a shell. */
+async function runExample({ method, path }: Operation): Promise<{ status: number; body: string }> {
+  const address = path.replace(/:(\w+)/g, "{$1}");
+  const operation = DOCUMENT.paths[address]?.[method.toLowerCase()];
+  if (operation === undefined) throw new Error(`${method} ${path} is not in the document`);
+  const example = writeCurlExample({ method, path: address, operation }, DOCUMENT.components.schemas);
+  const change = changes[path.endsWith("/approve") ? 0 : 1]?.id ?? "";
+  const child = Bun.spawn(["sh", "-c", `${example} -w '\\n%{http_code}'`], {
+    env: { PATH: process.env["PATH"] ?? "", ...variables, CHANGE_ID: change },
+    stdout: "pipe",
+    stderr: "inherit",
+  });
+  const output = await child.stdout.text();
+  const end = output.lastIndexOf("\n");
+  return { status: Number(output.slice(end + 1)), body: output.slice(0, end) };
+}
+
+/** A body that has all that its schema says, and no field that it does not name. */
+function expectToFit(schema: z.ZodType, body: unknown): void {
+  const parsed = schema.safeParse(body);
+  expect(parsed.error?.issues ?? []).toEqual([]);
+  // What the schema does not know is left out of `data`.
+  expect(body).toEqual(parsed.data);
+}
+
+describe("the examples of the document", () => {
+  // What takes something away comes last.
+  const inOrder = [...OPERATIONS].sort(
+    (a, b) => Number(a.method === "DELETE") - Number(b.method === "DELETE"),
+  );
+
+  test.each(inOrder.map((operation) => [operation.method, operation.path, operation] as const))(
+    "%s %s works as it is printed, and its answer is as described",
+    async (_method, _path, operation) => {
+      const { status, body } = await runExample(operation);
+      const answer = operation.answers.find((one) => one.status === status);
+      expect([status, answer === undefined ? body : ""]).toEqual([
+        operation.answers[0]?.status as number,
+        "",
+      ]);
+      if (answer?.schema) expectToFit(answer.schema, JSON.parse(body));
+    },
+  );
+});
+
+describe("lists and answers with more in them", () => {
+  test.each(
+    ENDPOINTS.filter(({ method, path }) => method === "GET" && !path.includes(":")).map(
+      (endpoint) => [endpoint.path, endpoint] as const,
+    ),
+  )("GET %s", async (path, { response, everyPrefix }) => {
+    const key = everyPrefix ? gateway.key : gateway.adminKey;
+    const answer = await fetch(`${gateway.url}${everyPrefix ? "/api/gateway" : ""}${path}`, {
+      headers: { authorization: `Bearer ${key}` },
+    });
+    expect(answer.status).toBe(200);
+    expectToFit(response, await answer.json());
+  });
+
+  test("usage by each group, and as CSV", async () => {
+    const usage = ENDPOINTS.find(({ path }) => path === "/api/admin/usage");
+    for (const group of ["day", "model", "provider", "key", "user", "account"]) {
+      const answer = await callAdmin(gateway, gateway.adminKey, "GET", `/usage?group_by=${group}`);
+      expect(answer.rows.length).toBeGreaterThan(0);
+      expectToFit(usage?.response as z.ZodType, answer.body);
+    }
+    const csv = await fetch(`${gateway.url}/api/admin/usage?format=csv`, {
+      headers: { authorization: `Bearer ${gateway.adminKey}` },
+    });
+    expect(csv.headers.get("content-type")).toStartWith("text/csv");
+  });
+
+  test("models with a tier, and who would answer it", async () => {
+    const models = (await (await fetch(`${gateway.base}/models`)).json()) as { data: { id: string }[] };
+    const tier = models.data.find(({ id }) => id === "gateway-auto/frontier");
+    expectToFit(Model, tier);
+    expect(tier).toHaveProperty("resolves_to");
+    const endpoints = await fetch(`${gateway.base}/models/gateway-auto/frontier/endpoints`);
+    expectToFit(ModelEndpoints, await endpoints.json());
+    const explain = async (model: string, provider: object) => {
+      const answer = await fetch(`${gateway.base}/route/explain`, {
+        method: "POST",
+        body: JSON.stringify({ model, messages: [{ role: "user", content: "Hello!" }], provider }),
+        headers: { authorization: `Bearer ${gateway.key}` },
+      });
+      expect(answer.status).toBe(200);
+      const { data } = (await answer.json()) as { data: Record<string, unknown> };
+      expectToFit(RouteExplanation, data);
+      return data;
+    };
+    const { candidates } = await explain("gateway-auto/frontier", {});
+    expect(candidates).toMatchObject([{ model: "sandbox/echo", reason: "only" }]);
+    expect(await explain("openai/gpt-4.1", { ignore: ["openai"], require_parameters: true })).toMatchObject({
+      candidates: [],
+      left_out: [{ provider: "openai", reason: "provider_rules" }],
+      error: { type: expect.any(String) },
+    });
+  });
+
+  test("answers of models have the headers that are described", async () => {
+    const messages = [{ role: "user", content: "Hello!" }];
+    const answer = await postChat(gateway, { model: "sandbox/echo", messages });
+    const names = Object.keys(DOCUMENT.components.headers);
+    const ours = [...answer.headers.keys()].filter((name) => /^x-(?:gateway|ratelimit|request)/.test(name));
+    expect(ours).toContain("x-gateway-route");
+    expect(ours.filter((name) => !names.includes(name))).toEqual([]);
+  });
+
+  test("the events of a stream are chunks", async () => {
+    const messages = [{ role: "user", content: "Hello!" }];
+    const events = await readEvents(
+      await postChat(gateway, { model: "sandbox/echo", messages, stream: true }),
+    );
+    expect(events.length).toBeGreaterThan(2);
+    for (const event of events) if (event !== "[DONE]") expectToFit(ChatChunk, JSON.parse(event));
+  });
+
+  test("errors are as described, in each API's own shape", async () => {
+    const wrong = { method: "POST", body: "{}", headers: { authorization: `Bearer ${gateway.key}` } };
+    for (const [path, schema] of [
+      ["/chat/completions", ErrorAnswer],
+      ["/embeddings", ErrorAnswer],
+      ["/messages", MessagesErrorAnswer],
+      ["/messages/count_tokens", MessagesErrorAnswer],
+      ["/responses", ResponsesErrorAnswer],
+    ] as const) {
+      const answer = await fetch(gateway.base + path, wrong);
+      expect([path, answer.status]).toEqual([path, 400]);
+      expectToFit(schema, await answer.json());
+    }
+    for (const [path, key, status] of [
+      ["/users/user_none", gateway.adminKey, 404],
+      ["/users?limit=0", gateway.adminKey, 400],
+      ["/users", null, 401],
+      ["/users", gateway.key, 403],
+    ] as const) {
+      const answer = await callAdmin(gateway, key, "GET", path);
+      expect([path, answer.status]).toEqual([path, status]);
+      expectToFit(ErrorAnswer, answer.body);
+    }
+  });
+});
