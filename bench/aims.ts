@@ -32,11 +32,17 @@ const MOST_TRANSLATED = 2;
 /** And where they do not: as much, as far as one run can tell. */
 const MOST_ALIKE = 1.2;
 const MOST_GROWTH = 1.2;
+const MOST_PLANNING_US = 15;
 
 /** Holds the findings against the aims. */
 export function judge(findings: Findings): Verdict[] {
   const lanes = LANES.slice(1).map(({ name }) => judgeLane(findings, name));
-  return [...AIMS.map((aim) => judgeRatio(findings, aim)), ...lanes, judgeGrowth(findings)];
+  return [
+    ...AIMS.map((aim) => judgeRatio(findings, aim)),
+    ...lanes,
+    judgePlanning(findings),
+    judgeGrowth(findings),
+  ];
 }
 
 /** A ratio as people say it: 1/12.5 for the small ones, 1.25x for the others. */
@@ -68,6 +74,13 @@ function judgeLane(findings: Findings, lane: LaneName): Verdict {
     isMet: isMeasured ? verdicts.every(({ isMet }) => isMet) : null,
     found: isMeasured ? verdicts.map(({ found }) => found).join(", ") : "not measured",
   };
+}
+
+function judgePlanning(findings: Findings): Verdict {
+  const aim = `Planning, 20 candidates: at most ${MOST_PLANNING_US} µs`;
+  const us = findings.median("planning.cpu", "gateway");
+  if (us === null) return { aim, isMet: null, found: "not measured" };
+  return { aim, isMet: us <= MOST_PLANNING_US, found: `${us.toFixed(1)} µs` };
 }
 
 function judgeGrowth(findings: Findings): Verdict {

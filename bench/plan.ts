@@ -2,7 +2,15 @@ import { parseArgs } from "node:util";
 import { TARGET_NAMES, type TargetName } from "./targets.ts";
 
 /** The parts of a run, in their order. */
-export const PART_NAMES = ["small", "large", "stream", "translation", "latency", "memory"] as const;
+export const PART_NAMES = [
+  "small",
+  "large",
+  "stream",
+  "translation",
+  "latency",
+  "planning",
+  "memory",
+] as const;
 export type PartName = (typeof PART_NAMES)[number];
 
 /** What to measure and for how long. Times are of one measurement of one target in one round. */

@@ -9,6 +9,7 @@ import { measureMemory } from "./memory.ts";
 import { type Bench, measureLarge, measureLatency, measureSmall, measureStream } from "./parts.ts";
 import { readNodeVersion } from "./peers.ts";
 import { type PartName, type Plan, readPlan, USAGE } from "./plan.ts";
+import { measurePlanning } from "./planning.ts";
 import { describePinning, endAll, killAll } from "./processes.ts";
 import { renderReport } from "./report.ts";
 import { removeDataDirs, startTarget, type Target } from "./targets.ts";
@@ -20,6 +21,7 @@ const TIMED: Record<Exclude<PartName, "memory">, (bench: Bench) => Promise<void>
   stream: measureStream,
   translation: measureTranslation,
   latency: measureLatency,
+  planning: measurePlanning,
 };
 
 const QUICK_NOTE =

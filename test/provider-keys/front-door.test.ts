@@ -115,15 +115,19 @@ describe("an account's own key", () => {
       }),
     );
     site.near.reset(async (request) => {
-      const user = JSON.parse(request.text).user as string;
+      const wanted = JSON.parse(request.text).messages[0].content as string;
       const sent = request.headers.get("authorization");
-      return sent === `Bearer ${user}` ? answerPlainly(request) : Response.json({}, { status: 500 });
+      return sent === `Bearer ${wanted}` ? answerPlainly(request) : Response.json({}, { status: 500 });
     });
     const turns = Array.from({ length: 40 }, (_, place) => accounts[place % 4]!);
     const statuses = await Promise.all(
-      turns.map(async ({ key, secret }) => (await site.chat(key, { user: secret })).status),
+      turns.map(
+        async ({ key, secret }) =>
+          (await site.chat(key, { messages: [{ role: "user", content: secret }] })).status,
+      ),
     );
     expect(new Set(statuses)).toEqual(new Set([200]));
+    expect(site.far.requests).toHaveLength(0);
   });
 
   test("of an organization serves its members, whichever key of theirs names it", async () => {

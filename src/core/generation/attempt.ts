@@ -1,4 +1,5 @@
 import { BOUNDS } from "../../base/bounds.ts";
+import type { Timer } from "../../base/clock.ts";
 import type { AnswerRelay, RelayIdentity, WholeAnswer } from "../../wire/canonical/relay.ts";
 import { refusesReasoning } from "../../wire/conversation/reasoning-refusal.ts";
 import {
@@ -65,6 +66,8 @@ export interface AttemptContext {
   readonly encoded: Pick<EncodedForUpstream, "body" | "headers">;
   readonly identity: RelayIdentity;
   readonly size: PromptSize;
+  /** Whether its endpoint is known by now to be out of order, and another candidate may try. */
+  readonly isOut: () => boolean;
 }
 
 /** Tries one candidate as far as its first token, or its whole answer where none is streamed. */
@@ -72,6 +75,7 @@ export async function attempt(context: AttemptContext): Promise<AttemptOutcome> 
   const { deps, call, cutoff } = context;
   if (call.request.stream) cutoff.startPhase("first_token", deps.timers.firstTokenMs);
   else cutoff.endPhase();
+  const watch = call.request.stream ? null : watchOver(context);
   let exchange: Exchange | null = null;
   let status: number | null = null;
   try {
@@ -89,8 +93,22 @@ export async function attempt(context: AttemptContext): Promise<AttemptOutcome> 
   } catch (error) {
     exchange?.cancel();
     return judgeThrown(context, error, status);
+  } finally {
+    watch?.cancel();
   }
 }
+
+/** A whole answer may take its time, unless other requests have found meanwhile that nothing good comes from there. */
+function watchOver({ deps: { clock, timers }, cutoff, isOut }: AttemptContext): Timer {
+  let timer = clock.after(timers.firstTokenMs, function look() {
+    if (isOut()) cutoff.cut("first_token");
+    else timer = clock.after(WATCH_MS, look);
+  });
+  return { cancel: () => timer.cancel() };
+}
+
+/** How often that is looked at, once a stream would have been given up. Milliseconds. */
+const WATCH_MS = 5_000;
 
 /** A promise only where the proof of who asks must be fetched. */
 function openExchange({ deps, call, candidate, cutoff, encoded }: AttemptContext) {

@@ -58,6 +58,7 @@ export class Cutoff {
 
   /** Nothing but the whole time is limited from here. */
   endPhase(): void {
+    if (this.reason === "first_token") this.reason = null;
     this.phase = null;
     this.arm();
   }

@@ -58,7 +58,8 @@ export async function generate(deps: GenerationDeps, call: GenerationCall): Prom
   try {
     standing = countAnonymous(deps, call.caller, standing);
     if (candidates.length > 0) {
-      const holding = takeHold(deps, call, { id, requestedAt }, candidates.slice(0, deps.maxAttempts));
+      const within = withinReach(candidates, deps.maxAttempts);
+      const holding = takeHold(deps, call, { id, requestedAt }, within);
       candidates = holding instanceof Promise ? await holding : holding;
     }
   } catch (error) {
@@ -69,6 +70,17 @@ export async function generate(deps: GenerationDeps, call: GenerationCall): Prom
   return candidates.length > 0
     ? run.tryInTurn(candidates)
     : run.fail(judgeNobody(route.setAside, admission.requestedId));
+}
+
+/** The candidates that so many attempts may reach: of one provider's keys after a failure only one is asked. */
+function withinReach(candidates: readonly Candidate[], attempts: number): readonly Candidate[] {
+  if (candidates.length <= attempts) return candidates;
+  let endpoints = 0;
+  const end = candidates.findIndex(({ endpoint }, at) => {
+    if (endpoint !== candidates[at - 1]?.endpoint) endpoints += 1;
+    return endpoints > attempts;
+  });
+  return end < 0 ? candidates : candidates.slice(0, end);
 }
 
 /** A candidate that failed for the moment, and the request as it was sent to it. */
@@ -110,10 +122,16 @@ class Run {
 
   async tryInTurn(candidates: readonly Candidate[]): Promise<GenerationResult> {
     try {
-      for (const candidate of candidates) {
+      const inTurn = [...candidates];
+      // What is put off is appended, and comes again in this loop.
+      for (const [at, candidate] of inTurn.entries()) {
         if (windowOf(candidate.endpoint) <= this.outgrown) continue;
+        if (at < candidates.length && this.hasFailed(candidate)) {
+          inTurn.push(candidate);
+          continue;
+        }
         if (this.attempts.length > 0 && !(await this.mayGoOn(candidate))) continue;
-        const result = await this.tryOne(candidate, candidate === candidates.at(-1));
+        const result = await this.tryOne(candidate, candidate === inTurn.at(-1));
         if (result !== null) return result;
       }
       return (await this.tryAgain()) ?? this.fail(chooseFailure(this.failures));
@@ -161,6 +179,11 @@ class Run {
     return !this.wasAsked(slug) || deps.retryBudget.mayRetry(slug, now);
   }
 
+  /** Its endpoint failed for the moment: another key would probably meet the same, so others are asked before. */
+  private hasFailed({ provider, model }: Candidate): boolean {
+    return this.passing.some(({ candidate }) => candidate.provider === provider && candidate.model === model);
+  }
+
   private wasAsked(slug: string): boolean {
     return this.attempts.some(({ provider }) => provider === slug);
   }
@@ -189,7 +212,7 @@ class Run {
     deps.recorder.write(this.record);
     if (!deps.recorder.flush()) return this.fail(CANNOT_RECORD);
     this.noteBegin(candidate, startedAt);
-    const context = this.contextFor(candidate, encoded);
+    const context = this.contextFor(candidate, encoded, isLast);
     const outcome = await attempt(context);
     noteAttempt(deps, candidate, outcome, startedAt);
     this.attempts.push(endAttempt(begun, deps.clock.now(), outcome));
@@ -242,7 +265,7 @@ class Run {
     }
   }
 
-  private contextFor(candidate: Candidate, encoded: EncodedForUpstream): AttemptContext {
+  private contextFor(candidate: Candidate, encoded: EncodedForUpstream, isLast: boolean): AttemptContext {
     const { deps, call, cutoff } = this;
     const originalIds = encoded.repair?.originalIds;
     const identity: RelayIdentity = {
@@ -257,7 +280,9 @@ class Run {
       contextLength: candidate.endpoint.contextLength,
       estimatedTokens: estimateTokens(call.request.promptTextBytes),
     };
-    return { deps, call, candidate, cutoff, encoded, identity, size };
+    const { provider, model } = healthTargetOf(candidate);
+    const isOut = () => !isLast && deps.health.endpoint(provider, model, deps.clock.now()).state !== "closed";
+    return { deps, call, candidate, cutoff, encoded, identity, size, isOut };
   }
 
   private relay(

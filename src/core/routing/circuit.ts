@@ -35,7 +35,8 @@ export class Circuit {
   private openings = 0;
   private probeBeganAt: number | null = null;
   private probeSuccesses = 0;
-  private countedProbe = 0;
+  /** A probe whose first token was told: its end is not another. */
+  private begunProbe: number | null = null;
   private failuresInARow = 0;
   private failedAt = 0;
 
@@ -61,27 +62,33 @@ export class Circuit {
 
   /** Its first token has come: enough for a probe, not yet a success. */
   noteBegun(beganAt: number): void {
-    if (this.isOpen && beganAt >= this.openedAt) this.countProbe(beganAt);
+    if (!this.isOpen || beganAt < this.openedAt) return;
+    this.begunProbe = beganAt;
+    this.countProbe();
   }
 
   noteSuccess(beganAt: number, now: number): void {
     if (beganAt < this.openedAt) return;
     this.window.add(true, now);
     this.failuresInARow = 0;
-    if (this.isOpen) this.countProbe(beganAt);
+    if (this.begunProbe === beganAt) this.begunProbe = null;
+    else if (this.isOpen) this.countProbe();
   }
 
-  noteFailure(beganAt: number, now: number): void {
-    if (beganAt < this.openedAt) return;
+  /** False where it says nothing new. */
+  noteFailure(beganAt: number, now: number): boolean {
+    if (beganAt < this.openedAt) return false;
     this.window.add(false, now);
     if (!this.isOpen) {
       this.failuresInARow = now - this.failedAt < FORGET_MS ? this.failuresInARow + 1 : 1;
       this.failedAt = now;
       if (this.isOverBar()) this.open(now);
-      return;
+      return true;
     }
     // Somebody had nobody else to ask; that does not put the probe off.
-    if (now >= this.openUntil) this.open(now);
+    if (now < this.openUntil) return false;
+    this.open(now);
+    return true;
   }
 
   /** It says nothing of the place; another probe may begin. */
@@ -96,11 +103,7 @@ export class Circuit {
     return failures >= bar.failures && failures >= bar.share * (successes + failures);
   }
 
-  /** Each attempt counts once, also where its first token and its end are both told. */
-  private countProbe(beganAt: number): void {
-    this.release(beganAt);
-    if (beganAt === this.countedProbe) return;
-    this.countedProbe = beganAt;
+  private countProbe(): void {
     this.probeSuccesses += 1;
     if (this.probeSuccesses >= SUCCESSES_TO_CLOSE) this.close();
   }

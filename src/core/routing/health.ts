@@ -66,8 +66,8 @@ export interface Health {
 }
 
 const ENDPOINT_BAR: CircuitBar = { failures: 5, share: 0.5, inARow: 5 };
-/** A provider that is down as a whole is down for all its models: that takes more to say. */
-const PROVIDER_BAR: CircuitBar = { failures: 20, share: 0.8, inARow: 20 };
+/** A provider that is down as a whole is down for all its models: that takes as many failures as open two of them. */
+const PROVIDER_BAR: CircuitBar = { failures: 10, share: 0.8, inARow: 10 };
 /** One overload among many answers is a failure like others; of a second in a row it is waited for its end. */
 const OVERLOAD_BOUNDS: WaitBounds = { firstMs: 5_000, maxMs: 30_000 };
 /** Attempts that went well, put beside those that were seen: a few failures alone say little. */
@@ -198,12 +198,18 @@ class HealthMemory implements Health {
     beganAt: number,
     now: number,
   ): void {
-    for (const each of [whole, circuit]) {
-      if (kind === "begun") each.noteBegun(beganAt);
-      else if (kind === "succeeded") each.noteSuccess(beganAt, now);
-      else if (kind === "failed" || kind === "overloaded") each.noteFailure(beganAt, now);
-      each.release(beganAt);
+    if (kind === "begun") {
+      circuit.noteBegun(beganAt);
+      whole.noteBegun(beganAt);
+    } else if (kind === "succeeded") {
+      circuit.noteSuccess(beganAt, now);
+      whole.noteSuccess(beganAt, now);
+    } else if (kind === "failed" || kind === "overloaded") {
+      // However many fail at one model at once, it takes several models to bring a provider down.
+      if (circuit.noteFailure(beganAt, now)) whole.noteFailure(beganAt, now);
     }
+    circuit.release(beganAt);
+    whole.release(beganAt);
   }
 
   private clearWaits(state: EndpointState, keyLabel: string, beganAt: number): void {

@@ -19,7 +19,7 @@ export interface WaitBounds {
 
 /**
  * The wait behind `last`: twice as long where the trouble came back after it. `saidMs` is what a vendor asked for, which
- * is obeyed within the bounds.
+ * is obeyed within the bounds. Of two troubles the one that is waited for longer stays.
  */
 export function lengthenWait<Why extends string>(
   last: Wait<Why> | null,
@@ -33,7 +33,8 @@ export function lengthenWait<Why extends string>(
   const isAtOnce = isSame && beganAt < last.setAt;
   const nextMs = !isSame ? firstMs : isAtOnce ? last.lengthMs : Math.min(maxMs, 2 * last.lengthMs);
   const lengthMs = saidMs === null ? nextMs : Math.min(saidMs, MAX_SAID_MS);
-  const until = Math.max(now + lengthMs, last?.until ?? 0);
+  if (!isSame && last !== null && last.until > now + lengthMs) return last;
+  const until = Math.max(now + lengthMs, isSame ? last.until : 0);
   return { why, until, setAt: isAtOnce ? last.setAt : now, lengthMs: Math.max(lengthMs, firstMs) };
 }
 

@@ -6,8 +6,8 @@ const BUCKETS = 64;
 const HALF_LIFE_MS = 300_000;
 /** Decay in steps, so that most notes cost one addition. */
 const STEP_MS = 10_000;
-/** Fewer values than this say nothing. */
-const MIN_WEIGHT = 2;
+/** One value says nothing, nor do two that are old. */
+const MIN_WEIGHT = 1.5;
 
 /** What so many of all values are below. */
 export interface Percentiles {

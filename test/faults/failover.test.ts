@@ -1,0 +1,89 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { turnEventLoop } from "../support/event-loop.ts";
+import { postChat, startTestGateway, type TestGateway } from "../support/gateway.ts";
+import { createTestClock, type TestClock } from "../support/test-clock.ts";
+import { healthy, startVendor, type Vendor } from "../support/vendor.ts";
+
+let gateway: TestGateway;
+let clock: TestClock;
+let a: Vendor;
+let b: Vendor;
+
+const model = (price: string) =>
+  `{id: acme/m, name: up, context_length: 8192, prices: {prompt: "${price}", completion: "${price}"}}`;
+
+/** A cheap vendor with three keys and a dear one, and no more than two attempts. */
+beforeAll(async () => {
+  clock = createTestClock();
+  a = startVendor();
+  b = startVendor();
+  gateway = await startTestGateway({
+    clock,
+    yaml: `
+limits: {attempts: 2}
+providers:
+  vendor-a: {base_url: "${a.baseUrl}", api_keys: [key-1, key-2, key-3], models: [${model("0.000001")}]}
+  vendor-b: {base_url: "${b.baseUrl}", api_keys: [key-4], models: [${model("0.00001")}]}
+`,
+  });
+});
+afterAll(async () => {
+  await gateway.stop();
+  a.stop();
+  b.stop();
+});
+beforeEach(() => {
+  b.perform(healthy("Beta"));
+  clock.advance(1_000_000);
+});
+
+const ask = (stream: boolean) =>
+  postChat(gateway, { model: "acme/m", stream, messages: [{ role: "user", content: "Hi" }] });
+
+describe("a vendor with several keys that", () => {
+  test.each([
+    ["fails is not asked with the next key", 500, ["vendor-a", "vendor-b"]],
+    ["limits one key is asked with the next", 429, ["vendor-a", "vendor-a"]],
+    ["refuses one key is asked with the next", 401, ["vendor-a", "vendor-a"]],
+  ] as const)("%s", async (_, status, expected) => {
+    a.perform((call) => call.respond(status, { error: { message: "No." } }));
+    const response = await ask(true);
+    await response.text();
+    const asked = [...a.calls.map(() => "vendor-a"), ...b.calls.map(() => "vendor-b")];
+    expect(asked).toEqual([...expected]);
+    expect(response.status).toBe(status === 500 ? 200 : response.status);
+  });
+});
+
+describe("a whole answer that does not come", () => {
+  test("is asked for elsewhere once other requests have found its vendor out of order", async () => {
+    a.perform((call) => call.gate());
+    const streams = Array.from({ length: 5 }, () => ask(true));
+    await (await a.call(4)).atGate;
+    const whole = ask(false);
+    await (await a.call(5)).atGate;
+    clock.advance(120_000);
+    for (const stream of streams) expect(await (await stream).text()).toContain("Beta");
+    clock.advance(5_000);
+    const response = await whole;
+    expect(response.status).toBe(200);
+    expect(response.headers.get("x-gateway-provider")).toBe("vendor-b");
+  });
+
+  test("is waited for where nobody has found anything", async () => {
+    a.perform(async (call) => {
+      await call.gate();
+      await healthy("Alpha")(call);
+    });
+    const whole = ask(false);
+    const call = await a.call(0);
+    await call.atGate;
+    for (let passed = 0; passed < 600_000; passed += 50_000) {
+      clock.advance(50_000);
+      await turnEventLoop(2);
+    }
+    call.letGoOn();
+    expect(await (await whole).text()).toContain("Alpha");
+    expect(b.calls).toHaveLength(0);
+  });
+});

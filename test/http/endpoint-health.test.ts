@@ -1,0 +1,157 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { startTwoVendors, type TwoVendors } from "../faults/two-vendors.ts";
+import { waitFor } from "../support/event-loop.ts";
+import { postChat } from "../support/gateway.ts";
+import { openRawChat } from "../support/raw-client.ts";
+import { chunkOf, documentOf, healthy, opening, type Play, textOf, USAGE } from "../support/vendor.ts";
+
+let vendors: TwoVendors;
+
+beforeAll(async () => {
+  vendors = await startTwoVendors();
+});
+afterAll(() => vendors.stop());
+beforeEach(async () => {
+  vendors.reset();
+  // What was open is forgotten.
+  vendors.clock.advance(1_200_000);
+});
+
+interface EndpointHealth {
+  readonly tag: string;
+  readonly status: string;
+  readonly uptime: number | null;
+  readonly latency_ms: Readonly<Record<string, number>> | null;
+  readonly throughput: Readonly<Record<string, number>> | null;
+  readonly requests: number;
+}
+
+async function fetchHealth(tag: string, model = "acme/alone"): Promise<EndpointHealth> {
+  const response = await fetch(`${vendors.gateway.base}/models/${model}/endpoints`);
+  const { data } = (await response.json()) as { data: { endpoints: EndpointHealth[] } };
+  return data.endpoints.find((endpoint) => endpoint.tag === tag)!;
+}
+
+async function ask(stream: boolean): Promise<void> {
+  const messages = [{ role: "user", content: "Hi" }];
+  await (await postChat(vendors.gateway, { model: "acme/alone", stream, messages })).text();
+}
+
+const refuse =
+  (status: number, code = ""): Play =>
+  (call) =>
+    call.respond(status, { error: { message: "No.", code } });
+const breakOff: Play = async (call) => {
+  await call.begin();
+  if (call.isStream) await call.events(...opening("Half"));
+  call.connection.reset();
+};
+const sayNothing: Play = async (call) => {
+  if (!call.isStream) return call.respond(200, "");
+  await call.begin();
+  await call.end();
+};
+
+const GOOD = { requests: 1, uptime: 1, status: "ok" };
+const BAD = { requests: 1, uptime: 0, status: "degraded" };
+const NOTHING = { requests: 0, uptime: null, status: "unknown" };
+
+describe("one attempt at a vendor that", () => {
+  const cases: readonly (readonly [string, Play, object])[] = [
+    ["is well", healthy("Alpha"), GOOD],
+    ["fails", refuse(500), BAD],
+    ["is overloaded", refuse(503), BAD],
+    ["does not know the model", refuse(404), BAD],
+    ["resets the connection", (call) => call.connection.reset(), BAD],
+    ["breaks off in the middle", breakOff, BAD],
+    ["says nothing", sayNothing, BAD],
+    [
+      "says 500 within its answer",
+      (call) => call.respond(200, { error: { message: "No.", code: 500 } }),
+      BAD,
+    ],
+    ["finds fault with the request", refuse(400), NOTHING],
+    ["finds the prompt too long", refuse(400, "context_length_exceeded"), NOTHING],
+    ["limits", refuse(429), NOTHING],
+    ["refuses the key", refuse(401), NOTHING],
+    ["wants credit", refuse(402), NOTHING],
+  ];
+  for (const stream of [true, false]) {
+    test.each(cases)(`%s, ${stream ? "streamed" : "whole"}`, async (_, play, expected) => {
+      vendors.a.perform(play);
+      await ask(stream);
+      expect(await fetchHealth("vendor-a")).toMatchObject(expected);
+    });
+  }
+
+  for (const speaks of [false, true]) {
+    test(`a client leaves ${speaks ? "in the middle of its answer" : "before it answers"} counts for nothing`, async () => {
+      const { a, gateway } = vendors;
+      gateway.log.length = 0;
+      a.perform(async (call) => {
+        if (speaks) {
+          await call.begin();
+          await call.events(...opening("Half"));
+        }
+        await call.gate();
+      });
+      const messages = [{ role: "user", content: "Hi" }];
+      const client = await openRawChat(gateway, { model: "acme/alone", stream: true, messages });
+      await (await a.call(0)).atGate;
+      if (speaks) await client.sees("Half");
+      client.leave();
+      await waitFor(() => gateway.log.find(({ fields }) => fields["outcome"] === "cancelled") ?? null);
+      expect(await fetchHealth("vendor-a")).toMatchObject(NOTHING);
+    });
+  }
+});
+
+test("a vendor that fails five times is down, then on trial, and well again after two answers", async () => {
+  const { a, clock } = vendors;
+  a.perform(refuse(500));
+  for (let time = 0; time < 5; time++) await ask(true);
+  expect(await fetchHealth("vendor-a")).toMatchObject({ status: "down", requests: 5, uptime: 0 });
+  clock.advance(5_000);
+  expect(await fetchHealth("vendor-a")).toMatchObject({ status: "degraded" });
+  a.perform(healthy("Alpha"));
+  await ask(true);
+  expect(await fetchHealth("vendor-a")).toMatchObject({ status: "degraded" });
+  await ask(false);
+  expect(await fetchHealth("vendor-a")).toMatchObject({ status: "unknown", requests: 0 });
+  await ask(false);
+  expect(await fetchHealth("vendor-a")).toMatchObject(GOOD);
+  expect(await fetchHealth("vendor-b", "acme/both")).toMatchObject(NOTHING);
+});
+
+test("latency is until the first token, throughput what comes behind it", async () => {
+  const { a, clock } = vendors;
+  a.perform(async (call) => {
+    clock.advance(400);
+    await call.begin();
+    await call.events(...opening("Alpha"), textOf(" one"));
+    await call.gate();
+    const usage = { ...USAGE, completion_tokens: 100 };
+    await call.events(chunkOf({}, "stop"), { ...chunkOf({}), choices: [], usage }, "[DONE]");
+    await call.end();
+  });
+  for (let time = 0; time < 3; time++) {
+    const response = await postChat(vendors.gateway, {
+      model: "acme/alone",
+      stream: true,
+      messages: [{ role: "user", content: "Hi" }],
+    });
+    const call = await a.call(time);
+    await call.atGate;
+    clock.advance(2_000);
+    call.letGoOn();
+    await response.text();
+  }
+  const { latency_ms, throughput } = await fetchHealth("vendor-a");
+  for (const share of ["p50", "p90", "p99"]) {
+    expect(latency_ms?.[share]).toBeWithin(360, 440);
+    expect(throughput?.[share]).toBeWithin(45, 55);
+  }
+  a.perform((call) => call.respond(200, documentOf("x".repeat(1_000))));
+  await ask(false);
+  expect((await fetchHealth("vendor-a")).throughput).toEqual(throughput);
+});

@@ -1,0 +1,266 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { eventually } from "../support/eventually.ts";
+import { postChat, startTestGateway, type TestGateway, type TestGatewayOptions } from "../support/gateway.ts";
+import { createTestClock, type TestClock } from "../support/test-clock.ts";
+import { healthy, startVendor, type Vendor, type VendorCall } from "../support/vendor.ts";
+
+const PRICED = 'prices: {prompt: "0.000001", completion: "0.000002"}';
+
+let clock: TestClock;
+let vendors: Readonly<Record<"alpha" | "beta", Vendor>>;
+let gateway: TestGateway;
+
+/** Two vendors of one model at one price; `acme/alone` at alpha. */
+async function start(options: Omit<TestGatewayOptions, "clock"> = {}): Promise<void> {
+  clock = createTestClock();
+  vendors = { alpha: startVendor(healthy("Alpha")), beta: startVendor(healthy("Beta")) };
+  const host = (vendor: Vendor, ...ids: string[]) =>
+    `{base_url: "${vendor.baseUrl}", api_keys: [key], models: [${ids.map((id) => `{id: ${id}, ${PRICED}}`)}]}`;
+  gateway = await startTestGateway({
+    clock,
+    ...options,
+    yaml: `
+providers:
+  alpha: ${host(vendors.alpha, "acme/both", "acme/alone")}
+  beta: ${host(vendors.beta, "acme/both")}
+`,
+  });
+}
+
+beforeEach(() => start());
+afterEach(stop);
+
+async function stop(): Promise<void> {
+  await gateway.stop();
+  for (const vendor of Object.values(vendors)) vendor.stop();
+}
+
+const ask = (more: Record<string, unknown> = {}, model = "acme/both") =>
+  postChat(gateway, { model, messages: [{ role: "user", content: "Hi" }], ...more });
+
+async function askWhole(more: Record<string, unknown> = {}, model?: string) {
+  const response = await ask(more, model);
+  await response.text();
+  return {
+    status: response.status,
+    provider: response.headers.get("x-gateway-provider"),
+    route: response.headers.get("x-gateway-route"),
+    attempts: Number(response.headers.get("x-gateway-attempts")),
+    retryAfter: response.headers.get("retry-after"),
+    id: response.headers.get("x-gateway-generation-id") as string,
+  };
+}
+
+async function explain(more: Record<string, unknown> = {}, query = "") {
+  const response = await fetch(`${gateway.base}/route/explain${query}`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${gateway.key}`, "content-type": "application/json" },
+    body: JSON.stringify({ model: "acme/both", messages: [{ role: "user", content: "Hi" }], ...more }),
+  });
+  // biome-ignore lint/suspicious/noExplicitAny: looked into by tests
+  return { status: response.status, body: (await response.json()) as any };
+}
+
+const failing =
+  (status: number, headers: Readonly<Record<string, string>> = {}) =>
+  (call: VendorCall) =>
+    call.respond(status, { error: { message: "no" } }, headers);
+const other = (slug: string) => (slug === "alpha" ? "beta" : "alpha") as "alpha" | "beta";
+
+describe("a conversation", () => {
+  test("stays with the provider that answered it, as long as its prompt is in the cache there", async () => {
+    const first = (await askWhole()).provider as "alpha" | "beta";
+    // Its place among equals fails once, so that the other answers.
+    vendors[first].perform(failing(500));
+    expect((await askWhole()).provider).toBe(other(first));
+    vendors[first].perform(healthy("First"));
+    for (let turn = 0; turn < 5; turn++) {
+      clock.advance(200_000);
+      const { provider, route } = await askWhole();
+      expect([provider, route]).toEqual([
+        other(first),
+        expect.stringContaining(`${other(first)};why=warm_cache`),
+      ]);
+    }
+    clock.advance(301_000);
+    expect((await askWhole()).provider).toBe(first);
+  });
+
+  test("is told apart by what the client names it, and else by how it begins", async () => {
+    const providerOf = async (more: Record<string, unknown>) => (await askWhole(more)).provider;
+    const named = await Promise.all(
+      Array.from({ length: 40 }, (_, at) => providerOf({ session_id: `s${at}` })),
+    );
+    expect(new Set(named)).toEqual(new Set(["alpha", "beta"]));
+    const begun = (text: string, ...more: unknown[]) =>
+      providerOf({ messages: [{ role: "user", content: text }, ...more] });
+    for (let at = 0; at < 10; at++) {
+      const first = await begun(`question ${at}`);
+      const turns = [
+        { role: "assistant", content: "Yes." },
+        { role: "user", content: `and ${at}?` },
+      ];
+      expect(await begun(`question ${at}`, ...turns)).toBe(first);
+    }
+  });
+});
+
+describe("a provider that fails", () => {
+  test("comes after others as soon as it fails, and has its share back when that is a minute ago", async () => {
+    const first = (await askWhole()).provider as "alpha" | "beta";
+    vendors[first].perform(failing(500));
+    // Each conversation is new, so that no warm cache decides.
+    let at = 0;
+    const next = () => askWhole({ session_id: `s${at++}` });
+    for (let request = 0; request < 40; request++) {
+      expect((await next()).status).toBe(200);
+      clock.advance(100);
+    }
+    expect(vendors[first].calls.length).toBeLessThan(5);
+    expect((await next()).route).toBe(`${other(first)};why=price, ${first};why=degraded`);
+    vendors[first].perform(healthy("Again"));
+    clock.advance(60_000);
+    const after = [];
+    for (let request = 0; request < 40; request++) after.push((await next()).provider);
+    expect(after.filter((provider) => provider === first).length).toBeGreaterThan(10);
+  });
+
+  test("is left out where nothing else is known of it but failures, though others are dearer", async () => {
+    const named = { provider: { order: ["alpha"] } };
+    vendors.alpha.perform(failing(500));
+    for (let request = 0; request < 10; request++) expect((await askWhole(named)).status).toBe(200);
+    const { route } = await askWhole(named);
+    expect(route).toBe("beta;why=warm_cache, alpha;out=circuit_open");
+    vendors.alpha.perform(healthy("Again"));
+    clock.advance(40_000);
+    expect((await askWhole(named)).route).toStartWith("alpha;why=order");
+  });
+
+  test("is not asked again before it wants to be: a limit is answered with what is left of the wait", async () => {
+    vendors.alpha.perform(failing(429, { "retry-after": "20" }));
+    expect(await askWhole({}, "acme/alone")).toMatchObject({ status: 429, retryAfter: "20", attempts: 1 });
+    clock.advance(5_000);
+    const refused = await askWhole({}, "acme/alone");
+    expect(refused).toMatchObject({
+      status: 429,
+      retryAfter: "15",
+      attempts: 0,
+      route: "alpha;out=rate_limited",
+    });
+    expect(vendors.alpha.calls).toHaveLength(1);
+    vendors.alpha.perform(healthy("Alpha"));
+    clock.advance(15_000);
+    expect((await askWhole({}, "acme/alone")).status).toBe(200);
+  });
+
+  test("is left alone with the key that it refuses, and not with others", async () => {
+    vendors.alpha.perform(failing(401));
+    expect((await askWhole({}, "acme/alone")).status).toBe(502);
+    expect(await askWhole({}, "acme/alone")).toMatchObject({
+      status: 503,
+      attempts: 0,
+      route: "alpha;out=key_refused",
+    });
+  });
+
+  test("does no harm to its health by what the caller has done wrong", async () => {
+    vendors.alpha.perform(failing(400));
+    for (let request = 0; request < 20; request++)
+      expect((await askWhole({}, "acme/alone")).status).toBe(400);
+    vendors.alpha.perform(healthy("Alpha"));
+    expect(await askWhole({}, "acme/alone")).toMatchObject({ status: 200, route: "alpha;why=only" });
+  });
+});
+
+describe("repeats", () => {
+  test("ask the only candidate once more after a pause, where it failed for the moment", async () => {
+    await stop();
+    await start({ repeats: 1 });
+    let calls = 0;
+    vendors.alpha.perform((call) => (calls++ === 0 ? failing(500)(call) : healthy("Alpha")(call)));
+    const asked = askWhole({}, "acme/alone");
+    await eventually("the second call", () => {
+      clock.advance(50);
+      return calls === 2;
+    });
+    expect(await asked).toMatchObject({ status: 200, attempts: 2 });
+  });
+
+  test("end with their provider's budget", async () => {
+    await stop();
+    await start({ repeats: 1 });
+    vendors.alpha.perform(failing(500));
+    for (let request = 0; request < 30; request++) {
+      let isOver = false;
+      const asked = askWhole({}, "acme/alone").finally(() => {
+        isOver = true;
+      });
+      await eventually("the answer", () => {
+        clock.advance(10);
+        return isOver;
+      });
+      expect((await asked).status).toBe(502);
+    }
+    // A tenth of the first attempts, and ten.
+    expect(vendors.alpha.calls.length).toBe(30 + 10 + 3);
+  });
+});
+
+describe("why a request goes where it goes", () => {
+  test("stands in the answer's header and in its record", async () => {
+    const { id, route, provider } = await askWhole({ provider: { order: ["beta"] } });
+    expect([provider, route]).toEqual(["beta", "beta;why=order, alpha;why=price"]);
+    const response = await fetch(`${gateway.base}/generation?id=${id}`, {
+      headers: { authorization: `Bearer ${gateway.key}` },
+    });
+    expect(((await response.json()) as { data: unknown }).data).toMatchObject({
+      plan: [
+        { provider_name: "beta", model: "acme/both", is_candidate: true, reason: "order" },
+        { provider_name: "alpha", model: "acme/both", is_candidate: true, reason: "price" },
+      ],
+    });
+  });
+
+  test("is explained without calling anyone", async () => {
+    const { status, body } = await explain({ provider: { order: ["beta"], ignore: ["alpha"] } });
+    expect([status, vendors.alpha.calls.length, vendors.beta.calls.length]).toEqual([200, 0, 0]);
+    expect(body.data).toMatchObject({
+      requested_model: "acme/both",
+      candidates: [
+        {
+          provider: "beta",
+          model: "acme/both",
+          upstream_model: "both",
+          reason: "only",
+          would_be_asked: true,
+          health: { circuit: "closed", success: 1 },
+        },
+      ],
+      left_out: [{ provider: "alpha", model: "acme/both", reason: "provider_rules" }],
+      error: null,
+    });
+    expect(body.data.candidates[0].estimated_cost).toBeGreaterThan(0.001);
+  });
+
+  test("is explained for every client API, also where nobody is left", async () => {
+    const messages = await explain({ max_tokens: 10 }, "?api=messages");
+    expect(messages.body.data.candidates).toHaveLength(2);
+    const nobody = await explain({ provider: { only: ["gamma"] } });
+    expect(nobody.body.data).toMatchObject({
+      candidates: [],
+      left_out: [{ reason: "provider_rules" }, { reason: "provider_rules" }],
+      error: { type: "invalid_request" },
+    });
+    expect(await explain({}, "?api=telex")).toMatchObject({
+      status: 400,
+      body: { error: { metadata: { field: "api" } } },
+    });
+    expect((await explain({ model: "acme/none" })).status).toBe(400);
+  });
+
+  test("is nobody's business without a key", async () => {
+    const response = await fetch(`${gateway.base}/route/explain`, { method: "POST", body: "{}" });
+    expect(response.status).toBe(401);
+    await response.text();
+  });
+});

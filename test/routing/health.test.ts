@@ -1,0 +1,512 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import {
+  type AttemptNote,
+  createHealth,
+  type Health,
+  type HealthTarget,
+} from "../../src/core/routing/health.ts";
+
+const START = 1_700_000_000_000;
+const S = 1_000;
+const AT: HealthTarget = { provider: "acme", model: "acme/one", keyLabel: "acme#0" };
+const WELL: AttemptNote = { kind: "succeeded", tokensPerS: null };
+const BADLY: AttemptNote = { kind: "failed" };
+
+/** A health memory with a clock, at one target unless told. */
+class Scene {
+  readonly health: Health;
+  now = START;
+
+  constructor(maxTargets?: number) {
+    this.health = createHealth(maxTargets);
+  }
+
+  /** An attempt that takes no time. */
+  go(note: AttemptNote, times = 1, target: HealthTarget = AT): this {
+    for (let time = 0; time < times; time++) {
+      this.health.begin(target, this.now);
+      this.health.note(target, note, this.now, this.now);
+      this.now += 1;
+    }
+    return this;
+  }
+
+  pass(ms: number): this {
+    this.now += ms;
+    return this;
+  }
+
+  state(target: HealthTarget = AT) {
+    return this.health.endpoint(target.provider, target.model, this.now).state;
+  }
+
+  wait(target: HealthTarget = AT) {
+    return this.health.waitMs(target, this.now);
+  }
+
+  /** Opens the circuit, and lets it become half open. */
+  toHalfOpen(): this {
+    this.go(BADLY, 5).pass(5 * S);
+    expect(this.state()).toBe("half_open");
+    return this;
+  }
+}
+
+describe("a circuit", () => {
+  const cases: readonly (readonly [string, (scene: Scene) => unknown, string])[] = [
+    ["nothing known", () => {}, "closed"],
+    ["four failures", (s) => s.go(BADLY, 4), "closed"],
+    ["five failures in a row", (s) => s.go(BADLY, 5), "open"],
+    ["five in a row after a thousand successes", (s) => s.go(WELL, 1_000).go(BADLY, 5), "open"],
+    [
+      "half of ten, never five in a row",
+      (s) => {
+        for (let i = 0; i < 5; i++) s.go(WELL).go(BADLY);
+      },
+      "open",
+    ],
+    [
+      "a third, never five in a row",
+      (s) => {
+        for (let i = 0; i < 50; i++) s.go(WELL, 2).go(BADLY);
+      },
+      "closed",
+    ],
+    [
+      "failures spread over minutes with successes between",
+      (s) => {
+        for (let i = 0; i < 50; i++)
+          s.go(BADLY)
+            .pass(20 * S)
+            .go(WELL)
+            .pass(S);
+      },
+      "closed",
+    ],
+    [
+      "one failure a minute, five times",
+      (s) => {
+        for (let i = 0; i < 5; i++) s.go(BADLY).pass(60 * S);
+      },
+      "half_open",
+    ],
+    [
+      "one failure in a quarter of an hour, ten times",
+      (s) => {
+        for (let i = 0; i < 10; i++) s.go(BADLY).pass(900 * S);
+      },
+      "closed",
+    ],
+    ["the caller's own errors, a hundred times", (s) => s.go({ kind: "neutral" }, 100), "closed"],
+    ["limits, a hundred times", (s) => s.go({ kind: "rate_limited", retryAfterMs: null }, 100), "closed"],
+    ["refused keys, a hundred times", (s) => s.go({ kind: "key_refused", scope: "key" }, 100), "closed"],
+    ["keys without credit, a hundred times", (s) => s.go({ kind: "out_of_credit" }, 100), "closed"],
+    ["overload, five times", (s) => s.go({ kind: "overloaded", retryAfterMs: null }, 5), "open"],
+    [
+      "the caller's own errors between five failures",
+      (s) => s.go(BADLY, 4).go({ kind: "neutral" }, 10).go(BADLY),
+      "open",
+    ],
+    [
+      "streams that begin and then break off",
+      (s) => {
+        for (let i = 0; i < 5; i++) s.go({ kind: "begun", ttftMs: 100 }).go(BADLY);
+      },
+      "open",
+    ],
+    ["open, after five seconds", (s) => s.go(BADLY, 5).pass(5 * S), "half_open"],
+    ["half open, while the probe runs", (s) => s.toHalfOpen().health.begin(AT, s.now), "open"],
+    [
+      "half open, a probe that was never heard of again",
+      (s) => {
+        s.toHalfOpen().health.begin(AT, s.now);
+        s.pass(15 * S);
+      },
+      "half_open",
+    ],
+    ["half open, a probe whose client left", (s) => s.toHalfOpen().go({ kind: "neutral" }), "half_open"],
+    [
+      "half open, a probe that met a limit",
+      (s) => s.toHalfOpen().go({ kind: "rate_limited", retryAfterMs: null }),
+      "half_open",
+    ],
+    ["half open, one success", (s) => s.toHalfOpen().go(WELL), "half_open"],
+    ["half open, two successes", (s) => s.toHalfOpen().go(WELL, 2), "closed"],
+    ["half open, a success and a failure", (s) => s.toHalfOpen().go(WELL).go(BADLY), "open"],
+    ["half open, two first tokens", (s) => s.toHalfOpen().go({ kind: "begun", ttftMs: 50 }, 2), "closed"],
+    [
+      "half open, a failure, five seconds later",
+      (s) =>
+        s
+          .toHalfOpen()
+          .go(BADLY)
+          .pass(5 * S),
+      "open",
+    ],
+    [
+      "half open, a failure, ten seconds later",
+      (s) =>
+        s
+          .toHalfOpen()
+          .go(BADLY)
+          .pass(10 * S),
+      "half_open",
+    ],
+    ["closed again, four failures", (s) => s.toHalfOpen().go(WELL, 2).go(BADLY, 4), "closed"],
+    ["forgotten by everybody for ten minutes", (s) => s.toHalfOpen().pass(600 * S), "closed"],
+  ];
+  test.each(cases)("%s", (_, play, state) => {
+    const scene = new Scene();
+    play(scene);
+    expect(scene.state()).toBe(state as "open");
+  });
+
+  test("a stream that is told at its first token and at its end is one probe", () => {
+    const scene = new Scene().toHalfOpen();
+    scene.health.begin(AT, scene.now);
+    scene.health.note(AT, { kind: "begun", ttftMs: 10 }, scene.now, scene.now + 10);
+    scene.health.note(AT, WELL, scene.now, scene.now + 20);
+    expect(scene.pass(30).state()).toBe("half_open");
+  });
+
+  test("is open for longer each time a probe fails, and for half a minute at most", () => {
+    const scene = new Scene().go(BADLY, 5);
+    const waits = [];
+    for (let round = 0; round < 8; round++) {
+      let waited = 0;
+      for (; scene.state() === "open"; waited += 50) scene.pass(50);
+      waits.push(waited);
+      scene.go(BADLY);
+    }
+    const longest = [5, 10, 20, 30, 30, 30, 30, 30];
+    waits.forEach((waited, round) => {
+      expect(waited).toBeLessThanOrEqual(longest[round]! * S + 50);
+      expect(waited).toBeGreaterThanOrEqual(longest[round]! * S * 0.75 - 50);
+    });
+  });
+
+  test("not all targets are probed at the same moment", () => {
+    const scene = new Scene();
+    const targets = Array.from({ length: 20 }, (_, at) => ({
+      ...AT,
+      model: `acme/${at}`,
+      provider: `p${at}`,
+    }));
+    for (const target of targets) for (let i = 0; i < 5; i++) scene.health.note(target, BADLY, START, START);
+    const halfOpen = (now: number) =>
+      targets.filter(
+        (target) => scene.health.endpoint(target.provider, target.model, now).state === "half_open",
+      ).length;
+    expect(halfOpen(START + 3_700)).toBe(0);
+    expect(halfOpen(START + 4_400)).toBeWithin(3, 18);
+    expect(halfOpen(START + 5_000)).toBe(20);
+  });
+
+  test("attempts from before it opened say nothing, however late they end", () => {
+    const scene = new Scene();
+    const before = scene.now;
+    scene
+      .pass(10)
+      .go(BADLY, 5)
+      .pass(5 * S);
+    for (let i = 0; i < 10; i++) scene.health.note(AT, WELL, before, scene.now);
+    expect(scene.state()).toBe("half_open");
+    for (let i = 0; i < 10; i++) scene.health.note(AT, BADLY, before, scene.now);
+    expect(scene.state()).toBe("half_open");
+    scene.go(WELL, 2);
+    for (let i = 0; i < 100; i++) scene.health.note(AT, BADLY, before, scene.now);
+    expect(scene.state()).toBe("closed");
+    expect(scene.health.endpoint(AT.provider, AT.model, scene.now).success).toBe(1);
+  });
+
+  test("who had nobody else to ask does not put the probe off", () => {
+    const scene = new Scene().go(BADLY, 5);
+    for (let i = 0; i < 30; i++) scene.go(BADLY).pass(99);
+    expect(scene.pass(2 * S).state()).toBe("half_open");
+  });
+
+  test("closes when those who had nobody else to ask were answered", () => {
+    expect(new Scene().go(BADLY, 5).go(WELL, 2).state()).toBe("closed");
+  });
+
+  test("one model that fails leaves the provider's others alone", () => {
+    const scene = new Scene();
+    const other = { ...AT, model: "acme/two" };
+    for (let i = 0; i < 20; i++) scene.go(BADLY, 5).go(WELL, 1, other);
+    expect(scene.state()).toBe("open");
+    expect(scene.state(other)).toBe("closed");
+  });
+
+  test("a hundred that fail at one model at once do not bring its provider down", () => {
+    const scene = new Scene();
+    for (let i = 0; i < 100; i++) scene.health.note(AT, BADLY, START, START + 10 * S);
+    expect(scene.pass(10 * S).state({ ...AT, model: "acme/two" })).toBe("closed");
+  });
+
+  test("a provider that is down is down for models that nobody asked for", () => {
+    const scene = new Scene();
+    for (let model = 0; model < 4; model++) scene.go(BADLY, 3, { ...AT, model: `acme/${model}` });
+    const unseen = { ...AT, model: "acme/unseen" };
+    expect(scene.state(unseen)).toBe("open");
+    expect(scene.state({ ...unseen, provider: "other" })).toBe("closed");
+    scene.pass(5 * S).go(WELL, 2, unseen);
+    expect(scene.state(unseen)).toBe("closed");
+  });
+
+  test("property: one probe at a time, whatever happens", () => {
+    const step = fc.oneof(
+      fc.record({ do: fc.constant("begin" as const) }),
+      fc.record({ do: fc.constant("pass" as const), ms: fc.integer({ min: 0, max: 4_000 }) }),
+    );
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+        const scene = new Scene().toHalfOpen();
+        let probedAt = Number.NEGATIVE_INFINITY;
+        for (const each of steps) {
+          if (each.do === "pass") scene.pass(each.ms);
+          else if (scene.state() === "half_open") {
+            expect(scene.now - probedAt).toBeGreaterThanOrEqual(15 * S);
+            scene.health.begin(AT, scene.now);
+            probedAt = scene.now;
+            expect(scene.state()).toBe("open");
+          }
+        }
+      }),
+    );
+  });
+});
+
+describe("success", () => {
+  const success = (scene: Scene) => scene.health.endpoint(AT.provider, AT.model, scene.now).success;
+
+  test("is 1 without attempts, and a single failure says little", () => {
+    expect(success(new Scene())).toBe(1);
+    expect(success(new Scene().go(BADLY))).toBe(0.8);
+    expect(success(new Scene().go(WELL, 96).go(BADLY, 4))).toBeCloseTo(0.96, 2);
+  });
+
+  test("what is older than a minute does not count", () => {
+    const scene = new Scene()
+      .go(BADLY, 4)
+      .pass(30 * S)
+      .go(WELL);
+    expect(scene.health.endpoint(AT.provider, AT.model, scene.now).volume).toBe(5);
+    scene.pass(31 * S);
+    expect(scene.health.endpoint(AT.provider, AT.model, scene.now)).toMatchObject({ success: 1, volume: 1 });
+    scene.pass(31 * S);
+    expect(scene.health.endpoint(AT.provider, AT.model, scene.now).volume).toBe(0);
+  });
+
+  test("property: volume counts what the last minute had, to a slice of five seconds", () => {
+    const attempts = fc.array(fc.record({ gapMs: fc.integer({ min: 0, max: 20_000 }), well: fc.boolean() }), {
+      maxLength: 80,
+    });
+    fc.assert(
+      fc.property(attempts, (list) => {
+        const scene = new Scene();
+        const times: number[] = [];
+        // Four in a row at most, so that no circuit opens or clears anything.
+        let inARow = 0;
+        for (const { gapMs, well } of list) {
+          scene.pass(gapMs);
+          times.push(scene.now);
+          inARow = well ? 0 : inARow + 1;
+          scene.go(inARow % 2 === 1 ? BADLY : WELL).go(WELL, 2);
+        }
+        const count = (ms: number) => 3 * times.filter((at) => at > scene.now - ms).length;
+        const { volume } = scene.health.endpoint(AT.provider, AT.model, scene.now);
+        expect(volume).toBeLessThanOrEqual(count(60_000));
+        expect(volume).toBeGreaterThanOrEqual(count(54_000));
+      }),
+    );
+  });
+});
+
+describe("waiting", () => {
+  const limited = (retryAfterMs: number | null): AttemptNote => ({ kind: "rate_limited", retryAfterMs });
+  const overloaded = (retryAfterMs: number | null): AttemptNote => ({ kind: "overloaded", retryAfterMs });
+  const refused: AttemptNote = { kind: "key_refused", scope: "key" };
+  const OTHER_KEY = { ...AT, keyLabel: "acme#1" };
+  const OTHER_MODEL = { ...AT, model: "acme/two" };
+
+  const cases: readonly (readonly [string, AttemptNote, HealthTarget, number])[] = [
+    ["a limit sets the key aside for a second", limited(null), AT, 1_000],
+    ["a limit leaves the provider's other keys", limited(null), OTHER_KEY, 0],
+    ["a limit leaves the key's other models", limited(null), OTHER_MODEL, 0],
+    ["Retry-After of a limit is obeyed", limited(17_000), AT, 17_000],
+    ["Retry-After of an hour counts as a minute", limited(3_600_000), AT, 60_000],
+    ["Retry-After of an overload is obeyed", overloaded(3_000), AT, 3_000],
+    ["Retry-After of an overload is for all keys", overloaded(3_000), OTHER_KEY, 3_000],
+    ["an overload is of its model", overloaded(3_000), OTHER_MODEL, 0],
+    ["one overload that names no time is a failure like others", overloaded(null), AT, 0],
+    ["a refused key is set aside for a minute", refused, AT, 60_000],
+    ["a refused key is set aside for all models", refused, OTHER_MODEL, 60_000],
+    ["a refused key leaves the others", refused, OTHER_KEY, 0],
+    [
+      "a key that is refused for a model is set aside for it",
+      { kind: "key_refused", scope: "model" },
+      AT,
+      60_000,
+    ],
+    [
+      "a key that is refused for a model serves others",
+      { kind: "key_refused", scope: "model" },
+      OTHER_MODEL,
+      0,
+    ],
+    ["a key without credit is set aside for a minute", { kind: "out_of_credit" }, OTHER_MODEL, 60_000],
+    ["a failure sets nothing aside", BADLY, AT, 0],
+    ["the caller's own error sets nothing aside", { kind: "neutral" }, AT, 0],
+  ];
+  test.each(cases)("%s", (_, note, target, ms) => {
+    const scene = new Scene().go(note);
+    scene.now -= 1;
+    expect(scene.wait(target)?.ms ?? 0).toBe(ms);
+    expect(scene.pass(ms).wait(target)).toBeNull();
+  });
+
+  const growing: readonly (readonly [string, AttemptNote, number[]])[] = [
+    ["a limit", limited(null), [1, 2, 4, 8, 16, 30, 30]],
+    ["a refused key", refused, [60, 120, 240, 480, 900, 900]],
+    ["no credit", { kind: "out_of_credit" }, [60, 60, 60]],
+    ["an overload", overloaded(null), [0, 5, 10, 20, 30, 30]],
+  ];
+  test.each(growing)("%s that comes back is waited for longer", (_, note, seconds) => {
+    const scene = new Scene();
+    for (const expected of seconds) {
+      scene.go(note);
+      const waited = scene.wait()?.ms ?? 0;
+      expect(Math.ceil(waited / S)).toBe(expected);
+      scene.pass(waited);
+    }
+  });
+
+  test.each(growing)("%s that many meet at once counts once", (_, note) => {
+    const scene = new Scene().go(overloaded(null));
+    const [together, later] = [scene.now, scene.now + 100];
+    for (let i = 0; i < 100; i++) scene.health.note(AT, note, together, later);
+    const once = new Scene().go(overloaded(null));
+    once.health.note(AT, note, once.now, once.now + 100);
+    expect(scene.health.waitMs(AT, later)).toEqual(once.health.waitMs(AT, once.now + 100));
+  });
+
+  test.each(growing)("%s is forgotten once the key was taken again", (_, note) => {
+    const scene = new Scene().go(note, 2);
+    scene.pass(scene.wait()?.ms ?? 0).go(WELL);
+    expect(scene.wait()).toBeNull();
+    const first = new Scene().go(note);
+    expect(scene.go(note).wait()?.ms).toBe(first.wait()?.ms);
+  });
+
+  test("an answer that was under way before does not end the wait", () => {
+    const scene = new Scene();
+    const before = scene.now;
+    scene.pass(10).go(limited(9_000));
+    scene.health.note(AT, WELL, before, scene.now);
+    expect(scene.wait()?.why).toBe("rate_limited");
+  });
+
+  test("the longer of two waits counts, and says why", () => {
+    const scene = new Scene().go(limited(2_000)).go({ kind: "out_of_credit" });
+    expect(scene.wait()?.why).toBe("out_of_credit");
+    expect(scene.go(overloaded(30_000)).wait()?.why).toBe("out_of_credit");
+    expect(scene.pass(40_000).go(overloaded(30_000)).wait()?.why).toBe("overloaded");
+  });
+
+  test("of two troubles of a key the one that takes longer stays", () => {
+    const scene = new Scene().go(refused).pass(60_000).go(refused).pass(9_999);
+    scene.go({ kind: "out_of_credit" });
+    expect(scene.wait()).toEqual({ ms: 109_999, why: "key_refused" });
+    expect(scene.pass(100_000).go({ kind: "out_of_credit" }).wait()?.why).toBe("out_of_credit");
+  });
+
+  test("limits never reach further than a minute", () => {
+    const said = fc.option(fc.integer({ min: 0, max: 10_000_000 }), { nil: null });
+    const kinds = fc.constantFrom("rate_limited" as const, "overloaded" as const);
+    fc.assert(
+      fc.property(fc.array(fc.tuple(kinds, said, fc.integer({ min: 0, max: 90_000 }))), (notes) => {
+        const scene = new Scene();
+        for (const [kind, retryAfterMs, gapMs] of notes) {
+          scene.go({ kind, retryAfterMs });
+          expect(scene.wait()?.ms ?? 0).toBeLessThanOrEqual(60_000);
+          scene.pass(gapMs);
+        }
+      }),
+    );
+  });
+});
+
+describe("latency and speed", () => {
+  test("too little is not told", () => {
+    const scene = new Scene().go({ kind: "begun", ttftMs: 100 });
+    expect(scene.health.endpoint(AT.provider, AT.model, scene.now).ttftMs).toBeNull();
+    scene.go({ kind: "begun", ttftMs: 100 });
+    expect(scene.health.endpoint(AT.provider, AT.model, scene.now).ttftMs).not.toBeNull();
+  });
+
+  test("old values are not told", () => {
+    const scene = new Scene().go({ kind: "begun", ttftMs: 100 }, 20).pass(3_600 * S);
+    expect(scene.health.endpoint(AT.provider, AT.model, scene.now).ttftMs).toBeNull();
+    expect(scene.health.describe(AT.provider, AT.model, scene.now).ttftMs).toBeNull();
+  });
+
+  test("a provider that became slow is seen as slow within minutes", () => {
+    const scene = new Scene();
+    for (let i = 0; i < 600; i++) scene.go({ kind: "begun", ttftMs: 200 }).pass(S);
+    for (let i = 0; i < 360; i++) scene.go({ kind: "begun", ttftMs: 5_000 }).pass(S);
+    expect(scene.health.endpoint(AT.provider, AT.model, scene.now).ttftMs).toBeGreaterThan(4_500);
+  });
+
+  test("property: percentiles are off by a tenth at most", () => {
+    const values = fc.array(fc.integer({ min: 11, max: 500_000 }), { minLength: 3, maxLength: 300 });
+    fc.assert(
+      fc.property(values, (list) => {
+        const scene = new Scene();
+        for (const ttftMs of list) scene.health.note(AT, { kind: "begun", ttftMs }, scene.now, scene.now);
+        const report = scene.health.describe(AT.provider, AT.model, scene.now).ttftMs;
+        const sorted = list.toSorted((a, b) => a - b);
+        for (const [name, share] of [
+          ["p50", 0.5],
+          ["p90", 0.9],
+          ["p99", 0.99],
+        ] as const) {
+          const exact = sorted[Math.max(0, Math.ceil(share * sorted.length - 1e-4) - 1)]!;
+          expect(Math.abs(report![name] - exact) / exact).toBeLessThanOrEqual(0.1);
+        }
+      }),
+    );
+  });
+
+  test("speed is told apart from latency", () => {
+    const scene = new Scene().go({ kind: "succeeded", tokensPerS: 80 }, 5);
+    const { ttftMs, tokensPerS } = scene.health.endpoint(AT.provider, AT.model, scene.now);
+    expect(ttftMs).toBeNull();
+    expect(tokensPerS).toBeWithin(72, 88);
+  });
+});
+
+describe("memory", () => {
+  test("endpoints that were quiet longest are forgotten first", () => {
+    const scene = new Scene(10);
+    const target = (at: number) => ({ ...AT, provider: `p${at}` });
+    for (let at = 0; at < 10; at++) scene.go(BADLY, 5, target(at));
+    scene.pass(6 * S).go(BADLY, 1, target(0));
+    scene.go(WELL, 1, target(10));
+    expect(scene.state(target(0))).not.toBe("closed");
+    expect(scene.state(target(1))).toBe("closed");
+    expect(scene.state(target(2))).not.toBe("closed");
+  });
+
+  test("keys in trouble longest ago are forgotten first", () => {
+    const scene = new Scene(10);
+    const target = (at: number) => ({ ...AT, keyLabel: `k${at}` });
+    for (let at = 0; at < 11; at++) scene.go({ kind: "out_of_credit" }, 1, target(at));
+    expect(scene.wait(target(0))).toBeNull();
+    expect(scene.wait(target(1))).not.toBeNull();
+    for (let model = 0; model < 100; model++) {
+      scene.go({ kind: "rate_limited", retryAfterMs: 50_000 }, 1, { ...target(20), model: `m${model}` });
+    }
+    expect(scene.wait(target(5))).toBeNull();
+  });
+});

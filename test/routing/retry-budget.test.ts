@@ -1,0 +1,83 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { backoffMs } from "../../src/core/routing/backoff.ts";
+import { createRetryBudget } from "../../src/core/routing/retry-budget.ts";
+
+const START = 1_700_000_000_000;
+
+describe("the retry budget", () => {
+  /** Retries that are let through at `now`. */
+  function drain(budget: ReturnType<typeof createRetryBudget>, now: number): number {
+    let retries = 0;
+    while (budget.mayRetry("acme", now)) {
+      budget.noteRetry("acme", now);
+      retries += 1;
+    }
+    return retries;
+  }
+
+  test.each([
+    [0, 10],
+    [9, 10],
+    [10, 11],
+    [1_000, 110],
+  ])("after %i first attempts, %i retries", (firsts, retries) => {
+    const budget = createRetryBudget();
+    for (let at = 0; at < firsts; at++) budget.noteFirst("acme", START);
+    expect(drain(budget, START)).toBe(retries);
+  });
+
+  test("is back after a minute", () => {
+    const budget = createRetryBudget();
+    expect(drain(budget, START)).toBe(10);
+    expect(drain(budget, START + 54_000)).toBe(0);
+    expect(drain(budget, START + 60_000)).toBe(10);
+  });
+
+  test("is each provider's own", () => {
+    const budget = createRetryBudget();
+    drain(budget, START);
+    expect(budget.mayRetry("other", START)).toBe(true);
+  });
+
+  test("property: no minute has more retries than its share and the reserve", () => {
+    const steps = fc.array(fc.record({ isRetry: fc.boolean(), gapMs: fc.integer({ min: 0, max: 3_000 }) }), {
+      maxLength: 300,
+    });
+    fc.assert(
+      fc.property(steps, (list) => {
+        const budget = createRetryBudget();
+        const seen: { at: number; isRetry: boolean }[] = [];
+        let now = START;
+        for (const { isRetry, gapMs } of list) {
+          now += gapMs;
+          if (isRetry && !budget.mayRetry("acme", now)) continue;
+          if (isRetry) budget.noteRetry("acme", now);
+          else budget.noteFirst("acme", now);
+          seen.push({ at: now, isRetry });
+          // Slices of five seconds: a window of 55 seconds is surely within one that was counted.
+          const recent = seen.filter(({ at }) => at > now - 55_000);
+          const counted = seen.filter(({ at }) => at > now - 60_000);
+          const firsts = counted.filter((each) => !each.isRetry).length;
+          const retries = recent.filter((each) => each.isRetry).length;
+          if (isRetry) expect(retries).toBeLessThanOrEqual(10 + 0.1 * firsts);
+        }
+      }),
+    );
+  });
+});
+
+describe("backoff", () => {
+  test.each([
+    [0, 200],
+    [1, 400],
+    [2, 800],
+    [3, 1_600],
+    [4, 2_000],
+    [50, 2_000],
+  ])("retry %i waits at most %i ms", (retry, mostMs) => {
+    expect(backoffMs(retry, 0)).toBe(0);
+    expect(backoffMs(retry, 0.5)).toBe(mostMs / 2);
+    expect(backoffMs(retry, 1)).toBe(mostMs);
+  });
+});

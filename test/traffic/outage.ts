@@ -1,0 +1,72 @@
+import { type FleetCall, NO_TROUBLE, type Trouble } from "./fleet.ts";
+import { FIRST_TOKEN_MS, type Town } from "./town.ts";
+import { sendTraffic } from "./weather.ts";
+
+/** How a vendor that died was left alone, and came back. Shares of all calls. */
+export interface OutageReport {
+  readonly kind: DeadKind;
+  readonly vendor: string;
+  readonly before: number;
+  /** From ten seconds after it could be known. */
+  readonly dead: number;
+  /** In the second minute after it was well again. */
+  readonly after: number;
+}
+
+/** The ways to be dead. */
+export const DEAD_KINDS = ["refusing", "failing", "overloaded", "empty", "mute"] as const;
+export type DeadKind = Extract<Trouble["kind"], (typeof DEAD_KINDS)[number]>;
+
+const SECOND_MS = 1_000;
+const WARM_UP_MS = 40 * SECOND_MS;
+const OUTAGE_MS = 120 * SECOND_MS;
+const MINUTE_MS = 60 * SECOND_MS;
+const NOTICE_MS = 10 * SECOND_MS;
+
+/** Under dense traffic, lets the vendor die for two minutes that has most of it. */
+export async function sufferOutage(town: Town, kind: DeadKind, perSecond: number): Promise<OutageReport> {
+  const { clock, fleet } = town;
+  const diesAt = clock.now() + WARM_UP_MS;
+  const backAt = diesAt + OUTAGE_MS;
+  const endsAt = backAt + 2 * MINUTE_MS;
+  sendTraffic(town, perSecond, endsAt);
+  await clock.run(diesAt);
+  const vendor = findBusiest(fleet.calls);
+  fleet.setTrouble(vendor, { kind });
+  await clock.run(backAt);
+  fleet.setTrouble(vendor, NO_TROUBLE);
+  await clock.run(endsAt + 3 * FIRST_TOKEN_MS);
+  // That somebody says nothing is known when the first wait is over.
+  const knownAt = kind === "mute" ? diesAt + FIRST_TOKEN_MS : diesAt;
+  return {
+    kind,
+    vendor,
+    before: shareOf(fleet.calls, vendor, diesAt - WARM_UP_MS, diesAt),
+    dead: shareOf(fleet.calls, vendor, knownAt + NOTICE_MS, backAt),
+    after: shareOf(fleet.calls, vendor, backAt + MINUTE_MS, endsAt),
+  };
+}
+
+/** What did not hold. */
+export function judgeOutage({ kind, vendor, before, dead, after }: OutageReport): readonly string[] {
+  const broken: string[] = [];
+  const percent = (share: number) => `${(100 * share).toFixed(2)} %`;
+  if (dead >= 0.01) broken.push(`${vendor}, dead (${kind}), still had ${percent(dead)} of all calls`);
+  if (after < 0.75 * before) {
+    broken.push(`${vendor}, well again, had ${percent(after)} of all calls where it had ${percent(before)}`);
+  }
+  return broken;
+}
+
+/** The vendor that was called most often. */
+export function findBusiest(calls: readonly FleetCall[]): string {
+  const counts = new Map<string, number>();
+  for (const { vendor } of calls) counts.set(vendor, (counts.get(vendor) ?? 0) + 1);
+  const [busiest] = [...counts].toSorted(([, a], [, b]) => b - a);
+  return busiest?.[0] ?? "";
+}
+
+function shareOf(calls: readonly FleetCall[], vendor: string, from: number, to: number): number {
+  const within = calls.filter(({ at }) => at >= from && at < to);
+  return within.filter((call) => call.vendor === vendor).length / Math.max(1, within.length);
+}

@@ -1,0 +1,50 @@
+/**
+ * Simulates traffic through the gateway to twenty vendors: `npm run test:routing`.
+ *
+ *   --seed=<number>   only this one
+ *   --from=<number>   seeds from here on
+ *   --seeds=<number>  so many
+ *   --days=<number>   of weather, each
+ */
+import { parseArgs } from "node:util";
+import { DEAD_KINDS } from "./outage.ts";
+import {
+  type Simulated,
+  simulateConversations,
+  simulateOutage,
+  simulateWeather,
+} from "./simulate-traffic.ts";
+
+const { values: options } = parseArgs({
+  options: {
+    seed: { type: "string" },
+    from: { type: "string", default: "1" },
+    seeds: { type: "string", default: "3" },
+    days: { type: "string", default: "1" },
+  },
+});
+const days = Number(options.days);
+const first = Number(options.seed ?? options.from);
+const seeds = options.seed === undefined ? Number(options.seeds) : 1;
+
+/** Requests a second, on an ordinary day and while a vendor dies. */
+const [CALM, DENSE] = [1, 40];
+const CONVERSATIONS = 60;
+
+let [passed, failed] = [0, 0];
+
+function tell(seed: number, { report, broken }: Simulated<unknown>): void {
+  if (broken.length === 0) passed += 1;
+  else failed += 1;
+  console.log(`seed ${seed}: ${JSON.stringify(report)}`);
+  for (const what of broken) console.log(`seed ${seed}: BROKEN: ${what}`);
+  if (broken.length > 0) console.log(`again: npm run test:routing -- --seed=${seed} --days=${days}`);
+}
+
+for (let seed = first; seed < first + seeds; seed++) {
+  for (const kind of DEAD_KINDS) tell(seed, await simulateOutage(seed, kind, DENSE));
+  tell(seed, await simulateConversations(seed, CONVERSATIONS));
+  tell(seed, await simulateWeather(seed, { days, perSecond: CALM }));
+}
+console.log(`${passed} passed, ${failed} failed`);
+process.exitCode = failed > 0 ? 1 : 0;

@@ -1,0 +1,265 @@
+import { buildServing } from "../../src/app/build-serving.ts";
+import { checkConfig } from "../../src/app/load-config.ts";
+import { type Stores, wireUp } from "../../src/app/wire-up.ts";
+import { findPayer } from "../../src/core/accounts/find-payer.ts";
+import { createKey } from "../../src/core/accounts/manage-keys.ts";
+import { type Caller, DEFAULT_ACCOUNT_ID } from "../../src/core/accounts/records.ts";
+import { createCatalog } from "../../src/core/catalog/catalog.ts";
+import type { GenerationDeps, GenerationResult, Serving } from "../../src/core/generation/call.ts";
+import { generate } from "../../src/core/generation/generate.ts";
+import type { Journal } from "../../src/core/ports/journal.ts";
+import type { Log } from "../../src/core/ports/log.ts";
+import { createRoster } from "../../src/core/routing/roster.ts";
+import { createSandboxTransport } from "../../src/providers/sandbox/sandbox-transport.ts";
+import { openChatRequest } from "../../src/wire/dialects/chat-request.ts";
+import { createDatabase, openPlainStores } from "../simulation/service.ts";
+import { createSeededRandom, type SeededRandom } from "../support/seeded-random.ts";
+import { createEventClock, type EventClock } from "./event-clock.ts";
+import { createFleet, type Fleet, type VendorTraits } from "./fleet.ts";
+
+/** What a client asks. */
+export interface Question {
+  readonly model: string;
+  readonly stream: boolean;
+  /** Names the conversation; the same in each of its turns. */
+  readonly conversation: string;
+  /** Turns before this one. */
+  readonly turn: number;
+  /** What the client names its session, or null. */
+  readonly session: string | null;
+}
+
+/** How a request went. */
+export interface Asked {
+  readonly request: number;
+  readonly model: string;
+  readonly at: number;
+  readonly endedAt: number;
+  readonly isAnswered: boolean;
+  /** Somebody who serves its model was well all the time. */
+  readonly couldBeAnswered: boolean;
+}
+
+/** A gateway in front of twenty vendors, its clients, and a clock. */
+export interface Town {
+  readonly clock: EventClock;
+  readonly chance: SeededRandom;
+  readonly fleet: Fleet;
+  readonly models: readonly string[];
+  readonly vendors: readonly string[];
+  /** Who serves a model, the cheapest first. */
+  serversOf(model: string): readonly string[];
+  readonly asked: readonly Asked[];
+  /** Asks, and keeps how it went. */
+  ask(question: Question): Promise<Asked>;
+  close(): void;
+}
+
+const START_MS = Date.UTC(2026, 4, 1);
+const VENDORS = 20;
+const MODELS = 12;
+const SERVERS = { fewest: 4, most: 9 } as const;
+/** One vendor in so many limits its callers. */
+const LIMITED = 5;
+/** How long the town's gateway waits for a first token. Milliseconds. */
+export const FIRST_TOKEN_MS = 20_000;
+const TIMERS = { connect_ms: 5_000, first_token_ms: FIRST_TOKEN_MS, silence_ms: 120_000, total_ms: 300_000 };
+
+/** Builds a town from a seed. */
+export async function buildTown(seed: number): Promise<Town> {
+  const chance = createSeededRandom(seed);
+  const clock = createEventClock(START_MS);
+  const traits = Array.from({ length: VENDORS }, (_, at) => describeVendor(at, chance));
+  const models = Array.from({ length: MODELS }, (_, at) => describeModel(at, chance));
+  const fleet = createFleet(traits, clock, chance);
+  const { deps, caller, close } = await openGateway(describeConfig(models), fleet, clock, seed);
+  const asked: Asked[] = [];
+  let requests = 0;
+  const serversOf = (model: string) =>
+    models.find(({ id }) => id === model)?.servers.map(({ slug }) => slug) ?? [];
+  return {
+    clock,
+    chance,
+    fleet,
+    models: models.map(({ id }) => id),
+    vendors: traits.map(({ slug }) => slug),
+    serversOf,
+    asked,
+    async ask(question) {
+      const at = clock.now();
+      requests += 1;
+      const request = requests;
+      const isAnswered = await sendQuestion(deps, caller, question, request);
+      const couldBeAnswered = serversOf(question.model).some((slug) => fleet.wasWellSince(slug, at));
+      const result = {
+        request,
+        model: question.model,
+        at,
+        endedAt: clock.now(),
+        isAnswered,
+        couldBeAnswered,
+      };
+      asked.push(result);
+      return result;
+    },
+    close,
+  };
+}
+
+function describeVendor(at: number, chance: SeededRandom): VendorTraits {
+  return {
+    slug: `vendor-${String.fromCharCode(97 + at)}`,
+    ttftMs: 150 + chance.below(1_000),
+    tokensPerS: 30 + chance.below(150),
+    perMinute: at % LIMITED === LIMITED - 1 ? 20 + chance.below(60) : null,
+  };
+}
+
+interface TownModel {
+  readonly id: string;
+  readonly servers: readonly { readonly slug: string; readonly price: number }[];
+}
+
+/** Served by some, at prices that differ by up to the double. */
+function describeModel(at: number, chance: SeededRandom): TownModel {
+  const slugs = Array.from({ length: VENDORS }, (_, vendor) => `vendor-${String.fromCharCode(97 + vendor)}`);
+  const count = SERVERS.fewest + chance.below(SERVERS.most - SERVERS.fewest + 1);
+  const servers = Array.from({ length: count }, () => ({
+    slug: slugs.splice(chance.below(slugs.length), 1)[0] as string,
+    price: 1_000 + chance.below(1_000),
+  }));
+  return { id: `acme/m${at}`, servers: servers.toSorted((a, b) => a.price - b.price) };
+}
+
+function describeConfig(models: readonly TownModel[]) {
+  const slugs = [...new Set(models.flatMap(({ servers }) => servers.map(({ slug }) => slug)))].sort();
+  const providers = slugs.map((slug) => {
+    const served = models.flatMap(({ id, servers }) => {
+      const price = servers.find((server) => server.slug === slug)?.price;
+      if (price === undefined) return [];
+      const prices = `{prompt: "0.00000${price}", completion: "0.0000${price}"}`;
+      return `{id: "${id}", name: ${id.slice(5)}, context_length: 200000, prices: ${prices}}`;
+    });
+    return `  ${slug}: {base_url: "http://${slug}.example/v1", api_keys: [key-1, key-2], models: [${served.join(", ")}]}`;
+  });
+  const yaml = `limits: {hold_tokens: 1000}\ntimers: ${JSON.stringify(TIMERS)}\nproviders:\n${providers.join("\n")}\n`;
+  return checkConfig(yaml, "gateway.yaml", {});
+}
+
+async function openGateway(
+  config: ReturnType<typeof checkConfig>,
+  transport: Fleet,
+  clock: EventClock,
+  seed: number,
+): Promise<{ deps: GenerationDeps; caller: Caller; close(): void }> {
+  const database = createDatabase();
+  const noise = createSeededRandom(seed + 1);
+  const random = { bytes: (length: number) => Uint8Array.from({ length }, () => noise.below(256)) };
+  const plain = openPlainStores({ database, clock, random });
+  // Books are kept elsewhere; here they would only fill up.
+  const stores: Stores = { ...plain, usage: { ...plain.usage, saveUsage: async () => {} } };
+  const sandboxTransport = createSandboxTransport({ clock });
+  const serving = withCachePrices(
+    buildServing(
+      { source: "traffic", providers: [], models: [] },
+      { config, environment: {}, clock, transport, sandboxTransport },
+    ),
+  );
+  const { http } = await wireUp(config, {
+    clock,
+    random,
+    log: SILENT,
+    environment: {},
+    transport,
+    holdings: {
+      stores,
+      journal: NO_JOURNAL,
+      serving: { current: () => serving, notices: [], async refresh() {} },
+      release() {},
+    },
+  });
+  const { secret } = await createKey(stores, {
+    name: "clients",
+    kind: "inference",
+    expiresAt: null,
+    accountId: DEFAULT_ACCOUNT_ID,
+    userId: null,
+    spendLimit: null,
+  });
+  const key = await http.keyRing.identify(secret);
+  if (key === null) throw new Error("the key is not known");
+  const caller = await findPayer(http.accountRing, key, null);
+  return { deps: http.generation, caller, close: () => database.close() };
+}
+
+/** What is read from a cache costs a tenth, which a configuration cannot say. */
+function withCachePrices(serving: Serving): Serving {
+  const { catalog, roster } = serving;
+  const models = catalog.models.map((model) => ({
+    ...model,
+    endpoints: model.endpoints.map((endpoint) => ({
+      ...endpoint,
+      prices: endpoint.prices && { ...endpoint.prices, cacheRead: endpoint.prices.prompt.replace(".", ".0") },
+    })),
+  }));
+  return {
+    ...serving,
+    catalog: createCatalog({ source: "traffic", providers: catalog.providers, models }),
+    roster: createRoster(models, roster.providers, START_MS),
+  };
+}
+
+const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };
+const NO_JOURNAL: Journal = {
+  append() {},
+  flush() {},
+  mark: () => 0,
+  release() {},
+  recover: () => [],
+  setAside() {},
+  close() {},
+};
+
+/** True where the whole answer has come. */
+async function sendQuestion(
+  deps: GenerationDeps,
+  caller: Caller,
+  { model, stream, conversation, turn, session }: Question,
+  request: number,
+): Promise<boolean> {
+  const messages = [{ role: "system", content: conversation }];
+  for (let at = 0; at < turn; at++) {
+    messages.push({ role: "user", content: `question ${at}` }, { role: "assistant", content: "words more" });
+  }
+  messages.push({ role: "user", content: `question ${turn}` }, { role: "user", content: String(request) });
+  const body = {
+    model,
+    stream,
+    messages,
+    max_tokens: 500,
+    ...(session === null ? {} : { session_id: session }),
+  };
+  const result = await generate(deps, {
+    requestId: `req_${request}`,
+    caller,
+    request: openChatRequest(Buffer.from(JSON.stringify(body)), (id) => id),
+    clientSignal: NEVER,
+    readHeader: () => null,
+    onSettled() {},
+  });
+  return readAnswer(result.answer);
+}
+
+const NEVER = new AbortController().signal;
+
+async function readAnswer(answer: GenerationResult["answer"]): Promise<boolean> {
+  if (answer.kind === "json") return true;
+  if (answer.kind !== "stream") return false;
+  if (!(answer.stream instanceof ReadableStream)) return answer.stream.includes("[DONE]");
+  let last = "";
+  const reader = answer.stream.getReader();
+  for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {
+    last = Buffer.from(piece.value).toString("latin1");
+  }
+  return last.includes("[DONE]");
+}
