@@ -3,6 +3,7 @@ import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { SCRIPTS } from "../support/scripts/all-scripts.ts";
 import { healthyScript, type VendorScript } from "../support/scripts/vendor-script.ts";
 import { createTestClock, type TestClock } from "../support/test-clock.ts";
+import { createTestHealth } from "../support/test-health.ts";
 import { startVendor, type Vendor } from "../support/vendor.ts";
 import { KEY_A, KEY_B } from "./two-vendors.ts";
 
@@ -32,7 +33,7 @@ export function standInOf(format: FormatName): VendorScript {
   return SCRIPTS[STAND_INS[format]];
 }
 
-const REST_MS = 1_000_000;
+const REST_MS = 121_000;
 const DOWN = "http://127.0.0.1:1/v1";
 
 /**
@@ -41,10 +42,11 @@ const DOWN = "http://127.0.0.1:1/v1";
  */
 export async function startFormatVendors(): Promise<FormatVendors> {
   const clock = createTestClock();
+  const fared = createTestHealth();
   const first = startVendor();
   const second = startVendor();
   const yaml = `providers:\n${FORMAT_NAMES.flatMap((format) => rowsOf(format, first, second)).join("\n")}\n`;
-  const gateway = await startTestGateway({ clock, yaml });
+  const gateway = await startTestGateway({ clock, health: fared.health, yaml });
   return {
     gateway,
     clock,
@@ -53,6 +55,7 @@ export async function startFormatVendors(): Promise<FormatVendors> {
     reset(format) {
       first.perform(healthyScript(SCRIPTS[format], "Alpha"));
       second.perform(healthyScript(standInOf(format), "Beta"));
+      fared.forget();
       clock.advance(REST_MS);
     },
     async stop() {

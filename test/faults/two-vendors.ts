@@ -1,6 +1,7 @@
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { type RawServer, startRawServer } from "../support/raw-server.ts";
 import { createTestClock, type TestClock } from "../support/test-clock.ts";
+import { createTestHealth } from "../support/test-health.ts";
 import { healthy, startVendor, type Vendor } from "../support/vendor.ts";
 
 export const KEY_A = "sk-vendor-a-0123456789abcdef";
@@ -23,8 +24,8 @@ export interface TwoVendors {
 
 /** Nobody listens there. */
 const REFUSED = "http://127.0.0.1:1/v1";
-/** Longer than anything is set aside, and than an idle connection is kept. */
-const REST_MS = 1_000_000;
+/** Twice as long as an idle connection is kept. */
+const REST_MS = 121_000;
 
 /**
  * Starts them. Models: `acme/alone` at vendor-a; `acme/both` at vendor-a, then vendor-b; `acme/down-alone` and
@@ -32,11 +33,13 @@ const REST_MS = 1_000_000;
  */
 export async function startTwoVendors(yaml = ""): Promise<TwoVendors> {
   const clock = createTestClock();
+  const fared = createTestHealth();
   const a = startVendor(healthy("Alpha"));
   const b = startVendor(healthy("Beta"));
   const mute = startRawServer(() => {});
   const gateway = await startTestGateway({
     clock,
+    health: fared.health,
     yaml: `
 providers:
   vendor-a: {base_url: "${a.baseUrl}", api_keys: ["${KEY_A}"], models: [${[CHEAP("acme/alone"), CHEAP("acme/both")]}]}
@@ -54,6 +57,7 @@ ${yaml}`,
     reset() {
       a.perform(healthy("Alpha"));
       b.perform(healthy("Beta"));
+      fared.forget();
       clock.advance(REST_MS);
     },
     async stop() {
