@@ -100,12 +100,12 @@ describe.each(APIS)("a prompt in $name", ({ name, path, body }) => {
       : new RegExp(`maximum context length is 128000 tokens.* about ${least}\\d{3} tokens`);
 
   test("far below the window is not counted", async () => {
-    expect((await ask(30_000)).status).toBe(200);
+    expect((await ask(60_000)).status).toBe(200);
     expect(counted).toEqual([]);
   });
 
   test("clearly below it costs a sample", async () => {
-    expect((await ask(60_000)).status).toBe(200);
+    expect((await ask(90_000)).status).toBe(200);
     expect(counted).toEqual([expect.any(Number)]);
     expect(counted[0]).toBeLessThan(20_000);
   });
