@@ -1,5 +1,5 @@
 import { matchPattern } from "./match-pattern.ts";
-import type { Caller, Policy } from "./records.ts";
+import type { Caller, KeyRecord, Policy } from "./records.ts";
 
 /** Whose policy it is: the operator's, the account's that pays, the key's. */
 export type PolicyLevel = "gateway" | "account" | "key";
@@ -35,13 +35,31 @@ export function joinPolicies(levels: readonly LevelPolicy[]): JoinedPolicy {
   };
 }
 
+/** A key's policies joined, as long as its record and its account's stay the same. Gone with the key. */
+interface KnownJoin {
+  readonly operator: Policy;
+  readonly policy: Policy;
+  readonly joined: JoinedPolicy;
+}
+
+const known = new WeakMap<KeyRecord, KnownJoin>();
+
 /** The policies that a caller is under: the operator's own, and with a key the account's and the key's models. */
 export function policyOf(operator: Policy, caller: Caller): JoinedPolicy {
-  const levels: LevelPolicy[] = [{ level: "gateway", policy: operator }];
-  if (caller.kind === "anonymous") return joinPolicies(levels);
+  if (caller.kind === "anonymous") return joinPolicies([{ level: "gateway", policy: operator }]);
   const { account, key } = caller;
-  levels.push({ level: "account", policy: account.policy });
-  const joined = joinPolicies(levels);
+  const before = known.get(key);
+  if (before?.operator === operator && before.policy === account.policy) return before.joined;
+  const joined = joinKeyPolicies(operator, account.policy, key);
+  known.set(key, { operator, policy: account.policy, joined });
+  return joined;
+}
+
+function joinKeyPolicies(operator: Policy, account: Policy, key: KeyRecord): JoinedPolicy {
+  const joined = joinPolicies([
+    { level: "gateway", policy: operator },
+    { level: "account", policy: account },
+  ]);
   if (key.models === null) return joined;
   return {
     ...joined,

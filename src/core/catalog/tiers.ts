@@ -15,6 +15,8 @@ export interface Tiers {
   takesVerbosity(model: ModelRecord): boolean;
 }
 
+const TIER_ID = /^gateway-auto\//i;
+
 /** Indexes tiers; of several with one id the last counts, in the place of the first. */
 export function createTiers({ version, verbosity, tiers }: TierData): Tiers {
   const byId = new Map<string, TierRecord>();
@@ -23,7 +25,8 @@ export function createTiers({ version, verbosity, tiers }: TierData): Tiers {
   return {
     version,
     list: [...byId.values()],
-    find: (id) => byId.get(id) ?? byId.get(id.toLowerCase()),
+    // Most ids are a model's, and this is asked of every request.
+    find: (id) => (TIER_ID.test(id) ? byId.get(id.toLowerCase()) : undefined),
     takesVerbosity: ({ id, supportedParameters }) =>
       verbose.has(id) || supportedParameters.includes("verbosity"),
   };

@@ -105,7 +105,7 @@ function considerPrepared(
   const tier = deps.serving().tiers.find(request.model);
   const maxPromptTokens = boundPrompt(request);
   const { preferences } = request;
-  const sift = (promptTokens: PromptTokens): Consideration => {
+  const sift = (promptTokens: PromptTokens | null): Consideration => {
     const rules = { policy, preferences, listNeeds, maxPromptTokens, promptTokens };
     const selection = siftOffers(all, rules);
     const first = selection.offers[0]?.[0]?.model ?? asked;
@@ -129,6 +129,15 @@ function findAllOffers(
 ): readonly (readonly Offer[])[] {
   const { caller, request } = call;
   const serving = deps.serving();
+  if (
+    caller.kind === "key" &&
+    request.fallbackModels.length === 0 &&
+    serving.tiers.find(request.model) === undefined
+  ) {
+    // As most requests are.
+    const choice = chooseKeys(caller, own, request.preferences.ownKeysOnly);
+    return [findAbleOffers(serving, choice, request.model, request)];
+  }
   const ids = [request.model, ...request.fallbackModels];
   const isAnonymous = caller.kind === "anonymous";
   if (isAnonymous) requireFree(ids.filter((id) => serving.tiers.find(id) === undefined));

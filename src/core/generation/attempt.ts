@@ -66,8 +66,8 @@ export interface AttemptContext {
   readonly encoded: Pick<EncodedForUpstream, "body" | "headers">;
   readonly identity: RelayIdentity;
   readonly size: PromptSize;
-  /** Whether its endpoint is known by now to be out of order, and another candidate may try. */
-  readonly isOut: () => boolean;
+  /** Whether its endpoint is known by now to be out of order; null where nobody else may try. */
+  readonly isOut: (() => boolean) | null;
 }
 
 /** Tries one candidate as far as its first token, or its whole answer where none is streamed. */
@@ -75,7 +75,7 @@ export async function attempt(context: AttemptContext): Promise<AttemptOutcome> 
   const { deps, call, cutoff } = context;
   if (call.request.stream) cutoff.startPhase("first_token", deps.timers.firstTokenMs);
   else cutoff.endPhase();
-  const watch = call.request.stream ? null : watchOver(context);
+  const watch = call.request.stream || context.isOut === null ? null : watchOver(context, context.isOut);
   let exchange: Exchange | null = null;
   let status: number | null = null;
   try {
@@ -99,7 +99,7 @@ export async function attempt(context: AttemptContext): Promise<AttemptOutcome> 
 }
 
 /** A whole answer may take its time, unless other requests have found meanwhile that nothing good comes from there. */
-function watchOver({ deps: { clock, timers }, cutoff, isOut }: AttemptContext): Timer {
+function watchOver({ deps: { clock, timers }, cutoff }: AttemptContext, isOut: () => boolean): Timer {
   let timer = clock.after(timers.firstTokenMs, function look() {
     if (isOut()) cutoff.cut("first_token");
     else timer = clock.after(WATCH_MS, look);

@@ -281,7 +281,9 @@ class Run {
       estimatedTokens: estimateTokens(call.request.promptTextBytes),
     };
     const { provider, model } = healthTargetOf(candidate);
-    const isOut = () => !isLast && deps.health.endpoint(provider, model, deps.clock.now()).state !== "closed";
+    const isOut = isLast
+      ? null
+      : () => deps.health.endpoint(provider, model, deps.clock.now()).state !== "closed";
     return { deps, call, candidate, cutoff, encoded, identity, size, isOut };
   }
 

@@ -22,18 +22,20 @@ export type MeasuredRequest = Pick<
 /**
  * How large a prompt is, as closely as matters for whether it fits the windows of `offers`: bounds by its bytes, which
  * do for most; near an edge the tokens of a sample; nearer still those of the whole. A promise only where tokens are
- * counted. Where they cannot be, what is known so far counts, and the upstream decides.
+ * counted. Where they cannot be, what is known so far counts, and the upstream decides. Null: it fits all of them.
  */
 export function measurePrompt(
   counter: TokenCounter,
   request: MeasuredRequest,
   offers: readonly Offer[],
-): PromptTokens | Promise<PromptTokens> {
+): PromptTokens | Promise<PromptTokens> | null {
   const bytes = request.windowTextBytes;
+  const most = boundByBytes(bytes);
+  if (offers.every(({ endpoint }) => most <= windowOf(endpoint))) return null;
   const bounds: PromptTokens = {
     certain: countCertain(request, offers),
     atLeast: 0,
-    atMost: boundByBytes(bytes),
+    atMost: most,
     about: estimateTokens(bytes),
   };
   const isOpen = (prompt: PromptTokens) => offers.some((offer) => isNearEdge(offer, prompt));

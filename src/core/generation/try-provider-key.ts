@@ -57,7 +57,7 @@ export async function tryProviderKey(
       cutoff,
       encoded: encode(request, candidate),
       identity: IDENTITY,
-      isOut: () => false,
+      isOut: null,
       size: { contextLength: offer.endpoint.contextLength, estimatedTokens: 1 },
     });
     const told = outcome.kind === "failed" ? judge(outcome.judgement, name) : accept(`${name} took the key.`);

@@ -93,6 +93,21 @@ interface Rated {
  * keys. Pure: the same question gives the same plan.
  */
 export function planRoute(question: RouteQuestion): Plan {
+  return planOnly(question) ?? planMany(question);
+}
+
+/** Where there is one way to go and it can be taken, which is most of the time, there is nothing to compare. */
+function planOnly({ offers, health, now }: RouteQuestion): Plan | null {
+  const [offer, another] = offers[0] ?? [];
+  const [key, anotherKey] = offer?.keys ?? [];
+  if (offers.length !== 1 || offer === undefined || another !== undefined) return null;
+  if (key === undefined || anotherKey !== undefined) return null;
+  const target = { provider: healthScopeOf(offer.provider, key), model: offer.model.id, keyLabel: key.label };
+  if (health.waitMs(target, now) !== null) return null;
+  return { candidates: [{ ...offer, key, why: "only" }], setAside: [] };
+}
+
+function planMany(question: RouteQuestion): Plan {
   const setAside: SetAside[] = [];
   const rated = question.offers.map((ofModel) => ofModel.flatMap((offer) => rate(offer, question, setAside)));
   const ejected = ejectOpen(rated.flat());
