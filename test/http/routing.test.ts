@@ -186,6 +186,29 @@ describe("repeats", () => {
     expect(await asked).toMatchObject({ status: 200, attempts: 2 });
   });
 
+  test("send each candidate the same as before, however many there are", async () => {
+    await stop();
+    await start({ repeats: 1 });
+    for (const model of ["acme/both", "acme/alone"]) {
+      for (const vendor of Object.values(vendors)) vendor.perform(failing(500));
+      let isOver = false;
+      const asked = askWhole({ user: "Ada", stream: true, session_id: model }, model).finally(() => {
+        isOver = true;
+      });
+      await eventually("the answer", () => {
+        clock.advance(10);
+        return isOver;
+      });
+      expect((await asked).status).toBe(502);
+      for (const { calls } of Object.values(vendors)) {
+        expect(new Set(calls.map(({ body }) => JSON.stringify(body))).size).toBe(calls.length > 0 ? 1 : 0);
+      }
+      expect(vendors.alpha.calls).toHaveLength(2);
+      expect(vendors.alpha.calls[0]?.body["messages"]).toEqual([{ role: "user", content: "Hi" }]);
+      clock.advance(60_000);
+    }
+  });
+
   test("end with their provider's budget", async () => {
     await stop();
     await start({ repeats: 1 });

@@ -83,10 +83,11 @@ function withinReach(candidates: readonly Candidate[], attempts: number): readon
   return end < 0 ? candidates : candidates.slice(0, end);
 }
 
-/** A candidate that failed for the moment, and the request as it was sent to it. */
+/** A candidate that failed for the moment. */
 interface Passing {
   readonly candidate: Candidate;
-  readonly encoded: EncodedForUpstream;
+  /** The request as it was sent to it, where the client's bytes were overwritten for it; null: it can be made anew. */
+  readonly encoded: EncodedForUpstream | null;
 }
 
 /** One generation from its admission on: its id, its record, what was tried. */
@@ -97,6 +98,8 @@ class Run {
   private readonly passing: Passing[] = [];
   /** The largest window that was too small. */
   private outgrown = 0;
+  /** There is one candidate, so that the client's bytes are for it alone. */
+  private isOnly = false;
   private readonly id: string;
   private record: UsageRecord;
   private readonly turns: CallersTurns;
@@ -121,6 +124,7 @@ class Run {
   }
 
   async tryInTurn(candidates: readonly Candidate[]): Promise<GenerationResult> {
+    this.isOnly = candidates.length === 1;
     try {
       const inTurn = [...candidates];
       // What is put off is appended, and comes again in this loop.
@@ -131,7 +135,7 @@ class Run {
           continue;
         }
         if (this.attempts.length > 0 && !(await this.mayGoOn(candidate))) continue;
-        const result = await this.tryOne(candidate, candidate === inTurn.at(-1));
+        const result = await this.tryOne(candidate, candidate !== inTurn.at(-1));
         if (result !== null) return result;
       }
       return (await this.tryAgain()) ?? this.fail(chooseFailure(this.failures));
@@ -153,7 +157,7 @@ class Run {
         if (reason === "total" || reason === "shutdown")
           return this.fail(judgeCut(reason, candidate).failure);
         if (!(await this.mayGoOn(candidate))) continue;
-        const result = await this.send(candidate, encoded);
+        const result = encoded === null ? await this.tryOne(candidate) : await this.send(candidate, encoded);
         if (result !== null) return result;
       }
     }
@@ -188,18 +192,17 @@ class Run {
     return this.attempts.some(({ provider }) => provider === slug);
   }
 
-  /** Null: the next candidate may try. */
-  private async tryOne(candidate: Candidate, isLast: boolean): Promise<GenerationResult | null> {
-    const encoded = this.encodeFor(candidate, isLast, true);
-    if (encoded === null) return null;
-    return this.send(candidate, encoded, isLast);
+  /** Null: the next candidate may try. `hasNext`: there is one. */
+  private async tryOne(candidate: Candidate, hasNext = false): Promise<GenerationResult | null> {
+    const encoded = this.encodeFor(candidate, true);
+    return encoded === null ? null : this.send(candidate, encoded, hasNext);
   }
 
   /** The same. Reasoning that the vendor refuses is left out once (docs/contract.md, "Reasoning"). */
   private async send(
     candidate: Candidate,
     encoded: EncodedForUpstream,
-    isLast = true,
+    hasNext = false,
   ): Promise<GenerationResult | null> {
     const { deps } = this;
     const startedAt = deps.clock.now();
@@ -212,7 +215,7 @@ class Run {
     deps.recorder.write(this.record);
     if (!deps.recorder.flush()) return this.fail(CANNOT_RECORD);
     this.noteBegin(candidate, startedAt);
-    const context = this.contextFor(candidate, encoded, isLast);
+    const context = this.contextFor(candidate, encoded, hasNext);
     const outcome = await attempt(context);
     noteAttempt(deps, candidate, outcome, startedAt);
     this.attempts.push(endAttempt(begun, deps.clock.now(), outcome));
@@ -228,12 +231,13 @@ class Run {
         return this.leave();
       case "failed": {
         if (outcome.refusesReasoning && encoded.carriesReasoning) {
-          const bare = this.encodeFor(candidate, isLast, false);
-          return bare === null ? null : this.send(candidate, { ...bare, carriesReasoning: false }, isLast);
+          const bare = this.encodeFor(candidate, false);
+          return bare === null ? null : this.send(candidate, { ...bare, carriesReasoning: false }, hasNext);
         }
         const { failure, mayTryNext } = outcome.judgement;
         this.failures.push(failure);
-        if (isPassing(candidate, outcome.judgement)) this.passing.push({ candidate, encoded });
+        if (isPassing(candidate, outcome.judgement))
+          this.passing.push({ candidate, encoded: this.isOnly ? encoded : null });
         if (mayTryNext === "larger") this.outgrown = Math.max(this.outgrown, windowOf(candidate.endpoint));
         return mayTryNext ? null : this.fail(failure);
       }
@@ -249,13 +253,9 @@ class Run {
   }
 
   /** Null where this candidate's format cannot express the request; another's may. */
-  private encodeFor(
-    candidate: Candidate,
-    isLast: boolean,
-    withReasoning: boolean,
-  ): EncodedForUpstream | null {
+  private encodeFor(candidate: Candidate, withReasoning: boolean): EncodedForUpstream | null {
     try {
-      const attempt = { isLast, withReasoning, recallTurn: this.turns.recall };
+      const attempt = { isLast: this.isOnly, withReasoning, recallTurn: this.turns.recall };
       return encodeForCandidate(this.deps, this.call, candidate, attempt);
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error;
@@ -265,7 +265,7 @@ class Run {
     }
   }
 
-  private contextFor(candidate: Candidate, encoded: EncodedForUpstream, isLast: boolean): AttemptContext {
+  private contextFor(candidate: Candidate, encoded: EncodedForUpstream, hasNext: boolean): AttemptContext {
     const { deps, call, cutoff } = this;
     const originalIds = encoded.repair?.originalIds;
     const identity: RelayIdentity = {
@@ -281,9 +281,9 @@ class Run {
       estimatedTokens: estimateTokens(call.request.promptTextBytes),
     };
     const { provider, model } = healthTargetOf(candidate);
-    const isOut = isLast
-      ? null
-      : () => deps.health.endpoint(provider, model, deps.clock.now()).state !== "closed";
+    const isOut = hasNext
+      ? () => deps.health.endpoint(provider, model, deps.clock.now()).state !== "closed"
+      : null;
     return { deps, call, candidate, cutoff, encoded, identity, size, isOut };
   }
 
