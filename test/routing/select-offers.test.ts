@@ -151,6 +151,16 @@ describe("offers", () => {
     expect(choose([[tiered]], { ...cap, maxPromptTokens: 200_000 })).toStartWith("invalid_request");
   });
 
+  test("that lack structured output give way to others where a schema is named", () => {
+    const some = [[offer("acme/m", "alpha", { lacks: ["structured_outputs"] }), offer("acme/m", "beta")]];
+    expect(choose(some, { needs: { parameters: ["structured_outputs"] } })).toEqual(["acme/m at beta"]);
+    expect(choose(some, {})).toHaveLength(2);
+    const none = [[offer("acme/m", "alpha", { lacks: ["structured_outputs"] })]];
+    expect(choose(none, { needs: { parameters: ["structured_outputs"] } })).toBe(
+      "invalid_request: response_format",
+    );
+  });
+
   test("that lack what is asked for are never all that is left", () => {
     const blind = [[offer("acme/blind", "alpha", { lacks: ["image", "tools"] })]];
     expect(choose(blind, { needs: { features: ["image"] } })).toBe("invalid_request: messages");

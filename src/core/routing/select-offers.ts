@@ -119,7 +119,7 @@ function listSieves(offers: readonly (readonly Offer[])[], rules: SelectionRules
   const sieves = [...listPolicySieves(policy), ...listWishSieves(preferences)];
   const { maxPrice, requireParameters } = preferences;
   const lacking = offers.some((ofModel) => ofModel.some(({ endpoint }) => endpoint.lacks !== undefined));
-  if (lacking) sieves.push(...listNeeds().features.map(sieveFeature));
+  if (lacking) sieves.push(...listFeatures(listNeeds()).map(sieveFeature));
   if (requireParameters)
     sieves.push(
       ...listNeeds()
@@ -238,9 +238,15 @@ function sieveWindow(promptTokens: PromptTokens): Sieve {
   };
 }
 
-const FEATURE_FIELDS: Readonly<Record<string, string>> = { tools: "tools" };
+/** What the request cannot do without: what is in it, and an answer of the shape that it names. */
+function listFeatures({ features, parameters }: RequestNeeds): readonly string[] {
+  return parameters.includes(STRUCTURED) ? [...features, STRUCTURED] : features;
+}
 
-/** Without it the request cannot be served there: a modality, or tools. */
+const STRUCTURED = "structured_outputs";
+const FEATURE_FIELDS: Readonly<Record<string, string>> = { tools: "tools", [STRUCTURED]: "response_format" };
+
+/** Without it the request cannot be served there: a modality, tools, or structured output. */
 function sieveFeature(feature: string): Sieve {
   return {
     name: "lacks_feature",
