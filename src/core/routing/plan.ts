@@ -1,4 +1,5 @@
 import type { ProviderPreferences, ProviderSort } from "../../wire/conversation/preferences.ts";
+import { compareText } from "../catalog/format-catalog.ts";
 import type { WarmPlace } from "./affinity.ts";
 import { estimateCost } from "./estimate-cost.ts";
 import type { EndpointHealth, Health } from "./health.ts";
@@ -219,8 +220,9 @@ const BY_SORT: Readonly<Record<ProviderSort, Comparator>> = {
 /** Equals share the conversations, and each conversation has its own order of them. */
 function bySpread(a: Rated, b: Rated, session: string | null): number {
   const [one, other] = [a.offer.provider.record.slug, b.offer.provider.record.slug];
-  if (session === null || one === other) return Number(one > other) - Number(one < other);
-  return weighSpread(session, other) - weighSpread(session, one);
+  const bySlug = compareText(one, other);
+  if (session === null) return bySlug;
+  return weighSpread(session, other) - weighSpread(session, one) || bySlug;
 }
 
 /** An offer with each of its keys: the account's own in their order, the gateway's shared as equals are, the warm one first. */
