@@ -54,8 +54,6 @@ describe("what records are searched by has a column beside the JSON", () => {
   });
 
   test.each([
-    ["an account", "account_id = 'a' AND created_at > 1", "generations_account"],
-    ["a key", "key_id = 'k' AND created_at > 1", "generations_key"],
     ["nobody, lately", "address_hash IS NOT NULL AND created_at > 1", "generations_anonymous"],
     ["whom its gateway died under", "outcome = 'open'", "generations_open"],
   ])("those of %s are found without reading them all", (_who, where, index) => {

@@ -69,8 +69,6 @@ export const MIGRATIONS: readonly string[] = [
   ) STRICT;
 
   CREATE INDEX generations_open ON generations (outcome) WHERE outcome = 'open';
-  CREATE INDEX generations_account ON generations (account_id, created_at) WHERE account_id IS NOT NULL;
-  CREATE INDEX generations_key ON generations (key_id, created_at) WHERE key_id IS NOT NULL;
   CREATE INDEX generations_anonymous ON generations (created_at) WHERE address_hash IS NOT NULL;
 
   -- Money moved, for ever: what stands here is never changed.
@@ -88,7 +86,6 @@ export const MIGRATIONS: readonly string[] = [
   ) STRICT;
 
   CREATE INDEX transfers_from ON transfers (from_account, place);
-  CREATE INDEX transfers_to ON transfers (to_account, place);
   CREATE INDEX transfers_deposits ON transfers (place) WHERE kind <> 'usage';
   CREATE TRIGGER transfers_stay BEFORE UPDATE ON transfers
     BEGIN SELECT RAISE(ABORT, 'a transfer is never changed'); END;
