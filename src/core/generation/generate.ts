@@ -26,8 +26,8 @@ import { noteKeyUse } from "./note-key-use.ts";
 import { type RelayContext, relayStream } from "./relay.ts";
 import { type Route, rememberPlace, routeRequest } from "./route-request.ts";
 import {
+  chargeFor,
   completeUsage,
-  costOf,
   estimateUsage,
   openRecord,
   reportUsage,
@@ -322,15 +322,13 @@ class Run {
     const { deps, call } = this;
     const said = answer.usage ?? estimateUsage(call.request.promptTextBytes, answer.producedBytes);
     const usage = completeUsage(said, this.record);
-    const body = answer.encode({
-      report: reportUsage(usage, costOf(candidate, usage, this.record.createdAt)),
-      metadata,
-    });
-    const isSettled = trySettle(deps, call, this.record, candidate, {
+    const charge = chargeFor(candidate, usage, this.record.createdAt);
+    const body = answer.encode({ report: reportUsage(charge), metadata });
+    const isSettled = trySettle(deps, call, this.record, {
       outcome: "completed",
       failure: null,
       status: 200,
-      usage,
+      charge,
       finish: answer.finish,
       firstTokenAt: deps.clock.now(),
     });
@@ -348,7 +346,7 @@ class Run {
   /** Ends without an answer. What failed before its first token costs nothing. */
   fail(failure: Failure): GenerationResult {
     this.over();
-    settle(this.deps, this.call, this.record, null, {
+    settle(this.deps, this.call, this.record, {
       ...NOTHING,
       outcome: "failed",
       failure,
@@ -359,7 +357,7 @@ class Run {
 
   private leave(): GenerationResult {
     this.over();
-    settle(this.deps, this.call, this.record, null, {
+    settle(this.deps, this.call, this.record, {
       ...NOTHING,
       outcome: "cancelled",
       failure: null,
@@ -390,7 +388,7 @@ class Run {
 /** What logs and records show for a client that left before there was an answer; nobody receives it. */
 const CLIENT_LEFT = 499;
 
-const NOTHING = { usage: null, finish: null, firstTokenAt: null } as const;
+const NOTHING = { charge: null, finish: null, firstTokenAt: null } as const;
 
 /** Whether the same candidate may answer a moment later. One that is overloaded and says for how long will not. */
 function isPassing({ provider }: Candidate, { mayTryNext, health }: Judgement): boolean {

@@ -11,7 +11,7 @@ import type { Cutoff } from "./cutoff.ts";
 import { judgeCut, judgeVendorError, type PromptSize } from "./judge-failure.ts";
 import { measureSpeed, noteHealth } from "./note-attempt.ts";
 import { noteKeyUse } from "./note-key-use.ts";
-import { completeUsage, costOf, estimateUsage, reportUsage, settle } from "./settle.ts";
+import { chargeFor, completeUsage, estimateUsage, reportUsage, settle } from "./settle.ts";
 
 /** What relaying works with. */
 export interface RelayContext {
@@ -198,15 +198,13 @@ class StreamPump {
     const usage = completeUsage(relay.usage ?? this.estimate(), record);
     const tokensPerS = measureSpeed(usage.completionTokens, deps.clock.now() - firstTokenAt);
     this.noteHealth({ kind: "succeeded", tokensPerS });
-    const last = relay.encodeEnd({
-      report: reportUsage(usage, costOf(candidate, usage, record.createdAt)),
-      metadata,
-    });
-    settle(deps, call, record, candidate, {
+    const charge = chargeFor(candidate, usage, record.createdAt);
+    const last = relay.encodeEnd({ report: reportUsage(charge), metadata });
+    settle(deps, call, record, {
       outcome: "completed",
       failure: null,
       status: 200,
-      usage,
+      charge,
       finish: relay.finish(),
       firstTokenAt,
     });
@@ -272,11 +270,11 @@ class StreamPump {
 
   private settleBroken(outcome: "failed" | "cancelled", failure: Failure | null): void {
     const { deps, call, record, candidate, firstTokenAt } = this.context;
-    settle(deps, call, record, candidate, {
+    settle(deps, call, record, {
       outcome,
       failure,
       status: 200,
-      usage: this.countSoFar(),
+      charge: chargeFor(candidate, this.countSoFar(), record.createdAt),
       finish: this.begun.relay.finish(),
       firstTokenAt,
     });

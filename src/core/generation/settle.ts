@@ -5,10 +5,11 @@ import { NO_CHARGES } from "../../wire/conversation/charges.ts";
 import { estimateTokens, NO_TOKENS, type TokenUsage } from "../../wire/conversation/usage.ts";
 import type { InferenceRequest } from "../../wire/dialects/inference-request.ts";
 import { isFreeId } from "../catalog/is-free-id.ts";
+import type { Prices } from "../catalog/records.ts";
 import type { Candidate } from "../routing/plan.ts";
 import type { Outcome, UsageRecord } from "../usage/records.ts";
 import type { GenerationCall, GenerationDeps } from "./call.ts";
-import { chargesBesideTokens, findPrices, priceUsage } from "./price-usage.ts";
+import { chargesBesideTokens, findPrices, priceAt } from "./price-usage.ts";
 
 /** How a generation ended. */
 export interface Ending {
@@ -18,13 +19,16 @@ export interface Ending {
   /** HTTP status that the client saw. */
   readonly status: number;
   /** Null where nothing was produced. */
-  readonly usage: TokenUsage | null;
+  readonly charge: Charge | null;
   readonly finish: { readonly client: string; readonly native: string } | null;
   readonly firstTokenAt: number | null;
 }
 
-/** What a usage costs: what the account pays, and the provider's list price. Nanodollars. */
-export interface Cost {
+/** What was used and what it costs: what the account pays, and the provider's list price. Nanodollars. */
+export interface Charge {
+  readonly usage: TokenUsage;
+  /** Null where the endpoint has none. */
+  readonly prices: Prices | null;
   readonly paid: number;
   readonly list: number;
   /** The account's own key has served, whose bill is not ours. */
@@ -32,15 +36,19 @@ export interface Cost {
 }
 
 /** Prices a usage at the candidate that produced it, as of the request's time. Free models and the account's own keys cost nothing. */
-export function costOf(candidate: Candidate, usage: TokenUsage, requestedAt: number): Cost {
-  const list = priceUsage(candidate.endpoint, usage, requestedAt);
-  const isByok = candidate.key.ownId !== null;
-  return { paid: isByok || isFreeId(candidate.model.id) ? 0 : list, list, isByok };
+export function chargeFor(
+  { endpoint, key, model }: Candidate,
+  usage: TokenUsage,
+  requestedAt: number,
+): Charge {
+  const prices = findPrices(endpoint, usage.promptTokens, requestedAt);
+  const list = prices === null ? 0 : priceAt(prices, usage);
+  const isByok = key.ownId !== null;
+  return { usage, prices, paid: isByok || isFreeId(model.id) ? 0 : list, list, isByok };
 }
 
 /** What the client is told of usage and cost. */
-export function reportUsage(usage: TokenUsage, cost: Cost): UsageReport {
-  const { paid, list, isByok } = cost;
+export function reportUsage({ usage, paid, list, isByok }: Charge): UsageReport {
   return { usage, cost: toDollars(paid), upstreamInferenceCost: toDollars(list), isByok };
 }
 
@@ -123,20 +131,16 @@ export function withCandidate(
   };
 }
 
-const NO_COST = { paid: 0, list: 0 };
+const NO_CHARGE = { usage: NO_TOKENS, prices: null, paid: 0, list: 0 };
 
-/**
- * Writes the end of a generation into its record, gives its hold back and tells whoever listens. `candidate` is who
- * produced the usage; null when nobody did.
- */
+/** Writes the end of a generation into its record, gives its hold back and tells whoever listens. */
 export function settle(
   deps: GenerationDeps,
   call: GenerationCall,
   record: UsageRecord,
-  candidate: Candidate | null,
   ending: Ending,
 ): void {
-  const settled = endRecord(deps, record, candidate, ending);
+  const settled = endRecord(deps, record, ending);
   deps.recorder.write(settled);
   // What the journal does not take now waits in memory for the store: the client has had its answer.
   deps.recorder.flush();
@@ -151,10 +155,9 @@ export function trySettle(
   deps: GenerationDeps,
   call: GenerationCall,
   record: UsageRecord,
-  candidate: Candidate,
   ending: Ending,
 ): boolean {
-  const settled = endRecord(deps, record, candidate, ending);
+  const settled = endRecord(deps, record, ending);
   deps.recorder.write(settled);
   if (!deps.recorder.flush()) return false;
   tellSettled(deps, call, settled, ending);
@@ -172,15 +175,8 @@ function tellSettled(
   call.onSettled(settled, failure);
 }
 
-function endRecord(
-  deps: GenerationDeps,
-  record: UsageRecord,
-  candidate: Candidate | null,
-  ending: Ending,
-): UsageRecord {
-  const usage = candidate === null ? null : ending.usage;
-  const { createdAt } = record;
-  const cost = usage === null || candidate === null ? NO_COST : costOf(candidate, usage, createdAt);
+function endRecord(deps: GenerationDeps, record: UsageRecord, ending: Ending): UsageRecord {
+  const { usage, prices, paid, list } = ending.charge ?? NO_CHARGE;
   return {
     ...record,
     outcome: ending.outcome,
@@ -188,13 +184,10 @@ function endRecord(
     status: ending.status,
     finishReason: ending.finish?.client ?? null,
     nativeFinishReason: ending.finish?.native ?? null,
-    ...(usage ?? NO_TOKENS),
-    costNanodollars: cost.paid,
-    upstreamCostNanodollars: cost.list,
-    prices:
-      usage === null || candidate === null
-        ? null
-        : findPrices(candidate.endpoint, usage.promptTokens, createdAt),
+    ...usage,
+    costNanodollars: paid,
+    upstreamCostNanodollars: list,
+    prices,
     firstTokenAt: ending.firstTokenAt,
     finishedAt: deps.clock.now(),
   };
