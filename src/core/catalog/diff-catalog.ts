@@ -1,5 +1,5 @@
 import { compareText } from "./format-catalog.ts";
-import type { ModelEndpoint, ModelRecord, Prices } from "./records.ts";
+import { type ModelEndpoint, type ModelRecord, PRICE_NAMES, type Prices } from "./records.ts";
 
 /** What a new catalog changes of an old one, models by id. */
 export interface CatalogDiff {
@@ -14,23 +14,6 @@ export interface ModelChange {
   readonly changes: readonly string[];
 }
 
-const PRICE_NAMES: readonly (keyof Prices)[] = [
-  "prompt",
-  "completion",
-  "cacheRead",
-  "cacheWrite",
-  "cacheWrite1h",
-  "audioIn",
-  "audioOut",
-  "reasoning",
-  "imageOut",
-  "request",
-  "requestMedium",
-  "requestHigh",
-  "image",
-  "search",
-  "searchedRequest",
-];
 const ALARMING_FACTOR = 5;
 
 /** Compares two sets of models. */

@@ -1,7 +1,7 @@
 import { asFields, type Fields } from "../../wire/json/fields.ts";
 import { isZero, multiplyDecimals, perToken } from "./decimal-price.ts";
 import type { ImportRules } from "./import-rules.ts";
-import type { ModelEndpoint, PriceChange, Prices, PriceTier } from "./records.ts";
+import { type ModelEndpoint, PRICE_NAMES, type PriceChange, type Prices, type PriceTier } from "./records.ts";
 
 /** Prices of one offer; `problem` says why there are none although the source names some. */
 export interface ImportedPrices {
@@ -23,24 +23,6 @@ const NAMES: Readonly<Record<string, keyof Prices>> = {
   output_audio: "audioOut",
   reasoning: "reasoning",
 };
-
-const ORDER: readonly (keyof Prices)[] = [
-  "prompt",
-  "completion",
-  "cacheRead",
-  "cacheWrite",
-  "cacheWrite1h",
-  "audioIn",
-  "audioOut",
-  "reasoning",
-  "imageOut",
-  "request",
-  "requestMedium",
-  "requestHigh",
-  "image",
-  "search",
-  "searchedRequest",
-];
 
 /** Members of `cost` that are no price of their own. */
 const STRUCTURE = new Set(["tiers", "context_over_200k"]);
@@ -122,7 +104,7 @@ export function addCharges<Offer extends Pick<ModelEndpoint, "prices" | "priceTi
 
 /** Members in our order, behind those that are no price. */
 function sortPrices<P extends Prices>(row: P): P {
-  const rank = (name: string): number => ORDER.indexOf(name as keyof Prices);
+  const rank = (name: string): number => PRICE_NAMES.indexOf(name as keyof Prices);
   return Object.fromEntries(Object.entries(row).sort(([a], [b]) => rank(a) - rank(b))) as P;
 }
 
@@ -155,7 +137,7 @@ function readPrices(cost: Readonly<Record<string, unknown>>, base: Partial<Price
 function tidyPrices(found: Partial<Record<keyof Prices, string>>): Prices | null {
   const { prompt, completion } = found;
   if (prompt === undefined || completion === undefined) return null;
-  const kept = ORDER.filter((name) => {
+  const kept = PRICE_NAMES.filter((name) => {
     const price = found[name];
     if (price === undefined) return false;
     if (name === "prompt" || name === "completion") return true;

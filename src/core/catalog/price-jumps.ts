@@ -1,7 +1,7 @@
 import { compareDecimals, isZero, multiplyDecimals } from "./decimal-price.ts";
 import { dayOf } from "./expiry.ts";
 import { findPriceRow, type PriceRow, type PriceTerms } from "./price-row.ts";
-import type { Prices } from "./records.ts";
+import { PRICE_NAMES, type Prices } from "./records.ts";
 
 /** One price that changes beyond the factor. */
 export interface PriceJump {
@@ -33,7 +33,6 @@ const STANDS_IN: Readonly<Record<keyof Prices, keyof Prices | "0">> = {
   search: "0",
   searchedRequest: "0",
 };
-const KINDS = Object.keys(STANDS_IN) as (keyof Prices)[];
 
 /**
  * The prices that change by more than a factor, up or down, or between nothing and something: now, on each day that either
@@ -81,7 +80,7 @@ function pricesFor({ prices, priceTiers }: PriceRow, promptTokens: number): Pric
 }
 
 function* comparePrices(before: Prices, after: Prices, factor: string): Generator<PriceJump> {
-  for (const kind of KINDS) {
+  for (const kind of PRICE_NAMES) {
     if (before[kind] === undefined && after[kind] === undefined) continue;
     const [old, fresh] = [costOf(before, kind), costOf(after, kind)];
     if (isJump(old, fresh, factor)) yield { kind, before: old, after: fresh };

@@ -132,6 +132,25 @@ export interface Prices {
   readonly searchedRequest?: string;
 }
 
+/** The members of `Prices`, in the order in which they are written and listed. */
+export const PRICE_NAMES: readonly (keyof Prices)[] = [
+  "prompt",
+  "completion",
+  "cacheRead",
+  "cacheWrite",
+  "cacheWrite1h",
+  "audioIn",
+  "audioOut",
+  "reasoning",
+  "imageOut",
+  "request",
+  "requestMedium",
+  "requestHigh",
+  "image",
+  "search",
+  "searchedRequest",
+];
+
 /** Prices that apply from a prompt size on. */
 export interface PriceTier extends Prices {
   readonly minPromptTokens: number;
