@@ -118,9 +118,6 @@ function planMany(question: RouteQuestion): Plan {
     for (const one of order(standing, question, setAside)) candidates.push(...candidatesOf(one, question));
   }
   for (const { offer } of ejected) setAside.push({ offer, key: null, why: "circuit_open", waitMs: null });
-  if (candidates.length === 1 && setAside.length === 0) {
-    return { candidates: [{ ...(candidates[0] as Candidate), why: "only" }], setAside };
-  }
   return { candidates, setAside };
 }
 
