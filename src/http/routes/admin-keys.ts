@@ -36,7 +36,17 @@ const KeyView = z
   })
   .meta({ id: "Key", description: "A key of the gateway, without its secret" });
 
-const TimeField = z.iso.datetime({ offset: true });
+/** What can be said of a key when it is made, and changed later. */
+const KEY_SETTINGS = {
+  spend_limit: DollarsField.nullish().describe(
+    "US dollars that may be spent through it in all; null: no limit",
+  ),
+  models: PatternsField.nullish().describe("The models it may call, `*` for any characters; null: all"),
+  rate_limit: RateLimitField.optional().describe(
+    "Its own; null: as configured. The operator's stands in place of what is configured, the account's can only tighten it",
+  ),
+  expires_at: z.iso.datetime({ offset: true }).nullish().describe("When it ends; null: never"),
+};
 
 /** `POST /api/admin/keys`: makes a key. The answer is the only place where its secret is shown. */
 export const postKey = defineEndpoint({
@@ -57,14 +67,7 @@ export const postKey = defineEndpoint({
     user_id: IdField.nullish().describe(
       "Of an organization's key: the member whose it is. Default: none, a service key",
     ),
-    spend_limit: DollarsField.nullish().describe(
-      "US dollars that may be spent through it in all; null: no limit",
-    ),
-    models: PatternsField.nullish().describe("The models it may call, `*` for any characters; null: all"),
-    rate_limit: RateLimitField.optional().describe(
-      "Its own; null: as configured. The operator's stands in place of what is configured, the account's can only tighten it",
-    ),
-    expires_at: TimeField.nullish().describe("When it ends; null: never"),
+    ...KEY_SETTINGS,
   }),
   response: z.object({ key: z.string().describe("The secret: shown here and nowhere else"), data: KeyView }),
   status: 201,
@@ -131,14 +134,7 @@ export const patchKey = defineEndpoint({
   query: NOTHING,
   body: z.strictObject({
     name: NameField.optional(),
-    spend_limit: DollarsField.nullish().describe(
-      "US dollars that may be spent through it in all; null: no limit",
-    ),
-    models: PatternsField.nullish().describe("The models it may call, `*` for any characters; null: all"),
-    rate_limit: RateLimitField.optional().describe(
-      "Its own; null: as configured. The operator's stands in place of what is configured, the account's can only tighten it",
-    ),
-    expires_at: TimeField.nullish().describe("When it ends; null: never"),
+    ...KEY_SETTINGS,
   }),
   response: z.object({ data: KeyView }),
   async handle({ caller, params, body, deps, note }) {
