@@ -2,8 +2,8 @@ import { write } from "node:fs";
 import type { Clock } from "../base/clock.ts";
 import { LOG_LEVELS, type Log, type LogLevel } from "../core/ports/log.ts";
 
-/** Lines gather up to so many characters, or for `FLUSH_MS`, before they are written: a write costs more than a line. */
-const GATHER_CHARS = 16 * 1024;
+/** Events gather up to so many, or for `FLUSH_MS`, and are printed together: one after the other each costs twice as much. */
+const GATHER_EVENTS = 128;
 const FLUSH_MS = 200;
 const STDOUT = 1;
 
@@ -14,9 +14,17 @@ export interface GatheringLog extends Log {
 
 type Fields = Readonly<Record<string, unknown>>;
 
+/** An event that is not printed yet. */
+interface GatheredEvent {
+  readonly level: LogLevel;
+  readonly time: number;
+  readonly message: string;
+  readonly fields: Fields | undefined;
+}
+
 /**
- * A log of JSON lines on standard output: `level`, `time`, `message`, then the event's fields. `writeLines`
- * takes whole lines; it is for tests.
+ * A log of JSON lines on standard output: `level`, `time`, `message`, then the event's fields, which are not to change
+ * afterwards. `writeLines` takes whole lines; it is for tests.
  */
 export function createLog(
   level: LogLevel,
@@ -24,23 +32,30 @@ export function createLog(
   writeLines: (lines: string) => void = createStdoutWriter(),
 ): GatheringLog {
   const threshold = LOG_LEVELS.indexOf(level);
-  let gathered = "";
+  let gathered: GatheredEvent[] = [];
   const flush = (): void => {
-    const lines = gathered;
-    gathered = "";
-    if (lines !== "") writeLines(lines);
+    if (gathered.length === 0) return;
+    const events = gathered;
+    gathered = [];
+    let lines = "";
+    for (const event of events) lines += printEvent(event);
+    writeLines(lines);
   };
   const tell = (at: LogLevel): ((event: string, fields?: Fields) => void) => {
     if (LOG_LEVELS.indexOf(at) < threshold) return () => {};
     return (message, fields) => {
-      const printed = JSON.stringify(fields ?? {});
-      const rest = printed === "{}" ? "}" : `,${printed.slice(1)}`;
-      gathered += `{"level":"${at}","time":"${new Date(clock.now()).toISOString()}","message":${JSON.stringify(message)}${rest}\n`;
-      if (at === "error" || gathered.length >= GATHER_CHARS) flush();
+      gathered.push({ level: at, time: clock.now(), message, fields });
+      if (at === "error" || gathered.length >= GATHER_EVENTS) flush();
     };
   };
   clock.every(FLUSH_MS, flush);
   return { debug: tell("debug"), info: tell("info"), warn: tell("warn"), error: tell("error"), flush };
+}
+
+function printEvent({ level, time, message, fields }: GatheredEvent): string {
+  const printed = JSON.stringify(fields ?? {});
+  const rest = printed === "{}" ? "}" : `,${printed.slice(1)}`;
+  return `{"level":"${level}","time":"${new Date(time).toISOString()}","message":${JSON.stringify(message)}${rest}\n`;
 }
 
 /** Lines that may wait for a slow reader. Past it the newest are dropped, and counted. Characters. */
