@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Journal } from "../../src/core/ports/journal.ts";
@@ -39,6 +39,17 @@ describe("a journal whose disk refuses", () => {
       next.close();
     },
   );
+
+  test("once closed writes to no file that has its number", () => {
+    const journal = openFileJournal(dir);
+    journal.close();
+    const other = join(dir, "other");
+    const numbers = Array.from({ length: 4 }, () => openSync(other, "w"));
+    journal.append("late");
+    expect(() => journal.flush()).toThrow("closed");
+    for (const number of numbers) closeSync(number);
+    expect(readFileSync(other, "utf8")).toBe("");
+  });
 
   test("does not keep records from the store for longer than that", async () => {
     const clock = createTestClock();

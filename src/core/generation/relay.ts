@@ -11,7 +11,7 @@ import type { Cutoff } from "./cutoff.ts";
 import { judgeCut, judgeVendorError, type PromptSize } from "./judge-failure.ts";
 import { measureSpeed, noteHealth } from "./note-attempt.ts";
 import { noteKeyUse } from "./note-key-use.ts";
-import { chargeFor, completeUsage, estimateUsage, reportUsage, settle } from "./settle.ts";
+import { chargeFor, completeUsage, estimateUsage, reportUsage, settle, settleSoon } from "./settle.ts";
 
 /** What relaying works with. */
 export interface RelayContext {
@@ -43,8 +43,12 @@ const CLOSE_MS = 1_000;
 /**
  * The rest of a stream that has begun, as the client's body. It ends once: with a finish, the usage and `[DONE]`, or
  * with an error event; or silently, when the client has left. The record is written before the client sees the end.
+ * A promise where the stream came whole.
  */
-export function relayStream(context: RelayContext, begun: BegunStream): ReadableStream<Uint8Array> | Buffer {
+export function relayStream(
+  context: RelayContext,
+  begun: BegunStream,
+): ReadableStream<Uint8Array> | Promise<Buffer> {
   const pump = new StreamPump(context, begun);
   // A stream that came whole needs no pump: its events go out in one piece.
   return begun.isOver ? pump.whole() : pump.stream();
@@ -69,10 +73,10 @@ class StreamPump {
     this.notedAt = this.sentAt;
   }
 
-  whole(): Buffer {
+  async whole(): Promise<Buffer> {
     const pieces: Uint8Array[] = [];
     this.sink = { enqueue: (piece) => void pieces.push(piece as Uint8Array), close() {}, desiredSize: 1 };
-    this.finish(this.begun.head, null);
+    await this.finish(this.begun.head, null);
     return pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces);
   }
 
@@ -103,7 +107,7 @@ class StreamPump {
       await this.readOn();
     } catch (error) {
       // A connection that broke, after which what came decides; anything else would be a fault of ours.
-      if (!this.isOver) this.finish("", error);
+      if (!this.isOver) await this.finish("", error);
     }
   }
 
@@ -180,19 +184,19 @@ class StreamPump {
   }
 
   /** The upstream has ended, well or badly: what came decides. `thrown` is how its connection ended, or null. */
-  private finish(out: string, thrown: unknown): void {
+  private async finish(out: string, thrown: unknown): Promise<void> {
     const verdict = this.begun.relay.judge();
     this.leave();
     if (verdict === "complete") {
-      this.complete(out);
       this.closeUpstream();
+      await this.complete(out);
       return;
     }
     this.begun.exchange.cancel();
     this.breakOff(out, this.judge(verdict, thrown));
   }
 
-  private complete(out: string): void {
+  private async complete(out: string): Promise<void> {
     const { deps, call, record, candidate, metadata, firstTokenAt } = this.context;
     const { relay } = this.begun;
     const usage = completeUsage(relay.usage ?? this.estimate(), record);
@@ -200,7 +204,7 @@ class StreamPump {
     this.noteHealth({ kind: "succeeded", tokensPerS });
     const charge = chargeFor(candidate, usage, record.createdAt);
     const last = relay.encodeEnd({ report: reportUsage(charge), metadata });
-    settle(deps, call, record, {
+    await settleSoon(deps, call, record, {
       outcome: "completed",
       failure: null,
       status: 200,
@@ -255,7 +259,7 @@ class StreamPump {
     }
     // Whole but for its close: the answer has come (docs/contract.md, "When things go wrong").
     if (this.begun.relay.judge() === "complete") {
-      this.complete("");
+      void this.complete("");
       return;
     }
     // An answer may take longer than is allowed here and be a good one.

@@ -147,19 +147,32 @@ export function settle(
   tellSettled(deps, call, settled, ending);
 }
 
-/**
- * The same, for an answer of which the client has nothing yet. False when the end would not outlive the process; then
- * nothing is told, and the generation is to be settled otherwise.
- */
-export function trySettle(
+/** The same, where the client's last bytes can wait until the end of this turn of the event loop; resolves then. */
+export async function settleSoon(
   deps: GenerationDeps,
   call: GenerationCall,
   record: UsageRecord,
   ending: Ending,
-): boolean {
+): Promise<void> {
   const settled = endRecord(deps, record, ending);
   deps.recorder.write(settled);
-  if (!deps.recorder.flush()) return false;
+  await deps.recorder.secure();
+  tellSettled(deps, call, settled, ending);
+}
+
+/**
+ * The same, for an answer of which the client has nothing yet. False when the end would not outlive the process; then
+ * nothing is told, and the generation is to be settled otherwise.
+ */
+export async function trySettle(
+  deps: GenerationDeps,
+  call: GenerationCall,
+  record: UsageRecord,
+  ending: Ending,
+): Promise<boolean> {
+  const settled = endRecord(deps, record, ending);
+  deps.recorder.write(settled);
+  if (!(await deps.recorder.secure())) return false;
   tellSettled(deps, call, settled, ending);
   return true;
 }

@@ -3,7 +3,7 @@
  * `kill -9` included.
  */
 export interface Journal {
-  /** Adds an entry, one line of text without line breaks. It is in the file with the next `flush`, at the latest with the next turn of the event loop. */
+  /** Adds an entry, one line of text without line breaks. It is in the file with the next `flush`. */
   append(entry: string): void;
   /** Puts what was appended into the file now. Cheap when there is nothing. */
   flush(): void;

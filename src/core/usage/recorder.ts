@@ -19,9 +19,17 @@ const MAX_WAITING = 50_000;
  * journal has is not lost by a crash, and not lost while the store is away.
  */
 export interface Recorder {
-  /** Writes a record down, replacing its earlier version. `flush` before the client sees what it is about. */
+  /**
+   * Writes a record down, replacing its earlier version; at the latest with the end of this turn of the event loop it
+   * outlives the process. `secure` or `flush` before the client sees what it is about.
+   */
   write(record: UsageRecord): void;
-  /** Makes what was written outlive the process; false when it could not, and then the next flush tries again. */
+  /**
+   * Resolves when what was written outlives the process; with false when it does not, and then the next time tries again.
+   * All that wait in one turn of the event loop share the work.
+   */
+  secure(): Promise<boolean>;
+  /** The same at once, for what cannot wait. */
   flush(): boolean;
   /** The newest version of a record, wherever it is. */
   find(id: string): Promise<UsageRecord | null>;
@@ -40,7 +48,12 @@ export function createRecorder(
   clock: Clock,
   onStoreError: (error: unknown) => void,
 ): Recorder {
+  /** Not in the journal yet. */
+  let fresh = new Map<string, UsageRecord>();
+  /** In the journal, not in the store. */
   let waiting = new Map<string, RecordEntry>();
+  /** The journal's next turn. */
+  let securing: Promise<boolean> | null = null;
   let isScheduled = false;
   let saving: Promise<void> | null = null;
   /** The group that is on its way, still to be found by id. */
@@ -49,8 +62,20 @@ export function createRecorder(
   /** The journal did not take what was written: a full disk. */
   let isStuck = false;
 
+  const print = (): void => {
+    if (fresh.size === 0) return;
+    const records = fresh;
+    fresh = new Map();
+    for (const [id, record] of records) {
+      const json = JSON.stringify(record);
+      journal.append(encodeUsageEntry(json));
+      waiting.set(id, { record, json });
+    }
+  };
+
   const flush = (): boolean => {
     try {
+      print();
       journal.flush();
       isStuck = false;
     } catch (error) {
@@ -58,6 +83,17 @@ export function createRecorder(
       isStuck = true;
     }
     return !isStuck;
+  };
+
+  const secure = (): Promise<boolean> => {
+    securing ??= new Promise((resolve) => {
+      // Behind all that this turn brings: printed and written together it costs a fraction.
+      setImmediate(() => {
+        securing = null;
+        resolve(flush());
+      });
+    });
+    return securing;
   };
 
   const schedule = (delayMs: number): void => {
@@ -70,6 +106,7 @@ export function createRecorder(
   };
 
   const saveGroup = async (): Promise<void> => {
+    print();
     const group = waiting;
     try {
       const mark = journal.mark();
@@ -89,7 +126,7 @@ export function createRecorder(
   };
 
   const save = (): Promise<void> => {
-    if (waiting.size > 0) {
+    if (waiting.size + fresh.size > 0) {
       saving ??= saveGroup().finally(() => {
         saving = null;
         if (waiting.size > 0) schedule(healthy ? GATHER_MS : RETRY_MS);
@@ -100,17 +137,19 @@ export function createRecorder(
 
   return {
     write(record) {
-      const json = JSON.stringify(record);
-      journal.append(encodeUsageEntry(json));
-      waiting.set(record.id, { record, json });
+      fresh.set(record.id, record);
+      void secure();
       schedule(GATHER_MS);
     },
+    secure,
     flush,
-    find: async (id) => (waiting.get(id) ?? leaving.get(id))?.record ?? (await store.findUsage(id)),
-    isFull: () => waiting.size >= MAX_WAITING || (isStuck && !flush()),
+    find: async (id) =>
+      fresh.get(id) ?? (waiting.get(id) ?? leaving.get(id))?.record ?? (await store.findUsage(id)),
+    isFull: () => waiting.size + fresh.size >= MAX_WAITING || (isStuck && !flush()),
     isHealthy: () => healthy && !isStuck,
     async drain() {
       try {
+        print();
         journal.flush();
         while (waiting.size > 0 || saving !== null) await save();
       } catch (error) {

@@ -27,21 +27,15 @@ export function openFileJournal(dir: string): Journal {
   let number = (left.at(-1) ?? 0) + 1;
   let file = openSync(segmentPath(dir, number), "a");
   let size = 0;
-  let buffered = "";
-  /** What a full disk did not take: the next flush goes on where this one stopped. */
-  let unwritten: Buffer = NOTHING;
-  let isScheduled = false;
+  const lines = new LineBuffer();
 
   const flush = (): void => {
-    if (buffered !== "") {
-      const bytes = Buffer.from(buffered, "utf8");
-      unwritten = unwritten.length === 0 ? bytes : Buffer.concat([unwritten, bytes]);
-      buffered = "";
-    }
-    while (unwritten.length > 0) {
-      const written = writeSync(file, unwritten);
+    // Its number may be another file's by now, or a connection's.
+    if (file === CLOSED && lines.length > 0) throw new Error("the journal is closed");
+    while (lines.length > 0) {
+      const written = writeSync(file, lines.bytes());
       size += written;
-      unwritten = unwritten.subarray(written);
+      lines.drop(written);
     }
   };
 
@@ -53,20 +47,7 @@ export function openFileJournal(dir: string): Journal {
   };
 
   return {
-    append(entry) {
-      buffered += lineOf(entry);
-      if (isScheduled) return;
-      isScheduled = true;
-      // Entries of one turn of the event loop share one write.
-      setImmediate(() => {
-        isScheduled = false;
-        try {
-          flush();
-        } catch {
-          // Whoever relies on an entry flushes it, and hears of the failure there.
-        }
-      });
-    },
+    append: (entry) => lines.add(entry),
     flush,
     mark() {
       flush();
@@ -85,11 +66,12 @@ export function openFileJournal(dir: string): Journal {
     close() {
       flush();
       closeSync(file);
+      file = CLOSED;
     },
   };
 }
 
-const NOTHING = Buffer.alloc(0);
+const CLOSED = -1;
 /** Entries that nobody here could read. */
 const ASIDE_FILE = "aside.log";
 
@@ -100,8 +82,14 @@ function writeAside(dir: string, entries: readonly string[]): void {
     rmSync(file, { force: true });
     return;
   }
-  writeFileSync(`${file}.new`, entries.map(lineOf).join(""), { flush: true });
+  writeFileSync(`${file}.new`, linesOf(entries), { flush: true });
   renameSync(`${file}.new`, file);
+}
+
+function linesOf(entries: readonly string[]): Buffer {
+  const lines = new LineBuffer();
+  for (const entry of entries) lines.add(entry);
+  return lines.bytes();
 }
 
 function readIfThere(file: string): string {
@@ -123,16 +111,62 @@ function listSegments(dir: string): number[] {
 function readEntries(text: string): string[] {
   const entries: string[] = [];
   for (const line of text.split("\n")) {
-    const entry = line.slice(9);
-    if (line.charAt(8) === " " && line.slice(0, 8) === checksum(entry)) entries.push(entry);
+    const entry = line.slice(HEAD_BYTES);
+    if (line.charAt(8) === " " && line.slice(0, 8) === checksum(Buffer.from(entry))) entries.push(entry);
   }
   return entries;
 }
 
-function lineOf(entry: string): string {
-  return `${checksum(entry)} ${entry}\n`;
+/** The checksum and a space. */
+const HEAD_BYTES = 9;
+const LINE_FEED = 10;
+/** What a character takes at most, in UTF-8. */
+const MOST_BYTES = 3;
+const USUAL_BYTES = 64 * 1024;
+
+/** Lines as bytes, until a file has taken them: all into one buffer, which is used again. */
+class LineBuffer {
+  private buffer = Buffer.allocUnsafe(USUAL_BYTES);
+  /** What a full disk did not take stays: the next write goes on where that one stopped. */
+  private from = 0;
+  private to = 0;
+
+  get length(): number {
+    return this.to - this.from;
+  }
+
+  bytes(): Buffer {
+    return this.buffer.subarray(this.from, this.to);
+  }
+
+  /** Adds a line of an entry behind its checksum. */
+  add(entry: string): void {
+    this.makeRoom(HEAD_BYTES + entry.length * MOST_BYTES + 1);
+    const start = this.to + HEAD_BYTES;
+    const end = start + this.buffer.write(entry, start);
+    this.buffer.write(`${checksum(this.buffer.subarray(start, end))} `, this.to, "latin1");
+    this.buffer[end] = LINE_FEED;
+    this.to = end + 1;
+  }
+
+  /** The first `count` bytes have been written. */
+  drop(count: number): void {
+    this.from += count;
+    if (this.from < this.to) return;
+    this.from = 0;
+    this.to = 0;
+    if (this.buffer.length > USUAL_BYTES) this.buffer = Buffer.allocUnsafe(USUAL_BYTES);
+  }
+
+  private makeRoom(count: number): void {
+    if (this.to + count <= this.buffer.length) return;
+    const larger = Buffer.allocUnsafe(2 * (this.length + count));
+    this.to = this.buffer.copy(larger, 0, this.from, this.to);
+    this.from = 0;
+    this.buffer = larger;
+  }
 }
 
-function checksum(entry: string): string {
+function checksum(entry: Uint8Array): string {
   return Bun.hash.crc32(entry).toString(16).padStart(8, "0");
 }
