@@ -132,6 +132,9 @@ async function stopServing(
   });
   await server.stop();
   cutRest.cancel();
+  // No connection is open any more, so the clients of these have left.
+  for (const cutoff of [...active]) cutoff.cut("client_left");
+  for (let turn = 0; active.size > 0 && turn < LAST_TURNS; turn++) await nextTurn();
   try {
     await parts.recorder.drain();
     await parts.http.generation.ownKeys.saveUses();
@@ -148,3 +151,9 @@ async function stopServing(
 }
 
 const LAST_WORDS_MS = 1_000;
+/** Turns of the event loop that generations which have been cut take at most to end. */
+const LAST_TURNS = 100;
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}

@@ -42,7 +42,7 @@ export function inferenceHandler({ open, renderError, needsKey, requestIdHeader 
         caller,
         request: asked,
         readHeader: (name) => request.headers.get(name),
-        clientSignal: request.signal,
+        readClientSignal: () => request.signal,
         onSettled: (record, failure) => settled(context, record, failure),
       });
       context.endsItself = true;

@@ -19,10 +19,14 @@ beforeEach(() => {
 /** The upstream learns that the client has left. Milliseconds, by the real clock. */
 const CANCEL_MS = 50;
 
+/** Clients are watched over once their answers are so slow. Milliseconds. */
+const WATCHED_MS = 20;
+
 const messages = [{ role: "user", content: PROMPT }];
 
 /** Leaves, and gives how long it took until the vendor's connection was gone. */
 async function leaveAndMeasure(leave: () => void, call: VendorCall): Promise<number> {
+  vendors.clock.advance(WATCHED_MS);
   const left = performance.now();
   leave();
   await call.connection.closed;
@@ -120,6 +124,19 @@ describe("a client that leaves", () => {
     await client.sees(" on");
     expect(await leaveAndMeasure(() => client.leave(), await a.call(0))).toBeLessThan(CANCEL_MS);
     expect(await settledRecord()).toMatchObject({ outcome: "cancelled", estimated: true });
+  });
+
+  test("just before the gateway stops, and is not watched over yet, is recorded all the same", async () => {
+    const stopping = await startTwoVendors();
+    stopping.a.perform((call) => call.gate());
+    const client = await openRawChat(stopping.gateway, { model: "acme/both", messages });
+    await (await stopping.a.call(0)).atGate;
+    client.leave();
+    await client.closed;
+    await stopping.stop();
+    expect(stopping.gateway.log.map(({ fields }) => fields["outcome"]).filter(Boolean)).toEqual([
+      "cancelled",
+    ]);
   });
 
   test("through an SDK's abort signal takes the upstream with it", async () => {

@@ -99,6 +99,7 @@ describe("one attempt at a vendor that", () => {
       const client = await openRawChat(gateway, { model: "acme/alone", stream: true, messages });
       await (await a.call(0)).atGate;
       if (speaks) await client.sees("Half");
+      vendors.clock.advance(20);
       client.leave();
       await waitFor(() => gateway.log.find(({ fields }) => fields["outcome"] === "cancelled") ?? null);
       expect(await fetchHealth("vendor-a")).toMatchObject(NOTHING);

@@ -267,6 +267,7 @@ describe("requests at once", () => {
       const asked = ask({ signal: leaving.signal, more: { stream: true } }).catch(() => null);
       await (await vendor.call(0)).atGate;
       if (begins) await asked;
+      clock.advance(20);
       leaving.abort();
       await asked;
       vendor.perform(answerAll);

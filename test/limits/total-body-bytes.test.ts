@@ -234,6 +234,7 @@ const COURSES: readonly (readonly [string, Course])[] = [
         signal: leaving.signal,
       });
       await (await vendor.call(0)).atGate;
+      clock.advance(20);
       leaving.abort();
       await expect(answer).rejects.toThrow();
     },

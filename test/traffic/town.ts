@@ -243,7 +243,7 @@ async function sendQuestion(
     requestId: `req_${request}`,
     caller,
     request: openChatRequest(Buffer.from(JSON.stringify(body)), (id) => id),
-    clientSignal: NEVER,
+    readClientSignal: () => NEVER,
     readHeader: () => null,
     onSettled() {},
   });

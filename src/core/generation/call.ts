@@ -31,8 +31,8 @@ export interface GenerationCall {
   readonly request: InferenceRequest;
   /** The value of a header of the request, by which tiers pick; null where it was not sent. */
   readonly readHeader: (name: string) => string | null;
-  /** Aborted when the client leaves. */
-  readonly clientSignal: AbortSignal;
+  /** A signal that is, or will be, aborted when the client leaves. Making it costs something, so that quick answers do without. */
+  readonly readClientSignal: () => AbortSignal;
   /** Told once, when the generation has ended and its record is written. */
   readonly onSettled: (record: UsageRecord, failure: Failure | null) => void;
 }

@@ -1,3 +1,4 @@
+import type { Timer } from "../../base/clock.ts";
 import { type Failure, failureOf, GatewayError, statusOf } from "../../base/errors.ts";
 import { randomShare } from "../../base/random.ts";
 import type { RelayIdentity } from "../../wire/canonical/relay.ts";
@@ -103,6 +104,9 @@ class Run {
   private readonly id: string;
   private record: UsageRecord;
   private readonly turns: CallersTurns;
+  private readonly watch: Timer;
+  /** Null until it was looked at. */
+  private watched: AbortSignal | null = null;
   private readonly onClientLeft = () => this.cutoff.cut("client_left");
 
   constructor(
@@ -119,8 +123,14 @@ class Run {
     this.record = openRecord(call, { ...generation, requestedModel: admission.requestedId, plan });
     this.turns = admission.zeroRetention ? NO_TURNS : turnsOf(deps, call);
     deps.active.add(this.cutoff);
-    if (call.clientSignal.aborted) this.onClientLeft();
-    else call.clientSignal.addEventListener("abort", this.onClientLeft, { once: true });
+    this.watch = deps.clock.after(WATCH_MS, () => this.watchClient());
+  }
+
+  private watchClient(): void {
+    const signal = this.call.readClientSignal();
+    if (signal.aborted) this.onClientLeft();
+    else signal.addEventListener("abort", this.onClientLeft, { once: true });
+    this.watched = signal;
   }
 
   async tryInTurn(candidates: readonly Candidate[]): Promise<GenerationResult> {
@@ -213,7 +223,7 @@ class Run {
       attempts: [...this.attempts, begun],
     };
     deps.recorder.write(this.record);
-    if (!deps.recorder.flush()) return this.fail(CANNOT_RECORD);
+    if (!(await deps.recorder.secure())) return this.fail(CANNOT_RECORD);
     this.noteBegin(candidate, startedAt);
     const context = this.contextFor(candidate, encoded, hasNext);
     const outcome = await attempt(context);
@@ -287,15 +297,15 @@ class Run {
     return { deps, call, candidate, cutoff, encoded, identity, size, isOut };
   }
 
-  private relay(
+  private async relay(
     context: AttemptContext,
     begun: Extract<AttemptOutcome, { kind: "streaming" }>["begun"],
     metadata: RelayContext["metadata"],
     beganAt: number,
-  ): GenerationResult {
+  ): Promise<GenerationResult> {
     const { deps, call, cutoff, record } = this;
     const { candidate, size } = context;
-    const stream = relayStream(
+    const relayed = relayStream(
       {
         deps,
         call,
@@ -311,20 +321,21 @@ class Run {
       },
       begun,
     );
+    const stream = relayed instanceof Promise ? await relayed : relayed;
     return this.result({ kind: "stream", stream }, candidate);
   }
 
-  private answer(
+  private async answer(
     candidate: Candidate,
     answer: Extract<AttemptOutcome, { kind: "answered" }>["answer"],
     metadata: RelayContext["metadata"],
-  ): GenerationResult {
+  ): Promise<GenerationResult> {
     const { deps, call } = this;
     const said = answer.usage ?? estimateUsage(call.request.promptTextBytes, answer.producedBytes);
     const usage = completeUsage(said, this.record);
     const charge = chargeFor(candidate, usage, this.record.createdAt);
     const body = answer.encode({ report: reportUsage(charge), metadata });
-    const isSettled = trySettle(deps, call, this.record, {
+    const isSettled = await trySettle(deps, call, this.record, {
       outcome: "completed",
       failure: null,
       status: 200,
@@ -369,7 +380,8 @@ class Run {
   private over(): void {
     this.cutoff.stop();
     this.deps.active.delete(this.cutoff);
-    this.call.clientSignal.removeEventListener("abort", this.onClientLeft);
+    this.watch.cancel();
+    this.watched?.removeEventListener("abort", this.onClientLeft);
   }
 
   private result(answer: GenerationResult["answer"], candidate: Candidate | null): GenerationResult {
@@ -384,6 +396,9 @@ class Run {
     };
   }
 }
+
+/** An answer that is there sooner is not waited for: to watch over a client costs as much as to read its request. Milliseconds. */
+const WATCH_MS = 20;
 
 /** What logs and records show for a client that left before there was an answer; nobody receives it. */
 const CLIENT_LEFT = 499;
