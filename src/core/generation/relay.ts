@@ -54,8 +54,16 @@ export function relayStream(
   return begun.isOver ? pump.whole() : pump.stream();
 }
 
-/** Where the client's events go: the controller of its stream, or a list. */
-type Sink = Pick<ReadableStreamDefaultController<Uint8Array>, "enqueue" | "close" | "desiredSize">;
+/** Where the client's events go: its connection, or a list. */
+interface Sink {
+  /** A promise where the client reads more slowly than it is written to; resolves once there is room. */
+  write(piece: Uint8Array): unknown;
+  /** Sends what was written. */
+  flush(): unknown;
+  close(): void;
+}
+
+const NOWHERE: Sink = { write() {}, flush() {}, close() {} };
 
 class StreamPump {
   private isOver = false;
@@ -63,7 +71,12 @@ class StreamPump {
   private keepAlive: Timer | null = null;
   private sentAt: number;
   private notedAt: number;
-  private sink!: Sink;
+  private sink = NOWHERE;
+  /** The client has not taken what it was sent; resolves once it has. */
+  private room: Promise<unknown> | null = null;
+  /** Resolves when the upstream is no longer read. */
+  private readonly over = Promise.withResolvers<void>();
+  private ending: Promise<void> | null = null;
 
   constructor(
     private readonly context: RelayContext,
@@ -75,60 +88,65 @@ class StreamPump {
 
   async whole(): Promise<Buffer> {
     const pieces: Uint8Array[] = [];
-    this.sink = { enqueue: (piece) => void pieces.push(piece as Uint8Array), close() {}, desiredSize: 1 };
+    this.sink = { ...NOWHERE, write: (piece) => void pieces.push(piece) };
     await this.finish(this.begun.head, null);
     return pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces);
   }
 
+  /** The runtime's own kind of stream: it costs half of one that is pulled, and its writes say when to wait. */
   stream(): ReadableStream<Uint8Array> {
-    return new ReadableStream<Uint8Array>({
-      start: (controller) => this.start(controller),
-      pull: () => this.pull(),
+    return new ReadableStream({
+      type: "direct",
+      pull: (controller) => this.run(controller),
       cancel: () => this.context.cutoff.cut("client_left"),
     });
   }
 
-  private start(controller: ReadableStreamDefaultController<Uint8Array>): void {
-    this.sink = controller;
+  private async run(sink: Sink): Promise<void> {
+    this.sink = sink;
     const { cutoff, deps } = this.context;
     this.send(this.begun.head);
     cutoff.onCut = () => this.endCut();
-    if (cutoff.reason !== null) {
-      this.endCut();
-      return;
-    }
-    cutoff.startPhase("silence", deps.timers.silenceMs);
-    cutoff.hold();
-    this.armKeepAlive(deps.timers.keepAliveMs);
+    if (cutoff.reason === null) {
+      cutoff.startPhase("silence", deps.timers.silenceMs);
+      this.armKeepAlive(deps.timers.keepAliveMs);
+      await this.pump();
+    } else this.endCut();
+    // What ends the stream may still be on its way to the journal; when this resolves, the client's connection ends.
+    await this.ending;
   }
 
-  private async pull(): Promise<void> {
+  private async pump(): Promise<void> {
     try {
-      await this.readOn();
+      while (!this.isOver) await this.readOn();
     } catch (error) {
       // A connection that broke, after which what came decides; anything else would be a fault of ours.
       if (!this.isOver) await this.finish("", error);
     }
   }
 
-  /** Reads until there is something to send: the client's reading is what moves the upstream. */
+  /** Passes one piece on: the client's reading is what moves the upstream. */
   private async readOn(): Promise<void> {
     const { cutoff } = this.context;
     const { relay, response } = this.begun;
+    if (this.room !== null) await this.waitForRoom(this.room);
+    if (this.isOver) return;
+    this.hastenEnd();
+    const piece = await response.read();
+    if (this.isOver) return;
     cutoff.touch();
-    while (!this.isOver) {
-      this.hastenEnd();
-      const piece = await response.read();
-      if (this.isOver) return;
-      cutoff.touch();
-      const out = piece === null ? relay.end() : relay.step(latin1(piece));
-      if (piece === null || relay.isDone || relay.error !== null) return this.finish(out, null);
-      if (out === "") continue;
-      this.send(out);
-      // Until the client reads on, the silence is not the upstream's.
-      cutoff.hold();
-      return;
-    }
+    const out = piece === null ? relay.end() : relay.step(latin1(piece));
+    if (piece === null || relay.isDone || relay.error !== null) return this.finish(out, null);
+    this.send(out);
+  }
+
+  /** Until the client reads on, the silence is not the upstream's. */
+  private async waitForRoom(room: Promise<unknown>): Promise<void> {
+    const { cutoff } = this.context;
+    cutoff.hold();
+    await Promise.race([room, this.over.promise]);
+    this.room = null;
+    cutoff.touch();
   }
 
   /** Once every choice has finished only the usage and the end marker may still come: not worth a long wait. */
@@ -147,7 +165,9 @@ class StreamPump {
     this.sentAt = this.context.deps.clock.now();
     if (!this.isOver && this.sentAt - this.notedAt >= NOTE_MS) this.noteProgress();
     try {
-      this.sink.enqueue(Buffer.from(out, "latin1"));
+      const room = this.sink.write(Buffer.from(out, "latin1"));
+      this.sink.flush();
+      if (room instanceof Promise) this.room = room;
     } catch {
       // The client has just gone; its signal says so as well.
     }
@@ -259,7 +279,7 @@ class StreamPump {
     }
     // Whole but for its close: the answer has come (docs/contract.md, "When things go wrong").
     if (this.begun.relay.judge() === "complete") {
-      void this.complete("");
+      this.ending = this.complete("");
       return;
     }
     // An answer may take longer than is allowed here and be a good one.
@@ -286,6 +306,7 @@ class StreamPump {
 
   private leave(): void {
     this.isOver = true;
+    this.over.resolve();
     this.keepAlive?.cancel();
     this.context.cutoff.stop();
     this.context.onOver();
@@ -303,6 +324,11 @@ class StreamPump {
       .finally(() => timer.cancel());
   }
 
+  private sendKeepAlive(): void {
+    this.sink.write(KEEP_ALIVE);
+    this.sink.flush();
+  }
+
   /** One timer that looks whether it was quiet for long enough, instead of one that is set anew with every event. */
   private armKeepAlive(delayMs: number): void {
     const { clock, timers } = this.context.deps;
@@ -311,7 +337,7 @@ class StreamPump {
       const quietMs = clock.now() - this.sentAt;
       if (quietMs < timers.keepAliveMs) return this.armKeepAlive(timers.keepAliveMs - quietMs);
       // A client that does not read needs no sign of life, and a buffer of them has no bound.
-      if ((this.sink.desiredSize ?? 0) > 0) this.sink.enqueue(KEEP_ALIVE);
+      if (this.room === null) this.sendKeepAlive();
       this.sentAt = clock.now();
       this.armKeepAlive(timers.keepAliveMs);
     });
