@@ -8,6 +8,7 @@ import { refuseAnonymous } from "../core/limits/refuse-anonymous.ts";
 import { formatPlan } from "../core/routing/note-plan.ts";
 import type { UsageRecord } from "../core/usage/records.ts";
 import type { InferenceRequest } from "../wire/dialects/inference-request.ts";
+import { bodyOf } from "./body-of.ts";
 import type { ErrorRenderer, Handler, HttpDeps, RequestContext } from "./context.ts";
 import { identifyCaller } from "./middleware/identify-caller.ts";
 import { type BodyHolder, readRequestBody } from "./middleware/read-body.ts";
@@ -89,9 +90,12 @@ function render(result: GenerationResult, context: RequestContext, notice: strin
       return new Response(null, { status: 499 });
     case "json":
       headers["content-type"] = "application/json";
-      return new Response(result.answer.body, { headers });
-    case "stream":
-      return new Response(result.answer.stream, { headers: Object.assign(headers, STREAM_HEADERS) });
+      return new Response(bodyOf(result.answer.body), { headers });
+    case "stream": {
+      const { stream } = result.answer;
+      const body = stream instanceof ReadableStream ? stream : bodyOf(stream);
+      return new Response(body, { headers: Object.assign(headers, STREAM_HEADERS) });
+    }
   }
 }
 
