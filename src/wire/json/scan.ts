@@ -11,10 +11,18 @@
 
 /** What to look into: members of an object, elements of an array. Neither: only the value's place and kind. */
 export interface Shape {
-  readonly fields?: ReadonlyMap<string, Shape>;
+  readonly fields?: NameTable;
   /** The places of all other members are wanted as well. */
   readonly others?: true;
   readonly items?: Shape;
+}
+
+/** Names with the shapes of their values, by the names' lengths: a name is compared where it stands, and not cut out. */
+type NameTable = readonly (readonly Named[] | undefined)[];
+
+interface Named {
+  readonly key: string;
+  readonly shape: Shape;
 }
 
 /** A value whose place and kind are wanted and no more. */
@@ -22,7 +30,9 @@ export const LEAF: Shape = {};
 
 /** The shape of an object with these members of interest. */
 export function fields(members: Readonly<Record<string, Shape>>): Shape {
-  return { fields: new Map(Object.entries(members)) };
+  const table: Named[][] = [];
+  for (const [key, shape] of Object.entries(members)) (table[key.length] ??= []).push({ key, shape });
+  return { fields: table };
 }
 
 /** The shape of an object all of whose members are of interest, these for what is in them. */
@@ -118,7 +128,7 @@ class Scanner {
     if (this.at < this.text.length) this.refuse("unexpected text after the value");
   }
 
-  private object(fields: ReadonlyMap<string, Shape>, wantsOthers: boolean): JsonNode {
+  private object(fields: NameTable, wantsOthers: boolean): JsonNode {
     const start = this.at++;
     const members: JsonMember[] = [];
     let previousEnd = -1;
@@ -130,12 +140,12 @@ class Scanner {
         this.space();
         const keyStart = this.at;
         if (last !== null) last.nextStart = keyStart;
-        const key = this.key();
+        const named = this.name(fields);
         const keyEnd = this.keyEnd;
-        const shape = fields.get(key);
-        const value = this.value(shape);
+        const value = this.value(named?.shape);
+        const key = named?.key ?? (wantsOthers ? decodeString(this.text, keyStart, keyEnd) : "");
         last = { key, keyStart, keyEnd, value, ordinal, previousEnd, nextStart: -1 };
-        if (shape !== undefined) this.addMember(members, last);
+        if (named !== null) this.addMember(members, last);
         else if (wantsOthers) members.push(last);
         previousEnd = value.end;
         if (this.separator(CLOSE_BRACE)) break;
@@ -175,15 +185,16 @@ class Scanner {
     return code === close;
   }
 
-  private key(): string {
-    if (this.text.charCodeAt(this.at) !== QUOTE) this.refuse("expected a name in double quotes");
-    const start = this.at;
-    this.at = this.keyEnd = endOfString(this.text, start);
-    const key = decodeString(this.text, start, this.at);
+  /** Passes a member's name and its colon; null where it is none of `fields`. */
+  private name(fields: NameTable): Named | null {
+    const { text, at: start } = this;
+    if (text.charCodeAt(start) !== QUOTE) this.refuse("expected a name in double quotes");
+    this.at = this.keyEnd = endOfString(text, start);
+    const named = findName(text, start, this.at, fields);
     this.space();
-    if (this.text.charCodeAt(this.at) !== COLON) this.refuse('expected ":"');
+    if (text.charCodeAt(this.at) !== COLON) this.refuse('expected ":"');
     this.at++;
-    return key;
+    return named;
   }
 
   private skipped(kind: "object" | "array"): JsonNode {
@@ -215,6 +226,18 @@ class Scanner {
     throw new JsonSyntaxError(problem, this.at);
   }
 }
+
+/** The entry for the name that stands, quotes included, from `start` to `end`; null where there is none. */
+function findName(text: string, start: number, end: number, fields: NameTable): Named | null {
+  for (const named of fields[end - start - 2] ?? NO_NAMES)
+    if (text.startsWith(named.key, start + 1)) return named;
+  // Written with escapes it may be one all the same.
+  if (isPlain(text, start + 1, end - 1)) return null;
+  const key = decodeString(text, start, end);
+  return fields[key.length]?.find((named) => named.key === key) ?? null;
+}
+
+const NO_NAMES: readonly Named[] = [];
 
 /** The byte after a string's closing quote; `start` is its opening quote. */
 function endOfString(text: string, start: number): number {
@@ -253,7 +276,7 @@ function endOfNested(text: string, start: number): number {
  */
 export function decodeString(text: string, start: number, end: number): string {
   const inner = text.slice(start + 1, end - 1);
-  if (end - start <= SHORT ? isPlain(inner) : PLAIN.test(inner)) return inner;
+  if (end - start <= SHORT ? isPlain(inner, 0, inner.length) : PLAIN.test(inner)) return inner;
   try {
     return JSON.parse(decodeUtf8(text.slice(start, end))) as string;
   } catch {
@@ -266,8 +289,8 @@ const PLAIN = /^[\x20-\x5b\x5d-\x7e]*$/;
 const SHORT = 48;
 
 /** The same as `PLAIN`: printable ASCII without a backslash stands for itself. */
-function isPlain(text: string): boolean {
-  for (let at = 0; at < text.length; at++) {
+function isPlain(text: string, from: number, to: number): boolean {
+  for (let at = from; at < to; at++) {
     const code = text.charCodeAt(at);
     if (code === BACKSLASH || code < 0x20 || code > 0x7e) return false;
   }
