@@ -44,7 +44,11 @@ interface Rate {
 }
 
 /** The prices of a request by how much its search reads, and of everything else. */
-type Rates = Readonly<Record<PricedKind | "request_medium" | "request_high", Rate>>;
+interface Rates extends Readonly<Record<PricedKind | "request_medium" | "request_high", Rate>> {
+  /** The dearest that text of a prompt, and that an answer, may turn out to be. Attodollars. */
+  readonly dearestPrompt: bigint;
+  readonly dearestCompletion: bigint;
+}
 
 const parsed = new WeakMap<Prices, Rates>();
 
@@ -68,7 +72,31 @@ export function findPrices(endpoint: ModelEndpoint, promptTokens: number, at: nu
 /** The same at prices that are known, such as those that a record keeps. */
 export function priceAt(prices: Prices, usage: TokenUsage): number {
   let sum = 0n;
-  for (const { cost } of listPriceLines(prices, usage)) sum += cost;
+  forEachCharge(readRates(prices), usage, (_, count, rate) => {
+    sum += BigInt(count) * rate.value;
+  });
+  return roundToNanodollars(sum);
+}
+
+/** What tells how much a usage may cost, before anything is used. */
+export type BoundedUsage = Pick<
+  TokenUsage,
+  "promptTokens" | "completionTokens" | "images" | "searches" | "searchContext"
+>;
+
+/**
+ * What a usage costs at most, whichever kinds its tokens turn out to be of: the prompt plain or written to a cache, the
+ * answer plain, reasoning or images. Nanodollars.
+ */
+export function priceAtMost(endpoint: ModelEndpoint, usage: BoundedUsage, at: number): number {
+  const prices = findPrices(endpoint, usage.promptTokens, at);
+  if (prices === null) return 0;
+  const rates = readRates(prices);
+  let sum = BigInt(usage.promptTokens) * rates.dearestPrompt;
+  sum += BigInt(usage.completionTokens) * rates.dearestCompletion;
+  forEachOther(rates, usage, (_, count, rate) => {
+    sum += BigInt(count) * rate.value;
+  });
   return roundToNanodollars(sum);
 }
 
@@ -77,11 +105,18 @@ export function priceAt(prices: Prices, usage: TokenUsage): number {
  * first kind it is of: read from the cache, written to it, audio, plain; of the answer reasoning, audio, plain.
  */
 export function listPriceLines(prices: Prices, usage: TokenUsage): PriceLine[] {
-  const rates = readRates(prices);
   const lines: PriceLine[] = [];
+  forEachCharge(readRates(prices), usage, (kind, count, { text, value }) => {
+    lines.push({ kind, count, price: text, cost: BigInt(count) * value });
+  });
+  return lines;
+}
+
+type Charge = (kind: PricedKind, count: number, rate: Rate) => void;
+
+function forEachCharge(rates: Rates, usage: TokenUsage, charge: Charge): void {
   const add = (kind: PricedKind, count: number): void => {
-    const { text, value } = rates[kind];
-    if (count > 0) lines.push({ kind, count, price: text, cost: BigInt(count) * value });
+    if (count > 0) charge(kind, count, rates[kind]);
   };
   const ofPrompt = taker(usage.promptTokens);
   add("cache_read", ofPrompt(usage.cachedTokens));
@@ -94,19 +129,27 @@ export function listPriceLines(prices: Prices, usage: TokenUsage): PriceLine[] {
   add("audio_completion", ofCompletion(usage.audioCompletionTokens));
   add("image_completion", ofCompletion(usage.imageCompletionTokens));
   add("completion", ofCompletion(Number.POSITIVE_INFINITY));
-  const charge = (kind: PricedKind, count: number, rate: Rate = rates[kind]): void => {
-    if (rate.value > 0n) lines.push({ kind, count, price: rate.text, cost: BigInt(count) * rate.value });
-  };
-  charge("request", 1, rateOfRequest(rates, usage));
-  if (usage.images > 0) charge("image", usage.images);
-  if (usage.searches > 0) {
-    charge("search", usage.searches);
-    charge("searched_request", 1);
-  }
-  return lines;
+  forEachOther(rates, usage, charge);
 }
 
-function rateOfRequest(rates: Rates, { searchContext }: TokenUsage): Rate {
+/** What is charged beside tokens, where it has a price. */
+function forEachOther(
+  rates: Rates,
+  usage: Pick<TokenUsage, "images" | "searches" | "searchContext">,
+  charge: Charge,
+): void {
+  const add = (kind: PricedKind, count: number, rate: Rate = rates[kind]): void => {
+    if (rate.value > 0n) charge(kind, count, rate);
+  };
+  add("request", 1, rateOfRequest(rates, usage));
+  if (usage.images > 0) add("image", usage.images);
+  if (usage.searches > 0) {
+    add("search", usage.searches);
+    add("searched_request", 1);
+  }
+}
+
+function rateOfRequest(rates: Rates, { searchContext }: Pick<TokenUsage, "searchContext">): Rate {
   if (searchContext === "high") return rates.request_high;
   return searchContext === "medium" ? rates.request_medium : rates.request;
 }
@@ -131,26 +174,35 @@ function readRates(prices: Prices): Rates {
     const cacheWrite = orElse(prices.cacheWrite, prompt);
     const request = orElse(prices.request, FREE);
     const requestMedium = orElse(prices.requestMedium, request);
+    const cacheWrite1h = orElse(prices.cacheWrite1h, cacheWrite);
+    const reasoning = orElse(prices.reasoning, completion);
+    const imageCompletion = orElse(prices.imageOut, completion);
     rates = {
       prompt,
       completion,
       cache_read: orElse(prices.cacheRead, prompt),
       cache_write: cacheWrite,
-      cache_write_1h: orElse(prices.cacheWrite1h, cacheWrite),
+      cache_write_1h: cacheWrite1h,
       audio_prompt: orElse(prices.audioIn, prompt),
       audio_completion: orElse(prices.audioOut, completion),
-      reasoning: orElse(prices.reasoning, completion),
-      image_completion: orElse(prices.imageOut, completion),
+      reasoning,
+      image_completion: imageCompletion,
       request,
       request_medium: requestMedium,
       request_high: orElse(prices.requestHigh, requestMedium),
       image: orElse(prices.image, FREE),
       search: orElse(prices.search, FREE),
       searched_request: orElse(prices.searchedRequest, FREE),
+      dearestPrompt: dearestOf(prompt, cacheWrite, cacheWrite1h),
+      dearestCompletion: dearestOf(completion, reasoning, imageCompletion),
     };
     parsed.set(prices, rates);
   }
   return rates;
+}
+
+function dearestOf(...rates: readonly Rate[]): bigint {
+  return rates.reduce((dearest, { value }) => (value > dearest ? value : dearest), 0n);
 }
 
 const FREE: Rate = { text: "0", value: 0n };

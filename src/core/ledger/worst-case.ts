@@ -1,9 +1,8 @@
 import { NO_CHARGES, type RequestCharges } from "../../wire/conversation/charges.ts";
-import { NO_TOKENS, type TokenUsage } from "../../wire/conversation/usage.ts";
 import type { InferenceRequest } from "../../wire/dialects/inference-request.ts";
 import { isFreeId } from "../catalog/is-free-id.ts";
 import type { ModelEndpoint } from "../catalog/records.ts";
-import { chargesBesideTokens, priceUsage } from "../generation/price-usage.ts";
+import { type BoundedUsage, chargesBesideTokens, priceAtMost } from "../generation/price-usage.ts";
 import type { Offer } from "../routing/roster.ts";
 
 /** Bytes of text that make at least one token: what vendors count is hardly ever more. */
@@ -45,8 +44,8 @@ export function findWorstCase(
     if (isFreeId(model.id)) continue;
     const produced = boundCompletion(request, endpoint, bounds.tokens);
     const beside = chargesBesideTokens(endpoint) ? listCharges() : NO_CHARGES;
-    for (const usage of dearest(promptTokens, produced, beside, endpoint, bounds.searches))
-      worst = Math.max(worst, priceUsage(endpoint, usage, now));
+    const usage = boundUsage(promptTokens, produced, beside, endpoint, bounds.searches);
+    worst = Math.max(worst, priceAtMost(endpoint, usage, now));
   }
   return worst;
 }
@@ -67,24 +66,16 @@ export function boundCompletion(
   return (maxTokens ?? most) * answers;
 }
 
-/** The kinds that prices differ by: plain, all of it written to the cache, all of it reasoning, all of it images. */
-function dearest(
+/** The most that a request may use at an endpoint; what it searches for is read as prompt. */
+function boundUsage(
   promptBound: number,
   completionTokens: number,
   { images, search }: RequestCharges,
-  { contextLength, prices }: ModelEndpoint,
+  { contextLength }: ModelEndpoint,
   mostSearches: number,
-): readonly TokenUsage[] {
+): BoundedUsage {
   const searches = search === null ? 0 : (search.most ?? mostSearches);
   const found = Math.min(searches * TOKENS_PER_SEARCH, Math.max(0, contextLength - promptBound));
-  const promptTokens = promptBound + found;
   const searchContext = search?.context ?? null;
-  const plain = { ...NO_TOKENS, promptTokens, completionTokens, images, searches, searchContext };
-  const usages = [
-    { ...plain, reasoningTokens: completionTokens },
-    { ...plain, cacheWriteTokens: promptTokens, cacheWrite1hTokens: promptTokens },
-    plain,
-  ];
-  if (prices?.imageOut !== undefined) usages.push({ ...plain, imageCompletionTokens: completionTokens });
-  return usages;
+  return { promptTokens: promptBound + found, completionTokens, images, searches, searchContext };
 }
