@@ -1,11 +1,32 @@
 import type { ProviderTarget } from "../../wire/dialects/inference-request.ts";
 import type { ProviderQuirks } from "../catalog/records.ts";
-import type { Candidate } from "../routing/plan.ts";
-import { formatOf } from "../routing/roster.ts";
+import { formatOf, type Offer } from "../routing/roster.ts";
 
-/** A candidate as the wire formats see it: what it speaks, and what its row says it wants to be different. */
-export function describeTarget(candidate: Candidate): ProviderTarget {
-  const { endpoint, model, provider } = candidate;
+interface DescribedOffer {
+  readonly provider: Offer["provider"];
+  readonly model: Offer["model"];
+  readonly target: ProviderTarget;
+}
+
+const described = new WeakMap<Offer["endpoint"], DescribedOffer>();
+
+/**
+ * An offer as the wire formats see it: what it speaks, and what its row says it wants to be different. Made once an
+ * endpoint, for as long as its rows are the same.
+ */
+export function describeTarget({ endpoint, model, provider }: Offer): ProviderTarget {
+  const known = described.get(endpoint);
+  if (known?.provider === provider && known.model === model) return known.target;
+  const target = describe({ endpoint, model, provider });
+  described.set(endpoint, { provider, model, target });
+  return target;
+}
+
+function describe({
+  endpoint,
+  model,
+  provider,
+}: Pick<Offer, "endpoint" | "model" | "provider">): ProviderTarget {
   const { toolCallIds } = provider.record;
   const format = formatOf(provider, endpoint);
   // They depart from the provider's usual format; fields of another are others, also where they have the same names.

@@ -71,11 +71,13 @@ function encodeSameFormat(
 }
 
 /** The fields that were left out because the provider refuses them. */
-function nameRefused({ root }: ChatRequest, { refusedFields }: UpstreamTarget): Warning[] {
+function nameRefused({ root }: ChatRequest, { refusedFields }: UpstreamTarget): readonly Warning[] {
+  if (refusedFields.size === 0) return NO_WARNINGS;
   const refused = root.members?.filter(({ key }) => refusedFields.has(key)) ?? [];
   return refused.map(({ key: field }) => ({ field, message: REFUSED }));
 }
 
+const NO_WARNINGS: readonly Warning[] = [];
 const REFUSED = "The provider refuses it; it was left out.";
 
 /** The tool-call history as a family takes it; worked out once a family. */

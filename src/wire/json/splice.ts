@@ -13,7 +13,7 @@ export interface Splice {
  */
 export function applySplices(bytes: Buffer, splices: readonly Splice[]): Buffer {
   if (splices.length === 0) return bytes;
-  const ordered = splices.toSorted((a, b) => a.start - b.start || a.end - b.end);
+  const ordered = isOrdered(splices) ? splices : splices.toSorted(byPlace);
   let size = bytes.length;
   for (const { start, end, insert } of ordered) size += Buffer.byteLength(insert) - (end - start);
   const result = Buffer.allocUnsafe(size);
@@ -28,6 +28,16 @@ export function applySplices(bytes: Buffer, splices: readonly Splice[]): Buffer 
   return result;
 }
 
+function byPlace(a: Splice, b: Splice): number {
+  return a.start - b.start || a.end - b.end;
+}
+
+function isOrdered(splices: readonly Splice[]): boolean {
+  for (let at = 1; at < splices.length; at++)
+    if (byPlace(splices[at - 1] as Splice, splices[at] as Splice) > 0) return false;
+  return true;
+}
+
 /** From this size on a copy costs more than the rest of a request. */
 const LARGE_BYTES = 32_768;
 
@@ -36,8 +46,9 @@ const LARGE_BYTES = 32_768;
  * does not mind between values. The input is not to be used again.
  */
 export function overwriteSplices(bytes: Buffer, splices: readonly Splice[]): Buffer {
+  if (bytes.length < LARGE_BYTES) return applySplices(bytes, splices);
   const fits = splices.every(({ start, end, insert }) => Buffer.byteLength(insert) <= end - start);
-  if (!fits || bytes.length < LARGE_BYTES) return applySplices(bytes, splices);
+  if (!fits) return applySplices(bytes, splices);
   for (const { start, end, insert } of splices) {
     const written = bytes.write(insert, start);
     bytes.fill(SPACE, start + written, end);
@@ -76,19 +87,21 @@ export function appendMember(object: JsonNode, key: string, json: string): Splic
   return { start: object.end - 1, end: object.end - 1, insert: `,${JSON.stringify(key)}:${json}` };
 }
 
-/** Splices that change the named members of an object, where they are not null. What is no text is changed as it is written. */
+/** Splices that change the named members of an object, where they are not null. */
 export function changeTexts(
   text: string,
   object: JsonNode | undefined,
   keys: ReadonlySet<string>,
   change: (value: string) => string,
 ): Splice[] {
-  const splices: Splice[] = [];
-  for (const { key, value } of object?.members ?? []) {
-    if (!keys.has(key) || value.kind === "null") continue;
-    const { start, end } = value;
-    const said = tryStringOf(text, value) ?? text.slice(start, end);
-    splices.push({ start, end, insert: JSON.stringify(change(said)) });
-  }
-  return splices;
+  const members = object?.members?.filter(({ key }) => keys.has(key)) ?? [];
+  return members.flatMap(({ value }) => changeText(text, value, change));
+}
+
+/** The splice that changes a value which is not null. What is no text is changed as it is written. */
+export function changeText(text: string, value: JsonNode, change: (value: string) => string): Splice[] {
+  if (value.kind === "null") return [];
+  const { start, end } = value;
+  const said = tryStringOf(text, value) ?? text.slice(start, end);
+  return [{ start, end, insert: JSON.stringify(change(said)) }];
 }

@@ -4,7 +4,7 @@ import { type JsonNode, memberOf, stringOf } from "../json/scan.ts";
 import {
   appendMember,
   applySplices,
-  changeTexts,
+  changeText,
   overwriteSplices,
   removeMembers,
   type Splice,
@@ -37,19 +37,44 @@ export interface ChatTarget {
  */
 export function encodeChatRequest(request: ChatRequest, target: ChatTarget, repair: Repair | null): Buffer {
   const { text, root } = request;
-  const removed = GATEWAY_FIELDS.union(target.refusedFields);
   const splices: Splice[] = [replaceModel(root, target.model)];
-  if (!request.stream || target.noStreamOptions) removed.add("stream_options");
-  else if (!request.wantsUsageChunk) splices.push(askForUsage(request));
-  for (const [from, to] of target.renames) splices.push(...renameMember(root, from, to, removed));
-  splices.push(...addToolParameters(request), ...sayEffort(request, target));
+  const keepsOptions = request.stream && !target.noStreamOptions;
+  let removed = fieldsToRemove(target.refusedFields, keepsOptions);
+  if (keepsOptions && !request.wantsUsageChunk) splices.push(askForUsage(request));
+  for (const [from, to] of target.renames) {
+    const member = root.members?.find(({ key }) => key === from);
+    if (member === undefined) continue;
+    // Where it stands in both spellings, the vendor's stays.
+    if (memberOf(root, to) !== undefined) removed = new Set(removed).add(from);
+    else splices.push({ start: member.keyStart, end: member.keyEnd, insert: JSON.stringify(to) });
+  }
+  addToolParameters(request, splices);
+  sayEffort(request, target, splices);
   if (repair !== null) splices.push(encodeMessages(request, repair, target.wantsReasoningContent));
-  else
-    for (const message of memberOf(root, "messages")?.items ?? []) splices.push(...removeEmptyCalls(message));
-  if (target.wantsReasoningContent && repair === null) splices.push(...renameReasoning(root));
-  splices.push(...changeTexts(text, root, USER_FIELDS.difference(removed), target.hashUser));
+  else {
+    removeAllEmptyCalls(root, splices);
+    if (target.wantsReasoningContent) splices.push(...renameReasoning(root));
+  }
+  for (const member of root.members ?? []) {
+    if (USER_FIELDS.has(member.key) && !removed.has(member.key))
+      splices.push(...changeText(text, member.value, target.hashUser));
+  }
   splices.push(...removeMembers(root, removed));
   return target.isLast ? overwriteSplices(request.bytes, splices) : applySplices(request.bytes, splices);
+}
+
+/** By what a provider refuses: with `stream_options`, and without. */
+const removals = new WeakMap<ReadonlySet<string>, Record<"with" | "without", ReadonlySet<string>>>();
+
+/** Fields that a provider does not get: the gateway's own and those that it refuses. */
+function fieldsToRemove(refused: ReadonlySet<string>, keepsOptions: boolean): ReadonlySet<string> {
+  let known = removals.get(refused);
+  if (known === undefined) {
+    const kept = GATEWAY_FIELDS.union(refused);
+    known = { with: kept, without: new Set(kept).add("stream_options") };
+    removals.set(refused, known);
+  }
+  return keepsOptions ? known.with : known.without;
 }
 
 function replaceModel(root: JsonNode, model: string): Splice {
@@ -70,29 +95,16 @@ function askForUsage({ text, root }: ChatRequest): Splice {
   return { start: options.start + 1, end: options.start + 1, insert: isEmpty ? ASK : `${ASK},` };
 }
 
-/** Spells a member as the vendor does; where it stands in both spellings, the vendor's stays. */
-function renameMember(root: JsonNode, from: string, to: string, removed: Set<string>): Splice[] {
-  const member = root.members?.find(({ key }) => key === from);
-  if (member === undefined) return [];
-  if (memberOf(root, to) !== undefined) {
-    removed.add(from);
-    return [];
-  }
-  return [{ start: member.keyStart, end: member.keyEnd, insert: JSON.stringify(to) }];
-}
-
 /** Whoever refuses `reasoning` takes the effort in it as `reasoning_effort`. */
-function sayEffort({ text, root }: ChatRequest, { refusedFields }: ChatTarget): Splice[] {
-  if (!refusedFields.has("reasoning") || memberOf(root, "reasoning_effort") !== undefined) return [];
+function sayEffort({ text, root }: ChatRequest, { refusedFields }: ChatTarget, splices: Splice[]): void {
+  if (!refusedFields.has("reasoning") || memberOf(root, "reasoning_effort") !== undefined) return;
   const effort = memberOf(memberOf(root, "reasoning"), "effort");
-  return effort?.kind === "string"
-    ? [appendMember(root, "reasoning_effort", text.slice(effort.start, effort.end))]
-    : [];
+  if (effort?.kind === "string")
+    splices.push(appendMember(root, "reasoning_effort", text.slice(effort.start, effort.end)));
 }
 
 /** A tool without `parameters` takes none: an empty object schema, which some vendors want to see. */
-function addToolParameters(request: ChatRequest): Splice[] {
-  const splices: Splice[] = [];
+function addToolParameters(request: ChatRequest, splices: Splice[]): void {
   for (const tool of memberOf(request.root, "tools")?.items ?? []) {
     const fn = memberOf(tool, "function");
     const parameters = memberOf(fn, "parameters");
@@ -102,7 +114,12 @@ function addToolParameters(request: ChatRequest): Splice[] {
       splices.push({ start: parameters.start, end: parameters.end, insert: EMPTY_SCHEMA });
     }
   }
-  return splices;
+}
+
+function removeAllEmptyCalls(root: JsonNode, splices: Splice[]): void {
+  for (const message of memberOf(root, "messages")?.items ?? []) {
+    if (memberOf(message, "tool_calls") !== undefined) splices.push(...removeEmptyCalls(message));
+  }
 }
 
 const EMPTY_SCHEMA = '{"type":"object","properties":{}}';
