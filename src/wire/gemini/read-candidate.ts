@@ -21,7 +21,7 @@ export function createCandidateReader(choice: number): CandidateReader {
   const parts = createPartWriter(choice);
   /** All of its text, because sources are told by their place in it. */
   const texts: string[] = [];
-  let sources: Fields = {};
+  const sources: Record<string, unknown> = {};
   let finish: { readonly native: string; readonly message: string } | null = null;
   let blocked: Finish | null = null;
 
@@ -42,7 +42,7 @@ export function createCandidateReader(choice: number): CandidateReader {
         readPart(part, parts);
         if (typeof part["text"] === "string" && part["thought"] !== true) texts.push(part["text"]);
       }
-      sources = { ...sources, ...pickSources(candidate) };
+      addSources(sources, candidate);
       finish = readReason(candidate) ?? finish;
       const value = readLogprobs(candidate["logprobsResult"]);
       const events = parts.takeEvents();
@@ -83,11 +83,9 @@ function readReason({ finishReason, finishMessage }: Fields) {
 }
 
 /** Of several in a stream the last one tells all. */
-function pickSources({ groundingMetadata, citationMetadata }: Fields): Fields {
-  return {
-    ...(asFields(groundingMetadata) === null ? {} : { groundingMetadata }),
-    ...(asFields(citationMetadata) === null ? {} : { citationMetadata }),
-  };
+function addSources(sources: Record<string, unknown>, { groundingMetadata, citationMetadata }: Fields): void {
+  if (asFields(groundingMetadata) !== null) sources["groundingMetadata"] = groundingMetadata;
+  if (asFields(citationMetadata) !== null) sources["citationMetadata"] = citationMetadata;
 }
 
 function readMedia(part: Fields): MediaPart | null {

@@ -17,7 +17,7 @@ const MAX_CANDIDATES = 64;
 
 export function createResponseReader(): ResponseReader {
   const candidates = new Map<number, CandidateReader>();
-  let counters: Fields = {};
+  const counters: Record<string, unknown> = {};
   let usage: TokenUsage | null = null;
   /** Queries by candidate: of several in a stream the last ones tell all. */
   const queries = new Map<number, number>();
@@ -30,11 +30,10 @@ export function createResponseReader(): ResponseReader {
 
   /** Counters grow from chunk to chunk, and not all come in each. */
   const countUsage = (response: Fields): AnswerEvent[] => {
-    counters = { ...counters, ...asFields(response["usageMetadata"]) };
-    const counted = readUsage(
-      counters,
-      queries.values().reduce((sum, count) => sum + count, 0),
-    );
+    Object.assign(counters, asFields(response["usageMetadata"]));
+    let searches = 0;
+    for (const count of queries.values()) searches += count;
+    const counted = readUsage(counters, searches);
     if (counted === null || (usage !== null && isSameUsage(counted, usage))) return [];
     usage = counted;
     return [{ kind: "usage", usage: counted }];
@@ -72,5 +71,7 @@ function countQueries(candidate: Fields): number | null {
 }
 
 function isSameUsage(a: TokenUsage, b: TokenUsage): boolean {
-  return Object.entries(a).every(([counter, value]) => b[counter as keyof TokenUsage] === value);
+  for (const counter in a)
+    if (a[counter as keyof TokenUsage] !== b[counter as keyof TokenUsage]) return false;
+  return true;
 }

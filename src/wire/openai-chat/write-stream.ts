@@ -2,6 +2,7 @@ import type { AnswerEvent, Finish, PartDelta } from "../canonical/answer.ts";
 import type { AnswerIdentity, AnswerWriter, AskedFor } from "../canonical/format.ts";
 import type { Extras, Part, ReasoningPart, RefusalPart, TextPart, ToolCallPart } from "../canonical/parts.ts";
 import { asFields, type Fields, omit } from "../json/fields.ts";
+import { encodeLatin1 } from "../json/scan.ts";
 import { encodeFinish, hidesReasoning, readAudio } from "./encode-answer.ts";
 import { encodeChunkEvent, encodeEnding, encodeStreamError } from "./encode-chunk.ts";
 import { encodePart } from "./encode-part.ts";
@@ -42,6 +43,8 @@ interface ChoiceState {
   logprobs: unknown;
   finish: Finish | null;
   extras: Extras | undefined;
+  /** What stands around the text of a chunk that has nothing else; null until there was one. */
+  frame: readonly [string, string] | null;
 }
 
 interface WriterState {
@@ -115,6 +118,7 @@ function choiceOf(state: WriterState, index: number): ChoiceState {
       logprobs: null,
       finish: null,
       extras: undefined,
+      frame: null,
     };
     state.choices.set(index, choice);
   }
@@ -128,7 +132,10 @@ function stepChoice(state: WriterState, choice: ChoiceState, event: ChoiceEvent)
     case "part-start":
       return send(state, choice, startPart(state, choice, event.at, event.part));
     case "part-delta":
-      return send(state, choice, growPart(choice, event.at, event.delta));
+      return (
+        sendText(state, choice, event.at, event.delta) ??
+        send(state, choice, growPart(choice, event.at, event.delta))
+      );
     case "part-end":
       return send(state, choice, endPart(choice, event.at));
     case "logprobs":
@@ -139,6 +146,28 @@ function stepChoice(state: WriterState, choice: ChoiceState, event: ChoiceEvent)
       choice.extras = event.extras;
       return "";
   }
+}
+
+/** Most chunks are text and nothing else, and differ in it alone: then only the text is printed. Null for any other. */
+function sendText(state: WriterState, choice: ChoiceState, at: number, delta: PartDelta): string | null {
+  if (delta.kind !== "text" || delta.text === "" || choice.open.get(at)?.kind !== "text") return null;
+  if (!choice.hasRole || choice.logprobs !== null || !isEmpty(state.carried)) return null;
+  choice.frame ??= makeFrame(state.identity, choice.index);
+  return choice.frame[0] + encodeLatin1(JSON.stringify(delta.text)) + choice.frame[1];
+}
+
+/** Stands for the text; no other field of a chunk can hold it. */
+const HOLE = "\u0001";
+
+function makeFrame(identity: AnswerIdentity, index: number): readonly [string, string] {
+  const entry = { index, delta: { content: HOLE }, finish_reason: null };
+  const [head = "", tail = ""] = encodeChunkEvent(identity, {}, [entry]).split(JSON.stringify(HOLE));
+  return [head, tail];
+}
+
+function isEmpty(fields: Fields): boolean {
+  for (const _ in fields) return false;
+  return true;
 }
 
 /** A chunk with a delta; nothing for null. The role comes first and once. */
