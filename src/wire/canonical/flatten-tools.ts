@@ -75,8 +75,9 @@ function shortenName(name: string): string {
 
 function flattenTool(tool: Tool, field: string, naming: Naming, warnings: Warning[]): Tool {
   if (tool.kind === "native") return tool;
-  const { namespace, ...rest } = tool;
-  const name = naming.nameOf({ name: tool.name, namespace: namespace ?? null, tool: tool.kind });
+  const name = naming.nameOf({ name: tool.name, namespace: tool.namespace ?? null, tool: tool.kind });
+  if (tool.kind === "function" && tool.namespace === undefined && name === tool.name) return tool;
+  const { namespace: _, ...rest } = tool;
   if (rest.kind === "function" || naming.takesFreeText) return { ...rest, name };
   if (rest.inputFormat !== null && rest.inputFormat["type"] !== "text") {
     const message = "The model is not bound to the tool's grammar; its text may break it.";
@@ -106,11 +107,11 @@ function flattenPart(part: Part, naming: Naming): Part {
     return naming.takesFreeText || part.tool === "function" ? part : { ...part, tool: "function" };
   }
   if (part.kind !== "tool-call") return part;
-  const { namespace, ...call } = part;
-  const name = naming.nameOf({ name: part.name, namespace: namespace ?? null, tool: part.tool });
-  if (part.tool === "function" || naming.takesFreeText) {
-    return namespace === undefined && name === part.name ? part : { ...call, name };
-  }
+  const name = naming.nameOf({ name: part.name, namespace: part.namespace ?? null, tool: part.tool });
+  const isKnownSo = part.tool === "function" || naming.takesFreeText;
+  if (isKnownSo && part.namespace === undefined && name === part.name) return part;
+  const { namespace: _, ...call } = part;
+  if (isKnownSo) return { ...call, name };
   return { ...call, name, tool: "function", arguments: JSON.stringify({ input: part.arguments }) };
 }
 

@@ -38,15 +38,26 @@ export function nameLeftOut(request: ConversationRequest, format: FormatName): W
   nameExtras("", request);
   for (const [at, tool] of request.tools.entries())
     if (tool.kind !== "native") nameExtras(`tools[${at}]`, tool);
-  for (const [at, message] of request.messages.entries()) {
-    const place = `messages[${at}]`;
-    nameExtras(place, message);
+  request.messages.forEach((message, at) => {
+    if (message.extras !== undefined) nameExtras(`messages[${at}]`, message);
     if (message.name !== undefined && !TAKES_NAMES.has(format)) {
-      name(place, "name", "Participants have no names at this model's provider; the name was left out.");
+      name(
+        `messages[${at}]`,
+        "name",
+        "Participants have no names at this model's provider; the name was left out.",
+      );
     }
-    for (const [i, part] of message.parts.entries()) namePart(`${place}.content[${i}]`, part);
-  }
+    message.parts.forEach((part, i) => {
+      if (mayLose(part)) namePart(`messages[${at}].content[${i}]`, part);
+    });
+  });
   return [...named.values()];
+}
+
+/** Whether anything of a part may have no place elsewhere: of nearly all nothing has, and where they stand is not spelled out. */
+function mayLose(part: Part): boolean {
+  if (part.kind === "text" || part.kind === "tool-call") return part.extras !== undefined;
+  return part.kind !== "tool-result" || part.extras !== undefined || part.content.some(mayLose);
 }
 
 /** A value that is as good as none: nobody misses it. */

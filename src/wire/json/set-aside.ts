@@ -39,7 +39,8 @@ export function setAside(bytes: Buffer, text: string, strings: readonly JsonNode
     print(body, mayOverwrite) {
       const pieces = encodeLatin1(JSON.stringify(body)).split(STAND_IN);
       if (!putBack(pieces, text, long)) return null;
-      const size = pieces.reduce((sum, piece) => sum + piece.length, 0);
+      let size = 0;
+      for (const piece of pieces) size += piece.length;
       // A large buffer of its own costs more than all the rest here.
       const out = mayOverwrite && size <= bytes.length ? bytes : Buffer.allocUnsafe(size);
       let at = 0;

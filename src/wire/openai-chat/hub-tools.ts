@@ -17,9 +17,17 @@ export function decodeTool(raw: Fields): Tool {
   if (tool === null) return { kind: "native", format: "openai-chat", type, value: raw };
   const cache = readCacheMark(raw["cache_control"]);
   const marked = cache === undefined ? tool : { ...tool, cache };
-  const unknown = omit(raw, new Set(["type", type, ...(cache === undefined ? [] : ["cache_control"])]));
+  const known = KNOWN[tool.kind];
+  const unknown = omit(raw, cache === undefined ? known : known.union(CACHE));
   return withExtras(marked, unknown, isPlain(raw, marked) ? {} : { tool: raw });
 }
+
+/** Fields of a tool that have a place in the hub. */
+const KNOWN: Readonly<Record<"function" | "custom", ReadonlySet<string>>> = {
+  function: new Set(["type", "function"]),
+  custom: new Set(["type", "custom"]),
+};
+const CACHE: ReadonlySet<string> = new Set(["cache_control"]);
 
 /** Whether `printTool` would spell it so: nothing in it but what the tool says. */
 function isPlain(raw: Fields, tool: FunctionTool | CustomTool): boolean {
