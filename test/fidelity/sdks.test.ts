@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { FINISH_WORDS } from "../../src/wire/canonical/finish-words.ts";
+import { hasRecordings } from "../support/recordings.ts";
 import { FEATURES } from "./answers/features.ts";
 import { readClientStream, readStream, runFeature } from "./answers/run-answers.ts";
 import { summarise } from "./answers/summarise.ts";
@@ -10,6 +11,7 @@ import { makeBody } from "./requests/request-case.ts";
 import { readAiAnthropic, readAiCompatible, readAiOpenAiChat, readAiResponses } from "./sdks/ai-sdks.ts";
 import { readAnthropic, readOpenAiChat, readOpenAiResponses } from "./sdks/official-sdks.ts";
 import type { SdkReading } from "./sdks/sdk-reading.ts";
+import { readGoogle, readMistral } from "./sdks/vendor-sdks.ts";
 import { makeTarget } from "./targets.ts";
 
 type Read = (stream: string) => Promise<SdkReading>;
@@ -17,6 +19,7 @@ type Read = (stream: string) => Promise<SdkReading>;
 const SDKS: Readonly<Record<Client, readonly (readonly [string, Read])[]>> = {
   chat: [
     ["openai", readOpenAiChat],
+    ["@mistralai/mistralai", readMistral],
     ["@ai-sdk/openai-compatible", readAiCompatible],
     ["@ai-sdk/openai", readAiOpenAiChat],
   ],
@@ -36,7 +39,7 @@ const BREAKING = new Set(["an error in the middle", "a stream that breaks off"])
 /** What a library has no words for, and does not pass over either. */
 const BEYOND: readonly (readonly [sdk: RegExp, name: RegExp, why: string])[] = [
   [
-    /openai/,
+    /openai|mistralai/,
     /free text, .* to chat$|custom-tool.* to chat$/,
     "chat streams of these libraries know functions only",
   ],
@@ -46,7 +49,11 @@ const BEYOND: readonly (readonly [sdk: RegExp, name: RegExp, why: string])[] = [
   [/^@ai-sdk\/anthropic$/, /^the vendor's own word/, "a word that it does not know is another end"],
 ];
 
-function isBeyond(sdk: string, { name }: Streamed): boolean {
+/** Mistral's library wants a call's name in every piece of it, where OpenAI's API and this one say it once. */
+const CALL_GOES_ON = /"function":\{"arguments"/;
+
+function isBeyond(sdk: string, { name, stream }: Streamed): boolean {
+  if (sdk.startsWith("@mistralai") && CALL_GOES_ON.test(stream)) return true;
   return BEYOND.some(([library, pattern]) => library.test(sdk) && pattern.test(name));
 }
 
@@ -95,5 +102,37 @@ const READINGS = [...OURS, ...RECORDED].flatMap((streamed) =>
 describe("an official library reads our stream as we do", () => {
   test.each(READINGS)("%s", async (_name, read, streamed) => {
     expect(await read(streamed.stream)).toEqual(readOurselves(streamed));
+  });
+});
+
+/** Google's library hands arguments that come in pieces on as they came. */
+const JOINED_BY_NOBODY = '"partialArgs"';
+
+/** What its own library reads of a vendor's stream: nothing of it may be lost on the way to any client. */
+const VENDORS: readonly (readonly [folder: string, sdk: string, read: Read])[] = [
+  ["google/", "@google/genai", readGoogle],
+  ["mistral/", "@mistralai/mistralai", readMistral],
+];
+
+const VENDORS_OWN = VENDORS.flatMap(([folder, sdk, read]) =>
+  readRecorded().flatMap(({ name, format, stream }) => {
+    if (stream === null || !name.startsWith(folder) || stream.includes(JOINED_BY_NOBODY)) return [];
+    return CLIENTS.map((client) => {
+      const request = openRequest(client, makeBody(client, {}));
+      request.encode(makeTarget(format));
+      const ours = { name, client, stream: readStream(request, format, stream) };
+      return [`${sdk} and a ${client} client: ${name}`, read, stream, ours] as const;
+    });
+  }),
+);
+
+describe.if(hasRecordings)("a vendor's own library reads its recorded stream as our client does", () => {
+  test("there are some of each", () => {
+    for (const [, sdk] of VENDORS)
+      expect(VENDORS_OWN.filter(([name]) => name.startsWith(sdk)).length).toBeGreaterThan(8);
+  });
+
+  test.each(VENDORS_OWN)("%s", async (_name, read, stream, ours) => {
+    expect(readOurselves(ours)).toEqual(await read(stream));
   });
 });

@@ -31,7 +31,11 @@ export const LEAF: Shape = {};
 /** The shape of an object with these members of interest. */
 export function fields(members: Readonly<Record<string, Shape>>): Shape {
   const table: Named[][] = [];
-  for (const [key, shape] of Object.entries(members)) (table[key.length] ??= []).push({ key, shape });
+  for (const [key, shape] of Object.entries(members)) {
+    const ofLength = table[key.length] ?? [];
+    ofLength.push({ key, shape });
+    table[key.length] = ofLength;
+  }
   return { fields: table };
 }
 
