@@ -126,6 +126,26 @@ describe("a client that leaves", () => {
     expect(await settledRecord()).toMatchObject({ outcome: "cancelled", estimated: true });
   });
 
+  test("before its stream begins, and is not watched over yet, takes the upstream with it when it does", async () => {
+    const { a, gateway } = vendors;
+    a.perform(async (call) => {
+      await call.gate();
+      await call.begin();
+      await call.events(...opening("Alpha"));
+      await call.gate();
+    });
+    const client = await openRawChat(gateway, { model: "acme/both", stream: true, messages });
+    const call = await a.call(0);
+    await call.atGate;
+    client.leave();
+    await client.closed;
+    // The gateway has heard of it as well.
+    await turnEventLoop();
+    call.letGoOn();
+    await call.connection.closed;
+    expect(await settledRecord()).toMatchObject({ outcome: "cancelled" });
+  });
+
   test("just before the gateway stops, and is not watched over yet, is recorded all the same", async () => {
     const stopping = await startTwoVendors();
     stopping.a.perform((call) => call.gate());

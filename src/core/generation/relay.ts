@@ -63,15 +63,15 @@ interface Sink {
   close(): void;
 }
 
-const NOWHERE: Sink = { write() {}, flush() {}, close() {} };
-
 class StreamPump {
   private isOver = false;
   private isEnding = false;
   private keepAlive: Timer | null = null;
   private sentAt: number;
   private notedAt: number;
-  private sink = NOWHERE;
+  /** What was sent before the client's connection takes anything. */
+  private readonly pieces: Uint8Array[] = [];
+  private sink: Sink = { write: (piece) => void this.pieces.push(piece), flush() {}, close() {} };
   /** The client has not taken what it was sent; resolves once it has. */
   private room: Promise<unknown> | null = null;
   /** Resolves when the upstream is no longer read. */
@@ -87,14 +87,18 @@ class StreamPump {
   }
 
   async whole(): Promise<Buffer> {
-    const pieces: Uint8Array[] = [];
-    this.sink = { ...NOWHERE, write: (piece) => void pieces.push(piece) };
     await this.finish(this.begun.head, null);
-    return pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces);
+    return this.pieces.length === 1 ? (this.pieces[0] as Buffer) : Buffer.concat(this.pieces);
   }
 
   /** The runtime's own kind of stream: it costs half of one that is pulled, and its writes say when to wait. */
   stream(): ReadableStream<Uint8Array> {
+    const { cutoff, deps } = this.context;
+    this.send(this.begun.head);
+    // Of a client that has left already the stream is cancelled and never pulled.
+    cutoff.onCut = () => this.endCut();
+    if (cutoff.reason !== null) this.endCut();
+    else cutoff.startPhase("silence", deps.timers.silenceMs);
     return new ReadableStream({
       type: "direct",
       pull: (controller) => this.run(controller),
@@ -104,14 +108,11 @@ class StreamPump {
 
   private async run(sink: Sink): Promise<void> {
     this.sink = sink;
-    const { cutoff, deps } = this.context;
-    this.send(this.begun.head);
-    cutoff.onCut = () => this.endCut();
-    if (cutoff.reason === null) {
-      cutoff.startPhase("silence", deps.timers.silenceMs);
-      this.armKeepAlive(deps.timers.keepAliveMs);
+    for (const piece of this.pieces) this.write(piece);
+    if (!this.isOver) {
+      this.armKeepAlive(this.context.deps.timers.keepAliveMs);
       await this.pump();
-    } else this.endCut();
+    }
     // What ends the stream may still be on its way to the journal; when this resolves, the client's connection ends.
     await this.ending;
   }
@@ -164,12 +165,16 @@ class StreamPump {
     if (out === "") return;
     this.sentAt = this.context.deps.clock.now();
     if (!this.isOver && this.sentAt - this.notedAt >= NOTE_MS) this.noteProgress();
+    this.write(Buffer.from(out, "latin1"));
+  }
+
+  private write(piece: Uint8Array): void {
     try {
-      const room = this.sink.write(Buffer.from(out, "latin1"));
+      const room = this.sink.write(piece);
       this.sink.flush();
       if (room instanceof Promise) this.room = room;
     } catch {
-      // The client has just gone; its signal says so as well.
+      // The client has just gone; its stream's cancelling says so as well.
     }
   }
 
@@ -324,11 +329,6 @@ class StreamPump {
       .finally(() => timer.cancel());
   }
 
-  private sendKeepAlive(): void {
-    this.sink.write(KEEP_ALIVE);
-    this.sink.flush();
-  }
-
   /** One timer that looks whether it was quiet for long enough, instead of one that is set anew with every event. */
   private armKeepAlive(delayMs: number): void {
     const { clock, timers } = this.context.deps;
@@ -337,7 +337,7 @@ class StreamPump {
       const quietMs = clock.now() - this.sentAt;
       if (quietMs < timers.keepAliveMs) return this.armKeepAlive(timers.keepAliveMs - quietMs);
       // A client that does not read needs no sign of life, and a buffer of them has no bound.
-      if (this.room === null) this.sendKeepAlive();
+      if (this.room === null) this.write(KEEP_ALIVE);
       this.sentAt = clock.now();
       this.armKeepAlive(timers.keepAliveMs);
     });
