@@ -44,6 +44,11 @@ export interface AnswerReader {
   end(): readonly AnswerEvent[];
   /** The vendor's own end marker has come; what follows it is not read. */
   readonly isDone: boolean;
+  /**
+   * What was used as far as the stream has come, where its counters come more often than they are told as events; null
+   * where they say nothing. Asked for when a stream breaks off.
+   */
+  countSoFar?(): TokenUsage | null;
 }
 
 /** What an upstream format offers: requests out, answers in. */

@@ -86,7 +86,7 @@ export function createTranslation(
       return error;
     },
     get usage() {
-      return usage;
+      return reader.countSoFar?.() ?? usage;
     },
     get searches() {
       return count.searches;

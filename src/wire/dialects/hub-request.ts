@@ -145,6 +145,7 @@ function restoreTools(reader: AnswerReader, renamed: RenamedTools): AnswerReader
   return {
     step: (piece) => all(reader.step(piece)),
     end: () => all(reader.end()),
+    countSoFar: () => reader.countSoFar?.() ?? null,
     get isDone() {
       return reader.isDone;
     },

@@ -38,14 +38,14 @@ interface Result {
 
 function listResults(messages: readonly Message[], first: number, calls: KnownCalls): Result[] {
   const results: Result[] = [];
-  for (const [message, { parts }] of messages.entries()) {
-    for (const [at, part] of parts.entries()) {
-      if (part.kind !== "tool-result") continue;
+  messages.forEach(({ parts }, message) => {
+    parts.forEach((part, at) => {
+      if (part.kind !== "tool-result") return;
       const order = calls.get(part.callId)?.order ?? Number.MAX_SAFE_INTEGER;
       results.push({ part, field: `messages[${first + message}].content[${at}]`, order });
-    }
-  }
-  return results.sort((a, b) => a.order - b.order);
+    });
+  });
+  return results.length === 1 ? results : results.sort((a, b) => a.order - b.order);
 }
 
 function encodeResponse(

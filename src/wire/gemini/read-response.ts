@@ -8,6 +8,8 @@ import { readUsage } from "./usage.ts";
 /** Reads an answer: one `GenerateContentResponse` that is whole, or those of a stream one after the other. */
 export interface ResponseReader {
   step(response: Fields): AnswerEvent[];
+  /** What the counters say by now; null where they say nothing. */
+  countSoFar(): TokenUsage | null;
   /** All has come. `isWhole`: what has no finish is closed all the same. */
   end(isWhole: boolean): AnswerEvent[];
 }
@@ -28,18 +30,25 @@ export function createResponseReader(): ResponseReader {
     return known;
   };
 
-  /** Counters grow from chunk to chunk, and not all come in each. */
-  const countUsage = (response: Fields): AnswerEvent[] => {
-    Object.assign(counters, asFields(response["usageMetadata"]));
+  const countSoFar = (): TokenUsage | null => {
     let searches = 0;
     for (const count of queries.values()) searches += count;
-    const counted = readUsage(counters, searches);
+    return readUsage(counters, searches);
+  };
+
+  /**
+   * Counters grow from chunk to chunk, and not all come in each. They are told with the first that counts, which some
+   * clients want at the beginning, and at the end.
+   */
+  const tellUsage = (): AnswerEvent[] => {
+    const counted = countSoFar();
     if (counted === null || (usage !== null && isSameUsage(counted, usage))) return [];
     usage = counted;
     return [{ kind: "usage", usage: counted }];
   };
 
   return {
+    countSoFar,
     step(response) {
       const error = findVendorError(response);
       if (error !== null) return [{ kind: "error", error }];
@@ -55,12 +64,16 @@ export function createResponseReader(): ResponseReader {
       });
       const reason = asFields(response["promptFeedback"])?.["blockReason"];
       if (typeof reason === "string" && listed.length === 0) candidateAt(0).block(reason);
-      return [...events, ...countUsage(response)];
+      Object.assign(counters, asFields(response["usageMetadata"]));
+      if (usage === null) events.push(...tellUsage());
+      return events;
     },
-    end: (isWhole) =>
-      [...candidates.values()]
+    end: (isWhole) => [
+      ...tellUsage(),
+      ...[...candidates.values()]
         .filter((candidate) => isWhole || candidate.isFinished)
         .flatMap((candidate) => candidate.end()),
+    ],
   };
 }
 

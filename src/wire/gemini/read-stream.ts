@@ -49,6 +49,7 @@ export function createReader(): AnswerReader {
 
   return {
     isDone: false,
+    countSoFar: reader.countSoFar,
     step: (piece) =>
       split(() => {
         if (head !== null && head.length < BOUNDS.errorBodyBytes) head += piece;

@@ -29,6 +29,10 @@ export function readUsage(usage: Fields, searches: number): TokenUsage | null {
 
 function countModality(modality: "AUDIO" | "IMAGE", details: unknown): number {
   if (!Array.isArray(details)) return 0;
-  const found = details.map(asFields).filter((detail) => detail?.["modality"] === modality);
-  return found.reduce((sum, detail) => sum + (readCount(detail?.["tokenCount"]) ?? 0), 0);
+  let count = 0;
+  for (const each of details) {
+    const detail = asFields(each);
+    if (detail?.["modality"] === modality) count += readCount(detail["tokenCount"]) ?? 0;
+  }
+  return count;
 }
