@@ -77,14 +77,17 @@ export function createEventClock(startMs: number): EventClock {
         if (callback === null) continue;
         nowMs = Math.max(nowMs, dueMs);
         callback();
-        await turn();
+        await settle();
       }
       nowMs = untilMs;
     },
   };
 }
 
+/** A record waits for the end of its turn, and an attempt for its record: what one event leads to takes a few turns. */
+const TURNS = 3;
+
 /** Promises are kept before the loop turns. */
-function turn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
+async function settle(): Promise<void> {
+  for (let turn = 0; turn < TURNS; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
