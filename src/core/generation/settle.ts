@@ -154,9 +154,7 @@ export async function settleSoon(
   record: UsageRecord,
   ending: Ending,
 ): Promise<void> {
-  const settled = endRecord(deps, record, ending);
-  deps.recorder.write(settled);
-  await deps.recorder.secure();
+  const { settled } = await secureEnd(deps, record, ending);
   tellSettled(deps, call, settled, ending);
 }
 
@@ -170,11 +168,16 @@ export async function trySettle(
   record: UsageRecord,
   ending: Ending,
 ): Promise<boolean> {
-  const settled = endRecord(deps, record, ending);
-  deps.recorder.write(settled);
-  if (!(await deps.recorder.secure())) return false;
-  tellSettled(deps, call, settled, ending);
-  return true;
+  const { settled, isSecure } = await secureEnd(deps, record, ending);
+  if (isSecure) tellSettled(deps, call, settled, ending);
+  return isSecure;
+}
+
+/** Writes the end of a generation into its record; `isSecure`: it outlives the process. */
+async function secureEnd({ recorder, clock }: GenerationDeps, record: UsageRecord, ending: Ending) {
+  const settled = endRecord({ clock }, record, ending);
+  recorder.write(settled);
+  return { settled, isSecure: await recorder.secure() };
 }
 
 function tellSettled(
@@ -188,7 +191,7 @@ function tellSettled(
   call.onSettled(settled, failure);
 }
 
-function endRecord(deps: GenerationDeps, record: UsageRecord, ending: Ending): UsageRecord {
+function endRecord(deps: Pick<GenerationDeps, "clock">, record: UsageRecord, ending: Ending): UsageRecord {
   const { usage, prices, paid, list } = ending.charge ?? NO_CHARGE;
   return {
     ...record,
