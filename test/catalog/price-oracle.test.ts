@@ -2,11 +2,12 @@ import { expect, test } from "bun:test";
 import { calcPrice } from "@pydantic/genai-prices";
 import { loadCatalog } from "../../src/app/load-catalog.ts";
 import type { ModelEndpoint, Prices } from "../../src/core/catalog/records.ts";
-import { priceAt, priceUsage } from "../../src/core/generation/price-usage.ts";
+import { priceAt } from "../../src/core/generation/price-usage.ts";
 import type { FormatName } from "../../src/wire/canonical/parts.ts";
 import { NO_TOKENS, type TokenUsage } from "../../src/wire/conversation/usage.ts";
 import { UPSTREAM_CODECS } from "../../src/wire/dialects/upstream-codecs.ts";
 import { asFields } from "../../src/wire/json/fields.ts";
+import { priceUsage } from "../support/price-usage.ts";
 import { hasRecordings, readAnswers } from "../support/recordings.ts";
 
 /** The day of the catalog's facts. */

@@ -52,16 +52,6 @@ interface Rates extends Readonly<Record<PricedKind | "request_medium" | "request
 
 const parsed = new WeakMap<Prices, Rates>();
 
-/**
- * What a generation costs at an endpoint's list price of a time (milliseconds since the epoch), in nanodollars: exact,
- * rounded once, half up. A kind of token without a price of its own costs what the prompt or the completion costs. 0
- * where the endpoint has no price.
- */
-export function priceUsage(endpoint: ModelEndpoint, usage: TokenUsage, at: number): number {
-  const prices = findPrices(endpoint, usage.promptTokens, at);
-  return prices === null ? 0 : priceAt(prices, usage);
-}
-
 /** The prices that hold at a time for a prompt of that size; null where the endpoint has none. */
 export function findPrices(endpoint: ModelEndpoint, promptTokens: number, at: number): Prices | null {
   const row = findPriceRow(endpoint, at);
@@ -69,7 +59,10 @@ export function findPrices(endpoint: ModelEndpoint, promptTokens: number, at: nu
   return tier ?? row.prices;
 }
 
-/** The same at prices that are known, such as those that a record keeps. */
+/**
+ * What a usage costs at prices such as those that a record keeps, in nanodollars: exact, rounded once, half up. A kind of
+ * token without a price of its own costs what the prompt or the completion costs.
+ */
 export function priceAt(prices: Prices, usage: TokenUsage): number {
   let sum = 0n;
   forEachCharge(readRates(prices), usage, (_, count, rate) => {
