@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { turnEventLoop, waitFor } from "../support/event-loop.ts";
 import { postChat } from "../support/gateway.ts";
-import { openRawChat } from "../support/raw-client.ts";
+import { openRawChat, WATCHED_MS } from "../support/raw-client.ts";
 import { closing, documentOf, opening, type Play, textOf, type VendorCall } from "../support/vendor.ts";
 import { fetchRecord, PROMPT, startTwoVendors, type TwoVendors } from "./two-vendors.ts";
 
@@ -18,9 +18,6 @@ beforeEach(() => {
 
 /** The upstream learns that the client has left. Milliseconds, by the real clock. */
 const CANCEL_MS = 50;
-
-/** Clients are watched over once their answers are so slow. Milliseconds. */
-const WATCHED_MS = 20;
 
 const messages = [{ role: "user", content: PROMPT }];
 

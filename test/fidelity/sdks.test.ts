@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { FINISH_WORDS } from "../../src/wire/canonical/finish-words.ts";
+import type { FormatName } from "../../src/wire/canonical/parts.ts";
 import { hasRecordings } from "../support/recordings.ts";
 import { FEATURES } from "./answers/features.ts";
 import { readClientStream, readStream, runFeature } from "./answers/run-answers.ts";
@@ -71,15 +72,25 @@ const OURS: readonly Streamed[] = FEATURES.filter(({ name }) => !BREAKING.has(na
   })),
 );
 
+const RECORDINGS = readRecorded().flatMap(({ name, format, stream }) =>
+  stream === null ? [] : [{ name, format, stream }],
+);
+
 /** What we encode; to its own format a vendor's stream goes as it came, with events that a library may not know. */
-const RECORDED: readonly Streamed[] = readRecorded().flatMap(({ name, format, stream }) => {
-  if (stream === null) return [];
-  return CLIENTS.filter((client) => FORMAT_OF[client] !== format).map((client) => {
-    const request = openRequest(client, makeBody(client, {}));
-    request.encode(makeTarget(format));
-    return { name: `${name} to ${client}`, client, stream: readStream(request, format, stream) };
-  });
-});
+const RECORDED: readonly Streamed[] = RECORDINGS.flatMap(({ name, format, stream }) =>
+  CLIENTS.filter((client) => FORMAT_OF[client] !== format).map((client) => ({
+    name: `${name} to ${client}`,
+    client,
+    stream: streamFor(client, format, stream),
+  })),
+);
+
+/** A vendor's stream as a client gets it. */
+function streamFor(client: Client, format: FormatName, stream: string): string {
+  const request = openRequest(client, makeBody(client, {}));
+  request.encode(makeTarget(format));
+  return readStream(request, format, stream);
+}
 
 /** What our own reader makes of it. */
 function readOurselves({ client, stream }: Streamed): SdkReading {
@@ -115,12 +126,10 @@ const VENDORS: readonly (readonly [folder: string, sdk: string, read: Read])[] =
 ];
 
 const VENDORS_OWN = VENDORS.flatMap(([folder, sdk, read]) =>
-  readRecorded().flatMap(({ name, format, stream }) => {
-    if (stream === null || !name.startsWith(folder) || stream.includes(JOINED_BY_NOBODY)) return [];
+  RECORDINGS.flatMap(({ name, format, stream }) => {
+    if (!name.startsWith(folder) || stream.includes(JOINED_BY_NOBODY)) return [];
     return CLIENTS.map((client) => {
-      const request = openRequest(client, makeBody(client, {}));
-      request.encode(makeTarget(format));
-      const ours = { name, client, stream: readStream(request, format, stream) };
+      const ours = { name, client, stream: streamFor(client, format, stream) };
       return [`${sdk} and a ${client} client: ${name}`, read, stream, ours] as const;
     });
   }),

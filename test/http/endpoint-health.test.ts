@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { startTwoVendors, type TwoVendors } from "../faults/two-vendors.ts";
 import { waitFor } from "../support/event-loop.ts";
 import { postChat } from "../support/gateway.ts";
-import { openRawChat } from "../support/raw-client.ts";
+import { openRawChat, WATCHED_MS } from "../support/raw-client.ts";
 import { chunkOf, documentOf, healthy, opening, type Play, textOf, USAGE } from "../support/vendor.ts";
 
 let vendors: TwoVendors;
@@ -99,7 +99,7 @@ describe("one attempt at a vendor that", () => {
       const client = await openRawChat(gateway, { model: "acme/alone", stream: true, messages });
       await (await a.call(0)).atGate;
       if (speaks) await client.sees("Half");
-      vendors.clock.advance(20);
+      vendors.clock.advance(WATCHED_MS);
       client.leave();
       await waitFor(() => gateway.log.find(({ fields }) => fields["outcome"] === "cancelled") ?? null);
       expect(await fetchHealth("vendor-a")).toMatchObject(NOTHING);

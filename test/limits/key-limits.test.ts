@@ -3,6 +3,7 @@ import { type AskableApi, CLIENT_APIS, yamlForAllApis } from "../support/client-
 import { eventually } from "../support/eventually.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { prepareData } from "../support/prepared-data.ts";
+import { WATCHED_MS } from "../support/raw-client.ts";
 import { createTestClock, type TestClock } from "../support/test-clock.ts";
 import {
   documentOf,
@@ -267,7 +268,7 @@ describe("requests at once", () => {
       const asked = ask({ signal: leaving.signal, more: { stream: true } }).catch(() => null);
       await (await vendor.call(0)).atGate;
       if (begins) await asked;
-      clock.advance(20);
+      clock.advance(WATCHED_MS);
       leaving.abort();
       await asked;
       vendor.perform(answerAll);

@@ -3,6 +3,7 @@ import { connect, type Socket } from "node:net";
 import { gzipSync } from "node:zlib";
 import { eventually } from "../support/eventually.ts";
 import { postChat, startTestGateway, type TestGateway } from "../support/gateway.ts";
+import { WATCHED_MS } from "../support/raw-client.ts";
 import { createTestClock, type TestClock } from "../support/test-clock.ts";
 import { healthy, opening, type Play, startVendor, type Vendor } from "../support/vendor.ts";
 
@@ -234,7 +235,7 @@ const COURSES: readonly (readonly [string, Course])[] = [
         signal: leaving.signal,
       });
       await (await vendor.call(0)).atGate;
-      clock.advance(20);
+      clock.advance(WATCHED_MS);
       leaving.abort();
       await expect(answer).rejects.toThrow();
     },

@@ -9,7 +9,7 @@ interface MistralEndpoint {
   stream(request: object): Promise<AsyncIterable<{ readonly data: MistralChunk }>>;
 }
 
-export interface MistralAnswer {
+interface MistralAnswer {
   readonly id: string;
   readonly model: string;
   readonly choices: readonly {

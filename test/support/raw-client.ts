@@ -1,6 +1,9 @@
 import type { Socket } from "bun";
 import type { TestGateway } from "./gateway.ts";
 
+/** Clients are watched over once their answers are so slow (docs/contract.md). Milliseconds. */
+export const WATCHED_MS = 20;
+
 /** A client on a socket of its own, which reads only when it is told to. */
 export interface RawClient {
   /** What has come, head and all, as text. */

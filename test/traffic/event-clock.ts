@@ -1,4 +1,5 @@
 import type { Clock } from "../../src/base/clock.ts";
+import { turnEventLoop } from "../support/event-loop.ts";
 
 /** A clock that goes from event to event. */
 export interface EventClock extends Clock {
@@ -77,7 +78,7 @@ export function createEventClock(startMs: number): EventClock {
         if (callback === null) continue;
         nowMs = Math.max(nowMs, dueMs);
         callback();
-        await settle();
+        await turnEventLoop(TURNS);
       }
       nowMs = untilMs;
     },
@@ -86,8 +87,3 @@ export function createEventClock(startMs: number): EventClock {
 
 /** A record waits for the end of its turn, and an attempt for its record: what one event leads to takes a few turns. */
 const TURNS = 3;
-
-/** Promises are kept before the loop turns. */
-async function settle(): Promise<void> {
-  for (let turn = 0; turn < TURNS; turn++) await new Promise((resolve) => setImmediate(resolve));
-}
