@@ -305,7 +305,7 @@ class Run {
   ): Promise<GenerationResult> {
     const { deps, call, cutoff, record } = this;
     const { candidate, size } = context;
-    const relayed = relayStream(
+    const stream = await relayStream(
       {
         deps,
         call,
@@ -321,7 +321,6 @@ class Run {
       },
       begun,
     );
-    const stream = relayed instanceof Promise ? await relayed : relayed;
     return this.result({ kind: "stream", stream }, candidate);
   }
 

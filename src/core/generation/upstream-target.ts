@@ -50,17 +50,9 @@ function describe({
 
 const NO_QUIRKS: ProviderQuirks = {};
 const NONE: ReadonlySet<string> = new Set();
-const sets = new WeakMap<readonly string[], ReadonlySet<string>>();
 
-/** Made once a row. */
 function setOf(names: readonly string[] | undefined): ReadonlySet<string> | null {
-  if (names === undefined) return null;
-  let set = sets.get(names);
-  if (set === undefined) {
-    set = new Set(names);
-    sets.set(names, set);
-  }
-  return set;
+  return names === undefined ? null : new Set(names);
 }
 
 /** Fields that a provider spells otherwise, as its row says. */

@@ -2,7 +2,7 @@ import { fail } from "../../base/errors.ts";
 import type { EncodedRequest, ModelTarget, Warning } from "../canonical/format.ts";
 import { nameLeftOut } from "../canonical/name-left-out.ts";
 import type { ConversationRequest, OutputFormat } from "../canonical/request.ts";
-import { asFields, type Fields } from "../json/fields.ts";
+import { asFields, type Fields, isEmpty } from "../json/fields.ts";
 import { lowerSchema } from "../json-schema/lower-schema.ts";
 import { encodeConversation } from "./encode-messages.ts";
 import { encodeSampling } from "./encode-sampling.ts";
@@ -52,10 +52,6 @@ export function encodeRequest(request: ConversationRequest, target: ModelTarget)
     ...(isEmpty(modelFields) ? {} : { additionalModelRequestFields: modelFields }),
   };
   return { body, warnings };
-}
-
-function isEmpty(fields: Fields): boolean {
-  return Object.keys(fields).length === 0;
 }
 
 /** Fields of Converse that no other format has: guardrails, latency, prompt variables. */

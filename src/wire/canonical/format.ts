@@ -46,7 +46,7 @@ export interface AnswerReader {
   readonly isDone: boolean;
   /**
    * What was used as far as the stream has come, where its counters come more often than they are told as events; null
-   * where they say nothing. Asked for when a stream breaks off.
+   * where they say nothing. Asked for at a stream's end, and by whoever keeps count of one that runs.
    */
   countSoFar?(): TokenUsage | null;
 }

@@ -45,7 +45,7 @@ function listResults(messages: readonly Message[], first: number, calls: KnownCa
       results.push({ part, field: `messages[${first + message}].content[${at}]`, order });
     });
   });
-  return results.length === 1 ? results : results.sort((a, b) => a.order - b.order);
+  return results.sort((a, b) => a.order - b.order);
 }
 
 function encodeResponse(

@@ -84,7 +84,5 @@ function countQueries(candidate: Fields): number | null {
 }
 
 function isSameUsage(a: TokenUsage, b: TokenUsage): boolean {
-  for (const counter in a)
-    if (a[counter as keyof TokenUsage] !== b[counter as keyof TokenUsage]) return false;
-  return true;
+  return Object.entries(a).every(([counter, value]) => b[counter as keyof TokenUsage] === value);
 }

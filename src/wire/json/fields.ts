@@ -6,6 +6,12 @@ export function asFields(value: unknown): Fields | null {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : null;
 }
 
+/** Whether an object has no fields. */
+export function isEmpty(fields: Fields): boolean {
+  for (const _ in fields) return false;
+  return true;
+}
+
 /** A JSON text as an object with named fields; null where it is none. */
 export function tryParseFields(json: string): Fields | null {
   try {

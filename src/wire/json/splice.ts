@@ -87,21 +87,19 @@ export function appendMember(object: JsonNode, key: string, json: string): Splic
   return { start: object.end - 1, end: object.end - 1, insert: `,${JSON.stringify(key)}:${json}` };
 }
 
-/** Splices that change the named members of an object, where they are not null. */
+/** Splices that change the named members of an object, where they are not null. What is no text is changed as it is written. */
 export function changeTexts(
   text: string,
   object: JsonNode | undefined,
   keys: ReadonlySet<string>,
   change: (value: string) => string,
 ): Splice[] {
-  const members = object?.members?.filter(({ key }) => keys.has(key)) ?? [];
-  return members.flatMap(({ value }) => changeText(text, value, change));
-}
-
-/** The splice that changes a value which is not null. What is no text is changed as it is written. */
-export function changeText(text: string, value: JsonNode, change: (value: string) => string): Splice[] {
-  if (value.kind === "null") return [];
-  const { start, end } = value;
-  const said = tryStringOf(text, value) ?? text.slice(start, end);
-  return [{ start, end, insert: JSON.stringify(change(said)) }];
+  const splices: Splice[] = [];
+  for (const { key, value } of object?.members ?? []) {
+    if (!keys.has(key) || value.kind === "null") continue;
+    const { start, end } = value;
+    const said = tryStringOf(text, value) ?? text.slice(start, end);
+    splices.push({ start, end, insert: JSON.stringify(change(said)) });
+  }
+  return splices;
 }

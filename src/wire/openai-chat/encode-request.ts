@@ -4,7 +4,7 @@ import { type JsonNode, memberOf, stringOf } from "../json/scan.ts";
 import {
   appendMember,
   applySplices,
-  changeText,
+  changeTexts,
   overwriteSplices,
   removeMembers,
   type Splice,
@@ -39,7 +39,8 @@ export function encodeChatRequest(request: ChatRequest, target: ChatTarget, repa
   const { text, root } = request;
   const splices: Splice[] = [replaceModel(root, target.model)];
   const keepsOptions = request.stream && !target.noStreamOptions;
-  let removed = fieldsToRemove(target.refusedFields, keepsOptions);
+  const known = fieldsToEdit(target.refusedFields);
+  let removed = keepsOptions ? known.removed : known.removedWithOptions;
   if (keepsOptions && !request.wantsUsageChunk) splices.push(askForUsage(request));
   for (const [from, to] of target.renames) {
     const member = root.members?.find(({ key }) => key === from);
@@ -52,29 +53,34 @@ export function encodeChatRequest(request: ChatRequest, target: ChatTarget, repa
   sayEffort(request, target, splices);
   if (repair !== null) splices.push(encodeMessages(request, repair, target.wantsReasoningContent));
   else {
-    removeAllEmptyCalls(root, splices);
+    for (const message of memberOf(root, "messages")?.items ?? []) splices.push(...removeEmptyCalls(message));
     if (target.wantsReasoningContent) splices.push(...renameReasoning(root));
   }
-  for (const member of root.members ?? []) {
-    if (USER_FIELDS.has(member.key) && !removed.has(member.key))
-      splices.push(...changeText(text, member.value, target.hashUser));
-  }
+  splices.push(...changeTexts(text, root, known.users, target.hashUser));
   splices.push(...removeMembers(root, removed));
   return target.isLast ? overwriteSplices(request.bytes, splices) : applySplices(request.bytes, splices);
 }
 
-/** By what a provider refuses: with `stream_options`, and without. */
-const removals = new WeakMap<ReadonlySet<string>, Record<"with" | "without", ReadonlySet<string>>>();
+/** What of a request's fields a provider does not get, and whom it gets under another name. */
+interface EditedFields {
+  readonly removed: ReadonlySet<string>;
+  /** The same where `stream_options` have no place either. */
+  readonly removedWithOptions: ReadonlySet<string>;
+  readonly users: ReadonlySet<string>;
+}
 
-/** Fields that a provider does not get: the gateway's own and those that it refuses. */
-function fieldsToRemove(refused: ReadonlySet<string>, keepsOptions: boolean): ReadonlySet<string> {
-  let known = removals.get(refused);
+/** By what a provider refuses, a set that is made once an offer. */
+const edits = new WeakMap<ReadonlySet<string>, EditedFields>();
+
+function fieldsToEdit(refused: ReadonlySet<string>): EditedFields {
+  let known = edits.get(refused);
   if (known === undefined) {
-    const kept = GATEWAY_FIELDS.union(refused);
-    known = { with: kept, without: new Set(kept).add("stream_options") };
-    removals.set(refused, known);
+    const removed = GATEWAY_FIELDS.union(refused);
+    const removedWithOptions = new Set(removed).add("stream_options");
+    known = { removed, removedWithOptions, users: USER_FIELDS.difference(removed) };
+    edits.set(refused, known);
   }
-  return keepsOptions ? known.with : known.without;
+  return known;
 }
 
 function replaceModel(root: JsonNode, model: string): Splice {
@@ -113,12 +119,6 @@ function addToolParameters(request: ChatRequest, splices: Splice[]): void {
     else if (parameters.kind === "null") {
       splices.push({ start: parameters.start, end: parameters.end, insert: EMPTY_SCHEMA });
     }
-  }
-}
-
-function removeAllEmptyCalls(root: JsonNode, splices: Splice[]): void {
-  for (const message of memberOf(root, "messages")?.items ?? []) {
-    if (memberOf(message, "tool_calls") !== undefined) splices.push(...removeEmptyCalls(message));
   }
 }
 

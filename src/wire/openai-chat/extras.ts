@@ -1,5 +1,5 @@
 import type { Extras } from "../canonical/parts.ts";
-import type { Fields } from "../json/fields.ts";
+import { type Fields, isEmpty } from "../json/fields.ts";
 
 /** What this format keeps beside a thing of the hub, as a member to spread; nothing where there is nothing to keep. */
 export function keepExtras(fields: Fields, spelling: Fields = {}): { readonly extras?: Extras } {
@@ -9,11 +9,6 @@ export function keepExtras(fields: Fields, spelling: Fields = {}): { readonly ex
 }
 
 const NOTHING = {};
-
-function isEmpty(fields: Fields): boolean {
-  for (const _ in fields) return false;
-  return true;
-}
 
 /** The thing with what this format keeps beside it; itself where that is nothing, as mostly. */
 export function withExtras<T extends { readonly extras?: Extras }>(

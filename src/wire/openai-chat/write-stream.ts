@@ -1,8 +1,9 @@
 import type { AnswerEvent, Finish, PartDelta } from "../canonical/answer.ts";
 import type { AnswerIdentity, AnswerWriter, AskedFor } from "../canonical/format.ts";
 import type { Extras, Part, ReasoningPart, RefusalPart, TextPart, ToolCallPart } from "../canonical/parts.ts";
-import { asFields, type Fields, omit } from "../json/fields.ts";
+import { asFields, type Fields, isEmpty, omit } from "../json/fields.ts";
 import { encodeLatin1 } from "../json/scan.ts";
+import { TEXT_HOLE } from "./chunk-template.ts";
 import { encodeFinish, hidesReasoning, readAudio } from "./encode-answer.ts";
 import { encodeChunkEvent, encodeEnding, encodeStreamError } from "./encode-chunk.ts";
 import { encodePart } from "./encode-part.ts";
@@ -156,18 +157,10 @@ function sendText(state: WriterState, choice: ChoiceState, at: number, delta: Pa
   return choice.frame[0] + encodeLatin1(JSON.stringify(delta.text)) + choice.frame[1];
 }
 
-/** Stands for the text; no other field of a chunk can hold it. */
-const HOLE = "\u0001";
-
 function makeFrame(identity: AnswerIdentity, index: number): readonly [string, string] {
-  const entry = { index, delta: { content: HOLE }, finish_reason: null };
-  const [head = "", tail = ""] = encodeChunkEvent(identity, {}, [entry]).split(JSON.stringify(HOLE));
+  const entry = { index, delta: { content: TEXT_HOLE }, finish_reason: null };
+  const [head = "", tail = ""] = encodeChunkEvent(identity, {}, [entry]).split(JSON.stringify(TEXT_HOLE));
   return [head, tail];
-}
-
-function isEmpty(fields: Fields): boolean {
-  for (const _ in fields) return false;
-  return true;
 }
 
 /** A chunk with a delta; nothing for null. The role comes first and once. */
