@@ -1,3 +1,7 @@
-import { runCli } from "./cli/run-cli.ts";
+import { keepPages } from "./cli/keep-pages.ts";
 
-process.exitCode = await runCli(process.argv.slice(2));
+const words = process.argv.slice(2);
+if (words[0] === "start") keepPages(process);
+// Only now, for none of it is of use to a program that is about to be replaced.
+const { runCli } = await import("./cli/run-cli.ts");
+process.exitCode = await runCli(words);
