@@ -7,16 +7,14 @@ import { encodeLatin1, fields, items, type JsonNode, LEAF, memberOf, scanJson } 
  * client's form: nothing is parsed and nothing printed (docs/adr/0002-splice-not-print.md).
  */
 export interface ChunkTemplate {
-  /** What the vendor's event begins with, to the opening quote of its text. */
+  /** What the vendor's event begins with, from its line's first byte to the opening quote of its text. */
   readonly head: string;
-  /** What follows the text; up to the padding's opening quote where there is padding, else to the end. */
+  /** What follows the text: to the end of the blank line, or to the padding's opening quote. */
   readonly tail: string;
-  /** What follows the padding, null where there is none: OpenAI pads its events with `obfuscation`. */
-  readonly end: string | null;
-  /** The client's event around the text. */
+  /** The client's event around the text, as far as to its padding. */
   readonly around: readonly string[];
-  /** The client's events around the padding, within the last of `around`; null where there is none. */
-  readonly aroundPadding: readonly [string, string] | null;
+  /** What follows the padding, in the vendor's event and in the client's; null where there is none: OpenAI pads with `obfuscation`. */
+  readonly padding: { readonly end: string; readonly rest: string } | null;
 }
 
 /** Stands for the text in an event that is made to be cut up; its JSON form is `TEXT_MARK`. */
@@ -36,27 +34,28 @@ export type TextField = "content" | "reasoning_content" | "reasoning" | "argumen
 
 /**
  * Learns from a vendor's event, bytes read as Latin-1, whose only text stands in `field`, and the client's event made
- * of it with the holes in place of text and padding. Null when the event is not that plain after all.
+ * of it with the holes in place of text and padding. `prefix` is what stands before the event's data in its line. Null
+ * when the event is not that plain after all.
  */
-export function learnTemplate(event: string, field: TextField, encoded: string): ChunkTemplate | null {
+export function learnTemplate(
+  prefix: string,
+  event: string,
+  field: TextField,
+  encoded: string,
+): ChunkTemplate | null {
   const chunk = scanJson(event, CHUNK);
   const text = findText(chunk, field);
   if (text?.kind !== "string") return null;
-  const out = encodeLatin1(`data: ${encoded}\n\n`).split(TEXT_MARK);
+  const head = prefix + event.slice(0, text.start + 1);
+  const around = encodeLatin1(`data: ${encoded}\n\n`).split(TEXT_MARK);
   const padding = memberOf(chunk, "obfuscation");
-  const head = event.slice(0, text.start + 1);
-  if (padding === undefined) {
-    return { head, tail: event.slice(text.end - 1), end: null, around: out, aroundPadding: null };
-  }
-  const around = (out.at(-1) as string).split(PADDING_MARK);
-  if (padding.kind !== "string" || padding.start < text.end || around.length !== 2) return null;
-  return {
-    head,
-    tail: event.slice(text.end - 1, padding.start + 1),
-    end: event.slice(padding.end - 1),
-    around: out,
-    aroundPadding: [around[0] as string, around[1] as string],
-  };
+  if (padding === undefined) return { head, tail: `${event.slice(text.end - 1)}\n\n`, around, padding: null };
+  const [last = "", rest, ...more] = around.pop()?.split(PADDING_MARK) ?? [];
+  if (padding.kind !== "string" || padding.start < text.end || rest === undefined || more.length > 0)
+    return null;
+  const tail = event.slice(text.end - 1, padding.start + 1);
+  const end = `${event.slice(padding.end - 1)}\n\n`;
+  return { head, tail, around: [...around, last], padding: { end, rest } };
 }
 
 function findText(chunk: JsonNode, field: TextField): JsonNode | undefined {
@@ -65,48 +64,44 @@ function findText(chunk: JsonNode, field: TextField): JsonNode | undefined {
   return memberOf(memberOf(memberOf(delta, "tool_calls")?.items?.[0], "function"), "arguments");
 }
 
-/** An event that looks like a template: the client's event for it, and how many bytes of text it brought. */
-export interface TemplateMatch {
-  readonly out: string;
-  readonly textBytes: number;
+/** Where recognised events go, in pieces. */
+export interface CopiedEvents {
+  readonly out: string[];
+  /** Bytes of their text. */
+  producedBytes: number;
 }
 
-/** Matches the event that stands in `source` from `start` to `end`; null when it looks otherwise. */
-export function matchTemplate(
+/**
+ * Copies the event that begins at `from` in `source`, where it looks like the template. Gives where the next begins; -1 when it
+ * looks otherwise, or is not there whole.
+ */
+export function copyEvent(
   template: ChunkTemplate,
   source: string,
-  start: number,
-  end: number,
-): TemplateMatch | null {
-  if (!source.startsWith(template.head, start)) return null;
-  const textStart = start + template.head.length;
-  const cut = source.indexOf(template.tail, textStart);
-  const tailEnd = cut + template.tail.length;
-  if (cut < 0 || tailEnd > end) return null;
-  const padding = readPadding(template, source, tailEnd, end);
-  if (padding === null) return null;
+  from: number,
+  events: CopiedEvents,
+): number {
+  const { head, tail, around, padding } = template;
+  if (!source.startsWith(head, from)) return -1;
+  const textStart = from + head.length;
+  const cut = source.indexOf(tail, textStart);
+  if (cut < 0) return -1;
   const text = source.slice(textStart, cut);
-  if (text === "") return NOTHING_SAID;
-  return isStringBody(text) ? { out: fill(template, text, padding), textBytes: text.length } : null;
-}
-
-const NOTHING_SAID: TemplateMatch = { out: "", textBytes: 0 };
-
-/** The padding behind the tail, "" where the template has none; null when what follows is something else. */
-function readPadding(template: ChunkTemplate, source: string, tailEnd: number, end: number): string | null {
-  if (template.end === null) return tailEnd === end ? "" : null;
-  const paddingEnd = end - template.end.length;
-  if (paddingEnd < tailEnd || !source.startsWith(template.end, paddingEnd)) return null;
-  const padding = source.slice(tailEnd, paddingEnd);
-  return PLAIN.test(padding) ? padding : null;
-}
-
-function fill({ around, aroundPadding }: ChunkTemplate, text: string, padding: string): string {
-  let out = around[0] as string;
-  const last = around.length - 1;
-  for (let i = 1; i < last; i++) out += text + around[i];
-  if (aroundPadding === null) return out + text + around[last];
-  return out + text + aroundPadding[0] + padding + aroundPadding[1];
+  if (!isStringBody(text)) return -1;
+  const tailEnd = cut + tail.length;
+  const paddingEnd = padding === null ? tailEnd : source.indexOf(padding.end, tailEnd);
+  if (paddingEnd < 0) return -1;
+  const padded = source.slice(tailEnd, paddingEnd);
+  if (!PLAIN.test(padded)) return -1;
+  events.producedBytes += text.length;
+  const { out } = events;
+  // What says nothing is not passed on.
+  if (text !== "") {
+    out.push(around[0] as string);
+    for (let i = 1; i < around.length; i++) out.push(text, around[i] as string);
+    if (padding !== null) out.push(padded, padding.rest);
+  }
+  return padding === null ? tailEnd : paddingEnd + padding.end.length;
 }
 
 const PLAIN = /^[^"\\\x00-\x1f\x80-\xff]*$/;

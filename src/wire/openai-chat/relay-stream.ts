@@ -12,8 +12,8 @@ import {
 } from "../sse/split-events.ts";
 import {
   type ChunkTemplate,
+  copyEvent,
   learnTemplate,
-  matchTemplate,
   PADDING_HOLE,
   TEXT_HOLE,
   type TextField,
@@ -42,8 +42,8 @@ export interface RelayState {
   readonly wantsUsageChunk: boolean;
   readonly splitter: EventSplitter;
   readonly templates: ChunkTemplate[];
-  /** Events so far that could have been learned from; learning pays from the second on. */
-  learnable: number;
+  /** What the client gets for the piece that is being read, bytes read as Latin-1. */
+  out: string[];
   readonly choices: Map<number, ChoiceState>;
   /** Fields of events without choices, to be sent with the next that has some. */
   carried: Record<string, unknown>;
@@ -72,12 +72,12 @@ const MAX_TEMPLATES = 6;
 
 /** A relay at its beginning. */
 export function createRelay(identity: RelayIdentity, wantsUsageChunk: boolean): RelayState {
-  return {
+  const state: RelayState = {
     identity,
     wantsUsageChunk,
-    splitter: createEventSplitter(BOUNDS.eventBytes),
+    splitter: createEventSplitter(BOUNDS.eventBytes, (text, from) => passAlike(state, text, from)),
     templates: [],
-    learnable: 0,
+    out: [],
     choices: new Map(),
     carried: {},
     finishFields: {},
@@ -87,6 +87,7 @@ export function createRelay(identity: RelayIdentity, wantsUsageChunk: boolean): 
     isDone: false,
     error: null,
   };
+  return state;
 }
 
 /** Takes the next piece of the vendor's stream and gives what the client gets for it; both are bytes read as Latin-1. */
@@ -100,10 +101,10 @@ export function endRelay(state: RelayState): string {
 }
 
 function collect(state: RelayState, feed: (onEvent: OnEvent) => void): string {
-  let out = "";
   try {
     feed((text, start, end, name) => {
-      out += stepEvent(state, text, start, end, name);
+      const said = stepEvent(state, text, start, end, name);
+      if (said !== "") state.out.push(said);
     });
   } catch (error) {
     // Whatever a vendor sends must end in an error event, never in a client that hangs: so also what
@@ -111,7 +112,10 @@ function collect(state: RelayState, feed: (onEvent: OnEvent) => void): string {
     const isTooLarge = error instanceof EventTooLargeError;
     state.error ??= brokenAnswer(isTooLarge ? error.message : "an event of the stream cannot be read");
   }
-  return out;
+  const { out } = state;
+  state.out = [];
+  // Joined at once: a text that grew by hundreds of additions takes five times as long to become bytes.
+  return out.length === 1 ? (out[0] as string) : out.join("");
 }
 
 /** Whether every choice that has begun has finished. */
@@ -150,24 +154,24 @@ function stepEvent(state: RelayState, text: string, start: number, end: number, 
     state.isDone = true;
     return "";
   }
-  return relayAlike(state, text, start, end) ?? relayParsed(state, text.slice(start, end), name);
+  const prefix = text.slice(text.lastIndexOf("\n", start) + 1, start);
+  return relayParsed(state, prefix, text.slice(start, end), name);
 }
 
 const DONE = "[DONE]";
 
-/** The short way: the event looks like one before it. Null when it does not. */
-function relayAlike(state: RelayState, text: string, start: number, end: number): string | null {
+/** The short way: the event looks like one before it. */
+function passAlike(state: RelayState, text: string, from: number): number {
+  if (state.isDone || state.error !== null) return from;
   for (const template of state.templates) {
-    const match = matchTemplate(template, text, start, end);
-    if (match === null) continue;
-    state.producedBytes += match.textBytes;
-    return match.out;
+    const next = copyEvent(template, text, from, state);
+    if (next >= 0) return next;
   }
-  return null;
+  return from;
 }
 
-/** The long way: parse, set right, print; and learn the event's looks for the next. */
-function relayParsed(state: RelayState, data: string, name: string): string {
+/** The long way: parse, set right, print; and learn the event's looks for the next. `prefix` stands before it in its line. */
+function relayParsed(state: RelayState, prefix: string, data: string, name: string): string {
   const chunk = tryParseFields(decodeUtf8(data));
   if (chunk === null) {
     state.error = brokenAnswer("an event of the stream is not JSON");
@@ -191,7 +195,7 @@ function relayParsed(state: RelayState, data: string, name: string): string {
     const choice = asFields(raw);
     if (choice !== null) out += relayChoice(state, choice, fields);
   }
-  if (out !== "" && choices.length === 1) learn(state, data, chunk, fields);
+  if (out !== "" && choices.length === 1) learn(state, prefix, data, chunk, fields);
   return out;
 }
 
@@ -301,14 +305,22 @@ function encodeEvent(state: RelayState, fields: Fields, choices: unknown): strin
 }
 
 /** Learns the looks of an event that brought text and nothing else. */
-function learn(state: RelayState, data: string, chunk: Fields, fields: Record<string, unknown>): void {
+function learn(
+  state: RelayState,
+  prefix: string,
+  data: string,
+  chunk: Fields,
+  fields: Record<string, unknown>,
+): void {
+  // Put together from several lines.
+  if (prefix === "") return;
   const choice = asFields((chunk["choices"] as unknown[])[0]) ?? {};
   const delta = asFields(choice["delta"]);
   if (delta === null || typeof choice["finish_reason"] === "string" || asFields(chunk["usage"]) !== null)
     return;
   const field = findOnlyText(delta);
   const choiceState = state.choices.get(typeof choice["index"] === "number" ? choice["index"] : 0);
-  if (field === null || choiceState === undefined || ++state.learnable < 2) return;
+  if (field === null || choiceState === undefined) return;
   const out = holeDelta(choiceState, delta, field);
   if (out === null) return;
   const padded =
@@ -324,7 +336,7 @@ function learn(state: RelayState, data: string, chunk: Fields, fields: Record<st
     choices,
     obfuscation === undefined ? {} : { obfuscation },
   );
-  const template = learnTemplate(data, field, encoded);
+  const template = learnTemplate(prefix, data, field, encoded);
   if (template === null) return;
   state.templates.unshift(template);
   if (state.templates.length > MAX_TEMPLATES) state.templates.pop();

@@ -16,11 +16,20 @@ export interface EventSplitter {
   end(onEvent: OnEvent): void;
 }
 
+/**
+ * Takes an event whole that it knows by its looks: `from` is where it begins in `text`. Gives where the next begins,
+ * behind the blank line; `from` where it knows no such event.
+ */
+export type PassKnown = (text: string, from: number) => number;
+
 /** An event over the bound. */
 export class EventTooLargeError extends Error {}
 
-/** A splitter that refuses events of more than `maxEventBytes`, with an `EventTooLargeError`. */
-export function createEventSplitter(maxEventBytes: number): EventSplitter {
+/**
+ * A splitter that refuses events of more than `maxEventBytes`, with an `EventTooLargeError`. What `passKnown` takes is not
+ * looked at further.
+ */
+export function createEventSplitter(maxEventBytes: number, passKnown: PassKnown = passNone): EventSplitter {
   /** What came since the last blank line; joined only once one comes, so that a large event costs its length once. */
   let held: string[] = [];
   let heldBytes = 0;
@@ -40,6 +49,11 @@ export function createEventSplitter(maxEventBytes: number): EventSplitter {
   const splitInto = (text: string, onEvent: OnEvent): string => {
     let from = 0;
     for (;;) {
+      const passed = passKnown(text, from);
+      if (passed > from) {
+        from = passed;
+        continue;
+      }
       const end = text.indexOf("\n\n", from);
       if (end < 0) break;
       if (end > from) readBlock(text, from, end, onEvent);
@@ -76,6 +90,10 @@ export function createEventSplitter(maxEventBytes: number): EventSplitter {
       if (block !== "") readBlock(block, 0, block.length, onEvent);
     },
   };
+}
+
+function passNone(_text: string, from: number): number {
+  return from;
 }
 
 /** U+FEFF in UTF-8, read as Latin-1. */
