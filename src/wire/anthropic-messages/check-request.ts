@@ -15,9 +15,7 @@ export function checkMessagesRequest(text: string, root: JsonNode): void {
   if (thread !== undefined) refuseThread(parseNode(text, thread));
   checkModel(memberOf(root, "model"));
   checkMessages(text, memberOf(root, "messages"));
-  for (const { key, value } of root.members ?? []) {
-    if (value.kind !== "null") CHECKS[key]?.(text, value);
-  }
+  for (const member of root.members ?? []) if (member.kind !== "null") CHECKS[member.key]?.(text, member);
 }
 
 type Check = (text: string, node: JsonNode) => void;

@@ -29,7 +29,7 @@ export function forwardMessagesRequest(
   const splices = [
     { start, end, insert: JSON.stringify(model) },
     ...changeTexts(text, memberOf(root, "metadata"), USER_ID, hideUser),
-    ...removeMembers(root, GATEWAY_FIELDS),
+    ...removeMembers(text, root, GATEWAY_FIELDS),
   ];
   return isLast ? overwriteSplices(bytes, splices) : applySplices(bytes, splices);
 }

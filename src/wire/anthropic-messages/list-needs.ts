@@ -21,10 +21,11 @@ export function listMessagesNeeds(text: string, root: JsonNode): RequestNeeds {
   }
   if ((memberOf(root, "tools")?.items?.length ?? 0) > 0) features.add("tools");
   const parameters = new Set<string>();
-  for (const { key, value } of root.members ?? []) {
-    const name = PARAMETERS[key];
-    if (name === undefined || value.kind === "null") continue;
-    if (key !== "thinking" || !isWord(text, memberOf(value, "type"), "disabled")) parameters.add(name);
+  for (const member of root.members ?? []) {
+    const name = PARAMETERS[member.key];
+    if (name === undefined || member.kind === "null") continue;
+    if (member.key !== "thinking" || !isWord(text, memberOf(member, "type"), "disabled"))
+      parameters.add(name);
   }
   const format = memberOf(memberOf(root, "output_config"), "format");
   if (format?.kind === "object") parameters.add("structured_outputs");

@@ -1,5 +1,5 @@
 import { asFields, type Fields } from "../json/fields.ts";
-import { type JsonNode, memberOf, parseNode, stringOf } from "../json/scan.ts";
+import { isWord, type JsonNode, memberOf, parseNode, stringOf } from "../json/scan.ts";
 import { readCount, readSearchContext, type SearchContext } from "./usage.ts";
 
 /** What may be charged for a request beside its tokens, as far as the request tells. */
@@ -29,8 +29,10 @@ const SEARCH_FIELDS = ["web_search_options", "search_parameters"] as const;
 export function findSearchWish(text: string, root: JsonNode): SearchWish | null {
   const wishes: Fields[] = [];
   for (const tool of memberOf(root, "tools")?.items ?? []) {
-    const type = stringOf(text, memberOf(tool, "type"));
-    if (type !== undefined && SEARCH_TOOL.test(type)) wishes.push(parseLoosely(text, tool));
+    const type = memberOf(tool, "type");
+    // Nearly all are, and this is told without cutting the word out.
+    if (isWord(text, type, "function")) continue;
+    if (SEARCH_TOOL.test(stringOf(text, type) ?? "")) wishes.push(parseLoosely(text, tool));
   }
   for (const name of SEARCH_FIELDS) {
     const node = memberOf(root, name);

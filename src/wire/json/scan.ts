@@ -56,25 +56,14 @@ export interface JsonNode {
   readonly kind: JsonKind;
   readonly start: number;
   readonly end: number;
+  /** Of an object's member its name; else "". */
+  readonly key: string;
+  /** Of an object's member the byte of its name's opening quote; else -1. */
+  readonly keyStart: number;
   /** Members that the shape wants, in their order. */
-  readonly members: readonly JsonMember[] | null;
+  readonly members: readonly JsonNode[] | null;
   /** All elements, where the shape has `items`. */
   readonly items: readonly JsonNode[] | null;
-}
-
-export interface JsonMember {
-  readonly key: string;
-  /** Byte of the key's opening quote. */
-  readonly keyStart: number;
-  /** Byte after the key's closing quote. */
-  readonly keyEnd: number;
-  readonly value: JsonNode;
-  /** Place among all members of its object, unnamed ones counted. */
-  readonly ordinal: number;
-  /** Byte after the value before; -1 for the first member. */
-  readonly previousEnd: number;
-  /** Byte of the next key's quote; -1 for the last member. */
-  nextStart: number;
 }
 
 /** The text is not JSON. `position` counts bytes from 0. */
@@ -105,26 +94,25 @@ const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
  */
 export function scanJson(text: string, shape: Shape): JsonNode {
   const scanner = new Scanner(text);
-  const node = scanner.value(shape);
+  const node = scanner.value(shape, "", -1);
   scanner.end();
   return node;
 }
 
 class Scanner {
   private at = 0;
-  /** Where the key that was read last ends. */
-  private keyEnd = 0;
 
   constructor(private readonly text: string) {}
 
-  value(shape: Shape | undefined): JsonNode {
+  /** Reads a value; `key` and `keyStart` are those of the member that it is. */
+  value(shape: Shape, key: string, keyStart: number): JsonNode {
     this.space();
-    const code = this.text.charCodeAt(this.at);
-    if (code === QUOTE) return this.leaf("string", endOfString(this.text, this.at));
-    if (code === OPEN_BRACE)
-      return shape?.fields ? this.object(shape.fields, shape.others === true) : this.skipped("object");
-    if (code === OPEN_BRACKET) return shape?.items ? this.array(shape.items) : this.skipped("array");
-    return this.scalar();
+    const start = this.at;
+    const code = this.text.charCodeAt(start);
+    if (code === OPEN_BRACE && shape.fields) return this.object(shape, shape.fields, key, keyStart);
+    if (code === OPEN_BRACKET && shape.items) return this.array(shape.items, key, keyStart);
+    const kind = this.skip();
+    return { kind, start, end: this.at, key, keyStart, members: null, items: null };
   }
 
   end(): void {
@@ -132,50 +120,68 @@ class Scanner {
     if (this.at < this.text.length) this.refuse("unexpected text after the value");
   }
 
-  private object(fields: NameTable, wantsOthers: boolean): JsonNode {
+  private object({ others }: Shape, fields: NameTable, key: string, keyStart: number): JsonNode {
     const start = this.at++;
-    const members: JsonMember[] = [];
-    let previousEnd = -1;
-    let last: JsonMember | null = null;
+    const members: JsonNode[] = [];
     this.space();
     if (this.text.charCodeAt(this.at) === CLOSE_BRACE) this.at++;
     else
-      for (let ordinal = 0; ; ordinal++) {
-        this.space();
-        const keyStart = this.at;
-        if (last !== null) last.nextStart = keyStart;
-        const named = this.name(fields);
-        const keyEnd = this.keyEnd;
-        const value = this.value(named?.shape);
-        const key = named?.key ?? (wantsOthers ? decodeString(this.text, keyStart, keyEnd) : "");
-        last = { key, keyStart, keyEnd, value, ordinal, previousEnd, nextStart: -1 };
-        if (named !== null) this.addMember(members, last);
-        else if (wantsOthers) members.push(last);
-        previousEnd = value.end;
-        if (this.separator(CLOSE_BRACE)) break;
-      }
-    return { kind: "object", start, end: this.at, members, items: null };
+      do this.member(members, fields, others === true);
+      while (!this.separator(CLOSE_BRACE));
+    return { kind: "object", start, end: this.at, key, keyStart, members, items: null };
   }
 
-  private addMember(members: JsonMember[], member: JsonMember): void {
-    // Two readers may disagree on which of two counts, so neither is taken.
-    for (const other of members) {
-      if (other.key !== member.key) continue;
-      throw new JsonSyntaxError(`"${member.key}" stands twice in one object`, member.keyStart);
+  private member(members: JsonNode[], fields: NameTable, wantsOthers: boolean): void {
+    const { text } = this;
+    this.space();
+    const start = this.at;
+    if (text.charCodeAt(start) !== QUOTE) this.refuse("expected a name in double quotes");
+    const end = endOfString(text, start);
+    const named = findName(text, start, end, fields);
+    this.at = end;
+    this.space();
+    if (text.charCodeAt(this.at) !== COLON) this.refuse('expected ":"');
+    this.at++;
+    if (named !== null) {
+      const value = this.value(named.shape, named.key, start);
+      refuseSecond(members, value);
+      members.push(value);
+    } else if (wantsOthers) members.push(this.value(LEAF, decodeString(text, start, end), start));
+    else {
+      this.space();
+      this.skip();
     }
-    members.push(member);
   }
 
-  private array(shape: Shape): JsonNode {
+  private array(shape: Shape, key: string, keyStart: number): JsonNode {
     const start = this.at++;
     const items: JsonNode[] = [];
     this.space();
     if (this.text.charCodeAt(this.at) === CLOSE_BRACKET) this.at++;
     else
-      do {
-        items.push(this.value(shape));
-      } while (!this.separator(CLOSE_BRACKET));
-    return { kind: "array", start, end: this.at, members: null, items };
+      do items.push(this.value(shape, "", -1));
+      while (!this.separator(CLOSE_BRACKET));
+    return { kind: "array", start, end: this.at, key, keyStart, members: null, items };
+  }
+
+  /** Passes a value without looking into it, and says what kind it is. */
+  private skip(): JsonKind {
+    const { text, at } = this;
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) return this.pass("string", endOfString(text, at));
+    if (code === OPEN_BRACE) return this.pass("object", endOfNested(text, at));
+    if (code === OPEN_BRACKET) return this.pass("array", endOfNested(text, at));
+    if (text.startsWith("true", at)) return this.pass("boolean", at + 4);
+    if (text.startsWith("false", at)) return this.pass("boolean", at + 5);
+    if (text.startsWith("null", at)) return this.pass("null", at + 4);
+    NUMBER.lastIndex = at;
+    if (!NUMBER.test(text)) this.refuse(at < text.length ? "expected a value" : "the text ends too early");
+    return this.pass("number", NUMBER.lastIndex);
+  }
+
+  private pass(kind: JsonKind, end: number): JsonKind {
+    this.at = end;
+    return kind;
   }
 
   /** Passes a comma (false) or the closing mark (true). */
@@ -189,46 +195,24 @@ class Scanner {
     return code === close;
   }
 
-  /** Passes a member's name and its colon; null where it is none of `fields`. */
-  private name(fields: NameTable): Named | null {
-    const { text, at: start } = this;
-    if (text.charCodeAt(start) !== QUOTE) this.refuse("expected a name in double quotes");
-    this.at = this.keyEnd = endOfString(text, start);
-    const named = findName(text, start, this.at, fields);
-    this.space();
-    if (text.charCodeAt(this.at) !== COLON) this.refuse('expected ":"');
-    this.at++;
-    return named;
-  }
-
-  private skipped(kind: "object" | "array"): JsonNode {
-    return this.leaf(kind, endOfNested(this.text, this.at));
-  }
-
-  private scalar(): JsonNode {
-    const { text, at } = this;
-    if (text.startsWith("true", at)) return this.leaf("boolean", at + 4);
-    if (text.startsWith("false", at)) return this.leaf("boolean", at + 5);
-    if (text.startsWith("null", at)) return this.leaf("null", at + 4);
-    NUMBER.lastIndex = at;
-    if (!NUMBER.test(text)) this.refuse(at < text.length ? "expected a value" : "the text ends too early");
-    return this.leaf("number", NUMBER.lastIndex);
-  }
-
-  private leaf(kind: JsonKind, end: number): JsonNode {
-    const start = this.at;
-    this.at = end;
-    return { kind, start, end, members: null, items: null };
-  }
-
   private space(): void {
-    let code = this.text.charCodeAt(this.at);
-    while (code === 32 || code === 10 || code === 13 || code === 9) code = this.text.charCodeAt(++this.at);
+    while (isSpace(this.text.charCodeAt(this.at))) this.at++;
   }
 
   private refuse(problem: string): never {
     throw new JsonSyntaxError(problem, this.at);
   }
+}
+
+/** Two readers may disagree on which of two counts, so neither is taken. */
+function refuseSecond(members: readonly JsonNode[], { key, keyStart }: JsonNode): void {
+  for (const other of members)
+    if (other.key === key) throw new JsonSyntaxError(`"${key}" stands twice in one object`, keyStart);
+}
+
+/** Whether JSON lets the character stand between values. */
+export function isSpace(code: number): boolean {
+  return code === 32 || code === 10 || code === 13 || code === 9;
 }
 
 /** The entry for the name that stands, quotes included, from `start` to `end`; null where there is none. */
@@ -244,7 +228,7 @@ function findName(text: string, start: number, end: number, fields: NameTable): 
 const NO_NAMES: readonly Named[] = [];
 
 /** The byte after a string's closing quote; `start` is its opening quote. */
-function endOfString(text: string, start: number): number {
+export function endOfString(text: string, start: number): number {
   let from = start + 1;
   for (;;) {
     const quote = text.indexOf('"', from);
@@ -327,11 +311,11 @@ export function isWord(text: string, node: JsonNode | undefined, word: string): 
   );
 }
 
-/** The member's value, or undefined. */
+/** The member of this name, or undefined. */
 export function memberOf(node: JsonNode | undefined, key: string): JsonNode | undefined {
   const members = node?.members;
   if (!members) return undefined;
-  for (const member of members) if (member.key === key) return member.value;
+  for (const member of members) if (member.key === key) return member;
   return undefined;
 }
 
@@ -367,8 +351,8 @@ export function parseNode(text: string, node: JsonNode): unknown {
  * @throws JsonSyntaxError as `parseNode`.
  */
 export function parseMember(text: string, node: JsonNode, key: string): unknown {
-  const value = memberOf(node, key);
-  return value === undefined ? undefined : parseNode(text, value);
+  const member = memberOf(node, key);
+  return member === undefined ? undefined : parseNode(text, member);
 }
 
 /** The value as a number; null where it is none. */

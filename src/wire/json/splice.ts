@@ -1,4 +1,4 @@
-import { type JsonMember, type JsonNode, tryStringOf } from "./scan.ts";
+import { endOfString, isSpace, type JsonNode, tryStringOf } from "./scan.ts";
 
 /** Replaces bytes `start` to `end` with `insert`. Equal bounds insert. */
 export interface Splice {
@@ -58,28 +58,41 @@ export function overwriteSplices(bytes: Buffer, splices: readonly Splice[]): Buf
 
 const SPACE = 32;
 
-/** Splices that remove the named members of an object, with their commas. At least one other member must remain. */
-export function removeMembers(object: JsonNode, keys: ReadonlySet<string>): Splice[] {
+/**
+ * Splices that remove the named members of an object, with their commas; `text` is what it was scanned from. At least
+ * one other member must remain.
+ */
+export function removeMembers(text: string, object: JsonNode, keys: ReadonlySet<string>): Splice[] {
   const splices: Splice[] = [];
-  let run: JsonMember[] = [];
-  const endRun = () => {
-    const first = run[0];
-    const last = run.at(-1);
-    run = [];
-    if (first === undefined || last === undefined) return;
-    splices.push(
-      last.nextStart >= 0
-        ? { start: first.keyStart, end: last.nextStart, insert: "" }
-        : { start: Math.max(first.previousEnd, object.start + 1), end: last.value.end, insert: "" },
-    );
-  };
-  for (const member of object.members ?? []) {
-    if (!keys.has(member.key)) continue;
-    if (run.length > 0 && run.at(-1)?.ordinal !== member.ordinal - 1) endRun();
-    run.push(member);
+  for (const { key, keyStart, end } of object.members ?? []) {
+    if (!keys.has(key)) continue;
+    const mark = passSpace(text, end);
+    const isLast = text.charAt(mark) !== ",";
+    const before = splices.at(-1)?.end === keyStart ? splices.pop() : undefined;
+    const start = before?.start ?? keyStart;
+    // Nothing follows whose comma could go, so the one before it goes.
+    if (isLast) splices.push({ start: commaBefore(text, start), end, insert: "" });
+    else splices.push({ start, end: passSpace(text, mark + 1), insert: "" });
   }
-  endRun();
   return splices;
+}
+
+function passSpace(text: string, from: number): number {
+  let at = from;
+  while (isSpace(text.charCodeAt(at))) at++;
+  return at;
+}
+
+/** Where the comma stands that is the mark before `at`; `at` where there is none. */
+function commaBefore(text: string, at: number): number {
+  let mark = at - 1;
+  while (isSpace(text.charCodeAt(mark))) mark--;
+  return text.charAt(mark) === "," ? mark : at;
+}
+
+/** A splice that gives a member another name; `text` is what it was scanned from. */
+export function renameMember(text: string, { keyStart }: JsonNode, name: string): Splice {
+  return { start: keyStart, end: endOfString(text, keyStart), insert: JSON.stringify(name) };
 }
 
 /** A splice that adds a member at the end of an object that has at least one. */
@@ -95,10 +108,10 @@ export function changeTexts(
   change: (value: string) => string,
 ): Splice[] {
   const splices: Splice[] = [];
-  for (const { key, value } of object?.members ?? []) {
-    if (!keys.has(key) || value.kind === "null") continue;
-    const { start, end } = value;
-    const said = tryStringOf(text, value) ?? text.slice(start, end);
+  for (const member of object?.members ?? []) {
+    if (!keys.has(member.key) || member.kind === "null") continue;
+    const { start, end } = member;
+    const said = tryStringOf(text, member) ?? text.slice(start, end);
     splices.push({ start, end, insert: JSON.stringify(change(said)) });
   }
   return splices;

@@ -16,7 +16,8 @@ export function checkChatRequest(text: string, root: JsonNode): void {
   if (model.end - model.start > BOUNDS.modelIdChars)
     fail("invalid_model", "model is too long to be a model id. GET /api/gateway/models lists them.");
   check.messages(memberOf(root, "messages"));
-  for (const { key, value } of root.members ?? []) if (value.kind !== "null") CHECKS.get(key)?.(check, value);
+  for (const member of root.members ?? [])
+    if (member.kind !== "null") CHECKS.get(member.key)?.(check, member);
 }
 
 type Check = (check: Checker, node: JsonNode) => void;
@@ -127,12 +128,12 @@ class Checker {
   }
 
   private part(part: JsonNode, field: string): void {
-    const type = part.kind === "object" ? stringOf(this.text, memberOf(part, "type")) : undefined;
-    if (type === undefined)
+    const type = memberOf(part, "type");
+    if (type?.kind !== "string")
       refuse(field, 'must be an object with a type, such as {"type": "text", "text": "…"}');
-    if (type === "text" && memberOf(part, "text")?.kind !== "string")
+    if (isWord(this.text, type, "text") && memberOf(part, "text")?.kind !== "string")
       refuse(`${field}.text`, "must be a string");
-    if (type !== "image_url") return;
+    if (!isWord(this.text, type, "image_url")) return;
     const image = memberOf(part, "image_url");
     if (memberOf(image, "url")?.kind !== "string") refuse(`${field}.image_url.url`, "must be a string");
     this.kind(`${field}.image_url.detail`, memberOf(image, "detail"), "string", "a string");
@@ -167,12 +168,13 @@ class Checker {
   }
 
   private tool(tool: JsonNode, field: string): void {
-    const type = tool.kind === "object" ? stringOf(this.text, memberOf(tool, "type")) : undefined;
-    if (type === undefined) refuse(`${field}.type`, 'must be a string, "function" for a function');
-    if (type !== "function") return;
+    const type = memberOf(tool, "type");
+    if (type?.kind !== "string") refuse(`${field}.type`, 'must be a string, "function" for a function');
+    if (!isWord(this.text, type, "function")) return;
     const fn = memberOf(tool, "function");
-    const name = stringOf(this.text, memberOf(fn, "name"));
-    if (!name) refuse(`${field}.function.name`, "must be a string that is not empty");
+    const name = memberOf(fn, "name");
+    if (name?.kind !== "string" || isWord(this.text, name, ""))
+      refuse(`${field}.function.name`, "must be a string that is not empty");
     this.kind(`${field}.function.description`, memberOf(fn, "description"), "string", "a string");
     this.kind(`${field}.function.parameters`, memberOf(fn, "parameters"), "object", "a JSON Schema object");
   }

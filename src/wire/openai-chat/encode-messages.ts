@@ -1,7 +1,7 @@
 import type { Repair, RepairedMessage } from "../conversation/outline.ts";
 import { INTERRUPTED } from "../conversation/repair-tool-calls.ts";
 import { decodeUtf8, type JsonNode, memberOf } from "../json/scan.ts";
-import { appendMember, applySplices, removeMembers, type Splice } from "../json/splice.ts";
+import { appendMember, applySplices, removeMembers, renameMember, type Splice } from "../json/splice.ts";
 import type { ChatRequest } from "./decode-request.ts";
 
 /** The splice that puts the repaired conversation in place of the client's `messages`. */
@@ -23,8 +23,8 @@ function encodeMessage(
     return JSON.stringify({ role: "tool", tool_call_id: repaired.callId, content: INTERRUPTED });
   }
   const message = items[repaired.from] as JsonNode;
-  const splices = repaired.calls === null ? removeEmptyCalls(message) : [];
-  if (wantsReasoningContent) splices.push(...renameInMessage(message));
+  const splices = repaired.calls === null ? removeEmptyCalls(request.text, message) : [];
+  if (wantsReasoningContent) splices.push(...renameInMessage(request.text, message));
   if (repaired.callId !== null)
     splices.push(setMember(message, "tool_call_id", JSON.stringify(repaired.callId)));
   if (repaired.calls !== null) splices.push(...replaceCalls(request, message, repaired.calls));
@@ -32,20 +32,22 @@ function encodeMessage(
 }
 
 /** The reasoning of earlier turns under the name that a vendor wants; one that stands there already is kept. */
-export function renameReasoning(root: JsonNode): Splice[] {
-  return (memberOf(root, "messages")?.items ?? []).flatMap(renameInMessage);
+export function renameReasoning(text: string, root: JsonNode): Splice[] {
+  return (memberOf(root, "messages")?.items ?? []).flatMap((message) => renameInMessage(text, message));
 }
 
-function renameInMessage(message: JsonNode): Splice[] {
-  const reasoning = message.members?.find(({ key }) => key === "reasoning");
-  if (reasoning?.value.kind !== "string" || memberOf(message, "reasoning_content") !== undefined) return [];
-  return [{ start: reasoning.keyStart, end: reasoning.keyEnd, insert: '"reasoning_content"' }];
+function renameInMessage(text: string, message: JsonNode): Splice[] {
+  const reasoning = memberOf(message, "reasoning");
+  if (reasoning?.kind !== "string" || memberOf(message, "reasoning_content") !== undefined) return [];
+  return [renameMember(text, reasoning, "reasoning_content")];
 }
+
+const CALLS: ReadonlySet<string> = new Set(["tool_calls"]);
 
 /** An empty list of calls disappears (rule 6); some vendors refuse one. */
-export function removeEmptyCalls(message: JsonNode): Splice[] {
+export function removeEmptyCalls(text: string, message: JsonNode): Splice[] {
   const isEmpty = memberOf(message, "tool_calls")?.items?.length === 0;
-  return isEmpty ? removeMembers(message, new Set(["tool_calls"])) : [];
+  return isEmpty ? removeMembers(text, message, CALLS) : [];
 }
 
 function replaceCalls(
@@ -54,7 +56,7 @@ function replaceCalls(
   calls: readonly { readonly from: number; readonly id: string }[],
 ): Splice[] {
   const node = memberOf(message, "tool_calls") as JsonNode;
-  if (calls.length === 0) return removeMembers(message, new Set(["tool_calls"]));
+  if (calls.length === 0) return removeMembers(request.text, message, CALLS);
   const kept = calls.map(({ from, id }) => {
     const call = (node.items ?? [])[from] as JsonNode;
     return splice(request, call, [setMember(call, "id", JSON.stringify(id))]);

@@ -1,12 +1,13 @@
 import type { Repair } from "../conversation/outline.ts";
 import { USER_FIELDS } from "../conversation/user-fields.ts";
-import { type JsonNode, memberOf, stringOf } from "../json/scan.ts";
+import { isWord, type JsonNode, memberOf } from "../json/scan.ts";
 import {
   appendMember,
   applySplices,
   changeTexts,
   overwriteSplices,
   removeMembers,
+  renameMember,
   type Splice,
 } from "../json/splice.ts";
 import type { ChatRequest } from "./decode-request.ts";
@@ -43,21 +44,22 @@ export function encodeChatRequest(request: ChatRequest, target: ChatTarget, repa
   let removed = keepsOptions ? known.removed : known.removedWithOptions;
   if (keepsOptions && !request.wantsUsageChunk) splices.push(askForUsage(request));
   for (const [from, to] of target.renames) {
-    const member = root.members?.find(({ key }) => key === from);
+    const member = memberOf(root, from);
     if (member === undefined) continue;
     // Where it stands in both spellings, the vendor's stays.
     if (memberOf(root, to) !== undefined) removed = new Set(removed).add(from);
-    else splices.push({ start: member.keyStart, end: member.keyEnd, insert: JSON.stringify(to) });
+    else splices.push(renameMember(text, member, to));
   }
   addToolParameters(request, splices);
   sayEffort(request, target, splices);
   if (repair !== null) splices.push(encodeMessages(request, repair, target.wantsReasoningContent));
   else {
-    for (const message of memberOf(root, "messages")?.items ?? []) splices.push(...removeEmptyCalls(message));
-    if (target.wantsReasoningContent) splices.push(...renameReasoning(root));
+    for (const message of memberOf(root, "messages")?.items ?? [])
+      splices.push(...removeEmptyCalls(text, message));
+    if (target.wantsReasoningContent) splices.push(...renameReasoning(text, root));
   }
   splices.push(...changeTexts(text, root, known.users, target.hashUser));
-  splices.push(...removeMembers(root, removed));
+  splices.push(...removeMembers(text, root, removed));
   return target.isLast ? overwriteSplices(request.bytes, splices) : applySplices(request.bytes, splices);
 }
 
@@ -114,7 +116,7 @@ function addToolParameters(request: ChatRequest, splices: Splice[]): void {
   for (const tool of memberOf(request.root, "tools")?.items ?? []) {
     const fn = memberOf(tool, "function");
     const parameters = memberOf(fn, "parameters");
-    if (stringOf(request.text, memberOf(tool, "type")) !== "function" || fn === undefined) continue;
+    if (fn === undefined || !isWord(request.text, memberOf(tool, "type"), "function")) continue;
     if (parameters === undefined) splices.push(appendMember(fn, "parameters", EMPTY_SCHEMA));
     else if (parameters.kind === "null") {
       splices.push({ start: parameters.start, end: parameters.end, insert: EMPTY_SCHEMA });

@@ -38,19 +38,20 @@ export function listChatNeeds(text: string, root: JsonNode): RequestNeeds {
   }
   if ((memberOf(root, "tools")?.items?.length ?? 0) > 0) features.add("tools");
   const parameters = new Set<string>();
-  for (const { key, value } of root.members ?? []) {
-    if (value.kind === "null" || NO_PARAMETERS.has(key)) continue;
-    const name = nameParameter(text, key, value);
+  for (const member of root.members ?? []) {
+    if (member.kind === "null" || NO_PARAMETERS.has(member.key)) continue;
+    const name = nameParameter(text, member);
     if (name !== null) parameters.add(name);
   }
   return { features: [...features], parameters: [...parameters] };
 }
 
-function nameParameter(text: string, key: string, value: JsonNode): string | null {
+function nameParameter(text: string, member: JsonNode): string | null {
+  const { key } = member;
   if (key === "max_completion_tokens") return "max_tokens";
   if (key === "random_seed") return "seed";
   if (key !== "response_format") return key;
-  const type = memberOf(value, "type");
+  const type = memberOf(member, "type");
   if (isWord(text, type, "text")) return null;
   return isWord(text, type, "json_schema") ? "structured_outputs" : key;
 }

@@ -1,6 +1,13 @@
 import { USER_FIELDS } from "../conversation/user-fields.ts";
 import { type JsonNode, memberOf } from "../json/scan.ts";
-import { applySplices, changeTexts, overwriteSplices, removeMembers, type Splice } from "../json/splice.ts";
+import {
+  applySplices,
+  changeTexts,
+  overwriteSplices,
+  removeMembers,
+  renameMember,
+  type Splice,
+} from "../json/splice.ts";
 import { type EmbeddingsRequest, GATEWAY_FIELDS } from "./decode-request.ts";
 
 /** What the chosen provider wants to be different from what the client sent. */
@@ -41,13 +48,13 @@ export function encodeEmbeddingsRequest(request: EmbeddingsRequest, target: Embe
   const splices: Splice[] = [{ start: model.start, end: model.end, insert: JSON.stringify(target.model) }];
   const removed = new Set([...GATEWAY_FIELDS, ...listLeftOut(request, target)]);
   for (const [from, to] of target.renames) {
-    const member = root.members?.find(({ key }) => key === from);
+    const member = memberOf(root, from);
     if (member === undefined) continue;
     // Where it stands in both spellings, the vendor's stays.
     if (to in wish.extras) removed.add(from);
-    else splices.push({ start: member.keyStart, end: member.keyEnd, insert: JSON.stringify(to) });
+    else splices.push(renameMember(text, member, to));
   }
   splices.push(...changeTexts(text, root, USER_FIELDS.difference(removed), target.hashUser));
-  splices.push(...removeMembers(root, removed));
+  splices.push(...removeMembers(text, root, removed));
   return target.isLast ? overwriteSplices(bytes, splices) : applySplices(bytes, splices);
 }

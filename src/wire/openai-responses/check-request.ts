@@ -16,7 +16,8 @@ export function checkResponsesRequest(text: string, root: JsonNode): void {
     fail("invalid_model", "model is too long to be a model id. GET /api/gateway/models lists them.");
   for (const field of STATE_FIELDS) if (isWanted(text, memberOf(root, field))) refuseState(field);
   checkInput(text, memberOf(root, "input"));
-  for (const { key, value } of root.members ?? []) if (value.kind !== "null") CHECKS[key]?.(text, value, key);
+  for (const member of root.members ?? [])
+    if (member.kind !== "null") CHECKS[member.key]?.(text, member, member.key);
 }
 
 /** Neither absent nor null nor false. */

@@ -44,7 +44,7 @@ export function forwardResponsesRequest(
     storeNothing(root),
     ...addToolParameters(request),
     ...changeTexts(text, root, USER_FIELDS, hashUser),
-    ...removeMembers(root, GATEWAY_FIELDS),
+    ...removeMembers(text, root, GATEWAY_FIELDS),
   ];
   return isLast ? overwriteSplices(bytes, splices) : applySplices(bytes, splices);
 }

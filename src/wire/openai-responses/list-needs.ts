@@ -34,9 +34,9 @@ export function listResponsesNeeds(text: string, root: JsonNode): RequestNeeds {
   }
   if ((memberOf(root, "tools")?.items?.length ?? 0) > 0) features.add("tools");
   const parameters = new Set<string>();
-  for (const { key, value } of root.members ?? []) {
+  for (const { key, kind } of root.members ?? []) {
     const name = PARAMETERS[key];
-    if (name !== undefined && value.kind !== "null") parameters.add(name);
+    if (name !== undefined && kind !== "null") parameters.add(name);
   }
   const format = nameFormat(text, root);
   if (format !== null) parameters.add(format);

@@ -137,12 +137,13 @@ function findPrompt(root: JsonNode, input: readonly JsonNode[]): PromptNodes {
     if (node !== undefined) texts.push(node);
   };
   for (const item of input) {
-    for (const { key, value } of item.members ?? []) {
-      if (key === "arguments" || key === "input") texts.push(value);
-      else if (key === "summary") otherBytes += sumTexts(value);
+    for (const member of item.members ?? []) {
+      const { key } = member;
+      if (key === "arguments" || key === "input") texts.push(member);
+      else if (key === "summary") otherBytes += sumTexts(member);
       else if (key === "content" || key === "output") {
-        if (value.kind === "string") texts.push(value);
-        for (const part of value.items ?? []) addText(memberOf(part, "text"));
+        if (member.kind === "string") texts.push(member);
+        for (const part of member.items ?? []) addText(memberOf(part, "text"));
       }
     }
   }
