@@ -218,4 +218,8 @@ export const MIGRATIONS: readonly string[] = [
     draft TEXT NOT NULL
   ) STRICT;
   `,
+  // It was asked of every transfer, and nearly none is a grant; who writes transfers notes them.
+  `
+  DROP TRIGGER transfers_limited;
+  `,
 ];

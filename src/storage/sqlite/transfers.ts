@@ -42,6 +42,9 @@ export function prepareTransfers(database: Database): TransferWriter {
     `INSERT INTO transfers (id, kind, from_account, to_account, amount, created_at, note, expires_at)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
   );
+  const limit = database.query(
+    "INSERT INTO limited_grants (id, account_id, place, expires_at) VALUES (?, ?, ?, ?)",
+  );
   const move = database.query(
     `INSERT INTO balances (account_id, amount) VALUES (?, ?)
      ON CONFLICT (account_id) DO UPDATE SET amount = amount + excluded.amount`,
@@ -52,8 +55,10 @@ export function prepareTransfers(database: Database): TransferWriter {
       const changes = new Map<string, number>();
       let added = 0;
       for (const { id, kind, from, to, amount, createdAt, note, expiresAt } of transfers) {
-        if (insert.run(id, kind, from, to, amount, createdAt, note, expiresAt).changes === 0) continue;
+        const written = insert.run(id, kind, from, to, amount, createdAt, note, expiresAt);
+        if (written.changes === 0) continue;
         added += 1;
+        if (expiresAt !== null) limit.run(id, to, written.lastInsertRowid, expiresAt);
         changes.set(from, (changes.get(from) ?? 0) - amount);
         changes.set(to, (changes.get(to) ?? 0) + amount);
       }
