@@ -64,7 +64,8 @@ export const MIGRATIONS: readonly string[] = [
     cost INTEGER,
     finished_at INTEGER,
     address_hash TEXT,
-    outcome TEXT NOT NULL CHECK (outcome IN ('open', 'completed', 'failed', 'cancelled', 'interrupted')),
+    -- The usual one by itself: of a list SQLite makes a tree, anew for every row.
+    outcome TEXT NOT NULL CHECK (outcome = 'completed' OR outcome IN ('open', 'failed', 'cancelled', 'interrupted')),
     record TEXT NOT NULL
   ) STRICT;
 
@@ -75,7 +76,7 @@ export const MIGRATIONS: readonly string[] = [
   CREATE TABLE transfers (
     place INTEGER PRIMARY KEY,
     id TEXT NOT NULL UNIQUE,
-    kind TEXT NOT NULL CHECK (kind IN ('usage', 'grant', 'purchase', 'refund', 'expiry', 'correction')),
+    kind TEXT NOT NULL CHECK (kind = 'usage' OR kind IN ('grant', 'purchase', 'refund', 'expiry', 'correction')),
     from_account TEXT NOT NULL,
     to_account TEXT NOT NULL,
     amount INTEGER NOT NULL CHECK (amount > 0),
