@@ -34,16 +34,11 @@ export function findWorstCase(
   now: number,
 ): number {
   const promptTokens = boundPrompt(request);
-  let charges: RequestCharges | null = null;
-  const listCharges = (): RequestCharges => {
-    charges ??= request.listCharges();
-    return charges;
-  };
   let worst = 0;
   for (const { model, endpoint } of offers) {
     if (isFreeId(model.id)) continue;
     const produced = boundCompletion(request, endpoint, bounds.tokens);
-    const beside = chargesBesideTokens(endpoint) ? listCharges() : NO_CHARGES;
+    const beside = chargesBesideTokens(endpoint) ? request.listCharges() : NO_CHARGES;
     const usage = boundUsage(promptTokens, produced, beside, endpoint, bounds.searches);
     worst = Math.max(worst, priceAtMost(endpoint, usage, now));
   }

@@ -1,6 +1,16 @@
 import { BOUNDS } from "../../base/bounds.ts";
 import { fail } from "../../base/errors.ts";
-import { type JsonKind, type JsonNode, memberOf, numberOf, parseNode, stringOf } from "../json/scan.ts";
+import {
+  isWord,
+  type JsonKind,
+  type JsonNode,
+  lookUp,
+  memberOf,
+  numberOf,
+  parseNode,
+  stringOf,
+  wordTable,
+} from "../json/scan.ts";
 import { refuseThread } from "./decode-request.ts";
 import { refuse } from "./refuse.ts";
 
@@ -77,7 +87,7 @@ function checkModel(model: JsonNode | undefined): void {
   }
 }
 
-const ROLES: ReadonlySet<string> = new Set(["user", "assistant", "system"]);
+const ROLES = wordTable({ user: true, assistant: true, system: true });
 
 function checkMessages(text: string, node: JsonNode | undefined): void {
   const messages = node?.items;
@@ -87,7 +97,7 @@ function checkMessages(text: string, node: JsonNode | undefined): void {
   for (let i = 0; i < messages.length; i++) {
     const message = messages[i] as JsonNode;
     if (message.kind !== "object") refuse(`messages[${i}]`, "must be an object with role and content");
-    if (!ROLES.has(stringOf(text, memberOf(message, "role")) ?? "")) {
+    if (!lookUp(text, memberOf(message, "role"), ROLES)) {
       refuse(`messages[${i}].role`, "must be user, assistant or system");
     }
     checkContent(text, memberOf(message, "content"), i);
@@ -108,20 +118,30 @@ type Problem = readonly [field: string, problem: string];
 
 /** The field of a block that is wrong, and how; names are put together only then. */
 function findProblem(text: string, block: JsonNode): Problem | null {
-  const type = block.kind === "object" ? stringOf(text, memberOf(block, "type")) : undefined;
-  if (type === undefined) return ["", 'must be an object with a type, such as {"type": "text", "text": "…"}'];
-  if (type === "text" && memberOf(block, "text")?.kind !== "string") return [".text", "must be a string"];
-  if (type === "tool_use") return findCallProblem(block);
-  if (type === "tool_result") return findResultProblem(text, block);
-  if (type === "image" || type === "document") {
-    const source = memberOf(block, "source");
-    const isComplete = memberOf(source, "type")?.kind === "string";
-    return isComplete ? null : [".source", "must be an object with a type, such as base64 or url"];
-  }
-  return null;
+  const type = memberOf(block, "type");
+  if (type?.kind !== "string")
+    return ["", 'must be an object with a type, such as {"type": "text", "text": "…"}'];
+  return lookUp(text, type, BLOCK_CHECKS)?.(text, block) ?? null;
 }
 
-function findCallProblem(block: JsonNode): Problem | null {
+const BLOCK_CHECKS = wordTable<(text: string, block: JsonNode) => Problem | null>({
+  text: findTextProblem,
+  tool_use: findCallProblem,
+  tool_result: findResultProblem,
+  image: findSourceProblem,
+  document: findSourceProblem,
+});
+
+function findTextProblem(_text: string, block: JsonNode): Problem | null {
+  return memberOf(block, "text")?.kind === "string" ? null : [".text", "must be a string"];
+}
+
+function findSourceProblem(_text: string, block: JsonNode): Problem | null {
+  const isComplete = memberOf(memberOf(block, "source"), "type")?.kind === "string";
+  return isComplete ? null : [".source", "must be an object with a type, such as base64 or url"];
+}
+
+function findCallProblem(_text: string, block: JsonNode): Problem | null {
   const id = memberOf(block, "id");
   if (!isAbsent(id) && id.kind !== "string") return [".id", "must be a string"];
   if (memberOf(block, "name")?.kind !== "string") return [".name", "must be a string"];
@@ -129,13 +149,13 @@ function findCallProblem(block: JsonNode): Problem | null {
   return isAbsent(input) || input.kind === "object" ? null : [".input", "must be an object"];
 }
 
-function findResultProblem(text: string, block: JsonNode): Problem | null {
+function findResultProblem(_text: string, block: JsonNode): Problem | null {
   const id = memberOf(block, "tool_use_id");
   if (!isAbsent(id) && id.kind !== "string") return [".tool_use_id", "must be a string"];
   const content = memberOf(block, "content");
   if (isAbsent(content) || content.kind === "string") return null;
   if (!content.items) return [".content", "must be a string or an array of content blocks"];
-  const at = content.items.findIndex((part) => stringOf(text, memberOf(part, "type")) === undefined);
+  const at = content.items.findIndex((part) => memberOf(part, "type")?.kind !== "string");
   return at < 0 ? null : [`.content[${at}]`, "must be an object with a type"];
 }
 
@@ -161,8 +181,11 @@ function checkTools(text: string, node: JsonNode): void {
 function checkTool(text: string, tool: JsonNode, field: string): void {
   if (tool.kind !== "object") refuse(field, "must be an object with name and input_schema");
   checkKind(`${field}.type`, memberOf(tool, "type"), "string", 'a string, "custom" for a tool of your own');
-  if ((stringOf(text, memberOf(tool, "type")) ?? "custom") !== "custom") return;
-  if (!stringOf(text, memberOf(tool, "name"))) refuse(`${field}.name`, "must be a string that is not empty");
+  const type = memberOf(tool, "type");
+  if (type?.kind === "string" && !isWord(text, type, "custom")) return;
+  const name = memberOf(tool, "name");
+  if (name?.kind !== "string" || isWord(text, name, ""))
+    refuse(`${field}.name`, "must be a string that is not empty");
   checkKind(`${field}.description`, memberOf(tool, "description"), "string", "a string");
   checkKind(`${field}.input_schema`, memberOf(tool, "input_schema"), "object", "a JSON Schema object");
 }

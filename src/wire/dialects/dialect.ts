@@ -57,6 +57,7 @@ export function createDialect(dialect: Dialect): InferenceRequest {
   const { scanned, rename, format } = dialect;
   const hub = createHubRequest(dialect.client, dialect.decoding, dialect.facts);
   let prefix: string | null = null;
+  let charges: RequestCharges | null = null;
   return {
     api: dialect.api,
     action: "chat",
@@ -73,7 +74,8 @@ export function createDialect(dialect: Dialect): InferenceRequest {
     hashPrefix: () => (prefix ??= hashNodes(scanned.bytes, dialect.listPrefix())),
     windowTextBytes: scanned.mayBeShortened === true ? 0 : scanned.promptTextBytes,
     listNeeds: () => dialect.listNeeds(scanned.text, scanned.root),
-    listCharges: () => dialect.listCharges(scanned.text, scanned.root),
+    // Asked for the hold, and again for the record.
+    listCharges: () => (charges ??= dialect.listCharges(scanned.text, scanned.root)),
     countPromptChars: () => countChars(scanned.text, scanned.promptTextBytes),
     listPromptText: () => sliceTexts(scanned.bytes, scanned.prompt),
     encode(target) {

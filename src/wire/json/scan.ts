@@ -11,18 +11,29 @@
 
 /** What to look into: members of an object, elements of an array. Neither: only the value's place and kind. */
 export interface Shape {
-  readonly fields?: NameTable;
+  readonly fields?: WordTable<Shape>;
   /** The places of all other members are wanted as well. */
   readonly others?: true;
   readonly items?: Shape;
 }
 
-/** Names with the shapes of their values, by the names' lengths: a name is compared where it stands, and not cut out. */
-type NameTable = readonly (readonly Named[] | undefined)[];
+/** What words stand for, by the words' lengths: a word is compared where it stands, and not cut out. */
+export type WordTable<T> = readonly (readonly WordEntry<T>[] | undefined)[];
 
-interface Named {
-  readonly key: string;
-  readonly shape: Shape;
+interface WordEntry<T> {
+  readonly word: string;
+  readonly value: T;
+}
+
+/** The table of these words, which have nothing to escape. */
+export function wordTable<T>(values: Readonly<Record<string, T>>): WordTable<T> {
+  const table: WordEntry<T>[][] = [];
+  for (const [word, value] of Object.entries(values)) {
+    const ofLength = table[word.length] ?? [];
+    ofLength.push({ word, value });
+    table[word.length] = ofLength;
+  }
+  return table;
 }
 
 /** A value whose place and kind are wanted and no more. */
@@ -30,13 +41,7 @@ export const LEAF: Shape = {};
 
 /** The shape of an object with these members of interest. */
 export function fields(members: Readonly<Record<string, Shape>>): Shape {
-  const table: Named[][] = [];
-  for (const [key, shape] of Object.entries(members)) {
-    const ofLength = table[key.length] ?? [];
-    ofLength.push({ key, shape });
-    table[key.length] = ofLength;
-  }
-  return { fields: table };
+  return { fields: wordTable(members) };
 }
 
 /** The shape of an object all of whose members are of interest, these for what is in them. */
@@ -120,7 +125,7 @@ class Scanner {
     if (this.at < this.text.length) this.refuse("unexpected text after the value");
   }
 
-  private object({ others }: Shape, fields: NameTable, key: string, keyStart: number): JsonNode {
+  private object({ others }: Shape, fields: WordTable<Shape>, key: string, keyStart: number): JsonNode {
     const start = this.at++;
     const members: JsonNode[] = [];
     this.space();
@@ -131,7 +136,7 @@ class Scanner {
     return { kind: "object", start, end: this.at, key, keyStart, members, items: null };
   }
 
-  private member(members: JsonNode[], fields: NameTable, wantsOthers: boolean): void {
+  private member(members: JsonNode[], fields: WordTable<Shape>, wantsOthers: boolean): void {
     const { text } = this;
     this.space();
     const start = this.at;
@@ -143,7 +148,7 @@ class Scanner {
     if (text.charCodeAt(this.at) !== COLON) this.refuse('expected ":"');
     this.at++;
     if (named !== null) {
-      const value = this.value(named.shape, named.key, start);
+      const value = this.value(named.value, named.word, start);
       refuseSecond(members, value);
       members.push(value);
     } else if (wantsOthers) members.push(this.value(LEAF, decodeString(text, start, end), start));
@@ -216,16 +221,23 @@ export function isSpace(code: number): boolean {
 }
 
 /** The entry for the name that stands, quotes included, from `start` to `end`; null where there is none. */
-function findName(text: string, start: number, end: number, fields: NameTable): Named | null {
-  for (const named of fields[end - start - 2] ?? NO_NAMES)
-    if (text.startsWith(named.key, start + 1)) return named;
+function findName(
+  text: string,
+  start: number,
+  end: number,
+  fields: WordTable<Shape>,
+): WordEntry<Shape> | null {
+  const named = findWord(text, start, end, fields);
   // Written with escapes it may be one all the same.
-  if (isPlain(text, start + 1, end - 1)) return null;
+  if (named !== null || isPlain(text, start + 1, end - 1)) return named;
   const key = decodeString(text, start, end);
-  return fields[key.length]?.find((named) => named.key === key) ?? null;
+  return fields[key.length]?.find(({ word }) => word === key) ?? null;
 }
 
-const NO_NAMES: readonly Named[] = [];
+function findWord<T>(text: string, start: number, end: number, table: WordTable<T>): WordEntry<T> | null {
+  for (const entry of table[end - start - 2] ?? []) if (text.startsWith(entry.word, start + 1)) return entry;
+  return null;
+}
 
 /** The byte after a string's closing quote; `start` is its opening quote. */
 export function endOfString(text: string, start: number): number {
@@ -309,6 +321,11 @@ export function isWord(text: string, node: JsonNode | undefined, word: string): 
     node.end - node.start === word.length + 2 &&
     text.startsWith(word, node.start + 1)
   );
+}
+
+/** What the table has for the string, as it stands; undefined where it has nothing for it, or the value is no string. */
+export function lookUp<T>(text: string, node: JsonNode | undefined, table: WordTable<T>): T | undefined {
+  return node?.kind === "string" ? findWord(text, node.start, node.end, table)?.value : undefined;
 }
 
 /** The member of this name, or undefined. */

@@ -1,15 +1,15 @@
 import type { RequestNeeds } from "../conversation/needs.ts";
-import { isWord, type JsonNode, memberOf, stringOf } from "../json/scan.ts";
+import { isWord, type JsonNode, lookUp, memberOf, wordTable } from "../json/scan.ts";
 import { GATEWAY_FIELDS } from "./request-shape.ts";
 
 /** Part types that are no text, as `input_modalities` names them. */
-const MODALITIES: Readonly<Record<string, string>> = {
+const MODALITIES = wordTable({
   image_url: "image",
   file: "file",
   input_audio: "audio",
   video_url: "video",
   input_video: "video",
-};
+});
 
 /** Fields that are no parameter of a model, or are decided by the gateway. */
 const NO_PARAMETERS: ReadonlySet<string> = new Set([
@@ -32,7 +32,7 @@ export function listChatNeeds(text: string, root: JsonNode): RequestNeeds {
   const features = new Set<string>();
   for (const message of memberOf(root, "messages")?.items ?? []) {
     for (const part of memberOf(message, "content")?.items ?? []) {
-      const modality = MODALITIES[stringOf(text, memberOf(part, "type")) ?? ""];
+      const modality = lookUp(text, memberOf(part, "type"), MODALITIES);
       if (modality !== undefined) features.add(modality);
     }
   }

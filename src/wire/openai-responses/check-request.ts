@@ -1,6 +1,16 @@
 import { BOUNDS } from "../../base/bounds.ts";
 import { fail } from "../../base/errors.ts";
-import { isTrue, isWord, type JsonKind, type JsonNode, memberOf, numberOf, stringOf } from "../json/scan.ts";
+import {
+  isTrue,
+  isWord,
+  type JsonKind,
+  type JsonNode,
+  lookUp,
+  memberOf,
+  numberOf,
+  stringOf,
+  wordTable,
+} from "../json/scan.ts";
 import { refuseState, STATE_FIELDS } from "./state-fields.ts";
 
 /**
@@ -91,11 +101,10 @@ function findProblem(text: string, item: JsonNode): Problem {
   const type = memberOf(item, "type");
   if (type === undefined || type.kind === "null") return findMessageProblem(text, item);
   if (type.kind !== "string") return [".type", "must be a string"];
-  const find = ITEM_CHECKS[stringOf(text, type) as string];
-  return find === undefined ? null : find(text, item);
+  return lookUp(text, type, ITEM_CHECKS)?.(text, item) ?? null;
 }
 
-const ITEM_CHECKS: Readonly<Record<string, (text: string, item: JsonNode) => Problem>> = {
+const ITEM_CHECKS = wordTable<(text: string, item: JsonNode) => Problem>({
   message: findMessageProblem,
   reasoning: findReasoningProblem,
   function_call: findStrings(["call_id", "name", "arguments"]),
@@ -103,7 +112,7 @@ const ITEM_CHECKS: Readonly<Record<string, (text: string, item: JsonNode) => Pro
   function_call_output: findResultProblem,
   custom_tool_call_output: findResultProblem,
   item_reference: findStrings(["id"]),
-};
+});
 
 function findStrings(names: readonly string[]): (text: string, item: JsonNode) => Problem {
   return (_, item) => {
@@ -112,11 +121,10 @@ function findStrings(names: readonly string[]): (text: string, item: JsonNode) =
   };
 }
 
-const ROLES = ["user", "assistant", "system", "developer"];
+const ROLES = wordTable({ user: true, assistant: true, system: true, developer: true });
 
 function findMessageProblem(text: string, item: JsonNode): Problem {
-  const role = memberOf(item, "role");
-  if (!ROLES.some((known) => isWord(text, role, known))) {
+  if (!lookUp(text, memberOf(item, "role"), ROLES)) {
     return [".role", "must be system, developer, user or assistant"];
   }
   return findContentProblem(text, memberOf(item, "content"), ".content");
@@ -126,16 +134,17 @@ function findContentProblem(text: string, content: JsonNode | undefined, field: 
   if (content?.kind === "string") return null;
   if (!content?.items) return [field, "must be a string or an array of parts"];
   for (const [i, part] of content.items.entries()) {
-    const type = stringOf(text, memberOf(part, "type"));
-    if (type === undefined) {
+    const type = memberOf(part, "type");
+    if (type?.kind !== "string") {
       return [`${field}[${i}]`, 'must be an object with a type, such as {"type": "input_text", "text": "…"}'];
     }
-    const isText = type === "input_text" || type === "output_text";
-    if (isText && memberOf(part, "text")?.kind !== "string")
+    if (lookUp(text, type, TEXTS) && memberOf(part, "text")?.kind !== "string")
       return [`${field}[${i}].text`, "must be a string"];
   }
   return null;
 }
+
+const TEXTS = wordTable({ input_text: true, output_text: true });
 
 function findReasoningProblem(_: string, item: JsonNode): Problem {
   const summary = memberOf(item, "summary");
@@ -154,17 +163,18 @@ function checkTools(text: string, node: JsonNode): void {
   for (const [i, tool] of node.items.entries()) checkTool(text, tool, `tools[${i}]`);
 }
 
-const NAMED = new Set(["function", "custom", "namespace"]);
+const NAMED = wordTable({ function: true, custom: true, namespace: true });
 
 function checkTool(text: string, tool: JsonNode, field: string): void {
-  const type = stringOf(text, memberOf(tool, "type"));
-  if (type === undefined) refuse(`${field}.type`, 'must be a string, "function" for a function');
-  if (NAMED.has(type) && !stringOf(text, memberOf(tool, "name"))) {
+  const type = memberOf(tool, "type");
+  if (type?.kind !== "string") refuse(`${field}.type`, 'must be a string, "function" for a function');
+  const name = memberOf(tool, "name");
+  if (lookUp(text, type, NAMED) && (name?.kind !== "string" || isWord(text, name, ""))) {
     refuse(`${field}.name`, "must be a string that is not empty");
   }
   const parameters = memberOf(tool, "parameters");
   if (
-    type === "function" &&
+    isWord(text, type, "function") &&
     parameters !== undefined &&
     parameters.kind !== "null" &&
     parameters.kind !== "object"
@@ -173,10 +183,10 @@ function checkTool(text: string, tool: JsonNode, field: string): void {
   }
 }
 
-const CHOICES = ["none", "auto", "required"];
+const CHOICES = wordTable({ none: true, auto: true, required: true });
 
 function checkToolChoice(text: string, node: JsonNode): void {
-  if (CHOICES.some((word) => isWord(text, node, word))) return;
+  if (lookUp(text, node, CHOICES)) return;
   const type = stringOf(text, memberOf(node, "type"));
   const needsName = type === "function" || type === "custom";
   if (type === undefined || (needsName && memberOf(node, "name")?.kind !== "string")) {

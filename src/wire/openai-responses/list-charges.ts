@@ -7,11 +7,13 @@ export function listResponsesCharges(text: string, root: JsonNode): RequestCharg
   for (const item of memberOf(root, "input")?.items ?? []) {
     // A screenshot is the whole output of its call.
     if (isWord(text, memberOf(item, "type"), "computer_call_output")) images += 1;
-    for (const list of [memberOf(item, "content"), memberOf(item, "output")]) {
-      for (const part of list?.items ?? []) {
-        if (isWord(text, memberOf(part, "type"), "input_image")) images += 1;
-      }
-    }
+    images += countImages(text, memberOf(item, "content")) + countImages(text, memberOf(item, "output"));
   }
   return { images, search: findSearchWish(text, root) };
+}
+
+function countImages(text: string, list: JsonNode | undefined): number {
+  let images = 0;
+  for (const part of list?.items ?? []) if (isWord(text, memberOf(part, "type"), "input_image")) images += 1;
+  return images;
 }

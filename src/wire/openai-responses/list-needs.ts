@@ -1,13 +1,13 @@
 import type { RequestNeeds } from "../conversation/needs.ts";
-import { isWord, type JsonNode, memberOf, stringOf } from "../json/scan.ts";
+import { isWord, type JsonNode, lookUp, memberOf, wordTable } from "../json/scan.ts";
 
 /** Part types that are no text, as `input_modalities` names them. */
-const MODALITIES: Readonly<Record<string, string>> = {
+const MODALITIES = wordTable({
   input_image: "image",
   input_file: "file",
   input_audio: "audio",
   input_video: "video",
-};
+});
 
 /** Fields that are a parameter of the model, in the words of `supported_parameters`. */
 const PARAMETERS: Readonly<Record<string, string>> = {
@@ -27,7 +27,7 @@ export function listResponsesNeeds(text: string, root: JsonNode): RequestNeeds {
   for (const item of memberOf(root, "input")?.items ?? []) {
     for (const list of [memberOf(item, "content"), memberOf(item, "output")]) {
       for (const part of list?.items ?? []) {
-        const modality = MODALITIES[stringOf(text, memberOf(part, "type")) ?? ""];
+        const modality = lookUp(text, memberOf(part, "type"), MODALITIES);
         if (modality !== undefined) features.add(modality);
       }
     }

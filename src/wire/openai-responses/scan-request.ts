@@ -6,11 +6,13 @@ import {
   isTrue,
   isWord,
   type JsonNode,
+  lookUp,
   memberOf,
   numberOf,
   parseMember,
   scanJson,
   stringOf,
+  wordTable,
 } from "../json/scan.ts";
 import { scanBody } from "../json/scan-body.ts";
 import { checkResponsesRequest } from "./check-request.ts";
@@ -115,17 +117,17 @@ function callIdOf(text: string, item: JsonNode): string {
 
 type ItemKind = "spoken-to" | "turn" | "call" | "result" | "native";
 
-const KINDS: Readonly<Record<string, ItemKind>> = {
+const KINDS = wordTable<ItemKind>({
   reasoning: "turn",
   function_call: "call",
   custom_tool_call: "call",
   function_call_output: "result",
   custom_tool_call_output: "result",
-};
+});
 
 function kindOf(text: string, item: JsonNode): ItemKind {
-  const type = stringOf(text, memberOf(item, "type")) ?? "message";
-  if (type !== "message") return KINDS[type] ?? "native";
+  const type = memberOf(item, "type");
+  if (type?.kind === "string" && !isWord(text, type, "message")) return lookUp(text, type, KINDS) ?? "native";
   return isWord(text, memberOf(item, "role"), "assistant") ? "turn" : "spoken-to";
 }
 
