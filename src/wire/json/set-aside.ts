@@ -28,14 +28,15 @@ const LONG_BYTES = 256;
 export function setAside(bytes: Buffer, text: string, strings: readonly JsonNode[]): SetAside | null {
   const long = strings.filter((node) => isLong(text, node));
   if (long.length === 0 || bytes.includes(STAND_IN)) return null;
-  let short = "";
+  const short: string[] = [];
   let from = 0;
-  for (const [at, { start, end }] of long.entries()) {
-    short += `${text.slice(from, start + 1)}${STAND_IN}${at}${STAND_IN}`;
+  for (const { start, end } of long) {
+    short.push(text.slice(from, start + 1), STAND_IN, String(short.length / 4), STAND_IN);
     from = end - 1;
   }
+  short.push(text.slice(from));
   return {
-    text: short + text.slice(from),
+    text: short.join(""),
     print(body, mayOverwrite) {
       const pieces = encodeLatin1(JSON.stringify(body)).split(STAND_IN);
       if (!putBack(pieces, text, long)) return null;
