@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { createEventSplitter, EventTooLargeError } from "../../src/wire/sse/split-events.ts";
+import { EventSplitter, EventTooLargeError } from "../../src/wire/sse/split-events.ts";
 
 /** The events of a stream that comes in pieces, as [name, data]. */
 function split(pieces: readonly string[], maxBytes = 1_000): [string, string][] {
   const events: [string, string][] = [];
   const take = (text: string, start: number, end: number, name: string) =>
     void events.push([name, text.slice(start, end)]);
-  const splitter = createEventSplitter(maxBytes);
+  const splitter = new EventSplitter(maxBytes);
   for (const piece of pieces) splitter.push(piece, take);
   splitter.end(take);
   return events;

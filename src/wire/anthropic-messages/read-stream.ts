@@ -10,12 +10,7 @@ import {
 } from "../conversation/vendor-error.ts";
 import { asFields, type Fields, omit } from "../json/fields.ts";
 import { decodeUtf8 } from "../json/scan.ts";
-import {
-  createEventSplitter,
-  type EventSplitter,
-  EventTooLargeError,
-  type OnEvent,
-} from "../sse/split-events.ts";
+import { EventSplitter, EventTooLargeError, type OnEvent } from "../sse/split-events.ts";
 import { decodeCitation } from "./citations.ts";
 import { decodeAnswerBlock, takeStopDetails } from "./decode-answer.ts";
 import { makeExtras } from "./extras.ts";
@@ -49,7 +44,7 @@ type OpenBlock =
 /** A reader of this format's streams. */
 export function createReader(): AnswerReader {
   const state: ReaderState = {
-    splitter: createEventSplitter(BOUNDS.eventBytes),
+    splitter: new EventSplitter(BOUNDS.eventBytes),
     blocks: new Map(),
     nextAt: 0,
     hasStarted: false,

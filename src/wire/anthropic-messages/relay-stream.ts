@@ -5,12 +5,7 @@ import type { AnswerRelay, RelayFinish, RelayIdentity, RelayVerdict } from "../c
 import { NO_TOKENS } from "../conversation/usage.ts";
 import { brokenAnswer, type VendorError } from "../conversation/vendor-error.ts";
 import { asFields, type Fields } from "../json/fields.ts";
-import {
-  createEventSplitter,
-  type EventSplitter,
-  EventTooLargeError,
-  type OnEvent,
-} from "../sse/split-events.ts";
+import { EventSplitter, EventTooLargeError, type OnEvent } from "../sse/split-events.ts";
 import { decodeFinish } from "./finish-reason.ts";
 import { findStreamError, parseEvent } from "./read-stream.ts";
 import { printEvent, printStreamError } from "./stream-events.ts";
@@ -50,7 +45,7 @@ export function createMessagesRelay(
   const state: RelayState = {
     identity,
     estimatedPromptTokens: asked.estimatedPromptTokens,
-    splitter: createEventSplitter(BOUNDS.eventBytes),
+    splitter: new EventSplitter(BOUNDS.eventBytes),
     hasStarted: false,
     openIndex: null,
     hasBlocks: false,

@@ -5,7 +5,7 @@ import type { Part } from "../canonical/parts.ts";
 import { plainReasoning } from "../canonical/parts.ts";
 import { brokenAnswer, type VendorError } from "../conversation/vendor-error.ts";
 import { asFields, type Fields } from "../json/fields.ts";
-import { createEventSplitter, EventTooLargeError } from "../sse/split-events.ts";
+import { EventSplitter, EventTooLargeError } from "../sse/split-events.ts";
 import { type ArgumentsHold, createArgumentsHold } from "./arguments.ts";
 import { findFailure, readText } from "./decode-answer.ts";
 import { findFailedFinish, readFinish } from "./finish-reason.ts";
@@ -31,7 +31,7 @@ interface State {
 
 /** Reads Cohere's stream of chat events; its last is `message-end`. */
 export function createReader(): AnswerReader {
-  const splitter = createEventSplitter(BOUNDS.eventBytes);
+  const splitter = new EventSplitter(BOUNDS.eventBytes);
   const state: State = { open: new Map(), parts: 0, hasCalls: false, isDone: false };
   const collect = (split: (onEvent: Parameters<typeof splitter.end>[0]) => void): AnswerEvent[] => {
     const events: AnswerEvent[] = [];

@@ -4,7 +4,7 @@ import type { AnswerReader } from "../canonical/format.ts";
 import { brokenAnswer, findVendorError } from "../conversation/vendor-error.ts";
 import { asFields, type Fields } from "../json/fields.ts";
 import { decodeUtf8 } from "../json/scan.ts";
-import { createEventSplitter, EventTooLargeError, type OnEvent } from "../sse/split-events.ts";
+import { EventSplitter, EventTooLargeError, type OnEvent } from "../sse/split-events.ts";
 import { createResponseReader } from "./read-response.ts";
 
 /**
@@ -12,7 +12,7 @@ import { createResponseReader } from "./read-response.ts";
  * finished is closed when the stream ends.
  */
 export function createReader(): AnswerReader {
-  const splitter = createEventSplitter(BOUNDS.eventBytes);
+  const splitter = new EventSplitter(BOUNDS.eventBytes);
   const reader = createResponseReader();
   let out: AnswerEvent[] = [];
   let isFailed = false;

@@ -1,4 +1,11 @@
-import type { AnswerRelay, RelayIdentity, WholeAnswer } from "../canonical/relay.ts";
+import type { AnswerEnd, StreamError } from "../canonical/format.ts";
+import type {
+  AnswerRelay,
+  RelayFinish,
+  RelayIdentity,
+  RelayVerdict,
+  WholeAnswer,
+} from "../canonical/relay.ts";
 import { encodeStreamError } from "./encode-chunk.ts";
 import { readAnswer } from "./read-answer.ts";
 import {
@@ -8,43 +15,72 @@ import {
   finishOfRelay,
   isFinished,
   judgeRelay,
+  type RelayState,
   stepRelay,
 } from "./relay-stream.ts";
 import { encodeUsage } from "./usage.ts";
 
 /** A chat stream on its way to a chat client; `wantsUsageChunk` as it asked for in `stream_options`. */
 export function createChatRelay(identity: RelayIdentity, wantsUsageChunk: boolean): AnswerRelay {
-  const state = createRelay(identity, wantsUsageChunk);
-  return {
-    step: (piece) => stepRelay(state, piece),
-    end: () => endRelay(state),
-    get sawToken() {
-      return state.sawToken;
-    },
-    get isDone() {
-      return state.isDone;
-    },
-    get isFinished() {
-      return isFinished(state);
-    },
-    get error() {
-      return state.error;
-    },
-    get usage() {
-      return state.usage;
-    },
-    /** Nothing tells before the usage does. */
-    get searches() {
-      return state.usage?.searches ?? 0;
-    },
-    get producedBytes() {
-      return state.producedBytes;
-    },
-    judge: () => judgeRelay(state),
-    finish: () => finishOfRelay(state),
-    encodeEnd: ({ report, metadata }) => encodeEnd(state, encodeUsage(report), metadata),
-    encodeError: (error) => encodeStreamError(identity, error),
-  };
+  return new ChatRelay(createRelay(identity, wantsUsageChunk));
+}
+
+/** A class, because one is made for every stream: its methods are not. */
+class ChatRelay implements AnswerRelay {
+  constructor(private readonly state: RelayState) {}
+
+  step(piece: string): string {
+    return stepRelay(this.state, piece);
+  }
+
+  end(): string {
+    return endRelay(this.state);
+  }
+
+  get sawToken() {
+    return this.state.sawToken;
+  }
+
+  get isDone() {
+    return this.state.isDone;
+  }
+
+  get isFinished() {
+    return isFinished(this.state);
+  }
+
+  get error() {
+    return this.state.error;
+  }
+
+  get usage() {
+    return this.state.usage;
+  }
+
+  /** Nothing tells before the usage does. */
+  get searches() {
+    return this.state.usage?.searches ?? 0;
+  }
+
+  get producedBytes() {
+    return this.state.producedBytes;
+  }
+
+  judge(): RelayVerdict {
+    return judgeRelay(this.state);
+  }
+
+  finish(): RelayFinish | null {
+    return finishOfRelay(this.state);
+  }
+
+  encodeEnd({ report, metadata }: AnswerEnd): string {
+    return encodeEnd(this.state, encodeUsage(report), metadata);
+  }
+
+  encodeError(error: StreamError): string {
+    return encodeStreamError(this.state.identity, error);
+  }
 }
 
 /** A chat vendor's whole answer for a chat client. */

@@ -5,7 +5,7 @@ import type { AnswerReader } from "../canonical/format.ts";
 import { brokenAnswer, findVendorError } from "../conversation/vendor-error.ts";
 import { asFields, type Fields, omit, tryParseFields } from "../json/fields.ts";
 import { decodeUtf8 } from "../json/scan.ts";
-import { createEventSplitter, type EventSplitter, EventTooLargeError } from "../sse/split-events.ts";
+import { EventSplitter, EventTooLargeError } from "../sse/split-events.ts";
 import { isFailedFinish } from "./finish-reason.ts";
 import { OWN_ANSWER_FIELDS } from "./own-fields.ts";
 import { type ChoiceReader, createChoiceReader } from "./read-choice.ts";
@@ -30,7 +30,7 @@ const DONE = "[DONE]";
  */
 export function createReader(): AnswerReader {
   const state: ReaderState = {
-    splitter: createEventSplitter(BOUNDS.eventBytes),
+    splitter: new EventSplitter(BOUNDS.eventBytes),
     choices: new Map(),
     told: {},
     tier: null,

@@ -4,12 +4,7 @@ import type { TokenUsage } from "../conversation/usage.ts";
 import { brokenAnswer, findVendorError, type VendorError } from "../conversation/vendor-error.ts";
 import { asFields, type Fields, omit, tryParseFields } from "../json/fields.ts";
 import { decodeUtf8 } from "../json/scan.ts";
-import {
-  createEventSplitter,
-  type EventSplitter,
-  EventTooLargeError,
-  type OnEvent,
-} from "../sse/split-events.ts";
+import { EventSplitter, EventTooLargeError, type OnEvent } from "../sse/split-events.ts";
 import {
   type ChunkTemplate,
   copyEvent,
@@ -75,7 +70,7 @@ export function createRelay(identity: RelayIdentity, wantsUsageChunk: boolean): 
   const state: RelayState = {
     identity,
     wantsUsageChunk,
-    splitter: createEventSplitter(BOUNDS.eventBytes, (text, from) => passAlike(state, text, from)),
+    splitter: new EventSplitter(BOUNDS.eventBytes, (text, from) => passAlike(state, text, from)),
     templates: [],
     out: [],
     choices: new Map(),

@@ -5,7 +5,7 @@ import type { Part } from "../canonical/parts.ts";
 import { brokenAnswer, readVendorError, type VendorError } from "../conversation/vendor-error.ts";
 import { asFields, type Fields, omit, tryParseFields } from "../json/fields.ts";
 import { decodeUtf8 } from "../json/scan.ts";
-import { createEventSplitter, EventTooLargeError, type OnEvent } from "../sse/split-events.ts";
+import { EventSplitter, EventTooLargeError, type OnEvent } from "../sse/split-events.ts";
 import { decodeAnnotation } from "./citations.ts";
 import { decodeContentPart } from "./content.ts";
 import { clearLogprobs, decodeFrame, readTier, settleBegun } from "./decode-answer.ts";
@@ -43,7 +43,7 @@ interface ReaderState {
 
 /** Reads a stream of the Responses format. */
 export function createReader(): AnswerReader {
-  const splitter = createEventSplitter(BOUNDS.eventBytes);
+  const splitter = new EventSplitter(BOUNDS.eventBytes);
   const state: ReaderState = {
     items: new Map(),
     events: [],

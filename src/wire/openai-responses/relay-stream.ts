@@ -16,12 +16,7 @@ import {
   stringOf,
 } from "../json/scan.ts";
 import type { Splice } from "../json/splice.ts";
-import {
-  createEventSplitter,
-  type EventSplitter,
-  EventTooLargeError,
-  type OnEvent,
-} from "../sse/split-events.ts";
+import { EventSplitter, EventTooLargeError, type OnEvent } from "../sse/split-events.ts";
 import { encodeFailure } from "./errors.ts";
 import {
   type CallIds,
@@ -63,7 +58,7 @@ interface RelayState {
 export function createResponsesRelay(identity: RelayIdentity): AnswerRelay {
   const state: RelayState = {
     identity,
-    splitter: createEventSplitter(BOUNDS.eventBytes),
+    splitter: new EventSplitter(BOUNDS.eventBytes),
     callIds: createCallIds(identity),
     sequence: 0,
     begun: {},

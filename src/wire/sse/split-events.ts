@@ -9,13 +9,6 @@
  */
 export type OnEvent = (text: string, start: number, end: number, name: string) => void;
 
-export interface EventSplitter {
-  /** Takes the next piece and calls `onEvent` for each event that it completes. */
-  push(piece: string, onEvent: OnEvent): void;
-  /** Ends the stream: an event that lacks only its blank line still counts, as vendors leave it out. */
-  end(onEvent: OnEvent): void;
-}
-
 /**
  * Takes an event whole that it knows by its looks: `from` is where it begins in `text`. Gives where the next begins,
  * behind the blank line; `from` where it knows no such event.
@@ -27,29 +20,48 @@ export class EventTooLargeError extends Error {}
 
 /**
  * A splitter that refuses events of more than `maxEventBytes`, with an `EventTooLargeError`. What `passKnown` takes is not
- * looked at further.
+ * looked at further. A class, because one is made for every stream: its methods are not.
  */
-export function createEventSplitter(maxEventBytes: number, passKnown: PassKnown = passNone): EventSplitter {
+export class EventSplitter {
   /** What came since the last blank line; joined only once one comes, so that a large event costs its length once. */
-  let held: string[] = [];
-  let heldBytes = 0;
-  let sawCr = false;
-  let swallowLf = false;
+  private held: string[] = [];
+  private heldBytes = 0;
+  private sawCr = false;
+  private swallowLf = false;
+
+  constructor(
+    private readonly maxEventBytes: number,
+    private readonly passKnown: PassKnown = passNone,
+  ) {}
+
+  /** Takes the next piece and calls `onEvent` for each event that it completes. */
+  push(piece: string, onEvent: OnEvent): void {
+    if (piece === "") return;
+    const text = this.sawCr || piece.includes("\r") ? this.unifyLineEnds(piece) : piece;
+    const completes = text.includes("\n\n") || (text.startsWith("\n") && this.held.at(-1)?.endsWith("\n"));
+    this.hold(completes ? this.splitInto(this.takeHeld() + text, onEvent) : text);
+  }
+
+  /** Ends the stream: an event that lacks only its blank line still counts, as vendors leave it out. */
+  end(onEvent: OnEvent): void {
+    const block = this.takeHeld().replace(/\n+$/, "");
+    if (block !== "") readBlock(block, 0, block.length, onEvent);
+  }
 
   /** CR and CRLF become LF, from the first CR on. */
-  const unifyLineEnds = (piece: string): string => {
-    if (swallowLf && piece.startsWith("\n")) piece = piece.slice(1);
-    swallowLf = false;
-    if (!piece.includes("\r")) return piece;
-    sawCr = true;
-    swallowLf = piece.endsWith("\r");
-    return piece.replace(/\r\n?/g, "\n");
-  };
+  private unifyLineEnds(piece: string): string {
+    const rest = this.swallowLf && piece.startsWith("\n") ? piece.slice(1) : piece;
+    this.swallowLf = false;
+    if (!rest.includes("\r")) return rest;
+    this.sawCr = true;
+    this.swallowLf = rest.endsWith("\r");
+    return rest.replace(/\r\n?/g, "\n");
+  }
 
-  const splitInto = (text: string, onEvent: OnEvent): string => {
+  private splitInto(text: string, onEvent: OnEvent): string {
     let from = 0;
     for (;;) {
-      const passed = passKnown(text, from);
+      const passed = this.passKnown(text, from);
       if (passed > from) {
         from = passed;
         continue;
@@ -60,36 +72,22 @@ export function createEventSplitter(maxEventBytes: number, passKnown: PassKnown 
       from = end + 2;
     }
     return from === 0 ? text : text.slice(from);
-  };
+  }
 
-  const hold = (text: string): void => {
+  private hold(text: string): void {
     if (text === "") return;
-    held.push(text);
-    heldBytes += text.length;
-    if (heldBytes > maxEventBytes) throw new EventTooLargeError(`an event of over ${maxEventBytes} bytes`);
-  };
+    this.held.push(text);
+    this.heldBytes += text.length;
+    if (this.heldBytes > this.maxEventBytes)
+      throw new EventTooLargeError(`an event of over ${this.maxEventBytes} bytes`);
+  }
 
-  const takeHeld = (): string => {
-    const text = held.length === 1 ? (held[0] as string) : held.join("");
-    held = [];
-    heldBytes = 0;
+  private takeHeld(): string {
+    const text = this.held.length === 1 ? (this.held[0] as string) : this.held.join("");
+    this.held = [];
+    this.heldBytes = 0;
     return text;
-  };
-
-  return {
-    push(piece, onEvent) {
-      if (piece === "") return;
-      const text = sawCr || piece.includes("\r") ? unifyLineEnds(piece) : piece;
-      const completes = text.includes("\n\n") || (text.startsWith("\n") && held.at(-1)?.endsWith("\n"));
-      if (!completes) return hold(text);
-      const rest = splitInto(takeHeld() + text, onEvent);
-      hold(rest);
-    },
-    end(onEvent) {
-      const block = takeHeld().replace(/\n+$/, "");
-      if (block !== "") readBlock(block, 0, block.length, onEvent);
-    },
-  };
+  }
 }
 
 function passNone(_text: string, from: number): number {
