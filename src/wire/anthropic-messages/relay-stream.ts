@@ -90,17 +90,17 @@ export function createMessagesRelay(
 }
 
 function collect(state: RelayState, feed: (onEvent: OnEvent) => void): string {
-  let out = "";
+  const out: string[] = [];
   try {
     feed((text, start, end, name) => {
       if (state.isDone || state.error !== null || start === end) return;
-      out += stepEvent(state, text, start, end, name);
+      out.push(stepEvent(state, text, start, end, name));
     });
   } catch (error) {
     const isTooLarge = error instanceof EventTooLargeError;
     state.error ??= brokenAnswer(isTooLarge ? error.message : "an event of the stream cannot be read");
   }
-  return out;
+  return out.join("");
 }
 
 /** How the events that are most of a stream begin, as the vendor writes them. */

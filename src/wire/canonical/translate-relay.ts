@@ -49,14 +49,14 @@ export function createTranslation(
   };
 
   const takeAll = (read: () => readonly AnswerEvent[]): string => {
-    let out = "";
+    const out: string[] = [];
     try {
-      for (const event of read()) out += take(event);
+      for (const event of read()) out.push(take(event));
     } catch {
       // Whatever a vendor sends must end in an error event, never in a client that hangs.
       error ??= brokenAnswer("an event of the stream cannot be read");
     }
-    return out;
+    return out.join("");
   };
 
   /** A stream that broke off may have come whole all the same; only then is what was held back worth reading. */

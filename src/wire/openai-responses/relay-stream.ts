@@ -7,6 +7,7 @@ import { asFields, type Fields } from "../json/fields.ts";
 import {
   decodeUtf8,
   encodeLatin1,
+  endOfString,
   fields,
   type JsonNode,
   LEAF,
@@ -33,6 +34,10 @@ import { encodeEvent } from "./write-stream.ts";
 interface RelayState {
   readonly identity: RelayIdentity;
   readonly splitter: EventSplitter;
+  /** What the client gets for the piece that is being read, bytes read as Latin-1. */
+  out: string[];
+  /** The events that the stream's text comes in at the moment. */
+  delta: DeltaLook | null;
   readonly callIds: CallIds;
   /** The number of the next event, should the gateway have to say something itself. */
   sequence: number;
@@ -58,7 +63,9 @@ interface RelayState {
 export function createResponsesRelay(identity: RelayIdentity): AnswerRelay {
   const state: RelayState = {
     identity,
-    splitter: new EventSplitter(BOUNDS.eventBytes),
+    splitter: new EventSplitter(BOUNDS.eventBytes, (text, from) => passDelta(state, text, from)),
+    out: [],
+    delta: null,
     callIds: createCallIds(identity),
     sequence: 0,
     begun: {},
@@ -105,17 +112,18 @@ export function createResponsesRelay(identity: RelayIdentity): AnswerRelay {
 }
 
 function collect(state: RelayState, feed: (onEvent: OnEvent) => void): string {
-  let out = "";
   try {
     feed((text, start, end, name) => {
-      out += stepEvent(state, text.slice(start, end), name);
+      state.out.push(stepEvent(state, text.slice(start, end), name));
     });
   } catch (error) {
     // Whatever a vendor sends must end in an error event, never in a client that hangs.
     const isTooLarge = error instanceof EventTooLargeError;
     state.error ??= brokenAnswer(isTooLarge ? error.message : "an event of the stream cannot be read");
   }
-  return out;
+  const { out } = state;
+  state.out = [];
+  return out.join("");
 }
 
 /** An answer that came whole stays whole; one without a word is none. */
@@ -146,8 +154,7 @@ const EVENT = fields({
 
 function stepEvent(state: RelayState, data: string, name: string): string {
   if (state.isDone || state.error !== null || data === "" || data === "[DONE]") return "";
-  const passed = DELTAS.has(name) ? passDelta(state, name, data) : null;
-  if (passed !== null) return passed;
+  if (DELTAS.has(name)) state.delta = { begin: `event: ${name}\ndata: {`, type: `"type":"${name}"` };
   const event = scanJson(data, EVENT);
   const type = stringOf(data, memberOf(event, "type")) ?? name;
   if (type === "error" || (type === "" && memberOf(event, "error") !== undefined)) {
@@ -167,21 +174,55 @@ const DELTAS: ReadonlySet<string> = new Set([
   "response.function_call_arguments.delta",
   "response.custom_tool_call_input.delta",
 ]);
-/** Unescaped quotes do not stand in strings, so these are the event's own. */
-const SEQUENCE = /"sequence_number":(\d{1,15})[,}]/;
-const DELTA = /"delta":"((?:[^"\\]|\\.)*)"/;
 
-/** The shortest way; null where an event looks otherwise than the vendor's own. */
-function passDelta(state: RelayState, type: string, data: string): string | null {
-  const isPlain = data.startsWith("{") && data.endsWith("}") && !data.includes("\n");
-  if (!isPlain || !data.includes(`"type":"${type}"`)) return null;
-  const number = SEQUENCE.exec(data)?.[1];
-  const text = DELTA.exec(data)?.[1];
-  if (number === undefined || text === undefined) return null;
-  state.sequence = Number(number) + 1;
-  if (text !== "") state.sawToken = true;
-  state.producedBytes += text.length;
-  return `event: ${type}\ndata: ${data}\n\n`;
+/** What one kind of them begins with, and says of itself. */
+interface DeltaLook {
+  readonly begin: string;
+  readonly type: string;
+}
+
+/** Unescaped quotes do not stand in strings, so these are the event's own. */
+const SEQUENCE = '"sequence_number":';
+const DELTA = '"delta":"';
+
+/** The shortest way: the event passes as it stands, where it looks like the vendor's own. */
+function passDelta(state: RelayState, text: string, from: number): number {
+  const { delta } = state;
+  if (delta === null || state.isDone || state.error !== null || !text.startsWith(delta.begin, from))
+    return from;
+  const data = from + delta.begin.length;
+  const end = text.indexOf("\n", data);
+  if (end < 0 || text.charAt(end + 1) !== "\n" || text.charAt(end - 1) !== "}") return from;
+  const number = readWholeNumber(text, placeBehind(text, SEQUENCE, data, end));
+  const said = placeBehind(text, DELTA, data, end);
+  if (number === null || said < 0 || placeBehind(text, delta.type, data, end) < 0) return from;
+  const length = endOfString(text, said - 1) - said - 1;
+  if (said + length >= end) return from;
+  state.sequence = number + 1;
+  if (length > 0) state.sawToken = true;
+  state.producedBytes += length;
+  state.out.push(text.slice(from, end + 2));
+  return end + 2;
+}
+
+/** Where what follows `mark` begins; -1 where it does not stand between `from` and `end`. */
+function placeBehind(text: string, mark: string, from: number, end: number): number {
+  const at = text.indexOf(mark, from);
+  return at < 0 || at + mark.length > end ? -1 : at + mark.length;
+}
+
+/** More digits than these are no number of an event. */
+const MAX_DIGITS = 15;
+
+/** The number whose digits begin at `at`; null where there are none, or too many. */
+function readWholeNumber(text: string, at: number): number | null {
+  let end = at;
+  while (end >= 0 && end - at <= MAX_DIGITS && isDigit(text.charCodeAt(end))) end++;
+  return end > at && end - at <= MAX_DIGITS ? Number(text.slice(at, end)) : null;
+}
+
+function isDigit(code: number): boolean {
+  return code >= 48 && code <= 57;
 }
 
 function parse(data: string): Fields {

@@ -50,6 +50,8 @@ describe("an event with more of a text", () => {
   const type = "response.output_text.delta";
   const event = (rest: object) => `event: ${type}\ndata: ${JSON.stringify({ type, ...rest })}\n\n`;
   const tricky = 'say "delta":"no" and "sequence_number":7, \\ "type":"x"';
+  /** What an event of the same looks is known by. */
+  const first = event({ sequence_number: 3, delta: "x" });
 
   test.each([
     ["in the vendor's order", { sequence_number: 4, output_index: 0, delta: tricky, logprobs: [] }],
@@ -59,6 +61,21 @@ describe("an event with more of a text", () => {
     expect(out).toBe(event(rest));
     expect(made.producedBytes).toBe(JSON.stringify(tricky).length - 2);
     expect(made.sawToken).toBe(true);
+  });
+
+  test.each([
+    ["of its looks", event({ sequence_number: 4, output_index: 0, delta: tricky, logprobs: [] })],
+    ["numbered last", event({ delta: tricky, sequence_number: 4 })],
+    ["with spaces", `event: ${type}\ndata: {"type": "${type}", "delta": "b", "sequence_number": 4}\n\n`],
+    ["with a delta that is none", event({ sequence_number: 4, delta: { text: "b" } })],
+  ])("passes byte for byte behind one, %s", (_, second) => {
+    const third = event({ sequence_number: 5, delta: "y" });
+    const whole = first + second + third;
+    expect(relay([whole]).out).toBe(whole);
+    for (let cut = 1; cut < whole.length; cut++)
+      expect(relay([whole.slice(0, cut), whole.slice(cut)]).out).toBe(whole);
+    const counted = relay([first + second]).relay.producedBytes - relay([first]).relay.producedBytes;
+    expect(counted).toBe(relay([second]).relay.producedBytes);
   });
 
   test("is counted where it has no number, and counts the ones behind it", () => {
@@ -71,10 +88,9 @@ describe("an event with more of a text", () => {
   });
 
   test("ends the stream where it is not whole", () => {
-    const { relay: made } = relay([
-      `event: ${type}\ndata: {"type":"${type}","sequence_number":1,"delta":"a\n\n`,
-    ]);
-    expect(made.error).not.toBeNull();
+    const broken = `event: ${type}\ndata: {"type":"${type}","sequence_number":1,"delta":"a\n\n`;
+    for (const pieces of [[broken], [first, broken], [first + broken + first]])
+      expect(relay(pieces).relay.error).not.toBeNull();
   });
 });
 
