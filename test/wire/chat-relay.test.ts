@@ -1,0 +1,102 @@
+import { describe, expect, test } from "bun:test";
+import type { RelayIdentity } from "../../src/wire/canonical/relay.ts";
+import { createChatRelay } from "../../src/wire/openai-chat/chat-relay.ts";
+
+const identity: RelayIdentity = {
+  id: "gen_1",
+  model: "acme/model",
+  created: 7,
+  originalIds: null,
+  makeCallId: () => "call_made",
+  onTurn: () => {},
+};
+
+interface Chunk {
+  readonly id: string;
+  readonly model: string;
+  readonly choices: readonly { readonly delta: { readonly content?: string } }[];
+}
+
+const chunk = (content: string, rest: object = {}) =>
+  JSON.stringify({
+    id: "chatcmpl-1",
+    object: "chat.completion.chunk",
+    created: 1,
+    model: "vendor-model",
+    choices: [{ index: 0, delta: { content }, finish_reason: null }],
+    ...rest,
+  });
+
+/** Texts that look like the end of their event, or are spelled with escapes, between plain ones. */
+const TEXTS = [
+  "a",
+  "b",
+  'c"}',
+  '"},"finish_reason":null}]}',
+  "\\",
+  "\n\n",
+  "☃ ß 𝄞",
+  "",
+  "data: {",
+  "\u0001",
+  "d",
+];
+const FRAMES: readonly (readonly [string, (data: string) => string])[] = [
+  ["as usual", (data) => `data: ${data}\n\n`],
+  ["without the space", (data) => `data:${data}\n\n`],
+  ["with a name", (data) => `event: chunk\ndata: ${data}\n\n`],
+  ["with the line ends of HTTP", (data) => `data: ${data}\r\n\r\n`],
+  ["in two lines", (data) => `data: ${data.replace(",", ",\ndata: ")}\n\n`],
+  ["behind a comment", (data) => `: still here\ndata: ${data}\n\n`],
+];
+
+/** The chunks that the client gets for pieces of a stream. */
+function relay(pieces: readonly string[]): Chunk[] {
+  const made = createChatRelay(identity, false);
+  const out = pieces.map((piece) => made.step(piece)).join("");
+  expect(made.error).toBeNull();
+  return Buffer.from(out, "latin1")
+    .toString("utf8")
+    .split("\n\n")
+    .filter((event) => event !== "")
+    .map((event) => JSON.parse(event.slice("data: ".length)) as Chunk);
+}
+
+function textOf(chunks: readonly Chunk[]): string {
+  return chunks.map(({ choices }) => choices[0]?.delta.content ?? "").join("");
+}
+
+const asLatin1 = (text: string) => Buffer.from(text, "utf8").toString("latin1");
+
+describe("a chat stream's texts come whole, under our name", () => {
+  test.each(FRAMES)("framed %s, in one piece and cut anywhere", (_, frame) => {
+    const stream = asLatin1(TEXTS.map((text) => frame(chunk(text))).join(""));
+    const chunks = relay([stream]);
+    expect(textOf(chunks)).toBe(TEXTS.join(""));
+    for (const { id, model } of chunks) expect([id, model]).toEqual(["gen_1", "acme/model"]);
+    for (let cut = 1; cut < stream.length; cut++)
+      expect(textOf(relay([stream.slice(0, cut), stream.slice(cut)]))).toBe(TEXTS.join(""));
+  });
+
+  test("with padding of its own length, which is passed on", () => {
+    const padded = TEXTS.map((text, at) => chunk(text, { obfuscation: "x".repeat(at) }));
+    const stream = asLatin1(padded.map((data) => `data: ${data}\n\n`).join(""));
+    const chunks = relay([stream]);
+    expect(textOf(chunks)).toBe(TEXTS.join(""));
+    const said = TEXTS.flatMap((text, at) => (text === "" ? [] : ["x".repeat(at)]));
+    expect(chunks.map((sent) => (sent as { obfuscation?: string }).obfuscation ?? "")).toEqual(said);
+  });
+
+  test("also where the looks change and come back", () => {
+    const looks = [{}, { service_tier: "flex" }, {}, { usage: null }, {}, { service_tier: "default" }];
+    const stream = looks
+      .flatMap((rest) => ["m", "n"].map((text) => `data: ${chunk(text, rest)}\n\n`))
+      .join("");
+    const chunks = relay([stream]);
+    expect(textOf(chunks)).toBe("mn".repeat(looks.length));
+    const tiers = chunks.map((sent) => (sent as { service_tier?: string }).service_tier);
+    expect(tiers).toEqual(
+      looks.flatMap((rest: { service_tier?: string }) => [rest.service_tier, rest.service_tier]),
+    );
+  });
+});
