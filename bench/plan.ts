@@ -97,7 +97,7 @@ export function readPlan(args: readonly string[]): Plan | null {
 
 const FULL = {
   rounds: 3,
-  warmUp: { ms: 1_000, requests: 20_000, limitMs: 9_000 },
+  warmUp: { ms: 1_000, requests: 40_000, limitMs: 9_000 },
   closedMs: 1_200,
   openMs: 3_000,
   otherConnections: [1, 64],
