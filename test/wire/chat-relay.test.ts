@@ -99,4 +99,14 @@ describe("a chat stream's texts come whole, under our name", () => {
       looks.flatMap((rest: { service_tier?: string }) => [rest.service_tier, rest.service_tier]),
     );
   });
+
+  test("and events that each end otherwise are not looked for in all behind them", () => {
+    const count = 20_000;
+    const stream = Array.from({ length: count }, (_, at) => {
+      const choices = [{ index: 0, delta: { content: "x" }, finish_reason: null, logprobs: { at } }];
+      return `data: ${chunk("", { choices })}\n\n`;
+    });
+    // Else it would take longer than a test may.
+    expect(textOf(relay([stream.join("")]))).toBe("x".repeat(count));
+  });
 });

@@ -241,13 +241,20 @@ function findWord<T>(text: string, start: number, end: number, table: WordTable<
 
 /** The byte after a string's closing quote; `start` is its opening quote. */
 export function endOfString(text: string, start: number): number {
-  let from = start + 1;
+  const quote = closingQuote(text, start + 1);
+  if (quote < 0) throw new JsonSyntaxError("a string without its closing quote", start);
+  return quote + 1;
+}
+
+/** The first quote from `start` on, within a string, that no backslash escapes; -1 where there is none. */
+export function closingQuote(text: string, start: number): number {
+  let from = start;
   for (;;) {
     const quote = text.indexOf('"', from);
-    if (quote < 0) throw new JsonSyntaxError("a string without its closing quote", start);
+    if (quote < 0) return -1;
     let slashes = quote - 1;
     while (text.charCodeAt(slashes) === BACKSLASH) slashes--;
-    if (((quote - slashes) & 1) === 1) return quote + 1;
+    if (((quote - slashes) & 1) === 1) return quote;
     from = quote + 1;
   }
 }

@@ -1,5 +1,14 @@
 import { isUtf8 } from "node:buffer";
-import { encodeLatin1, fields, items, type JsonNode, LEAF, memberOf, scanJson } from "../json/scan.ts";
+import {
+  closingQuote,
+  encodeLatin1,
+  fields,
+  items,
+  type JsonNode,
+  LEAF,
+  memberOf,
+  scanJson,
+} from "../json/scan.ts";
 
 /**
  * Events of one stream look alike but for their text. A template is learned from an event that went the long
@@ -84,13 +93,14 @@ export function copyEvent(
   const { head, tail, around, padding } = template;
   if (!source.startsWith(head, from)) return -1;
   const textStart = from + head.length;
-  const cut = source.indexOf(tail, textStart);
-  if (cut < 0) return -1;
+  // What the text is followed by is looked for where it ends, and not in all events behind it.
+  const cut = closingQuote(source, textStart);
+  if (cut < 0 || !source.startsWith(tail, cut)) return -1;
   const text = source.slice(textStart, cut);
   if (!isStringBody(text)) return -1;
   const tailEnd = cut + tail.length;
-  const paddingEnd = padding === null ? tailEnd : source.indexOf(padding.end, tailEnd);
-  if (paddingEnd < 0) return -1;
+  const paddingEnd = padding === null ? tailEnd : closingQuote(source, tailEnd);
+  if (paddingEnd < 0 || (padding !== null && !source.startsWith(padding.end, paddingEnd))) return -1;
   const padded = source.slice(tailEnd, paddingEnd);
   if (!PLAIN.test(padded)) return -1;
   events.producedBytes += text.length;

@@ -5,9 +5,9 @@ import type { TokenUsage } from "../conversation/usage.ts";
 import { brokenAnswer, readVendorError, type VendorError } from "../conversation/vendor-error.ts";
 import { asFields, type Fields } from "../json/fields.ts";
 import {
+  closingQuote,
   decodeUtf8,
   encodeLatin1,
-  endOfString,
   fields,
   type JsonNode,
   LEAF,
@@ -154,7 +154,7 @@ const EVENT = fields({
 
 function stepEvent(state: RelayState, data: string, name: string): string {
   if (state.isDone || state.error !== null || data === "" || data === "[DONE]") return "";
-  if (DELTAS.has(name)) state.delta = { begin: `event: ${name}\ndata: {`, type: `"type":"${name}"` };
+  if (DELTAS.has(name)) state.delta = learnLook(name, data);
   const event = scanJson(data, EVENT);
   const type = stringOf(data, memberOf(event, "type")) ?? name;
   if (type === "error" || (type === "" && memberOf(event, "error") !== undefined)) {
@@ -181,6 +181,13 @@ interface DeltaLook {
   readonly type: string;
 }
 
+/** Null where the event has not all that is looked for in the next. */
+function learnLook(name: string, data: string): DeltaLook | null {
+  const type = `"type":"${name}"`;
+  const hasAll = [type, SEQUENCE, DELTA].every((mark) => data.includes(mark));
+  return hasAll ? { begin: `event: ${name}\ndata: {`, type } : null;
+}
+
 /** Unescaped quotes do not stand in strings, so these are the event's own. */
 const SEQUENCE = '"sequence_number":';
 const DELTA = '"delta":"';
@@ -196,8 +203,8 @@ function passDelta(state: RelayState, text: string, from: number): number {
   const number = readWholeNumber(text, placeBehind(text, SEQUENCE, data, end));
   const said = placeBehind(text, DELTA, data, end);
   if (number === null || said < 0 || placeBehind(text, delta.type, data, end) < 0) return from;
-  const length = endOfString(text, said - 1) - said - 1;
-  if (said + length >= end) return from;
+  const length = closingQuote(text, said) - said;
+  if (length < 0 || said + length >= end) return from;
   state.sequence = number + 1;
   if (length > 0) state.sawToken = true;
   state.producedBytes += length;
