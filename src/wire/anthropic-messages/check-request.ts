@@ -1,6 +1,7 @@
 import { BOUNDS } from "../../base/bounds.ts";
 import { fail } from "../../base/errors.ts";
 import {
+  isFilled,
   isWord,
   type JsonKind,
   type JsonNode,
@@ -183,9 +184,7 @@ function checkTool(text: string, tool: JsonNode, field: string): void {
   checkKind(`${field}.type`, memberOf(tool, "type"), "string", 'a string, "custom" for a tool of your own');
   const type = memberOf(tool, "type");
   if (type?.kind === "string" && !isWord(text, type, "custom")) return;
-  const name = memberOf(tool, "name");
-  if (name?.kind !== "string" || isWord(text, name, ""))
-    refuse(`${field}.name`, "must be a string that is not empty");
+  if (!isFilled(memberOf(tool, "name"))) refuse(`${field}.name`, "must be a string that is not empty");
   checkKind(`${field}.description`, memberOf(tool, "description"), "string", "a string");
   checkKind(`${field}.input_schema`, memberOf(tool, "input_schema"), "object", "a JSON Schema object");
 }

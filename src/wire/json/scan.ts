@@ -330,6 +330,11 @@ export function isWord(text: string, node: JsonNode | undefined, word: string): 
   );
 }
 
+/** Whether the value is a string that is not empty. */
+export function isFilled(node: JsonNode | undefined): boolean {
+  return node?.kind === "string" && node.end - node.start > 2;
+}
+
 /** What the table has for the string, as it stands; undefined where it has nothing for it, or the value is no string. */
 export function lookUp<T>(text: string, node: JsonNode | undefined, table: WordTable<T>): T | undefined {
   return node?.kind === "string" ? findWord(text, node.start, node.end, table)?.value : undefined;

@@ -1,6 +1,14 @@
 import { BOUNDS } from "../../base/bounds.ts";
 import { fail } from "../../base/errors.ts";
-import { isWord, type JsonKind, type JsonNode, memberOf, numberOf, stringOf } from "../json/scan.ts";
+import {
+  isFilled,
+  isWord,
+  type JsonKind,
+  type JsonNode,
+  memberOf,
+  numberOf,
+  stringOf,
+} from "../json/scan.ts";
 import { readRole } from "./role.ts";
 
 /**
@@ -172,8 +180,7 @@ class Checker {
     if (type?.kind !== "string") refuse(`${field}.type`, 'must be a string, "function" for a function');
     if (!isWord(this.text, type, "function")) return;
     const fn = memberOf(tool, "function");
-    const name = memberOf(fn, "name");
-    if (name?.kind !== "string" || isWord(this.text, name, ""))
+    if (!isFilled(memberOf(fn, "name")))
       refuse(`${field}.function.name`, "must be a string that is not empty");
     this.kind(`${field}.function.description`, memberOf(fn, "description"), "string", "a string");
     this.kind(`${field}.function.parameters`, memberOf(fn, "parameters"), "object", "a JSON Schema object");

@@ -38,7 +38,7 @@ export interface RelayState {
   readonly splitter: EventSplitter;
   readonly templates: ChunkTemplate[];
   /** What the client gets for the piece that is being read, bytes read as Latin-1. */
-  out: string[];
+  readonly out: string[];
   readonly choices: Map<number, ChoiceState>;
   /** Fields of events without choices, to be sent with the next that has some. */
   carried: Record<string, unknown>;
@@ -98,8 +98,7 @@ export function endRelay(state: RelayState): string {
 function collect(state: RelayState, feed: (onEvent: OnEvent) => void): string {
   try {
     feed((text, start, end, name) => {
-      const said = stepEvent(state, text, start, end, name);
-      if (said !== "") state.out.push(said);
+      state.out.push(stepEvent(state, text, start, end, name));
     });
   } catch (error) {
     // Whatever a vendor sends must end in an error event, never in a client that hangs: so also what
@@ -107,10 +106,8 @@ function collect(state: RelayState, feed: (onEvent: OnEvent) => void): string {
     const isTooLarge = error instanceof EventTooLargeError;
     state.error ??= brokenAnswer(isTooLarge ? error.message : "an event of the stream cannot be read");
   }
-  const { out } = state;
-  state.out = [];
   // Joined at once: a text that grew by hundreds of additions takes five times as long to become bytes.
-  return out.length === 1 ? (out[0] as string) : out.join("");
+  return state.out.splice(0).join("");
 }
 
 /** Whether every choice that has begun has finished. */

@@ -1,6 +1,7 @@
 import { BOUNDS } from "../../base/bounds.ts";
 import { fail } from "../../base/errors.ts";
 import {
+  isFilled,
   isTrue,
   isWord,
   type JsonKind,
@@ -168,8 +169,7 @@ const NAMED = wordTable({ function: true, custom: true, namespace: true });
 function checkTool(text: string, tool: JsonNode, field: string): void {
   const type = memberOf(tool, "type");
   if (type?.kind !== "string") refuse(`${field}.type`, 'must be a string, "function" for a function');
-  const name = memberOf(tool, "name");
-  if (lookUp(text, type, NAMED) && (name?.kind !== "string" || isWord(text, name, ""))) {
+  if (lookUp(text, type, NAMED) && !isFilled(memberOf(tool, "name"))) {
     refuse(`${field}.name`, "must be a string that is not empty");
   }
   const parameters = memberOf(tool, "parameters");

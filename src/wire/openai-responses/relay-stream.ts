@@ -35,7 +35,7 @@ interface RelayState {
   readonly identity: RelayIdentity;
   readonly splitter: EventSplitter;
   /** What the client gets for the piece that is being read, bytes read as Latin-1. */
-  out: string[];
+  readonly out: string[];
   /** The events that the stream's text comes in at the moment. */
   delta: DeltaLook | null;
   readonly callIds: CallIds;
@@ -121,9 +121,7 @@ function collect(state: RelayState, feed: (onEvent: OnEvent) => void): string {
     const isTooLarge = error instanceof EventTooLargeError;
     state.error ??= brokenAnswer(isTooLarge ? error.message : "an event of the stream cannot be read");
   }
-  const { out } = state;
-  state.out = [];
-  return out.join("");
+  return state.out.splice(0).join("");
 }
 
 /** An answer that came whole stays whole; one without a word is none. */
