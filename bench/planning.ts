@@ -39,9 +39,10 @@ function makeQuestions(): readonly RouteQuestion[] {
     const target = { provider: provider.record.slug, model: "acme/model", keyLabel: keys[0]?.label ?? "" };
     for (let second = 60; second > 0; second--) {
       const began = NOW - second * 1_000;
+      const times = { beganAt: began, requestedAt: began };
       health.begin(target, began);
-      health.note(target, { kind: "begun", ttftMs: 200 + second }, began, began + 300);
-      health.note(target, { kind: "succeeded", tokensPerS: 50 }, began, began + 900);
+      health.note(target, { kind: "begun", ttftMs: 200 + second }, times, began + 300);
+      health.note(target, { kind: "succeeded", tokensPerS: 50 }, times, began + 900);
     }
   }
   return Array.from(

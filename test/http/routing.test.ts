@@ -153,6 +153,44 @@ describe("a provider that fails", () => {
     expect((await askWhole({}, "acme/alone")).status).toBe(200);
   });
 
+  test("is asked again at once by the next request if nobody else serves the model and it was only overloaded", async () => {
+    vendors.alpha.perform(failing(503));
+    // Each request meets the overload once: from the second on it is known, and no request is held back for it.
+    for (let request = 1; request <= 12; request++) {
+      const met = await askWhole({}, "acme/alone");
+      expect(met).toMatchObject({ status: 503, retryAfter: "5", attempts: 1 });
+      expect(vendors.alpha.calls).toHaveLength(request);
+      clock.advance(100);
+    }
+    expect((await askWhole({}, "acme/alone")).route).toBe("alpha;why=last_resort");
+    vendors.alpha.perform(healthy("Alpha"));
+    expect((await askWhole({}, "acme/alone")).status).toBe(200);
+    expect((await askWhole({}, "acme/alone")).route).toBe("alpha;why=only");
+  });
+
+  test("is asked again at once by the next request if nobody else serves the model and its overload names a time", async () => {
+    vendors.alpha.perform(failing(503, { "retry-after": "20" }));
+    expect(await askWhole({}, "acme/alone")).toMatchObject({ status: 503, retryAfter: "20", attempts: 1 });
+    vendors.alpha.perform(healthy("Alpha"));
+    clock.advance(1_000);
+    expect(await askWhole({}, "acme/alone")).toMatchObject({ status: 200, attempts: 1 });
+  });
+
+  test("is left alone while it is overloaded if somebody else serves the model", async () => {
+    const first = (await askWhole()).provider as "alpha" | "beta";
+    vendors[first].perform(failing(503, { "retry-after": "20" }));
+    await askWhole();
+    const calls = vendors[first].calls.length;
+    clock.advance(1_000);
+    const { status, provider, route } = await askWhole({ session_id: "another" });
+    expect([status, provider, route]).toEqual([
+      200,
+      other(first),
+      `${other(first)};why=price, ${first};out=overloaded`,
+    ]);
+    expect(vendors[first].calls).toHaveLength(calls);
+  });
+
   test("is left alone with the key that it refuses, and not with others", async () => {
     vendors.alpha.perform(failing(401));
     expect((await askWhole({}, "acme/alone")).status).toBe(502);
@@ -184,6 +222,27 @@ describe("repeats", () => {
       return calls === 2;
     });
     expect(await asked).toMatchObject({ status: 200, attempts: 2 });
+  });
+
+  test("that meet an overload again do not make their own request count twice, and a known overload is not repeated", async () => {
+    await stop();
+    await start({ repeats: 1 });
+    const askThrough = async () => {
+      let isOver = false;
+      const asked = askWhole({}, "acme/alone").finally(() => {
+        isOver = true;
+      });
+      await eventually("the answer", () => {
+        clock.advance(10);
+        return isOver;
+      });
+      return asked;
+    };
+    vendors.alpha.perform(failing(503));
+    expect(await askThrough()).toMatchObject({ status: 503, attempts: 2, route: "alpha;why=only" });
+    // The second request in a row: the overload is known only behind its first attempt.
+    expect(await askThrough()).toMatchObject({ status: 503, attempts: 2, route: "alpha;why=only" });
+    expect(await askThrough()).toMatchObject({ status: 503, attempts: 1, route: "alpha;why=last_resort" });
   });
 
   test("send each candidate the same as before, however many there are", async () => {

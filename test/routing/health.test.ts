@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import {
   type AttemptNote,
+  type AttemptTimes,
   createHealth,
   type Health,
   type HealthTarget,
@@ -12,6 +13,9 @@ const S = 1_000;
 const AT: HealthTarget = { provider: "acme", model: "acme/one", keyLabel: "acme#0" };
 const WELL: AttemptNote = { kind: "succeeded", tokensPerS: null };
 const BADLY: AttemptNote = { kind: "failed" };
+
+/** The first attempt of a request that came at that time. */
+const from = (at: number): AttemptTimes => ({ beganAt: at, requestedAt: at });
 
 /** A health memory with a clock, at one target unless told. */
 class Scene {
@@ -26,7 +30,7 @@ class Scene {
   go(note: AttemptNote, times = 1, target: HealthTarget = AT): this {
     for (let time = 0; time < times; time++) {
       this.health.begin(target, this.now);
-      this.health.note(target, note, this.now, this.now);
+      this.health.note(target, note, from(this.now), this.now);
       this.now += 1;
     }
     return this;
@@ -165,8 +169,8 @@ describe("a circuit", () => {
   test("a stream that is told at its first token and at its end is one probe", () => {
     const scene = new Scene().toHalfOpen();
     scene.health.begin(AT, scene.now);
-    scene.health.note(AT, { kind: "begun", ttftMs: 10 }, scene.now, scene.now + 10);
-    scene.health.note(AT, WELL, scene.now, scene.now + 20);
+    scene.health.note(AT, { kind: "begun", ttftMs: 10 }, from(scene.now), scene.now + 10);
+    scene.health.note(AT, WELL, from(scene.now), scene.now + 20);
     expect(scene.pass(30).state()).toBe("half_open");
   });
 
@@ -193,7 +197,8 @@ describe("a circuit", () => {
       model: `acme/${at}`,
       provider: `p${at}`,
     }));
-    for (const target of targets) for (let i = 0; i < 5; i++) scene.health.note(target, BADLY, START, START);
+    for (const target of targets)
+      for (let i = 0; i < 5; i++) scene.health.note(target, BADLY, from(START), START);
     const halfOpen = (now: number) =>
       targets.filter(
         (target) => scene.health.endpoint(target.provider, target.model, now).state === "half_open",
@@ -210,12 +215,12 @@ describe("a circuit", () => {
       .pass(10)
       .go(BADLY, 5)
       .pass(5 * S);
-    for (let i = 0; i < 10; i++) scene.health.note(AT, WELL, before, scene.now);
+    for (let i = 0; i < 10; i++) scene.health.note(AT, WELL, from(before), scene.now);
     expect(scene.state()).toBe("half_open");
-    for (let i = 0; i < 10; i++) scene.health.note(AT, BADLY, before, scene.now);
+    for (let i = 0; i < 10; i++) scene.health.note(AT, BADLY, from(before), scene.now);
     expect(scene.state()).toBe("half_open");
     scene.go(WELL, 2);
-    for (let i = 0; i < 100; i++) scene.health.note(AT, BADLY, before, scene.now);
+    for (let i = 0; i < 100; i++) scene.health.note(AT, BADLY, from(before), scene.now);
     expect(scene.state()).toBe("closed");
     expect(scene.health.endpoint(AT.provider, AT.model, scene.now).success).toBe(1);
   });
@@ -240,7 +245,7 @@ describe("a circuit", () => {
 
   test("a hundred that fail at one model at once do not bring its provider down", () => {
     const scene = new Scene();
-    for (let i = 0; i < 100; i++) scene.health.note(AT, BADLY, START, START + 10 * S);
+    for (let i = 0; i < 100; i++) scene.health.note(AT, BADLY, from(START), START + 10 * S);
     expect(scene.pass(10 * S).state({ ...AT, model: "acme/two" })).toBe("closed");
   });
 
@@ -385,9 +390,9 @@ describe("waiting", () => {
   test.each(growing)("%s that many meet at once counts once", (_, note) => {
     const scene = new Scene().go(overloaded(null));
     const [together, later] = [scene.now, scene.now + 100];
-    for (let i = 0; i < 100; i++) scene.health.note(AT, note, together, later);
+    for (let i = 0; i < 100; i++) scene.health.note(AT, note, from(together), later);
     const once = new Scene().go(overloaded(null));
-    once.health.note(AT, note, once.now, once.now + 100);
+    once.health.note(AT, note, from(once.now), once.now + 100);
     expect(scene.health.waitMs(AT, later)).toEqual(once.health.waitMs(AT, once.now + 100));
   });
 
@@ -399,11 +404,43 @@ describe("waiting", () => {
     expect(scene.go(note).wait()?.ms).toBe(first.wait()?.ms);
   });
 
+  test("further overloads of the same request do not count as the second in a row, those of a later request do", () => {
+    const scene = new Scene();
+    const requestedAt = scene.now;
+    for (let attempt = 0; attempt < 5; attempt++) {
+      scene.pass(100).health.note(AT, overloaded(null), { beganAt: scene.now, requestedAt }, scene.now);
+      expect(scene.wait()).toBeNull();
+    }
+    expect(scene.pass(1).go(overloaded(null)).wait()?.why).toBe("overloaded");
+  });
+
+  test.each(growing)("%s that one request meets several times is not waited for longer", (_, note) => {
+    const meet = (attempts: number) => {
+      const scene = new Scene().go(note);
+      const requestedAt = scene.now;
+      let metAt = requestedAt;
+      for (let attempt = 0; attempt < attempts; attempt++) {
+        metAt += 10;
+        scene.health.note(AT, note, { beganAt: metAt, requestedAt }, metAt);
+      }
+      const until = metAt + (scene.health.waitMs(AT, metAt)?.ms ?? 0);
+      return until - metAt;
+    };
+    expect(meet(4)).toBeLessThanOrEqual(meet(1));
+  });
+
+  test("an overload is known to be all that is in the way, and a refused key beside it too", () => {
+    expect(new Scene().go(overloaded(9_000)).wait()).toMatchObject({ isOnlyOverload: true });
+    const limitedToo = new Scene().go(limited(2_000)).go(overloaded(9_000));
+    expect(limitedToo.wait()).toMatchObject({ why: "overloaded", isOnlyOverload: false });
+    expect(limitedToo.pass(2_000).wait()).toMatchObject({ why: "overloaded", isOnlyOverload: true });
+  });
+
   test("an answer that was under way before does not end the wait", () => {
     const scene = new Scene();
     const before = scene.now;
     scene.pass(10).go(limited(9_000));
-    scene.health.note(AT, WELL, before, scene.now);
+    scene.health.note(AT, WELL, from(before), scene.now);
     expect(scene.wait()?.why).toBe("rate_limited");
   });
 
@@ -417,7 +454,7 @@ describe("waiting", () => {
   test("of two troubles of a key the one that takes longer stays", () => {
     const scene = new Scene().go(refused).pass(60_000).go(refused).pass(9_999);
     scene.go({ kind: "out_of_credit" });
-    expect(scene.wait()).toEqual({ ms: 109_999, why: "key_refused" });
+    expect(scene.wait()).toEqual({ ms: 109_999, why: "key_refused", isOnlyOverload: false });
     expect(scene.pass(100_000).go({ kind: "out_of_credit" }).wait()?.why).toBe("out_of_credit");
   });
 
@@ -463,7 +500,8 @@ describe("latency and speed", () => {
     fc.assert(
       fc.property(values, (list) => {
         const scene = new Scene();
-        for (const ttftMs of list) scene.health.note(AT, { kind: "begun", ttftMs }, scene.now, scene.now);
+        for (const ttftMs of list)
+          scene.health.note(AT, { kind: "begun", ttftMs }, from(scene.now), scene.now);
         const report = scene.health.describe(AT.provider, AT.model, scene.now).ttftMs;
         const sorted = list.toSorted((a, b) => a - b);
         for (const [name, share] of [

@@ -19,6 +19,8 @@ interface Asked {
   readonly health?: Readonly<Record<string, Partial<EndpointHealth>>>;
   /** Keys that are set aside. */
   readonly waits?: readonly string[];
+  /** Keys whose endpoint is left alone because it is overloaded. */
+  readonly overloaded?: readonly string[];
 }
 
 const NOW = Date.UTC(2026, 10, 21);
@@ -32,7 +34,11 @@ function plan(offers: readonly (readonly Offer[])[], asked: Asked = {}): Plan {
     health: {
       endpoint: (provider) => ({ ...WELL, ...asked.health?.[provider] }),
       waitMs: ({ keyLabel }) =>
-        asked.waits?.includes(keyLabel) === true ? { ms: 5_000, why: "rate_limited" } : null,
+        asked.waits?.includes(keyLabel) === true
+          ? { ms: 5_000, why: "rate_limited", isOnlyOverload: false }
+          : asked.overloaded?.includes(keyLabel) === true
+            ? { ms: 7_000, why: "overloaded", isOnlyOverload: true }
+            : null,
     },
     warm:
       asked.warm === undefined
@@ -177,6 +183,21 @@ describe("a plan", () => {
     ]);
     expect(sayCandidates(plan([[DEAR]], { health: { dear: { state: "open" } } }))).toEqual(["dear#0 only"]);
     expect(plan([[DEAR]], { waits: ["dear#0"] }).candidates).toEqual([]);
+  });
+
+  test("never leaves a request without a deployment because of an overload alone", () => {
+    const overloaded = ["dear#0", "middle#0", "cheap#0"];
+    expect(sayCandidates(plan([[DEAR]], { overloaded }))).toEqual(["dear#0 last_resort"]);
+    expect(sayCandidates(plan(OFFERS, { overloaded }))).toEqual([
+      "cheap#0 last_resort",
+      "middle#0 last_resort",
+      "dear#0 last_resort",
+    ]);
+    const oneIsWell = plan(OFFERS, { overloaded: ["cheap#0", "dear#0"] });
+    expect(sayCandidates(oneIsWell)).toEqual(["middle#0 price"]);
+    const limitedToo = plan(OFFERS, { overloaded: ["cheap#0"], waits: ["dear#0", "middle#0"] });
+    expect(sayCandidates(limitedToo)).toEqual(["cheap#0 last_resort"]);
+    expect(saySetAside(limitedToo)).toEqual(["dear#0 rate_limited", "middle#0 rate_limited"]);
   });
 
   test("has the account's own keys first, in their order, and for code the hosts that are for code", () => {

@@ -227,7 +227,7 @@ class Run {
     this.noteBegin(candidate, startedAt);
     const context = this.contextFor(candidate, encoded, hasNext);
     const outcome = await attempt(context);
-    noteAttempt(deps, candidate, outcome, startedAt);
+    noteAttempt(deps, candidate, outcome, { beganAt: startedAt, requestedAt: this.record.createdAt });
     this.attempts.push(endAttempt(begun, deps.clock.now(), outcome));
     this.record = { ...this.record, attempts: this.attempts };
     const metadata = describeWork(encoded, this.admission.warnings);
@@ -404,10 +404,12 @@ const CLIENT_LEFT = 499;
 
 const NOTHING = { charge: null, finish: null, firstTokenAt: null } as const;
 
-/** Whether the same candidate may answer a moment later. One that is overloaded and says for how long will not. */
-function isPassing({ provider }: Candidate, { mayTryNext, health }: Judgement): boolean {
-  if (provider.record.failsOnDemand) return false;
-  return (
-    mayTryNext && (health.kind === "failed" || (health.kind === "overloaded" && health.retryAfterMs === null))
-  );
+/**
+ * Whether the same candidate may answer a moment later. One that is overloaded will not if it says for how long, or if it
+ * was asked although its overload was known.
+ */
+function isPassing({ provider, why }: Candidate, { mayTryNext, health }: Judgement): boolean {
+  if (provider.record.failsOnDemand || !mayTryNext) return false;
+  if (health.kind === "overloaded") return health.retryAfterMs === null && why !== "last_resort";
+  return health.kind === "failed";
 }

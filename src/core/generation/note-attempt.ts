@@ -1,4 +1,4 @@
-import type { AttemptNote } from "../routing/health.ts";
+import type { AttemptNote, AttemptTimes } from "../routing/health.ts";
 import { healthTargetOf } from "../routing/health-target.ts";
 import type { Candidate } from "../routing/plan.ts";
 import type { AttemptOutcome } from "./attempt.ts";
@@ -6,14 +6,14 @@ import type { GenerationDeps } from "./call.ts";
 
 type NotingDeps = Pick<GenerationDeps, "health" | "clock">;
 
-/** Notes what an attempt came to, as far as its first token. It began at `beganAt`. */
+/** Notes what an attempt came to, as far as its first token. */
 export function noteAttempt(
   deps: NotingDeps,
   candidate: Candidate,
   outcome: AttemptOutcome,
-  beganAt: number,
+  times: AttemptTimes,
 ): void {
-  noteHealth(deps, candidate, noteOf(outcome, deps.clock.now() - beganAt), beganAt);
+  noteHealth(deps, candidate, noteOf(outcome, deps.clock.now() - times.beganAt), times);
 }
 
 /** Notes how an attempt went on, or ended. */
@@ -21,10 +21,10 @@ export function noteHealth(
   { health, clock }: NotingDeps,
   candidate: Candidate,
   note: AttemptNote,
-  beganAt: number,
+  times: AttemptTimes,
 ): void {
   if (candidate.provider.record.failsOnDemand) return;
-  health.note(healthTargetOf(candidate), note, beganAt, clock.now());
+  health.note(healthTargetOf(candidate), note, times, clock.now());
 }
 
 /** What an attempt that took so long says of health. */

@@ -300,8 +300,8 @@ class StreamPump {
   }
 
   private noteHealth(note: AttemptNote): void {
-    const { deps, candidate, beganAt } = this.context;
-    noteHealth(deps, candidate, note, beganAt);
+    const { deps, candidate, record, beganAt } = this.context;
+    noteHealth(deps, candidate, note, { beganAt, requestedAt: record.createdAt });
   }
 
   private settleBroken(outcome: "failed" | "cancelled", failure: Failure | null): void {

@@ -47,10 +47,20 @@ export interface EndpointHealthReport {
   readonly tokensPerS: Percentiles | null;
 }
 
+/** When an attempt belongs where. Milliseconds since the epoch. */
+export interface AttemptTimes {
+  /** The `now` of its `begin`. */
+  readonly beganAt: number;
+  /** When the request came. Further attempts of one request are not further requests that met the same. */
+  readonly requestedAt: number;
+}
+
 /** How long a target is left alone, and why. */
 export interface TargetWait {
   readonly ms: number;
   readonly why: KeyTrouble | "overloaded";
+  /** Only the overload is in the way: the target may be asked where there is no other. */
+  readonly isOnlyOverload: boolean;
 }
 
 /** How providers, their models and keys have fared lately; in the memory of this process. */
@@ -60,15 +70,14 @@ export interface Health {
   waitMs(target: HealthTarget, now: number): TargetWait | null;
   /** An attempt begins; where a circuit is half open it is the probe. */
   begin(target: HealthTarget, now: number): void;
-  /** `beganAt` is the `now` of its `begin`. */
-  note(target: HealthTarget, note: AttemptNote, beganAt: number, now: number): void;
+  note(target: HealthTarget, note: AttemptNote, times: AttemptTimes, now: number): void;
   describe(provider: string, model: string, now: number): EndpointHealthReport;
 }
 
 const ENDPOINT_BAR: CircuitBar = { failures: 5, share: 0.5, inARow: 5 };
 /** A provider that is down as a whole is down for all its models: that takes as many failures as open two of them. */
 const PROVIDER_BAR: CircuitBar = { failures: 10, share: 0.8, inARow: 10 };
-/** One overload among many answers is a failure like others; of a second in a row it is waited for its end. */
+/** A single overload is a failure like others. From the second request in a row that meets one, the endpoint is left alone for a while. */
 const OVERLOAD_BOUNDS: WaitBounds = { firstMs: 5_000, maxMs: 30_000 };
 /** Attempts that went well, put beside those that were seen: a few failures alone say little. */
 const PRIOR = 4;
@@ -98,7 +107,8 @@ interface EndpointState {
   readonly ttft: LogHistogram;
   readonly speed: LogHistogram;
   overload: Wait<"overloaded"> | null;
-  wasOverloaded: boolean;
+  /** When the last of the overloads in a row was met; null where the last attempt met none. */
+  overloadedAt: number | null;
   touchedAt: number;
 }
 
@@ -138,9 +148,9 @@ class HealthMemory implements Health {
     const ofKey = this.keyWaits.find(keyLabel, model, now);
     const overload = this.providers.get(provider)?.models.get(model)?.overload ?? null;
     if (overload !== null && overload.until > now && (ofKey === null || ofKey.until < overload.until)) {
-      return { ms: overload.until - now, why: overload.why };
+      return { ms: overload.until - now, why: overload.why, isOnlyOverload: ofKey === null };
     }
-    return ofKey === null ? null : { ms: ofKey.until - now, why: ofKey.why };
+    return ofKey === null ? null : { ms: ofKey.until - now, why: ofKey.why, isOnlyOverload: false };
   }
 
   begin({ provider, model }: HealthTarget, now: number): void {
@@ -149,8 +159,9 @@ class HealthMemory implements Health {
     whole?.models.get(model)?.circuit.begin(now);
   }
 
-  note(target: HealthTarget, note: AttemptNote, beganAt: number, now: number): void {
+  note(target: HealthTarget, note: AttemptNote, times: AttemptTimes, now: number): void {
     const { provider, model, keyLabel } = target;
+    const { beganAt, requestedAt } = times;
     const whole = this.openProvider(provider);
     const state = this.openEndpoint(whole, provider, model, now);
     this.noteCircuits(whole.circuit, state, note, beganAt, now);
@@ -164,15 +175,15 @@ class HealthMemory implements Health {
         this.clearWaits(state, keyLabel, beganAt);
         break;
       case "overloaded":
-        noteOverload(state, note.retryAfterMs, beganAt, now);
+        noteOverload(state, note.retryAfterMs, requestedAt, now);
         break;
       case "rate_limited":
-        this.keyWaits.set(keyLabel, model, { why: note.kind, saidMs: note.retryAfterMs, beganAt }, now);
+        this.keyWaits.set(keyLabel, model, { why: note.kind, saidMs: note.retryAfterMs, requestedAt }, now);
         break;
       case "key_refused":
       case "out_of_credit": {
         const ofModel = note.kind === "key_refused" && note.scope === "model";
-        const trouble = { why: note.kind, saidMs: null, beganAt };
+        const trouble = { why: note.kind, saidMs: null, requestedAt };
         this.keyWaits.set(keyLabel, ofModel ? model : null, trouble, now);
       }
     }
@@ -214,7 +225,7 @@ class HealthMemory implements Health {
 
   private clearWaits(state: EndpointState, keyLabel: string, beganAt: number): void {
     this.keyWaits.clear(keyLabel, state.model, beganAt);
-    state.wasOverloaded = false;
+    state.overloadedAt = null;
     if (state.overload !== null && beganAt >= state.overload.setAt) state.overload = null;
   }
 
@@ -237,7 +248,7 @@ class HealthMemory implements Health {
         ttft: new LogHistogram(MIN_TTFT_MS),
         speed: new LogHistogram(MIN_TOKENS_PER_S),
         overload: null,
-        wasOverloaded: false,
+        overloadedAt: null,
         touchedAt: now,
       };
       whole.models.set(model, state);
@@ -262,11 +273,17 @@ class HealthMemory implements Health {
   }
 }
 
-function noteOverload(state: EndpointState, saidMs: number | null, beganAt: number, now: number): void {
-  const isSecond = state.wasOverloaded;
-  state.wasOverloaded = true;
-  if (saidMs === null && !isSecond) return;
-  state.overload = lengthenWait(state.overload, { why: "overloaded", saidMs, beganAt }, OVERLOAD_BOUNDS, now);
+function noteOverload(state: EndpointState, saidMs: number | null, requestedAt: number, now: number): void {
+  const { overloadedAt } = state;
+  const isFurther = overloadedAt !== null && requestedAt > overloadedAt;
+  if (overloadedAt === null || isFurther) state.overloadedAt = now;
+  if (saidMs === null && !isFurther) return;
+  state.overload = lengthenWait(
+    state.overload,
+    { why: "overloaded", saidMs, requestedAt },
+    OVERLOAD_BOUNDS,
+    now,
+  );
 }
 
 function worseOf(a: CircuitState, b: CircuitState): CircuitState {

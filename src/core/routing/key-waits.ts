@@ -23,14 +23,14 @@ export interface WaitBounds {
  */
 export function lengthenWait<Why extends string>(
   last: Wait<Why> | null,
-  trouble: { readonly why: Why; readonly saidMs: number | null; readonly beganAt: number },
+  trouble: { readonly why: Why; readonly saidMs: number | null; readonly requestedAt: number },
   { firstMs, maxMs }: WaitBounds,
   now: number,
 ): Wait<Why> {
-  const { why, saidMs, beganAt } = trouble;
+  const { why, saidMs, requestedAt } = trouble;
   const isSame = last !== null && last.why === why && now < last.until + 2 * maxMs;
-  // Many attempts may run into the same trouble at once.
-  const isAtOnce = isSame && beganAt < last.setAt;
+  // Several requests may meet the same trouble at once, and one request may meet it several times.
+  const isAtOnce = isSame && requestedAt <= last.setAt;
   const nextMs = !isSame ? firstMs : isAtOnce ? last.lengthMs : Math.min(maxMs, 2 * last.lengthMs);
   const lengthMs = saidMs === null ? nextMs : Math.min(saidMs, MAX_SAID_MS);
   if (!isSame && last !== null && last.until > now + lengthMs) return last;
@@ -74,7 +74,7 @@ export class KeyWaits {
   set(
     label: string,
     model: string | null,
-    trouble: { readonly why: KeyTrouble; readonly saidMs: number | null; readonly beganAt: number },
+    trouble: { readonly why: KeyTrouble; readonly saidMs: number | null; readonly requestedAt: number },
     now: number,
   ): void {
     const state = this.keys.get(label) ?? { whole: null, models: new Map() };

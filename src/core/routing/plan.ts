@@ -32,7 +32,7 @@ export type CandidateReason =
   | "order"
   /** Its circuit is half open: this request tries it. */
   | "probe"
-  /** Its circuit is open, and so are those of too many others. */
+  /** Its circuit is open, or it is overloaded, and there are too few others. */
   | "last_resort"
   /** The conversation's prompt is in its cache. */
   | "warm_cache"
@@ -94,7 +94,25 @@ interface Rated {
  * keys. Pure: the same question gives the same plan.
  */
 export function planRoute(question: RouteQuestion): Plan {
-  return planOnly(question) ?? planMany(question);
+  const plan = planOnly(question) ?? planMany(question);
+  return plan.candidates.length > 0 ? plan : planLastResort(question, plan);
+}
+
+/**
+ * The plan where nobody is left: those that are only overloaded are asked after all. An overload is of the moment and may
+ * meet one request and spare the next, so it never closes the last way that a request has.
+ */
+function planLastResort(question: RouteQuestion, nobody: Plan): Plan {
+  if (!nobody.setAside.some(({ why }) => why === "overloaded")) return nobody;
+  const health: RouteQuestion["health"] = {
+    endpoint: (provider, model, now) => question.health.endpoint(provider, model, now),
+    waitMs(target, now) {
+      const wait = question.health.waitMs(target, now);
+      return wait?.isOnlyOverload === true ? null : wait;
+    },
+  };
+  const { candidates, setAside } = planMany({ ...question, health });
+  return { candidates: candidates.map((candidate) => ({ ...candidate, why: "last_resort" })), setAside };
 }
 
 /** Where there is one way to go and it can be taken, which is most of the time, there is nothing to compare. */
