@@ -78,7 +78,7 @@ describe("a plan", () => {
       "ends with those where nobody else is wanted",
       { provider: { order: ["middle"], allow_fallbacks: false } },
       ["middle#0 order"],
-      ["cheap no_fallbacks", "dear no_fallbacks"],
+      ["dear no_fallbacks", "cheap no_fallbacks"],
     ],
     [
       "has only the first where nobody else is wanted and nobody is named",
@@ -198,6 +198,22 @@ describe("a plan", () => {
     const limitedToo = plan(OFFERS, { overloaded: ["cheap#0"], waits: ["dear#0", "middle#0"] });
     expect(sayCandidates(limitedToo)).toEqual(["cheap#0 last_resort"]);
     expect(saySetAside(limitedToo)).toEqual(["dear#0 rate_limited", "middle#0 rate_limited"]);
+  });
+
+  test("without fallbacks asks only those that the request names, also while none of them can be asked", () => {
+    const provider = { order: ["cheap"], allow_fallbacks: false };
+    const limited = plan(OFFERS, { provider, waits: ["cheap#0"] });
+    expect(limited.candidates).toEqual([]);
+    expect(saySetAside(limited)).toEqual([
+      "dear no_fallbacks",
+      "middle no_fallbacks",
+      "cheap#0 rate_limited",
+    ]);
+    expect(sayCandidates(plan(OFFERS, { provider, overloaded: ["cheap#0"] }))).toEqual([
+      "cheap#0 last_resort",
+    ]);
+    const open = { cheap: { state: "open" as const, success: 0 } };
+    expect(sayCandidates(plan(OFFERS, { provider, health: open }))).toEqual(["cheap#0 order"]);
   });
 
   test("has the account's own keys first, in their order, and for code the hosts that are for code", () => {

@@ -128,7 +128,9 @@ function planOnly({ offers, health, now }: RouteQuestion): Plan | null {
 
 function planMany(question: RouteQuestion): Plan {
   const setAside: SetAside[] = [];
-  const rated = question.offers.map((ofModel) => ofModel.flatMap((offer) => rate(offer, question, setAside)));
+  const rated = question.offers.map((ofModel) =>
+    keepNamed(ofModel, question, setAside).flatMap((offer) => rate(offer, question, setAside)),
+  );
   const ejected = ejectOpen(rated.flat());
   const candidates: Candidate[] = [];
   for (const ofModel of rated) {
@@ -137,6 +139,23 @@ function planMany(question: RouteQuestion): Plan {
   }
   for (const { offer } of ejected) setAside.push({ offer, key: null, why: "circuit_open", waitMs: null });
   return { candidates, setAside };
+}
+
+/** Without `allow_fallbacks` the offers that `order` names, also while none of them can be asked; all where it names none. */
+function keepNamed(
+  offers: readonly Offer[],
+  { preferences: { order: named, allowFallbacks } }: RouteQuestion,
+  setAside: SetAside[],
+): readonly Offer[] {
+  if (allowFallbacks || named.length === 0) return offers;
+  const isNamed = ({ provider }: Offer) => named.includes(provider.record.slug);
+  if (!offers.some(isNamed)) return offers;
+  for (const offer of offers) if (!isNamed(offer)) setAside.push(noFallback(offer));
+  return offers.filter(isNamed);
+}
+
+function noFallback(offer: Offer): SetAside {
+  return { offer, key: null, why: "no_fallbacks", waitMs: null };
 }
 
 function rate(offer: Offer, question: RouteQuestion, setAside: SetAside[]): Rated[] {
@@ -207,11 +226,10 @@ function order(rated: readonly Rated[], question: RouteQuestion, setAside: SetAs
   const first = named.flatMap((slug) => sorted.filter(({ offer }) => offer.provider.record.slug === slug));
   const ordered = first.length === 0 ? sorted : [...first, ...sorted.filter((one) => !first.includes(one))];
   if (allowFallbacks) return ordered;
-  const kept = first.length > 0 ? first.length : 1;
-  for (const { offer } of ordered.slice(kept)) {
-    setAside.push({ offer, key: null, why: "no_fallbacks", waitMs: null });
-  }
-  return ordered.slice(0, kept);
+  // Of named ones nobody else is left here.
+  if (first.length > 0) return ordered;
+  for (const { offer } of ordered.slice(1)) setAside.push(noFallback(offer));
+  return ordered.slice(0, 1);
 }
 
 type Comparator = (a: Rated, b: Rated) => number;
