@@ -69,13 +69,13 @@ const chat: ClientApi = {
   readStream(body) {
     const events = readEvents(body).map(({ data }) => data);
     const isDone = events.at(-1) === "[DONE]";
-    const chunks = isDone ? events.slice(0, -1) : events;
+    const chunks = events.slice(0, -1);
     const deltas = chunks.flatMap(({ choices }) => choices.map(({ delta }: Json) => delta));
-    const finish = only(chunks.flatMap(({ choices }) => choices[0].finish_reason ?? []));
-    const error = chunks.at(-1).error;
-    // Success is a finish with [DONE] behind it, an error neither.
-    expect(isDone).toBe(error === undefined);
-    expect(finish === "error").toBe(error !== undefined);
+    const finishes = chunks.flatMap(({ choices }) => choices[0].finish_reason ?? []);
+    // Success is a finish with [DONE] behind it; an error stands alone in the last event.
+    const error = isDone ? undefined : events.at(-1).error;
+    expect(finishes).toHaveLength(error === undefined ? 1 : 0);
+    if (error !== undefined) expect(Object.keys(events.at(-1))).toEqual(["error"]);
     return {
       id: only([...new Set(chunks.map(({ id }) => id))]),
       model: only([...new Set(chunks.map(({ model }) => model))]),
@@ -83,7 +83,7 @@ const chat: ClientApi = {
       calls: deltas.flatMap(({ tool_calls = [] }) =>
         tool_calls.flatMap((call: Json) => call.function.name ?? []),
       ),
-      ending: error === undefined ? { finish: CHAT_FINISHES[finish]! } : { error: error.type },
+      ending: error === undefined ? { finish: CHAT_FINISHES[finishes[0]]! } : { error: error.type },
       usage: readChatUsage(chunks.at(-1).usage),
     };
   },

@@ -42,7 +42,7 @@ interface MistralOptions {
   readonly apiKey: string;
   readonly serverURL: string;
   /** In place of the network. */
-  readonly fetcher?: () => Promise<Response>;
+  readonly fetcher?: (...request: Parameters<typeof fetch>) => Promise<Response>;
 }
 
 /** Mistral's official client. */

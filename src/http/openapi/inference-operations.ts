@@ -86,7 +86,7 @@ function answerWith(schema: z.ZodType, event: z.ZodType | null, events: string):
 const CHAT_ANSWERS = answerWith(
   ChatCompletion,
   ChatChunk,
-  "Each event's data is a chunk, the last `[DONE]`; what breaks behind the first token is a chunk with `error`.",
+  'Each event\'s data is a chunk, the last `[DONE]`; a stream that breaks after its first token ends with `{"error": {…}}` alone, without `choices` and without `[DONE]`.',
 );
 
 /** What calls models. */

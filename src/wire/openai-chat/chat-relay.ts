@@ -79,7 +79,7 @@ class ChatRelay implements AnswerRelay {
   }
 
   encodeError(error: StreamError): string {
-    return encodeStreamError(this.state.identity, error);
+    return encodeStreamError(error);
   }
 }
 

@@ -50,13 +50,10 @@ export function encodeEnding(
   return `${out}data: [DONE]\n\n`;
 }
 
-/** The last event of a stream that broke after its first token; no `[DONE]` follows it. */
-export function encodeStreamError(
-  { id, created, model }: AnswerIdentity,
-  { message, code, type }: StreamError,
-): string {
-  const choices = [{ index: 0, delta: { content: "" }, finish_reason: "error" }];
-  const error = { message, code, type };
-  const chunk = { id, object: "chat.completion.chunk", created, model, error, choices };
-  return encodeLatin1(`data: ${JSON.stringify(chunk)}\n\n`);
+/**
+ * The last event of a stream that broke after its first token; no `[DONE]` follows it. It is the error alone: client
+ * libraries that find `choices` in it read it as a chunk, report a finished answer and run half a tool call.
+ */
+export function encodeStreamError(error: StreamError): string {
+  return encodeLatin1(`data: ${JSON.stringify({ error })}\n\n`);
 }

@@ -73,7 +73,7 @@ export function createWriter(identity: AnswerIdentity, asked: AskedFor): AnswerW
       const usage = encodeUsage(report);
       return encodeEnding(ending, choices.map(encodeLast), state.carried, usage, metadata);
     },
-    fail: (error) => encodeStreamError(identity, error),
+    fail: encodeStreamError,
   };
 }
 

@@ -359,7 +359,7 @@ export const FEATURES: readonly AnswerFeature[] = [
   {
     name: "an error in the middle",
     seen: {
-      chat: { "error.message": /MARKER-error/, "choices[0].finish_reason": "error" },
+      chat: { "error.message": /MARKER-error/, "choices[0].finish_reason": ABSENT },
       responses: { status: "failed", "error.message": /MARKER-error/ },
       messages: { type: "error", "error.message": /MARKER-error/ },
     },
@@ -367,7 +367,7 @@ export const FEATURES: readonly AnswerFeature[] = [
   {
     name: "a stream that breaks off",
     seen: {
-      chat: { "error.code": 502, "choices[0].finish_reason": "error" },
+      chat: { "error.code": 502, "choices[0].finish_reason": ABSENT },
       responses: { status: "failed", error: {} },
       messages: { type: "error", stop_reason: ABSENT },
     },

@@ -220,9 +220,8 @@ describe("writing a chat client's stream", () => {
     const { out, relay } = translate([sse(delta({ content: "a" }), { error: { message: "x" } })]);
     expect(relay.judge()).toBe("failed");
     const end = relay.encodeError({ message: "m", code: 502, type: "upstream_error" });
-    expect(readEvents(out + end).at(-1)).toMatchObject({
+    expect(readEvents(out + end).at(-1) as unknown).toEqual({
       error: { message: "m", code: 502, type: "upstream_error" },
-      choices: [{ index: 0, delta: { content: "" }, finish_reason: "error" }],
     });
     expect(end).not.toContain("[DONE]");
   });

@@ -1,0 +1,232 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { createAnthropic } from "@ai-sdk/anthropic";
+import { createOpenAI } from "@ai-sdk/openai";
+import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
+import Anthropic from "@anthropic-ai/sdk";
+import { type LanguageModel, stepCountIs, streamText, tool } from "ai";
+import OpenAI from "openai";
+import { z } from "zod";
+import { startTestGateway, type TestGateway } from "../support/gateway.ts";
+import { type MistralClient, openMistral } from "../support/mistral-sdk.ts";
+import { chunkOf, type Play, startVendor, textOf, type Vendor } from "../support/vendor.ts";
+
+/** What a client library made of a stream that broke. */
+interface Report {
+  /** The errors that the library raised or handed over. */
+  readonly errors: readonly unknown[];
+  /** The reasons to finish that it reported. */
+  readonly finishes: readonly string[];
+}
+
+let vendor: Vendor;
+let gateway: TestGateway;
+/** How often a library ran the tool. */
+let toolRuns = 0;
+
+beforeAll(async () => {
+  vendor = startVendor();
+  gateway = await startTestGateway({
+    repeats: 0,
+    yaml: `
+providers:
+  mistral:
+    base_url: ${vendor.baseUrl}
+    api_keys: [sk-mistral-0123456789]
+    models: [{id: mistralai/code, name: up-code}]
+  vendor:
+    base_url: ${vendor.baseUrl}
+    api_keys: [sk-vendor-0123456789]
+    models: [{id: acme/model, name: up-model}]`,
+  });
+});
+afterAll(() => Promise.all([gateway.stop(), vendor.stop()]));
+
+const ROLE = chunkOf({ role: "assistant", content: "" });
+const callOf = (args: string) =>
+  chunkOf({
+    tool_calls: [{ index: 0, id: "call_1", type: "function", function: { name: "pay", arguments: args } }],
+  });
+
+const moreOf = (args: string) => chunkOf({ tool_calls: [{ index: 0, function: { arguments: args } }] });
+
+/** What the vendor sends before it breaks: before the gateway's own answer has begun, or after. */
+const SENT = {
+  "before anything": { events: [], hasBegun: false },
+  "after the role alone": { events: [ROLE], hasBegun: false },
+  "after reasoning and before any text": {
+    events: [ROLE, chunkOf({ reasoning_content: "Hm." })],
+    hasBegun: true,
+  },
+  "after text": { events: [ROLE, textOf("Alpha one"), textOf(" two")], hasBegun: true },
+  "in the middle of a tool call": { events: [ROLE, callOf(""), moreOf('{"dollars": 1')], hasBegun: true },
+  "in the middle of a tool call after text": {
+    events: [ROLE, textOf("Alpha"), callOf('{"dollars": 1')],
+    hasBegun: true,
+  },
+} as const;
+type Place = keyof typeof SENT;
+
+/** How the vendor breaks. */
+const BREAKS = {
+  "an error event": [{ error: { message: "The engine crashed.", code: 500 } }],
+  "an end without a finish": [],
+} as const;
+type Break = keyof typeof BREAKS;
+
+/** The vendor breaks only when the client has the head of its answer. */
+function breakOff(place: Place, how: Break): Play {
+  return async (call) => {
+    const { events, hasBegun } = SENT[place];
+    await call.begin();
+    await call.events(...events);
+    if (hasBegun) await call.gate();
+    await call.events(...BREAKS[how]);
+    await call.end();
+  };
+}
+
+const fetchAndLetGoOn = (async (...request: Parameters<typeof fetch>) => {
+  const response = await fetch(...request);
+  for (const call of vendor.calls) call.letGoOn();
+  return response;
+}) as typeof fetch;
+
+const MODEL = "acme/model";
+const MESSAGES = [{ role: "user" as const, content: "Hello!" }];
+const FUNCTION = {
+  name: "pay",
+  description: "Pays.",
+  parameters: { type: "object", properties: { dollars: { type: "number" } } },
+};
+
+async function report(run: (finishes: string[]) => Promise<unknown>): Promise<Report> {
+  const finishes: string[] = [];
+  try {
+    await run(finishes);
+    return { errors: [], finishes };
+  } catch (error) {
+    return { errors: [error], finishes };
+  }
+}
+
+const openai = () =>
+  new OpenAI({ baseURL: gateway.base, apiKey: gateway.key, maxRetries: 0, fetch: fetchAndLetGoOn });
+
+/** The AI SDK with a model of one of its providers, running tools by itself. */
+async function reportAiSdk(model: LanguageModel): Promise<Report> {
+  const errors: unknown[] = [];
+  const finishes: string[] = [];
+  const { fullStream } = streamText({
+    model,
+    prompt: "Hello!",
+    maxRetries: 0,
+    maxOutputTokens: 100,
+    stopWhen: stepCountIs(3),
+    tools: {
+      pay: tool({
+        inputSchema: z.object({ dollars: z.number().optional() }),
+        execute: async () => void toolRuns++,
+      }),
+    },
+    onError: ({ error }) => void errors.push(error),
+  });
+  for await (const part of fullStream)
+    if (part.type === "finish-step" || part.type === "finish") finishes.push(part.finishReason);
+  return { errors, finishes };
+}
+
+function reportMistral(
+  ask: (client: MistralClient) => ReturnType<MistralClient["chat"]["stream"]>,
+): Promise<Report> {
+  return report(async (finishes) => {
+    const options = { apiKey: gateway.key, serverURL: gateway.url, fetcher: fetchAndLetGoOn };
+    for await (const { data } of await ask(await openMistral(options)))
+      finishes.push(...data.choices.flatMap(({ finishReason }) => finishReason ?? []));
+  });
+}
+
+const CLIENTS: Readonly<Record<string, () => Promise<Report>>> = {
+  "openai, chat completions": () =>
+    report(async (finishes) => {
+      const tools = [{ type: "function" as const, function: FUNCTION }];
+      const body = { model: MODEL, messages: MESSAGES, tools, stream: true as const };
+      for await (const { choices } of await openai().chat.completions.create(body))
+        finishes.push(...choices.flatMap(({ finish_reason }) => finish_reason ?? []));
+    }),
+  "openai, chat completions with its own tool runner": () =>
+    report(() => {
+      const run = { ...FUNCTION, parse: JSON.parse, function: () => `${toolRuns++}` };
+      const tools = [{ type: "function" as const, function: run }];
+      return openai()
+        .chat.completions.runTools({ model: MODEL, messages: MESSAGES, tools, stream: true })
+        .finalContent();
+    }),
+  "openai, responses": () =>
+    report(async (finishes) => {
+      const tools = [{ type: "function" as const, strict: false, ...FUNCTION }];
+      const body = { model: MODEL, input: "Hello!", tools, stream: true as const };
+      for await (const event of await openai().responses.create(body)) {
+        if (event.type === "response.completed") finishes.push("stop");
+        if (event.type === "response.failed") throw new Error(event.response.error?.message);
+      }
+    }),
+  "AI SDK, openai provider, chat": () =>
+    reportAiSdk(
+      createOpenAI({ baseURL: gateway.base, apiKey: gateway.key, fetch: fetchAndLetGoOn }).chat(MODEL),
+    ),
+  "AI SDK, openai provider, responses": () =>
+    reportAiSdk(
+      createOpenAI({ baseURL: gateway.base, apiKey: gateway.key, fetch: fetchAndLetGoOn }).responses(MODEL),
+    ),
+  "AI SDK, openai-compatible provider": () =>
+    reportAiSdk(
+      createOpenAICompatible({
+        name: "gateway",
+        baseURL: gateway.base,
+        apiKey: gateway.key,
+        fetch: fetchAndLetGoOn,
+      })(MODEL),
+    ),
+  "AI SDK, anthropic provider": () =>
+    reportAiSdk(
+      createAnthropic({ baseURL: `${gateway.base}/v1`, apiKey: gateway.key, fetch: fetchAndLetGoOn })(MODEL),
+    ),
+  "@anthropic-ai/sdk": () =>
+    report(async (finishes) => {
+      const client = new Anthropic({
+        baseURL: gateway.base,
+        apiKey: gateway.key,
+        maxRetries: 0,
+        fetch: fetchAndLetGoOn,
+      });
+      const tools = [{ name: "pay", input_schema: { type: "object" as const } }];
+      const stream = client.messages.stream({ model: MODEL, max_tokens: 100, messages: MESSAGES, tools });
+      finishes.push((await stream.finalMessage()).stop_reason ?? "");
+    }),
+  "@mistralai/mistralai, chat": () =>
+    reportMistral((client) =>
+      client.chat.stream({
+        model: MODEL,
+        messages: MESSAGES,
+        tools: [{ type: "function", function: FUNCTION }],
+      }),
+    ),
+  "@mistralai/mistralai, fill in the middle": () =>
+    reportMistral((client) => client.fim.stream({ model: "mistralai/code", prompt: "def add(a, b):" })),
+};
+
+describe.each(Object.keys(CLIENTS))("%s", (client) => {
+  describe.each(Object.keys(BREAKS) as Break[])("reading a stream that breaks with %s", (how) => {
+    test.each(Object.keys(SENT) as Place[])(
+      "raises an error and runs no tool when it breaks %s",
+      async (place) => {
+        vendor.perform(breakOff(place, how));
+        toolRuns = 0;
+        const { errors, finishes } = await (CLIENTS[client] as () => Promise<Report>)();
+        expect(errors).not.toEqual([]);
+        expect(finishes.filter((finish) => finish !== "error")).toEqual([]);
+        expect(toolRuns).toBe(0);
+      },
+    );
+  });
+});
