@@ -243,7 +243,7 @@ export const CountAnswer = z
 
 export const FimRequest = z
   .looseObject({
-    model: describeModelId("mistralai/codestral-latest").describe("Begins with `mistralai/`"),
+    model: describeModelId("mistralai/sandbox-fim").describe("Begins with `mistralai/`"),
     prompt: z
       .string()
       .meta({ description: "The code before the cursor", examples: ["def add(a, b):\n    "] }),
@@ -255,7 +255,7 @@ export const FimRequest = z
     top_p: z.number().min(0).max(1).nullish(),
     stop: z.union([z.string(), z.array(z.string())]).nullish(),
     ...STREAM,
-    session_id: GATEWAY_FIELDS.session_id,
+    ...GATEWAY_FIELDS,
   })
   .meta({ id: "FimRequest" });
 

@@ -1,6 +1,4 @@
 import { NO_CHARGES } from "../conversation/charges.ts";
-import { NO_NEEDS } from "../conversation/needs.ts";
-import { NO_PREFERENCES } from "../conversation/preferences.ts";
 import { USER_FIELDS } from "../conversation/user-fields.ts";
 import type { Fields } from "../json/fields.ts";
 import { hashText } from "../json/hash-nodes.ts";
@@ -24,8 +22,8 @@ export function openFimRequest(
     api: "fim",
     action: "fim",
     model: fim.model,
-    fallbackModels: [],
-    preferences: NO_PREFERENCES,
+    fallbackModels: fim.fallbackModels,
+    preferences: fim.preferences,
     stream: fim.stream,
     maxTokens: fim.maxTokens,
     answers: 1,
@@ -38,7 +36,7 @@ export function openFimRequest(
     user: findUser(fim.fields["user"], fim.fields["safety_identifier"]),
     hashPrefix: () => hashText(fim.promptStart),
     windowTextBytes: fim.promptTextBytes,
-    listNeeds: () => NO_NEEDS,
+    listNeeds: () => ({ features: [], parameters: fim.parameters }),
     listCharges: () => NO_CHARGES,
     countPromptChars: () => fim.promptChars,
     listPromptText: () => [fim.fields["prompt"], fim.fields["suffix"]].flatMap(toJson),

@@ -1,5 +1,7 @@
 import { BOUNDS } from "../../base/bounds.ts";
 import { fail } from "../../base/errors.ts";
+import { type GatewayWishes, readGatewayWishes } from "../conversation/preferences.ts";
+import { USER_FIELDS } from "../conversation/user-fields.ts";
 import {
   parseBody,
   readFlag,
@@ -12,12 +14,14 @@ import {
 import { type Fields, omit } from "../json/fields.ts";
 
 /** A fill-in-the-middle request that has passed the door. */
-export interface FimRequest {
+export interface FimRequest extends GatewayWishes {
   readonly model: string;
   readonly stream: boolean;
   readonly maxTokens: number;
-  /** The fields for the upstream, but for the model's name. */
+  /** The fields for the upstream, but for the model's name. `max_tokens` is always among them. */
   readonly fields: Fields;
+  /** The parameters that the client set, in the words of `supported_parameters`. */
+  readonly parameters: readonly string[];
   /** Bytes of prompt and suffix. */
   readonly promptTextBytes: number;
   readonly promptChars: number;
@@ -37,16 +41,31 @@ const MAX_TEMPERATURE = 2;
 const START_CHARS = 1_024;
 
 /** Fields that speak to the gateway and go no further. */
-const GATEWAY_FIELDS: ReadonlySet<string> = new Set(["model", "provider", "session_id", "usage"]);
+const GATEWAY_FIELDS: ReadonlySet<string> = new Set(["model", "models", "provider", "session_id", "usage"]);
+
+/** Fields that are no parameter of a model. */
+const NO_PARAMETERS: ReadonlySet<string> = new Set([
+  ...GATEWAY_FIELDS,
+  ...USER_FIELDS,
+  "prompt",
+  "suffix",
+  "stream",
+  "prompt_cache_key",
+  "metadata",
+]);
 
 /**
- * Reads and checks a FIM request (specification 2.6). Unknown fields are kept; `max_tokens` above 1000 is lowered.
+ * Reads and checks a FIM request (specification 2.6). Unknown fields are kept; `max_tokens` above 1000 is lowered,
+ * and a missing one is 1000.
  * @throws GatewayError `invalid_request` that names the field and the remedy, `invalid_model`.
  */
 export function decodeFimRequest(bytes: Buffer, rename: (id: string) => string): FimRequest {
   const body = parseBody(bytes);
   const model = rename(requireText(body, "model", 'a string such as "mistralai/codestral-latest"'));
-  checkModel(model);
+  checkModel(model, "model");
+  const wishes = readGatewayWishes(body["models"], body["provider"]);
+  const fallbackModels = wishes.fallbackModels.map(rename);
+  for (const [at, fallback] of fallbackModels.entries()) checkModel(fallback, `models[${at}]`);
   const prompt = requireText(body, "prompt", "the code before the cursor");
   const suffix = readText(body, "suffix") ?? "";
   readNumber(body, "temperature", 0, MAX_TEMPERATURE);
@@ -54,11 +73,16 @@ export function decodeFimRequest(bytes: Buffer, rename: (id: string) => string):
   checkStop(body["stop"]);
   const asked = readWholeNumber(body, "max_tokens", 1);
   const isLowered = asked !== null && asked > MAX_TOKENS;
+  // Without a bound of the request's own some vendors go on up to the end of the window.
+  const maxTokens = Math.min(asked ?? MAX_TOKENS, MAX_TOKENS);
   return {
     model,
+    fallbackModels,
+    preferences: wishes.preferences,
     stream: readFlag(body, "stream"),
-    maxTokens: Math.min(asked ?? MAX_TOKENS, MAX_TOKENS),
-    fields: { ...omit(body, GATEWAY_FIELDS), ...(isLowered ? { max_tokens: MAX_TOKENS } : {}) },
+    maxTokens,
+    fields: { ...omit(body, GATEWAY_FIELDS), max_tokens: maxTokens },
+    parameters: listParameters(body),
     promptTextBytes: Buffer.byteLength(prompt) + Buffer.byteLength(suffix),
     promptChars: prompt.length + suffix.length,
     promptStart: prompt.slice(0, START_CHARS),
@@ -67,13 +91,21 @@ export function decodeFimRequest(bytes: Buffer, rename: (id: string) => string):
   };
 }
 
-function checkModel(model: string): void {
-  if (model.length > BOUNDS.modelIdChars) fail("invalid_model", "model is too long to be a model id.");
+function listParameters(body: Fields): readonly string[] {
+  return Object.entries(body)
+    .filter(([field, value]) => value !== null && !NO_PARAMETERS.has(field))
+    .map(([field]) => (field === "random_seed" ? "seed" : field));
+}
+
+/** `field` names where the model stands. */
+function checkModel(model: string, field: string): void {
+  if (model.length > BOUNDS.modelIdChars)
+    fail("invalid_model", `${field} is too long to be a model id.`, { metadata: { field } });
   if (model.toLowerCase().startsWith(FIM_PREFIX)) return;
   fail(
     "invalid_model",
-    `Fill-in-the-middle takes models that begin with "${FIM_PREFIX}", such as "mistralai/codestral-latest".`,
-    { metadata: { model: model.slice(0, BOUNDS.modelIdChars) } },
+    `Fill-in-the-middle takes models that begin with "${FIM_PREFIX}", such as "mistralai/codestral-latest"; ${field} does not.`,
+    { metadata: { field, model } },
   );
 }
 
