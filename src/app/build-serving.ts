@@ -5,7 +5,7 @@ import { endMissing } from "../core/catalog/expiry.ts";
 import type { CatalogData, ModelEndpoint, ModelRecord, ProviderRecord } from "../core/catalog/records.ts";
 import type { Serving } from "../core/generation/call.ts";
 import type { Transport } from "../core/ports/transport.ts";
-import type { UpstreamAddress } from "../core/ports/upstream-address.ts";
+import type { UpstreamAddress, UpstreamCall } from "../core/ports/upstream-address.ts";
 import {
   createRoster,
   type OwnKeyReading,
@@ -260,10 +260,13 @@ function lowerCase(headers: Readonly<Record<string, string>>): Record<string, st
 }
 
 function serveSandbox(transport: Transport): ServedProvider {
-  const chat = new URL(`${SANDBOX_BASE_URL}/chat/completions`);
-  const embeddings = new URL(`${SANDBOX_BASE_URL}/embeddings`);
+  const urls: Readonly<Partial<Record<UpstreamCall["action"], URL>>> = {
+    chat: new URL(`${SANDBOX_BASE_URL}/chat/completions`),
+    fim: new URL(`${SANDBOX_BASE_URL}/fim/completions`),
+    embeddings: new URL(`${SANDBOX_BASE_URL}/embeddings`),
+  };
   const address: UpstreamAddress = {
-    urlFor: ({ action }) => (action === "embeddings" ? embeddings : chat),
+    urlFor: ({ action }) => urls[action] ?? null,
     authorize: () => ({}),
   };
   return {

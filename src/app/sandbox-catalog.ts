@@ -95,10 +95,12 @@ function sandboxEmbedding(id: string, name: string, prompt: string): ModelRecord
   };
 }
 
-/** Of each kind a priced model and a free one, so that both ways can be tried. */
+/** Of each kind a priced model and, where a caller needs no key, a free one, so that both ways can be tried. */
 export const SANDBOX_MODELS: readonly ModelRecord[] = [
   sandboxModel("sandbox/echo", "Sandbox echo", "0.000001", "0.000002"),
   sandboxModel("sandbox/echo:free", "Sandbox echo (free)", "0", "0"),
   sandboxEmbedding("sandbox/embed", "Sandbox embed", "0.0000001"),
   sandboxEmbedding("sandbox/embed:free", "Sandbox embed (free)", "0"),
+  // Models that fill in the middle begin with the code-completion provider's prefix (specification 2.6).
+  sandboxModel("mistralai/sandbox-fim", "Sandbox fill in the middle", "0.000001", "0.000002"),
 ];

@@ -71,6 +71,7 @@ describe("a provider of the catalog", () => {
           "sandbox/echo:free",
           "sandbox/embed",
           "sandbox/embed:free",
+          "mistralai/sandbox-fim",
         ]);
         const refused = await ask(gateway, "openai/gpt-4o-mini");
         expect(refused.status).toBe(400);

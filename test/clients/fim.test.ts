@@ -1,6 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { readEvents, startTestGateway, type TestGateway } from "../support/gateway.ts";
-import { answerPlainly, type RecordingVendor, startRecordingVendor } from "../support/recording-vendor.ts";
+import {
+  answerPlainly,
+  type RecordedRequest,
+  type RecordingVendor,
+  startRecordingVendor,
+} from "../support/recording-vendor.ts";
 
 let codestral: RecordingVendor;
 let mistral: RecordingVendor;
@@ -12,8 +17,8 @@ beforeAll(async () => {
   gateway = await startTestGateway({
     yaml: `
 providers:
-  codestral: {base_url: "${codestral.baseUrl}", api_keys: [codestral-key-1]}
-  mistral: {base_url: "${mistral.baseUrl}", api_keys: [mistral-key-1]}
+  codestral: {base_url: "${codestral.baseUrl}", api_keys: [codestral-key-1], trains_on_data: true}
+  mistral: {base_url: "${mistral.baseUrl}", api_keys: [mistral-key-1], zero_retention: true, trains_on_data: false}
   cellar: {base_url: "${mistral.baseUrl}", models: [{id: mistralai/cellar}, {id: acme/model}]}`,
   });
 });
@@ -102,6 +107,81 @@ describe("FIM", () => {
     });
   });
 
+  test.each([true, false])("sends a missing max_tokens as the cap of 1000 (stream: %p)", async (stream) => {
+    for (const missing of [undefined, null]) {
+      const response = await ask({ stream, max_tokens: missing });
+      await response.text();
+      expect(JSON.parse(codestral.last().text).max_tokens).toBe(1_000);
+      // Nothing of what the client said was changed.
+      expect(response.headers.get("x-gateway-warning")).toBeNull();
+    }
+  });
+
+  test.each<[string, Record<string, unknown>, string]>([
+    ["only", { only: ["mistral"] }, "mistral"],
+    ["ignore", { ignore: ["codestral"] }, "mistral"],
+    ["order", { order: ["mistral"] }, "mistral"],
+    ["order without fallbacks", { order: ["mistral"], allow_fallbacks: false }, "mistral"],
+    ["zdr", { zdr: true }, "mistral"],
+    ["data_collection", { data_collection: "deny" }, "mistral"],
+    ["max_price that nobody exceeds", { max_price: { completion: 1_000 } }, "codestral"],
+    ["require_parameters that everybody takes", { require_parameters: true }, "codestral"],
+  ])("obeys provider.%s, which does not reach the vendor", async (_name, provider, expected) => {
+    const response = await ask({ provider, max_tokens: 9 });
+    await response.text();
+    expect([response.status, response.headers.get("x-gateway-provider")]).toEqual([200, expected]);
+    const asked = expected === "mistral" ? mistral : codestral;
+    expect(JSON.parse(asked.last().text)).toEqual({
+      model: "codestral-latest",
+      prompt: BODY.prompt,
+      max_tokens: 9,
+    });
+  });
+
+  test("asks nobody else where the provider that the request insists on fails", async () => {
+    codestral.reset(() => new Response("{}", { status: 500 }));
+    const response = await ask({ provider: { order: ["codestral"], allow_fallbacks: false } });
+    expect([response.status, mistral.requests.length]).toEqual([502, 0]);
+  });
+
+  test.each<[string, Record<string, unknown>, string]>([
+    ["provider.only leaves nobody", { provider: { only: ["cellar"] } }, "provider"],
+    [
+      "provider.max_price leaves nobody",
+      { provider: { max_price: { completion: 0 } } },
+      "provider.max_price",
+    ],
+    ["provider.zdr is no boolean", { provider: { zdr: "yes" } }, "provider.zdr"],
+    ["provider is no object", { provider: "mistral" }, "provider"],
+    ["models is no list", { models: "mistralai/codestral-2508" }, "models"],
+    [
+      "models names one of another author",
+      { models: ["mistralai/codestral-2508", "acme/model"] },
+      "models[1]",
+    ],
+  ])("refuses a request with 400 whose %s, and names the field", async (_name, more, field) => {
+    const response = await ask(more);
+    const { error } = (await response.json()) as { error: { metadata: { field: string } } };
+    expect([response.status, error.metadata.field]).toEqual([400, field]);
+    expect([codestral.requests, mistral.requests]).toEqual([[], []]);
+  });
+
+  test("falls back to the models of the request, and the list does not reach the vendor", async () => {
+    const refuseLatest = (request: RecordedRequest) =>
+      JSON.parse(request.text).model === "codestral-2508"
+        ? answerPlainly(request)
+        : new Response("{}", { status: 500 });
+    codestral.reset(refuseLatest);
+    mistral.reset(refuseLatest);
+    const response = await ask({ models: ["mistralai/codestral-2508"] });
+    expect([response.status, response.headers.get("x-gateway-model")]).toEqual([
+      200,
+      "mistralai/codestral-2508",
+    ]);
+    for (const { text } of [...codestral.requests, ...mistral.requests])
+      expect(JSON.parse(text)).not.toHaveProperty("models");
+  });
+
   test.each([true, false])("lowers max_tokens above 1000 and says so (stream: %p)", async (stream) => {
     const response = await ask({ max_tokens: 5_000, stream });
     expect(response.status).toBe(200);
@@ -174,5 +254,66 @@ describe("FIM", () => {
         finish_reason: "stop",
       },
     });
+  });
+});
+
+describe("FIM in the sandbox", () => {
+  let trial: TestGateway;
+  beforeAll(async () => {
+    trial = await startTestGateway();
+  });
+  afterAll(() => trial.stop());
+
+  const fill = (more: Readonly<Record<string, unknown>> = {}) =>
+    fetch(`${trial.url}/api/fim/completions`, {
+      method: "POST",
+      headers: { "content-type": "application/json", authorization: `Bearer ${trial.key}` },
+      body: JSON.stringify({ model: "mistralai/sandbox-fim", prompt: "def f(", suffix: "return 1", ...more }),
+    });
+
+  test("repeats the prompt and the suffix with the cursor between them", async () => {
+    const response = await fill();
+    expect(await response.json()).toMatchObject({
+      object: "chat.completion",
+      model: "mistralai/sandbox-fim",
+      choices: [{ message: { content: "You said: def f([…]return 1" }, finish_reason: "stop" }],
+      usage: { prompt_tokens: 4, completion_tokens: 8, total_tokens: 12 },
+    });
+    expect(await (await fill({ suffix: null })).json()).toMatchObject({
+      choices: [{ message: { content: "You said: def f(" } }],
+    });
+  });
+
+  test("streams the same, with the usage in the last chunk", async () => {
+    const events = await readEvents(await fill({ stream: true }));
+    expect(events.at(-1)).toBe("[DONE]");
+    const chunks = events.slice(0, -1).map((event) => JSON.parse(event));
+    const text = chunks.map(({ choices }) => choices[0]?.delta.content ?? "").join("");
+    expect(text).toBe("You said: def f([…]return 1");
+    expect(chunks.at(-1)).toMatchObject({ usage: { prompt_tokens: 4, completion_tokens: 8 } });
+  });
+
+  test("obeys stop, the bound on tokens and the markers in the prompt", async () => {
+    expect(await (await fill({ stop: ["f("] })).json()).toMatchObject({
+      choices: [{ message: { content: "You said: def " }, finish_reason: "stop" }],
+    });
+    expect(await (await fill({ max_tokens: 2 })).json()).toMatchObject({
+      choices: [{ message: { content: "You said" }, finish_reason: "length" }],
+    });
+    expect(await (await fill({ prompt: "[sandbox:long=3]" })).json()).toMatchObject({
+      choices: [{ message: { content: "word-1 word-2 word-3" } }],
+    });
+    expect((await fill({ prompt: "[sandbox:error=429]" })).status).toBe(429);
+  });
+
+  test("is in the list of models, and answers chats too", async () => {
+    const list = (await (await fetch(`${trial.base}/models`)).json()) as { data: { id: string }[] };
+    expect(list.data.map(({ id }) => id)).toContain("mistralai/sandbox-fim");
+    const response = await fetch(`${trial.base}/chat/completions`, {
+      method: "POST",
+      headers: { "content-type": "application/json", authorization: `Bearer ${trial.key}` },
+      body: JSON.stringify({ model: "mistralai/sandbox-fim", messages: [{ role: "user", content: "Hi" }] }),
+    });
+    expect(await response.json()).toMatchObject({ choices: [{ message: { content: "You said: Hi" } }] });
   });
 });

@@ -266,6 +266,6 @@ describe("GET providers", () => {
 
   test("counts the models that a provider serves", async () => {
     const sandbox = (await list("/providers")).data.find(({ slug }) => slug === "sandbox");
-    expect(sandbox?.["models"]).toBe(4);
+    expect(sandbox?.["models"]).toBe(5);
   });
 });

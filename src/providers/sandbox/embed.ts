@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
 import { countTokens } from "./count-tokens.ts";
-import { describeBadRequest, type Reply, replyWithError, replyWithJson } from "./reply.ts";
+import { readBody } from "./read-request.ts";
+import { type Reply, replyWithError, replyWithJson } from "./reply.ts";
 
 /** The upstream's only embedding model. */
 export const SANDBOX_EMBEDDING_MODEL = "embed";
@@ -23,13 +24,9 @@ type Input = string | readonly number[];
 
 /** Answers an embeddings request: to the same text the same vector, of length 1, see `docs/sandbox.md`. */
 export function planEmbeddings(body: Uint8Array | null): Reply {
-  const parsed = embeddingsRequest.safeParse(parseJson(body ?? new Uint8Array()));
-  if (!parsed.success) {
-    const issue = parsed.error.issues[0]!;
-    const param = issue.path.join(".");
-    return replyWithError(400, describeBadRequest(`Invalid value for '${param}': ${issue.message}.`, param));
-  }
-  const { input, dimensions, encoding_format: encoding } = parsed.data;
+  const read = readBody(body, embeddingsRequest);
+  if (!read.ok) return replyWithError(read.status, read.error);
+  const { input, dimensions, encoding_format: encoding } = read.value;
   const inputs = listInputs(input);
   const tokens = inputs.reduce((sum, one) => sum + countInput(one), 0);
   const data = inputs.map((one, index) => {
@@ -42,14 +39,6 @@ export function planEmbeddings(body: Uint8Array | null): Reply {
     model: SANDBOX_EMBEDDING_MODEL,
     usage: { prompt_tokens: tokens, total_tokens: tokens },
   });
-}
-
-function parseJson(body: Uint8Array): unknown {
-  try {
-    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body));
-  } catch {
-    return undefined;
-  }
 }
 
 function listInputs(input: z.infer<typeof embeddingsRequest>["input"]): readonly Input[] {

@@ -76,6 +76,9 @@ const tool = z.looseObject({
 const schema = z.unknown().refine((value) => isShallow(value), "nested too deeply");
 const limit = z.int().min(1).nullish();
 
+/** `stop`. */
+export const stopSequences = z.union([z.string(), z.array(z.string()).max(MAX_STOPS)]).nullish();
+
 const chatRequest = z.looseObject({
   model: z.string(),
   messages: z.array(message).min(1),
@@ -83,7 +86,7 @@ const chatRequest = z.looseObject({
   stream_options: z.looseObject({ include_usage: z.boolean().nullish() }).nullish(),
   max_tokens: limit,
   max_completion_tokens: limit,
-  stop: z.union([z.string(), z.array(z.string()).max(MAX_STOPS)]).nullish(),
+  stop: stopSequences,
   n: z.int().min(1).max(MAX_CHOICES).nullish(),
   response_format: z
     .discriminatedUnion("type", [
@@ -111,22 +114,35 @@ const chatRequest = z.looseObject({
 type ChatRequest = z.infer<typeof chatRequest>;
 type Message = ChatRequest["messages"][number];
 
-/** A request, or what is wrong with it and the status that says so. */
-export type ReadRequest =
-  | { readonly ok: true; readonly request: SandboxRequest }
-  | { readonly ok: false; readonly status: 400 | 404; readonly error: VendorError };
+/** What is wrong with a request, and the status that says so. */
+interface Refused {
+  readonly ok: false;
+  readonly status: 400 | 404;
+  readonly error: VendorError;
+}
+
+/** A request, or why it is refused. */
+export type ReadRequest = { readonly ok: true; readonly request: SandboxRequest } | Refused;
+
+/** Parses a body and holds it against a schema. */
+export function readBody<T>(
+  body: Uint8Array | null,
+  shape: z.ZodType<T>,
+): { readonly ok: true; readonly value: T } | Refused {
+  const json = parseJson(body ?? new Uint8Array());
+  if (json === undefined) return refuse("We could not parse the JSON body of your request.");
+  const parsed = shape.safeParse(json);
+  if (parsed.success) return { ok: true, value: parsed.data };
+  const issue = parsed.error.issues[0]!;
+  const param = issue.path.join(".");
+  return refuse(`Invalid value for '${param}': ${issue.message}.`, param);
+}
 
 /** Reads the body of a chat request. Fields it does not know are ignored, `seed` and `temperature` among them. */
 export function readRequest(body: Uint8Array | null): ReadRequest {
-  const json = parseJson(body ?? new Uint8Array());
-  if (json === undefined) return refuse("We could not parse the JSON body of your request.");
-  const parsed = chatRequest.safeParse(json);
-  if (!parsed.success) {
-    const issue = parsed.error.issues[0]!;
-    const param = issue.path.join(".");
-    return refuse(`Invalid value for '${param}': ${issue.message}.`, param);
-  }
-  const chat = parsed.data;
+  const read = readBody(body, chatRequest);
+  if (!read.ok) return read;
+  const chat = read.value;
   if (chat.model !== SANDBOX_MODEL)
     return { ok: false, status: 404, error: describeUnknownModel(chat.model) };
   const request = readChat(chat, createHash("sha256").update(body!).digest("hex"));
@@ -140,7 +156,7 @@ export function readRequest(body: Uint8Array | null): ReadRequest {
   return { ok: true, request };
 }
 
-function refuse(text: string, param: string | null = null): ReadRequest {
+function refuse(text: string, param: string | null = null): Refused {
   return { ok: false, status: 400, error: describeBadRequest(text, param) };
 }
 

@@ -6,7 +6,8 @@ import { planEmbeddings, SANDBOX_EMBEDDING_MODEL } from "./embed.ts";
 import { giveAnswer } from "./failures.ts";
 import { readMarkers } from "./markers.ts";
 import { type Pace, playReply } from "./play-reply.ts";
-import { readRequest, SANDBOX_MODEL, type SandboxRequest } from "./read-request.ts";
+import { readFimRequest } from "./read-fim-request.ts";
+import { type ReadRequest, readRequest, SANDBOX_MODEL, type SandboxRequest } from "./read-request.ts";
 import { describeBadRequest, type Reply, replyWithError, replyWithJson } from "./reply.ts";
 
 const AT_ONCE: Pace = { delayMs: 0, splitBytes: null };
@@ -18,9 +19,9 @@ interface Plan {
 
 /**
  * An upstream inside the process, for trying clients without an account: it speaks OpenAI's chat format in bytes, so
- * the whole of the gateway's path runs. It answers `POST …/chat/completions`, `POST …/embeddings` and `GET …/models` on
- * any host; headers are not looked at. The same request gets the same answer, `created` apart; markers in the last user message
- * ask for tool calls, for reasoning and for each of the failures of docs/contract.md, "When things go wrong". See
+ * the whole of the gateway's path runs. It answers `POST …/chat/completions`, `POST …/fim/completions`, `POST …/embeddings` and
+ * `GET …/models` on any host; headers are not looked at. The same request gets the same answer, `created` apart; markers in the last user
+ * message ask for tool calls, for reasoning and for each of the failures of docs/contract.md, "When things go wrong". See
  * docs/sandbox.md. Time is the clock's, and so are all waits.
  */
 export function createSandboxTransport({ clock }: { readonly clock: Clock }): Transport {
@@ -38,15 +39,17 @@ export function createSandboxTransport({ clock }: { readonly clock: Clock }): Tr
 function planReply(request: UpstreamRequest, created: number): Plan {
   const endpoint = findEndpoint(request);
   if (endpoint === "models") return { reply: listModels(), pace: AT_ONCE };
-  if (endpoint === "chat") return nameReply(planChat(request.body, created), request.body);
+  if (endpoint === "chat") return nameReply(planChat(readRequest(request.body), created), request.body);
+  if (endpoint === "fim") return nameReply(planChat(readFimRequest(request.body), created), request.body);
   if (endpoint === "embeddings")
     return nameReply({ reply: planEmbeddings(request.body), pace: AT_ONCE }, request.body);
   const message = `Invalid URL (${request.method} ${request.url.pathname})`;
   return { reply: replyWithError(404, describeBadRequest(message)), pace: AT_ONCE };
 }
 
-function findEndpoint({ method, url }: UpstreamRequest): "chat" | "embeddings" | "models" | null {
+function findEndpoint({ method, url }: UpstreamRequest): "chat" | "fim" | "embeddings" | "models" | null {
   if (method === "POST" && url.pathname.endsWith("/chat/completions")) return "chat";
+  if (method === "POST" && url.pathname.endsWith("/fim/completions")) return "fim";
   if (method === "POST" && url.pathname.endsWith("/embeddings")) return "embeddings";
   return method === "GET" && url.pathname.endsWith("/models") ? "models" : null;
 }
@@ -71,8 +74,7 @@ function nameReply({ reply, pace }: Plan, body: Uint8Array | null): Plan {
   return { reply: { ...reply, headers: { ...reply.headers, "x-request-id": `req_${id}` } }, pace };
 }
 
-function planChat(body: Uint8Array | null, created: number): Plan {
-  const read = readRequest(body);
+function planChat(read: ReadRequest, created: number): Plan {
   if (!read.ok) return { reply: replyWithError(read.status, read.error), pace: AT_ONCE };
   return planAnswer(read.request, created);
 }

@@ -1,0 +1,45 @@
+import { createHash } from "node:crypto";
+import { z } from "zod";
+import { countTokens } from "./count-tokens.ts";
+import { type ReadRequest, readBody, SANDBOX_MODEL, stopSequences } from "./read-request.ts";
+
+const fimRequest = z.looseObject({
+  model: z.literal(SANDBOX_MODEL),
+  prompt: z.string(),
+  suffix: z.string().nullish(),
+  stream: z.boolean().nullish(),
+  max_tokens: z.int().min(1).nullish(),
+  stop: stopSequences,
+});
+
+/** Marks the cursor in the text that is repeated. */
+const CURSOR = "[…]";
+
+/** Reads the body of a fill-in-the-middle request as a chat whose only message is the prompt, with the suffix behind the cursor. */
+export function readFimRequest(body: Uint8Array | null): ReadRequest {
+  const read = readBody(body, fimRequest);
+  if (!read.ok) return read;
+  const { prompt, suffix, stream, max_tokens: maxTokens, stop } = read.value;
+  const behind = suffix ?? "";
+  return {
+    ok: true,
+    request: {
+      stream: stream ?? false,
+      // The vendors of this endpoint always send usage.
+      includeUsage: true,
+      maxTokens: maxTokens ?? null,
+      stop: [stop ?? []].flat().filter((sequence) => sequence !== ""),
+      choices: 1,
+      format: { kind: "text" },
+      tools: [],
+      toolChoice: "none",
+      parallelCalls: true,
+      userText: behind === "" ? prompt : prompt + CURSOR + behind,
+      userSpokeLast: true,
+      results: [],
+      promptTokens: countTokens(prompt) + countTokens(behind),
+      cachedTokens: 0,
+      fingerprint: createHash("sha256").update(body!).digest("hex"),
+    },
+  };
+}
