@@ -135,10 +135,12 @@ const VENDORS_OWN = VENDORS.flatMap(([folder, sdk, read]) =>
   }),
 );
 
-describe.if(hasRecordings)("a vendor's own library reads its recorded stream as our client does", () => {
+describe("a vendor's own library reads its recorded stream as our client does", () => {
   test("there are some of each", () => {
     for (const [, sdk] of VENDORS)
-      expect(VENDORS_OWN.filter(([name]) => name.startsWith(sdk)).length).toBeGreaterThan(8);
+      expect(VENDORS_OWN.filter(([name]) => name.startsWith(sdk)).length).toBeGreaterThan(
+        hasRecordings ? 8 : 2,
+      );
   });
 
   test.each(VENDORS_OWN)("%s", async (_name, read, stream, ours) => {

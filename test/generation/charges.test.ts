@@ -196,7 +196,15 @@ function recorded(folder: string, name: string, stream: boolean): () => Response
 
 const CLAUDE = "anthropic/claude-sonnet-4.5";
 
-describe.skipIf(!hasRecordings)("recorded searches", () => {
+/** Answers with searches: those written by hand, and those recorded where they are there. */
+const SEARCHING = [
+  { kind: "handmade", claude: "web-search", openai: "web-search" },
+  ...(hasRecordings
+    ? [{ kind: "recorded", claude: "anthropic-web-search-tool.1", openai: "openai-web-search-tool.1" }]
+    : []),
+] as const;
+
+describe.each(SEARCHING)("$kind searches", ({ claude, openai }) => {
   for (const [stream, count] of [
     [false, 2],
     [true, 1],
@@ -209,7 +217,7 @@ describe.skipIf(!hasRecordings)("recorded searches", () => {
       ["/chat/completions", { messages: [hello] }],
       ["/responses", { input: "Hello!" }],
     ])(`of Claude, asked at %s, are charged: ${how}`, async (path, body) => {
-      vendor.reset(recorded("anthropic", "anthropic-web-search-tool.1", stream));
+      vendor.reset(recorded("anthropic", claude, stream));
       const { generation, charges, text } = await ask(path, { model: CLAUDE, stream, ...body });
       expect(charges).toEqual([charge]);
       expect(generation.web_searches).toBe(count);
@@ -222,7 +230,7 @@ describe.skipIf(!hasRecordings)("recorded searches", () => {
     ])(
       `of OpenAI, asked at %s, are charged, and pages that are opened are not: ${how}`,
       async (path, body) => {
-        vendor.reset(recorded("openai-responses", "openai-web-search-tool.1", stream));
+        vendor.reset(recorded("openai-responses", openai, stream));
         const { charges } = await ask(path, { model: "openai/gpt-5-codex", stream, ...body });
         const searches = stream ? 2 : 1;
         expect(charges).toEqual([["search", searches, "0.01", String(searches * 10_000_000)]]);
@@ -233,7 +241,7 @@ describe.skipIf(!hasRecordings)("recorded searches", () => {
   test("cost no more than was held for them, with all that they brought into the prompt", async () => {
     const tools = [{ type: "web_search_20250305", name: "web_search", max_uses: 2 }];
     const body = { model: CLAUDE, max_tokens: 1_000, tools, messages: [hello] };
-    vendor.reset(recorded("anthropic", "anthropic-web-search-tool.1", false));
+    vendor.reset(recorded("anthropic", claude, false));
     const { generation } = await ask("/messages", body);
     expect(generation.tokens_prompt).toBeGreaterThan(20_000);
     expect(await holdOf("/messages", body)).toBeGreaterThanOrEqual(generation.total_cost_nanodollars);
@@ -246,8 +254,8 @@ describe.skipIf(!hasRecordings)("recorded searches", () => {
   ])("are charged at %s, from %s, when the stream breaks off behind them", async (path, model, body) => {
     const isOpenai = model.startsWith("openai");
     const [folder, name] = isOpenai
-      ? (["openai-responses", "openai-web-search-tool.1"] as const)
-      : (["anthropic", "anthropic-web-search-tool.1"] as const);
+      ? (["openai-responses", openai] as const)
+      : (["anthropic", claude] as const);
     const whole = await recorded(folder, name, true)().text();
     const events = whole.split("\n\n");
     const text = events.findIndex((event) => /"(text_delta|response\.output_text\.delta)"/.test(event));

@@ -10,7 +10,7 @@ import {
   type RelayState,
   stepRelay,
 } from "../../src/wire/openai-chat/relay-stream.ts";
-import { hasRecordings, OPENAI_CHAT_FOLDERS, readAnswers, readStreams } from "../support/recordings.ts";
+import { OPENAI_CHAT_FOLDERS, readAnswers, readStreams } from "../support/recordings.ts";
 
 const IDENTITY: RelayIdentity = {
   id: "gen_test",
@@ -100,7 +100,7 @@ function textOf(content: unknown, kind: "text" | "thinking"): string {
     .join("");
 }
 
-describe.skipIf(!hasRecordings)("a recorded stream", () => {
+describe("a recorded stream", () => {
   test.each(streams.map((stream) => [stream.name, stream.text] as const))(
     "%s reaches the client with its text, reasoning and tool calls",
     (_name, text) => {
@@ -181,7 +181,7 @@ describe.skipIf(!hasRecordings)("a recorded stream", () => {
   });
 });
 
-describe.skipIf(!hasRecordings)("a recorded answer", () => {
+describe("a recorded answer", () => {
   test.each(answers.map((answer) => [answer.name, answer.text] as const))(
     "%s reaches the client with its text, reasoning, tool calls and usage",
     (_name, text) => {

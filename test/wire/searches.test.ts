@@ -110,13 +110,22 @@ describe("searches, as each vendor counts them", () => {
   });
 });
 
-describe.skipIf(!hasRecordings)("a stream counts as many searches as the whole answer would", () => {
+/** Answers with searches, by folder, format and name. */
+const RECORDED: [string, FormatName, string][] = hasRecordings
+  ? [
+      ["anthropic", "anthropic-messages", "anthropic-web-search-tool.1"],
+      ["openai-responses", "openai-responses", "openai-web-search-tool.1"],
+      ["xai-responses", "openai-responses", "xai-web-search-tool.1"],
+      ["azure", "openai-responses", "azure-web-search-preview-tool.1"],
+    ]
+  : [];
+
+describe("a stream counts as many searches as the whole answer would", () => {
   test.each<[string, FormatName, string]>([
-    ["anthropic", "anthropic-messages", "anthropic-web-search-tool.1"],
-    ["openai-responses", "openai-responses", "openai-web-search-tool.1"],
-    ["xai-responses", "openai-responses", "xai-web-search-tool.1"],
-    ["azure", "openai-responses", "azure-web-search-preview-tool.1"],
-  ])("%s", (folder, format, name) => {
+    ["anthropic", "anthropic-messages", "web-search"],
+    ["openai-responses", "openai-responses", "web-search"],
+    ...RECORDED,
+  ])("%s (%s, %s)", (folder, format, name) => {
     const find = (all: readonly { name: string; text: string }[]) =>
       all.find((recording) => recording.name.startsWith(`${folder}/${name}`))!.text;
     expect(usageOf(format, JSON.parse(find(readAnswers(folder))))?.searches).toBeGreaterThan(0);

@@ -1,13 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import {
   findVendorError,
   readBareStatus,
   readVendorError,
   type VendorError,
 } from "../../src/wire/conversation/vendor-error.ts";
-import { hasRecordings, RECORDINGS } from "../support/recordings.ts";
 
 interface Said {
   readonly vendor: string;
@@ -606,8 +603,12 @@ describe("the words of", () => {
     });
   }
 
-  test.skipIf(!hasRecordings)("Gemini name the wait in a detail", () => {
-    const body = JSON.parse(readFileSync(join(RECORDINGS, "google/google-429-retry-info.json"), "utf8"));
+  test("Gemini name the wait in a detail", () => {
+    const details = [
+      { "@type": "type.googleapis.com/google.rpc.QuotaFailure", violations: [{ quotaId: "PerMinute" }] },
+      { "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay: "34.4s" },
+    ];
+    const body = { error: { code: 429, message: "Quota.", status: "RESOURCE_EXHAUSTED", details } };
     expect(readVendorError(429, body)).toMatchObject({ meaning: "rate_limited", retryAfterS: 34.4 });
   });
 });

@@ -7,7 +7,7 @@ import { NO_TOKENS } from "../../../src/wire/conversation/usage.ts";
 import { asFields, type Fields } from "../../../src/wire/json/fields.ts";
 import { checkEvents, readPieces } from "../../support/answer-events.ts";
 import { encodeEvent, encodeException, encodeFrame, encodeLines } from "../../support/event-frames.ts";
-import { readAnswers, readLines } from "../../support/recordings.ts";
+import { hasRecordings, readAnswers, readLines } from "../../support/recordings.ts";
 
 const FOLDER = "amazon-bedrock";
 
@@ -90,14 +90,14 @@ describe("recorded Converse answers", () => {
     },
   );
 
-  test.skipIf(streams.length === 0)("a signed thought keeps its signature, and whose it is", () => {
+  test.if(hasRecordings)("a signed thought keeps its signature, and whose it is", () => {
     const text = streams.find(({ name }) => name.includes("reasoning"))?.text ?? "";
     const [thought] = collectAnswer(read(encodeLines(text))).choices[0]?.parts ?? [];
     expect(thought).toMatchObject({ kind: "reasoning", origin: REASONING_ORIGINS.anthropic });
     expect(thought?.kind === "reasoning" && thought.signature).toStartWith("Ep0CCkgI");
   });
 
-  test.skipIf(streams.length === 0)("a tool call without arguments has an empty object", () => {
+  test.if(hasRecordings)("a tool call without arguments has an empty object", () => {
     const text = streams.find(({ name }) => name.includes("no-args"))?.text ?? "";
     const { parts, finish } = collectAnswer(read(encodeLines(text))).choices[0] as Answer["choices"][number];
     expect(parts[1]).toMatchObject({ kind: "tool-call", name: "updateIssueList", arguments: "{}" });

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { EmbeddingsWish } from "../../../src/wire/canonical/embeddings.ts";
 import { encodeCohereEmbeddings } from "../../../src/wire/cohere-embeddings/encode-request.ts";
 import { readCohereEmbeddings } from "../../../src/wire/cohere-embeddings/read-answer.ts";
-import { hasRecordings, readAnswers } from "../../support/recordings.ts";
+import { readAnswers } from "../../support/recordings.ts";
 
 const NOTHING: EmbeddingsWish = { inputs: ["one"], dimensions: null, inputType: null, extras: {} };
 const encode = (wish: Partial<EmbeddingsWish>) => encodeCohereEmbeddings({ ...NOTHING, ...wish }, "embed-x");
@@ -38,10 +38,11 @@ describe("a request", () => {
 });
 
 describe("an answer", () => {
-  test.skipIf(!hasRecordings)("that was recorded has its vectors and what is billed", () => {
-    const recording = readAnswers("cohere").find(({ name }) => name.endsWith("cohere-embedding.json"));
-    const body = JSON.parse(recording?.text ?? "");
-    const reading = readCohereEmbeddings(recording?.text ?? "", 2);
+  const recorded = readAnswers("cohere").filter(({ name }) => name.includes("embedding"));
+
+  test.each(recorded)("$name has its vectors and what is billed", ({ text }) => {
+    const body = JSON.parse(text);
+    const reading = readCohereEmbeddings(text, 2);
     if (reading.kind === "error") throw new Error(reading.error.message);
     expect(reading.vectors.map((vector) => JSON.parse(vector))).toEqual(body.embeddings.float);
     expect(reading.usage).toMatchObject({

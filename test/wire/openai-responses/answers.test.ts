@@ -42,8 +42,8 @@ function endOf(answer: Answer) {
   return { ...END, report: { ...END.report, usage } };
 }
 
-describe.if(hasRecordings)("recorded answers", () => {
-  test("there are some", () => {
+describe("recorded answers", () => {
+  test.if(hasRecordings)("there are some", () => {
     expect(answers.length).toBeGreaterThan(25);
     expect(whole.length).toBeGreaterThan(35);
   });
@@ -101,9 +101,10 @@ describe.if(hasRecordings)("recorded answers", () => {
     expect(streamed).toEqual(encoded);
   });
 
-  test("a stream that failed is one error", () => {
-    const failed = streams.find(({ name }) => name.includes("openai-error")) as (typeof streams)[number];
-    const events = readPieces([failed.wire]);
+  const failed = streams.filter(({ name }) => /openai-error|failed/.test(name));
+
+  test.each(failed)("$name, which failed, is one error", ({ wire }) => {
+    const events = readPieces([wire]);
     expect(events.map(({ kind }) => kind)).toEqual(["error"]);
     expect(events[0]).toMatchObject({ error: { meaning: "out_of_credit" } });
   });

@@ -3,7 +3,6 @@ import type { AnswerRelay, RelayIdentity } from "../../../src/wire/canonical/rel
 import { asFields, type Fields } from "../../../src/wire/json/fields.ts";
 import { readResponsesAnswer } from "../../../src/wire/openai-responses/read-answer.ts";
 import { createResponsesRelay } from "../../../src/wire/openai-responses/relay-stream.ts";
-import { hasRecordings } from "../../support/recordings.ts";
 import {
   decodeWhole,
   END,
@@ -94,7 +93,7 @@ describe("an event with more of a text", () => {
   });
 });
 
-describe.if(hasRecordings)("a recorded stream", () => {
+describe("a recorded stream", () => {
   test.each(whole)("$name passes but for who says it", ({ events, wire }) => {
     const { out, relay: made } = relay([wire]);
     const sent = parseLatin1(out + made.encodeEnd(END));
@@ -140,9 +139,10 @@ describe.if(hasRecordings)("a recorded stream", () => {
     });
   });
 
-  test("that failed is an error", () => {
-    const failed = streams.find(({ name }) => name.includes("openai-error")) as (typeof streams)[number];
-    const { out, relay: made } = relay([failed.wire]);
+  const failed = streams.filter(({ name }) => /openai-error|failed/.test(name));
+
+  test.each(failed)("$name, which failed, is an error", ({ wire }) => {
+    const { out, relay: made } = relay([wire]);
     expect(made.error).toMatchObject({ meaning: "out_of_credit" });
     expect(made.judge()).toBe("failed");
     expect(parseLatin1(out).map(({ type }) => type)).toEqual(["response.created", "response.in_progress"]);
