@@ -34,7 +34,7 @@ export function openProviderKeys(
   random: Random,
 ): ProviderKeyOffice {
   const stores = openStores(config.data_dir, clock, random);
-  const transport = createTransport(config, environment, clock);
+  const transport = createTransport(config, environment, clock, SILENT);
   const sandboxTransport = createSandboxTransport({ clock });
   const sources = { config, environment, clock, transport, sandboxTransport };
   const vault = createVault(openMasterKeys(config, random), random);

@@ -141,7 +141,7 @@ export function openStores(dataDir: string, clock: Clock, random: Random): Store
 /** Joins all parts. The only function that knows every one of them. */
 export async function wireUp(config: Config, world: World): Promise<Parts> {
   const { clock, random, log, environment } = world;
-  const network = world.transport ?? createTransport(config, environment, clock);
+  const network = world.transport ?? createTransport(config, environment, clock, log);
   const sandboxTransport = createSandboxTransport({ clock });
   const { stores, journal, serving, release } =
     world.holdings ?? openHoldings(config, world, network, sandboxTransport);
@@ -319,11 +319,20 @@ export function readTimers({ timers }: Config): GenerationTimers {
 const PROXY_VARIABLES = ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"];
 
 /** Speaks to providers over the network. */
-export function createTransport(config: Config, environment: World["environment"], clock: Clock): Transport {
+export function createTransport(
+  config: Config,
+  environment: World["environment"],
+  clock: Clock,
+  log: Log,
+): Transport {
   const { transport } = config.upstream;
   const hasProxy = PROXY_VARIABLES.some((name) => environment[name]);
   const useFetch = transport === "fetch" || (transport === "auto" && hasProxy);
-  return useFetch ? createFetchTransport() : createHttp1Transport({ clock });
+  const onStrayBytes = (origin: string): void =>
+    log.warn("an upstream sends bytes behind its answers; its connections are not reused for a while", {
+      origin,
+    });
+  return useFetch ? createFetchTransport() : createHttp1Transport({ clock, onStrayBytes });
 }
 
 function readProxies(config: Config) {

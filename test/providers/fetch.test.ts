@@ -3,5 +3,6 @@ import { testTransport } from "./transport-contract.ts";
 
 testTransport({
   name: "fetch",
+  reusesConnections: false,
   create: ({ ca }) => createFetchTransport(ca === undefined ? {} : { tls: { ca } }),
 });

@@ -8,45 +8,54 @@ import { createTestClock, type TestClock } from "../support/test-clock.ts";
 import {
   answering,
   answeringOnce,
+  countOpen,
   kindOf,
   OK,
   readAll,
   readText,
   requestTo,
+  restConnections,
   settleLoop,
   testTransport,
 } from "./transport-contract.ts";
 
+/** Most tests are not about trust, and reuse a connection after a turn of the event loop. */
+const TRUSTING = { probationMs: 0 };
+
 testTransport({
   name: "http1",
-  create: ({ clock, ca }) => createHttp1Transport({ clock, ...(ca !== undefined && { tls: { ca } }) }),
+  reusesConnections: true,
+  create: ({ clock, ca, trustsOrigins = true }) =>
+    createHttp1Transport({
+      clock,
+      ...(trustsOrigins && { bounds: TRUSTING }),
+      ...(ca !== undefined && { tls: { ca } }),
+    }),
 });
 
 let clock: TestClock;
 let transport: Transport;
 let server: RawServer;
+/** Origins that the transport has reported. */
+let distrusted: string[];
 
 function serve(handler: Parameters<typeof startRawServer>[0], bounds: Partial<Http1Bounds> = {}): void {
   server = startRawServer(handler);
   clock = createTestClock();
-  transport = createHttp1Transport({ clock, bounds });
+  distrusted = [];
+  const onStrayBytes = (origin: string) => void distrusted.push(origin);
+  transport = createHttp1Transport({ clock, bounds: { ...TRUSTING, ...bounds }, onStrayBytes });
 }
 
 async function fetchText(changes: Partial<UpstreamRequest> = {}): Promise<string> {
-  return readText(await transport.open(requestTo(server.origin, changes)).response);
+  const text = await readText(await transport.open(requestTo(server.origin, changes)).response);
+  await restConnections();
+  return text;
 }
 
 /** Sends `count` requests at once, so that each has a connection. */
 async function openConnections(count: number): Promise<void> {
   await Promise.all(Array.from({ length: count }, () => fetchText()));
-}
-
-async function countOpen(): Promise<number> {
-  await settleLoop();
-  let open = server.connections.length;
-  for (const connection of server.connections) void connection.closed.then(() => open--);
-  await settleLoop();
-  return open;
 }
 
 afterEach(() => {
@@ -111,7 +120,7 @@ describe("http1: idle connections", () => {
     serve(answering(OK), { idleMs: 1000 });
     await openConnections(3);
     clock.advance(999);
-    expect(await countOpen()).toBe(3);
+    expect(await countOpen(server)).toBe(3);
     clock.advance(1001);
     await server.allClosed();
     expect(clock.pendingTimers).toBe(0);
@@ -120,7 +129,7 @@ describe("http1: idle connections", () => {
   test("are kept no more than the bound for an origin", async () => {
     serve(answering(OK), { idlePerOrigin: 2 });
     await openConnections(5);
-    expect(await countOpen()).toBe(2);
+    expect(await countOpen(server)).toBe(2);
   });
 
   test("give way to newer ones at the bound for all", async () => {
@@ -128,7 +137,7 @@ describe("http1: idle connections", () => {
     await openConnections(2);
     const other = startRawServer(answering(OK));
     await readText(await transport.open(requestTo(other.origin)).response);
-    expect(await countOpen()).toBe(1);
+    expect(await countOpen(server)).toBe(1);
     await readText(await transport.open(requestTo(other.origin)).response);
     expect(other.connections.length).toBe(1);
     other.stop();
@@ -182,6 +191,113 @@ describe("http1: idle connections", () => {
   });
 });
 
+describe("http1: bytes behind an answer", () => {
+  const STRAY = "HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nstray";
+
+  /** Answers each request on its first connection, and sends more when the gate opens. */
+  function serveStrayOnce(bounds: Partial<Http1Bounds> = {}): { send(): Promise<void> } {
+    serve(answering(OK), bounds);
+    return {
+      async send() {
+        await server.connections[0]!.write(STRAY);
+        await settleLoop();
+      },
+    };
+  }
+
+  test("keep connections to their origin from being reused until it is trusted again", async () => {
+    const stray = serveStrayOnce({ strayMs: 1_000, distrustMs: 60_000 });
+    await openConnections(3);
+    await stray.send();
+    expect(await countOpen(server)).toBe(0);
+    for (let i = 0; i < 3; i++) expect(await fetchText()).toBe("ok");
+    expect(server.connections.length).toBe(6);
+    clock.advance(60_000);
+    for (let i = 0; i < 3; i++) expect(await fetchText()).toBe("ok");
+    expect(server.connections.length).toBe(7);
+    expect(distrusted).toEqual([server.origin]);
+  });
+
+  test("that come long after it close their connection and cost the origin no trust", async () => {
+    const stray = serveStrayOnce({ strayMs: 1_000 });
+    await openConnections(2);
+    clock.advance(1_000);
+    await stray.send();
+    expect(await countOpen(server)).toBe(1);
+    expect(distrusted).toEqual([]);
+  });
+
+  test("do not make the transport distrust other origins", async () => {
+    const stray = serveStrayOnce();
+    await fetchText();
+    const other = startRawServer(answering(OK));
+    await readText(await transport.open(requestTo(other.origin)).response);
+    await stray.send();
+    await readText(await transport.open(requestTo(other.origin)).response);
+    expect(other.connections.length).toBe(1);
+    other.stop();
+  });
+
+  test("that come while the next request is still being sent are not taken for its answer", async () => {
+    const body = new Uint8Array(20_000_000);
+    serve(async (connection) => {
+      const isFirst = server.connections.length === 1;
+      await connection.request();
+      await connection.write(OK);
+      if (!isFirst) return;
+      await connection.readable();
+      connection.pause();
+      await connection.write(STRAY);
+    });
+    expect(await fetchText()).toBe("ok");
+    expect(await fetchText({ method: "POST", body })).toBe("ok");
+    expect(server.connections.length).toBe(2);
+  });
+
+  test("in its own packet are reported, and the answer stands", async () => {
+    serve(answering(`${OK}${STRAY}`));
+    expect(await fetchText()).toBe("ok");
+    expect(await fetchText()).toBe("ok");
+    expect(distrusted).toEqual([server.origin]);
+  });
+});
+
+describe("http1: an origin that is not trusted yet", () => {
+  const PROBATION = { probationMs: 100 };
+
+  test("has its connection reused once that was silent for the time of its probation", async () => {
+    serve(answering(OK), PROBATION);
+    await fetchText();
+    clock.advance(99);
+    await fetchText();
+    expect(server.connections.length).toBe(2);
+    clock.advance(1);
+    await fetchText();
+    expect(server.connections.length).toBe(2);
+  });
+
+  test("is trusted once one of its connections was silent for that time", async () => {
+    serve(answering(OK), PROBATION);
+    await fetchText();
+    clock.advance(100);
+    for (let i = 0; i < 5; i++) await fetchText();
+    expect(server.connections.length).toBe(1);
+  });
+
+  test("is not trusted again by its trust of before it sent bytes behind an answer", async () => {
+    serve(answering(OK), { ...PROBATION, distrustMs: 1_000 });
+    await fetchText();
+    clock.advance(100);
+    await fetchText();
+    await server.connections[0]!.write("x");
+    await server.allClosed();
+    clock.advance(1_000);
+    await fetchText();
+    await fetchText();
+    expect(server.connections.length).toBe(3);
+  });
+});
+
 describe("http1: a connection is not used again", () => {
   const body = new Uint8Array(20_000_000);
 
@@ -204,6 +320,19 @@ describe("http1: a connection is not used again", () => {
     expect(await fetchText({ method: "POST", body })).toBe("ok");
     expect(await fetchText({ method: "POST", body })).toBe("ok");
     expect(server.connections.length).toBe(2);
+  });
+
+  test("when the answer began before the request was out, though it ended later", async () => {
+    serve(async (connection) => {
+      await connection.readable();
+      connection.pause();
+      await connection.write("HTTP/1.1 413 Too Large\r\ncontent-length: 2\r\n\r\n");
+      connection.resume();
+      await connection.request();
+      await connection.write("no");
+    });
+    expect(await fetchText({ method: "POST", body })).toBe("no");
+    expect(await countOpen(server)).toBe(0);
   });
 
   test("when the exchange was cancelled", async () => {
@@ -327,6 +456,7 @@ describe("http1: an answer", () => {
     const response = await exchange.response;
     exchange.cancel();
     expect(await kindOf(response.read())).toBe("cancelled");
+    await restConnections();
     expect(await fetchText()).toBe("ok");
     expect(server.connections.length).toBe(1);
   });
@@ -360,6 +490,7 @@ describe("http1: an answer", () => {
     const response = await transport.open(requestTo(server.origin)).response;
     await settleLoop();
     expect(Buffer.from(await readAll(response)).toString()).toBe("0123456789".repeat(100));
+    await restConnections();
     expect(await fetchText()).toBe("0123456789".repeat(100));
     expect(server.connections.length).toBe(1);
   });

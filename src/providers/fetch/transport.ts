@@ -27,9 +27,10 @@ interface PieceReader {
 
 /**
  * Exchanges over the runtime's `fetch`: it follows the environment's HTTP proxies, and costs more than the
- * client of our own. It keeps connections by itself, so that `close` has nothing to do. Two things it can not
- * do: tell connecting from waiting, so that `connectTimeoutMs` is not kept, and tell a body without a declared
- * end that was reset from one that was whole.
+ * client of our own. Each exchange has a connection of its own, so that `close` has nothing to do: the runtime reuses
+ * a connection as soon as an answer has ended, and hands what a faulty server sends behind it to the next caller.
+ * Two things it can not do: tell connecting from waiting, so that `connectTimeoutMs` is not kept, and tell a body
+ * without a declared end that was reset from one that was whole.
  */
 export function createFetchTransport({ tls }: FetchTransportOptions = {}): Transport {
   return {
@@ -59,7 +60,7 @@ class FetchExchange implements Exchange {
         headers: selectHeaders(request.headers),
         body: request.body as Uint8Array<ArrayBuffer> | null,
         redirect: "manual",
-        keepalive: true,
+        keepalive: false,
         decompress: false,
         // The gateway has timers of its own.
         timeout: false,

@@ -1,4 +1,4 @@
-/** What one HTTP/1.1 transport holds at most. Sizes in bytes, times in milliseconds. */
+/** Limits of one HTTP/1.1 transport. Sizes in bytes, times in milliseconds. */
 export interface Http1Bounds {
   /** A status line with its headers; the trailers of a chunked body on their own. */
   readonly headBytes: number;
@@ -16,6 +16,12 @@ export interface Http1Bounds {
   readonly idleMs: number;
   readonly idlePerOrigin: number;
   readonly idleTotal: number;
+  /** How long a connection must be silent after an answer to be used again, until one to the same origin has been. */
+  readonly probationMs: number;
+  /** Bytes on an idle connection within this time of its last answer count as sent behind that answer. */
+  readonly strayMs: number;
+  /** How long connections to an origin that has sent bytes behind an answer are not used again. */
+  readonly distrustMs: number;
 }
 
 /** The bounds of a transport whose caller names none. */
@@ -29,4 +35,7 @@ export const DEFAULT_BOUNDS: Http1Bounds = {
   idleMs: 60_000,
   idlePerOrigin: 128,
   idleTotal: 512,
+  probationMs: 100,
+  strayMs: 1_000,
+  distrustMs: 60_000,
 };

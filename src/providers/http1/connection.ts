@@ -36,6 +36,8 @@ export class Connection {
   user: ConnectionUser;
   /** When it was last put aside, by the pool's clock. */
   idleSince = 0;
+  /** The pool's turn from which on it may be used again. */
+  restedAtTurn = 0;
   /** It has carried an exchange before. */
   isReused = false;
 

@@ -47,6 +47,8 @@ class Http1Exchange implements Exchange, ConnectionUser, Feeder {
   private connection: Connection | null = null;
   private answer: Answer | null = null;
   private hasReceived = false;
+  /** The answer began before the request was sent whole. */
+  private isEarly = false;
   private sentAt = 0;
   private isCancelled = false;
 
@@ -94,6 +96,13 @@ class Http1Exchange implements Exchange, ConnectionUser, Feeder {
   }
 
   received(connection: Connection, bytes: Uint8Array): void {
+    if (!this.hasReceived && !connection.isFlushed) {
+      if (connection.isReused) {
+        this.startOver(connection);
+        return;
+      }
+      this.isEarly = true;
+    }
     this.hasReceived = true;
     const parsed = this.parser.feed(bytes);
     if (parsed.head !== null) {
@@ -131,9 +140,20 @@ class Http1Exchange implements Exchange, ConnectionUser, Feeder {
     this.connection = new Connection(target, { clock, ca, timeoutMs: this.request.connectTimeoutMs }, this);
   }
 
+  /**
+   * Sends the request again on a fresh connection. This one was used before and speaks while the request is still being
+   * sent, so that the bytes may belong to the exchange before. The server cannot have worked on half a request.
+   */
+  private startOver(connection: Connection): void {
+    connection.drop();
+    this.connect(this.target!);
+  }
+
   private finish(connection: Connection, answer: Answer, surplus: boolean): void {
     this.connection = null;
-    if (surplus || !connection.isFlushed || !answer.keepAlive) {
+    if (surplus) this.context.pool.distrust(connection.origin);
+    // A server that answers early may read the rest of the request as the next one, and answer that too.
+    if (surplus || this.isEarly || !connection.isFlushed || !answer.keepAlive) {
       connection.end();
     } else {
       connection.resume();

@@ -10,6 +10,8 @@ export interface Http1TransportOptions {
   readonly clock: Clock;
   /** Replaces single bounds of `DEFAULT_BOUNDS`. */
   readonly bounds?: Partial<Http1Bounds>;
+  /** Called when an origin has sent bytes that belong to no answer; not again while it is distrusted. */
+  readonly onStrayBytes?: (origin: string) => void;
   readonly tls?: {
     /** A root to trust beside the machine's own, PEM. For private hosts; it makes handshakes dearer. */
     readonly ca?: string;
@@ -21,9 +23,14 @@ export interface Http1TransportOptions {
  * An exchange on a connection that waited, and that turns out closed before any byte of the answer, is begun
  * once more on a fresh one.
  */
-export function createHttp1Transport({ clock, bounds, tls }: Http1TransportOptions): Transport {
+export function createHttp1Transport({
+  clock,
+  bounds,
+  onStrayBytes = () => {},
+  tls,
+}: Http1TransportOptions): Transport {
   const allBounds = { ...DEFAULT_BOUNDS, ...bounds };
-  const pool = createPool(clock, allBounds);
+  const pool = createPool(clock, allBounds, onStrayBytes);
   // Naming a root replaces the built-in ones, so that they are named too.
   const ca = tls?.ca === undefined ? undefined : [...rootCertificates, tls.ca];
   const context = { clock, pool, ca, bounds: allBounds, readTarget: createTargetReader() };

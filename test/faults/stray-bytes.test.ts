@@ -1,0 +1,70 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { turnEventLoop } from "../support/event-loop.ts";
+import { postChat, startTestGateway } from "../support/gateway.ts";
+import { createTestClock } from "../support/test-clock.ts";
+import { closing, documentOf, opening, type Play, startVendor, type VendorCall } from "../support/vendor.ts";
+
+const CALLERS = 64;
+/** With seven further answers behind each, nearly every caller would get another caller's. */
+const STRAYS = 7;
+
+const vendor = startVendor();
+afterAll(() => vendor.stop());
+
+function promptOf(call: VendorCall): string {
+  return (call.body as { messages: { content: string }[] }).messages[0]!.content;
+}
+
+/** Answers, and sends further answers behind it when the caller has had time to see the first. */
+const repeatItself: Play = async (call) => {
+  await call.respond(200, documentOf(promptOf(call)));
+  void sendLater(() => call.respond(200, documentOf(`stray of ${promptOf(call)}`)));
+};
+
+const repeatItselfInStreams: Play = async (call) => {
+  const stream = async (text: string): Promise<void> => {
+    await call.begin();
+    await call.events(...opening(text), ...closing());
+    await call.end();
+  };
+  await stream(promptOf(call));
+  void sendLater(() => stream(`stray of ${promptOf(call)}`));
+};
+
+async function sendLater(send: () => Promise<void>): Promise<void> {
+  for (let stray = 0; stray < STRAYS; stray++) {
+    await turnEventLoop(40);
+    await send();
+  }
+}
+
+describe("a vendor that sends further answers behind each of its answers", () => {
+  test.each([
+    ["whole answers", false, repeatItself],
+    ["streams", true, repeatItselfInStreams],
+  ] as const)(
+    "gives no caller of %s another caller's answer, and is named in the log once",
+    async (_, stream, play) => {
+      vendor.perform(play);
+      const gateway = await startTestGateway({
+        // No time passes, however slowly the test runs: nothing but the strays decides about trust.
+        clock: createTestClock(),
+        yaml: `
+upstream: {transport: http1}
+providers:
+  vendor: {base_url: "${vendor.baseUrl}", models: [{id: acme/one}]}`,
+      });
+      const wrong: string[] = [];
+      for (let caller = 0; caller < CALLERS; caller++) {
+        const content = `caller ${caller}`;
+        const body = { model: "acme/one", stream, messages: [{ role: "user", content }] };
+        const text = await (await postChat(gateway, body)).text();
+        if (!text.includes(`"${content}"`)) wrong.push(`${content} got: ${text}`);
+      }
+      expect(wrong).toEqual([]);
+      const told = gateway.log.filter(({ event }) => event.startsWith("an upstream sends bytes behind"));
+      expect(told.length).toBe(1);
+      await gateway.stop();
+    },
+  );
+});
