@@ -1,5 +1,6 @@
 import type { ModelTarget } from "../../src/wire/canonical/format.ts";
 import type { FormatName } from "../../src/wire/canonical/parts.ts";
+import { toolCallRulesOf } from "../../src/wire/conversation/tool-call-rules.ts";
 import type { UpstreamTarget } from "../../src/wire/dialects/inference-request.ts";
 
 /** Per format a model that can do all that its format can say. */
@@ -42,11 +43,10 @@ const MODELS: Readonly<Record<FormatName, ModelTarget>> = {
 
 /** A provider of a format without wishes of its own. */
 export function makeTarget(format: FormatName): UpstreamTarget {
-  const isClaude = format === "anthropic-messages" || format === "bedrock-converse";
   return {
     format,
     model: MODELS[format],
-    toolCalls: { ids: isClaude ? "anthropic" : "openai", allowsOpenCalls: false },
+    toolCalls: toolCallRulesOf(format, "openai"),
     noStreamOptions: false,
     renames: [],
     knownFields: null,

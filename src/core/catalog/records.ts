@@ -63,7 +63,7 @@ export interface ProviderRecord {
   readonly failsOnDemand?: true;
   /** How long a prompt stays in its cache after it was last read, seconds; absent: five minutes. */
   readonly promptCacheSeconds?: number;
-  /** What a tool-call id must look like there (docs/contract.md, "Tool-call repair", rule 5). */
+  /** What a tool-call id must look like there (docs/contract.md, "Tool-call repair"). */
   readonly toolCallIds: "mistral" | "anthropic" | "openai";
   /** The header by which it keeps a conversation's requests together, so that they find its prompt cache; absent: none. */
   readonly affinityHeader?: string;
@@ -98,8 +98,6 @@ export interface ProviderQuirks {
   readonly refusedFields?: readonly string[];
   /** Wants the reasoning of earlier turns back, as `reasoning_content`, however the client spells it. */
   readonly wantsReasoningContent?: true;
-  /** Ends a conversation's open tool calls itself; others get placeholders (repair, rule 4). */
-  readonly allowsOpenToolCalls?: true;
 }
 
 /**

@@ -158,7 +158,6 @@ const providerSchema = z.strictObject({
     knownFields: z.array(z.string().min(1)).min(1).optional(),
     refusedFields: z.array(z.string().min(1)).min(1).optional(),
     wantsReasoningContent: z.literal(true).optional(),
-    allowsOpenToolCalls: z.literal(true).optional(),
   }),
   trainsOnData: z.boolean().optional(),
   retainsData: z.boolean().nullable().optional(),

@@ -1,3 +1,4 @@
+import { toolCallRulesOf } from "../../wire/conversation/tool-call-rules.ts";
 import type { ProviderTarget } from "../../wire/dialects/inference-request.ts";
 import type { ProviderQuirks } from "../catalog/records.ts";
 import { formatOf, type Offer } from "../routing/roster.ts";
@@ -38,7 +39,7 @@ function describe({
       maxOutputTokens: endpoint.maxOutputTokens,
       reasoning: model.reasoning ?? null,
     },
-    toolCalls: { ids: toolCallIds, allowsOpenCalls: quirks.allowsOpenToolCalls === true },
+    toolCalls: toolCallRulesOf(format, toolCallIds),
     noStreamOptions: quirks.noStreamOptions === true,
     renames: renamesOf(quirks),
     knownFields: setOf(quirks.knownFields),

@@ -27,8 +27,14 @@ export function decodeBlock(raw: unknown): Part | null {
 
 /** A block that the hub has no word for. */
 export function makeNative(block: Fields, type: string): NativePart {
-  return { kind: "native", format: FORMAT, type, value: block };
+  const native: NativePart = { kind: "native", format: FORMAT, type, value: block };
+  const { id, name, input } = block;
+  const isCall = HOSTED_CALLS.has(type) && typeof id === "string" && typeof name === "string";
+  return isCall ? { ...native, call: { id, name, arguments: JSON.stringify(input ?? {}) } } : native;
 }
+
+/** Blocks of calls that the vendor or an MCP server runs. */
+const HOSTED_CALLS: ReadonlySet<string> = new Set(["server_tool_use", "mcp_tool_use"]);
 
 const READERS: Readonly<Record<string, (take: FieldTaker) => Part | null>> = {
   text: decodeText,

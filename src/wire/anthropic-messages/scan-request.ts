@@ -1,16 +1,19 @@
 import { ENVELOPE_START } from "../canonical/reasoning-envelope.ts";
-import type { OutlineMessage } from "../conversation/outline.ts";
+import { checkResultIds } from "../conversation/check-result-ids.ts";
+import type { OutlineMessage, OutlineResult } from "../conversation/outline.ts";
 import { type ProviderPreferences, readGatewayWishes } from "../conversation/preferences.ts";
 import { countPromptBytes, type PromptNodes, sizeOf } from "../conversation/prompt-nodes.ts";
 import {
   isTrue,
   isWord,
   type JsonNode,
+  lookUp,
   memberOf,
   numberOf,
   parseMember,
   scanJson,
   stringOf,
+  wordTable,
 } from "../json/scan.ts";
 import { scanBody } from "../json/scan-body.ts";
 import { checkMessagesRequest } from "./check-request.ts";
@@ -58,6 +61,8 @@ export function scanMessagesRequest(bytes: Buffer): ScannedMessagesRequest {
 function readScanned(bytes: Buffer, text: string, root: JsonNode): ScannedMessagesRequest {
   const messages = memberOf(root, "messages")?.items ?? [];
   const prompt = findPrompt(text, root, messages);
+  const outline = messages.flatMap((message, at) => outlineMessage(text, message, at));
+  checkResultIds(outline);
   return {
     bytes,
     text,
@@ -69,27 +74,51 @@ function readScanned(bytes: Buffer, text: string, root: JsonNode): ScannedMessag
     promptTextBytes: countPromptBytes(prompt),
     prompt,
     mayBeShortened: memberOf(root, "context_management")?.kind === "object",
-    outline: messages.flatMap((message) => outlineMessage(text, message)),
+    outline,
     // In bytes it is found many times faster, where there are as many quotes.
     mayCarryReasoning: bytes.includes(ENVELOPE_START),
   };
 }
 
 const OTHER: OutlineMessage = { kind: "other" };
+/** Blocks of calls that the vendor or an MCP server runs. */
+const HOSTED_CALLS = wordTable({ server_tool_use: true, mcp_tool_use: true });
 
-function outlineMessage(text: string, message: JsonNode): readonly OutlineMessage[] {
+function outlineMessage(text: string, message: JsonNode, at: number): readonly OutlineMessage[] {
   const blocks = memberOf(message, "content")?.items ?? [];
-  if (isWord(text, memberOf(message, "role"), "assistant")) {
-    const calls = blocks.filter((block) => isWord(text, memberOf(block, "type"), "tool_use"));
-    return [{ kind: "assistant", callIds: calls.map((call) => stringOf(text, memberOf(call, "id")) ?? "") }];
-  }
+  if (isWord(text, memberOf(message, "role"), "assistant")) return [outlineTurn(text, blocks)];
   const outline: OutlineMessage[] = [];
-  for (const block of blocks) {
+  for (const [place, block] of blocks.entries()) {
     if (isWord(text, memberOf(block, "type"), "tool_result")) {
-      outline.push({ kind: "result", callId: stringOf(text, memberOf(block, "tool_use_id")) ?? "" });
+      outline.push(outlineResult(text, block, `messages[${at}].content[${place}]`));
     } else if (outline.at(-1) !== OTHER) outline.push(OTHER);
   }
   return outline.length === 0 ? [OTHER] : outline;
+}
+
+function outlineTurn(text: string, blocks: readonly JsonNode[]): OutlineMessage {
+  const calls = blocks.filter((block) => isWord(text, memberOf(block, "type"), "tool_use"));
+  const hosted = blocks.filter((block) => lookUp(text, memberOf(block, "type"), HOSTED_CALLS));
+  const idOf = (block: JsonNode): string => stringOf(text, memberOf(block, "id")) ?? "";
+  return {
+    kind: "assistant",
+    callIds: calls.map(idOf),
+    ...(hosted.length === 0 ? {} : { hostedIds: hosted.map(idOf) }),
+    describeCall: (index) => describeCall(text, calls[index]),
+  };
+}
+
+function describeCall(text: string, call: JsonNode | undefined): string {
+  const sliceOf = (node: JsonNode | undefined) =>
+    node === undefined ? "" : text.slice(node.start, node.end);
+  return `${sliceOf(memberOf(call, "name"))} ${sliceOf(memberOf(call, "input"))}`;
+}
+
+function outlineResult(text: string, block: JsonNode, field: string): OutlineResult {
+  const callId = stringOf(text, memberOf(block, "tool_use_id")) ?? "";
+  return callId === ""
+    ? { kind: "result", callId, field: `${field}.tool_use_id` }
+    : { kind: "result", callId };
 }
 
 function findPrompt(text: string, root: JsonNode, messages: readonly JsonNode[]): PromptNodes {

@@ -153,6 +153,16 @@ export interface NativePart extends PartBase {
   /** The vendor's name for it, for warnings: `server_tool_use`. */
   readonly type: string;
   readonly value: Fields;
+  /** The call that it is, where a tool result may answer it. */
+  readonly call?: HostedCall;
+}
+
+/** A call of a kind that only one format has, in the words of a plain one. */
+export interface HostedCall {
+  readonly id: string;
+  readonly name: string;
+  /** JSON. */
+  readonly arguments: string;
 }
 
 /** Where a statement comes from. */

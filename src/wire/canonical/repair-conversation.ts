@@ -1,6 +1,12 @@
-import type { OutlineMessage, Repair, RepairedMessage, ToolCallRules } from "../conversation/outline.ts";
+import type {
+  KeptCall,
+  OutlineMessage,
+  Repair,
+  RepairedMessage,
+  ToolCallRules,
+} from "../conversation/outline.ts";
 import { INTERRUPTED, repairToolCalls } from "../conversation/repair-tool-calls.ts";
-import type { Part, ToolCallPart, ToolResultPart } from "./parts.ts";
+import type { Extras, NativePart, Part, ToolCallPart, ToolResultPart } from "./parts.ts";
 import type { ConversationRequest, Message } from "./request.ts";
 
 /** A request whose tool calls the target accepts; `repair` is null where nothing had to change. */
@@ -9,25 +15,22 @@ export interface RepairedConversation {
   readonly repair: Repair | null;
 }
 
-/** Where an entry of the outline comes from, in its order; `result` is null where it is no tool result. */
-interface Source {
-  readonly message: Message;
-  readonly result: ToolResultPart | null;
-}
-
 /** Tool-call repair on a conversation in the hub (docs/contract.md, "Tool-call repair"; see `repairToolCalls`). */
 export function repairConversation(request: ConversationRequest, rules: ToolCallRules): RepairedConversation {
   const repair = repairToolCalls(outline(request.messages), rules);
   if (repair === null) return { request, repair };
   const sources = request.messages.flatMap(readSources);
-  return { request: { ...request, messages: layOut(sources, repair.messages) }, repair };
+  // Where contents are one text, words of several messages need something between them.
+  const layout = new Layout(sources, rules.results === "behind-message" ? [MESSAGE_BREAK] : []);
+  for (const entry of repair.messages) layout.add(entry);
+  return { request: { ...request, messages: layout.end() }, repair };
 }
 
 /** The messages in their order; of a tool message each result. */
 function outline(messages: readonly Message[]): OutlineMessage[] {
   const outlined: OutlineMessage[] = [];
   for (const { role, parts } of messages) {
-    if (role === "assistant") outlined.push({ kind: "assistant", callIds: listCallIds(parts) });
+    if (role === "assistant") outlined.push(outlineTurn(parts));
     else if (role !== "tool") outlined.push(OTHER);
     else for (const part of parts) if (isResult(part)) outlined.push({ kind: "result", callId: part.callId });
   }
@@ -36,15 +39,15 @@ function outline(messages: readonly Message[]): OutlineMessage[] {
 
 const OTHER: OutlineMessage = { kind: "other" };
 
-function listCallIds(parts: readonly Part[]): string[] {
-  const ids: string[] = [];
-  for (const part of parts) if (isCall(part)) ids.push(part.id);
-  return ids;
-}
-
-function readSources(message: Message): Source[] {
-  if (message.role !== "tool") return [{ message, result: null }];
-  return message.parts.filter(isResult).map((result) => ({ message, result }));
+function outlineTurn(parts: readonly Part[]): OutlineMessage {
+  const calls = parts.filter(isCall);
+  const hosted = parts.filter(isHostedCall);
+  return {
+    kind: "assistant",
+    callIds: calls.map(({ id }) => id),
+    ...(hosted.length === 0 ? {} : { hostedIds: hosted.map(({ call }) => call?.id ?? "") }),
+    describeCall: (index) => `${calls[index]?.name} ${calls[index]?.arguments}`,
+  };
 }
 
 function isResult(part: Part): part is ToolResultPart {
@@ -55,63 +58,138 @@ function isCall(part: Part): part is ToolCallPart {
   return part.kind === "tool-call";
 }
 
-/** The repaired messages. Results that came in one message and still stand together stay in one. */
-function layOut(sources: readonly Source[], repaired: readonly RepairedMessage[]): Message[] {
-  const messages: Message[] = [];
-  /** The message that the results at the end of `messages` came in. */
-  let gathering: Message | null = null;
-  let calls: readonly ToolCallPart[] = [];
-  for (const entry of repaired) {
-    const { message, part } = carryBack(entry, sources, calls);
-    if (part === null) {
-      if (message.role === "assistant") calls = message.parts.filter(isCall);
-      messages.push(message);
-    } else if (gathering === message) {
-      const last = messages.at(-1) as Message;
-      messages[messages.length - 1] = { ...last, parts: [...last.parts, part] };
-    } else {
-      messages.push({ ...message, parts: [part] });
-    }
-    gathering = part === null ? null : message;
+function isHostedCall(part: Part): part is NativePart {
+  return part.kind === "native" && part.call !== undefined;
+}
+
+/** Where an entry of the outline comes from, in its order; `result` is null where it is no tool result. */
+interface Source {
+  readonly message: Message;
+  readonly result: ToolResultPart | null;
+}
+
+function readSources(message: Message): Source[] {
+  if (message.role !== "tool") return [{ message, result: null }];
+  return message.parts.filter(isResult).map((result) => ({ message, result }));
+}
+
+/** Puts repaired messages together. Results that came in one message and still stand together stay in one. */
+class Layout {
+  private readonly laid: Message[] = [];
+  private readonly sources: readonly Source[];
+  /** What stands between the words of messages that become one. */
+  private readonly between: readonly Part[];
+  /** Assistant messages that become one; the last of all so far. */
+  private turn: Message[] = [];
+  /** The message that the results at the end came in, and their list. */
+  private gathering: { readonly from: Message; readonly results: Part[] } | null = null;
+  /** The calls of messages that placeholders were made for, by the messages' indexes in `sources`. */
+  private readonly calls = new Map<number, readonly ToolCallPart[]>();
+
+  constructor(sources: readonly Source[], between: readonly Part[]) {
+    this.sources = sources;
+    this.between = between;
   }
-  return messages;
+
+  add(entry: RepairedMessage): void {
+    if (entry.kind === "placeholder") {
+      this.addResult(PLACEHOLDERS, makePlaceholder(entry.callId, this.callAt(entry.message, entry.call)));
+      return;
+    }
+    const { message, result } = this.sources[entry.from] as Source;
+    if (result !== null) {
+      this.addResult(message, entry.callId === null ? result : { ...result, callId: entry.callId });
+      return;
+    }
+    const kept = entry.calls === null ? message : keepCalls(message, entry.calls);
+    if (entry.calls?.length === 0 && saysNothing(kept)) return;
+    if (!entry.joins) this.close();
+    if (message.role === "assistant") this.turn.push(kept);
+    else this.laid.push(kept);
+  }
+
+  private addResult(from: Message, result: ToolResultPart): void {
+    if (this.gathering?.from === from) {
+      this.gathering.results.push(result);
+      return;
+    }
+    this.close();
+    this.gathering = { from, results: [result] };
+  }
+
+  private callAt(source: number, index: number): ToolCallPart | undefined {
+    const calls = this.calls.get(source) ?? (this.sources[source] as Source).message.parts.filter(isCall);
+    this.calls.set(source, calls);
+    return calls[index];
+  }
+
+  private close(): void {
+    if (this.turn.length > 0) this.laid.push(joinMessages(this.turn, this.between));
+    this.turn = [];
+    if (this.gathering !== null) this.laid.push({ ...this.gathering.from, parts: this.gathering.results });
+    this.gathering = null;
+  }
+
+  end(): readonly Message[] {
+    this.close();
+    return this.laid;
+  }
 }
 
 const PLACEHOLDERS: Message = { role: "tool", parts: [] };
 
-/** The message that a repaired one stands for, and the tool result in it that is meant, or null. */
-function carryBack(
-  entry: RepairedMessage,
-  sources: readonly Source[],
-  calls: readonly ToolCallPart[],
-): { readonly message: Message; readonly part: ToolResultPart | null } {
-  if (entry.kind === "placeholder") {
-    return { message: PLACEHOLDERS, part: makePlaceholder(entry.callId, calls) };
-  }
-  const { message, result } = sources[entry.from] as Source;
-  if (result === null) {
-    return { message: entry.calls === null ? message : keepCalls(message, entry.calls), part: null };
-  }
-  return { message, part: entry.callId === null ? result : { ...result, callId: entry.callId } };
-}
-
 /** The message with the calls that stay, under their new ids. */
-function keepCalls(
-  message: Message,
-  kept: readonly { readonly from: number; readonly id: string }[],
-): Message {
+function keepCalls(message: Message, kept: readonly KeptCall[]): Message {
   const ids = new Map(kept.map(({ from, id }) => [from, id]));
-  let place = 0;
+  let index = 0;
   const parts = message.parts.flatMap((part): Part[] => {
     if (!isCall(part)) return [part];
-    const id = ids.get(place++);
+    const id = ids.get(index++);
     return id === undefined ? [] : [id === part.id ? part : { ...part, id }];
   });
   return { ...message, parts };
 }
 
-function makePlaceholder(callId: string, calls: readonly ToolCallPart[]): ToolResultPart {
-  const call = calls.find(({ id }) => id === callId);
+/** Whether nothing is left of a message but the reasoning that led to its calls. */
+function saysNothing({ parts }: Message): boolean {
+  return parts.every(({ kind }) => kind === "reasoning");
+}
+
+/** One message that says what all of them did, and then calls what all of them did. */
+function joinMessages(messages: readonly Message[], between: readonly Part[]): Message {
+  const [first] = messages;
+  if (first === undefined || messages.length === 1) return first as Message;
+  const said: Part[] = [];
+  const calls: Part[] = [];
+  let hasWords = false;
+  for (const message of messages) {
+    const speaks = message.parts.some(isWords);
+    if (hasWords && speaks) said.push(...between);
+    hasWords ||= speaks;
+    for (const part of message.parts) (isCall(part) ? calls : said).push(part);
+  }
+  const name = messages.find((message) => message.name !== undefined)?.name;
+  const named = name === undefined ? {} : { name };
+  return { role: "assistant", parts: said.concat(calls), ...named, ...joinExtras(messages) };
+}
+
+const MESSAGE_BREAK: Part = { kind: "text", text: "\n\n" };
+
+function isWords(part: Part): boolean {
+  return part.kind === "text" && part.text !== "";
+}
+
+/** Of unknown fields the first of each name, of spellings the last. */
+function joinExtras(messages: readonly Message[]): { readonly extras?: Extras } {
+  const all = messages.map(({ extras }) => extras).filter((extras) => extras !== undefined);
+  const format = all[0]?.format;
+  if (format === undefined) return {};
+  const own = all.filter((extras) => extras.format === format);
+  const fields = Object.assign({}, ...own.map((extras) => extras.fields).toReversed());
+  return { extras: { format, fields, spelling: Object.assign({}, ...own.map((extras) => extras.spelling)) } };
+}
+
+function makePlaceholder(callId: string, call: ToolCallPart | undefined): ToolResultPart {
   return {
     kind: "tool-result",
     callId,

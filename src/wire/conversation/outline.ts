@@ -3,18 +3,25 @@
  * one of these from its own shape and carries the result back into it, so texts, images and fields that
  * repair has no business with are never touched.
  */
-export type OutlineMessage =
-  | {
-      readonly kind: "assistant";
-      /** Ids of its tool calls in order; "" where the id is empty or missing. */
-      readonly callIds: readonly string[];
-    }
-  | {
-      readonly kind: "result";
-      /** Id of the call it answers; "" where that is empty or missing. */
-      readonly callId: string;
-    }
-  | { readonly kind: "other" };
+export type OutlineMessage = OutlineAssistant | OutlineResult | { readonly kind: "other" };
+
+export interface OutlineAssistant {
+  readonly kind: "assistant";
+  /** Ids of its tool calls in order; "" where the id is empty or missing. */
+  readonly callIds: readonly string[];
+  /** Ids of calls of a kind that only one format has. A result may answer them, none has to, and their ids stay. */
+  readonly hostedIds?: readonly string[];
+  /** Name and arguments of the call at an index of `callIds`. Only read where two calls have one id. */
+  describeCall(index: number): string;
+}
+
+export interface OutlineResult {
+  readonly kind: "result";
+  /** Id of the call it answers; "" where that is empty or missing. */
+  readonly callId: string;
+  /** The client's name for the id's field, set where the id is empty or missing. */
+  readonly field?: string;
+}
 
 /** A message of the repaired conversation, named by where it came from. */
 export type RepairedMessage =
@@ -22,13 +29,27 @@ export type RepairedMessage =
   | {
       readonly kind: "kept";
       readonly from: number;
-      /** An assistant's remaining calls: `from` is the place in its list, `id` the id to send. Null where nothing changed. */
-      readonly calls: readonly { readonly from: number; readonly id: string }[] | null;
+      /** An assistant's remaining calls. Null where nothing changed. */
+      readonly calls: readonly KeptCall[] | null;
       /** A result's call id to send. Null where it is unchanged. */
       readonly callId: string | null;
+      /** It becomes one message with the assistant message before it. */
+      readonly joins: boolean;
     }
-  /** A result to insert for a call that was interrupted. */
-  | { readonly kind: "placeholder"; readonly callId: string };
+  /** A result to insert for call `call` of message `message` of the input. */
+  | {
+      readonly kind: "placeholder";
+      readonly callId: string;
+      readonly message: number;
+      readonly call: number;
+    };
+
+export interface KeptCall {
+  /** Index in the message's list of calls. */
+  readonly from: number;
+  /** The id to send. */
+  readonly id: string;
+}
 
 /** How many times each repair was made; shown in `gateway_metadata.repairs`. */
 export interface RepairCounts {
@@ -46,9 +67,17 @@ export interface Repair {
   readonly originalIds: ReadonlyMap<string, string>;
 }
 
-/** What a provider family accepts (docs/contract.md, "Tool-call repair", rules 4 and 5). */
+/** What a target accepts (docs/contract.md, "Tool-call repair"; made by `toolCallRulesOf`). */
 export interface ToolCallRules {
-  readonly ids: "mistral" | "anthropic" | "openai";
-  /** Whether the last assistant message may end the conversation with calls that have no result. */
-  readonly allowsOpenCalls: boolean;
+  readonly ids: ToolCallIdFamily;
+  /** No two calls of a conversation may have one id. Otherwise only two calls of one turn may not. */
+  readonly hasUniqueIds: boolean;
+  /**
+   * Where the results of calls have to stand: directly behind the message that has the calls, directly behind the
+   * neighbouring assistant messages with calls that it is one of, or anywhere behind it.
+   */
+  readonly results: "behind-message" | "behind-turn" | "anywhere";
 }
+
+/** The shape of ids that a vendor accepts. */
+export type ToolCallIdFamily = "mistral" | "anthropic" | "openai";

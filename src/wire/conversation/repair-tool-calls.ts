@@ -1,230 +1,221 @@
 /**
- * Tool-call repair (spec 4.1.5; docs/contract.md, "Tool-call repair").
+ * Tool-call repair (specification 4.1.5; docs/contract.md, "Tool-call repair").
  *
- * A history is valid when behind every assistant message with calls stand the results of all its calls, in
- * any order and with nothing between, when no other results exist, and when every id fits the target.
- * Upstreams refuse anything else, so where a user's message got between a call and its result the result moves
- * up, not the message.
+ * A history is valid when every call has its result where the target wants it, no other results exist, and every id
+ * fits the target. Upstreams refuse anything else. Where something got between a call and its result, the result moves
+ * up, or the assistant messages join; only a call without a result gets a placeholder.
  */
+import { type Call, type Matches, matchResults } from "./match-results.ts";
 import type { OutlineMessage, Repair, RepairedMessage, ToolCallRules } from "./outline.ts";
 import { createToolCallIds, fitsToolCallId, type ToolCallIds } from "./tool-call-ids.ts";
+import { isValidHistory } from "./valid-history.ts";
 
-/** What a call's result says that never came (docs/contract.md, "Tool-call repair", rule 4). */
+/** Content of a placeholder: the result of a call that has none. */
 export const INTERRUPTED = "This tool call was interrupted before it finished; it has no result.";
 
-/** A call that stays. */
-interface Call {
-  /** Place in its assistant message's list. */
-  readonly from: number;
-  /** The client's id; "" where it has none. */
-  readonly id: string;
-  /** Index of the message that answers it; null while none does. */
-  result: number | null;
-  /** The id to send; known once all turns are read. */
-  sentId: string;
-}
-
-/** An assistant message and what follows it up to the next. The first turn, before any, has none. */
+/** Neighbouring assistant messages, and what follows them up to the next. The first turn, before any, has none. */
 interface Turn {
-  /** Index of the assistant message, or null. */
-  readonly assistant: number | null;
-  readonly calls: readonly Call[];
-  /** How many calls the client sent. */
-  readonly sentCalls: number;
-  /** The calls that have a result, in the order of their results. */
+  /** Indexes of the assistant messages. */
+  readonly assistants: number[];
+  /** The calls that stay. */
+  readonly calls: Call[];
+  /** The calls whose results stand directly behind the turn, in the order of these results. */
   readonly answered: Call[];
-  /** Indexes of what is neither the assistant message nor a result. */
+  /** Indexes of the other messages that stay, and of results that keep a place of their own. */
   readonly others: number[];
+  /** Something stands behind the assistant messages, so that the next one begins a turn. */
+  isClosed: boolean;
 }
 
 /**
- * Makes a conversation's tool calls and results acceptable to the target.
+ * Makes a conversation's tool calls and results acceptable to the target. Which result answers which call, and which
+ * calls are duplicates, `matchResults` says.
  *
- * - Of calls with one id in one assistant message the first stays.
- * - A result stays if it is the first for a call of its own turn; calls and results without an id pair up in order.
- * - Results stand directly behind their assistant message, in the order they came. A placeholder, for a call
- *   without a result, stands behind the result of the nearest answered call before it in its assistant message,
- *   and first of all where there is none: results that came in call order are in call order still.
- * - Calls may stay open only where `rules.allowsOpenCalls`, in the last assistant message, and with nothing but
- *   results behind it: once the user has spoken again, the calls were interrupted.
- * - Ids that do not fit are mapped, see `createToolCallIds`.
- * - All other messages stay, in their order.
+ * - Results without a call and duplicates of calls go. All other messages stay, in their order.
+ * - Results stand where `rules.results` wants them, in the order they came. A placeholder stands behind the result of the
+ *   nearest answered call before its own in the turn, and first of all where there is none: results that came in call
+ *   order are in call order still.
+ * - Ids that do not fit, or that another call has already where it must not, are mapped, see `createToolCallIds`.
  *
- * Returns null where nothing has to change: then it is one pass, with one small set for each assistant message
- * with calls. `idsMapped` counts distinct ids, made-up ones included; a result that only moved is not counted. The
- * repair applied, a second one returns null.
+ * Returns null where nothing has to change, after one cheap pass. `idsMapped` counts distinct ids, made-up ones
+ * included; results that moved and messages that joined are not counted. The repair applied, a second one returns null.
  */
 export function repairToolCalls(messages: readonly OutlineMessage[], rules: ToolCallRules): Repair | null {
-  if (isValid(messages, rules)) return null;
-  const turns = readTurns(messages);
-  const ids = assignIds(turns, rules.ids);
-  const lastTurn = turns.at(-1);
-  const repaired = turns.flatMap((turn) =>
-    layOutTurn(turn, turn === lastTurn && rules.allowsOpenCalls && turn.others.length === 0),
-  );
+  if (isValidHistory(messages, rules)) return null;
+  const matches = matchResults(messages);
+  const turns = readTurns(messages, matches, rules);
+  const ids = assignIds(messages, turns, rules);
+  const repaired = turns.flatMap((turn) => layOutTurn(messages, turn, matches, rules));
   return {
     messages: repaired,
-    counts: countRepairs(messages, turns, repaired, ids),
+    counts: {
+      duplicateCallsRemoved: matches.calls.filter(({ isDuplicate }) => isDuplicate).length,
+      orphanResultsRemoved: messages.filter(isResult).length - matches.answers.size,
+      placeholdersAdded: repaired.filter(({ kind }) => kind === "placeholder").length,
+      idsMapped: ids.changed(),
+    },
     originalIds: ids.originalIds,
   };
 }
 
-function isValid(messages: readonly OutlineMessage[], rules: ToolCallRules): boolean {
-  let at = 0;
-  while (at < messages.length) {
-    const message = messages[at]!;
-    if (message.kind === "result") return false;
-    at++;
-    if (message.kind === "other" || message.callIds.length === 0) continue;
-    const end = findEndOfResults(messages, at, message.callIds, rules);
-    if (end === null) return false;
-    at = end;
-  }
-  return true;
+function isResult({ kind }: OutlineMessage): boolean {
+  return kind === "result";
 }
 
-/** Index behind the results of `callIds` that begin at `start`; null where calls or results are not as they must be. */
-function findEndOfResults(
-  messages: readonly OutlineMessage[],
-  start: number,
-  callIds: readonly string[],
-  rules: ToolCallRules,
-): number | null {
-  for (const id of callIds) if (!fitsToolCallId(id, rules.ids)) return null;
-  const open = new Set(callIds);
-  if (open.size !== callIds.length) return null;
-  let at = start;
-  for (; at < messages.length; at++) {
-    const message = messages[at]!;
-    if (message.kind !== "result") break;
-    if (!open.delete(message.callId)) return null;
-  }
-  const mayStayOpen = rules.allowsOpenCalls && at === messages.length;
-  return open.size === 0 || mayStayOpen ? at : null;
-}
-
-/** Splits a conversation into turns and finds each call's result. */
-function readTurns(messages: readonly OutlineMessage[]): Turn[] {
-  let turn = openTurn(null, []);
-  let takeOpenCall = createTaker(turn.calls);
-  const turns = [turn];
+/** Splits a conversation into turns. A result of an earlier turn, and one that goes, part no neighbours. */
+function readTurns(messages: readonly OutlineMessage[], matches: Matches, rules: ToolCallRules): Turn[] {
+  const callsOf = groupByMessage(matches.calls);
+  /** By index of the assistant message. */
+  const turnOf = new Map<number, Turn>();
+  const first: Turn = { assistants: [], calls: [], answered: [], others: [], isClosed: true };
+  const turns = [first];
   for (const [at, message] of messages.entries()) {
+    let turn = turns.at(-1) ?? first;
     if (message.kind === "assistant") {
-      turn = openTurn(at, message.callIds);
-      takeOpenCall = createTaker(turn.calls);
-      turns.push(turn);
-    } else if (message.kind === "other") {
-      turn.others.push(at);
-    } else {
-      const call = takeOpenCall(message.callId);
-      if (call === null) continue;
-      call.result = at;
-      turn.answered.push(call);
+      if (turn.isClosed) {
+        turn = { assistants: [], calls: [], answered: [], others: [], isClosed: false };
+        turns.push(turn);
+      }
+      turn.assistants.push(at);
+      for (const call of callsOf.get(at) ?? []) turn.calls.push(call);
+      turnOf.set(at, turn);
+    } else if (message.kind === "other") addOther(turn, at);
+    else {
+      const call = matches.answers.get(at);
+      const own = call === undefined ? undefined : turnOf.get(call.message);
+      if (call !== undefined && own !== undefined) addResult(turn, own, call, rules);
     }
   }
   return turns;
 }
 
-function openTurn(assistant: number | null, callIds: readonly string[]): Turn {
-  const seen = new Set<string>();
-  const calls: Call[] = [];
-  for (const [from, id] of callIds.entries()) {
-    if (seen.has(id)) continue;
-    // Two calls without an id are two calls.
-    if (id !== "") seen.add(id);
-    calls.push({ from, id, result: null, sentId: "" });
+/** Adds a result of the turn `own` that came in the turn `turn`. */
+function addResult(turn: Turn, own: Turn, call: Call, { results }: ToolCallRules): void {
+  const staysAway = results === "anywhere" && (own !== turn || turn.others.length > 0);
+  if (staysAway) {
+    addOther(turn, call.result as number);
+    return;
   }
-  return { assistant, calls, sentCalls: callIds.length, answered: [], others: [] };
+  own.answered.push(call);
+  if (own === turn) turn.isClosed = true;
 }
 
-/** Gives, for a result's id, the call it answers, each call once; null where there is none. */
-function createTaker(calls: readonly Call[]): (id: string) => Call | null {
-  const named = new Map<string, Call>();
-  const nameless: Call[] = [];
+function addOther(turn: Turn, at: number): void {
+  turn.others.push(at);
+  turn.isClosed = true;
+}
+
+/** The calls that stay, by the index of their message. */
+function groupByMessage(calls: readonly Call[]): ReadonlyMap<number, Call[]> {
+  const groups = new Map<number, Call[]>();
   for (const call of calls) {
-    if (call.id === "") nameless.push(call);
-    else named.set(call.id, call);
+    if (call.isDuplicate) continue;
+    const group = groups.get(call.message);
+    if (group === undefined) groups.set(call.message, [call]);
+    else group.push(call);
   }
-  let nextNameless = 0;
-  return (id) => {
-    if (id === "") return nameless[nextNameless++] ?? null;
-    const call = named.get(id) ?? null;
-    named.delete(id);
-    return call;
-  };
+  return groups;
 }
 
-function assignIds(turns: readonly Turn[], family: ToolCallRules["ids"]): ToolCallIds {
-  const clientIds = turns.flatMap((turn) => turn.calls.map((call) => call.id));
-  const ids = createToolCallIds(
-    family,
-    clientIds.filter((id) => fitsToolCallId(id, family)),
-  );
+/** Gives each call that stays the id to send: the client's where it fits, and where no other call may not share it. */
+function assignIds(
+  messages: readonly OutlineMessage[],
+  turns: readonly Turn[],
+  { ids: family, hasUniqueIds }: ToolCallRules,
+): ToolCallIds {
+  const ids = createToolCallIds(family, listFittingIds(messages, family));
+  let uses = new Map<string, number>();
   for (const turn of turns) {
+    if (!hasUniqueIds) uses = new Map();
     for (const call of turn.calls) {
-      call.sentId = call.id === "" ? ids.makeUp(turn.assistant!, call.from) : ids.idFor(call.id);
+      const before = uses.get(call.id) ?? 0;
+      uses.set(call.id, before + 1);
+      call.sentId = call.id === "" ? ids.makeUp(call.message, call.from) : ids.idFor(call.id, before);
     }
   }
   return ids;
 }
 
-function layOutTurn(turn: Turn, keepsOpenCalls: boolean): RepairedMessage[] {
-  const results = keepsOpenCalls ? turn.answered : orderResults(turn);
+/** Ids of calls that may stay as they are. */
+function listFittingIds(messages: readonly OutlineMessage[], family: ToolCallRules["ids"]): Set<string> {
+  const fitting = new Set<string>();
+  for (const message of messages) {
+    if (message.kind !== "assistant") continue;
+    for (const id of message.callIds) if (fitsToolCallId(id, family)) fitting.add(id);
+    for (const id of message.hostedIds ?? []) fitting.add(id);
+  }
+  return fitting;
+}
+
+function layOutTurn(
+  messages: readonly OutlineMessage[],
+  turn: Turn,
+  { answers }: Matches,
+  rules: ToolCallRules,
+): RepairedMessage[] {
+  const keep = (from: number): RepairedMessage => keepMessage(messages, from, answers.get(from));
   return [
-    ...(turn.assistant === null ? [] : [keepAssistant(turn.assistant, turn)]),
-    ...results.map(layOutResult),
-    ...turn.others.map(keepUnchanged),
+    ...layOutAssistants(messages, turn, rules),
+    ...orderResults(turn).map((call) => (call.result === null ? makePlaceholder(call) : keep(call.result))),
+    ...turn.others.map(keep),
   ];
 }
 
-/** All calls of a turn, in the order in which their results and placeholders stand. */
-function orderResults(turn: Turn): Call[] {
-  const leading: Call[] = [];
-  const runs = new Map<Call, Call[]>();
-  let run = leading;
-  for (const call of turn.calls) {
-    if (call.result !== null) {
-      run = [];
-      runs.set(call, run);
-    }
-    run.push(call);
-  }
-  return [...leading, ...turn.answered.flatMap((call) => runs.get(call)!)];
+/**
+ * The turn's assistant messages. Where results must stand behind the message of their call, they become one from the
+ * first call on. Elsewhere a message without calls joins the one before it, so that the calls are what the turn ends in.
+ */
+function layOutAssistants(
+  messages: readonly OutlineMessage[],
+  { assistants, calls }: Turn,
+  rules: ToolCallRules,
+): RepairedMessage[] {
+  const callsOf = groupByMessage(calls);
+  let hasCalls = false;
+  return assistants.map((from) => {
+    const kept = callsOf.get(from) ?? [];
+    const joins =
+      hasCalls && (kept.length === 0 ? rules.results !== "anywhere" : rules.results === "behind-message");
+    hasCalls ||= kept.length > 0;
+    return { kind: "kept", from, calls: listKeptCalls(messages[from], kept), callId: null, joins };
+  });
 }
 
-function layOutResult(call: Call): RepairedMessage {
-  if (call.result === null) return { kind: "placeholder", callId: call.sentId };
+function listKeptCalls(message: OutlineMessage | undefined, kept: readonly Call[]) {
+  const sent = message?.kind === "assistant" ? message.callIds.length : 0;
+  const isUnchanged = kept.length === sent && kept.every((call) => call.sentId === call.id);
+  return isUnchanged ? null : kept.map((call) => ({ from: call.from, id: call.sentId }));
+}
+
+/** A turn's calls, in the order in which their results and placeholders stand behind it. */
+function orderResults({ calls, answered }: Turn): Call[] {
+  const leading: Call[] = [];
+  const runs = new Map<Call, Call[]>(answered.map((call) => [call, [call]]));
+  let run = leading;
+  for (const call of calls) {
+    if (call.result === null) run.push(call);
+    else run = runs.get(call) ?? run;
+  }
+  return [...leading, ...[...runs.values()].flat()];
+}
+
+function makePlaceholder({ sentId, message, from }: Call): RepairedMessage {
+  return { kind: "placeholder", callId: sentId, message, call: from };
+}
+
+/** `answered` is the call that the message is a result of, if it is one. */
+function keepMessage(
+  messages: readonly OutlineMessage[],
+  from: number,
+  answered: Call | undefined,
+): RepairedMessage {
+  const message = messages[from];
+  const isChanged = message?.kind === "result" && message.callId !== answered?.sentId;
   return {
     kind: "kept",
-    from: call.result,
+    from,
     calls: null,
-    callId: call.sentId === call.id ? null : call.sentId,
-  };
-}
-
-function keepAssistant(from: number, turn: Turn): RepairedMessage {
-  const unchanged =
-    turn.calls.length === turn.sentCalls && turn.calls.every((call) => call.sentId === call.id);
-  const calls = unchanged ? null : turn.calls.map((call) => ({ from: call.from, id: call.sentId }));
-  return { kind: "kept", from, calls, callId: null };
-}
-
-function keepUnchanged(from: number): RepairedMessage {
-  return { kind: "kept", from, calls: null, callId: null };
-}
-
-function countRepairs(
-  messages: readonly OutlineMessage[],
-  turns: readonly Turn[],
-  repaired: readonly RepairedMessage[],
-  ids: ToolCallIds,
-): Repair["counts"] {
-  const placeholdersAdded = repaired.filter((message) => message.kind === "placeholder").length;
-  return {
-    duplicateCallsRemoved: turns.reduce((sum, turn) => sum + turn.sentCalls - turn.calls.length, 0),
-    // Only results are ever removed.
-    orphanResultsRemoved: messages.length - (repaired.length - placeholdersAdded),
-    placeholdersAdded,
-    idsMapped: ids.changed(),
+    callId: isChanged ? (answered?.sentId ?? null) : null,
+    joins: false,
   };
 }

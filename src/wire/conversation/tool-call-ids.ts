@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { ToolCallRules } from "./outline.ts";
+import type { ToolCallIdFamily } from "./outline.ts";
 
 /** Longest tool-call id of the Anthropic and OpenAI families. Characters. */
 const MAX_ID_CHARACTERS = 64;
@@ -16,11 +16,8 @@ const MADE_IDS = {
   openai: { prefix: "call_", digits: 24 },
 } as const;
 
-/**
- * Whether a family accepts a tool-call id (docs/contract.md, "Tool-call repair", rule 5). The empty id fits
- * none.
- */
-export function fitsToolCallId(id: string, family: ToolCallRules["ids"]): boolean {
+/** Whether a family accepts a tool-call id (docs/contract.md, "Tool-call repair"). The empty id fits none. */
+export function fitsToolCallId(id: string, family: ToolCallIdFamily): boolean {
   if (family === "mistral") return MISTRAL_ID.test(id);
   if (family === "anthropic") return ANTHROPIC_ID.test(id);
   return id !== "" && countsAtMost(id, MAX_ID_CHARACTERS) && id.isWellFormed();
@@ -34,8 +31,11 @@ function countsAtMost(text: string, limit: number): boolean {
 
 /** Chooses the ids that go to the upstream, for one request. */
 export interface ToolCallIds {
-  /** The id to send for a client's id: the same one for the same id. `clientId` is not empty. */
-  idFor(clientId: string): string;
+  /**
+   * The id to send for a client's id that `before` other calls had before: the same one for the same two. `clientId` is
+   * not empty. The first call of an id that fits keeps it, so that a longer conversation begins like a shorter one.
+   */
+  idFor(clientId: string, before: number): string;
   /** An id for a call that has none, made from the call's position. Each position is asked for once. */
   makeUp(messageIndex: number, callIndex: number): string;
   /** How many ids were mapped or made up. */
@@ -45,12 +45,12 @@ export interface ToolCallIds {
 }
 
 /**
- * Maps ids that a family refuses (docs/contract.md, "Tool-call repair", rules 5 and 6). A mapped id depends on
- * the client's id alone, so it is the same in every request of a conversation and prompt caches keep matching;
+ * Maps ids that a target refuses (docs/contract.md, "Tool-call repair"). A mapped id depends on the client's id and
+ * on how often it was used before, so it is the same in every request of a conversation and prompt caches keep matching;
  * only where it is taken already in this request does the next one of its series serve. `fitting` holds the
- * request's ids that fit: they stay, and no other id is mapped onto them.
+ * request's ids that fit: no other id is mapped onto them.
  */
-export function createToolCallIds(family: ToolCallRules["ids"], fitting: Iterable<string>): ToolCallIds {
+export function createToolCallIds(family: ToolCallIdFamily, fitting: Iterable<string>): ToolCallIds {
   const taken = new Set(fitting);
   const sentIds = new Map<string, string>();
   const originalIds = new Map<string, string>();
@@ -68,12 +68,13 @@ export function createToolCallIds(family: ToolCallRules["ids"], fitting: Iterabl
   return {
     originalIds,
     changed: () => changed,
-    idFor(clientId) {
-      if (fitsToolCallId(clientId, family)) return clientId;
-      const known = sentIds.get(clientId);
+    idFor(clientId, before) {
+      if (before === 0 && fitsToolCallId(clientId, family)) return clientId;
+      const seed = before === 0 ? `id:${clientId}` : `again:${before}:${clientId}`;
+      const known = sentIds.get(seed);
       if (known !== undefined) return known;
-      const sent = take(`id:${clientId}`);
-      sentIds.set(clientId, sent);
+      const sent = take(seed);
+      sentIds.set(seed, sent);
       originalIds.set(sent, clientId);
       return sent;
     },
@@ -82,7 +83,7 @@ export function createToolCallIds(family: ToolCallRules["ids"], fitting: Iterabl
 }
 
 /** Member `round` of a seed's endless series of ids. */
-function deriveId(family: ToolCallRules["ids"], seed: string, round: number): string {
+function deriveId(family: ToolCallIdFamily, seed: string, round: number): string {
   // UTF-16, because in UTF-8 all lone surrogates are one and the same character.
   const digest = createHash("sha256").update(`${round}:${seed}`, "utf16le").digest();
   const { prefix, digits } = MADE_IDS[family];

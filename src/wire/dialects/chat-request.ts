@@ -80,15 +80,15 @@ function nameRefused({ root }: ChatRequest, { refusedFields }: UpstreamTarget): 
 const NO_WARNINGS: readonly Warning[] = [];
 const REFUSED = "The provider refuses it; it was left out.";
 
-/** The tool-call history as a family takes it; worked out once a family. */
+/** The tool-call history as targets take it; worked out once for all that have the same rules. */
 function createRepairs({ outline }: ChatRequest): (rules: ToolCallRules) => Repair | null {
   const known = new Map<string, Repair | null>();
   return (rules) => {
-    const family = `${rules.ids}/${rules.allowsOpenCalls}`;
-    let repair = known.get(family);
+    const key = `${rules.ids}/${rules.results}/${rules.hasUniqueIds}`;
+    let repair = known.get(key);
     if (repair === undefined) {
       repair = repairToolCalls(outline, rules);
-      known.set(family, repair);
+      known.set(key, repair);
     }
     return repair;
   };

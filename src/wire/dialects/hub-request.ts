@@ -1,3 +1,4 @@
+import { adoptHostedCalls } from "../canonical/adopt-calls.ts";
 import type { AnswerEvent } from "../canonical/answer.ts";
 import { restoreTurns } from "../canonical/called-turn.ts";
 import { collectAnswer, replayAnswer } from "../canonical/collect-answer.ts";
@@ -80,13 +81,17 @@ function printBody(body: Fields): Buffer {
   return Buffer.from(JSON.stringify(body));
 }
 
-/** Restore what the client dropped, repair the calls, steer it, make it fit the target, encode it. Null where it cannot be printed. */
+/**
+ * Restores what the client dropped, adopts calls of other formats, repairs the calls, steers the request, makes it fit
+ * the target and encodes it. Null where it cannot be printed.
+ */
 function encodeConversation(
   { request, print }: Decoded,
   target: UpstreamTarget,
 ): { readonly encoded: EncodedForUpstream; readonly tools: RenamedTools } | null {
   const restored = restoreTurns(request, target.recallTurn);
-  const { request: repaired, repair } = repairConversation(restored, target.toolCalls);
+  const adopted = adoptHostedCalls(restored, target.format);
+  const { request: repaired, repair } = repairConversation(adopted, target.toolCalls);
   const fitted = fitProvider(steerRequest(repaired, target), target);
   const flat = flattenTools(hideUser(fitted.request, target.hashUser), target.format);
   const { body: fields, warnings } = UPSTREAM_CODECS[target.format].encodeRequest(flat.request, target.model);

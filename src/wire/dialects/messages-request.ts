@@ -7,8 +7,8 @@ import { readMessagesAnswer } from "../anthropic-messages/read-answer.ts";
 import { createMessagesRelay } from "../anthropic-messages/relay-stream.ts";
 import { type ScannedMessagesRequest, scanMessagesRequest } from "../anthropic-messages/scan-request.ts";
 import { splitUserId } from "../anthropic-messages/split-user-id.ts";
-import { repairToolCalls } from "../conversation/repair-tool-calls.ts";
 import { estimateTokens } from "../conversation/usage.ts";
+import { isValidHistory } from "../conversation/valid-history.ts";
 import { parseBody } from "../json/check-fields.ts";
 import { memberOf, tryStringOf } from "../json/scan.ts";
 import { asTheyCame, createDialect } from "./dialect.ts";
@@ -85,5 +85,5 @@ const NOBODY = { user: null, session: null };
 /** Whether the client's own bytes may go out. */
 function mayForward(scanned: ScannedMessagesRequest, target: UpstreamTarget): boolean {
   if (scanned.mayCarryReasoning || scanned.maxTokens === null) return false;
-  return repairToolCalls(scanned.outline, target.toolCalls) === null;
+  return isValidHistory(scanned.outline, target.toolCalls);
 }

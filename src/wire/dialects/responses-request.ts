@@ -1,5 +1,5 @@
-import { repairToolCalls } from "../conversation/repair-tool-calls.ts";
 import { estimateTokens } from "../conversation/usage.ts";
+import { isValidHistory } from "../conversation/valid-history.ts";
 import { parseBody } from "../json/check-fields.ts";
 import { openaiResponses } from "../openai-responses/codec.ts";
 import { canForwardResponses, forwardResponsesRequest } from "../openai-responses/forward-request.ts";
@@ -47,5 +47,5 @@ export function openResponsesRequest(
 /** Whether the client's own bytes may go out. */
 function mayForward(scanned: ResponsesRequest, target: UpstreamTarget): boolean {
   if (!canForwardResponses(scanned, target.model.name)) return false;
-  return repairToolCalls(scanned.outline, target.toolCalls) === null;
+  return isValidHistory(scanned.outline, target.toolCalls);
 }

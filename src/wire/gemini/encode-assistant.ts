@@ -56,7 +56,7 @@ function encodePart(
 
 function encodeCall(part: ToolCallPart, field: string, calls: KnownCalls, encoding: Encoding): Fields {
   const name = encodeFunctionName(part, field);
-  calls.set(part.id, { name, order: calls.size });
+  calls.add(part.id, name);
   const args = readArguments(part);
   return hasLevels(encoding) ? { id: part.id, name, args } : { name, args };
 }

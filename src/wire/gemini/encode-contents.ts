@@ -2,7 +2,7 @@ import type { Part } from "../canonical/parts.ts";
 import type { Message } from "../canonical/request.ts";
 import { encodeAssistant } from "./encode-assistant.ts";
 import { encodeMedia } from "./encode-media.ts";
-import { encodeResults, type KnownCalls } from "./encode-results.ts";
+import { encodeResults, KnownCalls } from "./encode-results.ts";
 import { type Encoding, type GeminiPart, warn } from "./encoding.ts";
 
 export interface Content {
@@ -20,14 +20,14 @@ export function encodeContents(messages: readonly Message[], encoding: Encoding)
   const leading = messages.findIndex(({ role }) => role !== "system" && role !== "developer");
   const first = leading < 0 ? messages.length : leading;
   const system = messages.slice(0, first).flatMap((message, at) => encodeSystem(message, at, encoding));
-  const contents: Content[] = [];
-  const calls: KnownCalls = new Map();
+  const contents: OpenContent[] = [];
+  const calls = new KnownCalls();
   for (let at = first; at < messages.length; ) {
     const end = messages[at]?.role === "tool" ? endOfResults(messages, at) : at + 1;
     addContent(contents, encodeMessages(messages, at, end, calls, encoding));
     at = end;
   }
-  if (contents.length > 0) return { system, contents };
+  if (contents.length > 0) return { system, contents: contents.map(({ role, parts }) => ({ role, parts })) };
   // Gemini wants somebody to have said something.
   if (system.length > 0)
     warn(encoding, "messages", "The provider needs a user's message; the system's is sent as one.");
@@ -67,17 +67,20 @@ function encodeMessages(
   }
 }
 
-/** Function responses stand alone, so that Gemini can tell where a turn begins; others join their neighbour. */
-function addContent(contents: Content[], content: Content): void {
-  if (content.parts.length === 0) return;
-  const last = contents.at(-1);
-  const isJoinable = last?.role === content.role && !answersCalls(last) && !answersCalls(content);
-  if (isJoinable) contents[contents.length - 1] = { ...last, parts: [...last.parts, ...content.parts] };
-  else contents.push(content);
+/** A content that more parts may join. */
+interface OpenContent extends Content {
+  readonly parts: GeminiPart[];
+  readonly answersCalls: boolean;
 }
 
-function answersCalls({ parts }: Content): boolean {
-  return parts.some((part) => "functionResponse" in part);
+/** Function responses stand alone, so that Gemini can tell where a turn begins; others join their neighbour. */
+function addContent(contents: OpenContent[], { role, parts }: Content): void {
+  if (parts.length === 0) return;
+  const last = contents.at(-1);
+  const answersCalls = parts.some((part) => "functionResponse" in part);
+  if (last?.role === role && !last.answersCalls && !answersCalls)
+    for (const part of parts) last.parts.push(part);
+  else contents.push({ role, parts: [...parts], answersCalls });
 }
 
 function encodeSystem(message: Message, at: number, encoding: Encoding): GeminiPart[] {

@@ -5,8 +5,23 @@ import { encodeMedia } from "./encode-media.ts";
 import { type Encoding, type GeminiPart, hasLevels } from "./encoding.ts";
 import { encodeFunctionName } from "./function-name.ts";
 
-/** The calls so far, by id: their names as Gemini knows them, and their order. */
-export type KnownCalls = Map<string, { readonly name: string; readonly order: number }>;
+/** The calls so far, by id: their names as Gemini knows them, and their order. Of an id used again the newest. */
+export class KnownCalls {
+  private readonly calls = new Map<string, { readonly name: string; readonly order: number }>();
+  private added = 0;
+
+  add(id: string, name: string): void {
+    this.calls.set(id, { name, order: this.added++ });
+  }
+
+  nameOf(id: string): string | null {
+    return this.calls.get(id)?.name ?? null;
+  }
+
+  orderOf(id: string): number {
+    return this.calls.get(id)?.order ?? Number.MAX_SAFE_INTEGER;
+  }
+}
 
 /**
  * The results of one turn, in the order of their calls, because where ids are not sent name and order tell which
@@ -24,7 +39,7 @@ export function encodeResults(
     const media = part.content.every(isSpoken) ? [] : encodeAllMedia(part, field);
     const inside = hasLevels(encoding) ? media.filter((piece) => "inlineData" in piece) : [];
     for (const piece of media) if (!inside.includes(piece)) beside.push(piece);
-    const name = calls.get(part.callId)?.name ?? encodeFunctionName({ name: part.toolName ?? "tool" }, field);
+    const name = calls.nameOf(part.callId) ?? encodeFunctionName({ name: part.toolName ?? "tool" }, field);
     responses.push({ functionResponse: encodeResponse(part, name, inside, encoding) });
   }
   return beside.length === 0 ? responses : responses.concat(beside);
@@ -41,7 +56,7 @@ function listResults(messages: readonly Message[], first: number, calls: KnownCa
   messages.forEach(({ parts }, message) => {
     parts.forEach((part, at) => {
       if (part.kind !== "tool-result") return;
-      const order = calls.get(part.callId)?.order ?? Number.MAX_SAFE_INTEGER;
+      const order = calls.orderOf(part.callId);
       results.push({ part, field: `messages[${first + message}].content[${at}]`, order });
     });
   });

@@ -4,7 +4,7 @@ import { asFields, type Fields, omit } from "../json/fields.ts";
 import { decodePart, keepNative } from "./decode-part.ts";
 import { keepExtras, withExtras } from "./extras.ts";
 import { readReasoning } from "./hub-assistant.ts";
-import { decodeCall } from "./hub-calls.ts";
+import { decodeCall, keepUnknownCall } from "./hub-calls.ts";
 import { readSettings, SETTING_FIELDS } from "./hub-settings.ts";
 import { decodeTool } from "./hub-tools.ts";
 import { asText } from "./reasoning.ts";
@@ -110,7 +110,7 @@ function decodeToolMessage(message: Fields, custom: ReadonlySet<string>): Messag
 function decodeAssistant(message: Fields): Message {
   const { parts, spelling } = readContent(message);
   const rawCalls = readList(message["tool_calls"]);
-  const calls = rawCalls.map((raw) => decodeCall(raw) ?? keepNative(raw, "tool_call", { place: "call" }));
+  const calls = rawCalls.map((raw) => decodeCall(raw) ?? keepUnknownCall(raw));
   const reasoning = readReasoning(message, calls);
   const refusal = asText(message["refusal"]);
   const audio = asFields(message["audio"]);

@@ -1,3 +1,4 @@
+import { checkResultIds } from "../conversation/check-result-ids.ts";
 import type { OutlineMessage } from "../conversation/outline.ts";
 import { type ProviderPreferences, readGatewayWishes } from "../conversation/preferences.ts";
 import { countPromptBytes, type PromptNodes, sizeOf } from "../conversation/prompt-nodes.ts";
@@ -46,6 +47,8 @@ function readChatRequest(bytes: Buffer, text: string, root: JsonNode): ChatReque
   const messages = memberOf(root, "messages")?.items ?? [];
   const streamOptions = memberOf(root, "stream_options");
   const prompt = findPrompt(root, messages);
+  const outline = messages.map((message, at) => readOutline(text, message, at));
+  checkResultIds(outline);
   return {
     bytes,
     text,
@@ -56,7 +59,7 @@ function readChatRequest(bytes: Buffer, text: string, root: JsonNode): ChatReque
     maxTokens: maxTokensOf(text, root),
     answers: numberOf(text, memberOf(root, "n")) ?? 1,
     wantsUsageChunk: isTrue(text, memberOf(streamOptions, "include_usage")),
-    outline: messages.map((message) => readOutline(text, message)),
+    outline,
     promptTextBytes: countPromptBytes(prompt),
     prompt,
   };
@@ -68,19 +71,32 @@ function maxTokensOf(text: string, root: JsonNode): number | null {
   );
 }
 
-function readOutline(text: string, message: JsonNode): OutlineMessage {
+function readOutline(text: string, message: JsonNode, at: number): OutlineMessage {
   const role = readRole(text, message);
   if (role === "tool") {
-    return { kind: "result", callId: stringOf(text, memberOf(message, "tool_call_id")) ?? "" };
+    const callId = stringOf(text, memberOf(message, "tool_call_id")) ?? "";
+    return callId === ""
+      ? { kind: "result", callId, field: `messages[${at}].tool_call_id` }
+      : { kind: "result", callId };
   }
   if (role !== "assistant") return OTHER;
   const calls = memberOf(message, "tool_calls")?.items;
-  if (!calls) return ASSISTANT_WITHOUT_CALLS;
-  return { kind: "assistant", callIds: calls.map((call) => stringOf(text, memberOf(call, "id")) ?? "") };
+  if (!calls || calls.length === 0) return ASSISTANT_WITHOUT_CALLS;
+  return {
+    kind: "assistant",
+    callIds: calls.map((call) => stringOf(text, memberOf(call, "id")) ?? ""),
+    describeCall: (index) => describeCall(text, calls[index]),
+  };
 }
 
 const OTHER: OutlineMessage = { kind: "other" };
-const ASSISTANT_WITHOUT_CALLS: OutlineMessage = { kind: "assistant", callIds: [] };
+const ASSISTANT_WITHOUT_CALLS: OutlineMessage = { kind: "assistant", callIds: [], describeCall: () => "" };
+
+/** Name and arguments of a call as they came; of kinds that have neither the whole call. */
+function describeCall(text: string, call: JsonNode | undefined): string {
+  const fn = memberOf(call, "function") ?? call;
+  return fn === undefined ? "" : text.slice(fn.start, fn.end);
+}
 
 /** Text in contents and arguments. Images and files are not text: their bytes say nothing of their tokens. */
 function findPrompt(root: JsonNode, messages: readonly JsonNode[]): PromptNodes {

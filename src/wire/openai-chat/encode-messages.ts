@@ -1,16 +1,30 @@
-import type { Repair, RepairedMessage } from "../conversation/outline.ts";
+import type { KeptCall, Repair, RepairedMessage } from "../conversation/outline.ts";
 import { INTERRUPTED } from "../conversation/repair-tool-calls.ts";
 import { decodeUtf8, type JsonNode, memberOf } from "../json/scan.ts";
 import { appendMember, applySplices, removeMembers, renameMember, type Splice } from "../json/splice.ts";
 import type { ChatRequest } from "./decode-request.ts";
+import { joinAssistants } from "./join-assistants.ts";
 
 /** The splice that puts the repaired conversation in place of the client's `messages`. */
 export function encodeMessages(request: ChatRequest, repair: Repair, wantsReasoningContent: boolean): Splice {
   const node = memberOf(request.root, "messages") as JsonNode;
-  const messages = repair.messages.map((message) =>
-    encodeMessage(request, node.items ?? [], message, wantsReasoningContent),
-  );
-  return { start: node.start, end: node.end, insert: `[${messages.join(",")}]` };
+  const items = node.items ?? [];
+  const encoded: string[] = [];
+  /** Assistant messages that become one. */
+  let joined: string[] = [];
+  const endJoined = (): void => {
+    if (joined.length > 0) encoded.push(joinAssistants(joined));
+    joined = [];
+  };
+  for (const message of repair.messages) {
+    if (message.kind !== "kept" || !message.joins) endJoined();
+    if (isEmptied(message, items)) continue;
+    const json = encodeMessage(request, items, message, wantsReasoningContent);
+    if (message.kind === "kept" && request.outline[message.from]?.kind === "assistant") joined.push(json);
+    else encoded.push(json);
+  }
+  endJoined();
+  return { start: node.start, end: node.end, insert: `[${encoded.join(",")}]` };
 }
 
 function encodeMessage(
@@ -31,6 +45,22 @@ function encodeMessage(
   return splice(request, message, splices);
 }
 
+/** Whether an assistant message said nothing but calls, all of which were duplicates. */
+function isEmptied(repaired: RepairedMessage, items: readonly JsonNode[]): boolean {
+  if (repaired.kind === "placeholder" || repaired.calls?.length !== 0) return false;
+  const message = items[repaired.from];
+  return !SAID.some((field) => hasWords(memberOf(message, field)));
+}
+
+/** Members that may hold what an assistant message says, beside its calls and the reasoning that led to them. */
+const SAID = ["content", "refusal", "audio"] as const;
+
+function hasWords(node: JsonNode | undefined): boolean {
+  if (node === undefined || node.kind === "null") return false;
+  // The shortest of each: "" and [].
+  return node.items === null ? node.kind !== "string" || node.end - node.start > 2 : node.items.length > 0;
+}
+
 /** The reasoning of earlier turns under the name that a vendor wants; one that stands there already is kept. */
 export function renameReasoning(text: string, root: JsonNode): Splice[] {
   return (memberOf(root, "messages")?.items ?? []).flatMap((message) => renameInMessage(text, message));
@@ -44,17 +74,13 @@ function renameInMessage(text: string, message: JsonNode): Splice[] {
 
 const CALLS: ReadonlySet<string> = new Set(["tool_calls"]);
 
-/** An empty list of calls disappears (rule 6); some vendors refuse one. */
+/** Removes an empty list of calls; some vendors refuse one. */
 export function removeEmptyCalls(text: string, message: JsonNode): Splice[] {
   const isEmpty = memberOf(message, "tool_calls")?.items?.length === 0;
   return isEmpty ? removeMembers(text, message, CALLS) : [];
 }
 
-function replaceCalls(
-  request: ChatRequest,
-  message: JsonNode,
-  calls: readonly { readonly from: number; readonly id: string }[],
-): Splice[] {
+function replaceCalls(request: ChatRequest, message: JsonNode, calls: readonly KeptCall[]): Splice[] {
   const node = memberOf(message, "tool_calls") as JsonNode;
   if (calls.length === 0) return removeMembers(request.text, message, CALLS);
   const kept = calls.map(({ from, id }) => {

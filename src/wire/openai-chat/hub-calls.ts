@@ -1,5 +1,6 @@
-import { REASONING_ORIGINS, type ToolCallPart } from "../canonical/parts.ts";
+import { type NativePart, REASONING_ORIGINS, type ToolCallPart } from "../canonical/parts.ts";
 import { asFields, type Fields, omit } from "../json/fields.ts";
+import { keepNative } from "./decode-part.ts";
 import { keepExtras, keptFields, keptSpelling, withExtras } from "./extras.ts";
 import { asText } from "./reasoning.ts";
 import { encodeExtraContent, encodeProofDetail, readThoughtSignature } from "./reasoning-details.ts";
@@ -34,6 +35,15 @@ export function decodeCall(raw: Fields): ToolCallPart | null {
   };
   const signature = proof === null ? null : { value: proof, origin: REASONING_ORIGINS.gemini };
   return withExtras(signature === null ? called : { ...called, signature }, omit(raw, known), spelling);
+}
+
+/** A call of a kind that the hub has no name for. */
+export function keepUnknownCall(raw: Fields): NativePart {
+  const native = keepNative(raw, "tool_call", { place: "call" });
+  const id = asText(raw["id"]);
+  if (id === null || id === "") return native;
+  const name = asText(raw["type"]) ?? "unknown";
+  return { ...native, call: { id, name, arguments: JSON.stringify(raw[name] ?? {}) } };
 }
 
 /** Fields of a call, and of what it calls, that have a place in the hub. */

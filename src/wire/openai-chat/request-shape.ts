@@ -9,6 +9,8 @@ const MESSAGE = fields({
   content: items(PART),
   reasoning: LEAF,
   reasoning_content: LEAF,
+  refusal: LEAF,
+  audio: LEAF,
   tool_calls: items(TOOL_CALL),
   tool_call_id: LEAF,
 });

@@ -9,7 +9,7 @@ import { decodeReasoning, markItem } from "./reasoning.ts";
 
 /**
  * A request's input as messages. Items of the model that stand together are one turn and become one assistant message;
- * results that stand together become one tool message. Items that only this format knows part nothing: between two
+ * results that stand together become one tool message. Items that only this format knows, but for calls, part nothing: between two
  * results they go behind them, so that both stay with their calls.
  * @throws GatewayError `invalid_request` for an item that is no object.
  */
@@ -43,9 +43,14 @@ function readItem(reading: Reading, item: Fields): void {
     reading.messages.push(decodeMessage(item));
   } else {
     const parts = decodeOutputItem(item);
-    if (parts.some((part) => part.kind !== "native")) closeResults(reading);
+    if (parts.some(isOfTurn)) closeResults(reading);
     reading.turn.push(...parts);
   }
+}
+
+/** Whether a part belongs to a turn of the model, and not to whatever stands around it. */
+function isOfTurn(part: Part): boolean {
+  return part.kind !== "native" || part.call !== undefined;
 }
 
 function closeTurn(reading: Reading): void {
@@ -106,8 +111,31 @@ function decodeContent(content: unknown): Content {
 /** An item that the model made, of an input or an output, as parts: at least one. */
 export function decodeOutputItem(item: Fields): Part[] {
   const type = isMessage(item) ? "message" : String(item["type"]);
+  return OUTPUT_DECODERS[type]?.(item) ?? [makeNative(item, type)];
+}
+
+function makeNative(item: Fields, type: string): Part {
   const native: Part = { kind: "native", format: "openai-responses", type, value: item };
-  return OUTPUT_DECODERS[type]?.(item) ?? [native];
+  const id = item["call_id"];
+  const isCall = isHostedCall(type) && typeof id === "string" && id !== "";
+  return isCall
+    ? { ...native, call: { id, name: type.slice(0, -CALL.length), arguments: readInput(item) } }
+    : native;
+}
+
+const CALL = "_call";
+
+/** Whether a type of items is one of calls, such as `tool_search_call`. Their results may be plain ones. */
+export function isHostedCall(type: string): boolean {
+  return type.endsWith(CALL);
+}
+
+/** Fields of a hosted call that say nothing of what is called with what. */
+const NO_INPUT = new Set(["type", "id", "call_id", "status", "execution"]);
+
+function readInput(item: Fields): string {
+  const input = item["arguments"] ?? omit(item, NO_INPUT);
+  return typeof input === "string" ? input : JSON.stringify(input);
 }
 
 const OUTPUT_DECODERS: Readonly<Record<string, (item: Fields) => Part[] | null>> = {

@@ -1,5 +1,6 @@
 import { ENVELOPE_START } from "../canonical/reasoning-envelope.ts";
-import type { OutlineMessage } from "../conversation/outline.ts";
+import { checkResultIds } from "../conversation/check-result-ids.ts";
+import type { OutlineAssistant, OutlineMessage } from "../conversation/outline.ts";
 import { type ProviderPreferences, readGatewayWishes } from "../conversation/preferences.ts";
 import { countPromptBytes, type PromptNodes, sizeOf } from "../conversation/prompt-nodes.ts";
 import {
@@ -16,6 +17,7 @@ import {
 } from "../json/scan.ts";
 import { scanBody } from "../json/scan-body.ts";
 import { checkResponsesRequest } from "./check-request.ts";
+import { isHostedCall } from "./decode-items.ts";
 import { originOfItem } from "./reasoning.ts";
 import { RESPONSES_REQUEST_SHAPE } from "./request-shape.ts";
 
@@ -60,6 +62,8 @@ function readRequest(bytes: Buffer, text: string, root: JsonNode): ResponsesRequ
   const input = memberOf(root, "input")?.items ?? [];
   const reasoning = readReasoning(text, input);
   const prompt = findPrompt(root, input);
+  const outline = outlineInput(text, input);
+  checkResultIds(outline);
   return {
     bytes,
     text,
@@ -68,7 +72,7 @@ function readRequest(bytes: Buffer, text: string, root: JsonNode): ResponsesRequ
     ...readGatewayWishes(parseMember(text, root, "models"), parseMember(text, root, "provider")),
     stream: isTrue(text, memberOf(root, "stream")),
     maxTokens: numberOf(text, memberOf(root, "max_output_tokens")),
-    outline: outlineInput(text, input),
+    outline,
     promptTextBytes: countPromptBytes(prompt),
     prompt,
     mayBeShortened:
@@ -95,27 +99,65 @@ function readReasoning(text: string, input: readonly JsonNode[]) {
 /** The outline of what `decodeInput` makes of the same items: those of the model that stand together are one turn. */
 function outlineInput(text: string, input: readonly JsonNode[]): OutlineMessage[] {
   const outline: OutlineMessage[] = [];
-  let callIds: string[] | null = null;
-  for (const item of input) {
+  let turn: Turn | null = null;
+  for (const [at, item] of input.entries()) {
     const kind = kindOf(text, item);
     if (kind === "native") continue;
-    if (kind === "result" || kind === "spoken-to") callIds = null;
-    else if (callIds === null) {
-      callIds = [];
-      outline.push({ kind: "assistant", callIds });
+    if (kind === "result" || kind === "spoken-to") {
+      turn = null;
+      outline.push(kind === "result" ? outlineResult(text, item, at) : OTHER);
+      continue;
     }
-    if (kind === "result") outline.push({ kind: "result", callId: callIdOf(text, item) });
-    else if (kind === "spoken-to") outline.push({ kind: "other" });
-    else if (kind === "call") callIds?.push(callIdOf(text, item));
+    if (turn === null) {
+      turn = new Turn(text);
+      outline.push(turn);
+    }
+    if (kind === "call") turn.addCall(item);
+    if (kind === "hosted-call") turn.hostedIds.push(callIdOf(text, item));
   }
   return outline;
+}
+
+const OTHER: OutlineMessage = { kind: "other" };
+
+/** Items of the model that stand together. */
+class Turn implements OutlineAssistant {
+  readonly kind = "assistant";
+  readonly callIds: string[] = [];
+  readonly hostedIds: string[] = [];
+  private readonly calls: JsonNode[] = [];
+  private readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  addCall(item: JsonNode): void {
+    this.calls.push(item);
+    this.callIds.push(callIdOf(this.text, item));
+  }
+
+  describeCall(index: number): string {
+    const call = this.calls[index];
+    const input = memberOf(call, "arguments") ?? memberOf(call, "input");
+    return [memberOf(call, "name"), input]
+      .map((node) => this.text.slice(node?.start ?? 0, node?.end ?? 0))
+      .join(" ");
+  }
+}
+
+function outlineResult(text: string, item: JsonNode, at: number): OutlineMessage {
+  const callId = callIdOf(text, item);
+  return callId === ""
+    ? { kind: "result", callId, field: `input[${at}].call_id` }
+    : { kind: "result", callId };
 }
 
 function callIdOf(text: string, item: JsonNode): string {
   return stringOf(text, memberOf(item, "call_id")) ?? "";
 }
 
-type ItemKind = "spoken-to" | "turn" | "call" | "result" | "native";
+type ItemKind = "spoken-to" | "turn" | "call" | "hosted-call" | "result" | "native";
 
 const KINDS = wordTable<ItemKind>({
   reasoning: "turn",
@@ -127,8 +169,13 @@ const KINDS = wordTable<ItemKind>({
 
 function kindOf(text: string, item: JsonNode): ItemKind {
   const type = memberOf(item, "type");
-  if (type?.kind === "string" && !isWord(text, type, "message")) return lookUp(text, type, KINDS) ?? "native";
-  return isWord(text, memberOf(item, "role"), "assistant") ? "turn" : "spoken-to";
+  if (type?.kind !== "string" || isWord(text, type, "message")) {
+    return isWord(text, memberOf(item, "role"), "assistant") ? "turn" : "spoken-to";
+  }
+  const known = lookUp(text, type, KINDS);
+  if (known !== undefined) return known;
+  const isCall = isHostedCall(stringOf(text, type) ?? "") && callIdOf(text, item) !== "";
+  return isCall ? "hosted-call" : "native";
 }
 
 /** Texts, arguments and tools. Images and files are not text: their bytes say nothing of their tokens. */

@@ -4,13 +4,14 @@ import { forwardMessagesRequest } from "../../../src/wire/anthropic-messages/for
 import { scanMessagesRequest } from "../../../src/wire/anthropic-messages/scan-request.ts";
 import { wrapReasoning } from "../../../src/wire/canonical/reasoning-envelope.ts";
 import { repairToolCalls } from "../../../src/wire/conversation/repair-tool-calls.ts";
+import { toolCallRulesOf } from "../../../src/wire/conversation/tool-call-rules.ts";
 import type { Fields } from "../../../src/wire/json/fields.ts";
 
 const scan = (body: unknown) => scanMessagesRequest(Buffer.from(JSON.stringify(body)));
 const MESSAGES = [{ role: "user", content: "hi" }];
 const call = (id: string) => ({ type: "tool_use", id, name: "f", input: {} });
 const result = (id: string) => ({ type: "tool_result", tool_use_id: id, content: "r" });
-const RULES = { ids: "anthropic", allowsOpenCalls: false } as const;
+const RULES = toolCallRulesOf("anthropic-messages", "anthropic");
 
 function failureOf(body: unknown) {
   try {

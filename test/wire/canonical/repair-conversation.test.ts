@@ -1,10 +1,17 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { Part, ToolCallPart, ToolResultPart } from "../../../src/wire/canonical/parts.ts";
+import {
+  FORMAT_NAMES,
+  type Part,
+  plainReasoning,
+  type ToolCallPart,
+  type ToolResultPart,
+} from "../../../src/wire/canonical/parts.ts";
 import { repairConversation } from "../../../src/wire/canonical/repair-conversation.ts";
 import { type Message, NOTHING_SAID } from "../../../src/wire/canonical/request.ts";
 import { stripReasoning } from "../../../src/wire/canonical/strip-reasoning.ts";
 import { INTERRUPTED } from "../../../src/wire/conversation/repair-tool-calls.ts";
+import { toolCallRulesOf } from "../../../src/wire/conversation/tool-call-rules.ts";
 
 const text = (words: string): Part => ({ kind: "text", text: words });
 const call = (id: string, fields: Partial<ToolCallPart> = {}): ToolCallPart => ({
@@ -27,7 +34,7 @@ const assistant = (...parts: Part[]): Message => ({ role: "assistant", parts });
 const tool = (...parts: Part[]): Message => ({ role: "tool", parts });
 const request = (...messages: Message[]) => ({ ...NOTHING_SAID, messages });
 
-const OPENAI = { ids: "openai", allowsOpenCalls: false } as const;
+const OPENAI = toolCallRulesOf("openai-chat", "openai");
 
 describe("repairing a conversation in the hub", () => {
   test("leaves a valid one as it is", () => {
@@ -46,7 +53,7 @@ describe("repairing a conversation in the hub", () => {
     const broken = request(
       user,
       assistant(call("a", { arguments: '{"first":1}' }), text("x"), call("a")),
-      tool(result("a"), result("ghost"), result("a", "again")),
+      tool(result("a"), result("ghost")),
     );
     const { request: repaired, repair } = repairConversation(broken, OPENAI);
     expect(repaired.messages).toEqual([
@@ -56,7 +63,7 @@ describe("repairing a conversation in the hub", () => {
     ]);
     expect(repair?.counts).toEqual({
       duplicateCallsRemoved: 1,
-      orphanResultsRemoved: 2,
+      orphanResultsRemoved: 1,
       placeholdersAdded: 0,
       idsMapped: 0,
     });
@@ -91,11 +98,45 @@ describe("repairing a conversation in the hub", () => {
     ]);
   });
 
+  test("drops a message that only repeated a call, with the reasoning that led to it, and no other", () => {
+    const thought: Part = { ...plainReasoning("Again?") };
+    const broken = request(
+      assistant(call("a")),
+      tool(result("a")),
+      assistant(thought, call("a")),
+      user,
+      assistant(text("x"), call("a")),
+      user,
+    );
+    const [first, second] = broken.messages;
+    expect(repairConversation(broken, OPENAI).request.messages).toEqual([
+      first!,
+      second!,
+      user,
+      assistant(text("x")),
+      user,
+    ]);
+  });
+
+  test("makes one message of neighbours where results have to stand behind it, words apart", () => {
+    const broken = request(
+      assistant(text("I look."), call("a")),
+      assistant(call("b"), text("And here.")),
+      tool(result("a"), result("b")),
+    );
+    expect(repairConversation(broken, OPENAI).request.messages).toEqual([
+      assistant(text("I look."), text("\n\n"), text("And here."), call("a"), call("b")),
+      tool(result("a"), result("b")),
+    ]);
+    const kept = repairConversation(broken, toolCallRulesOf("bedrock-converse", "anthropic"));
+    expect(kept.request).toBe(broken);
+  });
+
   test("maps ids of calls and results alike", () => {
     const long = "toolu_01A2B3";
     const { request: repaired, repair } = repairConversation(
       request(assistant(call(long)), tool(result(long))),
-      { ids: "mistral", allowsOpenCalls: false },
+      toolCallRulesOf("openai-chat", "mistral"),
     );
     const [sent] = repair!.originalIds.keys();
     expect(sent).toMatch(/^[A-Za-z0-9]{9}$/);
@@ -126,16 +167,13 @@ describe("repairing a conversation in the hub", () => {
         )
         .map((parts) => tool(...parts)),
     );
-    const rules = fc.record({
-      ids: fc.constantFrom("mistral", "anthropic", "openai"),
-      allowsOpenCalls: fc.boolean(),
-    });
+    const rules = fc.constantFrom(...FORMAT_NAMES.map((format) => toolCallRulesOf(format, "mistral")));
     fc.assert(
       fc.property(fc.array(message, { maxLength: 8 }), rules, (messages, by) => {
-        const { request: repaired } = repairConversation(request(...messages), by as never);
-        expect(repairConversation(repaired, by as never).repair).toBeNull();
+        const { request: repaired } = repairConversation(request(...messages), by);
+        expect(repairConversation(repaired, by).repair).toBeNull();
         const texts = (list: readonly Message[]) =>
-          list.flatMap(({ parts }) => parts.filter(({ kind }) => kind === "text"));
+          list.flatMap(({ parts }) => parts.filter((part) => part.kind === "text" && part.text !== "\n\n"));
         expect(texts(repaired.messages)).toEqual(texts(messages));
       }),
       { numRuns: 500 },

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { FORMAT_NAMES } from "../../../src/wire/canonical/parts.ts";
+import { toolCallRulesOf } from "../../../src/wire/conversation/tool-call-rules.ts";
 import { openChatRequest } from "../../../src/wire/dialects/chat-request.ts";
 import type { UpstreamTarget } from "../../../src/wire/dialects/inference-request.ts";
 import { makeTarget } from "../../fidelity/targets.ts";
@@ -25,7 +26,7 @@ function encode(json: string, format: UpstreamTarget["format"], isLast: boolean)
   const target: UpstreamTarget = {
     format,
     model: { name: "model-1", maxOutputTokens: 1000, reasoning: null },
-    toolCalls: { ids: "openai", allowsOpenCalls: false },
+    toolCalls: toolCallRulesOf(format, "openai"),
     noStreamOptions: false,
     renames: [],
     knownFields: null,

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { FORMAT_NAMES, type FormatName } from "../../../src/wire/canonical/parts.ts";
+import { toolCallRulesOf } from "../../../src/wire/conversation/tool-call-rules.ts";
 import { openChatRequest } from "../../../src/wire/dialects/chat-request.ts";
 import type { Steer, UpstreamTarget } from "../../../src/wire/dialects/inference-request.ts";
 
@@ -18,7 +19,7 @@ function targetOf(
   return {
     format,
     model: { name, maxOutputTokens: 64_000, reasoning },
-    toolCalls: { ids: "openai", allowsOpenCalls: false },
+    toolCalls: toolCallRulesOf(format, "openai"),
     noStreamOptions: false,
     renames: [],
     knownFields: null,

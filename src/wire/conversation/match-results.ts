@@ -1,0 +1,146 @@
+import type { OutlineAssistant, OutlineMessage } from "./outline.ts";
+
+/** A tool call of a conversation, and what became of it. */
+export interface Call {
+  /** Index of its message. */
+  readonly message: number;
+  /** Index in its message's list; -1 for a hosted call. */
+  readonly from: number;
+  /** The client's id; "" where it has none. */
+  readonly id: string;
+  /** Index of the message that answers it; null while none does. */
+  result: number | null;
+  /** It repeats another call and has no result of its own. */
+  isDuplicate: boolean;
+  /** The id to send; known once the turns are. */
+  sentId: string;
+}
+
+/** Which result answers which call. */
+export interface Matches {
+  /** The calls that are not hosted, in their order. */
+  readonly calls: readonly Call[];
+  /** The call that the result at an index answers. A result that is not in it answers none. */
+  readonly answers: ReadonlyMap<number, Call>;
+  /** The first result without an id for which there is not exactly one call to answer; null where there is none. */
+  readonly unclear: UnclearResult | null;
+}
+
+export interface UnclearResult {
+  readonly at: number;
+  /** How many calls have no result yet. */
+  readonly openCalls: number;
+}
+
+/**
+ * Pairs results with calls. A result answers the nearest call before it that has its id and no result yet, whatever
+ * stands between them; of several such calls in one message the first. A result without an id answers a call without
+ * one, found the same way, and otherwise the only call without a result.
+ *
+ * Then marks duplicates: calls without a result that repeat the id of another call of their message, or id, name and
+ * arguments of another call. Of repeated calls that all lack a result the first is none.
+ */
+export function matchResults(messages: readonly OutlineMessage[]): Matches {
+  const matcher = new Matcher();
+  for (let at = 0; at < messages.length; at++) {
+    const message = messages[at] as OutlineMessage;
+    if (message.kind === "assistant") matcher.addCalls(at, message);
+    else if (message.kind === "result") matcher.addResult(at, message.callId);
+  }
+  markDuplicates(matcher.calls, messages);
+  return matcher;
+}
+
+/** Calls of one message with one id, of which the first `answered` have a result. */
+interface OpenCalls {
+  readonly message: number;
+  readonly calls: Call[];
+  answered: number;
+}
+
+class Matcher implements Matches {
+  readonly calls: Call[] = [];
+  readonly answers = new Map<number, Call>();
+  unclear: UnclearResult | null = null;
+
+  /** By id, the nearest last. */
+  private readonly openById = new Map<string, OpenCalls[]>();
+  private readonly open = new Set<Call>();
+
+  addCalls(message: number, { callIds, hostedIds }: OutlineAssistant): void {
+    for (const [from, id] of callIds.entries()) {
+      const call = this.openCall(message, from, id);
+      this.calls.push(call);
+      this.open.add(call);
+    }
+    for (const id of hostedIds ?? []) this.openCall(message, -1, id);
+  }
+
+  private openCall(message: number, from: number, id: string): Call {
+    const call: Call = { message, from, id, result: null, isDuplicate: false, sentId: id };
+    const stack = this.openById.get(id) ?? [];
+    if (stack.length === 0) this.openById.set(id, stack);
+    const nearest = stack.at(-1);
+    if (nearest?.message === message) nearest.calls.push(call);
+    else stack.push({ message, calls: [call], answered: 0 });
+    return call;
+  }
+
+  addResult(at: number, id: string): void {
+    const call = this.takeOpenCall(id) ?? (id === "" ? this.takeOnlyCall(at) : null);
+    if (call === null) return;
+    call.result = at;
+    this.open.delete(call);
+    this.answers.set(at, call);
+  }
+
+  private takeOpenCall(id: string): Call | null {
+    const stack = this.openById.get(id);
+    const nearest = stack?.at(-1);
+    if (stack === undefined || nearest === undefined) return null;
+    const call = nearest.calls[nearest.answered++] as Call;
+    if (nearest.answered === nearest.calls.length) stack.pop();
+    return call;
+  }
+
+  private takeOnlyCall(at: number): Call | null {
+    const [only] = this.open;
+    if (this.open.size === 1 && only !== undefined) return this.takeOpenCall(only.id);
+    this.unclear ??= { at, openCalls: this.open.size };
+    return null;
+  }
+}
+
+function markDuplicates(calls: readonly Call[], messages: readonly OutlineMessage[]): void {
+  for (const sameId of groupBy(calls, ({ id }) => id).values()) {
+    if (sameId.length === 1 || sameId[0]?.id === "") continue;
+    for (const [at, call] of sameId.entries()) {
+      call.isDuplicate = call.result === null && sameId[at - 1]?.message === call.message;
+    }
+    const staying = sameId.filter((call) => !call.isDuplicate);
+    for (const repeated of groupBy(staying, (call) => describe(call, messages)).values()) {
+      markRepeated(repeated);
+    }
+  }
+}
+
+/** Of calls that are the same, those without a result go, but for the first where none has one. */
+function markRepeated(calls: readonly Call[]): void {
+  const kept = calls.find(({ result }) => result !== null) ?? calls[0];
+  for (const call of calls) call.isDuplicate = call.result === null && call !== kept;
+}
+
+function describe({ message, from }: Call, messages: readonly OutlineMessage[]): string {
+  return (messages[message] as OutlineAssistant).describeCall(from);
+}
+
+function groupBy(calls: readonly Call[], keyOf: (call: Call) => string): Map<string, Call[]> {
+  const groups = new Map<string, Call[]>();
+  for (const call of calls) {
+    const key = keyOf(call);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [call]);
+    else group.push(call);
+  }
+  return groups;
+}

@@ -1,0 +1,78 @@
+import type { OutlineAssistant, OutlineMessage, ToolCallRules } from "./outline.ts";
+import { fitsToolCallId } from "./tool-call-ids.ts";
+
+/** Whether a target accepts a conversation's tool calls and results as they are. One pass. */
+export function isValidHistory(messages: readonly OutlineMessage[], rules: ToolCallRules): boolean {
+  const calls = new OpenCalls(rules);
+  return rules.results === "anywhere" ? isPaired(messages, calls) : isInOrder(messages, calls, rules);
+}
+
+/** Whether each result stands behind its call, and each call has one. */
+function isPaired(messages: readonly OutlineMessage[], calls: OpenCalls): boolean {
+  for (const message of messages) {
+    if (message.kind === "assistant" && !calls.open(message)) return false;
+    if (message.kind === "result" && !calls.close(message.callId)) return false;
+  }
+  return calls.areClosed;
+}
+
+/** Whether the results of each turn stand directly behind it. */
+function isInOrder(
+  messages: readonly OutlineMessage[],
+  calls: OpenCalls,
+  { results }: ToolCallRules,
+): boolean {
+  let before: OutlineMessage["kind"] = "other";
+  for (const message of messages) {
+    const isNeighbour = before === "assistant" && message.kind === "assistant";
+    const goesOn = isNeighbour && results === "behind-turn" && message.callIds.length > 0;
+    if (message.kind === "result") {
+      if (before === "other" || !calls.close(message.callId)) return false;
+    } else if (!goesOn) {
+      if (!calls.areClosed) return false;
+      calls.forgetHosted();
+    }
+    if (message.kind === "assistant" && !calls.open(message)) return false;
+    before = message.kind;
+  }
+  return calls.areClosed;
+}
+
+/** The calls of a conversation that wait for their results. */
+class OpenCalls {
+  private readonly ids = new Set<string>();
+  private readonly hostedIds = new Set<string>();
+  /** All ids so far, where none may come twice. */
+  private readonly used: Set<string> | null;
+  private readonly family: ToolCallRules["ids"];
+
+  constructor({ ids, hasUniqueIds }: ToolCallRules) {
+    this.family = ids;
+    this.used = hasUniqueIds ? new Set() : null;
+  }
+
+  get areClosed(): boolean {
+    return this.ids.size === 0;
+  }
+
+  /** False where an id does not fit, or is taken. */
+  open({ callIds, hostedIds }: OutlineAssistant): boolean {
+    for (const id of callIds) {
+      const isTaken = this.ids.has(id) || this.used?.has(id) === true;
+      if (isTaken || !fitsToolCallId(id, this.family)) return false;
+      this.ids.add(id);
+      this.used?.add(id);
+    }
+    if (hostedIds !== undefined) for (const id of hostedIds) this.hostedIds.add(id);
+    return true;
+  }
+
+  /** False where no call waits for it. */
+  close(id: string): boolean {
+    return this.ids.delete(id) || this.hostedIds.delete(id);
+  }
+
+  forgetHosted(): void {
+    if (this.hostedIds.size > 0) this.hostedIds.clear();
+  }
+}

@@ -1,0 +1,356 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { FORMAT_NAMES, type FormatName } from "../../src/wire/canonical/parts.ts";
+import { type FormatVendors, startFormatVendors } from "../faults/format-vendors.ts";
+
+let vendors: FormatVendors;
+beforeAll(async () => {
+  vendors = await startFormatVendors();
+});
+afterAll(() => vendors.stop());
+
+// biome-ignore lint/suspicious/noExplicitAny: bodies are looked into as they come
+type Json = any;
+
+const APIS = ["/chat/completions", "/responses", "/messages"] as const;
+type Api = (typeof APIS)[number];
+
+async function post(path: Api, body: Json): Promise<Response> {
+  const { base, key } = vendors.gateway;
+  return fetch(base + path, {
+    method: "POST",
+    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+}
+
+/** Sends a history to a vendor of a format; gives the answer and what reached the vendor. */
+async function send(path: Api, history: Json, format: FormatName): Promise<{ answer: Json; sent: Json }> {
+  vendors.reset(format);
+  const response = await post(path, { ...history, model: `acme/${format}-alone` });
+  const answer: Json = await response.json();
+  expect([response.status, answer]).toEqual([200, expect.anything()]);
+  return { answer, sent: vendors.first.calls[0]?.body };
+}
+
+const PLACEHOLDER = "was interrupted before it finished";
+
+const chatCall = (id: string, path = id) => ({
+  id,
+  type: "function",
+  function: { name: "read", arguments: JSON.stringify({ path }) },
+});
+const chatTools = [{ type: "function", function: { name: "read", parameters: { type: "object" } } }];
+const chat = (...messages: Json[]) => ({
+  messages: [{ role: "user", content: "Hi" }, ...messages],
+  tools: chatTools,
+});
+const chatCalls = (...ids: string[]) => ({
+  role: "assistant",
+  content: null,
+  tool_calls: ids.map((id) => chatCall(id)),
+});
+const chatResult = (id: string) => ({ role: "tool", tool_call_id: id, content: `contents of ${id}` });
+
+const block = (id: string) => ({ type: "tool_use", id, name: "read", input: { path: id } });
+const messages = (...list: Json[]) => ({
+  max_tokens: 100,
+  messages: [{ role: "user", content: "Hi" }, ...list],
+  tools: [{ name: "read", input_schema: { type: "object" } }],
+});
+const blockResult = (id: string) => ({ type: "tool_result", tool_use_id: id, content: `contents of ${id}` });
+
+const item = (id: string) => ({
+  type: "function_call",
+  call_id: id,
+  name: "read",
+  arguments: JSON.stringify({ path: id }),
+});
+const input = (...list: Json[]) => ({
+  input: [{ role: "user", content: "Hi" }, ...list],
+  tools: [{ type: "function", name: "read", parameters: { type: "object" } }],
+});
+const itemResult = (id: string) => ({
+  type: "function_call_output",
+  call_id: id,
+  output: `contents of ${id}`,
+});
+
+/** Two calls in neighbouring messages, then both results. */
+const IN_TWO_MESSAGES: Readonly<Record<Api, Json>> = {
+  "/chat/completions": chat(chatCalls("c1"), chatCalls("c2"), chatResult("c1"), chatResult("c2")),
+  "/messages": messages(
+    { role: "assistant", content: [block("c1")] },
+    { role: "assistant", content: [block("c2")] },
+    { role: "user", content: [blockResult("c1"), blockResult("c2")] },
+  ),
+  "/responses": input(item("c1"), item("c2"), itemResult("c1"), itemResult("c2")),
+};
+
+/** A call, words, a result, and the user, who spoke in between. */
+const WITH_WORDS_BETWEEN: Readonly<Record<Api, Json>> = {
+  "/chat/completions": chat(
+    chatCalls("c1", "c2"),
+    { role: "assistant", content: "Working." },
+    chatResult("c1"),
+    { role: "user", content: "Hurry!" },
+    { role: "assistant", content: "Still working." },
+    chatResult("c2"),
+    { role: "user", content: "And?" },
+  ),
+  "/messages": messages(
+    { role: "assistant", content: [block("c1"), block("c2")] },
+    { role: "assistant", content: "Working." },
+    { role: "user", content: [blockResult("c1"), { type: "text", text: "Hurry!" }] },
+    { role: "assistant", content: "Still working." },
+    { role: "user", content: [blockResult("c2"), { type: "text", text: "And?" }] },
+  ),
+  "/responses": input(
+    item("c1"),
+    item("c2"),
+    { role: "assistant", content: "Working." },
+    itemResult("c1"),
+    { role: "user", content: "Hurry!" },
+    { role: "assistant", content: "Still working." },
+    itemResult("c2"),
+    { role: "user", content: "And?" },
+  ),
+};
+
+describe.each(APIS)("a client of %s", (path) => {
+  test.each(FORMAT_NAMES)(
+    "loses no result of calls in neighbouring messages at a vendor of %s",
+    async (format) => {
+      const { sent } = await send(path, IN_TWO_MESSAGES[path], format);
+      const text = JSON.stringify(sent);
+      expect(text).toContain("contents of c1");
+      expect(text).toContain("contents of c2");
+      expect(text).not.toContain(PLACEHOLDER);
+    },
+  );
+
+  test.each(FORMAT_NAMES)(
+    "loses no result that words part from its call at a vendor of %s",
+    async (format) => {
+      const { sent, answer } = await send(path, WITH_WORDS_BETWEEN[path], format);
+      const text = JSON.stringify(sent);
+      for (const part of [
+        "contents of c1",
+        "contents of c2",
+        "Working.",
+        "Still working.",
+        "Hurry!",
+        "And?",
+      ]) {
+        expect(text).toContain(part);
+      }
+      expect(text).not.toContain(PLACEHOLDER);
+      expect(answer.gateway_metadata?.repairs ?? {}).not.toMatchObject({ orphan_results_removed: 1 });
+    },
+  );
+});
+
+describe("a history that its vendor takes as it is", () => {
+  test("of calls in neighbouring messages passes through Messages to Anthropic unchanged", async () => {
+    const { sent } = await send("/messages", IN_TWO_MESSAGES["/messages"], "anthropic-messages");
+    expect(sent.messages).toEqual(IN_TWO_MESSAGES["/messages"].messages);
+  });
+
+  test("of results far behind their calls passes through Responses unchanged", async () => {
+    const { sent } = await send("/responses", WITH_WORDS_BETWEEN["/responses"], "openai-responses");
+    expect(sent.input).toEqual(WITH_WORDS_BETWEEN["/responses"].input);
+  });
+
+  test("of ids that are counted anew in each turn passes through chat completions unchanged", async () => {
+    const { messages } = chat(
+      chatCalls("functions.read:0"),
+      chatResult("functions.read:0"),
+      { ...chatCalls(), tool_calls: [chatCall("functions.read:0", "other")] },
+      chatResult("functions.read:0"),
+    );
+    const { sent } = await send("/chat/completions", { messages }, "openai-chat");
+    expect(sent.messages).toEqual(messages);
+  });
+});
+
+describe("neighbouring assistant messages", () => {
+  test("become one at a chat host where their results have to follow, with all that they said", async () => {
+    const history = chat(
+      { ...chatCalls("c1"), content: "I look.", reasoning_content: "Where?", name: "bot" },
+      { role: "assistant", content: [{ type: "text", text: "Working." }], reasoning_content: "There." },
+      { ...chatCalls("c2"), content: "", x_own: 1 },
+      chatResult("c2"),
+      chatResult("c1"),
+    );
+    const { sent } = await send("/chat/completions", history, "openai-chat");
+    expect(sent.messages.slice(1)).toEqual([
+      {
+        role: "assistant",
+        name: "bot",
+        content: [
+          { type: "text", text: "I look." },
+          { type: "text", text: "Working." },
+        ],
+        reasoning_content: "Where?\n\nThere.",
+        tool_calls: [chatCall("c1"), chatCall("c2")],
+        x_own: 1,
+      },
+      chatResult("c2"),
+      chatResult("c1"),
+    ]);
+  });
+
+  test("become one at Anthropic where words stand behind a call, which then comes last", async () => {
+    const thought = { type: "thinking", thinking: "Where?", signature: "c2ln" };
+    const history = messages(
+      { role: "assistant", content: [thought, { type: "text", text: "I look." }, block("c1")] },
+      { role: "assistant", content: "Working." },
+      { role: "user", content: [blockResult("c1")] },
+    );
+    const { sent } = await send("/messages", history, "anthropic-messages");
+    expect(sent.messages.slice(1)).toEqual([
+      {
+        role: "assistant",
+        content: [
+          thought,
+          { type: "text", text: "I look." },
+          { type: "text", text: "Working." },
+          block("c1"),
+        ],
+      },
+      { role: "user", content: [blockResult("c1")] },
+    ]);
+  });
+
+  test("stay apart at a chat host where only the last of them calls", async () => {
+    const history = chat({ role: "assistant", content: "Hm." }, chatCalls("c1"), chatResult("c1"));
+    const { sent } = await send("/chat/completions", history, "openai-chat");
+    expect(sent.messages).toEqual(history.messages);
+  });
+
+  test("that said nothing but a call made before are left out", async () => {
+    const again = { ...chatCalls("c1"), reasoning_content: "Again?" };
+    const history = chat(chatCalls("c1"), chatResult("c1"), again, { role: "user", content: "So?" });
+    const { sent, answer } = await send("/chat/completions", history, "openai-chat");
+    expect(sent.messages).toEqual(history.messages.toSpliced(3, 1));
+    expect(answer.gateway_metadata.repairs).toEqual({
+      duplicate_calls_removed: 1,
+      orphan_results_removed: 0,
+      placeholders_added: 0,
+      ids_mapped: 0,
+    });
+  });
+});
+
+describe("an id that names two calls", () => {
+  const history = chat(
+    chatCalls("read:0"),
+    { ...chatResult("read:0"), content: "first" },
+    { ...chatCalls(), tool_calls: [chatCall("read:0", "other")] },
+    { ...chatResult("read:0"), content: "second" },
+  );
+
+  test("becomes two at Anthropic, the same in every request", async () => {
+    const read = async () => {
+      const { sent } = await send("/chat/completions", history, "anthropic-messages");
+      const blocks = sent.messages.flatMap(({ content }: Json) => (Array.isArray(content) ? content : []));
+      const calls = blocks.filter(({ type }: Json) => type === "tool_use");
+      const results = blocks.filter(({ type }: Json) => type === "tool_result");
+      expect(calls.map(({ input }: Json) => input.path)).toEqual(["read:0", "other"]);
+      expect(results.map(({ content }: Json) => content)).toEqual(["first", "second"]);
+      expect(results.map((one: Json) => one.tool_use_id)).toEqual(calls.map(({ id }: Json) => id));
+      return calls.map(({ id }: Json) => id);
+    };
+    const ids = await read();
+    expect(new Set(ids).size).toBe(2);
+    expect(await read()).toEqual(ids);
+  });
+});
+
+describe("a tool message without tool_call_id", () => {
+  const nameless = { role: "tool", content: "found" };
+
+  test("answers the only call without a result", async () => {
+    const history = chat(chatCalls("c1", "c2"), chatResult("c1"), nameless);
+    const { sent } = await send("/chat/completions", history, "openai-chat");
+    expect(sent.messages.slice(1)).toEqual([
+      chatCalls("c1", "c2"),
+      chatResult("c1"),
+      { ...nameless, tool_call_id: "c2" },
+    ]);
+  });
+
+  test.each([
+    ["two calls have no result", [chatCalls("c1", "c2"), nameless], "2 tool calls", 2],
+    ["no call is without a result", [chatCalls("c1"), chatResult("c1"), nameless], "no tool call", 3],
+  ])("is refused by name where %s", async (_name, list, said, at) => {
+    const response = await post("/chat/completions", { ...chat(...list), model: "acme/openai-chat-alone" });
+    const { error }: Json = await response.json();
+    expect(response.status).toBe(400);
+    expect(error).toMatchObject({
+      type: "invalid_request",
+      metadata: { field: `messages[${at}].tool_call_id` },
+    });
+    expect(error.message).toContain(said);
+  });
+
+  test("and its like are refused by name in Messages and Responses too", async () => {
+    const ofMessages = messages(
+      { role: "assistant", content: [block("c1"), block("c2")] },
+      {
+        role: "user",
+        content: [
+          { type: "text", text: "x" },
+          { type: "tool_result", content: "found" },
+        ],
+      },
+    );
+    const ofResponses = input(item("c1"), item("c2"), { ...itemResult(""), output: "found" });
+    const fields = [
+      ["/messages", ofMessages, "messages[2].content[1].tool_use_id"],
+      ["/responses", ofResponses, "input[3].call_id"],
+    ] as const;
+    for (const [path, body, field] of fields) {
+      const response = await post(path, { ...body, model: "acme/openai-chat-alone" });
+      expect([response.status, await response.text()]).toEqual([400, expect.stringContaining(field)]);
+    }
+  });
+});
+
+describe("the result of a call that only one format has", () => {
+  const search = {
+    type: "tool_search_call",
+    id: "tsc_1",
+    call_id: "s1",
+    execution: "client",
+    status: "completed",
+    arguments: { query: "weather" },
+  };
+  const history = input(search, itemResult("s1"), { role: "user", content: "So?" });
+
+  test("is no orphan in Responses", async () => {
+    const { sent } = await send("/responses", history, "openai-responses");
+    expect(sent.input).toEqual(history.input);
+  });
+
+  test("stays with its call, a plain one, at a vendor of every other format", async () => {
+    for (const format of FORMAT_NAMES.filter((name) => name !== "openai-responses")) {
+      const { sent } = await send("/responses", history, format);
+      const text = JSON.stringify(sent);
+      expect([format, text.includes("contents of s1"), text.includes("tool_search")]).toEqual([
+        format,
+        true,
+        true,
+      ]);
+      expect(text).toMatch(/\\?"query\\?":\\?"weather\\?"/);
+    }
+  });
+
+  test("is no orphan in chat completions either, whatever the type of the call", async () => {
+    const call = { id: "u1", type: "lookup", lookup: { query: "weather" } };
+    const body = chat({ role: "assistant", content: null, tool_calls: [call] }, chatResult("u1"));
+    for (const format of FORMAT_NAMES) {
+      const { sent } = await send("/chat/completions", body, format);
+      expect([format, JSON.stringify(sent).includes("contents of u1")]).toEqual([format, true]);
+    }
+  });
+});
