@@ -202,6 +202,14 @@ export const configSchema = z.strictObject({
         .max(1_000_000)
         .default(200)
         .describe("For each address without a key, on free models. 0 lets nobody in without a key."),
+      free_requests_per_hour: z
+        .int()
+        .min(0)
+        .max(1_000_000)
+        .default(200)
+        .describe(
+          "For each account, all its keys together, on models whose id ends in :free. Its own provider keys do not count. 0: no limit.",
+        ),
       turn_memory_bytes: z
         .int()
         .min(0)

@@ -6,7 +6,7 @@ import type { Config } from "./config-schema.ts";
 import { type FirstStart, prepareFirstStart } from "./first-start.ts";
 import { scheduleRefresh } from "./schedule-refresh.ts";
 import { createTroubleLog } from "./trouble-log.ts";
-import { ANONYMOUS_WINDOW_MS, type Parts, type World, wireUp } from "./wire-up.ts";
+import { HOUR_MS, type Parts, type World, wireUp } from "./wire-up.ts";
 
 /** How often it is looked whether another process changed keys or catalog. Milliseconds. */
 const REFRESH_MS = 1_000;
@@ -44,7 +44,7 @@ async function startServing(parts: Parts, config: Config, world: World): Promise
   tellRecovery(await recoverUsage(parts.journal, parts.stores.usage, clock.now()), log);
   const unsure = await parts.stores.audit.settleChanges();
   if (unsure > 0) log.warn("changes were under way when the gateway stopped", { changes: unsure });
-  await restoreAnonymousLimit(parts, clock.now());
+  await restoreHourlyLimits(parts, clock.now());
   const { host, port, extra_prefixes } = config.server;
   const server = listen(parts.http, { host, port, extraPrefixes: extra_prefixes });
   // Once the address is ours: nobody would ever see the secrets of a start that fails.
@@ -101,10 +101,13 @@ function tellRecovery({ brought, interrupted, unknown }: Recovery, log: Log): vo
 const NAMED_KINDS = 10;
 
 /** Requests of the last hour count again: a restart frees nobody. */
-async function restoreAnonymousLimit(parts: Parts, now: number): Promise<void> {
-  const recent = await parts.stores.usage.findAnonymousSince(now - ANONYMOUS_WINDOW_MS);
-  for (const { addressHash, createdAt } of recent)
-    parts.http.generation.anonymousLimit.restore(addressHash, createdAt);
+async function restoreHourlyLimits({ stores, http }: Parts, now: number): Promise<void> {
+  const { anonymousLimit, freeLimit } = http.generation;
+  const since = now - HOUR_MS;
+  for (const { addressHash, createdAt } of await stores.usage.findAnonymousSince(since))
+    anonymousLimit.restore(addressHash, createdAt);
+  for (const { accountId, createdAt } of await stores.usage.findFreeSince(since))
+    freeLimit.restore(accountId, createdAt);
 }
 
 function chooseExampleModel(parts: Parts): string | null {

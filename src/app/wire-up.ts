@@ -14,6 +14,7 @@ import { createTurnMemory } from "../core/generation/turn-memory.ts";
 import { createLedger, type Ledger } from "../core/ledger/ledger.ts";
 import { createByteBudget } from "../core/limits/byte-budget.ts";
 import { parseTrustedProxies } from "../core/limits/client-address.ts";
+import { createFreeLimit } from "../core/limits/free-limit.ts";
 import { createLimitList, type ListLimits } from "../core/limits/list-limits.ts";
 import { createRateLimits, type RateLimit } from "../core/limits/rate-limits.ts";
 import { createSlidingWindow } from "../core/limits/sliding-window.ts";
@@ -59,8 +60,8 @@ import { openServing, type ServingSource } from "./open-serving.ts";
 import { refreshInThread } from "./refresh-in-thread.ts";
 import { createTroubleLog, type TroubleLog } from "./trouble-log.ts";
 
-/** An hour, in which anonymous requests are counted. Milliseconds. */
-export const ANONYMOUS_WINDOW_MS = 3_600_000;
+/** An hour, in which anonymous requests and those to free models are counted. Milliseconds. */
+export const HOUR_MS = 3_600_000;
 
 /** How much longer than the longest generation a hold is kept that nobody settles. Milliseconds. */
 const HOLD_MARGIN_MS = 60_000;
@@ -258,7 +259,12 @@ function buildGeneration(
     policy: readPolicy(config),
     turnMemory: createTurnMemory(clock, random, limits.turn_memory_bytes),
     tokenCounter,
-    anonymousLimit: createSlidingWindow(limits.anonymous_requests_per_hour, ANONYMOUS_WINDOW_MS),
+    anonymousLimit: createSlidingWindow(limits.anonymous_requests_per_hour, HOUR_MS),
+    freeLimit: createFreeLimit(
+      limits.free_requests_per_hour === 0
+        ? null
+        : createSlidingWindow(limits.free_requests_per_hour, HOUR_MS),
+    ),
     timers: readTimers(config),
     maxAttempts: limits.attempts,
     repeats: limits.repeats,

@@ -34,6 +34,7 @@ test("a record stands in the journal with its kind and version, printed once for
     findUsage: async () => null,
     findOpenUsage: async () => [],
     findAnonymousSince: async () => [],
+    findFreeSince: async () => [],
   };
   let prints = 0;
   const record = {

@@ -72,6 +72,7 @@ describe("a journal whose disk refuses", () => {
       findUsage: async () => null,
       findOpenUsage: async () => [],
       findAnonymousSince: async () => [],
+      findFreeSince: async () => [],
     };
     const problems: unknown[] = [];
     const recorder = createRecorder(journal, store, clock, (error) => problems.push(error));

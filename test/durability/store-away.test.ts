@@ -183,4 +183,5 @@ const AWAY = {
   findUsage: async () => null,
   findOpenUsage: async () => [],
   findAnonymousSince: async () => [],
+  findFreeSince: async () => [],
 };

@@ -8,6 +8,7 @@ import type { Catalog } from "../catalog/catalog.ts";
 import type { Tiers } from "../catalog/tiers.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { HoldBounds } from "../ledger/worst-case.ts";
+import type { FreeLimit } from "../limits/free-limit.ts";
 import type { ListLimits } from "../limits/list-limits.ts";
 import type { LimitStanding, RateLimits } from "../limits/rate-limits.ts";
 import type { SlidingWindow } from "../limits/sliding-window.ts";
@@ -65,6 +66,8 @@ export interface GenerationDeps {
   /** Accounts' own keys at providers. */
   readonly ownKeys: ProviderKeyRing;
   readonly anonymousLimit: SlidingWindow;
+  /** Of callers with a key. */
+  readonly freeLimit: FreeLimit;
   readonly rateLimits: RateLimits;
   /** Whom the rate limits count a request for. */
   readonly listLimits: ListLimits;

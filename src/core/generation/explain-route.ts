@@ -24,8 +24,7 @@ export async function explainRoute(
   const route = routeRequest(deps, caller, request, considered.offers);
   const promptTokens = estimateTokens(request.promptTextBytes);
   const refusal =
-    considered.refusal ??
-    (route.candidates.length === 0 ? judgeNobody(route.setAside, considered.requestedId) : null);
+    considered.refusal ?? (route.candidates.length === 0 ? judgeNobody(route, considered.requestedId) : null);
   return {
     requested_model: considered.requestedId,
     prompt_tokens: promptTokens,

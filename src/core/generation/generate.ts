@@ -4,6 +4,7 @@ import { randomShare } from "../../base/random.ts";
 import type { RelayIdentity } from "../../wire/canonical/relay.ts";
 import { estimateTokens, type TokenUsage } from "../../wire/conversation/usage.ts";
 import type { EncodedForUpstream } from "../../wire/dialects/inference-request.ts";
+import { freeLimitFailure, withFreeLimit } from "../limits/free-limit.ts";
 import type { LimitStanding } from "../limits/rate-limits.ts";
 import { backoffMs } from "../routing/backoff.ts";
 import { healthTargetOf } from "../routing/health-target.ts";
@@ -20,8 +21,9 @@ import { Cutoff } from "./cutoff.ts";
 import { describeWork } from "./describe-work.ts";
 import { encodeForCandidate } from "./encode-for-candidate.ts";
 import { findOwnKeys } from "./find-own-keys.ts";
+import { countsAsFree } from "./free-models.ts";
 import { chooseFailure, type Judgement, judgeCut } from "./judge-failure.ts";
-import { judgeNobody } from "./judge-nobody.ts";
+import { judgeFreeLimit, judgeNobody } from "./judge-nobody.ts";
 import { noteAttempt } from "./note-attempt.ts";
 import { noteKeyUse } from "./note-key-use.ts";
 import { type RelayContext, relayStream } from "./relay.ts";
@@ -57,6 +59,8 @@ export async function generate(deps: GenerationDeps, call: GenerationCall): Prom
   const route = routeRequest(deps, call.caller, call.request, admission.offers);
   let { candidates } = route;
   try {
+    const overLimit = judgeFreeLimit(route, standing);
+    if (overLimit !== null) throw new GatewayError(overLimit);
     standing = countAnonymous(deps, call.caller, standing);
     if (candidates.length > 0) {
       const within = withinReach(candidates, deps.maxAttempts);
@@ -70,7 +74,7 @@ export async function generate(deps: GenerationDeps, call: GenerationCall): Prom
   const run = new Run(deps, call, admission, route, { id, requestedAt }, standing);
   return candidates.length > 0
     ? run.tryInTurn(candidates)
-    : run.fail(judgeNobody(route.setAside, admission.requestedId));
+    : run.fail(judgeNobody(route, admission.requestedId));
 }
 
 /** The candidates that so many attempts may reach: of one provider's keys after a failure only one is asked. */
@@ -115,7 +119,7 @@ class Run {
     private readonly admission: Admission,
     private readonly route: Route,
     generation: { readonly id: string; readonly requestedAt: number },
-    private readonly standing: LimitStanding | null,
+    private standing: LimitStanding | null,
   ) {
     this.id = generation.id;
     this.cutoff = new Cutoff(deps.clock, deps.timers.totalMs);
@@ -205,7 +209,19 @@ class Run {
   /** Null: the next candidate may try. `hasNext`: there is one. */
   private async tryOne(candidate: Candidate, hasNext = false): Promise<GenerationResult | null> {
     const encoded = this.encodeFor(candidate, true);
-    return encoded === null ? null : this.send(candidate, encoded, hasNext);
+    if (encoded === null || !this.countFree(candidate)) return null;
+    return this.send(candidate, encoded, hasNext);
+  }
+
+  /** Counts the request for its account's limit on free models, the first time it is sent to one. False: it is used up. */
+  private countFree(candidate: Candidate): boolean {
+    if (this.record.usesFreeModel || !countsAsFree(candidate)) return true;
+    const verdict = this.deps.freeLimit.admit(this.call.caller, this.deps.clock.now());
+    if (verdict === null) return true;
+    if (verdict.allowed) this.record = { ...this.record, usesFreeModel: true };
+    else this.failures.push(freeLimitFailure(verdict, this.standing));
+    this.standing = withFreeLimit(this.standing, verdict);
+    return verdict.allowed;
   }
 
   /** The same. Reasoning that the vendor refuses is left out once (docs/contract.md, "Reasoning"). */

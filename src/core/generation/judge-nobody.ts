@@ -1,9 +1,23 @@
 import type { Failure } from "../../base/errors.ts";
+import { freeLimitFailure } from "../limits/free-limit.ts";
+import type { LimitStanding } from "../limits/rate-limits.ts";
 import type { SetAside } from "../routing/plan.ts";
+import type { Route } from "./route-request.ts";
+
+/** The failure of a request that nobody but free models could answer, of an account that has used them up; else null. */
+export function judgeFreeLimit(
+  { setAside, freeLimit, candidates }: Route,
+  standing: LimitStanding | null = null,
+): Failure | null {
+  if (freeLimit === null || candidates.length > 0) return null;
+  return setAside.every(({ why }) => why === "free_limit") ? freeLimitFailure(freeLimit, standing) : null;
+}
 
 /** What is said where all who could answer are set aside for a while: when to come back, and for the account's own keys why. */
-export function judgeNobody(setAside: readonly SetAside[], requestedId: string): Failure {
-  const waiting = setAside.filter(({ waitMs }) => waitMs !== null);
+export function judgeNobody(route: Route, requestedId: string): Failure {
+  const overLimit = judgeFreeLimit(route);
+  if (overLimit !== null) return overLimit;
+  const waiting = route.setAside.filter(({ why, waitMs }) => waitMs !== null && why !== "free_limit");
   const areOwn = waiting.every(({ key }) => key?.ownId != null);
   const limited = waiting.filter(({ why }) => why === "rate_limited");
   const own = areOwn ? { is_byok: true } : {};

@@ -1,11 +1,13 @@
 import { estimateTokens, type TokenUsage } from "../../wire/conversation/usage.ts";
 import type { InferenceRequest } from "../../wire/dialects/inference-request.ts";
 import type { Caller } from "../accounts/records.ts";
+import type { LimitVerdict } from "../limits/sliding-window.ts";
 import type { WarmPlace } from "../routing/affinity.ts";
 import { type Candidate, type Plan, planRoute } from "../routing/plan.ts";
 import type { Offer } from "../routing/roster.ts";
 import { sessionKeyOf } from "../routing/session-key.ts";
 import type { GenerationDeps } from "./call.ts";
+import { leaveOutFree } from "./free-models.ts";
 
 /** A plan, and what it knew of the conversation. */
 export interface Route extends Plan {
@@ -13,16 +15,20 @@ export interface Route extends Plan {
   readonly session: string | null;
   /** Where the conversation's prompt cache was warm. */
   readonly warm: WarmPlace | null;
+  /** The account's limit on free models, where it left something out. */
+  readonly freeLimit: LimitVerdict | null;
 }
 
 /** Plans who answers a request that was let in: health, prices and prompt caches as they are now. Nobody is called. */
 export function routeRequest(
-  { health, affinity, clock }: Pick<GenerationDeps, "health" | "affinity" | "clock">,
+  deps: Pick<GenerationDeps, "health" | "affinity" | "freeLimit" | "clock">,
   caller: Caller,
   request: InferenceRequest,
-  offers: readonly (readonly Offer[])[],
+  admitted: readonly (readonly Offer[])[],
 ): Route {
+  const { health, affinity, clock } = deps;
   const now = clock.now();
+  const { offers, setAside, freeLimit } = leaveOutFree(deps, caller, admitted);
   const session = hasChoice(offers) ? sessionKeyOf(request, caller) : null;
   const warm = session === null ? null : affinity.recall(session, now);
   const plan = planRoute({
@@ -35,7 +41,8 @@ export function routeRequest(
     session,
     now,
   });
-  return { ...plan, session, warm };
+  const left = setAside.length === 0 ? plan.setAside : [...setAside, ...plan.setAside];
+  return { candidates: plan.candidates, setAside: left, session, warm, freeLimit };
 }
 
 /** Telling conversations apart costs something, and most requests have one way to go. */

@@ -12,6 +12,10 @@ export interface UsageStore {
   findAnonymousSince(
     since: number,
   ): Promise<readonly { readonly addressHash: string; readonly createdAt: number }[]>;
+  /** Account and time of each request since `since` that counts for the account's limit on free models. */
+  findFreeSince(
+    since: number,
+  ): Promise<readonly { readonly accountId: string; readonly createdAt: number }[]>;
 }
 
 /** What reports are made of. */

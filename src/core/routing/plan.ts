@@ -48,6 +48,8 @@ export type SetAsideReason =
   | "out_of_credit"
   | "rate_limited"
   | "overloaded"
+  /** The account has used its requests to free models up. */
+  | "free_limit"
   /** `provider.allow_fallbacks` is false. */
   | "no_fallbacks";
 

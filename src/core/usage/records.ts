@@ -53,6 +53,8 @@ export interface UsageRecord extends TokenUsage {
   readonly nativeFinishReason: string | null;
   /** The account's own key at the provider serves it, or has: it costs the account nothing here. */
   readonly isByok: boolean;
+  /** It was sent to a free model with the gateway's key, and counts for the account's limit on them. Absent: it was not. */
+  readonly usesFreeModel?: true;
   /** What the account pays, in nanodollars. */
   readonly costNanodollars: number;
   /** List price of the provider, in nanodollars. */

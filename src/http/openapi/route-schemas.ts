@@ -41,6 +41,7 @@ const EXCLUSIONS: Readonly<Record<SetAsideReason | SieveName, string>> = {
   out_of_credit: "the key is out of credit there",
   rate_limited: "it is limiting requests",
   overloaded: "it is overloaded",
+  free_limit: "the account has used its requests an hour to free models",
   no_fallbacks: "`provider.allow_fallbacks` is false",
 };
 

@@ -46,6 +46,13 @@ export const getKey = defineEndpoint({
       usage_nanodollars: z.int(),
       models: z.array(z.string()).nullable(),
       rate_limit: RateLimitView.describe("In force for this key; null: no limit"),
+      free_model_limit: z
+        .object({
+          requests_per_hour: z.int(),
+          remaining: z.int().describe("Left of them now"),
+        })
+        .nullable()
+        .describe("Of the account that pays, on models whose id ends in :free; null: no limit"),
       created_at: z.iso.datetime(),
       expires_at: z.iso.datetime().nullable(),
       account: z.object({ id: z.string(), kind: z.enum(["user", "organization"]), name: z.string() }),
@@ -61,6 +68,7 @@ export const getKey = defineEndpoint({
     const [sum] = await deps.usage.sumUsage({ ...usage, accountId: null, userId: null, keyId: key.id });
     const spent = sum?.cost ?? 0;
     const { spendLimit } = key;
+    const free = deps.generation.freeLimit.peek(payer, deps.clock.now());
     return {
       data: {
         id: key.id,
@@ -72,6 +80,7 @@ export const getKey = defineEndpoint({
         usage_nanodollars: spent,
         models: key.models,
         rate_limit: describeRateLimit(limited?.limit ?? null),
+        free_model_limit: free && { requests_per_hour: free.limit, remaining: free.remaining },
         created_at: new Date(key.createdAt).toISOString(),
         expires_at: key.expiresAt === null ? null : new Date(key.expiresAt).toISOString(),
         account: { id: account.id, kind: account.kind, name: account.name },

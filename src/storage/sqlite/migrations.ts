@@ -223,4 +223,9 @@ export const MIGRATIONS: readonly string[] = [
   `
   DROP TRIGGER transfers_limited;
   `,
+  // Requests that count for their account's limit on free models, so that a restart does not forget them.
+  `
+  ALTER TABLE generations ADD COLUMN free INTEGER;
+  CREATE INDEX generations_free ON generations (created_at) WHERE free = 1;
+  `,
 ];

@@ -14,14 +14,20 @@ interface AnonymousRow {
   createdAt: number;
 }
 
+interface FreeRow {
+  accountId: string;
+  createdAt: number;
+}
+
 /** Usage records in SQLite. */
 export function createSqliteUsageStore(database: Database): UsageStore & UsageReports {
   const save = database.query(
     `INSERT INTO generations
-       (id, created_at, account_id, key_id, user_id, cost, finished_at, address_hash, outcome, record)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+       (id, created_at, account_id, key_id, user_id, cost, finished_at, address_hash, outcome, record, free)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT (id) DO UPDATE SET
-       outcome = excluded.outcome, cost = excluded.cost, finished_at = excluded.finished_at, record = excluded.record
+       outcome = excluded.outcome, cost = excluded.cost, finished_at = excluded.finished_at, record = excluded.record,
+       free = excluded.free
      WHERE generations.outcome = 'open'`,
   );
   const byId = database.query<RecordRow, [string]>("SELECT record FROM generations WHERE id = ?");
@@ -29,6 +35,10 @@ export function createSqliteUsageStore(database: Database): UsageStore & UsageRe
   const anonymous = database.query<AnonymousRow, [number]>(
     `SELECT address_hash AS addressHash, created_at AS createdAt FROM generations
      WHERE address_hash IS NOT NULL AND created_at > ? ORDER BY created_at`,
+  );
+  const free = database.query<FreeRow, [number]>(
+    `SELECT account_id AS accountId, created_at AS createdAt FROM generations
+     WHERE free = 1 AND created_at > ? ORDER BY created_at`,
   );
 
   const transfers = prepareTransfers(database);
@@ -50,6 +60,7 @@ export function createSqliteUsageStore(database: Database): UsageStore & UsageRe
         addressHash,
         outcome,
         json,
+        record.usesFreeModel === true ? 1 : null,
       );
       // A record that has ended already stays as it is, and was counted then.
       if (outcome !== "open" && changes > 0) ended.push(record);
@@ -77,6 +88,9 @@ export function createSqliteUsageStore(database: Database): UsageStore & UsageRe
     },
     async findAnonymousSince(since) {
       return anonymous.all(since);
+    },
+    async findFreeSince(since) {
+      return free.all(since);
     },
   };
 }
