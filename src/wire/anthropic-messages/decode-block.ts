@@ -3,7 +3,7 @@ import { asFields, type Fields } from "../json/fields.ts";
 import { takeCache } from "./cache-mark.ts";
 import { decodeCitations } from "./citations.ts";
 import { FORMAT, makeExtras } from "./extras.ts";
-import { decodeMedia } from "./media.ts";
+import { decodeMedia, joinTexts } from "./media.ts";
 import { decodeRedacted, decodeThinking } from "./reasoning.ts";
 import { type FieldTaker, takeFields } from "./take-fields.ts";
 
@@ -30,7 +30,19 @@ export function makeNative(block: Fields, type: string): NativePart {
   const native: NativePart = { kind: "native", format: FORMAT, type, value: block };
   const { id, name, input } = block;
   const isCall = HOSTED_CALLS.has(type) && typeof id === "string" && typeof name === "string";
-  return isCall ? { ...native, call: { id, name, arguments: JSON.stringify(input ?? {}) } } : native;
+  if (isCall) return { ...native, call: { id, name, arguments: JSON.stringify(input ?? {}) } };
+  const text = readNativeText(block, type);
+  return text === null ? native : { ...native, text };
+}
+
+/** What a block says that other formats lack; null where that cannot be told. */
+function readNativeText(block: Fields, type: string): string | null {
+  if (type === "tool_reference") return typeof block["tool_name"] === "string" ? block["tool_name"] : null;
+  if (type !== "search_result") return null;
+  const { title, source, content } = block;
+  const head = [title, source].filter((line) => typeof line === "string" && line !== "").join("\n");
+  const texts = [head, joinTexts(content) ?? ""].filter((text) => text !== "");
+  return texts.length === 0 ? null : texts.join("\n\n");
 }
 
 /** Blocks of calls that the vendor or an MCP server runs. */

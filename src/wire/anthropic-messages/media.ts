@@ -59,7 +59,8 @@ const SOURCES: Readonly<Record<string, (take: FieldTaker, raw: Fields) => MediaS
   },
 };
 
-function joinTexts(content: unknown): string | null {
+/** Content that is text, or blocks of text, as one; null for any other. */
+export function joinTexts(content: unknown): string | null {
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return null;
   const texts = content.map((block) => asFields(block)?.["text"]);

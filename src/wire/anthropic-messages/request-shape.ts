@@ -1,6 +1,12 @@
 import { fields, items, LEAF, type Shape } from "../json/scan.ts";
 
-const RESULT_PART = fields({ type: LEAF, text: LEAF, source: fields({ type: LEAF }) });
+/** A part of a tool's result; search results have texts of their own. */
+const RESULT_PART = fields({
+  type: LEAF,
+  text: LEAF,
+  source: fields({ type: LEAF }),
+  content: items(fields({ text: LEAF })),
+});
 
 /** A content block. `source` is looked into for documents that are text. */
 const BLOCK = fields({

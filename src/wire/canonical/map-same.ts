@@ -1,10 +1,11 @@
 /** The list with `change` made in each; the list itself where that changed none, as in most conversations. */
-export function mapSame<T>(list: readonly T[], change: (item: T) => T): readonly T[] {
+export function mapSame<T>(list: readonly T[], change: (item: T, index: number) => T): readonly T[] {
   for (let at = 0; at < list.length; at++) {
     const item = list[at] as T;
-    const changed = change(item);
+    const changed = change(item, at);
     if (changed === item) continue;
-    return [...list.slice(0, at), changed, ...list.slice(at + 1).map(change)];
+    const rest = list.slice(at + 1).map((other, behind) => change(other, at + 1 + behind));
+    return [...list.slice(0, at), changed, ...rest];
   }
   return list;
 }

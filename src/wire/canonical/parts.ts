@@ -155,6 +155,8 @@ export interface NativePart extends PartBase {
   readonly value: Fields;
   /** The call that it is, where a tool result may answer it. */
   readonly call?: HostedCall;
+  /** What it says, for formats that have no such block. */
+  readonly text?: string;
 }
 
 /** A call of a kind that only one format has, in the words of a plain one. */

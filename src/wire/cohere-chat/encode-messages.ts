@@ -118,6 +118,9 @@ function encodeCall(part: ToolCallPart): Fields {
   };
 }
 
+/** What a result says that has only images, which follow. */
+const SEE_IMAGES = "The result follows in the next message.";
+
 function encodeResult(part: ToolResultPart, field: string, encoding: Encoding): Fields {
   const texts = part.content.flatMap((inner, at): string[] => {
     const place = `${field}.content[${at}]`;
@@ -129,7 +132,8 @@ function encodeResult(part: ToolResultPart, field: string, encoding: Encoding): 
     leaveOut(inner, place, encoding);
     return [];
   });
-  return { role: "tool", tool_call_id: part.callId, content: texts.join("\n") };
+  const isSeen = texts.length === 0 && part.content.some(({ kind }) => kind === "image");
+  return { role: "tool", tool_call_id: part.callId, content: isSeen ? SEE_IMAGES : texts.join("\n") };
 }
 
 function listImages(parts: readonly Part[], field: string): Fields[] {

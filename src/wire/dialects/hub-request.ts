@@ -2,6 +2,7 @@ import { adoptHostedCalls } from "../canonical/adopt-calls.ts";
 import type { AnswerEvent } from "../canonical/answer.ts";
 import { restoreTurns } from "../canonical/called-turn.ts";
 import { collectAnswer, replayAnswer } from "../canonical/collect-answer.ts";
+import { expressNatives } from "../canonical/express-natives.ts";
 import { createToolRestorer, type FlatRequest, flattenTools } from "../canonical/flatten-tools.ts";
 import type { AnswerDecoding, AnswerReader, AskedFor, ClientCodec, Warning } from "../canonical/format.ts";
 import { hideUser } from "../canonical/hide-user.ts";
@@ -93,7 +94,8 @@ function encodeConversation(
   const adopted = adoptHostedCalls(restored, target.format);
   const { request: repaired, repair } = repairConversation(adopted, target.toolCalls);
   const fitted = fitProvider(steerRequest(repaired, target), target);
-  const flat = flattenTools(hideUser(fitted.request, target.hashUser), target.format);
+  const expressed = expressNatives(fitted.request, target.format);
+  const flat = flattenTools(hideUser(expressed.request, target.hashUser), target.format);
   const { body: fields, warnings } = UPSTREAM_CODECS[target.format].encodeRequest(flat.request, target.model);
   const limited = limitFields(applyProvider(fields, target), target.knownFields);
   const body = print(limited.body, target.isLast);
@@ -105,7 +107,7 @@ function encodeConversation(
       repair,
       carriesReasoning: carriesReasoning(flat.request),
       warnings: warnOfSteering(
-        [...fitted.warnings, ...flat.warnings, ...warnings, ...limited.warnings],
+        [...fitted.warnings, ...expressed.warnings, ...flat.warnings, ...warnings, ...limited.warnings],
         target,
       ),
     },

@@ -38,9 +38,10 @@ export function encodeResults(
   for (const { part, field } of listResults(messages, first, calls)) {
     const media = part.content.every(isSpoken) ? [] : encodeAllMedia(part, field);
     const inside = hasLevels(encoding) ? media.filter((piece) => "inlineData" in piece) : [];
-    for (const piece of media) if (!inside.includes(piece)) beside.push(piece);
+    const outside = media.filter((piece) => !inside.includes(piece));
+    beside.push(...outside);
     const name = calls.nameOf(part.callId) ?? encodeFunctionName({ name: part.toolName ?? "tool" }, field);
-    responses.push({ functionResponse: encodeResponse(part, name, inside, encoding) });
+    responses.push({ functionResponse: encodeResponse(part, name, { inside, outside }, encoding) });
   }
   return beside.length === 0 ? responses : responses.concat(beside);
 }
@@ -63,13 +64,16 @@ function listResults(messages: readonly Message[], first: number, calls: KnownCa
   return results.sort((a, b) => a.order - b.order);
 }
 
+/** What a result says that has only media, which follow. */
+const SEE_MEDIA = "The result follows.";
+
 function encodeResponse(
   part: ToolResultPart,
   name: string,
-  inside: readonly GeminiPart[],
+  { inside, outside }: { readonly inside: readonly GeminiPart[]; readonly outside: readonly GeminiPart[] },
   encoding: Encoding,
 ): Fields {
-  const text = joinTexts(part.content);
+  const text = joinTexts(part.content) || (outside.length > 0 ? SEE_MEDIA : "");
   const response = part.isError ? { error: text } : { output: text };
   const said = hasLevels(encoding) ? { id: part.callId, name, response } : { name, response };
   return inside.length === 0 ? said : { ...said, parts: inside };

@@ -114,12 +114,14 @@ function encodeResults(message: Message, field: string, warn: Warn) {
     const texts = result.content.filter(isText);
     const others = result.content.filter((part) => !isText(part));
     const content = encodeContent(texts.map(readDocument), message, BLOCK_BREAK, field, warn);
-    const sent = others.map((part, place) => encodePart(part, `${field}.content[${place}]`, warn));
-    media.push(...sent.filter((part) => part !== null));
+    const sent = others
+      .map((part, place) => encodePart(part, `${field}.content[${place}]`, warn))
+      .filter((part) => part !== null);
+    media.push(...sent);
     messages.push({
       role: "tool",
       tool_call_id: result.callId,
-      content: content === "" && others.length > 0 ? SEE_MEDIA : content,
+      content: content === "" && sent.length > 0 ? SEE_MEDIA : content,
       ...(results.length === 1 ? encodeName(message) : {}),
       ...keptFields(message),
     });

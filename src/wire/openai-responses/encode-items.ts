@@ -1,3 +1,4 @@
+import { sayLost } from "../canonical/express-natives.ts";
 import type { Part, ReasoningPart, RefusalPart, TextPart, ToolCallPart } from "../canonical/parts.ts";
 import { asFields } from "../json/fields.ts";
 import { encodeContentPart } from "./content.ts";
@@ -110,7 +111,11 @@ export function encodeResult(result: Extract<Part, { kind: "tool-result" }>): Re
 function encodeOutput(content: readonly Part[], spelling: { readonly asText?: true } | null): unknown {
   const asText = spelling === null ? content.every((part) => part.kind === "text") : spelling.asText === true;
   if (asText) return content.map((part) => (part.kind === "text" ? part.text : "")).join("");
-  return content.map((part) => encodeContentPart(part, "input_text")).filter((part) => part !== null);
+  const encoded = content
+    .map((part) => encodeContentPart(part, "input_text"))
+    .filter((part) => part !== null);
+  if (encoded.length > 0 || content.length === 0) return encoded;
+  return [encodeContentPart(sayLost(content.map(({ kind }) => kind)), "input_text")];
 }
 
 /** The item's `id`, where it has one. */

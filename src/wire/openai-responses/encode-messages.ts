@@ -94,8 +94,8 @@ function leftOut(field: string, part: Part): Warning {
 function encodeToolPart(part: Part, field: string, { warnings }: Place): unknown[] {
   if (part.kind !== "tool-result") return [];
   const encoded = encodeResult(part);
-  const { output } = encoded;
-  if (Array.isArray(output) && output.length < part.content.length) {
+  const isReduced = part.content.some((inner) => encodeContentPart(inner, "input_text") === null);
+  if (isReduced) {
     warnings.push({ field, message: "Parts of this result have no form at this model and were left out." });
   }
   return [encoded];

@@ -42,6 +42,14 @@ describe("a scanned Messages request", () => {
     expect(bytes([{ type: "text", text: "abcd" }])).toBe(6);
     expect(bytes([{ ...call("a"), input: { a: 1 } }])).toBe(7);
     expect(bytes([{ ...result("a"), content: [{ type: "text", text: "abcd" }] }])).toBe(6);
+    const found = {
+      type: "search_result",
+      source: "s",
+      title: "t",
+      content: [{ type: "text", text: "abcd" }],
+    };
+    expect(bytes([found])).toBe(6);
+    expect(bytes([{ ...result("a"), content: [found] }])).toBe(6);
     expect(
       bytes([{ type: "document", source: { type: "text", media_type: "text/plain", data: "abcd" } }]),
     ).toBe(6);

@@ -193,6 +193,16 @@ describe("calls and their results", () => {
     });
   });
 
+  test("follow their own calls where ids come again in another order", () => {
+    const again = [
+      assistant(call("2", { name: "g2" }), call("1", { name: "f2" })),
+      results(result("1"), result("2")),
+    ];
+    const contents = encode({ messages: [...turn, ...again] }).body.contents;
+    const names = contents.at(-1)?.parts.map((part) => part.functionResponse?.["name"]);
+    expect(names).toEqual(["g2", "f2"]);
+  });
+
   test("carry ids to Gemini 3", () => {
     const [, calls, answers] = encode({ messages: turn }, LEVELS).body.contents;
     expect(calls?.parts.map((part) => part.functionCall?.["id"])).toEqual(["1", "2"]);
