@@ -346,14 +346,12 @@ const insideOk: readonly Fault[] = [
   {
     what: "answers 200 with HTML",
     play: status(200, HTML, { "content-type": "text/html" }),
-    streamed: madeGood(upstreamError(200, NOT_JSON_EVENT)),
-    whole: madeGood(upstreamError(200, NOT_JSON)),
+    ...same(upstreamError(200, NOT_JSON)),
   },
   {
     what: "answers 200 with HTML that calls itself an event stream",
     play: status(200, HTML, { "content-type": "text/event-stream" }),
-    streamed: madeGood(upstreamError(200, NOTHING)),
-    whole: madeGood(upstreamError(200, NOT_JSON)),
+    ...same(upstreamError(200, NOT_JSON)),
   },
   {
     what: "answers 200 with nothing",

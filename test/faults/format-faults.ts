@@ -308,6 +308,36 @@ const harmless: readonly FormatFault[] = [
   finishes("length"),
   finishes("refusal"),
   {
+    what: "sends its usage and its end marker without a reason to finish",
+    play: piecesOr(
+      (script) => script.document("Alpha one two", "stop"),
+      (script) => script.begin("Alpha one"),
+      (script) => script.more(" two"),
+      (script) => script.closeWithoutReason(),
+    ),
+    streamed: final(FIRST),
+    whole: final(FIRST),
+  },
+  {
+    what: "answers with a JSON document, whether or not a stream was asked for",
+    play: (script) => (call) => wellDocument(script, call),
+    streamed: final(FIRST),
+    whole: final(FIRST),
+  },
+  {
+    what: "answers with a JSON document in pieces, behind empty lines and under the content type of a stream",
+    play: (script) => async (call) => {
+      await call.begin(200, { "content-type": script.contentType });
+      await call.piece("\n\n");
+      const document = Buffer.from(JSON.stringify(script.document("Alpha one two", "stop"), null, 2));
+      for (let from = 0; from < document.length; from += 16)
+        await call.piece(document.subarray(from, from + 16));
+      await call.end();
+    },
+    streamed: final(FIRST),
+    whole: final(FIRST),
+  },
+  {
     what: "ends behind its finish, without its end marker",
     play: piecesOr(
       (script) => script.document("Alpha one two", "stop"),

@@ -1,5 +1,6 @@
 import { BOUNDS } from "../../base/bounds.ts";
 import type { Timer } from "../../base/clock.ts";
+import { isDocumentStart } from "../../wire/canonical/read-document.ts";
 import type { AnswerRelay, RelayIdentity, WholeAnswer } from "../../wire/canonical/relay.ts";
 import { refusesReasoning } from "../../wire/conversation/reasoning-refusal.ts";
 import {
@@ -199,14 +200,14 @@ async function readToFirstToken(
   response: UpstreamResponse,
 ): Promise<AttemptOutcome> {
   const { call, candidate, identity } = context;
-  const relay = call.request.openRelay(formatOf(candidate.provider, candidate.endpoint), identity);
-  const next = isDocument(response) ? readDocument(response) : () => response.read();
+  const format = formatOf(candidate.provider, candidate.endpoint);
+  const start = await readStart(response);
+  const relay = call.request.openRelay(format, identity, start !== null && isDocumentStart(start));
   let head = "";
-  for (;;) {
-    const piece = await next();
-    head += piece === null ? relay.end() : relay.step(latin1(piece));
+  for (let text = start; ; text = await readText(response)) {
+    head += text === null ? relay.end() : relay.step(text);
     if (relay.error !== null) return failed(context, exchange, response, relay.error);
-    const isOver = piece === null || relay.isDone;
+    const isOver = text === null || relay.isDone;
     if (isOver && relay.judge() !== "complete" && !relay.sawToken) {
       return failed(context, exchange, response, SAID_NOTHING);
     }
@@ -223,24 +224,21 @@ export function latin1(piece: Uint8Array): string {
   return Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength).toString("latin1");
 }
 
-/** Whether the upstream answered with one document where a stream was asked for. */
-function isDocument(response: UpstreamResponse): boolean {
-  return /\b(json|html)\b/i.test(response.header("content-type") ?? "");
+async function readText(response: UpstreamResponse): Promise<string | null> {
+  const piece = await response.read();
+  return piece === null ? null : latin1(piece);
 }
 
-/** Reads a document as if it were a stream of one event; what is no JSON fails there. */
-function readDocument(response: UpstreamResponse): () => Promise<Uint8Array | null> {
-  let isRead = false;
-  return async () => {
-    if (isRead) return null;
-    isRead = true;
-    const body = await readBody(response, BOUNDS.answerBytes, "refuse");
-    const line = body
-      .toString("latin1")
-      .replace(/[\r\n]+/g, " ")
-      .trim();
-    return line === "" ? null : Buffer.from(`data: ${line}\n\n`, "latin1");
-  };
+/** The first of the body that is not blank: hosts send empty lines as signs of life. Null where there is nothing else. */
+async function readStart(response: UpstreamResponse): Promise<string | null> {
+  let start = "";
+  while (start.length <= BOUNDS.heldBytes) {
+    const text = await readText(response);
+    if (text === null) return null;
+    start += text;
+    if (/\S/.test(text)) return start;
+  }
+  return null;
 }
 
 function failed(

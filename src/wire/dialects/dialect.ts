@@ -82,8 +82,10 @@ export function createDialect(dialect: Dialect): InferenceRequest {
       const own = target.format === format && isPlain(target) ? dialect.forward(target) : null;
       return own ?? hub.encode(target);
     },
-    openRelay: (upstream, identity) =>
-      upstream === format ? dialect.openRelay(identity) : hub.openRelay(upstream, identity),
+    openRelay: (upstream, identity, isDocument = false) =>
+      upstream === format && !isDocument
+        ? dialect.openRelay(identity)
+        : hub.openRelay(upstream, identity, isDocument),
     readAnswer: (upstream, body, identity) =>
       upstream === format ? dialect.readAnswer(body, identity) : hub.readAnswer(upstream, body, identity),
   };

@@ -1,9 +1,15 @@
+import type { AskedFor } from "../canonical/format.ts";
+import { createDocumentReader } from "../canonical/read-document.ts";
+import type { AnswerRelay, RelayIdentity } from "../canonical/relay.ts";
+import { NOTHING_SAID } from "../canonical/request.ts";
+import { createTranslation } from "../canonical/translate-relay.ts";
 import { NO_CHARGES } from "../conversation/charges.ts";
 import { USER_FIELDS } from "../conversation/user-fields.ts";
 import type { Fields } from "../json/fields.ts";
 import { hashText } from "../json/hash-nodes.ts";
 import { decodeFimRequest } from "../mistral-fim/decode-request.ts";
 import { createChatRelay, readChatAnswer } from "../openai-chat/chat-relay.ts";
+import { openaiChat } from "../openai-chat/codec.ts";
 import type { InferenceRequest } from "./inference-request.ts";
 import { findSession, findUser, NO_HEADERS, type ReadHeader } from "./session-hints.ts";
 
@@ -46,10 +52,23 @@ export function openFimRequest(
       carriesReasoning: false,
       warnings: [],
     }),
-    openRelay: (_format, identity) => createChatRelay(identity, false),
+    openRelay: (_format, identity, isDocument = false) =>
+      isDocument ? openDocument(identity) : createChatRelay(identity, false),
     readAnswer: (_format, body, identity) => readChatAnswer(body, identity),
   };
 }
+
+function openDocument(identity: RelayIdentity): AnswerRelay {
+  const writer = openaiChat.createWriter(identity, ASKED);
+  return createTranslation(createDocumentReader(openaiChat), writer, identity);
+}
+
+/** What the form of a chat stream depends on. */
+const ASKED: AskedFor = {
+  request: { ...NOTHING_SAID, messages: [] },
+  wantsUsageChunk: false,
+  estimatedPromptTokens: 0,
+};
 
 function toJson(value: unknown): Buffer[] {
   return typeof value === "string" ? [Buffer.from(JSON.stringify(value))] : [];

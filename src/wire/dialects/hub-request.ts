@@ -8,6 +8,7 @@ import type { AnswerDecoding, AnswerReader, AskedFor, ClientCodec, Warning } fro
 import { hideUser } from "../canonical/hide-user.ts";
 import { limitExtras } from "../canonical/limit-extras.ts";
 import type { FormatName } from "../canonical/parts.ts";
+import { createDocumentReader } from "../canonical/read-document.ts";
 import { repairConversation } from "../canonical/repair-conversation.ts";
 import type { ConversationRequest } from "../canonical/request.ts";
 import { stripReasoning } from "../canonical/strip-reasoning.ts";
@@ -67,9 +68,11 @@ export function createHubRequest(
       renamed = made.tools;
       return made.encoded;
     },
-    openRelay(format, identity) {
-      const reader = restoreTools(UPSTREAM_CODECS[format].createReader(), renamed);
-      return createTranslation(reader, client.createWriter(identity, asked()), identity);
+    openRelay(format, identity, isDocument = false) {
+      const codec = UPSTREAM_CODECS[format];
+      const reader = isDocument ? createDocumentReader(codec) : codec.createReader();
+      const writer = client.createWriter(identity, asked());
+      return createTranslation(restoreTools(reader, renamed), writer, identity);
     },
     readAnswer(format, body, identity) {
       const decoding = restoreAnswer(decodeAnswer(format, body), renamed);

@@ -57,8 +57,8 @@ export interface InferenceRequest {
    * @throws GatewayError `invalid_request` for what the target's format cannot express and must not leave out.
    */
   encode(target: UpstreamTarget): EncodedForUpstream;
-  /** Reads the stream of an upstream of that format. */
-  openRelay(format: FormatName, identity: RelayIdentity): AnswerRelay;
+  /** Reads the stream of an upstream of that format. `isDocument`: it sent one JSON document in place of a stream. */
+  openRelay(format: FormatName, identity: RelayIdentity, isDocument?: boolean): AnswerRelay;
   /** Reads the whole answer of an upstream of that format. `body` is its text. */
   readAnswer(format: FormatName, body: string, identity: RelayIdentity): WholeAnswer;
 }

@@ -27,8 +27,7 @@ export function createCandidateReader(choice: number): CandidateReader {
 
   const endEvents = (): AnswerEvent[] => {
     if (blocked !== null) return [{ kind: "finish", choice, finish: blocked }];
-    if (finish === null) return [];
-    const { native, message } = finish;
+    const { native, message } = finish ?? UNTOLD;
     if (!isFailedFinish(native)) {
       return [{ kind: "finish", choice, finish: readFinish(native, parts.hasCalls) }];
     }
@@ -62,6 +61,9 @@ export function createCandidateReader(choice: number): CandidateReader {
     },
   };
 }
+
+/** The finish of a candidate that is known to be whole and does not say why it ended. */
+const UNTOLD = { native: "STOP", message: "" };
 
 function readPart(part: Fields, parts: PartWriter): void {
   const signature = typeof part["thoughtSignature"] === "string" ? part["thoughtSignature"] : null;

@@ -8,14 +8,15 @@ import { EventSplitter, EventTooLargeError, type OnEvent } from "../sse/split-ev
 import { createResponseReader } from "./read-response.ts";
 
 /**
- * Reads a stream of `alt=sse`: each event is a `GenerateContentResponse`. There is no end marker; a candidate that has
- * finished is closed when the stream ends.
+ * Reads a stream of `alt=sse`: each event is a `GenerateContentResponse`. Google sends no end marker, so a candidate that has
+ * finished is closed when the stream ends. Hosts that put `[DONE]` there may leave the reason to finish out.
  */
 export function createReader(): AnswerReader {
   const splitter = new EventSplitter(BOUNDS.eventBytes);
   const reader = createResponseReader();
   let out: AnswerEvent[] = [];
   let isFailed = false;
+  let isDone = false;
   /** What came before any event: Google may answer with an error that is no stream. Null once there was one. */
   let head: string | null = "";
 
@@ -28,8 +29,13 @@ export function createReader(): AnswerReader {
   };
 
   const onEvent: OnEvent = (text, start, end) => {
-    if (isFailed) return;
+    if (isFailed || isDone) return;
     head = null;
+    if (text.startsWith(DONE, start)) {
+      isDone = true;
+      add(reader.end(reader.countSoFar() !== null));
+      return;
+    }
     const response = parse(text.slice(start, end));
     add(
       response === null ? [broken("an event of the upstream's stream is not JSON")] : reader.step(response),
@@ -48,7 +54,9 @@ export function createReader(): AnswerReader {
   };
 
   return {
-    isDone: false,
+    get isDone() {
+      return isDone;
+    },
     countSoFar: reader.countSoFar,
     step: (piece) =>
       split(() => {
@@ -58,12 +66,15 @@ export function createReader(): AnswerReader {
     end: () =>
       split(() => {
         splitter.end(onEvent);
+        if (isDone) return;
         const body = head === null ? null : parse(head);
         const error = body === null ? null : findVendorError(body);
         add(error === null ? reader.end(false) : [{ kind: "error", error }]);
       }),
   };
 }
+
+const DONE = "[DONE]";
 
 /** One object, or the first of a list: Google wraps errors in one. */
 function parse(latin1: string): Fields | null {

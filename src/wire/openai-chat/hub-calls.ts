@@ -4,6 +4,7 @@ import { keepNative } from "./decode-part.ts";
 import { keepExtras, keptFields, keptSpelling, withExtras } from "./extras.ts";
 import { asText } from "./reasoning.ts";
 import { encodeExtraContent, encodeProofDetail, readThoughtSignature } from "./reasoning-details.ts";
+import { readCallKind } from "./tool-calls.ts";
 
 /** Where the proof of a call stood: as `extra_content`, or as a detail at a place of `reasoning_details`. */
 interface SpelledProof {
@@ -14,7 +15,7 @@ interface SpelledProof {
 
 /** Reads a tool call of a message; null for a kind that the hub has no name for. */
 export function decodeCall(raw: Fields): ToolCallPart | null {
-  const type = asText(raw["type"]) ?? (asFields(raw["custom"]) === null ? "function" : "custom");
+  const type = asText(raw["type"]) || readCallKind(raw);
   const inner = asFields(raw[type]);
   const name = asText(inner?.["name"]);
   if ((type !== "function" && type !== "custom") || inner === null || name === null) return null;

@@ -14,8 +14,8 @@ export interface ChoiceReader {
   step(choice: Fields): AnswerEvent[];
   /** The vendor has given its reason to finish. */
   readonly hasFinish: boolean;
-  /** Ends what is open and finishes, if the finish has come. */
-  close(): AnswerEvent[];
+  /** Ends what is open and finishes, if the finish has come or the answer is known to be whole. */
+  close(isWhole: boolean): AnswerEvent[];
 }
 
 /** Text, refusal or reasoning that is being said; one at a time. */
@@ -71,7 +71,8 @@ export function createChoiceReader(index: number): ChoiceReader {
     get hasFinish() {
       return state.finish !== null;
     },
-    close() {
+    close(isWhole) {
+      if (isWhole) state.finish ??= "stop";
       closeChoice(state);
       return state.events.splice(0);
     },

@@ -18,6 +18,7 @@ interface ReaderState {
   /** Fields of the answer as a whole, as they were last told. */
   told: Record<string, unknown>;
   tier: string | null;
+  hasUsage: boolean;
   isDone: boolean;
   hasFailed: boolean;
 }
@@ -34,6 +35,7 @@ export function createReader(): AnswerReader {
     choices: new Map(),
     told: {},
     tier: null,
+    hasUsage: false,
     isDone: false,
     hasFailed: false,
   };
@@ -84,7 +86,8 @@ function collect(state: ReaderState, feed: (onData: OnData) => void): AnswerEven
 function stepEvent(state: ReaderState, data: string, name: string): AnswerEvent[] {
   if (data === DONE) {
     state.isDone = true;
-    return close(state);
+    // Usage and an end marker make an answer whole whose vendor gives no reason to finish.
+    return close(state, state.hasUsage);
   }
   const chunk = tryParseFields(decodeUtf8(data));
   if (chunk === null) return [failWith(state, "an event of the stream is not JSON")];
@@ -105,7 +108,10 @@ function failWith(state: ReaderState, message: string): AnswerEvent {
 function stepChunk(state: ReaderState, chunk: Fields): AnswerEvent[] {
   const events: AnswerEvent[] = tellAnswer(state, chunk);
   const usage = findUsage(chunk);
-  if (usage !== null) events.push({ kind: "usage", usage });
+  if (usage !== null) {
+    state.hasUsage = true;
+    events.push({ kind: "usage", usage });
+  }
   const choices = Array.isArray(chunk["choices"]) ? chunk["choices"] : [];
   for (const raw of choices) {
     const choice = asFields(raw);
@@ -150,6 +156,7 @@ function tellAnswer(state: ReaderState, chunk: Fields): AnswerEvent[] {
   return [...events, { kind: "extras", extras: { format: "openai-chat", fields } }];
 }
 
-function close(state: ReaderState): AnswerEvent[] {
-  return [...state.choices.values()].flatMap((choice) => choice.close());
+/** Ends what has finished; `isWhole`: all of it. */
+function close(state: ReaderState, isWhole = false): AnswerEvent[] {
+  return [...state.choices.values()].flatMap((choice) => choice.close(isWhole));
 }

@@ -143,7 +143,7 @@ function stepEvent(state: RelayState, text: string, start: number, end: number, 
   // An event without data is no event (WHATWG); some use it as a sign of life.
   if (state.isDone || state.error !== null || start === end) return "";
   if (end - start === DONE.length && text.startsWith(DONE, start)) {
-    state.isDone = true;
+    endAll(state);
     return "";
   }
   const prefix = text.slice(text.lastIndexOf("\n", start) + 1, start);
@@ -151,6 +151,13 @@ function stepEvent(state: RelayState, text: string, start: number, end: number, 
 }
 
 const DONE = "[DONE]";
+
+/** Usage and an end marker make an answer whole whose vendor gives no reason to finish. */
+function endAll(state: RelayState): void {
+  state.isDone = true;
+  if (state.usage === null) return;
+  for (const choice of state.choices.values()) choice.finish ??= "stop";
+}
 
 /** The short way: the event looks like one before it. */
 function passAlike(state: RelayState, text: string, from: number): number {

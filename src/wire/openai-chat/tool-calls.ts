@@ -125,17 +125,28 @@ const CALL_FIELDS: ReadonlySet<string> = new Set(["index", "id", "type", "functi
 function readPiece(raw: unknown): Piece | null {
   const piece = asFields(raw);
   if (piece === null) return null;
-  const custom = asFields(piece["custom"]);
-  const inner = custom ?? asFields(piece["function"]) ?? {};
+  const kind = readCallKind(piece);
+  const inner = asFields(piece[kind]) ?? {};
   const beside = Object.entries(omit(piece, CALL_FIELDS)).filter(([, value]) => value !== null);
   return {
     index: typeof piece["index"] === "number" ? piece["index"] : null,
     id: typeof piece["id"] === "string" ? piece["id"] : "",
     name: typeof inner["name"] === "string" ? inner["name"] : "",
-    text: readArguments(custom === null ? inner["arguments"] : inner["input"]),
-    isCustom: custom !== null,
+    text: readArguments(kind === "custom" ? inner["input"] : inner["arguments"]),
+    isCustom: kind === "custom",
     beside: Object.fromEntries(beside),
   };
+}
+
+/** The kind of a tool call: its `type`, or without one the member that says something. Hosts send the other one empty. */
+export function readCallKind(call: Fields): "function" | "custom" {
+  const { type } = call;
+  if (type === "function" || type === "custom") return type;
+  return saysSomething(call["custom"]) && !saysSomething(call["function"]) ? "custom" : "function";
+}
+
+function saysSomething(member: unknown): boolean {
+  return Object.values(asFields(member) ?? {}).some((value) => value !== null && value !== "");
 }
 
 /** Name and text under the call's kind, and what stands beside. */

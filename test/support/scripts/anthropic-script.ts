@@ -34,6 +34,12 @@ export const anthropicScript: VendorScript = {
   more: (text) => print(delta({ type: "text_delta", text })),
   close: (finish, usage) => print(STOP_BLOCK, stopped(STOP_REASONS[finish], usage), { type: "message_stop" }),
   finish: () => print(STOP_BLOCK, stopped("end_turn")),
+  closeWithoutReason: () =>
+    print(
+      STOP_BLOCK,
+      { type: "message_delta", delta: {}, usage: { output_tokens: SCRIPTED_USAGE.completion } },
+      { type: "message_stop" },
+    ),
   trailOff: () => print(STOP_BLOCK),
   beginCall: () =>
     print(

@@ -30,6 +30,7 @@ export const bedrockScript: VendorScript = {
   close: (finish, usage = USAGE) =>
     join(STOP_BLOCK, encodeEvent("messageStop", { stopReason: STOP_REASONS[finish] }), metadata(usage)),
   finish: () => join(STOP_BLOCK, metadata(USAGE), encodeEvent("messageStop", { stopReason: "end_turn" })),
+  closeWithoutReason: () => join(STOP_BLOCK, encodeEvent("messageStop", {}), metadata(USAGE)),
   trailOff: () => join(STOP_BLOCK),
   beginCall: () =>
     join(

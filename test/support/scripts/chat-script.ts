@@ -20,6 +20,7 @@ export const chatScript: VendorScript = {
   close: (finish, usage = USAGE) =>
     print(chunkOf({}, FINISHES[finish]), { ...chunkOf({}), choices: [], usage }, "[DONE]"),
   finish: () => print(chunkOf({}, "stop"), { ...chunkOf({}), choices: [], usage: USAGE }),
+  closeWithoutReason: () => print({ ...chunkOf({}), choices: [], usage: USAGE }, "[DONE]"),
   trailOff: () => print("[DONE]"),
   beginCall: () => print(chunkOf({ role: "assistant", content: null }), chunkOf({ tool_calls: [CALL] })),
   sayNothing: () => print(chunkOf({ role: "assistant", content: "" }), chunkOf({}, "stop"), "[DONE]"),

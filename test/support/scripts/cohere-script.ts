@@ -12,7 +12,7 @@ const words = (type: string, text: string) => ({
   delta: { message: { content: { type: "text", text } } },
 });
 const END = { type: "content-end", index: 0 };
-const finish = (finish_reason: string, usage: unknown) => ({
+const finish = (finish_reason: string | undefined, usage: unknown) => ({
   type: "message-end",
   delta: { finish_reason, usage },
 });
@@ -29,6 +29,7 @@ export const cohereScript: VendorScript = {
   more: (text) => print(words("content-delta", text)),
   close: (reason, usage = USAGE) => print(END, finish(FINISH_REASONS[reason], usage)),
   finish: () => print(END, finish("COMPLETE", USAGE)),
+  closeWithoutReason: () => print(END, finish(undefined, USAGE)),
   trailOff: () => print(END),
   beginCall: () => {
     const tool_calls = { id: "look_1", type: "function", function: { name: "look", arguments: "" } };

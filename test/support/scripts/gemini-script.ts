@@ -36,6 +36,7 @@ export const geminiScript: VendorScript = {
   more: (text) => print(chunk([{ text }])),
   close,
   finish: () => close("stop"),
+  closeWithoutReason: () => print(chunk([{ text: "" }], {}, USAGE), "[DONE]"),
   trailOff: () => print(chunk([{ text: "" }])),
   beginCall: () =>
     print(

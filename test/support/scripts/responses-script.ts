@@ -69,6 +69,7 @@ export const responsesScript: VendorScript = {
   more: (text) => print({ type: "response.output_text.delta", ...PLACE, delta: text }),
   close,
   finish: () => close("stop"),
+  closeWithoutReason: () => close("stop"),
   trailOff: () => print({ type: "response.output_text.done", ...PLACE, text: "" }),
   beginCall: () => {
     const item = { id: "fc_1", type: "function_call", call_id: "call_1", name: "look", arguments: "" };

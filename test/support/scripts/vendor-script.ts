@@ -28,6 +28,8 @@ export interface VendorScript {
   close(finish: ScriptedFinish, usage?: unknown): Buffer;
   /** The same without the end marker, where the format has one of its own. */
   finish(): Buffer;
+  /** The end of the words, the usage and the end marker, and no reason to finish where the format can leave it out. */
+  closeWithoutReason(): Buffer;
   /** The end of the words, and nothing that says how it finished. */
   trailOff(): Buffer;
   /** A stream as far as the middle of a tool call. */

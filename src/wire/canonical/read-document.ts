@@ -1,0 +1,70 @@
+import { BOUNDS } from "../../base/bounds.ts";
+import { brokenAnswer } from "../conversation/vendor-error.ts";
+import { asFields } from "../json/fields.ts";
+import { decodeUtf8, encodeLatin1 } from "../json/scan.ts";
+import type { AnswerEvent } from "./answer.ts";
+import { replayAnswer } from "./collect-answer.ts";
+import type { AnswerReader, UpstreamCodec } from "./format.ts";
+
+type Codec = Pick<UpstreamCodec, "decodeAnswer" | "createReader">;
+
+/**
+ * What a JSON document or an HTML page begins with, and no stream: lines of an event stream begin with a field's name or a
+ * colon, frames of Bedrock with a zero byte.
+ */
+const DOCUMENT_START = /^\s*[{[<]/;
+
+/** Whether the first bytes of an upstream's body, read as Latin-1, are those of a document instead of a stream. */
+export function isDocumentStart(latin1: string): boolean {
+  return DOCUMENT_START.test(latin1);
+}
+
+/** Reads the JSON document of an upstream that was asked for a stream. All of it is read before there is an event. */
+export function createDocumentReader(codec: Codec): AnswerReader {
+  const pieces: string[] = [];
+  let size = 0;
+  return {
+    isDone: false,
+    step(piece) {
+      size += piece.length;
+      if (size > BOUNDS.answerBytes) return failWith(`an answer of over ${BOUNDS.answerBytes} bytes`);
+      pieces.push(piece);
+      return [];
+    },
+    end: () => readDocument(codec, decodeUtf8(pieces.splice(0).join(""))),
+  };
+}
+
+/** A whole answer, or a list of the events of a stream, as Gemini gives where no event stream is asked for. */
+function readDocument(codec: Codec, text: string): AnswerEvent[] {
+  const document = tryParse(text);
+  if (Array.isArray(document)) return readList(codec, document);
+  const body = asFields(document);
+  if (body === null) return failWith("the upstream's answer is not JSON");
+  const decoding = codec.decodeAnswer(body);
+  return decoding.kind === "error"
+    ? [{ kind: "error", error: decoding.error }]
+    : [...replayAnswer(decoding.answer)];
+}
+
+function tryParse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function readList(codec: Codec, documents: readonly unknown[]): AnswerEvent[] {
+  const reader = codec.createReader();
+  const events: AnswerEvent[] = [];
+  for (const document of documents) {
+    const piece = encodeLatin1(`data: ${JSON.stringify(document)}\n\n`);
+    for (const event of reader.step(piece)) events.push(event);
+  }
+  return events.concat(reader.end());
+}
+
+function failWith(message: string): AnswerEvent[] {
+  return [{ kind: "error", error: brokenAnswer(message) }];
+}
