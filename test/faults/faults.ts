@@ -367,8 +367,7 @@ const insideOk: readonly Fault[] = [
       chunkOf({}, "stop"),
       "[DONE]",
     ),
-    streamed: madeGood(upstreamError(200, NOTHING)),
-    whole: madeGood(upstreamError(200, NOTHING)),
+    ...same({ ...FIRST, text: "", estimated: true, attemptError: "empty_answer" } as Outcome),
   },
   {
     what: "answers 200 with [DONE] alone",

@@ -54,6 +54,8 @@ const answerOf = (finish: HeardFinish): FormatOutcome => ({
   finish,
 });
 const FIRST = answerOf("stop");
+/** Passed on where no second vendor has anything to say. */
+const EMPTY: FormatOutcome = { kind: "answer", by: "first", text: "", finish: "stop" };
 const SECOND: FormatOutcome = { kind: "answer", by: "second", text: "Beta one two", finish: "stop" };
 
 /** The second vendor makes good what the first could not. */
@@ -188,7 +190,7 @@ const refusing: readonly FormatFault[] = [
       (script) => script.emptyDocument(),
       (script) => script.sayNothing(),
     ),
-    ...same(FAILED),
+    ...same(EMPTY),
   },
   {
     what: "says in its first event that it is overloaded",

@@ -86,17 +86,23 @@ async function runCase(each: Case, outcome: FormatOutcome): Promise<void> {
 function expectAnswer(
   { format }: Case,
   heard: Heard,
-  { by, finish }: FormatOutcome & { kind: "answer" },
+  { by, finish, text }: FormatOutcome & { kind: "answer" },
   record: Readonly<Record<string, unknown>>,
 ): void {
   expect(heard.ending).toEqual({ finish });
-  expect(heard.usage).toEqual({ completion: SCRIPTED_USAGE.completion, estimated: false });
   expect(record).toMatchObject({
     outcome: "completed",
     status: 200,
     error_type: null,
     finish_reason: finish === "refusal" ? "content_filter" : finish,
     provider_name: by === "first" ? `first-${format}` : `second-${standInOf(format).format}`,
+  });
+  if (text === "") {
+    expect([heard.usage?.completion, record["tokens_completion"]]).toEqual([0, 0]);
+    return;
+  }
+  expect(heard.usage).toEqual({ completion: SCRIPTED_USAGE.completion, estimated: false });
+  expect(record).toMatchObject({
     tokens_prompt: SCRIPTED_USAGE.prompt,
     tokens_completion: SCRIPTED_USAGE.completion,
     estimated: false,

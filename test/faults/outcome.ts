@@ -12,6 +12,8 @@ export type Outcome =
       readonly text: string;
       /** The vendor gave no numbers: they are counted here. */
       readonly estimated?: boolean;
+      /** What the record of its attempt says is wrong with it. */
+      readonly attemptError?: string;
     }
   /** An error with a status of its own. */
   | {
@@ -210,7 +212,7 @@ function expectAnswerRecord(
   expect(attempts.at(-1)).toMatchObject({
     provider_name: outcome.by,
     upstream_status: 200,
-    error_type: null,
+    error_type: outcome.attemptError ?? null,
   });
   if (outcome.estimated) expect(record["total_cost_nanodollars"]).toBeGreaterThan(0);
   else expect(record["total_cost_nanodollars"]).toBe(COST[outcome.by]);

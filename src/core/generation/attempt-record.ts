@@ -1,6 +1,6 @@
 import type { Candidate } from "../routing/plan.ts";
 import type { AttemptRecord } from "../usage/records.ts";
-import type { AttemptOutcome } from "./attempt.ts";
+import { type AttemptOutcome, isEmptyAnswer } from "./attempt.ts";
 
 /** An attempt as it stands in the record before its upstream is called. */
 export function beginAttempt({ provider, endpoint, key }: Candidate, startedAt: number): AttemptRecord {
@@ -21,9 +21,17 @@ export function endAttempt(begun: AttemptRecord, now: number, outcome: AttemptOu
     ...begun,
     durationMs: now - begun.startedAt,
     upstreamStatus: statusOfAttempt(outcome),
-    error: outcome.kind === "failed" ? outcome.judgement.failure.code : null,
+    error: errorOfAttempt(outcome),
   };
 }
+
+function errorOfAttempt(outcome: AttemptOutcome): string | null {
+  if (outcome.kind === "failed") return outcome.judgement.failure.code;
+  return isEmptyAnswer(outcome) ? EMPTY_ANSWER : null;
+}
+
+/** What the record of an attempt says of an answer that finished without a word. */
+const EMPTY_ANSWER = "empty_answer";
 
 function statusOfAttempt(outcome: AttemptOutcome): number | null {
   if (outcome.kind === "client_left") return null;

@@ -46,8 +46,16 @@ export type AttemptOutcome =
     }
   | { readonly kind: "client_left" };
 
+/** Whether it is an answer that has finished cleanly and holds nothing that a person or agent would read. */
+export function isEmptyAnswer(outcome: AttemptOutcome): boolean {
+  if (outcome.kind === "streaming") return outcome.begun.isEmpty;
+  return outcome.kind === "answered" && outcome.answer.isEmpty;
+}
+
 /** A stream that has reached its first token, or its end without failing. */
 export interface BegunStream {
+  /** It has finished cleanly and holds nothing that a person or agent would read. */
+  readonly isEmpty: boolean;
   readonly relay: AnswerRelay;
   readonly exchange: Exchange;
   readonly response: UpstreamResponse;
@@ -208,13 +216,17 @@ async function readToFirstToken(
     head += text === null ? relay.end() : relay.step(text);
     if (relay.error !== null) return failed(context, exchange, response, relay.error);
     const isOver = text === null || relay.isDone;
-    if (isOver && relay.judge() !== "complete" && !relay.sawToken) {
-      return failed(context, exchange, response, SAID_NOTHING);
-    }
-    if (isOver || relay.sawToken)
-      return { kind: "streaming", begun: { relay, exchange, response, head, isOver } };
+    if (isOver || relay.sawToken) return begin(context, { relay, exchange, response, head, isOver });
     if (head.length > BOUNDS.heldBytes) return failed(context, exchange, response, SAID_NOTHING);
   }
+}
+
+function begin(context: AttemptContext, begun: Omit<BegunStream, "isEmpty">): AttemptOutcome {
+  const { relay, exchange, response, isOver } = begun;
+  const verdict = isOver ? relay.judge() : null;
+  if (!relay.sawToken && (verdict === "unfinished" || verdict === "failed"))
+    return failed(context, exchange, response, relay.error ?? SAID_NOTHING);
+  return { kind: "streaming", begun: { ...begun, isEmpty: verdict === "empty" } };
 }
 
 const SAID_NOTHING = brokenAnswer("the upstream answered with nothing");

@@ -13,7 +13,7 @@ import type { Candidate } from "../routing/plan.ts";
 import { windowOf } from "../routing/window.ts";
 import type { AttemptRecord, UsageRecord } from "../usage/records.ts";
 import { type Admission, admit, CANNOT_RECORD } from "./admit.ts";
-import { type AttemptContext, type AttemptOutcome, attempt } from "./attempt.ts";
+import { type AttemptContext, type AttemptOutcome, attempt, isEmptyAnswer } from "./attempt.ts";
 import { beginAttempt, endAttempt } from "./attempt-record.ts";
 import type { GenerationCall, GenerationDeps, GenerationResult } from "./call.ts";
 import { type CallersTurns, NO_TURNS, turnsOf } from "./callers-turns.ts";
@@ -95,6 +95,14 @@ interface Passing {
   readonly encoded: EncodedForUpstream | null;
 }
 
+/** What a candidate answered. */
+interface Given {
+  readonly context: AttemptContext;
+  readonly outcome: Extract<AttemptOutcome, { kind: "streaming" | "answered" }>;
+  readonly metadata: RelayContext["metadata"];
+  readonly startedAt: number;
+}
+
 /** One generation from its admission on: its id, its record, what was tried. */
 class Run {
   private readonly cutoff: Cutoff;
@@ -103,6 +111,8 @@ class Run {
   private readonly passing: Passing[] = [];
   /** The largest window that was too small. */
   private outgrown = 0;
+  /** An answer without a word: the client gets it where no other candidate answers. */
+  private empty: Given | null = null;
   /** There is one candidate, so that the client's bytes are for it alone. */
   private isOnly = false;
   private readonly id: string;
@@ -143,7 +153,7 @@ class Run {
       const inTurn = [...candidates];
       // What is put off is appended, and comes again in this loop.
       for (const [at, candidate] of inTurn.entries()) {
-        if (windowOf(candidate.endpoint) <= this.outgrown) continue;
+        if (windowOf(candidate.endpoint) <= this.outgrown || this.gaveNothing(candidate)) continue;
         if (at < candidates.length && this.hasFailed(candidate)) {
           inTurn.push(candidate);
           continue;
@@ -152,7 +162,8 @@ class Run {
         const result = await this.tryOne(candidate, candidate !== inTurn.at(-1));
         if (result !== null) return result;
       }
-      return (await this.tryAgain()) ?? this.fail(chooseFailure(this.failures));
+      const result = (await this.giveEmpty()) ?? (await this.tryAgain()) ?? (await this.giveEmpty());
+      return result ?? this.fail(chooseFailure(this.failures));
     } catch (error) {
       return this.fail(failureOf(error));
     }
@@ -163,7 +174,7 @@ class Run {
     const { deps, cutoff } = this;
     for (let round = 0; round < deps.repeats; round++) {
       const again = this.passing.splice(0).filter(({ candidate }) => this.hasBudget(candidate));
-      if (again.length === 0) return null;
+      if (again.length === 0 || this.empty !== null) return null;
       await cutoff.pause(backoffMs(round, randomShare(deps.random)));
       for (const { candidate, encoded } of again) {
         const { reason } = cutoff;
@@ -250,9 +261,8 @@ class Run {
     noteKeyUse(deps, candidate, outcome.kind === "failed" ? outcome.judgement : null);
     switch (outcome.kind) {
       case "streaming":
-        return this.relay(context, outcome.begun, metadata, startedAt);
       case "answered":
-        return this.answer(candidate, outcome.answer, metadata);
+        return this.takeAnswer({ context, outcome, metadata, startedAt });
       case "client_left":
         return this.leave();
       case "failed": {
@@ -265,9 +275,41 @@ class Run {
         if (isPassing(candidate, outcome.judgement))
           this.passing.push({ candidate, encoded: this.isOnly ? encoded : null });
         if (mayTryNext === "larger") this.outgrown = Math.max(this.outgrown, windowOf(candidate.endpoint));
-        return mayTryNext ? null : this.fail(failure);
+        return mayTryNext ? null : ((await this.giveEmpty()) ?? this.fail(failure));
       }
     }
+  }
+
+  /**
+   * The answer for the client. Null where it says nothing: the next candidate may have something to say, once. To fill in
+   * nothing is an answer.
+   */
+  private takeAnswer(given: Given): Promise<GenerationResult> | null {
+    const { outcome } = given;
+    if (!isEmptyAnswer(outcome) || this.empty !== null || this.call.request.action === "fim")
+      return this.give(given);
+    this.empty = given;
+    if (outcome.kind === "streaming") outcome.begun.exchange.cancel();
+    return null;
+  }
+
+  /** Of the same model at the same provider another key would get the same. */
+  private gaveNothing({ endpoint }: Candidate): boolean {
+    return endpoint === this.empty?.context.candidate.endpoint;
+  }
+
+  /** The answer without a word that was put aside for others; null where there is none. */
+  private async giveEmpty(): Promise<GenerationResult | null> {
+    const { empty, attempts } = this;
+    if (empty === null) return null;
+    this.record = { ...withCandidate(this.record, empty.context.candidate, this.call.request), attempts };
+    return this.give(empty);
+  }
+
+  private give({ context, outcome, metadata, startedAt }: Given): Promise<GenerationResult> {
+    return outcome.kind === "streaming"
+      ? this.relay(context, outcome.begun, metadata, startedAt)
+      : this.answer(context.candidate, outcome.answer, metadata);
   }
 
   private noteBegin(candidate: Candidate, now: number): void {

@@ -1,7 +1,7 @@
 import type { AttemptNote, AttemptTimes } from "../routing/health.ts";
 import { healthTargetOf } from "../routing/health-target.ts";
 import type { Candidate } from "../routing/plan.ts";
-import type { AttemptOutcome } from "./attempt.ts";
+import { type AttemptOutcome, isEmptyAnswer } from "./attempt.ts";
 import type { GenerationDeps } from "./call.ts";
 
 type NotingDeps = Pick<GenerationDeps, "health" | "clock">;
@@ -29,6 +29,8 @@ export function noteHealth(
 
 /** What an attempt that took so long says of health. */
 export function noteOf(outcome: AttemptOutcome, durationMs: number): AttemptNote {
+  // It is no outage, and no proof of health either.
+  if (isEmptyAnswer(outcome)) return { kind: "neutral" };
   switch (outcome.kind) {
     case "streaming":
       return { kind: "begun", ttftMs: durationMs };

@@ -63,6 +63,10 @@ interface Sink {
   close(): void;
 }
 
+function isAnswer(verdict: RelayVerdict): boolean {
+  return verdict === "complete" || verdict === "empty";
+}
+
 /** Two texts, of bytes read as Latin-1, as these bytes; joined as texts first they would be copied once more. */
 function toBytes(first: string, second: string): Buffer {
   const bytes = Buffer.allocUnsafe(first.length + second.length);
@@ -219,13 +223,13 @@ class StreamPump {
   private async finish(out: string, thrown: unknown): Promise<void> {
     const verdict = this.begun.relay.judge();
     this.leave();
-    if (verdict === "complete") {
+    if (isAnswer(verdict)) {
       this.closeUpstream();
       await this.complete(out);
       return;
     }
     this.begun.exchange.cancel();
-    this.breakOff(out, this.judge(verdict, thrown));
+    this.breakOff(out, this.judge(thrown));
   }
 
   private async complete(out: string): Promise<void> {
@@ -257,7 +261,7 @@ class StreamPump {
     this.close();
   }
 
-  private judge(verdict: RelayVerdict, thrown: unknown): Failure {
+  private judge(thrown: unknown): Failure {
     const { deps, candidate, size } = this.context;
     const { error } = this.begun.relay;
     if (error !== null) {
@@ -269,7 +273,7 @@ class StreamPump {
     }
     this.noteHealth({ kind: "failed" });
     const { name, slug } = candidate.provider.record;
-    const raw = verdict === "empty" ? "the answer is empty" : "the answer broke off before its end";
+    const raw = "the answer broke off before its end";
     return {
       code: "upstream_error",
       message: `${name} broke off in the middle of the answer. Repeat the request.`,
@@ -290,7 +294,7 @@ class StreamPump {
       return;
     }
     // Whole but for its close: the answer has come (docs/contract.md, "When things go wrong").
-    if (this.begun.relay.judge() === "complete") {
+    if (isAnswer(this.begun.relay.judge())) {
       this.ending = this.complete("");
       return;
     }

@@ -16,13 +16,13 @@ export type AttemptNote =
   | { readonly kind: "begun"; readonly ttftMs: number }
   /** The whole answer has come. */
   | { readonly kind: "succeeded"; readonly tokensPerS: number | null }
-  /** The connection, a status of 5xx, a timeout, an answer that is empty or broke off. */
+  /** The connection, a status of 5xx, a timeout, no answer in a 200, an answer that broke off. */
   | { readonly kind: "failed" }
   | { readonly kind: "overloaded" | "rate_limited"; readonly retryAfterMs: number | null }
   /** `scope`: the key is no good at all, or not for this model. */
   | { readonly kind: "key_refused"; readonly scope: "key" | "model" }
   | { readonly kind: "out_of_credit" }
-  /** The request is at fault, or the client left. */
+  /** The request is at fault, the client left, or the answer is empty. */
   | { readonly kind: "neutral" };
 
 /** How fit a provider is to serve a model, as the planner sees it. */

@@ -15,7 +15,7 @@ export interface AttemptRecord {
   readonly durationMs: number | null;
   /** HTTP status; null when none came. */
   readonly upstreamStatus: number | null;
-  /** Why it failed; null when it did not. */
+  /** Why it failed; null when it did not. `empty_answer`: it finished without a word, so another may have been asked. */
   readonly error: string | null;
 }
 

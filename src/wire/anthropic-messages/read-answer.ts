@@ -2,7 +2,7 @@ import type { AnswerEnd } from "../canonical/format.ts";
 import type { RelayIdentity, WholeAnswer } from "../canonical/relay.ts";
 import { brokenAnswer, findVendorError } from "../conversation/vendor-error.ts";
 import { asFields, type Fields, tryParseFields } from "../json/fields.ts";
-import { describeFinish, mapCallId, SILENT_REASONS } from "./relay-stream.ts";
+import { describeFinish, isEmptyBlock, mapCallId, SILENT_REASONS } from "./relay-stream.ts";
 import { encodeUsage, readUsage } from "./usage.ts";
 
 /** Reads a Messages answer that was not streamed, for a Messages client. `text` is its body; what is not ours in it stays. */
@@ -16,15 +16,12 @@ export function readMessagesAnswer(text: string, identity: RelayIdentity): Whole
     : null;
   if (blocks === null) return failed("the upstream's answer has no content");
   const raw = asFields(body["usage"]) ?? {};
-  const usage = readUsage(raw);
   const reason = typeof body["stop_reason"] === "string" ? body["stop_reason"] : "end_turn";
-  if (blocks.every(isEmpty) && !usage?.completionTokens && SILENT_REASONS.has(reason)) {
-    return failed("the upstream answered with nothing");
-  }
   const content = blocks.map((block) => nameCall(block, identity));
   return {
     kind: "answer",
-    usage,
+    isEmpty: blocks.every(isEmptyBlock) && SILENT_REASONS.has(reason),
+    usage: readUsage(raw),
     producedBytes: blocks.reduce((sum, block) => sum + countBytes(block), 0),
     finish: describeFinish(reason),
     encode: (end) => printAnswer({ ...body, content, stop_reason: reason }, identity, raw, end),
@@ -33,10 +30,6 @@ export function readMessagesAnswer(text: string, identity: RelayIdentity): Whole
 
 function failed(message: string): WholeAnswer {
   return { kind: "error", error: brokenAnswer(message) };
-}
-
-function isEmpty(block: Fields): boolean {
-  return block["type"] === "text" && !block["text"];
 }
 
 function nameCall(block: Fields, identity: RelayIdentity): Fields {

@@ -214,7 +214,7 @@ function stepBlockStart(state: RelayState, event: Fields, data: string): string 
   const block = asFields(event["content_block"]) ?? {};
   state.openIndex = typeof event["index"] === "number" ? event["index"] : 0;
   state.hasBlocks = true;
-  if (!EMPTY_AT_FIRST.has(String(block["type"])) || block["text"] || block["thinking"]) state.sawToken = true;
+  if (!isEmptyBlock(block)) state.sawToken = true;
   if (block["type"] === "server_tool_use" && block["name"] === "web_search") state.searches += 1;
   const id = mapCallId(state.identity, block);
   return id === null
@@ -222,8 +222,12 @@ function stepBlockStart(state: RelayState, event: Fields, data: string): string 
     : printEvent({ ...event, type: "content_block_start", content_block: { ...block, id } });
 }
 
-/** Blocks whose start says nothing yet. */
-const EMPTY_AT_FIRST: ReadonlySet<string> = new Set(["text", "thinking", "redacted_thinking"]);
+/** Whether a block says nothing, or nothing yet. */
+export function isEmptyBlock({ type, text, thinking }: Fields): boolean {
+  return WORDS.has(String(type)) && !text && !thinking;
+}
+
+const WORDS: ReadonlySet<string> = new Set(["text", "thinking", "redacted_thinking"]);
 
 /** The id that the client knows a tool call by; null where it is the vendor's, or the block is no call. */
 export function mapCallId(identity: RelayIdentity, block: Fields): string | null {
@@ -259,10 +263,8 @@ export function describeFinish(native: string): RelayFinish {
 function judge(state: RelayState): RelayVerdict {
   if (state.error !== null) return "failed";
   const finish = readFinish(state);
-  if (finish === null) return state.sawToken ? "unfinished" : "empty";
-  const saysNothing =
-    !state.sawToken && !readUsage(state.usage)?.completionTokens && SILENT_REASONS.has(finish.native);
-  return saysNothing ? "empty" : "complete";
+  if (finish === null) return "unfinished";
+  return !state.sawToken && SILENT_REASONS.has(finish.native) ? "empty" : "complete";
 }
 
 /** Reasons that explain no answer without a word. */

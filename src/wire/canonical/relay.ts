@@ -13,8 +13,11 @@ export interface RelayIdentity extends AnswerIdentity {
   readonly onTurn: (turn: CalledTurn) => void;
 }
 
-/** How a stream ended. Only `complete` may be passed on as success (docs/contract.md, "When things go wrong"). */
-export type RelayVerdict = "complete" | "unfinished" | "empty" | "failed";
+/**
+ * How a stream ended (docs/contract.md, "When things go wrong"). `complete` and `empty` are answers; an empty one has finished
+ * cleanly and holds nothing that a person or agent would read.
+ */
+export type RelayVerdict = "complete" | "empty" | "unfinished" | "failed";
 
 /** How an answer finished: in the words that records use for every client API (`FINISH_WORDS`), and in the vendor's. */
 export interface RelayFinish {
@@ -58,6 +61,8 @@ export interface AnswerRelay {
 export type WholeAnswer =
   | {
       readonly kind: "answer";
+      /** It has finished cleanly and holds nothing that a person or agent would read. */
+      readonly isEmpty: boolean;
       readonly usage: TokenUsage | null;
       readonly producedBytes: number;
       /** Null for what does not finish: vectors. */

@@ -96,7 +96,7 @@ export function createTranslation(
     },
     judge() {
       settle();
-      return error !== null ? "failed" : judge(normaliser.finishes, count.sawToken, usage);
+      return error !== null ? "failed" : judge(normaliser.finishes, count.sawToken);
     },
     finish: () => firstFinish(normaliser.finishes),
     encodeEnd: (end) => heldBack + writer.end(end),
@@ -108,23 +108,15 @@ function isFinished(finishes: ReadonlyMap<number, Finish | null>): boolean {
   return finishes.size > 0 && [...finishes.values()].every((finish) => finish !== null);
 }
 
-function judge(
-  finishes: ReadonlyMap<number, Finish | null>,
-  sawToken: boolean,
-  usage: TokenUsage | null,
-): RelayVerdict {
-  if (!isFinished(finishes)) return sawToken ? "unfinished" : "empty";
-  return saysNothing([...finishes.values()], sawToken, usage) ? "empty" : "complete";
+function judge(finishes: ReadonlyMap<number, Finish | null>, sawToken: boolean): RelayVerdict {
+  if (!isFinished(finishes)) return "unfinished";
+  return isEmptyAnswer(finishes, sawToken) ? "empty" : "complete";
 }
 
-/** A plain stop without a word, and without tokens that would account for it. */
-function saysNothing(
-  finishes: readonly (Finish | null)[],
-  sawToken: boolean,
-  usage: TokenUsage | null,
-): boolean {
-  if (sawToken || usage?.completionTokens) return false;
-  return finishes.every((finish) => finish !== null && FINISH_WORDS[finish.reason] === "stop");
+/** A plain stop without a word. Vendors count tokens for it all the same: of hidden reasoning, or the one that ends it. */
+function isEmptyAnswer(finishes: ReadonlyMap<number, Finish | null>, sawToken: boolean): boolean {
+  if (sawToken) return false;
+  return finishes.values().every((finish) => finish !== null && FINISH_WORDS[finish.reason] === "stop");
 }
 
 function firstFinish(finishes: ReadonlyMap<number, Finish | null>): RelayFinish | null {
@@ -132,10 +124,7 @@ function firstFinish(finishes: ReadonlyMap<number, Finish | null>): RelayFinish 
   return first === null ? null : { client: FINISH_WORDS[first.reason], native: first.native };
 }
 
-/**
- * The same for an answer that was not streamed: set right in the same way, and ready for the client but for its price.
- * An answer without a word is an error, as it is in a stream.
- */
+/** The same for an answer that was not streamed: set right in the same way, and ready for the client but for its price. */
 export function createWholeTranslation(
   decoding: AnswerDecoding,
   codec: Pick<ClientCodec, "encodeAnswer">,
@@ -152,11 +141,9 @@ export function createWholeTranslation(
     const answer = collectAnswer(events);
     const finish = firstFinish(normaliser.finishes);
     if (finish === null) return failed("the upstream's answer has no choices");
-    if (saysNothing([...normaliser.finishes.values()], count.sawToken, answer.usage)) {
-      return failed("the upstream answered with nothing");
-    }
     return {
       kind: "answer",
+      isEmpty: isEmptyAnswer(normaliser.finishes, count.sawToken),
       usage: answer.usage,
       producedBytes: count.bytes,
       finish,

@@ -89,6 +89,7 @@ export function readChatAnswer(body: string, identity: RelayIdentity): WholeAnsw
   if (reading.kind === "error") return reading;
   return {
     kind: "answer",
+    isEmpty: reading.isEmpty,
     usage: reading.usage,
     producedBytes: reading.producedBytes,
     finish: reading.finish,

@@ -4,7 +4,7 @@ import { brokenAnswer, findVendorError, type VendorError } from "../conversation
 import { asFields, type Fields, omit, tryParseFields } from "../json/fields.ts";
 import { isFailedFinish, readFinishReason } from "./finish-reason.ts";
 import { OWN_ANSWER_FIELDS, OWN_CHOICE_FIELDS, OWN_MESSAGE_FIELDS } from "./own-fields.ts";
-import { encodeReasoning, readSpoken } from "./reasoning.ts";
+import { encodeReasoning, readSpoken, saysBeside } from "./reasoning.ts";
 import { createToolCallTracker, textOf } from "./tool-calls.ts";
 import { findUsage } from "./usage.ts";
 
@@ -12,6 +12,7 @@ import { findUsage } from "./usage.ts";
 export type AnswerReading =
   | {
       readonly kind: "answer";
+      readonly isEmpty: boolean;
       /** The client's body, but for `usage` and `gateway_metadata`, which are known only once it is priced. */
       readonly body: Record<string, unknown>;
       /** Null where the vendor gave none. */
@@ -33,13 +34,10 @@ export function readAnswer(text: string, identity: RelayIdentity): AnswerReading
   const choices = raw.map((choice, place) => readChoice(choice, place, identity));
   const bad = choices.find((choice) => choice.problem !== null);
   if (bad) return failed(bad.problem as string);
-  const usage = findUsage(body);
-  if (choices.every((choice) => choice.isEmpty) && !usage?.completionTokens) {
-    return failed("the upstream answered with nothing");
-  }
   const { id, created, model } = identity;
   return {
     kind: "answer",
+    isEmpty: choices.every((choice) => choice.isEmpty),
     body: {
       id,
       object: "chat.completion",
@@ -48,7 +46,7 @@ export function readAnswer(text: string, identity: RelayIdentity): AnswerReading
       ...omit(body, OWN_ANSWER_FIELDS),
       choices: choices.map((choice) => choice.encoded),
     },
-    usage,
+    usage: findUsage(body),
     producedBytes: choices.reduce((sum, choice) => sum + choice.bytes, 0),
     finish: (choices[0] as ChoiceReading).finish,
   };
@@ -74,6 +72,7 @@ function readChoice(choice: Fields, place: number, identity: RelayIdentity): Cho
   const calls = readCalls(message["tool_calls"], identity);
   const client = readFinishReason(native, calls.length > 0);
   const content = spoken.content === "" && calls.length > 0 ? null : spoken.content;
+  const beside = omit(message, OWN_MESSAGE_FIELDS);
   const bytes =
     Buffer.byteLength(content ?? "") +
     Buffer.byteLength(spoken.reasoning ?? "") +
@@ -83,7 +82,7 @@ function readChoice(choice: Fields, place: number, identity: RelayIdentity): Cho
       index: typeof choice["index"] === "number" ? choice["index"] : place,
       message: {
         role: "assistant",
-        ...omit(message, OWN_MESSAGE_FIELDS),
+        ...beside,
         content,
         ...encodeReasoning(spoken),
         ...(calls.length > 0 ? { tool_calls: calls } : {}),
@@ -94,8 +93,7 @@ function readChoice(choice: Fields, place: number, identity: RelayIdentity): Cho
     },
     finish: { client, native },
     bytes,
-    isEmpty:
-      bytes === 0 && calls.length === 0 && client === "stop" && !message["refusal"] && !message["audio"],
+    isEmpty: bytes === 0 && calls.length === 0 && client === "stop" && !saysBeside(beside),
     problem: isFailedFinish(native) ? `the upstream ended the answer with "${native}"` : null,
   };
 }

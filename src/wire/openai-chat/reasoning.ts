@@ -30,6 +30,16 @@ export function encodeReasoning(spoken: Spoken): Record<string, unknown> {
   };
 }
 
+/** Whether fields beside the text say something: media, citations. Empty ones and counters do not. */
+export function saysBeside(fields: Readonly<Record<string, unknown>>): boolean {
+  for (const name in fields) {
+    const value = fields[name];
+    if (typeof value === "object" && value !== null ? Object.keys(value).length > 0 : asText(value))
+      return true;
+  }
+  return false;
+}
+
 /** Mistral speaks in parts: `thinking` ones hold reasoning, `text` ones the answer. */
 function readParts(parts: readonly unknown[]): { content: string | null; reasoning: string | null } {
   let content = "";

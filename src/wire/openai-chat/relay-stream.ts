@@ -16,7 +16,7 @@ import {
 import { encodeChunk, encodeChunkEvent, encodeEnding } from "./encode-chunk.ts";
 import { isFailedFinish, readFinishReason } from "./finish-reason.ts";
 import { OWN_ANSWER_FIELDS, OWN_CHOICE_FIELDS, OWN_MESSAGE_FIELDS } from "./own-fields.ts";
-import { encodeReasoning, readSpoken, type Spoken } from "./reasoning.ts";
+import { encodeReasoning, readSpoken, type Spoken, saysBeside } from "./reasoning.ts";
 import {
   createToolCallTracker,
   isPlainPiece,
@@ -121,12 +121,9 @@ export function isFinished({ choices }: RelayState): boolean {
 export function judgeRelay(state: RelayState): RelayVerdict {
   if (state.error !== null) return "failed";
   const choices = [...state.choices.values()];
-  if (!isFinished(state)) return state.sawToken ? "unfinished" : "empty";
-  const saysNothing =
-    !state.sawToken &&
-    !state.usage?.completionTokens &&
-    choices.every((choice) => finishOf(choice) === "stop");
-  return saysNothing ? "empty" : "complete";
+  if (!isFinished(state)) return "unfinished";
+  const isEmpty = !state.sawToken && choices.every((choice) => finishOf(choice) === "stop");
+  return isEmpty ? "empty" : "complete";
 }
 
 /** The finish reason of the first choice as the client sees it, and as the vendor gave it. Null before it has come. */
@@ -257,13 +254,9 @@ function readDelta(
   const calls = stepTools(state, choice, delta["tool_calls"]);
   const rest = omitNull(omit(delta, OWN_DELTA_FIELDS));
   if (typeof delta["refusal"] === "string" && delta["refusal"] !== "") rest["refusal"] = delta["refusal"];
-  const says =
-    (spoken.content ?? "") !== "" ||
-    spoken.reasoning !== null ||
-    calls.length > 0 ||
-    Object.keys(rest).length > 0;
-  if (says) state.sawToken = true;
-  else if (!isFirst && !spoken.details?.length) return null;
+  const isSpoken = (spoken.content ?? "") !== "" || spoken.reasoning !== null || calls.length > 0;
+  if (isSpoken || saysBeside(rest)) state.sawToken = true;
+  else if (!isFirst && !spoken.details?.length && Object.keys(rest).length === 0) return null;
   state.producedBytes += sizeOf(spoken, calls);
   return encodeDelta(spoken, calls, rest, isFirst);
 }

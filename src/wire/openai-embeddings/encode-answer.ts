@@ -18,6 +18,7 @@ export function encodeEmbeddingsAnswer(
     return { kind: "error", error: brokenAnswer("the upstream's answer has an embedding that is none") };
   return {
     kind: "answer",
+    isEmpty: false,
     usage,
     producedBytes: 0,
     finish: null,

@@ -2,7 +2,7 @@ import type { RelayIdentity, WholeAnswer } from "../canonical/relay.ts";
 import { brokenAnswer } from "../conversation/vendor-error.ts";
 import { asFields, type Fields, tryParseFields } from "../json/fields.ts";
 import { decodeAnswer } from "./decode-answer.ts";
-import { claimResponse, createCallIds, encodePriced, readFinish } from "./relay-answer.ts";
+import { claimResponse, createCallIds, encodePriced, isEmptyResponse, readFinish } from "./relay-answer.ts";
 
 /**
  * Reads a vendor's whole response for a client of the same format; unknown fields stay. `text` is its body.
@@ -14,13 +14,10 @@ export function readResponsesAnswer(text: string, identity: RelayIdentity): Whol
   if (decoded.kind === "error") return decoded;
   const { usage } = decoded.answer;
   const output = body["output"] as readonly unknown[];
-  const isComplete = body["status"] !== "incomplete";
-  if (output.length === 0 && isComplete && !usage?.completionTokens) {
-    return failed("the upstream answered with nothing");
-  }
   const claimed = claimResponse(body, identity, createCallIds(identity));
   return {
     kind: "answer",
+    isEmpty: isEmptyResponse(body),
     usage,
     producedBytes: output.reduce<number>((sum, item) => sum + countBytes(asFields(item) ?? {}), 0),
     finish: readFinish(body, false),

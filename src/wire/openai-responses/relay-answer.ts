@@ -59,6 +59,20 @@ export function encodePriced(response: Fields, end: AnswerEnd): Record<string, u
   return { ...response, usage, ...(end.metadata === null ? {} : { gateway_metadata: end.metadata }) };
 }
 
+/** Whether a response has come to its end and holds nothing that a person or agent would read. */
+export function isEmptyResponse(response: Fields): boolean {
+  const { output, status } = response;
+  return status !== "incomplete" && (!Array.isArray(output) || output.every(isEmptyItem));
+}
+
+/** Messages and reasoning may be empty; any other item is a call, or what came of one. */
+function isEmptyItem(raw: unknown): boolean {
+  const item = asFields(raw) ?? {};
+  if (item["type"] !== "message" && item["type"] !== "reasoning") return false;
+  const parts = [item["content"], item["summary"]].filter(Array.isArray).flat().map(asFields);
+  return parts.every((part) => !part?.["text"] && !part?.["refusal"]);
+}
+
 /** How a response finished. `sawCall`: a call stood in it that its output may leave out. */
 export function readFinish(response: Fields, sawCall: boolean): RelayFinish {
   const { output } = response;

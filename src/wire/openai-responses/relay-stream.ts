@@ -25,6 +25,7 @@ import {
   createCallIds,
   encodePriced,
   isCall,
+  isEmptyResponse,
   readFinish,
 } from "./relay-answer.ts";
 import { decodeUsage, isSearch } from "./usage.ts";
@@ -124,15 +125,12 @@ function collect(state: RelayState, feed: (onEvent: OnEvent) => void): string {
   return state.out.splice(0).join("");
 }
 
-/** An answer that came whole stays whole; one without a word is none. */
+/** An answer that came whole stays whole. Most have said something by then; of the others all that has come is looked at. */
 function judge(state: RelayState): RelayVerdict {
   if (state.error !== null) return "failed";
   const response = asFields(state.terminal?.["response"]);
-  if (response === null) return state.sawToken ? "unfinished" : "empty";
-  const says = state.sawToken || state.items.size > 0 || (state.usage?.completionTokens ?? 0) > 0;
-  const { output } = response;
-  const hasOutput = Array.isArray(output) && output.length > 0;
-  return says || hasOutput || response["status"] === "incomplete" ? "complete" : "empty";
+  if (response === null) return "unfinished";
+  return !state.sawToken && isEmptyResponse(fillOutput(state, response)) ? "empty" : "complete";
 }
 
 function finishOf(state: RelayState): RelayFinish | null {

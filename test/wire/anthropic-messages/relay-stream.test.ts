@@ -88,8 +88,8 @@ describe("a stream from Messages to Messages", () => {
     ["without its end marker", [START, ...TEXT, DELTA], "complete"],
     ["without a reason", [START, ...TEXT, STOP], "complete"],
     ["broken off", [START, ...TEXT], "unfinished"],
-    ["broken off before a word", [START], "empty"],
-    ["without anything", [], "empty"],
+    ["broken off before a word", [START], "unfinished"],
+    ["without anything", [], "unfinished"],
     [
       "finished without a word",
       [{ type: "message_start", message: {} }, { ...DELTA, usage: {} }, STOP],
@@ -212,13 +212,17 @@ describe("a whole answer from Messages to Messages", () => {
   test.each<[string, string]>([
     ["is not JSON", "<html>"],
     ["has no content", '{"type":"message"}'],
-    [
-      "says nothing",
-      '{"content":[{"type":"text","text":""}],"stop_reason":"end_turn","usage":{"output_tokens":0}}',
-    ],
     ["is an error with status 200", '{"type":"error","error":{"type":"api_error","message":"x"}}'],
   ])("is none where it %s", (_name, text) => {
     expect(readMessagesAnswer(text, IDENTITY).kind).toBe("error");
+  });
+
+  test("is empty where it ends its turn and says nothing, whatever tokens it counts", () => {
+    const empty =
+      '{"content":[{"type":"text","text":""}],"stop_reason":"end_turn","usage":{"output_tokens":2}}';
+    expect(readMessagesAnswer(empty, IDENTITY)).toMatchObject({ kind: "answer", isEmpty: true });
+    const refused = empty.replace("end_turn", "refusal");
+    expect(readMessagesAnswer(refused, IDENTITY)).toMatchObject({ kind: "answer", isEmpty: false });
   });
 
   test("gives back the client's ids", () => {

@@ -189,12 +189,12 @@ describe("the judgement of a stream", () => {
     origin: null,
   };
   test.each([
-    ["nothing", [], "empty"],
+    ["nothing", [], "unfinished"],
     ["a text without a finish", [start(0, TEXT), say(0, "a")], "unfinished"],
-    ["a start without a finish", [start(0, TEXT)], "empty"],
+    ["a start without a finish", [start(0, TEXT)], "unfinished"],
     ["a finish without a word", [finish("stop")], "empty"],
     ["a finish with an encrypted thought only", [start(0, proof), stop(0), finish("stop")], "empty"],
-    ["a finish without a word, but tokens", [usage, finish("stop")], "complete"],
+    ["a finish without a word, but tokens", [usage, finish("stop")], "empty"],
     ["a length without a word", [finish("length")], "complete"],
     ["a text and a finish", [start(0, TEXT), say(0, "a"), finish("stop")], "complete"],
     [
@@ -240,8 +240,12 @@ describe("a translated whole answer", () => {
     ]);
   });
 
-  test("is an error where it says nothing, has no choices, or was one", () => {
-    expect(translate(answerOf()).kind).toBe("error");
+  test("is empty where it says nothing and has finished cleanly", () => {
+    expect(translate(answerOf())).toMatchObject({ kind: "answer", isEmpty: true });
+    expect(translate(answerOf({ kind: "text", text: "a" }))).toMatchObject({ isEmpty: false });
+  });
+
+  test("is an error where it has no choices or was one", () => {
     expect(translate({ choices: [], usage: null, serviceTier: null }).kind).toBe("error");
     const error = brokenAnswer("gone");
     expect(createWholeTranslation({ kind: "error", error }, codec, IDENTITY, ASKED)).toEqual({

@@ -128,7 +128,7 @@ describe("a recorded stream", () => {
   const unbroken = whole.filter(({ name }) => !name.includes("openai-phase"));
   test.each(unbroken)("$name cut off is not passed on as success", ({ wire }) => {
     const { out, relay: made } = relay([wire.slice(0, wire.lastIndexOf("event: "))]);
-    expect(made.judge()).toBe(made.sawToken ? "unfinished" : "empty");
+    expect(made.judge()).toBe("unfinished");
     const sent = parseLatin1(
       out + made.encodeError({ message: "It broke.", code: 502, type: "upstream_error" }),
     );
@@ -266,7 +266,7 @@ describe("a relay", () => {
     ["with a call and an end", [CREATED, added(call("c")), completed([call("c")])], "complete"],
     ["with only its end, whole", [completed([call("c")])], "complete"],
     ["with nothing and an end", [CREATED, completed([])], "empty"],
-    ["with nothing", [CREATED], "empty"],
+    ["with nothing", [CREATED], "unfinished"],
     ["with text and no end", [CREATED, delta("x")], "unfinished"],
     ["with an error", [CREATED, delta("x"), { type: "error", code: "server_error", message: "m" }], "failed"],
     ["with a failure", [CREATED, { type: "response.failed", response: { error: null } }], "failed"],
@@ -303,9 +303,15 @@ describe("a relay", () => {
   });
 });
 
-test.each(["", "[]", "{}", '{"status":"in_progress","output":[]}', '{"status":"completed","output":[]}'])(
-  "%j is no answer",
-  (text) => {
-    expect(readResponsesAnswer(text, identity).kind).toBe("error");
-  },
-);
+test.each(["", "[]", "{}", '{"status":"in_progress","output":[]}'])("%j is no answer", (text) => {
+  expect(readResponsesAnswer(text, identity).kind).toBe("error");
+});
+
+test.each([
+  ["no output", []],
+  ["a message without text", [{ type: "message", content: [{ type: "output_text", text: "" }] }]],
+  ["encrypted reasoning alone", [{ type: "reasoning", summary: [], encrypted_content: "x" }]],
+])("a completed response with %s is an empty answer", (_, output) => {
+  const answer = readResponsesAnswer(JSON.stringify({ status: "completed", output }), identity);
+  expect(answer).toMatchObject({ kind: "answer", isEmpty: true });
+});

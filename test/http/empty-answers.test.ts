@@ -1,0 +1,202 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { turnEventLoop } from "../support/event-loop.ts";
+import { startTestGateway, type TestGateway } from "../support/gateway.ts";
+import { chatScript } from "../support/scripts/chat-script.ts";
+import { geminiScript } from "../support/scripts/gemini-script.ts";
+import { createTestHealth } from "../support/test-health.ts";
+import {
+  chunkOf,
+  documentOf,
+  healthy,
+  type Play,
+  startVendor,
+  USAGE,
+  type Vendor,
+} from "../support/vendor.ts";
+
+let first: Vendor;
+let second: Vendor;
+let third: Vendor;
+let gateway: TestGateway;
+const fared = createTestHealth();
+
+beforeAll(async () => {
+  [first, second, third] = [startVendor(), startVendor(), startVendor()];
+  const serve = (vendor: Vendor, id: string, price: number, more = "") =>
+    `{base_url: "${vendor.baseUrl}", api_keys: [sk-one-0123456789, sk-two-0123456789]${more}, models: [{id: ${id}, name: up, prices: {prompt: "0.00000${price}", completion: "0.00000${price}"}}]}`;
+  gateway = await startTestGateway({
+    repeats: 0,
+    health: fared.health,
+    yaml: `
+providers:
+  first: ${serve(first, "acme/model", 1)}
+  second: ${serve(second, "acme/model", 2)}
+  third: ${serve(third, "acme/model", 3)}
+  gemini-host: ${serve(first, "acme/gemini", 1, ", format: gemini")}
+  stand-in: ${serve(second, "acme/gemini", 2)}
+  codestral: {base_url: "${first.baseUrl}", api_keys: [sk-code-0123456789]}
+  mistral: {base_url: "${second.baseUrl}", api_keys: [sk-code-0123456789]}`,
+  });
+});
+afterAll(() => Promise.all([gateway.stop(), first.stop(), second.stop(), third.stop()]));
+beforeEach(() => {
+  fared.forget();
+  first.perform(sayNothing);
+  second.perform(healthy("Beta"));
+  third.perform(healthy("Gamma"));
+});
+
+/** A clean finish without a word; the vendor counts the token that ends it. */
+const sayNothing: Play = async (call) => {
+  const usage = { ...USAGE, completion_tokens: 1, total_tokens: 11 };
+  if (!call.isStream) return call.respond(200, documentOf("", { usage }));
+  await call.begin();
+  const start = chunkOf({ role: "assistant", content: "" });
+  await call.events(start, chunkOf({}, "stop"), { ...chunkOf({}), choices: [], usage }, "[DONE]");
+  await call.end();
+};
+
+const refuse =
+  (status: number): Play =>
+  (call) =>
+    call.respond(status, { error: { message: "No.", code: status } });
+
+async function ask(more: object = {}, path = "/chat/completions") {
+  const provider = { order: ["first", "second", "third", "gemini-host", "stand-in"] };
+  const body = { model: "acme/model", messages: [{ role: "user", content: "Hello!" }], provider, ...more };
+  const response = await fetch(gateway.base + path, {
+    method: "POST",
+    headers: { authorization: `Bearer ${gateway.key}`, "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+  const text = await response.text();
+  const id = response.headers.get("x-gateway-generation-id");
+  const headers = { authorization: `Bearer ${gateway.key}` };
+  const record = await (await fetch(`${gateway.base}/generation?id=${id}`, { headers })).json();
+  return { response, text, record: (record as { data: Record<string, unknown> }).data };
+}
+
+const attemptsOf = (record: Record<string, unknown>) =>
+  (record["attempts"] as Record<string, unknown>[]).map((attempt) => [
+    attempt["provider_name"],
+    attempt["error_type"],
+  ]);
+
+describe.each([
+  ["streamed", true],
+  ["whole", false],
+])("an answer without a word, %s,", (_, stream) => {
+  test("makes the gateway ask the next candidate, whose answer alone is charged", async () => {
+    const { response, text, record } = await ask({ stream });
+    expect([response.status, response.headers.get("x-gateway-provider")]).toEqual([200, "second"]);
+    expect(text).toContain("Beta one");
+    expect(attemptsOf(record)).toEqual([
+      ["first", "empty_answer"],
+      ["second", null],
+    ]);
+    const { prompt_tokens, completion_tokens } = USAGE;
+    expect(record["total_cost_nanodollars"]).toBe((prompt_tokens + completion_tokens) * 2_000);
+    if (stream) expect(text.match(/"role":"assistant"/g)).toHaveLength(1);
+  });
+
+  test("is the client's where the next candidate fails, with the price of who gave it", async () => {
+    for (const status of [503, 400]) {
+      second.perform(refuse(status));
+      third.perform(refuse(status));
+      const { response, text, record } = await ask({ stream });
+      expect([response.status, response.headers.get("x-gateway-provider")]).toEqual([200, "first"]);
+      expect(text).toContain('"finish_reason":"stop"');
+      expect(attemptsOf(record)[0]).toEqual(["first", "empty_answer"]);
+      expect(record).toMatchObject({ outcome: "completed", provider_name: "first", tokens_prompt: 10 });
+      expect(record["total_cost_nanodollars"]).toBe(11 * 1_000);
+    }
+  });
+
+  test("is believed where the next candidate has nothing to say either", async () => {
+    second.perform(sayNothing);
+    const { response, text } = await ask({ stream });
+    expect([response.status, response.headers.get("x-gateway-provider")]).toEqual([200, "second"]);
+    expect(text).toContain('"finish_reason":"stop"');
+    expect([first.calls.length, second.calls.length, third.calls.length]).toEqual([1, 1, 0]);
+  });
+
+  test("is passed on where no other candidate is allowed", async () => {
+    const { response, text, record } = await ask({ stream, provider: { only: ["first"] } });
+    expect(response.status).toBe(200);
+    expect(text).toContain('"finish_reason":"stop"');
+    expect(first.calls).toHaveLength(1);
+    expect(record).toMatchObject({ outcome: "completed", tokens_completion: 1 });
+  });
+
+  test("comes from Gemini after a tool result, and another candidate answers", async () => {
+    first.perform(async (call) => {
+      if (!stream) return call.respond(200, geminiScript.emptyDocument());
+      await call.begin();
+      await call.piece(geminiScript.sayNothing());
+      await call.end();
+    });
+    const calls = [{ id: "call_1", type: "function", function: { name: "look", arguments: "{}" } }];
+    const messages = [
+      { role: "user", content: "Look!" },
+      { role: "assistant", content: null, tool_calls: calls },
+      { role: "tool", tool_call_id: "call_1", content: "The sea." },
+    ];
+    const { response, text } = await ask({ model: "acme/gemini", stream, messages });
+    expect([response.status, response.headers.get("x-gateway-provider")]).toEqual([200, "stand-in"]);
+    expect(text).toContain("Beta one");
+  });
+
+  test("is an answer to fill in the middle, and no other host is asked", async () => {
+    const { response } = await ask(
+      { model: "mistralai/codestral-latest", prompt: "def f():", messages: undefined, stream },
+      "/fim/completions",
+    );
+    expect([response.status, second.calls.length]).toEqual([200, 0]);
+  });
+
+  test("with a reason other than a plain stop is passed on", async () => {
+    first.perform(async (call) => {
+      const refused = documentOf("", { usage: USAGE });
+      const choices = refused.choices.map((choice) => ({ ...choice, finish_reason: "content_filter" }));
+      if (!call.isStream) return call.respond(200, { ...refused, choices });
+      await call.begin();
+      await call.events(chunkOf({ role: "assistant", content: "" }));
+      await call.piece(chatScript.close("refusal"));
+      await call.end();
+    });
+    const { text } = await ask({ stream });
+    expect(text).toContain('"finish_reason":"content_filter"');
+    expect(second.calls).toHaveLength(0);
+  });
+});
+
+test("an image without a text is no empty answer", async () => {
+  const images = [{ type: "image_url", image_url: { url: "data:image/png;base64,AAAA" } }];
+  first.perform((call) => {
+    const document = documentOf("", {});
+    const choices = document.choices.map((choice) => ({ ...choice, message: { ...choice.message, images } }));
+    return call.respond(200, { ...document, choices });
+  });
+  const { response, text } = await ask();
+  expect(response.headers.get("x-gateway-provider")).toBe("first");
+  expect(text).toContain("data:image/png;base64,AAAA");
+});
+
+test("empty fields beside the text do not begin a stream", async () => {
+  first.perform(async (call) => {
+    await call.begin();
+    const start = { role: "assistant", content: "", annotations: [], audio: null, refusal: "", index: 0 };
+    await call.events(chunkOf(start));
+    await call.gate();
+    await call.events({ error: { message: "The engine crashed.", code: 500 } });
+    await call.end();
+  });
+  const asked = ask({ stream: true });
+  const call = await first.call(0);
+  await call.atGate;
+  // Long enough for what was sent to reach the gateway, and for a stream to begin.
+  await turnEventLoop();
+  call.letGoOn();
+  const { response } = await asked;
+  expect([response.status, response.headers.get("x-gateway-provider")]).toEqual([200, "second"]);
+});
