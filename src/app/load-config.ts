@@ -58,7 +58,10 @@ export function checkConfig(source: string, file: string, environment: Environme
   dropEmptySections(value);
   const fromEnvironment = applyEnvironment(value, environment);
   const parsed = configSchema.safeParse(value);
-  if (parsed.success) return parsed.data;
+  if (parsed.success) {
+    places.set(parsed.data, (path) => `${file}:${findLine(document, path, lines)}: ${path.join(".")}`);
+    return parsed.data;
+  }
   const problems = parsed.error.issues.flatMap((issue) => {
     const keys = issue.code === "unrecognized_keys" ? issue.keys : [null];
     return keys.map((key) => {
@@ -71,6 +74,14 @@ export function checkConfig(source: string, file: string, environment: Environme
     });
   });
   throw new ConfigError(problems.join("\n"));
+}
+
+/** Where the paths of a configuration stand in its file. */
+const places = new WeakMap<Config, (path: Path) => string>();
+
+/** Names a path of a configuration with the file and line that it stands on, for what is found wrong only later. */
+export function describePlace(config: Config, path: readonly (string | number)[]): string {
+  return places.get(config)?.(path) ?? path.join(".");
 }
 
 function refuseUnknownAliases(document: Document, file: string, lines: LineCounter): void {

@@ -2,12 +2,12 @@ import type { Clock } from "../base/clock.ts";
 import type { Random } from "../base/random.ts";
 import type { Serving } from "../core/generation/call.ts";
 import type { TryDeps } from "../core/generation/try-provider-key.ts";
-import type { Log } from "../core/ports/log.ts";
 import type { ProviderKeyMaker } from "../core/provider-keys/manage-provider-keys.ts";
 import { createProviderKeyRing } from "../core/provider-keys/provider-key-ring.ts";
 import { createVault } from "../core/provider-keys/vault.ts";
 import { createSandboxTransport } from "../providers/sandbox/sandbox-transport.ts";
 import type { Config } from "./config-schema.ts";
+import { SILENT } from "./load-known-names.ts";
 import { openMasterKeys } from "./open-master-keys.ts";
 import { openServing } from "./open-serving.ts";
 import type { Environment } from "./read-provider-keys.ts";
@@ -52,6 +52,3 @@ export function openProviderKeys(
     },
   };
 }
-
-/** The gateway tells what is wrong with the catalog; a command is about something else. */
-const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };

@@ -5,6 +5,7 @@ import type { CatalogData } from "../core/catalog/records.ts";
 import type { Serving } from "../core/generation/call.ts";
 import type { Log } from "../core/ports/log.ts";
 import { type BuiltServing, buildServing, type ServingSources } from "./build-serving.ts";
+import { checkConfigNames } from "./check-config-names.ts";
 import { loadCatalog, OVERRIDE_FILE } from "./load-catalog.ts";
 import { ConfigError } from "./load-config.ts";
 
@@ -19,7 +20,7 @@ export interface ServingSource {
 
 /**
  * Loads the catalog and joins it with the operator's keys.
- * @throws ConfigError, also for an override that cannot be applied.
+ * @throws ConfigError, also for an override that cannot be applied and for a policy that names what is not known.
  */
 export function openServing(sources: ServingSources, log: Log): ServingSource {
   const dataDirectory = sources.config.data_dir;
@@ -31,6 +32,7 @@ export function openServing(sources: ServingSources, log: Log): ServingSource {
   let serving = buildServing(data, sources);
   const { notices, overrideProblems } = serving;
   if (overrideProblems.length > 0) throw new ConfigError(overrideProblems.join("\n"));
+  checkConfigNames(sources.config, serving);
   let nextDay = findNextDay(serving);
   let running: Promise<void> | null = null;
 

@@ -23,6 +23,6 @@ export const BOUNDS = {
   fallbackModels: 16,
   /** A model id. */
   modelIdChars: 256,
-  /** Patterns of models or providers in one list of a key or a policy. */
+  /** Names or patterns of models or providers in one list of a key, a policy or a request. */
   patterns: 200,
 } as const;

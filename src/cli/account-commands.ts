@@ -9,6 +9,7 @@ import {
 } from "../core/accounts/manage-accounts.ts";
 import { describeMember } from "../core/accounts/manage-members.ts";
 import type { AccountRecord } from "../core/accounts/records.ts";
+import type { KnownNames } from "../core/catalog/known-names.ts";
 import { auditCommand } from "./audit-command.ts";
 import { formatFields, formatTable } from "./format-table.ts";
 import { printDay, printLimit } from "./print-values.ts";
@@ -45,7 +46,7 @@ export function addAccountCommands(program: Command, kind: Kind): void {
     .argument("<name>", "what it is called")
     .option("--json", "print JSON")
     .action((name: string, options: AccountOptions) =>
-      withStores((stores) => createOne(stores, kind, name, options)),
+      withStores((stores, known) => createOne(stores, known, kind, name, options)),
     );
   if (kind === "organization") create.option("--owner <user>", "its first owner, user_…");
   addAccountOptions(create, kind);
@@ -67,8 +68,8 @@ export function addAccountCommands(program: Command, kind: Kind): void {
     .option("--name <name>", "another name")
     .option("--json", "print JSON")
     .action((id: string, options: AccountOptions) =>
-      withStores((stores) =>
-        change(stores, kind, id, "update", readChange(options), describeOptions(options), options),
+      withStores((stores, known) =>
+        change(stores, known, kind, id, "update", readChange(options), describeOptions(options), options),
       ),
     );
   addAccountOptions(update, kind);
@@ -79,7 +80,9 @@ export function addAccountCommands(program: Command, kind: Kind): void {
       .argument("<id>", id)
       .option("--json", "print JSON")
       .action((id: string, options: JsonOption) =>
-        withStores((stores) => change(stores, kind, id, word, { isClosed }, { closed: isClosed }, options)),
+        withStores((stores, known) =>
+          change(stores, known, kind, id, word, { isClosed }, { closed: isClosed }, options),
+        ),
       );
   }
 }
@@ -150,9 +153,15 @@ function readDenial(option: string, text: string | undefined): boolean | undefin
   return readChoice(option, text, ["deny", "allow"]);
 }
 
-async function createOne(stores: Stores, kind: Kind, text: string, options: AccountOptions): Promise<string> {
+async function createOne(
+  stores: Stores,
+  known: () => KnownNames,
+  kind: Kind,
+  text: string,
+  options: AccountOptions,
+): Promise<string> {
   const name = readName(text);
-  const account = await createAccount(stores, kind, { ...readChange(options), name }, options.owner);
+  const account = await createAccount(stores, known, kind, { ...readChange(options), name }, options.owner);
   await auditCommand(stores, {
     action: `gateway ${WORDS[kind].group} create`,
     accountId: account.id,
@@ -200,6 +209,7 @@ async function show({ accounts }: Stores, kind: Kind, id: string, { json }: Json
 
 async function change(
   stores: Stores,
+  known: () => KnownNames,
   kind: Kind,
   id: string,
   word: string,
@@ -207,7 +217,7 @@ async function change(
   changes: Record<string, unknown>,
   { json }: JsonOption,
 ): Promise<string> {
-  const account = await changeAccount(stores, kind, id, wanted);
+  const account = await changeAccount(stores, known, kind, id, wanted);
   const action = `gateway ${WORDS[kind].group} ${word}`;
   await auditCommand(stores, { action, accountId: id, target: id, changes });
   if (json) return printJson(account);

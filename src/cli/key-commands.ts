@@ -5,6 +5,7 @@ import { toDollars } from "../base/money.ts";
 import { changeKey, describeKey, issueKey } from "../core/accounts/manage-keys.ts";
 import type { KeyRateLimitChange } from "../core/accounts/own-rate-limit.ts";
 import type { KeyRecord } from "../core/accounts/records.ts";
+import type { KnownNames } from "../core/catalog/known-names.ts";
 import { auditCommand } from "./audit-command.ts";
 import { formatFields, formatTable } from "./format-table.ts";
 import { printDay } from "./print-values.ts";
@@ -34,7 +35,9 @@ export function addKeyCommands(program: Command): void {
     .option("--models <patterns>", "the models it may call, between commas")
     .option("--expires <time>", "when it ends, such as 2027-01-31 or 2027-01-31T12:00:00Z")
     .option("--json", "print JSON")
-    .action((name: string, options: CreateOptions) => withStores((stores) => create(stores, name, options)));
+    .action((name: string, options: CreateOptions) =>
+      withStores((stores, known) => create(stores, known, name, options)),
+    );
   addRateLimitOptions(createCommand);
   keys
     .command("list")
@@ -57,7 +60,9 @@ export function addKeyCommands(program: Command): void {
     .option("--models <patterns>", "the models it may call, between commas; none: all")
     .option("--expires <time>", "when it ends; none: never")
     .option("--json", "print JSON")
-    .action((id: string, options: UpdateOptions) => withStores((stores) => update(stores, id, options)));
+    .action((id: string, options: UpdateOptions) =>
+      withStores((stores, known) => update(stores, known, id, options)),
+    );
   addRateLimitOptions(updateCommand);
   keys
     .command("revoke")
@@ -89,9 +94,14 @@ interface CreateOptions extends Omit<UpdateOptions, "name"> {
   readonly user?: string;
 }
 
-async function create(stores: Stores, name: string, options: CreateOptions): Promise<string> {
+async function create(
+  stores: Stores,
+  known: () => KnownNames,
+  name: string,
+  options: CreateOptions,
+): Promise<string> {
   const kind = options.management ? "management" : "inference";
-  const { secret, key } = await issueKey(stores, {
+  const { secret, key } = await issueKey(stores, known, {
     name: readName(name),
     kind,
     expiresAt: readExpiry(options.expires, stores.clock.now()) ?? null,
@@ -123,9 +133,14 @@ async function list(stores: Stores, { json, account }: ListOptions): Promise<str
   return formatTable(["id", "name", "kind", "key", "created", "state", "account", "user"], rows);
 }
 
-async function update(stores: Stores, id: string, options: UpdateOptions): Promise<string> {
+async function update(
+  stores: Stores,
+  known: () => KnownNames,
+  id: string,
+  options: UpdateOptions,
+): Promise<string> {
   const found = (await stores.keys.findKey(id)) ?? refuseUnknown(id);
-  const key = await changeKey(stores, found, {
+  const key = await changeKey(stores, known, found, {
     name: options.name === undefined ? undefined : readName(options.name),
     spendLimit: readDollars("--spend-limit", options.spendLimit),
     models: readList("--models", options.models),

@@ -105,7 +105,7 @@ async function add(office: ProviderKeyOffice, provider: string, options: AddOpti
     throw new Error(`There is no account ${accountId}`);
   const secret = await readSecret(`Key for ${provider}: `);
   const wanted = { accountId, provider, secret, name, order, models, members };
-  const key = await createProviderKey(office.maker, office.serving.roster, wanted);
+  const key = await createProviderKey(office.maker, office.serving, wanted);
   await audit(office, "add", key, { ...describeOptions(options), provider });
   if (options.json) return JSON.stringify({ data: describeProviderKey(key) });
   return `${key.id} is stored, a key for ${key.provider} that ends in ${key.lastFour}. Try it: gateway provider-keys test ${key.id}`;
@@ -134,7 +134,7 @@ async function list(
 
 async function update(office: ProviderKeyOffice, id: string, options: UpdateOptions): Promise<string> {
   const found = await find(office, id);
-  const key = await changeProviderKey(office.maker, office.serving.roster, found, {
+  const key = await changeProviderKey(office.maker, office.serving, found, {
     secret: options.secret ? await readSecret(`Key for ${found.provider}: `) : undefined,
     name: options.name === undefined ? undefined : readName(options.name),
     order: options.order,

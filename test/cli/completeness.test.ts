@@ -35,7 +35,15 @@ const COMMANDS: Readonly<Record<string, readonly ((scene: Scene) => readonly str
   "POST /api/admin/organizations": [() => ["orgs", "create", "Acme"]],
   "GET /api/admin/organizations/:id": [({ organization }) => ["orgs", "show", organization]],
   "PATCH /api/admin/organizations/:id": [
-    ({ organization }) => ["orgs", "update", organization, "--monthly-limit", "5", "--denied-models", "x/*"],
+    ({ organization }) => [
+      "orgs",
+      "update",
+      organization,
+      "--monthly-limit",
+      "5",
+      "--denied-models",
+      "openai/*",
+    ],
     ({ organization }) => ["orgs", "close", organization],
     ({ organization }) => ["orgs", "reopen", organization],
   ],

@@ -60,12 +60,15 @@ describe("a user", () => {
   });
 
   test("keeps what a change leaves out, also within the policy", async () => {
-    const id = await found.user("Ada", { overdraft: 0.000000001, policy: { denied_models: ["a/*"] } });
+    const id = await found.user("Ada", {
+      overdraft: 0.000000001,
+      policy: { denied_models: ["meta-llama/*"] },
+    });
     const changed = await call("PATCH", `/users/${id}`, { policy: { zero_retention: true } });
     expect(changed.data).toMatchObject({
       name: "Ada",
       overdraft: 0.000000001,
-      policy: { denied_models: ["a/*"], zero_retention: true },
+      policy: { denied_models: ["meta-llama/*"], zero_retention: true },
     });
     expect((await call("PATCH", `/users/${id}`, { overdraft: null })).data["overdraft"]).toBeNull();
   });
@@ -241,7 +244,12 @@ describe("a key of an organization", () => {
 
   test("may change its name, limit, models and end; a revoked one no more", async () => {
     const account_id = await found.user();
-    const made = await call("POST", "/keys", { name: "k", account_id, spend_limit: 1, models: ["a/*"] });
+    const made = await call("POST", "/keys", {
+      name: "k",
+      account_id,
+      spend_limit: 1,
+      models: ["meta-llama/*"],
+    });
     const path = `/keys/${made.data.id}`;
     const expires_at = new Date(clock.now() + 1_000).toISOString();
     const changed = await call("PATCH", path, { name: "K", spend_limit: 0.1, expires_at });

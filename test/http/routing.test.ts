@@ -327,7 +327,7 @@ describe("why a request goes where it goes", () => {
   test("is explained for every client API, also where nobody is left", async () => {
     const messages = await explain({ max_tokens: 10 }, "?api=messages");
     expect(messages.body.data.candidates).toHaveLength(2);
-    const nobody = await explain({ provider: { only: ["gamma"] } });
+    const nobody = await explain({ provider: { only: ["openai"] } });
     expect(nobody.body.data).toMatchObject({
       candidates: [],
       left_out: [{ reason: "provider_rules" }, { reason: "provider_rules" }],

@@ -201,7 +201,10 @@ describe("a key's own limit", () => {
     expect(await limitOf(secret)).toBe(5);
     const stores = openStores(gateway.dataDir, systemClock, createSystemRandom());
     const key = (await stores.keys.findKey(keyId)) as KeyRecord;
-    await changeKey(stores, key, {
+    const known = () => {
+      throw new Error("no model is named");
+    };
+    await changeKey(stores, known, key, {
       rateLimit: { setBy: "operator", limit: { requestsPerMinute: 900 } },
     });
     stores.close();

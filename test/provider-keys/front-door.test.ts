@@ -144,7 +144,7 @@ describe("an account's own key", () => {
   });
 
   test.each([
-    ["another model", { models: ["other/*"] }],
+    ["another model", { models: ["openai/*"] }],
     ["another member", { members: ["user_nobody"] }],
     ["nobody, being disabled", { enabled: false }],
   ])("that is for %s leaves the gateway's in its place", async (_name, limits) => {

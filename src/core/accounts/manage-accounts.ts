@@ -2,6 +2,7 @@ import type { Clock } from "../../base/clock.ts";
 import { fail } from "../../base/errors.ts";
 import type { IdSource } from "../../base/ids.ts";
 import { toDollars } from "../../base/money.ts";
+import { type KnownNames, type NameList, requireKnownNames } from "../catalog/known-names.ts";
 import type { AccountStore } from "../ports/account-store.ts";
 import { changeRateLimit, describeRateLimit, type RateLimitChange } from "./own-rate-limit.ts";
 import { type AccountRecord, DEFAULT_ACCOUNT_ID, OPEN_POLICY, type Policy } from "./records.ts";
@@ -30,15 +31,17 @@ type Kind = AccountRecord["kind"];
 const PREFIX: Record<Kind, string> = { user: "user", organization: "org" };
 
 /**
- * Makes an account; an organization with its first owner, if one is named.
- * @throws GatewayError `invalid_request` for an owner that is no user.
+ * Makes an account; an organization with its first owner, if one is named. Its policy may name what `known` knows.
+ * @throws GatewayError `invalid_request` for an owner that is no user, or a policy that names what is not known.
  */
 export async function createAccount(
   maker: AccountMaker,
+  known: () => KnownNames,
   kind: Kind,
   wanted: AccountChange & { readonly name: string },
   ownerId: string | null = null,
 ): Promise<AccountRecord> {
+  requireKnownNames(known, listNames(wanted, OPEN_POLICY));
   const createdAt = maker.clock.now();
   const id = maker.ids.next(PREFIX[kind]);
   const blank: AccountRecord = {
@@ -64,16 +67,18 @@ export async function createAccount(
 }
 
 /**
- * Changes an account, closes it or opens it again.
- * @throws GatewayError `not_found`; `conflict` for a user who alone owns an organization and is to be closed.
+ * Changes an account, closes it or opens it again. Its policy may name what it named before and what `known` knows.
+ * @throws GatewayError `not_found`; `invalid_request` for a policy that names what is not known; `conflict` for a user who alone owns an organization and is to be closed.
  */
 export async function changeAccount(
   { accounts, clock }: AccountMaker,
+  known: () => KnownNames,
   kind: Kind,
   id: string,
   change: AccountChange,
 ): Promise<AccountRecord> {
-  await findAccount(accounts, kind, id);
+  const found = await findAccount(accounts, kind, id);
+  requireKnownNames(known, listNames(change, found.policy));
   if (change.isClosed && id === DEFAULT_ACCOUNT_ID) {
     fail("invalid_request", "The operator's own account cannot be closed.", {
       metadata: { field: "closed" },
@@ -112,6 +117,25 @@ export async function requireUser({ accounts }: AccountMaker, id: string, field:
 function refuseUnknown(kind: Kind): never {
   return fail("not_found", `There is no ${kind} with that id.`);
 }
+
+/** The names in a policy that is to be; those that were in it `before` are not looked up again. */
+function listNames({ policy }: AccountChange, before: Policy): readonly NameList[] {
+  if (policy === undefined) return [];
+  const list = (field: string, kind: NameList["kind"], of: ListField): NameList => ({
+    field: `policy.${field}`,
+    kind,
+    names: policy[of],
+    kept: before[of],
+  });
+  return [
+    list("allowed_models", "model", "allowedModels"),
+    list("denied_models", "model", "deniedModels"),
+    list("allowed_providers", "provider", "allowedProviders"),
+    list("denied_providers", "provider", "deniedProviders"),
+  ];
+}
+
+type ListField = "allowedModels" | "deniedModels" | "allowedProviders" | "deniedProviders";
 
 function applyChange(before: AccountRecord, change: AccountChange, now: number): AccountRecord {
   const { name, overdraft, monthlyLimit, policy, rateLimit, isClosed } = change;

@@ -1,6 +1,7 @@
 import { fail } from "../../base/errors.ts";
 import { toDollars } from "../../base/money.ts";
 import type { Random } from "../../base/random.ts";
+import { type KnownNames, requireKnownNames } from "../catalog/known-names.ts";
 import type { KeyStore } from "../ports/key-store.ts";
 import type { AccountMaker } from "./manage-accounts.ts";
 import {
@@ -58,15 +59,21 @@ export async function createKey(
 }
 
 /**
- * Makes a key for an account: of a user theirs, of an organization a member's or, without a user, a service key.
- * @throws GatewayError `invalid_request` for what does not fit together.
+ * Makes a key for an account: of a user theirs, of an organization a member's or, without a user, a service key. It may
+ * name models that `known` knows.
+ * @throws GatewayError `invalid_request` for what does not fit together, or a model that is not known.
  */
-export async function issueKey(maker: KeyMaker, wanted: NewKey): Promise<{ secret: string; key: KeyRecord }> {
+export async function issueKey(
+  maker: KeyMaker,
+  known: () => KnownNames,
+  wanted: NewKey,
+): Promise<{ secret: string; key: KeyRecord }> {
   const account = await maker.accounts.findAccount(wanted.accountId ?? DEFAULT_ACCOUNT_ID);
   if (account === null || account.closedAt !== null)
     return refuseField("account_id", "names no account, or one that is closed");
   const userId = await findKeysUser(maker, account, wanted.userId ?? null);
   checkKey(wanted, maker.clock.now());
+  requireKnownNames(known, [{ field: "models", kind: "model", names: wanted.models }]);
   return createKey(maker, { ...wanted, userId });
 }
 
@@ -94,16 +101,18 @@ export interface KeyChange {
 }
 
 /**
- * Changes a key.
- * @throws GatewayError `invalid_request` for what does not fit together; `conflict` for a key that is revoked;
+ * Changes a key. It may name models that it named before and those that `known` knows.
+ * @throws GatewayError `invalid_request` for what does not fit together, or a model that is not known; `conflict` for a key that is revoked;
  * `permission_denied` where an account would change a limit that the operator has set.
  */
 export async function changeKey(
   { keys, clock }: KeyMaker,
-  { id, kind, revokedAt, rateLimit }: KeyRecord,
+  known: () => KnownNames,
+  { id, kind, revokedAt, rateLimit, models }: KeyRecord,
   change: KeyChange,
 ): Promise<KeyRecord> {
   checkKey({ kind, ...change }, clock.now());
+  requireKnownNames(known, [{ field: "models", kind: "model", names: change.models, kept: models }]);
   if (revokedAt !== null) fail("conflict", "This key is revoked. Make another one.");
   if (change.rateLimit !== undefined && isOperators(rateLimit, change.rateLimit))
     fail("permission_denied", "The operator has set this key's rate_limit. Leave it out, or ask them.", {

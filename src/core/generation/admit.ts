@@ -3,6 +3,7 @@ import type { Warning } from "../../wire/canonical/format.ts";
 import { policyOf } from "../accounts/join-policies.ts";
 import { boundPrompt } from "../ledger/worst-case.ts";
 import type { OwnKeys } from "../provider-keys/own-keys.ts";
+import { requireKnownProviders } from "../routing/known-providers.ts";
 import type { PromptTokens } from "../routing/prompt-tokens.ts";
 import type { Offer } from "../routing/roster.ts";
 import { type SiftedOut, siftOffers, warnOfWishes } from "../routing/select-offers.ts";
@@ -86,6 +87,7 @@ function considerPrepared(
   const policy = policyOf(deps.policy, caller);
   const listNeeds = once(() => request.listNeeds());
   const all = findAllOffers(deps, call, { own, policy, listNeeds });
+  requireKnownProviders(deps.serving, request.preferences);
   const { model: asked } = all.flat()[0] as Offer;
   const tier = deps.serving().tiers.find(request.model);
   const maxPromptTokens = boundPrompt(request);

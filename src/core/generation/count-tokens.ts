@@ -10,6 +10,7 @@ import type { UpstreamCall } from "../ports/upstream-address.ts";
 import type { OwnKeys } from "../provider-keys/own-keys.ts";
 import { chooseKeys } from "../routing/choose-offers.ts";
 import { healthTargetOf } from "../routing/health-target.ts";
+import { requireKnownProviders } from "../routing/known-providers.ts";
 import { formatOf, type Offer } from "../routing/roster.ts";
 import { selectOffers } from "../routing/select-offers.ts";
 import { findFamily } from "../routing/tokenizer-families.ts";
@@ -45,7 +46,9 @@ export async function countTokens(
 ): Promise<TokenCount> {
   const own = await findOwnKeys(deps, caller);
   const policy = policyOf(deps.policy, caller);
-  const offers = selectOffers(await findAskedOffers(deps, { caller, request, readHeader }, own, policy), {
+  const asked = await findAskedOffers(deps, { caller, request, readHeader }, own, policy);
+  requireKnownProviders(deps.serving, request.preferences);
+  const offers = selectOffers(asked, {
     policy,
     preferences: request.preferences,
     listNeeds: () => NO_NEEDS,

@@ -1,6 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import { fail } from "../../base/errors.ts";
 import type { IdSource } from "../../base/ids.ts";
+import { type KnownNames, type NameList, requireKnownNames } from "../catalog/known-names.ts";
 import type { ProviderKeyStore } from "../ports/provider-key-store.ts";
 import type { Roster, ServedProvider } from "../routing/roster.ts";
 import { labelOf } from "./own-keys.ts";
@@ -34,20 +35,25 @@ export interface NewProviderKey extends ProviderKeyWish {
   readonly secret: string;
 }
 
+/** What is served here, and the names that a key's models may have. */
+export type ServedNames = KnownNames & { readonly roster: Roster };
+
 /** Keys that one account may have. */
 const MAX_KEYS = 100;
 
 /**
  * Stores a key, sealed. It is tried behind those that the account has for the provider, unless its order says otherwise.
- * @throws GatewayError `invalid_request` for a provider that takes none, a key that it cannot be called with, or one too many.
+ * @throws GatewayError `invalid_request` for a provider that takes none, a key that it cannot be called with, a model that is
+ * not known, or one too many.
  */
 export async function createProviderKey(
   maker: ProviderKeyMaker,
-  roster: Roster,
+  served: ServedNames,
   wanted: NewProviderKey,
 ): Promise<ProviderKeyRecord> {
   const { accountId, secret } = wanted;
-  const provider = requireProvider(roster, wanted.provider);
+  const provider = requireProvider(served.roster, wanted.provider);
+  requireKnownNames(() => served, [{ field: "models", kind: "model", names: wanted.models }]);
   requireFitting(provider, secret);
   const others = await maker.store.listProviderKeys(accountId);
   if (others.length >= MAX_KEYS)
@@ -78,16 +84,19 @@ export async function createProviderKey(
 
 /**
  * Changes a key; gives it as it is then.
- * @throws GatewayError `invalid_request` for a secret that its provider cannot be called with; `not_found` where it is gone.
+ * @throws GatewayError `invalid_request` for a secret that its provider cannot be called with or a model that is not known;
+ * `not_found` where it is gone.
  */
 export async function changeProviderKey(
   maker: ProviderKeyMaker,
-  roster: Roster,
+  served: ServedNames,
   key: ProviderKeyRecord,
   wish: ProviderKeyWish,
 ): Promise<ProviderKeyRecord> {
   const { secret } = wish;
-  if (secret !== undefined) requireFitting(requireProvider(roster, key.provider), secret);
+  if (secret !== undefined) requireFitting(requireProvider(served.roster, key.provider), secret);
+  const models: NameList = { field: "models", kind: "model", names: wish.models, kept: key.models };
+  requireKnownNames(() => served, [models]);
   const sealed = secret === undefined ? null : maker.vault.seal(secret, key);
   const changed: ProviderKeyRecord = {
     ...key,

@@ -66,7 +66,7 @@ export async function makeAccount(
   }: Pick<Input<unknown, Settings & { name: string; owner?: string | undefined }>, "body" | "deps" | "note">,
 ) {
   const wanted = { ...readSettings(body), name: body.name };
-  const account = await createAccount(deps.keyMaker, kind, wanted, body.owner);
+  const account = await createAccount(deps.keyMaker, deps.generation.serving, kind, wanted, body.owner);
   deps.accountRing.forget();
   note({ accountId: account.id, target: account.id, changes: body });
   return { data: describeAccount(account) };
@@ -92,7 +92,13 @@ export async function patchAccount(
 ) {
   requireOwnAccount(caller, params.id);
   for (const field of ["overdraft", "rate_limit"] as const) requireOperatorFor(field, body[field], caller);
-  const account = await changeAccount(deps.keyMaker, kind, params.id, readSettings(body));
+  const account = await changeAccount(
+    deps.keyMaker,
+    deps.generation.serving,
+    kind,
+    params.id,
+    readSettings(body),
+  );
   deps.accountRing.forget();
   note({ accountId: account.id, target: account.id, changes: body });
   return { data: describeAccount(account) };

@@ -79,7 +79,7 @@ export const postKey = defineEndpoint({
     // A key of somebody above would make its maker more than they are, also when that somebody rises later.
     if (kind === "management" && (userId === null || userId !== caller.key.userId))
       requireRank(caller, "owner");
-    const { secret, key } = await issueKey(deps.keyMaker, {
+    const { secret, key } = await issueKey(deps.keyMaker, deps.generation.serving, {
       name,
       kind,
       accountId,
@@ -139,7 +139,7 @@ export const patchKey = defineEndpoint({
   response: z.object({ data: KeyView }),
   async handle({ caller, params, body, deps, note }) {
     const found = await findOwnKey(deps, caller, params.id);
-    const key = await changeKey(deps.keyMaker, found, {
+    const key = await changeKey(deps.keyMaker, deps.generation.serving, found, {
       name: body.name,
       spendLimit: nanodollarsOf(body.spend_limit),
       models: body.models,

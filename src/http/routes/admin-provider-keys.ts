@@ -110,7 +110,9 @@ export const postProviderKey = defineEndpoint({
     const { provider, key, ...rest } = body;
     const wanted = { ...rest, accountId, provider, secret: key };
     return {
-      data: describeProviderKey(await createProviderKey(deps.providerKeyMaker, rosterOf(deps), wanted)),
+      data: describeProviderKey(
+        await createProviderKey(deps.providerKeyMaker, deps.generation.serving(), wanted),
+      ),
     };
   },
 });
@@ -129,7 +131,7 @@ export const patchProviderKey = defineEndpoint({
   async handle({ caller, params, body, deps }) {
     const found = await findKey(caller, params, deps);
     const { key, ...rest } = body;
-    const changed = await changeProviderKey(deps.providerKeyMaker, rosterOf(deps), found, {
+    const changed = await changeProviderKey(deps.providerKeyMaker, deps.generation.serving(), found, {
       ...rest,
       secret: key,
     });

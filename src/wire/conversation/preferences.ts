@@ -157,8 +157,9 @@ function readOwnKeysOnly(value: unknown): boolean {
 function readSlugs(value: Fields, list: string): string[] | null {
   const slugs = value[list];
   if (slugs === undefined || slugs === null) return null;
-  if (!Array.isArray(slugs) || slugs.some((slug) => typeof slug !== "string")) {
-    refuseField(`provider.${list}`, "must be an array of provider slugs");
+  const isList = Array.isArray(slugs) && slugs.length <= BOUNDS.patterns;
+  if (!isList || slugs.some((slug) => typeof slug !== "string")) {
+    refuseField(`provider.${list}`, `must be an array of at most ${BOUNDS.patterns} provider slugs`);
   }
   return slugs.map((slug: string) => slug.toLowerCase());
 }
