@@ -39,10 +39,21 @@ export function encodeConversation(messages: readonly Message[], report: Report)
     if (at >= hoisted) addMessage(turns, message, `messages[${at}]`, report, at < leading);
   }
   const encoded = turns.map((turn, at) => encodeTurn(turn, at === turns.length - 1, report));
+  const first = encoded.findIndex((message) => message !== null);
+  const lacksUser = turns[first]?.role === "assistant" && !turns[first].isOwn;
   return {
     system: encodeSystem(messages.slice(0, hoisted), report),
-    messages: encoded.filter((message) => message !== null),
+    messages: [...(lacksUser ? [addOpening(report)] : []), ...encoded.filter((message) => message !== null)],
   };
+}
+
+/** Stands for the user's words where a conversation begins with the model's, which this API refuses. */
+function addOpening(report: Report): Fields {
+  report({
+    field: "messages",
+    message: "The conversation does not begin with the user; a first message was added.",
+  });
+  return { role: "user", content: "Continue." };
 }
 
 function countLeadingSystem(messages: readonly Message[]): number {

@@ -27,11 +27,20 @@ export function encodeContents(messages: readonly Message[], encoding: Encoding)
     addContent(contents, encodeMessages(messages, at, end, calls, encoding));
     at = end;
   }
-  if (contents.length > 0) return { system, contents: contents.map(({ role, parts }) => ({ role, parts })) };
+  if (contents.length > 0) {
+    const opening = contents[0]?.role === "model" ? [addOpening(encoding)] : [];
+    return { system, contents: [...opening, ...contents.map(({ role, parts }) => ({ role, parts }))] };
+  }
   // Gemini wants somebody to have said something.
   if (system.length > 0)
     warn(encoding, "messages", "The provider needs a user's message; the system's is sent as one.");
   return { system: [], contents: [{ role: "user", parts: system.length > 0 ? system : [{ text: " " }] }] };
+}
+
+/** Stands for the user's words where a conversation begins with the model's; Gemini refuses a call that no turn precedes. */
+function addOpening(encoding: Encoding): Content {
+  warn(encoding, "messages", "The conversation does not begin with the user; a first message was added.");
+  return { role: "user", parts: [{ text: "Continue." }] };
 }
 
 function endOfResults(messages: readonly Message[], from: number): number {
