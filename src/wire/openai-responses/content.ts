@@ -131,9 +131,10 @@ function encodeMedia(part: MediaPart, rest: Fields | undefined): Fields | null {
     case "file":
       return encodeFile(part, rest);
     case "audio": {
-      if (source.kind !== "base64") return null;
+      // OpenAI's models take none over this API; a client of it that sends some all the same means another vendor.
+      if (source.kind !== "base64" || rest === undefined) return null;
       const format = source.mediaType === "audio/mpeg" ? "mp3" : source.mediaType.replace("audio/", "");
-      return { ...(rest ?? { type: "input_audio" }), input_audio: { data: source.data, format } };
+      return { ...rest, input_audio: { data: source.data, format } };
     }
     default:
       return null;

@@ -78,12 +78,11 @@ function isMedia({ kind }: Part): boolean {
 
 /** An answer without it would answer another question. */
 function refuseMedia(field: string, { kind }: Part): never {
-  const problem = `is ${kind === "image" || kind === "audio" ? "an " : "a "}${kind}`;
-  return fail(
-    "invalid_request",
-    `${field} ${problem} that this model does not take in this form. Send it as base64, or choose another model.`,
-    { metadata: { field } },
-  );
+  const problem =
+    kind === "audio" || kind === "video"
+      ? `is ${kind}, which this model does not take. Remove it or choose another model.`
+      : `is ${kind === "image" ? "an" : "a"} ${kind} that this model does not take in this form. Send it as base64, or choose another model.`;
+  return fail("invalid_request", `${field} ${problem}`, { metadata: { field } });
 }
 
 function leftOut(field: string, part: Part): Warning {

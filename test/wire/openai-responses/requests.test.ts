@@ -486,10 +486,12 @@ describe("a request of another format", () => {
     expect(warnings.map(({ field }) => field)).toEqual(["messages[1].content[2]"]);
   });
 
-  test("with media that have no form here is refused", () => {
-    const video: Part = { kind: "video", source: { kind: "url", url: "https://v", mediaType: null } };
-    const messages: Message[] = [{ role: "user", parts: [video] }];
-    expect(() => encode({ messages })).toThrow(/^messages\[0\]\.content\[0\] is a video/);
+  test.each(["audio", "video"] as const)("with %s, which this API has no part for, is refused", (kind) => {
+    const media: Part = { kind, source: { kind: "base64", mediaType: `${kind}/mpeg`, data: "AA==" } };
+    const messages: Message[] = [{ role: "user", parts: [media] }];
+    expect(() => encode({ messages })).toThrow(
+      `messages[0].content[0] is ${kind}, which this model does not take. Remove it or choose another model.`,
+    );
   });
 });
 
