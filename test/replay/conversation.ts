@@ -1,0 +1,132 @@
+import { unwrapReasoning } from "../../src/wire/canonical/reasoning-envelope.ts";
+
+/** What comes from the wire is looked into as it comes. */
+// biome-ignore lint/suspicious/noExplicitAny: recorded bodies have every shape
+export type Json = any;
+
+/** An image, a file, a recording or a film, wherever it is. */
+export interface Media {
+  readonly what: "image" | "file" | "audio" | "video";
+  readonly mediaType: string | null;
+  /** Base64; null where only the address or an id is said. */
+  readonly data: string | null;
+  /** The address, or the id of an upload. */
+  readonly url: string | null;
+}
+
+/** A piece of a message, whichever format it stands in. */
+export type Item =
+  | { readonly kind: "text" | "refusal" | "reasoning" | "proof" | "hosted"; readonly value: string }
+  | { readonly kind: "media"; readonly media: Media }
+  | { readonly kind: "call"; readonly id: string; readonly name: string; readonly args: string }
+  | {
+      readonly kind: "result";
+      readonly id: string;
+      readonly name: string;
+      readonly text: string;
+      readonly media: readonly Media[];
+    };
+
+/** One message. */
+export interface Turn {
+  readonly role: "system" | "user" | "assistant" | "tool";
+  readonly items: readonly Item[];
+}
+
+/** A function that the model may call. */
+export interface Tool {
+  readonly name: string;
+  readonly description: string | null;
+  readonly schema: Json;
+}
+
+/** A request, as far as every format can say it. */
+export interface Conversation {
+  readonly turns: readonly Turn[];
+  readonly tools: readonly Tool[];
+}
+
+/** Tokens as the vendor counts them; null where it does not say. */
+export interface Usage {
+  readonly prompt: number | null;
+  readonly completion: number | null;
+  readonly cached: number | null;
+}
+
+/** Why an answer ended, in one vocabulary. */
+export type Finish = "stop" | "length" | "tools" | "filter" | "pause";
+
+/** An answer, as far as every format can say it. */
+export interface Answer {
+  readonly items: readonly Item[];
+  readonly citations: readonly string[];
+  readonly finish: Finish;
+  readonly usage: Usage;
+}
+
+/** Reads one wire format, independently of the gateway's own codecs. */
+export interface WireReader {
+  readRequest(body: Json): Conversation;
+  readAnswer(body: Json): Answer;
+  /** Joins a stream, bytes read as Latin-1, to the body of a whole answer. */
+  joinStream(latin1: string): Json;
+}
+
+/** A list where one is expected, and an empty one anywhere else. */
+export function listOf(value: Json): Json[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** A text item for each text that says something. */
+export function textItems(kind: "text" | "refusal" | "reasoning" | "proof", ...values: Json[]): Item[] {
+  return values.flatMap((value) => (typeof value === "string" && value !== "" ? [{ kind, value }] : []));
+}
+
+/** A text of a message's content: a string, or parts of which those with a text count. */
+export function textOf(content: Json): string {
+  if (typeof content === "string") return content;
+  return listOf(content)
+    .map((part) => (typeof part === "string" ? part : (part?.text ?? "")))
+    .join("\n");
+}
+
+/** Media behind a `data:` URL, or another address. */
+export function mediaFromUrl(what: Media["what"], url: string): Media {
+  const [, mediaType, data] = /^data:([^;,]*)(?:;[^,]*)?,(.*)$/s.exec(url) ?? [];
+  return data === undefined
+    ? { what, mediaType: null, data: null, url }
+    : { what, mediaType: mediaType ?? null, data, url: null };
+}
+
+/** The kind of media that a MIME type names. */
+export function whatOf(mediaType: string): Media["what"] {
+  const [family] = mediaType.split("/");
+  return family === "image" || family === "audio" || family === "video" ? family : "file";
+}
+
+/**
+ * A proof of the vendor's, as it came or in the envelope in which another vendor's travels; an envelope without a proof is
+ * none. Clients carry both without looking.
+ */
+export function proofItems(...values: Json[]): Item[] {
+  const opened = values.map((value) => {
+    const carried = typeof value === "string" ? unwrapReasoning(value) : null;
+    return carried === null ? value : (carried.signature ?? carried.encrypted);
+  });
+  return textItems("proof", ...opened);
+}
+
+/** The events of an SSE stream as JSON, bytes read as Latin-1; `[DONE]` is none. */
+export function readSse(latin1: string): Json[] {
+  return Buffer.from(latin1, "latin1")
+    .toString("utf8")
+    .split(/\r?\n\r?\n/)
+    .flatMap((block) => {
+      const data = block
+        .split(/\r?\n/)
+        .filter((line) => line.startsWith("data:"))
+        .map((line) => line.slice(5).trimStart())
+        .join("\n");
+      return data === "" || data === "[DONE]" ? [] : [JSON.parse(data)];
+    });
+}

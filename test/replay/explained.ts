@@ -1,0 +1,117 @@
+import type { Difference } from "./facts.ts";
+import type { Outcome } from "./replay.ts";
+
+/** One difference, or a refusal, with all that is known of it. */
+export interface Loss extends Omit<Outcome, "differences"> {
+  readonly kind: Difference["kind"] | "refusal";
+  readonly change: "lost" | "added" | "refused";
+  readonly value: string;
+}
+
+/** Why something may be missing: a rule of the contract, or a fact about the recording. */
+export interface Explanation {
+  readonly reason: string;
+  readonly covers: (loss: Loss) => boolean;
+}
+
+const REASONING: readonly Loss["kind"][] = ["reasoning", "proof"];
+const isTurn = ({ check }: Loss): boolean => check === "next turn" || check === "bare next turn";
+
+/** What a warning has to speak of to name a difference of that kind. */
+const NAMED: Readonly<Partial<Record<Loss["kind"], RegExp>>> = {
+  system: /system message|told to answer in JSON/,
+  user: /system message|does not begin with the user/,
+  reasoning: /[Rr]easoning.* left out/,
+  proof: /[Rr]easoning.* left out/,
+  media: /(image|file|audio|video).* left out/,
+};
+
+/** Refusals that name the field, because an answer without it would answer another question. */
+const REFUSED = [
+  /previous_response_id is not supported/,
+  /\bn must be 1 for this model/,
+  /is a URL, which this model's provider does not fetch/,
+  /is a file uploaded elsewhere|was uploaded to another vendor/,
+  /which this model('s provider)? does not (read|take)/,
+  /that this model does not take in this form/,
+  /Gemini cannot read this/,
+  /cannot be sent to this model, which takes (images|files)/,
+  /is not here; send the image itself/,
+];
+
+/** All explanations; what none of them covers is a loss. */
+export const EXPLANATIONS: readonly Explanation[] = [
+  {
+    reason: "a warning names it",
+    covers: ({ kind, warnings }) => warnings.some((warning) => NAMED[kind]?.test(warning)),
+  },
+  {
+    reason: "refused with a 400 that names the field",
+    covers: ({ kind, value }) =>
+      kind === "refusal" && value.startsWith("400 ") && REFUSED.some((words) => words.test(value)),
+  },
+  {
+    reason: "reasoning of another vendor is left out",
+    covers: ({ kind, check, recording, target }) =>
+      REASONING.includes(kind) && check === "request" && recording.format !== target.format,
+  },
+  {
+    reason: "Gemini wants back only reasoning that it signed",
+    covers: ({ kind, target, ...loss }) =>
+      kind === "reasoning" && target.format === "gemini" && isTurn({ kind, target, ...loss }),
+  },
+  {
+    reason: "a Responses vendor wants back from other APIs only reasoning that it encrypted",
+    covers: ({ kind, client, target, ...loss }) =>
+      kind === "reasoning" &&
+      target.format === "openai-responses" &&
+      client !== "responses" &&
+      isTurn({ kind, client, target, ...loss }),
+  },
+  {
+    reason: "a client that keeps only the specification's fields has dropped it from a turn without calls",
+    covers: ({ kind, check }) => (REASONING.includes(kind) || kind === "media") && check === "bare next turn",
+  },
+  {
+    reason: "no client of another API has words for what a vendor's own tool did",
+    covers: ({ kind, client, target }) => kind === "hosted" && CLIENT_FORMATS[client] !== target.format,
+  },
+  {
+    reason: "an answer with calls finishes for them",
+    covers: ({ kind, change, value }) =>
+      kind === "finish" && value === (change === "lost" ? "stop" : "tools"),
+  },
+  {
+    reason: "a file of text is sent as its text",
+    covers: ({ kind, check, target }) =>
+      check === "request" && target.format === "cohere-chat" && (kind === "media" || kind === "user"),
+  },
+  {
+    reason: "Bedrock wants every tool declared that the history calls",
+    covers: ({ kind, change, target }) =>
+      kind === "tool" && change === "added" && target.format === "bedrock-converse",
+  },
+  {
+    reason: "the recording has had events taken out",
+    covers: ({ recording, kind }) =>
+      kind === "text" && recording.name.includes("openai-shell-container.1.chunks"),
+  },
+];
+
+const CLIENT_FORMATS = {
+  chat: "openai-chat",
+  responses: "openai-responses",
+  messages: "anthropic-messages",
+} as const;
+
+/** The losses of an outcome: one for each difference, or one for a refusal. */
+export function listLosses({ differences, ...outcome }: Outcome): Loss[] {
+  if (outcome.refusal !== null)
+    return [{ ...outcome, kind: "refusal", change: "refused", value: outcome.refusal }];
+  return differences.map((difference) => ({ ...outcome, ...difference }));
+}
+
+/** Why a loss is none; null where it is one. */
+export function explain(loss: Loss): Explanation | null {
+  return EXPLANATIONS.find(({ covers }) => covers(loss)) ?? null;
+}

@@ -1,0 +1,215 @@
+import type { FormatName } from "../../src/wire/canonical/parts.ts";
+import { CLIENTS, type Client } from "../fidelity/formats.ts";
+import { CLIENT_APIS, type ClientApi, NEXT_WORDS, resultOf } from "./clients.ts";
+import { type Answer, type Conversation, type Item, type Json, readSse, type Turn } from "./conversation.ts";
+import { answerFacts, compareFacts, conversationFacts, type Difference } from "./facts.ts";
+import { READERS } from "./formats/all-formats.ts";
+import { PLAIN_TARGETS, type Target, targetsOf } from "./hosts.ts";
+import type { Recording } from "./recordings.ts";
+import { listShapes, SHAPES, type Shape } from "./reshape.ts";
+import { type Asked, modelOf, type ReplaySite } from "./site.ts";
+import { findRefusal } from "./strict-vendors.ts";
+
+/**
+ * What is held against what was recorded: the request as the vendor gets it, the answer as the client gets it, the next
+ * turn as the vendor gets it, and the next turn of a chat client that knows no fields but the specification's.
+ */
+export const CHECKS = ["request", "answer", "next turn", "bare next turn"] as const;
+export type Check = (typeof CHECKS)[number];
+
+/** One comparison. */
+export interface Outcome {
+  readonly check: Check;
+  readonly client: Client;
+  readonly target: Target;
+  readonly recording: Recording;
+  /** What differs; none where everything arrived. */
+  readonly differences: readonly Difference[];
+  /** The gateway's own words where it answered with an error. */
+  readonly refusal: string | null;
+  /** The warnings of the answer, each as `field: message`. */
+  readonly warnings: readonly string[];
+}
+
+/** A recording from one client API to one target. */
+export interface Direction {
+  readonly client: ClientApi;
+  readonly target: Target;
+  readonly recording: Recording;
+  /** What the vendor answers: the recording itself, or, where it is of another format, one of the vendor's own. */
+  readonly answer: Recording;
+  /** How the history is put; null: as it was recorded. */
+  readonly shape: Shape | null;
+}
+
+/** Lists every direction: each recorded answer to each client API, and each recorded request from each to each format. */
+export function listDirections(recordings: readonly Recording[]): Direction[] {
+  const sayable = Map.groupBy(recordings.filter(saysSomething), ({ format }) => format);
+  return recordings.flatMap((recording, place) => {
+    const own = targetsOf(recording).map((target) => ({ target, recording, answer: recording, shape: null }));
+    if (recording.request === null) return fromEachClient(own);
+    const shapes = [null, ...listShapes(READERS[recording.format].readRequest(recording.request))];
+    const others = PLAIN_TARGETS.flatMap((target) => {
+      const answers = sayable.get(target.format) ?? [];
+      const answer = answers[place % answers.length];
+      if (answer === undefined) return [];
+      return shapes
+        .filter((shape) => shape !== null || target.format !== recording.format)
+        .map((shape) => ({ target, recording, answer, shape }));
+    });
+    return fromEachClient([...own, ...others]);
+  });
+}
+
+function fromEachClient(directions: readonly Omit<Direction, "client">[]): Direction[] {
+  return directions.flatMap((direction) =>
+    CLIENTS.map((client) => ({ ...direction, client: CLIENT_APIS[client] })),
+  );
+}
+
+/** An answer of another recording must not be an empty one: that is a case of its own. */
+function saysSomething(recording: Recording): boolean {
+  return readVendor(recording).items.length > 0;
+}
+
+/** Replays one direction. */
+export async function replay(site: ReplaySite, direction: Direction): Promise<Outcome[]> {
+  const { client, target, recording, answer } = direction;
+  const ask = (body: Json): Promise<Asked> => site.ask(client.path, modelOf(target), body, answer);
+  const body = { ...writeRequest(direction), stream: answer.isStream };
+  const first = await ask(body);
+  const isRecorded = recording.request !== null;
+  if (first.status !== 200) return [judge(direction, isRecorded ? "request" : "answer", first, () => [])];
+  const outcomes = isRecorded
+    ? [judge(direction, "request", first, () => checkRequest(client, target, body, first))]
+    : [];
+  if (recording !== answer) return outcomes;
+  const said = readVendor(answer);
+  const got = readReply(client, answer.isStream, first.text);
+  outcomes.push(
+    judge(direction, "answer", first, () =>
+      compareFacts(answerFacts(said), answerFacts(READERS[client.format].readAnswer(got))),
+    ),
+  );
+  for (const [check, goOn] of [
+    ["next turn", client.goOn],
+    ["bare next turn", client.goOnBare],
+  ] as const) {
+    if (goOn === undefined) continue;
+    const nextBody = goOn(body, got);
+    const next = await ask(nextBody);
+    const added = continueWith(said, client.answersItems?.(got) ?? []);
+    outcomes.push(
+      judge(direction, check, next, () =>
+        checkNextTurn(client, target, { body: nextBody, first, next }, added),
+      ),
+    );
+  }
+  return outcomes;
+}
+
+function judge(
+  { client, target, recording, answer }: Direction,
+  check: Check,
+  { status, text }: Asked,
+  compare: () => Difference[],
+): Outcome {
+  const isFailed = status !== 200;
+  return {
+    check,
+    client: client.name,
+    target,
+    recording,
+    differences: isFailed ? [] : compare(),
+    refusal: isFailed ? `${status} ${decode(text)}` : null,
+    warnings: isFailed ? [] : readWarnings(text, answer.isStream),
+  };
+}
+
+/** The recorded request, in the client's words where it was recorded in others or is put otherwise. */
+function writeRequest({ client, recording, answer, shape }: Direction): Json {
+  const { format, request } = recording;
+  if (request === null) return client.write(greet(answer));
+  const { stream_options: _, ...rest } = request;
+  if (format === client.format && shape === null) return rest;
+  const conversation = READERS[format].readRequest(request);
+  return client.write(shape === null ? conversation : SHAPES[shape](conversation));
+}
+
+/** Stands for a request that was not recorded: a greeting, with the tools that the answer calls. */
+function greet(answer: Recording): Conversation {
+  const names = readVendor(answer).items.flatMap((item) => (item.kind === "call" ? [item.name] : []));
+  const tools = [...new Set(names)].map((name) => ({ name, description: null, schema: ANYTHING }));
+  return { turns: [{ role: "user", items: [{ kind: "text", value: "Hello!" }] }], tools };
+}
+
+const ANYTHING = { type: "object", properties: {}, additionalProperties: true };
+
+/** The vendor has to read what the client has said, in a form that it takes. */
+function checkRequest(client: ClientApi, { format }: Target, body: Json, { sent }: Asked): Difference[] {
+  const said = conversationFacts(READERS[client.format].readRequest(body));
+  const got = sent.at(-1);
+  return [
+    ...compareFacts(said, conversationFacts(READERS[format].readRequest(got))),
+    ...checkRules(client, format, body, got),
+  ];
+}
+
+/** What comes from another format is the gateway's to put right; what comes in the vendor's own is its client's. */
+function checkRules(client: ClientApi, format: FormatName, body: Json, got: Json): Difference[] {
+  const refusal = findRefusal(format, got);
+  if (refusal === null || (client.format === format && findRefusal(format, body) !== null)) return [];
+  return [{ kind: "rule", change: "added", value: refusal }];
+}
+
+/** The vendor has to read what it read before, what it answered then, and what the client has added. */
+function checkNextTurn(
+  client: ClientApi,
+  { format }: Target,
+  asked: { readonly body: Json; readonly first: Asked; readonly next: Asked },
+  added: readonly Turn[],
+): Difference[] {
+  const before = READERS[format].readRequest(asked.first.sent.at(-1));
+  const wanted = { ...before, turns: [...before.turns, ...added] };
+  const got = asked.next.sent.at(-1);
+  return [
+    ...compareFacts(conversationFacts(wanted), conversationFacts(READERS[format].readRequest(got))),
+    ...checkRules(client, format, asked.body, got),
+  ];
+}
+
+/** The turns that an answer and what its client adds make. `itemTypes` are those of the client's own items. */
+function continueWith({ items, finish }: Answer, itemTypes: readonly string[]): Turn[] {
+  const calls = items.filter((item): item is Extract<Item, { kind: "call" }> => item.kind === "call");
+  const results = calls.map(
+    ({ id, name }, place): Item => ({ kind: "result", id, name, text: resultOf(place), media: [] }),
+  );
+  const turn: Turn = { role: "assistant", items };
+  const answered = [...results, ...itemTypes.map((value): Item => ({ kind: "hosted", value }))];
+  if (answered.length > 0) return [turn, { role: "tool", items: answered }];
+  if (finish === "pause") return [turn];
+  return [turn, { role: "user", items: [{ kind: "text", value: NEXT_WORDS }] }];
+}
+
+/** A recorded answer, read as its vendor means it. */
+export function readVendor({ format, isStream, body }: Recording): Answer {
+  const reader = READERS[format];
+  return reader.readAnswer(isStream ? reader.joinStream(body) : JSON.parse(decode(body)));
+}
+
+/** The answer as the client's library makes it of what came. */
+function readReply(client: ClientApi, isStream: boolean, text: string): Json {
+  return isStream ? READERS[client.format].joinStream(text) : JSON.parse(decode(text));
+}
+
+function decode(latin1: string): string {
+  return Buffer.from(latin1, "latin1").toString("utf8");
+}
+
+function readWarnings(text: string, isStream: boolean): string[] {
+  const bodies: Json[] = isStream ? readSse(text) : [JSON.parse(decode(text))];
+  const metadata = bodies.flatMap((body) => body.gateway_metadata ?? body.response?.gateway_metadata ?? []);
+  return metadata.flatMap(({ warnings = [] }) =>
+    warnings.map(({ field, message }: Json) => `${field}: ${message}`),
+  );
+}

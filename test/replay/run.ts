@@ -1,0 +1,54 @@
+/**
+ * Replays recorded answers and exchanges through a gateway, from every client API to every upstream format, and says what
+ * was lost: `npm run test:replay`.
+ *
+ *   --only=<text>    recordings whose name holds the text
+ *   --client=<name>  one client API: chat, responses, messages
+ *   --target=<name>  one target, as the table names it
+ *   --every=<n>      each n-th direction
+ *   --all            prints every loss, not only the first of each kind
+ */
+import { parseArgs } from "node:util";
+import { checkEmbeddings, checkFailures } from "./other-exchanges.ts";
+import { EXCHANGES, hasExchanges, readRecordings } from "./recordings.ts";
+import { listDirections, type Outcome, replay } from "./replay.ts";
+import { tally, writeReport } from "./report.ts";
+import { startReplaySite } from "./site.ts";
+
+const { values: options } = parseArgs({
+  options: {
+    only: { type: "string", default: "" },
+    client: { type: "string" },
+    target: { type: "string" },
+    every: { type: "string", default: "1" },
+    all: { type: "boolean", default: false },
+  },
+});
+
+if (!hasExchanges) console.log(`skipped: the recorded exchanges, because there are none at ${EXCHANGES}`);
+const { answers, failures, embeddings, beyond } = readRecordings();
+const directions = listDirections(answers).filter(
+  ({ client, target, recording }, place) =>
+    recording.name.includes(options.only) &&
+    client.name === (options.client ?? client.name) &&
+    target.name === (options.target ?? target.name) &&
+    place % Number(options.every) === 0,
+);
+const isWhole = directions.length === listDirections(answers).length && hasExchanges;
+console.log(
+  `replay: ${answers.length} answers, ${failures.length} failures, ${embeddings.length} embeddings, ${directions.length} directions`,
+);
+for (const [kind, count] of beyond) console.log(`not spoken here: ${count} of ${kind}`);
+
+const site = await startReplaySite(failures.map(({ format }) => format));
+const outcomes: Outcome[] = [];
+try {
+  for (const direction of directions) outcomes.push(...(await replay(site, direction)));
+  const others = [...(await checkEmbeddings(site, embeddings)), ...(await checkFailures(site, failures))];
+  const report = writeReport(tally(outcomes), others, { isWhole, printsAll: options.all });
+  console.log(report.text);
+  console.log(`${report.passed} passed, ${report.failed} failed`);
+  process.exitCode = report.failed > 0 ? 1 : 0;
+} finally {
+  await site.stop();
+}
