@@ -8,7 +8,7 @@ import { keepExtras } from "./extras.ts";
 import { type FinishReason as ChatFinishReason, isFailedFinish, readFinishReason } from "./finish-reason.ts";
 import { readReasoning } from "./hub-assistant.ts";
 import { decodeCall } from "./hub-calls.ts";
-import { decodeAnnotation } from "./hub-citations.ts";
+import { decodeAnnotation, decodeListed } from "./hub-citations.ts";
 import { OWN_ANSWER_FIELDS, OWN_CHOICE_FIELDS, OWN_MESSAGE_FIELDS } from "./own-fields.ts";
 import { asText } from "./reasoning.ts";
 import { findUsage } from "./usage.ts";
@@ -19,7 +19,7 @@ export function decodeAnswer(body: Fields): AnswerDecoding {
   if (error !== null) return { kind: "error", error };
   const raw = readList(body["choices"]);
   if (raw.length === 0) return failed("the upstream's answer has no choices");
-  const choices = raw.map(decodeChoice);
+  const choices = citeListed(raw.map(decodeChoice), decodeListed(body));
   const bad = choices.find(({ finish }) => isFailedFinish(finish.native));
   if (bad !== undefined) return failed(`the upstream ended the answer with "${bad.finish.native}"`);
   const serviceTier = asText(body["service_tier"]);
@@ -106,6 +106,17 @@ function cite(parts: Part[], citations: readonly Citation[]): Part[] {
   const at = parts.findIndex((part) => part.kind === "text");
   if (at < 0) return [...parts, { kind: "text", text: "", citations }];
   return parts.map((part, place) => (place === at && part.kind === "text" ? { ...part, citations } : part));
+}
+
+/** Pages that the whole answer lists are cited by the text of its first choice, unless that has citations of its own. */
+function citeListed(choices: AnswerChoice[], listed: readonly Citation[]): AnswerChoice[] {
+  const [first, ...others] = choices;
+  if (first === undefined || listed.length === 0 || first.parts.some(isCiting)) return choices;
+  return [{ ...first, parts: cite([...first.parts], listed) }, ...others];
+}
+
+function isCiting(part: Part): boolean {
+  return part.kind === "text" && part.citations !== undefined;
 }
 
 const REASONS: Readonly<Record<ChatFinishReason, FinishReason>> = {

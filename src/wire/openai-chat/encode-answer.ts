@@ -66,7 +66,8 @@ function encodeMessage(parts: readonly Part[]): Fields {
   const text = joinTexts(parts, "text");
   const refusal = joinTexts(parts, "refusal");
   const calls = parts.filter((part) => part.kind === "tool-call");
-  const annotations = parts.flatMap((part) => (part.kind === "text" ? (part.citations ?? []) : []));
+  const cited = parts.flatMap((part) => (part.kind === "text" ? (part.citations ?? []) : []));
+  const annotations = cited.flatMap((citation) => encodeAnnotation(citation) ?? []);
   const images = parts.filter((part) => part.kind === "image");
   const audio = joinAudio(parts);
   const hasText = text !== "" || (calls.length === 0 && refusal === "" && audio === null);
@@ -77,9 +78,7 @@ function encodeMessage(parts: readonly Part[]): Fields {
       calls,
     ),
     ...(refusal === "" ? {} : { refusal }),
-    ...(annotations.length === 0
-      ? {}
-      : { annotations: annotations.flatMap((one) => encodeAnnotation(one) ?? []) }),
+    ...(annotations.length === 0 ? {} : { annotations }),
     ...(images.length === 0 ? {} : { images: images.map((image) => encodePart(image, "", () => {})) }),
     ...(audio === null ? {} : { audio }),
     ...(calls.length === 0

@@ -24,15 +24,35 @@ function readCitation(cited: Fields): Citation {
   };
 }
 
+/**
+ * Reads the pages that an answer lists beside its choices, as Perplexity does. Clients of this format get the list itself,
+ * which passes with the answer's other fields.
+ */
+export function decodeListed(answer: Fields): Citation[] {
+  const results = listOf(answer["search_results"]).map(asFields);
+  const pages = results.length > 0 ? results : listOf(answer["citations"]).map((url) => ({ url }));
+  return pages.flatMap((page: Fields | null) => {
+    const url = asText(page?.["url"]);
+    if (url === null) return [];
+    const title = asText(page?.["title"]);
+    return [{ url, title, text: null, start: null, end: null, ...keepExtras({}, { isListed: true }) }];
+  });
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
 function readPlace(value: unknown): number | null {
   return typeof value === "number" ? value : null;
 }
 
-/** A citation as an annotation; null for one without an address, which has no form here. */
+/** A citation as an annotation; null for one without an address, which has no form here, and for one that is listed elsewhere. */
 export function encodeAnnotation(citation: Citation): Fields | null {
-  const raw = asFields(keptSpelling(citation)["annotation"]);
+  const spelling = keptSpelling(citation);
+  const raw = asFields(spelling["annotation"]);
   if (raw !== null) return raw;
-  return citation.url === null ? null : printCitation(citation);
+  return citation.url === null || spelling["isListed"] === true ? null : printCitation(citation);
 }
 
 /** Clients demand a title and a place: one that lacks a field fails the whole stream for them. */

@@ -1,5 +1,11 @@
 import type { AnswerEvent, PartDelta } from "../canonical/answer.ts";
-import { type Part, plainReasoning, REASONING_ORIGINS, type ReasoningPart } from "../canonical/parts.ts";
+import {
+  type Citation,
+  type Part,
+  plainReasoning,
+  REASONING_ORIGINS,
+  type ReasoningPart,
+} from "../canonical/parts.ts";
 import { asFields, type Fields, omit } from "../json/fields.ts";
 import { decodeFinish, keepChoice } from "./decode-answer.ts";
 import { decodePart, keepNative } from "./decode-part.ts";
@@ -14,8 +20,11 @@ export interface ChoiceReader {
   step(choice: Fields): AnswerEvent[];
   /** The vendor has given its reason to finish. */
   readonly hasFinish: boolean;
-  /** Ends what is open and finishes, if the finish has come or the answer is known to be whole. */
-  close(isWhole: boolean): AnswerEvent[];
+  /**
+   * Cites what is listed unless it has cited by itself, ends what is open and finishes, if the finish has come or the
+   * answer is known to be whole.
+   */
+  close(isWhole: boolean, listed: readonly Citation[]): AnswerEvent[];
 }
 
 /** Text, refusal or reasoning that is being said; one at a time. */
@@ -38,6 +47,7 @@ interface State {
   readonly events: AnswerEvent[];
   nextAt: number;
   speech: Speech | null;
+  hasCited: boolean;
   readonly tracker: ToolCallTracker;
   /** By the tracker's place. */
   readonly calls: OpenCall[];
@@ -55,6 +65,7 @@ export function createChoiceReader(index: number): ChoiceReader {
     events: [],
     nextAt: 0,
     speech: null,
+    hasCited: false,
     // Ids that are missing are made by whoever holds the generation.
     tracker: createToolCallTracker(() => "", null),
     calls: [],
@@ -71,9 +82,9 @@ export function createChoiceReader(index: number): ChoiceReader {
     get hasFinish() {
       return state.finish !== null;
     },
-    close(isWhole) {
+    close(isWhole, listed) {
       if (isWhole) state.finish ??= "stop";
-      closeChoice(state);
+      closeChoice(state, listed);
       return state.events.splice(0);
     },
   };
@@ -217,7 +228,7 @@ function readWhole(state: State, delta: Fields): void {
   for (const raw of listOf(delta["annotations"])) {
     const citation = decodeAnnotation(raw);
     if (citation === null) keep(state.message, { annotations: [raw] });
-    else grow(state, speak(state, "text", startText), { kind: "citation", citation });
+    else citeIn(state, citation);
   }
   const audio = asFields(delta["audio"]);
   const whole = [
@@ -228,6 +239,11 @@ function readWhole(state: State, delta: Fields): void {
     endSpeech(state);
     endPart(state, startPart(state, part));
   }
+}
+
+function citeIn(state: State, citation: Citation): void {
+  state.hasCited = true;
+  grow(state, speak(state, "text", startText), { kind: "citation", citation });
 }
 
 function listOf(value: unknown): Fields[] {
@@ -270,8 +286,9 @@ function endCall(state: State, call: OpenCall): void {
   endPart(state, call.at);
 }
 
-function closeChoice(state: State): void {
+function closeChoice(state: State, listed: readonly Citation[]): void {
   if (state.finish === null) return;
+  if (!state.hasCited) for (const citation of listed) citeIn(state, citation);
   endSpeech(state);
   for (const call of state.calls) if (call.isOpen) endCall(state, call);
   for (const part of state.held.splice(0)) endPart(state, startPart(state, part));

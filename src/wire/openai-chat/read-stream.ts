@@ -7,6 +7,7 @@ import { asFields, type Fields, omit, tryParseFields } from "../json/fields.ts";
 import { decodeUtf8 } from "../json/scan.ts";
 import { EventSplitter, EventTooLargeError } from "../sse/split-events.ts";
 import { isFailedFinish } from "./finish-reason.ts";
+import { decodeListed } from "./hub-citations.ts";
 import { OWN_ANSWER_FIELDS } from "./own-fields.ts";
 import { type ChoiceReader, createChoiceReader } from "./read-choice.ts";
 import { asText } from "./reasoning.ts";
@@ -156,7 +157,8 @@ function tellAnswer(state: ReaderState, chunk: Fields): AnswerEvent[] {
   return [...events, { kind: "extras", extras: { format: "openai-chat", fields } }];
 }
 
-/** Ends what has finished; `isWhole`: all of it. */
+/** Ends what has finished; `isWhole`: all of it. Pages that the whole answer lists are cited by its first choice. */
 function close(state: ReaderState, isWhole = false): AnswerEvent[] {
-  return [...state.choices.values()].flatMap((choice) => choice.close(isWhole));
+  const listed = decodeListed(state.told);
+  return [...state.choices].flatMap(([index, choice]) => choice.close(isWhole, index === 0 ? listed : []));
 }

@@ -197,10 +197,10 @@ function startPart(state: WriterState, choice: ChoiceState, at: number, part: Pa
 
 /** What a text or refusal says from its start on. */
 function sayWhole(part: TextPart | RefusalPart): Fields | null {
-  const annotations = (part.kind === "text" ? (part.citations ?? []) : []).map(encodeAnnotation);
+  const cited = part.kind === "text" ? (part.citations ?? []) : [];
+  const annotations = cited.flatMap((citation) => encodeAnnotation(citation) ?? []);
   const said = part.text === "" ? {} : { [SPOKEN[part.kind]]: part.text };
-  const delta =
-    annotations.length === 0 ? said : { ...said, annotations: annotations.filter((one) => one !== null) };
+  const delta = annotations.length === 0 ? said : { ...said, annotations };
   return Object.keys(delta).length === 0 ? null : delta;
 }
 

@@ -163,6 +163,14 @@ export const FEATURES: readonly AnswerFeature[] = [
     },
   },
   {
+    name: "citations listed beside the answer",
+    seen: {
+      chat: { "citations[]": "https://example.com/MARKER" },
+      responses: { "output[].content[].annotations[].url": "https://example.com/MARKER" },
+      messages: { "content[].citations[].url": "https://example.com/MARKER" },
+    },
+  },
+  {
     name: "citations of documents",
     seen: { messages: { "content[].citations[]": { cited_text: "MARKER-words" } } },
     needless: {

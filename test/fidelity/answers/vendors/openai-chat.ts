@@ -156,6 +156,11 @@ export const OPENAI_CHAT: VendorSayings = {
     message: { content: "Hello", annotations: [CITED] },
     deltas: [{ content: "Hello" }, { annotations: [CITED] }],
   }),
+  "citations listed beside the answer": say({
+    message: { content: "Hello[1]" },
+    deltas: [{ content: "Hello" }, { content: "[1]" }],
+    beside: { citations: ["https://example.com/MARKER"] },
+  }),
   "a refusal in words": say({
     message: { refusal: "MARKER-no" },
     deltas: [{ refusal: "MARKER-" }, { refusal: "no" }],
