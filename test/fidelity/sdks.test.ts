@@ -46,7 +46,11 @@ const BEYOND: readonly (readonly [sdk: RegExp, name: RegExp, why: string])[] = [
   ],
   [/^@ai-sdk/, /^several choices/, "they join all choices"],
   [/^@ai-sdk\/openai$/, /^a refusal in words/, "its words count as text, and as a filter's"],
-  [/^@ai-sdk\/anthropic$/, /^an image/, "Anthropic's models draw nothing, so its answers may hold no image"],
+  [
+    /^@ai-sdk\/anthropic$/,
+    /^an image|\/image\./,
+    "Anthropic's models draw nothing, so its answers may hold no image",
+  ],
   [/^@ai-sdk\/anthropic$/, /^the vendor's own word/, "a word that it does not know is another end"],
 ];
 

@@ -96,20 +96,15 @@ type Result = Extract<Item, { kind: "result" }>;
 const callsOf = (items: readonly Item[]) => items.filter((item): item is Call => item.kind === "call");
 const resultsOf = (items: readonly Item[]) => items.filter((item): item is Result => item.kind === "result");
 
-/** Gemini's calls have no ids; in the APIs of clients each has one. */
-function idOf({ id, name }: { readonly id: string; readonly name: string }): string {
-  return id === "" ? `call_${name}` : id;
-}
-
 function writeChatTurn({ role, items }: Turn): Json[] {
   const results = resultsOf(items).map((result) => ({
     role: "tool",
-    tool_call_id: idOf(result),
+    tool_call_id: result.id,
     content: result.text,
   }));
   const others = items.filter(({ kind }) => kind === "text" || kind === "media");
   const calls = callsOf(items).map((call) => ({
-    id: idOf(call),
+    id: call.id,
     type: "function",
     function: { name: call.name, arguments: call.args },
   }));
@@ -159,10 +154,11 @@ function writeChatTool({ name, description, schema }: Conversation["tools"][numb
   };
 }
 
-function bareMessage({ role, content, tool_calls, function_call }: Json): Json {
+function bareMessage({ role, content, refusal, tool_calls, function_call }: Json): Json {
   return {
     role,
     content,
+    ...(refusal ? { refusal } : {}),
     ...(listOf(tool_calls).length === 0 ? {} : { tool_calls: tool_calls.map(bareCall) }),
     ...(function_call === undefined ? {} : { function_call }),
   };
@@ -182,12 +178,12 @@ function answerChat({ tool_calls, function_call }: Json): Json[] {
 function writeItems({ role, items }: Turn): Json[] {
   const results = resultsOf(items).map((result) => ({
     type: "function_call_output",
-    call_id: idOf(result),
+    call_id: result.id,
     output: result.text,
   }));
   const calls = callsOf(items).map((call) => ({
     type: "function_call",
-    call_id: idOf(call),
+    call_id: call.id,
     name: call.name,
     arguments: call.args,
   }));
@@ -265,9 +261,9 @@ function writeBlock(item: Item): Json[] {
     case "text":
       return [{ type: "text", text: item.value }];
     case "call":
-      return [{ type: "tool_use", id: idOf(item), name: item.name, input: JSON.parse(item.args || "{}") }];
+      return [{ type: "tool_use", id: item.id, name: item.name, input: JSON.parse(item.args || "{}") }];
     case "result":
-      return [{ type: "tool_result", tool_use_id: idOf(item), content: item.text }];
+      return [{ type: "tool_result", tool_use_id: item.id, content: item.text }];
     case "media":
       return [writeMediaBlock(item.media)];
     default:

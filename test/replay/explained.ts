@@ -24,6 +24,7 @@ const NAMED: Readonly<Partial<Record<Loss["kind"], RegExp>>> = {
   reasoning: /[Rr]easoning.* left out/,
   proof: /[Rr]easoning.* left out/,
   media: /(image|file|audio|video).* left out/,
+  hosted: / left out/,
 };
 
 /** Refusals that name the field, because an answer without it would answer another question. */
@@ -53,7 +54,9 @@ export const EXPLANATIONS: readonly Explanation[] = [
   {
     reason: "reasoning of another vendor is left out",
     covers: ({ kind, check, recording, target }) =>
-      REASONING.includes(kind) && check === "request" && recording.format !== target.format,
+      REASONING.includes(kind) &&
+      (check === "request" || check === "next turn elsewhere") &&
+      recording.format !== target.format,
   },
   {
     reason: "Gemini wants back only reasoning that it signed",
@@ -74,7 +77,8 @@ export const EXPLANATIONS: readonly Explanation[] = [
   },
   {
     reason: "no client of another API has words for what a vendor's own tool did",
-    covers: ({ kind, client, target }) => kind === "hosted" && CLIENT_FORMATS[client] !== target.format,
+    covers: ({ kind, check, client, target }) =>
+      kind === "hosted" && check !== "next turn elsewhere" && CLIENT_FORMATS[client] !== target.format,
   },
   {
     reason: "an answer with calls finishes for them",
@@ -84,7 +88,9 @@ export const EXPLANATIONS: readonly Explanation[] = [
   {
     reason: "a file of text is sent as its text",
     covers: ({ kind, check, target }) =>
-      check === "request" && target.format === "cohere-chat" && (kind === "media" || kind === "user"),
+      (check === "request" || check === "next turn elsewhere") &&
+      target.format === "cohere-chat" &&
+      (kind === "media" || kind === "user"),
   },
   {
     reason: "Bedrock wants every tool declared that the history calls",

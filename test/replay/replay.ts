@@ -1,5 +1,6 @@
 import type { FormatName } from "../../src/wire/canonical/parts.ts";
 import { CLIENTS, type Client } from "../fidelity/formats.ts";
+import { addCallIds } from "./call-ids.ts";
 import { CLIENT_APIS, type ClientApi, NEXT_WORDS, resultOf } from "./clients.ts";
 import { type Answer, type Conversation, type Item, type Json, readSse, type Turn } from "./conversation.ts";
 import { answerFacts, compareFacts, conversationFacts, type Difference } from "./facts.ts";
@@ -12,9 +13,10 @@ import { findRefusal } from "./strict-vendors.ts";
 
 /**
  * What is held against what was recorded: the request as the vendor gets it, the answer as the client gets it, the next
- * turn as the vendor gets it, and the next turn of a chat client that knows no fields but the specification's.
+ * turn as the vendor gets it, the next turn of a chat client that knows no fields but the specification's, and the next
+ * turn as a vendor of another format gets it.
  */
-export const CHECKS = ["request", "answer", "next turn", "bare next turn"] as const;
+export const CHECKS = ["request", "answer", "next turn", "bare next turn", "next turn elsewhere"] as const;
 export type Check = (typeof CHECKS)[number];
 
 /** One comparison. */
@@ -40,22 +42,29 @@ export interface Direction {
   readonly answer: Recording;
   /** How the history is put; null: as it was recorded. */
   readonly shape: Shape | null;
+  /** Another vendor that the conversation goes on at, and what that one answers. */
+  readonly elsewhere: Pick<Direction, "target" | "answer">;
 }
 
 /** Lists every direction: each recorded answer to each client API, and each recorded request from each to each format. */
 export function listDirections(recordings: readonly Recording[]): Direction[] {
   const sayable = Map.groupBy(recordings.filter(saysSomething), ({ format }) => format);
   return recordings.flatMap((recording, place) => {
-    const own = targetsOf(recording).map((target) => ({ target, recording, answer: recording, shape: null }));
+    const elsewhere = chooseOther(recording.format, place, sayable);
+    const own = targetsOf(recording).map((target) => ({
+      target,
+      recording,
+      answer: recording,
+      shape: null,
+      elsewhere,
+    }));
     if (recording.request === null) return fromEachClient(own);
     const shapes = [null, ...listShapes(READERS[recording.format].readRequest(recording.request))];
     const others = PLAIN_TARGETS.flatMap((target) => {
-      const answers = sayable.get(target.format) ?? [];
-      const answer = answers[place % answers.length];
-      if (answer === undefined) return [];
+      const answer = pick(sayable.get(target.format) ?? [], place);
       return shapes
         .filter((shape) => shape !== null || target.format !== recording.format)
-        .map((shape) => ({ target, recording, answer, shape }));
+        .map((shape) => ({ target, recording, answer, shape, elsewhere }));
     });
     return fromEachClient([...own, ...others]);
   });
@@ -65,6 +74,24 @@ function fromEachClient(directions: readonly Omit<Direction, "client">[]): Direc
   return directions.flatMap((direction) =>
     CLIENTS.map((client) => ({ ...direction, client: CLIENT_APIS[client] })),
   );
+}
+
+/** A target of another format, each in its turn. */
+function chooseOther(
+  format: FormatName,
+  place: number,
+  sayable: ReadonlyMap<FormatName, readonly Recording[]>,
+): Direction["elsewhere"] {
+  const target = pick(
+    PLAIN_TARGETS.filter((other) => other.format !== format),
+    place,
+  );
+  return { target, answer: pick(sayable.get(target.format) ?? [], place) };
+}
+
+/** One of a list, each in its turn. Every format has hand-made answers, so that no list is empty. */
+function pick<T>(list: readonly T[], place: number): T {
+  return list[place % list.length] as T;
 }
 
 /** An answer of another recording must not be an empty one: that is a case of its own. */
@@ -105,7 +132,18 @@ export async function replay(site: ReplaySite, direction: Direction): Promise<Ou
       ),
     );
   }
-  return outcomes;
+  return [...outcomes, await goOnElsewhere(site, direction, client.goOn(body, got))];
+}
+
+/** Sends the next turn to a vendor of another format. */
+async function goOnElsewhere(site: ReplaySite, direction: Direction, next: Json): Promise<Outcome> {
+  const { client } = direction;
+  const { target, answer } = direction.elsewhere;
+  const body = { ...next, stream: answer.isStream };
+  const asked = await site.ask(client.path, modelOf(target), body, answer);
+  return judge({ ...direction, target, answer }, "next turn elsewhere", asked, () =>
+    checkRequest(client, target, body, asked),
+  );
 }
 
 function judge(
@@ -132,7 +170,7 @@ function writeRequest({ client, recording, answer, shape }: Direction): Json {
   if (request === null) return client.write(greet(answer));
   const { stream_options: _, ...rest } = request;
   if (format === client.format && shape === null) return rest;
-  const conversation = READERS[format].readRequest(request);
+  const conversation = addCallIds(READERS[format].readRequest(request));
   return client.write(shape === null ? conversation : SHAPES[shape](conversation));
 }
 

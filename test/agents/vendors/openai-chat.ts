@@ -176,7 +176,7 @@ function requireContent(content: unknown, place: string): void {
 function readAssistant(fields: JsonObject, place: string): { read: Entry[]; ids: Pending } {
   const { content, tool_calls: calls } = fields;
   if (content !== null && content !== undefined) requireContent(content, place);
-  else if (calls === undefined) {
+  else if (calls === undefined && typeof fields["refusal"] !== "string") {
     refuse(`Invalid value for 'content': expected a string, got null.`, `${place}.content`);
   }
   if (Array.isArray(calls) && calls.length === 0) {
