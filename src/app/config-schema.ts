@@ -136,6 +136,14 @@ export const configSchema = z.strictObject({
         .array(z.string())
         .default([])
         .describe("Addresses and ranges of proxies whose x-forwarded-for is believed."),
+      send_buffer_bytes: z
+        .int()
+        .min(0)
+        .max(67_108_864)
+        .default(131_072)
+        .describe(
+          "What the system may buffer towards one client, on Linux. More lets one connection carry more over a long distance: about this much in each round trip. 0: as much as the system likes, usually 4 MB.",
+        ),
       drain_ms: milliseconds(30_000, "How long open answers may go on after SIGTERM."),
     })
     .prefault({}),
@@ -195,6 +203,14 @@ export const configSchema = z.strictObject({
         .default(536_870_912)
         .describe(
           "Request bodies that are held at once, all together, each until its answer has ended. They take about twice as much memory. One key, or one address without a key, may take half.",
+        ),
+      total_unread_bytes: z
+        .int()
+        .min(1_048_576)
+        .max(1_099_511_627_776)
+        .default(268_435_456)
+        .describe(
+          "Answers that wait for their clients to read them, all together. Past it the client that has read nothing for the longest time loses its connection.",
         ),
       anonymous_requests_per_hour: z
         .int()
@@ -313,6 +329,10 @@ export const configSchema = z.strictObject({
       keep_alive_ms: milliseconds(
         10_000,
         "Silence after which a client is told that the answer still comes.",
+      ),
+      client_silence_ms: milliseconds(
+        60_000,
+        "How long a client may read nothing of its answer, or take to send 256 kB of its request, until it loses its connection.",
       ),
     })
     .prefault({}),

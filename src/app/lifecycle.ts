@@ -45,8 +45,13 @@ async function startServing(parts: Parts, config: Config, world: World): Promise
   const unsure = await parts.stores.audit.settleChanges();
   if (unsure > 0) log.warn("changes were under way when the gateway stopped", { changes: unsure });
   await restoreHourlyLimits(parts, clock.now());
-  const { host, port, extra_prefixes } = config.server;
-  const server = listen(parts.http, { host, port, extraPrefixes: extra_prefixes });
+  const { host, port, extra_prefixes, send_buffer_bytes } = config.server;
+  const server = listen(parts.http, {
+    host,
+    port,
+    extraPrefixes: extra_prefixes,
+    sendBufferBytes: send_buffer_bytes,
+  });
   // Once the address is ours: nobody would ever see the secrets of a start that fails.
   const firstStart = await prepareFirstStart(parts.stores, config, log).catch((error) => {
     server.kill();

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { Clock } from "../base/clock.ts";
 import { createIdSource, type IdSource } from "../base/ids.ts";
 import type { Random } from "../base/random.ts";
+import { WaitList } from "../base/wait-list.ts";
 import { createAccountRing } from "../core/accounts/account-ring.ts";
 import { createKeyRing } from "../core/accounts/key-ring.ts";
 import type { KeyMaker } from "../core/accounts/manage-keys.ts";
@@ -11,6 +12,7 @@ import type { GenerationDeps } from "../core/generation/call.ts";
 import type { GenerationTimers } from "../core/generation/cutoff.ts";
 import { createIdentityHash } from "../core/generation/identity-hash.ts";
 import { createTurnMemory } from "../core/generation/turn-memory.ts";
+import { createUnreadAnswers } from "../core/generation/unread-answers.ts";
 import { createLedger, type Ledger } from "../core/ledger/ledger.ts";
 import { createByteBudget } from "../core/limits/byte-budget.ts";
 import { parseTrustedProxies } from "../core/limits/client-address.ts";
@@ -192,6 +194,7 @@ export async function wireUp(config: Config, world: World): Promise<Parts> {
     maxBodyBytes: config.limits.body_bytes,
     headerAliases: Object.entries(config.server.header_aliases),
     bodyBudget: createByteBudget(config.limits.total_body_bytes, holderBytesOf(config)),
+    bodyWaits: new WaitList(clock, config.timers.client_silence_ms),
     modelPrefixAliases: config.server.model_prefix_aliases,
     notReady: () => {
       if (state.isDraining) return "The gateway is shutting down.";
@@ -266,6 +269,7 @@ function buildGeneration(
         : createSlidingWindow(limits.free_requests_per_hour, HOUR_MS),
     ),
     timers: readTimers(config),
+    unread: createUnreadAnswers(clock, config.timers.client_silence_ms, limits.total_unread_bytes),
     maxAttempts: limits.attempts,
     repeats: limits.repeats,
     active: new Set(),

@@ -12,6 +12,7 @@ export const ERROR_STATUS = {
   permission_denied: 403,
   not_found: 404,
   method_not_allowed: 405,
+  client_timeout: 408,
   conflict: 409,
   payload_too_large: 413,
   unsupported_media_type: 415,

@@ -1,6 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import type { Failure } from "../base/errors.ts";
 import type { IdSource } from "../base/ids.ts";
+import type { WaitList } from "../base/wait-list.ts";
 import type { AccountRing } from "../core/accounts/account-ring.ts";
 import type { KeyRing } from "../core/accounts/key-ring.ts";
 import type { KeyMaker } from "../core/accounts/manage-keys.ts";
@@ -42,6 +43,8 @@ export interface HttpDeps {
   readonly headerAliases: readonly (readonly [string, string])[];
   /** What the bodies of all requests may hold together. */
   readonly bodyBudget: ByteBudget;
+  /** Bodies of requests that are still coming. */
+  readonly bodyWaits: WaitList;
   /** Ids that begin with a key of it are read as if they began with its value. */
   readonly modelPrefixAliases: Readonly<Record<string, string>>;
   /** Null while the gateway can serve; else what is wrong. */

@@ -83,6 +83,7 @@ export function refuseOverLimit(caller: Caller, { generation, clock }: HttpDeps)
 function render(result: GenerationResult, context: RequestContext, notice: string | null): Response {
   const headers = headersOf(result, context);
   if (notice !== null) headers["x-gateway-warning"] = notice;
+  const { unread } = context.deps.generation;
   switch (result.answer.kind) {
     case "failure":
       return context.renderError(result.answer.failure, headers, context.requestId);
@@ -90,10 +91,10 @@ function render(result: GenerationResult, context: RequestContext, notice: strin
       return new Response(null, { status: 499 });
     case "json":
       headers["content-type"] = "application/json";
-      return new Response(bodyOf(result.answer.body), { headers });
+      return new Response(bodyOf(result.answer.body, unread), { headers });
     case "stream": {
       const { stream } = result.answer;
-      const body = stream instanceof ReadableStream ? stream : bodyOf(stream);
+      const body = stream instanceof ReadableStream ? stream : bodyOf(stream, unread);
       return new Response(body, { headers: Object.assign(headers, STREAM_HEADERS) });
     }
   }

@@ -5,6 +5,7 @@ import type { Handler, HttpDeps, RequestContext } from "./context.ts";
 import { renderError } from "./render-error.ts";
 import { writeRequestLog } from "./request-log.ts";
 import { FIXED_ROUTES, GATEWAY_ROUTES, PREFIXES } from "./route-table.ts";
+import { boundSendBuffers } from "./send-buffers.ts";
 
 type Methods = Readonly<Record<string, Handler>>;
 type GatewayServer = Server<undefined>;
@@ -18,6 +19,8 @@ export interface ListenOptions {
   /** 0: any free port. */
   readonly port: number;
   readonly extraPrefixes: readonly string[];
+  /** What the system may buffer towards one client; 0: as it likes. */
+  readonly sendBufferBytes: number;
 }
 
 /** A server that listens. */
@@ -33,8 +36,22 @@ export interface HttpServer {
  * Starts to listen.
  * @throws Error when the address is taken or not ours.
  */
-export function listen(deps: HttpDeps, { host, port, extraPrefixes }: ListenOptions): HttpServer {
-  const server: GatewayServer = Bun.serve({
+export function listen(deps: HttpDeps, options: ListenOptions): HttpServer {
+  const { port, sendBufferBytes } = options;
+  const { result: server, isBounded } =
+    sendBufferBytes === 0
+      ? { result: serveAll(deps, options), isBounded: true }
+      : boundSendBuffers(sendBufferBytes, () => serveAll(deps, options));
+  if (!isBounded) deps.log.debug("the system's send buffers are not bounded here");
+  return {
+    port: server.port ?? port,
+    stop: () => server.stop(false),
+    kill: () => void server.stop(true),
+  };
+}
+
+function serveAll(deps: HttpDeps, { host, port, extraPrefixes }: ListenOptions): GatewayServer {
+  return Bun.serve({
     hostname: host,
     port,
     idleTimeout: IDLE_S,
@@ -46,11 +63,6 @@ export function listen(deps: HttpDeps, { host, port, extraPrefixes }: ListenOpti
     routes: buildRoutes(deps, extraPrefixes),
     fetch: (request, server) => serve(deps, "unknown", NOWHERE, request, server, {}),
   });
-  return {
-    port: server.port ?? port,
-    stop: () => server.stop(false),
-    kill: () => void server.stop(true),
-  };
 }
 
 type RouteHandler = (request: BunRequest, server: GatewayServer) => Response | Promise<Response>;

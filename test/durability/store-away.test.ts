@@ -151,7 +151,15 @@ test("a gateway with too many records waiting for the store lets nobody in, and 
   const { secret } = await createKey(parts.stores, { kind: "inference", name: "test", expiresAt: null });
   const recorder = createRecorder(FORGETFUL, AWAY, clock, () => {});
   const generation = { ...parts.http.generation, recorder };
-  const server = listen({ ...parts.http, generation }, { host: "127.0.0.1", port: 0, extraPrefixes: [] });
+  const server = listen(
+    { ...parts.http, generation },
+    {
+      host: "127.0.0.1",
+      port: 0,
+      extraPrefixes: [],
+      sendBufferBytes: 0,
+    },
+  );
   const gateway = { base: `http://127.0.0.1:${server.port}/api/gateway`, key: secret };
   const ask = () => postChat(gateway as Parameters<typeof postChat>[0], { model: "sandbox/echo", messages });
   expect((await ask()).status).toBe(200);

@@ -20,8 +20,10 @@ const EVENTS = 4_096;
 const EVENT_TEXT = "x".repeat(16 * 1024);
 /** What the vendor would like to say, about 64 MiB. */
 const ANSWER_BYTES = EVENTS * EVENT_TEXT.length;
-/** Of it, what may be on its way while the client does not read: the system's buffers on both legs, and ours. */
-const HELD_BYTES = 24 * MIB;
+/** Of it, what may be on its way while the client does not read: the vendor's own buffer, and what the gateway bounds. */
+const HELD_BYTES = 6 * MIB;
+/** How long a client may read nothing. Milliseconds. */
+const SILENCE_MS = 60_000;
 
 const talk: Play = async (call) => {
   await call.begin();
@@ -65,8 +67,8 @@ describe("a client that reads slowly", () => {
   test("holds the upstream back, and has its whole answer in the end", async () => {
     const { client, call } = await stall();
     expect(call.connection.bytesSent).toBeLessThan(HELD_BYTES);
-    // Longer than the upstream itself might be silent.
-    vendors.clock.advance(300_000);
+    // As long as the upstream itself may be silent.
+    vendors.clock.advance(SILENCE_MS - 1);
     await turnEventLoop();
     expect(outcomeOf()).toBeNull();
     client.resume();
@@ -78,16 +80,35 @@ describe("a client that reads slowly", () => {
     client.leave();
   });
 
-  test("and never reads on is bounded by the time for the whole request", async () => {
+  test("and reads a little in each minute keeps its connection", async () => {
+    const { client } = await stall();
+    for (let minute = 0; minute < 5; minute++) {
+      vendors.clock.advance(SILENCE_MS - 1);
+      const wanted = client.receivedBytes + MIB;
+      client.resume();
+      await waitFor(() => (client.receivedBytes > wanted ? true : null));
+      client.pause();
+      await turnEventLoop();
+    }
+    expect(outcomeOf()).toBeNull();
+    client.leave();
+    await waitFor(() => outcomeOf());
+  });
+
+  test("and reads nothing for a minute loses its connection, and is charged for what was produced", async () => {
     const { client, call } = await stall();
-    vendors.clock.advance(900_000);
+    vendors.clock.advance(SILENCE_MS);
     await call.connection.closed;
     const line = await waitFor(
       () => vendors.gateway.log.find(({ fields }) => fields["outcome"] !== undefined) ?? null,
     );
     const record = await fetchRecord(vendors.gateway, String(line.fields["generation_id"]));
-    expect(record).toMatchObject({ outcome: "failed", error_type: "unavailable", estimated: true });
-    client.leave();
+    expect(record).toMatchObject({ outcome: "cancelled", error_type: "client_timeout", estimated: true });
+    expect(record["tokens_completion"]).toBeGreaterThan(1_000);
+    expect(record["total_cost"]).toBeGreaterThan(0);
+    client.resume();
+    await client.closed;
+    expect(client.received).not.toContain("[DONE]");
   });
 
   test("and leaves takes the upstream with it", async () => {

@@ -11,6 +11,8 @@ export interface RawClient {
   readonly receivedBytes: number;
   /** Waits until what has come contains `text`. Rejects when the connection closes before that. */
   sees(text: string): Promise<void>;
+  /** Sends more, as it stands. */
+  send(text: string): void;
   /** Stops reading; the system's buffers fill up. */
   pause(): void;
   resume(): void;
@@ -25,15 +27,27 @@ export async function openRawChat(
   gateway: Pick<TestGateway, "url" | "key">,
   body: unknown,
 ): Promise<RawClient> {
-  const { hostname, port } = new URL(gateway.url);
-  const bytes = Buffer.from(JSON.stringify(body), "utf8");
-  const head = [
+  const text = JSON.stringify(body);
+  const client = await dialRaw(gateway);
+  client.send(rawChatHead(gateway, `content-length: ${Buffer.byteLength(text)}`) + text);
+  return client;
+}
+
+/** The head of a chat completion that is posted by hand, with the lines that say how its body is framed. */
+export function rawChatHead({ url, key }: Pick<TestGateway, "url" | "key">, ...framing: string[]): string {
+  const lines = [
     "POST /api/gateway/chat/completions HTTP/1.1",
-    `host: ${hostname}:${port}`,
-    `authorization: Bearer ${gateway.key}`,
+    `host: ${new URL(url).host}`,
+    `authorization: Bearer ${key}`,
     "content-type: application/json",
-    `content-length: ${bytes.length}`,
-  ].join("\r\n");
+    ...framing,
+  ];
+  return `${lines.join("\r\n")}\r\n\r\n`;
+}
+
+/** Connects, and sends nothing yet. */
+export async function dialRaw(gateway: Pick<TestGateway, "url">): Promise<RawClient> {
+  const { hostname, port } = new URL(gateway.url);
   const client = new SocketClient();
   const socket = await Bun.connect<SocketClient>({
     hostname,
@@ -41,12 +55,12 @@ export async function openRawChat(
     data: client,
     socket: {
       data: (_, piece) => client.take(piece),
+      drain: () => client.flush(),
       close: () => client.gone(),
       error: () => client.gone(),
     },
   });
   client.socket = socket;
-  socket.write(Buffer.concat([Buffer.from(`${head}\r\n\r\n`, "latin1"), bytes]));
   return client;
 }
 
@@ -57,6 +71,7 @@ class SocketClient implements RawClient {
   private readonly ending = Promise.withResolvers<void>();
   private change = Promise.withResolvers<void>();
   private isGone = false;
+  private unsent = Buffer.alloc(0);
 
   get closed(): Promise<void> {
     return this.ending.promise;
@@ -67,6 +82,16 @@ class SocketClient implements RawClient {
       if (this.isGone) throw new Error(`the connection closed before ${JSON.stringify(text)} had come`);
       await this.change.promise;
     }
+  }
+
+  send(text: string): void {
+    this.unsent = Buffer.concat([this.unsent, Buffer.from(text, "utf8")]);
+    this.flush();
+  }
+
+  flush(): void {
+    const sent = Math.max(0, this.socket.write(this.unsent));
+    this.unsent = this.unsent.subarray(sent);
   }
 
   pause(): void {

@@ -284,7 +284,7 @@ function judgeThrown(
   error: unknown,
   status: number | null,
 ): AttemptOutcome {
-  if (cutoff.reason === "client_left") return { kind: "client_left" };
+  if (cutoff.reason === "client_left" || cutoff.reason === "client_stalled") return { kind: "client_left" };
   if (cutoff.reason !== null) return broken(judgeCut(cutoff.reason, candidate), status);
   if (error instanceof AuthorizeError) return broken(judgeAuthorizeError(error, candidate), status);
   if (error instanceof TransportError) return broken(judgeTransportError(error, candidate, status), status);

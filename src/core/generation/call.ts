@@ -24,6 +24,7 @@ import type { UsageRecord } from "../usage/records.ts";
 import type { Cutoff, GenerationTimers } from "./cutoff.ts";
 import type { IdentityHash } from "./identity-hash.ts";
 import type { TurnMemory } from "./turn-memory.ts";
+import type { UnreadAnswers } from "./unread-answers.ts";
 
 /** One inference request that has passed the door. */
 export interface GenerationCall {
@@ -77,6 +78,8 @@ export interface GenerationDeps {
   readonly hashIdentity: IdentityHash;
   readonly tokenCounter: TokenCounter;
   readonly timers: GenerationTimers;
+  /** Answers that their clients do not read at the moment. */
+  readonly unread: UnreadAnswers;
   /** How often one request may be sent to an upstream. */
   readonly maxAttempts: number;
   /** How often those that failed for the moment are asked again when nobody has answered. */

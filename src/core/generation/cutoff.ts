@@ -2,7 +2,10 @@ import type { Clock, Timer } from "../../base/clock.ts";
 import type { Exchange } from "../ports/transport.ts";
 
 /** Why a generation was cut short from this side. */
-export type CutReason = "client_left" | "first_token" | "silence" | "total" | "shutdown";
+export type CutReason = "client_left" | "client_stalled" | "first_token" | "silence" | "total" | "shutdown";
+
+/** The reasons that are the client's, and no failure of anybody. */
+export type ClientCut = "client_left" | "client_stalled";
 
 /** How long a generation may wait for what. Milliseconds. */
 export interface GenerationTimers {

@@ -5,7 +5,7 @@ import type { AuthorizeError } from "../ports/upstream-address.ts";
 import type { AttemptNote } from "../routing/health.ts";
 import type { Candidate } from "../routing/plan.ts";
 import { contextOverflow } from "../routing/window.ts";
-import type { CutReason } from "./cutoff.ts";
+import type { ClientCut, CutReason } from "./cutoff.ts";
 import { redact, withoutBilling } from "./redact.ts";
 
 /** What a failed attempt means for the request. */
@@ -190,8 +190,8 @@ const TRANSPORT_WORDS = {
   cancelled: "cancelled",
 } as const;
 
-/** Judges a timer that struck, or a shutdown. The client's leaving is no failure. */
-export function judgeCut(reason: Exclude<CutReason, "client_left">, candidate: Candidate): Judgement {
+/** Judges a timer that struck, or a shutdown. What the client does is no failure. */
+export function judgeCut(reason: Exclude<CutReason, ClientCut>, candidate: Candidate): Judgement {
   const { name } = candidate.provider.record;
   const metadata = describe(candidate, null, CUT_WORDS[reason]);
   const message =

@@ -5,6 +5,7 @@ import type { TokenUsage } from "../../wire/conversation/usage.ts";
 import type { AttemptNote } from "../routing/health.ts";
 import type { Candidate } from "../routing/plan.ts";
 import type { UsageRecord } from "../usage/records.ts";
+import { AnswerWriter, type Sink } from "./answer-writer.ts";
 import { type BegunStream, latin1 } from "./attempt.ts";
 import type { GenerationCall, GenerationDeps } from "./call.ts";
 import type { Cutoff } from "./cutoff.ts";
@@ -32,6 +33,11 @@ export interface RelayContext {
   readonly onCompleted: (usage: TokenUsage) => void;
 }
 
+/** Recorded of a client that has stopped reading; it cannot be told. */
+const STALLED: Failure = {
+  code: "client_timeout",
+  message: "The client took nothing of its answer for too long.",
+};
 const KEEP_ALIVE = Buffer.from(": keep-alive\n\n");
 /** How often a stream's record is brought up to date. Milliseconds. */
 const NOTE_MS = 1_000;
@@ -54,15 +60,6 @@ export function relayStream(
   return begun.isOver ? pump.whole() : pump.stream();
 }
 
-/** Where the client's events go: its connection, or a list. */
-interface Sink {
-  /** A promise where the client reads more slowly than it is written to; resolves once there is room. */
-  write(piece: Uint8Array): unknown;
-  /** Sends what was written. */
-  flush(): unknown;
-  close(): void;
-}
-
 function isAnswer(verdict: RelayVerdict): boolean {
   return verdict === "complete" || verdict === "empty";
 }
@@ -82,12 +79,13 @@ class StreamPump {
   private notedAt: number;
   /** What was sent before the client's connection takes anything. */
   private readonly pieces: Uint8Array[] = [];
-  private sink: Sink = { write: (piece) => void this.pieces.push(piece), flush() {}, close() {} };
-  /** The client has not taken what it was sent; resolves once it has. */
-  private room: Promise<unknown> | null = null;
+  /** Null until then. */
+  private writer: AnswerWriter | null = null;
   /** Resolves when the upstream is no longer read. */
   private readonly over = Promise.withResolvers<void>();
   private ending: Promise<void> | null = null;
+  /** The client still takes what it was sent. */
+  private closing: Promise<void> | undefined = undefined;
 
   constructor(
     private readonly context: RelayContext,
@@ -118,14 +116,20 @@ class StreamPump {
   }
 
   private async run(sink: Sink): Promise<void> {
-    this.sink = sink;
-    for (const piece of this.pieces) this.write(piece);
+    const { cutoff, deps } = this.context;
+    const { response } = this.begun;
+    this.writer = new AnswerWriter(sink, deps.unread, {
+      countBuffered: () => response.bufferedBytes?.() ?? 0,
+      onStalled: () => cutoff.cut("client_stalled"),
+    });
+    for (const piece of this.pieces.splice(0)) this.writer.write(piece);
     if (!this.isOver) {
-      this.armKeepAlive(this.context.deps.timers.keepAliveMs);
+      this.armKeepAlive(deps.timers.keepAliveMs);
       await this.pump();
     }
     // What ends the stream may still be on its way to the journal; when this resolves, the client's connection ends.
     await this.ending;
+    await this.closing;
   }
 
   private async pump(): Promise<void> {
@@ -141,7 +145,8 @@ class StreamPump {
   private async readOn(): Promise<void> {
     const { cutoff } = this.context;
     const { relay, response } = this.begun;
-    if (this.room !== null) await this.waitForRoom(this.room);
+    const room = this.writer?.room ?? null;
+    if (room !== null) await this.waitForRoom(room);
     if (this.isOver) return;
     this.hastenEnd();
     const piece = await response.read();
@@ -153,11 +158,10 @@ class StreamPump {
   }
 
   /** Until the client reads on, the silence is not the upstream's. */
-  private async waitForRoom(room: Promise<unknown>): Promise<void> {
+  private async waitForRoom(room: Promise<void>): Promise<void> {
     const { cutoff } = this.context;
     cutoff.hold();
     await Promise.race([room, this.over.promise]);
-    this.room = null;
     cutoff.touch();
   }
 
@@ -180,13 +184,8 @@ class StreamPump {
   }
 
   private write(piece: Uint8Array): void {
-    try {
-      const room = this.sink.write(piece);
-      this.sink.flush();
-      if (room instanceof Promise) this.room = room;
-    } catch {
-      // The client has just gone; its stream's cancelling says so as well.
-    }
+    if (this.writer === null) this.pieces.push(piece);
+    else this.writer.write(piece);
   }
 
   /** Should this process die, the record says how far the answer had come. */
@@ -212,11 +211,7 @@ class StreamPump {
   }
 
   private close(): void {
-    try {
-      this.sink.close();
-    } catch {
-      // The client has gone already.
-    }
+    this.closing = this.writer?.end();
   }
 
   /** The upstream has ended, well or badly: what came decides. `thrown` is how its connection ended, or null. */
@@ -286,11 +281,11 @@ class StreamPump {
     const { reason } = this.context.cutoff;
     if (this.isOver || reason === null) return;
     this.leave();
-    if (reason === "client_left") {
+    if (reason === "client_left" || reason === "client_stalled") {
       this.noteHealth({ kind: "neutral" });
-      this.settleBroken("cancelled", null);
+      this.settleBroken("cancelled", reason === "client_stalled" ? STALLED : null);
       // Nobody reads any more; closing frees the stream.
-      this.close();
+      this.writer?.abandon();
       return;
     }
     // Whole but for its close: the answer has come (docs/contract.md, "When things go wrong").
@@ -348,7 +343,7 @@ class StreamPump {
       const quietMs = clock.now() - this.sentAt;
       if (quietMs < timers.keepAliveMs) return this.armKeepAlive(timers.keepAliveMs - quietMs);
       // A client that does not read needs no sign of life, and a buffer of them has no bound.
-      if (this.room === null) this.write(KEEP_ALIVE);
+      if (this.writer?.room == null) this.write(KEEP_ALIVE);
       this.sentAt = clock.now();
       this.armKeepAlive(timers.keepAliveMs);
     });

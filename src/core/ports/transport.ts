@@ -34,6 +34,8 @@ export interface UpstreamResponse {
    * holds the upstream back. Rejects with a `TransportError` when the body breaks off before its end.
    */
   read(): Promise<Uint8Array | null>;
+  /** Bytes of the body that have come and were not read yet; absent where that is not known. */
+  bufferedBytes?(): number;
 }
 
 /** One exchange with an upstream. */

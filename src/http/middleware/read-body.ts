@@ -1,5 +1,6 @@
 import { createBrotliDecompress, createGunzip, createZstdDecompress } from "node:zlib";
 import { fail, GatewayError } from "../../base/errors.ts";
+import type { WaitList } from "../../base/wait-list.ts";
 import type { ByteShare } from "../../core/limits/byte-budget.ts";
 import type { RequestContext } from "../context.ts";
 
@@ -15,6 +16,8 @@ const DECODERS = {
  * holds little.
  */
 const AT_ONCE_BYTES = 256 * 1024;
+/** So much of a larger body must come within the time that a client may be silent. Bytes. */
+const PROGRESS_BYTES = 256 * 1024;
 /** Pieces in which a packed body is unpacked and counted. */
 const UNPACK_BYTES = 64 * 1024;
 
@@ -29,12 +32,15 @@ interface Bounds {
   readonly maxBytes: number;
   readonly share: ByteShare;
   readonly source: BodyHolder["source"];
+  /** Bodies that are still coming. */
+  readonly waits: WaitList;
 }
 
 /**
  * Reads a JSON body within its bounds. One that is too large, or finds no room, is refused before it is read whole. Its
  * bytes stay counted until the request's end (`context.bodyShare`), with those of the same `holder`.
- * @throws GatewayError `payload_too_large`, `unavailable`, `rate_limit_exceeded`, `unsupported_media_type`, `invalid_request`.
+ * @throws GatewayError `payload_too_large`, `unavailable`, `rate_limit_exceeded`, `unsupported_media_type`, `invalid_request`,
+ * `client_timeout`.
  */
 export async function readRequestBody(
   request: Request,
@@ -42,9 +48,14 @@ export async function readRequestBody(
   holder: BodyHolder,
 ): Promise<Buffer> {
   requireJson(request.headers.get("content-type"));
-  const { maxBodyBytes, bodyBudget } = context.deps;
+  const { maxBodyBytes, bodyBudget, bodyWaits } = context.deps;
   context.bodyShare ??= bodyBudget.openShare(holder.id);
-  const bounds: Bounds = { maxBytes: maxBodyBytes, share: context.bodyShare, source: holder.source };
+  const bounds: Bounds = {
+    maxBytes: maxBodyBytes,
+    share: context.bodyShare,
+    source: holder.source,
+    waits: bodyWaits,
+  };
   const body = await readSent(request, bounds);
   const encoding = request.headers.get("content-encoding")?.trim().toLowerCase() ?? "identity";
   return encoding === "identity" || encoding === "" ? body : decompress(body, encoding, bounds);
@@ -63,7 +74,25 @@ async function readSent(request: Request, bounds: Bounds): Promise<Buffer> {
     refuseForRoom(bounds, announced);
   if (!(announced <= AT_ONCE_BYTES)) return readCounted(request, bounds);
   if (!bounds.share.take(announced)) refuseForRoom(bounds, announced);
-  return Buffer.from(await orBrokenOff(request.arrayBuffer()));
+  return Buffer.from(await orLate(orBrokenOff(request.arrayBuffer()), bounds.waits));
+}
+
+/** The body, or a refusal where it takes too long. The runtime drops what still comes when the answer is sent. */
+function orLate<T>(reading: Promise<T>, waits: WaitList): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const wait = waits.begin(() => reject(createLateError()));
+    reading.then(resolve, reject).finally(() => wait.end());
+  });
+}
+
+/** The connection is closed behind the answer: what the client may still send would be read as its next request. */
+function createLateError(): GatewayError {
+  return new GatewayError({
+    code: "client_timeout",
+    message:
+      "The request's body came too slowly. Repeat the request over a faster connection, or ask the operator to raise timers.client_silence_ms.",
+    headers: { connection: "close" },
+  });
 }
 
 async function orBrokenOff<T>(reading: Promise<T>): Promise<T> {
@@ -79,15 +108,28 @@ async function readCounted(request: Request, bounds: Bounds): Promise<Buffer> {
   if (request.body === null) return Buffer.alloc(0);
   const reader = request.body.getReader();
   const pieces = createPieces(bounds);
+  let isLate = false;
+  const wait = bounds.waits.begin(() => {
+    isLate = true;
+    reader.cancel().catch(() => {});
+  });
+  let awaitedBytes = PROGRESS_BYTES;
   try {
     for (;;) {
       const { done, value } = await orBrokenOff(reader.read());
+      if (isLate) throw createLateError();
       if (done) return pieces.join();
       pieces.add(value);
+      awaitedBytes -= value.length;
+      if (awaitedBytes > 0) continue;
+      awaitedBytes = PROGRESS_BYTES;
+      wait.restart();
     }
   } catch (error) {
     reader.cancel().catch(() => {});
     throw error;
+  } finally {
+    wait.end();
   }
 }
 

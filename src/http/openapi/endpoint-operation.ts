@@ -64,7 +64,7 @@ function errorsOf({ method, access, params, query, body, errors = [] }: Endpoint
     ...(isAboutAccount || params !== NOTHING ? (["not_found"] as const) : []),
     ...(method === "GET" ? [] : (["conflict"] as const)),
     ...(takesBody || access.kind === "signed"
-      ? (["payload_too_large", "unsupported_media_type"] as const)
+      ? (["client_timeout", "payload_too_large", "unsupported_media_type"] as const)
       : []),
     ...(method === "POST" ? (["rate_limit_exceeded"] as const) : []),
     "internal",

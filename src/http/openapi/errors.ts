@@ -59,6 +59,7 @@ const MEANINGS: Readonly<Record<ErrorCode, string>> = {
   permission_denied: "the key is of another kind, or may not do this",
   not_found: "there is no such thing, or it is another account's",
   method_not_allowed: "the address has other methods; `Allow` lists them",
+  client_timeout: "the body of the request came too slowly",
   conflict: "the change does not fit what is there, or the Idempotency-Key stands for another request",
   payload_too_large: "the body is longer than the gateway takes",
   unsupported_media_type: "the body has an encoding or a type that is not known",

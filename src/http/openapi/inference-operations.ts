@@ -27,6 +27,7 @@ const ERRORS: readonly ErrorCode[] = [
   "insufficient_credits",
   "model_not_allowed",
   "permission_denied",
+  "client_timeout",
   "payload_too_large",
   "unsupported_media_type",
   "rate_limit_exceeded",

@@ -2,8 +2,11 @@ import type { TransportError, UpstreamResponse } from "../../core/ports/transpor
 import type { Http1Bounds } from "./bounds.ts";
 import type { ResponseHead } from "./response-head.ts";
 
-/** Up to this size pieces that wait are handed on as one: cheaper than waking the reader for each. */
-const JOIN_BYTES = 64 * 1024;
+/**
+ * The most that one read hands on. Smaller pieces that wait are joined up to it, which is cheaper than waking the reader
+ * for each; larger ones are cut, so that a reader that stops has no more than this in its own hands.
+ */
+const READ_BYTES = 64 * 1024;
 
 /** Whoever feeds an answer, and is told to stop and to go on. */
 export interface Feeder {
@@ -55,16 +58,22 @@ export class Answer implements UpstreamResponse {
     });
   }
 
+  bufferedBytes(): number {
+    return this.unreadBytes;
+  }
+
   /** Adds a piece of at least a byte. */
   push(piece: Uint8Array): void {
+    let rest = piece;
     if (this.waiting !== null) {
       const { resolve } = this.waiting;
       this.waiting = null;
-      resolve(piece);
-      return;
+      resolve(piece.length <= READ_BYTES ? piece : piece.subarray(0, READ_BYTES));
+      if (piece.length <= READ_BYTES) return;
+      rest = piece.subarray(READ_BYTES);
     }
-    this.pieces.push(piece);
-    this.unreadBytes += piece.length;
+    this.pieces.push(rest);
+    this.unreadBytes += rest.length;
     if (this.unreadBytes >= this.bounds.unreadBytes || this.pieces.length >= this.bounds.unreadPieces) {
       this.isHeld = true;
       this.feeder.hold();
@@ -93,11 +102,7 @@ export class Answer implements UpstreamResponse {
   }
 
   private take(): Uint8Array {
-    const [first] = this.pieces;
-    const joined = this.pieces.length > 1 && this.unreadBytes <= JOIN_BYTES;
-    const piece = joined ? concat(this.pieces, this.unreadBytes) : first!;
-    if (joined || this.pieces.length === 1) this.pieces = [];
-    else this.pieces.shift();
+    const piece = this.cutPiece();
     this.unreadBytes -= piece.length;
     // Only when all is read: a reader slower than its source would else hold and release at every piece.
     if (this.isHeld && this.pieces.length === 0) {
@@ -105,6 +110,21 @@ export class Answer implements UpstreamResponse {
       this.feeder.release();
     }
     return piece;
+  }
+
+  private cutPiece(): Uint8Array {
+    const { pieces } = this;
+    const first = pieces[0]!;
+    if (first.length > READ_BYTES) {
+      pieces[0] = first.subarray(READ_BYTES);
+      return first.subarray(0, READ_BYTES);
+    }
+    if (pieces.length > 1 && this.unreadBytes > READ_BYTES) {
+      pieces.shift();
+      return first;
+    }
+    this.pieces = [];
+    return pieces.length === 1 ? first : concat(pieces, this.unreadBytes);
   }
 }
 

@@ -12,6 +12,8 @@ export interface Http1Bounds {
   readonly unreadBytes: number;
   /** The same as a number of pieces: each costs memory beyond its bytes. */
   readonly unreadPieces: number;
+  /** What the system buffers of one connection's answers, where it can be told; 0: as it likes. */
+  readonly systemBufferBytes: number;
   /** How long a connection without an exchange is kept. */
   readonly idleMs: number;
   readonly idlePerOrigin: number;
@@ -30,8 +32,9 @@ export const DEFAULT_BOUNDS: Http1Bounds = {
   headerCount: 256,
   chunkLineBytes: 4096,
   interimHeads: 16,
-  unreadBytes: 256 * 1024,
+  unreadBytes: 64 * 1024,
   unreadPieces: 1024,
+  systemBufferBytes: 128 * 1024,
   idleMs: 60_000,
   idlePerOrigin: 128,
   idleTotal: 512,

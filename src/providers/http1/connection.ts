@@ -1,6 +1,7 @@
 import { checkServerIdentity } from "node:tls";
 import type { Socket, SocketHandler } from "bun";
 import type { Clock, Timer } from "../../base/clock.ts";
+import { boundSocketBuffer } from "../../base/socket-buffers.ts";
 import { TransportError } from "../../core/ports/transport.ts";
 import type { Target } from "./target.ts";
 
@@ -17,6 +18,8 @@ export interface ConnectionUser {
 export interface ConnectOptions {
   readonly clock: Clock;
   readonly timeoutMs: number;
+  /** What the system buffers of what the peer sends; 0: as it likes. */
+  readonly systemBufferBytes: number;
   /** Roots to trust; undefined for the machine's own. */
   readonly ca: readonly string[] | undefined;
 }
@@ -43,6 +46,7 @@ export class Connection {
 
   private state: "connecting" | "open" | "closed" = "connecting";
   private readonly target: Target;
+  private readonly systemBufferBytes: number;
   private socket: Socket<Connection> | null = null;
   private timer: Timer | null = null;
   private unsent: Uint8Array[] = [];
@@ -52,6 +56,7 @@ export class Connection {
   constructor(target: Target, options: ConnectOptions, user: ConnectionUser) {
     this.origin = target.origin;
     this.target = target;
+    this.systemBufferBytes = options.systemBufferBytes;
     this.user = user;
     this.timer = options.clock.after(options.timeoutMs, () => {
       this.fail(new TransportError("connect_timeout", `no connection within ${options.timeoutMs} ms`));
@@ -134,6 +139,8 @@ export class Connection {
       return;
     }
     this.socket = socket;
+    if (this.systemBufferBytes > 0)
+      boundSocketBuffer(descriptorOf(socket), "receive", this.systemBufferBytes);
     if (!this.target.isTls) this.open();
   }
 
@@ -216,6 +223,11 @@ export class Connection {
     this.timer?.cancel();
     this.timer = null;
   }
+}
+
+/** The runtime's types leave it out. */
+function descriptorOf(socket: Socket<Connection>): number {
+  return (socket as unknown as { readonly fd: number }).fd;
 }
 
 function describeConnectFailure(error: unknown): TransportError {

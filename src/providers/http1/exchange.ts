@@ -136,8 +136,10 @@ class Http1Exchange implements Exchange, ConnectionUser, Feeder {
   }
 
   private connect(target: Target): void {
-    const { clock, ca } = this.context;
-    this.connection = new Connection(target, { clock, ca, timeoutMs: this.request.connectTimeoutMs }, this);
+    const { clock, ca, bounds } = this.context;
+    const { systemBufferBytes } = bounds;
+    const timeoutMs = this.request.connectTimeoutMs;
+    this.connection = new Connection(target, { clock, ca, timeoutMs, systemBufferBytes }, this);
   }
 
   /**

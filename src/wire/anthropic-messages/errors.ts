@@ -19,6 +19,7 @@ const TYPES: Readonly<Record<ErrorCode, string>> = {
   permission_denied: "permission_error",
   not_found: "not_found_error",
   method_not_allowed: "invalid_request_error",
+  client_timeout: "timeout_error",
   conflict: "invalid_request_error",
   payload_too_large: "request_too_large",
   unsupported_media_type: "invalid_request_error",

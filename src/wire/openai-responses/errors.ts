@@ -21,6 +21,7 @@ const WORDS: Readonly<Record<string, { readonly type: string; readonly code: str
   permission_denied: { type: "permission_error", code: "permission_denied" },
   not_found: { type: "invalid_request_error", code: "not_found" },
   method_not_allowed: { type: "invalid_request_error", code: "method_not_allowed" },
+  client_timeout: { type: "invalid_request_error", code: "client_timeout" },
   payload_too_large: { type: "invalid_request_error", code: "payload_too_large" },
   unsupported_media_type: { type: "invalid_request_error", code: "unsupported_media_type" },
   rate_limit_exceeded: { type: "rate_limit_error", code: "rate_limit_exceeded" },

@@ -1,0 +1,75 @@
+import type { Clock, Timer } from "./clock.ts";
+
+/** One wait of a list. */
+export interface Wait {
+  /** Its time begins anew. */
+  restart(): void;
+  /** Ends it in time. Idempotent. */
+  end(): void;
+}
+
+interface ListedWait {
+  since: number;
+  readonly onExpired: () => void;
+}
+
+/**
+ * Waits that may take `limitMs` each. One timer serves all of them and is not touched by a wait that ends in time, so
+ * that a short wait costs next to nothing.
+ */
+export class WaitList {
+  /** The longest wait first. */
+  private readonly waits = new Set<ListedWait>();
+  private timer: Timer | null = null;
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly limitMs: number,
+  ) {}
+
+  /** Waits under way. */
+  get size(): number {
+    return this.waits.size;
+  }
+
+  /** Begins a wait. `onExpired` is called once, if its time is over before its end. */
+  begin(onExpired: () => void): Wait {
+    const wait: ListedWait = { since: this.clock.now(), onExpired };
+    this.waits.add(wait);
+    this.timer ??= this.clock.after(this.limitMs, () => this.expireDue());
+    return {
+      restart: () => {
+        if (!this.waits.delete(wait)) return;
+        wait.since = this.clock.now();
+        this.waits.add(wait);
+      },
+      end: () => void this.waits.delete(wait),
+    };
+  }
+
+  /** Ends the longest wait as if its time were over. */
+  expireLongest(): void {
+    for (const wait of this.waits) {
+      this.expire(wait);
+      return;
+    }
+  }
+
+  private expireDue(): void {
+    this.timer = null;
+    const now = this.clock.now();
+    for (const wait of this.waits) {
+      const leftMs = wait.since + this.limitMs - now;
+      if (leftMs > 0) {
+        this.timer ??= this.clock.after(leftMs, () => this.expireDue());
+        return;
+      }
+      this.expire(wait);
+    }
+  }
+
+  private expire(wait: ListedWait): void {
+    this.waits.delete(wait);
+    wait.onExpired();
+  }
+}

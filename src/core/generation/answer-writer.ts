@@ -1,0 +1,158 @@
+import type { UnreadAnswer, UnreadAnswers } from "./unread-answers.ts";
+
+/** A client's connection, as far as an answer is written to it. */
+export interface Sink {
+  /** Gives a promise where the connection is full; it resolves when the client has taken what was written. */
+  write(piece: Uint8Array): unknown;
+  /** Sends what was written. */
+  flush(): unknown;
+  /** Ends the answer. With an error the connection is reset, and what the client has not taken is dropped. */
+  close(error?: Error): void;
+}
+
+/** Where an answer comes from. */
+export interface AnswerSource {
+  /** Bytes that have come from there and wait to be passed on. */
+  countBuffered(): number;
+  /** Called once, when the client is given up. */
+  onStalled(): void;
+}
+
+/** An answer that is there as a whole. */
+export const WHOLE_ANSWER: AnswerSource = { countBuffered: () => 0, onStalled() {} };
+
+/** Larger pieces are written in parts of this size, so that a client that reads slowly is seen to read. Bytes. */
+const PART_BYTES = 128 * 1024;
+
+/**
+ * Writes an answer to a client no faster than the client reads. A client that takes nothing for too long loses its
+ * connection (`UnreadAnswers`).
+ */
+export class AnswerWriter {
+  /** What is not written yet, because the client has not taken what was. */
+  private waiting: Uint8Array[] = [];
+  private waitingBytes = 0;
+  private draining: Promise<void> | null = null;
+  private unread: UnreadAnswer | null = null;
+  private isClosed = false;
+  /** Ends the wait for the client. */
+  private wake = (): void => {};
+
+  constructor(
+    private readonly sink: Sink,
+    private readonly allUnread: UnreadAnswers,
+    private readonly source: AnswerSource,
+  ) {}
+
+  /** Resolves when the client has taken what was written, or is gone; null while it keeps up. */
+  get room(): Promise<void> | null {
+    return this.draining;
+  }
+
+  write(piece: Uint8Array): void {
+    if (this.isClosed) return;
+    if (this.draining !== null) {
+      this.wait(piece);
+      this.unread?.grow(piece.length);
+      return;
+    }
+    const full = this.writeParts(piece);
+    if (full !== null) this.draining = this.drain(full);
+  }
+
+  /** Ends the answer once the client has taken it. A promise where that takes time. */
+  end(): Promise<void> | undefined {
+    if (this.draining !== null) return this.draining.then(() => this.close());
+    this.close();
+    return undefined;
+  }
+
+  /** Drops what the client has not taken, and closes. */
+  abandon(): void {
+    this.close();
+  }
+
+  /** Writes until the connection is full; what is left waits. Gives what to wait for, or null. */
+  private writeParts(piece: Uint8Array): Promise<unknown> | null {
+    for (let at = 0; at < piece.length; at += PART_BYTES) {
+      const end = at + PART_BYTES;
+      const part = piece.length <= PART_BYTES ? piece : piece.subarray(at, end);
+      const full = this.writePart(part);
+      if (full === null) continue;
+      if (end < piece.length) this.waiting.unshift(piece.subarray(end));
+      this.waitingBytes += Math.max(0, piece.length - end);
+      return full;
+    }
+    return null;
+  }
+
+  private writePart(part: Uint8Array): Promise<unknown> | null {
+    try {
+      const full = this.sink.write(part);
+      this.sink.flush();
+      return full instanceof Promise ? full : null;
+    } catch {
+      // The client has just gone; its stream's cancelling says so as well.
+      return null;
+    }
+  }
+
+  private wait(piece: Uint8Array): void {
+    this.waiting.push(piece);
+    this.waitingBytes += piece.length;
+  }
+
+  private async drain(full: Promise<unknown>): Promise<void> {
+    this.unread = this.allUnread.begin(this.countHeld(), () => this.giveUp());
+    for (let next: Promise<unknown> | null = full; next !== null; next = this.writeWaiting()) {
+      await this.until(next);
+      if (this.isClosed) break;
+      this.unread.advance(this.countHeld());
+    }
+    this.unread.end();
+    this.draining = null;
+  }
+
+  /** Resolves when `full` has settled, or the connection is closed from here. */
+  private until(full: Promise<unknown>): Promise<void> {
+    return new Promise((resolve) => {
+      this.wake = resolve;
+      full.then(() => resolve(), resolve);
+    });
+  }
+
+  /** Goes on with what waits. Gives what to wait for next, or null when all is written. */
+  private writeWaiting(): Promise<unknown> | null {
+    while (this.waiting.length > 0) {
+      const piece = this.waiting.shift()!;
+      this.waitingBytes -= piece.length;
+      const full = this.writeParts(piece);
+      if (full !== null) return full;
+    }
+    return null;
+  }
+
+  /** What this client's not reading keeps in memory, about: what waits, the part that the connection has, and the source's. */
+  private countHeld(): number {
+    return this.waitingBytes + PART_BYTES + this.source.countBuffered();
+  }
+
+  private giveUp(): void {
+    this.close(new Error("the client has stopped reading"));
+    this.source.onStalled();
+  }
+
+  private close(error?: Error): void {
+    if (this.isClosed) return;
+    this.isClosed = true;
+    this.waiting = [];
+    this.waitingBytes = 0;
+    this.wake();
+    try {
+      if (error === undefined) this.sink.close();
+      else this.sink.close(error);
+    } catch {
+      // The client has gone already.
+    }
+  }
+}

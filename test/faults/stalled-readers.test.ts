@@ -1,0 +1,102 @@
+import { afterEach, describe, expect, test } from "bun:test";
+import { turnEventLoop, waitFor } from "../support/event-loop.ts";
+import { openRawChat, type RawClient } from "../support/raw-client.ts";
+import { closing, documentOf, opening, type Play, textOf } from "../support/vendor.ts";
+import { PROMPT, startTwoVendors, type TwoVendors } from "./two-vendors.ts";
+
+/** Elsewhere the system's own buffers are not bounded, and take what these vendors say. */
+const BOUNDS_BUFFERS = process.platform === "linux";
+const SILENCE_MS = 60_000;
+const KIB = 1024;
+const EVENT_TEXT = "x".repeat(64 * KIB);
+
+let vendors: TwoVendors;
+
+afterEach(() => vendors.stop());
+
+const messages = [{ role: "user", content: PROMPT }];
+const STREAM = { model: "acme/both", stream: true, messages };
+
+/** More than the buffers between two ends hold, then a wait for the test. */
+const talk: Play = async (call) => {
+  await call.begin();
+  await call.events(...opening("Alpha"));
+  for (let i = 0; i < 16; i++) await call.events(textOf(EVENT_TEXT));
+  await call.gate();
+  await call.events(...closing());
+  await call.end();
+};
+
+async function stallMany(count: number): Promise<RawClient[]> {
+  const clients: RawClient[] = [];
+  for (let i = 0; i < count; i++) {
+    const client = await openRawChat(vendors.gateway, STREAM);
+    client.pause();
+    clients.push(client);
+  }
+  await vendors.a.call(count - 1);
+  await Promise.all(vendors.a.calls.map((call) => call.atGate));
+  await turnEventLoop(200);
+  return clients;
+}
+
+/** The outcomes of the generations that have ended, with the errors that are recorded of them. */
+function endings(): string[] {
+  const ended = vendors.gateway.log.filter(({ fields }) => fields["outcome"] !== undefined);
+  return ended.map(({ fields }) => `${fields["outcome"]} ${fields["error"]}`);
+}
+
+describe.skipIf(!BOUNDS_BUFFERS)("clients that stop reading", () => {
+  test("all lose their connections after a minute, and one that reads meanwhile has its answer", async () => {
+    vendors = await startTwoVendors();
+    vendors.a.perform(talk);
+    const clients = await stallMany(200);
+    expect(endings()).toEqual([]);
+    vendors.clock.advance(SILENCE_MS - 1);
+    const reader = await openRawChat(vendors.gateway, STREAM);
+    (await vendors.a.call(200)).letGoOn();
+    await reader.sees("[DONE]");
+    vendors.clock.advance(1);
+    await waitFor(() => (endings().length === 201 ? true : null));
+    expect(endings().filter((ending) => ending === "cancelled client_timeout")).toHaveLength(200);
+    expect(endings().filter((ending) => ending === "completed null")).toHaveLength(1);
+    for (const client of clients) client.resume();
+    await Promise.all(clients.map((client) => client.closed));
+    reader.leave();
+  });
+
+  test("lose them before that, the longest silent first, when unread answers exceed their bound", async () => {
+    vendors = await startTwoVendors("limits: {total_unread_bytes: 1048576}");
+    vendors.a.perform(talk);
+    const clients = await stallMany(20);
+    const closed = endings().length;
+    expect(closed).toBeGreaterThan(5);
+    expect(closed).toBeLessThan(20);
+    expect(new Set(endings())).toEqual(new Set(["cancelled client_timeout"]));
+    const [first, last] = [clients[0]!, clients.at(-1)!];
+    first.resume();
+    await first.closed;
+    expect(first.received).not.toContain("[DONE]");
+    last.resume();
+    (await vendors.a.call(19)).letGoOn();
+    await last.sees("[DONE]");
+    for (const client of clients) client.leave();
+    await waitFor(() => (endings().length === 20 ? true : null));
+  });
+
+  test("lose them in the middle of an answer that is not streamed", async () => {
+    vendors = await startTwoVendors();
+    const text = "x".repeat(4_096 * KIB);
+    vendors.a.perform((call) => call.respond(200, documentOf(text)));
+    const client = await openRawChat(vendors.gateway, { ...STREAM, stream: false });
+    await client.sees("HTTP/1.1 200");
+    client.pause();
+    await waitFor(() => (endings().length === 1 ? true : null));
+    await turnEventLoop(200);
+    vendors.clock.advance(SILENCE_MS);
+    client.resume();
+    await client.closed;
+    expect(client.receivedBytes).toBeLessThan(text.length);
+    expect(endings()).toEqual(["completed null"]);
+  });
+});
