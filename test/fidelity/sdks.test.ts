@@ -48,7 +48,7 @@ const BEYOND: readonly (readonly [sdk: RegExp, name: RegExp, why: string])[] = [
   [/^@ai-sdk\/openai$/, /^a refusal in words/, "its words count as text, and as a filter's"],
   [
     /^@ai-sdk\/anthropic$/,
-    /^an image|\/image\./,
+    /^an image|\/image\.|signature on an image/,
     "Anthropic's models draw nothing, so its answers may hold no image",
   ],
   [/^@ai-sdk\/anthropic$/, /^the vendor's own word/, "a word that it does not know is another end"],

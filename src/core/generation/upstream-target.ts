@@ -37,6 +37,7 @@ function describe({
     model: {
       name: endpoint.name,
       maxOutputTokens: endpoint.maxOutputTokens,
+      takesImages: model.inputModalities.includes("image"),
       reasoning: model.reasoning ?? null,
     },
     toolCalls: toolCallRulesOf(format, toolCallIds),

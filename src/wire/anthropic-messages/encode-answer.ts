@@ -39,7 +39,7 @@ function encodeAnswerPart(part: Part): Fields[] {
   switch (part.kind) {
     case "text":
       if (part.text === "" && !isOwn(part) && part.signature === undefined) return [];
-      return [...proofOf(part.signature, { kind: "next-text" }), encodeText(part, part.citations)];
+      return [...proofOf(part.signature, { kind: "text" }), encodeText(part, part.citations)];
     case "refusal":
       return [{ type: "text", text: part.text }];
     case "reasoning":
@@ -47,15 +47,15 @@ function encodeAnswerPart(part: Part): Fields[] {
     case "tool-call":
       return [...proofOf(part.signature, { kind: "call", id: part.id }), encodeToolUse(part)];
     default:
-      return listBlock(encodeWholePart(part));
+      return encodeWholePart(part);
   }
 }
 
-/** A part that comes whole; null where the API has no block for it. */
-export function encodeWholePart(part: Part): Fields | null {
-  if (part.kind === "native") return part.format === FORMAT ? part.value : null;
+/** A part that comes whole, its proof before it; nothing where the API has no block for it. */
+export function encodeWholePart(part: Part): Fields[] {
+  if (part.kind === "native") return part.format === FORMAT ? [part.value] : [];
   const isShown = part.kind === "image" && (part.source.kind === "base64" || part.source.kind === "url");
-  return isShown ? encodeMedia(part, "content") : null;
+  return isShown ? [...proofOf(part.signature, { kind: "image" }), encodeMedia(part, "content")] : [];
 }
 
 function listBlock(block: Fields | null): Fields[] {

@@ -76,11 +76,11 @@ function encodeRedacted(part: ReasoningPart, data: string): Fields {
 }
 
 /**
- * A proof on a text or tool call, which has no field for it here, travels in a `redacted_thinking` block beside it.
- * The id in the envelope says whose it is: a call's id, or the text next to it.
+ * A proof on a text, image or tool call, which has no field for it here, travels in a `redacted_thinking` block beside it.
+ * The id in the envelope says whose it is: a call's id, or the next text or image.
  */
 export function encodeProof(target: ProofTarget, signature: Signature): Fields {
-  const id = target.kind === "call" ? `${CALL}${target.id}` : NEXT_TEXT;
+  const id = target.kind === "call" ? `${CALL}${target.id}` : NEXT[target.kind];
   const { value, origin } = signature;
   return {
     type: "redacted_thinking",
@@ -88,10 +88,13 @@ export function encodeProof(target: ProofTarget, signature: Signature): Fields {
   };
 }
 
-export type ProofTarget = { readonly kind: "call"; readonly id: string } | { readonly kind: "next-text" };
+export type ProofTarget =
+  | { readonly kind: "call"; readonly id: string }
+  | { readonly kind: "text" | "image" };
 
 const CALL = "proof:call:";
-const NEXT_TEXT = "proof:next-text";
+/** What a proof belongs to that stands before it: the next part of that kind. */
+const NEXT = { text: "proof:next-text", image: "proof:next-image" } as const;
 
 /** A message's parts with the proofs that travelled beside them put back where they belong. A proof without its part is dropped. */
 export function foldProofs(parts: readonly Part[]): readonly Part[] {
@@ -102,7 +105,7 @@ export function foldProofs(parts: readonly Part[]): readonly Part[] {
     folded[at] = null;
     const target = findTarget(parts, at, part.id);
     const found = folded[target];
-    if (found?.kind === "text" || found?.kind === "tool-call") {
+    if (found?.kind === "text" || found?.kind === "tool-call" || found?.kind === "image") {
       folded[target] = { ...found, signature: { value: part.signature, origin: part.origin } };
     }
   }
@@ -121,7 +124,7 @@ function isProof(part: Part): part is Proof {
 }
 
 function findTarget(parts: readonly Part[], at: number, id: string): number {
-  const isText = (part: Part) => part.kind === "text";
-  if (id === NEXT_TEXT) return parts.findIndex((part, place) => place > at && isText(part));
+  for (const kind of ["text", "image"] as const)
+    if (id === NEXT[kind]) return parts.findIndex((part, place) => place > at && part.kind === kind);
   return parts.findIndex((part) => part.kind === "tool-call" && part.id === id.slice(CALL.length));
 }

@@ -80,6 +80,16 @@ function readScanned(bytes: Buffer, text: string, root: JsonNode): ScannedMessag
   };
 }
 
+/** Whether an assistant's message holds an image, which another vendor's model has made and Anthropic refuses there. */
+export function holdsMadeImages({ text, root }: ScannedMessagesRequest): boolean {
+  const messages = memberOf(root, "messages")?.items ?? [];
+  return messages.some((message) => {
+    const blocks = memberOf(message, "content")?.items;
+    if (!blocks || !isWord(text, memberOf(message, "role"), "assistant")) return false;
+    return blocks.some((block) => isWord(text, memberOf(block, "type"), "image"));
+  });
+}
+
 const OTHER: OutlineMessage = { kind: "other" };
 /** Blocks of calls that the vendor or an MCP server runs. */
 const HOSTED_CALLS = wordTable({ server_tool_use: true, mcp_tool_use: true });

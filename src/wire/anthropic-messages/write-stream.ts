@@ -204,17 +204,15 @@ function startPart(state: WriterState, open: OpenPart): string {
   const { part } = open;
   switch (part.kind) {
     case "text":
-      return writeBlocks(state, proofOf(part.signature, { kind: "next-text" })) + startText(state, open);
+      return writeBlocks(state, proofOf(part.signature, { kind: "text" })) + startText(state, open);
     case "refusal":
       return startText(state, open);
     case "reasoning":
       return part.text === "" ? "" : writeText(state, open, takeText(open));
     case "tool-call":
       return startCall(state, open, part);
-    default: {
-      const block = encodeWholePart(part);
-      return block === null ? "" : writeBlocks(state, [block]);
-    }
+    default:
+      return writeBlocks(state, encodeWholePart(part));
   }
 }
 
@@ -305,8 +303,8 @@ function endPart(state: WriterState, open: OpenPart): string {
 }
 
 /**
- * A text's proof that comes late is left out: agents take the last block of an answer for its text, and vendors check
- * the proofs of calls alone.
+ * A text's proof that comes late has no place: agents take the last block of an answer for its text. It comes back from
+ * the gateway's memory of turns.
  */
 function writeLateProof(state: WriterState, { part, lateProof }: OpenPart): string {
   if (lateProof === null || part.kind !== "tool-call") return "";

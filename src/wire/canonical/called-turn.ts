@@ -1,10 +1,14 @@
-import type { AnswerEvent } from "./answer.ts";
+import { hashText } from "../json/hash-nodes.ts";
+import type { AnswerEvent, PartDelta } from "./answer.ts";
 import { growPart } from "./collect-answer.ts";
 import { mapSame } from "./map-same.ts";
 import type { Part, ReasoningPart, Signature, ToolCallPart } from "./parts.ts";
 import type { ConversationRequest, Message } from "./request.ts";
 
-/** A model's turn that called tools, and what its vendor wants back of it: its reasoning, and the proofs on its calls. */
+/**
+ * A model's turn that called tools, and what its vendor wants back of it: its reasoning, and the proofs on its calls. Or a
+ * text with a proof, which stands for a call under the name that `nameText` gives it.
+ */
 export interface CalledTurn {
   readonly callIds: readonly string[];
   readonly reasoning: readonly ReasoningPart[];
@@ -12,23 +16,57 @@ export interface CalledTurn {
   readonly proofs: Readonly<Record<string, Signature>>;
 }
 
+/** A text while it comes. */
+interface WatchedText {
+  readonly pieces: string[];
+  signature: Signature | undefined;
+}
+
 /**
- * Watches the events of an answer, set right, and tells `onTurn` of a turn with calls whose vendor wants something back.
- * Of several choices the first alone: it is the one that clients go on with.
+ * Watches the events of an answer, set right, and tells `onTurn` of a turn with calls whose vendor wants something back,
+ * and of texts with a proof where the vendor signs texts. Of several choices the first alone: it is the one that clients
+ * go on with.
  */
-export function createTurnWatcher(onTurn: (turn: CalledTurn) => void): (event: AnswerEvent) => void {
+export function createTurnWatcher(
+  onTurn: (turn: CalledTurn) => void,
+  signsTexts: boolean,
+): (event: AnswerEvent) => void {
   const parts = new Map<number, ReasoningPart | ToolCallPart>();
+  const texts = new Map<number, WatchedText>();
   return (event) => {
     if (!("choice" in event) || event.choice !== 0) return;
-    if (event.kind === "part-start" && isWatched(event.part)) parts.set(event.at, event.part);
+    if (event.kind === "part-start") {
+      const { part } = event;
+      if (isWatched(part)) parts.set(event.at, part);
+      else if (signsTexts && part.kind === "text")
+        texts.set(event.at, { pieces: [part.text], signature: part.signature });
+    }
     if (event.kind === "part-delta") {
       const part = parts.get(event.at);
       if (part !== undefined) parts.set(event.at, growPart(part, event.delta) as typeof part);
+      else growText(texts.get(event.at), event.delta);
     }
     if (event.kind !== "finish") return;
     const turn = describeTurn([...parts.values()]);
     if (turn !== null) onTurn(turn);
+    for (const text of texts.values()) if (text.signature !== undefined) onTurn(describeText(text));
   };
+}
+
+function growText(text: WatchedText | undefined, delta: PartDelta): void {
+  if (text === undefined) return;
+  if (delta.kind === "text") text.pieces.push(delta.text);
+  if (delta.kind === "proof") text.signature = { value: delta.value, origin: delta.origin };
+}
+
+function describeText({ pieces, signature }: WatchedText): CalledTurn {
+  const name = nameText(pieces.join(""));
+  return { callIds: [name], reasoning: [], proofs: signature === undefined ? {} : { [name]: signature } };
+}
+
+/** What a text is remembered by, in place of a call's id. */
+function nameText(text: string): string {
+  return `text:${hashText(text)}:${text.length}`;
 }
 
 function isWatched(part: Part): part is ReasoningPart | ToolCallPart {
@@ -50,18 +88,36 @@ function isProven({ signature, encrypted }: ReasoningPart): boolean {
 
 /**
  * Gives turns back what the client dropped of them. What the client did send back stays as it is; reasoning that it sent
- * without its proof, or with the proof and not all of its text, makes room for the whole of it.
+ * without its proof, or with the proof and not all of its text, makes room for the whole of it. `wantsTexts`: the vendor
+ * signs texts as well.
  */
 export function restoreTurns(
   request: ConversationRequest,
-  recall: (callId: string) => CalledTurn | null,
+  recall: Recall,
+  wantsTexts: boolean,
 ): ConversationRequest {
-  return { ...request, messages: mapSame(request.messages, (message) => restoreMessage(message, recall)) };
+  const restore = (message: Message): Message => {
+    if (message.role !== "assistant") return message;
+    const restored = restoreCalls(message, recall);
+    return wantsTexts ? restoreTexts(restored, recall) : restored;
+  };
+  return { ...request, messages: mapSame(request.messages, restore) };
 }
 
-function restoreMessage(message: Message, recall: (callId: string) => CalledTurn | null): Message {
-  const call =
-    message.role === "assistant" ? message.parts.find((part) => part.kind === "tool-call") : undefined;
+type Recall = (callId: string) => CalledTurn | null;
+
+function restoreTexts(message: Message, recall: Recall): Message {
+  const parts = mapSame(message.parts, (part) => {
+    if (part.kind !== "text" || part.text === "" || part.signature !== undefined) return part;
+    const name = nameText(part.text);
+    const signature = recall(name)?.proofs[name];
+    return signature === undefined ? part : { ...part, signature };
+  });
+  return parts === message.parts ? message : { ...message, parts };
+}
+
+function restoreCalls(message: Message, recall: Recall): Message {
+  const call = message.parts.find((part) => part.kind === "tool-call");
   if (call === undefined) return message;
   const turn = recall(call.id);
   if (turn === null) return message;

@@ -10,6 +10,8 @@ export interface ModelTarget {
   readonly name: string;
   /** Tokens; null where nobody names a bound. Formats that demand a maximum take this one where the client said none. */
   readonly maxOutputTokens: number | null;
+  /** False: it is known to read no images. */
+  readonly takesImages?: boolean;
   /** How its reasoning is steered; null where it does not reason or nobody knows. */
   readonly reasoning: {
     readonly efforts?: readonly string[];
@@ -44,6 +46,8 @@ export interface AnswerReader {
   end(): readonly AnswerEvent[];
   /** The vendor's own end marker has come; what follows it is not read. */
   readonly isDone: boolean;
+  /** Its vendor signs texts and wants the signatures back. */
+  readonly signsTexts?: true;
   /**
    * What was used as far as the stream has come, where its counters come more often than they are told as events; null
    * where they say nothing. Asked for at a stream's end, and by whoever keeps count of one that runs.

@@ -64,6 +64,8 @@ export interface MediaPart extends PartBase {
   readonly detail?: string;
   /** Of a file: its name, or title. */
   readonly name?: string;
+  /** Of an image that a model made. */
+  readonly signature?: Signature;
 }
 
 /** Where media are. The gateway fetches nothing: a target that takes no URL gets a warning or a refusal. */

@@ -25,6 +25,7 @@ export function createDocumentReader(codec: Codec): AnswerReader {
   let size = 0;
   return {
     isDone: false,
+    signsTexts: true,
     step(piece) {
       size += piece.length;
       if (size > BOUNDS.answerBytes) return failWith(`an answer of over ${BOUNDS.answerBytes} bytes`);

@@ -24,7 +24,7 @@ function stripMessage(message: Message): Message[] {
 }
 
 function stripProof(part: Part): Part {
-  if ((part.kind !== "text" && part.kind !== "tool-call") || part.signature === undefined) return part;
+  if (part.kind === "reasoning" || !("signature" in part) || part.signature === undefined) return part;
   const { signature: _, ...rest } = part;
   return rest;
 }

@@ -23,7 +23,7 @@ export function createTranslation(
 ): AnswerRelay {
   const normaliser = createNormaliser(identity);
   const count = createCounter();
-  const watchTurn = createTurnWatcher(identity.onTurn);
+  const watchTurn = createTurnWatcher(identity.onTurn, reader.signsTexts === true);
   let usage: TokenUsage | null = null;
   let error: VendorError | null = null;
   let hasEnded = false;
@@ -137,7 +137,7 @@ export function createWholeTranslation(
     const count = createCounter();
     const events = [...replayAnswer(decoding.answer)].flatMap((event) => normaliser.step(event));
     events.forEach(count.step);
-    events.forEach(createTurnWatcher(identity.onTurn));
+    events.forEach(createTurnWatcher(identity.onTurn, true));
     const answer = collectAnswer(events);
     const finish = firstFinish(normaliser.finishes);
     if (finish === null) return failed("the upstream's answer has no choices");

@@ -8,6 +8,7 @@ import type { AnswerDecoding, AnswerReader, AskedFor, ClientCodec, Warning } fro
 import { hideUser } from "../canonical/hide-user.ts";
 import { limitExtras } from "../canonical/limit-extras.ts";
 import type { FormatName } from "../canonical/parts.ts";
+import { placeMadeImages } from "../canonical/place-made-images.ts";
 import { createDocumentReader } from "../canonical/read-document.ts";
 import { repairConversation } from "../canonical/repair-conversation.ts";
 import type { ConversationRequest } from "../canonical/request.ts";
@@ -93,12 +94,13 @@ function encodeConversation(
   { request, print }: Decoded,
   target: UpstreamTarget,
 ): { readonly encoded: EncodedForUpstream; readonly tools: RenamedTools } | null {
-  const restored = restoreTurns(request, target.recallTurn);
+  const restored = restoreTurns(request, target.recallTurn, target.format === "gemini");
   const adopted = adoptHostedCalls(restored, target.format);
   const { request: repaired, repair } = repairConversation(adopted, target.toolCalls);
   const fitted = fitProvider(steerRequest(repaired, target), target);
   const expressed = expressNatives(fitted.request, target.format);
-  const flat = flattenTools(hideUser(expressed.request, target.hashUser), target.format);
+  const placed = placeMadeImages(expressed.request, target.format, target.model.takesImages !== false);
+  const flat = flattenTools(hideUser(placed.request, target.hashUser), target.format);
   const { body: fields, warnings } = UPSTREAM_CODECS[target.format].encodeRequest(flat.request, target.model);
   const limited = limitFields(applyProvider(fields, target), target.knownFields);
   const body = print(limited.body, target.isLast);
@@ -110,7 +112,14 @@ function encodeConversation(
       repair,
       carriesReasoning: carriesReasoning(flat.request),
       warnings: warnOfSteering(
-        [...fitted.warnings, ...expressed.warnings, ...flat.warnings, ...warnings, ...limited.warnings],
+        [
+          ...fitted.warnings,
+          ...expressed.warnings,
+          ...placed.warnings,
+          ...flat.warnings,
+          ...warnings,
+          ...limited.warnings,
+        ],
         target,
       ),
     },
@@ -156,6 +165,7 @@ function restoreTools(reader: AnswerReader, renamed: RenamedTools): AnswerReader
     step: (piece) => all(reader.step(piece)),
     end: () => all(reader.end()),
     countSoFar: () => reader.countSoFar?.() ?? null,
+    ...(reader.signsTexts === undefined ? {} : { signsTexts: reader.signsTexts }),
     get isDone() {
       return reader.isDone;
     },

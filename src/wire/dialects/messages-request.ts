@@ -5,7 +5,11 @@ import { listMessagesNeeds } from "../anthropic-messages/list-needs.ts";
 import { listMessagesPrefix } from "../anthropic-messages/list-prefix.ts";
 import { readMessagesAnswer } from "../anthropic-messages/read-answer.ts";
 import { createMessagesRelay } from "../anthropic-messages/relay-stream.ts";
-import { type ScannedMessagesRequest, scanMessagesRequest } from "../anthropic-messages/scan-request.ts";
+import {
+  holdsMadeImages,
+  type ScannedMessagesRequest,
+  scanMessagesRequest,
+} from "../anthropic-messages/scan-request.ts";
 import { splitUserId } from "../anthropic-messages/split-user-id.ts";
 import { estimateTokens } from "../conversation/usage.ts";
 import { isValidHistory } from "../conversation/valid-history.ts";
@@ -84,6 +88,6 @@ const NOBODY = { user: null, session: null };
 
 /** Whether the client's own bytes may go out. */
 function mayForward(scanned: ScannedMessagesRequest, target: UpstreamTarget): boolean {
-  if (scanned.mayCarryReasoning || scanned.maxTokens === null) return false;
+  if (scanned.mayCarryReasoning || scanned.maxTokens === null || holdsMadeImages(scanned)) return false;
   return isValidHistory(scanned.outline, target.toolCalls);
 }

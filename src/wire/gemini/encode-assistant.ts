@@ -50,7 +50,7 @@ function encodePart(
     case "tool-result":
       return null;
     default:
-      return encodeMedia(part, field);
+      return sign(encodeMedia(part, field));
   }
 }
 
@@ -85,7 +85,7 @@ function gatherSignatures(parts: readonly Part[]): ReadonlyMap<number, string> {
       const value = readSignature(part);
       if (value !== null && part.text !== "") signatures.set(at, value);
       else if (value !== null) carried = part;
-    } else if (part.kind === "text" || part.kind === "tool-call") {
+    } else if (part.kind === "text" || part.kind === "tool-call" || part.kind === "image") {
       const own = part.signature;
       const isOwn = own?.origin === REASONING_ORIGINS.gemini && BASE64.test(own.value);
       const fits: boolean = carried !== null && isMeant(carried, part, parts);

@@ -1,5 +1,5 @@
 import type { AnswerEvent, Finish } from "../canonical/answer.ts";
-import type { MediaPart, Part } from "../canonical/parts.ts";
+import { type MediaPart, type Part, REASONING_ORIGINS } from "../canonical/parts.ts";
 import { brokenAnswer } from "../conversation/vendor-error.ts";
 import { asFields, type Fields } from "../json/fields.ts";
 import { readCitations } from "./citations.ts";
@@ -74,7 +74,7 @@ function readPart(part: Fields, parts: PartWriter): void {
     parts.addText(part["text"], isThought ? "reasoning" : "text", signature);
   } else if (!isThought) {
     // A thought that is no text is a sketch on the way to an image, and no answer.
-    const whole = readMedia(part) ?? readNative(part);
+    const whole = readMedia(part, signature) ?? readNative(part);
     if (whole !== null) parts.addWhole(whole);
   }
 }
@@ -90,14 +90,16 @@ function addSources(sources: Record<string, unknown>, { groundingMetadata, citat
   if (asFields(citationMetadata) !== null) sources["citationMetadata"] = citationMetadata;
 }
 
-function readMedia(part: Fields): MediaPart | null {
+function readMedia(part: Fields, signature: string | null): MediaPart | null {
   const inline = asFields(part["inlineData"]);
   const mediaType = inline?.["mimeType"];
   const data = inline?.["data"];
   if (typeof mediaType !== "string" || typeof data !== "string") return null;
   const [family] = mediaType.split("/");
   const kind = family === "image" || family === "audio" || family === "video" ? family : "file";
-  return { kind, source: { kind: "base64", mediaType, data } };
+  const media = { kind, source: { kind: "base64", mediaType, data } } as const;
+  if (signature === null || kind !== "image") return media;
+  return { ...media, signature: { value: signature, origin: REASONING_ORIGINS.gemini } };
 }
 
 /** What only Gemini has: `executableCode`, `codeExecutionResult` and what comes after them. */

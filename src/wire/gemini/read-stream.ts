@@ -57,6 +57,7 @@ export function createReader(): AnswerReader {
     get isDone() {
       return isDone;
     },
+    signsTexts: true,
     countSoFar: reader.countSoFar,
     step: (piece) =>
       split(() => {

@@ -1,5 +1,5 @@
 import type { AnswerEvent, PartDelta } from "../canonical/answer.ts";
-import { type Citation, type Part, REASONING_ORIGINS } from "../canonical/parts.ts";
+import { type Citation, type Part, REASONING_ORIGINS, type Signature } from "../canonical/parts.ts";
 import type { Fields } from "../json/fields.ts";
 import { decodeFunctionName } from "./function-name.ts";
 import { createPartialArguments, type PartialArguments } from "./partial-arguments.ts";
@@ -50,10 +50,11 @@ export function createPartWriter(choice: number): PartWriter {
     return nextAt++;
   };
 
-  /** What is signed is whole: nothing goes on behind a signature. */
-  const runOf = (kind: "text" | "reasoning"): OpenPart => {
+  /** What is signed is whole: nothing goes on behind a signature. `signature` is that of a text which begins with it. */
+  const runOf = (kind: "text" | "reasoning", signature: string | null): OpenPart => {
     if (open === null || open.kind !== kind || open.isSigned) {
-      open = { at: start(emptyRun(kind)), kind, isSigned: false, args: null };
+      const isSigned = kind === "text" && signature !== null;
+      open = { at: start(emptyRun(kind, signature)), kind, isSigned, args: null };
     }
     return open;
   };
@@ -70,9 +71,9 @@ export function createPartWriter(choice: number): PartWriter {
   return {
     addText(text, kind, signature) {
       if (text === "" && signature === null) return;
-      const run = runOf(kind);
+      const run = runOf(kind, signature);
       if (text !== "") grow(run, { kind: "text", text });
-      if (signature === null) return;
+      if (signature === null || run.isSigned) return;
       run.isSigned = true;
       grow(run, kind === "text" ? proof(signature) : { kind: "signature", value: signature });
     },
@@ -88,7 +89,7 @@ export function createPartWriter(choice: number): PartWriter {
     },
     addCitations(citations) {
       if (citations.length === 0) return;
-      const run = open?.kind === "text" ? open : runOf("text");
+      const run = open?.kind === "text" ? open : runOf("text", null);
       for (const citation of citations) grow(run, { kind: "citation", citation });
     },
     close,
@@ -103,8 +104,9 @@ export function createPartWriter(choice: number): PartWriter {
   };
 }
 
-function emptyRun(kind: "text" | "reasoning"): Part {
-  if (kind === "text") return { kind, text: "" };
+/** A text says its signature where it has one by then: some formats have a place for it only ahead of the text. */
+function emptyRun(kind: "text" | "reasoning", signature: string | null): Part {
+  if (kind === "text") return { kind, text: "", ...sign(signature) };
   return { kind, text: "", isSummary: true, signature: null, encrypted: null, id: null, origin: ORIGIN };
 }
 
@@ -116,8 +118,12 @@ function emptyCall(name: string, id: unknown, signature: string | null): Part {
     ...decodeFunctionName(name),
     tool: "function",
     arguments: "",
-    ...(signature === null ? {} : { signature: { value: signature, origin: ORIGIN } }),
+    ...sign(signature),
   };
+}
+
+function sign(signature: string | null): { readonly signature?: Signature } {
+  return signature === null ? {} : { signature: { value: signature, origin: ORIGIN } };
 }
 
 function proof(value: string): PartDelta {

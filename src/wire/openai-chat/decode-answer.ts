@@ -1,6 +1,6 @@
 import type { AnswerChoice, Finish, FinishReason } from "../canonical/answer.ts";
 import type { AnswerDecoding } from "../canonical/format.ts";
-import type { Citation, Part } from "../canonical/parts.ts";
+import type { Citation, Part, Signature } from "../canonical/parts.ts";
 import { brokenAnswer, findVendorError } from "../conversation/vendor-error.ts";
 import { asFields, type Fields, omit } from "../json/fields.ts";
 import { decodePart, keepNative } from "./decode-part.ts";
@@ -11,6 +11,7 @@ import { decodeCall } from "./hub-calls.ts";
 import { decodeAnnotation, decodeListed } from "./hub-citations.ts";
 import { OWN_ANSWER_FIELDS, OWN_CHOICE_FIELDS, OWN_MESSAGE_FIELDS } from "./own-fields.ts";
 import { asText } from "./reasoning.ts";
+import { readProof } from "./reasoning-details.ts";
 import { findUsage } from "./usage.ts";
 
 /** Reads a vendor's whole answer, in any of the spellings of this format. */
@@ -65,12 +66,14 @@ function decodeMessage(message: Fields): { readonly parts: readonly Part[]; read
   const refusal = asText(message["refusal"]);
   const audio = asFields(message["audio"]);
   const { citations, others } = readAnnotations(message["annotations"]);
-  const content = cite(readContent(message["content"]), citations);
+  const proof = readProof(message["extra_content"]);
+  const content = prove(cite(readContent(message["content"]), citations), proof);
   const known = new Set([
     ...OWN_MESSAGE_FIELDS,
     ...(refusal === null ? [] : ["refusal"]),
     ...(audio === null ? [] : ["audio"]),
     ...(citations.length === 0 ? [] : ["annotations"]),
+    ...(proof.signature === undefined ? [] : ["extra_content"]),
     "images",
   ]);
   return {
@@ -117,6 +120,14 @@ function citeListed(choices: AnswerChoice[], listed: readonly Citation[]): Answe
 
 function isCiting(part: Part): boolean {
   return part.kind === "text" && part.citations !== undefined;
+}
+
+/** The proof of a message on its last text, which begins with it where there is none. */
+export function prove(parts: readonly Part[], proof: { readonly signature?: Signature }): readonly Part[] {
+  if (proof.signature === undefined) return parts;
+  const at = parts.findLastIndex((part) => part.kind === "text");
+  if (at < 0) return [{ kind: "text", text: "", ...proof }, ...parts];
+  return parts.map((part, place) => (place === at ? ({ ...part, ...proof } as Part) : part));
 }
 
 const REASONS: Readonly<Record<ChatFinishReason, FinishReason>> = {

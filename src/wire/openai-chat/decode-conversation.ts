@@ -2,12 +2,14 @@ import type { Part, ToolResultPart } from "../canonical/parts.ts";
 import type { ConversationRequest, Message } from "../canonical/request.ts";
 import { asFields, type Fields, omit } from "../json/fields.ts";
 import { decodePart, keepNative } from "./decode-part.ts";
-import { keepExtras, withExtras } from "./extras.ts";
+import { keepExtras, keptFields, keptSpelling, withExtras } from "./extras.ts";
 import { readReasoning } from "./hub-assistant.ts";
 import { decodeCall, keepUnknownCall } from "./hub-calls.ts";
 import { readSettings, SETTING_FIELDS } from "./hub-settings.ts";
 import { decodeTool } from "./hub-tools.ts";
+import { decodeSentImages } from "./made-images.ts";
 import { asText } from "./reasoning.ts";
+import { readProof } from "./reasoning-details.ts";
 import { GATEWAY_FIELDS } from "./request-shape.ts";
 
 const KNOWN_FIELDS: ReadonlySet<string> = new Set([
@@ -114,16 +116,30 @@ function decodeAssistant(message: Fields): Message {
   const reasoning = readReasoning(message, calls);
   const refusal = asText(message["refusal"]);
   const audio = asFields(message["audio"]);
+  const images = decodeSentImages(message["images"]);
+  const spoken = proveSent(parts, message["extra_content"]);
   const others = [
     ...reasoning.fields,
     ...(refusal === null ? [] : ["refusal"]),
     ...(audio === null ? [] : ["audio"]),
+    ...(images === null ? [] : ["images"]),
+    ...(spoken === parts ? [] : ["extra_content"]),
   ];
-  const spoken = Array.isArray(message["tool_calls"]) ? CALLING : SPOKEN;
-  const known = others.length === 0 ? spoken : spoken.union(new Set(others));
-  const all: Part[] = [...reasoning.parts, ...parts];
+  const told = Array.isArray(message["tool_calls"]) ? CALLING : SPOKEN;
+  const known = others.length === 0 ? told : told.union(new Set(others));
+  const all: Part[] = [...reasoning.parts, ...spoken, ...(images ?? [])];
   if (refusal !== null) all.push({ kind: "refusal", text: refusal });
   if (audio !== null) all.push(keepNative(audio, "audio", { place: "audio" }));
   all.push(...reasoning.calls);
   return complete({ role: "assistant", parts: all }, message, known, spelling);
+}
+
+/** The proof of a message on its last text, with how it was spelled; the same parts where there is none, or no text. */
+function proveSent(parts: readonly Part[], extraContent: unknown): readonly Part[] {
+  const proof = readProof(extraContent);
+  const at = parts.findLastIndex((part) => part.kind === "text");
+  const text = parts[at];
+  if (proof.signature === undefined || text === undefined) return parts;
+  const spelled = keepExtras(keptFields(text), { ...keptSpelling(text), extraContent });
+  return parts.with(at, { ...text, ...proof, ...spelled } as Part);
 }

@@ -3,6 +3,7 @@ import { asFields, type Fields, omit } from "../json/fields.ts";
 import { keepExtras } from "./extras.ts";
 import { readSource } from "./media-source.ts";
 import { asText, joinTexts } from "./reasoning.ts";
+import { readProof } from "./reasoning-details.ts";
 
 /** Reads a content part. What is unknown, or not as it must be, stays whole as a native part. */
 export function decodePart(raw: Fields): Part {
@@ -72,6 +73,7 @@ function readAddressed(raw: Fields, field: string, kind: MediaPart["kind"]): Par
     kind,
     source,
     ...(detail === null ? {} : { detail }),
+    ...readProof(raw["extra_content"]),
     ...readBase(raw, [field], {
       ...spelling,
       ...(typeof raw[field] === "string" ? { isBare: true } : {}),

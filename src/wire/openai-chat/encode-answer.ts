@@ -1,15 +1,15 @@
 import type { Answer, AnswerChoice, Finish } from "../canonical/answer.ts";
 import { FINISH_WORDS } from "../canonical/finish-words.ts";
 import type { AnswerEnd, AnswerIdentity, AskedFor } from "../canonical/format.ts";
-import type { Part, ReasoningPart, ToolCallPart } from "../canonical/parts.ts";
+import type { MediaPart, Part, ReasoningPart, TextPart, ToolCallPart } from "../canonical/parts.ts";
 import { asFields, type Fields, omit } from "../json/fields.ts";
-import { encodePart } from "./encode-part.ts";
 import { keptFields } from "./extras.ts";
 import { insertProofs } from "./hub-assistant.ts";
 import { encodeCall } from "./hub-calls.ts";
 import { encodeAnnotation } from "./hub-citations.ts";
+import { encodeMadeImage } from "./made-images.ts";
 import { encodeReasoning } from "./reasoning.ts";
-import { encodeDetails } from "./reasoning-details.ts";
+import { encodeDetails, encodeProofDetail, spreadExtraContent } from "./reasoning-details.ts";
 import { encodeUsage } from "./usage.ts";
 
 /** A whole answer as a client of this format reads it (docs/contract.md, "Chat completions"). */
@@ -68,7 +68,9 @@ function encodeMessage(parts: readonly Part[]): Fields {
   const calls = parts.filter((part) => part.kind === "tool-call");
   const cited = parts.flatMap((part) => (part.kind === "text" ? (part.citations ?? []) : []));
   const annotations = cited.flatMap((citation) => encodeAnnotation(citation) ?? []);
-  const images = parts.filter((part) => part.kind === "image");
+  const images = parts.filter((part): part is MediaPart => part.kind === "image");
+  const proven = parts.findLast((part) => part.kind === "text" && part.signature !== undefined);
+  const signed = proven?.kind === "text" ? proven : null;
   const audio = joinAudio(parts);
   const hasText = text !== "" || (calls.length === 0 && refusal === "" && audio === null);
   return {
@@ -76,10 +78,12 @@ function encodeMessage(parts: readonly Part[]): Fields {
     ...encodeSpokenReasoning(
       parts.filter((part) => part.kind === "reasoning"),
       calls,
+      signed,
     ),
+    ...(signed === null ? {} : spreadExtraContent(signed)),
     ...(refusal === "" ? {} : { refusal }),
     ...(annotations.length === 0 ? {} : { annotations }),
-    ...(images.length === 0 ? {} : { images: images.map((image) => encodePart(image, "", () => {})) }),
+    ...(images.length === 0 ? {} : { images: images.map((image) => encodeMadeImage(image, "", () => {})) }),
     ...(audio === null ? {} : { audio }),
     ...(calls.length === 0
       ? {}
@@ -91,9 +95,16 @@ function joinTexts(parts: readonly Part[], kind: "text" | "refusal"): string {
   return parts.map((part) => (part.kind === kind ? part.text : "")).join("");
 }
 
-function encodeSpokenReasoning(reasoning: readonly ReasoningPart[], calls: readonly ToolCallPart[]): Fields {
+/** The reasoning with the proofs of calls, and of the text, which all go into one string. */
+function encodeSpokenReasoning(
+  reasoning: readonly ReasoningPart[],
+  calls: readonly ToolCallPart[],
+  signed: TextPart | null,
+): Fields {
   const details: Fields[] = [];
   for (const part of reasoning) details.push(...encodeDetails(part, details.length));
+  const proof = signed === null ? null : encodeProofDetail(signed, details.length);
+  if (proof !== null) details.push(proof);
   const all = insertProofs(details, calls);
   const text = reasoning.map((part) => part.text).join("");
   return encodeReasoning({

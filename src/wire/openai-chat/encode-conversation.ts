@@ -1,6 +1,6 @@
 import type { EncodedRequest, ModelTarget, Warning } from "../canonical/format.ts";
 import { nameLeftOut } from "../canonical/name-left-out.ts";
-import type { Part, ToolResultPart } from "../canonical/parts.ts";
+import type { MediaPart, Part, TextPart, ToolResultPart } from "../canonical/parts.ts";
 import type { ConversationRequest, Message } from "../canonical/request.ts";
 import { asFields, type Fields } from "../json/fields.ts";
 import { encodeNative, encodePart, type Warn } from "./encode-part.ts";
@@ -9,6 +9,7 @@ import { encodeSentReasoning } from "./hub-assistant.ts";
 import { encodeCall } from "./hub-calls.ts";
 import { writeSettings } from "./hub-settings.ts";
 import { encodeTools } from "./hub-tools.ts";
+import { encodeMadeImage } from "./made-images.ts";
 
 /**
  * Puts a request into this format: as it came, where it came in it; else in the spelling that most hosts know. Usage
@@ -151,7 +152,11 @@ function encodeAssistant(message: Message, field: string, warn: Warn): Fields | 
     ...encodeSentReasoning(
       at("reasoning").filter((part) => part.kind === "reasoning"),
       at("call").filter((part) => part.kind === "tool-call"),
+      message.parts.findLast(
+        (part): part is TextPart => part.kind === "text" && part.signature !== undefined,
+      ),
     ),
+    ...encodeSentImages(at("images"), field, warn),
     ...(refusal.length === 0 ? {} : { refusal: refusal.join("") }),
     ...at("audio").reduce((_, part) => (part.kind === "native" ? { audio: part.value } : {}), {}),
     ...(calls.length === 0 ? {} : { tool_calls: calls }),
@@ -176,7 +181,13 @@ function spellNothing(message: Message, isBare: boolean): Fields {
   return spelled === "absent" ? {} : { content: null };
 }
 
-type Place = "reasoning" | "content" | "refusal" | "audio" | "call" | "nowhere";
+/** Images that the client sent back in the field it got them in. */
+function encodeSentImages(parts: readonly Part[], field: string, warn: Warn): Fields {
+  const images = parts.filter((part): part is MediaPart => part.kind === "image");
+  return images.length === 0 ? {} : { images: images.map((part) => encodeMadeImage(part, field, warn)) };
+}
+
+type Place = "reasoning" | "content" | "images" | "refusal" | "audio" | "call" | "nowhere";
 
 /** The field of an assistant message that a part goes into. */
 function placeOf(part: Part, message: Message): Place {
@@ -193,6 +204,7 @@ function placeOf(part: Part, message: Message): Place {
     case "text":
       return "content";
     default:
+      if (spelling["place"] === "images") return "images";
       // Most hosts refuse media that the assistant is said to have sent.
       return keptSpelling(message)["content"] === "parts" ? "content" : "nowhere";
   }

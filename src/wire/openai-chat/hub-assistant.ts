@@ -1,11 +1,11 @@
-import type { Part, ReasoningPart, ToolCallPart } from "../canonical/parts.ts";
+import type { Part, ReasoningPart, TextPart, ToolCallPart } from "../canonical/parts.ts";
 import { plainReasoning } from "../canonical/parts.ts";
 import { asFields, type Fields } from "../json/fields.ts";
 import { keepExtras, keptFields, keptSpelling } from "./extras.ts";
 import { proveCall, spellProofDetail } from "./hub-calls.ts";
 import { joinDetails } from "./join-details.ts";
 import { asText } from "./reasoning.ts";
-import { decodeDetail, encodeDetails, provesCall } from "./reasoning-details.ts";
+import { decodeDetail, encodeDetails, encodeProofDetail, provesCall } from "./reasoning-details.ts";
 
 /** The reasoning of a message, and its calls with the proofs that came among the reasoning. */
 export interface ReadReasoning {
@@ -56,10 +56,14 @@ function mayProve(detail: ReasoningPart, call: ToolCallPart): boolean {
 }
 
 /**
- * Reasoning for a vendor, in the fields it came in; from another format what has a proof in `reasoning_details`,
+ * Reasoning for a vendor, and the proof on the `signed` text, in the fields they came in; from another format what has a proof in `reasoning_details`,
  * and what is only text in `reasoning_content`, which more hosts know.
  */
-export function encodeSentReasoning(parts: readonly ReasoningPart[], calls: readonly ToolCallPart[]): Fields {
+export function encodeSentReasoning(
+  parts: readonly ReasoningPart[],
+  calls: readonly ToolCallPart[],
+  signed: TextPart | undefined,
+): Fields {
   const proven = new Set(parts.filter(hasProof).map((part) => part.id));
   const said: Record<string, unknown> = {};
   const details: Fields[] = [];
@@ -71,11 +75,16 @@ export function encodeSentReasoning(parts: readonly ReasoningPart[], calls: read
     if (spelling["detail"] !== undefined || belongs) details.push(...encodeDetails(part, details.length));
     else if (spelling["said"] === undefined) text += part.text;
   }
+  const extraContent = signed === undefined ? undefined : keptSpelling(signed)["extraContent"];
+  const proof =
+    signed === undefined || extraContent !== undefined ? null : encodeProofDetail(signed, details.length);
+  if (proof !== null) details.push(proof);
   const all = insertProofs(details, calls);
   return {
     ...(text === "" ? {} : { reasoning_content: text }),
     ...said,
     ...(all.length === 0 ? {} : { reasoning_details: all }),
+    ...(extraContent === undefined ? {} : { extra_content: extraContent }),
   };
 }
 

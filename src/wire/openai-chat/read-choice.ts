@@ -12,7 +12,7 @@ import { decodePart, keepNative } from "./decode-part.ts";
 import { decodeAnnotation } from "./hub-citations.ts";
 import { OWN_CHOICE_FIELDS, OWN_MESSAGE_FIELDS } from "./own-fields.ts";
 import { asText, readSpoken } from "./reasoning.ts";
-import { decodeDetail, readThoughtSignature } from "./reasoning-details.ts";
+import { decodeDetail, readProof, readThoughtSignature } from "./reasoning-details.ts";
 import { createToolCallTracker, isWholeObject, nameOf, type ToolCallTracker, textOf } from "./tool-calls.ts";
 
 /** Reads the pieces of one choice. */
@@ -98,6 +98,7 @@ const OTHER_DELTA_FIELDS: ReadonlySet<string> = new Set([
   "audio",
   "images",
 ]);
+const PROVEN_DELTA_FIELDS = new Set(OTHER_DELTA_FIELDS).add("extra_content");
 
 function stepChoice(state: State, choice: Fields): void {
   const delta = asFields(choice["delta"]) ?? asFields(choice["message"]) ?? {};
@@ -109,7 +110,8 @@ function stepChoice(state: State, choice: Fields): void {
   readPieces(state, delta["tool_calls"]);
   readWhole(state, delta);
   keep(state.fields, omit(choice, OTHER_CHOICE_FIELDS));
-  keep(state.message, omit(delta, OTHER_DELTA_FIELDS));
+  const isProof = readThoughtSignature(delta["extra_content"]) !== null;
+  keep(state.message, omit(delta, isProof ? PROVEN_DELTA_FIELDS : OTHER_DELTA_FIELDS));
   // A second finish is dropped: clients ran tools twice on it.
   state.finish ??= asText(choice["finish_reason"]);
 }
@@ -210,6 +212,8 @@ function prove(state: State, at: number, value: string): void {
 function readSpeech(state: State, delta: Fields): void {
   const { content } = readSpoken(delta);
   if (content) say(state, speak(state, "text", startText), content);
+  const { signature } = readProof(delta["extra_content"]);
+  if (signature !== undefined) grow(state, speak(state, "text", startText), { kind: "proof", ...signature });
   const refusal = asText(delta["refusal"]);
   if (refusal)
     say(

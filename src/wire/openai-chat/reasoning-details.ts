@@ -1,4 +1,4 @@
-import { REASONING_ORIGINS, type ReasoningPart, type ToolCallPart } from "../canonical/parts.ts";
+import { type Part, REASONING_ORIGINS, type ReasoningPart, type Signature } from "../canonical/parts.ts";
 import { asFields, type Fields } from "../json/fields.ts";
 import { keepExtras, keptSpelling } from "./extras.ts";
 import { asText } from "./reasoning.ts";
@@ -68,10 +68,18 @@ export function provesCall(part: ReasoningPart, callId: string): boolean {
   );
 }
 
-/** A call's proof as a detail; null where it has none that goes there. */
-export function encodeProofDetail({ id, signature }: ToolCallPart, index: number): Fields | null {
+/** What may bear a proof: a tool call, a text, an image. */
+interface Proven {
+  readonly kind: Part["kind"];
+  readonly id?: string;
+  readonly signature?: Signature;
+}
+
+/** A part's proof as a detail, which names a call by its id; null where it has none that goes there. */
+export function encodeProofDetail({ kind, id, signature }: Proven, index: number): Fields | null {
   if (signature?.origin !== REASONING_ORIGINS.gemini) return null;
-  return { type: "reasoning.encrypted", data: signature.value, id, format: signature.origin, index };
+  const named = kind === "tool-call" ? { id } : {};
+  return { type: "reasoning.encrypted", data: signature.value, ...named, format: signature.origin, index };
 }
 
 /** The thought signature in Google's own spelling, `extra_content`; null where there is none. */
@@ -79,8 +87,20 @@ export function readThoughtSignature(extraContent: unknown): string | null {
   return asText(asFields(asFields(extraContent)?.["google"])?.["thought_signature"]);
 }
 
-/** A call's proof in Google's own spelling; null where it has none that goes there. */
-export function encodeExtraContent({ signature }: ToolCallPart): Fields | null {
+/** A part's proof in Google's own spelling; null where it has none that goes there. */
+export function encodeExtraContent({ signature }: Proven): Fields | null {
   if (signature?.origin !== REASONING_ORIGINS.gemini) return null;
   return { google: { thought_signature: signature.value } };
+}
+
+/** A part's proof as a member to spread: `extra_content`, or nothing. */
+export function spreadExtraContent(part: Proven): Fields {
+  const extra = encodeExtraContent(part);
+  return extra === null ? {} : { extra_content: extra };
+}
+
+/** The thought signature in `extra_content` as a part's proof, as a member to spread. */
+export function readProof(extraContent: unknown): { readonly signature?: Signature } {
+  const value = readThoughtSignature(extraContent);
+  return value === null ? {} : { signature: { value, origin: REASONING_ORIGINS.gemini } };
 }

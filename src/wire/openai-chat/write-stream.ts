@@ -1,17 +1,30 @@
 import type { AnswerEvent, Finish, PartDelta } from "../canonical/answer.ts";
 import type { AnswerIdentity, AnswerWriter, AskedFor } from "../canonical/format.ts";
-import type { Extras, Part, ReasoningPart, RefusalPart, TextPart, ToolCallPart } from "../canonical/parts.ts";
+import type {
+  Extras,
+  Part,
+  ReasoningPart,
+  RefusalPart,
+  Signature,
+  TextPart,
+  ToolCallPart,
+} from "../canonical/parts.ts";
 import { asFields, type Fields, isEmpty, omit } from "../json/fields.ts";
 import { encodeLatin1 } from "../json/scan.ts";
 import { TEXT_HOLE } from "./chunk-template.ts";
 import { encodeFinish, hidesReasoning, readAudio } from "./encode-answer.ts";
 import { encodeChunkEvent, encodeEnding, encodeStreamError } from "./encode-chunk.ts";
-import { encodePart } from "./encode-part.ts";
 import { keptFields } from "./extras.ts";
 import { encodeCall } from "./hub-calls.ts";
 import { encodeAnnotation } from "./hub-citations.ts";
+import { encodeMadeImage } from "./made-images.ts";
 import { encodeReasoning } from "./reasoning.ts";
-import { encodeDetails, encodeExtraContent, encodeProofDetail } from "./reasoning-details.ts";
+import {
+  encodeDetails,
+  encodeExtraContent,
+  encodeProofDetail,
+  spreadExtraContent,
+} from "./reasoning-details.ts";
 import { encodeUsage } from "./usage.ts";
 
 interface OpenReasoning {
@@ -181,13 +194,13 @@ function startPart(state: WriterState, choice: ChoiceState, at: number, part: Pa
     case "text":
     case "refusal":
       choice.open.set(at, { kind: part.kind });
-      return sayWhole(part);
+      return sayWhole(choice, part);
     case "reasoning":
       return state.hidesReasoning ? null : startReasoning(choice, at, part);
     case "tool-call":
       return startCall(choice, at, part);
     case "image":
-      return { images: [encodePart(part, "", () => {})] };
+      return { images: [encodeMadeImage(part, "", () => {})] };
     default: {
       const audio = readAudio(part);
       return audio === null ? null : { audio };
@@ -196,12 +209,22 @@ function startPart(state: WriterState, choice: ChoiceState, at: number, part: Pa
 }
 
 /** What a text or refusal says from its start on. */
-function sayWhole(part: TextPart | RefusalPart): Fields | null {
+function sayWhole(choice: ChoiceState, part: TextPart | RefusalPart): Fields | null {
   const cited = part.kind === "text" ? (part.citations ?? []) : [];
   const annotations = cited.flatMap((citation) => encodeAnnotation(citation) ?? []);
   const said = part.text === "" ? {} : { [SPOKEN[part.kind]]: part.text };
-  const delta = annotations.length === 0 ? said : { ...said, annotations };
+  const proof = part.kind === "text" ? proveText(choice, part.signature) : {};
+  const delta = { ...said, ...(annotations.length === 0 ? {} : { annotations }), ...proof };
   return Object.keys(delta).length === 0 ? null : delta;
+}
+
+/** A text's proof, in both spellings that clients know; nothing where it has none that goes there. */
+function proveText(choice: ChoiceState, signature: Signature | undefined): Fields {
+  const proven = { kind: "text", ...(signature === undefined ? {} : { signature }) } as const;
+  const detail = encodeProofDetail(proven, choice.details);
+  if (detail === null) return {};
+  choice.details++;
+  return { reasoning_details: [detail], ...spreadExtraContent(proven) };
 }
 
 const SPOKEN = { text: "content", refusal: "refusal" } as const;
@@ -212,6 +235,7 @@ function growPart(choice: ChoiceState, at: number, delta: PartDelta): Fields | n
   if (open.kind === "reasoning") return growReasoning(choice, open, delta);
   if (open.kind === "tool-call") return growCall(choice, open, delta);
   if (delta.kind === "text") return delta.text === "" ? null : { [SPOKEN[open.kind]]: delta.text };
+  if (delta.kind === "proof") return proveText(choice, delta);
   const annotation = delta.kind === "citation" ? encodeAnnotation(delta.citation) : null;
   return annotation === null ? null : { annotations: [annotation] };
 }

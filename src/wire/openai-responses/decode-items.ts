@@ -143,7 +143,22 @@ const OUTPUT_DECODERS: Readonly<Record<string, (item: Fields) => Part[] | null>>
   reasoning: decodeReasoning,
   function_call: decodeCall,
   custom_tool_call: decodeCall,
+  image_generation_call: decodeImage,
 };
+
+const IMAGE_FIELDS = new Set(["type", "result"]);
+
+/** An image that the model made, once it is there. */
+function decodeImage(item: Fields): Part[] | null {
+  const { result: data, output_format: format } = item;
+  if (typeof data !== "string" || data === "") return null;
+  const source = {
+    kind: "base64",
+    mediaType: `image/${typeof format === "string" ? format : "png"}`,
+    data,
+  } as const;
+  return [{ kind: "image", source, extras: markSpelling({ item: omit(item, IMAGE_FIELDS) }) }];
+}
 
 function decodeSpoken(item: Fields): Part[] | null {
   if (item["role"] !== "assistant") return null;

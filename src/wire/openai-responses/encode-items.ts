@@ -98,7 +98,12 @@ function encodeCall(call: ToolCallPart): Record<string, unknown> {
 /** A model that draws by itself, as the tool that draws here. */
 function encodeImage(part: Part | undefined): Record<string, unknown> {
   const source = part?.kind === "image" && part.source.kind === "base64" ? part.source : null;
-  return { type: "image_generation_call", status: "completed", result: source?.data ?? "" };
+  const spelled = part === undefined ? undefined : readSpelling(part)?.item;
+  const type = { type: "image_generation_call" };
+  const result = source?.data ?? "";
+  if (spelled !== undefined) return { ...type, ...spelled, result };
+  const format = source?.mediaType.replace(/^image\//, "") ?? "png";
+  return { ...type, status: "completed", ...(format === "png" ? {} : { output_format: format }), result };
 }
 
 /** A tool's result as its item. */

@@ -2,21 +2,23 @@ import type { Part, ReasoningPart, Signature } from "../canonical/parts.ts";
 import { wrapReasoning } from "../canonical/reasoning-envelope.ts";
 
 /*
- * A vendor's proof on a text or a call has no field here. It travels as a reasoning item beside its part, which clients
+ * A vendor's proof on a text, an image or a call has no field here. It travels as a reasoning item beside its part, which clients
  * send back unchanged: the envelope's id says which part it belongs to.
  */
 
 const CALL = "proof:call:";
 const TEXT_BEHIND = "proof:text-behind";
 const TEXT_BEFORE = "proof:text-before";
+const IMAGE_BEHIND = "proof:image-behind";
 
-/** Where a text's proof stands: calls have ids, texts only neighbours. */
+/** Where a text's proof stands: calls have ids, texts only neighbours. Images come whole, so theirs stands ahead. */
 export type ProofPlace = "ahead" | "behind";
 
 /** The reasoning item that carries a part's proof, but for its id. */
 export function encodeProof(part: Part, proof: Signature, place: ProofPlace): Record<string, unknown> {
   const textMark = place === "ahead" ? TEXT_BEHIND : TEXT_BEFORE;
-  const id = part.kind === "tool-call" ? CALL + part.id : textMark;
+  const mark = part.kind === "image" ? IMAGE_BEHIND : textMark;
+  const id = part.kind === "tool-call" ? CALL + part.id : mark;
   const { value, origin } = proof;
   const encrypted = wrapReasoning({ signature: value, encrypted: null, id, origin, isSummary: false });
   return { type: "reasoning", summary: [], encrypted_content: encrypted };
@@ -53,10 +55,16 @@ function placeProof(part: Proof, before: Part[], waiting: Map<string, Signature>
 }
 
 function takeProof(part: Part, waiting: Map<string, Signature>): Part {
-  if (part.kind !== "text" && part.kind !== "tool-call") return part;
-  const key = part.kind === "text" ? TEXT_BEHIND : CALL + part.id;
+  const key = keyOf(part);
+  if (key === null) return part;
   const signature = waiting.get(key);
   if (signature === undefined) return part;
   waiting.delete(key);
-  return { ...part, signature };
+  return { ...part, signature } as Part;
+}
+
+function keyOf(part: Part): string | null {
+  if (part.kind === "text") return TEXT_BEHIND;
+  if (part.kind === "image") return IMAGE_BEHIND;
+  return part.kind === "tool-call" ? CALL + part.id : null;
 }

@@ -1,6 +1,6 @@
 import type { AnswerEvent, FinishReason, PartDelta } from "../canonical/answer.ts";
 import { growPart } from "../canonical/collect-answer.ts";
-import type { Part } from "../canonical/parts.ts";
+import type { Part, Signature } from "../canonical/parts.ts";
 import type { Tool } from "../canonical/request.ts";
 import { asFields, type Fields, omit } from "../json/fields.ts";
 import { encodeCitation } from "./citations.ts";
@@ -115,7 +115,7 @@ function isRefusal(part: Part): boolean {
 
 function startPart(writer: ItemWriter, at: number, part: Part): void {
   const joined = writer.current !== null && joinsGroup(writer.current.group, part) ? writer.current : null;
-  const proof = part.kind === "text" || part.kind === "tool-call" ? part.signature : undefined;
+  const proof = proofOf(part);
   if (joined === null || proof !== undefined) settleCurrent(writer);
   if (proof !== undefined) writeProof(writer, part, "ahead");
   const item = writer.current ?? openItem(writer, part);
@@ -258,10 +258,15 @@ function closeItem(writer: ItemWriter, item: OpenItem, status: string): void {
   writer.emit("response.output_item.done", { output_index: item.index, item: item.done });
 }
 
+function proofOf(part: Part): Signature | undefined {
+  return part.kind === "reasoning" || !("signature" in part) ? undefined : part.signature;
+}
+
 function writeProof(writer: ItemWriter, part: Part, place: ProofPlace): void {
-  if ((part.kind !== "text" && part.kind !== "tool-call") || part.signature === undefined) return;
+  const proof = proofOf(part);
+  if (proof === undefined) return;
   const item = addItem(writer, { kind: "reasoning", parts: [] });
-  item.done = { id: item.id, ...encodeProof(part, part.signature, place) };
+  item.done = { id: item.id, ...encodeProof(part, proof, place) };
   const event = { output_index: item.index, item: item.done };
   writer.emit("response.output_item.added", event);
   writer.emit("response.output_item.done", event);

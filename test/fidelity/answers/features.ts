@@ -155,6 +155,33 @@ export const FEATURES: readonly AnswerFeature[] = [
     },
   },
   {
+    name: "a thought signature on a text",
+    seen: {
+      chat: {
+        "choices[0].message.extra_content.google.thought_signature": PROOF,
+        "choices[0].message.reasoning_details[]": { type: "reasoning.encrypted", data: PROOF },
+      },
+      responses: {
+        "output[]": { type: "reasoning", encrypted_content: { signature: PROOF, id: "proof:text-behind" } },
+      },
+      messages: {
+        "content[]": { type: "redacted_thinking", data: { signature: PROOF, id: "proof:next-text" } },
+      },
+    },
+  },
+  {
+    name: "a thought signature on an image",
+    seen: {
+      chat: { "choices[0].message.images[].extra_content.google.thought_signature": PROOF },
+      responses: {
+        "output[]": { type: "reasoning", encrypted_content: { signature: PROOF, id: "proof:image-behind" } },
+      },
+      messages: {
+        "content[]": { type: "redacted_thinking", data: { signature: PROOF, id: "proof:next-image" } },
+      },
+    },
+  },
+  {
     name: "citations of pages",
     seen: {
       chat: { "choices[0].message.annotations[].url_citation.url": "https://example.com/MARKER" },
@@ -330,8 +357,11 @@ export const FEATURES: readonly AnswerFeature[] = [
   },
   {
     name: "an image that a tool of OpenAI's drew",
-    seen: { responses: { "output[]": { type: "image_generation_call", result: "TUFSS0VSaW1hZ2U=" } } },
-    needless: { chat: CANNOT_ASK, messages: CANNOT_ASK },
+    seen: {
+      chat: { "choices[0].message.images[].image_url.url": "data:image/png;base64,TUFSS0VSaW1hZ2U=" },
+      responses: { "output[]": { type: "image_generation_call", result: "TUFSS0VSaW1hZ2U=" } },
+      messages: { "content[].source.data": "TUFSS0VSaW1hZ2U=" },
+    },
   },
   {
     name: "speech",

@@ -84,7 +84,8 @@ function readArguments(text: string): unknown {
 }
 
 /** Without what one format alone keeps. */
+/** Without its proof, which is listed apart. */
 function bare(part: Part): unknown {
-  const { extras: _, ...rest } = part;
+  const { extras: _, signature: __, ...rest } = { signature: undefined, ...part };
   return rest;
 }

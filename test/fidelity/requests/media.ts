@@ -1,6 +1,12 @@
-import { asked, type RequestCase } from "./request-case.ts";
+import { answered, asked, type RequestCase } from "./request-case.ts";
 
-const IMAGE = "TUFSS0VSaW1hZ2U=";
+export const IMAGE = "TUFSS0VSaW1hZ2U=";
+/** As chat clients and Messages clients have an image that a model made. */
+export const CHAT_IMAGE = { type: "image_url", image_url: { url: `data:image/png;base64,${IMAGE}` } };
+export const MESSAGES_IMAGE = {
+  type: "image",
+  source: { type: "base64", media_type: "image/png", data: IMAGE },
+};
 const IMAGE_URL = "https://example.com/MARKER.png";
 const PDF = "JVBERi1NQVJLRVI=";
 const PDF_URL = "https://example.com/MARKER.pdf";
@@ -30,6 +36,29 @@ export const MEDIA: readonly RequestCase[] = [
       "cohere-chat": { "messages[0].content[].image_url.url": `data:image/png;base64,${IMAGE}` },
     },
     field: /messages\[0\]\.content/,
+  },
+  {
+    name: "an image that a model made",
+    says: answered({
+      chat: { content: "Look:", images: [CHAT_IMAGE] },
+      responses: [
+        { type: "message", role: "assistant", content: [{ type: "output_text", text: "Look:" }] },
+        { type: "image_generation_call", id: "ig_1", status: "completed", result: IMAGE },
+      ],
+      messages: [{ type: "text", text: "Look:" }, MESSAGES_IMAGE],
+    }),
+    kept: {
+      "openai-chat": [
+        { "messages[1].images[]": CHAT_IMAGE },
+        { "messages[2]": { role: "user" }, "messages[2].content[].image_url.url": CHAT_IMAGE.image_url.url },
+      ],
+      "openai-responses": { "input[]": { type: "image_generation_call", result: IMAGE } },
+      "anthropic-messages": { "messages[2].content[].source.data": IMAGE, "messages[2].role": "user" },
+      gemini: { "contents[1].parts[].inlineData": { mimeType: "image/png", data: IMAGE } },
+      "bedrock-converse": { "messages[2].content[].image.source.bytes": IMAGE },
+      "cohere-chat": { "messages[2].content[].image_url.url": CHAT_IMAGE.image_url.url },
+    },
+    field: /messages\[1\]/,
   },
   {
     name: "image by URL",

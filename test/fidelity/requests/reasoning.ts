@@ -1,6 +1,7 @@
 import { REASONING_ORIGINS } from "../../../src/wire/canonical/parts.ts";
 import { type CarriedReasoning, wrapReasoning } from "../../../src/wire/canonical/reasoning-envelope.ts";
-import { called, type RequestCase } from "./request-case.ts";
+import { CHAT_IMAGE, IMAGE, MESSAGES_IMAGE } from "./media.ts";
+import { answered, called, type RequestCase } from "./request-case.ts";
 
 const THOUGHT = "MARKER-thought";
 const PROOF = "TUFSS0VScHJvb2Y=";
@@ -19,6 +20,16 @@ function envelope(carried: Partial<CarriedReasoning>): string {
     ...carried,
   });
 }
+
+/** A proof beside its part in a Responses input, and in a Messages turn. */
+const proofOf = (id: string) => envelope({ signature: PROOF, id, origin: REASONING_ORIGINS.gemini });
+const proofItem = (id: string) => ({
+  type: "reasoning",
+  id: "rs_1",
+  summary: [],
+  encrypted_content: proofOf(id),
+});
+const proofBlock = (id: string) => ({ type: "redacted_thinking", data: proofOf(id) });
 
 /** Wishes for reasoning. */
 export const WISHES: readonly RequestCase[] = [
@@ -345,5 +356,42 @@ export const SENT_BACK: readonly RequestCase[] = [
     },
     field: /[Rr]easoning|signature/,
     needless: nobody(["openai-responses", "anthropic-messages", "bedrock-converse", "cohere-chat"]),
+  },
+  {
+    name: "the thought signature that Gemini put on a text",
+    says: answered({
+      chat: { content: "Oslo.", extra_content: { google: { thought_signature: PROOF } } },
+      responses: [
+        proofItem("proof:text-behind"),
+        { type: "message", role: "assistant", content: [{ type: "output_text", text: "Oslo." }] },
+      ],
+      messages: [proofBlock("proof:next-text"), { type: "text", text: "Oslo." }],
+    }),
+    kept: {
+      "openai-chat": [
+        { "messages[1].extra_content.google.thought_signature": PROOF },
+        { "messages[1].reasoning_details[]": { type: "reasoning.encrypted", data: PROOF } },
+      ],
+      gemini: { "contents[1].parts[]": { text: "Oslo.", thoughtSignature: PROOF } },
+    },
+    field: /[Rr]easoning|signature/,
+    needless: nobody(["openai-responses", "anthropic-messages", "bedrock-converse", "cohere-chat"]),
+  },
+  {
+    name: "the thought signature that Gemini put on an image",
+    says: answered({
+      chat: {
+        content: null,
+        images: [{ ...CHAT_IMAGE, extra_content: { google: { thought_signature: PROOF } } }],
+      },
+      responses: [proofItem("proof:image-behind"), { type: "image_generation_call", result: IMAGE }],
+      messages: [proofBlock("proof:next-image"), MESSAGES_IMAGE],
+    }),
+    kept: {
+      "openai-chat": { "messages[1].images[].extra_content.google.thought_signature": PROOF },
+      gemini: { "contents[1].parts[]": { inlineData: { data: IMAGE }, thoughtSignature: PROOF } },
+    },
+    field: /messages/,
+    needless: nobody(["openai-responses"]),
   },
 ];

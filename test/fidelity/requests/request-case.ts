@@ -37,6 +37,23 @@ export function asked(parts: Readonly<Partial<Record<Client, readonly Fields[]>>
   return said;
 }
 
+/** A turn of the model between two of the user's: a message's fields, items, or blocks. */
+export function answered(turn: {
+  readonly chat: Fields;
+  readonly responses: readonly Fields[];
+  readonly messages: readonly Fields[];
+}): RequestCase["says"] {
+  const [hello, more] = [
+    { role: "user", content: "Hello" },
+    { role: "user", content: "Go on" },
+  ];
+  return {
+    chat: { messages: [hello, { role: "assistant", ...turn.chat }, more] },
+    responses: { input: [hello, ...turn.responses, more] },
+    messages: { messages: [hello, { role: "assistant", content: turn.messages }, more] },
+  };
+}
+
 /** A tool `look` that takes a `place`, in each client API, with `fields` in what describes it. */
 export function lookTool(fields: Fields = {}): Readonly<Record<Client, Fields>> {
   const schema = { type: "object", properties: { place: { type: "string" } }, required: ["place"] };

@@ -56,6 +56,10 @@ export const GEMINI: VendorSayings = {
   "a thought signature on a call": same([
     { ...call("a", "look", { place: "Oslo" }), thoughtSignature: PROOF },
   ]),
+  "a thought signature on a text": same([{ text: "Hello", thoughtSignature: PROOF }]),
+  "a thought signature on an image": same([
+    { inlineData: { mimeType: "image/png", data: "TUFSS0VSaW1hZ2U=" }, thoughtSignature: PROOF },
+  ]),
   "citations of pages": same([{ text: "Hello" }], {
     candidate: {
       groundingMetadata: {

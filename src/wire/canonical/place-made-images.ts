@@ -1,0 +1,71 @@
+import type { Warning } from "./format.ts";
+import type { FormatName, MediaPart, Part } from "./parts.ts";
+import type { ConversationRequest, Message } from "./request.ts";
+
+/** Formats in which an assistant's message holds images. */
+const HOLDS_IMAGES: ReadonlySet<FormatName> = new Set(["gemini", "openai-responses"]);
+
+/** What introduces images of an earlier answer where a user's message has to hold them. */
+const NOTE: Part = { kind: "text", text: "Images from the assistant's answer above:" };
+
+/** A conversation whose assistant holds only what its target lets an assistant hold. */
+interface PlacedImages {
+  readonly request: ConversationRequest;
+  readonly warnings: readonly Warning[];
+}
+
+/**
+ * Puts images that a model made where the target takes them: most formats take images from users only, so they go into
+ * the user's message that follows, behind the results of the turn's calls. A model that reads no images does without
+ * them. Images that the client spelled in the target's own format stay.
+ */
+export function placeMadeImages(
+  request: ConversationRequest,
+  format: FormatName,
+  takesImages: boolean,
+): PlacedImages {
+  if (HOLDS_IMAGES.has(format) || !request.messages.some((message) => hasMadeImages(message, format)))
+    return { request, warnings: [] };
+  const messages: Message[] = [];
+  const warnings: Warning[] = [];
+  let images: Part[] = [];
+  const giveImages = (next: Message | undefined): Message | undefined => {
+    if (images.length === 0 || next?.role === "tool") return next;
+    const parts = [NOTE, ...images];
+    images = [];
+    if (next?.role === "user") return { ...next, parts: [...parts, ...next.parts] };
+    messages.push({ role: "user", parts });
+    return next;
+  };
+  for (const [at, message] of request.messages.entries()) {
+    const placed = giveImages(message) as Message;
+    if (!hasMadeImages(placed, format)) {
+      messages.push(placed);
+      continue;
+    }
+    const made = placed.parts.filter((part) => isMadeImage(part, format));
+    warnings.push({ field: `messages[${at}]`, message: takesImages ? MOVED : LEFT_OUT });
+    if (takesImages) images.push(...made.map(withoutProof));
+    const parts = placed.parts.filter((part) => !isMadeImage(part, format));
+    if (parts.length > 0) messages.push({ ...placed, parts });
+  }
+  giveImages(undefined);
+  return { request: { ...request, messages }, warnings };
+}
+
+const MOVED = "The model takes images from users only; those of this answer were sent as a user's.";
+const LEFT_OUT = "The model reads no images; those of this answer were left out.";
+
+function hasMadeImages({ role, parts }: Message, format: FormatName): boolean {
+  return role === "assistant" && parts.some((part) => isMadeImage(part, format));
+}
+
+function isMadeImage(part: Part, format: FormatName): part is MediaPart {
+  // Messages and Converse refuse them in any spelling.
+  return part.kind === "image" && (format !== "openai-chat" || part.extras?.format !== format);
+}
+
+function withoutProof(part: MediaPart): MediaPart {
+  const { signature: _, extras: __, ...image } = part;
+  return image;
+}

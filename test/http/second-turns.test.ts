@@ -1,0 +1,160 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { startTestGateway, type TestGateway } from "../support/gateway.ts";
+import { startVendor, type Vendor } from "../support/vendor.ts";
+
+let vendor: Vendor;
+/** It remembers turns; the other remembers none, so that clients alone carry what vendors want back. */
+let remembering: TestGateway;
+let forgetful: TestGateway;
+
+beforeAll(async () => {
+  vendor = startVendor();
+  const yaml = `
+providers:
+  google-like:
+    base_url: ${vendor.baseUrl}
+    format: gemini
+    api_keys: [sk-google-0123456789]
+    models: [{id: acme/painter, name: up-painter}]`;
+  remembering = await startTestGateway({ yaml });
+  forgetful = await startTestGateway({ yaml: `limits: {turn_memory_bytes: 0}\n${yaml}` });
+});
+afterAll(() => Promise.all([remembering.stop(), forgetful.stop(), vendor.stop()]));
+
+// biome-ignore lint/suspicious/noExplicitAny: what comes from the wire is looked into as it comes
+type Json = any;
+
+/** How a client asks, and what it sends back of an answer, whole or streamed. */
+interface Api {
+  readonly path: string;
+  ask(history: readonly Json[], stream: boolean): object;
+  /** What the answer adds to the history. */
+  keepWhole(body: Json): readonly Json[];
+  keepStream(events: readonly Json[]): readonly Json[];
+}
+
+const user = (content: string) => ({ role: "user", content });
+
+const APIS: Readonly<Record<string, Api>> = {
+  chat: {
+    path: "/chat/completions",
+    ask: (messages, stream) => ({ model: "acme/painter", stream, messages }),
+    keepWhole: ({ choices }) => [choices[0].message],
+    keepStream(chunks) {
+      const message: Json = { role: "assistant", content: "" };
+      for (const { choices } of chunks) {
+        for (const { delta } of choices) {
+          message.content += delta.content ?? "";
+          if (delta.extra_content) message.extra_content = delta.extra_content;
+          for (const list of ["images", "reasoning_details"])
+            if (delta[list]) message[list] = [...(message[list] ?? []), ...delta[list]];
+        }
+      }
+      return [message];
+    },
+  },
+  responses: {
+    path: "/responses",
+    ask: (input, stream) => ({ model: "acme/painter", stream, input }),
+    keepWhole: ({ output }) => output,
+    keepStream: (events) => events.at(-1).response.output,
+  },
+  messages: {
+    path: "/messages",
+    ask: (messages, stream) => ({ model: "acme/painter", max_tokens: 1000, stream, messages }),
+    keepWhole: ({ content }) => [{ role: "assistant", content }],
+    keepStream(events) {
+      const content: Json[] = [];
+      for (const { type, index, content_block: block, delta } of events) {
+        if (type === "content_block_start") content[index] = { ...block };
+        if (type === "content_block_delta") content[index].text += delta.text ?? "";
+      }
+      return [{ role: "assistant", content }];
+    },
+  },
+};
+
+async function ask(gateway: TestGateway, api: Api, history: readonly Json[], stream: boolean) {
+  const response = await fetch(gateway.base + api.path, {
+    method: "POST",
+    headers: { authorization: `Bearer ${gateway.key}`, "content-type": "application/json" },
+    body: JSON.stringify(api.ask(history, stream)),
+  });
+  const text = await response.text();
+  expect([response.status, text]).toEqual([200, text]);
+  if (!stream) return api.keepWhole(JSON.parse(text));
+  const data = text.split("\n").filter((line) => line.startsWith("data: {"));
+  return api.keepStream(data.map((line) => JSON.parse(line.slice("data: ".length))));
+}
+
+const usageMetadata = { promptTokenCount: 10, candidatesTokenCount: 5, totalTokenCount: 15 };
+const chunkOf = (parts: readonly object[], more: object = {}) => ({
+  candidates: [{ index: 0, content: { role: "model", parts }, ...more }],
+  usageMetadata,
+});
+
+/** Answers with these parts: one chunk each in a stream. */
+function answerWith(parts: readonly object[]): void {
+  vendor.perform(async (call) => {
+    if (!/:streamGenerateContent/.test(call.head))
+      return call.respond(200, chunkOf(parts, { finishReason: "STOP" }));
+    await call.begin(200, { "content-type": "text/event-stream" });
+    for (const part of parts) await call.events(chunkOf([part]));
+    await call.events(chunkOf([], { finishReason: "STOP" }));
+    await call.end();
+  });
+}
+
+/** The model's parts as they come back to the vendor in the second turn. */
+async function goOn(gateway: TestGateway, api: Api, stream: boolean): Promise<Json[]> {
+  const answer = await ask(gateway, api, [user("Paint!")], stream);
+  await ask(gateway, api, [user("Paint!"), ...answer, user("Bluer!")], stream);
+  const { contents } = (vendor.calls.at(-1) as { body: Json }).body;
+  expect(contents.map(({ role }: Json) => role)).toEqual(["user", "model", "user"]);
+  return contents[1].parts;
+}
+
+const SIGNATURE = "c2lnbmF0dXJlLW9uZQ==";
+const OTHER = "c2lnbmF0dXJlLXR3bw==";
+const IMAGE = { inlineData: { mimeType: "image/png", data: "iVBORw0KGgo=" } };
+
+describe.each(Object.keys(APIS))("a second turn of a %s client", (name) => {
+  const api = APIS[name] as Api;
+  describe.each([
+    ["whole", false],
+    ["streamed", true],
+  ])("after a %s answer", (_, stream) => {
+    test("brings the signature of a text back to Gemini", async () => {
+      const signed = { text: "A blue sea.", thoughtSignature: SIGNATURE };
+      answerWith([signed]);
+      expect(await goOn(forgetful, api, stream)).toEqual([signed]);
+    });
+
+    test("brings the signature of an image, and the image, back to Gemini", async () => {
+      const signed = { ...IMAGE, thoughtSignature: OTHER };
+      answerWith([{ text: "Here:", thoughtSignature: SIGNATURE }, signed]);
+      expect(await goOn(forgetful, api, stream)).toEqual([
+        { text: "Here:", thoughtSignature: SIGNATURE },
+        signed,
+      ]);
+    });
+
+    test("brings an image without a signature back to Gemini", async () => {
+      answerWith([IMAGE]);
+      expect(await goOn(forgetful, api, stream)).toEqual([IMAGE]);
+    });
+
+    test("brings a signature back that came behind its text", async () => {
+      answerWith([{ text: "A blue" }, { text: " sea." }, { text: "", thoughtSignature: SIGNATURE }]);
+      expect(await goOn(remembering, api, stream)).toEqual([
+        { text: "A blue sea.", thoughtSignature: SIGNATURE },
+      ]);
+    });
+  });
+});
+
+test("a signature behind a streamed text adds no block to a Messages answer, which agents would take for its text", async () => {
+  answerWith([{ text: "A blue sea." }, { text: "", thoughtSignature: SIGNATURE }]);
+  const [{ content }] = await ask(forgetful, APIS["messages"] as Api, [user("Paint!")], true);
+  expect(content).toEqual([{ type: "text", text: "A blue sea." }]);
+});

@@ -1,0 +1,85 @@
+import { describe, expect, test } from "bun:test";
+import type { FormatName, Part } from "../../../src/wire/canonical/parts.ts";
+import { placeMadeImages } from "../../../src/wire/canonical/place-made-images.ts";
+import { type ConversationRequest, type Message, NOTHING_SAID } from "../../../src/wire/canonical/request.ts";
+
+const IMAGE: Part = {
+  kind: "image",
+  source: { kind: "base64", mediaType: "image/png", data: "AAAA" },
+  signature: { value: "p", origin: "google-gemini-v1" },
+};
+const { signature: _, ...BARE_IMAGE } = IMAGE;
+const text = (words: string): Part => ({ kind: "text", text: words });
+const CALL: Part = { kind: "tool-call", id: "c", name: "look", tool: "function", arguments: "{}" };
+const RESULT: Part = { kind: "tool-result", callId: "c", tool: "function", content: [], isError: false };
+const NOTE = text("Images from the assistant's answer above:");
+
+const say = (role: Message["role"], ...parts: Part[]): Message => ({ role, parts });
+
+function place(messages: readonly Message[], format: FormatName = "anthropic-messages", takesImages = true) {
+  const request: ConversationRequest = { ...NOTHING_SAID, messages };
+  const { request: placed, warnings } = placeMadeImages(request, format, takesImages);
+  return {
+    messages: placed.messages,
+    warned: warnings.map(({ field }) => field),
+    isSame: placed === request,
+  };
+}
+
+describe("images that a model made", () => {
+  test("go into the user's message that follows", () => {
+    const { messages, warned } = place([
+      say("user", text("Paint!")),
+      say("assistant", text("Here:"), IMAGE),
+      say("user", text("Bluer!")),
+    ]);
+    expect(messages).toEqual([
+      say("user", text("Paint!")),
+      say("assistant", text("Here:")),
+      say("user", NOTE, BARE_IMAGE as Part, text("Bluer!")),
+    ]);
+    expect(warned).toEqual(["messages[1]"]);
+  });
+
+  test("leave the results of the same turn right behind their calls", () => {
+    const { messages } = place([
+      say("assistant", IMAGE, CALL),
+      say("tool", RESULT),
+      say("assistant", text("Done."), IMAGE),
+    ]);
+    expect(messages).toEqual([
+      say("assistant", CALL),
+      say("tool", RESULT),
+      say("user", NOTE, BARE_IMAGE as Part),
+      say("assistant", text("Done.")),
+      say("user", NOTE, BARE_IMAGE as Part),
+    ]);
+  });
+
+  test("take the message with them that held nothing else", () => {
+    const { messages } = place([
+      say("user", text("Paint!")),
+      say("assistant", IMAGE),
+      say("user", text("?")),
+    ]);
+    expect(messages).toEqual([say("user", text("Paint!")), say("user", NOTE, BARE_IMAGE as Part, text("?"))]);
+  });
+
+  test("are left out, and named, for a model that is known to read no images", () => {
+    const { messages, warned } = place(
+      [say("assistant", text("Here:"), IMAGE), say("user", text("Thanks."))],
+      "openai-chat",
+      false,
+    );
+    expect(messages).toEqual([say("assistant", text("Here:")), say("user", text("Thanks."))]);
+    expect(warned).toEqual(["messages[0]"]);
+  });
+
+  test.each(["gemini", "openai-responses"] as const)("stay where they are for %s", (format) => {
+    expect(place([say("assistant", IMAGE), say("user", text("?"))], format).isSame).toBe(true);
+  });
+
+  test("of a conversation without any are not looked for twice: it is the same request", () => {
+    expect(place([say("user", IMAGE), say("assistant", text("An image."))]).isSame).toBe(true);
+  });
+});
