@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { answerAnyFormat } from "../support/answer-any-format.ts";
 import { type AskableApi, CLIENT_APIS } from "../support/client-apis.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
+import { createFounder } from "../support/management.ts";
 import { addPayer, manage } from "../support/money.ts";
 import { answerPlainly, type RecordingVendor, startRecordingVendor } from "../support/recording-vendor.ts";
 
@@ -194,7 +195,7 @@ describe("free picks one of the free models for a session", () => {
 
   test("where the pick fails before its first token, the next of the same order serves", async () => {
     const first = await pick("failing");
-    const upstream = first.slice(first.indexOf("/") + 1);
+    const upstream = first.slice(first.indexOf("/") + 1).replace(":free", "");
     vendor.reset((request) =>
       request.text.includes(`"${upstream}"`) ? new Response("", { status: 503 }) : answerPlainly(request),
     );
@@ -419,6 +420,41 @@ describe("at a gateway with other keys", () => {
     expect(await errorOf(await ask("gateway-auto/frontier", { at: strict }))).toMatchObject({
       status: 403,
       type: "model_not_allowed",
+    });
+  });
+
+  test.each<[string, string, string]>([
+    ["of models", "{ allowed_models: [google/*] }", "gateway.allowed_models"],
+    ["of providers", "{ denied_providers: [anthropic, openai] }", "gateway.denied_providers"],
+    ["of data", "{ zero_retention: true }", "gateway.zero_retention"],
+  ])(
+    "a policy %s that leaves nothing of a tier is a 403 that names the tier",
+    async (_what, policy, rule) => {
+      const at = await start(keysOf("ANTHROPIC", "OPENAI"), `policy: ${policy}`);
+      for (const model of ["gateway-auto/frontier", "gateway-auto/balanced"]) {
+        expect(await errorOf(await ask(model, { at }))).toMatchObject({
+          status: 403,
+          type: "model_not_allowed",
+          message: expect.stringContaining(`"${model}"`),
+          metadata: { rule, model },
+        });
+      }
+    },
+  );
+
+  test("an account that uses only its own provider keys and has none for a tier gets a 403 that names the tier", async () => {
+    const at = await start(keysOf("ANTHROPIC", "OPENAI"));
+    const user = await createFounder(at).user("Ada", { overdraft: null, policy: { own_keys_only: true } });
+    const key = await createFounder(at).key(user);
+    expect(await errorOf(await ask("gateway-auto/frontier", { at, key }))).toMatchObject({
+      status: 403,
+      type: "model_not_allowed",
+      message: expect.stringContaining('has none that serves "gateway-auto/frontier"'),
+    });
+    const wanted = await ask("gateway-auto/frontier", { at, more: { provider: { own_keys_only: true } } });
+    expect(await errorOf(wanted)).toMatchObject({
+      status: 400,
+      metadata: { field: "provider.own_keys_only", model: "gateway-auto/frontier" },
     });
   });
 

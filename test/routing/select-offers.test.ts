@@ -29,6 +29,7 @@ function choose(offers: readonly (readonly Offer[])[], rules: Rules): readonly s
   try {
     const left = selectOffers(offers, {
       policy: joinPolicies(rules.levels ?? []),
+      tierId: null,
       preferences: wishesOf(rules.provider),
       listNeeds: () => ({ ...NO_NEEDS, ...rules.needs }),
       promptTokens: null,

@@ -93,7 +93,8 @@ function considerPrepared(
   const maxPromptTokens = boundPrompt(request);
   const { preferences } = request;
   const sift = (promptTokens: PromptTokens | null): Consideration => {
-    const rules = { policy, preferences, listNeeds, maxPromptTokens, promptTokens };
+    const tierId = tier?.id ?? null;
+    const rules = { policy, tierId, preferences, listNeeds, maxPromptTokens, promptTokens };
     const selection = siftOffers(all, rules);
     const first = selection.offers[0]?.[0]?.model ?? asked;
     return {

@@ -50,6 +50,7 @@ export async function countTokens(
   requireKnownProviders(deps.serving, request.preferences);
   const offers = selectOffers(asked, {
     policy,
+    tierId: deps.serving().tiers.find(request.model)?.id ?? null,
     preferences: request.preferences,
     listNeeds: () => NO_NEEDS,
     maxPromptTokens: request.estimatedTokens,

@@ -10,6 +10,7 @@ import type { ServedProvider } from "../routing/roster.ts";
 import { formatOf, type Offer } from "../routing/roster.ts";
 import type { GenerationCall, GenerationDeps, Serving } from "./call.ts";
 import { describeFacts, findTierOffers, refuseTierHere, type TierContext } from "./find-tier-offers.ts";
+import { missingOwnKey } from "./missing-own-key.ts";
 
 /** As much of a call as looking for offers takes. */
 export type AskingCall = Pick<GenerationCall, "caller" | "request" | "readHeader">;
@@ -90,7 +91,7 @@ export function findOffers(
   const [provider] = broken;
   if (provider !== undefined) refuseBroken(provider);
   if (choice.ownOnly !== null && serving.roster.allOffersFor(model.id).length > 0)
-    refuseHouseKeys(model, choice.ownOnly);
+    throw new GatewayError(missingOwnKey(model.id, choice.ownOnly));
   return fail("invalid_model", unservedModel(serving, model), { metadata: { model: id } });
 }
 
@@ -105,22 +106,6 @@ function refuseBroken({ record }: ServedProvider): never {
 
 /** Until somebody mends it there is no use in asking. Seconds. */
 const BROKEN_RETRY_S = 60;
-
-function refuseHouseKeys({ id }: ModelRecord, level: "account" | "request"): never {
-  const remedy = `store a key for a provider of ${quote(id)} (GET /api/gateway/models/${id}/endpoints lists them), or name another model`;
-  if (level === "account") {
-    return fail(
-      "model_not_allowed",
-      `This account uses only its own keys, and has none that serves ${quote(id)}: ${remedy}.`,
-      { metadata: { model: id } },
-    );
-  }
-  return fail(
-    "invalid_request",
-    `provider.own_keys_only leaves nobody: the account has no key that serves ${quote(id)}. Leave it out, ${remedy}.`,
-    { metadata: { field: "provider.own_keys_only", model: id } },
-  );
-}
 
 /** Offers whose provider has the endpoint that a request needs; every one has that of what its model is for. */
 function findAbleOffers(

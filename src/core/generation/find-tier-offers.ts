@@ -12,6 +12,7 @@ import { type ResolvedTier, resolveTier, type TierFacts } from "../routing/resol
 import type { Offer } from "../routing/roster.ts";
 import { freeSessionKeyOf } from "../routing/session-key.ts";
 import type { GenerationCall, GenerationDeps, Serving } from "./call.ts";
+import { missingOwnKey } from "./missing-own-key.ts";
 
 /** As much of a call as tiers look at. */
 export interface TierCall {
@@ -98,7 +99,11 @@ export function findTierOffers(tier: TierRecord, context: TierContext): TierOffe
     const { offers } = chooseOffers(serving.roster, id, "chat", choice);
     return offers.length > 0 ? [offers] : [];
   });
-  if (served.length === 0) return refuseUnserved(tier, models);
+  if (served.length === 0) {
+    const isReachable = ids.some((id) => serving.roster.allOffersFor(id).length > 0);
+    if (choice.ownOnly !== null && isReachable) return refuse(missingOwnKey(tier.id, choice.ownOnly));
+    return refuseUnserved(tier, models);
+  }
   const missing = findMissing(served, context.listNeeds);
   const able = served.filter((offers) => missing(offers).length === 0);
   if (able.length === 0) return refuseUnable(tier, missing(served[0] as readonly Offer[])[0] as string);

@@ -17,6 +17,8 @@ import { mayHold, refuseByWindow } from "./window.ts";
 /** What a request's offers are chosen by. */
 export interface SelectionRules {
   readonly policy: JoinedPolicy;
+  /** The tier that was asked for; null: a model was. */
+  readonly tierId: string | null;
   readonly preferences: ProviderPreferences;
   /** Asked for only where it matters. */
   readonly listNeeds: () => RequestNeeds;
@@ -98,7 +100,7 @@ export function selectOffers(
 
 /** Says of offers whether a policy leaves them, its rules about data among them. */
 export function createPolicyFilter(policy: JoinedPolicy): (offer: Offer) => boolean {
-  const sieves = listPolicySieves(policy);
+  const sieves = listPolicySieves(policy, null);
   return (offer) => sieves.every(({ keeps }) => keeps(offer));
 }
 
@@ -115,8 +117,8 @@ export function warnOfWishes(
 
 /** Most requests have none. */
 function listSieves(offers: readonly (readonly Offer[])[], rules: SelectionRules): readonly Sieve[] {
-  const { policy, preferences, listNeeds, maxPromptTokens, promptTokens } = rules;
-  const sieves = [...listPolicySieves(policy), ...listWishSieves(preferences)];
+  const { policy, tierId, preferences, listNeeds, maxPromptTokens, promptTokens } = rules;
+  const sieves = [...listPolicySieves(policy, tierId), ...listWishSieves(preferences)];
   const { maxPrice, requireParameters } = preferences;
   const lacking = offers.some((ofModel) => ofModel.some(({ endpoint }) => endpoint.lacks !== undefined));
   if (lacking) sieves.push(...listFeatures(listNeeds()).map(sieveFeature));
@@ -134,13 +136,17 @@ function listSieves(offers: readonly (readonly Offer[])[], rules: SelectionRules
 const trainsNot = ({ provider }: Offer): boolean => provider.record.trainsOnData === false;
 const keepsNothing = ({ provider }: Offer): boolean => provider.record.retainsData === false;
 
-function listPolicySieves({ rules, denyDataCollection, zeroRetention }: JoinedPolicy): Sieve[] {
+/** `tierId` is what a refusal speaks of where the caller asked for a tier and does not know what it came to. */
+function listPolicySieves(
+  { rules, denyDataCollection, zeroRetention }: JoinedPolicy,
+  tierId: string | null,
+): Sieve[] {
   const sieves = rules.map(
     (rule): Sieve => ({
       name: "policy",
       about: `${rule.level}.${rule.list}`,
       keeps: ({ model, provider }) => ruleAllows(rule, model.id, provider.record.slug),
-      refusal: (offer) => refuseByPolicy(rule, offer),
+      refusal: (offer) => refuseByPolicy(rule, offer, tierId),
     }),
   );
   if (denyDataCollection !== null) {
@@ -148,6 +154,7 @@ function listPolicySieves({ rules, denyDataCollection, zeroRetention }: JoinedPo
       denyDataCollection,
       "deny_data_collection",
       "not to train on what they are sent",
+      tierId,
     );
     sieves.push({
       name: "policy",
@@ -161,6 +168,7 @@ function listPolicySieves({ rules, denyDataCollection, zeroRetention }: JoinedPo
       zeroRetention,
       "zero_retention",
       "to keep nothing of what they are sent",
+      tierId,
     );
     sieves.push({ name: "policy", about: `${zeroRetention}.zero_retention`, keeps: keepsNothing, refusal });
   }
@@ -175,22 +183,32 @@ const WHOSE: Readonly<Record<PolicyLevel, string>> = {
 const ALLOWED =
   "GET /api/gateway/models with this key lists what is allowed; the policy is its owner's to change.";
 
-function refuseByPolicy({ level, list }: PolicyRule, { model, provider }: Offer): Failure {
-  const what = list.endsWith("models")
-    ? JSON.stringify(model.id)
-    : `${provider.record.name} for ${JSON.stringify(model.id)}`;
+function refuseByPolicy(
+  { level, list }: PolicyRule,
+  { model, provider }: Offer,
+  tierId: string | null,
+): Failure {
+  const asked = JSON.stringify(tierId ?? model.id);
+  const of = list.endsWith("models") ? "" : `${provider.record.name} for `;
+  const what =
+    tierId === null ? of + asked : `what ${asked} stands for here, such as ${of}${JSON.stringify(model.id)}`;
   return {
     code: "model_not_allowed",
     message: `${WHOSE[level]} policy (${list}) does not allow ${what}. ${ALLOWED}`,
-    metadata: { rule: `${level}.${list}`, model: model.id },
+    metadata: { rule: `${level}.${list}`, model: tierId ?? model.id },
   };
 }
 
-function refuseByDataRule(level: PolicyLevel, rule: string, known: string): Sieve["refusal"] {
+function refuseByDataRule(
+  level: PolicyLevel,
+  rule: string,
+  known: string,
+  tierId: string | null,
+): Sieve["refusal"] {
   return ({ model }) => ({
     code: "model_not_allowed",
-    message: `${WHOSE[level]} policy (${rule}) allows only providers that are known ${known}, and none of ${JSON.stringify(model.id)} is. ${ALLOWED}`,
-    metadata: { rule: `${level}.${rule}`, model: model.id },
+    message: `${WHOSE[level]} policy (${rule}) allows only providers that are known ${known}, and none of ${JSON.stringify(tierId ?? model.id)} is. ${ALLOWED}`,
+    metadata: { rule: `${level}.${rule}`, model: tierId ?? model.id },
   });
 }
 
