@@ -80,7 +80,7 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
   "limits.per_model.requests_per_minute": 1_000,
   "limits.per_model.tokens_per_minute": 4_000_000,
   "limits.per_model.concurrent": 200,
-  "limits.models": { "*:free": { requests_per_minute: 60 }, "acme/*": { tokens_per_minute: 1_000_000 } },
+  "limits.models": { "*:free": { requests_per_minute: 60 }, "openai/*": { tokens_per_minute: 1_000_000 } },
   "policy.allowed_models": ["anthropic/*", "openai/gpt-5*"],
   "policy.allowed_providers": ["anthropic", "openai", "azure*"],
   tiers: [
@@ -88,6 +88,7 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
       id: "gateway-auto/fast",
       name: "Fast",
       description: "Quick answers, better ones for plans.",
+      released: "2026-05-31",
       rule: {
         by: "header",
         header: "x-gateway-mode",
@@ -127,6 +128,7 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
   "providers.*.name": "vLLM in the cellar",
   "providers.*.models.id": "qwen/qwen3-32b",
   "providers.*.models.name": "Qwen/Qwen3-32B",
+  "providers.*.models.released": "2026-05-31",
   "providers.*.models.max_output_tokens": 8_192,
   "providers.*.models.prices": { prompt: "0", completion: "0", request: "0", image: "0", search: "0" },
 };

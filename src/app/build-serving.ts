@@ -295,7 +295,7 @@ function hostedModels(config: Config, known: ReadonlyMap<string, ProviderRecord>
         id: model.id.toLowerCase(),
         name: model.id,
         description: known.has(slug) ? null : `Served by ${provider.name ?? slug}.`,
-        released: null,
+        released: model.released ?? null,
         inputModalities: ["text"],
         outputModalities: [model.output],
         tokenizer: null,
@@ -304,7 +304,7 @@ function hostedModels(config: Config, known: ReadonlyMap<string, ProviderRecord>
         endpoints: [
           {
             provider: slug,
-            name: model.name ?? model.id.slice(model.id.indexOf("/") + 1),
+            name: model.name ?? upstreamNameOf(model.id),
             contextLength: model.context_length,
             maxOutputTokens: model.max_output_tokens ?? null,
             prices: model.prices,
@@ -313,6 +313,11 @@ function hostedModels(config: Config, known: ReadonlyMap<string, ProviderRecord>
       }),
     ),
   );
+}
+
+/** What a host calls a model whose `name` is not configured: the id without its author. `:free` is this gateway's word. */
+function upstreamNameOf(id: string): string {
+  return id.slice(id.indexOf("/") + 1).replace(/:free$/i, "");
 }
 
 /** One record a model: who offers it first gives its facts, the others add their endpoints. */

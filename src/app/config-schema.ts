@@ -48,7 +48,8 @@ const hostedModel = z.strictObject({
     .string()
     .min(1)
     .optional()
-    .describe("Its name at the host; the part after the slash when left out."),
+    .describe("Its name at the host; the part after the slash, without :free, when left out."),
+  released: z.iso.date().optional().describe("The day that lists show as its creation, such as 2026-05-31."),
   output: z.enum(["text", "embedding"]).default("text").describe("What it makes."),
   context_length: z.int().min(1).default(32_768).describe("Tokens."),
   max_output_tokens: z.int().min(1).optional(),

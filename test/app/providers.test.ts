@@ -165,6 +165,39 @@ providers:
 });
 
 describe("a host of one's own", () => {
+  test("has a time of creation for its models in the lists, the configured one where there is one", async () => {
+    const models = "[{id: acme/dated, released: 2026-05-31}, {id: acme/plain}]";
+    const yaml = `
+providers: { own: { base_url: "${vendor.baseUrl}", models: ${models} } }
+tiers: [{id: gateway-auto/own, name: Own, released: 2026-04-30, rule: {by: api, cases: {}, else: {models: [acme/plain]}}}]
+`;
+    await withGateway({ yaml }, async (gateway) => {
+      const list = (await (await fetch(`${gateway.base}/models`)).json()) as {
+        data: { id: string; created: number }[];
+      };
+      const createdOf = (id: string) => list.data.find((model) => model.id === id)?.created ?? 0;
+      expect(createdOf("acme/dated")).toBe(Date.UTC(2026, 4, 31) / 1000);
+      expect(createdOf("gateway-auto/own")).toBe(Date.UTC(2026, 3, 30) / 1000);
+      expect(createdOf("acme/plain")).toBeGreaterThan(Date.UTC(2020, 0) / 1000);
+    });
+  });
+
+  test("is asked for a model by its configured name, else by its id without author and :free", async () => {
+    const models =
+      '[{id: "acme/named:free", name: "named:free"}, {id: "acme/Unnamed:free"}, {id: acme/plain}]';
+    const yaml = `providers: { own: { base_url: "${vendor.baseUrl}", models: ${models} } }`;
+    await withGateway({ yaml }, async (gateway) => {
+      for (const [model, asked] of [
+        ["acme/named:free", "named:free"],
+        ["acme/unnamed:free", "Unnamed"],
+        ["acme/plain", "plain"],
+      ] as const) {
+        await postChat(gateway, { model, messages: [{ role: "user", content: "Hi" }] });
+        expect(JSON.parse(vendor.last().text).model).toBe(asked);
+      }
+    });
+  });
+
   test("needs no key, and gets none", async () => {
     const yaml = `providers: { cellar: { base_url: "${vendor.baseUrl}", models: [{ id: acme/model }, { id: "acme/model:free" }] } }`;
     await withGateway({ yaml }, async (gateway) => {

@@ -110,7 +110,7 @@ describe("a model record", () => {
       const described = describeModel(shipped, shipped.endpoints, NOW);
       if (described === null) continue;
       expect(described.context_length).toBeGreaterThan(0);
-      expect(described.created).toBeGreaterThanOrEqual(0);
+      expect(described.created).toBeGreaterThan(Date.UTC(2020, 0) / 1000);
       expect(described.pricing.prompt).toMatch(/^\d+(?:\.\d+)?$/);
       expect(described.isFree).toBe(described.pricing.prompt === "0" && described.pricing.completion === "0");
     }

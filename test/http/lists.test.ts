@@ -66,6 +66,8 @@ function expectModelRecord(record: Record<string, unknown>): void {
 
 function expectNumbersAndPrices(record: Record<string, unknown>): void {
   expect(record["created"]).toBeInteger();
+  // Clients sort by it, and read 0 as the year 1970.
+  expect(record["created"] as number).toBeGreaterThan(Date.UTC(2020, 0) / 1000);
   expect(record["context_length"]).toBeInteger();
   expect(record["context_length"] as number).toBeGreaterThan(0);
   const top = record["top_provider"] as Record<string, unknown>;

@@ -3,6 +3,7 @@ import { authorOf } from "./format-catalog.ts";
 import { isFreeId } from "./is-free-id.ts";
 import { endpointAt } from "./price-row.ts";
 import type { ModelEndpoint, ModelRecord, Prices } from "./records.ts";
+import { createdAt } from "./release-day.ts";
 
 /** Prices as clients read them: dollars per token, request, image and search, decimal strings. */
 export interface PublicPrices {
@@ -49,7 +50,6 @@ export interface PublicModel {
 
 type PricedEndpoint = ModelEndpoint & { readonly prices: Prices };
 
-const MS_PER_SECOND = 1000;
 const UNKNOWN_TOKENIZER = "Other";
 
 /**
@@ -75,7 +75,7 @@ export function describeModel(
   return {
     id: model.id,
     object: "model",
-    created: toUnixSeconds(model.released),
+    created: createdAt(model.released),
     owned_by: authorOf(model.id),
     name: model.name,
     context_length: Math.min(...priced.map((endpoint) => endpoint.contextLength)),
@@ -96,10 +96,6 @@ export function describeModel(
     isFree: isFreeId(model.id),
     expiration_date: model.expires,
   };
-}
-
-function toUnixSeconds(day: string | null): number {
-  return day === null ? 0 : Date.parse(`${day}T00:00:00Z`) / MS_PER_SECOND;
 }
 
 function takenBy(endpoints: readonly ModelEndpoint[], features: readonly string[]): string[] {

@@ -1,6 +1,7 @@
 import { describeModel, type PublicModel } from "./describe-model.ts";
 import { compareText } from "./format-catalog.ts";
 import type { ModelEndpoint, ModelRecord } from "./records.ts";
+import { createdAt } from "./release-day.ts";
 import type { TierPick, TierRecord, TierRule } from "./tier-records.ts";
 import { isFreeChoice, listCases } from "./tiers.ts";
 
@@ -40,7 +41,7 @@ export function describeTier(tier: TierRecord, view: TierView, at: number): Publ
     ...usual,
     ...(isFree ? joinAbilities(usual, records) : {}),
     id: tier.id,
-    created: 0,
+    created: createdAt(tier.released),
     owned_by: "gateway",
     name: tier.name,
     description: tier.description,

@@ -45,6 +45,8 @@ export interface TierRecord {
   readonly id: string;
   readonly name: string;
   readonly description: string;
+  /** `YYYY-MM-DD`, shown as `created`; absent: not known. */
+  readonly released?: string | undefined;
   readonly rule: TierRule;
 }
 

@@ -60,6 +60,7 @@ export const tierSchema = z.strictObject({
     .describe("One that the catalog has is replaced."),
   name: z.string().min(1).describe("As it is shown to people."),
   description: z.string().default(""),
+  released: z.iso.date().optional().describe("The day that lists show as its creation."),
   rule: rule.describe(
     "How it picks: by header, api, balance or free (docs/tiers.md). A pick has models in order of preference, and may have reasoning (enabled, or an effort) and verbosity.",
   ),
