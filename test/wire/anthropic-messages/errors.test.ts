@@ -12,6 +12,7 @@ const ANTHROPIC_TYPES = [
   "request_too_large",
   "rate_limit_error",
   "api_error",
+  "timeout_error",
   "overloaded_error",
 ];
 
