@@ -2,7 +2,14 @@ import type { Clock } from "../base/clock.ts";
 import { applyOverrides } from "../core/catalog/apply-overrides.ts";
 import { type Catalog, createCatalog } from "../core/catalog/catalog.ts";
 import { endMissing } from "../core/catalog/expiry.ts";
-import type { CatalogData, ModelEndpoint, ModelRecord, ProviderRecord } from "../core/catalog/records.ts";
+import type {
+  CatalogData,
+  ModelEndpoint,
+  ModelRecord,
+  ProviderRecord,
+  SamplingParameter,
+} from "../core/catalog/records.ts";
+import { addSamplingParameters } from "../core/catalog/sampling-parameters.ts";
 import type { Serving } from "../core/generation/call.ts";
 import type { Transport } from "../core/ports/transport.ts";
 import type { UpstreamAddress, UpstreamCall } from "../core/ports/upstream-address.ts";
@@ -60,12 +67,12 @@ export function buildServing(data: CatalogData, sources: ServingSources): BuiltS
     overrides,
     records,
   );
-  const models = mergeModels(listed, hostedModels(sources.config, known), useSandbox ? SANDBOX_MODELS : []);
-  const catalog: Catalog = createCatalog({
-    source: data.source,
-    providers: useSandbox ? [...records, SANDBOX_PROVIDER] : records,
-    models,
-  });
+  const providers = useSandbox ? [...records, SANDBOX_PROVIDER] : records;
+  const models = addSamplingParameters(
+    mergeModels(listed, hostedModels(sources.config, known), useSandbox ? SANDBOX_MODELS : []),
+    providers,
+  );
+  const catalog: Catalog = createCatalog({ source: data.source, providers, models });
   const tiers = loadTiers(sources.config, catalog, useSandbox, notices);
   return {
     catalog,
@@ -117,10 +124,19 @@ function describeHost(slug: string, provider: ProviderConfig): ProviderRecord {
     baseUrl: provider.base_url ?? null,
     env: { apiKey: [], baseUrl: `${slug.toUpperCase().replace(/-/g, "_")}_BASE_URL` },
     toolCallIds: format === "anthropic-messages" || format === "bedrock-converse" ? "anthropic" : "openai",
+    parameters: HOST_PARAMETERS,
     quirks: {},
     ...NO_FACTS,
   };
 }
+
+/** What vLLM, SGLang, llama.cpp, Ollama and LM Studio all take. */
+const HOST_PARAMETERS: readonly SamplingParameter[] = [
+  "frequency_penalty",
+  "presence_penalty",
+  "seed",
+  "stop",
+];
 
 /**
  * A provider as it is called: with the keys that somebody configured, and with those that accounts bring. Null where
@@ -281,7 +297,6 @@ const HOSTED_PARAMETERS: readonly string[] = [
   "max_tokens",
   "temperature",
   "top_p",
-  "stop",
   "tools",
   "tool_choice",
   "response_format",

@@ -23,6 +23,7 @@ export const SANDBOX_PROVIDER: ProviderRecord = {
   baseUrl: SANDBOX_BASE_URL,
   env: { apiKey: [], baseUrl: "SANDBOX_BASE_URL" },
   toolCallIds: "openai",
+  parameters: ["n", "seed", "stop"],
   quirks: {},
   failsOnDemand: true,
   // Nothing leaves the gateway.
@@ -49,8 +50,6 @@ function sandboxModel(id: string, name: string, prompt: string, completion: stri
       "max_tokens",
       "temperature",
       "top_p",
-      "stop",
-      "seed",
       "tools",
       "tool_choice",
       "response_format",

@@ -123,6 +123,47 @@ describe("GET models", () => {
     const echo = data.find(({ id }) => id === "sandbox/echo");
     expect(echo?.["supported_parameters"]).toContain("tools");
   });
+
+  test("lists stop, seed, penalties, n and logprobs for the models that take them, and for no others", async () => {
+    const { data } = await list("/models?all=true");
+    const sampling = [
+      "frequency_penalty",
+      "logprobs",
+      "n",
+      "presence_penalty",
+      "seed",
+      "stop",
+      "top_logprobs",
+    ];
+    const takes = (id: string) => {
+      const listed = data.find((model) => model.id === id)?.["supported_parameters"] as string[];
+      return sampling.filter((parameter) => listed.includes(parameter));
+    };
+    expect(takes("openai/gpt-4o")).toEqual(sampling);
+    expect(takes("openai/gpt-5.1")).not.toContain("temperature");
+    expect(takes("openai/gpt-5.1")).not.toContain("frequency_penalty");
+    expect(takes("openai/gpt-5.1")).toContain("seed");
+    expect(takes("anthropic/claude-sonnet-4.5")).toContain("stop");
+    expect(takes("mistralai/mistral-medium-latest")).toEqual([
+      "frequency_penalty",
+      "n",
+      "presence_penalty",
+      "seed",
+      "stop",
+    ]);
+    expect(takes("openai/text-embedding-3-small")).toEqual([]);
+    expect(takes("sandbox/echo")).toEqual(["n", "seed", "stop"]);
+  });
+
+  test("lists for each endpoint of a model what that one takes", async () => {
+    const response = await get("/models/anthropic/claude-sonnet-4.5/endpoints");
+    const { data } = (await response.json()) as {
+      data: { endpoints: { tag: string; supported_parameters: string[] }[] };
+    };
+    const anthropic = data.endpoints.find(({ tag }) => tag === "anthropic")?.supported_parameters;
+    expect(anthropic).toContain("stop");
+    expect(anthropic).not.toContain("seed");
+  });
 });
 
 describe("a list that a client has already", () => {

@@ -220,6 +220,19 @@ describe("a request's own rules", () => {
       "invalid_request",
       "provider.require_parameters",
     ]);
+    // A host of the operator's own takes a seed, and is not known to give log probabilities.
+    expect((await ask({ more: { ...required, seed: 7, stop: ["END"] } })).status).toBe(200);
+    expect(await refusalOf(await ask({ more: { ...required, logprobs: true } }))).toEqual([
+      400,
+      "invalid_request",
+      "provider.require_parameters",
+    ]);
+  });
+
+  test("go to the provider whose format has a field for a parameter that they require", async () => {
+    await start({ alpha: "format: anthropic-messages" });
+    const required = { provider: { require_parameters: true, order: ["alpha"] } };
+    expect(providerOf(await ask({ more: { ...required, seed: 7 } }))).toBe("beta");
   });
 });
 

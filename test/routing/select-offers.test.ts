@@ -210,7 +210,8 @@ describe("warnings", () => {
   test("say which wish is not granted yet", () => {
     expect(fieldsOf({ sort: "price" }, [])).toEqual([]);
     expect(fieldsOf({ require_parameters: true }, ["temperature"])).toEqual([]);
-    expect(fieldsOf({ require_parameters: true }, ["seed"])).toEqual(["provider.require_parameters"]);
+    expect(fieldsOf({ require_parameters: true }, ["seed", "stop"])).toEqual([]);
+    expect(fieldsOf({ require_parameters: true }, ["logit_bias"])).toEqual(["provider.require_parameters"]);
     expect(warnOfWishes(NO_PREFERENCES, () => NO_NEEDS)).toEqual([]);
   });
 });

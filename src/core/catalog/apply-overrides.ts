@@ -85,7 +85,7 @@ function newModel(id: string): ModelRecord {
     inputModalities: ["text"],
     outputModalities: ["text"],
     tokenizer: null,
-    supportedParameters: ["max_tokens", "temperature", "top_p", "stop"],
+    supportedParameters: ["max_tokens", "temperature", "top_p"],
     expires: null,
     endpoints: [],
   };

@@ -1,5 +1,5 @@
 import { greatestDecimal } from "./decimal-price.ts";
-import { authorOf } from "./format-catalog.ts";
+import { authorOf, compareText } from "./format-catalog.ts";
 import { isFreeId } from "./is-free-id.ts";
 import { endpointAt } from "./price-row.ts";
 import type { ModelEndpoint, ModelRecord, Prices } from "./records.ts";
@@ -92,7 +92,7 @@ export function describeModel(
       max_completion_tokens: widest.maxOutputTokens,
       is_moderated: false,
     },
-    supported_parameters: takenBy(priced, model.supportedParameters),
+    supported_parameters: listParameters(priced, model.supportedParameters),
     isFree: isFreeId(model.id),
     expiration_date: model.expires,
   };
@@ -100,6 +100,15 @@ export function describeModel(
 
 function takenBy(endpoints: readonly ModelEndpoint[], features: readonly string[]): string[] {
   return features.filter((feature) => endpoints.some((endpoint) => !endpoint.lacks?.includes(feature)));
+}
+
+/** The model's, and those that an offer takes beside them. */
+function listParameters(endpoints: readonly ModelEndpoint[], parameters: readonly string[]): string[] {
+  const further = endpoints.flatMap(({ takes = [], lacks }) =>
+    takes.filter((name) => !lacks?.includes(name)),
+  );
+  const taken = takenBy(endpoints, parameters);
+  return further.length === 0 ? taken : [...new Set([...taken, ...further])].sort(compareText);
 }
 
 function describePricing(endpoints: readonly PricedEndpoint[]): PublicModel["pricing"] {

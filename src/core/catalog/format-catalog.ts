@@ -38,6 +38,7 @@ const PROVIDER_LINES: readonly (readonly (keyof ProviderRecord)[])[] = [
   ["body"],
   ["env"],
   ["affinityHeader", "promptCacheSeconds"],
+  ["parameters"],
   ["quirks"],
   ["trainsOnData", "retainsData"],
   ["privacyPolicyUrl"],

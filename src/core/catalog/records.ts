@@ -16,6 +16,18 @@ export type AddressScheme = (typeof ADDRESS_SCHEMES)[number];
 export const AUTH_KINDS = ["bearer", "x-api-key", "api-key", "x-goog-api-key", "aws", "google"] as const;
 export type AuthKind = (typeof AUTH_KINDS)[number];
 
+/** Request parameters, in the words of `supported_parameters`, that a model's source does not list: format and provider decide them. */
+export const SAMPLING_PARAMETERS = [
+  "frequency_penalty",
+  "logprobs",
+  "n",
+  "presence_penalty",
+  "seed",
+  "stop",
+  "top_logprobs",
+] as const;
+export type SamplingParameter = (typeof SAMPLING_PARAMETERS)[number];
+
 /** A part of an account's address: where its value is read from. */
 export interface AddressPart {
   /** Environment variables, the first that is set counts; the first of the list is the provider's own. */
@@ -67,6 +79,8 @@ export interface ProviderRecord {
   readonly toolCallIds: "mistral" | "anthropic" | "openai";
   /** The header by which it keeps a conversation's requests together, so that they find its prompt cache; absent: none. */
   readonly affinityHeader?: string;
+  /** What its API takes of `SAMPLING_PARAMETERS`, as its documentation says; absent: `stop` alone. */
+  readonly parameters?: readonly SamplingParameter[];
   /** Departures from `format` that no other field says. Endpoints of another format have none. */
   readonly quirks: ProviderQuirks;
   /** Whether it trains on what it is sent, as its policy says; absent counts as yes. */
@@ -185,6 +199,8 @@ export interface ModelEndpoint {
   readonly priceChanges?: readonly PriceChange[];
   /** Input modalities and parameters of the model that this offer does not take. */
   readonly lacks?: readonly string[];
+  /** Parameters that this offer takes beside the model's. Made when the catalog is joined with its providers; no file has it. */
+  readonly takes?: readonly SamplingParameter[];
   /** The first day, `YYYY-MM-DD`, on which a refresh did not find it at the source. */
   readonly missingSince?: string;
   /** Not offered from this day on, `YYYY-MM-DD`. */

@@ -12,6 +12,7 @@ import {
   type Prices,
   type PriceTier,
   type ProviderRecord,
+  SAMPLING_PARAMETERS,
 } from "./records.ts";
 import type { TierData } from "./tier-records.ts";
 import { tierDataSchema } from "./tier-schema.ts";
@@ -149,6 +150,7 @@ const providerSchema = z.strictObject({
     .string()
     .regex(/^x-[a-z-]+$/)
     .optional(),
+  parameters: z.array(z.enum(SAMPLING_PARAMETERS)).optional(),
   quirks: z.strictObject({
     noStreamOptions: z.literal(true).optional(),
     maxCompletionTokens: z.literal(true).optional(),

@@ -9,7 +9,7 @@ import {
   type PolicyRule,
   ruleAllows,
 } from "../accounts/join-policies.ts";
-import type { ModelEndpoint, Prices } from "../catalog/records.ts";
+import { type ModelEndpoint, type Prices, SAMPLING_PARAMETERS } from "../catalog/records.ts";
 import type { PromptTokens } from "./prompt-tokens.ts";
 import type { Offer } from "./roster.ts";
 import { mayHold, refuseByWindow } from "./window.ts";
@@ -280,6 +280,7 @@ function sieveFeature(feature: string): Sieve {
 
 /** The parameters of which the catalog says who takes them. */
 const TOLD: ReadonlySet<string> = new Set([
+  ...SAMPLING_PARAMETERS,
   "max_tokens",
   "temperature",
   "top_p",
@@ -296,7 +297,10 @@ function sieveParameter(name: string): Sieve {
   return {
     name: "lacks_parameter",
     about: name,
-    keeps: ({ model, endpoint }) => model.supportedParameters.includes(name) && !lacks(endpoint, name),
+    keeps: ({ model, endpoint }) =>
+      (model.supportedParameters.includes(name) ||
+        endpoint.takes?.some((taken) => taken === name) === true) &&
+      !lacks(endpoint, name),
     refusal: refuseWish(
       "provider.require_parameters",
       `provider.require_parameters leaves nobody: no provider of this model is known to take ${name}. Leave it out, or name another model.`,

@@ -1,0 +1,76 @@
+import type { FormatName } from "../../wire/canonical/parts.ts";
+import { actionOf } from "./action-of.ts";
+import {
+  type ModelEndpoint,
+  type ModelRecord,
+  type ProviderRecord,
+  SAMPLING_PARAMETERS,
+  type SamplingParameter,
+} from "./records.ts";
+
+/** Those that each format has a field for (docs/fidelity.md). */
+export const EXPRESSIBLE: Readonly<Record<FormatName, readonly SamplingParameter[]>> = {
+  "openai-chat": SAMPLING_PARAMETERS,
+  "openai-responses": ["logprobs", "top_logprobs"],
+  "anthropic-messages": ["stop"],
+  gemini: SAMPLING_PARAMETERS,
+  "bedrock-converse": ["stop"],
+  "cohere-chat": ["frequency_penalty", "logprobs", "presence_penalty", "seed", "stop"],
+};
+
+/** What a provider takes whose row does not say: hosts differ in all others. */
+const USUAL: readonly SamplingParameter[] = ["stop"];
+
+/** Fixed with the temperature by models that take none. */
+const FIXED: ReadonlySet<SamplingParameter> = new Set([
+  "frequency_penalty",
+  "logprobs",
+  "presence_penalty",
+  "top_logprobs",
+]);
+
+/** Models with their endpoints' `takes` filled in. `providers` are all whose endpoints they have. */
+export function addSamplingParameters(
+  models: readonly ModelRecord[],
+  providers: readonly ProviderRecord[],
+): ModelRecord[] {
+  const listOf = createLister(providers);
+  return models.map((model) => {
+    if (actionOf(model) !== "chat") return model;
+    const hasTemperature = model.supportedParameters.includes("temperature");
+    const endpoints = model.endpoints.map((endpoint) => ({
+      ...endpoint,
+      takes: listOf(endpoint, hasTemperature && endpoint.lacks?.includes("temperature") !== true),
+    }));
+    return { ...model, endpoints };
+  });
+}
+
+/** Lists once for all endpoints of a provider in one format, since there are thousands. */
+function createLister(providers: readonly ProviderRecord[]) {
+  const bySlug = new Map(providers.map((provider) => [provider.slug, provider]));
+  const known = new Map<string, readonly SamplingParameter[]>();
+  return (endpoint: ModelEndpoint, hasTemperature: boolean): readonly SamplingParameter[] => {
+    const provider = bySlug.get(endpoint.provider);
+    const format = endpoint.format ?? provider?.format;
+    if (format === undefined) return [];
+    const name = `${endpoint.provider} ${format} ${hasTemperature}`;
+    let list = known.get(name);
+    if (list === undefined) {
+      list = listParameters(format, provider?.parameters ?? USUAL, hasTemperature);
+      known.set(name, list);
+    }
+    return list;
+  };
+}
+
+function listParameters(
+  format: FormatName,
+  taken: readonly SamplingParameter[],
+  hasTemperature: boolean,
+): readonly SamplingParameter[] {
+  // OpenAI's models that take no temperature take no stop sequences either; Anthropic's do.
+  const isFixed = (parameter: SamplingParameter) =>
+    !hasTemperature && (FIXED.has(parameter) || (parameter === "stop" && format === "openai-chat"));
+  return EXPRESSIBLE[format].filter((parameter) => taken.includes(parameter) && !isFixed(parameter));
+}

@@ -1,0 +1,106 @@
+import { describe, expect, test } from "bun:test";
+import { loadCatalog } from "../../src/app/load-catalog.ts";
+import { GatewayError } from "../../src/base/errors.ts";
+import {
+  type ModelEndpoint,
+  type ModelRecord,
+  type ProviderRecord,
+  SAMPLING_PARAMETERS,
+  type SamplingParameter,
+} from "../../src/core/catalog/records.ts";
+import { addSamplingParameters, EXPRESSIBLE } from "../../src/core/catalog/sampling-parameters.ts";
+import { FORMAT_NAMES, type FormatName } from "../../src/wire/canonical/parts.ts";
+import { openRequest } from "../fidelity/open-request.ts";
+import { makeTarget } from "../fidelity/targets.ts";
+
+/** Each parameter as a client of chat completions sets it. */
+const SET: Readonly<Record<SamplingParameter, Readonly<Record<string, unknown>>>> = {
+  frequency_penalty: { frequency_penalty: 0.5 },
+  logprobs: { logprobs: true },
+  n: { n: 2 },
+  presence_penalty: { presence_penalty: 0.5 },
+  seed: { seed: 7 },
+  stop: { stop: ["END"] },
+  top_logprobs: { logprobs: true, top_logprobs: 3 },
+};
+
+/** Whether a request's fields reach an upstream of a format: nothing is refused, and nothing left out. */
+function reaches(format: FormatName, fields: Readonly<Record<string, unknown>>): boolean {
+  const messages = [{ role: "user", content: "Hello" }];
+  const request = openRequest("chat", { model: "acme/model", max_tokens: 50, messages, ...fields });
+  try {
+    return request.encode(makeTarget(format)).warnings.length === 0;
+  } catch (error) {
+    if (error instanceof GatewayError) return false;
+    throw error;
+  }
+}
+
+const { data } = loadCatalog({});
+
+function describeEndpoint(
+  provider: Pick<ProviderRecord, "slug" | "format"> & Partial<ProviderRecord>,
+  more: Partial<ModelEndpoint> = {},
+  supportedParameters: readonly string[] = ["max_tokens", "temperature"],
+): readonly string[] | undefined {
+  const model = {
+    id: "acme/model",
+    outputModalities: ["text"],
+    supportedParameters,
+    endpoints: [{ provider: provider.slug, ...more }],
+  } as unknown as ModelRecord;
+  return addSamplingParameters([model], [provider as ProviderRecord])[0]?.endpoints[0]?.takes;
+}
+
+describe("the sampling parameters of a format", () => {
+  const pairs = FORMAT_NAMES.flatMap((format) =>
+    SAMPLING_PARAMETERS.map((parameter) => [parameter, format] as const),
+  );
+  test.each(pairs)("say of %s what really reaches an upstream of %s", (parameter, format) => {
+    expect(EXPRESSIBLE[format].includes(parameter)).toBe(reaches(format, SET[parameter]));
+  });
+});
+
+describe("the sampling parameters of an offer", () => {
+  const CHAT = { slug: "acme", format: "openai-chat" } as const;
+
+  test("are stop alone where the provider's row does not say", () => {
+    expect(describeEndpoint(CHAT)).toEqual(["stop"]);
+  });
+
+  test("are those of the row that the endpoint's format can express", () => {
+    const parameters = SAMPLING_PARAMETERS;
+    expect(describeEndpoint({ ...CHAT, parameters })).toEqual([...SAMPLING_PARAMETERS]);
+    expect(describeEndpoint({ ...CHAT, parameters }, { format: "openai-responses" })).toEqual([
+      "logprobs",
+      "top_logprobs",
+    ]);
+  });
+
+  test("are without those that go with a temperature where the model takes none, and without stop at OpenAI", () => {
+    const parameters = SAMPLING_PARAMETERS;
+    const fixed = describeEndpoint({ ...CHAT, parameters }, {}, ["max_tokens"]);
+    expect(fixed).toEqual(["n", "seed"]);
+    expect(describeEndpoint({ ...CHAT, parameters }, { lacks: ["temperature"] })).toEqual(["n", "seed"]);
+    const claude = { slug: "acme", format: "anthropic-messages" } as const;
+    expect(describeEndpoint(claude, {}, ["max_tokens"])).toEqual(["stop"]);
+  });
+
+  test("are none for a model that makes embeddings", () => {
+    const model = { outputModalities: ["embedding"], endpoints: [{}] } as unknown as ModelRecord;
+    expect(addSamplingParameters([model], [])[0]?.endpoints[0]?.takes).toBeUndefined();
+  });
+});
+
+describe("the shipped catalog", () => {
+  test("says of no provider that it takes a parameter that its row has the gateway leave out", () => {
+    for (const { slug, parameters = [], quirks } of data.providers) {
+      const { knownFields, refusedFields = [], randomSeed } = quirks;
+      for (const parameter of parameters) {
+        const field = parameter === "seed" && randomSeed === true ? "random_seed" : parameter;
+        expect(`${slug} ${field} ${knownFields?.includes(field) ?? true}`).toBe(`${slug} ${field} true`);
+        expect(refusedFields).not.toContain(field);
+      }
+    }
+  });
+});
