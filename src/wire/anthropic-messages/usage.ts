@@ -1,5 +1,5 @@
 import type { UsageReport } from "../canonical/format.ts";
-import { NO_TOKENS, readCount, type TokenUsage } from "../conversation/usage.ts";
+import { fitParts, NO_TOKENS, readCount, type TokenUsage } from "../conversation/usage.ts";
 import { asFields, type Fields } from "../json/fields.ts";
 
 const PROMPT_COUNTERS = ["input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"] as const;
@@ -28,16 +28,16 @@ function readCounters(raw: Fields): TokenUsage {
   const written = readCount(raw["cache_creation_input_tokens"]) ?? written1h + written5m;
   const details = asFields(raw["output_tokens_details"]) ?? {};
   const serverTools = asFields(raw["server_tool_use"]) ?? {};
-  return {
+  return fitParts({
     ...NO_TOKENS,
     promptTokens: (readCount(raw["input_tokens"]) ?? 0) + cached + written,
     completionTokens: readCount(raw["output_tokens"]) ?? 0,
     cachedTokens: cached,
     cacheWriteTokens: written,
-    cacheWrite1hTokens: Math.min(written1h, written),
+    cacheWrite1hTokens: written1h,
     reasoningTokens: readCount(details["thinking_tokens"]) ?? 0,
     searches: readCount(serverTools["web_search_requests"]) ?? 0,
-  };
+  });
 }
 
 function addCounters(a: TokenUsage, b: TokenUsage): TokenUsage {

@@ -1,4 +1,4 @@
-import { NO_TOKENS, readCount, type TokenUsage } from "../conversation/usage.ts";
+import { fitParts, NO_TOKENS, readCount, type TokenUsage } from "../conversation/usage.ts";
 import { asFields, type Fields } from "../json/fields.ts";
 
 /**
@@ -12,14 +12,14 @@ export function readUsage(usage: Fields | null): TokenUsage | null {
   const cacheWriteTokens = readCount(usage?.["cacheWriteInputTokens"]) ?? 0;
   const promptTokens = input + cachedTokens + cacheWriteTokens;
   if (promptTokens === 0 && completionTokens === 0) return null;
-  return {
+  return fitParts({
     ...NO_TOKENS,
     promptTokens,
     completionTokens,
     cachedTokens,
     cacheWriteTokens,
-    cacheWrite1hTokens: Math.min(countHourLong(usage?.["cacheDetails"]), cacheWriteTokens),
-  };
+    cacheWrite1hTokens: countHourLong(usage?.["cacheDetails"]),
+  });
 }
 
 function countHourLong(details: unknown): number {

@@ -54,13 +54,39 @@ export function readSearchContext(value: unknown): SearchContext | null {
   return SEARCH_CONTEXTS.find((name) => name === value) ?? null;
 }
 
-/** A vendor's counter as a whole number that is not negative; null for anything else. */
+/**
+ * Reads a vendor's counter: a whole number, zero or more; null for anything else. A number too large to be exact is read as
+ * the largest exact one. It is above every bound of core/generation/bound-usage, so that it is rejected there and not
+ * taken for a missing counter.
+ */
 export function readCount(value: unknown): number | null {
-  return typeof value === "number" && Number.isFinite(value) && value >= 0 ? Math.floor(value) : null;
+  if (typeof value !== "number" || !(value >= 0)) return null;
+  if (value > Number.MAX_SAFE_INTEGER) return Number.MAX_SAFE_INTEGER;
+  return Number.isInteger(value) ? value : null;
+}
+
+/**
+ * Limits the parts of a usage to their whole. Vendors may count a token as read from the cache and as written to it: it
+ * stays a read, so that a client that adds the counters up gets the size of the prompt.
+ */
+export function fitParts(usage: TokenUsage): TokenUsage {
+  const { promptTokens, completionTokens } = usage;
+  const cachedTokens = Math.min(usage.cachedTokens, promptTokens);
+  const cacheWriteTokens = Math.min(usage.cacheWriteTokens, promptTokens - cachedTokens);
+  return {
+    ...usage,
+    cachedTokens,
+    cacheWriteTokens,
+    cacheWrite1hTokens: Math.min(usage.cacheWrite1hTokens, cacheWriteTokens),
+    reasoningTokens: Math.min(usage.reasoningTokens, completionTokens),
+    audioPromptTokens: Math.min(usage.audioPromptTokens, promptTokens),
+    audioCompletionTokens: Math.min(usage.audioCompletionTokens, completionTokens),
+    imageCompletionTokens: Math.min(usage.imageCompletionTokens, completionTokens),
+  };
 }
 
 /** Bytes of UTF-8 that make about one token. Scripts that need more bytes a character need more tokens for it too. */
-const BYTES_PER_TOKEN = 4;
+export const BYTES_PER_TOKEN = 4;
 
 /** About how many tokens so many bytes of text are, as UTF-8; at least 1 for any text. */
 export function estimateTokens(bytes: number): number {

@@ -1,4 +1,4 @@
-import { NO_TOKENS, readCount, type TokenUsage } from "../conversation/usage.ts";
+import { fitParts, NO_TOKENS, readCount, type TokenUsage } from "../conversation/usage.ts";
 import { asFields, type Fields } from "../json/fields.ts";
 
 /**
@@ -14,17 +14,17 @@ export function readUsage(usage: Fields, searches: number): TokenUsage | null {
   const promptTokens = (prompt ?? 0) + (readCount(usage["toolUsePromptTokenCount"]) ?? 0);
   const total = readCount(usage["totalTokenCount"]);
   const isThoughtsInside = thoughts > 0 && total === promptTokens + (candidates ?? 0);
-  return {
+  return fitParts({
     ...NO_TOKENS,
     promptTokens,
     completionTokens: (candidates ?? 0) + (isThoughtsInside ? 0 : thoughts),
-    cachedTokens: Math.min(readCount(usage["cachedContentTokenCount"]) ?? 0, promptTokens),
+    cachedTokens: readCount(usage["cachedContentTokenCount"]) ?? 0,
     reasoningTokens: thoughts,
     audioPromptTokens: countModality("AUDIO", usage["promptTokensDetails"]),
     audioCompletionTokens: countModality("AUDIO", usage["candidatesTokensDetails"]),
     imageCompletionTokens: countModality("IMAGE", usage["candidatesTokensDetails"]),
     searches,
-  };
+  });
 }
 
 function countModality(modality: "AUDIO" | "IMAGE", details: unknown): number {

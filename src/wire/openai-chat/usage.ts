@@ -1,5 +1,5 @@
 import type { UsageReport } from "../canonical/format.ts";
-import { NO_TOKENS, readCount, readSearchContext, type TokenUsage } from "../conversation/usage.ts";
+import { fitParts, NO_TOKENS, readCount, readSearchContext, type TokenUsage } from "../conversation/usage.ts";
 import { asFields, type Fields } from "../json/fields.ts";
 
 /** The usage in a chunk or answer, wherever the vendor puts it; null where there is none. */
@@ -29,11 +29,11 @@ export function readUsage(usage: Fields): TokenUsage | null {
     readCount(promptDetails["cached_tokens"]) ??
     readCount(usage["prompt_cache_hit_tokens"]) ??
     readCount(usage["cached_tokens"]);
-  return {
+  return fitParts({
     ...NO_TOKENS,
     promptTokens,
     completionTokens: withReasoning(usage, promptTokens, completion ?? 0, reasoningTokens),
-    cachedTokens: Math.min(cached ?? 0, promptTokens),
+    cachedTokens: cached ?? 0,
     cacheWriteTokens: readCount(promptDetails["cache_write_tokens"]) ?? 0,
     reasoningTokens,
     audioPromptTokens: readCount(promptDetails["audio_tokens"]) ?? 0,
@@ -41,7 +41,7 @@ export function readUsage(usage: Fields): TokenUsage | null {
     imageCompletionTokens: readCount(completionDetails["image_tokens"]) ?? 0,
     searches: countSearches(usage),
     searchContext: readSearchContext(usage["search_context_size"]),
-  };
+  });
 }
 
 /** Perplexity counts its queries, xAI the sources it used; others that sell Claude count as Anthropic does. */

@@ -1,5 +1,5 @@
 import type { UsageReport } from "../canonical/format.ts";
-import { NO_TOKENS, readCount, type TokenUsage } from "../conversation/usage.ts";
+import { fitParts, NO_TOKENS, readCount, type TokenUsage } from "../conversation/usage.ts";
 import { asFields, type Fields } from "../json/fields.ts";
 
 /**
@@ -13,19 +13,18 @@ export function decodeUsage(response: Fields, searchesSeen = 0): TokenUsage | nu
   if (usage === null || (!input && !output)) return null;
   const inputDetails = asFields(usage["input_tokens_details"]) ?? {};
   const outputDetails = asFields(usage["output_tokens_details"]) ?? {};
-  const promptTokens = input ?? 0;
-  return {
+  return fitParts({
     ...NO_TOKENS,
-    promptTokens,
+    promptTokens: input ?? 0,
     completionTokens: output ?? 0,
-    cachedTokens: Math.min(readCount(inputDetails["cached_tokens"]) ?? 0, promptTokens),
+    cachedTokens: readCount(inputDetails["cached_tokens"]) ?? 0,
     cacheWriteTokens: readCount(inputDetails["cache_write_tokens"]) ?? 0,
     reasoningTokens: readCount(outputDetails["reasoning_tokens"]) ?? 0,
     audioPromptTokens: readCount(inputDetails["audio_tokens"]) ?? 0,
     audioCompletionTokens: readCount(outputDetails["audio_tokens"]) ?? 0,
     imageCompletionTokens: readCount(outputDetails["image_tokens"]) ?? 0,
     searches: countTold(response, usage) ?? Math.max(searchesSeen, countShown(response["output"])),
-  };
+  });
 }
 
 /** Searches as the vendor counts them: OpenAI beside the usage, xAI in it. Null where it does not. */
