@@ -179,6 +179,22 @@ describe("tokens a minute", () => {
     expect(await large.json()).toMatchObject({ error: { message: expect.stringContaining("Shorten") } });
   });
 
+  test("let small requests without max_tokens in again and again, one after the other and several at once", async () => {
+    await start("{per_key: {tokens_per_minute: 2000}}");
+    for (let used = USAGE.total_tokens; used <= 20 * USAGE.total_tokens; used += USAGE.total_tokens) {
+      const response = await ask();
+      expect([response.status, await response.text()]).toEqual([200, expect.any(String)]);
+    }
+    vendor.perform(async (call) => {
+      await call.gate();
+      await call.respond(200, documentOf("Alpha"));
+    });
+    const several = [ask(), ask({ more: { max_tokens: 32_000 } }), ask({ more: { stream: true } })];
+    await eventually("all have reached the vendor", () => vendor.calls.length === several.length);
+    for (const call of vendor.calls) call.letGoOn();
+    for (const one of several) expect((await one).status).toBe(200);
+  });
+
   test("of what is streamed are corrected too, and of what failed given back", async () => {
     await start("{per_key: {tokens_per_minute: 1000}}");
     await (await ask({ more: { stream: true, max_tokens: 500 } })).text();

@@ -107,12 +107,12 @@ describe("tokens a minute", () => {
     expect(limits.admit(wish(), START).kind).toBe("counted");
   });
 
-  test("take no more for an answer's bound than there are, as most answers are far shorter", () => {
+  test("an answer's bound that does not fit takes half of what is left, as most answers are far shorter", () => {
     const limits = limitsOf({ key: { tokensPerMinute: 100 } });
     const bold = wish({ promptTokens: 30, completionTokens: 1_000_000 });
     expect(limits.admit(bold, START)).toMatchObject({
       kind: "counted",
-      standing: { tokens: { remaining: 0 } },
+      standing: { tokens: { remaining: 50 } },
     });
     limits.settle(bold.id, 130);
     expect(limits.peek(bold.subjects, START).tokens?.remaining).toBe(0);

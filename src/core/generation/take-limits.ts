@@ -1,7 +1,7 @@
 import { fail } from "../../base/errors.ts";
 import { estimateTokens } from "../../wire/conversation/usage.ts";
 import type { Caller } from "../accounts/records.ts";
-import { boundCompletion } from "../ledger/worst-case.ts";
+import { boundAnswers } from "../ledger/worst-case.ts";
 import { anonymousStanding, limitHeaders } from "../limits/limit-headers.ts";
 import { type LimitRefusal, type LimitStanding, tightest } from "../limits/rate-limits.ts";
 import { refuseAnonymous } from "../limits/refuse-anonymous.ts";
@@ -26,7 +26,10 @@ export function takeLimits(
     subjects,
     promptTokens: estimateTokens(request.promptTextBytes),
     completionTokens: Math.max(
-      ...offers.flat().map(({ endpoint }) => boundCompletion(request, endpoint, deps.holdBounds.tokens)),
+      ...offers.flat().map(({ endpoint }) => {
+        const { expected, most } = boundAnswers(request, endpoint, deps.holdBounds.tokens);
+        return request.maxTokens === null ? expected : most;
+      }),
     ),
   };
   const answer = deps.rateLimits.admit(wish, deps.clock.now());

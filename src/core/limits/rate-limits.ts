@@ -27,7 +27,7 @@ export interface LimitWish {
   readonly subjects: readonly LimitSubject[];
   /** About how many tokens its prompt has. */
   readonly promptTokens: number;
-  /** At most how many tokens it may produce. */
+  /** How many tokens its answers may have, or are expected to have where it does not say. */
   readonly completionTokens: number;
 }
 
@@ -221,11 +221,18 @@ function forgetQuietest(meters: Map<string, Meter>): void {
 }
 
 /**
- * What a request takes of a limit on tokens: its prompt and its answer's bound, which many clients leave out or set far too
- * high, so it may be lowered to the limit itself. What was really used is known at the end.
+ * What a request takes of the tokens that are left: its prompt and its answer's bound. Many clients leave the bound out, or set
+ * it far too high: one that does not fit takes half of what is left, so that further requests fit as well. What was
+ * really used is known at the end.
  */
-function tokensOf({ promptTokens, completionTokens }: LimitWish, limit: number): number {
-  return Math.max(promptTokens, Math.min(promptTokens + completionTokens, limit));
+function reserveTokens(wish: LimitWish, left: number): number {
+  const wanted = wish.promptTokens + wish.completionTokens;
+  return wanted <= left ? wanted : Math.max(leastTokens(wish), Math.floor(left / 2));
+}
+
+/** The prompt, and a token of the answer. */
+function leastTokens({ promptTokens, completionTokens }: LimitWish): number {
+  return promptTokens + Math.min(1, completionTokens);
 }
 
 function findRefusal(metered: Metered, wish: LimitWish, now: number): LimitRefusal | null {
@@ -245,7 +252,7 @@ function refuseRequest({ source, limit, meter }: Metered, now: number): LimitRef
 function refuseTokens({ source, limit, meter }: Metered, wish: LimitWish, now: number): LimitRefusal | null {
   const { tokensPerMinute: most } = limit;
   if (most === null || meter.tokens === null) return null;
-  const amount = tokensOf(wish, most);
+  const amount = leastTokens(wish);
   if (amount > most) return refusalOf(source, "tokens_per_minute", most, MINUTE_MS, true);
   const waitMs = meter.tokens.waitUntil(most - amount, now);
   return waitMs > 0 ? refusalOf(source, "tokens_per_minute", most, waitMs) : null;
@@ -269,7 +276,7 @@ function openLease(applying: readonly Metered[], wish: LimitWish, now: number, l
     if (limit.requestsPerMinute !== null && meter.requests !== null)
       requests.push(meter.requests.count(1, now));
     if (limit.tokensPerMinute === null || meter.tokens === null) continue;
-    const amount = tokensOf(wish, limit.tokensPerMinute);
+    const amount = reserveTokens(wish, limit.tokensPerMinute - meter.tokens.sum(now));
     tokens.push({ counted: meter.tokens.count(amount, now), amount });
   }
   return { meters: applying.map(({ meter }) => meter), expiresAt: now + leaseMs, requests, tokens };
