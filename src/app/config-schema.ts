@@ -240,7 +240,9 @@ export const configSchema = z.strictObject({
         .min(1)
         .max(1_000_000)
         .default(8_192)
-        .describe("Tokens that are held for an answer whose length the request does not bound."),
+        .describe(
+          "Tokens of an answer that are held at first where the request allows more. What is held grows with a stream; an answer that is not streamed gets as much as the account covers.",
+        ),
       hold_searches: z
         .int()
         .min(1)

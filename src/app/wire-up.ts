@@ -236,7 +236,7 @@ function openHoldings(
 
 function buildGeneration(
   config: Config,
-  { clock, random, health, tokenCounter = createTokenCounter(clock) }: World,
+  { clock, random, log, health, tokenCounter = createTokenCounter(clock) }: World,
   ids: IdSource,
   recorder: Recorder,
   ledger: Ledger,
@@ -246,6 +246,7 @@ function buildGeneration(
   const { limits } = config;
   return {
     clock,
+    log,
     ids,
     serving: () => serving.current(),
     recorder,

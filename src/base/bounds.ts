@@ -5,6 +5,8 @@
 export const BOUNDS = {
   /** Members of `messages`. */
   messages: 20_000,
+  /** Answers to one request (`n`); OpenAI's own bound. */
+  answers: 128,
   /** Members of `tools`. */
   tools: 2_000,
   /** Texts of one embeddings request; OpenAI's own bound. */

@@ -8,6 +8,7 @@ const ATTO_DIGITS = 18;
 const NANO_DIGITS = 9;
 const ATTO_PER_NANO = 1_000_000_000n;
 const NANO_PER_DOLLAR = 1_000_000_000;
+const MOST_NANODOLLARS = BigInt(Number.MAX_SAFE_INTEGER);
 const DECIMAL = /^(\d{1,12})(?:\.(\d{1,18}))?$/;
 const DOLLARS = /^(-?)(\d{1,7})(?:\.(\d{1,9}))?$/;
 
@@ -21,9 +22,18 @@ export function parsePrice(decimal: string): bigint | null {
   return BigInt((match[1] as string) + (match[2] ?? "").padEnd(ATTO_DIGITS, "0"));
 }
 
-/** Rounds attodollars half up to nanodollars. A single generation stays far below 2^53 of them. */
+/**
+ * Rounds attodollars half up to nanodollars. The result is always an exact integer: an amount above 9 million dollars, which
+ * only prices in error make, is limited to that.
+ */
 export function roundToNanodollars(attodollars: bigint): number {
-  return Number((attodollars + ATTO_PER_NANO / 2n) / ATTO_PER_NANO);
+  const rounded = (attodollars + ATTO_PER_NANO / 2n) / ATTO_PER_NANO;
+  return rounded > MOST_NANODOLLARS ? Number.MAX_SAFE_INTEGER : Number(rounded);
+}
+
+/** Nanodollars as exact attodollars. */
+export function toAttodollars(nanodollars: number): bigint {
+  return BigInt(nanodollars) * ATTO_PER_NANO;
 }
 
 /** Nanodollars as the dollar number that answers carry. The only place where money becomes a float. */

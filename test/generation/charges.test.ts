@@ -133,7 +133,8 @@ describe("the request and the images in it", () => {
 
     test(`are held at ${path}`, async () => {
       const [three, one] = [await holdOf(path, withImages(path, 3)), await holdOf(path, withImages(path, 1))];
-      expect(three - one).toBe(2 * 2_000_000);
+      // The price of two images, and the most tokens that they may be.
+      expect(three - one).toBe(2 * (2_000_000 + 5_000 * 1_000));
       expect(one).toBeGreaterThan(1_000_000 + 2_000_000);
     });
   }

@@ -13,7 +13,7 @@ import { createTestClock, type TestClock } from "../support/test-clock.ts";
 import { SimulatedClient, type Wish } from "./client.ts";
 import type { Faults } from "./mortal.ts";
 import { createDatabase, openPlainStores, type Place, type Service, startService } from "./service.ts";
-import { createVendors, type SimulatedVendors } from "./vendor.ts";
+import { type Bill, createVendors, type SimulatedVendors } from "./vendor.ts";
 
 /** What a simulation came to. */
 export interface Simulated {
@@ -47,6 +47,8 @@ function ensure(holds: boolean, promise: string, details: () => unknown): void {
 }
 
 const HOLD_TOKENS = 40;
+/** Of an answer whose length the request leaves open. */
+const MOST_TOKENS = 10 * HOLD_TOKENS;
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -100,7 +102,7 @@ class Simulation {
     const chance = createSeededRandom(seed);
     const clock = createTestClock(NEARLY_MIDNIGHT);
     let simulation: Simulation | null = null;
-    const vendors = createVendors(HOLD_TOKENS, () => simulation?.noteCall());
+    const vendors = createVendors(MOST_TOKENS, () => simulation?.noteCall());
     const place: Place = {
       database: createDatabase(),
       journalFile: { segments: [], aside: [] },
@@ -183,7 +185,7 @@ class Simulation {
       path: chance.oneIn(3) ? "/messages" : "/chat/completions",
       model: chance.pick(MODELS),
       stream: !chance.oneIn(3),
-      maxTokens: chance.oneIn(3) ? null : 4 + chance.below(HOLD_TOKENS),
+      maxTokens: chance.pick([null, null, 4 + chance.below(HOLD_TOKENS), 100_000]),
       prompt: "word ".repeat(1 + chance.below(100)),
     };
     this.tell(
@@ -455,14 +457,42 @@ class Simulation {
     this.count(record.outcome);
     this.endings.set(id, { outcome: record.outcome, costNanodollars: record.costNanodollars });
     if (!client.isWhole) return;
+    this.count("whole");
+    ensure(record.outcome === "completed", "an answer that came whole is completed", () => record);
     const bill = this.vendors.bills.get(client.vendorsName ?? "");
-    const cost = client.wish.model.endsWith(":free") ? 0 : bill?.cost;
+    if (bill === undefined || bill.isLie) this.checkEstimate(record, bill);
+    else this.checkBill(record, bill, client.wish.model.endsWith(":free"));
+  }
+
+  private checkBill(record: UsageRecord, bill: Bill, isFree: boolean): void {
+    if (!isFree && record.costNanodollars < bill.cost) this.count("not covered");
     ensure(
-      record.outcome === "completed" && record.costNanodollars === cost && record.provider === bill?.provider,
-      "an answer that came whole costs what its vendor billed",
+      record.upstreamCostNanodollars === bill.cost &&
+        record.costNanodollars <= (isFree ? 0 : bill.cost) &&
+        record.provider === bill.provider,
+      "an answer that came whole costs what its vendor billed, as far as its account covers it",
       () => ({ record, bill }),
     );
-    this.count("whole");
+  }
+
+  /** An answer that the gateway has ended, or whose vendor counts what cannot be. */
+  private checkEstimate(record: UsageRecord, bill: Bill | undefined): void {
+    this.count(bill === undefined ? "cut short" : "lies");
+    // An answer that is a little too long may be counted.
+    const isTold = record.completionTokens === bill?.completionTokens;
+    ensure(
+      (record.estimated || isTold) &&
+        record.completionTokens <= MOST_TOKENS + MARGIN_TOKENS &&
+        record.promptTokens <= 1e5,
+      "what is not believed, or not told, is estimated by what was seen",
+      () => ({ record, bill }),
+    );
+    if (bill === undefined)
+      ensure(
+        record.finishReason === "length",
+        "an answer without a bill was cut at what is covered",
+        () => record,
+      );
   }
 
   /** What is known of a generation, past all faults: in the gateway's memory or in the books. */
@@ -513,6 +543,8 @@ class Simulation {
   }
 }
 
+/** Beside the words of an answer. */
+const MARGIN_TOKENS = 16;
 const TURNS = 6;
 const REMEMBERED = 40;
 const NO_FAULTS: Faults = { store: 0, journal: 0 };

@@ -32,8 +32,9 @@ describe("the service, simulated", () => {
         seen[what] = (seen[what] ?? 0) + times;
     }
     const tried = ["whole", "failed", "cancelled", "interrupted", "holds", "restarts", "failed starts"];
-    for (const what of [...tried, "status 200", "status 402", "status 503"]) {
+    for (const what of [...tried, "lies", "status 200", "status 402", "status 503"]) {
       expect(seen[what] ?? 0, what).toBeGreaterThan(10);
     }
+    expect(seen["cut short"] ?? 0).toBeGreaterThan(0);
   });
 });

@@ -14,6 +14,8 @@ export interface Bill {
   readonly promptTokens: number;
   readonly completionTokens: number;
   readonly cost: number;
+  /** It counts what cannot be, or an answer that is longer than was asked for. */
+  readonly isLie: boolean;
 }
 
 /** One call that has reached a vendor and is not over. */
@@ -33,11 +35,19 @@ export interface SimulatedVendors extends Transport {
 }
 
 const MOST_PROMPT_TOKENS = 400;
+/** One in so many streams is as long as its vendor likes, whatever the request says. */
+const IGNORES_BOUND = 5;
+/** Counts of a faulty vendor. */
+const LIES = [1e5, 1e12, 9e15, 1e19, 1e300] as const;
 /** As a name is counted by its bytes. */
 const NAME_TOKENS = 2;
+/** One token by its bytes. */
+const TOKEN = " on!";
+/** Tokens that are said at once, at most. */
+const MOST_AT_ONCE = 120;
 
-/** Makes vendors. `holdTokens` bounds an answer that the request does not bound; `onCall` hears of each before it is made. */
-export function createVendors(holdTokens: number, onCall: () => void): SimulatedVendors {
+/** Makes vendors. An answer that the request does not bound has up to `mostTokens`; `onCall` hears of each before it is made. */
+export function createVendors(mostTokens: number, onCall: () => void): SimulatedVendors {
   let calls: SimulatedCall[] = [];
   const bills = new Map<string, Bill>();
   let count = 0;
@@ -45,7 +55,7 @@ export function createVendors(holdTokens: number, onCall: () => void): Simulated
     open(request) {
       onCall();
       count += 1;
-      const call = new SimulatedCall(request, `<${count}>`, holdTokens, bills);
+      const call = new SimulatedCall(request, `<${count}>`, mostTokens, bills, count % IGNORES_BOUND === 0);
       calls.push(call);
       return call;
     },
@@ -66,18 +76,23 @@ class SimulatedCall implements Exchange, VendorCall {
   private hasBegun = false;
   private saidTokens = 0;
   private readonly isStream: boolean;
+  /** As the request says. */
+  private readonly boundTokens: number;
   private readonly mostTokens: number;
   private readonly provider: ProviderSlug;
 
   constructor(
     request: UpstreamRequest,
     private readonly name: string,
-    holdTokens: number,
+    mostTokens: number,
     private readonly bills: Map<string, Bill>,
+    ignoresBound: boolean,
   ) {
     const body = JSON.parse(Buffer.from(request.body ?? []).toString("utf8")) as Record<string, unknown>;
     this.isStream = body["stream"] === true;
-    this.mostTokens = typeof body["max_tokens"] === "number" ? body["max_tokens"] : holdTokens;
+    const bound = body["max_tokens"];
+    this.boundTokens = typeof bound === "number" ? bound : Number.POSITIVE_INFINITY;
+    this.mostTokens = this.isStream && ignoresBound ? mostTokens : Math.min(this.boundTokens, mostTokens);
     this.provider = request.url.host.split(".")[0] as ProviderSlug;
     this.head.promise.catch(() => {});
   }
@@ -93,16 +108,18 @@ class SimulatedCall implements Exchange, VendorCall {
   act(chance: SeededRandom): void {
     if (!this.hasBegun) this.begin(chance);
     else if (chance.oneIn(8)) this.breakWith(new TransportError("truncated", "cut"));
-    else if (chance.oneIn(3) || this.saidTokens >= this.mostTokens) this.finish(chance);
-    else this.say();
+    else if (chance.oneIn(5) || this.saidTokens >= this.mostTokens) this.finish(chance);
+    else this.say(chance);
   }
 
   private begin(chance: SeededRandom): void {
     const dice = chance.below(10);
     if (dice === 0) this.breakWith(new TransportError("reset", "reset"));
     else if (dice === 1) this.answer(chance.pick([400, 429, 500, 503]), { error: { message: "no" } });
-    else if (!this.isStream) this.answer(200, documentOf(this.name, { usage: this.bill(chance) }));
-    else this.startStream();
+    else if (!this.isStream) {
+      const completionTokens = 1 + chance.below(this.mostTokens);
+      this.answer(200, documentOf(this.name, { usage: this.bill(chance, completionTokens) }));
+    } else this.startStream();
   }
 
   private startStream(): void {
@@ -118,23 +135,38 @@ class SimulatedCall implements Exchange, VendorCall {
     this.isOver = true;
   }
 
-  private say(): void {
-    this.push(textOf(" on!"));
-    this.saidTokens += 1;
+  private say(chance: SeededRandom): void {
+    const tokens = Math.min(1 + chance.below(MOST_AT_ONCE), this.mostTokens - this.saidTokens);
+    this.push(textOf(TOKEN.repeat(tokens)));
+    this.saidTokens += tokens;
   }
 
   private finish(chance: SeededRandom): void {
-    this.push(chunkOf({}, "stop"), { ...chunkOf({}), choices: [], usage: this.bill(chance) }, "[DONE]");
+    this.push(
+      chunkOf({}, "stop"),
+      { ...chunkOf({}), choices: [], usage: this.bill(chance, this.saidTokens) },
+      "[DONE]",
+    );
     this.send(null);
     this.isOver = true;
   }
 
-  private bill(chance: SeededRandom): Record<string, number> {
+  private bill(chance: SeededRandom, completionTokens: number): Record<string, number> {
     const promptTokens = 1 + chance.below(MOST_PROMPT_TOKENS);
-    const completionTokens = 1 + chance.below(this.mostTokens);
     const cost = priceOf(this.provider, { promptTokens, completionTokens });
-    this.bills.set(this.name, { provider: this.provider, promptTokens, completionTokens, cost });
-    return { prompt_tokens: promptTokens, completion_tokens: completionTokens };
+    const isLie = chance.oneIn(8);
+    const isTooLong = completionTokens > this.boundTokens;
+    this.bills.set(this.name, {
+      provider: this.provider,
+      promptTokens,
+      completionTokens,
+      cost,
+      isLie: isLie || isTooLong,
+    });
+    return {
+      prompt_tokens: isLie && chance.oneIn(2) ? chance.pick(LIES) : promptTokens,
+      completion_tokens: isLie ? chance.pick(LIES) : completionTokens,
+    };
   }
 
   private start(status: number, contentType: string): void {

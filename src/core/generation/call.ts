@@ -12,6 +12,7 @@ import type { FreeLimit } from "../limits/free-limit.ts";
 import type { ListLimits } from "../limits/list-limits.ts";
 import type { LimitStanding, RateLimits } from "../limits/rate-limits.ts";
 import type { SlidingWindow } from "../limits/sliding-window.ts";
+import type { Log } from "../ports/log.ts";
 import type { TokenCounter } from "../ports/token-counter.ts";
 import type { ProviderKeyRing } from "../provider-keys/provider-key-ring.ts";
 import type { AffinityMemory } from "../routing/affinity.ts";
@@ -49,6 +50,7 @@ export interface Serving {
 /** What generating takes. */
 export interface GenerationDeps {
   readonly clock: Clock;
+  readonly log: Pick<Log, "warn" | "error">;
   readonly ids: IdSource;
   readonly serving: () => Serving;
   readonly recorder: Recorder;

@@ -1,6 +1,6 @@
 import { GatewayError } from "../../base/errors.ts";
 import { NO_NEEDS } from "../../wire/conversation/needs.ts";
-import { estimateTokens } from "../../wire/conversation/usage.ts";
+import { estimateTokens, readCount } from "../../wire/conversation/usage.ts";
 import type { CountRequest } from "../../wire/dialects/count-request.ts";
 import { asFields } from "../../wire/json/fields.ts";
 import { type JoinedPolicy, policyOf } from "../accounts/join-policies.ts";
@@ -148,7 +148,7 @@ async function askVendor(deps: GenerationDeps, offer: Offer, request: CountReque
     try {
       const response = await exchange.response;
       const answer = await readBody(response, COUNT_BYTES, "refuse");
-      return response.status === 200 ? readCount(answer.toString("utf8")) : null;
+      return response.status === 200 ? readAnswer(answer.toString("utf8")) : null;
     } finally {
       timer.cancel();
     }
@@ -157,7 +157,10 @@ async function askVendor(deps: GenerationDeps, offer: Offer, request: CountReque
   }
 }
 
-function readCount(text: string): number | null {
-  const count = asFields(JSON.parse(text))?.["input_tokens"];
-  return typeof count === "number" ? count : null;
+function readAnswer(text: string): number | null {
+  const count = readCount(asFields(JSON.parse(text))?.["input_tokens"]);
+  return count === null || count > MOST_TOKENS ? null : count;
 }
+
+/** More than any prompt has: a prompt above its model's window is counted as well. */
+const MOST_TOKENS = 100_000_000;

@@ -15,6 +15,16 @@ export function describeWork(
   };
 }
 
+/** The `gateway_metadata` of an answer with a warning that only its end has brought. */
+export function addWarning(
+  metadata: Readonly<Record<string, unknown>> | null,
+  warning: Warning | null,
+): Readonly<Record<string, unknown>> | null {
+  if (warning === null) return metadata;
+  const before = metadata?.["warnings"];
+  return { ...metadata, warnings: [...(Array.isArray(before) ? before : []), warning] };
+}
+
 function describeRepairs(counts: RepairCounts): Record<string, number> {
   return {
     duplicate_calls_removed: counts.duplicateCallsRemoved,

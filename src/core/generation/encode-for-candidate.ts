@@ -5,7 +5,7 @@ import type { GenerationCall, GenerationDeps } from "./call.ts";
 import { describeTarget } from "./upstream-target.ts";
 
 /** How this attempt differs from others with the same candidate. */
-type Attempt = Pick<UpstreamTarget, "isLast" | "withReasoning" | "recallTurn">;
+type Attempt = Pick<UpstreamTarget, "isLast" | "withReasoning" | "recallTurn" | "maxTokens">;
 
 /**
  * The request as a candidate takes it. Its user and its session reach the vendor as keyed hashes alone.

@@ -13,12 +13,14 @@ import type { Candidate } from "../routing/plan.ts";
 import { windowOf } from "../routing/window.ts";
 import type { AttemptRecord, UsageRecord } from "../usage/records.ts";
 import { type Admission, admit, CANNOT_RECORD } from "./admit.ts";
+import { type Allowance, NO_HOLD } from "./allowance.ts";
 import { type AttemptContext, type AttemptOutcome, attempt, isEmptyAnswer } from "./attempt.ts";
 import { beginAttempt, endAttempt } from "./attempt-record.ts";
 import type { GenerationCall, GenerationDeps, GenerationResult } from "./call.ts";
 import { type CallersTurns, NO_TURNS, turnsOf } from "./callers-turns.ts";
+import { chargeAnswer, countUsage } from "./charge-answer.ts";
 import { Cutoff } from "./cutoff.ts";
-import { describeWork } from "./describe-work.ts";
+import { addWarning, describeWork } from "./describe-work.ts";
 import { encodeForCandidate } from "./encode-for-candidate.ts";
 import { findOwnKeys } from "./find-own-keys.ts";
 import { countsAsFree } from "./free-models.ts";
@@ -28,18 +30,10 @@ import { noteAttempt } from "./note-attempt.ts";
 import { noteKeyUse } from "./note-key-use.ts";
 import { type RelayContext, relayStream } from "./relay.ts";
 import { type Route, rememberPlace, routeRequest } from "./route-request.ts";
-import {
-  chargeFor,
-  completeUsage,
-  estimateUsage,
-  openRecord,
-  reportUsage,
-  settle,
-  trySettle,
-  withCandidate,
-} from "./settle.ts";
-import { takeHold } from "./take-hold.ts";
+import { openRecord, reportUsage, settle, trySettle, withCandidate, withHeld } from "./settle.ts";
+import { type Held, takeHold } from "./take-hold.ts";
 import { countAnonymous, takeLimits } from "./take-limits.ts";
+import { warnOfBound } from "./warn-of-bound.ts";
 
 /**
  * Answers a request: admit, route, then for one candidate after the other repair and attempt, until one has begun to
@@ -57,23 +51,23 @@ export async function generate(deps: GenerationDeps, call: GenerationCall): Prom
   const id = deps.ids.next("gen");
   let standing = takeLimits(deps, call, id, admission);
   const route = routeRequest(deps, call.caller, call.request, admission.offers);
-  let { candidates } = route;
+  let held: Held = { candidates: route.candidates, allowance: NO_HOLD };
   try {
     const overLimit = judgeFreeLimit(route, standing);
     if (overLimit !== null) throw new GatewayError(overLimit);
     standing = countAnonymous(deps, call.caller, standing);
-    if (candidates.length > 0) {
-      const within = withinReach(candidates, deps.maxAttempts);
+    if (route.candidates.length > 0) {
+      const within = withinReach(route.candidates, deps.maxAttempts);
       const holding = takeHold(deps, call, { id, requestedAt }, within);
-      candidates = holding instanceof Promise ? await holding : holding;
+      held = holding instanceof Promise ? await holding : holding;
     }
   } catch (error) {
     deps.rateLimits.giveBack(id);
     throw error;
   }
-  const run = new Run(deps, call, admission, route, { id, requestedAt }, standing);
-  return candidates.length > 0
-    ? run.tryInTurn(candidates)
+  const run = new Run(deps, call, admission, route, { id, requestedAt, allowance: held.allowance }, standing);
+  return held.candidates.length > 0
+    ? run.tryInTurn(held.candidates)
     : run.fail(judgeNobody(route, admission.requestedId));
 }
 
@@ -116,6 +110,7 @@ class Run {
   /** There is one candidate, so that the client's bytes are for it alone. */
   private isOnly = false;
   private readonly id: string;
+  private readonly allowance: Allowance;
   private record: UsageRecord;
   private readonly turns: CallersTurns;
   private readonly watch: Timer;
@@ -128,10 +123,11 @@ class Run {
     private readonly call: GenerationCall,
     private readonly admission: Admission,
     private readonly route: Route,
-    generation: { readonly id: string; readonly requestedAt: number },
+    generation: { readonly id: string; readonly requestedAt: number; readonly allowance: Allowance },
     private standing: LimitStanding | null,
   ) {
     this.id = generation.id;
+    this.allowance = generation.allowance;
     this.cutoff = new Cutoff(deps.clock, deps.timers.totalMs);
     const plan = notePlan(route, admission.siftedOut);
     this.record = openRecord(call, { ...generation, requestedModel: admission.requestedId, plan });
@@ -245,10 +241,10 @@ class Run {
     const startedAt = deps.clock.now();
     const begun = beginAttempt(candidate, startedAt);
     // In the file before the upstream is called: what it bills is known here, even if this process dies now.
-    this.record = {
-      ...withCandidate(this.record, candidate, this.call.request),
-      attempts: [...this.attempts, begun],
-    };
+    this.record = withHeld(
+      { ...withCandidate(this.record, candidate, this.call.request), attempts: [...this.attempts, begun] },
+      this.allowance,
+    );
     deps.recorder.write(this.record);
     if (!(await deps.recorder.secure())) return this.fail(CANNOT_RECORD);
     this.noteBegin(candidate, startedAt);
@@ -323,7 +319,12 @@ class Run {
   /** Null where this candidate's format cannot express the request; another's may. */
   private encodeFor(candidate: Candidate, withReasoning: boolean): EncodedForUpstream | null {
     try {
-      const attempt = { isLast: this.isOnly, withReasoning, recallTurn: this.turns.recall };
+      const attempt = {
+        isLast: this.isOnly,
+        withReasoning,
+        recallTurn: this.turns.recall,
+        maxTokens: this.allowance.boundFor(candidate),
+      };
       return encodeForCandidate(this.deps, this.call, candidate, attempt);
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error;
@@ -370,6 +371,7 @@ class Run {
         candidate,
         cutoff,
         record,
+        allowance: this.allowance,
         size,
         metadata,
         beganAt,
@@ -387,11 +389,12 @@ class Run {
     answer: Extract<AttemptOutcome, { kind: "answered" }>["answer"],
     metadata: RelayContext["metadata"],
   ): Promise<GenerationResult> {
-    const { deps, call } = this;
-    const said = answer.usage ?? estimateUsage(call.request.promptTextBytes, answer.producedBytes);
-    const usage = completeUsage(said, this.record);
-    const charge = chargeFor(candidate, usage, this.record.createdAt);
-    const body = answer.encode({ report: reportUsage(charge), metadata });
+    const { deps, call, record, allowance } = this;
+    const answering = { deps, call, candidate, record, allowance };
+    const seen = { producedBytes: answer.producedBytes, searches: 0 };
+    const charge = chargeAnswer(answering, countUsage(answering, answer.usage, seen));
+    const warning = warnOfBound(answering, answer.finish);
+    const body = answer.encode({ report: reportUsage(charge), metadata: addWarning(metadata, warning) });
     const isSettled = await trySettle(deps, call, this.record, {
       outcome: "completed",
       failure: null,
@@ -403,7 +406,7 @@ class Run {
     // An answer that cannot be recorded is not given away.
     if (!isSettled) return this.fail(CANNOT_RECORD);
     this.over();
-    this.rememberPlace(candidate, usage);
+    this.rememberPlace(candidate, charge.usage);
     return this.result({ kind: "json", body }, candidate);
   }
 

@@ -45,8 +45,9 @@ interface Rate {
 
 /** The prices of a request by how much its search reads, and of everything else. */
 interface Rates extends Readonly<Record<PricedKind | "request_medium" | "request_high", Rate>> {
-  /** The dearest that text of a prompt, and that an answer, may turn out to be. Attodollars. */
+  /** The highest price of a token of text in a prompt, of a file in it, and of an answer. Attodollars. */
   readonly dearestPrompt: bigint;
+  readonly dearestFile: bigint;
   readonly dearestCompletion: bigint;
 }
 
@@ -71,27 +72,37 @@ export function priceAt(prices: Prices, usage: TokenUsage): number {
   return roundToNanodollars(sum);
 }
 
-/** What tells how much a usage may cost, before anything is used. */
-export type BoundedUsage = Pick<
-  TokenUsage,
-  "promptTokens" | "completionTokens" | "images" | "searches" | "searchContext"
->;
+/** What a request may use beside its answer. */
+export interface BoundedPrompt extends Pick<TokenUsage, "images" | "searches" | "searchContext"> {
+  /** Tokens of text. */
+  readonly promptTokens: number;
+  /** Tokens of files, which may be audio. */
+  readonly fileTokens: number;
+}
+
+/** What a request costs at most: `fixed`, and `perToken` for each token of its answer. Attodollars. */
+export interface CostAtMost {
+  readonly fixed: bigint;
+  readonly perToken: bigint;
+}
 
 /**
- * What a usage costs at most, whichever kinds its tokens turn out to be of: the prompt plain or written to a cache, the
- * answer plain, reasoning or images. Nanodollars.
+ * What a request costs at most at an endpoint, whichever kinds its tokens turn out to be of: the prompt plain or written to
+ * a cache, the answer plain, reasoning, audio or images.
  */
-export function priceAtMost(endpoint: ModelEndpoint, usage: BoundedUsage, at: number): number {
-  const prices = findPrices(endpoint, usage.promptTokens, at);
-  if (prices === null) return 0;
+export function priceAtMost(endpoint: ModelEndpoint, prompt: BoundedPrompt, at: number): CostAtMost {
+  const prices = findPrices(endpoint, prompt.promptTokens + prompt.fileTokens, at);
+  if (prices === null) return NO_COST;
   const rates = readRates(prices);
-  let sum = BigInt(usage.promptTokens) * rates.dearestPrompt;
-  sum += BigInt(usage.completionTokens) * rates.dearestCompletion;
-  forEachOther(rates, usage, (_, count, rate) => {
-    sum += BigInt(count) * rate.value;
+  let fixed = BigInt(prompt.promptTokens) * rates.dearestPrompt;
+  if (prompt.fileTokens > 0) fixed += BigInt(prompt.fileTokens) * rates.dearestFile;
+  forEachOther(rates, prompt, (_, count, rate) => {
+    fixed += BigInt(count) * rate.value;
   });
-  return roundToNanodollars(sum);
+  return { fixed, perToken: rates.dearestCompletion };
 }
+
+const NO_COST: CostAtMost = { fixed: 0n, perToken: 0n };
 
 /**
  * The arithmetic of a cost: its products, whose sum is the cost before it is rounded. Each token is charged once, as the
@@ -170,14 +181,16 @@ function readRates(prices: Prices): Rates {
     const cacheWrite1h = orElse(prices.cacheWrite1h, cacheWrite);
     const reasoning = orElse(prices.reasoning, completion);
     const imageCompletion = orElse(prices.imageOut, completion);
+    const audioPrompt = orElse(prices.audioIn, prompt);
+    const audioCompletion = orElse(prices.audioOut, completion);
     rates = {
       prompt,
       completion,
       cache_read: orElse(prices.cacheRead, prompt),
       cache_write: cacheWrite,
       cache_write_1h: cacheWrite1h,
-      audio_prompt: orElse(prices.audioIn, prompt),
-      audio_completion: orElse(prices.audioOut, completion),
+      audio_prompt: audioPrompt,
+      audio_completion: audioCompletion,
       reasoning,
       image_completion: imageCompletion,
       request,
@@ -187,7 +200,8 @@ function readRates(prices: Prices): Rates {
       search: orElse(prices.search, FREE),
       searched_request: orElse(prices.searchedRequest, FREE),
       dearestPrompt: dearestOf(prompt, cacheWrite, cacheWrite1h),
-      dearestCompletion: dearestOf(completion, reasoning, imageCompletion),
+      dearestFile: dearestOf(prompt, cacheWrite, cacheWrite1h, audioPrompt),
+      dearestCompletion: dearestOf(completion, reasoning, audioCompletion, imageCompletion),
     };
     parsed.set(prices, rates);
   }

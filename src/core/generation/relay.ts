@@ -1,26 +1,26 @@
 import type { Timer } from "../../base/clock.ts";
 import { type Failure, failureOf, statusOf } from "../../base/errors.ts";
 import type { RelayVerdict } from "../../wire/canonical/relay.ts";
-import type { TokenUsage } from "../../wire/conversation/usage.ts";
+import { BYTES_PER_TOKEN, type TokenUsage } from "../../wire/conversation/usage.ts";
 import type { AttemptNote } from "../routing/health.ts";
-import type { Candidate } from "../routing/plan.ts";
-import type { UsageRecord } from "../usage/records.ts";
 import { AnswerWriter, type Sink } from "./answer-writer.ts";
 import { type BegunStream, latin1 } from "./attempt.ts";
 import type { GenerationCall, GenerationDeps } from "./call.ts";
+import { type Answering, chargeAnswer, countUsage } from "./charge-answer.ts";
+import type { CheckedUsage, SeenAnswer } from "./check-usage.ts";
 import type { Cutoff } from "./cutoff.ts";
+import { addWarning } from "./describe-work.ts";
 import { judgeCut, judgeVendorError, type PromptSize } from "./judge-failure.ts";
 import { measureSpeed, noteHealth } from "./note-attempt.ts";
 import { noteKeyUse } from "./note-key-use.ts";
-import { chargeFor, completeUsage, estimateUsage, reportUsage, settle, settleSoon } from "./settle.ts";
+import { chargeFor, reportUsage, settle, settleSoon, withHeld } from "./settle.ts";
+import { describeBound, warnOfBound } from "./warn-of-bound.ts";
 
 /** What relaying works with. */
-export interface RelayContext {
+export interface RelayContext extends Answering {
   readonly deps: GenerationDeps;
   readonly call: GenerationCall;
-  readonly candidate: Candidate;
   readonly cutoff: Cutoff;
-  readonly record: UsageRecord;
   readonly size: PromptSize;
   /** The `gateway_metadata` of the last event, or null. */
   readonly metadata: Readonly<Record<string, unknown>> | null;
@@ -77,6 +77,8 @@ class StreamPump {
   private keepAlive: Timer | null = null;
   private sentAt: number;
   private notedAt: number;
+  /** Bytes of the answer from which on what is held for it may not suffice. */
+  private growAtBytes: number;
   /** What was sent before the client's connection takes anything. */
   private readonly pieces: Uint8Array[] = [];
   /** Null until then. */
@@ -93,6 +95,7 @@ class StreamPump {
   ) {
     this.sentAt = context.deps.clock.now();
     this.notedAt = this.sentAt;
+    this.growAtBytes = BYTES_PER_TOKEN * context.allowance.tokensHeldFor(context.candidate);
   }
 
   async whole(): Promise<Buffer> {
@@ -154,7 +157,29 @@ class StreamPump {
     cutoff.touch();
     const out = piece === null ? relay.end() : relay.step(latin1(piece));
     if (piece === null || relay.isDone || relay.error !== null) return this.finish(out, null);
+    if (relay.producedBytes >= this.growAtBytes && !relay.isFinished && !this.growHold())
+      return this.stopShort(out);
     this.send(out);
+  }
+
+  /** Holds for twice of what has come; false where not even that much is covered. */
+  private growHold(): boolean {
+    const { allowance, candidate } = this.context;
+    const produced = this.countSoFar().usage.completionTokens;
+    const covered = allowance.growTo(candidate, 2 * produced);
+    this.growAtBytes = BYTES_PER_TOKEN * covered;
+    return covered > produced;
+  }
+
+  /** Ends an answer that the account covers no more of: the client gets it as one that has reached its bound. */
+  private async stopShort(out: string): Promise<void> {
+    const { allowance, call, metadata } = this.context;
+    this.leave();
+    this.begun.exchange.cancel();
+    const closing = this.begun.relay.stopShort();
+    this.noteHealth({ kind: "neutral" });
+    const warning = describeBound(call.request.api, allowance.by);
+    await this.settleWhole(out + closing, this.countSoFar(), addWarning(metadata, warning));
   }
 
   /** Until the client reads on, the silence is not the upstream's. */
@@ -191,23 +216,26 @@ class StreamPump {
   /** Should this process die, the record says how far the answer had come. */
   private noteProgress(): void {
     this.notedAt = this.sentAt;
-    const { deps, record, firstTokenAt } = this.context;
-    deps.recorder.write({ ...record, ...this.countSoFar(), firstTokenAt });
+    const { deps, record, firstTokenAt, candidate, allowance } = this.context;
+    const { usage } = this.countSoFar();
+    // Should this be the last version, its cost is charged as far as it is held.
+    chargeFor(candidate, usage, record.createdAt, allowance);
+    deps.recorder.write(withHeld({ ...record, ...usage, firstTokenAt }, allowance));
   }
 
   /** What was used until now. A vendor's early numbers know the prompt, but not all that was produced since. */
-  private countSoFar(): TokenUsage {
-    const { relay } = this.begun;
-    const counted = this.estimate();
-    const said = relay.usage ?? counted;
-    const completionTokens = Math.max(said.completionTokens, counted.completionTokens);
-    const searches = Math.max(said.searches, counted.searches);
-    return completeUsage({ ...said, completionTokens, searches, estimated: true }, this.context.record);
+  private countSoFar(): CheckedUsage {
+    const seen = this.seen();
+    const { usage, rejected } = countUsage(this.context, this.begun.relay.usage, seen);
+    const counted = countUsage(this.context, null, seen).usage;
+    const completionTokens = Math.max(usage.completionTokens, counted.completionTokens);
+    const searches = rejected.length > 0 ? usage.searches : Math.max(usage.searches, counted.searches);
+    return { usage: { ...usage, completionTokens, searches, estimated: true }, rejected };
   }
 
-  private estimate(): TokenUsage {
-    const { relay } = this.begun;
-    return estimateUsage(this.context.call.request.promptTextBytes, relay.producedBytes, relay.searches);
+  private seen(): SeenAnswer {
+    const { producedBytes, searches } = this.begun.relay;
+    return { producedBytes, searches };
   }
 
   private close(): void {
@@ -228,12 +256,24 @@ class StreamPump {
   }
 
   private async complete(out: string): Promise<void> {
-    const { deps, call, record, candidate, metadata, firstTokenAt } = this.context;
+    const { deps, metadata, firstTokenAt } = this.context;
     const { relay } = this.begun;
-    const usage = completeUsage(relay.usage ?? this.estimate(), record);
-    const tokensPerS = measureSpeed(usage.completionTokens, deps.clock.now() - firstTokenAt);
+    const counted = countUsage(this.context, relay.usage, this.seen());
+    const tokensPerS = measureSpeed(counted.usage.completionTokens, deps.clock.now() - firstTokenAt);
     this.noteHealth({ kind: "succeeded", tokensPerS });
-    const charge = chargeFor(candidate, usage, record.createdAt);
+    const warning = warnOfBound(this.context, relay.finish());
+    await this.settleWhole(out, counted, addWarning(metadata, warning));
+  }
+
+  /** The client gets the end of the answer once its record is safe. */
+  private async settleWhole(
+    out: string,
+    counted: CheckedUsage,
+    metadata: RelayContext["metadata"],
+  ): Promise<void> {
+    const { deps, call, record, firstTokenAt } = this.context;
+    const { relay } = this.begun;
+    const charge = chargeAnswer(this.context, counted);
     const last = relay.encodeEnd({ report: reportUsage(charge), metadata });
     await settleSoon(deps, call, record, {
       outcome: "completed",
@@ -243,7 +283,7 @@ class StreamPump {
       finish: relay.finish(),
       firstTokenAt,
     });
-    this.context.onCompleted(usage);
+    this.context.onCompleted(counted.usage);
     this.send(out, last);
     this.close();
   }
@@ -304,12 +344,12 @@ class StreamPump {
   }
 
   private settleBroken(outcome: "failed" | "cancelled", failure: Failure | null): void {
-    const { deps, call, record, candidate, firstTokenAt } = this.context;
+    const { deps, call, record, firstTokenAt } = this.context;
     settle(deps, call, record, {
       outcome,
       failure,
       status: 200,
-      charge: chargeFor(candidate, this.countSoFar(), record.createdAt),
+      charge: chargeAnswer(this.context, this.countSoFar()),
       finish: this.begun.relay.finish(),
       firstTokenAt,
     });

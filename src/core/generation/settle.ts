@@ -8,6 +8,7 @@ import { isFreeId } from "../catalog/is-free-id.ts";
 import type { Prices } from "../catalog/records.ts";
 import type { Candidate } from "../routing/plan.ts";
 import type { Outcome, UsageRecord } from "../usage/records.ts";
+import type { Allowance } from "./allowance.ts";
 import type { GenerationCall, GenerationDeps } from "./call.ts";
 import { chargesBesideTokens, findPrices, priceAt } from "./price-usage.ts";
 
@@ -35,16 +36,20 @@ export interface Charge {
   readonly isByok: boolean;
 }
 
-/** Prices a usage at the candidate that produced it, as of the request's time. Free models and the account's own keys cost nothing. */
+/**
+ * Prices a usage at the candidate that produced it, as of the request's time. Free models and the account's own keys cost
+ * nothing, and nobody pays more than the allowance covers.
+ */
 export function chargeFor(
   { endpoint, key, model }: Candidate,
   usage: TokenUsage,
   requestedAt: number,
+  allowance: Pick<Allowance, "cover">,
 ): Charge {
   const prices = findPrices(endpoint, usage.promptTokens, requestedAt);
   const list = prices === null ? 0 : priceAt(prices, usage);
   const isByok = key.ownId !== null;
-  return { usage, prices, paid: isByok || isFreeId(model.id) ? 0 : list, list, isByok };
+  return { usage, prices, paid: isByok || isFreeId(model.id) ? 0 : allowance.cover(list), list, isByok };
 }
 
 /** What the client is told of usage and cost. */
@@ -129,6 +134,11 @@ export function withCandidate(
     isByok: candidate.key.ownId !== null,
     prices: findPrices(candidate.endpoint, record.promptTokens, record.createdAt),
   };
+}
+
+/** The record with what is held for it: what it costs at most, should the process die. */
+export function withHeld(record: UsageRecord, { held }: Pick<Allowance, "held">): UsageRecord {
+  return held === null ? record : { ...record, heldNanodollars: held };
 }
 
 const NO_CHARGE = { usage: NO_TOKENS, prices: null, paid: 0, list: 0 };

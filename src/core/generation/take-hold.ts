@@ -1,12 +1,20 @@
 import { fail } from "../../base/errors.ts";
 import { toDollars } from "../../base/money.ts";
-import type { HoldVerdict } from "../ledger/purse.ts";
-import { findWorstCase } from "../ledger/worst-case.ts";
+import type { HoldBound, HoldVerdict } from "../ledger/purse.ts";
+import { boundCost, joinCosts, type OfferCost } from "../ledger/worst-case.ts";
 import type { Candidate } from "../routing/plan.ts";
+import { type Allowance, createAllowance, NO_HOLD } from "./allowance.ts";
 import type { GenerationCall, GenerationDeps } from "./call.ts";
+import { nameBound } from "./warn-of-bound.ts";
+
+/** Candidates that may be asked, and what they may cost. */
+export interface Held {
+  readonly candidates: readonly Candidate[];
+  readonly allowance: Allowance;
+}
 
 /**
- * Holds what a request costs at worst, before an upstream is called (docs/contract.md, "Keys, money, limits"), and gives the
+ * Holds money for a request before an upstream is called (docs/contract.md, "Keys, money, limits"), and gives the
  * candidates that it is held for. Nothing is held for what is free or served with the account's own keys; where the
  * money does not suffice for others, those remain. A promise only where the account is not in memory.
  * @throws GatewayError `insufficient_credits` where nobody remains.
@@ -16,16 +24,24 @@ export function takeHold(
   { caller, request }: GenerationCall,
   { id, requestedAt }: { readonly id: string; readonly requestedAt: number },
   candidates: readonly Candidate[],
-): readonly Candidate[] | Promise<readonly Candidate[]> {
-  if (caller.kind === "anonymous") return candidates;
-  const own = candidates.filter(({ key }) => key.ownId !== null);
-  const house = own.length === 0 ? candidates : candidates.filter(({ key }) => key.ownId === null);
-  const amount = findWorstCase(request, house, deps.holdBounds, requestedAt);
-  if (amount === 0) return candidates;
-  const hold = (): HoldVerdict | null => deps.ledger.hold(caller, { id, amount, requestedAt });
-  const decide = (verdict: HoldVerdict): readonly Candidate[] => {
-    if (verdict.kind === "held") return candidates;
-    return own.length > 0 ? own : refuse(verdict, deps.buyCreditsUrl);
+): Held | Promise<Held> {
+  const free: Held = { candidates, allowance: NO_HOLD };
+  if (caller.kind === "anonymous") return free;
+  const costs = new Map<Candidate, OfferCost>();
+  for (const candidate of candidates) {
+    const cost =
+      candidate.key.ownId === null ? boundCost(request, candidate, deps.holdBounds, requestedAt) : null;
+    if (cost !== null) costs.set(candidate, cost);
+  }
+  if (costs.size === 0) return free;
+  const { least, expected, most } = joinCosts([...costs.values()]);
+  const hold = (): HoldVerdict | null =>
+    deps.ledger.hold(caller, { id, amount: expected, least, most, requestedAt });
+  const decide = (verdict: HoldVerdict): Held => {
+    if (verdict.kind === "held")
+      return { candidates, allowance: createAllowance(deps.ledger, { id, request, costs }, verdict) };
+    const own = candidates.filter((candidate) => !costs.has(candidate) && candidate.key.ownId !== null);
+    return own.length > 0 ? { candidates: own, allowance: NO_HOLD } : refuse(verdict, deps.buyCreditsUrl);
   };
   const verdict = hold();
   if (verdict !== null) return decide(verdict);
@@ -36,13 +52,6 @@ function failUnprepared(): never {
   throw new Error("what a hold depends on was loaded, and is not there");
 }
 
-const WHOSE = {
-  account: "The account's balance",
-  key: "What is left of the key's spending limit",
-  member: "What is left of the member's daily limit",
-  organization: "What is left of the organization's monthly limit",
-} as const;
-
 function refuse(
   { by, available, required }: Extract<HoldVerdict, { kind: "refused" }>,
   buyCreditsUrl: string | null,
@@ -50,7 +59,7 @@ function refuse(
   const [balance, needed] = [toDollars(available), toDollars(required)];
   return fail(
     "insufficient_credits",
-    `${WHOSE[by]}, $${balance.toFixed(6)}, does not cover this request, which may cost $${needed.toFixed(6)}. ${REMEDY[by]} or lower max_tokens.`,
+    `This request needs at least $${needed.toFixed(6)}, and ${nameBound(by)}, less what is held for requests under way, is $${balance.toFixed(6)}. ${REMEDY[by]} or shorten the prompt.`,
     {
       metadata: {
         balance,
@@ -62,9 +71,9 @@ function refuse(
   );
 }
 
-const REMEDY = {
+const REMEDY: Readonly<Record<HoldBound, string>> = {
   account: "Add credits,",
   key: "Use another key, raise the limit,",
   member: "Ask an owner to raise it,",
   organization: "Ask an owner to raise it,",
-} as const;
+};

@@ -15,6 +15,9 @@ export interface Hold {
   readonly id: string;
   /** Nanodollars. */
   readonly amount: number;
+  /** As in `HoldWish`. */
+  readonly least?: number;
+  readonly most?: number;
   /** Milliseconds since the epoch. */
   readonly requestedAt: number;
 }
@@ -34,6 +37,8 @@ export interface Ledger {
   hold(caller: KeyCaller, hold: Hold): HoldVerdict | null;
   /** Takes what the holds of a request of that time depend on into memory; then `hold` gives a verdict. */
   prepare(caller: KeyCaller, requestedAt: number): Promise<void>;
+  /** Raises a hold to an amount, or as far as what is left allows; gives what is held then. */
+  grow: Purse["grow"];
   /** The generation is over and has cost this; its hold is gone. */
   settle(id: string, cost: number): void;
   /** Moves money that no generation does; false when that transfer was made before. */
@@ -134,20 +139,20 @@ export function createLedger(
         ...limits.map(loadMeter),
       ]);
     },
-    hold(caller, { id, amount, requestedAt }) {
+    hold(caller, { requestedAt, ...hold }) {
       const { account } = caller;
       const limits = limitsOf(caller, requestedAt);
       if (!purse.isLoaded(account.id) || !limits.every(purse.isMetered)) return null;
       const expiresAt = clock.now() + holdMs;
       return purse.hold({
-        id,
+        ...hold,
         accountId: account.id,
         overdraft: account.overdraft,
-        amount,
         limits,
         expiresAt,
       });
     },
+    grow: purse.grow,
     settle: purse.settle,
     async transfer(transfer) {
       const isNew = await store.addTransfer(transfer);

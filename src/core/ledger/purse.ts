@@ -17,19 +17,34 @@ export interface HoldWish {
   readonly accountId: string;
   /** How far below zero the account may go, nanodollars; null: as far as it likes. */
   readonly overdraft: number | null;
-  /** The worst case, nanodollars. */
+  /** What is to be held, nanodollars. */
   readonly amount: number;
+  /** Less than this is no use; absent: less than `amount`. */
+  readonly least?: number;
+  /** More than this is no use; absent: more than `amount`. */
+  readonly most?: number;
   readonly limits: readonly SpendLimit[];
   /** When it ends by itself, milliseconds since the epoch: nothing sticks, whatever goes wrong. */
   readonly expiresAt: number;
 }
 
-/** Whether a hold was taken. `available` is what is left to hold; nanodollars. */
+/** Who sets a bound on what may be held. */
+export type HoldBound = "account" | SpendLimit["of"];
+
+/** Whether a hold was taken. Amounts are nanodollars. */
 export type HoldVerdict =
-  | { readonly kind: "held" }
+  | {
+      readonly kind: "held";
+      readonly amount: number;
+      /** What could have been held at that instant; infinite where nothing bounds it. */
+      readonly available: number;
+      /** Who sets that bound. */
+      readonly by: HoldBound;
+    }
   | {
       readonly kind: "refused";
-      readonly by: "account" | SpendLimit["of"];
+      readonly by: HoldBound;
+      /** What is left to hold. */
       readonly available: number;
       readonly required: number;
     };
@@ -48,8 +63,13 @@ export interface Purse {
   loadMeter(limit: SpendLimit, spent: number): void;
   /** Money that came in or went out beside generations. Of an account that is not loaded nothing need be known. */
   deposit(accountId: string, amount: number): void;
-  /** Holds the worst case, or says what is in the way. The account must be loaded, and its limits metered. */
+  /**
+   * Holds an amount, or says what is in the way. Where much is left it holds up to `most`, where little is left down to `least`,
+   * and leaves something for others. The account must be loaded, and its limits metered.
+   */
   hold(wish: HoldWish): HoldVerdict;
+  /** Raises a hold to `amount`, or as far as what is left allows; gives what is held then, 0 without a hold. */
+  grow(id: string, amount: number): number;
   /** The generation is over and has cost `cost`, which may be 0; its hold is gone. Without a hold nothing happens. */
   settle(id: string, cost: number): void;
   /** Lets go of holds whose time is up; gives how many there were. What such a generation costs counts all the same. */
@@ -62,7 +82,9 @@ export interface Purse {
 
 interface Hold {
   readonly wish: HoldWish;
-  /** Its time was up: nothing is held for it any more. */
+  /** What is held for it now. */
+  amount: number;
+  /** Its time was up, and what was held for it was released. */
   isLapsed: boolean;
 }
 
@@ -106,11 +128,13 @@ export function createPurse(): Purse {
     return found;
   };
 
-  const release = ({ wish }: Hold): void => {
-    accountOf(wish.accountId).held -= wish.amount;
-    for (const limit of wish.limits) {
+  /** Holds so much more, or less where it is negative. */
+  const change = (hold: Hold, difference: number): void => {
+    hold.amount += difference;
+    accountOf(hold.wish.accountId).held += difference;
+    for (const limit of hold.wish.limits) {
       const meter = findMeter(limit);
-      if (meter !== undefined) meter.held -= wish.amount;
+      if (meter !== undefined) meter.held += difference;
     }
   };
 
@@ -139,19 +163,28 @@ export function createPurse(): Purse {
       if (account !== undefined) account.balance += amount;
     },
     hold(wish) {
-      const account = accountOf(wish.accountId);
-      const refusal = findRefusal(wish, account, meterOf);
-      if (refusal !== null) return refusal;
-      account.held += wish.amount;
-      for (const limit of wish.limits) meterOf(limit).held += wish.amount;
-      holds.set(wish.id, { wish, isLapsed: false });
-      return HELD;
+      const { available, by } = findAvailable(wish, accountOf(wish.accountId), meterOf);
+      const required = wish.least ?? wish.amount;
+      if (available < required && required > 0)
+        return { kind: "refused", by, available: Math.max(0, available), required };
+      const hold: Hold = { wish, amount: 0, isLapsed: false };
+      holds.set(wish.id, hold);
+      change(hold, chooseAmount(wish, available));
+      return { kind: "held", amount: hold.amount, available, by };
+    },
+    grow(id, amount) {
+      const hold = holds.get(id);
+      if (hold === undefined) return 0;
+      const { wish } = hold;
+      const { available } = findAvailable(wish, accountOf(wish.accountId), findMeter);
+      change(hold, Math.max(0, Math.min(amount - hold.amount, available)));
+      return hold.amount;
     },
     settle(id, cost) {
       const hold = holds.get(id);
       if (hold === undefined) return;
       holds.delete(id);
-      if (!hold.isLapsed) release(hold);
+      change(hold, -hold.amount);
       charge(hold, cost);
     },
     sweep(now) {
@@ -159,7 +192,7 @@ export function createPurse(): Purse {
       for (const [id, hold] of holds) {
         if (hold.wish.expiresAt + LAPSED_MS <= now) holds.delete(id);
         if (hold.isLapsed || hold.wish.expiresAt > now) continue;
-        release(hold);
+        change(hold, -hold.amount);
         hold.isLapsed = true;
         lapsed += 1;
       }
@@ -169,28 +202,41 @@ export function createPurse(): Purse {
       const account = accounts.get(accountId);
       return account === undefined ? null : { ...account };
     },
-    holds: () => [...holds.values()].filter(({ isLapsed }) => !isLapsed).map(({ wish }) => wish),
+    holds: () =>
+      [...holds.values()]
+        .filter(({ amount, isLapsed }) => amount > 0 || !isLapsed)
+        .map(({ wish, amount }) => ({ id: wish.id, accountId: wish.accountId, amount })),
   };
 }
 
-const HELD: HoldVerdict = { kind: "held" };
-
-function findRefusal(
-  { amount, overdraft, limits }: HoldWish,
+/** What is left to hold, and by whose bound. A meter of a period that is long over bounds nothing. */
+function findAvailable(
+  { overdraft, limits }: HoldWish,
   { balance, held }: Account,
-  meterOf: (limit: SpendLimit) => Meter,
-): HoldVerdict | null {
-  const available = balance - held + (overdraft ?? 0);
-  if (overdraft !== null && available < amount) return refuse("account", available, amount);
+  meterOf: (limit: SpendLimit) => Meter | undefined,
+): { available: number; by: HoldBound } {
+  let available = overdraft === null ? Number.POSITIVE_INFINITY : balance - held + overdraft;
+  let by: HoldBound = "account";
   for (const limit of limits) {
-    if (limit.limit === null) continue;
-    const meter = meterOf(limit);
+    const meter = limit.limit === null ? undefined : meterOf(limit);
+    if (limit.limit === null || meter === undefined) continue;
     const left = limit.limit - meter.spent - meter.held;
-    if (left < amount) return refuse(limit.of, left, amount);
+    if (left >= available) continue;
+    available = left;
+    by = limit.of;
   }
-  return null;
+  return { available, by };
 }
 
-function refuse(by: "account" | SpendLimit["of"], available: number, required: number): HoldVerdict {
-  return { kind: "refused", by, available: Math.max(0, available), required };
+/** One hold takes an eighth of what is left at most, unless less than what is expected would remain. */
+const SHARE = 8;
+
+/**
+ * How much to hold of what is left, which is at least the least. What is expected is taken where it is there. More, up to the
+ * most, is taken of plenty alone, so that a few requests do not block all others over answers that they may never give; of
+ * what does not reach, half is taken.
+ */
+function chooseAmount({ amount, least = amount, most = amount }: HoldWish, available: number): number {
+  const wanted = Math.min(most, Math.max(amount, Math.floor(available / SHARE)));
+  return wanted <= available ? wanted : Math.max(least, Math.floor(available / 2));
 }

@@ -1,18 +1,25 @@
-import { NO_CHARGES, type RequestCharges } from "../../wire/conversation/charges.ts";
+import { roundToNanodollars, toAttodollars } from "../../base/money.ts";
+import type { RequestCharges } from "../../wire/conversation/charges.ts";
 import type { InferenceRequest } from "../../wire/dialects/inference-request.ts";
 import { isFreeId } from "../catalog/is-free-id.ts";
 import type { ModelEndpoint } from "../catalog/records.ts";
-import { type BoundedUsage, chargesBesideTokens, priceAtMost } from "../generation/price-usage.ts";
+import { type BoundedPrompt, type CostAtMost, priceAtMost } from "../generation/price-usage.ts";
 import type { Offer } from "../routing/roster.ts";
 
 /** Bytes of text that make at least one token: what vendors count is hardly ever more. */
 const BYTES_PER_TOKEN = 2;
-/** Tokens that stand for media, tools' schemas and templates of which the text says nothing. */
+/** Tokens that stand for tools' schemas and templates of which the text says nothing. */
 const OVERHEAD_TOKENS = 500;
-/** What a search may add to the prompt. Vendors say no bound; recorded ones stay below it. */
+/** Tokens of one image. Vendors scale images down; models that count more for one charge less for each token. */
+const TOKENS_PER_IMAGE = 5_000;
+/** What a search, or another tool of the vendor's, may add to the prompt. Vendors say no bound; recorded ones stay below it. */
 const TOKENS_PER_SEARCH = 15_000;
+/** The most searches of one request: no vendor makes as many, whatever a request allows. */
+export const MOST_SEARCHES = 1_000;
+/** The shortest answer that is worth asking for, where the account does not cover more. */
+const LEAST_ANSWER_TOKENS = 256;
 
-/** What a request is held for where it sets no bound itself. */
+/** What is expected of a request that sets no bound itself. */
 export interface HoldBounds {
   /** Tokens of one answer. */
   readonly tokens: number;
@@ -20,57 +27,95 @@ export interface HoldBounds {
   readonly searches: number;
 }
 
-type Bounded = Pick<InferenceRequest, "action" | "promptTextBytes" | "maxTokens" | "answers">;
-
-/**
- * What a request costs at worst, in nanodollars, whoever of `offers` answers: its prompt bounded by its bytes and taken
- * at the dearest kind, as many tokens as it may produce, its images, and as many searches as it allows, at the prices of
- * `now`.
- */
-export function findWorstCase(
-  request: Bounded & Pick<InferenceRequest, "listCharges">,
-  offers: readonly Offer[],
-  bounds: HoldBounds,
-  now: number,
-): number {
-  const promptTokens = boundPrompt(request);
-  let worst = 0;
-  for (const { model, endpoint } of offers) {
-    if (isFreeId(model.id)) continue;
-    const produced = boundCompletion(request, endpoint, bounds.tokens);
-    const beside = chargesBesideTokens(endpoint) ? request.listCharges() : NO_CHARGES;
-    const usage = boundUsage(promptTokens, produced, beside, endpoint, bounds.searches);
-    worst = Math.max(worst, priceAtMost(endpoint, usage, now));
-  }
-  return worst;
+/** Amounts of one thing, rising: the least that is worth having, what is expected, and what can be used at most. */
+export interface Range {
+  readonly least: number;
+  readonly expected: number;
+  readonly most: number;
 }
 
-/** How many tokens a prompt has at most. */
+type Bounded = Pick<InferenceRequest, "action" | "promptTextBytes" | "maxTokens" | "answers">;
+type Charged = Bounded & Pick<InferenceRequest, "listCharges">;
+
+/** What a request may cost at one offer, and the tokens of its answers together. */
+export interface OfferCost {
+  readonly cost: CostAtMost;
+  readonly tokens: Range;
+}
+
+/** What a request may cost at an offer, by the prices of `now`; null where the model is free. */
+export function boundCost(
+  request: Charged,
+  { model, endpoint }: Offer,
+  bounds: HoldBounds,
+  now: number,
+): OfferCost | null {
+  if (isFreeId(model.id)) return null;
+  const prompt = boundPromptCost(request.promptTextBytes, request.listCharges(), endpoint, bounds.searches);
+  return {
+    cost: priceAtMost(endpoint, prompt, now),
+    tokens: boundAnswers(request, endpoint, bounds.tokens),
+  };
+}
+
+/** What must be held for a request whichever of the offers answers it. Nanodollars. */
+export function joinCosts(costs: readonly OfferCost[]): Range {
+  const dearest = (name: keyof Range) =>
+    costs.reduce((most, { cost, tokens }) => Math.max(most, costOf(cost, tokens[name])), 0);
+  return { least: dearest("least"), expected: dearest("expected"), most: dearest("most") };
+}
+
+/** What so many tokens of answers cost at most, with everything else. Nanodollars. */
+export function costOf({ fixed, perToken }: CostAtMost, tokens: number): number {
+  return roundToNanodollars(fixed + BigInt(tokens) * perToken);
+}
+
+/** The tokens of answers that an amount, in nanodollars, covers beside everything else; at most `most`. */
+export function tokensFor(amount: number, { cost, tokens }: OfferCost): number {
+  if (amount === Number.POSITIVE_INFINITY || cost.perToken === 0n) return tokens.most;
+  const left = toAttodollars(amount) - cost.fixed;
+  return left <= 0n ? 0 : Math.min(tokens.most, Number(left / cost.perToken));
+}
+
+/** How many tokens the text of a prompt has at most. */
 export function boundPrompt({ promptTextBytes }: Pick<InferenceRequest, "promptTextBytes">): number {
   return Math.ceil(promptTextBytes / BYTES_PER_TOKEN) + OVERHEAD_TOKENS;
 }
 
-/** How many tokens a request may produce at an endpoint, at most `maxCompletionTokens` where it does not say. */
-export function boundCompletion(
-  { action, maxTokens, answers }: Omit<Bounded, "promptTextBytes">,
-  { maxOutputTokens }: ModelEndpoint,
-  maxCompletionTokens: number,
-): number {
-  if (action === "embeddings") return 0;
-  const most = Math.min(maxOutputTokens ?? maxCompletionTokens, maxCompletionTokens);
-  return (maxTokens ?? most) * answers;
+/** The longest answer that an endpoint gives. Tokens. */
+export function longestAnswer({ maxOutputTokens, contextLength }: ModelEndpoint): number {
+  return Math.min(maxOutputTokens ?? contextLength, contextLength);
 }
 
-/** The most that a request may use at an endpoint; what it searches for is read as prompt. */
-function boundUsage(
-  promptBound: number,
-  completionTokens: number,
-  { images, search }: RequestCharges,
+/** How many tokens the answers to a request may have together at an endpoint; `expected` of each where it sets no bound. */
+export function boundAnswers(
+  { action, maxTokens, answers }: Pick<Bounded, "action" | "maxTokens" | "answers">,
+  endpoint: ModelEndpoint,
+  expected: number,
+): Range {
+  if (action === "embeddings") return NO_ANSWER;
+  const longest = longestAnswer(endpoint);
+  const most = Math.min(maxTokens ?? longest, longest);
+  const usual = Math.min(most, expected);
+  const least = Math.min(usual, LEAST_ANSWER_TOKENS);
+  return { least: least * answers, expected: usual * answers, most: most * answers };
+}
+
+const NO_ANSWER: Range = { least: 0, expected: 0, most: 0 };
+
+/** Text, images and files are read once; what the vendor's tools find is read as prompt. Together they fill the window at most. */
+function boundPromptCost(
+  promptTextBytes: number,
+  { images, fileBytes, hasReferences, search, runsTools }: RequestCharges,
   { contextLength }: ModelEndpoint,
-  mostSearches: number,
-): BoundedUsage {
-  const searches = search === null ? 0 : (search.most ?? mostSearches);
-  const found = Math.min(searches * TOKENS_PER_SEARCH, Math.max(0, contextLength - promptBound));
+  usualSearches: number,
+): BoundedPrompt {
+  const searches = search === null ? 0 : Math.min(search.most ?? usualSearches, MOST_SEARCHES);
+  const runs = searches + (runsTools && search === null ? usualSearches : 0);
+  const text = boundPrompt({ promptTextBytes }) + images * TOKENS_PER_IMAGE + runs * TOKENS_PER_SEARCH;
+  const promptTokens = Math.min(text, Math.max(contextLength, boundPrompt({ promptTextBytes })));
+  const room = Math.max(0, contextLength - promptTokens);
+  const files = hasReferences ? room : Math.min(room, Math.ceil(fileBytes / BYTES_PER_TOKEN));
   const searchContext = search?.context ?? null;
-  return { promptTokens: promptBound + found, completionTokens, images, searches, searchContext };
+  return { promptTokens, fileTokens: files, images, searches, searchContext };
 }

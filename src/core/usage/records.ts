@@ -59,6 +59,8 @@ export interface UsageRecord extends TokenUsage {
   readonly costNanodollars: number;
   /** List price of the provider, in nanodollars. */
   readonly upstreamCostNanodollars: number;
+  /** What was held of the account when this version was written, in nanodollars; absent: nothing. */
+  readonly heldNanodollars?: number;
   /** The prices that it was, or is to be, charged at, US dollars per token; null while no provider was chosen. */
   readonly prices: Prices | null;
   /** Milliseconds since the epoch. */

@@ -1,5 +1,5 @@
 import { type JsonNode, memberOf } from "../json/scan.ts";
-import { applySplices, changeTexts, overwriteSplices, removeMembers } from "../json/splice.ts";
+import { applySplices, changeTexts, overwriteSplices, removeMembers, setMember } from "../json/splice.ts";
 import { GATEWAY_FIELDS } from "./request-shape.ts";
 import type { ScannedMessagesRequest } from "./scan-request.ts";
 import { splitUserId } from "./split-user-id.ts";
@@ -10,6 +10,8 @@ export interface MessagesTarget {
   readonly model: string;
   /** Nobody else will be asked, so the client's bytes may be overwritten instead of copied. */
   readonly isLast: boolean;
+  /** The most tokens that the answer may have; absent or null: as the client says. */
+  readonly maxTokens?: number | null;
   /** What it is told in place of the client's user. */
   readonly hashUser: (user: string) => string;
 }
@@ -22,12 +24,13 @@ const USER_ID: ReadonlySet<string> = new Set(["user_id"]);
  */
 export function forwardMessagesRequest(
   { bytes, text, root }: ScannedMessagesRequest,
-  { model, isLast, hashUser }: MessagesTarget,
+  { model, isLast, maxTokens = null, hashUser }: MessagesTarget,
 ): Buffer {
   const { start, end } = memberOf(root, "model") as JsonNode;
   const hideUser = (userId: string): string => hashUser(splitUserId(userId).user);
   const splices = [
     { start, end, insert: JSON.stringify(model) },
+    ...(maxTokens === null ? [] : [setMember(root, "max_tokens", String(maxTokens))]),
     ...changeTexts(text, memberOf(root, "metadata"), USER_ID, hideUser),
     ...removeMembers(text, root, GATEWAY_FIELDS),
   ];

@@ -84,6 +84,11 @@ export function createMessagesRelay(
     },
     judge: () => judge(state),
     finish: () => readFinish(state),
+    stopShort() {
+      state.isDone = true;
+      state.delta = { ...state.delta, stop_reason: "max_tokens" };
+      return "";
+    },
     encodeEnd: (end) => encodeEnd(state, end),
     encodeError: (error: StreamError) => printStreamError(error),
   };

@@ -32,6 +32,8 @@ export interface ScannedMessagesRequest {
   readonly stream: boolean;
   /** Null where the client named none. */
   readonly maxTokens: number | null;
+  /** Tokens that the model may think; 0 where none are set. */
+  readonly thinkingBudget: number;
   /** Bytes of text in the conversation, media left out; a bound on the prompt's tokens is made of it. */
   readonly promptTextBytes: number;
   readonly prompt: PromptNodes;
@@ -71,6 +73,7 @@ function readScanned(bytes: Buffer, text: string, root: JsonNode): ScannedMessag
     ...readGatewayWishes(parseMember(text, root, "models"), parseMember(text, root, "provider")),
     stream: isTrue(text, memberOf(root, "stream")),
     maxTokens: numberOf(text, memberOf(root, "max_tokens")),
+    thinkingBudget: numberOf(text, memberOf(memberOf(root, "thinking"), "budget_tokens")) ?? 0,
     promptTextBytes: countPromptBytes(prompt),
     prompt,
     mayBeShortened: memberOf(root, "context_management")?.kind === "object",

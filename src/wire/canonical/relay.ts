@@ -51,6 +51,11 @@ export interface AnswerRelay {
   judge(): RelayVerdict;
   /** Of the first choice; null before it has come. */
   finish(): RelayFinish | null;
+  /**
+   * Ends the answer where it is, as one that has reached its bound; gives what the client gets before `encodeEnd`. Nothing is
+   * read after it.
+   */
+  stopShort(): string;
   /** The last events of a whole answer. */
   encodeEnd(end: AnswerEnd): string;
   /** The last event of an answer that broke off. */

@@ -99,10 +99,17 @@ export function createTranslation(
       return error !== null ? "failed" : judge(normaliser.finishes, count.sawToken);
     },
     finish: () => firstFinish(normaliser.finishes),
+    stopShort() {
+      hasEnded = true;
+      const open = [...normaliser.finishes].filter(([, finish]) => finish === null);
+      return open.map(([choice]) => take({ kind: "finish", choice, finish: CUT_SHORT })).join("");
+    },
     encodeEnd: (end) => heldBack + writer.end(end),
     encodeError: (failure) => heldBack + writer.fail(failure),
   };
 }
+
+const CUT_SHORT: Finish = { reason: "length", native: "length", stopSequence: null };
 
 function isFinished(finishes: ReadonlyMap<number, Finish | null>): boolean {
   return finishes.size > 0 && [...finishes.values()].every((finish) => finish !== null);

@@ -66,7 +66,8 @@ function encodeSameFormat(
   target: UpstreamTarget,
   repair: Repair | null,
 ): EncodedForUpstream {
-  const body = encodeChatRequest(chat, { ...target, model: target.model.name }, repair);
+  const { maxTokens = null } = target;
+  const body = encodeChatRequest(chat, { ...target, maxTokens, model: target.model.name }, repair);
   return { body, repair, carriesReasoning: false, warnings: nameRefused(chat, target) };
 }
 

@@ -46,8 +46,14 @@ export function openFimRequest(
     listCharges: () => NO_CHARGES,
     countPromptChars: () => fim.promptChars,
     listPromptText: () => [fim.fields["prompt"], fim.fields["suffix"]].flatMap(toJson),
-    encode: ({ model, hashUser }) => ({
-      body: Buffer.from(JSON.stringify({ model: model.name, ...hideUser(fim.fields, hashUser) })),
+    encode: ({ model, maxTokens, hashUser }) => ({
+      body: Buffer.from(
+        JSON.stringify({
+          model: model.name,
+          ...hideUser(fim.fields, hashUser),
+          ...(maxTokens ? { max_tokens: maxTokens } : {}),
+        }),
+      ),
       repair: null,
       carriesReasoning: false,
       warnings: [],

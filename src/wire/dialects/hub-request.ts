@@ -1,5 +1,6 @@
 import { adoptHostedCalls } from "../canonical/adopt-calls.ts";
 import type { AnswerEvent } from "../canonical/answer.ts";
+import { boundAnswer } from "../canonical/bound-answer.ts";
 import { restoreTurns } from "../canonical/called-turn.ts";
 import { collectAnswer, replayAnswer } from "../canonical/collect-answer.ts";
 import { expressNatives } from "../canonical/express-natives.ts";
@@ -97,7 +98,8 @@ function encodeConversation(
   const restored = restoreTurns(request, target.recallTurn, target.format === "gemini");
   const adopted = adoptHostedCalls(restored, target.format);
   const { request: repaired, repair } = repairConversation(adopted, target.toolCalls);
-  const fitted = fitProvider(steerRequest(repaired, target), target);
+  const bounded = boundAnswer(steerRequest(repaired, target), target.maxTokens ?? null);
+  const fitted = fitProvider(bounded, target);
   const expressed = expressNatives(fitted.request, target.format);
   const placed = placeMadeImages(expressed.request, target.format, target.model.takesImages !== false);
   const flat = flattenTools(hideUser(placed.request, target.hashUser), target.format);

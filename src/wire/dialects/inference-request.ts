@@ -101,6 +101,8 @@ export interface UpstreamTarget extends ProviderTarget {
   readonly isLast: boolean;
   /** False: reasoning of earlier turns is left out, because the vendor refused it. */
   readonly withReasoning: boolean;
+  /** The most tokens that each answer may have, where that is fewer than the client wants; absent or null: as the client says. */
+  readonly maxTokens?: number | null;
   /** Null: all as the client says. */
   readonly steer: Steer | null;
   /** What the gateway remembers of the turn that made a call; null where it remembers none. */

@@ -86,8 +86,9 @@ function readMessagesHints({ text, root }: ScannedMessagesRequest, headers: Read
 
 const NOBODY = { user: null, session: null };
 
-/** Whether the client's own bytes may go out. */
+/** Whether the client's own bytes may go out. A budget for thinking has to stay below the answer's bound. */
 function mayForward(scanned: ScannedMessagesRequest, target: UpstreamTarget): boolean {
   if (scanned.mayCarryReasoning || scanned.maxTokens === null || holdsMadeImages(scanned)) return false;
+  if (target.maxTokens && scanned.thinkingBudget >= target.maxTokens) return false;
   return isValidHistory(scanned.outline, target.toolCalls);
 }

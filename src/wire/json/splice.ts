@@ -100,6 +100,14 @@ export function appendMember(object: JsonNode, key: string, json: string): Splic
   return { start: object.end - 1, end: object.end - 1, insert: `,${JSON.stringify(key)}:${json}` };
 }
 
+/** A splice that gives a member of an object a value; the object has at least one member. */
+export function setMember(object: JsonNode, key: string, json: string): Splice {
+  const member = object.members?.find((one) => one.key === key);
+  return member === undefined
+    ? appendMember(object, key, json)
+    : { start: member.start, end: member.end, insert: json };
+}
+
 /** Splices that change the named members of an object, where they are not null. What is no text is changed as it is written. */
 export function changeTexts(
   text: string,

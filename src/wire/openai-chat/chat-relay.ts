@@ -17,6 +17,7 @@ import {
   judgeRelay,
   type RelayState,
   stepRelay,
+  stopRelay,
 } from "./relay-stream.ts";
 import { encodeUsage } from "./usage.ts";
 
@@ -72,6 +73,11 @@ class ChatRelay implements AnswerRelay {
 
   finish(): RelayFinish | null {
     return finishOfRelay(this.state);
+  }
+
+  stopShort(): string {
+    stopRelay(this.state);
+    return "";
   }
 
   encodeEnd({ report, metadata }: AnswerEnd): string {

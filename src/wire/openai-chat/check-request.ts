@@ -35,9 +35,9 @@ const range =
   (check, node) =>
     check.number(field, node, low, high);
 const wholeNumber =
-  (field: string): Check =>
+  (field: string, most = Number.POSITIVE_INFINITY): Check =>
   (check, node) =>
-    check.wholeNumber(field, node);
+    check.wholeNumber(field, node, most);
 const kind =
   (field: string, wanted: JsonKind, inWords: string): Check =>
   (check, node) =>
@@ -52,7 +52,7 @@ const CHECKS: ReadonlyMap<string, Check> = new Map<string, Check>(
     presence_penalty: range("presence_penalty", -2, 2),
     max_tokens: wholeNumber("max_tokens"),
     max_completion_tokens: wholeNumber("max_completion_tokens"),
-    n: wholeNumber("n"),
+    n: wholeNumber("n", BOUNDS.answers),
     seed: kind("seed", "number", "a number"),
     stream: kind("stream", "boolean", "true or false"),
     stream_options: kind("stream_options", "object", "an object"),
@@ -92,10 +92,11 @@ class Checker {
       refuse(field, `must be a number from ${low} to ${high}`);
   }
 
-  wholeNumber(field: string, node: JsonNode): void {
+  wholeNumber(field: string, node: JsonNode, most: number): void {
     const value = numberOf(this.text, node);
     if (value === null || !Number.isInteger(value) || value < 1)
       refuse(field, "must be a whole number of at least 1");
+    if (value > most) refuse(field, `must be at most ${most}; send several requests`);
   }
 
   stringOrStrings(field: string, node: JsonNode): void {

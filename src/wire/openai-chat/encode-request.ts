@@ -26,6 +26,8 @@ export interface ChatTarget {
   readonly renames: readonly (readonly [string, string])[];
   /** Fields that it refuses. */
   readonly refusedFields: ReadonlySet<string>;
+  /** The most tokens that each answer may have; null: as the client says. */
+  readonly maxTokens: number | null;
   /** It wants the reasoning of earlier turns back as `reasoning_content`. */
   readonly wantsReasoningContent: boolean;
   /** What it is told in place of the client's user. */
@@ -50,6 +52,7 @@ export function encodeChatRequest(request: ChatRequest, target: ChatTarget, repa
     if (memberOf(root, to) !== undefined) removed = new Set(removed).add(from);
     else splices.push(renameMember(text, member, to));
   }
+  if (target.maxTokens !== null) splices.push(...boundAnswer(root, target.maxTokens, target, removed));
   addToolParameters(request, splices);
   sayEffort(request, target, splices);
   if (repair !== null) splices.push(encodeMessages(request, repair, target.wantsReasoningContent));
@@ -101,6 +104,24 @@ function askForUsage({ text, root }: ChatRequest): Splice {
   if (asked !== undefined) return { start: asked.start, end: asked.end, insert: "true" };
   const isEmpty = /^\{\s*\}$/.test(text.slice(options.start, options.end));
   return { start: options.start + 1, end: options.start + 1, insert: isEmpty ? ASK : `${ASK},` };
+}
+
+/** Fields that bound an answer. */
+const BOUNDS = ["max_tokens", "max_completion_tokens"] as const;
+
+/** Lowers the client's bound, or sets one in the provider's spelling. */
+function boundAnswer(
+  root: JsonNode,
+  maxTokens: number,
+  { renames, refusedFields }: ChatTarget,
+  removed: ReadonlySet<string>,
+): Splice[] {
+  const insert = String(maxTokens);
+  const said = BOUNDS.map((name) => memberOf(root, name)).filter((member) => member !== undefined);
+  const kept = said.filter(({ key }) => !removed.has(key));
+  if (kept.length > 0) return kept.map(({ start, end }) => ({ start, end, insert }));
+  const name = renames.find(([from]) => from === BOUNDS[0])?.[1] ?? BOUNDS[0];
+  return refusedFields.has(name) ? [] : [appendMember(root, name, insert)];
 }
 
 /** Whoever refuses `reasoning` takes the effort in it as `reasoning_effort`. */

@@ -1,13 +1,17 @@
-import { findSearchWish, type RequestCharges } from "../conversation/charges.ts";
-import { isWord, type JsonNode, memberOf } from "../json/scan.ts";
+import { findVendorTools, MediaTally, type RequestCharges } from "../conversation/charges.ts";
+import { type JsonNode, lookUp, memberOf } from "../json/scan.ts";
+import { MODALITIES } from "./list-needs.ts";
 
-/** What may be charged for a chat completion request beside its tokens. `text` is its body, bytes read as Latin-1. */
+/** What a chat completion request may cost beside its text. `text` is its body, bytes read as Latin-1. */
 export function listChatCharges(text: string, root: JsonNode): RequestCharges {
-  let images = 0;
+  const media = new MediaTally();
   for (const message of memberOf(root, "messages")?.items ?? []) {
     for (const part of memberOf(message, "content")?.items ?? []) {
-      if (isWord(text, memberOf(part, "type"), "image_url")) images += 1;
+      const modality = lookUp(text, memberOf(part, "type"), MODALITIES);
+      if (modality === "image") media.images += 1;
+      else if (modality !== undefined) media.addFile(text, part);
     }
   }
-  return { images, search: findSearchWish(text, root) };
+  const { images, fileBytes, hasReferences } = media;
+  return { images, fileBytes, hasReferences, ...findVendorTools(text, root) };
 }

@@ -3,7 +3,7 @@ import { isWord, type JsonNode, lookUp, memberOf, wordTable } from "../json/scan
 import { GATEWAY_FIELDS } from "./request-shape.ts";
 
 /** Part types that are no text, as `input_modalities` names them. */
-const MODALITIES = wordTable({
+export const MODALITIES = wordTable({
   image_url: "image",
   file: "file",
   input_audio: "audio",

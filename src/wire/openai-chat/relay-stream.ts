@@ -126,6 +126,12 @@ export function judgeRelay(state: RelayState): RelayVerdict {
   return isEmpty ? "empty" : "complete";
 }
 
+/** Ends each choice that has not finished as one that has reached its bound. */
+export function stopRelay(state: RelayState): void {
+  state.isDone = true;
+  for (const choice of state.choices.values()) choice.finish ??= "length";
+}
+
 /** The finish reason of the first choice as the client sees it, and as the vendor gave it. Null before it has come. */
 export function finishOfRelay(state: RelayState): RelayFinish | null {
   const first = state.choices.get(0) ?? [...state.choices.values()][0];

@@ -7,6 +7,7 @@ import {
   overwriteSplices,
   removeMembers,
   type Splice,
+  setMember,
 } from "../json/splice.ts";
 import { originOfModel } from "./reasoning.ts";
 import { GATEWAY_FIELDS } from "./request-shape.ts";
@@ -25,6 +26,8 @@ export interface ResponsesTarget {
   readonly model: string;
   /** Nobody else will be asked, so the client's bytes may be overwritten instead of copied. */
   readonly isLast: boolean;
+  /** The most tokens that the answer may have; absent or null: as the client says. */
+  readonly maxTokens?: number | null;
   /** What it is told in place of the client's user. */
   readonly hashUser: (user: string) => string;
 }
@@ -35,13 +38,14 @@ export interface ResponsesTarget {
  */
 export function forwardResponsesRequest(
   request: ResponsesRequest,
-  { model, isLast, hashUser }: ResponsesTarget,
+  { model, isLast, maxTokens = null, hashUser }: ResponsesTarget,
 ): Buffer {
   const { bytes, text, root } = request;
   const named = memberOf(root, "model") as JsonNode;
   const splices: Splice[] = [
     { start: named.start, end: named.end, insert: JSON.stringify(model) },
     storeNothing(root),
+    ...(maxTokens === null ? [] : [setMember(root, "max_output_tokens", String(maxTokens))]),
     ...addToolParameters(request),
     ...changeTexts(text, root, USER_FIELDS, hashUser),
     ...removeMembers(text, root, GATEWAY_FIELDS),
@@ -51,9 +55,7 @@ export function forwardResponsesRequest(
 
 /** Where nothing is said, OpenAI stores. */
 function storeNothing(root: JsonNode): Splice {
-  const said = memberOf(root, "store");
-  if (said === undefined) return appendMember(root, "store", "false");
-  return { start: said.start, end: said.end, insert: "false" };
+  return setMember(root, "store", "false");
 }
 
 /** A function without `parameters` takes none, which upstreams want to see as a schema. */

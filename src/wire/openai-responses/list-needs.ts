@@ -2,7 +2,7 @@ import type { RequestNeeds } from "../conversation/needs.ts";
 import { isWord, type JsonNode, lookUp, memberOf, wordTable } from "../json/scan.ts";
 
 /** Part types that are no text, as `input_modalities` names them. */
-const MODALITIES = wordTable({
+export const MODALITIES = wordTable({
   input_image: "image",
   input_file: "file",
   input_audio: "audio",

@@ -107,6 +107,11 @@ export function createResponsesRelay(identity: RelayIdentity): AnswerRelay {
     },
     judge: () => judge(state),
     finish: () => finishOf(state),
+    stopShort() {
+      state.isDone = true;
+      state.terminal = { type: "response.incomplete", response: describeShort(state) };
+      return "";
+    },
     encodeEnd: (end) => encodeEnd(state, end),
     encodeError: (error) => encodeError(state, error),
   };
@@ -342,6 +347,22 @@ function readItems(state: RelayState): unknown[] {
   return [...state.items]
     .toSorted(([a], [b]) => a - b)
     .map(([place, item]) => state.callIds.claim(parse(item), place));
+}
+
+/** The response of an answer that ends where it is, as one that has reached its bound. */
+function describeShort(state: RelayState): Fields {
+  const { id, model, created } = state.identity;
+  return {
+    object: "response",
+    error: null,
+    ...state.begun,
+    id,
+    model,
+    created_at: created,
+    status: "incomplete",
+    incomplete_details: { reason: "max_output_tokens" },
+    output: readItems(state),
+  };
 }
 
 /** Agents look at no bare `error` event, so an answer that broke off is a response that failed. */

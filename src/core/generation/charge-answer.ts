@@ -1,0 +1,60 @@
+import type { TokenUsage } from "../../wire/conversation/usage.ts";
+import { isFreeId } from "../catalog/is-free-id.ts";
+import type { Candidate } from "../routing/plan.ts";
+import type { UsageRecord } from "../usage/records.ts";
+import type { Allowance } from "./allowance.ts";
+import type { GenerationCall, GenerationDeps } from "./call.ts";
+import { type CheckedUsage, checkUsage, estimateSeen, type SeenAnswer } from "./check-usage.ts";
+import { type Charge, chargeFor, completeUsage } from "./settle.ts";
+
+/** Who answers what, and what the answer may cost. */
+export interface Answering {
+  readonly deps: Pick<GenerationDeps, "log">;
+  readonly call: Pick<GenerationCall, "request">;
+  readonly candidate: Candidate;
+  readonly record: UsageRecord;
+  readonly allowance: Allowance;
+}
+
+/** Counts what an answer has used: by the vendor's counts (null: it gave none) as far as they can be, else by what was seen. */
+export function countUsage(
+  { call, candidate, record, allowance }: Answering,
+  said: TokenUsage | null,
+  seen: SeenAnswer,
+): CheckedUsage {
+  const asked = allowance.boundFor(candidate);
+  const { usage, rejected } =
+    said === null
+      ? { usage: estimateSeen(call.request, candidate, asked, seen), rejected: [] }
+      : checkUsage(said, call.request, candidate, asked, seen);
+  return { usage: completeUsage(usage, record), rejected };
+}
+
+/** Prices what was counted, as far as the account covers it. The log is told of counts that were rejected, and of what is not covered. */
+export function chargeAnswer(
+  { deps, candidate, record, allowance }: Answering,
+  { usage, rejected }: CheckedUsage,
+): Charge {
+  const charge = chargeFor(candidate, usage, record.createdAt, allowance);
+  const about = {
+    generation_id: record.id,
+    provider: candidate.provider.record.slug,
+    model: candidate.model.id,
+  };
+  for (const { field, count, bound } of rejected)
+    deps.log.warn("a provider counts more than a request can have used; an estimate is charged", {
+      ...about,
+      field,
+      count,
+      bound,
+    });
+  const open = charge.isByok || isFreeId(candidate.model.id) ? 0 : charge.list - charge.paid;
+  if (open > 0)
+    deps.log.error("an answer has cost more than its account covers; the rest is not charged", {
+      ...about,
+      account_id: record.accountId,
+      cost_nanodollars: charge.list,
+      charged_nanodollars: charge.paid,
+    });
+  return charge;
+}

@@ -1,0 +1,33 @@
+import type { Warning } from "../../wire/canonical/format.ts";
+import type { RelayFinish } from "../../wire/canonical/relay.ts";
+import type { HoldBound } from "../ledger/purse.ts";
+import type { Answering } from "./charge-answer.ts";
+
+/** Warns that an answer ended at a bound that the gateway has set, because the account covers no more; null where it did not. */
+export function warnOfBound(
+  { call, candidate, allowance }: Pick<Answering, "call" | "candidate" | "allowance">,
+  finish: RelayFinish | null,
+): Warning | null {
+  if (finish?.client !== "length" || allowance.boundFor(candidate) === null) return null;
+  return describeBound(call.request.api, allowance.by);
+}
+
+/** The warning of an answer that ended because the account covers no more. */
+export function describeBound(api: string, by: HoldBound): Warning {
+  return {
+    field: api === "responses" ? "max_output_tokens" : "max_tokens",
+    message: `The answer ends here because ${nameBound(by)}, less what is held for requests under way, covers no more.`,
+  };
+}
+
+/** What bounds a hold, within a sentence. */
+export function nameBound(by: HoldBound): string {
+  return BOUNDS[by];
+}
+
+const BOUNDS: Readonly<Record<HoldBound, string>> = {
+  account: "the account's balance",
+  key: "what is left of the key's spending limit",
+  member: "what is left of the member's daily limit",
+  organization: "what is left of the organization's monthly limit",
+};

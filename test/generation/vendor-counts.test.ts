@@ -1,0 +1,269 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { FORMAT_NAMES, type FormatName } from "../../src/wire/canonical/parts.ts";
+import { CLIENT_APIS } from "../faults/client-apis.ts";
+import { startTestGateway, type TestGateway } from "../support/gateway.ts";
+import { addPayer, balanceOf, findTrouble, manage } from "../support/money.ts";
+import { SCRIPTS } from "../support/scripts/all-scripts.ts";
+import { startVendor, type Vendor } from "../support/vendor.ts";
+
+const TEXT = "Alpha one two";
+const WINDOW = 8_192;
+/** Nanodollars a token. */
+const PRICES = { prompt: 1_000, completion: 10_000 } as const;
+
+let vendor: Vendor;
+let gateway: TestGateway;
+
+beforeAll(async () => {
+  vendor = startVendor();
+  const prices = '{prompt: "0.000001", completion: "0.00001", search: "0.01"}';
+  const model = (id: string, more = "") =>
+    `{id: ${id}, name: up, context_length: ${WINDOW}, prices: ${prices}${more}}`;
+  const rows = FORMAT_NAMES.map(
+    (format) =>
+      `  at-${format}: {format: ${format}, auth: bearer, base_url: "${vendor.baseUrl}", api_keys: [k], models: [${model(`acme/${format}`)}]}`,
+  );
+  gateway = await startTestGateway({
+    yaml: `
+limits: {attempts: 1, repeats: 0}
+providers:
+${rows.join("\n")}
+  mistral: {base_url: "${vendor.baseUrl}", api_keys: [k], models: [${model("mistralai/code")}]}
+  vectors: {base_url: "${vendor.baseUrl}", api_keys: [k], models: [${model("acme/vectors", ", output: embedding")}]}
+`,
+  });
+});
+beforeEach(() => {
+  gateway.log.length = 0;
+});
+afterAll(async () => {
+  expect(await findTrouble(gateway)).toEqual([]);
+  await gateway.stop();
+  vendor.stop();
+});
+
+/** A usage as a vendor of a format says it. */
+const USAGE_OF: Readonly<Record<FormatName, (prompt: number, completion: number) => object>> = {
+  "openai-chat": (prompt_tokens, completion_tokens) => ({ prompt_tokens, completion_tokens }),
+  "openai-responses": (input_tokens, output_tokens) => ({ input_tokens, output_tokens }),
+  "anthropic-messages": (input_tokens, output_tokens) => ({ input_tokens, output_tokens }),
+  gemini: (promptTokenCount, candidatesTokenCount) => ({ promptTokenCount, candidatesTokenCount }),
+  "bedrock-converse": (inputTokens, outputTokens) => ({ inputTokens, outputTokens }),
+  "cohere-chat": (input_tokens, output_tokens) => ({ billed_units: { input_tokens, output_tokens } }),
+};
+
+/** Counts that no vendor can mean, of the prompt and of the answer; null: a count that can be. */
+const LIES: readonly (readonly [prompt: number | null, completion: number | null])[] = [
+  [1e19, null],
+  [null, 1e19],
+  [1e12, null],
+  [null, 1e12],
+  [9e15, 9e15],
+  [1e300, 1e300],
+];
+
+function perform(format: FormatName, usage: object): void {
+  const script = SCRIPTS[format];
+  vendor.perform(async (call) => {
+    if (!script.isStream(call.head, call.body))
+      return call.respond(200, script.document(TEXT, "stop", usage));
+    await call.begin(200, { "content-type": script.contentType });
+    await call.piece(script.begin("Alpha one"));
+    await call.piece(script.more(" two"));
+    await call.piece(script.close("stop", usage));
+    await call.end();
+  });
+}
+
+function post(path: string, body: object, key = gateway.key): Promise<Response> {
+  const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
+  const url = path.startsWith("/fim") ? `${gateway.url}/api${path}` : gateway.base + path;
+  return fetch(url, { method: "POST", headers, body: JSON.stringify(body) });
+}
+
+async function fetchGeneration(response: Response) {
+  const id = response.headers.get("x-gateway-generation-id");
+  const found = await fetch(`${gateway.base}/generation?id=${id}`, {
+    headers: { authorization: `Bearer ${gateway.key}` },
+  });
+  return ((await found.json()) as { data: Record<string, number> & { estimated: boolean } }).data;
+}
+
+const rejectedFields = () =>
+  gateway.log
+    .filter(({ level, event }) => level === "warn" && event.includes("counts more"))
+    .map(({ fields }) => fields);
+
+for (const format of FORMAT_NAMES) {
+  describe(`a vendor of the format ${format} that counts what cannot be`, () => {
+    for (const api of CLIENT_APIS) {
+      for (const stream of [false, true]) {
+        test(`is not believed by a ${api.name} client, ${stream ? "streamed" : "whole"}: an estimate is charged, and the log says why`, async () => {
+          for (const [prompt, completion] of LIES) {
+            gateway.log.length = 0;
+            perform(format, USAGE_OF[format](prompt ?? 10, completion ?? 5));
+            const response = await post(api.path, api.ask(`acme/${format}`, stream));
+            const body = await response.text();
+            expect([response.status, body]).toEqual([200, expect.any(String)]);
+            const heard = stream ? api.readStream(body) : api.readDocument(body);
+            expect([heard.text, heard.usage?.estimated]).toEqual([TEXT, true]);
+            const generation = await fetchGeneration(response);
+            expect(generation.estimated).toBe(true);
+            expect(generation["tokens_prompt"]).toBeWithin(1, 40);
+            expect(generation["tokens_completion"]).toBeWithin(1, 8);
+            expect(heard.usage?.completion).toBe(generation["tokens_completion"]!);
+            expect(generation["total_cost_nanodollars"]).toBe(
+              generation["tokens_prompt"]! * PRICES.prompt +
+                generation["tokens_completion"]! * PRICES.completion,
+            );
+            expect(rejectedFields().map(({ field, count, provider }) => [field, count, provider])).toEqual(
+              [
+                ["prompt_tokens", prompt],
+                ["completion_tokens", completion],
+              ]
+                .filter(([, count]) => count !== null)
+                .map(([field, count]) => [
+                  field,
+                  Math.min(count as number, Number.MAX_SAFE_INTEGER),
+                  `at-${format}`,
+                ]),
+            );
+          }
+        });
+      }
+    }
+  });
+}
+
+describe("a count above the request's own bound", () => {
+  test.each([false, true])("is not believed: 5,000 tokens for max_tokens 1, streamed: %p", async (stream) => {
+    perform("openai-chat", USAGE_OF["openai-chat"](10, 5_000));
+    const messages = [{ role: "user", content: "Hello!" }];
+    const response = await post("/chat/completions", {
+      model: "acme/openai-chat",
+      max_tokens: 1,
+      stream,
+      messages,
+    });
+    await response.text();
+    const generation = await fetchGeneration(response);
+    expect(generation).toMatchObject({ tokens_prompt: 10, estimated: true });
+    expect(generation["tokens_completion"]).toBeLessThan(10);
+    expect(rejectedFields()).toMatchObject([{ field: "completion_tokens", count: 5_000, bound: 17 }]);
+  });
+
+  test("is believed as far as several answers may have it", async () => {
+    const usage = USAGE_OF["openai-chat"](10, 300);
+    perform("openai-chat", usage);
+    const ask = async (n: number) => {
+      const messages = [{ role: "user", content: "Hello!" }];
+      const body = { model: "acme/openai-chat", max_tokens: 100, n, messages };
+      const response = await post("/chat/completions", body);
+      await response.text();
+      return (await fetchGeneration(response))["tokens_completion"];
+    };
+    expect(await ask(3)).toBe(300);
+    expect(await ask(1)).toBeLessThan(10);
+  });
+});
+
+describe("a prompt's count", () => {
+  test("is believed up to a tenth above the window, and above it only where the text has as many bytes", async () => {
+    const ask = async (prompt: number, content: string) => {
+      perform("openai-chat", USAGE_OF["openai-chat"](prompt, 5));
+      const response = await post("/chat/completions", {
+        model: "acme/openai-chat",
+        messages: [{ role: "user", content }],
+      });
+      await response.text();
+      return (await fetchGeneration(response))["tokens_prompt"];
+    };
+    expect(await ask(WINDOW + 800, "Hello!")).toBe(WINDOW + 800);
+    expect(await ask(WINDOW + 900, "Hello!")).toBeLessThan(10);
+    expect(await ask(16_000, "x ".repeat(8_000))).toBe(16_000);
+  });
+
+  test("may be that of several rounds where the vendor runs tools", async () => {
+    const ask = async (tools: object[]) => {
+      perform("openai-responses", USAGE_OF["openai-responses"](5 * WINDOW, 5));
+      const response = await post("/responses", { model: "acme/openai-responses", input: "Hello!", tools });
+      await response.text();
+      return (await fetchGeneration(response))["tokens_prompt"];
+    };
+    expect(await ask([{ type: "web_search" }])).toBe(5 * WINDOW);
+    expect(await ask([{ type: "code_interpreter", container: { type: "auto" } }])).toBe(5 * WINDOW);
+    expect(await ask([{ type: "function", name: "f", parameters: {} }])).toBeLessThan(20);
+  });
+});
+
+test.each([1e30, 1e12, 5_000])(
+  "%p searches that a vendor counts are not charged",
+  async (num_search_queries) => {
+    for (const stream of [false, true]) {
+      gateway.log.length = 0;
+      perform("openai-chat", { ...USAGE_OF["openai-chat"](10, 5), num_search_queries });
+      const messages = [{ role: "user", content: "Hello!" }];
+      const response = await post("/chat/completions", { model: "acme/openai-chat", stream, messages });
+      await response.text();
+      expect(await fetchGeneration(response)).toMatchObject({
+        web_searches: 0,
+        estimated: true,
+        total_cost_nanodollars: 10 * PRICES.prompt + 5 * PRICES.completion,
+      });
+      expect(rejectedFields()).toMatchObject([{ field: "searches" }]);
+    }
+  },
+);
+
+test.each([1e19, 1e12])(
+  "the tokens of embeddings are estimated where the vendor counts %p",
+  async (prompt_tokens) => {
+    const data = [{ index: 0, embedding: [0.5] }];
+    vendor.perform((call) =>
+      call.respond(200, { data, usage: { prompt_tokens, total_tokens: prompt_tokens } }),
+    );
+    const response = await post("/embeddings", { model: "acme/vectors", input: "Hello!" });
+    expect(await response.json()).toMatchObject({ usage: { prompt_tokens: 2, estimated: true } });
+  },
+);
+
+test.each([false, true])(
+  "fill in the middle is charged by an estimate where the vendor's counts cannot be, streamed: %p",
+  async (stream) => {
+    perform("openai-chat", USAGE_OF["openai-chat"](1e19, 5_000));
+    const response = await post("/fim/completions", { model: "mistralai/code", prompt: "def f(", stream });
+    expect([response.status, await response.text()]).toEqual([200, expect.any(String)]);
+    const generation = await fetchGeneration(response);
+    expect(generation).toMatchObject({ tokens_prompt: 2, estimated: true });
+    expect(generation["tokens_completion"]).toBeLessThan(10);
+  },
+);
+
+test("no lie of a vendor makes the gateway unready, or an account unreadable", async () => {
+  const key = await addPayer(gateway, { id: "user_lied" });
+  await manage(gateway, "/accounts/user_lied/credits", { amount: 1 });
+  for (const [prompt, completion] of LIES) {
+    perform("openai-chat", USAGE_OF["openai-chat"](prompt ?? 10, completion ?? 5));
+    const messages = [{ role: "user", content: "Hello!" }];
+    const body = { model: "acme/openai-chat", messages };
+    expect((await post("/chat/completions", body, key)).status).toBe(200);
+  }
+  const { balance, held } = await balanceOf(gateway, "user_lied");
+  expect(held).toBe(0);
+  expect(balance).toBeWithin(1_000_000_000 - 2_000_000, 1_000_000_000);
+  expect((await fetch(`${gateway.url}/readyz`)).status).toBe(200);
+});
+
+test("a Messages client adds the counters up to the prompt's size, where the vendor counts tokens as read from the cache and as written to it", async () => {
+  const prompt_tokens_details = { cached_tokens: 90, cache_write_tokens: 90 };
+  for (const stream of [false, true]) {
+    perform("openai-chat", { prompt_tokens: 100, completion_tokens: 5, prompt_tokens_details });
+    const messages = [{ role: "user", content: "Hello!" }];
+    const body = { model: "acme/openai-chat", max_tokens: 50, stream, messages };
+    const text = await (await post("/messages", body)).text();
+    const last = stream ? text.slice(text.indexOf("event: message_delta")) : text;
+    const count = (name: string) => Number(new RegExp(`"${name}":(\\d+)`).exec(last)?.[1]);
+    const counters = ["input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"].map(count);
+    expect(counters).toEqual([0, 90, 10]);
+  }
+});

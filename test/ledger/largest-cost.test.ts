@@ -1,0 +1,87 @@
+import { describe, expect, test } from "bun:test";
+import { loadCatalog } from "../../src/app/load-catalog.ts";
+import { roundToNanodollars } from "../../src/base/money.ts";
+import { checkUsage } from "../../src/core/generation/check-usage.ts";
+import { findPrices, priceAt } from "../../src/core/generation/price-usage.ts";
+import type { Offer } from "../../src/core/routing/roster.ts";
+import { NO_CHARGES } from "../../src/wire/conversation/charges.ts";
+import { NO_TOKENS, type TokenUsage } from "../../src/wire/conversation/usage.ts";
+
+const NOW = Date.parse("2026-07-01T12:00:00Z");
+const MOST = Number.MAX_SAFE_INTEGER;
+const LIE: TokenUsage = {
+  ...NO_TOKENS,
+  promptTokens: MOST,
+  completionTokens: MOST,
+  cacheWriteTokens: MOST,
+  cacheWrite1hTokens: MOST,
+  reasoningTokens: MOST,
+  searches: MOST,
+  searchContext: "high",
+};
+/** The largest body that is configured by default, all of it text, and the most answers, by tools of the vendor. */
+const REQUEST = {
+  action: "chat",
+  promptTextBytes: 33_554_432,
+  maxTokens: null,
+  answers: 128,
+  listCharges: () => ({ ...NO_CHARGES, runsTools: true }),
+} as const;
+const SEEN = { producedBytes: 64 * 1024 * 1024, searches: 0 };
+
+/** The highest count that passes, found by halving. */
+function highestOf(offer: Offer, name: "promptTokens" | "completionTokens" | "searches"): number {
+  let [passes, fails] = [0, MOST];
+  while (fails - passes > 1) {
+    const count = Math.floor(passes + (fails - passes) / 2);
+    const { rejected } = checkUsage({ ...NO_TOKENS, [name]: count }, REQUEST, offer, null, SEEN);
+    if (rejected.length === 0) passes = count;
+    else fails = count;
+  }
+  return passes;
+}
+
+describe("the highest cost that a generation can have", () => {
+  test("is an exact integer of nanodollars at every endpoint of the shipped catalog, and a thousand of them fit a column", () => {
+    let highest = 0;
+    for (const model of loadCatalog({}).data.models) {
+      for (const endpoint of model.endpoints) {
+        const offer = { model, endpoint } as unknown as Offer;
+        const usage: TokenUsage = {
+          ...NO_TOKENS,
+          promptTokens: highestOf(offer, "promptTokens"),
+          completionTokens: highestOf(offer, "completionTokens"),
+          searches: highestOf(offer, "searches"),
+          images: 20_000,
+          searchContext: "high",
+        };
+        const prices = findPrices(endpoint, usage.promptTokens, NOW);
+        if (prices === null) continue;
+        const dear = {
+          ...usage,
+          cacheWriteTokens: usage.promptTokens,
+          cacheWrite1hTokens: usage.promptTokens,
+        };
+        const reasoned = { ...dear, reasoningTokens: usage.completionTokens };
+        highest = Math.max(highest, ...[usage, dear, reasoned].map((one) => priceAt(prices, one)));
+        expect(checkUsage(LIE, REQUEST, offer, null, SEEN).rejected.map(({ field }) => field)).toEqual([
+          "prompt_tokens",
+          "completion_tokens",
+          "searches",
+        ]);
+      }
+    }
+    expect(highest).toBeGreaterThan(0);
+    expect(Number.isSafeInteger(highest)).toBe(true);
+    // The database adds in 64 bits.
+    expect(BigInt(highest) * 1_000n).toBeLessThan(2n ** 63n);
+  });
+
+  test("is limited to what is exact, whatever prices somebody has configured", () => {
+    expect(roundToNanodollars(10n ** 40n)).toBe(Number.MAX_SAFE_INTEGER);
+    const prices = { prompt: "999999999999", completion: "999999999999" };
+    expect(
+      Number.isSafeInteger(priceAt(prices, { ...NO_TOKENS, promptTokens: 1e9, completionTokens: 1e9 })),
+    ).toBe(true);
+  });
+});
