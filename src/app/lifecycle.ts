@@ -1,10 +1,11 @@
 import type { Log } from "../core/ports/log.ts";
-import { type Recovery, recoverUsage } from "../core/usage/recorder.ts";
+import { type Recovery, recoverUsage } from "../core/usage/recover-usage.ts";
 import { prepareModelLists } from "../http/routes/models.ts";
 import { type HttpServer, listen } from "../http/server.ts";
 import type { Config } from "./config-schema.ts";
 import { type FirstStart, prepareFirstStart } from "./first-start.ts";
 import { scheduleRefresh } from "./schedule-refresh.ts";
+import { tellQuarantined } from "./tell-quarantined.ts";
 import { createTroubleLog } from "./trouble-log.ts";
 import { HOUR_MS, type Parts, type World, wireUp } from "./wire-up.ts";
 
@@ -85,17 +86,24 @@ async function refreshServing({ serving, http }: Parts): Promise<void> {
   await prepareModelLists(http);
 }
 
-/** Takes over what other processes have changed in the store. */
+/** Takes over what other processes have changed in the store. A step that fails keeps none behind it from being done. */
 async function refreshFromStore({ http }: Parts): Promise<void> {
-  await http.keyRing.refresh();
-  await http.accountRing.refresh();
-  await http.generation.ownKeys.refresh();
-  await http.generation.ledger.refresh();
-  await http.generation.ledger.expireGrants();
+  const { ownKeys, ledger } = http.generation;
+  const failures: unknown[] = [];
+  for (const step of [
+    http.keyRing.refresh,
+    http.accountRing.refresh,
+    ownKeys.refresh,
+    ledger.refresh,
+    ledger.expireGrants,
+  ])
+    await step().catch((error) => failures.push(error));
+  if (failures.length > 0) throw failures[0];
 }
 
-function tellRecovery({ brought, interrupted, unknown }: Recovery, log: Log): void {
+function tellRecovery({ brought, interrupted, unknown, quarantined }: Recovery, log: Log): void {
   if (brought + interrupted > 0) log.warn("settled what an earlier process left", { brought, interrupted });
+  for (const one of quarantined) tellQuarantined(one, log);
   if (unknown.length === 0) return;
   log.error("the journal has entries that this version cannot read; it keeps them for one that can", {
     entries: unknown.length,

@@ -60,6 +60,7 @@ import { ConfigError } from "./load-config.ts";
 import { openMasterKeys } from "./open-master-keys.ts";
 import { openServing, type ServingSource } from "./open-serving.ts";
 import { refreshInThread } from "./refresh-in-thread.ts";
+import { tellQuarantined } from "./tell-quarantined.ts";
 import { createTroubleLog, type TroubleLog } from "./trouble-log.ts";
 
 /** An hour, in which anonymous requests and those to free models are counted. Milliseconds. */
@@ -154,7 +155,10 @@ export async function wireUp(config: Config, world: World): Promise<Parts> {
     "the store refused records; they wait in the journal",
     "records are written again",
   );
-  const recorder = createRecorder(journal, stores.usage, clock, recordTrouble.met);
+  const recorder = createRecorder(journal, stores.usage, clock, recordTrouble.met, (quarantined) => {
+    tellQuarantined(quarantined, log);
+    ledger.takeBack(quarantined.record);
+  });
   const keyRing = createKeyRing(stores.keys, clock, config.admin_key ?? null);
   const state = { isDraining: false };
   const ledger = createLedger(stores.ledger, recorder, clock, config.timers.total_ms + HOLD_MARGIN_MS);

@@ -48,14 +48,19 @@ export function addLedgerCommands(program: Command): void {
     .action((id: string, options: JsonOption) => withStores((stores) => showGeneration(stores, id, options)));
 }
 
-async function check({ ledger }: Stores, { json }: JsonOption): Promise<string> {
-  const differences = await checkLedger(ledger);
+async function check({ ledger, usage }: Stores, { json }: JsonOption): Promise<string> {
+  const differences = await checkLedger(ledger, usage);
   if (differences.length > 0) process.exitCode = 1;
   if (json) return JSON.stringify({ data: differences.map(describeDifference) });
   if (differences.length === 0)
     return "All balances are the sum of their transfers, and all records have theirs.";
-  const rows = differences.map(({ of, id, difference }) => [of, id, formatDollars(difference)]);
-  return formatTable(["of", "id", "dollars"], rows);
+  const rows = differences.map(({ of, id, difference, reason }) => [
+    of,
+    id,
+    formatDollars(difference),
+    reason ?? "",
+  ]);
+  return formatTable(["of", "id", "dollars", "reason"], rows);
 }
 
 /** The amounts are in the gateway's memory alone; what they are held for is in its store. */

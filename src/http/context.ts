@@ -13,7 +13,7 @@ import type { AnswerStore } from "../core/ports/answer-store.ts";
 import type { AuditStore } from "../core/ports/audit-store.ts";
 import type { CatalogKeeper } from "../core/ports/catalog-keeper.ts";
 import type { Log } from "../core/ports/log.ts";
-import type { UsageReports } from "../core/ports/usage-store.ts";
+import type { UsageReports, UsageStore } from "../core/ports/usage-store.ts";
 import type { ProviderKeyMaker } from "../core/provider-keys/manage-provider-keys.ts";
 
 /** What the HTTP floor works with. */
@@ -31,7 +31,7 @@ export interface HttpDeps {
   readonly generation: GenerationDeps;
   readonly credits: Credits;
   /** Where reports of usage come from. */
-  readonly usage: UsageReports;
+  readonly usage: UsageReports & Pick<UsageStore, "listQuarantined">;
   /** What a payment system signs its calls with; null where there is none. */
   readonly webhookSecret: string | null;
   readonly trustedProxies: TrustedProxies;

@@ -11,7 +11,7 @@ export function guardStore<Store extends AsyncMethods<Store>>(store: Store): Sto
       try {
         return await method(...args);
       } catch (error) {
-        throw new StoreError(error);
+        throw error instanceof StoreError ? error : new StoreError(error);
       }
     };
   }

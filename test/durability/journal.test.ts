@@ -71,6 +71,8 @@ describe("a journal whose disk refuses", () => {
       saveUsage: async (entries) => void saved.push(...entries.map(({ record }) => record.id)),
       findUsage: async () => null,
       findOpenUsage: async () => [],
+      quarantineUsage: async () => {},
+      listQuarantined: async () => [],
       findAnonymousSince: async () => [],
       findFreeSince: async () => [],
     };

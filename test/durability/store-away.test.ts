@@ -190,6 +190,8 @@ const AWAY = {
   saveUsage: () => Promise.reject(new Error("the store is away")),
   findUsage: async () => null,
   findOpenUsage: async () => [],
+  quarantineUsage: async () => {},
+  listQuarantined: async () => [],
   findAnonymousSince: async () => [],
   findFreeSince: async () => [],
 };

@@ -109,3 +109,14 @@ test("a grant that is used up ends without a transfer", async () => {
   expect(await store.findTransfer("expiry:a")).toBeNull();
   expect(await store.listEndedGrants(clock.now(), 10)).toEqual([]);
 });
+
+test("a grant whose end the store rejects keeps no other grant from its end", async () => {
+  await give("a", 50, 1);
+  await give("b", 50, 1);
+  database.exec(`CREATE TRIGGER poison BEFORE INSERT ON transfers WHEN NEW.id = 'expiry:a'
+    BEGIN SELECT RAISE(ABORT, 'poison'); END`);
+  clock.advance(DAY_MS);
+  await expect(ledger.expireGrants()).rejects.toThrow("poison");
+  expect(await store.findTransfer("expiry:b")).toMatchObject({ amount: 50 });
+  expect(await store.listEndedGrants(clock.now(), 10)).toMatchObject([{ id: "a" }]);
+});

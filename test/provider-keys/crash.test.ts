@@ -6,8 +6,8 @@ import { openStores, type Stores } from "../../src/app/wire-up.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { createSystemRandom } from "../../src/base/random.ts";
 import { encodeUsageEntry } from "../../src/core/usage/journal-entry.ts";
-import { recoverUsage } from "../../src/core/usage/recorder.ts";
 import type { UsageRecord } from "../../src/core/usage/records.ts";
+import { recoverUsage } from "../../src/core/usage/recover-usage.ts";
 import { openFileJournal } from "../../src/storage/journal/file-journal.ts";
 import { NO_TOKENS } from "../../src/wire/conversation/usage.ts";
 

@@ -7,7 +7,7 @@ import { createIdSource } from "../../src/base/ids.ts";
 import type { Random } from "../../src/base/random.ts";
 import type { Log } from "../../src/core/ports/log.ts";
 import type { Transport } from "../../src/core/ports/transport.ts";
-import { recoverUsage } from "../../src/core/usage/recorder.ts";
+import { recoverUsage } from "../../src/core/usage/recover-usage.ts";
 import { createSandboxTransport } from "../../src/providers/sandbox/sandbox-transport.ts";
 import { guardStore } from "../../src/storage/guard-store.ts";
 import { createSqliteAccountStore } from "../../src/storage/sqlite/account-store.ts";

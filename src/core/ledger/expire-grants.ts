@@ -16,6 +16,9 @@ export interface GrantSweep {
   readonly refresh: () => Promise<void>;
 }
 
+/** Holds that are no request's begin so. */
+const RESERVE = "expiry of ";
+
 /** Takes back what is left of grants whose time is up. */
 export type GrantSweeper = (now: number) => Promise<void>;
 
@@ -32,8 +35,10 @@ export function createGrantSweeper(sweep: GrantSweep): GrantSweeper {
   const expire = async (grantId: string, accountId: string, now: number): Promise<void> => {
     await sweep.loadAccount(accountId);
     const left = (await store.findGrantsLeft(accountId)).find(({ id }) => id === grantId)?.left ?? 0;
-    const reserve = `expiry of ${grantId}`;
-    const running = purse.holds().filter((hold) => hold.accountId === accountId && hold.id !== reserve);
+    const reserve = RESERVE + grantId;
+    const running = purse
+      .holds()
+      .filter((hold) => hold.accountId === accountId && !hold.id.startsWith(RESERVE));
     const ids = new Set(running.map(({ id }) => id));
     const waitFor = (earlier.get(grantId) ?? [...ids]).filter((id) => ids.has(id));
     purse.settle(reserve, 0);
@@ -52,7 +57,11 @@ export function createGrantSweeper(sweep: GrantSweep): GrantSweeper {
     try {
       const ended = await store.listEndedGrants(now, PAGE);
       if (ended.length > 0) await sweep.drain();
-      for (const { id, accountId } of ended) await expire(id, accountId, now);
+      const failures: unknown[] = [];
+      // One that the store rejects keeps no other from its end.
+      for (const { id, accountId } of ended)
+        await expire(id, accountId, now).catch((error) => failures.push(error));
+      if (failures.length > 0) throw failures[0];
     } finally {
       isSweeping = false;
     }

@@ -2,6 +2,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { Caller } from "../accounts/records.ts";
 import type { LedgerStore, RefundEntry, RefundVerdict } from "../ports/ledger-store.ts";
 import type { Recorder } from "../usage/recorder.ts";
+import type { UsageRecord } from "../usage/records.ts";
 import { createGrantSweeper } from "./expire-grants.ts";
 import { createPurse, type HoldVerdict, type Purse } from "./purse.ts";
 import type { Transfer } from "./records.ts";
@@ -41,6 +42,8 @@ export interface Ledger {
   grow: Purse["grow"];
   /** The generation is over and has cost this; its hold is gone. */
   settle(id: string, cost: number): void;
+  /** A generation that was settled is in no book: it has cost its account nothing. */
+  takeBack(record: Pick<UsageRecord, "accountId" | "costNanodollars" | "outcome">): void;
   /** Moves money that no generation does; false when that transfer was made before. */
   transfer(transfer: Transfer): Promise<boolean>;
   /** Gives back what a generation cost, or a part of it. */
@@ -154,6 +157,10 @@ export function createLedger(
     },
     grow: purse.grow,
     settle: purse.settle,
+    takeBack({ accountId, costNanodollars: cost, outcome }) {
+      if (accountId !== null && outcome !== "open" && Number.isSafeInteger(cost))
+        purse.deposit(accountId, cost);
+    },
     async transfer(transfer) {
       const isNew = await store.addTransfer(transfer);
       await refresh();

@@ -185,7 +185,8 @@ export function createPurse(): Purse {
       if (hold === undefined) return;
       holds.delete(id);
       change(hold, -hold.amount);
-      charge(hold, cost);
+      // What is no amount of money is in no book either, and would make the balance one that is none.
+      if (Number.isSafeInteger(cost)) charge(hold, cost);
     },
     sweep(now) {
       let lapsed = 0;

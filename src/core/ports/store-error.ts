@@ -5,3 +5,11 @@ export class StoreError extends Error {
     this.name = "StoreError";
   }
 }
+
+/** A record whose content the store rejects, however often it is given: at least one of those that it was given together. */
+export class RejectedRecordError extends StoreError {
+  constructor(cause: unknown) {
+    super(cause);
+    this.name = "RejectedRecordError";
+  }
+}

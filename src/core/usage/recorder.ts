@@ -1,11 +1,10 @@
 import type { Clock } from "../../base/clock.ts";
-import { isFreeId } from "../catalog/is-free-id.ts";
-import { priceAt } from "../generation/price-usage.ts";
 import type { Journal } from "../ports/journal.ts";
 import { StoreError } from "../ports/store-error.ts";
 import type { UsageStore } from "../ports/usage-store.ts";
-import { decodeJournalEntry, encodeUsageEntry } from "./journal-entry.ts";
+import { encodeUsageEntry } from "./journal-entry.ts";
 import type { RecordEntry, UsageRecord } from "./records.ts";
+import { type Quarantined, saveRecords } from "./save-records.ts";
 
 /** How long records wait for company before they go to the store together. Milliseconds. */
 const GATHER_MS = 100;
@@ -41,12 +40,13 @@ export interface Recorder {
   drain(): Promise<void>;
 }
 
-/** A recorder; `onStoreError` hears of each refusal of the store. */
+/** A recorder. `onStoreError` hears of each refusal of the store, `onQuarantined` of each record that it rejects. */
 export function createRecorder(
   journal: Journal,
   store: UsageStore,
   clock: Clock,
   onStoreError: (error: unknown) => void,
+  onQuarantined: (quarantined: Quarantined) => void = () => {},
 ): Recorder {
   /** Not in the journal yet. */
   let fresh = new Map<string, UsageRecord>();
@@ -112,8 +112,9 @@ export function createRecorder(
       const mark = journal.mark();
       waiting = new Map();
       leaving = group;
-      await store.saveUsage([...group.values()]);
+      const quarantined = await saveRecords(store, [...group.values()], clock.now());
       healthy = true;
+      quarantined.forEach(onQuarantined);
       journal.release(mark);
     } catch (error) {
       healthy = false;
@@ -157,58 +158,4 @@ export function createRecorder(
       }
     },
   };
-}
-
-/**
- * The record of a generation that its process died under. What had been produced is charged, as for a stream that broke
- * off; of what nothing had been produced yet the client saw nothing, and pays nothing.
- */
-function interrupt(left: UsageRecord, now: number): UsageRecord {
-  const list = left.prices === null || left.firstTokenAt === null ? 0 : priceAt(left.prices, left);
-  return {
-    ...left,
-    outcome: "interrupted",
-    estimated: true,
-    costNanodollars: left.isByok || left.model === null || isFreeId(left.model) ? 0 : list,
-    upstreamCostNanodollars: list,
-    finishedAt: now,
-  };
-}
-
-/** What settling came to. */
-export interface Recovery {
-  /** Records that were brought over to the store. */
-  readonly brought: number;
-  /** Records that were open. */
-  readonly interrupted: number;
-  /** Kinds of entries that this version does not know. They stay in the journal for one that does. */
-  readonly unknown: readonly string[];
-}
-
-/**
- * Settles what an earlier process left: records in its journal go to the store, and whatever is still open there was
- * cut short by its death.
- */
-export async function recoverUsage(journal: Journal, store: UsageStore, now: number): Promise<Recovery> {
-  const latest = new Map<string, RecordEntry>();
-  /** Kinds by entry: one that was set aside may stand in the files too. */
-  const unknown = new Map<string, string>();
-  for (const text of journal.recover()) {
-    const read = decodeJournalEntry(text);
-    if (read.kind === "usage") latest.set(read.entry.record.id, read.entry);
-    else unknown.set(text, read.name);
-  }
-  if (latest.size > 0) await store.saveUsage([...latest.values()]);
-  const open = await store.findOpenUsage();
-  if (open.length > 0) {
-    await store.saveUsage(
-      open.map((left) => {
-        const record = interrupt(left, now);
-        return { record, json: JSON.stringify(record) };
-      }),
-    );
-  }
-  journal.setAside([...unknown.keys()]);
-  journal.release(journal.mark());
-  return { brought: latest.size, interrupted: open.length, unknown: [...unknown.values()] };
 }

@@ -134,7 +134,7 @@ export const getLedgerCheck = defineEndpoint({
   path: "/api/admin/ledger/check",
   tag: "Ledger",
   summary:
-    "Every difference between transfers and balances, and between records and transfers; empty when all is well",
+    "Every difference between transfers and balances, and between records and transfers, and every record in quarantine; empty when all is well",
   access: { kind: "operator" },
   params: NOTHING,
   query: NOTHING,
@@ -142,16 +142,21 @@ export const getLedgerCheck = defineEndpoint({
   response: z.object({
     data: z.array(
       z.object({
-        of: z.enum(["balance", "record"]),
+        of: z
+          .enum(["balance", "record", "quarantined"])
+          .describe("`quarantined`: a generation's record that the store rejects; it is not charged"),
         id: z.string().describe("The account's or the generation's"),
         difference_nanodollars: z
           .int()
-          .describe("The transfers' sum less the balance; the record's cost less its transfer"),
+          .describe(
+            "The transfers' sum less the balance; the record's cost less its transfer; what a quarantined record would have charged",
+          ),
+        reason: z.string().optional().describe("Why a record is quarantined"),
       }),
     ),
   }),
   async handle({ deps }) {
     await deps.generation.recorder.drain();
-    return { data: (await checkLedger(deps.credits.store)).map(describeDifference) };
+    return { data: (await checkLedger(deps.credits.store, deps.usage)).map(describeDifference) };
   },
 });

@@ -228,4 +228,14 @@ export const MIGRATIONS: readonly string[] = [
   ALTER TABLE generations ADD COLUMN free INTEGER;
   CREATE INDEX generations_free ON generations (created_at) WHERE free = 1;
   `,
+  // Usage records that no other table takes.
+  `
+  CREATE TABLE quarantined_records (
+    id TEXT PRIMARY KEY,
+    reason TEXT NOT NULL,
+    quarantined_at INTEGER NOT NULL,
+    -- As JSON; nothing in it is relied on.
+    record TEXT NOT NULL
+  ) STRICT;
+  `,
 ];

@@ -1,5 +1,6 @@
-import type { Database } from "bun:sqlite";
+import { type Database, SQLiteError } from "bun:sqlite";
 import { type Transfer, transferOfUsage } from "../../core/ledger/records.ts";
+import { RejectedRecordError } from "../../core/ports/store-error.ts";
 import type { UsageReports, UsageStore } from "../../core/ports/usage-store.ts";
 import type { RecordEntry, UsageRecord } from "../../core/usage/records.ts";
 import { prepareTransfers } from "./transfers.ts";
@@ -72,9 +73,21 @@ export function createSqliteUsageStore(database: Database): UsageStore & UsageRe
     days.add(ended);
   });
 
+  const quarantine = prepareQuarantine(database);
+
   return {
     async saveUsage(entries) {
-      saveAll(entries);
+      try {
+        saveAll(entries);
+      } catch (error) {
+        throw isOfContent(error) ? new RejectedRecordError(error) : error;
+      }
+    },
+    async quarantineUsage(entry, reason, at) {
+      quarantine.add(entry, reason, at);
+    },
+    async listQuarantined(limit) {
+      return quarantine.list(limit);
     },
     async findUsage(id) {
       const row = byId.get(id);
@@ -93,4 +106,38 @@ export function createSqliteUsageStore(database: Database): UsageStore & UsageRe
       return free.all(since);
     },
   };
+}
+
+/** Errors that come back however often the same values are written. Others say that the database is away, full or broken. */
+function isOfContent(error: unknown): boolean {
+  if (error instanceof SQLiteError) return CONTENT_ERROR.test(error.code ?? "");
+  // A value that cannot be bound, as in a record of another version.
+  return error instanceof TypeError;
+}
+
+const CONTENT_ERROR = /^SQLITE_(?:CONSTRAINT|MISMATCH|TOOBIG|RANGE)/;
+
+/** The statements by which records are quarantined. */
+function prepareQuarantine(database: Database) {
+  const insert = database.query(
+    `INSERT INTO quarantined_records (id, reason, quarantined_at, record) VALUES (?, ?, ?, ?)
+     ON CONFLICT (id) DO UPDATE SET reason = excluded.reason, record = excluded.record`,
+  );
+  const forget = database.query("DELETE FROM generations WHERE id = ? AND outcome = 'open'");
+  const all = database.query<{ id: string; reason: string; record: string }, [number]>(
+    "SELECT id, reason, record FROM quarantined_records ORDER BY quarantined_at, id LIMIT ?",
+  );
+  return {
+    add: database.transaction(({ record, json }: RecordEntry, reason: string, at: number) => {
+      insert.run(record.id, reason, at, json);
+      forget.run(record.id);
+    }),
+    list: (limit: number) =>
+      all.all(limit).map(({ id, reason, record }) => ({ id, reason, costNanodollars: readCost(record) })),
+  };
+}
+
+function readCost(json: string): number {
+  const { costNanodollars } = JSON.parse(json) as Partial<UsageRecord>;
+  return Number.isSafeInteger(costNanodollars) ? (costNanodollars as number) : 0;
 }

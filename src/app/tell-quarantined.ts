@@ -1,0 +1,12 @@
+import type { Log } from "../core/ports/log.ts";
+import type { Quarantined } from "../core/usage/save-records.ts";
+
+/** Tells the log of a record that the store rejects, and what it would have charged. */
+export function tellQuarantined({ record, reason }: Quarantined, log: Log): void {
+  log.error("the store rejects a record; it is quarantined, and not charged", {
+    generation_id: record.id,
+    account_id: record.accountId,
+    cost_nanodollars: record.costNanodollars,
+    detail: reason,
+  });
+}

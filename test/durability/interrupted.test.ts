@@ -1,0 +1,123 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { cpSync, mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { eventually } from "../support/eventually.ts";
+import { startTestGateway, type TestGateway } from "../support/gateway.ts";
+import { addPayer, balanceOf, findTrouble, manage } from "../support/money.ts";
+import { createTestClock, type TestClock } from "../support/test-clock.ts";
+import { chunkOf, opening, startVendor, textOf, type Vendor } from "../support/vendor.ts";
+
+const messages = [{ role: "user", content: "Hello!" }];
+
+let vendor: Vendor;
+let clock: TestClock;
+let gateway: TestGateway;
+let yaml: string;
+let client: AbortController;
+/** Kept, so that nobody takes its client for gone. */
+let answer: Promise<Response>;
+
+beforeEach(async () => {
+  vendor = startVendor();
+  clock = createTestClock();
+  client = new AbortController();
+  yaml = `
+providers:
+  mine: {base_url: "${vendor.baseUrl}", api_keys: [k], models: [{id: acme/model, context_length: 128000, prices: {prompt: "0.000001", completion: "0.00001"}}]}`;
+  gateway = await startTestGateway({ clock, yaml });
+});
+afterEach(async () => {
+  client.abort();
+  await gateway.stop();
+  vendor.stop();
+});
+
+/** A gateway on what the data directory holds at this instant, as after `kill -9`. */
+function startOnCopy(): Promise<TestGateway> {
+  const dataDir = mkdtempSync(join(tmpdir(), "gateway-test-"));
+  cpSync(gateway.dataDir, dataDir, { recursive: true });
+  return startTestGateway({ yaml, dataDir, key: gateway.key });
+}
+
+interface Shown {
+  readonly outcome: string;
+  readonly total_cost_nanodollars: number;
+  readonly pricing: readonly { readonly cost_nanodollars: string }[];
+}
+
+/** What an interrupted generation looks like to its caller. */
+async function fetchInterrupted(restarted: TestGateway, key: string): Promise<Shown> {
+  const found = await fetch(`${restarted.base}/generation?id=${generationId}`, {
+    headers: { authorization: `Bearer ${key}` },
+  });
+  const { data } = (await found.json()) as { data: Shown };
+  expect(data.outcome).toBe("interrupted");
+  return data;
+}
+
+let generationId: string;
+
+/** Begins a stream whose vendor says these events, a second apart, and then nothing more. */
+async function begin(key: string, pieces: readonly (readonly unknown[])[]): Promise<void> {
+  vendor.perform(async (call) => {
+    if (pieces.length > 0) await call.begin();
+    for (const events of pieces) await call.events(...events);
+    await call.gate();
+  });
+  const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
+  const body = JSON.stringify({ model: "acme/model", stream: true, messages });
+  const { signal } = client;
+  answer = fetch(`${gateway.base}/chat/completions`, { method: "POST", headers, body, signal });
+  answer.catch(() => {});
+  await (await vendor.call(0)).atGate;
+  const holds = (await manage(gateway, "/holds")).body["data"] as { id: string }[];
+  generationId = holds[0]!.id;
+}
+
+function sumOf({ pricing }: Shown): number {
+  return pricing.reduce((sum, { cost_nanodollars: cost }) => sum + Number(cost), 0);
+}
+
+test("a generation that was interrupted before its first token costs nothing, and has no price rows", async () => {
+  const key = await addPayer(gateway, { id: "user_early" });
+  await manage(gateway, "/accounts/user_early/credits", { amount: 1 });
+  await begin(key, []);
+  const restarted = await startOnCopy();
+  const shown = await fetchInterrupted(restarted, key);
+  expect([shown.total_cost_nanodollars, shown.pricing]).toEqual([0, []]);
+  expect(await findTrouble(restarted)).toEqual([]);
+  await restarted.stop();
+});
+
+test("the price rows of a generation that was interrupted later sum to what was charged", async () => {
+  const key = await addPayer(gateway, { id: "user_late" });
+  await manage(gateway, "/accounts/user_late/credits", { amount: 1 });
+  await begin(key, [opening("Alpha")]);
+  clock.advance(1_100);
+  await vendor.calls[0]!.events(textOf(" one two three"));
+  const shown = await eventually("its record says how far it had come", async () => {
+    const restarted = await startOnCopy();
+    const found = await fetchInterrupted(restarted, key);
+    await restarted.stop();
+    return found.total_cost_nanodollars > 0 ? found : null;
+  });
+  expect(sumOf(shown)).toBe(shown.total_cost_nanodollars);
+});
+
+test("a generation that was interrupted is charged no more than was held for it", async () => {
+  const key = await addPayer(gateway, { id: "user_held" });
+  await manage(gateway, "/accounts/user_held/credits", { amount: 0.05 });
+  const usage = { prompt_tokens: 120_000, completion_tokens: 1 };
+  await begin(key, [[...opening("Alpha"), { ...chunkOf({}), choices: [], usage }]]);
+  clock.advance(1_100);
+  await vendor.calls[0]!.events(textOf(" one"));
+  await eventually("its record says what is held", async () => {
+    const restarted = await startOnCopy();
+    await fetchInterrupted(restarted, key);
+    const { balance } = await balanceOf(restarted, "user_held");
+    expect(balance).toBeGreaterThanOrEqual(0);
+    await restarted.stop();
+    return balance === 0;
+  });
+});
