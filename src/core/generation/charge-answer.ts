@@ -9,7 +9,7 @@ import { type Charge, chargeFor, completeUsage } from "./settle.ts";
 
 /** Who answers what, and what the answer may cost. */
 export interface Answering {
-  readonly deps: Pick<GenerationDeps, "log">;
+  readonly deps: Pick<GenerationDeps, "log" | "serving">;
   readonly call: Pick<GenerationCall, "request">;
   readonly candidate: Candidate;
   readonly record: UsageRecord;
@@ -35,7 +35,11 @@ export function chargeAnswer(
   { deps, candidate, record, allowance }: Answering,
   { usage, rejected }: CheckedUsage,
 ): Charge {
-  const charge = chargeFor(candidate, usage, record.createdAt, allowance);
+  const charge = chargeFor(candidate, usage, {
+    requestedAt: record.createdAt,
+    allowance,
+    serving: deps.serving,
+  });
   const about = {
     generation_id: record.id,
     provider: candidate.provider.record.slug,

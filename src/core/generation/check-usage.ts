@@ -1,4 +1,4 @@
-import { fitParts, type TokenUsage } from "../../wire/conversation/usage.ts";
+import { type AdvisorUsage, fitParts, type TokenUsage } from "../../wire/conversation/usage.ts";
 import type { InferenceRequest } from "../../wire/dialects/inference-request.ts";
 import { longestAnswer, MOST_SEARCHES } from "../ledger/worst-case.ts";
 import type { Offer } from "../routing/roster.ts";
@@ -7,7 +7,7 @@ import { estimateUsage } from "./settle.ts";
 
 /** A vendor's count that is above what the request can have used. */
 export interface RejectedCount {
-  readonly field: "prompt_tokens" | "completion_tokens" | "searches";
+  readonly field: "prompt_tokens" | "completion_tokens" | "searches" | "advisors";
   readonly count: number;
   readonly bound: number;
 }
@@ -51,12 +51,14 @@ export function checkUsage(
   askedTokens: number | null,
   seen: SeenAnswer,
 ): CheckedUsage {
-  const rejected = listRejected(said, request, offer, askedTokens, seen);
+  const own = listRejected(said, request, offer, askedTokens, seen);
+  const rejected = said.advisors === undefined ? own : [...own, ...listRejectedAdvisors(said.advisors)];
   if (rejected.length === 0) return { usage: said, rejected };
   const estimate = estimateSeen(request, offer, askedTokens, seen);
   let usage: TokenUsage = { ...said, estimated: true };
   for (const { field, bound } of rejected) {
     if (field === "prompt_tokens") usage = { ...usage, ...NO_PROMPT, promptTokens: estimate.promptTokens };
+    else if (field === "advisors") usage = withoutAdvisors(usage);
     else if (field === "searches") usage = { ...usage, searches: seen.searches > bound ? 0 : seen.searches };
     else usage = { ...usage, ...NO_ANSWER, completionTokens: estimate.completionTokens };
   }
@@ -109,9 +111,12 @@ function listRejected(
     COUNTS.flatMap(([field, name]) =>
       said[name] > bounds[field] ? [{ field, count: said[name], bound: Math.floor(bounds[field]) }] : [],
     );
-  const rejected = exceeds({ prompt_tokens: window, completion_tokens: answers, searches: SEARCHES });
+  const isOrdinary =
+    said.promptTokens <= window && said.completionTokens <= answers && said.searches <= SEARCHES;
+  if (isOrdinary) return NONE;
   // Only where something is above the bounds of one round it is worth looking whether there may have been several.
-  if (rejected.length === 0 || !runsTools(request)) return rejected;
+  if (!runsTools(request))
+    return exceeds({ prompt_tokens: window, completion_tokens: answers, searches: SEARCHES });
   return exceeds({
     prompt_tokens: window * ROUNDS,
     completion_tokens: longest * ROUNDS,
@@ -119,16 +124,30 @@ function listRejected(
   });
 }
 
+const NONE: readonly RejectedCount[] = [];
+
 /** Searches of a request that allows none: some models always search. */
 const SEARCHES = 200;
 
-type Bounds = Readonly<Record<RejectedCount["field"], number>>;
+/** Tokens of all models that were consulted, together: no more than so many rounds with the largest windows there are. */
+function listRejectedAdvisors(advisors: readonly AdvisorUsage[]): readonly RejectedCount[] {
+  const count = advisors.reduce((sum, one) => sum + one.promptTokens + one.completionTokens, 0);
+  return count <= MOST_ADVISED ? [] : [{ field: "advisors", count, bound: MOST_ADVISED }];
+}
+
+const MOST_ADVISED = ROUNDS * 1_000_000;
+
+function withoutAdvisors({ advisors: _rejected, ...usage }: TokenUsage): TokenUsage {
+  return usage;
+}
+
+type Bounds = Readonly<Record<Exclude<RejectedCount["field"], "advisors">, number>>;
 
 const COUNTS = [
   ["prompt_tokens", "promptTokens"],
   ["completion_tokens", "completionTokens"],
   ["searches", "searches"],
-] as const satisfies readonly (readonly [RejectedCount["field"], keyof TokenUsage])[];
+] as const satisfies readonly (readonly [keyof Bounds, keyof TokenUsage])[];
 
 function runsTools({ listCharges }: Bounding): boolean {
   const { search, runsTools } = listCharges();

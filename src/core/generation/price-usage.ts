@@ -1,5 +1,5 @@
 import { parsePrice, roundToNanodollars } from "../../base/money.ts";
-import type { TokenUsage } from "../../wire/conversation/usage.ts";
+import { type AdvisorUsage, NO_TOKENS, type TokenUsage } from "../../wire/conversation/usage.ts";
 import { findPriceRow } from "../catalog/price-row.ts";
 import type { ModelEndpoint, Prices } from "../catalog/records.ts";
 
@@ -65,11 +65,49 @@ export function findPrices(endpoint: ModelEndpoint, promptTokens: number, at: nu
  * token without a price of its own costs what the prompt or the completion costs.
  */
 export function priceAt(prices: Prices, usage: TokenUsage): number {
+  return roundToNanodollars(sumCharges(prices, usage));
+}
+
+function sumCharges(prices: Prices, usage: TokenUsage): bigint {
   let sum = 0n;
   forEachCharge(readRates(prices), usage, (_, count, rate) => {
     sum += BigInt(count) * rate.value;
   });
+  return sum;
+}
+
+/** What a generation has used, and at which prices. */
+export interface PricedUsage {
+  readonly prices: Prices | null;
+  readonly usage: TokenUsage;
+  readonly advisors: readonly PricedAdvisor[];
+}
+
+/** What a model has used that was consulted, and at which prices. */
+export interface PricedAdvisor extends AdvisorUsage {
+  readonly prices: Prices | null;
+}
+
+/** What a generation costs with all models that it consulted, in nanodollars: exact, rounded once, half up. */
+export function priceWhole({ prices, usage, advisors }: PricedUsage): number {
+  let sum = prices === null ? 0n : sumCharges(prices, usage);
+  for (const advisor of advisors) sum += sumAdvisor(advisor);
   return roundToNanodollars(sum);
+}
+
+/** What a model costs that was consulted, in nanodollars. */
+export function priceAdvisor(advisor: PricedAdvisor): number {
+  return roundToNanodollars(sumAdvisor(advisor));
+}
+
+/** Its tokens alone: the request was charged already. */
+function sumAdvisor({ prices, ...usage }: PricedAdvisor): bigint {
+  if (prices === null) return 0n;
+  let sum = 0n;
+  forEachToken(readRates(prices), { ...NO_TOKENS, ...usage }, (_, count, rate) => {
+    sum += BigInt(count) * rate.value;
+  });
+  return sum;
 }
 
 /** What a request may use beside its answer. */
@@ -109,8 +147,18 @@ const NO_COST: CostAtMost = { fixed: 0n, perToken: 0n };
  * first kind it is of: read from the cache, written to it, audio, plain; of the answer reasoning, audio, plain.
  */
 export function listPriceLines(prices: Prices, usage: TokenUsage): PriceLine[] {
+  return collectLines((charge) => forEachCharge(readRates(prices), usage, charge));
+}
+
+/** The same of a model that was consulted. */
+export function listAdvisorLines({ prices, ...usage }: PricedAdvisor): PriceLine[] {
+  if (prices === null) return [];
+  return collectLines((charge) => forEachToken(readRates(prices), { ...NO_TOKENS, ...usage }, charge));
+}
+
+function collectLines(list: (charge: Charge) => void): PriceLine[] {
   const lines: PriceLine[] = [];
-  forEachCharge(readRates(prices), usage, (kind, count, { text, value }) => {
+  list((kind, count, { text, value }) => {
     lines.push({ kind, count, price: text, cost: BigInt(count) * value });
   });
   return lines;
@@ -119,6 +167,11 @@ export function listPriceLines(prices: Prices, usage: TokenUsage): PriceLine[] {
 type Charge = (kind: PricedKind, count: number, rate: Rate) => void;
 
 function forEachCharge(rates: Rates, usage: TokenUsage, charge: Charge): void {
+  forEachToken(rates, usage, charge);
+  forEachOther(rates, usage, charge);
+}
+
+function forEachToken(rates: Rates, usage: TokenUsage, charge: Charge): void {
   const add = (kind: PricedKind, count: number): void => {
     if (count > 0) charge(kind, count, rates[kind]);
   };
@@ -133,7 +186,6 @@ function forEachCharge(rates: Rates, usage: TokenUsage, charge: Charge): void {
   add("audio_completion", ofCompletion(usage.audioCompletionTokens));
   add("image_completion", ofCompletion(usage.imageCompletionTokens));
   add("completion", ofCompletion(Number.POSITIVE_INFINITY));
-  forEachOther(rates, usage, charge);
 }
 
 /** What is charged beside tokens, where it has a price. */

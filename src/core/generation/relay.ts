@@ -13,7 +13,7 @@ import { addWarning } from "./describe-work.ts";
 import { judgeCut, judgeVendorError, type PromptSize } from "./judge-failure.ts";
 import { measureSpeed, noteHealth } from "./note-attempt.ts";
 import { noteKeyUse } from "./note-key-use.ts";
-import { chargeFor, reportUsage, settle, settleSoon, withHeld } from "./settle.ts";
+import { chargeFor, recordUsage, reportUsage, settle, settleSoon, withHeld } from "./settle.ts";
 import { describeBound, warnOfBound } from "./warn-of-bound.ts";
 
 /** What relaying works with. */
@@ -217,10 +217,13 @@ class StreamPump {
   private noteProgress(): void {
     this.notedAt = this.sentAt;
     const { deps, record, firstTokenAt, candidate, allowance } = this.context;
-    const { usage } = this.countSoFar();
     // Should this be the last version, its cost is charged as far as it is held.
-    chargeFor(candidate, usage, record.createdAt, allowance);
-    deps.recorder.write(withHeld({ ...record, ...usage, firstTokenAt }, allowance));
+    const charge = chargeFor(candidate, this.countSoFar().usage, {
+      requestedAt: record.createdAt,
+      allowance,
+      serving: deps.serving,
+    });
+    deps.recorder.write(withHeld({ ...record, ...recordUsage(charge), firstTokenAt }, allowance));
   }
 
   /** What was used until now. A vendor's early numbers know the prompt, but not all that was produced since. */

@@ -4,13 +4,20 @@ import type { UsageReport } from "../../wire/canonical/format.ts";
 import { NO_CHARGES } from "../../wire/conversation/charges.ts";
 import { estimateTokens, NO_TOKENS, type TokenUsage } from "../../wire/conversation/usage.ts";
 import type { InferenceRequest } from "../../wire/dialects/inference-request.ts";
+import { findEndpoint } from "../catalog/find-endpoint.ts";
 import { isFreeId } from "../catalog/is-free-id.ts";
 import type { Prices } from "../catalog/records.ts";
 import type { Candidate } from "../routing/plan.ts";
-import type { Outcome, UsageRecord } from "../usage/records.ts";
+import type { AdvisorRecord, Outcome, UsageRecord } from "../usage/records.ts";
 import type { Allowance } from "./allowance.ts";
 import type { GenerationCall, GenerationDeps } from "./call.ts";
-import { chargesBesideTokens, findPrices, priceAt } from "./price-usage.ts";
+import {
+  chargesBesideTokens,
+  findPrices,
+  type PricedAdvisor,
+  priceAdvisor,
+  priceWhole,
+} from "./price-usage.ts";
 
 /** How a generation ended. */
 export interface Ending {
@@ -28,6 +35,8 @@ export interface Ending {
 /** What was used and what it costs: what the account pays, and the provider's list price. Nanodollars. */
 export interface Charge {
   readonly usage: TokenUsage;
+  /** Models that were consulted. */
+  readonly advisors: readonly AdvisorRecord[];
   /** Null where the endpoint has none. */
   readonly prices: Prices | null;
   readonly paid: number;
@@ -41,15 +50,45 @@ export interface Charge {
  * nothing, and nobody pays more than the allowance covers.
  */
 export function chargeFor(
-  { endpoint, key, model }: Candidate,
+  { endpoint, provider, key, model }: Candidate,
   usage: TokenUsage,
-  requestedAt: number,
-  allowance: Pick<Allowance, "cover">,
+  { requestedAt, allowance, serving }: ChargeContext,
 ): Charge {
-  const prices = findPrices(endpoint, usage.promptTokens, requestedAt);
-  const list = prices === null ? 0 : priceAt(prices, usage);
+  const findByName = (name: string) => findEndpoint(serving().catalog, provider.record.slug, name);
+  const served = usage.countedFor === undefined ? null : findByName(usage.countedFor);
+  const prices = findPrices(served?.endpoint ?? endpoint, usage.promptTokens, requestedAt);
+  const advisors = (usage.advisors ?? []).map((advisor) => {
+    const found = findByName(advisor.model);
+    const row = findPrices(found?.endpoint ?? endpoint, advisor.promptTokens, requestedAt);
+    return { ...advisor, modelId: found?.model.id ?? null, prices: row };
+  });
+  const list = priceWhole({ prices, usage, advisors });
   const isByok = key.ownId !== null;
-  return { usage, prices, paid: isByok || isFreeId(model.id) ? 0 : allowance.cover(list), list, isByok };
+  const paid = isByok || isFreeId(model.id) ? 0 : allowance.cover(list);
+  return {
+    usage,
+    advisors: advisors.map((one) => chargeAdvisor(one, paid === list)),
+    prices,
+    paid,
+    list,
+    isByok,
+  };
+}
+
+/** When, from what and by which catalog a generation is charged. */
+export interface ChargeContext {
+  readonly requestedAt: number;
+  readonly allowance: Pick<Allowance, "cover">;
+  readonly serving: GenerationDeps["serving"];
+}
+
+/** Its part of a cost. Where not all is paid, the generation's own model has what is. */
+function chargeAdvisor(
+  advisor: PricedAdvisor & Pick<AdvisorRecord, "modelId">,
+  isPaid: boolean,
+): AdvisorRecord {
+  const cost = priceAdvisor(advisor);
+  return { ...advisor, costNanodollars: isPaid ? cost : 0, upstreamCostNanodollars: cost };
 }
 
 /** What the client is told of usage and cost. */
@@ -141,7 +180,19 @@ export function withHeld(record: UsageRecord, { held }: Pick<Allowance, "held">)
   return held === null ? record : { ...record, heldNanodollars: held };
 }
 
-const NO_CHARGE = { usage: NO_TOKENS, prices: null, paid: 0, list: 0 };
+/** What was used, as a record has it. */
+export function recordUsage({ usage, advisors }: Pick<Charge, "usage" | "advisors">) {
+  const { advisors: _unpriced, ...tokens } = usage;
+  return advisors.length === 0 ? tokens : { ...tokens, advisors };
+}
+
+const NO_CHARGE: Pick<Charge, "usage" | "advisors" | "prices" | "paid" | "list"> = {
+  usage: NO_TOKENS,
+  advisors: [],
+  prices: null,
+  paid: 0,
+  list: 0,
+};
 
 /** Writes the end of a generation into its record, gives its hold back and tells whoever listens. */
 export function settle(
@@ -197,12 +248,14 @@ function tellSettled(
   { failure }: Ending,
 ): void {
   deps.ledger.settle(settled.id, settled.costNanodollars);
-  deps.rateLimits.settle(settled.id, settled.promptTokens + settled.completionTokens);
+  const advised =
+    settled.advisors?.reduce((sum, one) => sum + one.promptTokens + one.completionTokens, 0) ?? 0;
+  deps.rateLimits.settle(settled.id, settled.promptTokens + settled.completionTokens + advised);
   call.onSettled(settled, failure);
 }
 
 function endRecord(deps: Pick<GenerationDeps, "clock">, record: UsageRecord, ending: Ending): UsageRecord {
-  const { usage, prices, paid, list } = ending.charge ?? NO_CHARGE;
+  const charge = ending.charge ?? NO_CHARGE;
   return {
     ...record,
     outcome: ending.outcome,
@@ -210,10 +263,10 @@ function endRecord(deps: Pick<GenerationDeps, "clock">, record: UsageRecord, end
     status: ending.status,
     finishReason: ending.finish?.client ?? null,
     nativeFinishReason: ending.finish?.native ?? null,
-    ...usage,
-    costNanodollars: paid,
-    upstreamCostNanodollars: list,
-    prices,
+    ...recordUsage(charge),
+    costNanodollars: charge.paid,
+    upstreamCostNanodollars: charge.list,
+    prices: charge.prices,
     firstTokenAt: ending.firstTokenAt,
     finishedAt: deps.clock.now(),
   };

@@ -28,9 +28,9 @@ export function takeHold(
   const free: Held = { candidates, allowance: NO_HOLD };
   if (caller.kind === "anonymous") return free;
   const costs = new Map<Candidate, OfferCost>();
+  const prices = { bounds: deps.holdBounds, catalog: deps.serving().catalog, now: requestedAt };
   for (const candidate of candidates) {
-    const cost =
-      candidate.key.ownId === null ? boundCost(request, candidate, deps.holdBounds, requestedAt) : null;
+    const cost = candidate.key.ownId === null ? boundCost(request, candidate, prices) : null;
     if (cost !== null) costs.set(candidate, cost);
   }
   if (costs.size === 0) return free;

@@ -1,6 +1,8 @@
 import { roundToNanodollars, toAttodollars } from "../../base/money.ts";
 import type { RequestCharges } from "../../wire/conversation/charges.ts";
 import type { InferenceRequest } from "../../wire/dialects/inference-request.ts";
+import type { Catalog } from "../catalog/catalog.ts";
+import { findEndpoint } from "../catalog/find-endpoint.ts";
 import { isFreeId } from "../catalog/is-free-id.ts";
 import type { ModelEndpoint } from "../catalog/records.ts";
 import { type BoundedPrompt, type CostAtMost, priceAtMost } from "../generation/price-usage.ts";
@@ -43,17 +45,24 @@ export interface OfferCost {
   readonly tokens: Range;
 }
 
-/** What a request may cost at an offer, by the prices of `now`; null where the model is free. */
+/** What a request may cost at an offer, by the catalog and the prices of `now`; null where the model is free. */
 export function boundCost(
   request: Charged,
-  { model, endpoint }: Offer,
-  bounds: HoldBounds,
-  now: number,
+  { model, endpoint, provider }: Offer,
+  { bounds, catalog, now }: { readonly bounds: HoldBounds; readonly catalog: Catalog; readonly now: number },
 ): OfferCost | null {
   if (isFreeId(model.id)) return null;
-  const prompt = boundPromptCost(request.promptTextBytes, request.listCharges(), endpoint, bounds.searches);
+  const charges = request.listCharges();
+  const prompt = boundPromptCost(request.promptTextBytes, charges, endpoint, bounds.searches);
+  const { fixed, perToken } = priceAtMost(endpoint, prompt, now);
+  const advised = charges.advisors.reduce((sum, { model: name, most }) => {
+    const found = findEndpoint(catalog, provider.record.slug, name)?.endpoint ?? endpoint;
+    const once = priceAtMost(found, { ...prompt, images: 0, searches: 0 }, now);
+    const times = BigInt(Math.min(most ?? bounds.searches, MOST_SEARCHES));
+    return sum + times * (once.fixed + BigInt(bounds.tokens) * once.perToken);
+  }, 0n);
   return {
-    cost: priceAtMost(endpoint, prompt, now),
+    cost: { fixed: fixed + advised, perToken },
     tokens: boundAnswers(request, endpoint, bounds.tokens),
   };
 }

@@ -1,7 +1,7 @@
 import { formatNanodollars, toDollars } from "../../base/money.ts";
-import { isOfTokens, listPriceLines } from "../generation/price-usage.ts";
+import { isOfTokens, listAdvisorLines, listPriceLines, type PriceLine } from "../generation/price-usage.ts";
 import type { PlanNote } from "../routing/note-plan.ts";
-import type { AttemptRecord, UsageRecord } from "./records.ts";
+import type { AdvisorRecord, AttemptRecord, UsageRecord } from "./records.ts";
 
 /**
  * Below 500, the status of an attempt that found its provider `unavailable` tells that an account there ran dry, which is
@@ -52,6 +52,7 @@ export function describeGeneration(record: UsageRecord): Record<string, unknown>
     is_byok: record.isByok,
     prices: record.prices,
     pricing: describePricing(record),
+    advisors: (record.advisors ?? []).map(describeAdvisor),
     plan: describePlan(record.plan),
     attempts: record.attempts.map((attempt) => ({
       provider_name: attempt.provider,
@@ -77,11 +78,35 @@ function describePlan(plan: readonly PlanNote[]): Record<string, unknown>[] {
 
 /** The arithmetic of the list price: its products, whose sum rounded half up is `upstream_inference_cost`. */
 function describePricing(record: UsageRecord): Record<string, unknown>[] {
-  if (record.prices === null || record.outcome === "open") return [];
-  return listPriceLines(record.prices, record).map(({ kind, count, price, cost }) => ({
+  if (record.outcome === "open") return [];
+  const own = record.prices === null ? [] : listPriceLines(record.prices, record).map(describeLine);
+  const advisors = (record.advisors ?? []).flatMap((advisor) =>
+    listAdvisorLines(advisor).map((line) => ({ model: nameOf(advisor), ...describeLine(line) })),
+  );
+  return [...own, ...advisors];
+}
+
+function describeLine({ kind, count, price, cost }: PriceLine): Record<string, unknown> {
+  return {
     kind,
     ...(isOfTokens(kind) ? { tokens: count } : { count }),
     price,
     cost_nanodollars: formatNanodollars(cost),
-  }));
+  };
+}
+
+/** Models that the generation's own has consulted. */
+function describeAdvisor(advisor: AdvisorRecord): Record<string, unknown> {
+  return {
+    model: nameOf(advisor),
+    tokens_prompt: advisor.promptTokens,
+    tokens_completion: advisor.completionTokens,
+    tokens_cached: advisor.cachedTokens,
+    tokens_cache_write: advisor.cacheWriteTokens,
+    upstream_inference_cost: toDollars(advisor.upstreamCostNanodollars),
+  };
+}
+
+function nameOf({ modelId, model }: AdvisorRecord): string {
+  return modelId ?? model;
 }

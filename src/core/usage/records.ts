@@ -1,4 +1,4 @@
-import type { TokenUsage } from "../../wire/conversation/usage.ts";
+import type { AdvisorUsage, TokenUsage } from "../../wire/conversation/usage.ts";
 import type { Prices } from "../catalog/records.ts";
 import type { PlanNote } from "../routing/note-plan.ts";
 
@@ -24,6 +24,17 @@ export interface AttemptRecord {
  * next start.
  */
 export type Outcome = "open" | "completed" | "failed" | "cancelled" | "interrupted";
+
+/** What a model has used and cost that a generation's model consulted. */
+export interface AdvisorRecord extends AdvisorUsage {
+  /** The catalog's id; null for a model that it does not have. */
+  readonly modelId: string | null;
+  /** The prices that it was charged at. */
+  readonly prices: Prices | null;
+  /** Its part of what the account pays, and of the list price; nanodollars. */
+  readonly costNanodollars: number;
+  readonly upstreamCostNanodollars: number;
+}
 
 /** What is kept of every generation: who, what, by whom, how much, how it ended. Never contents. */
 export interface UsageRecord extends TokenUsage {
@@ -59,6 +70,7 @@ export interface UsageRecord extends TokenUsage {
   readonly costNanodollars: number;
   /** List price of the provider, in nanodollars. */
   readonly upstreamCostNanodollars: number;
+  readonly advisors?: readonly AdvisorRecord[];
   /** What was held of the account when this version was written, in nanodollars; absent: nothing. */
   readonly heldNanodollars?: number;
   /** The prices that it was, or is to be, charged at, US dollars per token; null while no provider was chosen. */

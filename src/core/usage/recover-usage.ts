@@ -1,7 +1,6 @@
 import { NO_TOKENS } from "../../wire/conversation/usage.ts";
 import { isFreeId } from "../catalog/is-free-id.ts";
-import type { Prices } from "../catalog/records.ts";
-import { priceAt } from "../generation/price-usage.ts";
+import { priceWhole } from "../generation/price-usage.ts";
 import type { Journal } from "../ports/journal.ts";
 import type { UsageStore } from "../ports/usage-store.ts";
 import { decodeJournalEntry } from "./journal-entry.ts";
@@ -15,7 +14,7 @@ import { type Quarantined, saveRecords } from "./save-records.ts";
 function interrupt(left: UsageRecord, now: number): UsageRecord {
   const ended = { ...left, outcome: "interrupted", estimated: true, finishedAt: now } as const;
   if (left.prices === null || left.firstTokenAt === null) return { ...ended, ...NO_TOKENS, ...NO_COST };
-  const list = price(left.prices, left);
+  const list = price(left);
   const isFree = left.isByok || left.model === null || isFreeId(left.model);
   return {
     ...ended,
@@ -25,9 +24,9 @@ function interrupt(left: UsageRecord, now: number): UsageRecord {
 }
 
 /** No amount for counts that cannot be priced: such a record is quarantined. */
-function price(prices: Prices, left: UsageRecord): number {
+function price(left: UsageRecord): number {
   try {
-    return priceAt(prices, left);
+    return priceWhole({ prices: left.prices, usage: left, advisors: left.advisors ?? [] });
   } catch {
     return Number.NaN;
   }

@@ -176,6 +176,7 @@ export const Generation = z
     pricing: z
       .array(
         z.object({
+          model: z.string().optional().describe("Of a model that was consulted: which"),
           kind: z.string(),
           tokens: z.int().optional(),
           count: z.int().optional().describe("In place of tokens: of requests, images or searches"),
@@ -183,7 +184,19 @@ export const Generation = z
           cost_nanodollars: z.string(),
         }),
       )
-      .describe("The products whose sum, rounded once, is the cost"),
+      .describe("The products whose sum, rounded once, is `upstream_inference_cost`"),
+    advisors: z
+      .array(
+        z.object({
+          model: z.string(),
+          tokens_prompt: tokens,
+          tokens_completion: tokens,
+          tokens_cached: tokens,
+          tokens_cache_write: tokens,
+          upstream_inference_cost: z.number().describe("US dollars at that model's list price"),
+        }),
+      )
+      .describe("Models that the one that answered has consulted; their tokens are counted here alone"),
     plan: z.array(PlanLine).describe("Who was to be asked, in turn, then who was not"),
     attempts: z.array(
       z.object({

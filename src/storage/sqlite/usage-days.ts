@@ -1,5 +1,5 @@
 import type { Database } from "bun:sqlite";
-import type { UsageRecord } from "../../core/usage/records.ts";
+import type { AdvisorRecord, UsageRecord } from "../../core/usage/records.ts";
 import { dayOf, nameOfDay, type UsageQuery, type UsageSum } from "../../core/usage/report.ts";
 
 /** What generations came to, day by day. */
@@ -85,15 +85,27 @@ interface Gathered {
 /** One row an account, key, model and day, however many generations. */
 function gather(ended: readonly UsageRecord[]): Iterable<Gathered> {
   const rows = new Map<string, Gathered>();
-  for (const record of ended) {
-    const names = namesOf(record);
+  const countersOf = (names: readonly (string | number)[]): Counters => {
     const id = names.join("\n");
     let row = rows.get(id);
     if (row === undefined) {
       row = { names, counters: Object.fromEntries(COUNTERS.map((name) => [name, 0])) as Counters };
       rows.set(id, row);
     }
-    count(row.counters, record);
+    return row.counters;
+  };
+  for (const record of ended) {
+    const own = countersOf(namesOf(record));
+    count(own, record);
+    for (const advisor of record.advisors ?? []) {
+      const { modelId, model, costNanodollars: cost, upstreamCostNanodollars: list } = advisor;
+      count(countersOf(namesOf({ ...record, model: modelId ?? model })), advisor);
+      // It is part of what the generation has cost.
+      own.cost -= cost;
+      own.upstream_cost -= list;
+    }
+    own.requests += 1;
+    if (record.outcome === "failed" || record.outcome === "interrupted") own.errors += 1;
   }
   return rows.values();
 }
@@ -113,14 +125,12 @@ function namesOf(record: UsageRecord): (string | number)[] {
   ];
 }
 
-function count(counters: Counters, record: UsageRecord): void {
-  counters.requests += 1;
-  if (record.outcome === "failed" || record.outcome === "interrupted") counters.errors += 1;
+function count(counters: Counters, record: UsageRecord | AdvisorRecord): void {
   counters.prompt_tokens += record.promptTokens ?? 0;
   counters.completion_tokens += record.completionTokens ?? 0;
   counters.cached_tokens += record.cachedTokens ?? 0;
   counters.cache_write_tokens += record.cacheWriteTokens ?? 0;
-  counters.reasoning_tokens += record.reasoningTokens ?? 0;
+  counters.reasoning_tokens += ("reasoningTokens" in record ? record.reasoningTokens : null) ?? 0;
   counters.cost += record.costNanodollars ?? 0;
   counters.upstream_cost += record.upstreamCostNanodollars ?? 0;
 }

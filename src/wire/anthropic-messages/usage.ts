@@ -1,23 +1,42 @@
 import type { UsageReport } from "../canonical/format.ts";
-import { fitParts, NO_TOKENS, readCount, type TokenUsage } from "../conversation/usage.ts";
+import { type AdvisorUsage, fitParts, NO_TOKENS, readCount, type TokenUsage } from "../conversation/usage.ts";
 import { asFields, type Fields } from "../json/fields.ts";
 
 const PROMPT_COUNTERS = ["input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"] as const;
 
 /** Reads a usage object. Null when it counts nothing. */
 export function readUsage(raw: Fields): TokenUsage | null {
-  const counters = [raw, ...findCompactions(raw)].map(readCounters);
-  const [first, ...others] = counters;
-  const usage = others.reduce(addCounters, first ?? NO_TOKENS);
-  return usage.promptTokens === 0 && usage.completionTokens === 0 ? null : usage;
+  const runs = listRuns(raw);
+  const usage = (runs.get("compaction") ?? []).map(readCounters).reduce(addCounters, readCounters(raw));
+  if (usage.promptTokens === 0 && usage.completionTokens === 0) return null;
+  const advisors = (runs.get("advisor_message") ?? []).map(readAdvisor);
+  const served = runs.get("fallback_message")?.at(-1)?.["model"];
+  return {
+    ...usage,
+    ...(typeof served === "string" ? { countedFor: served } : {}),
+    ...(advisors.length > 0 ? { advisors } : {}),
+  };
 }
 
-/** Summing up the conversation is a run of its own, which the totals leave out and the bill does not. */
-function findCompactions(raw: Fields): Fields[] {
-  const iterations = Array.isArray(raw["iterations"]) ? raw["iterations"].map(asFields) : [];
-  return iterations.filter(
-    (iteration) => iteration !== null && iteration["type"] === "compaction",
-  ) as Fields[];
+const NO_RUNS: ReadonlyMap<unknown, Fields[]> = new Map();
+
+/**
+ * The runs that an answer took, by their type. The totals leave two out that the bill does not: `compaction`, in which the model
+ * sums the conversation up, and `advisor_message`, in which another model is consulted at that model's prices. A
+ * `fallback_message` says whose the totals are.
+ */
+function listRuns(raw: Fields): ReadonlyMap<unknown, Fields[]> {
+  const { iterations } = raw;
+  if (!Array.isArray(iterations)) return NO_RUNS;
+  const runs = iterations.map(asFields).filter((run) => run !== null);
+  return Map.groupBy(runs, ({ type }) => type);
+}
+
+function readAdvisor(raw: Fields): AdvisorUsage {
+  const { promptTokens, completionTokens, cachedTokens, cacheWriteTokens, cacheWrite1hTokens } =
+    readCounters(raw);
+  const model = typeof raw["model"] === "string" ? raw["model"] : "";
+  return { model, promptTokens, completionTokens, cachedTokens, cacheWriteTokens, cacheWrite1hTokens };
 }
 
 function readCounters(raw: Fields): TokenUsage {

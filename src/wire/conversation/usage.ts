@@ -24,12 +24,26 @@ export interface TokenUsage {
   readonly searches: number;
   /** How much of what was found is read; null where nobody says. */
   readonly searchContext: SearchContext | null;
-  /** Counted here, because the vendor gave no numbers. */
+  /** Counted here, because the vendor gave no numbers, or none that can be. */
   readonly estimated: boolean;
+  /** The model that the vendor counts the tokens for, by its name there, where another one answered than was asked for. */
+  readonly countedFor?: string;
+  /** What other models have used that the model consulted; absent: it consulted none. No other count has it in it. */
+  readonly advisors?: readonly AdvisorUsage[];
+}
+
+/** What a model has used that another one consulted. */
+export interface AdvisorUsage
+  extends Pick<
+    TokenUsage,
+    "promptTokens" | "completionTokens" | "cachedTokens" | "cacheWriteTokens" | "cacheWrite1hTokens"
+  > {
+  /** Its name at the vendor. */
+  readonly model: string;
 }
 
 /** Nothing, as a vendor counted it: what a reader of counters starts from. */
-export const NO_TOKENS: TokenUsage = {
+export const NO_TOKENS: Omit<TokenUsage, "countedFor" | "advisors"> = {
   promptTokens: 0,
   completionTokens: 0,
   cachedTokens: 0,
