@@ -1,23 +1,35 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { answerAnyFormat } from "../support/answer-any-format.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { type MistralClient, openMistral } from "../support/mistral-sdk.ts";
 import { type RecordingVendor, startRecordingVendor } from "../support/recording-vendor.ts";
 
 let codestral: RecordingVendor;
+/** Mistral itself, and hosts that speak other formats. */
+let upstream: RecordingVendor;
 let gateway: TestGateway;
 let mistral: MistralClient;
 
 beforeAll(async () => {
   codestral = startRecordingVendor();
+  upstream = startRecordingVendor();
+  const host = (format: string) =>
+    `{format: ${format}, auth: bearer, base_url: "${upstream.baseUrl}", api_keys: [key-0123456789], models: [{id: acme/${format}, name: up}]}`;
   gateway = await startTestGateway({
     yaml: `
 sandbox: "on"
 providers:
-  codestral: {base_url: "${codestral.baseUrl}", api_keys: [codestral-key-1]}`,
+  codestral: {base_url: "${codestral.baseUrl}", api_keys: [codestral-key-1]}
+  mistral: {base_url: "${upstream.baseUrl}", api_keys: [mistral-key-1]}
+  chat-host: ${host("openai-chat")}
+  claude-host: ${host("anthropic-messages")}
+  gemini-host: ${host("gemini")}
+  responses-host: ${host("openai-responses")}`,
   });
   mistral = await openMistral({ apiKey: gateway.key, serverURL: gateway.url });
 });
-afterAll(() => Promise.all([gateway.stop(), codestral.stop()]));
+beforeEach(() => upstream.reset(answerAnyFormat));
+afterAll(() => Promise.all([gateway.stop(), codestral.stop(), upstream.stop()]));
 
 const CHAT = { model: "sandbox/echo", messages: [{ role: "user", content: "Hello!" }] };
 const FIM = { model: "mistralai/codestral-latest", prompt: "def add(a, b):\n    return " };
@@ -55,4 +67,128 @@ describe("Mistral's client", () => {
     expect(statusCode).toBe(400);
     expect(JSON.parse(body)).toMatchObject({ error: { type: "invalid_model" } });
   });
+});
+
+// biome-ignore lint/suspicious/noExplicitAny: bodies are looked into as they come
+type Json = any;
+
+/** What reaches the vendor of a model for what the client asks, and what the client is told of it. */
+async function ask(model: string, request: object): Promise<{ sent: Json; warned: string[] }> {
+  const seen: Json[] = [];
+  const watching = await openMistral({
+    apiKey: gateway.key,
+    serverURL: gateway.url,
+    async fetcher(...asked) {
+      const response = await fetch(...asked);
+      seen.push(await response.clone().json());
+      return response;
+    },
+  });
+  await watching.chat.complete({ model, messages: CHAT.messages, ...request });
+  const warnings = seen[0]?.gateway_metadata?.warnings ?? [];
+  return { sent: JSON.parse(upstream.last().text), warned: warnings.map(({ field }: Json) => field) };
+}
+
+const MISTRAL = "mistralai/mistral-large-latest";
+const look = { name: "look", parameters: { type: "object", properties: {} } };
+const THINKING = { type: "thinking", thinking: [{ type: "text", text: "Hm." }], closed: true };
+
+describe("Mistral's client with tools", () => {
+  test.each([MISTRAL, "acme/openai-chat"])("may want any tool to be called: %s", async (model) => {
+    const { sent } = await ask(model, { tools: [{ type: "function", function: look }], toolChoice: "any" });
+    expect(sent.tools[0]).toMatchObject({ type: "function", function: { name: "look" } });
+    expect(sent.tool_choice).toBe("required");
+  });
+
+  test("may name one without saying that it is a function", async () => {
+    const choice = { function: { name: "look" } };
+    const { sent } = await ask(MISTRAL, {
+      tools: [{ type: "function", function: look }],
+      toolChoice: choice,
+    });
+    expect(sent.tool_choice).toEqual({ type: "function", function: { name: "look" } });
+  });
+
+  // The client of this language says the type by itself; those of others, and that of Hugging Face, do not.
+  test.each([
+    [{ function: { name: "look" } }, { type: "function", function: { name: "look" } }],
+    ["any", "required"],
+  ])("tools without a type and the choice %j are today's at a chat host", async (tool_choice, expected) => {
+    const body = {
+      model: "acme/openai-chat",
+      messages: CHAT.messages,
+      tools: [{ function: look }],
+      tool_choice,
+    };
+    const response = await fetch(`${gateway.base}/chat/completions`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${gateway.key}`, "content-type": "application/json" },
+      body: JSON.stringify(body),
+    });
+    expect(response.status).toBe(200);
+    const sent = JSON.parse(upstream.last().text);
+    expect(sent.tools).toEqual([{ function: look, type: "function" }]);
+    expect(sent.tool_choice).toEqual(expected);
+  });
+
+  test("may send an image by its URL alone", async () => {
+    const content = [{ type: "image_url", imageUrl: "https://images.test/1.png" }];
+    const { sent } = await ask("acme/openai-chat", { messages: [{ role: "user", content }] });
+    expect(sent.messages[0].content).toEqual([
+      { type: "image_url", image_url: { url: "https://images.test/1.png" } },
+    ]);
+  });
+});
+
+describe("a history of Mistral's client", () => {
+  const messages = [
+    {
+      role: "system",
+      content: [
+        { type: "text", text: "One." },
+        { type: "text", text: "Two." },
+      ],
+    },
+    {
+      role: "user",
+      content: [
+        { type: "text", text: "Three." },
+        { type: "text", text: "Four." },
+      ],
+    },
+    { role: "assistant", content: [THINKING, { type: "text", text: "Five." }] },
+    { role: "user", content: "Six." },
+    { role: "assistant", content: "Seven", prefix: true },
+  ];
+
+  test("reaches Mistral with its thinking, its prefix and each of its texts", async () => {
+    const { sent, warned } = await ask(MISTRAL, { messages });
+    expect(sent.messages).toEqual([
+      messages[0],
+      messages[1],
+      { role: "assistant", content: [THINKING, { type: "text", text: "Five." }], prefix: false },
+      messages[3],
+      messages[4],
+    ]);
+    expect(warned).toEqual([]);
+  });
+
+  test("reaches another chat host as it came", async () => {
+    const { sent } = await ask("acme/openai-chat", { messages });
+    expect(sent.messages[2].content).toEqual([THINKING, { type: "text", text: "Five." }]);
+    expect(sent.messages[4]).toEqual(messages[4]);
+  });
+
+  test.each(["anthropic-messages", "gemini", "openai-responses"])(
+    "keeps its texts apart at %s, and names what has no place there",
+    async (format) => {
+      const { sent, warned } = await ask(`acme/${format}`, { messages });
+      const text = JSON.stringify(sent);
+      for (const words of ["One.", "Two.", "Three.", "Four.", "Five.", "Six.", "Seven"]) {
+        expect(text).toContain(`"${words}"`);
+      }
+      expect(warned).toContain("messages[4].prefix");
+      expect(warned).toContain("messages[2].content[0].thinking");
+    },
+  );
 });

@@ -121,9 +121,15 @@ const FIELDS: readonly Field[] = [
   top("tools", [[TOOL], []], [{}, "x", 1, true, new Raw('"tools"')]),
   top(
     "tool_choice",
-    ["none", "auto", "required", { type: "function", function: { name: "f" } }],
     [
+      "none",
+      "auto",
+      "required",
       "any",
+      { type: "function", function: { name: "f" } },
+      { function: { name: "f" } },
+    ],
+    [
       "",
       1,
       true,
@@ -172,7 +178,7 @@ const FIELDS: readonly Field[] = [
   ),
 
   inTool("", (value) => value, [TOOL], [{}, [], "x", 1, true], false),
-  inTool(".type", (type) => ({ ...TOOL, type }), ["function"], NO_STRINGS, false),
+  inTool(".type", (type) => ({ ...TOOL, type }), ["function"], NO_STRINGS, true),
   inTool(
     ".function.name",
     (name) => ({ ...TOOL, function: { name } }),

@@ -108,6 +108,12 @@ export interface ProviderQuirks {
   readonly outputDimension?: true;
   /** Refuses any field of a request but these, and any of a message that its API does not name. */
   readonly knownFields?: readonly string[];
+  /** Where `knownFields` is set: fields of a message that it takes beside those that every host of its format knows. */
+  readonly knownMessageFields?: readonly string[];
+  /** Takes the reasoning of earlier turns as `thinking` parts of a message's content. */
+  readonly thinkingParts?: true;
+  /** Knows tools of type `custom`. Others get a function with one string in place of each. */
+  readonly customTools?: true;
   /** Refuses these fields, which clients built for other gateways send. */
   readonly refusedFields?: readonly string[];
   /** Wants the reasoning of earlier turns back, as `reasoning_content`, however the client spells it. */

@@ -5,7 +5,7 @@ import { asFields, type Fields } from "../json/fields.ts";
  * write it now and then, stands in `input.input` so that nothing is lost.
  */
 export function readToolInput(args: string): Fields {
-  if (args.trim() === "") return {};
+  if (args.trim() === "" || args.trim() === "null") return {};
   try {
     return asFields(JSON.parse(args)) ?? wrapText(args);
   } catch {

@@ -21,25 +21,31 @@ export interface FlatRequest {
   readonly warnings: readonly Warning[];
 }
 
+/** What flattening has to know of a target. */
+interface ToolTarget {
+  readonly format: FormatName;
+  /** It is a chat host that knows tools of type `custom`. */
+  readonly takesCustomTools: boolean;
+}
+
 /** What a tool's name may be wherever nobody says otherwise. */
 const COMMON_NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
-/** Formats that group tools, take free text for them, and name them as they like. */
+/** Formats that group tools and take free text for them; and that name them as they like. */
 const TAKES_GROUPS: ReadonlySet<FormatName> = new Set(["openai-responses"]);
-const TAKES_FREE_TEXT: ReadonlySet<FormatName> = new Set(["openai-responses", "openai-chat"]);
 const TAKES_ANY_NAME: ReadonlySet<FormatName> = new Set(["openai-responses", "openai-chat"]);
 
 /**
  * Puts tools as the target can have them: out of their groups, with a name that fits, as functions where it knows no
  * free text. Calls in the history follow. What had nothing of it stays as it is.
  */
-export function flattenTools(request: ConversationRequest, format: FormatName): FlatRequest {
-  if (TAKES_GROUPS.has(format)) return { request, renamed: new Map(), warnings: [] };
-  const naming = createNaming(format);
+export function flattenTools(request: ConversationRequest, target: ToolTarget): FlatRequest {
+  if (TAKES_GROUPS.has(target.format)) return { request, renamed: new Map(), warnings: [] };
+  const naming = createNaming(target);
   const warnings: Warning[] = [];
   const tools = request.tools.map((tool, at) => flattenTool(tool, `tools[${at}]`, naming, warnings));
   const messages = mapSame(request.messages, (message) => flattenMessage(message, naming));
   if (naming.renamed.size === 0) return { request, renamed: naming.renamed, warnings };
-  const toolChoice = flattenChoice(request.toolChoice, naming.renamed);
+  const toolChoice = flattenChoice(request.toolChoice, naming);
   return { request: { ...request, tools, messages, toolChoice }, renamed: naming.renamed, warnings };
 }
 
@@ -50,8 +56,8 @@ interface Naming {
   nameOf(tool: ClientTool): string;
 }
 
-function createNaming(format: FormatName): Naming {
-  const takesFreeText = TAKES_FREE_TEXT.has(format);
+function createNaming({ format, takesCustomTools }: ToolTarget): Naming {
+  const takesFreeText = format === "openai-chat" && takesCustomTools;
   const renamed = new Map<string, ClientTool>();
   return {
     takesFreeText,
@@ -92,9 +98,24 @@ const FREE_TEXT: Fields = {
   required: ["input"],
 };
 
-function toFunction({ description, cache }: CustomTool, name: string): FunctionTool {
-  const tool: FunctionTool = { kind: "function", name, description, parameters: FREE_TEXT, strict: null };
+function toFunction({ description, inputFormat, cache }: CustomTool, name: string): FunctionTool {
+  const tool: FunctionTool = {
+    kind: "function",
+    name,
+    description: describeGrammar(description, inputFormat),
+    parameters: FREE_TEXT,
+    strict: null,
+  };
   return cache === undefined ? tool : { ...tool, cache };
+}
+
+/** A grammar binds no function's argument, so the model is told of it. */
+function describeGrammar(description: string | null, inputFormat: Fields | null): string | null {
+  const grammar = asFields(inputFormat?.["grammar"]) ?? inputFormat;
+  const definition = grammar?.["definition"];
+  if (typeof definition !== "string" || definition === "") return description;
+  const told = `The input has to match this grammar:\n${definition}`;
+  return description === null ? told : `${description}\n\n${told}`;
 }
 
 function flattenMessage(message: Message, naming: Naming): Message {
@@ -115,18 +136,16 @@ function flattenPart(part: Part, naming: Naming): Part {
   return { ...call, name, tool: "function", arguments: JSON.stringify({ input: part.arguments }) };
 }
 
-function flattenChoice(
-  choice: ToolChoice | null,
-  renamed: ReadonlyMap<string, ClientTool>,
-): ToolChoice | null {
+function flattenChoice(choice: ToolChoice | null, { takesFreeText, renamed }: Naming): ToolChoice | null {
   if (choice?.kind !== "tool" && choice?.kind !== "allowed") return choice;
   const nameOf = (name: string): string => {
     for (const [flat, tool] of renamed) if (tool.name === name) return flat;
     return name;
   };
-  return choice.kind === "tool"
-    ? { kind: "tool", name: nameOf(choice.name) }
-    : { ...choice, names: choice.names.map(nameOf) };
+  const { customs, ...rest } = choice;
+  const named =
+    rest.kind === "tool" ? { ...rest, name: nameOf(rest.name) } : { ...rest, names: rest.names.map(nameOf) };
+  return takesFreeText && customs !== undefined ? { ...named, customs: customs.map(nameOf) } : named;
 }
 
 /** Gives the calls of an answer back the names, groups and free text that the client knows. */

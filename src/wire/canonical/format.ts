@@ -135,6 +135,8 @@ export interface AskedFor {
   readonly request: ConversationRequest;
   /** The client asked for usage in a chunk of its own (`stream_options.include_usage`). */
   readonly wantsUsageChunk: boolean;
+  /** The client knows OpenAI's older `function_call`, and no `tool_calls`. */
+  readonly usesFunctions?: boolean;
   /** About how many tokens the prompt has, for what must be said before the vendor has counted. */
   readonly estimatedPromptTokens: number;
 }

@@ -1,28 +1,51 @@
+import { isEmpty } from "../json/fields.ts";
 import type { Warning } from "./format.ts";
+import { saysNothing } from "./name-left-out.ts";
 import type { Extras, Part } from "./parts.ts";
 import type { ConversationRequest, Message, Tool } from "./request.ts";
 
 /** What is left of a request for a vendor that takes only the fields it knows. */
 export interface LimitedRequest {
   readonly request: ConversationRequest;
-  /** The fields of the request that were left out; what hung on single messages is not named. */
+  /** The fields of the request and its messages that were left out; what hung on single parts is not named. */
   readonly warnings: readonly Warning[];
 }
 
-/** Takes away what only the client's format knows, but for the fields of the request that are `known` to the vendor. */
-export function limitExtras(request: ConversationRequest, known: ReadonlySet<string>): LimitedRequest {
+/** The fields that a vendor takes beside those that the hub has a name for. */
+export interface KnownFields {
+  readonly ofRequest: ReadonlySet<string>;
+  readonly ofMessages: ReadonlySet<string>;
+}
+
+/** Takes away what only the client's format knows, but for the fields that the vendor knows as well. */
+export function limitExtras(request: ConversationRequest, known: KnownFields): LimitedRequest {
   const { extras, ...rest } = request;
-  const dropped = Object.keys(extras?.fields ?? {}).filter((field) => !known.has(field));
-  const kept = extras === undefined ? undefined : keepFields(extras, known);
+  const dropped = Object.keys(extras?.fields ?? {}).filter((field) => !known.ofRequest.has(field));
+  const kept = extras === undefined ? undefined : keepFields(extras, known.ofRequest);
   return {
     request: {
       ...rest,
-      messages: request.messages.map(limitMessage),
+      messages: request.messages.map((message) => limitMessage(message, known.ofMessages)),
       tools: request.tools.map(limitTool),
       ...(kept === undefined ? {} : { extras: kept }),
     },
-    warnings: dropped.map((field) => ({ field, message: "The provider does not take it; it was left out." })),
+    warnings: [...dropped, ...listDropped(request.messages, known.ofMessages)].map((field) => ({
+      field,
+      message: "The provider does not take it; it was left out.",
+    })),
   };
+}
+
+/** Fields of messages that are left out, each where it first stands. */
+function listDropped(messages: readonly Message[], known: ReadonlySet<string>): string[] {
+  const dropped = new Map<string, string>();
+  for (const [at, { extras }] of messages.entries()) {
+    for (const [field, value] of Object.entries(extras?.fields ?? {})) {
+      if (known.has(field) || dropped.has(field) || saysNothing(value)) continue;
+      dropped.set(field, `messages[${at}].${field}`);
+    }
+  }
+  return [...dropped.values()];
 }
 
 function keepFields(extras: Extras, known: ReadonlySet<string>): Extras {
@@ -30,12 +53,19 @@ function keepFields(extras: Extras, known: ReadonlySet<string>): Extras {
   return { ...extras, fields };
 }
 
-function limitMessage({ extras: _, ...message }: Message): Message {
-  return { ...message, parts: message.parts.map(limitPart) };
+/** Whether a content came as a text or as parts is no field of the message, and stays. */
+function limitMessage({ extras, ...message }: Message, known: ReadonlySet<string>): Message {
+  const limited: Message = { ...message, parts: message.parts.map(limitPart) };
+  if (extras === undefined) return limited;
+  const { fields } = keepFields(extras, known);
+  const content = extras.spelling?.["content"];
+  if (isEmpty(fields) && content === undefined) return limited;
+  const spelling = content === undefined ? {} : { spelling: { content } };
+  return { ...limited, extras: { format: extras.format, fields, ...spelling } };
 }
 
 function limitPart(part: Part): Part {
-  if (part.kind === "native") return part;
+  if (part.kind === "native" || (part.kind === "reasoning" && part.isContent)) return part;
   const { extras: _, cache: __, ...rest } = part;
   return rest.kind === "tool-result" ? { ...rest, content: rest.content.map(limitPart) } : rest;
 }

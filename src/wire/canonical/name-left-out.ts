@@ -6,10 +6,12 @@ import type { ConversationRequest } from "./request.ts";
 const TAKES_NAMES: ReadonlySet<FormatName> = new Set(["openai-chat"]);
 const NAMELESS_FILES: ReadonlySet<FormatName> = new Set(["gemini"]);
 const TAKES_DETAIL: ReadonlySet<FormatName> = new Set(["openai-chat", "openai-responses", "cohere-chat"]);
+/** Formats that have a place for reasoning of any model; and Bedrock, which names what it leaves out. */
+const TAKES_REASONING: ReadonlySet<FormatName> = new Set(["openai-chat", "cohere-chat", "bedrock-converse"]);
 
 /**
  * Names what a request holds and `format` has no place for, whatever its encoder does with the rest: what only the
- * client's format knows, names of participants and files, the detail of images. Each thing is named once, where it first stands.
+ * client's format knows, names of participants and files, the detail of images, reasoning in contents. Each thing is named once, where it first stands.
  */
 export function nameLeftOut(request: ConversationRequest, format: FormatName): Warning[] {
   const namesFiles = !NAMELESS_FILES.has(format);
@@ -26,6 +28,9 @@ export function nameLeftOut(request: ConversationRequest, format: FormatName): W
   const namePart = (place: string, part: Part): void => {
     if (part.kind === "native") return;
     nameExtras(place, part);
+    if (part.kind === "reasoning" && part.isContent && !TAKES_REASONING.has(format)) {
+      name(place, "thinking", "The provider takes no reasoning that it did not write; it was left out.");
+    }
     if (part.kind === "image" && !TAKES_DETAIL.has(format) && isWish(part.detail)) {
       name(place, "detail", "The provider chooses by itself how closely it looks; the detail was left out.");
     }
@@ -61,7 +66,7 @@ function mayLose(part: Part): boolean {
 }
 
 /** A value that is as good as none: nobody misses it. */
-function saysNothing(value: unknown): boolean {
+export function saysNothing(value: unknown): boolean {
   if (value === null || value === undefined || value === false || value === "") return true;
   return typeof value === "object" && Object.keys(value).length === 0;
 }

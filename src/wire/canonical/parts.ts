@@ -95,6 +95,8 @@ export interface ReasoningPart extends PartBase {
   readonly id: string | null;
   /** Whose signature or encryption it is, see `REASONING_ORIGINS`; null where it has neither or nobody knows. */
   readonly origin: string | null;
+  /** The client put it among the content of its message, as Mistral's `thinking` parts are. */
+  readonly isContent?: true;
 }
 
 /** Reasoning that is text and nothing else: anybody may read it, and nobody wants it back. */

@@ -88,9 +88,14 @@ export type ToolChoice =
   | { readonly kind: "none" }
   /** Some tool must be called. */
   | { readonly kind: "required" }
-  | { readonly kind: "tool"; readonly name: string }
-  /** One of these, must be when `required`. */
-  | { readonly kind: "allowed"; readonly names: readonly string[]; readonly required: boolean }
+  | { readonly kind: "tool"; readonly name: string; readonly customs?: readonly string[] }
+  /** One of these, must be when `required`. `customs`: the names, here and above, that the client says are of custom tools. */
+  | {
+      readonly kind: "allowed";
+      readonly names: readonly string[];
+      readonly required: boolean;
+      readonly customs?: readonly string[];
+    }
   | { readonly kind: "native"; readonly format: FormatName; readonly value: unknown };
 
 /** How much thinking the client wishes. Formats say it as an effort, as a budget, or both. */

@@ -4,13 +4,13 @@ import type { ConversationRequest, Message, ReasoningWish } from "./request.ts";
 /**
  * The request without reasoning of earlier turns and without vendors' proofs: for a vendor that would refuse those of
  * another. A message that was nothing but reasoning disappears. How the wish for reasoning was spelled goes too: what is
- * left of the conversation may not bear it in that form.
+ * left of the conversation may not bear it in that form. `keepsContent`: reasoning among contents stays.
  */
-export function stripReasoning(request: ConversationRequest): ConversationRequest {
+export function stripReasoning(request: ConversationRequest, keepsContent = false): ConversationRequest {
   return {
     ...request,
     reasoning: request.reasoning === null ? null : stripSpelling(request.reasoning),
-    messages: request.messages.flatMap(stripMessage),
+    messages: request.messages.flatMap((message) => stripMessage(message, keepsContent)),
   };
 }
 
@@ -18,8 +18,10 @@ function stripSpelling({ extras: _, ...wish }: ReasoningWish): ReasoningWish {
   return wish;
 }
 
-function stripMessage(message: Message): Message[] {
-  const parts = message.parts.filter((part) => part.kind !== "reasoning").map(stripProof);
+function stripMessage(message: Message, keepsContent: boolean): Message[] {
+  const stays = (part: Part): boolean =>
+    part.kind !== "reasoning" || (keepsContent && part.isContent === true);
+  const parts = message.parts.filter(stays).map(stripProof);
   return parts.length === 0 && message.parts.length > 0 ? [] : [{ ...message, parts }];
 }
 

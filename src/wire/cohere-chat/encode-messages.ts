@@ -1,5 +1,6 @@
 import { fail } from "../../base/errors.ts";
 import type { Warning } from "../canonical/format.ts";
+import { objectArguments } from "../canonical/object-arguments.ts";
 import type { MediaPart, Part, ReasoningPart, ToolCallPart, ToolResultPart } from "../canonical/parts.ts";
 import type { Message } from "../canonical/request.ts";
 import type { Fields } from "../json/fields.ts";
@@ -110,12 +111,9 @@ function isOwn(part: ReasoningPart): boolean {
 }
 
 function encodeCall(part: ToolCallPart): Fields {
-  const text = part.tool === "custom" ? JSON.stringify({ input: part.arguments }) : part.arguments;
-  return {
-    id: part.id,
-    type: "function",
-    function: { name: part.name, arguments: text.trim() === "" ? "{}" : text },
-  };
+  const text =
+    part.tool === "custom" ? JSON.stringify({ input: part.arguments }) : objectArguments(part.arguments);
+  return { id: part.id, type: "function", function: { name: part.name, arguments: text } };
 }
 
 /** What a result says that has only images, which follow. */

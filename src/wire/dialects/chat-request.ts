@@ -41,13 +41,18 @@ export function openChatRequest(
     client: openaiChat,
     facts: {
       wantsUsageChunk: chat.wantsUsageChunk,
+      usesFunctions: chat.usesFunctions,
       estimatedPromptTokens: estimateTokens(chat.promptTextBytes),
     },
+    readsThroughHub: chat.usesFunctions,
     decoding: {
-      whole: () => openaiChat.decodeRequest(parseBody(bytes)),
+      whole: () => openaiChat.decodeRequest(parseBody(chat.bytes)),
       short: () => decodeShort(chat),
     },
-    forward: (target) => encodeSameFormat(chat, target, repairs(target.toolCalls)),
+    forward: (target) =>
+      chat.usesFunctions || (chat.hasCustomTools && !target.takesCustomTools)
+        ? null
+        : encodeSameFormat(chat, target, repairs(target.toolCalls)),
     openRelay: (identity) => createChatRelay(identity, chat.wantsUsageChunk),
     readAnswer: readChatAnswer,
   });

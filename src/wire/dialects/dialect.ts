@@ -46,6 +46,8 @@ export interface Dialect {
   readonly client: ClientCodec;
   readonly facts: Omit<AskedFor, "request">;
   readonly decoding: Decoding;
+  /** Answers of the client's own format are translated as well. Absent: they are relayed. */
+  readonly readsThroughHub?: boolean;
   /** The client's own bytes for an upstream of the same format; null where they need the hub after all. */
   readonly forward: (target: UpstreamTarget) => EncodedForUpstream | null;
   readonly openRelay: (identity: RelayIdentity) => AnswerRelay;
@@ -56,6 +58,9 @@ export interface Dialect {
 export function createDialect(dialect: Dialect): InferenceRequest {
   const { scanned, rename, format } = dialect;
   const hub = createHubRequest(dialect.client, dialect.decoding, dialect.facts);
+  /** Whether an answer of the client's own format passes as it is. */
+  const isRelayed = (upstream: FormatName): boolean =>
+    upstream === format && dialect.readsThroughHub !== true && !hub.hasRenamedTools();
   let prefix: string | null = null;
   let charges: RequestCharges | null = null;
   return {
@@ -80,14 +85,15 @@ export function createDialect(dialect: Dialect): InferenceRequest {
     listPromptText: () => sliceTexts(scanned.bytes, scanned.prompt),
     encode(target) {
       const own = target.format === format && isPlain(target) ? dialect.forward(target) : null;
+      if (own !== null) hub.forgetTools();
       return own ?? hub.encode(target);
     },
     openRelay: (upstream, identity, isDocument = false) =>
-      upstream === format && !isDocument
+      isRelayed(upstream) && !isDocument
         ? dialect.openRelay(identity)
         : hub.openRelay(upstream, identity, isDocument),
     readAnswer: (upstream, body, identity) =>
-      upstream === format ? dialect.readAnswer(body, identity) : hub.readAnswer(upstream, body, identity),
+      isRelayed(upstream) ? dialect.readAnswer(body, identity) : hub.readAnswer(upstream, body, identity),
   };
 }
 

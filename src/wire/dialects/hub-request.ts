@@ -23,7 +23,12 @@ import { steerRequest, warnOfSteering } from "./steer-request.ts";
 import { UPSTREAM_CODECS } from "./upstream-codecs.ts";
 
 /** A request on its way through the hub, in whichever format it came and goes out. */
-export type HubRequest = Pick<InferenceRequest, "encode" | "openRelay" | "readAnswer">;
+export interface HubRequest extends Pick<InferenceRequest, "encode" | "openRelay" | "readAnswer"> {
+  /** Whether the target that it was last encoded for knows tools by other names or kinds than the client. */
+  hasRenamedTools(): boolean;
+  /** The request went to its target without the hub. */
+  forgetTools(): void;
+}
 
 /** A conversation as a client's format reads it, and how what is made of it is printed. */
 export interface Decoded {
@@ -58,8 +63,12 @@ export function createHubRequest(
   let decoded: Decoded | null = null;
   const decode = (): Decoded => (decoded ??= decoding.short?.() ?? decodeWhole());
   const asked = (): AskedFor => ({ ...facts, request: decode().request });
-  let renamed: RenamedTools = new Map();
+  let renamed: RenamedTools = NONE_RENAMED;
   return {
+    hasRenamedTools: () => renamed.size > 0,
+    forgetTools() {
+      renamed = NONE_RENAMED;
+    },
     encode(target) {
       let made = encodeConversation(decode(), target);
       if (made === null) {
@@ -83,6 +92,8 @@ export function createHubRequest(
   };
 }
 
+const NONE_RENAMED: RenamedTools = new Map();
+
 function printBody(body: Fields): Buffer {
   return Buffer.from(JSON.stringify(body));
 }
@@ -102,7 +113,7 @@ function encodeConversation(
   const fitted = fitProvider(bounded, target);
   const expressed = expressNatives(fitted.request, target.format);
   const placed = placeMadeImages(expressed.request, target.format, target.model.takesImages !== false);
-  const flat = flattenTools(hideUser(placed.request, target.hashUser), target.format);
+  const flat = flattenTools(hideUser(placed.request, target.hashUser), target);
   const { body: fields, warnings } = UPSTREAM_CODECS[target.format].encodeRequest(flat.request, target.model);
   const limited = limitFields(applyProvider(fields, target), target.knownFields);
   const body = print(limited.body, target.isLast);
@@ -131,10 +142,13 @@ function encodeConversation(
 /** Takes away what the provider, not its format, would refuse. */
 function fitProvider(
   request: ConversationRequest,
-  { knownFields, withReasoning }: UpstreamTarget,
+  { knownFields, knownMessageFields, takesThinkingParts, withReasoning }: UpstreamTarget,
 ): { readonly request: ConversationRequest; readonly warnings: readonly Warning[] } {
-  const plain = withReasoning && knownFields === null ? request : stripReasoning(request);
-  return knownFields === null ? { request: plain, warnings: [] } : limitExtras(plain, knownFields);
+  if (knownFields === null) {
+    return { request: withReasoning ? request : stripReasoning(request), warnings: [] };
+  }
+  const plain = stripReasoning(request, withReasoning && takesThinkingParts);
+  return limitExtras(plain, { ofRequest: knownFields, ofMessages: knownMessageFields });
 }
 
 function carriesReasoning({ messages }: ConversationRequest): boolean {

@@ -74,6 +74,12 @@ export interface ProviderTarget {
   readonly renames: readonly (readonly [string, string])[];
   /** All that a request's fields may be there, and its messages' likewise; null where nobody minds. */
   readonly knownFields: ReadonlySet<string> | null;
+  /** Where that is not null: further fields of a message that it takes. */
+  readonly knownMessageFields: ReadonlySet<string>;
+  /** It takes `thinking` parts in contents. */
+  readonly takesThinkingParts: boolean;
+  /** It knows tools of type `custom`. Only asked of chat hosts. */
+  readonly takesCustomTools: boolean;
   /** Fields that it refuses. */
   readonly refusedFields: ReadonlySet<string>;
   /** It wants the reasoning of earlier turns back as `reasoning_content`. */

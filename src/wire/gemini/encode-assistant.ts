@@ -64,7 +64,7 @@ function encodeCall(part: ToolCallPart, field: string, calls: KnownCalls, encodi
 /** Gemini takes an object. Free text, and what a model wrote that is none, travels in one. */
 function readArguments(part: ToolCallPart): Fields {
   if (part.tool === "custom") return { input: part.arguments };
-  if (part.arguments.trim() === "") return {};
+  if (part.arguments.trim() === "" || part.arguments.trim() === "null") return {};
   try {
     return asFields(JSON.parse(part.arguments)) ?? { arguments: part.arguments };
   } catch {

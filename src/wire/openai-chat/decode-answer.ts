@@ -12,6 +12,7 @@ import { decodeAnnotation, decodeListed } from "./hub-citations.ts";
 import { OWN_ANSWER_FIELDS, OWN_CHOICE_FIELDS, OWN_MESSAGE_FIELDS } from "./own-fields.ts";
 import { asText } from "./reasoning.ts";
 import { readProof } from "./reasoning-details.ts";
+import { listCalls } from "./tool-calls.ts";
 import { findUsage } from "./usage.ts";
 
 /** Reads a vendor's whole answer, in any of the spellings of this format. */
@@ -58,7 +59,7 @@ export function keepChoice(choice: Fields, message: Fields) {
 }
 
 function decodeMessage(message: Fields): { readonly parts: readonly Part[]; readonly rest: Fields } {
-  const calls = readList(message["tool_calls"]).map(decodeCall);
+  const calls = readList(listCalls(message)).map(decodeCall);
   const reasoning = readReasoning(
     message,
     calls.filter((call) => call !== null),

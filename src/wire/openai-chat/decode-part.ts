@@ -43,6 +43,7 @@ const DECODERS: Readonly<Record<string, (raw: Fields) => Part | null>> = {
     encrypted: null,
     id: null,
     origin: null,
+    isContent: true,
     ...keepExtras({}, { thinking: raw }),
   }),
   image_url: (raw) => readAddressed(raw, "image_url", "image"),

@@ -4,7 +4,10 @@ import { type ProviderPreferences, readGatewayWishes } from "../conversation/pre
 import { countPromptBytes, type PromptNodes, sizeOf } from "../conversation/prompt-nodes.ts";
 import { isTrue, type JsonNode, memberOf, numberOf, parseMember, scanJson, stringOf } from "../json/scan.ts";
 import { scanBody } from "../json/scan-body.ts";
+import { applySplices } from "../json/splice.ts";
 import { checkChatRequest } from "./check-request.ts";
+import { correctRequest } from "./correct-request.ts";
+import { modernise } from "./legacy-functions.ts";
 import { CHAT_REQUEST_SHAPE } from "./request-shape.ts";
 import { readRole } from "./role.ts";
 
@@ -29,21 +32,30 @@ export interface ChatRequest {
   /** Bytes of text in the conversation, media left out; a bound on the prompt's tokens is made of it. */
   readonly promptTextBytes: number;
   readonly prompt: PromptNodes;
+  /** It has tools of type `custom`, or calls of such. */
+  readonly hasCustomTools: boolean;
+  /** It speaks of functions in the fields that came before tools; its answer has to do so too. */
+  readonly usesFunctions: boolean;
 }
 
 /**
- * Reads and checks a request's body (specification 2.1 to 2.3 and 8; docs/contract.md, "Chat completions").
+ * Reads and checks a request's body (specification 2.1 to 2.3 and 8; docs/contract.md, "Chat completions"), after what
+ * clients spell otherwise was corrected in it.
  * @throws GatewayError `invalid_request` that names the field and the remedy, `invalid_model` for a malformed id.
  */
 export function decodeChatRequest(bytes: Buffer): ChatRequest {
   return scanBody(bytes, (text) => {
     const root = scanJson(text, CHAT_REQUEST_SHAPE);
+    const modern = modernise(text, root);
+    if (modern !== null) return { ...decodeChatRequest(applySplices(bytes, modern)), usesFunctions: true };
+    const { splices, hasCustomTools } = correctRequest(text, root);
+    if (splices.length > 0) return decodeChatRequest(applySplices(bytes, splices));
     checkChatRequest(text, root);
-    return readChatRequest(bytes, text, root);
+    return readChatRequest(bytes, text, root, hasCustomTools);
   });
 }
 
-function readChatRequest(bytes: Buffer, text: string, root: JsonNode): ChatRequest {
+function readChatRequest(bytes: Buffer, text: string, root: JsonNode, hasCustomTools: boolean): ChatRequest {
   const messages = memberOf(root, "messages")?.items ?? [];
   const streamOptions = memberOf(root, "stream_options");
   const prompt = findPrompt(root, messages);
@@ -62,6 +74,8 @@ function readChatRequest(bytes: Buffer, text: string, root: JsonNode): ChatReque
     outline,
     promptTextBytes: countPromptBytes(prompt),
     prompt,
+    hasCustomTools,
+    usesFunctions: false,
   };
 }
 

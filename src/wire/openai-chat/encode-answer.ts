@@ -27,7 +27,7 @@ export function encodeAnswer(
     model,
     ...keptFields(answer),
     ...(serviceTier === null ? {} : { service_tier: serviceTier }),
-    choices: answer.choices.map((choice) => encodeChoice(choice, hidesReasoning(asked))),
+    choices: answer.choices.map((choice) => encodeChoice(choice, asked)),
     usage: encodeUsage(report),
     ...(metadata === null ? {} : { gateway_metadata: metadata }),
   };
@@ -38,31 +38,33 @@ export function hidesReasoning({ request }: AskedFor): boolean {
   return request.reasoning?.hidden === true;
 }
 
-function encodeChoice(choice: AnswerChoice, isHidden: boolean): Fields {
+function encodeChoice(choice: AnswerChoice, asked: AskedFor): Fields {
   const { index, parts, finish, logprobs } = choice;
   const kept = keptFields(choice);
+  const usesFunctions = asked.usesFunctions === true;
+  const shown = hidesReasoning(asked) ? parts.filter((part) => part.kind !== "reasoning") : parts;
   return {
     index,
     message: {
       role: "assistant",
       ...asFields(kept["message"]),
-      ...encodeMessage(isHidden ? parts.filter((part) => part.kind !== "reasoning") : parts),
+      ...encodeMessage(shown, usesFunctions),
     },
     ...omit(kept, MESSAGE),
     ...(logprobs === null ? {} : { logprobs }),
-    ...encodeFinish(finish),
+    ...encodeFinish(finish, usesFunctions),
   };
 }
 
 const MESSAGE: ReadonlySet<string> = new Set(["message"]);
 
 /** The finish as clients may see it, with the vendor's word beside it where that is another. */
-export function encodeFinish({ reason, native }: Finish): Fields {
-  const word = FINISH_WORDS[reason];
+export function encodeFinish({ reason, native }: Finish, usesFunctions: boolean): Fields {
+  const word = usesFunctions && reason === "tool-calls" ? "function_call" : FINISH_WORDS[reason];
   return { finish_reason: word, ...(word === native ? {} : { native_finish_reason: native }) };
 }
 
-function encodeMessage(parts: readonly Part[]): Fields {
+function encodeMessage(parts: readonly Part[], usesFunctions: boolean): Fields {
   const text = joinTexts(parts, "text");
   const refusal = joinTexts(parts, "refusal");
   const calls = parts.filter((part) => part.kind === "tool-call");
@@ -85,10 +87,16 @@ function encodeMessage(parts: readonly Part[]): Fields {
     ...(annotations.length === 0 ? {} : { annotations }),
     ...(images.length === 0 ? {} : { images: images.map((image) => encodeMadeImage(image, "", () => {})) }),
     ...(audio === null ? {} : { audio }),
-    ...(calls.length === 0
-      ? {}
-      : { tool_calls: calls.map((call, index) => ({ ...encodeCall(call), index })) }),
+    ...encodeCalls(calls, usesFunctions),
   };
+}
+
+/** A client that knows `function_call` alone gets the first call: the model may make others again once it has its result. */
+function encodeCalls(calls: readonly ToolCallPart[], usesFunctions: boolean): Fields {
+  const [first] = calls;
+  if (first === undefined) return {};
+  if (usesFunctions) return { function_call: { name: first.name, arguments: first.arguments || "{}" } };
+  return { tool_calls: calls.map((call, index) => ({ ...encodeCall(call), index })) };
 }
 
 function joinTexts(parts: readonly Part[], kind: "text" | "refusal"): string {

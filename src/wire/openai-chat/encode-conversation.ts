@@ -1,6 +1,7 @@
 import type { EncodedRequest, ModelTarget, Warning } from "../canonical/format.ts";
 import { nameLeftOut } from "../canonical/name-left-out.ts";
-import type { MediaPart, Part, TextPart, ToolResultPart } from "../canonical/parts.ts";
+import { objectArguments } from "../canonical/object-arguments.ts";
+import type { MediaPart, Part, TextPart, ToolCallPart, ToolResultPart } from "../canonical/parts.ts";
 import type { ConversationRequest, Message } from "../canonical/request.ts";
 import { asFields, type Fields } from "../json/fields.ts";
 import { encodeNative, encodePart, type Warn } from "./encode-part.ts";
@@ -169,8 +170,14 @@ function encodeAssistant(message: Message, field: string, warn: Warn): Fields | 
 }
 
 function encodeCallPart(part: Part, field: string, warn: Warn): Fields | null {
-  if (part.kind === "tool-call") return encodeCall(part);
+  if (part.kind === "tool-call") return encodeCall(completeCall(part));
   return part.kind === "native" ? encodeNative(part, field, warn) : null;
+}
+
+/** A call whose arguments hosts can parse. */
+function completeCall(call: ToolCallPart): ToolCallPart {
+  const args = call.tool === "function" ? objectArguments(call.arguments) : call.arguments;
+  return args === call.arguments ? call : { ...call, arguments: args };
 }
 
 /** How no content is spelled: as the client did, else null beside something else, which alone is refused. */

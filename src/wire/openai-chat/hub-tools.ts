@@ -120,13 +120,18 @@ export function readToolChoice(raw: unknown): ToolChoice | null {
   if (raw === undefined || raw === null) return null;
   const choice = asFields(raw);
   const name = readToolName(choice);
-  if (name !== null) return { kind: "tool", name };
+  if (name !== null) return { kind: "tool", name, ...listCustoms([choice]) };
   const allowed = choice?.["type"] === "allowed_tools" ? asFields(choice["allowed_tools"]) : null;
-  const names = Array.isArray(allowed?.["tools"])
-    ? allowed["tools"].map((tool) => readToolName(asFields(tool)))
-    : [null];
+  const tools = Array.isArray(allowed?.["tools"]) ? allowed["tools"].map(asFields) : [null];
+  const names = tools.map(readToolName);
   if (names.includes(null)) return { kind: "native", format: "openai-chat", value: raw };
-  return { kind: "allowed", names: names as string[], required: allowed?.["mode"] === "required" };
+  const required = allowed?.["mode"] === "required";
+  return { kind: "allowed", names: names as string[], required, ...listCustoms(tools) };
+}
+
+function listCustoms(tools: readonly (Fields | null)[]): { readonly customs?: readonly string[] } {
+  const customs = tools.filter((tool) => tool?.["type"] === "custom").map((tool) => readToolName(tool) ?? "");
+  return customs.length === 0 ? {} : { customs };
 }
 
 function readToolName(tool: Fields | null): string | null {

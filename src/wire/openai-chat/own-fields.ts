@@ -26,4 +26,5 @@ export const OWN_MESSAGE_FIELDS: ReadonlySet<string> = new Set([
   "reasoning_content",
   "reasoning_details",
   "tool_calls",
+  "function_call",
 ]);

@@ -5,7 +5,7 @@ import { asFields, type Fields, omit, tryParseFields } from "../json/fields.ts";
 import { isFailedFinish, readFinishReason } from "./finish-reason.ts";
 import { OWN_ANSWER_FIELDS, OWN_CHOICE_FIELDS, OWN_MESSAGE_FIELDS } from "./own-fields.ts";
 import { encodeReasoning, readSpoken, saysBeside } from "./reasoning.ts";
-import { createToolCallTracker, textOf } from "./tool-calls.ts";
+import { createToolCallTracker, listCalls, textOf } from "./tool-calls.ts";
 import { findUsage } from "./usage.ts";
 
 /** A whole answer, or why it is none. */
@@ -69,7 +69,7 @@ function readChoice(choice: Fields, place: number, identity: RelayIdentity): Cho
   const message = asFields(choice["message"]) ?? {};
   const native = typeof choice["finish_reason"] === "string" ? choice["finish_reason"] : "stop";
   const spoken = readSpoken(message);
-  const calls = readCalls(message["tool_calls"], identity);
+  const calls = readCalls(listCalls(message), identity);
   const client = readFinishReason(native, calls.length > 0);
   const content = spoken.content === "" && calls.length > 0 ? null : spoken.content;
   const beside = omit(message, OWN_MESSAGE_FIELDS);
@@ -99,8 +99,8 @@ function readChoice(choice: Fields, place: number, identity: RelayIdentity): Cho
 }
 
 /** Each call comes whole, so one step of the tracker and its end make them complete. */
-function readCalls(raw: unknown, identity: RelayIdentity) {
-  if (!Array.isArray(raw)) return [];
+function readCalls(raw: readonly unknown[], identity: RelayIdentity) {
+  if (raw.length === 0) return [];
   const tracker = createToolCallTracker(identity.makeCallId, identity.originalIds);
   const calls = tracker.step(raw.map((call, index) => ({ ...asFields(call), index })));
   const bare = new Set(tracker.end().map((call) => call.index));

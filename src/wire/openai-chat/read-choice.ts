@@ -13,7 +13,14 @@ import { decodeAnnotation } from "./hub-citations.ts";
 import { OWN_CHOICE_FIELDS, OWN_MESSAGE_FIELDS } from "./own-fields.ts";
 import { asText, readSpoken } from "./reasoning.ts";
 import { decodeDetail, readProof, readThoughtSignature } from "./reasoning-details.ts";
-import { createToolCallTracker, isWholeObject, nameOf, type ToolCallTracker, textOf } from "./tool-calls.ts";
+import {
+  createToolCallTracker,
+  isWholeObject,
+  listCalls,
+  nameOf,
+  type ToolCallTracker,
+  textOf,
+} from "./tool-calls.ts";
 
 /** Reads the pieces of one choice. */
 export interface ChoiceReader {
@@ -107,7 +114,7 @@ function stepChoice(state: State, choice: Fields): void {
   if (logprobs !== null) state.events.push({ kind: "logprobs", choice: index, value: logprobs });
   readReasoning(state, delta);
   readSpeech(state, delta);
-  readPieces(state, delta["tool_calls"]);
+  readPieces(state, listCalls(delta));
   readWhole(state, delta);
   keep(state.fields, omit(choice, OTHER_CHOICE_FIELDS));
   const isProof = readThoughtSignature(delta["extra_content"]) !== null;

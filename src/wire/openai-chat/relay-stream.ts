@@ -20,6 +20,7 @@ import { encodeReasoning, readSpoken, type Spoken, saysBeside } from "./reasonin
 import {
   createToolCallTracker,
   isPlainPiece,
+  listCalls,
   nameOf,
   type ToolCallOut,
   type ToolCallTracker,
@@ -257,7 +258,7 @@ function readDelta(
   isFirst: boolean,
 ): Record<string, unknown> | null {
   const spoken = readSpoken(delta);
-  const calls = stepTools(state, choice, delta["tool_calls"]);
+  const calls = stepTools(state, choice, listCalls(delta));
   const rest = omitNull(omit(delta, OWN_DELTA_FIELDS));
   if (typeof delta["refusal"] === "string" && delta["refusal"] !== "") rest["refusal"] = delta["refusal"];
   const isSpoken = (spoken.content ?? "") !== "" || spoken.reasoning !== null || calls.length > 0;
@@ -267,8 +268,8 @@ function readDelta(
   return encodeDelta(spoken, calls, rest, isFirst);
 }
 
-function stepTools(state: RelayState, choice: ChoiceState, pieces: unknown): ToolCallOut[] {
-  if (!Array.isArray(pieces)) return [];
+function stepTools(state: RelayState, choice: ChoiceState, pieces: readonly unknown[]): ToolCallOut[] {
+  if (pieces.length === 0) return [];
   const before = choice.tools.count();
   const calls = choice.tools.step(pieces);
   // A vendor's index may stand for another call now, so what was learned of it is forgotten.
@@ -343,7 +344,7 @@ function learn(
 /** The one field of a delta that holds text; null when there is none, more than one, or anything else beside it. */
 function findOnlyText(delta: Fields): TextField | null {
   if (Object.keys(omitNull(omit(delta, OWN_DELTA_FIELDS))).length > 0) return null;
-  if (delta["refusal"] || delta["reasoning_details"]) return null;
+  if (delta["refusal"] || delta["reasoning_details"] || delta["function_call"]) return null;
   const found = TEXT_FIELDS.filter(
     (field) => delta[field] !== undefined && delta[field] !== null && delta[field] !== "",
   );

@@ -6,6 +6,7 @@ const TOOL_CALL = fields({ id: LEAF, type: LEAF, function: fields({ name: LEAF, 
 
 const MESSAGE = fields({
   role: LEAF,
+  name: LEAF,
   content: items(PART),
   reasoning: LEAF,
   reasoning_content: LEAF,
@@ -13,6 +14,7 @@ const MESSAGE = fields({
   audio: LEAF,
   tool_calls: items(TOOL_CALL),
   tool_call_id: LEAF,
+  function_call: fields({ name: LEAF, arguments: LEAF }),
 });
 
 const TOOL = fields({ type: LEAF, function: fields({ name: LEAF, description: LEAF, parameters: LEAF }) });
@@ -32,6 +34,8 @@ export const CHAT_REQUEST_SHAPE: Shape = allFields({
   frequency_penalty: LEAF,
   presence_penalty: LEAF,
   tools: items(TOOL),
+  functions: items(fields({ name: LEAF })),
+  function_call: LEAF,
   tool_choice: fields({ type: LEAF, function: fields({ name: LEAF }) }),
   response_format: fields({ type: LEAF }),
   user: LEAF,

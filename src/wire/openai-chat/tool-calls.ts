@@ -20,6 +20,13 @@ export function textOf(call: ToolCallOut): string {
   return call.function?.arguments ?? call.custom?.input ?? "";
 }
 
+/** The tool calls of a delta or message. A call in OpenAI's older `function_call` is the only one. */
+export function listCalls(said: Fields): readonly unknown[] {
+  const calls = Array.isArray(said["tool_calls"]) ? said["tool_calls"] : [];
+  const call = calls.length === 0 ? asFields(said["function_call"]) : null;
+  return call === null ? calls : [{ index: 0, type: "function", function: call }];
+}
+
 interface KnownCall {
   /** The place the client knows it by. */
   readonly index: number;

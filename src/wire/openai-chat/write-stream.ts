@@ -37,6 +37,11 @@ interface OpenReasoning {
   signature: string;
 }
 
+/** The call of a client that knows one. */
+interface OpenFunctionCall {
+  readonly kind: "function-call";
+}
+
 interface OpenCall {
   readonly kind: "tool-call";
   readonly index: number;
@@ -44,7 +49,7 @@ interface OpenCall {
 }
 
 /** Open parts of which more may be said; what is not shown is not among them. */
-type OpenPart = OpenReasoning | OpenCall | { readonly kind: "text" | "refusal" };
+type OpenPart = OpenReasoning | OpenCall | OpenFunctionCall | { readonly kind: "text" | "refusal" };
 
 interface ChoiceState {
   readonly index: number;
@@ -64,6 +69,8 @@ interface ChoiceState {
 interface WriterState {
   readonly identity: AnswerIdentity;
   readonly hidesReasoning: boolean;
+  /** The client knows one call, in `function_call`. */
+  readonly usesFunctions: boolean;
   readonly choices: Map<number, ChoiceState>;
   /** Fields of the answer as a whole, to go with the next chunk. */
   carried: Record<string, unknown>;
@@ -74,6 +81,7 @@ export function createWriter(identity: AnswerIdentity, asked: AskedFor): AnswerW
   const state: WriterState = {
     identity,
     hidesReasoning: hidesReasoning(asked),
+    usesFunctions: asked.usesFunctions === true,
     choices: new Map(),
     carried: {},
   };
@@ -84,7 +92,13 @@ export function createWriter(identity: AnswerIdentity, asked: AskedFor): AnswerW
       const { wantsUsageChunk } = asked;
       const ending = { ...identity, wantsUsageChunk };
       const usage = encodeUsage(report);
-      return encodeEnding(ending, choices.map(encodeLast), state.carried, usage, metadata);
+      return encodeEnding(
+        ending,
+        choices.map((choice) => encodeLast(choice, state.usesFunctions)),
+        state.carried,
+        usage,
+        metadata,
+      );
     },
     fail: encodeStreamError,
   };
@@ -93,14 +107,17 @@ export function createWriter(identity: AnswerIdentity, asked: AskedFor): AnswerW
 const MESSAGE: ReadonlySet<string> = new Set(["message"]);
 
 /** A choice's last entry: its finish, held to the end, and what only this format knows of it. */
-function encodeLast({ index, finish, extras, logprobs, hasRole }: ChoiceState): Fields {
+function encodeLast(
+  { index, finish, extras, logprobs, hasRole }: ChoiceState,
+  usesFunctions: boolean,
+): Fields {
   const kept = extras === undefined ? {} : keptFields({ extras });
   return {
     index,
     delta: { ...(hasRole ? {} : { role: "assistant", content: "" }), ...asFields(kept["message"]) },
     ...omit(kept, MESSAGE),
     ...(logprobs === null ? {} : { logprobs }),
-    ...(finish === null ? { finish_reason: "stop" } : encodeFinish(finish)),
+    ...(finish === null ? { finish_reason: "stop" } : encodeFinish(finish, usesFunctions)),
   };
 }
 
@@ -198,7 +215,7 @@ function startPart(state: WriterState, choice: ChoiceState, at: number, part: Pa
     case "reasoning":
       return state.hidesReasoning ? null : startReasoning(choice, at, part);
     case "tool-call":
-      return startCall(choice, at, part);
+      return state.usesFunctions ? startFunctionCall(choice, at, part) : startCall(choice, at, part);
     case "image":
       return { images: [encodeMadeImage(part, "", () => {})] };
     default: {
@@ -234,6 +251,7 @@ function growPart(choice: ChoiceState, at: number, delta: PartDelta): Fields | n
   if (open === undefined) return null;
   if (open.kind === "reasoning") return growReasoning(choice, open, delta);
   if (open.kind === "tool-call") return growCall(choice, open, delta);
+  if (open.kind === "function-call") return growFunctionCall(delta);
   if (delta.kind === "text") return delta.text === "" ? null : { [SPOKEN[open.kind]]: delta.text };
   if (delta.kind === "proof") return proveText(choice, delta);
   const annotation = delta.kind === "citation" ? encodeAnnotation(delta.citation) : null;
@@ -301,6 +319,23 @@ function startCall(choice: ChoiceState, at: number, part: ToolCallPart): Fields 
   if (detail === null) return { tool_calls: [call] };
   choice.details++;
   return { reasoning_details: [detail], tool_calls: [call] };
+}
+
+/** Further calls are left out: the model may make them again once it has the result of the first. */
+function startFunctionCall(
+  choice: ChoiceState,
+  at: number,
+  { name, arguments: text }: ToolCallPart,
+): Fields | null {
+  if (choice.callCount++ > 0) return null;
+  choice.open.set(at, { kind: "function-call" });
+  return { function_call: { name, arguments: text } };
+}
+
+function growFunctionCall(delta: PartDelta): Fields | null {
+  return delta.kind === "arguments" && delta.text !== ""
+    ? { function_call: { arguments: delta.text } }
+    : null;
 }
 
 function growCall(choice: ChoiceState, { index, part }: OpenCall, delta: PartDelta): Fields | null {

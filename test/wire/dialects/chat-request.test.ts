@@ -30,6 +30,9 @@ function encode(json: string, format: UpstreamTarget["format"], isLast: boolean)
     noStreamOptions: false,
     renames: [],
     knownFields: null,
+    knownMessageFields: new Set(),
+    takesThinkingParts: false,
+    takesCustomTools: true,
     refusedFields: new Set(["prediction"]),
     wantsReasoningContent: false,
     // Even to its own format it goes through the hub.

@@ -108,7 +108,7 @@ const call = (id: string) =>
       {
         id: fc.constant(id),
         type: fc.constant("function"),
-        function: record({ name: word, arguments: fc.constantFrom("{}", '{"a":1}', "not json") }),
+        function: record({ name: word, arguments: fc.constantFrom("{}", '{"a":1}', '{"b": [1, "ä"]}') }),
       },
       { extra_content: extraContent, index: fc.nat(3) },
     ),

@@ -1,0 +1,262 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { FORMAT_NAMES, type FormatName } from "../../src/wire/canonical/parts.ts";
+import { type FormatVendors, startFormatVendors } from "../faults/format-vendors.ts";
+import { startTestGateway, type TestGateway } from "../support/gateway.ts";
+import {
+  type RecordedRequest,
+  type RecordingVendor,
+  startRecordingVendor,
+  streamOf,
+  yamlFor,
+} from "../support/recording-vendor.ts";
+
+// biome-ignore lint/suspicious/noExplicitAny: bodies are looked into as they come
+type Json = any;
+
+const LOOK = { name: "look", description: "Looks.", parameters: { type: "object", properties: {} } };
+const REQUEST = {
+  functions: [LOOK, { name: "touch" }],
+  function_call: { name: "look" },
+  messages: [
+    { role: "user", content: "Look twice, then touch." },
+    { role: "assistant", content: null, function_call: { name: "look", arguments: '{"at":1}' } },
+    { role: "function", name: "look", content: "a wall" },
+    { role: "assistant", content: "And?", function_call: { name: "look", arguments: '{"at":2}' } },
+    { role: "function", name: "look", content: "a door" },
+    { role: "user", content: "Now touch." },
+  ],
+};
+
+async function post(
+  gateway: TestGateway,
+  body: Json,
+): Promise<{ status: number; body: Json; events: Json[] }> {
+  const response = await fetch(`${gateway.base}/chat/completions`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${gateway.key}`, "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+  const text = await response.text();
+  const events = [...text.matchAll(/^data: (\{.*)$/gm)].map(([, data]) => JSON.parse(data as string));
+  return { status: response.status, body: events.length > 0 ? null : JSON.parse(text), events };
+}
+
+describe("a request with functions in place of tools", () => {
+  let vendors: FormatVendors;
+  beforeAll(async () => {
+    vendors = await startFormatVendors();
+  });
+  afterAll(() => vendors.stop());
+
+  async function send(body: Json, format: FormatName): Promise<Json> {
+    vendors.reset(format);
+    const answer = await post(vendors.gateway, { ...body, model: `acme/${format}-alone` });
+    expect([answer.status, answer.body]).toEqual([200, expect.anything()]);
+    return vendors.first.calls[0]?.body;
+  }
+
+  test("reaches a chat host with tools, calls and results", async () => {
+    const sent = await send(REQUEST, "openai-chat");
+    expect(sent.functions).toBeUndefined();
+    expect(sent.function_call).toBeUndefined();
+    expect(sent.tools).toEqual([
+      { type: "function", function: LOOK },
+      { type: "function", function: { name: "touch", parameters: { type: "object", properties: {} } } },
+    ]);
+    expect(sent.tool_choice).toEqual({ type: "function", function: { name: "look" } });
+    const call = (id: string, args: string) => ({
+      id,
+      type: "function",
+      function: { name: "look", arguments: args },
+    });
+    expect(sent.messages.slice(1, 5)).toEqual([
+      { role: "assistant", content: null, tool_calls: [call("fn0000000", '{"at":1}')] },
+      { role: "tool", tool_call_id: "fn0000000", name: "look", content: "a wall" },
+      { role: "assistant", content: "And?", tool_calls: [call("fn0000001", '{"at":2}')] },
+      { role: "tool", tool_call_id: "fn0000001", name: "look", content: "a door" },
+    ]);
+  });
+
+  test.each(FORMAT_NAMES)("loses neither tools nor results at a vendor of %s", async (format) => {
+    const text = JSON.stringify(await send(REQUEST, format));
+    for (const part of ["Looks.", "touch", "a wall", "a door", "And?"]) expect(text).toContain(part);
+    expect(text).not.toContain('"function_call":');
+    expect(text).not.toContain('"role":"function"');
+  });
+
+  test("keeps a result with the call of its name, and drops one that answers none", async () => {
+    const call = (name: string) => ({
+      role: "assistant",
+      content: null,
+      function_call: { name, arguments: "{}" },
+    });
+    const result = (name: string) => ({ role: "function", name, content: `result of ${name}` });
+    const messages = [
+      REQUEST.messages[0],
+      call("look"),
+      call("touch"),
+      result("look"),
+      result("touch"),
+      result("smell"),
+    ];
+    const sent = await send({ ...REQUEST, messages }, "openai-chat");
+    const [, turn, ...results] = sent.messages;
+    expect(turn.tool_calls.map((made: Json) => made.function.name)).toEqual(["look", "touch"]);
+    expect(results.map((made: Json) => [made.tool_call_id, made.content])).toEqual([
+      [turn.tool_calls[0].id, "result of look"],
+      [turn.tool_calls[1].id, "result of touch"],
+    ]);
+  });
+
+  test("gives way to tools where it has both, and null stands for absent", async () => {
+    const tools = [{ type: "function", function: LOOK }];
+    const messages = [{ role: "user", content: "Hi", function_call: null }];
+    const both = await send({ ...REQUEST, messages, tools, tool_choice: "auto" }, "openai-chat");
+    expect([both.tools, both.tool_choice]).toEqual([tools, "auto"]);
+    const none = await send({ messages, functions: null, function_call: null }, "openai-chat");
+    expect(Object.keys(none).toSorted()).toEqual(["messages", "model"]);
+  });
+
+  test.each([
+    ["functions", { functions: "look" }],
+    ["functions[0].name", { functions: [{ parameters: {} }] }],
+    [
+      "messages[0].function_call.name",
+      { messages: [{ role: "assistant", content: "x", function_call: { arguments: "{}" } }] },
+    ],
+  ])("is refused by the client's name of the field: %s", async (field, wrong) => {
+    const { status, body } = await post(vendors.gateway, {
+      ...REQUEST,
+      ...wrong,
+      model: "acme/openai-chat-alone",
+    });
+    expect([status, body.error.metadata.field]).toEqual([400, field]);
+  });
+});
+
+/** How a host tells of calls. */
+type Spelling = "tool_calls" | "function_call";
+
+/** A host that calls `look`, in that spelling; with today's also `touch`. */
+const callLook =
+  (spelling: Spelling) =>
+  (request: RecordedRequest): Response => {
+    const head = { id: "chatcmpl-1", created: 1, model: "up" };
+    const fn = (args: string) => ({ name: "look", arguments: args });
+    const inCalls = (made: Json) =>
+      spelling === "function_call"
+        ? { function_call: made }
+        : { tool_calls: [{ index: 0, id: "c1", type: "function", function: made }] };
+    const touch = { index: 1, id: "c2", type: "function", function: { name: "touch", arguments: "{}" } };
+    const others = spelling === "function_call" ? [] : [touch];
+    const finish = spelling === "function_call" ? "function_call" : "tool_calls";
+    if (JSON.parse(request.text).stream) {
+      const chunk = (delta: Json, reason: string | null = null) => ({
+        ...head,
+        object: "chat.completion.chunk",
+        choices: [{ index: 0, delta, finish_reason: reason }],
+      });
+      const more = (text: string) =>
+        spelling === "function_call"
+          ? { function_call: { arguments: text } }
+          : { tool_calls: [{ index: 0, function: { arguments: text } }] };
+      return streamOf([
+        chunk({ role: "assistant", content: null, ...inCalls(fn("")) }),
+        ...['{"a', 't":', "1}"].map((text) => chunk(more(text))),
+        ...others.map((call) => chunk({ tool_calls: [call] })),
+        chunk({}, finish),
+      ]);
+    }
+    const made: Json = inCalls(fn('{"at":1}'));
+    if (made.tool_calls) made.tool_calls.push(...others);
+    return Response.json({
+      ...head,
+      object: "chat.completion",
+      choices: [{ index: 0, message: { role: "assistant", content: null, ...made }, finish_reason: finish }],
+      usage: { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 },
+    });
+  };
+
+describe("an answer that calls a function", () => {
+  let vendor: RecordingVendor;
+  let gateway: TestGateway;
+  beforeAll(async () => {
+    vendor = startRecordingVendor();
+    gateway = await startTestGateway({ yaml: yamlFor(vendor) });
+  });
+  afterAll(() => Promise.all([gateway.stop(), vendor.stop()]));
+
+  const LEGACY = { model: "acme/model", functions: REQUEST.functions, messages: [REQUEST.messages[0]] };
+  const MODERN = {
+    model: "acme/model",
+    tools: [{ type: "function", function: LOOK }],
+    messages: [REQUEST.messages[0]],
+  };
+
+  test.each(["tool_calls", "function_call"] as const)(
+    "comes in the client's older spelling, whole, from a host that spells it %s",
+    async (spelling) => {
+      vendor.reset(callLook(spelling));
+      const { body } = await post(gateway, LEGACY);
+      const [choice] = body.choices;
+      expect(choice.message).toEqual({
+        role: "assistant",
+        content: null,
+        function_call: { name: "look", arguments: '{"at":1}' },
+      });
+      expect(choice.finish_reason).toBe("function_call");
+    },
+  );
+
+  test.each(["tool_calls", "function_call"] as const)(
+    "comes in the client's older spelling, streamed, from a host that spells it %s",
+    async (spelling) => {
+      vendor.reset(callLook(spelling));
+      const { events } = await post(gateway, { ...LEGACY, stream: true });
+      const deltas = events.flatMap(({ choices }) => choices.map(({ delta }: Json) => delta));
+      expect(deltas.some((delta) => "tool_calls" in delta)).toBe(false);
+      const pieces = deltas.flatMap((delta) => (delta.function_call ? [delta.function_call] : []));
+      expect(pieces.map(({ name }) => name).filter(Boolean)).toEqual(["look"]);
+      expect(pieces.map((piece) => piece.arguments ?? "").join("")).toBe('{"at":1}');
+      expect(events.at(-1).choices[0].finish_reason).toBe("function_call");
+      expect(events.at(-1).usage).toBeDefined();
+    },
+  );
+
+  test.each([false, true])(
+    "in the host's older spelling is a tool call for today's client (stream: %p)",
+    async (stream) => {
+      vendor.reset(callLook("function_call"));
+      const { body, events } = await post(gateway, { ...MODERN, stream });
+      const pieces = stream
+        ? events.flatMap(({ choices }) => choices[0]?.delta.tool_calls ?? [])
+        : body.choices[0].message.tool_calls;
+      expect(pieces[0]).toMatchObject({ index: 0, type: "function", id: expect.stringMatching(/./) });
+      expect(pieces[0].function.name).toBe("look");
+      expect(pieces.map((piece: Json) => piece.function.arguments).join("")).toBe('{"at":1}');
+      const last = stream ? events.at(-1) : body;
+      expect(last.choices[0].finish_reason).toBe("tool_calls");
+      expect(JSON.stringify([body, events])).not.toContain('"function_call":{');
+    },
+  );
+
+  test("in the host's older spelling is a tool call in Messages as well", async () => {
+    vendor.reset(callLook("function_call"));
+    const ask = { model: "acme/model", max_tokens: 9, messages: [REQUEST.messages[0]] };
+    const response = await fetch(`${gateway.base}/messages`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${gateway.key}`, "content-type": "application/json" },
+      body: JSON.stringify({ ...ask, tools: [{ name: "look", input_schema: { type: "object" } }] }),
+    });
+    const { content, stop_reason: reason }: Json = await response.json();
+    expect(content).toMatchObject([{ type: "tool_use", name: "look", input: { at: 1 } }]);
+    expect(reason).toBe("tool_use");
+  });
+
+  test("of an answer in words has nothing of functions", async () => {
+    vendor.reset();
+    const { body } = await post(gateway, LEGACY);
+    expect(body.choices[0]).toMatchObject({ message: { content: "Hello there." }, finish_reason: "stop" });
+    expect(body.choices[0].message.function_call).toBeUndefined();
+  });
+});
