@@ -345,6 +345,36 @@ describe("the result of a call that only one format has", () => {
     }
   });
 
+  test("stays with its call in a form of its own as well", async () => {
+    const own = input(
+      item("c1"),
+      {
+        type: "local_shell_call",
+        id: "lsh_1",
+        call_id: "s1",
+        status: "completed",
+        action: { command: ["ls"] },
+      },
+      { type: "local_shell_call_output", call_id: "s1", output: "contents of s1" },
+      itemResult("c1"),
+      { ...search, call_id: "s2" },
+      { type: "tool_search_output", call_id: "s2", tools: [{ type: "function", name: "get_weather" }] },
+      { role: "user", content: "So?" },
+    );
+    for (const format of FORMAT_NAMES) {
+      const { sent, answer } = await send("/responses", own, format);
+      const text = JSON.stringify(sent);
+      for (const part of ["contents of c1", "contents of s1", "get_weather", "local_shell", "tool_search"]) {
+        expect([format, part, text.includes(part)]).toEqual([format, part, true]);
+      }
+      expect([format, text.includes(PLACEHOLDER), answer.gateway_metadata?.warnings]).toEqual([
+        format,
+        false,
+        undefined,
+      ]);
+    }
+  });
+
   test("is no orphan in chat completions either, whatever the type of the call", async () => {
     const call = { id: "u1", type: "lookup", lookup: { query: "weather" } };
     const body = chat({ role: "assistant", content: null, tool_calls: [call] }, chatResult("u1"));

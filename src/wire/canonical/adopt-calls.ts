@@ -1,24 +1,32 @@
-import { mapSame } from "./map-same.ts";
-import type { FormatName, Part, ToolCallPart } from "./parts.ts";
+import type { FormatName, Part, ToolCallPart, ToolResultPart } from "./parts.ts";
 import type { ConversationRequest, Message } from "./request.ts";
 
 /**
- * Makes plain tool calls of the calls that only their own format has, where they have a plain result and the target
- * speaks another format. Otherwise the target's encoder would leave the call out, and its result would answer nothing.
+ * Makes plain tool calls and results of those that only their own format has, where the target speaks another format and
+ * both are there. Otherwise the target's encoder would leave the call out, and its result would answer nothing.
  */
 export function adoptHostedCalls(request: ConversationRequest, format: FormatName): ConversationRequest {
-  const isForeign = (part: Part): boolean => hostedCallOf(part, format) !== null;
-  if (!request.messages.some(({ parts }) => parts.some(isForeign))) return request;
-  const answered = listAnsweredIds(request.messages);
-  const adopt = (part: Part): Part => {
-    const call = hostedCallOf(part, format);
-    return call !== null && answered.has(call.id) ? call : part;
-  };
-  const messages = request.messages.map((message) => {
-    const parts = mapSame(message.parts, adopt);
-    return parts === message.parts ? message : { ...message, parts };
-  });
-  return { ...request, messages };
+  const calls = listIds(request.messages, (part) => hostedCallOf(part, format)?.id);
+  if (calls.size === 0) return request;
+  const results = listIds(request.messages, (part) =>
+    part.kind === "tool-result" ? part.callId : hostedResultOf(part, format)?.callId,
+  );
+  const pairs = calls.intersection(results);
+  return { ...request, messages: request.messages.flatMap((message) => adopt(message, format, pairs)) };
+}
+
+function listIds(
+  messages: readonly Message[],
+  read: (part: Part) => string | undefined,
+): ReadonlySet<string> {
+  const ids = new Set<string>();
+  for (const { parts } of messages) {
+    for (const part of parts) {
+      const id = read(part);
+      if (id !== undefined) ids.add(id);
+    }
+  }
+  return ids;
 }
 
 /** The call that a part of another format is; null for all else. */
@@ -27,9 +35,31 @@ function hostedCallOf(part: Part, format: FormatName): ToolCallPart | null {
   return { kind: "tool-call", tool: "function", ...part.call };
 }
 
-function listAnsweredIds(messages: readonly Message[]): ReadonlySet<string> {
-  const ids = new Set<string>();
-  for (const { parts } of messages)
-    for (const part of parts) if (part.kind === "tool-result") ids.add(part.callId);
-  return ids;
+/** The result that a part of another format is; null for all else. */
+function hostedResultOf(part: Part, format: FormatName): ToolResultPart | null {
+  if (part.kind !== "native" || part.result === undefined || part.format === format) return null;
+  const { callId, text } = part.result;
+  return { kind: "tool-result", callId, tool: "function", content: [{ kind: "text", text }], isError: false };
+}
+
+/** A message with plain calls. Results among its parts become messages of their own. */
+function adopt(message: Message, format: FormatName, pairs: ReadonlySet<string>): Message[] {
+  if (!message.parts.some((part) => part.kind === "native" && part.format !== format)) return [message];
+  const adopted: Message[] = [];
+  let parts: Part[] = [];
+  const close = (): void => {
+    if (parts.length > 0)
+      adopted.push(adopted.length === 0 ? { ...message, parts } : { role: message.role, parts });
+    parts = [];
+  };
+  for (const part of message.parts) {
+    const call = hostedCallOf(part, format);
+    const result = hostedResultOf(part, format);
+    if (result !== null && pairs.has(result.callId)) {
+      close();
+      adopted.push({ role: "tool", parts: [result] });
+    } else parts.push(call !== null && pairs.has(call.id) ? call : part);
+  }
+  close();
+  return adopted;
 }

@@ -159,6 +159,8 @@ export interface NativePart extends PartBase {
   readonly value: Fields;
   /** The call that it is, where a tool result may answer it. */
   readonly call?: HostedCall;
+  /** The result that it is, where it answers such a call. */
+  readonly result?: { readonly callId: string; readonly text: string };
   /** What it says, for formats that have no such block. */
   readonly text?: string;
 }

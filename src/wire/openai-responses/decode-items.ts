@@ -117,13 +117,15 @@ export function decodeOutputItem(item: Fields): Part[] {
 function makeNative(item: Fields, type: string): Part {
   const native: Part = { kind: "native", format: "openai-responses", type, value: item };
   const id = item["call_id"];
-  const isCall = isHostedCall(type) && typeof id === "string" && id !== "";
-  return isCall
-    ? { ...native, call: { id, name: type.slice(0, -CALL.length), arguments: readInput(item) } }
-    : native;
+  if (typeof id !== "string" || id === "") return native;
+  if (isHostedCall(type)) {
+    return { ...native, call: { id, name: type.slice(0, -CALL.length), arguments: readInput(item) } };
+  }
+  return type.endsWith(OUTPUT) ? { ...native, result: { callId: id, text: readOutput(item) } } : native;
 }
 
 const CALL = "_call";
+const OUTPUT = "_output";
 
 /** Whether a type of items is one of calls, such as `tool_search_call`. Their results may be plain ones. */
 export function isHostedCall(type: string): boolean {
@@ -132,6 +134,16 @@ export function isHostedCall(type: string): boolean {
 
 /** Fields of a hosted call that say nothing of what is called with what. */
 const NO_INPUT = new Set(["type", "id", "call_id", "status", "execution"]);
+
+/** What an item says that answers a hosted call: of tools that were found their names. */
+function readOutput(item: Fields): string {
+  const { output, tools } = item;
+  if (typeof output === "string") return output;
+  const names = Array.isArray(tools) ? tools.map((tool) => asFields(tool)?.["name"]) : [null];
+  return names.every((name) => typeof name === "string")
+    ? names.join("\n")
+    : JSON.stringify(output ?? omit(item, NO_INPUT));
+}
 
 function readInput(item: Fields): string {
   const input = item["arguments"] ?? omit(item, NO_INPUT);
