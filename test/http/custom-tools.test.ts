@@ -26,6 +26,8 @@ afterAll(() => Promise.all([gateway.stop(), vendor.stop()]));
 type Json = any;
 
 const GRAMMAR = { type: "grammar", syntax: "lark", definition: "start: patch" };
+/** The same as chat completions have it. */
+const CHAT_GRAMMAR = { type: "grammar", grammar: { syntax: "lark", definition: "start: patch" } };
 const PATCH = "*** Begin Patch\n*** End Patch";
 
 /** A client API that knows custom tools: a request with one and with a call of it, and how its answer is read. */
@@ -41,7 +43,10 @@ const CLIENTS: Readonly<Record<string, Client>> = {
     path: "/chat/completions",
     body: {
       tools: [
-        { type: "custom", custom: { name: "apply_patch", description: "Edits files.", format: GRAMMAR } },
+        {
+          type: "custom",
+          custom: { name: "apply_patch", description: "Edits files.", format: CHAT_GRAMMAR },
+        },
         { type: "function", function: { name: "look", parameters: { type: "object" } } },
       ],
       tool_choice: { type: "custom", custom: { name: "apply_patch" } },
@@ -168,6 +173,14 @@ describe.each(Object.keys(CLIENTS))("a custom tool of a client of %s", (name) =>
   test.each([false, true])("is called as it was given, free text and all (stream: %p)", async (stream) => {
     const { answer } = await ask(client, "acme/model", stream);
     expect(client.readCalls(answer)).toEqual([{ name: "apply_patch", input: PATCH }]);
+  });
+});
+
+test("a custom tool of a client of Responses is one at OpenAI's chat completions, its grammar in that form", async () => {
+  const { sent } = await ask(CLIENTS["Responses"] as Client, "openai/gpt-4o-mini", false);
+  expect(sent.tools[0]).toEqual({
+    type: "custom",
+    custom: { name: "apply_patch", description: "Edits files.", format: CHAT_GRAMMAR },
   });
 });
 

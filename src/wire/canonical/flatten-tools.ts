@@ -111,8 +111,7 @@ function toFunction({ description, inputFormat, cache }: CustomTool, name: strin
 
 /** A grammar binds no function's argument, so the model is told of it. */
 function describeGrammar(description: string | null, inputFormat: Fields | null): string | null {
-  const grammar = asFields(inputFormat?.["grammar"]) ?? inputFormat;
-  const definition = grammar?.["definition"];
+  const definition = inputFormat?.["definition"];
   if (typeof definition !== "string" || definition === "") return description;
   const told = `The input has to match this grammar:\n${definition}`;
   return description === null ? told : `${description}\n\n${told}`;

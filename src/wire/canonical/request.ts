@@ -67,7 +67,7 @@ export interface CustomTool {
   readonly kind: "custom";
   readonly name: string;
   readonly description: string | null;
-  /** The grammar or other `format` it is bound to, as OpenAI spells it. */
+  /** The grammar or other `format` it is bound to, as Responses spells it. */
   readonly inputFormat: Fields | null;
   readonly namespace?: string;
   readonly cache?: CacheMark;

@@ -59,8 +59,19 @@ function readCustom(raw: Fields): CustomTool | null {
     kind: "custom",
     name,
     description: asText(inner["description"]),
-    inputFormat: asFields(inner["format"]),
+    inputFormat: readInputFormat(asFields(inner["format"])),
   };
+}
+
+/** A grammar stands in an object of its own here, and beside its type in Responses, whose form the hub has. */
+function readInputFormat(format: Fields | null): Fields | null {
+  const grammar = asFields(format?.["grammar"]);
+  return grammar === null ? format : { type: "grammar", ...grammar };
+}
+
+function spellInputFormat(format: Fields): Fields {
+  const { type, ...grammar } = format;
+  return type === "grammar" ? { type, grammar } : format;
 }
 
 /** The tools as this format has them: as they came, where they came in it. Those of other formats alone are left out. */
@@ -104,7 +115,7 @@ function printTool(tool: FunctionTool | CustomTool): Fields {
   const { name, description } = tool;
   const named = { name, ...(description === null ? {} : { description }) };
   if (tool.kind === "custom") {
-    const format = tool.inputFormat === null ? {} : { format: tool.inputFormat };
+    const format = tool.inputFormat === null ? {} : { format: spellInputFormat(tool.inputFormat) };
     return { type: "custom", custom: { ...named, ...format }, ...keptFields(tool) };
   }
   const strict = tool.strict === null ? {} : { strict: tool.strict };

@@ -52,6 +52,8 @@ const NULLABLE = {
 };
 
 const GRAMMAR = { type: "grammar", syntax: "regex", definition: "MARKER+" };
+/** The same as chat completions have it. */
+const CHAT_GRAMMAR = { type: "grammar", grammar: { syntax: "regex", definition: "MARKER+" } };
 
 /** Tools, the choice among them, their calls and results. */
 export const TOOLS: readonly RequestCase[] = [
@@ -120,14 +122,16 @@ export const TOOLS: readonly RequestCase[] = [
     name: "a tool that takes free text",
     says: {
       chat: {
-        tools: [{ type: "custom", custom: { name: "write", description: "MARKER-text", format: GRAMMAR } }],
+        tools: [
+          { type: "custom", custom: { name: "write", description: "MARKER-text", format: CHAT_GRAMMAR } },
+        ],
       },
       responses: {
         tools: [{ type: "custom", name: "write", description: "MARKER-text", format: GRAMMAR }],
       },
     },
     kept: {
-      "openai-chat": { "tools[0]": { type: "custom", custom: { name: "write" } } },
+      "openai-chat": { "tools[0]": { type: "custom", custom: { name: "write", format: CHAT_GRAMMAR } } },
       "openai-responses": { "tools[0]": { type: "custom", name: "write", format: GRAMMAR } },
     },
     field: /tools\[0\]/,
