@@ -11,7 +11,8 @@ const TAKES_REASONING: ReadonlySet<FormatName> = new Set(["openai-chat", "cohere
 
 /**
  * Names what a request holds and `format` has no place for, whatever its encoder does with the rest: what only the
- * client's format knows, names of participants and files, the detail of images, reasoning in contents. Each thing is named once, where it first stands.
+ * client's format knows, names of participants and files, the detail of images, reasoning in contents. Each thing is
+ * named once, where it first stands.
  */
 export function nameLeftOut(request: ConversationRequest, format: FormatName): Warning[] {
   const namesFiles = !NAMELESS_FILES.has(format);
