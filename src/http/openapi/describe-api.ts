@@ -6,7 +6,7 @@ import { OPERATIONS } from "./operations.ts";
 import { createSchemaPrinter } from "./schema-printer.ts";
 import { ANSWER_HEADERS, IDEMPOTENCY_KEY, SECURITY_SCHEMES } from "./shared-parts.ts";
 
-/** The OpenAPI 3.1 document of everything that is served, made of the schemas that check requests. Always the same. */
+/** The OpenAPI 3.1 document of everything that is served, made of the management endpoints' own schemas, which check their requests, and of schemas for inference. Always the same. */
 export function describeApi(): OpenApiDocument {
   const printer = createSchemaPrinter();
   const errors = createErrorPrinter(printer);

@@ -14,19 +14,21 @@ export function describeModelId(example: string) {
     .meta({ description: "A model's id, as `GET models` lists them: `author/model`", examples: [example] });
 }
 
-const slugs = z.array(z.string());
+const slugs = z.array(z.string()).max(BOUNDS.patterns);
 const dollars = z.union([z.number().min(0), z.string()]);
 
 /** `provider`: who may answer. */
 const ProviderPreferences = z
   .looseObject({
-    order: slugs.nullish().describe("Slugs of providers to try first, in this order"),
-    only: slugs.nullish().describe("No other providers than these"),
-    ignore: slugs.nullish().describe("Not these providers"),
+    order: slugs.nullish().describe("Slugs of providers to try first, in this order. Unknown ones are a 400"),
+    only: slugs.nullish().describe("No other providers than these; likewise"),
+    ignore: slugs.nullish().describe("Not these providers; likewise"),
     allow_fallbacks: z
       .boolean()
       .nullish()
-      .describe("false: only those of `order`, or else the first. Default: true"),
+      .describe(
+        "false: only those of `order`, also while none of them can be asked; where `order` names none that serves the model, the first. Default: true",
+      ),
     own_keys_only: z
       .boolean()
       .nullish()
@@ -52,7 +54,9 @@ const ProviderPreferences = z
     sort: z
       .union([z.enum(["price", "throughput", "latency"]), z.looseObject({ by: z.string() })])
       .nullish()
-      .describe("What providers beyond `order` are ordered by; `price` alone is measured"),
+      .describe(
+        "What providers beyond `order` are ordered by: the list price, or the time to the first token (`latency`) or the tokens a second (`throughput`) as measured lately; who was not measured comes last",
+      ),
   })
   .meta({ id: "ProviderPreferences", description: "Who may answer" });
 

@@ -1,0 +1,145 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import packageJson from "../../package.json" with { type: "json" };
+import { countPriced } from "../../src/app/check-import.ts";
+import { loadCatalog } from "../../src/app/load-catalog.ts";
+import { SANDBOX_MODELS } from "../../src/app/sandbox-catalog.ts";
+import { startTestGateway, type TestGateway } from "../support/gateway.ts";
+import { createWorkplace } from "../support/run-gateway.ts";
+
+const ROOT = join(import.meta.dir, "../..");
+const README = readFileSync(join(ROOT, "README.md"), "utf8");
+const { data } = loadCatalog({});
+
+/** All of a pattern's first groups in a text. */
+function findAll(text: string, pattern: RegExp): string[] {
+  return [...text.matchAll(pattern)].map(([, found]) => found as string);
+}
+
+describe("the README", () => {
+  test("begins with the two commands that a fresh machine needs, a line each", () => {
+    const firstScreen = README.split("\n").slice(0, 25).join("\n");
+    expect(firstScreen).toMatch(/^ {4}npm ci && npm start\b/m);
+    expect(firstScreen).toMatch(/^ {4}npm ci && npm test\b/m);
+  });
+
+  test("states how many models the catalog has, and how many of them have a price", () => {
+    const stated = /has (\d+) models, (\d+) of them with a known price/.exec(README)?.slice(1);
+    expect(stated?.map(Number)).toEqual([data.models.length, countPriced(data.models)]);
+  });
+
+  test("names models that there are", () => {
+    const known = new Set([...data.models, ...SANDBOX_MODELS].map(({ id }) => id));
+    const named = findAll(README, /"?model"?:? "([a-z][\w-]*\/[\w.:-]+)"/g).concat(
+      findAll(README, /--model ([a-z][\w-]*\/[\w.:-]+)/g),
+    );
+    expect(named.length).toBeGreaterThan(3);
+    expect(named.filter((id) => !known.has(id) && !id.startsWith("gateway-auto/"))).toEqual([]);
+  });
+
+  test("states as many bad bodies and kills as the tests send and make", () => {
+    const read = (file: string) => readFileSync(join(ROOT, file), "utf8");
+    const stated = [/([\d,]+) generated bodies/, /\((\d+) kills under load/].map((pattern) =>
+      Number(pattern.exec(README)?.[1]?.replaceAll(",", "")),
+    );
+    const bodies = Number(
+      /BODIES = ([\d_]+)/.exec(read("test/http/bad-input.test.ts"))?.[1]?.replaceAll("_", ""),
+    );
+    const kills = Number(
+      /kills: \{ type: "string", default: "(\d+)" \}/.exec(read("test/chaos/run.ts"))?.[1],
+    );
+    expect(stated).toEqual([bodies, kills]);
+  });
+});
+
+describe("the documents", () => {
+  const files = [
+    "README.md",
+    "CONTRIBUTING.md",
+    "ARCHITECTURE.md",
+    "SECURITY.md",
+    "bench/README.md",
+    "catalog/README.md",
+  ];
+  const documents = [...files, ...readdirSync(join(ROOT, "docs")).map((name) => `docs/${name}`)]
+    .filter((file) => file.endsWith(".md") && existsSync(join(ROOT, file)))
+    .map((file) => [file, readFileSync(join(ROOT, file), "utf8")] as const);
+
+  /** What a check finds wrong in each document, with the document's name. */
+  const findWrong = (check: (text: string, file: string) => readonly string[]) =>
+    documents.flatMap(([file, text]) => check(text, file).map((found) => `${file}: ${found}`));
+
+  test("link only to files that there are", () => {
+    const wrong = findWrong((text, file) =>
+      findAll(text, /\]\(([^)#\s]+)[^)]*\)/g).filter(
+        (link) => !/^[a-z]+:/.test(link) && !existsSync(join(ROOT, dirname(file), link)),
+      ),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  test("name only scripts of npm that there are", () => {
+    const wrong = findWrong((text) =>
+      findAll(text, /npm run ([a-z][\w:-]*)/g).filter((script) => !(script in packageJson.scripts)),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  test("name only files and folders that there are", () => {
+    const isThere = (path: string) => existsSync(join(ROOT, path)) || existsSync(join(ROOT, `${path}.ts`));
+    const wrong = findWrong((text) =>
+      findAll(text, /`((?:test|src|bench|scripts|catalog)\/[\w./-]+)`/g).filter((path) => !isThere(path)),
+    );
+    expect(wrong).toEqual([]);
+  });
+});
+
+describe("the commands of the README", () => {
+  const workplace = createWorkplace();
+  let gateway: TestGateway;
+  beforeAll(async () => {
+    gateway = await startTestGateway();
+  });
+  afterAll(async () => {
+    await gateway.stop();
+    workplace.clear();
+  });
+
+  /** Requests as they are printed, each on one line, without the comments behind them. */
+  const requests = findAll(README.replaceAll("\\\n", ""), /^ *(curl .*?)(?: +# .*)?$/gm);
+
+  test.skipIf(Bun.which("curl") === null)("are requests that are answered as they are printed", async () => {
+    expect(requests.length).toBeGreaterThanOrEqual(5);
+    for (const request of requests) {
+      const line = request
+        .replaceAll("http://127.0.0.1:8080", gateway.url)
+        .replaceAll(/gw_\w*…/g, gateway.key);
+      const child = Bun.spawn(["sh", "-c", `${line} -s -o /dev/null -w "%{http_code}"`], {
+        stdout: "pipe",
+        stderr: "inherit",
+        env: { PATH: process.env["PATH"] },
+      });
+      expect(`${request}: ${await child.stdout.text()}`).toBe(`${request}: 200`);
+    }
+  });
+
+  test("are commands that the program has", async () => {
+    const lines = findAll(README, /^ {4}npm run gateway -- (.*?)(?: {2,}#.*)?$/gm);
+    expect(lines.length).toBeGreaterThanOrEqual(4);
+    const runs = lines.map(async (line) => {
+      const words = line.split(" ").slice(0, 2);
+      const { exitCode, stdout } = await workplace.run([...words, "--help"]);
+      expect(`${line}: ${exitCode}`).toBe(`${line}: 0`);
+      expect(stdout).toContain(`gateway ${words.join(" ")}`);
+    });
+    await Promise.all(runs);
+  });
+
+  test("name parts of the program that there are", async () => {
+    const also = /also (orgs, [a-z, -]+)$/m.exec(README)?.[1]?.split(", ") ?? [];
+    expect(also.length).toBeGreaterThan(5);
+    const { stdout } = await workplace.run(["--help"]);
+    for (const part of also) expect(stdout).toMatch(new RegExp(`^ +${part}\\b`, "m"));
+  });
+});
