@@ -4,6 +4,7 @@ import { CLIENT_APIS } from "../faults/client-apis.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { addPayer, balanceOf, findTrouble, manage } from "../support/money.ts";
 import { SCRIPTS } from "../support/scripts/all-scripts.ts";
+import { USAGE_OF } from "../support/scripts/usage-of.ts";
 import { startVendor, type Vendor } from "../support/vendor.ts";
 
 const TEXT = "Alpha one two";
@@ -41,16 +42,6 @@ afterAll(async () => {
   await gateway.stop();
   vendor.stop();
 });
-
-/** A usage as a vendor of a format says it. */
-const USAGE_OF: Readonly<Record<FormatName, (prompt: number, completion: number) => object>> = {
-  "openai-chat": (prompt_tokens, completion_tokens) => ({ prompt_tokens, completion_tokens }),
-  "openai-responses": (input_tokens, output_tokens) => ({ input_tokens, output_tokens }),
-  "anthropic-messages": (input_tokens, output_tokens) => ({ input_tokens, output_tokens }),
-  gemini: (promptTokenCount, candidatesTokenCount) => ({ promptTokenCount, candidatesTokenCount }),
-  "bedrock-converse": (inputTokens, outputTokens) => ({ inputTokens, outputTokens }),
-  "cohere-chat": (input_tokens, output_tokens) => ({ billed_units: { input_tokens, output_tokens } }),
-};
 
 /** Counts that no vendor can mean, of the prompt and of the answer; null: a count that can be. */
 const LIES: readonly (readonly [prompt: number | null, completion: number | null])[] = [

@@ -5,6 +5,7 @@ import { eventually } from "../support/eventually.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { addPayer, balanceOf, findTrouble, manage } from "../support/money.ts";
 import { SCRIPTS } from "../support/scripts/all-scripts.ts";
+import { USAGE_OF } from "../support/scripts/usage-of.ts";
 import {
   chunkOf,
   closing,
@@ -98,8 +99,7 @@ async function writeBook(
   await call.piece(script.begin("Once"));
   for (let said = 0; said < tokens && !isCut; said += 1_000) await call.piece(script.more(WORDS.repeat(100)));
   if (isCut) return;
-  const usage = { prompt_tokens: 10, completion_tokens: tokens };
-  await call.piece(script.close("stop", format === "openai-chat" ? usage : undefined));
+  await call.piece(script.close("stop", USAGE_OF[format](10, tokens)));
   await call.end();
 }
 
@@ -213,7 +213,7 @@ describe("an answer without max_tokens that is not streamed", () => {
         let bound = 0;
         vendor.perform(async (call) => {
           bound = BOUND_OF[format](call.body) as number;
-          await call.respond(200, SCRIPTS[format].document("Once", "length"));
+          await call.respond(200, SCRIPTS[format].document("Once", "length", USAGE_OF[format](10, bound)));
         });
         const { max_tokens: _, ...asked } = api.ask(`acme/${format}`, false) as Record<string, unknown>;
         const response = await post(key, api.path, asked);
@@ -246,11 +246,13 @@ describe("an answer without max_tokens that is not streamed", () => {
     );
   });
 
-  test("has no warning where it ends by itself", async () => {
+  test("has no warning where it ends by itself, or at a bound of the vendor's own", async () => {
     const { key } = await addAccount(0.083 * DOLLAR);
-    vendor.perform(healthy("Alpha"));
-    const body = (await (await chat(key)).json()) as Record<string, unknown>;
-    expect(body["gateway_metadata"]).toBeUndefined();
+    for (const finish of ["stop", "length"] as const) {
+      vendor.perform((call) => call.respond(200, SCRIPTS["openai-chat"].document("Once", finish)));
+      const body = (await (await chat(key)).json()) as Record<string, unknown>;
+      expect(body["gateway_metadata"]).toBeUndefined();
+    }
   });
 
   test("is asked for as the client did where the account covers the longest answer many times", async () => {

@@ -1,4 +1,5 @@
 import type { InferenceRequest } from "../../wire/dialects/inference-request.ts";
+import { mayReason } from "../catalog/may-reason.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { HoldVerdict } from "../ledger/purse.ts";
 import { boundPrompt, costOf, type OfferCost, tokensFor } from "../ledger/worst-case.ts";
@@ -92,12 +93,7 @@ export function createAllowance(
  * streamed, by a model that reasons, and in media.
  */
 function mayHideTokens({ model }: Candidate, isStream: boolean): boolean {
-  return (
-    !isStream ||
-    model.reasoning !== undefined ||
-    model.supportedParameters.includes("reasoning") ||
-    model.outputModalities.some((modality) => modality !== "text")
-  );
+  return !isStream || mayReason(model) || model.outputModalities.some((modality) => modality !== "text");
 }
 
 /** Null where `tokens` are as many as the answers can have, so that nothing need be said. */
@@ -108,8 +104,8 @@ function boundAnswer(
   tokens: number,
 ): number | null {
   if (tokens >= range.most) return null;
-  const each = Math.floor(tokens / answers);
   // Many hosts refuse a bound that does not fit into the window together with the prompt.
   const room = endpoint.contextLength - boundByBytes(promptTextBytes) - boundPrompt({ promptTextBytes: 0 });
-  return Math.max(1, Math.min(each, Math.max(room, Math.floor(range.least / answers))));
+  const fitting = Math.min(tokens / answers, Math.max(room, range.expected / answers));
+  return Math.max(1, Math.floor(fitting));
 }

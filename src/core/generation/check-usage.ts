@@ -1,5 +1,6 @@
 import { type AdvisorUsage, fitParts, type TokenUsage } from "../../wire/conversation/usage.ts";
 import type { InferenceRequest } from "../../wire/dialects/inference-request.ts";
+import { mayReason } from "../catalog/may-reason.ts";
 import { longestAnswer, MOST_SEARCHES } from "../ledger/worst-case.ts";
 import type { Offer } from "../routing/roster.ts";
 import { windowOf } from "../routing/window.ts";
@@ -105,7 +106,7 @@ function listRejected(
   const window = Math.max(windowOf(endpoint), request.promptTextBytes) * WINDOW_ALLOWANCE;
   const longest = Math.max(longestAnswer(endpoint), seen.producedBytes);
   // Some vendors do not count reasoning towards the bound that a request sets.
-  const reasoning = model.reasoning === undefined ? 0 : Math.min(said.reasoningTokens, longest);
+  const reasoning = mayReason(model) ? Math.min(said.reasoningTokens, longest) : 0;
   const answers = boundAnswers(request, offer, askedTokens, seen) + reasoning;
   const exceeds = (bounds: Bounds): RejectedCount[] =>
     COUNTS.flatMap(([field, name]) =>

@@ -393,7 +393,7 @@ class Run {
     const answering = { deps, call, candidate, record, allowance };
     const seen = { producedBytes: answer.producedBytes, searches: 0 };
     const charge = chargeAnswer(answering, countUsage(answering, answer.usage, seen));
-    const warning = warnOfBound(answering, answer.finish);
+    const warning = warnOfBound(answering, answer.finish, charge.usage);
     const body = answer.encode({ report: reportUsage(charge), metadata: addWarning(metadata, warning) });
     const isSettled = await trySettle(deps, call, this.record, {
       outcome: "completed",

@@ -167,7 +167,7 @@ class StreamPump {
     const { allowance, candidate } = this.context;
     const produced = this.countSoFar().usage.completionTokens;
     const covered = allowance.growTo(candidate, 2 * produced);
-    this.growAtBytes = BYTES_PER_TOKEN * covered;
+    this.growAtBytes = this.begun.relay.producedBytes + BYTES_PER_TOKEN * (covered - produced);
     return covered > produced;
   }
 
@@ -264,7 +264,7 @@ class StreamPump {
     const counted = countUsage(this.context, relay.usage, this.seen());
     const tokensPerS = measureSpeed(counted.usage.completionTokens, deps.clock.now() - firstTokenAt);
     this.noteHealth({ kind: "succeeded", tokensPerS });
-    const warning = warnOfBound(this.context, relay.finish());
+    const warning = warnOfBound(this.context, relay.finish(), counted.usage);
     await this.settleWhole(out, counted, addWarning(metadata, warning));
   }
 

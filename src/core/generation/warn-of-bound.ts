@@ -1,5 +1,6 @@
 import type { Warning } from "../../wire/canonical/format.ts";
 import type { RelayFinish } from "../../wire/canonical/relay.ts";
+import type { TokenUsage } from "../../wire/conversation/usage.ts";
 import type { HoldBound } from "../ledger/purse.ts";
 import type { Answering } from "./charge-answer.ts";
 
@@ -7,10 +8,17 @@ import type { Answering } from "./charge-answer.ts";
 export function warnOfBound(
   { call, candidate, allowance }: Pick<Answering, "call" | "candidate" | "allowance">,
   finish: RelayFinish | null,
+  { completionTokens, estimated }: TokenUsage,
 ): Warning | null {
-  if (finish?.client !== "length" || allowance.boundFor(candidate) === null) return null;
-  return describeBound(call.request.api, allowance.by);
+  const bound = finish?.client === "length" ? allowance.boundFor(candidate) : null;
+  if (bound === null) return null;
+  // A vendor may end an answer at a bound of its own.
+  const isReached = estimated || completionTokens >= REACHED_SHARE * bound;
+  return isReached ? describeBound(call.request.api, allowance.by) : null;
 }
+
+/** Some vendors stop a little before a bound. */
+const REACHED_SHARE = 0.9;
 
 /** The warning of an answer that ended because the account covers no more. */
 export function describeBound(api: string, by: HoldBound): Warning {
