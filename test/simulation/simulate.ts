@@ -544,7 +544,7 @@ class Simulation {
 }
 
 /** Beside the words of an answer. */
-const MARGIN_TOKENS = 16;
+const MARGIN_TOKENS = 256;
 const TURNS = 6;
 const REMEMBERED = 40;
 const NO_FAULTS: Faults = { store: 0, journal: 0 };
