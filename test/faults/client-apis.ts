@@ -212,9 +212,15 @@ const responses: ClientApi = {
     expect(only(terminal).data).toBe(last);
     const added = events.filter(({ name }) => name === "response.output_item.added");
     const deltas = events.filter(({ name }) => name === "response.output_text.delta");
+    const heard = readResponse(last.response);
+    const text = deltas.map(({ data }) => data.delta).join("");
+    if (last.response.status === "failed") {
+      // All that has come stands in the last event as well.
+      expect([heard.text, last.response.output.length]).toEqual([text, added.length]);
+    }
     return {
-      ...readResponse(last.response),
-      text: deltas.map(({ data }) => data.delta).join(""),
+      ...heard,
+      text,
       calls: added.flatMap(({ data }) => data.item.name ?? []),
     };
   },

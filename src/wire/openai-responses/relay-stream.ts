@@ -18,7 +18,9 @@ import {
 } from "../json/scan.ts";
 import type { Splice } from "../json/splice.ts";
 import { EventSplitter, EventTooLargeError, type OnEvent } from "../sse/split-events.ts";
+import { DELTA, type DeltaLook, learnLook, placeBehind, readWholeNumber, SEQUENCE } from "./delta-look.ts";
 import { encodeFailure } from "./errors.ts";
+import { createOpenItems, type OpenItems, TEXT_EVENTS } from "./open-items.ts";
 import {
   type CallIds,
   claimResponse,
@@ -46,6 +48,8 @@ interface RelayState {
   begun: Fields;
   /** Items that are over, by their place, for a last event that leaves them out. */
   readonly items: Map<number, string>;
+  /** Items that are not over, for a last event that says that the response failed. */
+  readonly openItems: OpenItems;
   /** The last event, held back until the answer is priced. */
   terminal: Fields | null;
   sawToken: boolean;
@@ -71,6 +75,7 @@ export function createResponsesRelay(identity: RelayIdentity): AnswerRelay {
     sequence: 0,
     begun: {},
     items: new Map(),
+    openItems: createOpenItems(),
     terminal: null,
     sawToken: false,
     sawCall: false,
@@ -148,6 +153,8 @@ const EVENT = fields({
   sequence_number: LEAF,
   delta: LEAF,
   output_index: LEAF,
+  content_index: LEAF,
+  summary_index: LEAF,
   item: fields({ type: LEAF, call_id: LEAF }),
   response: LEAF,
   error: LEAF,
@@ -155,9 +162,9 @@ const EVENT = fields({
 
 function stepEvent(state: RelayState, data: string, name: string): string {
   if (state.isDone || state.error !== null || data === "" || data === "[DONE]") return "";
-  if (DELTAS.has(name)) state.delta = learnLook(name, data);
   const event = scanJson(data, EVENT);
   const type = stringOf(data, memberOf(event, "type")) ?? name;
+  if (Object.hasOwn(TEXT_EVENTS, type)) addText(state, type, name, data, event);
   if (type === "error" || (type === "" && memberOf(event, "error") !== undefined)) {
     state.error = readVendorError(200, parse(data));
     return "";
@@ -166,32 +173,13 @@ function stepEvent(state: RelayState, data: string, name: string): string {
   return relayBytes(state, type, data, event);
 }
 
-/** The events that are most of a stream: more of a text, and nothing else that the gateway has to know. */
-const DELTAS: ReadonlySet<string> = new Set([
-  "response.output_text.delta",
-  "response.refusal.delta",
-  "response.reasoning_text.delta",
-  "response.reasoning_summary_text.delta",
-  "response.function_call_arguments.delta",
-  "response.custom_tool_call_input.delta",
-]);
-
-/** What one kind of them begins with, and says of itself. */
-interface DeltaLook {
-  readonly begin: string;
-  readonly type: string;
+/** Takes an event with more of a text the long way, and learns what the next will look like. */
+function addText(state: RelayState, type: string, name: string, data: string, event: JsonNode): void {
+  const text = state.openItems.textOf(type, data, event);
+  const delta = memberOf(event, "delta");
+  if (delta?.kind === "string") text.add(data.slice(delta.start + 1, delta.end - 1));
+  if (name === type) state.delta = learnLook(name, data, text, event);
 }
-
-/** Null where the event has not all that is looked for in the next. */
-function learnLook(name: string, data: string): DeltaLook | null {
-  const type = `"type":"${name}"`;
-  const hasAll = [type, SEQUENCE, DELTA].every((mark) => data.includes(mark));
-  return hasAll ? { begin: `event: ${name}\ndata: {`, type } : null;
-}
-
-/** Unescaped quotes do not stand in strings, so these are the event's own. */
-const SEQUENCE = '"sequence_number":';
-const DELTA = '"delta":"';
 
 /** The shortest way: the event passes as it stands, where it looks like the vendor's own. */
 function passDelta(state: RelayState, text: string, from: number): number {
@@ -206,31 +194,13 @@ function passDelta(state: RelayState, text: string, from: number): number {
   if (number === null || said < 0 || placeBehind(text, delta.type, data, end) < 0) return from;
   const length = closingQuote(text, said) - said;
   if (length < 0 || said + length >= end) return from;
+  for (const place of delta.places) if (placeBehind(text, place, data, end) < 0) return from;
   state.sequence = number + 1;
   if (length > 0) state.sawToken = true;
   state.producedBytes += length;
+  delta.text.add(text.slice(said, said + length));
   state.out.push(text.slice(from, end + 2));
   return end + 2;
-}
-
-/** Where what follows `mark` begins; -1 where it does not stand between `from` and `end`. */
-function placeBehind(text: string, mark: string, from: number, end: number): number {
-  const at = text.indexOf(mark, from);
-  return at < 0 || at + mark.length > end ? -1 : at + mark.length;
-}
-
-/** More digits than these are no number of an event. */
-const MAX_DIGITS = 15;
-
-/** The number whose digits begin at `at`; null where there are none, or too many. */
-function readWholeNumber(text: string, at: number): number | null {
-  let end = at;
-  while (end >= 0 && end - at <= MAX_DIGITS && isDigit(text.charCodeAt(end))) end++;
-  return end > at && end - at <= MAX_DIGITS ? Number(text.slice(at, end)) : null;
-}
-
-function isDigit(code: number): boolean {
-  return code >= 48 && code <= 57;
 }
 
 function parse(data: string): Fields {
@@ -290,8 +260,10 @@ function watch(state: RelayState, type: string, data: string, event: JsonNode): 
   const itemType = stringOf(data, memberOf(item, "type"));
   if (itemType !== "message" && itemType !== "reasoning") state.sawToken = true;
   if (isCall(itemType)) state.sawCall = true;
-  if (type !== "response.output_item.done") return;
   const whole = data.slice(item.start, item.end);
+  if (type === "response.output_item.added") state.openItems.begin(placeOf(data, event), whole);
+  if (type !== "response.output_item.done") return;
+  state.openItems.end(placeOf(data, event));
   state.items.set(placeOf(data, event), whole);
   if (itemType?.endsWith("_search_call") && isSearch(parse(whole))) state.searches += 1;
 }
@@ -343,10 +315,11 @@ function fillOutput(state: RelayState, response: Fields): Fields {
   return { ...response, output: readItems(state) };
 }
 
-function readItems(state: RelayState): unknown[] {
-  return [...state.items]
+function readItems(state: RelayState, more: readonly [number, Fields][] = []): unknown[] {
+  const whole = [...state.items].map(([place, item]) => [place, parse(item)] as const);
+  return [...whole, ...more]
     .toSorted(([a], [b]) => a - b)
-    .map(([place, item]) => state.callIds.claim(parse(item), place));
+    .map(([place, item]) => state.callIds.claim(item, place));
 }
 
 /** The response of an answer that ends where it is, as one that has reached its bound. */
@@ -378,7 +351,7 @@ function encodeError(state: RelayState, error: StreamError): string {
     created_at: created,
     status: "failed",
     error: encodeFailure(error.type, error.message),
-    output: readItems(state),
+    output: readItems(state, state.openItems.read()),
   };
   return encodeEvent({ type: "response.failed", sequence_number: count(state, null), response });
 }

@@ -275,6 +275,39 @@ describe("a relay", () => {
     expect(relayEvents(events).relay.judge()).toBe(verdict as "complete");
   });
 
+  test("that fails carries the items that had come, whole or in part", () => {
+    const text = (type: string, place: object, delta: string) => ({ type, ...place, delta });
+    const inSummary = { output_index: 0, summary_index: 0 };
+    const inMessage = { output_index: 1, content_index: 0 };
+    const inCall = { output_index: 2 };
+    const summaryDone = { id: "rs_1", type: "reasoning", summary: [{ type: "summary_text", text: "Hm." }] };
+    const message = { id: "msg_1", type: "message", status: "in_progress", role: "assistant", content: [] };
+    const events = [
+      CREATED,
+      added({ id: "rs_1", type: "reasoning", summary: [] }),
+      text("response.reasoning_summary_text.delta", inSummary, "Hm."),
+      { type: "response.output_item.done", output_index: 0, item: summaryDone },
+      { ...added(message), output_index: 1 },
+      ...Array.from({ length: 200 }, (_, i) =>
+        text("response.output_text.delta", inMessage, `${i} "ß"\n\ud83d\ude00 `),
+      ),
+      text("response.output_text.delta", { ...inMessage, content_index: 1 }, "and more"),
+      { ...added({ ...call("c"), arguments: "", status: "in_progress" }), output_index: 2 },
+      text("response.function_call_arguments.delta", inCall, '{"at":'),
+      text("response.function_call_arguments.delta", inCall, '"se'),
+      { type: "error", code: "server_error", message: "m" },
+    ];
+    const { out, relay: made } = relayEvents(events);
+    const end = made.encodeError({ message: "It broke.", code: 502, type: "upstream_error" });
+    const long = Array.from({ length: 200 }, (_, i) => `${i} "ß"\n\ud83d\ude00 `).join("");
+    const said = (words: string) => ({ type: "output_text", text: words, annotations: [], logprobs: [] });
+    expect(lastResponse(parseLatin1(out + end))["output"]).toEqual([
+      summaryDone,
+      { ...message, status: "incomplete", content: [said(long), said("and more")] },
+      { ...call("c"), arguments: '{"at":"se', status: "incomplete" },
+    ]);
+  });
+
   test("names why an answer is incomplete", () => {
     const response = {
       status: "incomplete",
