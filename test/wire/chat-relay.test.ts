@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { RelayIdentity } from "../../src/wire/canonical/relay.ts";
+import { NO_TOKENS } from "../../src/wire/conversation/usage.ts";
 import { createChatRelay } from "../../src/wire/openai-chat/chat-relay.ts";
 
 const identity: RelayIdentity = {
@@ -108,5 +109,55 @@ describe("a chat stream's texts come whole, under our name", () => {
     });
     // Else it would take longer than a test may.
     expect(textOf(relay([stream.join("")]))).toBe("x".repeat(count));
+  });
+});
+
+describe("fields beside the text of a chat stream", () => {
+  const END = {
+    report: { usage: NO_TOKENS, cost: 0, upstreamInferenceCost: 0, isByok: false },
+    metadata: null,
+  };
+  const choose = (choice: object, rest: object = {}) =>
+    `data: ${chunk("", { choices: [{ index: 0, delta: {}, finish_reason: null, ...choice }], ...rest })}\n\n`;
+
+  /** The last chunk of a stream of "Hello" and these events. */
+  function lastOf(...events: readonly string[]) {
+    const made = createChatRelay(identity, false);
+    const out = made.step(`data: ${chunk("Hello")}\n\n${events.join("")}data: [DONE]\n\n`);
+    expect(made.judge()).toBe("complete");
+    const chunks = (out + made.encodeEnd(END)).split("\n\n").slice(0, -2);
+    return chunks.map((event) => JSON.parse(event.slice("data: ".length))).at(-1);
+  }
+
+  test("survive where they come with a second finish", () => {
+    const last = lastOf(
+      choose({ finish_reason: "stop", logprobs: { content: [] } }, { service_tier: "flex" }),
+      choose(
+        { finish_reason: "length", logprobs: null, content_filter_results: { hate: { filtered: false } } },
+        { service_tier: null, citations: ["https://example.com"] },
+      ),
+    );
+    expect(last).toMatchObject({ service_tier: "flex", citations: ["https://example.com"] });
+    expect(last.choices).toEqual([
+      {
+        index: 0,
+        delta: {},
+        finish_reason: "stop",
+        logprobs: { content: [] },
+        content_filter_results: { hate: { filtered: false } },
+      },
+    ]);
+  });
+
+  test("survive where their event says nothing else", () => {
+    const last = lastOf(
+      choose({ content_filter_offsets: { end_offset: 5 } }, { citations: ["https://example.com"] }),
+      choose({ finish_reason: "stop" }),
+    );
+    expect(last).toMatchObject({ citations: ["https://example.com"] });
+    expect(last.choices[0]).toMatchObject({
+      finish_reason: "stop",
+      content_filter_offsets: { end_offset: 5 },
+    });
   });
 });

@@ -8,7 +8,7 @@ import { insertProofs } from "./hub-assistant.ts";
 import { encodeCall } from "./hub-calls.ts";
 import { encodeAnnotation } from "./hub-citations.ts";
 import { encodeMadeImage } from "./made-images.ts";
-import { encodeReasoning } from "./reasoning.ts";
+import { encodeReasoning, joinThoughts } from "./reasoning.ts";
 import { encodeDetails, encodeProofDetail, spreadExtraContent } from "./reasoning-details.ts";
 import { encodeUsage } from "./usage.ts";
 
@@ -114,7 +114,7 @@ function encodeSpokenReasoning(
   const proof = signed === null ? null : encodeProofDetail(signed, details.length);
   if (proof !== null) details.push(proof);
   const all = insertProofs(details, calls);
-  const text = reasoning.map((part) => part.text).join("");
+  const text = joinThoughts(reasoning);
   return encodeReasoning({
     content: null,
     reasoning: text === "" ? null : text,

@@ -4,7 +4,7 @@ import { asFields, type Fields } from "../json/fields.ts";
 import { keepExtras, keptFields, keptSpelling } from "./extras.ts";
 import { proveCall, spellProofDetail } from "./hub-calls.ts";
 import { joinDetails } from "./join-details.ts";
-import { asText } from "./reasoning.ts";
+import { asText, joinThoughts } from "./reasoning.ts";
 import { decodeDetail, encodeDetails, encodeProofDetail, provesCall } from "./reasoning-details.ts";
 
 /** The reasoning of a message, and its calls with the proofs that came among the reasoning. */
@@ -67,14 +67,15 @@ export function encodeSentReasoning(
   const proven = new Set(parts.filter(hasProof).map((part) => part.id));
   const said: Record<string, unknown> = {};
   const details: Fields[] = [];
-  let text = "";
+  const plain: ReasoningPart[] = [];
   for (const part of parts) {
     const spelling = keptSpelling(part);
     Object.assign(said, asFields(spelling["said"]));
     const belongs = hasProof(part) || (part.id !== null && proven.has(part.id));
     if (spelling["detail"] !== undefined || belongs) details.push(...encodeDetails(part, details.length));
-    else if (spelling["said"] === undefined) text += part.text;
+    else if (spelling["said"] === undefined) plain.push(part);
   }
+  const text = joinThoughts(plain);
   const extraContent = signed === undefined ? undefined : keptSpelling(signed)["extraContent"];
   const proof =
     signed === undefined || extraContent !== undefined ? null : encodeProofDetail(signed, details.length);

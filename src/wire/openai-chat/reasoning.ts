@@ -1,3 +1,4 @@
+import type { ReasoningPart } from "../canonical/parts.ts";
 import { asFields } from "../json/fields.ts";
 
 /** Text and reasoning of a delta or message, whichever of the vendors' spellings they came in. */
@@ -38,6 +39,21 @@ export function saysBeside(fields: Readonly<Record<string, unknown>>): boolean {
       return true;
   }
   return false;
+}
+
+/** What stands between two parts of a summary, which are one text here: each is a paragraph, mostly with a title. */
+export const SUMMARY_BREAK = "\n\n";
+
+/** The text of all reasoning, as the one string that it is here. */
+export function joinThoughts(parts: readonly Pick<ReasoningPart, "text" | "isSummary">[]): string {
+  let joined = "";
+  let followsSummary = false;
+  for (const { text, isSummary } of parts) {
+    if (text === "") continue;
+    joined += followsSummary && isSummary ? SUMMARY_BREAK + text : text;
+    followsSummary = isSummary;
+  }
+  return joined;
 }
 
 /** Mistral speaks in parts: `thinking` ones hold reasoning, `text` ones the answer. */

@@ -61,7 +61,7 @@ interface ChoiceState {
   readonly tools: ToolCallTracker;
   /** The vendor's own finish reason, once it has come. */
   finish: string | null;
-  finishFields: Record<string, unknown>;
+  readonly finishFields: Record<string, unknown>;
 }
 
 const MAX_TEMPLATES = 6;
@@ -212,10 +212,12 @@ function relayChoice(state: RelayState, choice: Fields, fields: Record<string, u
   const delta = asFields(choice["delta"]) ?? asFields(choice["message"]) ?? {};
   const choiceFields = omit(choice, OWN_CHOICE_FIELDS);
   const out = readDelta(state, choiceState, delta, isFirst);
-  if (typeof choice["finish_reason"] === "string") {
-    holdFinish(state, choiceState, choice["finish_reason"], choiceFields, fields);
+  const isFinish = typeof choice["finish_reason"] === "string";
+  if (isFinish) holdFinish(state, choiceState, choice["finish_reason"] as string, choiceFields, fields);
+  if (out === null) {
+    if (!isFinish) carryFields(state, choiceState, choiceFields, fields);
+    return "";
   }
-  if (out === null) return "";
   const carried = state.carried;
   state.carried = {};
   return encodeEvent(state, { ...carried, ...fields }, [
@@ -233,7 +235,18 @@ function openChoice(state: RelayState, index: number): ChoiceState {
   return choice;
 }
 
-/** A second finish is dropped: clients ran tools twice on it. */
+/** Fields of an event that says nothing else go with a later one, those of the choice with its finish. */
+function carryFields(
+  state: RelayState,
+  choice: ChoiceState,
+  choiceFields: Record<string, unknown>,
+  { obfuscation: _, ...fields }: Record<string, unknown>,
+): void {
+  addFields(state.carried, fields);
+  addFields(choice.finishFields, choiceFields);
+}
+
+/** A second finish is dropped, because clients ran tools twice on it; its fields are not. */
 function holdFinish(
   state: RelayState,
   choice: ChoiceState,
@@ -244,10 +257,9 @@ function holdFinish(
   if (isFailedFinish(reason)) {
     state.error = brokenAnswer(`the upstream ended the answer with "${reason}"`);
   }
-  if (choice.finish !== null) return;
-  choice.finish = reason;
-  choice.finishFields = choiceFields;
-  Object.assign(state.finishFields, fields);
+  choice.finish ??= reason;
+  addFields(choice.finishFields, choiceFields);
+  addFields(state.finishFields, fields);
 }
 
 /** The client's delta; null when there is nothing to say. */
@@ -400,6 +412,11 @@ function encodeFinish(choice: ChoiceState): Fields {
     finish_reason: reason,
     ...(reason === choice.finish ? {} : { native_finish_reason: choice.finish }),
   };
+}
+
+/** What is null takes nothing back that was said before. */
+function addFields(known: Record<string, unknown>, more: Fields): void {
+  for (const name in more) if (more[name] !== null || !(name in known)) known[name] = more[name];
 }
 
 function omitNull(fields: Record<string, unknown>): Record<string, unknown> {

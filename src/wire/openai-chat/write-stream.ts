@@ -18,7 +18,7 @@ import { keptFields } from "./extras.ts";
 import { encodeCall } from "./hub-calls.ts";
 import { encodeAnnotation } from "./hub-citations.ts";
 import { encodeMadeImage } from "./made-images.ts";
-import { encodeReasoning } from "./reasoning.ts";
+import { encodeReasoning, SUMMARY_BREAK } from "./reasoning.ts";
 import {
   encodeDetails,
   encodeExtraContent,
@@ -57,6 +57,8 @@ interface ChoiceState {
   /** By place. */
   readonly open: Map<number, OpenPart>;
   details: number;
+  /** Of the reasoning that was said last: whether it was a summary; null before there was any. */
+  saidSummary: boolean | null;
   callCount: number;
   /** Goes with the next delta, whose tokens they are. */
   logprobs: unknown;
@@ -145,6 +147,7 @@ function choiceOf(state: WriterState, index: number): ChoiceState {
       hasRole: false,
       open: new Map(),
       details: 0,
+      saidSummary: null,
       callCount: 0,
       logprobs: null,
       finish: null,
@@ -274,7 +277,8 @@ function startReasoning(choice: ChoiceState, at: number, part: ReasoningPart): F
   const details = encodeDetails({ ...bare, signature: null, text, encrypted }, choice.details);
   choice.details += details.length;
   if (text !== "") open.index = choice.details - details.length;
-  return encodeReasoning({ content: null, reasoning: text === "" ? null : text, details });
+  const reasoning = text === "" ? null : breakSummary(choice, part, true) + text;
+  return encodeReasoning({ content: null, reasoning, details });
 }
 
 function growReasoning(choice: ChoiceState, open: OpenReasoning, delta: PartDelta): Fields | null {
@@ -294,9 +298,17 @@ function growReasoning(choice: ChoiceState, open: OpenReasoning, delta: PartDelt
 }
 
 function sayReasoning(choice: ChoiceState, open: OpenReasoning, text: string): Fields {
+  const lead = breakSummary(choice, open.part, open.index === null);
   open.index ??= choice.details++;
   const details = encodeDetails({ ...open.part, text, signature: null }, open.index);
-  return encodeReasoning({ content: null, reasoning: text, details });
+  return encodeReasoning({ content: null, reasoning: lead + text, details });
+}
+
+/** What stands before a piece of reasoning in the text of all of it: a break where a further part of a summary begins. */
+function breakSummary(choice: ChoiceState, { isSummary }: ReasoningPart, begins: boolean): string {
+  const isFurther = begins && isSummary && choice.saidSummary === true;
+  choice.saidSummary = isSummary;
+  return isFurther ? SUMMARY_BREAK : "";
 }
 
 function endPart(choice: ChoiceState, at: number): Fields | null {

@@ -126,6 +126,19 @@ export const FEATURES: readonly AnswerFeature[] = [
     },
   },
   {
+    name: "a summary in two parts",
+    seen: {
+      chat: {
+        "choices[0].message.reasoning": "MARKER-one\n\nMARKER-two",
+        "choices[0].message.reasoning_content": "MARKER-one\n\nMARKER-two",
+        "choices[0].message.reasoning_details[0].summary": "MARKER-one",
+        "choices[0].message.reasoning_details[1].summary": "MARKER-two",
+      },
+      responses: { "output[0].summary[0].text": "MARKER-one", "output[0].summary[1].text": "MARKER-two" },
+      messages: { "content[0].thinking": "MARKER-one", "content[1].thinking": "MARKER-two" },
+    },
+  },
+  {
     name: "reasoning with a signature",
     seen: {
       chat: { "choices[0].message.reasoning_details[]": { text: TRUE, signature: PROOF } },

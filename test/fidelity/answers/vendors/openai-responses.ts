@@ -102,27 +102,24 @@ function call(id: string, name: string, text: string, rest: Fields = {}): Item {
   };
 }
 
-function reasoning(summary: string | null, encrypted: string | null): Item {
+function reasoning(summaries: readonly string[], encrypted: string | null): Item {
   const head = { id: "rs_1", type: "reasoning" };
-  const part = { type: "summary_text", text: summary };
+  const parts = summaries.map((text) => ({ type: "summary_text", text }));
   const rest = encrypted === null ? {} : { encrypted_content: encrypted };
+  const grow = (part: Fields, summary_index: number): Fields[] => {
+    const text = String(part["text"]);
+    const deltas = [text.slice(0, 3), text.slice(3)];
+    return [
+      { type: "response.reasoning_summary_part.added", summary_index, part: { ...part, text: "" } },
+      ...deltas.map((delta) => ({ type: "response.reasoning_summary_text.delta", summary_index, delta })),
+      { type: "response.reasoning_summary_text.done", summary_index, text },
+      { type: "response.reasoning_summary_part.done", summary_index, part },
+    ];
+  };
   return {
-    item: { ...head, summary: summary === null ? [] : [part], ...rest },
+    item: { ...head, summary: parts, ...rest },
     begins: { ...head, summary: [] },
-    grows:
-      summary === null
-        ? []
-        : [
-            {
-              type: "response.reasoning_summary_part.added",
-              summary_index: 0,
-              part: { type: "summary_text", text: "" },
-            },
-            { type: "response.reasoning_summary_text.delta", summary_index: 0, delta: summary.slice(0, 3) },
-            { type: "response.reasoning_summary_text.delta", summary_index: 0, delta: summary.slice(3) },
-            { type: "response.reasoning_summary_text.done", summary_index: 0, text: summary },
-            { type: "response.reasoning_summary_part.done", summary_index: 0, part },
-          ],
+    grows: parts.flatMap(grow),
   };
 }
 
@@ -188,8 +185,9 @@ export const OPENAI_RESPONSES: VendorSayings = {
   ]),
   "a call of a tool in a namespace": say([call("a", "look", '{"place":"Oslo"}', { namespace: "MARKER" })]),
   "reasoning in words": say([thoughts, short()]),
-  "reasoning in a summary": say([reasoning("MARKER-thought", null), short()]),
-  "reasoning that only the vendor can read": say([reasoning(null, PROOF), short()]),
+  "a summary in two parts": say([reasoning(["MARKER-one", "MARKER-two"], null), short()]),
+  "reasoning in a summary": say([reasoning(["MARKER-thought"], null), short()]),
+  "reasoning that only the vendor can read": say([reasoning([], PROOF), short()]),
   "citations of pages": say([
     message(
       { ...TEXT, text: "Hello", annotations: [CITED] },
