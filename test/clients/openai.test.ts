@@ -653,7 +653,13 @@ describe("models", () => {
   test("are listed", async () => {
     const ids = (await Array.fromAsync(openai.models.list())).map(({ id }) => id);
     const tiers = ["frontier", "balanced", "free", "small"].map((name) => `gateway-auto/${name}`);
-    const models = ["sandbox/echo", "sandbox/echo:free", "sandbox/embed", "sandbox/embed:free"];
+    const models = [
+      "sandbox/echo",
+      "sandbox/echo:free",
+      "sandbox/embed",
+      "sandbox/embed:free",
+      "mistralai/sandbox-fim",
+    ];
     expect(ids).toEqual([...tiers, ...models]);
   });
 
