@@ -1,19 +1,26 @@
 import { chunkOf, documentOf, opening, startVendor, textOf, type VendorCall } from "../support/vendor.ts";
-import { PROVIDERS, type ProviderSlug } from "./prices.ts";
+import { HOSTILE_PLANS, type HostilePlan, playHostile } from "./hostile-answers.ts";
+import { HOSTILE, PROVIDERS, type ProviderSlug } from "./prices.ts";
 
 /**
  * What a request wants of the vendor: an answer at once, or in the course of some milliseconds; a stream that goes on for
  * as long as anybody reads; one that breaks off; a refusal; a refusal by vendor-a, which vendor-b makes good.
  */
-export const PLANS = ["quick", "spaced", "endless", "broken", "refused", "elsewhere"] as const;
+const HONEST_PLANS = ["quick", "spaced", "endless", "broken", "refused", "elsewhere"] as const;
+const PLANS = [...HONEST_PLANS, ...HOSTILE_PLANS] as const;
 export type PlanName = (typeof PLANS)[number];
+
+/** Whether a vendor that does so is hostile. */
+export function isHostile(plan: PlanName): plan is HostilePlan {
+  return (HOSTILE_PLANS as readonly string[]).includes(plan);
+}
 
 /** One request that reached the vendor. */
 export interface BillEntry {
   readonly serial: number;
   readonly provider: ProviderSlug;
-  readonly usage: { readonly promptTokens: number; readonly completionTokens: number };
-  /** It has answered in full, and its usage is billed. */
+  usage: { readonly promptTokens: number; readonly completionTokens: number };
+  /** It has answered in full, or is about to, and its usage is billed. */
   isBilled: boolean;
 }
 
@@ -43,24 +50,28 @@ export function writePrompt(serial: number, plan: PlanName, size: number): strin
 
 /** Starts the vendor. */
 export function startBillingVendor(): BillingVendor {
-  const bill: BillEntry[] = [];
+  const entries: BillEntry[] = [];
   const vendor = startVendor(async (call) => {
     const { serial, plan } = readPrompt(call);
-    const provider = PROVIDERS.find((slug) => call.head.startsWith(`POST /${slug}/`)) as ProviderSlug;
+    const provider = [...PROVIDERS, HOSTILE].find((slug) =>
+      call.head.startsWith(`POST /${slug}/`),
+    ) as ProviderSlug;
     const entry: BillEntry = { serial, provider, usage: usageOf(serial), isBilled: false };
-    bill.push(entry);
-    await PLAY[plan](call, entry);
+    entries.push(entry);
+    const bill = (usage: BillEntry["usage"]): void => void Object.assign(entry, { usage, isBilled: true });
+    if (isHostile(plan)) await playHostile(plan, call, serial, bill);
+    else await PLAY[plan](call, entry);
   });
   return {
     baseUrl: (provider) => vendor.baseUrl.replace(/\/v1$/, `/${provider}/v1`),
-    bill,
+    bill: entries,
     stop: vendor.stop,
   };
 }
 
 type Play = (call: VendorCall, entry: BillEntry) => Promise<void>;
 
-const PLAY: Readonly<Record<PlanName, Play>> = {
+const PLAY: Readonly<Record<(typeof HONEST_PLANS)[number], Play>> = {
   quick: (call, entry) => answer(call, entry, 0),
   spaced: (call, entry) => answer(call, entry, SPACE_MS),
   async endless(call) {

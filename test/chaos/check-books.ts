@@ -1,10 +1,10 @@
 import { HOUSE_ACCOUNT } from "../../src/core/ledger/records.ts";
 import type { UsageRecord } from "../../src/core/usage/records.ts";
 import { estimateTokens } from "../../src/wire/conversation/usage.ts";
-import { type BillEntry, usageOf, writePrompt } from "./billing-vendor.ts";
+import { type BillEntry, isHostile, usageOf, writePrompt } from "./billing-vendor.ts";
 import type { Asked } from "./clients.ts";
 import type { Payer } from "./payers.ts";
-import { type ProviderSlug, priceOf } from "./prices.ts";
+import { HOSTILE, type ProviderSlug, priceOf } from "./prices.ts";
 import type { Books } from "./read-books.ts";
 
 /** All that is known of a run from outside the gateway, and what it has written. */
@@ -17,7 +17,7 @@ export interface Run {
   readonly roundStarts: readonly number[];
 }
 
-/** Something that must hold, and where it does not: at most a few cases of each. */
+/** Something that must hold, and where it does not. */
 export interface Check {
   readonly promise: string;
   /** How many cases were looked at; 0 means that nothing was tried. */
@@ -30,14 +30,14 @@ export function checkBooks(run: Run): Check[] {
   return [...checkAnswers(run), ...checkBill(run), ...checkCharges(run), ...checkSums(run)];
 }
 
-function check<T>(promise: string, cases: Iterable<T>, find: (one: T) => string | null): Check {
+export function check<T>(promise: string, cases: Iterable<T>, find: (one: T) => string | null): Check {
   const all = [...cases];
   return { promise, cases: all.length, broken: all.flatMap((one) => find(one) ?? []) };
 }
 
 function checkAnswers({ asked, bill, books }: Run): Check[] {
   const answered = asked.filter(({ generationId }) => generationId !== null);
-  const whole = answered.filter(({ isWhole }) => isWhole);
+  const whole = answered.filter(({ isWhole, plan }) => isWhole && !isHostile(plan));
   const refused = asked.filter(({ status }) => status === 402);
   const reached = new Set(bill.map(({ serial }) => serial));
   const recordOf = (one: Asked) => books.records.get(one.generationId as string);
@@ -52,13 +52,17 @@ function checkAnswers({ asked, bill, books }: Run): Check[] {
       [new Set(answered.map((one) => one.generationId)).size],
       (size) => (size === answered.length ? null : `${answered.length} answers, ${size} generations`),
     ),
-    check("an answer that its client saw whole is charged exactly what the vendor billed", whole, (one) => {
-      const record = recordOf(one);
-      const entry = bill.find(({ serial, isBilled }) => serial === one.serial && isBilled);
-      if (record === undefined || entry === undefined)
-        return `${one.generationId}: not billed or not recorded`;
-      return sameAsBilled(record, entry, books) ? null : describe(record, entry);
-    }),
+    check(
+      "an honest answer that its client saw whole is charged exactly what the vendor billed",
+      whole,
+      (one) => {
+        const record = recordOf(one);
+        const entry = bill.find(({ serial, isBilled }) => serial === one.serial && isBilled);
+        if (record === undefined || entry === undefined)
+          return `${one.generationId}: not billed or not recorded`;
+        return sameAsBilled(record, entry, books) ? null : describe(record, entry);
+      },
+    ),
     check("a refusal for want of money reaches no vendor and leaves no charge", refused, (one) =>
       reached.has(one.serial) ? `request ${one.serial} was refused, and reached the vendor` : null,
     ),
@@ -73,10 +77,13 @@ function checkAnswers({ asked, bill, books }: Run): Check[] {
 function checkBill(run: Run): Check[] {
   const { bill, books, asked } = run;
   const byUsage = new Map(
-    bill.filter(({ isBilled }) => isBilled).map((entry) => [keyOfUsage(entry.usage), entry]),
+    bill
+      .filter(({ isBilled, provider }) => isBilled && provider !== HOSTILE)
+      .map((entry) => [keyOfUsage(entry.usage), entry]),
   );
   const found = new Map<number, number>();
-  const counted = records(books, "completed").map((record) => {
+  const honest = records(books, "completed").filter(({ provider }) => provider !== HOSTILE);
+  const counted = honest.map((record) => {
     const entry = byUsage.get(keyOfUsage(record));
     if (entry !== undefined) found.set(entry.serial, (found.get(entry.serial) ?? 0) + 1);
     return { record, entry };
@@ -87,7 +94,7 @@ function checkBill(run: Run): Check[] {
   );
   return [
     check(
-      "a completed record is one that the vendor billed, at the vendor's numbers",
+      "a completed record of an honest vendor is one that it billed, at its numbers",
       counted,
       ({ record, entry }) =>
         entry !== undefined && sameAsBilled(record, entry, books) ? null : describe(record, entry),
@@ -98,9 +105,10 @@ function checkBill(run: Run): Check[] {
     check("what reached the vendor has a record", new Set(bill.map(({ serial }) => serial)), (serial) => {
       const one = asked[serial] as Asked;
       if (one.generationId !== null || found.has(serial)) return null;
-      const explanation = [keyOfEstimate(one), keyOfFailure(one.payer.keyId, one.round)].find((key) =>
-        rest.has(key),
-      );
+      const failure = keyOfFailure(one.payer.keyId, one.round);
+      const hostile = keyOfHostile(one.payer.keyId, one.round);
+      const own = isHostile(one.plan) ? [hostile, keyOfEstimate(one)] : [keyOfEstimate(one)];
+      const explanation = [...own, failure].find((key) => rest.has(key));
       if (explanation === undefined) return `request ${serial} of round ${one.round} (${one.payer.name})`;
       takeOne(rest, explanation);
       return null;
@@ -118,14 +126,15 @@ function countUnexplained(
 ): Map<string, number> {
   const named = new Set(asked.map(({ generationId }) => generationId));
   const counts = new Map<string, number>();
-  for (const { id, keyId, createdAt, promptTokens, outcome } of books.records.values()) {
+  for (const { id, keyId, createdAt, promptTokens, provider } of books.records.values()) {
     if (named.has(id) || explained.has(id)) continue;
     const round = roundStarts.findLastIndex((startedAt) => startedAt <= createdAt);
-    const isEmpty = outcome === "failed" || outcome === "cancelled";
     const key =
-      isEmpty && promptTokens === 0
+      promptTokens === 0
         ? keyOfFailure(keyId as string, round)
-        : `${keyId}/${round}/${promptTokens}`;
+        : provider === HOSTILE
+          ? keyOfHostile(keyId as string, round)
+          : `${keyId}/${round}/${promptTokens}`;
     counts.set(key, (counts.get(key) ?? 0) + 1);
   }
   return counts;
@@ -141,6 +150,11 @@ function keyOfEstimate({ payer, round, place }: Asked): string {
   return `${payer.keyId}/${round}/${estimateTokens(writePrompt(0, "quick", place).length)}`;
 }
 
+/** What a hostile vendor said of a prompt may be in the record, so that only its name tells. */
+function keyOfHostile(keyId: string, round: number): string {
+  return `${keyId}/${round}/${HOSTILE}`;
+}
+
 function keyOfFailure(keyId: string, round: number): string {
   return `${keyId}/${round}/failed`;
 }
@@ -154,7 +168,9 @@ function checkCharges({ books }: Run): Check[] {
         (record.firstTokenAt === null && record.outcome !== "completed") ||
         (record.outcome === "failed" && record.completionTokens === 0);
       const cost = isFree ? 0 : priceOf(record.provider as ProviderSlug, record);
-      return record.costNanodollars === cost ? null : `${describe(record)}, not ${cost}`;
+      return record.costNanodollars === cost || isCapped(record, cost)
+        ? null
+        : `${describe(record)}, not ${cost}`;
     }),
     check(
       "what a crash cut before anything was noted costs nothing",
@@ -188,6 +204,18 @@ function checkCharges({ books }: Run): Check[] {
       ({ id }) => (books.records.has(id) ? null : id),
     ),
   ];
+}
+
+/**
+ * What a vendor has used beyond all that the account had left, or beyond what was held when the gateway died, is not
+ * charged; the record shows it beside the charge.
+ */
+function isCapped(
+  { provider, outcome, costNanodollars, upstreamCostNanodollars }: UsageRecord,
+  cost: number,
+): boolean {
+  const mayBe = provider === HOSTILE || outcome === "interrupted";
+  return mayBe && upstreamCostNanodollars === cost && costNanodollars < cost;
 }
 
 function checkSums({ books, payers }: Run): Check[] {
@@ -247,7 +275,12 @@ function keyOfUsage({ promptTokens, completionTokens }: BillEntry["usage"]): str
   return `${promptTokens}/${completionTokens}`;
 }
 
-function sameAsBilled(record: UsageRecord, { usage, provider }: BillEntry, { transfers }: Books): boolean {
+/** Whether a record says what the vendor has billed, and its transfer the same. */
+export function sameAsBilled(
+  record: UsageRecord,
+  { usage, provider }: BillEntry,
+  { transfers }: Books,
+): boolean {
   const cost = priceOf(provider, usage);
   return (
     record.outcome === "completed" &&
@@ -259,7 +292,8 @@ function sameAsBilled(record: UsageRecord, { usage, provider }: BillEntry, { tra
   );
 }
 
-function describe(record: UsageRecord, entry?: BillEntry): string {
+/** A record in a line. */
+export function describe(record: UsageRecord, entry?: BillEntry): string {
   const { id, outcome, provider, promptTokens, completionTokens, costNanodollars } = record;
   const said = `${id}: ${outcome} at ${provider}, ${promptTokens} + ${completionTokens} tokens, ${costNanodollars} nanodollars`;
   return entry === undefined ? said : `${said}; the vendor billed ${JSON.stringify(usageOf(entry.serial))}`;

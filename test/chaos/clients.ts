@@ -1,11 +1,14 @@
 import type { SeededRandom } from "../support/seeded-random.ts";
-import { MAX_TOKENS, type PlanName, SERIALS, writePrompt } from "./billing-vendor.ts";
-import type { Payer } from "./payers.ts";
+import { isHostile, MAX_TOKENS, type PlanName, SERIALS, writePrompt } from "./billing-vendor.ts";
+import type { Payer, Payers } from "./payers.ts";
 
 /** One request, and what its client has seen of the answer. */
 export interface Asked {
   readonly serial: number;
   readonly payer: Payer;
+  readonly plan: PlanName;
+  /** The bound that it sets; null where it leaves it out. */
+  readonly maxTokens: number | null;
   readonly isStream: boolean;
   /** Which start of the gateway it went to, and how many went before it there. */
   readonly round: number;
@@ -45,48 +48,68 @@ const PLANS_DEALT: readonly PlanName[] = [
   "elsewhere",
   "elsewhere",
 ];
+/** As many honest answers as hostile ones, so that what a hostile one leaves behind meets others. */
+const HOSTILE_DEALT: readonly PlanName[] = [
+  ...Array<PlanName>(4).fill("quick"),
+  "spaced",
+  "spaced",
+  "endless",
+  "elsewhere",
+  ...Array<PlanName>(4).fill("lying"),
+  "half",
+  "long",
+  "long",
+  "overlong",
+];
 /** A client that has had enough leaves after so many pieces, or never comes to it. */
 const LEAVES_ONE_IN = 12;
 
 interface Face {
   readonly path: string;
-  readonly body: (prompt: string, model: string, isStream: boolean) => unknown;
+  readonly body: (prompt: string, model: string, isStream: boolean, maxTokens: number | null) => unknown;
   readonly streamEnd: string;
 }
 
 const FACES: readonly Face[] = [
   {
     path: "/api/gateway/chat/completions",
-    body: (content, model, stream) => ({
+    body: (content, model, stream, maxTokens) => ({
       model,
       stream,
-      max_tokens: MAX_TOKENS,
+      ...(maxTokens === null ? {} : { max_tokens: maxTokens }),
       messages: [{ role: "user", content }],
     }),
     streamEnd: "[DONE]\n\n",
   },
   {
     path: "/api/gateway/messages",
-    body: (content, model, stream) => ({
+    body: (content, model, stream, maxTokens) => ({
       model,
       stream,
-      max_tokens: MAX_TOKENS,
+      ...(maxTokens === null ? {} : { max_tokens: maxTokens }),
       messages: [{ role: "user", content: [{ type: "text", text: content }] }],
     }),
     streamEnd: '{"type":"message_stop"}\n\n',
   },
 ];
 
-/** Makes clients that choose by `chance` what they ask, how, and as who. */
-export function createClients(payers: readonly Payer[], chance: SeededRandom): Clients {
+/** Makes clients that choose by `chance` what they ask, how, and as who; with `meetsHostility` half of them meet hostile vendors. */
+export function createClients(
+  { all: payers, poor }: Pick<Payers, "all" | "poor">,
+  chance: SeededRandom,
+  meetsHostility: boolean,
+): Clients {
   const asked: Asked[] = [];
 
   const askOnce = async (url: string, round: number, place: number, all: AbortSignal): Promise<void> => {
-    const plan = chance.pick(PLANS_DEALT);
+    const plan = chance.pick(meetsHostility ? HOSTILE_DEALT : PLANS_DEALT);
     const isStream = plan === "endless" || !chance.oneIn(3);
     const one: Asked = {
       serial: asked.length,
-      payer: chance.pick(payers),
+      // A long answer is more than the poor one has, which is what it is asked for.
+      payer: plan === "long" && chance.oneIn(2) ? poor : chance.pick(payers),
+      plan,
+      maxTokens: chooseBound(plan, chance),
       isStream,
       round,
       place,
@@ -97,9 +120,9 @@ export function createClients(payers: readonly Payer[], chance: SeededRandom): C
     if (one.serial >= SERIALS) throw new Error("more requests than there are usages to tell them apart by");
     asked.push(one);
     const face = chance.pick(FACES);
-    const model = plan === "elsewhere" ? "acme/pair" : "acme/alone";
+    const model = isHostile(plan) ? "acme/hostile" : plan === "elsewhere" ? "acme/pair" : "acme/alone";
     const leavesAfter = chance.oneIn(LEAVES_ONE_IN) ? chance.below(5) : null;
-    const body = face.body(writePrompt(one.serial, plan, place), model, isStream);
+    const body = face.body(writePrompt(one.serial, plan, place), model, isStream, one.maxTokens);
     await ask(url, face, body, one, leavesAfter, all);
   };
 
@@ -122,6 +145,12 @@ export function createClients(payers: readonly Payer[], chance: SeededRandom): C
       };
     },
   };
+}
+
+/** Whoever gets a long answer has left the bound out, or it would not be long. */
+function chooseBound(plan: PlanName, chance: SeededRandom): number | null {
+  if (plan === "long") return null;
+  return isHostile(plan) ? chance.pick([1, MAX_TOKENS]) : MAX_TOKENS;
 }
 
 /** Rejects when the connection breaks, as it does when the gateway is killed. */

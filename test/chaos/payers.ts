@@ -25,14 +25,19 @@ export interface Payers {
   close(): void;
 }
 
+/** The account whose balance is small. */
+export const DRY_ACCOUNT = "user_poor";
+
 const RICH = 900_000_000_000;
 const POOR = 21_000_001;
+/** Less than a long answer of the hostile vendor costs. */
+const POORER = 3_000_001;
 const KEY_LIMIT = 900_000_007;
 const MEMBER_LIMIT = 800_000_003;
 const MONTHLY_LIMIT = 700_000_001;
 
-/** Makes accounts and keys of every kind that is bounded in a way of its own. */
-export async function makePayers(dataDir: string): Promise<Payers> {
+/** Makes accounts and keys of every kind that is bounded in a way of its own; with `meetsHostility` the poor one cannot pay a long answer. */
+export async function makePayers(dataDir: string, meetsHostility: boolean): Promise<Payers> {
   const stores = openStores(dataDir, systemClock, createSystemRandom());
   let grants = 0;
   const grant = async (accountId: string, amount: number): Promise<void> => {
@@ -53,12 +58,12 @@ export async function makePayers(dataDir: string): Promise<Payers> {
 
   for (const [id, monthlyLimit] of [
     ["user_rich", null],
-    ["user_poor", null],
+    [DRY_ACCOUNT, null],
     ["org_daily", null],
     ["org_monthly", MONTHLY_LIMIT],
   ] as const) {
     await stores.accounts.insertAccount(describeAccount(id, monthlyLimit));
-    await grant(id, id === "user_poor" ? POOR : RICH);
+    await grant(id, id !== DRY_ACCOUNT ? RICH : meetsHostility ? POORER : POOR);
   }
   await stores.accounts.putMember({
     organizationId: "org_daily",
@@ -68,8 +73,8 @@ export async function makePayers(dataDir: string): Promise<Payers> {
     createdAt: 1,
   });
   const poor = await make("a prepaid user who runs dry", null, {
-    accountId: "user_poor",
-    userId: "user_poor",
+    accountId: DRY_ACCOUNT,
+    userId: DRY_ACCOUNT,
   });
   const all = [
     await make("the operator", null, { accountId: DEFAULT_ACCOUNT_ID }),

@@ -6,11 +6,15 @@ type Counted = Pick<TokenUsage, "promptTokens" | "completionTokens">;
 const TENTHS = {
   "vendor-a": { prompt: 13_705n, completion: 29_103n },
   "vendor-b": { prompt: 41_117n, completion: 87_309n },
+  "vendor-h": { prompt: 2_003n, completion: 6_007n },
 } as const;
 
-/** The simulated vendor under its two names, each with prices of its own. */
+/** The simulated vendor under its names, each with prices of its own; under one of them it is hostile. */
 export type ProviderSlug = keyof typeof TENTHS;
-export const PROVIDERS = Object.keys(TENTHS) as readonly ProviderSlug[];
+export const PROVIDERS = ["vendor-a", "vendor-b"] as const;
+
+/** The name under which the vendor is hostile. */
+export const HOSTILE = "vendor-h" as const;
 
 /** A provider's prices as the configuration wants them. */
 export function describePrices(provider: ProviderSlug): string {

@@ -1,7 +1,8 @@
 /**
  * Kills the gateway under load, again and again, and then holds its books against the vendor's bill:
- * `npm run test:chaos`.
+ * `npm run test:chaos`, and with hostile vendors `npm run test:chaos-hostile`.
  *
+ *   --hostile         half of the answers lie about their usage, break off, or are longer than they may be
  *   --seed=<number>   what chance begins with; a run prints its own
  *   --kills=<number>  how often
  *   --keep            leaves the data directory where it is, for a look
@@ -11,56 +12,71 @@ import { AS_SHIPPED, fetchGeneration, type GatewayProcess, makeSite } from "../s
 import { createSeededRandom } from "../support/seeded-random.ts";
 import { startBillingVendor } from "./billing-vendor.ts";
 import { type Check, checkBooks } from "./check-books.ts";
+import { checkHostile } from "./check-hostile.ts";
 import { type Clients, createClients } from "./clients.ts";
-import { makePayers, type Payer, type Payers } from "./payers.ts";
-import { describePrices, PROVIDERS } from "./prices.ts";
+import { LONGEST_ANSWER, WINDOW } from "./hostile-answers.ts";
+import { makePayers, type Payers } from "./payers.ts";
+import { describePrices, HOSTILE, PROVIDERS, type ProviderSlug } from "./prices.ts";
 import { readBooks } from "./read-books.ts";
+
+const KILLS = 210;
+const HOSTILE_KILLS = 60;
 
 const { values: options } = parseArgs({
   options: {
     seed: { type: "string", default: String(Date.now() % 1_000_000) },
-    kills: { type: "string", default: "210" },
+    hostile: { type: "boolean", default: false },
+    kills: { type: "string" },
     keep: { type: "boolean", default: false },
   },
 });
 const seed = Number(options.seed);
-const kills = Number(options.kills);
+const kills = Number(options.kills ?? (options.hostile ? HOSTILE_KILLS : KILLS));
 const chance = createSeededRandom(seed);
-console.log(`chaos: ${kills} kills, --seed=${seed}`);
+console.log(`chaos: ${kills} kills${options.hostile ? ", hostile vendors" : ""}, --seed=${seed}`);
 
 /** Behind it no kill follows. Milliseconds. */
 const RUN_MS = 320_000;
 /** Load before a kill, milliseconds. */
 const [LOAD_MIN_MS, LOAD_MAX_MS] = [20, 300];
 /** Now and then longer than the second after which a stream's progress is noted. */
-const LONG_ONE_IN = 20;
+const LONG_ONE_IN = options.hostile ? 8 : 20;
 const [LONG_MIN_MS, LONG_MAX_MS] = [1_200, 1_700];
 /** Now and then the next start is killed too, wherever it has come to. */
 const START_ONE_IN = 8;
 const START_MAX_MS = 400;
-const GRANT_ONE_IN = 3;
-const GRANT_MAX = 9_000_001;
+const GRANT_ONE_IN = options.hostile ? 1 : 3;
+const GRANT_MAX = options.hostile ? 3_000_001 : 9_000_001;
 /** Now and then the load ends by itself, and the gateway is asked what it holds. */
 const REST_ONE_IN = 25;
 
 /** Cases that are printed of what does not hold. */
 const SHOWN = 10;
 
+const ADMIN_KEY = "chaos-management-key-0123456789";
+
+const MODELS: Readonly<Record<ProviderSlug, readonly string[]>> = {
+  "vendor-a": ["acme/alone", "acme/pair"],
+  "vendor-b": ["acme/pair"],
+  [HOSTILE]: ["acme/hostile"],
+};
+
 const vendor = startBillingVendor();
 const site = makeSite(describeSite(), AS_SHIPPED);
-const payers = await makePayers(site.dataDir);
-const clients = createClients(payers.all, chance);
+const payers = await makePayers(site.dataDir, options.hostile);
+const clients = createClients(payers, chance, options.hostile);
 const roundStarts: number[] = [];
 const resting: Check[] = [];
 const checks: Check[] = [];
 function describeSite(): string {
-  const providers = PROVIDERS.map((slug) => {
-    const models = (slug === "vendor-a" ? ["acme/alone", "acme/pair"] : ["acme/pair"]).map(
-      (id) => `{id: ${id}, name: up, context_length: 32768, prices: ${describePrices(slug)}}`,
+  const providers = [...PROVIDERS, HOSTILE].map((slug) => {
+    const models = MODELS[slug].map(
+      (id) =>
+        `{id: ${id}, name: up, context_length: ${WINDOW}, max_output_tokens: ${LONGEST_ANSWER}, prices: ${describePrices(slug)}}`,
     );
     return `  ${slug}: {base_url: "${vendor.baseUrl(slug)}", api_keys: ["sk-0123456789abcdef"], models: [${models.join(", ")}]}`;
   });
-  return `admin_key: chaos-management-key-0123456789\nproviders:\n${providers.join("\n")}\n`;
+  return `admin_key: ${ADMIN_KEY}\nproviders:\n${providers.join("\n")}\n`;
 }
 
 /** Gives how often it was killed: as often as wanted, or as there was time for. */
@@ -107,6 +123,7 @@ async function drain(): Promise<Check[]> {
   const gateway = await startRound();
   const shown = await checkShown(gateway, clients);
   resting.push(await checkRest(gateway, payers));
+  const sound = await checkSound(gateway);
   const exitCode = await gateway.terminate();
   const run = {
     asked: clients.asked,
@@ -117,12 +134,14 @@ async function drain(): Promise<Check[]> {
   };
   return [
     shown,
+    sound,
     ...mergeRest(resting),
     promise("a clean stop leaves an empty journal and says 0", [
       ...(exitCode === 0 ? [] : [`exit code ${exitCode}`]),
       ...site.journalFiles(),
     ]),
     ...checkBooks(run),
+    ...(options.hostile ? checkHostile(run) : []),
   ];
 }
 
@@ -152,42 +171,51 @@ async function checkShown(gateway: GatewayProcess, { asked }: Clients): Promise<
 const REST_MS = 2_000;
 const LOOK_EVERY_MS = 100;
 
-/**
- * What a gateway at rest says is left to an account is its balance in the books: nothing is held. Asked by a request that
- * no balance covers.
- */
+/** At rest nothing is held of a prepaid account, and what its management says it has is its balance in the books. */
 async function checkRest(gateway: GatewayProcess, { all }: Payers): Promise<Check> {
-  const bounded = all.filter(({ accountId, limit }) => accountId.startsWith("user_") && limit === null);
+  const accounts = [...new Set(all.map(({ accountId }) => accountId))].filter((id) =>
+    /^(user|org)_/.test(id),
+  );
   const until = Date.now() + REST_MS;
   for (;;) {
-    const answers = await Promise.all(bounded.map((payer) => askTooMuch(gateway, payer)));
-    const { balances } = readBooks(site.dataDir);
-    const broken = bounded.flatMap(({ name, accountId }, at) =>
-      answers[at] === balances.get(accountId)
-        ? []
-        : `${name}: ${answers[at]} is left of ${balances.get(accountId)} nanodollars`,
+    const said = await Promise.all(
+      accounts.map(async (id) => ({ id, ...((await manage(gateway, `accounts/${id}/balance`)) as Balance) })),
     );
+    const { balances } = readBooks(site.dataDir);
+    const broken = said
+      .filter(
+        ({ id, held_nanodollars: held, balance_nanodollars: balance }) =>
+          held !== 0 || balance !== balances.get(id),
+      )
+      .map((one) => `${JSON.stringify(one)}, ${balances.get(one.id)} in the books`);
     if (broken.length === 0 || Date.now() > until)
-      return promise("nothing is held at rest: what is left to an account is its balance", broken);
+      return promise("nothing is held at rest, and what an account has is its balance", broken);
     await Bun.sleep(LOOK_EVERY_MS);
   }
 }
 
-/** What is left to an account by a 402, nanodollars. */
-async function askTooMuch(gateway: GatewayProcess, payer: Payer): Promise<number> {
-  const response = await fetch(`${gateway.url}/api/gateway/chat/completions`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${payer.secret}`, "content-type": "application/json" },
-    body: JSON.stringify({
-      model: "acme/alone",
-      max_tokens: 1_000_000_000,
-      messages: [{ role: "user", content: "All of it." }],
-    }),
+interface Balance {
+  readonly balance_nanodollars: number;
+  readonly held_nanodollars: number;
+}
+
+/** What the kills and the vendors left is a gateway that is ready, and books in which it finds no difference. */
+async function checkSound(gateway: GatewayProcess): Promise<Check> {
+  const ready = await fetch(`${gateway.url}/readyz`);
+  const differences = (await manage(gateway, "ledger/check")) as unknown[];
+  return promise("the gateway is ready, and its own check of the ledger finds nothing", [
+    ...(ready.status === 200 ? [] : [`readyz: ${ready.status}`]),
+    ...differences.map((difference) => JSON.stringify(difference)),
+  ]);
+}
+
+/** The data of an answer of the management API. */
+async function manage({ url }: GatewayProcess, path: string): Promise<unknown> {
+  const response = await fetch(`${url}/api/admin/${path}`, {
+    headers: { authorization: `Bearer ${ADMIN_KEY}` },
   });
-  const body = (await response.json()) as { error: { metadata?: { balance?: number } } };
-  if (response.status !== 402)
-    throw new Error(`asked for too much: ${response.status} ${JSON.stringify(body)}`);
-  return Math.round((body.error.metadata?.balance ?? Number.NaN) * 1e9);
+  if (response.status !== 200) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+  return ((await response.json()) as { data: unknown }).data;
 }
 
 function mergeRest(rests: readonly Check[]): Check[] {
@@ -212,7 +240,8 @@ function tell(all: readonly Check[]): void {
     if (broken.length > SHOWN) console.log(`       and ${broken.length - SHOWN} more`);
     if (cases === 0) console.log("       nothing was tried");
   }
-  if (failed.length > 0) console.log(`again: npm run test:chaos -- --seed=${seed} --kills=${kills}`);
+  const script = options.hostile ? "test:chaos-hostile" : "test:chaos";
+  if (failed.length > 0) console.log(`again: npm run ${script} -- --seed=${seed} --kills=${kills}`);
   console.log(`${all.length - failed.length} passed, ${failed.length} failed`);
   process.exitCode = failed.length > 0 ? 1 : 0;
 }

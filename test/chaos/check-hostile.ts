@@ -1,0 +1,95 @@
+import type { UsageRecord } from "../../src/core/usage/records.ts";
+import { type BillEntry, MAX_TOKENS } from "./billing-vendor.ts";
+import { type Check, check, describe, type Run, sameAsBilled } from "./check-books.ts";
+import type { Asked } from "./clients.ts";
+import { LONGEST_ANSWER } from "./hostile-answers.ts";
+import { DRY_ACCOUNT } from "./payers.ts";
+import { HOSTILE, priceOf } from "./prices.ts";
+
+/** What is counted in the prompt, and in the answer. */
+const PROMPT_PARTS = ["cachedTokens", "cacheWriteTokens", "audioPromptTokens"] as const;
+const ANSWER_PARTS = ["reasoningTokens", "audioCompletionTokens", "imageCompletionTokens"] as const;
+
+/** More than any honest request of a run has in its prompt, and less than any lie. */
+const LARGEST_PROMPT = 4_000;
+/** An answer of the longest that there is, estimated by its five bytes a token at four. */
+const LONGEST_ESTIMATE = (LONGEST_ANSWER * 5) / 4;
+/** More than the few words of a lying answer have. */
+const LONGEST_LIE = 20;
+/** An end mark and the like, which a vendor may count beyond the bound that it was given. */
+const ALLOWANCE = 16;
+/** Holds the records of hostile vendors against what their requests can have used. */
+export function checkHostile(run: Run): Check[] {
+  const all = [...run.books.records.values()].filter(({ provider }) => provider === HOSTILE);
+  const known = pairs(run);
+  const lied = known.filter(({ one }) => one.plan === "lying");
+  return [
+    check(
+      "no count is believed that a hostile vendor's window or longest answer does not allow",
+      all,
+      (record) => (isWithin(record, LARGEST_PROMPT, LONGEST_ESTIMATE) ? null : describe(record)),
+    ),
+    check("a lie about usage is neither believed nor charged", lied, ({ record }) =>
+      isWithin(record, LARGEST_PROMPT, LONGEST_LIE) ? null : describe(record),
+    ),
+    check("no part of a usage is more than its whole", all, (record) =>
+      PROMPT_PARTS.every((part) => isCount(record[part], record.promptTokens)) &&
+      ANSWER_PARTS.every((part) => isCount(record[part], record.completionTokens))
+        ? null
+        : describe(record),
+    ),
+    check(
+      "an answer beyond the bound of its request is charged up to that bound",
+      known.filter(({ one }) => one.plan === "overlong"),
+      ({ one, record }) =>
+        record.completionTokens <= (one.maxTokens ?? MAX_TOKENS) + ALLOWANCE ? null : describe(record),
+    ),
+    check(
+      "an answer to a request without a bound, however long, is charged what the vendor billed, or all that the account had left",
+      known.filter(({ one, record }) => one.plan === "long" && one.isWhole && !record.estimated),
+      ({ one, record }) => {
+        const entry = run.bill.find(({ serial, isBilled }) => serial === one.serial && isBilled);
+        if (entry === undefined) return describe(record);
+        const isDry = one.payer.accountId === DRY_ACCOUNT && isShortOf(record, entry);
+        return isDry || sameAsBilled(record, entry, run.books) ? null : describe(record);
+      },
+    ),
+    check(
+      "an answer that the account does not cover to its end is cut, and charged as far as it came",
+      known.filter(({ one, record }) => one.plan === "long" && one.isWhole && record.estimated),
+      ({ record }) =>
+        record.finishReason === "length" && record.costNanodollars > 0 ? null : describe(record),
+    ),
+  ];
+}
+
+/** Streams that run at once may together use more than was left to their account; the record shows it, and no balance does. */
+function isShortOf(record: UsageRecord, { usage, provider }: BillEntry): boolean {
+  const { promptTokens, completionTokens, costNanodollars, upstreamCostNanodollars } = record;
+  return (
+    promptTokens === usage.promptTokens &&
+    completionTokens === usage.completionTokens &&
+    upstreamCostNanodollars === priceOf(provider, usage) &&
+    costNanodollars < upstreamCostNanodollars
+  );
+}
+
+/** Requests whose generation the client has learned of, with its record. */
+function pairs({ asked, books }: Run): { readonly one: Asked; readonly record: UsageRecord }[] {
+  return asked.flatMap((one) => {
+    const record = one.generationId === null ? undefined : books.records.get(one.generationId);
+    return record === undefined || record.provider !== HOSTILE ? [] : [{ one, record }];
+  });
+}
+
+function isWithin(
+  { promptTokens, completionTokens }: UsageRecord,
+  prompt: number,
+  completion: number,
+): boolean {
+  return isCount(promptTokens, prompt) && isCount(completionTokens, completion);
+}
+
+function isCount(count: number, most: number): boolean {
+  return Number.isSafeInteger(count) && count >= 0 && count <= most;
+}
