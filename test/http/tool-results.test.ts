@@ -92,6 +92,34 @@ describe("a search for tools as Claude Code makes it", () => {
     expect(JSON.stringify(answer)).not.toContain("tool_reference");
   });
 
+  test.each(OTHERS)("says the names of the tools that Anthropic found to a model of %s", async (format) => {
+    const content = [
+      {
+        type: "server_tool_use",
+        id: "srvtoolu_1",
+        name: "tool_search_tool_regex",
+        input: { query: "weather" },
+      },
+      {
+        type: "tool_search_tool_result",
+        tool_use_id: "srvtoolu_1",
+        content: {
+          type: "tool_search_tool_search_result",
+          tool_references: [reference("mcp__weather__now")],
+        },
+      },
+      { type: "text", text: "I found one." },
+    ];
+    const searched = {
+      ...history,
+      messages: [history.messages[0], { role: "assistant", content }, { role: "user", content: "Use it." }],
+    };
+    const { sent, answer } = await send("/messages", searched, format);
+    expect(RESULT_IN[format](sent)).toBe("mcp__weather__now");
+    expect(JSON.stringify(sent)).toContain("I found one.");
+    expect(JSON.stringify(answer)).not.toContain("tool_search");
+  });
+
   test("reaches Anthropic as it came", async () => {
     const { sent } = await send("/messages", history, "anthropic-messages");
     expect(sent.messages).toEqual(history.messages);

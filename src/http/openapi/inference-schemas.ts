@@ -31,19 +31,25 @@ const ContentPart = z
 
 const Message = z
   .looseObject({
-    role: z.enum(["system", "developer", "user", "assistant", "tool"]),
+    role: z
+      .enum(["system", "developer", "user", "assistant", "tool", "function"])
+      .describe("`function` is the older form of `tool`: it names the function in `name`"),
     content: z
       .union([z.string(), z.array(ContentPart)])
       .nullish()
       .describe("Null or left out for an assistant that calls tools"),
     tool_calls: z.array(ToolCall).nullish().describe("Of an assistant: the tools that it called"),
-    tool_call_id: z.string().nullish().describe("Of a tool: the call that this is the result of"),
+    tool_call_id: z
+      .string()
+      .nullish()
+      .describe("Of a tool: the call that this is the result of. Optional where only one call has no result"),
+    function_call: object.nullish().describe("Of an assistant: the older form of one tool call"),
   })
   .meta({ id: "Message" });
 
 const Tool = z
   .looseObject({
-    type: z.string().describe("`function`"),
+    type: z.string().nullish().describe("`function`, also when left out, or `custom`"),
     function: z
       .looseObject({
         name: z.string().min(1),
@@ -78,9 +84,17 @@ export const ChatRequest = z
     presence_penalty: z.number().min(-2).max(2).nullish(),
     tools: z.array(Tool).max(BOUNDS.tools).nullish(),
     tool_choice: z
-      .union([z.enum(["none", "auto", "required"]), z.looseObject({ type: z.string() })])
+      .union([z.enum(["none", "auto", "required", "any"]), z.looseObject({ type: z.string().nullish() })])
       .nullish()
-      .describe('A word, or `{"type": "function", "function": {"name": "…"}}`'),
+      .describe('A word, or `{"type": "function", "function": {"name": "…"}}`. `any` means `required`'),
+    functions: z
+      .array(object)
+      .nullish()
+      .describe("The older form of `tools`; the answer has `function_call` then"),
+    function_call: z
+      .union([z.string(), object])
+      .nullish()
+      .describe('The older form of `tool_choice`: `none`, `auto` or `{"name": "…"}`'),
     response_format: z
       .looseObject({ type: z.string() })
       .nullish()
@@ -94,7 +108,11 @@ export const ChatRequest = z
   })
   .meta({ id: "ChatCompletionRequest" });
 
-const finishReason = z.string().describe("`stop`, `length`, `tool_calls` or `content_filter`");
+const finishReason = z
+  .string()
+  .describe(
+    "`stop`, `length`, `tool_calls` or `content_filter`; `function_call` for a request with `functions`",
+  );
 const completion = {
   id: z.string().describe("The generation's id"),
   created: z.int().describe("Unix seconds"),

@@ -31,8 +31,19 @@ export function makeNative(block: Fields, type: string): NativePart {
   const { id, name, input } = block;
   const isCall = HOSTED_CALLS.has(type) && typeof id === "string" && typeof name === "string";
   if (isCall) return { ...native, call: { id, name, arguments: JSON.stringify(input ?? {}) } };
+  const found = type === "tool_search_tool_result" ? readFoundTools(block) : null;
+  if (found !== null) return { ...native, result: found };
   const text = readNativeText(block, type);
   return text === null ? native : { ...native, text };
+}
+
+/** The names of the tools that the vendor's search found, as the result of its call; null where it failed. */
+function readFoundTools(block: Fields): NonNullable<NativePart["result"]> | null {
+  const { tool_use_id: callId, content } = block;
+  const references = asFields(content)?.["tool_references"];
+  if (typeof callId !== "string" || !Array.isArray(references)) return null;
+  const names = references.map((reference) => asFields(reference)?.["tool_name"]);
+  return { callId, text: names.filter((name) => typeof name === "string").join("\n") };
 }
 
 /** What a block says that other formats lack; null where that cannot be told. */
