@@ -1,4 +1,3 @@
-import { NO_TOKENS } from "../../wire/conversation/usage.ts";
 import { isFreeId } from "../catalog/is-free-id.ts";
 import { priceWhole } from "../generation/price-usage.ts";
 import type { Journal } from "../ports/journal.ts";
@@ -13,7 +12,7 @@ import { type Quarantined, saveRecords } from "./save-records.ts";
  */
 function interrupt(left: UsageRecord, now: number): UsageRecord {
   const ended = { ...left, outcome: "interrupted", estimated: true, finishedAt: now } as const;
-  if (left.prices === null || left.firstTokenAt === null) return { ...ended, ...NO_TOKENS, ...NO_COST };
+  if (left.prices === null || left.firstTokenAt === null) return { ...ended, ...NO_COST };
   const list = price(left);
   const isFree = left.isByok || left.model === null || isFreeId(left.model);
   return {
@@ -32,7 +31,7 @@ function price(left: UsageRecord): number {
   }
 }
 
-const NO_COST = { prices: null, estimated: true, costNanodollars: 0, upstreamCostNanodollars: 0 } as const;
+const NO_COST = { prices: null, costNanodollars: 0, upstreamCostNanodollars: 0 } as const;
 
 /** What settling came to. */
 export interface Recovery {
