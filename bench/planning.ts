@@ -52,6 +52,7 @@ function makeQuestions(): readonly RouteQuestion[] {
       preferences: NO_PREFERENCES,
       promptTokens: 5_000,
       isFim: false,
+      formatOfTools: null,
       health,
       warm:
         at % 2 === 0

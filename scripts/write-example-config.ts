@@ -36,12 +36,18 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
       output_modalities: ["text"],
       tokenizer: null,
       supported_parameters: ["max_tokens", "temperature", "tools", "reasoning"],
-      reasoning: { efforts: ["low", "high"], budget_tokens: { min: 0, max: 32_000 }, can_disable: true },
+      reasoning: {
+        efforts: ["low", "high"],
+        budget_tokens: { min: 0, max: 32_000 },
+        can_disable: true,
+        only_when_told: true,
+      },
       expires: null,
       endpoints: {
         openai: {
           name: "its-name-there",
-          format: "openai-responses",
+          formats: ["openai-responses", "openai-chat"],
+          no_tools_while_reasoning: ["openai-chat"],
           context_length: 200_000,
           max_prompt_tokens: 180_000,
           max_output_tokens: 20_000,
@@ -124,17 +130,19 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
   "providers.*.api_keys": ["what-vllm-was-started-with"],
   "providers.*.headers": { "x-team": "search" },
   "providers.*.auth": "bearer",
-  "providers.*.format": "openai-chat",
+  "providers.*.formats": ["openai-chat", "openai-responses", "anthropic-messages"],
   "providers.*.name": "vLLM in the cellar",
   "providers.*.models.id": "qwen/qwen3-32b",
   "providers.*.models.name": "Qwen/Qwen3-32B",
+  "providers.*.models.input": ["text", "image"],
+  "providers.*.models.context_length": 32_768,
   "providers.*.models.released": "2026-05-31",
   "providers.*.models.max_output_tokens": 8_192,
   "providers.*.models.prices": { prompt: "0", completion: "0", request: "0", image: "0", search: "0" },
 };
 
-/** What hosts of one's own have no use for; the short examples show it. */
-const NOT_FOR_HOSTS = new Set(["parts", "token_url"]);
+/** What hosts of one's own have no use for, or not beside another key; the short examples show it. */
+const NOT_FOR_HOSTS = new Set(["parts", "token_url", "format"]);
 
 /** Shown beside the provider that has every key. */
 const SHORT_PROVIDERS = [
@@ -157,10 +165,11 @@ const SHORT_PROVIDERS = [
     },
   },
   {
-    about: "Ollama, as it is installed.",
+    about: "Ollama, as it is installed; asked in one of its formats alone.",
     value: {
       ollama: {
         base_url: "http://127.0.0.1:11434/v1",
+        format: "openai-chat",
         models: [{ id: "ollama/llama3.2", name: "llama3.2" }],
       },
     },

@@ -2,6 +2,7 @@ import type { Clock } from "../base/clock.ts";
 import { applyOverrides } from "../core/catalog/apply-overrides.ts";
 import { type Catalog, createCatalog } from "../core/catalog/catalog.ts";
 import { endMissing } from "../core/catalog/expiry.ts";
+import { listProviderFormats } from "../core/catalog/list-formats.ts";
 import type {
   CatalogData,
   ModelEndpoint,
@@ -21,6 +22,7 @@ import {
 } from "../core/routing/roster.ts";
 import { type AddressReading, createAddress } from "../providers/address/create-address.ts";
 import { GOOGLE_TOKEN_URL } from "../providers/address/google-tokens.ts";
+import type { FormatName } from "../wire/canonical/parts.ts";
 import type { Config, ProviderConfig } from "./config-schema.ts";
 import { ConfigError } from "./load-config.ts";
 import { loadTiers } from "./load-tiers.ts";
@@ -53,7 +55,7 @@ export interface BuiltServing extends Serving {
 export function buildServing(data: CatalogData, sources: ServingSources): BuiltServing {
   const notices: string[] = [];
   const known = new Map(data.providers.map((record) => [record.slug, record]));
-  refuseFormat(sources.config, known);
+  checkFormats(sources.config, known);
   const records = [...data.providers, ...hostsOf(sources.config, known)].map((record) =>
     withDataFacts(record, sources.config.providers[record.slug]),
   );
@@ -108,19 +110,43 @@ function withDataFacts(record: ProviderRecord, config: ProviderConfig | undefine
   };
 }
 
-function refuseFormat(config: Config, known: ReadonlyMap<string, ProviderRecord>): void {
-  for (const [slug, provider] of Object.entries(config.providers)) {
-    if (provider.format !== undefined && known.has(slug))
-      throw new ConfigError(`providers.${slug}.format: the catalog says what ${slug} speaks; leave it out`);
+/**
+ * Rejects formats that cannot be: of a provider of the catalog those that its row does not have.
+ * @throws ConfigError
+ */
+function checkFormats(config: Config, known: ReadonlyMap<string, ProviderRecord>): void {
+  for (const [slug, { format, formats }] of Object.entries(config.providers)) {
+    if (format !== undefined && formats !== undefined)
+      throw new ConfigError(`providers.${slug}.format: formats says it already; leave one of them out`);
+    const record = known.get(slug);
+    if (record === undefined) continue;
+    const spoken = listProviderFormats(record);
+    const odd = listConfigured({ format, formats }).find((name) => !spoken.includes(name));
+    if (odd !== undefined)
+      throw new ConfigError(
+        `providers.${slug}.${format === undefined ? "formats" : "format"}: ${slug} does not speak ${odd}, but ${spoken.join(", ")}`,
+      );
   }
 }
 
+/** The formats that the operator names, in either of the two fields. */
+function listConfigured({ format, formats }: Pick<ProviderConfig, "format" | "formats">) {
+  return formats ?? (format === undefined ? [] : [format]);
+}
+
+/** The formats that a provider is spoken to in. */
+function chooseFormats(record: ProviderRecord, config: ProviderConfig | undefined): readonly FormatName[] {
+  const configured = config === undefined ? [] : listConfigured(config);
+  return configured.length > 0 ? configured : listProviderFormats(record);
+}
+
 function describeHost(slug: string, provider: ProviderConfig): ProviderRecord {
-  const format = provider.format ?? "openai-chat";
+  const [format = "openai-chat", ...further] = listConfigured(provider);
   return {
     slug,
     name: provider.name ?? slug,
     format,
+    ...(further.length === 0 ? {} : { formats: Object.fromEntries(further.map((name) => [name, {}])) }),
     baseUrl: provider.base_url ?? null,
     env: { apiKey: [], baseUrl: `${slug.toUpperCase().replace(/-/g, "_")}_BASE_URL` },
     toolCallIds: format === "anthropic-messages" || format === "bedrock-converse" ? "anthropic" : "openai",
@@ -153,7 +179,7 @@ function serveProvider(
   const keys = readHouseKeys(record, sources, notices);
   const readOwnKey = openToOwnKeys(record, sources, keys.length > 0);
   if (keys.length === 0 && readOwnKey === null) return null;
-  return { record, keys, transport: sources.transport, readOwnKey };
+  return { record, formats: chooseFormats(record, config), keys, transport: sources.transport, readOwnKey };
 }
 
 function readHouseKeys(record: ProviderRecord, sources: ServingSources, notices: string[]): ProviderKey[] {
@@ -167,7 +193,7 @@ function readHouseKeys(record: ProviderRecord, sources: ServingSources, notices:
     return [];
   }
   const { address } = reading;
-  const headers = { ...reading.headers, ...lowerCase(config?.headers ?? {}) };
+  const headers = lowerCase(config?.headers ?? {});
   return found.map((key) => ({ ...key, ownId: null, address, headers }));
 }
 
@@ -198,8 +224,7 @@ function openToOwnKeys(
     if (reading.kind === "incomplete")
       return refuseKey(`this gateway does not know the ${reading.missing.join(" and the ")} to call it at`);
     if (reading.kind === "refused") return refuseKey(reading.reason);
-    const { address, headers } = reading;
-    return { kind: "key", key: { label, secret, ownId: id, address, headers } };
+    return { kind: "key", key: { label, secret, ownId: id, address: reading.address, headers: {} } };
   };
 }
 
@@ -283,10 +308,12 @@ function serveSandbox(transport: Transport): ServedProvider {
   };
   const address: UpstreamAddress = {
     urlFor: ({ action }) => urls[action] ?? null,
+    headersFor: () => ({}),
     authorize: () => ({}),
   };
   return {
     record: SANDBOX_PROVIDER,
+    formats: [SANDBOX_PROVIDER.format],
     keys: [{ label: "sandbox#0", secret: null, ownId: null, address, headers: {} }],
     transport,
     readOwnKey: null,
@@ -302,6 +329,9 @@ const HOSTED_PARAMETERS: readonly string[] = [
   "response_format",
 ];
 
+/** The window of a hosted model of which the operator says none. Tokens. */
+const ASSUMED_WINDOW = 32_768;
+
 /** Models of hosts of the operator's own; also further ones at a provider of the catalog. */
 function hostedModels(config: Config, known: ReadonlyMap<string, ProviderRecord>): ModelRecord[] {
   return Object.entries(config.providers).flatMap(([slug, provider]) =>
@@ -311,16 +341,19 @@ function hostedModels(config: Config, known: ReadonlyMap<string, ProviderRecord>
         name: model.id,
         description: known.has(slug) ? null : `Served by ${provider.name ?? slug}.`,
         released: model.released ?? null,
-        inputModalities: ["text"],
+        inputModalities: model.input ?? ["text"],
         outputModalities: [model.output],
         tokenizer: null,
         supportedParameters: model.output === "text" ? HOSTED_PARAMETERS : [],
+        isUndescribed: true,
+        ...(model.input === undefined ? { hasUnknownInputs: true as const } : {}),
         expires: null,
         endpoints: [
           {
             provider: slug,
             name: model.name ?? upstreamNameOf(model.id),
-            contextLength: model.context_length,
+            contextLength: model.context_length ?? ASSUMED_WINDOW,
+            ...(model.context_length === undefined ? { isWindowAssumed: true as const } : {}),
             maxOutputTokens: model.max_output_tokens ?? null,
             prices: model.prices,
           },

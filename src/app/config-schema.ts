@@ -49,9 +49,18 @@ const hostedModel = z.strictObject({
     .min(1)
     .optional()
     .describe("Its name at the host; the part after the slash, without :free, when left out."),
+  input: z
+    .array(z.enum(["text", "image", "file", "audio", "video"]))
+    .min(1)
+    .optional()
+    .describe("What it takes: a request with anything else is a 400. Left out: not known, and all is sent."),
   released: z.iso.date().optional().describe("The day that lists show as its creation, such as 2026-05-31."),
   output: z.enum(["text", "embedding"]).default("text").describe("What it makes."),
-  context_length: z.int().min(1).default(32_768).describe("Tokens."),
+  context_length: z
+    .int()
+    .min(1)
+    .optional()
+    .describe("Tokens. A prompt that is longer is a 400; left out, 32768 is listed and the host decides."),
   max_output_tokens: z.int().min(1).optional(),
   prices: z
     .strictObject({
@@ -91,6 +100,14 @@ const provider = z.strictObject({
     .enum(FORMAT_NAMES)
     .optional()
     .describe("What a host that the catalog does not know speaks; openai-chat when left out."),
+  formats: z
+    .array(z.enum(FORMAT_NAMES))
+    .min(1)
+    .refine((formats) => new Set(formats).size === formats.length, "must not name a format twice")
+    .optional()
+    .describe(
+      "All that it speaks, in place of `format`. A request goes in its client's own format where that is one of them, else in the first that loses nothing of it. Of a provider of the catalog: those that it is spoken to in; left out, all that the catalog names.",
+    ),
   parts: z
     .record(z.string(), z.string().min(1))
     .optional()

@@ -63,7 +63,7 @@ describe("gateway.example.yaml", () => {
         "api_keys",
         "headers",
         "auth",
-        "format",
+        "formats",
         "name",
         "models",
         "trains_on_data",

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import type { TokenCounter } from "../../src/core/ports/token-counter.ts";
 import { createTokenCounter } from "../../src/tokenizer/token-counter.ts";
+import { answerAnyFormat } from "../support/answer-any-format.ts";
 import { CLIENT_APIS } from "../support/client-apis.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { type RecordingVendor, startRecordingVendor } from "../support/recording-vendor.ts";
@@ -32,6 +33,7 @@ providers:
     models:
       - { id: acme/small, context_length: 8192 }
       - { id: "acme/small:free", context_length: 8192 }
+      - { id: acme/unstated }
       - { id: acme/both, context_length: 8192 }
       - { id: acme/same, context_length: 8192 }
   large:
@@ -45,7 +47,7 @@ providers:
   });
 });
 beforeEach(() => {
-  vendor.reset();
+  vendor.reset(answerAnyFormat);
   larger.reset();
   counted = [];
   isBroken = false;
@@ -245,4 +247,87 @@ test("a model that only a key reaches is not counted for nobody", async () => {
   const body = { model: MODEL, messages: [{ role: "user", content: say(140_000) }] };
   expect((await post("/chat/completions", body, null)).status).toBe(401);
   expect(counted).toEqual([]);
+});
+
+describe("what a refused prompt is told", () => {
+  const listed = async (id: string): Promise<number> => {
+    const { data } = (await (await fetch(`${gateway.base}/models`)).json()) as {
+      data: { id: string; context_length: number }[];
+    };
+    return data.find((model) => model.id === id)?.context_length as number;
+  };
+  const refused = async (model: string, prompt: string, more: object = {}) => {
+    const response = await chat(model, prompt, more);
+    const { error } = (await response.json()) as {
+      error: { message: string; metadata: { limit: number; prompt_limit?: number; requested: number } };
+    };
+    return { status: response.status, ...error };
+  };
+
+  test.each(["openai/gpt-4", "openai/gpt-5.4", "acme/small", "acme/same", "acme/both"])(
+    "names the window that the list has for %s",
+    async (model) => {
+      const { status, message, metadata } = await refused(model, say(1_300_000));
+      const window = await listed(model);
+      expect([status, metadata.limit]).toEqual([400, window]);
+      expect(message).toStartWith(`This model's maximum context length is ${window} tokens`);
+    },
+  );
+
+  test("names the prompt's share of a window that the prompt may not have alone", async () => {
+    const { message, metadata } = await refused("openai/gpt-5.4", say(1_000_000));
+    expect(message).toStartWith(
+      "This model's maximum context length is 1050000 tokens, of which the prompt may have 922000. However, you requested about 1000000 tokens.",
+    );
+    expect(metadata).toMatchObject({ limit: 1_050_000, prompt_limit: 922_000 });
+  });
+
+  test.each([
+    [9_000, "about"],
+    [12_000, "at least"],
+    [120_000, "at least"],
+  ])("is the tokenizer's count within a twentieth: %i words", async (words, wording) => {
+    const { message, metadata } = await refused("openai/gpt-4", say(words));
+    expect(message).toContain(`${wording} ${metadata.requested} tokens`);
+    expect(metadata.requested).toBeWithin(words * 0.95, words * 1.05);
+  });
+
+  test.each([
+    [
+      "tools beside it, which vendors put otherwise",
+      { tools: [{ type: "function", function: { name: "f", description: "d".repeat(4_000) } }] },
+    ],
+    [
+      "many short texts, around each of which a vendor puts more",
+      { messages: Array.from({ length: 9_000 }, () => ({ role: "user", content: " word" })) },
+    ],
+  ])("is a least count with %s", async (_name, more) => {
+    const { message, metadata } = await refused("openai/gpt-4", say(9_000), more);
+    expect(message).toContain(`at least ${metadata.requested} tokens`);
+    expect(metadata).toMatchObject({ requested_is: "at_least" });
+    expect(metadata.requested).toBeWithin(8_193, 9_001);
+  });
+
+  test("is a least count for another vendor's tokenizer, and for one that nobody knows", async () => {
+    const { message, metadata } = await refused("acme/small", say(12_000));
+    expect(message).toContain(`at least ${metadata.requested} tokens`);
+    expect(metadata.requested).toBeWithin(10_000, 12_001);
+  });
+});
+
+describe("a host whose window the operator has stated", () => {
+  test("gets nothing that is over it by a tenth, as OpenAI's do", async () => {
+    expect((await chat("acme/small", say(8_000))).status).toBe(200);
+    expect((await chat("acme/small", say(9_000))).status).toBe(400);
+    expect(vendor.requests).toHaveLength(1);
+  });
+
+  test("decides itself of texts in other scripts, which tokenizers count very differently", async () => {
+    expect((await chat("acme/small", "すべての人間は自由である。".repeat(1_200))).status).toBe(200);
+    expect(vendor.requests).toHaveLength(1);
+  });
+
+  test("that has stated none decides itself near the window that is listed", async () => {
+    expect(await (await chat("acme/unstated", say(36_000))).status).toBe(200);
+  });
 });

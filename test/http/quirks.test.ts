@@ -38,19 +38,30 @@ describe("OpenAI, which refuses fields it does not know", () => {
   });
 
   test("gets the effort under its own name", async () => {
-    const { sent } = await exchange({
-      model: "openai/gpt-4o-mini",
+    const { sent, warned } = await exchange({
+      model: "openai/gpt-5-mini",
       messages,
       reasoning: { effort: "low", exclude: true },
     });
-    expect(sent).toEqual({ model: "gpt-4o-mini", messages, reasoning_effort: "low" });
+    expect(sent).toEqual({ model: "gpt-5-mini", messages, reasoning_effort: "low" });
+    expect(warned).toBeUndefined();
     const both = await exchange({
-      model: "openai/gpt-4o-mini",
+      model: "openai/gpt-5-mini",
       reasoning: { effort: "low" },
       reasoning_effort: "high",
       messages,
     });
-    expect(both.sent).toEqual({ model: "gpt-4o-mini", reasoning_effort: "high", messages });
+    expect(both.sent).toEqual({ model: "gpt-5-mini", messages, reasoning_effort: "high" });
+  });
+
+  test("gets no effort for a model that does not reason, and the client is told", async () => {
+    const { sent, warned } = await exchange({
+      model: "openai/gpt-4o-mini",
+      messages,
+      reasoning: { effort: "low" },
+    });
+    expect(sent).toEqual({ model: "gpt-4o-mini", messages });
+    expect(warned?.map(({ field }) => field)).toEqual(["reasoning"]);
   });
 });
 

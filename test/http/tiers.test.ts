@@ -254,14 +254,16 @@ describe("a tier of the operator's", () => {
   });
 
   test.each(APIS)(
-    "over $name says nothing of it to a model that knows neither, nor to the client",
+    "over $name says nothing of it to a model that knows neither, and names the verbosity to the client",
     async (api) => {
       const response = await ask("gateway-auto/mine", { api });
       expect(modelOf(response)).toBe("acme/plain");
       const body = sent();
       for (const field of ["reasoning_effort", "reasoning", "verbosity"])
         expect(body).not.toHaveProperty(field);
-      expect(await response.json()).not.toHaveProperty("gateway_metadata");
+      expect(await response.json()).toMatchObject({
+        gateway_metadata: { warnings: [{ field: "verbosity", message: expect.stringContaining('"low"') }] },
+      });
     },
   );
 });
@@ -281,7 +283,7 @@ describe("a tier among other models", () => {
     );
     const response = await ask("gateway-auto/frontier", { more: { models: ["acme/plain"] } });
     expect([response.status, modelOf(response)]).toEqual([200, "openai/gpt-5.4"]);
-    expect(sent()).toMatchObject({ reasoning: { effort: "medium" }, text: { verbosity: "medium" } });
+    expect(sent()).toMatchObject({ reasoning_effort: "medium", verbosity: "medium" });
   });
 });
 
@@ -376,9 +378,11 @@ describe("at a gateway with other keys", () => {
     const response = await ask("gateway-auto/frontier", { at, headers: { "x-gateway-mode": "ask" } });
     expect(modelOf(response)).toBe("google/gemini-3.1-pro-preview");
     expect(sent()).toMatchObject({ generationConfig: { thinkingConfig: { thinkingLevel: "MEDIUM" } } });
-    expect(await response.json()).not.toHaveProperty("gateway_metadata");
+    expect(await response.json()).toMatchObject({ gateway_metadata: { warnings: [{ field: "verbosity" }] } });
     expect(modelOf(await ask("gateway-auto/balanced", { at }))).toBe("google/gemini-3.5-flash");
-    expect(sent()).toMatchObject({ generationConfig: { thinkingConfig: { includeThoughts: true } } });
+    expect(sent()).toMatchObject({
+      generationConfig: { thinkingConfig: { includeThoughts: true, thinkingLevel: "MEDIUM" } },
+    });
   });
 
   test("OpenAI's answer chat completions with effort and verbosity, beside tools too", async () => {
@@ -388,9 +392,10 @@ describe("at a gateway with other keys", () => {
     expect(modelOf(response)).toBe("openai/gpt-5.4");
     expect(vendor.last().path).toEndWith("/responses");
     expect(sent()).toMatchObject({ reasoning: { effort: "medium" }, text: { verbosity: "medium" } });
-    // A model that may answer without reasoning is told how much.
+    // A model that may answer without reasoning is told how much; without tools in the client's own format.
     await ask("gateway-auto/balanced", { at });
-    expect(sent()).toMatchObject({ model: "gpt-5.4-mini", reasoning: { effort: "medium" } });
+    expect(vendor.last().path).toEndWith("/chat/completions");
+    expect(sent()).toMatchObject({ model: "gpt-5.4-mini", reasoning_effort: "medium" });
   });
 
   test("no free model is 503, and no model of a tier 400, which say the tier", async () => {

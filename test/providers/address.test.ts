@@ -62,6 +62,31 @@ const ADDRESSES: readonly (readonly [string, string, Change, string | null])[] =
   ["openai", "chat anthropic-messages", {}, null],
   ["openai", "chat", base("http://127.0.0.1:8000/v1//"), "http://127.0.0.1:8000/v1/chat/completions"],
   ["deepseek", "chat", {}, "https://api.deepseek.com/chat/completions"],
+  ["deepseek", "chat anthropic-messages", {}, "https://api.deepseek.com/anthropic/v1/messages"],
+  ["deepseek", "count-tokens anthropic-messages", {}, null],
+  ["deepseek", "chat openai-responses", {}, "https://api.deepseek.com/responses"],
+  ["openrouter", "chat anthropic-messages", {}, "https://openrouter.ai/api/v1/messages"],
+  ["openrouter", "chat openai-responses", {}, "https://openrouter.ai/api/v1/responses"],
+  ["moonshotai", "chat anthropic-messages", {}, "https://api.moonshot.ai/anthropic/v1/messages"],
+  [
+    "moonshotai",
+    "chat anthropic-messages",
+    base("https://api.moonshot.cn/v1"),
+    "https://api.moonshot.cn/anthropic/v1/messages",
+  ],
+  ["zai", "chat anthropic-messages", {}, "https://api.z.ai/api/anthropic/v1/messages"],
+  ["minimax", "chat anthropic-messages", {}, "https://api.minimax.io/anthropic/v1/messages"],
+  ["fireworks", "chat anthropic-messages", {}, "https://api.fireworks.ai/inference/v1/messages"],
+  ["deepinfra", "chat anthropic-messages", {}, "https://api.deepinfra.com/anthropic/v1/messages"],
+  ["deepinfra", "chat openai-responses", {}, "https://api.deepinfra.com/v1/responses"],
+  ["huggingface", "chat anthropic-messages", {}, "https://router.huggingface.co/v1/messages"],
+  ["novita", "chat anthropic-messages", {}, "https://api.novita.ai/anthropic/v1/messages"],
+  ["siliconflow", "chat anthropic-messages", {}, "https://api.siliconflow.com/v1/messages"],
+  ["xiaomi", "chat anthropic-messages", {}, "https://api.xiaomimimo.com/anthropic/v1/messages"],
+  ["stepfun", "count-tokens anthropic-messages", {}, "https://api.stepfun.com/v1/messages/count_tokens"],
+  ["ollama-cloud", "chat anthropic-messages", {}, "https://ollama.com/v1/messages"],
+  ["groq", "chat openai-responses", {}, "https://api.groq.com/openai/v1/responses"],
+  ["groq", "chat anthropic-messages", {}, null],
   ["mistral", "chat", {}, "https://api.mistral.ai/v1/chat/completions"],
   ["mistral", "fim", {}, "https://api.mistral.ai/v1/fim/completions"],
   ["codestral", "fim stream", {}, "https://codestral.mistral.ai/v1/fim/completions"],
@@ -282,8 +307,10 @@ describe("a request proves who sends it", () => {
   });
 
   test("to Anthropic in the version of its API that is meant", () => {
-    expect(read("anthropic")).toMatchObject({ headers: { "anthropic-version": "2023-06-01" } });
-    expect(read("openai")).toMatchObject({ headers: {} });
+    const version = { "anthropic-version": "2023-06-01" };
+    expect(addressOf("anthropic").headersFor("anthropic-messages")).toEqual(version);
+    expect(addressOf("deepseek").headersFor("anthropic-messages")).toEqual(version);
+    expect(addressOf("deepseek").headersFor("openai-chat")).toEqual({});
   });
 });
 

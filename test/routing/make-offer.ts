@@ -25,7 +25,11 @@ export function makeOffer(id: string, provider: string, facts: OfferFacts = {}):
     ...(cached === undefined ? {} : { cacheRead: perToken(cached) }),
   };
   return {
-    model: { id, supportedParameters: ["max_tokens", "temperature", "tools"] },
+    model: {
+      id,
+      inputModalities: ["text", "image"],
+      supportedParameters: ["max_tokens", "temperature", "tools"],
+    },
     endpoint: { provider, name: "up", prices, ...endpoint },
     provider: {
       record: {
@@ -35,7 +39,9 @@ export function makeOffer(id: string, provider: string, facts: OfferFacts = {}):
         trainsOnData: trains,
         retainsData: retains,
         isForCode,
+        quirks: {},
       },
+      formats: ["openai-chat"],
     },
     keys: keys.map((label) => ({ label, secret: null, ownId: own ? label : null })),
   } as unknown as Offer;

@@ -31,6 +31,7 @@ function plan(offers: readonly (readonly Offer[])[], asked: Asked = {}): Plan {
     preferences: readGatewayWishes(undefined, asked.provider).preferences,
     promptTokens: asked.promptTokens ?? 10_000,
     isFim: asked.isFim ?? false,
+    formatOfTools: null,
     health: {
       endpoint: (provider) => ({ ...WELL, ...asked.health?.[provider] }),
       waitMs: ({ keyLabel }) =>

@@ -32,6 +32,7 @@ function choose(offers: readonly (readonly Offer[])[], rules: Rules): readonly s
       tierId: null,
       preferences: wishesOf(rules.provider),
       listNeeds: () => ({ ...NO_NEEDS, ...rules.needs }),
+      mayHaveMedia: rules.needs !== undefined,
       promptTokens: null,
       maxPromptTokens: rules.maxPromptTokens ?? 1_000,
     });
@@ -205,7 +206,7 @@ describe("offers", () => {
 
 describe("warnings", () => {
   const fieldsOf = (provider: unknown, parameters: readonly string[]) =>
-    warnOfWishes(wishesOf(provider), () => ({ features: [], parameters })).map(({ field }) => field);
+    warnOfWishes(wishesOf(provider), () => ({ ...NO_NEEDS, parameters })).map(({ field }) => field);
 
   test("say which wish is not granted yet", () => {
     expect(fieldsOf({ sort: "price" }, [])).toEqual([]);

@@ -45,7 +45,7 @@ export function applyOverrides(
     const id = key.toLowerCase();
     const before = all.get(id);
     const found = findGaps(override, before).map(({ path, message }) => ({ path: [key, ...path], message }));
-    const after = found.length > 0 ? null : applyOverride(before ?? newModel(id), override);
+    const after = found.length > 0 ? null : applyOverride(before ?? newModel(id, override), override);
     if (after !== null)
       found.push(...findModelProblems([after], providers).map((message) => ({ path: [key], message })));
     problems.push(...found);
@@ -76,8 +76,15 @@ function findGaps({ endpoints = {} }: ModelOverride, before: ModelRecord | undef
   ];
 }
 
-function newModel(id: string): ModelRecord {
+/** Of what the operator does not say of it nothing is known. */
+function newModel(
+  id: string,
+  { inputModalities, supportedParameters, reasoning }: ModelOverride,
+): ModelRecord {
+  const isDescribed = supportedParameters !== undefined || reasoning !== undefined;
   return {
+    ...(isDescribed ? {} : { isUndescribed: true }),
+    ...(inputModalities === undefined ? { hasUnknownInputs: true } : {}),
     id,
     name: id,
     description: null,
@@ -105,11 +112,17 @@ function applyOverride(before: ModelRecord, override: ModelOverride): ModelRecor
   return { ...before, ...facts, endpoints };
 }
 
-/** Prices are replaced whole: tiers and announced changes of prices that do not hold say nothing. */
+/**
+ * Prices are replaced whole: tiers and announced changes of prices that do not hold say nothing. Formats are replaced
+ * whole as well, in whichever of the two fields the catalog and the operator name them.
+ */
 function applyToEndpoint(endpoint: ModelEndpoint, change: EndpointOverride): ModelEndpoint[] {
   const { hidden, ...facts } = change;
   if (hidden === true) return [];
-  if (facts.prices === undefined) return [{ ...endpoint, ...facts }];
-  const { priceTiers: _, priceChanges: __, ...rest } = endpoint;
+  const { format: _format, formats: _formats, ...others } = endpoint;
+  const saysFormats = facts.format !== undefined || facts.formats !== undefined;
+  const base = saysFormats ? others : endpoint;
+  if (facts.prices === undefined) return [{ ...base, ...facts }];
+  const { priceTiers: _, priceChanges: __, ...rest } = base;
   return [{ ...rest, ...facts }];
 }

@@ -84,6 +84,9 @@ function nameEndpoint(endpoint: ModelEndpoint): string {
 }
 
 function* diffEndpoint(before: ModelEndpoint, after: ModelEndpoint): Generator<string> {
+  for (const key of ["formats", "noToolsWhileReasoning"] as const) {
+    if (!isSame(before[key], after[key])) yield `${key} ${show(before[key])} -> ${show(after[key])}`;
+  }
   for (const key of ["format", "contextLength", "maxPromptTokens", "maxOutputTokens"] as const) {
     if (before[key] !== after[key]) yield `${key} ${before[key] ?? "none"} -> ${after[key] ?? "none"}`;
   }

@@ -225,12 +225,12 @@ function buildModel(group: readonly Offer[], work: Work): ModelRecord {
   );
   const reference = believed[0] as Offer;
   const id = spellId(believed);
-  const inputModalities = agreeOn(believed, inputsOf, MODALITY_ORDER);
+  const inputModalities = agreeOn(believed, (offer) => inputsOf(offer, rules), MODALITY_ORDER);
   const parameters = agreeOn(believed, parametersOf);
   const outputModalities = reference.isEmbedding
     ? ["embedding"]
     : inOrder(reference.source.modalities.output, MODALITY_ORDER);
-  const reasoning = readReasoning(reference.source);
+  const reasoning = readReasoning(reference.source, rules.authors[reference.author]);
   const shape: ModelShape = {
     id,
     reference,
@@ -282,10 +282,14 @@ function agreeOn(
   return order === undefined ? agreed.sort(compareText) : inOrder(agreed, order);
 }
 
-function inputsOf(offer: Offer): string[] {
+function inputsOf(offer: Offer, { inputs }: ImportRules): string[] {
   // Clients of OpenAI's embeddings API can send nothing else.
   if (offer.isEmbedding) return ["text"];
-  return inOrder(offer.source.modalities.input, MODALITY_ORDER);
+  const { input } = offer.source.modalities;
+  const added = inputs
+    .filter((rule) => rule.provider === offer.provider && new RegExp(rule.names).test(offer.name))
+    .flatMap((rule) => (input.includes(rule.with) ? rule.adds : []));
+  return inOrder([...input, ...added], MODALITY_ORDER);
 }
 
 function inOrder(items: readonly string[], order: readonly string[]): string[] {
@@ -314,7 +318,10 @@ function unspokenOf(source: SourceModel): readonly string[] {
   ];
 }
 
-function readReasoning(source: SourceModel): ReasoningControl | null {
+function readReasoning(
+  source: SourceModel,
+  author: ImportRules["authors"][string] | undefined,
+): ReasoningControl | null {
   const options = source.reasoning_options ?? [];
   const efforts = options.flatMap((option) => (option.type === "effort" ? (option.values ?? []) : []));
   const named = efforts.filter((effort): effort is string => effort !== null);
@@ -329,7 +336,8 @@ function readReasoning(source: SourceModel): ReasoningControl | null {
       : {}),
     ...(canDisable ? { canDisable } : {}),
   };
-  return Object.keys(control).length > 0 ? control : null;
+  if (Object.keys(control).length === 0) return null;
+  return author?.reasonsOnlyWhenTold ? { ...control, onlyWhenTold: true } : control;
 }
 
 function buildEndpoints(shape: ModelShape, believed: readonly Offer[], work: Work): ModelEndpoint[] {
@@ -365,15 +373,14 @@ function buildEndpoint(shape: ModelShape, offer: Offer, work: Work): ModelEndpoi
   const maxPrompt = toTokens(source.limit.input);
   // The source puts the length of a vector there.
   const maxOutput = offer.isEmbedding ? null : toTokens(source.limit.output);
-  const format = work.rules.formats[offer.provider]?.[offer.name];
   const priceChanges = work.rules.priceChanges[offer.provider]?.[offer.name];
-  const has = new Set([...inputsOf(offer), ...parametersOf(offer), ...unspokenOf(source)]);
+  const has = new Set([...inputsOf(offer, work.rules), ...parametersOf(offer), ...unspokenOf(source)]);
   if (isAudioUnpriced(shape, prices.prices, work.rules)) has.delete("audio");
   const lacks = shape.features.filter((feature) => !has.has(feature));
   const endpoint = {
     provider: offer.provider,
     name: offer.name,
-    ...(format !== undefined ? { format } : {}),
+    ...(offer.isEmbedding ? {} : findFormats(offer, work.rules)),
     contextLength,
     ...(maxPrompt !== null && maxPrompt < contextLength ? { maxPromptTokens: maxPrompt } : {}),
     maxOutputTokens: maxOutput === null ? null : Math.min(maxOutput, contextLength),
@@ -382,6 +389,17 @@ function buildEndpoint(shape: ModelShape, offer: Offer, work: Work): ModelEndpoi
     ...(lacks.length > 0 ? { lacks } : {}),
   };
   return addCharges(endpoint, findCharges(offer, work.rules));
+}
+
+/** The formats that the rules name for an offer; nothing where it is served in all of its provider's. */
+function findFormats(
+  { provider, name }: Offer,
+  { formats }: ImportRules,
+): Pick<ModelEndpoint, "formats" | "noToolsWhileReasoning"> {
+  const rule = formats[provider]?.find(({ names }) => new RegExp(names).test(name));
+  if (rule === undefined) return {};
+  const { formats: named, noToolsWhileReasoning } = rule;
+  return { formats: named, ...(noToolsWhileReasoning === undefined ? {} : { noToolsWhileReasoning }) };
 }
 
 /** What the rules say that an offer charges beside its tokens. */

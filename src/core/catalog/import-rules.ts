@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { FormatName } from "../../wire/canonical/parts.ts";
+import { FORMAT_NAMES } from "../../wire/canonical/parts.ts";
 import type { PriceChange } from "./records.ts";
 import { sourceModelSchema } from "./source-models-dev.ts";
 
@@ -33,6 +33,8 @@ const authorRule = z.strictObject({
   /** Source provider whose word on the model is first: the author's own API. */
   source: z.string().optional(),
   tokenizer: z.string().optional(),
+  /** The author's models that reason do so only where a request asks for it. */
+  reasonsOnlyWhenTold: z.literal(true).optional(),
   /** Prefixes that repeat the author in the name. */
   stripPrefixes: z.array(z.string()).optional(),
 });
@@ -54,6 +56,31 @@ const chargesRule = z.strictObject({
   names: z.string(),
   /** What is wrong with them shows when the model is checked. */
   prices: z.record(z.string(), z.string()),
+  /** Where the vendor says so, and of which day. */
+  source: z.string(),
+});
+
+/** Input modalities that offers take and the source does not list. */
+const inputsRule = z.strictObject({
+  /** Our provider. */
+  provider: z.string(),
+  /** A regular expression on the names there. */
+  names: z.string(),
+  /** Only offers that take this as well. */
+  with: z.string(),
+  adds: z.array(z.string()).min(1),
+  /** Where the vendor says so, and of which day. */
+  source: z.string(),
+});
+
+/** The formats that some of a provider's offers are served in; the first rule whose names fit holds. */
+const formatsRule = z.strictObject({
+  /** A regular expression on the names there. */
+  names: z.string(),
+  /** The one that requests of other formats prefer comes first. */
+  formats: z.array(z.enum(FORMAT_NAMES)).min(1),
+  /** Those of them in which tools are taken only while the model does not reason. */
+  noToolsWhileReasoning: z.array(z.enum(FORMAT_NAMES)).min(1).optional(),
   /** Where the vendor says so, and of which day. */
   source: z.string(),
 });
@@ -93,8 +120,9 @@ const importRulesSchema = z.strictObject({
   entries: z.record(z.string(), z.string().nullable()),
   /** `author/name` as it comes out of normalising, and the id of the same model. */
   sameModel: z.record(z.string(), z.string()),
-  /** Our provider, the name there, and the format it alone is served in. */
-  formats: z.record(z.string(), z.record(z.string(), z.string())),
+  /** Formats of single offers, by our provider: those that they are served in, where it is not all that the provider speaks. */
+  formats: z.record(z.string(), z.array(formatsRule)),
+  inputs: z.array(inputsRule),
   /** Offers the source does not list. */
   servedAlso: z.array(servedAlsoRule),
   /** By author: the price of the longer cache, which the source does not have. */
@@ -108,8 +136,7 @@ const importRulesSchema = z.strictObject({
 });
 
 export type ProviderRule = z.infer<typeof providerRule>;
-export type ImportRules = Omit<z.infer<typeof importRulesSchema>, "formats" | "priceChanges"> & {
-  readonly formats: Readonly<Record<string, Readonly<Record<string, FormatName>>>>;
+export type ImportRules = Omit<z.infer<typeof importRulesSchema>, "priceChanges"> & {
   readonly priceChanges: Readonly<Record<string, Readonly<Record<string, readonly PriceChange[]>>>>;
 };
 

@@ -58,6 +58,7 @@ const isListOf =
   (value) =>
     Array.isArray(value) && value.length >= least && value.every((item) => check(item));
 const isOutputs: Check = isListOf((value) => OUTPUTS.has(value as string), 1);
+const isFormats: Check = isListOf((value) => FORMATS.has(value as string), 1);
 const isEmbedding: Check = (value) => Array.isArray(value) && value.length === 1 && value[0] === "embedding";
 
 const PRICES: Readonly<Record<string, Check>> = noPrototype({
@@ -88,6 +89,8 @@ const ENDPOINT: Readonly<Record<string, Check>> = noPrototype({
   provider: (value) => typeof value === "string" && SLUG.test(value),
   name: isText,
   format: (value) => FORMATS.has(value as string),
+  formats: isFormats,
+  noToolsWhileReasoning: isFormats,
   contextLength: isTokens,
   maxPromptTokens: isTokens,
   maxOutputTokens: isTokensOrNull,
@@ -106,6 +109,7 @@ const REASONING: Readonly<Record<string, Check>> = noPrototype({
   efforts: isListOf(isText, 1),
   budgetTokens: (value) => isRecordOf(value, BUDGET, []),
   canDisable: (value) => value === true,
+  onlyWhenTold: (value) => value === true,
 });
 const MODEL: Readonly<Record<string, Check>> = noPrototype({
   id: (value) => typeof value === "string" && value.length <= MODEL_ID_CHARS && MODEL_ID.test(value),

@@ -1,3 +1,4 @@
+import type { ReasoningFields } from "../../wire/canonical/format.ts";
 import type { FormatName } from "../../wire/canonical/parts.ts";
 
 /** How the addresses of endpoints are put together; `src/providers/address` has a row for each. */
@@ -41,8 +42,10 @@ export interface ProviderRecord {
   /** Lower-case, stable; part of configuration and records. */
   readonly slug: string;
   readonly name: string;
-  /** What its models speak; an endpoint may say otherwise. */
+  /** The format of its API, which its address, its key and its `quirks` belong to. */
   readonly format: FormatName;
+  /** Further formats of its API, and what is different in each. An endpoint may be served in some of them alone. */
+  readonly formats?: Readonly<Partial<Record<FormatName, FormatSettings>>>;
   /** Absent: the one that is usual for `format`. */
   readonly address?: AddressScheme;
   /** Absent: the one that is usual for its address scheme. */
@@ -81,7 +84,7 @@ export interface ProviderRecord {
   readonly affinityHeader?: string;
   /** What its API takes of `SAMPLING_PARAMETERS`, as its documentation says; absent: `stop` alone. */
   readonly parameters?: readonly SamplingParameter[];
-  /** Departures from `format` that no other field says. Endpoints of another format have none. */
+  /** Departures from `format` that no other field says; those of further formats are in `formats`. */
   readonly quirks: ProviderQuirks;
   /** Whether it trains on what it is sent, as its policy says; absent counts as yes. */
   readonly trainsOnData?: boolean;
@@ -93,6 +96,13 @@ export interface ProviderRecord {
   /** ISO 3166-1 alpha-2. */
   readonly headquarters: string | null;
   readonly datacenters: readonly string[] | null;
+}
+
+/** What a further format of a provider does not share with the format's own vendor. */
+export interface FormatSettings {
+  /** Paths behind the provider's address, by action, in place of the usual ones of the format. */
+  readonly paths?: Readonly<Partial<Record<"chat" | "count-tokens", string>>>;
+  readonly quirks?: ProviderQuirks;
 }
 
 export interface ProviderQuirks {
@@ -118,6 +128,20 @@ export interface ProviderQuirks {
   readonly refusedFields?: readonly string[];
   /** Wants the reasoning of earlier turns back, as `reasoning_content`, however the client spells it. */
   readonly wantsReasoningContent?: true;
+  /** Of the chat format: how much to reason is said in other fields than `reasoning_effort`, or in more. */
+  readonly reasoning?: ReasoningFields;
+  /** Of the chat format: takes the `reasoning` object that clients of this gateway send. */
+  readonly takesReasoningObject?: true;
+  /** Turns files into text for models that take none. */
+  readonly readsFiles?: true;
+  /** Takes a `verbosity` for every model, and does with it what the model allows. */
+  readonly takesVerbosity?: true;
+  /** Of the chat format: takes `reasoning_details` of earlier turns back, encrypted ones with them. */
+  readonly takesReasoningDetails?: true;
+  /** Of the Responses format: takes no `instructions`, which then go as the first message of `input`. */
+  readonly noInstructions?: true;
+  /** Of the Responses format: does not encrypt reasoning for the client to send back, and is not asked to. */
+  readonly noEncryptedReasoning?: true;
 }
 
 /**
@@ -189,10 +213,19 @@ export interface ModelEndpoint {
   readonly provider: string;
   /** The model's name there. */
   readonly name: string;
-  /** Absent: the provider's. OpenAI serves some models in its Responses format alone. */
+  /** The only format that it is served in, as catalogs of version 0.1 say it; `formats` says the same and more. */
   readonly format?: FormatName;
+  /**
+   * The formats that it is served in, the one that requests of other formats prefer first. Absent: all of its provider.
+   * OpenAI serves some models in its Responses format alone.
+   */
+  readonly formats?: readonly FormatName[];
+  /** Formats of these in which the model takes tools only while it does not reason. */
+  readonly noToolsWhileReasoning?: readonly FormatName[];
   /** Tokens; of an embedding model those of one text. */
   readonly contextLength: number;
+  /** Nobody has said `contextLength`; it is what such hosts usually have at the least. */
+  readonly isWindowAssumed?: true;
   /** Tokens a prompt may have where that is fewer than `contextLength`. */
   readonly maxPromptTokens?: number;
   /** Tokens; null when the vendor names none. */
@@ -221,6 +254,8 @@ export interface ReasoningControl {
   readonly budgetTokens?: { readonly min?: number; readonly max?: number };
   /** Reasoning can be switched off. */
   readonly canDisable?: true;
+  /** It reasons only where a request asks for it. */
+  readonly onlyWhenTold?: true;
 }
 
 /** A model, whoever serves it. An element of a file of `catalog/models/`. */
@@ -240,6 +275,10 @@ export interface ModelRecord {
   readonly supportedParameters: readonly string[];
   /** Absent when it does not reason or the source does not say how to steer it. */
   readonly reasoning?: ReasoningControl;
+  /** A model that only the operator knows: of parameters and reasoning that are not listed nothing is known. */
+  readonly isUndescribed?: true;
+  /** The same of input modalities. */
+  readonly hasUnknownInputs?: true;
   /** Withdrawn from this day on, `YYYY-MM-DD`: not offered by anybody. */
   readonly expires: string | null;
   readonly endpoints: readonly ModelEndpoint[];

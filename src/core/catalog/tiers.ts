@@ -1,7 +1,7 @@
 import { matchPattern } from "../accounts/match-pattern.ts";
 import { actionOf } from "./action-of.ts";
 import { isFreeId } from "./is-free-id.ts";
-import type { ModelRecord } from "./records.ts";
+import type { ModelRecord, ProviderRecord } from "./records.ts";
 import type { TierData, TierPick, TierRecord, TierRule } from "./tier-records.ts";
 
 /** The tiers in force. Never changes; a reload makes new ones. */
@@ -11,8 +11,8 @@ export interface Tiers {
   readonly list: readonly TierRecord[];
   /** The tier of that id, in any letter case. */
   find(id: string): TierRecord | undefined;
-  /** Whether a model takes a `verbosity`; others may refuse the field. */
-  takesVerbosity(model: ModelRecord): boolean;
+  /** Whether a model takes a `verbosity` at a provider; others may refuse the field. */
+  takesVerbosity(model: ModelRecord, provider: ProviderRecord): boolean;
 }
 
 const TIER_ID = /^gateway-auto\//i;
@@ -27,8 +27,8 @@ export function createTiers({ version, verbosity, tiers }: TierData): Tiers {
     list: [...byId.values()],
     // Most ids are a model's, and this is asked of every request.
     find: (id) => (TIER_ID.test(id) ? byId.get(id.toLowerCase()) : undefined),
-    takesVerbosity: ({ id, supportedParameters }) =>
-      verbose.has(id) || supportedParameters.includes("verbosity"),
+    takesVerbosity: ({ id, supportedParameters }, { quirks }) =>
+      quirks.takesVerbosity === true || verbose.has(id) || supportedParameters.includes("verbosity"),
   };
 }
 

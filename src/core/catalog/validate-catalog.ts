@@ -4,6 +4,7 @@ import { isZero } from "./decimal-price.ts";
 import { authorOf } from "./format-catalog.ts";
 import { isFreeId } from "./is-free-id.ts";
 import { completeModel, isSoundModel, MODEL_ID, MODEL_ID_CHARS, PRICE, SLUG } from "./is-sound-model.ts";
+import { listProviderFormats } from "./list-formats.ts";
 import {
   ADDRESS_SCHEMES,
   AUTH_KINDS,
@@ -34,6 +35,7 @@ const BRACES = /\{([^}]*)\}/g;
 const NAMED_PROBLEMS = 20;
 
 const formatSchema = z.enum(FORMAT_NAMES);
+const formats = z.array(formatSchema).min(1);
 const price = z.string().regex(PRICE, "not a decimal string in lowest form");
 const day = z.iso.date();
 const tokens = z.int().positive();
@@ -76,6 +78,8 @@ export const endpointShape = {
   provider: z.string().regex(SLUG),
   name: z.string().min(1),
   format: formatSchema.optional(),
+  formats: formats.optional(),
+  noToolsWhileReasoning: formats.optional(),
   contextLength: tokens,
   maxPromptTokens: tokens.optional(),
   maxOutputTokens: tokens.nullable().default(null),
@@ -90,6 +94,7 @@ export const reasoningShape = {
   efforts: z.array(z.string().min(1)).min(1).optional(),
   budgetTokens: z.strictObject({ min: z.int().min(0).optional(), max: tokens.optional() }).optional(),
   canDisable: z.literal(true).optional(),
+  onlyWhenTold: z.literal(true).optional(),
 };
 
 export const modelShape = {
@@ -113,10 +118,46 @@ const modelSchema = z.strictObject(modelShape);
 const variable = z.string().regex(ENV_NAME);
 const path = z.string().startsWith("/");
 
+const bodyFields = z.record(z.string().min(1), z.json());
+
+const quirks = z.strictObject({
+  noStreamOptions: z.literal(true).optional(),
+  maxCompletionTokens: z.literal(true).optional(),
+  noMaxCompletionTokens: z.literal(true).optional(),
+  randomSeed: z.literal(true).optional(),
+  outputDimension: z.literal(true).optional(),
+  knownFields: z.array(z.string().min(1)).min(1).optional(),
+  refusedFields: z.array(z.string().min(1)).min(1).optional(),
+  wantsReasoningContent: z.literal(true).optional(),
+  knownMessageFields: z.array(z.string().min(1)).min(1).optional(),
+  thinkingParts: z.literal(true).optional(),
+  customTools: z.literal(true).optional(),
+  reasoning: z
+    .strictObject({
+      on: bodyFields.optional(),
+      off: bodyFields.optional(),
+      effort: z.string().min(1).optional(),
+      budget: z.string().min(1).optional(),
+    })
+    .optional(),
+  takesReasoningObject: z.literal(true).optional(),
+  readsFiles: z.literal(true).optional(),
+  takesVerbosity: z.literal(true).optional(),
+  takesReasoningDetails: z.literal(true).optional(),
+  noInstructions: z.literal(true).optional(),
+  noEncryptedReasoning: z.literal(true).optional(),
+});
+
+const formatSettings = z.strictObject({
+  paths: z.strictObject({ chat: path.optional(), "count-tokens": path.optional() }).optional(),
+  quirks: quirks.optional(),
+});
+
 const providerSchema = z.strictObject({
   slug: z.string().regex(SLUG),
   name: z.string().min(1),
   format: formatSchema,
+  formats: z.partialRecord(formatSchema, formatSettings).optional(),
   address: z.enum(ADDRESS_SCHEMES).optional(),
   auth: z.enum(AUTH_KINDS).optional(),
   baseUrl: httpsUrl.regex(/[^/]$/, "ends in a slash").nullable().default(null),
@@ -151,19 +192,7 @@ const providerSchema = z.strictObject({
     .regex(/^x-[a-z-]+$/)
     .optional(),
   parameters: z.array(z.enum(SAMPLING_PARAMETERS)).optional(),
-  quirks: z.strictObject({
-    noStreamOptions: z.literal(true).optional(),
-    maxCompletionTokens: z.literal(true).optional(),
-    noMaxCompletionTokens: z.literal(true).optional(),
-    randomSeed: z.literal(true).optional(),
-    outputDimension: z.literal(true).optional(),
-    knownFields: z.array(z.string().min(1)).min(1).optional(),
-    knownMessageFields: z.array(z.string().min(1)).min(1).optional(),
-    thinkingParts: z.literal(true).optional(),
-    customTools: z.literal(true).optional(),
-    refusedFields: z.array(z.string().min(1)).min(1).optional(),
-    wantsReasoningContent: z.literal(true).optional(),
-  }),
+  quirks,
   trainsOnData: z.boolean().optional(),
   retainsData: z.boolean().nullable().optional(),
   privacyPolicyUrl: httpsUrl.nullable().default(null),
@@ -236,13 +265,13 @@ export function findModelProblems(
   models: readonly ModelRecord[],
   providers: readonly ProviderRecord[],
 ): string[] {
-  const slugs = new Set(providers.map((provider) => provider.slug));
+  const bySlug = new Map(providers.map((provider) => [provider.slug, provider]));
   const seen = new Set<string>();
   const problems: string[] = [];
   for (const model of models) {
     if (seen.has(model.id)) problems.push(`${model.id}: is there twice`);
     seen.add(model.id);
-    for (const problem of findEndpointProblems(model, slugs)) problems.push(`${model.id}: ${problem}`);
+    for (const problem of findEndpointProblems(model, bySlug)) problems.push(`${model.id}: ${problem}`);
   }
   return problems;
 }
@@ -252,12 +281,17 @@ export function belongsInFile(model: ModelRecord, file: string): boolean {
   return file.endsWith(`/${authorOf(model.id)}.json`);
 }
 
-function* findEndpointProblems(model: ModelRecord, slugs: ReadonlySet<string>): Generator<string> {
+function* findEndpointProblems(
+  model: ModelRecord,
+  providers: ReadonlyMap<string, ProviderRecord>,
+): Generator<string> {
   const free = isFreeId(model.id);
   const { endpoints } = model;
   for (const [index, endpoint] of endpoints.entries()) {
     const at = `${endpoint.provider} ${endpoint.name}`;
-    if (!slugs.has(endpoint.provider)) yield `${at}: no such provider in providers.json`;
+    const provider = providers.get(endpoint.provider);
+    if (provider === undefined) yield `${at}: no such provider in providers.json`;
+    else yield* findFormatProblems(at, provider, endpoint);
     if (endpoints.findIndex((other) => isSameOffer(other, endpoint)) < index) yield `${at}: is there twice`;
     if (endpoint.prices === null) {
       if (endpoint.priceTiers !== undefined) yield `${at}: price tiers without prices`;
@@ -272,6 +306,18 @@ function* findEndpointProblems(model: ModelRecord, slugs: ReadonlySet<string>): 
       yield* findPriceProblems(`${at} from ${from}`, free, prices, priceTiers);
     }
   }
+}
+
+/** A format that its provider's row does not have would have no address. Catalogs of version 0.1 name such ones in `format`. */
+function* findFormatProblems(
+  at: string,
+  provider: ProviderRecord,
+  { format, formats = [], noToolsWhileReasoning = [] }: ModelEndpoint,
+): Generator<string> {
+  if (format !== undefined && formats.length > 0) yield `${at}: has format and formats; formats is enough`;
+  const known = new Set(listProviderFormats(provider));
+  for (const name of [...formats, ...noToolsWhileReasoning])
+    if (!known.has(name)) yield `${at}: ${provider.slug} does not speak ${name}`;
 }
 
 function* findPriceProblems(
@@ -309,6 +355,8 @@ function findProviderProblems(file: string, providers: readonly ProviderRecord[]
     if ((provider.baseUrl === null) !== (provider.baseUrlTemplate !== undefined)) {
       problems.push(`${file}: ${provider.slug} needs one of baseUrl and baseUrlTemplate`);
     }
+    if (provider.formats?.[provider.format] !== undefined)
+      problems.push(`${file}: ${provider.slug} has its own format among its further ones`);
     for (const problem of findEnvProblems(provider)) problems.push(`${file}: ${provider.slug} ${problem}`);
   }
   return problems;

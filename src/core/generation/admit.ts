@@ -93,8 +93,9 @@ function considerPrepared(
   const maxPromptTokens = boundPrompt(request);
   const { preferences } = request;
   const sift = (promptTokens: PromptTokens | null): Consideration => {
+    const { mayHaveMedia } = request;
     const tierId = tier?.id ?? null;
-    const rules = { policy, tierId, preferences, listNeeds, maxPromptTokens, promptTokens };
+    const rules = { policy, tierId, preferences, listNeeds, mayHaveMedia, maxPromptTokens, promptTokens };
     const selection = siftOffers(all, rules);
     const first = selection.offers[0]?.[0]?.model ?? asked;
     return {

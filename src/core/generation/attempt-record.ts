@@ -1,12 +1,18 @@
+import type { FormatName } from "../../wire/canonical/parts.ts";
 import type { Candidate } from "../routing/plan.ts";
 import type { AttemptRecord } from "../usage/records.ts";
 import { type AttemptOutcome, isEmptyAnswer } from "./attempt.ts";
 
 /** An attempt as it stands in the record before its upstream is called. */
-export function beginAttempt({ provider, endpoint, key }: Candidate, startedAt: number): AttemptRecord {
+export function beginAttempt(
+  { provider, endpoint, key }: Candidate,
+  format: FormatName,
+  startedAt: number,
+): AttemptRecord {
   return {
     provider: provider.record.slug,
     upstreamModel: endpoint.name,
+    format,
     isByok: key.ownId !== null,
     startedAt,
     durationMs: null,

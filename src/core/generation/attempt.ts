@@ -1,7 +1,9 @@
 import { BOUNDS } from "../../base/bounds.ts";
 import type { Timer } from "../../base/clock.ts";
+import type { FormatName } from "../../wire/canonical/parts.ts";
 import { isDocumentStart } from "../../wire/canonical/read-document.ts";
 import type { AnswerRelay, RelayIdentity, WholeAnswer } from "../../wire/canonical/relay.ts";
+import { lacksEndpoint } from "../../wire/conversation/missing-endpoint.ts";
 import { refusesReasoning } from "../../wire/conversation/reasoning-refusal.ts";
 import {
   brokenAnswer,
@@ -9,13 +11,13 @@ import {
   readVendorError,
   type VendorError,
 } from "../../wire/conversation/vendor-error.ts";
-import type { EncodedForUpstream, InferenceRequest } from "../../wire/dialects/inference-request.ts";
+import type { InferenceRequest } from "../../wire/dialects/inference-request.ts";
 import { type Exchange, TransportError, type UpstreamResponse } from "../ports/transport.ts";
 import { AuthorizeError } from "../ports/upstream-address.ts";
 import type { Candidate } from "../routing/plan.ts";
-import { formatOf } from "../routing/roster.ts";
 import type { GenerationCall, GenerationDeps } from "./call.ts";
 import type { Cutoff } from "./cutoff.ts";
+import type { EncodedForCandidate } from "./encode-for-candidate.ts";
 import {
   type Judgement,
   judgeAuthorizeError,
@@ -43,6 +45,8 @@ export type AttemptOutcome =
       readonly status: number | null;
       /** The vendor did not like the reasoning that came back to it; without it the request may pass. */
       readonly refusesReasoning: boolean;
+      /** The host does not have the endpoint that was asked; in another format it may have one. */
+      readonly lacksEndpoint: boolean;
     }
   | { readonly kind: "client_left" };
 
@@ -72,7 +76,7 @@ export interface AttemptContext {
   readonly candidate: Candidate;
   readonly cutoff: Cutoff;
   /** The request as this candidate takes it. */
-  readonly encoded: Pick<EncodedForUpstream, "body" | "headers">;
+  readonly encoded: Pick<EncodedForCandidate, "body" | "headers" | "format">;
   readonly identity: RelayIdentity;
   readonly size: PromptSize;
   /** Whether its endpoint is known by now to be out of order; null where nobody else may try. */
@@ -122,12 +126,13 @@ const WATCH_MS = 5_000;
 /** A promise only where the proof of who asks must be fetched. */
 function openExchange({ deps, call, candidate, cutoff, encoded }: AttemptContext) {
   const { provider, key } = candidate;
-  const { body } = encoded;
-  const url = findUrl(candidate, call.request);
+  const { body, format } = encoded;
+  const url = findUrl(candidate, call.request, format);
   const headers: Record<string, string> = {
     "content-type": "application/json",
-    accept: call.request.stream ? streamTypeOf(candidate) : "application/json",
+    accept: call.request.stream ? streamTypeOf(format) : "application/json",
     ...encoded.headers,
+    ...key.address.headersFor(format),
     ...key.headers,
   };
   const open = (proof: Readonly<Record<string, string>>): Exchange =>
@@ -143,13 +148,15 @@ function openExchange({ deps, call, candidate, cutoff, encoded }: AttemptContext
 }
 
 /** Streams are server-sent events everywhere but at Bedrock. */
-function streamTypeOf({ provider, endpoint }: Candidate): string {
-  const isFramed = formatOf(provider, endpoint) === "bedrock-converse";
-  return isFramed ? "application/vnd.amazon.eventstream" : "text/event-stream";
+function streamTypeOf(format: FormatName): string {
+  return format === "bedrock-converse" ? "application/vnd.amazon.eventstream" : "text/event-stream";
 }
 
-function findUrl({ provider, endpoint, key }: Candidate, { action, stream }: InferenceRequest): URL {
-  const format = formatOf(provider, endpoint);
+function findUrl(
+  { provider, endpoint, key }: Candidate,
+  { action, stream }: InferenceRequest,
+  format: FormatName,
+): URL {
   const url = key.address.urlFor({ format, action, model: endpoint.name, stream });
   // The roster leaves out what has no address.
   if (url === null) throw new Error(`${provider.record.slug} has no address for ${format}`);
@@ -192,12 +199,8 @@ async function readWhole(
   response: UpstreamResponse,
 ): Promise<AttemptOutcome> {
   const body = await readBody(response, BOUNDS.answerBytes, "refuse");
-  const { call, candidate, identity } = context;
-  const answer = call.request.readAnswer(
-    formatOf(candidate.provider, candidate.endpoint),
-    body.toString("utf8"),
-    identity,
-  );
+  const { call, encoded, identity } = context;
+  const answer = call.request.readAnswer(encoded.format, body.toString("utf8"), identity);
   if (answer.kind === "error") return failed(context, exchange, response, answer.error);
   return { kind: "answered", answer, status: response.status };
 }
@@ -207,10 +210,9 @@ async function readToFirstToken(
   exchange: Exchange,
   response: UpstreamResponse,
 ): Promise<AttemptOutcome> {
-  const { call, candidate, identity } = context;
-  const format = formatOf(candidate.provider, candidate.endpoint);
+  const { call, encoded, identity } = context;
   const start = await readStart(response);
-  const relay = call.request.openRelay(format, identity, start !== null && isDocumentStart(start));
+  const relay = call.request.openRelay(encoded.format, identity, start !== null && isDocumentStart(start));
   let head = "";
   for (let text = start; ; text = await readText(response)) {
     head += text === null ? relay.end() : relay.step(text);
@@ -267,6 +269,7 @@ function failed(
     judgement: judgeVendorError(error, context.candidate, context.size, retryAfterS),
     status: response.status,
     refusesReasoning: refusesReasoning(error),
+    lacksEndpoint: lacksEndpoint(error),
   };
 }
 
@@ -292,5 +295,5 @@ function judgeThrown(
 }
 
 function broken(judgement: Judgement, status: number | null): AttemptOutcome {
-  return { kind: "failed", judgement, status, refusesReasoning: false };
+  return { kind: "failed", judgement, status, refusesReasoning: false, lacksEndpoint: false };
 }

@@ -11,7 +11,7 @@ import type { OwnKeys } from "../provider-keys/own-keys.ts";
 import { chooseKeys } from "../routing/choose-offers.ts";
 import { healthTargetOf } from "../routing/health-target.ts";
 import { requireKnownProviders } from "../routing/known-providers.ts";
-import { formatOf, type Offer } from "../routing/roster.ts";
+import { formatsOf, type Offer } from "../routing/roster.ts";
 import { selectOffers } from "../routing/select-offers.ts";
 import { findFamily } from "../routing/tokenizer-families.ts";
 import type { GenerationCall, GenerationDeps } from "./call.ts";
@@ -53,6 +53,7 @@ export async function countTokens(
     tierId: deps.serving().tiers.find(request.model)?.id ?? null,
     preferences: request.preferences,
     listNeeds: () => NO_NEEDS,
+    mayHaveMedia: false,
     maxPromptTokens: request.estimatedTokens,
     promptTokens: null,
   });
@@ -124,9 +125,9 @@ const COUNTED: Omit<TierCall["request"], "model"> = {
 /** Null where the vendor does not count, or could not this time. */
 async function askVendor(deps: GenerationDeps, offer: Offer, request: CountRequest): Promise<number | null> {
   const { provider, endpoint, keys } = offer;
-  const format = formatOf(provider, endpoint);
+  const format = "anthropic-messages";
   // The request is in this format, and no other vendor's count is worth translating for.
-  if (format !== "anthropic-messages") return null;
+  if (!formatsOf(provider, endpoint).includes(format)) return null;
   const call: UpstreamCall = { format, action: "count-tokens", model: endpoint.name, stream: false };
   const key = keys.find(
     (key) => deps.health.waitMs(healthTargetOf({ ...offer, key }), deps.clock.now()) === null,
@@ -134,7 +135,12 @@ async function askVendor(deps: GenerationDeps, offer: Offer, request: CountReque
   const url = key?.address.urlFor(call) ?? null;
   if (url === null || key === undefined) return null;
   const body = request.encode(endpoint.name);
-  const headers = { "content-type": "application/json", accept: "application/json", ...key.headers };
+  const headers = {
+    "content-type": "application/json",
+    accept: "application/json",
+    ...key.address.headersFor(format),
+    ...key.headers,
+  };
   try {
     const proof = await key.address.authorize({ url, body, headers, secret: key.secret });
     const exchange = provider.transport.open({

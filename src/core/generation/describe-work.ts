@@ -11,7 +11,9 @@ export function describeWork(
   if (repair === null && warnings.length === 0) return null;
   return {
     ...(repair === null ? {} : { repairs: describeRepairs(repair.counts) }),
-    ...(warnings.length === 0 ? {} : { warnings }),
+    ...(warnings.length === 0
+      ? {}
+      : { warnings: warnings.map(({ field, message }) => ({ field, message })) }),
   };
 }
 

@@ -5,6 +5,7 @@ import type { Candidate, SetAside } from "../routing/plan.ts";
 import type { SiftedOut } from "../routing/select-offers.ts";
 import { consider } from "./admit.ts";
 import type { GenerationCall, GenerationDeps } from "./call.ts";
+import { chooseFormat } from "./encode-for-candidate.ts";
 import { findOwnKeys } from "./find-own-keys.ts";
 import { judgeNobody } from "./judge-nobody.ts";
 import { type Route, routeRequest } from "./route-request.ts";
@@ -31,6 +32,7 @@ export async function explainRoute(
     candidates: route.candidates.map((candidate, at) => ({
       would_be_asked: at < deps.maxAttempts,
       ...describeCandidate(deps, candidate, route, promptTokens),
+      upstream_format: at < deps.maxAttempts ? chooseFormat(deps, call, candidate) : null,
     })),
     left_out: [...route.setAside.map(describeSetAside), ...considered.siftedOut.map(describeSiftedOut)],
     warm_until: route.warm === null ? null : new Date(route.warm.until).toISOString(),

@@ -7,7 +7,7 @@ import type { ModelRecord } from "../catalog/records.ts";
 import type { OwnKeys } from "../provider-keys/own-keys.ts";
 import { chooseKeys, chooseOffers, type KeyChoice } from "../routing/choose-offers.ts";
 import type { ServedProvider } from "../routing/roster.ts";
-import { formatOf, type Offer } from "../routing/roster.ts";
+import { isReachable, type Offer } from "../routing/roster.ts";
 import type { GenerationCall, GenerationDeps, Serving } from "./call.ts";
 import { describeFacts, findTierOffers, refuseTierHere, type TierContext } from "./find-tier-offers.ts";
 import { missingOwnKey } from "./missing-own-key.ts";
@@ -124,10 +124,8 @@ function findAbleOffers(
 }
 
 /** Whether an offer's provider has the endpoint that a request needs. */
-function hasEndpoint({ endpoint, provider, keys }: Offer, { action, stream }: InferenceRequest): boolean {
-  const format = formatOf(provider, endpoint);
-  const call = { format, action, model: endpoint.name, stream };
-  return keys.some(({ address }) => address.urlFor(call) !== null);
+function hasEndpoint({ endpoint, provider, keys }: Offer, { action }: InferenceRequest): boolean {
+  return keys.some((key) => isReachable(key, provider, endpoint, action));
 }
 
 function otherEndpoint(id: string, isEmbedding: boolean): string {

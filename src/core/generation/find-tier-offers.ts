@@ -10,6 +10,7 @@ import type { TierRecord } from "../catalog/tier-records.ts";
 import { chooseOffers, type KeyChoice } from "../routing/choose-offers.ts";
 import { type ResolvedTier, resolveTier, type TierFacts } from "../routing/resolve-tier.ts";
 import type { Offer } from "../routing/roster.ts";
+import { takesInput } from "../routing/select-offers.ts";
 import { freeSessionKeyOf } from "../routing/session-key.ts";
 import type { GenerationCall, GenerationDeps, Serving } from "./call.ts";
 import { missingOwnKey } from "./missing-own-key.ts";
@@ -106,8 +107,9 @@ export function findTierOffers(tier: TierRecord, context: TierContext): TierOffe
   }
   const missing = findMissing(served, context.listNeeds);
   const able = served.filter((offers) => missing(offers).length === 0);
-  if (able.length === 0) return refuseUnable(tier, missing(served[0] as readonly Offer[])[0] as string);
-  const set = context.listNeeds().parameters;
+  const { parameters: set, contentField } = context.listNeeds();
+  if (able.length === 0)
+    return refuseUnable(tier, missing(served[0] as readonly Offer[])[0] as string, contentField);
   const steered = able.map((offers) => offers.map((offer) => steerOffer(offer, steer, set)));
   return { kind: "offers", offers: steered };
 }
@@ -116,12 +118,15 @@ const SAMPLING: readonly SamplingField[] = ["temperature", "top_p"];
 
 /** The offer with what is said to it; `set` are the parameters that the request sets. */
 function steerOffer(offer: Offer, steer: ResolvedTier["steer"], set: readonly string[]): Offer {
-  const { model, endpoint } = offer;
+  const { model, endpoint, provider } = offer;
   const isTaken = (field: string) =>
     model.supportedParameters.includes(field) && endpoint.lacks?.includes(field) !== true;
   const leaveOut = SAMPLING.filter((field) => set.includes(field) && !isTaken(field));
   if (steer === null && leaveOut.length === 0) return offer;
-  return { ...offer, steer: { ...steer?.(model), ...(leaveOut.length === 0 ? {} : { leaveOut }) } };
+  return {
+    ...offer,
+    steer: { ...steer?.(model, provider.record), ...(leaveOut.length === 0 ? {} : { leaveOut }) },
+  };
 }
 
 /** The rule that forbids a tier by its own id. Lists of what is allowed look at what it comes to. */
@@ -135,10 +140,10 @@ function findMissing(
   listNeeds: () => RequestNeeds,
 ): (offers: readonly Offer[]) => readonly string[] {
   const { features } = served.length > 0 ? listNeeds() : { features: [] };
-  return ([offer]) =>
+  return (offers) =>
     features.filter((feature) => {
-      const { inputModalities, supportedParameters } = (offer as Offer).model;
-      return !(feature === "tools" ? supportedParameters : inputModalities).includes(feature);
+      if (feature !== "tools") return !offers.some((offer) => takesInput(offer, feature));
+      return !(offers[0] as Offer).model.supportedParameters.includes(feature);
     });
 }
 
@@ -179,11 +184,11 @@ function refuseUnserved({ id, rule }: TierRecord, models: readonly string[]): Ti
 /** Free models change with the catalog, not from one second to the next. */
 const FREE_RETRY_S = 60;
 
-function refuseUnable({ id }: TierRecord, feature: string): TierOffers {
+function refuseUnable({ id }: TierRecord, feature: string, contentField: string): TierOffers {
   return refuse({
     code: "invalid_request",
     message: `No model of "${id}" that is served here takes ${feature}. Leave it out, or name another model.`,
-    metadata: { field: feature === "tools" ? "tools" : "messages", lacks: feature, model: id },
+    metadata: { field: feature === "tools" ? "tools" : contentField, lacks: feature, model: id },
   });
 }
 

@@ -2,15 +2,15 @@ import type { Timer } from "../../base/clock.ts";
 import { type Failure, failureOf, GatewayError, statusOf } from "../../base/errors.ts";
 import { randomShare } from "../../base/random.ts";
 import type { RelayIdentity } from "../../wire/canonical/relay.ts";
-import { estimateTokens, type TokenUsage } from "../../wire/conversation/usage.ts";
-import type { EncodedForUpstream } from "../../wire/dialects/inference-request.ts";
+import type { TokenUsage } from "../../wire/conversation/usage.ts";
 import { freeLimitFailure, withFreeLimit } from "../limits/free-limit.ts";
 import type { LimitStanding } from "../limits/rate-limits.ts";
 import { backoffMs } from "../routing/backoff.ts";
 import { healthTargetOf } from "../routing/health-target.ts";
-import { notePlan } from "../routing/note-plan.ts";
+import { noteFormat, notePlan } from "../routing/note-plan.ts";
 import type { Candidate } from "../routing/plan.ts";
-import { windowOf } from "../routing/window.ts";
+import { formatsOf } from "../routing/roster.ts";
+import { listedWindow, windowOf } from "../routing/window.ts";
 import type { AttemptRecord, UsageRecord } from "../usage/records.ts";
 import { type Admission, admit, CANNOT_RECORD } from "./admit.ts";
 import { type Allowance, NO_HOLD } from "./allowance.ts";
@@ -21,7 +21,7 @@ import { type CallersTurns, NO_TURNS, turnsOf } from "./callers-turns.ts";
 import { chargeAnswer, countUsage } from "./charge-answer.ts";
 import { Cutoff } from "./cutoff.ts";
 import { addWarning, describeWork } from "./describe-work.ts";
-import { encodeForCandidate } from "./encode-for-candidate.ts";
+import { type EncodedForCandidate, type Encoding, encodeForCandidate } from "./encode-for-candidate.ts";
 import { findOwnKeys } from "./find-own-keys.ts";
 import { countsAsFree } from "./free-models.ts";
 import { chooseFailure, type Judgement, judgeCut } from "./judge-failure.ts";
@@ -86,7 +86,7 @@ function withinReach(candidates: readonly Candidate[], attempts: number): readon
 interface Passing {
   readonly candidate: Candidate;
   /** The request as it was sent to it, where the client's bytes were overwritten for it; null: it can be made anew. */
-  readonly encoded: EncodedForUpstream | null;
+  readonly encoded: EncodedForCandidate | null;
 }
 
 /** What a candidate answered. */
@@ -215,7 +215,7 @@ class Run {
 
   /** Null: the next candidate may try. `hasNext`: there is one. */
   private async tryOne(candidate: Candidate, hasNext = false): Promise<GenerationResult | null> {
-    const encoded = this.encodeFor(candidate, true);
+    const encoded = this.encodeFor(candidate);
     if (encoded === null || !this.countFree(candidate)) return null;
     return this.send(candidate, encoded, hasNext);
   }
@@ -231,18 +231,27 @@ class Run {
     return verdict.allowed;
   }
 
-  /** The same. Reasoning that the vendor refuses is left out once (docs/contract.md, "Reasoning"). */
+  /**
+   * The same. Reasoning that the vendor refuses is left out once (docs/contract.md, "Reasoning"); a host that does not have the
+   * endpoint of a format is asked in its other formats.
+   */
   private async send(
     candidate: Candidate,
-    encoded: EncodedForUpstream,
+    encoded: EncodedForCandidate,
     hasNext = false,
   ): Promise<GenerationResult | null> {
     const { deps } = this;
     const startedAt = deps.clock.now();
-    const begun = beginAttempt(candidate, startedAt);
+    const begun = beginAttempt(candidate, encoded.format, startedAt);
     // In the file before the upstream is called: what it bills is known here, even if this process dies now.
+    const { plan } = this.record;
+    const hasFormats = formatsOf(candidate.provider, candidate.endpoint).length > 1;
     this.record = withHeld(
-      { ...withCandidate(this.record, candidate, this.call.request), attempts: [...this.attempts, begun] },
+      {
+        ...withCandidate(this.record, candidate, this.call.request),
+        attempts: [...this.attempts, begun],
+        plan: hasFormats ? noteFormat(plan, candidate, encoded.format) : plan,
+      },
       this.allowance,
     );
     deps.recorder.write(this.record);
@@ -263,8 +272,12 @@ class Run {
         return this.leave();
       case "failed": {
         if (outcome.refusesReasoning && encoded.carriesReasoning) {
-          const bare = this.encodeFor(candidate, false);
+          const bare = this.encodeFor(candidate, { withReasoning: false, formats: [encoded.format] });
           return bare === null ? null : this.send(candidate, { ...bare, carriesReasoning: false }, hasNext);
+        }
+        if (outcome.lacksEndpoint && encoded.otherFormats.length > 0) {
+          const other = this.encodeFor(candidate, { withReasoning: true, formats: encoded.otherFormats });
+          return other === null ? null : this.send(candidate, other, hasNext);
         }
         const { failure, mayTryNext } = outcome.judgement;
         this.failures.push(failure);
@@ -317,15 +330,18 @@ class Run {
   }
 
   /** Null where this candidate's format cannot express the request; another's may. */
-  private encodeFor(candidate: Candidate, withReasoning: boolean): EncodedForUpstream | null {
+  private encodeFor(
+    candidate: Candidate,
+    repeated: Pick<Encoding, "withReasoning" | "formats"> = FIRST_TIME,
+  ): EncodedForCandidate | null {
     try {
-      const attempt = {
+      const encoding = {
         isLast: this.isOnly,
-        withReasoning,
         recallTurn: this.turns.recall,
         maxTokens: this.allowance.boundFor(candidate),
+        ...repeated,
       };
-      return encodeForCandidate(this.deps, this.call, candidate, attempt);
+      return encodeForCandidate(this.deps, this.call, candidate, encoding);
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error;
       // What others failed with is said before it.
@@ -334,7 +350,7 @@ class Run {
     }
   }
 
-  private contextFor(candidate: Candidate, encoded: EncodedForUpstream, hasNext: boolean): AttemptContext {
+  private contextFor(candidate: Candidate, encoded: EncodedForCandidate, hasNext: boolean): AttemptContext {
     const { deps, call, cutoff } = this;
     const originalIds = encoded.repair?.originalIds;
     const identity: RelayIdentity = {
@@ -346,8 +362,9 @@ class Run {
       onTurn: this.turns.remember,
     };
     const size = {
-      contextLength: candidate.endpoint.contextLength,
-      estimatedTokens: estimateTokens(call.request.promptTextBytes),
+      promptLimit: windowOf(candidate.endpoint),
+      // An account's own key may serve what the gateway's do not, and lists do not have.
+      listedWindow: () => listedWindow([candidate, ...deps.serving().roster.offersFor(candidate.model.id)]),
     };
     const { provider, model } = healthTargetOf(candidate);
     const isOut = hasNext
@@ -459,6 +476,9 @@ class Run {
 
 /** An answer that is there sooner is not waited for: to watch over a client costs as much as to read its request. Milliseconds. */
 const WATCH_MS = 20;
+
+/** Encoded with all that the request has, in the best format. */
+const FIRST_TIME: Pick<Encoding, "withReasoning" | "formats"> = { withReasoning: true, formats: null };
 
 /** What logs and records show for a client that left before there was an answer; nobody receives it. */
 const CLIENT_LEFT = 499;

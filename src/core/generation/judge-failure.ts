@@ -29,8 +29,10 @@ const MAX_RETRY_AFTER_S = 3_600;
 
 /** What is known of the request where a vendor's words leave gaps. Tokens. */
 export interface PromptSize {
-  readonly contextLength: number;
-  readonly estimatedTokens: number;
+  /** What the prompt may have at the candidate. */
+  readonly promptLimit: number;
+  /** The model's window, as lists say it. Looked for when asked for. */
+  listedWindow(): number;
 }
 
 /**
@@ -108,8 +110,17 @@ function cleanWords({ meaning, message, status }: VendorError, candidate: Candid
 }
 
 function judgeOverflow(said: VendorError, size: PromptSize, metadata: Failure["metadata"]): Failure {
-  const limit = said.contextLimit ?? size.contextLength;
-  return contextOverflow(limit, said.contextRequested ?? size.estimatedTokens, metadata ?? {});
+  const promptLimit = said.contextLimit ?? size.promptLimit;
+  const requested = said.contextRequested ?? promptLimit + 1;
+  const listed = size.listedWindow();
+  const limit = isSameWindow(promptLimit, listed) || said.contextLimit === null ? listed : promptLimit;
+  const isExact = said.contextRequested !== null;
+  return contextOverflow({ limit, promptLimit, requested, isExact }, metadata ?? {});
+}
+
+/** Vendors round their windows differently from lists; one that is far off knows its own better than the list. */
+function isSameWindow(said: number, listed: number): boolean {
+  return Math.abs(said - listed) <= listed / 10;
 }
 
 /** Judges a token that could not be had: nothing was sent to the provider itself. */

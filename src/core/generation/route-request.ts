@@ -29,13 +29,15 @@ export function routeRequest(
   const { health, affinity, clock } = deps;
   const now = clock.now();
   const { offers, setAside, freeLimit } = leaveOutFree(deps, caller, admitted);
-  const session = hasChoice(offers) ? sessionKeyOf(request, caller) : null;
+  const isOpen = hasChoice(offers);
+  const session = isOpen ? sessionKeyOf(request, caller) : null;
   const warm = session === null ? null : affinity.recall(session, now);
   const plan = planRoute({
     offers,
     preferences: request.preferences,
     promptTokens: estimateTokens(request.promptTextBytes),
     isFim: request.action === "fim",
+    formatOfTools: isOpen ? request.formatOfTools() : null,
     health,
     warm,
     session,

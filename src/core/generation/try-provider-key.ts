@@ -1,6 +1,6 @@
 import { openChatRequest } from "../../wire/dialects/chat-request.ts";
 import { openEmbeddingsRequest } from "../../wire/dialects/embeddings-request.ts";
-import type { EncodedForUpstream, InferenceRequest } from "../../wire/dialects/inference-request.ts";
+import type { InferenceRequest, ProviderTarget } from "../../wire/dialects/inference-request.ts";
 import { actionOf } from "../catalog/action-of.ts";
 import { servesModel } from "../provider-keys/own-keys.ts";
 import type { Candidate } from "../routing/plan.ts";
@@ -8,8 +8,9 @@ import { isReachable, type Offer, type ProviderKey, type ServedProvider } from "
 import { attempt } from "./attempt.ts";
 import type { GenerationDeps, Serving } from "./call.ts";
 import { Cutoff } from "./cutoff.ts";
+import type { EncodedForCandidate } from "./encode-for-candidate.ts";
 import type { Judgement } from "./judge-failure.ts";
-import { describeTarget } from "./upstream-target.ts";
+import { describeTargets } from "./upstream-target.ts";
 
 /** What trying a key takes. */
 export type TryDeps = Pick<GenerationDeps, "clock" | "timers">;
@@ -58,7 +59,7 @@ export async function tryProviderKey(
       encoded: encode(request, candidate),
       identity: IDENTITY,
       isOut: null,
-      size: { contextLength: offer.endpoint.contextLength, estimatedTokens: 1 },
+      size: { promptLimit: offer.endpoint.contextLength, listedWindow: () => offer.endpoint.contextLength },
     });
     const told = outcome.kind === "failed" ? judge(outcome.judgement, name) : accept(`${name} took the key.`);
     return { ...told, model: offer.model.id };
@@ -99,9 +100,12 @@ function openRequest({ model }: Offer): InferenceRequest {
   return openChatRequest(Buffer.from(JSON.stringify(body)), asIs);
 }
 
-function encode(request: InferenceRequest, candidate: Candidate): EncodedForUpstream {
+/** In the client's own format, where the offer has it: one short text goes whole in any. */
+function encode(request: InferenceRequest, candidate: Candidate): EncodedForCandidate {
+  const targets = describeTargets(candidate);
+  const chosen = targets.find(({ format }) => format === request.format) ?? (targets[0] as ProviderTarget);
   const target = {
-    ...describeTarget(candidate),
+    ...chosen,
     isLast: true,
     steer: null,
     withReasoning: false,
@@ -109,7 +113,7 @@ function encode(request: InferenceRequest, candidate: Candidate): EncodedForUpst
     // It names none.
     hashUser: asIs,
   };
-  return request.encode(target);
+  return { ...request.encode(target), format: chosen.format, otherFormats: [] };
 }
 
 /** Nobody reads the answer. */

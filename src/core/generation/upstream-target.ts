@@ -1,37 +1,40 @@
+import type { FormatName } from "../../wire/canonical/parts.ts";
 import { toolCallRulesOf } from "../../wire/conversation/tool-call-rules.ts";
 import type { ProviderTarget } from "../../wire/dialects/inference-request.ts";
 import type { ProviderQuirks } from "../catalog/records.ts";
-import { formatOf, type Offer } from "../routing/roster.ts";
+import { formatsOf, type Offer } from "../routing/roster.ts";
 
 interface DescribedOffer {
   readonly provider: Offer["provider"];
   readonly model: Offer["model"];
-  readonly target: ProviderTarget;
+  readonly targets: readonly ProviderTarget[];
 }
 
 const described = new WeakMap<Offer["endpoint"], DescribedOffer>();
 
 /**
- * An offer as the wire formats see it: what it speaks, and what its row says it wants to be different. Made once an
- * endpoint, for as long as its rows are the same.
+ * An offer as the wire formats see it, once for each of its formats, the preferred one first: what is different in its rows
+ * from the format's own vendor. Made once an endpoint, for as long as its rows are the same.
  */
-export function describeTarget({ endpoint, model, provider }: Offer): ProviderTarget {
+export function describeTargets({ endpoint, model, provider }: Offer): readonly ProviderTarget[] {
   const known = described.get(endpoint);
-  if (known?.provider === provider && known.model === model) return known.target;
-  const target = describe({ endpoint, model, provider });
-  described.set(endpoint, { provider, model, target });
-  return target;
+  if (known?.provider === provider && known.model === model) return known.targets;
+  const targets = formatsOf(provider, endpoint).map((format) =>
+    describe({ endpoint, model, provider }, format),
+  );
+  described.set(endpoint, { provider, model, targets });
+  return targets;
 }
 
-function describe({
-  endpoint,
-  model,
-  provider,
-}: Pick<Offer, "endpoint" | "model" | "provider">): ProviderTarget {
-  const { toolCallIds } = provider.record;
-  const format = formatOf(provider, endpoint);
-  // They depart from the provider's usual format; fields of another are others, also where they have the same names.
-  const quirks = format === provider.record.format ? provider.record.quirks : NO_QUIRKS;
+function describe(
+  { endpoint, model, provider }: Pick<Offer, "endpoint" | "model" | "provider">,
+  format: FormatName,
+): ProviderTarget {
+  const { record } = provider;
+  const isUsual = format === record.format;
+  const quirks = (isUsual ? record.quirks : record.formats?.[format]?.quirks) ?? NO_QUIRKS;
+  // Hosts of the Messages format check ids as its own vendor does.
+  const ids = !isUsual && format === "anthropic-messages" ? "anthropic" : record.toolCallIds;
   return {
     format,
     model: {
@@ -39,8 +42,13 @@ function describe({
       maxOutputTokens: endpoint.maxOutputTokens,
       takesImages: model.inputModalities.includes("image"),
       reasoning: model.reasoning ?? null,
+      ...(model.isUndescribed === true ? {} : { reasons: model.supportedParameters.includes("reasoning") }),
+      ...(quirks.reasoning === undefined ? {} : { reasoningFields: quirks.reasoning }),
+      takesReasoningObject: quirks.takesReasoningObject === true,
+      noInstructions: quirks.noInstructions === true,
+      noEncryptedReasoning: quirks.noEncryptedReasoning === true,
     },
-    toolCalls: toolCallRulesOf(format, toolCallIds),
+    toolCalls: toolCallRulesOf(format, ids),
     noStreamOptions: quirks.noStreamOptions === true,
     renames: renamesOf(quirks),
     knownFields: setOf(quirks.knownFields),
@@ -49,7 +57,9 @@ function describe({
     takesCustomTools: quirks.customTools === true,
     refusedFields: setOf(quirks.refusedFields) ?? NONE,
     wantsReasoningContent: quirks.wantsReasoningContent === true,
-    bodyFields: provider.record.body ?? {},
+    noToolsWhileReasoning: endpoint.noToolsWhileReasoning?.includes(format) === true,
+    takesReasoningDetails: quirks.takesReasoningDetails === true,
+    bodyFields: record.body ?? {},
   };
 }
 

@@ -27,6 +27,8 @@ export interface UnprovenRequest {
 export interface UpstreamAddress {
   /** Null: this provider has no such endpoint, whatever the model. */
   urlFor(call: UpstreamCall): URL | null;
+  /** Headers that every request in a format has, such as `anthropic-version`; an operator's win over them. */
+  headersFor(format: FormatName): Readonly<Record<string, string>>;
   /**
    * Headers that prove who sends it, to be added to those it has. A promise only where a token must be fetched; it
    * rejects with an `AuthorizeError`.

@@ -1,4 +1,5 @@
-import type { CandidateReason, Plan, SetAsideReason } from "./plan.ts";
+import type { FormatName } from "../../wire/canonical/parts.ts";
+import type { Candidate, CandidateReason, Plan, SetAsideReason } from "./plan.ts";
 import type { SieveName, SiftedOut } from "./select-offers.ts";
 
 /** One line of a plan as records keep it: who was to be asked, in turn, and then who was not, and why. */
@@ -10,6 +11,8 @@ export interface PlanNote {
   /** Whether it was a candidate. */
   readonly isCandidate: boolean;
   readonly why: CandidateReason | SetAsideReason | SieveName;
+  /** The format that it was asked in, where its endpoint has several; absent until it was. */
+  readonly format?: FormatName;
 }
 
 /** A plan may have thousands of lines, a record must not. */
@@ -32,13 +35,29 @@ export function notePlan(
   return notes.length > MAX_NOTES ? notes.slice(0, MAX_NOTES) : notes;
 }
 
+/** The notes with the format that a candidate is asked in, on its first line. */
+export function noteFormat(
+  notes: readonly PlanNote[],
+  { provider, model }: Candidate,
+  format: FormatName,
+): readonly PlanNote[] {
+  const at = notes.findIndex(
+    (note) => note.isCandidate && note.provider === provider.record.slug && note.model === model.id,
+  );
+  const note = notes[at];
+  return note === undefined || note.format === format ? notes : notes.with(at, { ...note, format });
+}
+
 /** Lines that a header holds; whoever wants more asks for the generation. */
 const MAX_IN_HEADER = 8;
 
-/** The same for a header: `anthropic;why=warm_cache, amazon-bedrock;why=price, azure;out=circuit_open`. */
+/** The same for a header: `anthropic;why=warm_cache, openai;why=price;format=openai-responses, azure;out=circuit_open`. */
 export function formatPlan(notes: readonly PlanNote[]): string {
   return notes
     .slice(0, MAX_IN_HEADER)
-    .map(({ provider, isCandidate, why }) => `${provider};${isCandidate ? "why" : "out"}=${why}`)
+    .map(
+      ({ provider, isCandidate, why, format }) =>
+        `${provider};${isCandidate ? "why" : "out"}=${why}${format === undefined ? "" : `;format=${format}`}`,
+    )
     .join(", ");
 }

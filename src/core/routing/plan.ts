@@ -1,10 +1,11 @@
+import type { FormatName } from "../../wire/canonical/parts.ts";
 import type { ProviderPreferences, ProviderSort } from "../../wire/conversation/preferences.ts";
 import { compareText } from "../catalog/format-catalog.ts";
 import type { WarmPlace } from "./affinity.ts";
 import { estimateCost } from "./estimate-cost.ts";
 import type { EndpointHealth, Health } from "./health.ts";
 import { healthScopeOf } from "./health-target.ts";
-import type { Offer, ProviderKey } from "./roster.ts";
+import { formatsOf, type Offer, type ProviderKey } from "./roster.ts";
 import { weighSpread } from "./weigh-spread.ts";
 
 /** What a plan is made of. */
@@ -16,6 +17,8 @@ export interface RouteQuestion {
   readonly promptTokens: number;
   /** Hosts that are for code come first: the request fills in the middle. */
   readonly isFim: boolean;
+  /** The format that alone has some of the request's tools: offers in it come before those that would leave them out. */
+  readonly formatOfTools: FormatName | null;
   readonly health: Pick<Health, "endpoint" | "waitMs">;
   /** Where the conversation's prompt cache is warm. */
   readonly warm: WarmPlace | null;
@@ -82,7 +85,7 @@ interface Rated {
   readonly keys: readonly ProviderKey[];
   readonly health: EndpointHealth;
   readonly isWarm: boolean;
-  /** The account's own keys before the gateway's, and of each the hosts for the task before others: the higher the earlier. */
+  /** The account's own keys before the gateway's, and of each the hosts that are fit for the task before others: the higher the earlier. */
   readonly group: number;
   /** What an answer costs here, US dollars. */
   readonly dollars: number;
@@ -174,9 +177,7 @@ function rate(offer: Offer, question: RouteQuestion, setAside: SetAside[]): Rate
   const isWarm = warm !== null && isAt(warm, offer, keys);
   const dollars = estimateCost(offer.endpoint, question.promptTokens, isWarm ? warm.tokens : 0, now);
   const costStep = stepOf(dollars, isWarm, standing.success);
-  return [
-    { offer, keys, health: standing, isWarm, group: groupOf(offer, question.isFim), dollars, costStep },
-  ];
+  return [{ offer, keys, health: standing, isWarm, group: groupOf(offer, question), dollars, costStep }];
 }
 
 function isAt(warm: WarmPlace, { provider, model }: Offer, keys: readonly ProviderKey[]): boolean {
@@ -187,9 +188,11 @@ function isAt(warm: WarmPlace, { provider, model }: Offer, keys: readonly Provid
   );
 }
 
-function groupOf({ keys, provider }: Offer, isFim: boolean): number {
+function groupOf({ keys, provider, endpoint }: Offer, { isFim, formatOfTools }: RouteQuestion): number {
   const isOwn = keys[0]?.ownId !== null;
-  return (isOwn ? 2 : 0) + (isFim && provider.record.isForCode ? 1 : 0);
+  const isForTask = isFim && provider.record.isForCode === true;
+  const hasTools = formatOfTools !== null && formatsOf(provider, endpoint).includes(formatOfTools);
+  return (isOwn ? 2 : 0) + (isForTask || hasTools ? 1 : 0);
 }
 
 /** Up to here nobody is worse than another for its failures. */

@@ -6,6 +6,12 @@ export interface PromptTokens {
   readonly atMost: number;
   /** About how many, for people to read. */
   readonly about: number;
+  /** How far off `about` may be, as a share of it; 0 where all was counted. */
+  readonly error: number;
+  /** `about` is a count of all of it, within a twentieth. */
+  readonly isExact: boolean;
+  /** It is ASCII, as good as all. */
+  readonly isPlain: boolean;
 }
 
 /**
@@ -68,15 +74,15 @@ export function projectSamples(
   samples: readonly Uint8Array[],
   counts: readonly number[],
   bytes: number,
-): Pick<PromptTokens, "atLeast" | "atMost" | "about"> {
+): Pick<PromptTokens, "atLeast" | "atMost" | "about" | "error"> {
   const tokens = counts.reduce((sum, count) => sum + count, 0);
   const density = tokens / countBytes(samples);
   const spread = samples.reduce(
     (sum, { length }, at) => sum + ((counts[at] ?? 0) / length - density) ** 2,
     0,
   );
-  const error = Math.sqrt(spread) / samples.length / density;
-  const margin = Math.max(MARGIN, MARGIN_ERRORS * error);
+  const error = (MARGIN_ERRORS * Math.sqrt(spread)) / samples.length / density;
+  const margin = Math.max(MARGIN, error);
   const about = density * bytes;
-  return { about, atLeast: about * Math.max(0, 1 - margin), atMost: about * (1 + margin) };
+  return { about, error, atLeast: about * Math.max(0, 1 - margin), atMost: about * (1 + margin) };
 }

@@ -1,5 +1,5 @@
 import type { ClientApi, Steer } from "../../wire/dialects/inference-request.ts";
-import type { ModelRecord } from "../catalog/records.ts";
+import type { ModelRecord, ProviderRecord } from "../catalog/records.ts";
 import type { TierApi, TierPick, TierRule } from "../catalog/tier-records.ts";
 import { isFreeChoice, type Tiers } from "../catalog/tiers.ts";
 import { rankByAffinity } from "./rank-by-affinity.ts";
@@ -21,8 +21,8 @@ export interface TierFacts {
 export interface ResolvedTier {
   /** Ids in order: the first leads, the others are its fallbacks. */
   readonly models: readonly string[];
-  /** What is said to a model in place of the client's own wishes; null: nothing. */
-  readonly steer: ((model: ModelRecord) => Steer) | null;
+  /** What is said to a model at a provider in place of the client's own wishes; null: nothing. */
+  readonly steer: ((model: ModelRecord, provider: ProviderRecord) => Steer) | null;
 }
 
 /** What a tier picks for a request. Pure: whether the models are served, allowed and able is not looked at. */
@@ -47,9 +47,11 @@ export function resolveTier(rule: TierRule, facts: TierFacts, tiers: Tiers): Res
 function usePick({ models, reasoning, verbosity }: TierPick, tiers: Tiers): ResolvedTier {
   if (reasoning === undefined && verbosity === undefined) return { models, steer: null };
   const effort = reasoning === "enabled" ? null : reasoning;
-  const steer = (model: ModelRecord): Steer => ({
+  const steer = (model: ModelRecord, provider: ProviderRecord): Steer => ({
     ...(effort === undefined ? {} : { reasoning: { effort } }),
-    ...(verbosity === undefined ? {} : { verbosity: tiers.takesVerbosity(model) ? verbosity : null }),
+    ...(verbosity === undefined
+      ? {}
+      : { verbosity: tiers.takesVerbosity(model, provider) ? verbosity : { unsaid: verbosity } }),
   });
   return { models, steer };
 }

@@ -2,6 +2,7 @@ import type { FormatName } from "../../wire/canonical/parts.ts";
 import type { InferenceAction, Steer } from "../../wire/dialects/inference-request.ts";
 import { actionOf } from "../catalog/action-of.ts";
 import { dayOf, isExpired } from "../catalog/expiry.ts";
+import { listEndpointFormats } from "../catalog/list-formats.ts";
 import { findPriceRow, type PriceRow } from "../catalog/price-row.ts";
 import type { ModelEndpoint, ModelRecord, ProviderRecord } from "../catalog/records.ts";
 import type { Transport } from "../ports/transport.ts";
@@ -29,6 +30,8 @@ export type OwnKeyReading =
 /** A provider that can be called: its facts, and with what. */
 export interface ServedProvider {
   readonly record: ProviderRecord;
+  /** The formats that it is spoken to in: all of its row, or those that the operator names. */
+  readonly formats: readonly FormatName[];
   /** The gateway's own; none where only accounts' own keys reach it. */
   readonly keys: readonly ProviderKey[];
   readonly transport: Transport;
@@ -115,7 +118,7 @@ function createKeyFinder() {
   return (provider: ServedProvider, endpoint: ModelEndpoint, action: InferenceAction) => {
     const byCall = known.get(provider) ?? new Map<string, readonly ProviderKey[]>();
     known.set(provider, byCall);
-    const call = `${formatOf(provider, endpoint)} ${action}`;
+    const call = `${formatsOf(provider, endpoint).join()} ${action}`;
     const keys =
       byCall.get(call) ?? provider.keys.filter((key) => isReachable(key, provider, endpoint, action));
     byCall.set(call, keys);
@@ -123,20 +126,20 @@ function createKeyFinder() {
   };
 }
 
-/** The format that an offer is taken up in. */
-export function formatOf({ record }: ServedProvider, endpoint: ModelEndpoint): FormatName {
-  return endpoint.format ?? record.format;
+/** The formats that an offer can be taken up in, the preferred one first. */
+export function formatsOf({ formats }: ServedProvider, endpoint: ModelEndpoint): readonly FormatName[] {
+  return listEndpointFormats(endpoint, formats);
 }
 
-/** Whether a key's address has the endpoint that an offer needs. */
+/** Whether a key's address has the endpoint that an offer needs, in one of its formats. */
 export function isReachable(
   key: ProviderKey,
   provider: ServedProvider,
   endpoint: ModelEndpoint,
   action: InferenceAction,
 ): boolean {
-  const format = formatOf(provider, endpoint);
-  return key.address.urlFor({ format, action, model: endpoint.name, stream: false }) !== null;
+  const call = { action, model: endpoint.name, stream: false };
+  return formatsOf(provider, endpoint).some((format) => key.address.urlFor({ ...call, format }) !== null);
 }
 
 function sortByPrice(offers: readonly Offer[], at: number): readonly Offer[] {

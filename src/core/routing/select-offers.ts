@@ -22,6 +22,8 @@ export interface SelectionRules {
   readonly preferences: ProviderPreferences;
   /** Asked for only where it matters. */
   readonly listNeeds: () => RequestNeeds;
+  /** Whether there may be more than text in the request. */
+  readonly mayHaveMedia: boolean;
   /** Tokens that the prompt has at most: prices rise with its size. */
   readonly maxPromptTokens: number;
   /** What is known of the prompt's size. Null: it need not fit. */
@@ -117,11 +119,14 @@ export function warnOfWishes(
 
 /** Most requests have none. */
 function listSieves(offers: readonly (readonly Offer[])[], rules: SelectionRules): readonly Sieve[] {
-  const { policy, tierId, preferences, listNeeds, maxPromptTokens, promptTokens } = rules;
+  const { policy, tierId, preferences, listNeeds, mayHaveMedia, maxPromptTokens, promptTokens } = rules;
   const sieves = [...listPolicySieves(policy, tierId), ...listWishSieves(preferences)];
   const { maxPrice, requireParameters } = preferences;
-  const lacking = offers.some((ofModel) => ofModel.some(({ endpoint }) => endpoint.lacks !== undefined));
-  if (lacking) sieves.push(...listFeatures(listNeeds()).map(sieveFeature));
+  const isLacking = offers.some((ofModel) => ofModel.some(({ endpoint }) => endpoint.lacks !== undefined));
+  if (isLacking || mayHaveMedia) {
+    const needs = listNeeds();
+    sieves.push(...listFeatures(needs).map((feature) => sieveFeature(feature, needs.contentField)));
+  }
   if (requireParameters)
     sieves.push(
       ...listNeeds()
@@ -129,7 +134,7 @@ function listSieves(offers: readonly (readonly Offer[])[], rules: SelectionRules
         .map(sieveParameter),
     );
   if (maxPrice !== null) sieves.push(sievePrice(maxPrice, maxPromptTokens));
-  if (promptTokens !== null) sieves.push(sieveWindow(promptTokens));
+  if (promptTokens !== null) sieves.push(sieveWindow(offers, promptTokens));
   return sieves;
 }
 
@@ -247,12 +252,12 @@ function listWishSieves({ only, ignore, denyDataCollection, zeroRetention }: Pro
 }
 
 /** Whose window the prompt cannot fit. */
-function sieveWindow(promptTokens: PromptTokens): Sieve {
+function sieveWindow(offers: readonly (readonly Offer[])[], promptTokens: PromptTokens): Sieve {
   return {
     name: "window",
     about: null,
     keeps: (offer) => mayHold(offer, promptTokens),
-    refusal: (_first, left) => refuseByWindow(left, promptTokens),
+    refusal: (_first, left) => refuseByWindow(left, offers.flat(), promptTokens),
   };
 }
 
@@ -265,17 +270,49 @@ const STRUCTURED = "structured_outputs";
 const FEATURE_FIELDS: Readonly<Record<string, string>> = { tools: "tools", [STRUCTURED]: "response_format" };
 
 /** Without it the request cannot be served there: a modality, tools, or structured output. */
-function sieveFeature(feature: string): Sieve {
+function sieveFeature(feature: string, contentField: string): Sieve {
+  const field = FEATURE_FIELDS[feature] ?? contentField;
   return {
     name: "lacks_feature",
     about: feature,
-    keeps: ({ endpoint }) => !lacks(endpoint, feature),
-    refusal: ({ model }) => ({
+    keeps: (offer) => readsFor(offer, feature) || (knows(offer, feature) && !lacks(offer.endpoint, feature)),
+    refusal: (first, left) => ({
       code: "invalid_request",
-      message: `No provider of ${JSON.stringify(model.id)} that this request may use takes ${feature}. Leave it out, or name another model.`,
-      metadata: { field: FEATURE_FIELDS[feature] ?? "messages", lacks: feature },
+      message: left.some((offer) => takesInput(offer, feature))
+        ? `No provider of ${JSON.stringify(first.model.id)} that this request may use takes ${feature}. Leave it out, or name another model.`
+        : describeBlindness(first, feature, field),
+      metadata: { field, lacks: feature, model: first.model.id },
     }),
   };
+}
+
+const MODALITIES: Readonly<Record<string, string>> = {
+  image: "images",
+  file: "files",
+  audio: "audio",
+  video: "video",
+};
+
+/** Whether an offer takes a modality as far as its model goes; all else that a request needs is not the model's alone. */
+export function takesInput(offer: Offer, feature: string): boolean {
+  return readsFor(offer, feature) || knows(offer, feature);
+}
+
+/** Whether the model takes a modality, or nobody knows. */
+function knows({ model }: Offer, feature: string): boolean {
+  if (MODALITIES[feature] === undefined || model.hasUnknownInputs === true) return true;
+  return model.inputModalities.includes(feature);
+}
+
+/** Whether the provider turns a modality into text for its models. */
+function readsFor({ provider }: Offer, feature: string): boolean {
+  return feature === "file" && provider.record.quirks.readsFiles === true;
+}
+
+function describeBlindness({ model }: Offer, feature: string, field: string): string {
+  const media = MODALITIES[feature];
+  const takes = model.inputModalities.join(", ");
+  return `${JSON.stringify(model.id)} takes no ${media}, and there are ${media} in ${field}: its input modalities are ${takes}. Leave them out, name a model that takes them, or name one in models to fall back to; GET /api/gateway/models lists input_modalities.`;
 }
 
 /** The parameters of which the catalog says who takes them. */

@@ -1,9 +1,9 @@
 import type { Failure } from "../../base/errors.ts";
 import { actionOf } from "../catalog/action-of.ts";
 import type { ModelEndpoint } from "../catalog/records.ts";
-import { CERTAIN_CHARS_PER_TOKEN, type PromptTokens } from "./prompt-tokens.ts";
+import type { PromptTokens } from "./prompt-tokens.ts";
 import type { Offer } from "./roster.ts";
-import { findFamily } from "./tokenizer-families.ts";
+import { findFamily, PLAIN_LEAST } from "./tokenizer-families.ts";
 
 /** Tokens that a prompt may have there. */
 export function windowOf({ contextLength, maxPromptTokens }: ModelEndpoint): number {
@@ -11,21 +11,30 @@ export function windowOf({ contextLength, maxPromptTokens }: ModelEndpoint): num
 }
 
 /** Whether a prompt may fit there: false only for what certainly does not. */
-export function mayHold({ model, endpoint }: Offer, prompt: PromptTokens): boolean {
-  const window = windowOf(endpoint);
+export function mayHold(offer: Offer, prompt: PromptTokens): boolean {
+  const window = windowOf(offer.endpoint);
   if (prompt.certain > window) return false;
-  return !refusesOverflow(model) || prompt.atLeast * findFamily(model).least <= window;
+  return !refusesOverflow(offer.model) || prompt.atLeast * leastOf(offer, prompt.isPlain) <= window;
 }
 
 /** Whether counting closer could show that a prompt does not fit. */
 export function isNearEdge(offer: Offer, prompt: PromptTokens): boolean {
-  const { model, endpoint } = offer;
   return (
-    refusesOverflow(model) &&
+    refusesOverflow(offer.model) &&
     mayHold(offer, prompt) &&
     prompt.atLeast < prompt.atMost &&
-    prompt.atMost * findFamily(model).least > windowOf(endpoint)
+    prompt.atMost * leastOf(offer, true) > windowOf(offer.endpoint)
   );
+}
+
+/**
+ * The least that a model's tokenizer makes of a prompt, in tokens for each that was counted. What makes the unknown ones so
+ * uncertain are other scripts and emoji; of a host whose window the operator has stated, plain text is held to it.
+ */
+function leastOf({ model, endpoint }: Offer, isPlain: boolean): number {
+  const { least } = findFamily(model);
+  const isStated = model.isUndescribed === true && endpoint.isWindowAssumed !== true;
+  return isPlain && isStated ? Math.max(least, PLAIN_LEAST) : least;
 }
 
 /** Most embedding models cut what is too long for them; OpenAI's refuse it. */
@@ -33,28 +42,58 @@ function refusesOverflow(model: Offer["model"]): boolean {
   return actionOf(model) !== "embeddings" || model.tokenizer === "GPT";
 }
 
-/** Where no offer's window holds a prompt; says the largest. */
-export function refuseByWindow(offers: readonly Offer[], prompt: PromptTokens): Failure {
-  const widest = offers.reduce((a, b) => (windowOf(b.endpoint) > windowOf(a.endpoint) ? b : a));
-  const limit = windowOf(widest.endpoint);
-  const about =
-    prompt.certain > limit
-      ? prompt.certain * (CERTAIN_CHARS_PER_TOKEN / USUAL_CHARS_PER_TOKEN)
-      : prompt.about * findFamily(widest.model).usual;
-  return contextOverflow(limit, Math.max(limit + 1, Math.round(about)), {});
+/** The window of a model as the list of models says it: what all that serve it keep. */
+export function listedWindow(offers: readonly Offer[]): number {
+  return Math.min(...offers.map(({ endpoint }) => endpoint.contextLength));
 }
 
-const USUAL_CHARS_PER_TOKEN = 4;
+/**
+ * Where no offer's window holds a prompt. `left` are the offers that it was held against, `all` those of the same models that
+ * lists describe.
+ */
+export function refuseByWindow(left: readonly Offer[], all: readonly Offer[], prompt: PromptTokens): Failure {
+  const widest = left.reduce((a, b) => (windowOf(b.endpoint) > windowOf(a.endpoint) ? b : a));
+  const promptLimit = windowOf(widest.endpoint);
+  const { isCounted = false, least } = findFamily(widest.model);
+  const isExact = prompt.isExact && isCounted;
+  const share =
+    isCounted && prompt.isPlain ? COUNTED_LEAST : Math.max(least, leastOf(widest, prompt.isPlain));
+  const atLeast = Math.max(prompt.certain, prompt.about * (1 - prompt.error) * share);
+  const requested = Math.max(promptLimit + 1, Math.floor(isExact ? prompt.about : atLeast));
+  const limit = listedWindow(all.filter(({ model }) => model.id === widest.model.id));
+  return contextOverflow({ limit, promptLimit, requested, isExact }, {});
+}
+
+/** What the older of the tokenizers that are counted as one makes of plain text at the least. */
+const COUNTED_LEAST = 0.98;
+
+/** What a prompt that is too long has, and what may be had. Tokens. */
+export interface ContextOverflow {
+  /** The model's window, as lists say it. */
+  readonly limit: number;
+  /** What the prompt may have of it. */
+  readonly promptLimit: number;
+  readonly requested: number;
+  /** Whether `requested` was counted as the model counts; else the prompt has at least so many. */
+  readonly isExact: boolean;
+}
 
 /** The context error in the words that clients look for: plain digits, limit first. */
 export function contextOverflow(
-  limit: number,
-  requested: number,
+  { limit, promptLimit, requested, isExact }: ContextOverflow,
   metadata: Readonly<Record<string, unknown>>,
 ): Failure {
+  const isOfPrompt = requested <= limit;
+  const share = isOfPrompt ? `, of which the prompt may have ${promptLimit}` : "";
   return {
     code: "context_length_exceeded",
-    message: `This model's maximum context length is ${limit} tokens. However, you requested about ${requested} tokens. Shorten the messages or choose a model with a larger context.`,
-    metadata: { ...metadata, limit, requested },
+    message: `This model's maximum context length is ${limit} tokens${share}. However, you requested ${isExact ? "about" : "at least"} ${requested} tokens. Shorten the messages or choose a model with a larger context.`,
+    metadata: {
+      ...metadata,
+      limit,
+      ...(isOfPrompt ? { prompt_limit: promptLimit } : {}),
+      requested,
+      ...(isExact ? {} : { requested_is: "at_least" }),
+    },
   };
 }

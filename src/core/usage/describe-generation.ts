@@ -57,6 +57,7 @@ export function describeGeneration(record: UsageRecord): Record<string, unknown>
     attempts: record.attempts.map((attempt) => ({
       provider_name: attempt.provider,
       upstream_model: attempt.upstreamModel,
+      upstream_format: attempt.format ?? null,
       is_byok: attempt.isByok,
       started_at: new Date(attempt.startedAt).toISOString(),
       duration_ms: attempt.durationMs,
@@ -68,11 +69,12 @@ export function describeGeneration(record: UsageRecord): Record<string, unknown>
 
 /** Those that were to be asked, in turn, then those that were not. */
 function describePlan(plan: readonly PlanNote[]): Record<string, unknown>[] {
-  return plan.map(({ provider, model, isCandidate, why }) => ({
+  return plan.map(({ provider, model, isCandidate, why, format }) => ({
     provider_name: provider,
     model,
     is_candidate: isCandidate,
     reason: why,
+    ...(format === undefined ? {} : { upstream_format: format }),
   }));
 }
 

@@ -1,3 +1,4 @@
+import type { FormatName } from "../../wire/canonical/parts.ts";
 import type { AdvisorUsage, TokenUsage } from "../../wire/conversation/usage.ts";
 import type { Prices } from "../catalog/records.ts";
 import type { PlanNote } from "../routing/note-plan.ts";
@@ -7,6 +8,8 @@ export interface AttemptRecord {
   readonly provider: string;
   /** The model's name there. */
   readonly upstreamModel: string;
+  /** The format that it was asked in; absent in records of version 0.1. */
+  readonly format?: FormatName;
   /** With the account's own key. */
   readonly isByok: boolean;
   /** Milliseconds since the epoch. */

@@ -202,6 +202,7 @@ export const Generation = z
       z.object({
         provider_name: z.string(),
         upstream_model: z.string(),
+        upstream_format: z.string().nullable().describe("The format that it was asked in"),
         is_byok: z.boolean(),
         started_at: z.iso.datetime(),
         duration_ms: milliseconds,

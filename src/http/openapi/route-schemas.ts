@@ -63,6 +63,10 @@ export const PlanLine = z.object({
   reason: z
     .union([CandidateReasons, ExclusionReasons])
     .describe("Of a candidate why it stands there, of others why they were left out"),
+  upstream_format: z
+    .string()
+    .optional()
+    .describe("The format that a candidate was asked in, where its endpoint has several"),
 });
 
 const APIS: Readonly<Record<ClientApi, z.ZodType>> = {
@@ -99,6 +103,10 @@ export const RouteExplanation = z
           would_be_asked: z.boolean().describe("false: `limits.attempts` are used up before its turn"),
           ...offer,
           upstream_model: z.string().describe("What the model is called there"),
+          upstream_format: z
+            .string()
+            .nullable()
+            .describe("The format that it would be asked in; null where it would not be asked"),
           is_byok: z.boolean().describe("With the account's own key"),
           reason: CandidateReasons,
           estimated_cost: z.number().describe("US dollars for an answer of usual length"),

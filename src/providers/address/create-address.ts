@@ -1,7 +1,8 @@
 import type { Clock } from "../../base/clock.ts";
 import type { AuthKind, ProviderRecord } from "../../core/catalog/records.ts";
 import type { Transport } from "../../core/ports/transport.ts";
-import type { UpstreamAddress, UpstreamCall } from "../../core/ports/upstream-address.ts";
+import type { UpstreamAction, UpstreamAddress, UpstreamCall } from "../../core/ports/upstream-address.ts";
+import { FORMAT_NAMES, type FormatName } from "../../wire/canonical/parts.ts";
 import {
   type Authorizer,
   createAwsAuthorizer,
@@ -35,12 +36,7 @@ export interface AddressDeps {
 
 /** An address, or what keeps it from being one. */
 export type AddressReading =
-  | {
-      readonly kind: "address";
-      readonly address: UpstreamAddress;
-      /** Headers that the API wants on every request. */
-      readonly headers: Readonly<Record<string, string>>;
-    }
+  | { readonly kind: "address"; readonly address: UpstreamAddress }
   /** Parts that nobody has given, by their names. */
   | { readonly kind: "incomplete"; readonly missing: readonly string[] }
   /** Why it cannot be called with these keys or parts. No secret is in it. */
@@ -56,11 +52,30 @@ export function createAddress(plan: AddressPlan, deps: AddressDeps): AddressRead
   if (missing.length > 0) return { kind: "incomplete", missing };
   const base = readBase(plan, name);
   if (!URL.canParse(base)) return { kind: "refused", reason: `${base} is no address` };
+  const schemes = new Map(FORMAT_NAMES.map((format) => [format, findScheme(scheme, format)]));
+  const schemeFor = (format: FormatName) => schemes.get(format) as SchemeOf;
   return {
     kind: "address",
-    address: { urlFor: createUrls(plan, scheme, base), authorize: createAuthorizer(plan, deps) },
-    headers: scheme.headers ?? {},
+    address: {
+      urlFor: createUrls(plan, schemeFor, base),
+      headersFor: (format) => schemeFor(format).scheme.headers ?? NO_HEADERS,
+      authorize: createAuthorizer(plan, deps),
+    },
   };
+}
+
+const NO_HEADERS: Readonly<Record<string, string>> = {};
+
+/** How the addresses of a format are put together, and whether the provider's row says so itself. */
+interface SchemeOf {
+  readonly scheme: Scheme;
+  readonly isOwn: boolean;
+}
+
+/** The scheme of the provider's row where it knows the format, else the usual one of the format. */
+function findScheme(own: Scheme, format: FormatName): SchemeOf {
+  const isOwn = own.paths[format] !== undefined;
+  return { scheme: isOwn ? own : SCHEMES[USUAL_SCHEME[format]], isOwn };
 }
 
 type SchemeName = keyof typeof SCHEMES;
@@ -124,26 +139,50 @@ function readBase({ record, base, parts }: AddressPlan, name: SchemeName): strin
     rowScheme(record) === "vertex"
       ? vertexBase(baseUrlTemplate, parts, name === "vertex-express")
       : fillTemplate(baseUrlTemplate, parts);
-  const bare = (base ?? record.baseUrl ?? own).replace(/\/+$/, "");
-  const { dropsEnd } = SCHEMES[name];
-  return dropsEnd === undefined ? bare : bare.replace(dropsEnd, "");
+  return (base ?? record.baseUrl ?? own).replace(/\/+$/, "");
 }
 
-function createUrls({ record, parts }: AddressPlan, scheme: Scheme, base: string): UpstreamAddress["urlFor"] {
+function createUrls(
+  { record, parts }: AddressPlan,
+  schemeFor: (format: FormatName) => SchemeOf,
+  base: string,
+): UpstreamAddress["urlFor"] {
   // Calls name models of the catalog alone, so that this has a bound.
-  const known = new Map<string, URL>();
+  const known = new Map<FormatName, Map<string, URL>>(FORMAT_NAMES.map((format) => [format, new Map()]));
   return ({ format, action, model, stream }: UpstreamCall) => {
-    const path = record.paths?.[action] ?? scheme.paths[format]?.[action];
+    const found = schemeFor(format);
+    const path = findPath(record, found, format, action);
     if (path === undefined) return null;
     const template = textOf(path, stream);
     const name = template.includes("{model}") ? `${template} ${model}` : template;
-    let url = known.get(name);
+    const ofFormat = known.get(format) as Map<string, URL>;
+    let url = ofFormat.get(name);
     if (url === undefined) {
-      url = new URL(base + fillTemplate(template, { ...parts, model }, encodeSegment));
-      known.set(name, url);
+      const { dropsEnd } = found.scheme;
+      const start = dropsEnd === undefined ? base : base.replace(dropsEnd, "");
+      url = new URL(start + fillTemplate(template, { ...parts, model }, encodeSegment));
+      ofFormat.set(name, url);
     }
     return url;
   };
+}
+
+/**
+ * The path that the provider's row names, else the scheme's. A row that names paths of a further format names all of them. A
+ * format that neither the row nor its scheme has is not spoken there.
+ */
+function findPath(
+  { format: own, paths, formats }: ProviderRecord,
+  { scheme, isOwn }: SchemeOf,
+  format: FormatName,
+  action: UpstreamAction,
+): Path | undefined {
+  const usual = scheme.paths[format]?.[action];
+  if (format === own) return paths?.[action] ?? usual;
+  const further = formats?.[format];
+  const named: Readonly<Partial<Record<UpstreamAction, string>>> | undefined = further?.paths;
+  if (named !== undefined) return named[action];
+  return further === undefined && !isOwn ? undefined : usual;
 }
 
 function textOf(path: Path, stream: boolean): string {

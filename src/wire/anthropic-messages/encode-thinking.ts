@@ -28,8 +28,7 @@ export function encodeThinking(wish: ReasoningWish | null, context: ThinkingCont
   if (wish === null) return NOTHING;
   if (isOwn(wish)) return { thinking: asFields(ownFields(wish)["thinking"]), effort: wish.effort };
   const { reasoning } = context.target;
-  if (isUnwanted(wish))
-    return { thinking: reasoning?.canDisable ? { type: "disabled" } : null, effort: null };
+  if (isUnwanted(wish)) return switchOff(context);
   if (wish.enabled === null && wish.effort === null && wish.budgetTokens === null && !wish.adaptive)
     return NOTHING;
   if (reasoning === null) {
@@ -45,6 +44,15 @@ export function encodeThinking(wish: ReasoningWish | null, context: ThinkingCont
     return { thinking: encodeBudget(wish, reasoning.budgetTokens, context), effort };
   return { thinking: { type: "adaptive", display: wish.hidden ? "omitted" : "summarized" }, effort };
 }
+
+/** Claude does not think unless it is told to; others behind this API may, whatever they are told. */
+function switchOff({ target: { reasons, reasoning }, report }: ThinkingContext): EncodedThinking {
+  if (reasoning?.canDisable) return { thinking: { type: "disabled" }, effort: null };
+  if (reasons === true && !reasoning?.onlyWhenTold) report({ field: "reasoning", message: ALWAYS_REASONS });
+  return NOTHING;
+}
+
+const ALWAYS_REASONS = "The model is not known to answer without reasoning; it was not switched off.";
 
 function isUnwanted(wish: ReasoningWish): boolean {
   return wish.enabled === false || wish.effort === "none";

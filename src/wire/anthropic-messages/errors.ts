@@ -61,11 +61,12 @@ function readDetails({ error_code, unsupported }: Readonly<Record<string, unknow
 
 /** The words by which this API's clients know that it is time to shorten the conversation. */
 function describeOverflow({ message, metadata }: MessagesFailure): string {
-  const { limit, requested } = asFields(metadata) ?? {};
+  const { limit, prompt_limit: promptLimit, requested, requested_is: kind } = asFields(metadata) ?? {};
   if (typeof limit !== "number") return message.includes(TOO_LONG) ? message : `${TOO_LONG}: ${message}`;
   // Where nobody counted, it is at least one token more than fits.
   const tokens = typeof requested === "number" ? requested : limit + 1;
-  return `${TOO_LONG}: ${tokens} tokens > ${limit} maximum`;
+  const words = `${TOO_LONG}: ${tokens} tokens > ${promptLimit ?? limit} maximum`;
+  return kind === "at_least" ? `${words} (at least so many tokens)` : words;
 }
 
 const TOO_LONG = "prompt is too long";

@@ -8,6 +8,8 @@ import { splitUserId } from "./split-user-id.ts";
 export interface MessagesTarget {
   /** The model's name there. */
   readonly model: string;
+  /** Fields that it refuses. */
+  readonly refusedFields: ReadonlySet<string>;
   /** Nobody else will be asked, so the client's bytes may be overwritten instead of copied. */
   readonly isLast: boolean;
   /** The most tokens that the answer may have; absent or null: as the client says. */
@@ -24,7 +26,7 @@ const USER_ID: ReadonlySet<string> = new Set(["user_id"]);
  */
 export function forwardMessagesRequest(
   { bytes, text, root }: ScannedMessagesRequest,
-  { model, isLast, maxTokens = null, hashUser }: MessagesTarget,
+  { model, refusedFields, isLast, maxTokens = null, hashUser }: MessagesTarget,
 ): Buffer {
   const { start, end } = memberOf(root, "model") as JsonNode;
   const hideUser = (userId: string): string => hashUser(splitUserId(userId).user);
@@ -32,7 +34,11 @@ export function forwardMessagesRequest(
     { start, end, insert: JSON.stringify(model) },
     ...(maxTokens === null ? [] : [setMember(root, "max_tokens", String(maxTokens))]),
     ...changeTexts(text, memberOf(root, "metadata"), USER_ID, hideUser),
-    ...removeMembers(text, root, GATEWAY_FIELDS),
+    ...removeMembers(
+      text,
+      root,
+      refusedFields.size === 0 ? GATEWAY_FIELDS : GATEWAY_FIELDS.union(refusedFields),
+    ),
   ];
   return isLast ? overwriteSplices(bytes, splices) : applySplices(bytes, splices);
 }

@@ -29,7 +29,7 @@ export function listMessagesNeeds(text: string, root: JsonNode): RequestNeeds {
   }
   const format = memberOf(memberOf(root, "output_config"), "format");
   if (format?.kind === "object") parameters.add("structured_outputs");
-  return { features: [...features], parameters: [...parameters] };
+  return { features: [...features], parameters: [...parameters], contentField: "messages" };
 }
 
 /** Images and documents; those within a tool's result too. A document of plain text is text. */

@@ -138,6 +138,7 @@ function findPrompt(text: string, root: JsonNode, messages: readonly JsonNode[])
   const texts: JsonNode[] = [];
   const tools = memberOf(root, "tools");
   let otherBytes = tools?.items ? sizeOf(tools) : 0;
+  let mayHaveMedia = false;
   const addContent = (content: JsonNode | undefined): void => {
     if (content?.kind === "string") texts.push(content);
     for (const block of content?.items ?? []) addBlock(block);
@@ -148,11 +149,12 @@ function findPrompt(text: string, root: JsonNode, messages: readonly JsonNode[])
     if (said !== undefined) texts.push(said);
     otherBytes += sizeOf(memberOf(block, "thinking")) + sizeOf(memberOf(block, "input"));
     const source = memberOf(block, "source");
+    mayHaveMedia ||= source !== undefined;
     const data = isWord(text, memberOf(source, "type"), "text") ? memberOf(source, "data") : undefined;
     if (data !== undefined) texts.push(data);
     addContent(memberOf(block, "content"));
   };
   for (const message of messages) addContent(memberOf(message, "content"));
   addContent(memberOf(root, "system"));
-  return { texts, otherBytes };
+  return { texts, otherBytes, mayHaveMedia };
 }

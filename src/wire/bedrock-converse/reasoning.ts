@@ -33,6 +33,9 @@ const BUDGETS: Readonly<Record<string, number>> = {
   max: 31_999,
 };
 
+/** What reasoning is asked for that is to be on, where the model knows efforts alone. */
+const USUAL_EFFORT = "medium";
+
 /** The most of the client's maximum that an effort may spend. */
 const MAX_SHARE = 0.8;
 
@@ -47,16 +50,9 @@ export function planReasoning(
   const isOff = wish.enabled === false || wish.effort === "none";
   if (encoding.family === "claude")
     return isOff ? planNoThinking(target) : planThinking(request, wish, target, encoding);
-  if (
-    encoding.family === "openai" &&
-    wish.effort !== null &&
-    !isOff &&
-    target.reasoning?.efforts !== undefined
-  ) {
-    return {
-      ...NO_PLAN,
-      modelFields: { reasoning_effort: fitEffort(wish.effort, target.reasoning.efforts) },
-    };
+  const effort = wish.effort ?? (wish.enabled === true ? USUAL_EFFORT : null);
+  if (encoding.family === "openai" && effort !== null && !isOff && target.reasoning?.efforts !== undefined) {
+    return { ...NO_PLAN, modelFields: { reasoning_effort: fitEffort(effort, target.reasoning.efforts) } };
   }
   encoding.warn("reasoning", "How much this model reasons cannot be chosen at this provider.");
   return NO_PLAN;

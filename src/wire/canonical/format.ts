@@ -17,7 +17,30 @@ export interface ModelTarget {
     readonly efforts?: readonly string[];
     readonly budgetTokens?: { readonly min?: number; readonly max?: number };
     readonly canDisable?: true;
+    readonly onlyWhenTold?: true;
   } | null;
+  /** Whether it reasons; absent where nobody knows. */
+  readonly reasons?: boolean;
+  /** Of the chat format: how the provider is told how much to reason; absent: with `reasoning_effort` alone. */
+  readonly reasoningFields?: ReasoningFields;
+  /** Of the chat format: the provider takes the `reasoning` object that clients of this gateway send. */
+  readonly takesReasoningObject?: boolean;
+  /** Of the Responses format: the provider takes no `instructions`. */
+  readonly noInstructions?: boolean;
+  /** Of the Responses format: the provider does not encrypt reasoning for the client to send back. */
+  readonly noEncryptedReasoning?: boolean;
+}
+
+/** How a vendor spells wishes for reasoning in a request of the chat format; what is absent cannot be said there. */
+export interface ReasoningFields {
+  /** The fields that switch reasoning on. */
+  readonly on?: Fields;
+  /** The fields that switch it off. */
+  readonly off?: Fields;
+  /** The field that an effort goes in. */
+  readonly effort?: string;
+  /** The field that a budget in tokens goes in. */
+  readonly budget?: string;
 }
 
 /** Something the target could not express, shown in `gateway_metadata.warnings`. */
@@ -26,6 +49,8 @@ export interface Warning {
   readonly field: string;
   /** What was done with it, as a sentence. */
   readonly message: string;
+  /** Without it the answer is to another request; among the formats of an endpoint one that can say it goes first. */
+  readonly isGrave?: true;
 }
 
 /** A request in a target's format. */

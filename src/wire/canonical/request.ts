@@ -44,6 +44,8 @@ export interface Message {
   readonly parts: readonly Part[];
   /** Participant's name. */
   readonly name?: string;
+  /** Reasoning was taken out of it. What its vendor ties to that reasoning, such as ids of items, means nothing without. */
+  readonly lacksReasoning?: true;
   readonly extras?: Extras;
 }
 

@@ -20,9 +20,15 @@ function stripSpelling({ extras: _, ...wish }: ReasoningWish): ReasoningWish {
 
 function stripMessage(message: Message, keepsContent: boolean): Message[] {
   const stays = (part: Part): boolean =>
-    part.kind !== "reasoning" || (keepsContent && part.isContent === true);
+    !isReasoning(part) || (keepsContent && part.kind === "reasoning" && part.isContent === true);
   const parts = message.parts.filter(stays).map(stripProof);
-  return parts.length === 0 && message.parts.length > 0 ? [] : [{ ...message, parts }];
+  if (parts.length === message.parts.length) return [{ ...message, parts }];
+  return parts.length === 0 ? [] : [{ ...message, parts, lacksReasoning: true }];
+}
+
+/** In whatever form: what the hub cannot read of it stays a native part under that name. */
+function isReasoning(part: Part): boolean {
+  return part.kind === "reasoning" || (part.kind === "native" && part.type === "reasoning");
 }
 
 function stripProof(part: Part): Part {

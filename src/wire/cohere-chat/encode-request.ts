@@ -119,13 +119,15 @@ const BUDGETS: Readonly<Record<string, number>> = { minimal: 512, low: 2048, med
 function encodeThinking(
   wish: ReasoningWish | null,
   maxTokens: number | null,
-  { reasoning }: ModelTarget,
+  { reasoning, reasons }: ModelTarget,
   warn: Warn,
 ): Fields {
   if (wish === null) return {};
   const isOff = wish.enabled === false || wish.effort === "none";
   if (reasoning === null) {
-    if (!isOff) warn("reasoning", "This model does not reason; it was left out.");
+    if (reasons === true)
+      warn("reasoning", "It is not known how this model's reasoning is steered; left to it.");
+    else if (!isOff) warn("reasoning", "This model does not reason; it was left out.");
     return {};
   }
   if (isOff) return { thinking: { type: "disabled" } };

@@ -4,7 +4,9 @@ export interface RequestNeeds {
   readonly features: readonly string[];
   /** Request parameters that it sets, in the words of `supported_parameters`. */
   readonly parameters: readonly string[];
+  /** The field of the body that the modalities are in. */
+  readonly contentField: string;
 }
 
 /** Text, and nothing set. */
-export const NO_NEEDS: RequestNeeds = { features: [], parameters: [] };
+export const NO_NEEDS: RequestNeeds = { features: [], parameters: [], contentField: "messages" };

@@ -6,10 +6,12 @@ export interface PromptNodes {
   readonly texts: readonly JsonNode[];
   /** Bytes of what vendors rewrite, shorten or leave out: tools, reasoning of earlier turns. */
   readonly otherBytes: number;
+  /** Some of its parts may be images, files, audio or video. */
+  readonly mayHaveMedia: boolean;
 }
 
 /** Bytes of all of it, media left out. */
-export function countPromptBytes({ texts, otherBytes }: PromptNodes): number {
+export function countPromptBytes({ texts, otherBytes }: Pick<PromptNodes, "texts" | "otherBytes">): number {
   return texts.reduce((sum, node) => sum + sizeOf(node), otherBytes);
 }
 

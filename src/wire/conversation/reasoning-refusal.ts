@@ -11,6 +11,7 @@ const REFUSALS: readonly RegExp[] = [
   // OpenAI.
   /encrypted content.{0,80}could not be (verified|decrypted)/is,
   /item 'rs_\w+' of type 'reasoning' was provided without its required following item/i,
+  /item '\w+' of type '\w+' was provided without its required 'reasoning' item/i,
   /(reasoning item|item with id) '?rs_\w+'? .{0,40}not found/i,
 ];
 

@@ -1,6 +1,24 @@
 import type { Warning } from "../canonical/format.ts";
 import { type Fields, omit } from "../json/fields.ts";
+import type { JsonNode } from "../json/scan.ts";
 import type { ProviderTarget } from "./inference-request.ts";
+
+/** The fields of a client's own body that are left out because the provider refuses them. */
+export function nameRefused(root: JsonNode, { refusedFields }: ProviderTarget): readonly Warning[] {
+  if (refusedFields.size === 0) return NO_WARNINGS;
+  const refused = root.members?.filter(({ key }) => refusedFields.has(key)) ?? [];
+  return refused.map(({ key: field }) => ({ field, message: REFUSED }));
+}
+
+const NO_WARNINGS: readonly Warning[] = [];
+const REFUSED = "The provider refuses it; it was left out.";
+
+/** Encrypted reasoning of earlier turns has no place in a format. */
+export const LOST_REASONING: Warning = {
+  field: "messages",
+  message: "Encrypted reasoning of earlier turns has no place in this format.",
+  isGrave: true,
+};
 
 /** A body as one provider wants it, where that departs from its format: fields spelled otherwise, left out, added. */
 export function applyProvider(body: Fields, target: ProviderTarget): Fields {

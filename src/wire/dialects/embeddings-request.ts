@@ -39,6 +39,7 @@ export function openEmbeddingsRequest(
   const { encoding, wish } = request;
   return {
     api: "embeddings",
+    format: null,
     action: "embeddings",
     model: rename(request.model),
     fallbackModels: request.fallbackModels.map(rename),
@@ -53,9 +54,12 @@ export function openEmbeddingsRequest(
     hashPrefix: () => "embeddings",
     windowTextBytes: request.longestBytes,
     listNeeds: () => NO_NEEDS,
+    mayHaveMedia: false,
+    formatOfTools: () => null,
     listCharges: () => NO_CHARGES,
     countPromptChars: () => request.longestChars,
     listPromptText: () => listLongest(wish),
+    listLosses: () => [],
     encode: (target) => encodeFor(target, request),
     openRelay() {
       throw new Error("embeddings are not streamed");

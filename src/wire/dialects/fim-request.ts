@@ -26,6 +26,7 @@ export function openFimRequest(
   const fim = decodeFimRequest(bytes, rename);
   return {
     api: "fim",
+    format: null,
     action: "fim",
     model: fim.model,
     fallbackModels: fim.fallbackModels,
@@ -42,10 +43,13 @@ export function openFimRequest(
     user: findUser(fim.fields["user"], fim.fields["safety_identifier"]),
     hashPrefix: () => hashText(fim.promptStart),
     windowTextBytes: fim.promptTextBytes,
-    listNeeds: () => ({ features: [], parameters: fim.parameters }),
+    listNeeds: () => ({ features: [], parameters: fim.parameters, contentField: "prompt" }),
+    mayHaveMedia: false,
+    formatOfTools: () => null,
     listCharges: () => NO_CHARGES,
     countPromptChars: () => fim.promptChars,
     listPromptText: () => [fim.fields["prompt"], fim.fields["suffix"]].flatMap(toJson),
+    listLosses: () => [],
     encode: ({ model, maxTokens, hashUser }) => ({
       body: Buffer.from(
         JSON.stringify({

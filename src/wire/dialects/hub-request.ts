@@ -8,22 +8,23 @@ import { createToolRestorer, type FlatRequest, flattenTools } from "../canonical
 import type { AnswerDecoding, AnswerReader, AskedFor, ClientCodec, Warning } from "../canonical/format.ts";
 import { hideUser } from "../canonical/hide-user.ts";
 import { limitExtras } from "../canonical/limit-extras.ts";
-import type { FormatName } from "../canonical/parts.ts";
+import { type FormatName, type Part, REASONING_ORIGINS } from "../canonical/parts.ts";
 import { placeMadeImages } from "../canonical/place-made-images.ts";
 import { createDocumentReader } from "../canonical/read-document.ts";
 import { repairConversation } from "../canonical/repair-conversation.ts";
-import type { ConversationRequest } from "../canonical/request.ts";
+import type { ConversationRequest, ReasoningWish } from "../canonical/request.ts";
 import { stripReasoning } from "../canonical/strip-reasoning.ts";
 import { createTranslation, createWholeTranslation } from "../canonical/translate-relay.ts";
 import { brokenAnswer } from "../conversation/vendor-error.ts";
 import { type Fields, tryParseFields } from "../json/fields.ts";
-import { applyProvider, limitFields } from "./apply-provider.ts";
+import { applyProvider, LOST_REASONING, limitFields } from "./apply-provider.ts";
 import type { EncodedForUpstream, InferenceRequest, UpstreamTarget } from "./inference-request.ts";
 import { steerRequest, warnOfSteering } from "./steer-request.ts";
 import { UPSTREAM_CODECS } from "./upstream-codecs.ts";
 
 /** A request on its way through the hub, in whichever format it came and goes out. */
-export interface HubRequest extends Pick<InferenceRequest, "encode" | "openRelay" | "readAnswer"> {
+export interface HubRequest
+  extends Pick<InferenceRequest, "listLosses" | "encode" | "openRelay" | "readAnswer"> {
   /** Whether the target that it was last encoded for knows tools by other names or kinds than the client. */
   hasRenamedTools(): boolean;
   /** The request went to its target without the hub. */
@@ -64,20 +65,31 @@ export function createHubRequest(
   const decode = (): Decoded => (decoded ??= decoding.short?.() ?? decodeWhole());
   const asked = (): AskedFor => ({ ...facts, request: decode().request });
   let renamed: RenamedTools = NONE_RENAMED;
+  /** What was last composed: a format that was found to lose nothing is the one that is sent. */
+  let last: { readonly target: UpstreamTarget; readonly composed: Composed } | null = null;
+  const compose = (target: UpstreamTarget): Composed => {
+    if (last?.target !== target) last = { target, composed: composeFor(decode().request, target) };
+    return last.composed;
+  };
   return {
     hasRenamedTools: () => renamed.size > 0,
     forgetTools() {
       renamed = NONE_RENAMED;
     },
+    listLosses: (target) => [...listLostReasoning(decode().request, target), ...compose(target).warnings],
     encode(target) {
-      let made = encodeConversation(decode(), target);
-      if (made === null) {
+      let composed = compose(target);
+      let body = decode().print(composed.body, target.isLast);
+      if (body === null) {
         decoded = decodeWhole();
-        made = encodeConversation(decoded, target);
+        last = null;
+        composed = compose(target);
+        body = decoded.print(composed.body, target.isLast);
       }
-      if (made === null) throw new Error("a request that cannot be printed");
-      renamed = made.tools;
-      return made.encoded;
+      if (body === null) throw new Error("a request that cannot be printed");
+      renamed = composed.tools;
+      const { repair, carriesReasoning, warnings } = composed;
+      return { body, repair, carriesReasoning, warnings };
     },
     openRelay(format, identity, isDocument = false) {
       const codec = UPSTREAM_CODECS[format];
@@ -98,14 +110,17 @@ function printBody(body: Fields): Buffer {
   return Buffer.from(JSON.stringify(body));
 }
 
+/** A request for a target, not yet printed. */
+interface Composed extends Omit<EncodedForUpstream, "body"> {
+  readonly body: Fields;
+  readonly tools: RenamedTools;
+}
+
 /**
  * Restores what the client dropped, adopts calls of other formats, repairs the calls, steers the request, makes it fit
- * the target and encodes it. Null where it cannot be printed.
+ * the target and encodes it.
  */
-function encodeConversation(
-  { request, print }: Decoded,
-  target: UpstreamTarget,
-): { readonly encoded: EncodedForUpstream; readonly tools: RenamedTools } | null {
+function composeFor(request: ConversationRequest, target: UpstreamTarget): Composed {
   const restored = restoreTurns(request, target.recallTurn, target.format === "gemini");
   const adopted = adoptHostedCalls(restored, target.format);
   const { request: repaired, repair } = repairConversation(adopted, target.toolCalls);
@@ -116,31 +131,39 @@ function encodeConversation(
   const flat = flattenTools(hideUser(placed.request, target.hashUser), target);
   const { body: fields, warnings } = UPSTREAM_CODECS[target.format].encodeRequest(flat.request, target.model);
   const limited = limitFields(applyProvider(fields, target), target.knownFields);
-  const body = print(limited.body, target.isLast);
-  if (body === null) return null;
   return {
+    body: limited.body,
+    repair,
     tools: flat.renamed,
-    encoded: {
-      body,
-      repair,
-      carriesReasoning: carriesReasoning(flat.request),
-      warnings: warnOfSteering(
-        [
-          ...fitted.warnings,
-          ...expressed.warnings,
-          ...placed.warnings,
-          ...flat.warnings,
-          ...warnings,
-          ...limited.warnings,
-        ],
-        target,
-      ),
-    },
+    carriesReasoning: carriesReasoning(flat.request),
+    warnings: warnOfSteering(
+      [
+        ...fitted.warnings,
+        ...expressed.warnings,
+        ...placed.warnings,
+        ...flat.warnings,
+        ...warnings,
+        ...limited.warnings,
+      ],
+      target,
+    ),
   };
 }
 
 /** Takes away what the provider, not its format, would refuse. */
 function fitProvider(
+  request: ConversationRequest,
+  target: UpstreamTarget,
+): { readonly request: ConversationRequest; readonly warnings: readonly Warning[] } {
+  const limited = limitToKnown(request, target);
+  if (!mustNotReason(limited.request, target)) return limited;
+  return {
+    request: { ...limited.request, reasoning: NO_REASONING },
+    warnings: [...limited.warnings, NO_REASONING_BESIDE_TOOLS],
+  };
+}
+
+function limitToKnown(
   request: ConversationRequest,
   { knownFields, knownMessageFields, takesThinkingParts, withReasoning }: UpstreamTarget,
 ): { readonly request: ConversationRequest; readonly warnings: readonly Warning[] } {
@@ -151,9 +174,50 @@ function fitProvider(
   return limitExtras(plain, { ofRequest: knownFields, ofMessages: knownMessageFields });
 }
 
+/** Whether the request has tools and may reason, and the target takes only one of the two. */
+function mustNotReason({ tools, reasoning }: ConversationRequest, target: UpstreamTarget): boolean {
+  const isOff = reasoning?.enabled === false || reasoning?.effort === "none";
+  return target.noToolsWhileReasoning === true && tools.length > 0 && !isOff;
+}
+
+const NO_REASONING: ReasoningWish = {
+  enabled: false,
+  effort: "none",
+  budgetTokens: null,
+  adaptive: false,
+  summary: null,
+  hidden: false,
+};
+
+/** What clients are told where the only format of an endpoint takes tools without reasoning alone. */
+const NO_REASONING_BESIDE_TOOLS: Warning = {
+  field: "reasoning",
+  message: "The provider takes tools in this format only without reasoning; reasoning was switched off.",
+  isGrave: true,
+};
+
+/** Vendors whose chat format has no place for the reasoning that their Responses format encrypts. */
+const RESPONSES_ORIGINS: ReadonlySet<string | null> = new Set([
+  REASONING_ORIGINS.openai,
+  REASONING_ORIGINS.xai,
+]);
+
+/** Names encrypted reasoning of earlier turns that only the Responses format takes back. */
+function listLostReasoning({ messages }: ConversationRequest, target: UpstreamTarget): readonly Warning[] {
+  if (target.format !== "openai-chat" || target.takesReasoningDetails === true) return [];
+  const isLost = (part: Part): boolean =>
+    part.kind === "reasoning" && part.encrypted !== null && RESPONSES_ORIGINS.has(part.origin);
+  return messages.some(({ parts }) => parts.some(isLost)) ? [LOST_REASONING] : [];
+}
+
 function carriesReasoning({ messages }: ConversationRequest): boolean {
   return messages.some(({ parts }) =>
-    parts.some((part) => part.kind === "reasoning" || ("signature" in part && part.signature !== undefined)),
+    parts.some(
+      (part) =>
+        part.kind === "reasoning" ||
+        (part.kind === "native" && part.type === "reasoning") ||
+        ("signature" in part && part.signature !== undefined),
+    ),
   );
 }
 

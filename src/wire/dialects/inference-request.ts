@@ -19,6 +19,8 @@ export type InferenceAction = "chat" | "fim" | "embeddings";
  */
 export interface InferenceRequest {
   readonly api: ClientApi;
+  /** The format of its client API; null where no upstream has it. */
+  readonly format: FormatName | null;
   readonly action: InferenceAction;
   readonly model: string;
   /** Models to fall back to, in the client's order. */
@@ -50,8 +52,17 @@ export interface InferenceRequest {
   listPromptText(): readonly Uint8Array[];
   /** What it uses that not every offer of its model takes. Looked for when asked for. */
   listNeeds(): RequestNeeds;
+  /** Whether images, files, audio or video may be among that. */
+  readonly mayHaveMedia: boolean;
+  /** The format that alone has some of its tools, such as those that the vendor runs; null: there are none. Looked for when asked for. */
+  formatOfTools(): FormatName | null;
   /** What may be charged for it beside its tokens. Looked for when asked for. */
   listCharges(): RequestCharges;
+  /**
+   * What `encode` would leave out for a target; changes nothing. Asked only where an endpoint speaks several formats.
+   * @throws GatewayError as `encode`.
+   */
+  listLosses(target: UpstreamTarget): readonly Warning[];
   /**
    * The body for an upstream.
    * @throws GatewayError `invalid_request` for what the target's format cannot express and must not leave out.
@@ -84,6 +95,10 @@ export interface ProviderTarget {
   readonly refusedFields: ReadonlySet<string>;
   /** It wants the reasoning of earlier turns back as `reasoning_content`. */
   readonly wantsReasoningContent: boolean;
+  /** In this format its model takes tools only while it does not reason. */
+  readonly noToolsWhileReasoning?: boolean;
+  /** In the chat format it takes `reasoning_details` of earlier turns, encrypted ones with them. */
+  readonly takesReasoningDetails?: boolean;
   /** Members that the body must have there, or with null must not have. */
   readonly bodyFields: Readonly<Record<string, string | null>>;
 }
@@ -95,8 +110,8 @@ export type SamplingField = "temperature" | "top_p";
 export interface Steer {
   /** Absent: as the client wishes. A null effort: reasoning is on, how much is the model's own choice. */
   readonly reasoning?: { readonly effort: string | null };
-  /** Absent: as the client wishes. Null: nothing is said of it. */
-  readonly verbosity?: string | null;
+  /** Absent: as the client wishes. `unsaid`: what the provider cannot be told, so that nothing is said of it. */
+  readonly verbosity?: string | { readonly unsaid: string };
   /** What the client sets and the model does not take: it did not choose the model. */
   readonly leaveOut?: readonly SamplingField[];
 }

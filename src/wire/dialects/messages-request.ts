@@ -14,8 +14,8 @@ import { splitUserId } from "../anthropic-messages/split-user-id.ts";
 import { estimateTokens } from "../conversation/usage.ts";
 import { isValidHistory } from "../conversation/valid-history.ts";
 import { parseBody } from "../json/check-fields.ts";
-import { memberOf, tryStringOf } from "../json/scan.ts";
-import { asTheyCame, createDialect } from "./dialect.ts";
+import { memberOf, tryStringOf, wordTable } from "../json/scan.ts";
+import { createDialect } from "./dialect.ts";
 import type { InferenceRequest, UpstreamTarget } from "./inference-request.ts";
 import { findSession, findUser, NO_HEADERS, type ReadHeader } from "./session-hints.ts";
 
@@ -45,6 +45,9 @@ export function openMessagesRequest(
 /** Names with commas between them. */
 const BETAS = /^[\w.-]+(, ?[\w.-]+)*$/;
 
+/** Tools of the Messages format that other formats have as well. */
+const COMMON_TOOLS = wordTable<true>({ custom: true });
+
 function openWithoutBetas(
   bytes: Buffer,
   rename: (id: string) => string,
@@ -57,6 +60,7 @@ function openWithoutBetas(
     format: "anthropic-messages",
     scanned,
     listNeeds: listMessagesNeeds,
+    commonTools: COMMON_TOOLS,
     ...readMessagesHints(scanned, headers),
     listPrefix: () => listMessagesPrefix(scanned),
     listCharges: listMessagesCharges,
@@ -64,10 +68,9 @@ function openWithoutBetas(
     client: anthropicMessages,
     facts: { wantsUsageChunk: false, estimatedPromptTokens },
     decoding: { whole: () => anthropicMessages.decodeRequest(parseBody(bytes)) },
-    forward: (target) =>
-      mayForward(scanned, target)
-        ? asTheyCame(forwardMessagesRequest(scanned, { ...target, model: target.model.name }))
-        : null,
+    mayForward: (target) => mayForward(scanned, target),
+    forward: (target) => forwardMessagesRequest(scanned, { ...target, model: target.model.name }),
+    mayCarryReasoning: true,
     openRelay: (identity) => createMessagesRelay(identity, { estimatedPromptTokens }),
     readAnswer: readMessagesAnswer,
   });

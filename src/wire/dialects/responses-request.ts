@@ -1,6 +1,7 @@
 import { estimateTokens } from "../conversation/usage.ts";
 import { isValidHistory } from "../conversation/valid-history.ts";
 import { parseBody } from "../json/check-fields.ts";
+import { wordTable } from "../json/scan.ts";
 import { openaiResponses } from "../openai-responses/codec.ts";
 import { canForwardResponses, forwardResponsesRequest } from "../openai-responses/forward-request.ts";
 import { listResponsesCharges } from "../openai-responses/list-charges.ts";
@@ -8,10 +9,13 @@ import { listResponsesNeeds } from "../openai-responses/list-needs.ts";
 import { listResponsesPrefix } from "../openai-responses/list-prefix.ts";
 import { readResponsesAnswer } from "../openai-responses/read-answer.ts";
 import { createResponsesRelay } from "../openai-responses/relay-stream.ts";
-import { type ResponsesRequest, scanResponsesRequest } from "../openai-responses/scan-request.ts";
-import { asTheyCame, createDialect } from "./dialect.ts";
-import type { InferenceRequest, UpstreamTarget } from "./inference-request.ts";
+import { scanResponsesRequest } from "../openai-responses/scan-request.ts";
+import { createDialect } from "./dialect.ts";
+import type { InferenceRequest } from "./inference-request.ts";
 import { NO_HEADERS, type ReadHeader, readHints } from "./session-hints.ts";
+
+/** Tools of the Responses format that other formats have as well. */
+const COMMON_TOOLS = wordTable<true>({ function: true, custom: true, namespace: true });
 
 /**
  * A Responses request (docs/contract.md, "Responses and Messages").
@@ -28,6 +32,7 @@ export function openResponsesRequest(
     format: "openai-responses",
     scanned,
     listNeeds: listResponsesNeeds,
+    commonTools: COMMON_TOOLS,
     ...readHints(scanned.text, scanned.root, headers),
     listPrefix: () => listResponsesPrefix(scanned),
     listCharges: listResponsesCharges,
@@ -35,17 +40,11 @@ export function openResponsesRequest(
     client: openaiResponses,
     facts: { wantsUsageChunk: false, estimatedPromptTokens: estimateTokens(scanned.promptTextBytes) },
     decoding: { whole: () => openaiResponses.decodeRequest(parseBody(bytes)) },
-    forward: (target) =>
-      mayForward(scanned, target)
-        ? asTheyCame(forwardResponsesRequest(scanned, { ...target, model: target.model.name }))
-        : null,
+    mayForward: (target) =>
+      canForwardResponses(scanned, target.model) && isValidHistory(scanned.outline, target.toolCalls),
+    forward: (target) => forwardResponsesRequest(scanned, target),
+    mayCarryReasoning: true,
     openRelay: createResponsesRelay,
     readAnswer: readResponsesAnswer,
   });
-}
-
-/** Whether the client's own bytes may go out. */
-function mayForward(scanned: ResponsesRequest, target: UpstreamTarget): boolean {
-  if (!canForwardResponses(scanned, target.model.name)) return false;
-  return isValidHistory(scanned.outline, target.toolCalls);
 }

@@ -12,28 +12,38 @@ export function steerRequest(request: ConversationRequest, { steer, model }: Ste
     ...request,
     ...(reasoning === undefined
       ? {}
-      : { reasoning: model.reasoning && replaceWish(request.reasoning, fitEffort(reasoning.effort, model)) }),
-    ...(verbosity === undefined ? {} : { verbosity }),
+      : { reasoning: mayReason(model) ? replaceWish(request.reasoning, reasoning.effort) : null }),
+    ...(verbosity === undefined ? {} : { verbosity: isSaid(verbosity) ? verbosity : null }),
     ...(leaveOut.includes("temperature") ? { temperature: null } : {}),
     ...(leaveOut.includes("top_p") ? { topP: null } : {}),
   };
 }
 
-/** The warnings of an encoded request, and of what was left out of it; none of a wish that the client did not have. */
+/** The warnings of an encoded request, of what was left out of it, and of what the tier wished and could not be said. */
 export function warnOfSteering(
   warnings: readonly Warning[],
   { steer }: Pick<Steered, "steer">,
 ): readonly Warning[] {
   if (steer === null) return warnings;
   const leftOut = (steer.leaveOut ?? []).map((field): Warning => ({ field, message: NOT_TAKEN }));
-  return [...leftOut, ...warnings.filter((warning) => !isOfSteering(warning, steer))];
+  return [...leftOut, ...listUnsaid(steer), ...warnings];
 }
 
 const NOT_TAKEN = "The model that the tier came to does not take it; it was left out.";
 
-/** Models that know an effort "none" may have it by default, so being told to reason takes an effort. */
-function fitEffort(effort: string | null, { reasoning }: ModelTarget): string | null {
-  return effort === null && reasoning?.efforts?.includes("none") ? "medium" : effort;
+function listUnsaid({ verbosity }: Steer): readonly Warning[] {
+  if (verbosity === undefined || isSaid(verbosity)) return [];
+  const message = `The tier's verbosity "${verbosity.unsaid}" could not be said: this model's provider takes none.`;
+  return [{ field: "verbosity", message }];
+}
+
+function isSaid(verbosity: Exclude<Steer["verbosity"], undefined>): verbosity is string {
+  return typeof verbosity === "string";
+}
+
+/** Whether the model may be told how much to reason: all but those that are known not to. */
+function mayReason({ reasons, reasoning }: ModelTarget): boolean {
+  return reasoning !== null || reasons === true;
 }
 
 /** What is shown of the reasoning stays the client's; how it was spelled does not bear the new wish. */
@@ -46,10 +56,4 @@ function replaceWish(wish: ReasoningWish | null, effort: string | null): Reasoni
     summary: wish?.summary ?? null,
     hidden: wish?.hidden ?? false,
   };
-}
-
-function isOfSteering({ field }: Warning, { reasoning, verbosity }: Steer): boolean {
-  return (
-    (field === "reasoning" && reasoning !== undefined) || (field === "verbosity" && verbosity !== undefined)
-  );
 }

@@ -2,6 +2,9 @@ import type { ReasoningWish } from "../canonical/request.ts";
 import type { Fields } from "../json/fields.ts";
 import { type Encoding, warn } from "./encoding.ts";
 
+/** What reasoning is asked for that is to be on, and of which no more is said. */
+const USUAL_EFFORT = "medium";
+
 /** From least to most. */
 const EFFORTS = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
 /** The share of the largest budget that an effort is. */
@@ -25,7 +28,7 @@ export function encodeThinking(wish: ReasoningWish | null, encoding: Encoding): 
   const { reasoning } = encoding.target;
   const isOff = wish.enabled === false || wish.effort === "none" || wish.budgetTokens === 0;
   if (reasoning === null) {
-    if (!isOff)
+    if (!isOff || encoding.target.reasons === true)
       warn(
         encoding,
         "reasoning",
@@ -55,8 +58,8 @@ function switchOff(encoding: Encoding): Fields | null {
 
 function encodeLevel(wish: ReasoningWish, efforts: readonly string[]): Fields {
   const wished = wish.effort ?? (wish.budgetTokens === null ? null : effortOf(wish.budgetTokens));
-  if (wished === null) return {};
-  return { thinkingLevel: nearestEffort(wished, efforts).toUpperCase() };
+  const level = wished ?? (wish.enabled === true && !wish.adaptive ? USUAL_EFFORT : null);
+  return level === null ? {} : { thinkingLevel: nearestEffort(level, efforts).toUpperCase() };
 }
 
 /** The effort offered that is nearest; of two as near, the greater. */

@@ -389,6 +389,11 @@ export function numberOf(text: string, node: JsonNode | undefined): number | nul
   return node?.kind === "number" ? Number(text.slice(node.start, node.end)) : null;
 }
 
+/** Whether the value is `false`. */
+export function isFalse(text: string, node: JsonNode | undefined): boolean {
+  return node?.kind === "boolean" && text.startsWith("false", node.start);
+}
+
 /** Whether the value is `true`. */
 export function isTrue(text: string, node: JsonNode | undefined): boolean {
   return node?.kind === "boolean" && text.startsWith("true", node.start);

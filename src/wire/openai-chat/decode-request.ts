@@ -115,16 +115,21 @@ function describeCall(text: string, call: JsonNode | undefined): string {
 /** Text in contents and arguments. Images and files are not text: their bytes say nothing of their tokens. */
 function findPrompt(root: JsonNode, messages: readonly JsonNode[]): PromptNodes {
   const texts: JsonNode[] = [];
+  let mayHaveMedia = false;
   const add = (node: JsonNode | undefined) => {
     if (node !== undefined) texts.push(node);
   };
   for (const message of messages) {
     const content = memberOf(message, "content");
     if (content?.kind === "string") texts.push(content);
-    for (const part of content?.items ?? []) add(memberOf(part, "text"));
+    for (const part of content?.items ?? []) {
+      const said = memberOf(part, "text");
+      if (said === undefined) mayHaveMedia = true;
+      else texts.push(said);
+    }
     for (const call of memberOf(message, "tool_calls")?.items ?? [])
       add(memberOf(memberOf(call, "function"), "arguments"));
   }
   const tools = memberOf(root, "tools");
-  return { texts, otherBytes: tools?.items ? sizeOf(tools) : 0 };
+  return { texts, otherBytes: tools?.items ? sizeOf(tools) : 0, mayHaveMedia };
 }

@@ -19,18 +19,31 @@ import { encodeMadeImage } from "./made-images.ts";
  */
 export function encodeConversation(request: ConversationRequest, target: ModelTarget): EncodedRequest {
   const warnings: Warning[] = nameLeftOut(request, "openai-chat");
-  const warn: Warn = (field, message) => void warnings.push({ field, message });
+  const warn: Warn = (field, message, isGrave) =>
+    void warnings.push({ field, message, ...(isGrave ? { isGrave } : {}) });
   const spelling = keptSpelling(request);
   const tools = encodeTools(request.tools, warn);
+  const settings = writeSettings(request, spelling, target, warn);
   const body = {
     model: target.name,
     messages: encodeMessages(request.messages, warn),
     ...(tools.length > 0 ? { tools } : "tools" in spelling ? { tools: spelling["tools"] } : {}),
-    ...writeSettings(request, spelling, target, warn),
+    ...settings,
     ...(request.stream ? { stream_options: { include_usage: true } } : {}),
-    ...keptFields(request),
+    ...putOver(keptFields(request), settings),
   };
   return { body, warnings };
+}
+
+/** What the client said in fields that a setting came to as well: the setting counts, inside of objects too. */
+function putOver(kept: Fields, settings: Fields): Fields {
+  const joined = Object.entries(kept).map(([name, value]) => {
+    const setting = settings[name];
+    const [object, over] = [asFields(value), asFields(setting)];
+    if (object !== null && over !== null) return [name, { ...object, ...over }];
+    return [name, setting === undefined ? value : setting];
+  });
+  return Object.fromEntries(joined);
 }
 
 function encodeMessages(messages: readonly Message[], warn: Warn): Fields[] {

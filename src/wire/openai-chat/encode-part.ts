@@ -5,8 +5,8 @@ import { readCacheMark } from "./decode-part.ts";
 import { keptFields, keptSpelling } from "./extras.ts";
 import { writeSource } from "./media-source.ts";
 
-/** Takes note of something that this format cannot express: the field, and what was done with it. */
-export type Warn = (field: string, message: string) => void;
+/** Takes note of something that this format cannot express: the field, what was done with it, and whether that is grave. */
+export type Warn = (field: string, message: string, isGrave?: true) => void;
 
 /**
  * A content part; null where it has none in this format, which `warn` was told.

@@ -1,5 +1,6 @@
 import type { Repair } from "../conversation/outline.ts";
 import { USER_FIELDS } from "../conversation/user-fields.ts";
+import type { Fields } from "../json/fields.ts";
 import { isWord, type JsonNode, memberOf } from "../json/scan.ts";
 import {
   appendMember,
@@ -32,6 +33,8 @@ export interface ChatTarget {
   readonly wantsReasoningContent: boolean;
   /** What it is told in place of the client's user. */
   readonly hashUser: (user: string) => string;
+  /** What it is told of reasoning in place of what the client says; null: what the client says. */
+  readonly reasoning: Fields | null;
 }
 
 /**
@@ -54,7 +57,10 @@ export function encodeChatRequest(request: ChatRequest, target: ChatTarget, repa
   }
   if (target.maxTokens !== null) splices.push(...boundAnswer(root, target.maxTokens, target, removed));
   addToolParameters(request, splices);
-  sayEffort(request, target, splices);
+  if (target.reasoning !== null) {
+    removed = removed.union(REASONING_FIELDS);
+    splices.push(...sayReasoning(root, target.reasoning));
+  }
   if (repair !== null) splices.push(encodeMessages(request, repair, target.wantsReasoningContent));
   else {
     for (const message of memberOf(root, "messages")?.items ?? [])
@@ -124,12 +130,12 @@ function boundAnswer(
   return refusedFields.has(name) ? [] : [appendMember(root, name, insert)];
 }
 
-/** Whoever refuses `reasoning` takes the effort in it as `reasoning_effort`. */
-function sayEffort({ text, root }: ChatRequest, { refusedFields }: ChatTarget, splices: Splice[]): void {
-  if (!refusedFields.has("reasoning") || memberOf(root, "reasoning_effort") !== undefined) return;
-  const effort = memberOf(memberOf(root, "reasoning"), "effort");
-  if (effort?.kind === "string")
-    splices.push(appendMember(root, "reasoning_effort", text.slice(effort.start, effort.end)));
+/** Fields in which clients of this format say how much to reason. */
+export const REASONING_FIELDS: ReadonlySet<string> = new Set(["reasoning", "reasoning_effort"]);
+
+/** The vendor's fields for reasoning, none of which the body has but those that are taken out. */
+function sayReasoning(root: JsonNode, said: Fields): Splice[] {
+  return Object.entries(said).map(([name, value]) => appendMember(root, name, JSON.stringify(value)));
 }
 
 /** A tool without `parameters` takes none: an empty object schema, which some vendors want to see. */

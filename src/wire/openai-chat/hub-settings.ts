@@ -10,7 +10,7 @@ import { asFields, type Fields } from "../json/fields.ts";
 import { lowerSchema } from "../json-schema/lower-schema.ts";
 import { readCacheMark } from "./decode-part.ts";
 import type { Warn } from "./encode-part.ts";
-import { encodeReasoningWish, readReasoningWish } from "./hub-reasoning-wish.ts";
+import { encodeReasoningWish, mustRespell, readReasoningWish } from "./hub-reasoning-wish.ts";
 import { encodeToolChoice, hasTools, readToolChoice } from "./hub-tools.ts";
 import { asText } from "./reasoning.ts";
 
@@ -21,6 +21,8 @@ interface Setting {
   read(raw: Fields): Partial<ConversationRequest>;
   /** Fields for a request of another format. */
   write(request: Request, target: ModelTarget, warn: Warn): Fields;
+  /** Whether a target takes the fields as a client of this format spelled them; absent: each does. */
+  isTaken?(raw: Fields, target: ModelTarget): boolean;
 }
 
 type Request = Omit<ConversationRequest, "messages">;
@@ -53,7 +55,10 @@ export function writeSettings(
   const fields: Record<string, unknown> = {};
   for (const setting of SETTINGS) {
     const raw = pick(spelling, setting.names);
-    const isSpelled = Object.keys(raw).length > 0 && saysTheSame(setting.read(raw), request);
+    const isSpelled =
+      Object.keys(raw).length > 0 &&
+      setting.isTaken?.(raw, target) !== false &&
+      saysTheSame(setting.read(raw), request);
     Object.assign(fields, isSpelled ? raw : setting.write(request, target, warn));
   }
   return fields;
@@ -165,6 +170,7 @@ const SETTINGS: readonly Setting[] = [
     names: ["reasoning", "reasoning_effort"],
     read: readReasoningWish,
     write: encodeReasoningWish,
+    isTaken: (raw, target) => !mustRespell(raw, target),
   },
   {
     names: ["response_format"],

@@ -6,6 +6,7 @@ import { GATEWAY_FIELDS } from "./request-shape.ts";
 export const MODALITIES = wordTable({
   image_url: "image",
   file: "file",
+  document_url: "file",
   input_audio: "audio",
   video_url: "video",
   input_video: "video",
@@ -43,7 +44,7 @@ export function listChatNeeds(text: string, root: JsonNode): RequestNeeds {
     const name = nameParameter(text, member);
     if (name !== null) parameters.add(name);
   }
-  return { features: [...features], parameters: [...parameters] };
+  return { features: [...features], parameters: [...parameters], contentField: "messages" };
 }
 
 function nameParameter(text: string, member: JsonNode): string | null {

@@ -1,9 +1,11 @@
 import { fail } from "../../base/errors.ts";
-import type { Warning } from "../canonical/format.ts";
+import type { ModelTarget, Warning } from "../canonical/format.ts";
 import type { Part } from "../canonical/parts.ts";
 import type { Message } from "../canonical/request.ts";
+import { omit } from "../json/fields.ts";
 import { encodeContentPart } from "./content.ts";
 import { encodeItem, encodeResult, groupParts, type ItemGroup } from "./encode-items.ts";
+import { takesPlainReasoning } from "./encrypted-reasoning.ts";
 import { readSpelling } from "./extras.ts";
 import { isOwnReasoning, originOfModel, pickFirst } from "./reasoning.ts";
 
@@ -13,16 +15,22 @@ interface Spoken {
 }
 
 /**
- * A conversation as `input`, and `instructions` where they came as such. What has no form here is left out and named;
- * reasoning of other vendors silently, as they would not read ours either.
+ * A conversation as `input`, and `instructions` where they came as such and are taken. What has no form here is left out
+ * and named; reasoning that the vendor could not read silently: another vendor's, and what it looks for in its store.
  * @throws GatewayError `invalid_request` for media that this format has no form for.
  */
-export function encodeMessages(messages: readonly Message[], model: string, warnings: Warning[]): Spoken {
+export function encodeMessages(
+  messages: readonly Message[],
+  target: ModelTarget,
+  warnings: Warning[],
+): Spoken {
   const items: unknown[] = [];
   let instructions: string | null = null;
   for (const [place, message] of messages.entries()) {
-    if (readSpelling(message)?.asInstructions) instructions = textOf(message.parts);
-    else items.push(...encodeMessage(message, { place, model, warnings }));
+    const isInstructions = readSpelling(message)?.asInstructions === true;
+    if (isInstructions && !target.noInstructions) instructions = textOf(message.parts);
+    else if (isInstructions) items.push({ type: "message", role: "system", content: textOf(message.parts) });
+    else items.push(...encodeMessage(message, { place, target, warnings }));
   }
   const plain = readPlainInput(messages, items);
   return { ...(instructions === null ? {} : { instructions }), input: plain ?? items };
@@ -38,7 +46,7 @@ function readPlainInput(messages: readonly Message[], items: readonly unknown[])
 
 interface Place {
   readonly place: number;
-  readonly model: string;
+  readonly target: ModelTarget;
   readonly warnings: Warning[];
 }
 
@@ -104,23 +112,45 @@ function encodeTurn(message: Message, at: Place): unknown[] {
   const { groups, rest } = groupParts(message.parts);
   const field = `messages[${at.place}]`;
   for (const part of rest) at.warnings.push(leftOut(field, part));
-  return groups.filter((group) => isSent(group, field, at)).map(encodeSentItem);
+  const sent = groups.filter((group) => isSent(group, field, at));
+  const isCut =
+    message.lacksReasoning === true || sent.filter(isReasoning).length < groups.filter(isReasoning).length;
+  return sent.map((group) => encodeSentItem(group, isCut));
 }
 
-function isSent(group: ItemGroup, field: string, { model, warnings }: Place): boolean {
-  if (group.kind === "reasoning") {
-    const origin = pickFirst(group.parts, "origin");
-    return isOwnReasoning(group.parts) && (origin === null || origin === originOfModel(model));
-  }
+/** Whether an item is reasoning, in a way that the hub reads or in one that it does not. */
+function isReasoning({ kind, parts }: ItemGroup): boolean {
+  return kind === "reasoning" || (kind === "native" && parts[0]?.type === "reasoning");
+}
+
+function isSent(group: ItemGroup, field: string, { target, warnings }: Place): boolean {
+  if (isReasoning(group)) return canReplay(group, target);
   if (group.kind !== "native" || group.parts[0]?.type !== "item_reference") return true;
   const message = "Items are not stored here, so this reference was left out. Send the item itself.";
   warnings.push({ field, message });
   return false;
 }
 
-/** Arguments are JSON, also where another format had none. */
-function encodeSentItem(group: ItemGroup): Record<string, unknown> {
-  const item = encodeItem(group);
+/** Whether the vendor can read a reasoning item without having stored it. */
+function canReplay(group: ItemGroup, target: ModelTarget): boolean {
+  if (group.kind !== "reasoning") {
+    const encrypted = group.kind === "native" ? group.parts[0]?.value["encrypted_content"] : null;
+    return (typeof encrypted === "string" && encrypted !== "") || takesPlainReasoning(target);
+  }
+  if (!isOwnReasoning(group.parts)) return false;
+  if (pickFirst(group.parts, "encrypted") === null) return takesPlainReasoning(target);
+  const origin = pickFirst(group.parts, "origin");
+  return origin === null || origin === originOfModel(target.name);
+}
+
+/** Items whose id says which reasoning they belong to, and which need none. */
+const NEEDS_NO_ID: ReadonlySet<unknown> = new Set(["message", "function_call", "custom_tool_call"]);
+const ID: ReadonlySet<string> = new Set(["id"]);
+
+/** Arguments are JSON, also where another format had none. In a turn without its reasoning, ids would ask for it. */
+function encodeSentItem(group: ItemGroup, isCut: boolean): Record<string, unknown> {
+  const encoded = encodeItem(group);
+  const item = isCut && NEEDS_NO_ID.has(encoded["type"]) ? omit(encoded, ID) : encoded;
   const isBare =
     item["type"] === "function_call" && item["arguments"] === "" && !readSpelling(group.parts[0] as Part);
   return isBare ? { ...item, arguments: "{}" } : item;

@@ -7,6 +7,7 @@ import { lowerSchema } from "../json-schema/lower-schema.ts";
 import { LOGPROBS } from "./decode-request.ts";
 import { encodeMessages } from "./encode-messages.ts";
 import { encodeWish } from "./encode-wish.ts";
+import { asksForEncrypted, ENCRYPTED_REASONING } from "./encrypted-reasoning.ts";
 import { readOwnFields } from "./extras.ts";
 import { encodeToolChoice, encodeTools } from "./tools.ts";
 
@@ -22,7 +23,7 @@ export function encodeRequest(request: ConversationRequest, target: ModelTarget)
   const body = {
     ...own,
     model: target.name,
-    ...encodeMessages(request.messages, target.name, warnings),
+    ...encodeMessages(request.messages, target, warnings),
     ...encodeToolFields(request, warnings),
     ...encodePlain(request),
     ...encodeServiceTier(request, warnings),
@@ -138,17 +139,21 @@ function encodeLogprobs({ logprobs }: ConversationRequest, own: Fields): Fields 
   return top === null || own["top_logprobs"] !== undefined ? {} : { top_logprobs: top };
 }
 
-const ENCRYPTED = "reasoning.encrypted_content";
-
 function encodeInclude(request: ConversationRequest, target: ModelTarget, own: Fields): Fields {
-  const asked: unknown[] = Array.isArray(own["include"]) ? own["include"] : [];
+  const given: unknown[] = Array.isArray(own["include"]) ? own["include"] : [];
+  const asked = target.reasons === false ? given.filter((name) => name !== ENCRYPTED_REASONING) : given;
   const wanted = [
-    ...(target.reasoning === null ? [] : [ENCRYPTED]),
+    ...(asksForEncrypted(target, mentionsReasoning(request)) ? [ENCRYPTED_REASONING] : []),
     // Whoever said it in this spelling has said what to include.
     ...(request.logprobs === null || own["top_logprobs"] !== undefined ? [] : [LOGPROBS]),
   ];
   const missing = wanted.filter((name) => !asked.includes(name));
-  return missing.length === 0 ? {} : { include: [...asked, ...missing] };
+  if (missing.length === 0 && asked.length === given.length) return {};
+  return { include: [...asked, ...missing] };
+}
+
+function mentionsReasoning({ reasoning, messages }: ConversationRequest): boolean {
+  return reasoning !== null || messages.some(({ parts }) => parts.some(({ kind }) => kind === "reasoning"));
 }
 
 /** What has no field here and shapes an answer only a little: it is left out, and said so. */

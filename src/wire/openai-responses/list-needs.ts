@@ -40,7 +40,7 @@ export function listResponsesNeeds(text: string, root: JsonNode): RequestNeeds {
   }
   const format = nameFormat(text, root);
   if (format !== null) parameters.add(format);
-  return { features: [...features], parameters: [...parameters] };
+  return { features: [...features], parameters: [...parameters], contentField: "input" };
 }
 
 function nameFormat(text: string, root: JsonNode): string | null {

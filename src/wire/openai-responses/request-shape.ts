@@ -49,6 +49,7 @@ export const RESPONSES_REQUEST_SHAPE: Shape = fields({
   user: LEAF,
   safety_identifier: LEAF,
   prompt_cache_key: LEAF,
+  prompt: LEAF,
   models: items(LEAF),
   provider: LEAF,
   session_id: LEAF,

@@ -4,6 +4,7 @@ import type { OutlineAssistant, OutlineMessage } from "../conversation/outline.t
 import { type ProviderPreferences, readGatewayWishes } from "../conversation/preferences.ts";
 import { countPromptBytes, type PromptNodes, sizeOf } from "../conversation/prompt-nodes.ts";
 import {
+  isFilled,
   isTrue,
   isWord,
   type JsonNode,
@@ -42,6 +43,8 @@ export interface ResponsesRequest {
   readonly mayBeShortened: boolean;
   /** It holds what no upstream can read, references to items or other vendors' reasoning, so its bytes cannot go out. */
   readonly needsHub: boolean;
+  /** It has reasoning items that are not encrypted. */
+  readonly hasPlainReasoning: boolean;
   /** Who encrypted the reasoning in it, see `REASONING_ORIGINS`. */
   readonly reasoningOrigins: ReadonlySet<string>;
 }
@@ -80,6 +83,7 @@ function readRequest(bytes: Buffer, text: string, root: JsonNode): ResponsesRequ
       (memberOf(root, "context_management")?.kind ?? "null") !== "null",
     needsHub:
       reasoning.isForeign || input.some((item) => isWord(text, memberOf(item, "type"), "item_reference")),
+    hasPlainReasoning: reasoning.isPlain,
     reasoningOrigins: reasoning.origins,
   };
 }
@@ -87,13 +91,15 @@ function readRequest(bytes: Buffer, text: string, root: JsonNode): ResponsesRequ
 function readReasoning(text: string, input: readonly JsonNode[]) {
   const origins = new Set<string>();
   let isForeign = false;
+  let isPlain = false;
   for (const item of input) {
+    if (!isWord(text, memberOf(item, "type"), "reasoning")) continue;
     const encrypted = memberOf(item, "encrypted_content");
-    if (encrypted?.kind !== "string" || !isWord(text, memberOf(item, "type"), "reasoning")) continue;
-    if (text.startsWith(ENVELOPE_START, encrypted.start)) isForeign = true;
+    if (encrypted === undefined || !isFilled(encrypted)) isPlain = true;
+    else if (text.startsWith(ENVELOPE_START, encrypted.start)) isForeign = true;
     else origins.add(originOfItem(stringOf(text, memberOf(item, "id")) ?? null));
   }
-  return { origins, isForeign };
+  return { origins, isForeign, isPlain };
 }
 
 /** The outline of what `decodeInput` makes of the same items: those of the model that stand together are one turn. */
@@ -182,9 +188,7 @@ function kindOf(text: string, item: JsonNode): ItemKind {
 function findPrompt(root: JsonNode, input: readonly JsonNode[]): PromptNodes {
   const texts: JsonNode[] = [];
   let otherBytes = sizeOf(memberOf(root, "tools"));
-  const addText = (node: JsonNode | undefined): void => {
-    if (node !== undefined) texts.push(node);
-  };
+  let mayHaveMedia = false;
   for (const item of input) {
     for (const member of item.members ?? []) {
       const { key } = member;
@@ -192,14 +196,19 @@ function findPrompt(root: JsonNode, input: readonly JsonNode[]): PromptNodes {
       else if (key === "summary") otherBytes += sumTexts(member);
       else if (key === "content" || key === "output") {
         if (member.kind === "string") texts.push(member);
-        for (const part of member.items ?? []) addText(memberOf(part, "text"));
+        for (const part of member.items ?? []) {
+          const said = memberOf(part, "text");
+          if (said === undefined) mayHaveMedia = true;
+          else texts.push(said);
+        }
       }
     }
   }
   const plain = memberOf(root, "input");
   if (plain?.kind === "string") texts.push(plain);
-  addText(memberOf(root, "instructions"));
-  return { texts, otherBytes };
+  const instructions = memberOf(root, "instructions");
+  if (instructions !== undefined) texts.push(instructions);
+  return { texts, otherBytes, mayHaveMedia };
 }
 
 function sumTexts(value: JsonNode): number {

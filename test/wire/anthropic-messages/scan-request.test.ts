@@ -163,7 +163,12 @@ describe("a scanned Messages request", () => {
 });
 
 function forward(sent: string): string {
-  const target = { model: "claude-1", isLast: false, hashUser: (user: string) => `hashed(${user})` };
+  const target = {
+    model: "claude-1",
+    refusedFields: new Set<string>(),
+    isLast: false,
+    hashUser: (user: string) => `hashed(${user})`,
+  };
   return forwardMessagesRequest(scanMessagesRequest(Buffer.from(sent)), target).toString();
 }
 

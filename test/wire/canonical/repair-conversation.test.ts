@@ -200,6 +200,6 @@ describe("stripping reasoning", () => {
         assistant(thought, { kind: "text", text: "t", signature }, call("a", { signature })),
       ),
     );
-    expect(stripped.messages).toEqual([user, assistant(text("t"), call("a"))]);
+    expect(stripped.messages).toEqual([user, { ...assistant(text("t"), call("a")), lacksReasoning: true }]);
   });
 });

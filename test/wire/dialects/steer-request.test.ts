@@ -47,7 +47,11 @@ function encode(target: UpstreamTarget, more: Record<string, unknown> = {}) {
 }
 
 const LOW: Steer = { reasoning: { effort: "low" }, verbosity: "low" };
-const QUIET: Steer = { reasoning: { effort: "low" }, verbosity: null };
+const QUIET: Steer = { reasoning: { effort: "low" }, verbosity: { unsaid: "low" } };
+const UNSAID = {
+  field: "verbosity",
+  message: "The tier's verbosity \"low\" could not be said: this model's provider takes none.",
+};
 const ON: Steer = { reasoning: { effort: null } };
 
 describe("what is said of reasoning and length in place of the client", () => {
@@ -93,26 +97,27 @@ describe("what is said of reasoning and length in place of the client", () => {
       targetOf("cohere-chat", QUIET, REASONING.budget),
       { thinking: { type: "enabled", token_budget: 2_048 } },
     ],
-  ])("is spelled for %s, and nobody is warned of it", (_, target, expected) => {
+  ])("is spelled for %s, and what cannot be said is named", (_, target, expected) => {
     const { body, warnings } = encode(target, WISHES);
     expect(body).toMatchObject(expected);
-    const said = warnings.map(({ field }) => field);
-    expect(said).not.toContain("reasoning");
-    if (target.steer?.verbosity !== undefined) expect(said).not.toContain("verbosity");
+    expect(warnings.map(({ field }) => field)).not.toContain("reasoning");
+    if (target.steer === QUIET) expect(warnings).toContainEqual(UNSAID);
+    else if (target.steer === LOW) expect(warnings.map(({ field }) => field)).not.toContain("verbosity");
   });
 
   test.each(FORMAT_NAMES)("is nothing to a model that does not reason: %s", (format) => {
     const { body, warnings } = encode(targetOf(format, QUIET, null), WISHES);
     const text = JSON.stringify(body);
     for (const word of ["effort", "thinking", "verbosity", "reasoning"]) expect(text).not.toContain(word);
-    expect(warnings).toEqual([]);
+    expect(warnings).toEqual([UNSAID]);
   });
 
-  test("is left out where thinking has no room, without a word", () => {
-    const target = targetOf("anthropic-messages", QUIET, REASONING.budget);
+  test("is left out and named where thinking has no room", () => {
+    const target = targetOf("anthropic-messages", { reasoning: { effort: "low" } }, REASONING.budget);
     const { body, warnings } = encode(target, { max_tokens: 500 });
     expect(body).not.toHaveProperty("thinking");
-    expect([body["max_tokens"], warnings]).toEqual([500, []]);
+    expect(body["max_tokens"]).toBe(500);
+    expect(warnings.map(({ field }) => field)).toEqual(["reasoning"]);
   });
 
   test("is nothing without a tier: the client's bytes go out as they came", () => {

@@ -523,7 +523,13 @@ describe("reasoning", () => {
     ["an effort is a level", LEVELS, { effort: "low" }, { ...ON, thinkingLevel: "LOW" }, false],
     ["the nearest level serves", LEVELS, { effort: "xhigh" }, { ...ON, thinkingLevel: "HIGH" }, false],
     ["a budget is a level", LEVELS, { budgetTokens: 4000 }, { ...ON, thinkingLevel: "LOW" }, false],
-    ["no amount leaves it to the model", LEVELS, { enabled: true }, ON, false],
+    [
+      "on without an amount is in the middle",
+      LEVELS,
+      { enabled: true },
+      { ...ON, thinkingLevel: "MEDIUM" },
+      false,
+    ],
     ["adaptive leaves it to the model", LEVELS, { adaptive: true }, ON, false],
     [
       "hidden thoughts are not asked for",

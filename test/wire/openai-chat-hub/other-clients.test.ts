@@ -194,9 +194,16 @@ describe("a conversation of another format for a chat vendor", () => {
     ["an effort below what it knows", { effort: "minimal" }, { efforts: ["low", "high"] }, "low", 1],
     ["a small budget", { budgetTokens: 1_024 }, {}, "low", 0],
     ["a large budget", { budgetTokens: 31_999 }, {}, "high", 0],
-    ["none, where it can", { enabled: false }, { canDisable: true as const }, "none", 0],
+    ["none, where it can", { enabled: false }, { efforts: ["low"], canDisable: true as const }, "none", 0],
+    [
+      "none, where nobody knows how to say it",
+      { enabled: false },
+      { canDisable: true as const },
+      undefined,
+      1,
+    ],
     ["none, where it cannot", { enabled: false }, { efforts: ["minimal", "low"] }, "minimal", 1],
-    ["as the vendor likes", { adaptive: true, enabled: true }, {}, undefined, 0],
+    ["as the vendor likes", { adaptive: true, enabled: true }, {}, "medium", 0],
     ["high, where nobody knows that it reasons", { effort: "high" }, null, undefined, 1],
     ["none, where nobody knows that it reasons", { enabled: false }, null, undefined, 0],
   ])("a wish for %s", (_, said, known, effort, warned) => {

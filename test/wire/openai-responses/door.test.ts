@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { GatewayError } from "../../../src/base/errors.ts";
+import type { ModelTarget } from "../../../src/wire/canonical/format.ts";
 import { wrapReasoning } from "../../../src/wire/canonical/reasoning-envelope.ts";
 import type { OutlineMessage } from "../../../src/wire/conversation/outline.ts";
 import { repairToolCalls } from "../../../src/wire/conversation/repair-tool-calls.ts";
@@ -10,6 +11,7 @@ import { encodeResponsesError } from "../../../src/wire/openai-responses/errors.
 import {
   canForwardResponses,
   forwardResponsesRequest,
+  type ResponsesTarget,
 } from "../../../src/wire/openai-responses/forward-request.ts";
 import { scanResponsesRequest } from "../../../src/wire/openai-responses/scan-request.ts";
 
@@ -17,10 +19,17 @@ function scan(body: unknown) {
   return scanResponsesRequest(Buffer.from(JSON.stringify(body)));
 }
 
-const TARGET = { model: "gpt-5", isLast: false, hashUser: (user: string) => `hashed(${user})` };
+/** A model of which nothing is known. */
+const MODEL: ModelTarget = { name: "gpt-5", maxOutputTokens: null, reasoning: null };
+const TARGET: ResponsesTarget = {
+  model: MODEL,
+  refusedFields: new Set(),
+  isLast: false,
+  hashUser: (user: string) => `hashed(${user})`,
+};
 
-function forward(body: unknown, model = "gpt-5"): unknown {
-  return JSON.parse(forwardResponsesRequest(scan(body), { ...TARGET, model }).toString("utf8"));
+function forward(body: unknown, target: Partial<ResponsesTarget> = {}): Fields {
+  return JSON.parse(forwardResponsesRequest(scan(body), { ...TARGET, ...target }).toString("utf8"));
 }
 
 function failureOf(body: unknown) {
@@ -248,7 +257,7 @@ describe("a forwarded request", () => {
     [[{ ...user, content: wrapReasoning(foreign) }], "gpt-5", true],
   ];
   test.each(paths)("of %j to %s: %p", (input, model, can) => {
-    expect(canForwardResponses(scan({ model: "m", input }), model)).toBe(can);
+    expect(canForwardResponses(scan({ model: "m", input }), { ...MODEL, name: model })).toBe(can);
   });
 });
 

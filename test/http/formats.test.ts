@@ -1,0 +1,531 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { answerAnyFormat } from "../support/answer-any-format.ts";
+import { startTestGateway, type TestGateway } from "../support/gateway.ts";
+import {
+  answerPlainly,
+  type RecordedRequest,
+  type RecordingVendor,
+  startRecordingVendor,
+} from "../support/recording-vendor.ts";
+
+/*
+ * Endpoints that are served in several formats: which of them a request goes in, what reaches the vendor, and what the
+ * client and the operator are told.
+ */
+
+let vendor: RecordingVendor;
+let gateway: TestGateway;
+
+/** Providers of the catalog and hosts of the operator's own, all of which are the simulated vendor. */
+const yamlOf = (base: string): string => `
+providers:
+  openai: { base_url: "${base}", api_keys: [key] }
+  groq: { base_url: "${base}", api_keys: [key] }
+  xai: { base_url: "${base}", api_keys: [key] }
+  deepseek: { base_url: "${base}", api_keys: [key] }
+  azure: { base_url: "${base}/openai", api_keys: [key] }
+  vllm:
+    base_url: ${base}
+    formats: [openai-chat, openai-responses, anthropic-messages]
+    models: [{ id: own/many }]
+  chat-only:
+    base_url: ${base}
+    format: openai-chat
+    models: [{ id: own/chat }]
+`;
+
+beforeAll(async () => {
+  vendor = startRecordingVendor();
+  gateway = await startTestGateway({ yaml: yamlOf(vendor.baseUrl) });
+});
+beforeEach(() => vendor.reset(answerAnyFormat));
+afterAll(() => Promise.all([gateway.stop(), vendor.stop()]));
+
+type Body = Readonly<Record<string, unknown>>;
+
+function post(path: string, body: Body, at = gateway): Promise<Response> {
+  return fetch(`${at.base}${path}`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${at.key}`, "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+}
+
+const user = { role: "user", content: "x" };
+const CHAT = { messages: [user] };
+const RESPONSES = { input: "x" };
+const MESSAGES = { messages: [user], max_tokens: 100 };
+const functionTool = { type: "function", name: "f", parameters: { type: "object", properties: {} } };
+const chatTool = {
+  type: "function",
+  function: { name: "f", parameters: { type: "object", properties: {} } },
+};
+
+/** Sends a request that must succeed, and gives what the vendor was asked. */
+async function ask(path: string, body: Body): Promise<{ path: string; sent: Body; answer: Body }> {
+  const response = await post(path, {
+    ...body,
+    provider: { allow_fallbacks: false, ...(body["provider"] as Body) },
+  });
+  const answer = (await response.json()) as Body;
+  expect([response.status, answer]).toEqual([200, expect.anything()]);
+  return { path: vendor.last().path, sent: JSON.parse(vendor.last().text), answer };
+}
+
+const only = (slug: string) => ({ provider: { only: [slug] } });
+
+describe("a request to an endpoint of several formats", () => {
+  test.each<[string, string, Body, string]>([
+    [
+      "chat at OpenAI",
+      "/chat/completions",
+      { model: "openai/gpt-4o", ...CHAT, ...only("openai") },
+      "/v1/chat/completions",
+    ],
+    [
+      "responses at OpenAI",
+      "/responses",
+      { model: "openai/gpt-4o", ...RESPONSES, ...only("openai") },
+      "/v1/responses",
+    ],
+    [
+      "responses at Azure",
+      "/responses",
+      { model: "openai/gpt-4o", ...RESPONSES, ...only("azure") },
+      "/v1/openai/v1/responses",
+    ],
+    [
+      "responses at Groq",
+      "/responses",
+      { model: "openai/gpt-oss-120b", ...RESPONSES, ...only("groq") },
+      "/v1/responses",
+    ],
+    [
+      "messages at DeepSeek",
+      "/messages",
+      { model: "deepseek/deepseek-v4-pro", ...MESSAGES, ...only("deepseek") },
+      "/anthropic/v1/messages",
+    ],
+    [
+      "responses at DeepSeek, which has none",
+      "/responses",
+      { model: "deepseek/deepseek-v4-pro", ...RESPONSES, ...only("deepseek") },
+      "/v1/chat/completions",
+    ],
+    [
+      "messages at a host of the operator's own",
+      "/messages",
+      { model: "own/many", ...MESSAGES },
+      "/v1/messages",
+    ],
+    [
+      "responses at a host of the operator's own",
+      "/responses",
+      { model: "own/many", ...RESPONSES },
+      "/v1/responses",
+    ],
+    [
+      "responses at a host that speaks chat alone",
+      "/responses",
+      { model: "own/chat", ...RESPONSES },
+      "/v1/chat/completions",
+    ],
+    [
+      "chat to a model that has Responses alone",
+      "/chat/completions",
+      { model: "openai/gpt-5-pro", ...CHAT, ...only("openai") },
+      "/v1/responses",
+    ],
+    [
+      "responses to a model that has chat alone at Azure",
+      "/responses",
+      { model: "openai/gpt-4", ...RESPONSES, ...only("azure") },
+      "/v1/openai/v1/chat/completions",
+    ],
+  ])("goes in the client's own format where the endpoint has it: %s", async (_name, path, body, expected) => {
+    expect((await ask(path, body)).path).toBe(expected);
+  });
+
+  test("sends anthropic-version with Messages and the provider's own kind of key", async () => {
+    await ask("/messages", { model: "deepseek/deepseek-v4-pro", ...MESSAGES });
+    const { headers } = vendor.last();
+    expect([headers.get("anthropic-version"), headers.get("authorization")]).toEqual([
+      "2023-06-01",
+      "Bearer key",
+    ]);
+    await ask("/chat/completions", { model: "deepseek/deepseek-v4-pro", ...CHAT });
+    expect(vendor.last().headers.get("anthropic-version")).toBeNull();
+  });
+
+  test("of a foreign format goes in the first one that loses nothing", async () => {
+    const model = "openai/gpt-4o";
+    expect((await ask("/messages", { model, ...MESSAGES, ...only("openai") })).path).toBe(
+      "/v1/chat/completions",
+    );
+    // Stop sequences have no place in the Responses format, which its row prefers.
+    const codex = { model: "openai/gpt-5.4", ...MESSAGES, ...only("openai") };
+    expect((await ask("/messages", codex)).path).toBe("/v1/responses");
+    const stopped = await ask("/messages", { ...codex, stop_sequences: ["END"] });
+    expect([stopped.path, stopped.sent["stop"]]).toEqual(["/v1/chat/completions", ["END"]]);
+  });
+
+  test("leaves the client's own format where that cannot carry tools beside an effort", async () => {
+    const body = { model: "openai/gpt-5.4", ...CHAT, ...only("openai") };
+    expect((await ask("/chat/completions", { ...body, reasoning_effort: "high" })).path).toBe(
+      "/v1/chat/completions",
+    );
+    const both = await ask("/chat/completions", {
+      ...body,
+      tools: [chatTool],
+      reasoning_effort: "high",
+      seed: 7,
+      stop: "x",
+    });
+    expect(both.path).toBe("/v1/responses");
+    expect(both.sent).toMatchObject({ reasoning: { effort: "high" }, tools: [{ name: "f" }] });
+    const off = await ask("/chat/completions", { ...body, tools: [chatTool], reasoning_effort: "none" });
+    expect(off.path).toBe("/v1/chat/completions");
+  });
+
+  test("that only one format can express goes in that one", async () => {
+    const body = { model: "openai/gpt-5.4", ...CHAT, tools: [chatTool], n: 2, ...only("openai") };
+    const { path, sent, answer } = await ask("/chat/completions", body);
+    expect([path, sent["n"], sent["reasoning_effort"]]).toEqual(["/v1/chat/completions", 2, "none"]);
+    expect(answer).toMatchObject({ gateway_metadata: { warnings: [{ field: "reasoning" }] } });
+  });
+
+  test("asks for a summary of its reasoning in the format that has summaries", async () => {
+    const body = { model: "openai/gpt-5-mini", ...CHAT, ...only("openai") };
+    expect((await ask("/chat/completions", { ...body, reasoning: { effort: "low" } })).path).toBe(
+      "/v1/chat/completions",
+    );
+    const shown = await ask("/chat/completions", { ...body, reasoning: { effort: "low", summary: "auto" } });
+    expect([shown.path, shown.sent["reasoning"]]).toEqual([
+      "/v1/responses",
+      { effort: "low", summary: "auto" },
+    ]);
+  });
+
+  test("takes encrypted reasoning of earlier turns back to the format that made it", async () => {
+    const details = [
+      { type: "reasoning.encrypted", data: "gAAA", id: "rs_1", format: "openai-responses-v1" },
+    ];
+    const said = { role: "assistant", content: "Hm.", reasoning_details: details };
+    const body = { model: "openai/gpt-5-mini", messages: [user, said, user], ...only("openai") };
+    const { path, sent } = await ask("/chat/completions", body);
+    expect(path).toBe("/v1/responses");
+    expect(sent["input"]).toContainEqual({
+      type: "reasoning",
+      id: "rs_1",
+      summary: [],
+      encrypted_content: "gAAA",
+    });
+  });
+
+  test("names fields that the host refuses in that format, and leaves them out", async () => {
+    const body = { model: "openai/gpt-oss-120b", ...RESPONSES, truncation: "disabled", ...only("groq") };
+    const { path, sent, answer } = await ask("/responses", body);
+    expect([path, sent]).toEqual([
+      "/v1/responses",
+      { model: "openai/gpt-oss-120b", input: "x", store: false },
+    ]);
+    expect(answer).toMatchObject({ gateway_metadata: { warnings: [{ field: "truncation" }] } });
+  });
+
+  test("gives a host that takes no instructions a first message in their place", async () => {
+    const body = { model: "x-ai/grok-4.3", input: "x", instructions: "Be brief.", ...only("xai") };
+    const { path, sent } = await ask("/responses", body);
+    expect(path).toBe("/v1/responses");
+    expect(sent).not.toHaveProperty("instructions");
+    expect(sent["input"]).toEqual([
+      { type: "message", role: "system", content: "Be brief." },
+      { type: "message", role: "user", content: "x" },
+    ]);
+  });
+});
+
+test("tools that only one format has go to a provider that has it, before those that would leave them out", async () => {
+  const { baseUrl } = vendor;
+  const at = await startTestGateway({
+    yaml: `providers: { openai: { base_url: "${baseUrl}", api_keys: [key] }, digitalocean: { base_url: "${baseUrl}", api_keys: [key] } }`,
+  });
+  const providersFor = async (tools: readonly Body[]): Promise<Set<string | null>> => {
+    const sessions = Array.from({ length: 12 }, (_, at) => `session-${at}`);
+    const answers = await Promise.all(
+      sessions.map((session_id) =>
+        post("/responses", { model: "openai/gpt-5-mini", input: "x", session_id, tools }, at),
+      ),
+    );
+    return new Set(answers.map(({ headers }) => headers.get("x-gateway-provider")));
+  };
+  expect(await providersFor([functionTool])).toEqual(new Set(["openai", "digitalocean"]));
+  expect(await providersFor([functionTool, { type: "web_search" }])).toEqual(new Set(["openai"]));
+  await at.stop();
+});
+
+describe("the format of a request", () => {
+  const body = {
+    model: "openai/gpt-5.4",
+    ...CHAT,
+    tools: [chatTool],
+    reasoning_effort: "low",
+    ...only("openai"),
+  };
+
+  test("is the same in the explained route, the route of the answer and the record", async () => {
+    const explained = (await (await post("/route/explain", body)).json()) as { data?: Body };
+    const { candidates } = (explained["data"] ?? explained) as { candidates: Body[] };
+    expect(candidates.map((candidate) => candidate["upstream_format"])).toEqual(["openai-responses"]);
+    const response = await post("/chat/completions", body);
+    expect(response.headers.get("x-gateway-route")).toBe(
+      "openai;why=only;format=openai-responses, azure;out=provider_rules",
+    );
+    const id = response.headers.get("x-gateway-generation-id");
+    await response.text();
+    const headers = { authorization: `Bearer ${gateway.key}` };
+    const { data } = (await (await fetch(`${gateway.base}/generation?id=${id}`, { headers })).json()) as {
+      data: Body;
+    };
+    expect(data).toMatchObject({
+      attempts: [{ upstream_format: "openai-responses" }],
+      plan: [{ provider_name: "openai", upstream_format: "openai-responses" }, { provider_name: "azure" }],
+    });
+  });
+
+  test("is another one where the host does not have its endpoint", async () => {
+    vendor.reset((request) =>
+      request.path.endsWith("/responses")
+        ? Response.json({ error: { message: "Not Found" } }, { status: 404 })
+        : answerAnyFormat(request),
+    );
+    const response = await post("/responses", { model: "own/many", ...RESPONSES });
+    expect(response.status).toBe(200);
+    expect(vendor.requests.map(({ path }) => path)).toEqual(["/v1/responses", "/v1/chat/completions"]);
+    expect(response.headers.get("x-gateway-route")).toBe("vllm;why=only;format=openai-chat");
+  });
+
+  test("stays where the host has the endpoint and not the model", async () => {
+    vendor.reset(() =>
+      Response.json({ error: { message: "The model `many` does not exist" } }, { status: 404 }),
+    );
+    expect((await post("/responses", { model: "own/many", ...RESPONSES })).status).toBe(502);
+    expect(new Set(vendor.requests.map(({ path }) => path))).toEqual(new Set(["/v1/responses"]));
+  });
+
+  test("is one of those that the operator names", async () => {
+    const at = await startTestGateway({
+      yaml: `providers: { openai: { base_url: "${vendor.baseUrl}", api_keys: [key], formats: [openai-chat] } }`,
+    });
+    const response = await post("/responses", { model: "openai/gpt-4o", ...RESPONSES }, at);
+    expect([response.status, vendor.last().path]).toEqual([200, "/v1/chat/completions"]);
+    // Models that are served in no other format are not there.
+    expect((await post("/responses", { model: "openai/gpt-5-pro", ...RESPONSES }, at)).status).toBe(400);
+    await at.stop();
+  });
+
+  test.each([
+    ["providers.openai.formats: openai does not speak gemini", "openai: { formats: [gemini] }"],
+    [
+      "providers.vllm.format: formats says it already",
+      "vllm: { base_url: 'http://h', models: [], format: gemini, formats: [gemini] }",
+    ],
+  ])("cannot be what nobody speaks or what is said twice: %s", async (message, provider) => {
+    expect(startTestGateway({ yaml: `providers: { ${provider} }` })).rejects.toThrow(message);
+  });
+});
+
+/** Answers in the Responses format with these items, whole or streamed as asked. */
+function answerWith(...output: readonly Body[]): (request: RecordedRequest) => Response {
+  return (request) => {
+    if (!request.path.endsWith("/responses")) return answerPlainly(request);
+    const usage = { input_tokens: 3, output_tokens: 2, total_tokens: 5 };
+    const response = { id: "resp_1", object: "response", status: "completed", output, usage };
+    if ((JSON.parse(request.text) as Body)["stream"] !== true) return Response.json(response);
+    const events: Body[] = [
+      { type: "response.created", response: { ...response, status: "in_progress", output: [] } },
+      ...output.flatMap((item, at) => [
+        { type: "response.output_item.added", output_index: at, item: { ...item, status: "in_progress" } },
+        { type: "response.output_item.done", output_index: at, item },
+      ]),
+      { type: "response.completed", response },
+    ];
+    const text = events.map(
+      (event, at) =>
+        `event: ${event["type"]}\ndata: ${JSON.stringify({ ...event, sequence_number: at })}\n\n`,
+    );
+    return new Response(text.join(""), { headers: { "content-type": "text/event-stream" } });
+  };
+}
+
+/** The items of a Responses answer, whole or streamed. */
+async function readOutput(response: Response): Promise<unknown[]> {
+  const text = await response.text();
+  expect([response.status, text]).toEqual([200, expect.any(String)]);
+  if (text.startsWith("{")) return (JSON.parse(text) as { output: unknown[] }).output;
+  const last =
+    text
+      .trimEnd()
+      .split("\n\n")
+      .findLast((event) => event.includes("response.completed")) ?? "";
+  return (JSON.parse(last.slice(last.indexOf("data: ") + 6)) as { response: { output: unknown[] } }).response
+    .output;
+}
+
+const said = {
+  type: "message",
+  id: "msg_1",
+  role: "assistant",
+  status: "completed",
+  content: [{ type: "output_text", text: "Done.", annotations: [] }],
+};
+
+describe.each([false, true])("hosted tools on a model that also speaks chat, streamed: %p", (stream) => {
+  test.each<[string, Body, Body]>([
+    [
+      "web_search",
+      { type: "web_search" },
+      { type: "web_search_call", id: "ws_1", status: "completed", action: { type: "search", query: "q" } },
+    ],
+    [
+      "image_generation",
+      { type: "image_generation" },
+      { type: "image_generation_call", id: "ig_1", status: "completed", result: "AAAA" },
+    ],
+    [
+      "code_interpreter",
+      { type: "code_interpreter", container: { type: "auto" } },
+      {
+        type: "code_interpreter_call",
+        id: "ci_1",
+        status: "completed",
+        code: "1",
+        container_id: "c",
+        outputs: [],
+      },
+    ],
+    [
+      "mcp",
+      { type: "mcp", server_label: "s", server_url: "https://mcp.test" },
+      { type: "mcp_call", id: "mcp_1", server_label: "s", name: "n", arguments: "{}", output: "o" },
+    ],
+    [
+      "file_search",
+      { type: "file_search", vector_store_ids: ["vs_1"] },
+      { type: "file_search_call", id: "fs_1", status: "completed", queries: ["q"], results: null },
+    ],
+  ])("go out and come back whole: %s", async (_name, tool, item) => {
+    vendor.reset(answerWith(item, said));
+    const response = await post("/responses", {
+      model: "openai/gpt-5-mini",
+      input: "x",
+      tools: [tool, functionTool],
+      stream,
+      ...only("openai"),
+    });
+    expect(await readOutput(response)).toMatchObject([item, said]);
+    expect(JSON.parse(vendor.last().text)).toMatchObject({ tools: [tool, functionTool], store: false });
+  });
+
+  test("compaction goes out and comes back whole, and to the next turn", async () => {
+    const compaction = { type: "compaction", id: "cmp_1", encrypted_content: "gAAA" };
+    vendor.reset(answerWith(compaction, said));
+    const management = [{ type: "compaction", compact_threshold: 1_000 }];
+    const body = { model: "openai/gpt-5-mini", context_management: management, stream, ...only("openai") };
+    const output = await readOutput(await post("/responses", { ...body, input: "x" }));
+    expect(output).toMatchObject([compaction, said]);
+    await (await post("/responses", { ...body, input: [...output, { role: "user", content: "y" }] })).text();
+    const sent = JSON.parse(vendor.last().text) as { input: unknown[] };
+    expect(sent).toMatchObject({ context_management: management });
+    expect(sent.input[0]).toMatchObject(compaction);
+  });
+});
+
+describe.each([false, true])(
+  "the second turn of a Responses conversation that nobody stores, streamed: %p",
+  (stream) => {
+    const reasoning = {
+      type: "reasoning",
+      id: "rs_1",
+      summary: [{ type: "summary_text", text: "Hm." }],
+      encrypted_content: "gAAA",
+    };
+    const call = {
+      type: "function_call",
+      id: "fc_1",
+      call_id: "call_1",
+      name: "f",
+      arguments: "{}",
+      status: "completed",
+    };
+    const result = { type: "function_call_output", call_id: "call_1", output: "ok" };
+    const body = { model: "openai/gpt-5-mini", tools: [functionTool], stream, ...only("openai") };
+    const sentInput = () => (JSON.parse(vendor.last().text) as { input: Body[] }).input;
+
+    test("has the reasoning of the first, which was asked for encrypted", async () => {
+      vendor.reset(answerWith(reasoning, call));
+      const output = await readOutput(await post("/responses", { ...body, input: "x" }));
+      expect(JSON.parse(vendor.last().text)).toMatchObject({
+        include: ["reasoning.encrypted_content"],
+        store: false,
+      });
+      vendor.reset(answerWith(said));
+      await readOutput(await post("/responses", { ...body, input: [user, ...output, result] }));
+      expect(sentInput()).toMatchObject([user, reasoning, call, result]);
+    });
+
+    test.each([
+      ["is empty", { type: "reasoning", id: "rs_1", summary: [] }],
+      ["has a summary alone", { ...reasoning, encrypted_content: null }],
+      ["is another vendor's", { ...reasoning, id: "rs_0b824fe9-3250-2588-0bbf-0810402fc822" }],
+    ])("leaves reasoning out before the call that %s, with the ids that ask for it", async (_name, item) => {
+      vendor.reset(answerWith(said));
+      await readOutput(await post("/responses", { ...body, input: [user, item, call, result] }));
+      const { id: _, ...bare } = call;
+      expect(vendor.requests).toHaveLength(1);
+      expect(sentInput()).toEqual([user, bare, result]);
+    });
+
+    test.each([
+      [
+        "expired",
+        "The encrypted content gAAA could not be verified. Reason: Encrypted content could not be decrypted or parsed.",
+      ],
+      ["gone", "Item with id 'rs_1' not found. Items are not persisted when `store` is set to false."],
+      [
+        "asked for by an item",
+        "Item 'fc_1' of type 'function_call' was provided without its required 'reasoning' item: 'rs_2'.",
+      ],
+    ])("is sent once more without reasoning that the vendor finds %s", async (_name, message) => {
+      const status = message.startsWith("Item with") ? 404 : 400;
+      const error = { message, type: "invalid_request_error" };
+      vendor.reset((request, place) =>
+        place === 0 ? Response.json({ error }, { status }) : answerWith(said)(request),
+      );
+      const odd = { type: "reasoning", id: "rs_2", summary: [{ type: "odd" }], encrypted_content: "gBBB" };
+      const output = await readOutput(
+        await post("/responses", { ...body, input: [user, reasoning, odd, call, result] }),
+      );
+      expect(output).toMatchObject([said]);
+      expect(vendor.requests).toHaveLength(2);
+      const { id: _, ...bare } = call;
+      expect(sentInput()).toEqual([user, bare, result]);
+    });
+
+    test("says nothing of reasoning to a model that has none", async () => {
+      vendor.reset(answerWith(said));
+      const include = ["reasoning.encrypted_content", "web_search_call.action.sources"];
+      await readOutput(
+        await post("/responses", {
+          ...body,
+          model: "openai/gpt-4o",
+          input: "x",
+          include,
+          reasoning: { effort: "low" },
+        }),
+      );
+      const sent = JSON.parse(vendor.last().text) as Body;
+      expect(sent["include"]).toEqual(["web_search_call.action.sources"]);
+      expect(sent).not.toHaveProperty("reasoning");
+    });
+  },
+);
