@@ -334,7 +334,7 @@ function describeShort(state: RelayState): Fields {
     created_at: created,
     status: "incomplete",
     incomplete_details: { reason: "max_output_tokens" },
-    output: readItems(state),
+    output: readItems(state, state.openItems.read()),
   };
 }
 
