@@ -127,11 +127,11 @@ const quirks = z.strictObject({
   randomSeed: z.literal(true).optional(),
   outputDimension: z.literal(true).optional(),
   knownFields: z.array(z.string().min(1)).min(1).optional(),
-  refusedFields: z.array(z.string().min(1)).min(1).optional(),
-  wantsReasoningContent: z.literal(true).optional(),
   knownMessageFields: z.array(z.string().min(1)).min(1).optional(),
   thinkingParts: z.literal(true).optional(),
   customTools: z.literal(true).optional(),
+  refusedFields: z.array(z.string().min(1)).min(1).optional(),
+  wantsReasoningContent: z.literal(true).optional(),
   reasoning: z
     .strictObject({
       on: bodyFields.optional(),
