@@ -113,8 +113,26 @@ describe("a request with functions in place of tools", () => {
     const messages = [{ role: "user", content: "Hi", function_call: null }];
     const both = await send({ ...REQUEST, messages, tools, tool_choice: "auto" }, "openai-chat");
     expect([both.tools, both.tool_choice]).toEqual([tools, "auto"]);
-    const none = await send({ messages, functions: null, function_call: null }, "openai-chat");
-    expect(Object.keys(none).toSorted()).toEqual(["messages", "model"]);
+    const older = await send({ ...REQUEST, tools: null, tool_choice: null }, "openai-chat");
+    expect([older.tools.length, older.tool_choice.function.name]).toEqual([2, "look"]);
+    const none = { messages, functions: null, function_call: null };
+    expect(await send(none, "openai-chat")).toEqual({ ...none, model: "up" });
+  });
+
+  test.each([
+    `{"model":"acme/openai-chat-alone","tools":[{"type":"function","function":{"name":"f"}}],"tool_choice":"auto","messages":[{"role":"user","content":"Hi"}],"functions":[],"function_call":"none"}`,
+    `{"function_call" : "none" , "functions" : [] , "tools":[{"type":"function","function":{"name":"f"}}],"tool_choice":"auto","messages":[{"role":"user","content":"Hi"}],"model":"acme/openai-chat-alone"}`,
+    `{"functions":[{"name":"f"}],"messages":[{"tool_calls":[],"function_call":{"name":"f","arguments":"{}"},"role":"assistant"}, {"name":"f","content":"x","role":"function"}],"model":"acme/openai-chat-alone","function_call":"auto"}`,
+    `{"messages":[{"role":"assistant","function_call":{"name":"f","arguments":"{}"},"content":"x","tool_calls":null}],"tools":[{"type":"function","function":{"name":"f"}}],"model":"acme/openai-chat-alone","functions":[{"name":"f"}],"function_call":"auto"}`,
+  ])("is read wherever its fields stand: %s", async (json) => {
+    vendors.reset("openai-chat");
+    const { base, key } = vendors.gateway;
+    const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
+    const response = await fetch(`${base}/chat/completions`, { method: "POST", headers, body: json });
+    expect([response.status, await response.text()]).toEqual([200, expect.any(String)]);
+    const sent = vendors.first.calls[0]?.body;
+    expect(JSON.stringify(sent)).not.toContain("function_call");
+    expect(sent).not.toHaveProperty("functions");
   });
 
   test.each([

@@ -47,7 +47,10 @@ export function decodeChatRequest(bytes: Buffer): ChatRequest {
   return scanBody(bytes, (text) => {
     const root = scanJson(text, CHAT_REQUEST_SHAPE);
     const modern = modernise(text, root);
-    if (modern !== null) return { ...decodeChatRequest(applySplices(bytes, modern)), usesFunctions: true };
+    if (modern !== null) {
+      const { splices, usesFunctions } = modern;
+      return { ...decodeChatRequest(applySplices(bytes, splices)), usesFunctions };
+    }
     const { splices, hasCustomTools } = correctRequest(text, root);
     if (splices.length > 0) return decodeChatRequest(applySplices(bytes, splices));
     checkChatRequest(text, root);

@@ -11,17 +11,29 @@ import { removeMembers, renameMember, type Splice } from "../json/splice.ts";
  * read as Latin-1.
  * @throws GatewayError `invalid_request` that names the field, in the client's words.
  */
-export function modernise(text: string, root: JsonNode): readonly Splice[] | null {
-  const splices = [
-    ...moderniseTools(text, root),
-    ...moderniseChoice(text, root),
-    ...new CallNamer(text).nameAll(memberOf(root, "messages")?.items ?? []),
-  ];
-  return splices.length === 0 ? null : splices;
+export function modernise(text: string, root: JsonNode): Modernised | null {
+  const splices = moderniseRoot(text, root);
+  new CallNamer(text, splices).nameAll(memberOf(root, "messages")?.items ?? []);
+  if (splices.length === 0) return null;
+  return {
+    splices,
+    usesFunctions: !isAbsent(memberOf(root, "functions")) && isAbsent(memberOf(root, "tools")),
+  };
+}
+
+export interface Modernised {
+  readonly splices: readonly Splice[];
+  /** The client knows functions and no tools, so that its answer has to speak of functions. */
+  readonly usesFunctions: boolean;
 }
 
 function sliceOf(text: string, { start, end }: JsonNode): string {
   return decodeUtf8(text.slice(start, end));
+}
+
+/** Null stands for absent: OpenAI's libraries print it in every message. */
+function isAbsent(node: JsonNode | undefined): node is undefined {
+  return node === undefined || node.kind === "null";
 }
 
 /** Gives a member another name and value. */
@@ -33,76 +45,92 @@ function refuse(field: string, problem: string): never {
   return fail("invalid_request", `${field} ${problem}.`, { metadata: { field } });
 }
 
-function moderniseTools(text: string, root: JsonNode): Splice[] {
+function moderniseRoot(text: string, root: JsonNode): Splice[] {
   const functions = memberOf(root, "functions");
-  if (functions === undefined) return [];
-  if (functions.kind === "null" || memberOf(root, "tools") !== undefined)
-    return leaveOut(text, root, "functions");
+  const choice = memberOf(root, "function_call");
+  const splices: Splice[] = [];
+  const left = new Set<string>();
+  const modernise = (
+    member: JsonNode | undefined,
+    name: string,
+    spell: (member: JsonNode) => string,
+  ): void => {
+    if (isAbsent(member)) return;
+    const newer = memberOf(root, name);
+    if (isAbsent(newer)) splices.push(...change(text, member, name, spell(member)));
+    if (newer !== undefined) left.add(newer.kind === "null" ? name : member.key);
+  };
+  modernise(functions, "tools", (member) => spellTools(text, member));
+  modernise(choice, "tool_choice", (member) =>
+    member.kind === "object" ? asTool(sliceOf(text, member)) : sliceOf(text, member),
+  );
+  return splices.concat(removeMembers(text, root, left));
+}
+
+function spellTools(text: string, functions: JsonNode): string {
   if (!functions.items) return refuse("functions", "must be an array of functions");
   const tools = functions.items.map((item, at) => {
     if (!isFilled(memberOf(item, "name")))
       refuse(`functions[${at}].name`, "must be a string that is not empty");
     return asTool(sliceOf(text, item));
   });
-  return change(text, functions, "tools", `[${tools.join(",")}]`);
-}
-
-function moderniseChoice(text: string, root: JsonNode): Splice[] {
-  const choice = memberOf(root, "function_call");
-  if (choice === undefined) return [];
-  if (choice.kind === "null" || memberOf(root, "tool_choice") !== undefined)
-    return leaveOut(text, root, "function_call");
-  const json = sliceOf(text, choice);
-  return change(text, choice, "tool_choice", choice.kind === "object" ? asTool(json) : json);
+  return `[${tools.join(",")}]`;
 }
 
 function asTool(json: string): string {
   return `{"type":"function","function":${json}}`;
 }
 
-function leaveOut(text: string, object: JsonNode, field: string): Splice[] {
-  return removeMembers(text, object, new Set([field]));
-}
+const CALL: ReadonlySet<string> = new Set(["function_call"]);
+const CALLS: ReadonlySet<string> = new Set(["tool_calls"]);
 
-/** Gives calls and results their ids. */
+/** Gives calls and results their ids, as splices. */
 class CallNamer {
   private readonly text: string;
+  private readonly splices: Splice[];
   /** Ids of the calls without a result, by name, the nearest last. */
   private readonly open = new Map<string, string[]>();
   private count = 0;
 
-  constructor(text: string) {
+  constructor(text: string, splices: Splice[]) {
     this.text = text;
+    this.splices = splices;
   }
 
-  nameAll(messages: readonly JsonNode[]): Splice[] {
-    return messages.flatMap((message, at) => {
+  nameAll(messages: readonly JsonNode[]): void {
+    for (const [at, message] of messages.entries()) {
       const call = memberOf(message, "function_call");
-      if (call !== undefined) return this.nameCall(message, call, `messages[${at}].function_call`);
-      return isWord(this.text, memberOf(message, "role"), "function") ? this.nameResult(message) : [];
-    });
+      if (!isAbsent(call)) this.nameCall(message, call, `messages[${at}].function_call`);
+      else if (isWord(this.text, memberOf(message, "role"), "function")) this.nameResult(message);
+    }
   }
 
-  private nameCall(message: JsonNode, call: JsonNode, field: string): Splice[] {
+  private nameCall(message: JsonNode, call: JsonNode, field: string): void {
     const calls = memberOf(message, "tool_calls");
-    if (call.kind === "null" || (calls?.items?.length ?? 0) > 0)
-      return leaveOut(this.text, message, "function_call");
+    if ((calls?.items?.length ?? 0) > 0) {
+      this.splices.push(...removeMembers(this.text, message, CALL));
+      return;
+    }
     const name = stringOf(this.text, memberOf(call, "name"));
     if (name === undefined) refuse(`${field}.name`, "must be a string");
+    const json = `[{"id":"${this.openCall(name)}",${asTool(sliceOf(this.text, call)).slice(1)}]`;
+    this.splices.push(...change(this.text, call, "tool_calls", json));
+    if (calls !== undefined) this.splices.push(...removeMembers(this.text, message, CALLS));
+  }
+
+  private openCall(name: string): string {
     const id = `fn${String(this.count++).padStart(7, "0")}`;
     const open = this.open.get(name);
     if (open === undefined) this.open.set(name, [id]);
     else open.push(id);
-    const json = `[{"id":"${id}",${asTool(sliceOf(this.text, call)).slice(1)}]`;
-    const removed = calls === undefined ? [] : leaveOut(this.text, message, "tool_calls");
-    return [...removed, ...change(this.text, call, "tool_calls", json)];
+    return id;
   }
 
-  private nameResult(message: JsonNode): Splice[] {
+  private nameResult(message: JsonNode): void {
     const { start, end } = memberOf(message, "role") as JsonNode;
     const hasId = memberOf(message, "tool_call_id") !== undefined;
     const id = this.open.get(stringOf(this.text, memberOf(message, "name")) ?? "")?.pop() ?? NO_CALL;
-    return [{ start, end, insert: hasId ? '"tool"' : `"tool","tool_call_id":"${id}"` }];
+    this.splices.push({ start, end, insert: hasId ? '"tool"' : `"tool","tool_call_id":"${id}"` });
   }
 }
 
