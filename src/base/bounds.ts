@@ -19,6 +19,8 @@ export const BOUNDS = {
   errorBodyBytes: 64 * 1024,
   /** What an error passes on of an upstream's words. */
   upstreamMessageChars: 2_000,
+  /** What an error passes on of what a model wrote and its vendor could not read. */
+  failedGenerationChars: 16_000,
   /** Events held back before the first token. */
   heldBytes: 1024 * 1024,
   /** Models in one request's `models`. */

@@ -234,7 +234,12 @@ describe("FIM", () => {
     });
     const events = await readEvents(await ask({ stream: true }));
     expect(JSON.parse(events.at(-1) as string)).toEqual({
-      error: { type: "upstream_error", code: 502, message: expect.any(String) },
+      error: {
+        type: "upstream_error",
+        code: 502,
+        message: expect.any(String),
+        metadata: { provider: "codestral", upstream_status: 200, raw: expect.any(String) },
+      },
     });
   });
 

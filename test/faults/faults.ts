@@ -113,6 +113,8 @@ const lateEvents = (body: unknown, ...events: readonly unknown[]): Play =>
     await call.end();
   });
 
+/** What the client is told of it. */
+const RATE_LIMITED_FACTS = { raw: "You are too fast.", upstream_code: "rate_limit_exceeded" };
 const RATE_LIMITED = says("You are too fast.", { type: "requests", code: "rate_limit_exceeded" });
 const NO_CREDIT = says("Your account balance is empty, check your billing details.", { code: 402 });
 const QUOTA = says("You exceeded your current quota, please check your plan and billing details.", {
@@ -128,7 +130,7 @@ const limited = (retryAfter: number, attempts = 1) =>
   refusal(
     429,
     "rate_limit_exceeded",
-    { provider: "vendor-a", upstream_status: 429, raw: "You are too fast.", limit_source: "upstream" },
+    { ...RATE_LIMITED_FACTS, provider: "vendor-a", upstream_status: 429, limit_source: "upstream" },
     retryAfter,
     attempts,
   );
@@ -271,7 +273,7 @@ const statuses: readonly Fault[] = [
 ];
 
 function limitedAtSecond(retryAfter: number): Outcome {
-  const metadata = { provider: "vendor-b", upstream_status: 429, raw: "You are too fast." };
+  const metadata = { ...RATE_LIMITED_FACTS, provider: "vendor-b", upstream_status: 429 };
   return refusal(429, "rate_limit_exceeded", { ...metadata, limit_source: "upstream" }, retryAfter, 2);
 }
 
@@ -339,7 +341,7 @@ const insideOk: readonly Fault[] = [
   },
   {
     what: "says in a late event that it limits",
-    play: lateEvents(says("You are too fast.", { code: 429 }), says("You are too fast.", { code: 429 })),
+    play: lateEvents(RATE_LIMITED, RATE_LIMITED),
     streamed: final(broken(429, "rate_limit_exceeded")),
     whole: madeGood(limited(1)),
   },

@@ -161,7 +161,8 @@ function expectBrokenStream(
   expect(finishesOf(chunks)).toEqual([]);
   // The error stands alone: with choices beside it client libraries take it for a chunk.
   const { code, type } = outcome;
-  expect(events.at(-1) as unknown).toEqual({ error: { code, type, message: expect.any(String) } });
+  const error = { code, type, message: expect.any(String), metadata: expect.any(Object) };
+  expect(events.at(-1) as unknown).toEqual({ error });
 }
 
 /** All of a stream is one answer of one model: nothing of another is spliced in. */

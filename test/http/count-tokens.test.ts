@@ -43,6 +43,7 @@ function count(body: Readonly<Record<string, unknown>>, headers: Record<string, 
   });
 }
 
+const estimateOf = (input_tokens: number) => ({ input_tokens, estimated: true });
 const withKey = () => ({ "x-api-key": gateway.key });
 
 describe("counting tokens", () => {
@@ -67,12 +68,23 @@ describe("counting tokens", () => {
     ["whose vendor does not", "openai/gpt-4o-mini", 10],
     ["whose vendor fails, as its tokenizer usually counts", "anthropic/claude-sonnet-4.5", 13],
   ])("estimates for a model %s", async (_name, model, expected) => {
-    vendor.reset(() => new Response("no", { status: 500 }));
-    const response = await count({ model, messages }, withKey());
-    expect([response.status, await response.json()]).toEqual([200, { input_tokens: expected }]);
-    tokens = null;
-    const byBytes = await count({ model, messages }, withKey());
-    expect([byBytes.status, await byBytes.json()]).toEqual([200, { input_tokens: 6 }]);
+    for (const status of [500, 404]) {
+      tokens = 10;
+      vendor.reset(() => new Response("no", { status }));
+      const response = await count({ model, messages }, withKey());
+      expect([response.status, await response.json()]).toEqual([200, estimateOf(expected)]);
+      tokens = null;
+      const byBytes = await count({ model, messages }, withKey());
+      expect([byBytes.status, await byBytes.json()]).toEqual([200, estimateOf(6)]);
+    }
+  });
+
+  test("estimates, and says so, where the vendor has no such endpoint or gives no number", async () => {
+    for (const answer of [Response.json({ type: "error" }, { status: 404 }), Response.json({ tokens: 3 })]) {
+      vendor.reset(() => answer);
+      const response = await count({ model: "anthropic/claude-sonnet-4.5", messages }, withKey());
+      expect([response.status, await response.json()]).toEqual([200, estimateOf(13)]);
+    }
   });
 
   test("is free for free models and wants a key for others, in the API's own shape", async () => {

@@ -29,6 +29,8 @@ const COUNT_BYTES = 65_536;
 /** How many tokens there are, and how the caller's limits stand after asking; null where there are none. */
 export interface TokenCount {
   readonly tokens: number;
+  /** No vendor has counted them. */
+  readonly estimated: boolean;
   readonly limit: LimitStanding | null;
 }
 
@@ -61,9 +63,10 @@ export async function countTokens(
   // What else a tier comes to answers only where the first does not.
   for (const offer of offers[0] ?? []) {
     const tokens = await askVendor(deps, offer, request);
-    if (tokens !== null) return { tokens, limit };
+    if (tokens !== null) return { tokens, estimated: false, limit };
   }
-  return { tokens: await estimate(deps, request, (offers.flat()[0] as Offer).model), limit };
+  const tokens = await estimate(deps, request, (offers.flat()[0] as Offer).model);
+  return { tokens, estimated: true, limit };
 }
 
 /** Texts of more bytes are not counted whole. */

@@ -47,7 +47,7 @@ export function judgeVendorError(
 ): Judgement {
   const name = candidate.provider.record.name;
   const raw = cleanWords(error, candidate);
-  const metadata = describe(candidate, error.status, raw);
+  const metadata = { ...describe(candidate, error.status, raw), ...nameWords(error, candidate) };
   const waitS = retryAfterS ?? error.retryAfterS;
   switch (error.meaning) {
     case "bad_request":
@@ -107,6 +107,16 @@ function cleanWords({ meaning, message, status }: VendorError, candidate: Candid
   if (meaning === "bad_request" || meaning === "context_overflow" || meaning === "content_filter")
     return words;
   return withoutBilling(words) ?? `HTTP ${status}`;
+}
+
+/** What else a vendor says that its clients act on: its own code, and what its model wrote in vain. */
+function nameWords({ code, failedGeneration }: VendorError, candidate: Candidate): Record<string, unknown> {
+  return {
+    ...(code === null ? {} : { upstream_code: code }),
+    ...(failedGeneration === null
+      ? {}
+      : { failed_generation: redact(failedGeneration, candidate.key.secret) }),
+  };
 }
 
 function judgeOverflow(said: VendorError, size: PromptSize, metadata: Failure["metadata"]): Failure {

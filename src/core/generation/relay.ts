@@ -294,7 +294,8 @@ class StreamPump {
   /** After the first token nobody else may go on; the client is told that the answer is broken. */
   private breakOff(out: string, failure: Failure): void {
     this.settleBroken("failed", failure);
-    const error = { message: failure.message, code: statusOf(failure), type: failure.code };
+    const { message, code: type, metadata } = failure;
+    const error = { message, code: statusOf(failure), type, ...(metadata === undefined ? {} : { metadata }) };
     this.send(out, this.begun.relay.encodeError(error));
     this.close();
   }

@@ -256,6 +256,7 @@ export const CountRequest = z.looseObject(conversation).meta({ id: "CountTokensR
 export const CountAnswer = z
   .object({
     input_tokens: z.int().min(0).describe("Counted by the vendor where it speaks Messages, else estimated"),
+    estimated: z.literal(true).optional().describe("No vendor has counted them"),
   })
   .meta({ id: "CountTokensResponse" });
 

@@ -17,8 +17,9 @@ export const postCountTokens: Handler = async (request, context) => {
     const body = await readRequestBody(request, context, bodyHolderOf(caller));
     const asked = openCountRequest(body, renameModels(deps));
     const readHeader = (name: string) => request.headers.get(name);
-    const { tokens, limit } = await countTokens(deps.generation, caller, asked, readHeader);
-    return Response.json({ input_tokens: tokens }, { headers: limit === null ? {} : limitHeaders(limit) });
+    const { tokens, estimated, limit } = await countTokens(deps.generation, caller, asked, readHeader);
+    const counted = { input_tokens: tokens, ...(estimated ? { estimated } : {}) };
+    return Response.json(counted, { headers: limit === null ? {} : limitHeaders(limit) });
   } catch (error) {
     throw withLimit(error, caller, deps);
   }

@@ -9,6 +9,6 @@ export function printEvent(event: Fields & { readonly type: string }): string {
 }
 
 /** The last event of a stream that broke off. */
-export function printStreamError({ message, code, type }: StreamError): string {
-  return printEvent({ type: "error", error: { type: nameErrorType(type), message, code } });
+export function printStreamError({ type, ...rest }: StreamError): string {
+  return printEvent({ type: "error", error: { type: nameErrorType(type), ...rest } });
 }

@@ -126,6 +126,8 @@ export interface StreamError {
   readonly code: number;
   /** One of the closed set of base/errors. */
   readonly type: string;
+  /** Facts for programs, as in an error with a status of its own. */
+  readonly metadata?: Fields;
 }
 
 /** Writes a stream for a client. Each method gives what to send, bytes read as Latin-1. */

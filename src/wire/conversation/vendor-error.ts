@@ -10,6 +10,10 @@ export interface VendorError {
   /** The vendor's words, bounded. */
   readonly message: string;
   readonly meaning: VendorErrorMeaning;
+  /** The vendor's own word for it, such as `tool_use_failed`; null where it gives none, or a number. */
+  readonly code: string | null;
+  /** What the model wrote that the vendor could not read as a tool call, bounded; null where the vendor does not say. */
+  readonly failedGeneration: string | null;
   /** Tokens, for `context_overflow`, where the vendor names them. */
   readonly contextLimit: number | null;
   readonly contextRequested: number | null;
@@ -54,6 +58,8 @@ export function readVendorError(status: number, body: unknown, errorType: string
     status: meant,
     message,
     meaning,
+    code: readCode(error),
+    failedGeneration: text(error["failed_generation"]).slice(0, BOUNDS.failedGenerationChars) || null,
     contextLimit: overflow?.limit ?? null,
     contextRequested: overflow?.requested ?? null,
     retryAfterS: WAITING_HELPS.has(meaning) ? readRetryAfter(error, message) : null,
@@ -73,27 +79,31 @@ function readWords(error: Fields, errorType: string | null): string {
 
 /** What a status means when no readable body came with it. */
 export function readBareStatus(status: number): VendorError {
-  return {
-    status,
-    message: `HTTP ${status}`,
-    meaning: readMeaning(status, "", ""),
-    contextLimit: null,
-    contextRequested: null,
-    retryAfterS: null,
-  };
+  return { ...UNTOLD, status, message: `HTTP ${status}`, meaning: readMeaning(status, "", "") };
 }
 
 /** What came with status 200 and is no answer. `message` says what is wrong with it. */
 export function brokenAnswer(message: string): VendorError {
-  return {
-    status: 200,
-    message,
-    meaning: "failed",
-    contextLimit: null,
-    contextRequested: null,
-    retryAfterS: null,
-  };
+  return { ...UNTOLD, status: 200, message, meaning: "failed" };
 }
+
+/** What nobody has said of an error. */
+const UNTOLD = {
+  code: null,
+  failedGeneration: null,
+  contextLimit: null,
+  contextRequested: null,
+  retryAfterS: null,
+} as const;
+
+/** Google says its word as a `status`. */
+function readCode(error: Fields): string | null {
+  for (const word of [error["code"], error["status"]])
+    if (typeof word === "string" && CODE.test(word)) return word;
+  return null;
+}
+
+const CODE = /^[A-Za-z][\w.-]{0,99}$/;
 
 function readMessage(fields: Fields, error: Fields): string {
   const found =

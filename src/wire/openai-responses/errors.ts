@@ -1,3 +1,4 @@
+import type { StreamError } from "../canonical/format.ts";
 import type { Fields } from "../json/fields.ts";
 
 /** A failure as the door of the Responses API says it. */
@@ -48,11 +49,13 @@ export function encodeResponsesError({
 /** Failures of a stream that are the request's own fault: agents do not repeat it. */
 const REQUEST_FAULTS = new Set(["invalid_request", "invalid_model"]);
 
-/** The `error` of a response that failed, in words that a client of the stream acts on. `type` as in base/errors. */
-export function encodeFailure(
-  type: string,
-  message: string,
-): { readonly code: string; readonly message: string } {
-  if (REQUEST_FAULTS.has(type)) return { code: "invalid_prompt", message };
-  return { code: WORDS[type]?.code ?? SERVER_ERROR.code, message };
+/** The `error` of a response that failed: a code that a client of the stream acts on, and beside it the HTTP status. */
+export function encodeFailure({
+  type,
+  message,
+  code: status,
+  metadata,
+}: StreamError): Record<string, unknown> {
+  const code = REQUEST_FAULTS.has(type) ? "invalid_prompt" : (WORDS[type]?.code ?? SERVER_ERROR.code);
+  return { code, message, status, ...(metadata === undefined ? {} : { metadata }) };
 }

@@ -350,7 +350,7 @@ function encodeError(state: RelayState, error: StreamError): string {
     model,
     created_at: created,
     status: "failed",
-    error: encodeFailure(error.type, error.message),
+    error: encodeFailure(error),
     output: readItems(state, state.openItems.read()),
   };
   return encodeEvent({ type: "response.failed", sequence_number: count(state, null), response });

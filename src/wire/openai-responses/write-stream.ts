@@ -97,11 +97,11 @@ function writeEnd(state: WriterState, end: AnswerEnd): void {
 }
 
 /** Agents look at no bare `error` event, so an answer that broke off is a response that failed. */
-function writeFailure({ events, items, start }: WriterState, { type, message }: StreamError): void {
+function writeFailure({ events, items, start }: WriterState, error: StreamError): void {
   const response = {
     ...start,
     status: "failed",
-    error: encodeFailure(type, message),
+    error: encodeFailure(error),
     output: readOutput(items),
   };
   pushEvent(events, "response.failed", { response });

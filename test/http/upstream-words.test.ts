@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { startTestGateway, type TestGateway } from "../support/gateway.ts";
+import { chunkOf, opening, startVendor, type Vendor } from "../support/vendor.ts";
+
+let vendor: Vendor;
+let gateway: TestGateway;
+
+beforeAll(async () => {
+  vendor = startVendor();
+  gateway = await startTestGateway({
+    repeats: 0,
+    yaml: `
+providers:
+  quick:
+    base_url: ${vendor.baseUrl}
+    api_keys: [sk-quick-0123456789]
+    models: [{id: acme/model, name: up-model}]`,
+  });
+});
+afterAll(() => Promise.all([gateway.stop(), vendor.stop()]));
+
+/** As Groq says that its model called a tool in a way that it cannot read. */
+const FAILED_USE = {
+  error: {
+    message: "Failed to call a function. See 'failed_generation' for more details.",
+    type: "invalid_request_error",
+    code: "tool_use_failed",
+    failed_generation: '<function=look{"at": "sk-quick-0123456789"}</function>',
+  },
+};
+
+/** What the client is told of it, without the gateway's key. */
+const FACTS = {
+  provider: "quick",
+  upstream_status: 400,
+  upstream_code: "tool_use_failed",
+  failed_generation: '<function=look{"at": "[redacted]"}</function>',
+};
+
+// biome-ignore lint/suspicious/noExplicitAny: what comes from the wire is looked into as it comes
+type Json = any;
+
+/** How a client API asks, and where the error of a broken stream stands in its last event. */
+const APIS = {
+  chat: { path: "/chat/completions", body: { messages: [{ role: "user", content: "x" }] } },
+  responses: { path: "/responses", body: { input: "x" } },
+  messages: { path: "/messages", body: { max_tokens: 10, messages: [{ role: "user", content: "x" }] } },
+} as const;
+
+async function ask(api: keyof typeof APIS, stream: boolean, onHead: () => void = () => {}) {
+  const { path, body } = APIS[api];
+  const response = await fetch(gateway.base + path, {
+    method: "POST",
+    headers: { authorization: `Bearer ${gateway.key}`, "content-type": "application/json" },
+    body: JSON.stringify({ model: "acme/model", stream, ...body }),
+  });
+  onHead();
+  return { status: response.status, text: await response.text() };
+}
+
+describe.each(Object.keys(APIS) as (keyof typeof APIS)[])(
+  "a %s client hears the vendor's own words",
+  (api) => {
+    test.each([true, false])("of a refusal before its answer (stream: %p)", async (stream) => {
+      vendor.perform((call) => call.respond(400, FAILED_USE));
+      const { status, text } = await ask(api, stream);
+      expect([status, JSON.parse(text).error.metadata]).toMatchObject([400, FACTS]);
+    });
+
+    test("of an error in the first event of its stream", async () => {
+      vendor.perform(async (call) => {
+        await call.begin();
+        await call.events(FAILED_USE);
+        await call.end();
+      });
+      const { status, text } = await ask(api, true);
+      expect([status, JSON.parse(text).error.metadata]).toMatchObject([400, FACTS]);
+    });
+
+    test("of an error in the middle of its stream", async () => {
+      vendor.perform(async (call) => {
+        await call.begin();
+        await call.events(...opening("Let me see."), chunkOf({ content: " Now" }));
+        await call.gate();
+        await call.events(FAILED_USE);
+        await call.end();
+      });
+      const { status, text } = await ask(api, true, () => vendor.calls[0]?.letGoOn());
+      const last: Json = JSON.parse(text.trimEnd().split("data: ").at(-1) as string);
+      const error = api === "responses" ? last.response.error : last.error;
+      expect([status, error.metadata]).toMatchObject([200, FACTS]);
+    });
+  },
+);
