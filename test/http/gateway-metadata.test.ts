@@ -123,6 +123,24 @@ describe.each(APIS)("a client of $name", ({ path, format, body, field, find }) =
   });
 });
 
+test.each(APIS)("a client of $name hears nothing of fields that the gateway obeyed", async (api) => {
+  const { path, format } = api;
+  vendors.reset(format);
+  const obeyed = {
+    models: [`acme/${format}-both`],
+    provider: { order: [`first-${format}`] },
+    session_id: "one",
+    usage: { include: true },
+  };
+  const ask = path === "/responses" ? { input: "Hi" } : { messages: [{ role: "user", content: "Hi" }] };
+  const response = await post(path, { max_tokens: 100, ...ask, ...obeyed, model: `acme/${format}-alone` });
+  const answer = (await response.json()) as Json;
+  expect(response.status).toBe(200);
+  const named = (answer.gateway_metadata?.warnings ?? []).map(({ field }: Json) => field);
+  expect(named.filter((field: string) => field in obeyed)).toEqual([]);
+  for (const field of Object.keys(obeyed)) expect(vendors.first.calls[0]?.body).not.toHaveProperty(field);
+});
+
 describe("what would change the meaning of a request", () => {
   const ask = { n: 2, messages: [{ role: "user", content: "Hi" }] };
 

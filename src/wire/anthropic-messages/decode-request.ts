@@ -7,6 +7,7 @@ import { takeReasoning } from "./decode-thinking.ts";
 import { decodeTools, takeToolChoice } from "./decode-tools.ts";
 import { makeExtras } from "./extras.ts";
 import { takeOutputFormat } from "./output-format.ts";
+import { GATEWAY_FIELDS } from "./request-shape.ts";
 import { splitUserId } from "./split-user-id.ts";
 import { type FieldTaker, takeFields } from "./take-fields.ts";
 
@@ -19,6 +20,8 @@ export function decodeRequest(body: Fields): ConversationRequest {
   refuseThread(body["thread"]);
   const take = takeFields(body);
   take.drop("model");
+  // The gateway obeys them, and no upstream gets them.
+  for (const field of GATEWAY_FIELDS) take.drop(field);
   const messages = [...takeSystem(take), ...decodeMessages(take.drop("messages"))];
   const outputConfig = takeFields(take.fields("output_config") ?? {});
   const metadata = takeFields(take.fields("metadata") ?? {});
