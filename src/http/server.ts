@@ -2,6 +2,7 @@ import type { BunRequest, Server } from "bun";
 import { type Failure, failureOf, GatewayError, statusOf } from "../base/errors.ts";
 import { StoreError } from "../core/ports/store-error.ts";
 import type { Handler, HttpDeps, RequestContext } from "./context.ts";
+import { rendererFor } from "./error-shape.ts";
 import { renderError } from "./render-error.ts";
 import { writeRequestLog } from "./request-log.ts";
 import { FIXED_ROUTES, GATEWAY_ROUTES, PREFIXES } from "./route-table.ts";
@@ -119,6 +120,8 @@ export async function serve(
     response = await findHandler(methods, request)(request, context);
     if (!context.endsItself) response.headers.set("x-request-id", context.requestId);
   } catch (error) {
+    // No handler has said how the errors of its API look.
+    if (context.renderError === renderError) context.renderError = rendererFor(new URL(request.url).pathname);
     response = renderThrown(error, context);
   }
   if (!context.endsItself) {

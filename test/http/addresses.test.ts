@@ -142,10 +142,35 @@ describe.each(["", ...PREFIXES])("every endpoint there is, under prefix '%s'", (
         }
         expect([method, response.status]).toEqual([method, 405]);
         expect(response.headers.get("allow")?.split(", ").sort()).toEqual(allowed.toSorted());
-        if (method !== "HEAD") expect((await errorOf(response)).type).toBe("method_not_allowed");
+        if (method === "HEAD") continue;
+        expect(await response.json()).toMatchObject({ error_type: "method_not_allowed" });
       }
     },
   );
+});
+
+describe("an address that is not here, of an API with errors of its own shape,", () => {
+  test.each([
+    ["/responses/resp_1", "GET", 404, "not_found"],
+    ["/responses", "GET", 405, "method_not_allowed"],
+  ])("answers OpenAI's string as code and the number beside it: %s", async (path, method, status, code) => {
+    const response = await call(`/v1${path}`, { method });
+    expect([response.status, await response.json()]).toEqual([
+      status,
+      {
+        error: { message: expect.any(String), type: "invalid_request_error", code, param: null, status },
+        error_type: code,
+      },
+    ]);
+  });
+
+  test("answers Anthropic's error object below /messages", async () => {
+    const response = await call("/v1/messages/batches", { method: "POST" });
+    expect([response.status, await response.json()]).toMatchObject([
+      404,
+      { type: "error", error: { type: "not_found_error", code: 404 }, request_id: expect.any(String) },
+    ]);
+  });
 });
 
 describe("header aliases", () => {

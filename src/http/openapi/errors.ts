@@ -40,7 +40,8 @@ export const ResponsesErrorAnswer = z
     error: z.looseObject({
       message: z.string(),
       type: z.string(),
-      code: z.union([z.string(), z.number()]).nullish(),
+      code: z.string().nullable().describe("OpenAI's word for it"),
+      status: z.int().describe("The HTTP status"),
       param: z.string().nullish(),
     }),
   })

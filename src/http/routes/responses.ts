@@ -5,7 +5,8 @@ import type { ErrorRenderer } from "../context.ts";
 import { inferenceHandler } from "../inference.ts";
 import { respondWithError } from "../render-error.ts";
 
-const renderResponsesError: ErrorRenderer = (failure, headers) =>
+/** A failure as clients of the Responses API read it: `code` is OpenAI's word, `status` the number. */
+export const renderResponsesError: ErrorRenderer = (failure, headers) =>
   respondWithError(failure, encodeResponsesError({ ...failure, status: statusOf(failure) }), headers);
 
 /** `POST responses` (docs/contract.md, "Responses and Messages"). */
