@@ -173,6 +173,36 @@ describe("a history of Mistral's client", () => {
     expect(warned).toEqual([]);
   });
 
+  test.each(["reasoning", "reasoning_content"])(
+    "has the %s that a chat client sends back as its own thinking at Mistral",
+    async (field) => {
+      const turn = { role: "assistant", content: "Five.", [field]: "Hm." };
+      const response = await fetch(`${gateway.base}/chat/completions`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${gateway.key}`, "content-type": "application/json" },
+        body: JSON.stringify({ model: MISTRAL, messages: [CHAT.messages[0], turn, CHAT.messages[0]] }),
+      });
+      expect(response.status).toBe(200);
+      const sent = JSON.parse(upstream.last().text);
+      expect(sent.messages[1]).toEqual({
+        role: "assistant",
+        content: [THINKING, { type: "text", text: "Five." }],
+      });
+    },
+  );
+
+  test("has no reasoning that another vendor signed at Mistral", async () => {
+    const detail = { type: "reasoning.text", text: "Hm.", signature: "sig", format: "anthropic-claude-v1" };
+    const turn = { role: "assistant", content: "Five.", reasoning_details: [detail] };
+    const response = await fetch(`${gateway.base}/chat/completions`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${gateway.key}`, "content-type": "application/json" },
+      body: JSON.stringify({ model: MISTRAL, messages: [CHAT.messages[0], turn, CHAT.messages[0]] }),
+    });
+    expect(response.status).toBe(200);
+    expect(JSON.parse(upstream.last().text).messages[1]).toEqual({ role: "assistant", content: "Five." });
+  });
+
   test("reaches another chat host as it came", async () => {
     const { sent } = await ask("acme/openai-chat", { messages });
     expect(sent.messages[2].content).toEqual([THINKING, { type: "text", text: "Five." }]);

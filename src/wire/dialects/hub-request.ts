@@ -17,6 +17,7 @@ import { stripReasoning } from "../canonical/strip-reasoning.ts";
 import { createTranslation, createWholeTranslation } from "../canonical/translate-relay.ts";
 import { brokenAnswer } from "../conversation/vendor-error.ts";
 import { type Fields, tryParseFields } from "../json/fields.ts";
+import { placeThinking } from "../openai-chat/place-thinking.ts";
 import { applyProvider, LOST_REASONING, limitFields } from "./apply-provider.ts";
 import type { EncodedForUpstream, InferenceRequest, UpstreamTarget } from "./inference-request.ts";
 import { steerRequest, warnOfSteering } from "./steer-request.ts";
@@ -170,7 +171,8 @@ function limitToKnown(
   if (knownFields === null) {
     return { request: withReasoning ? request : stripReasoning(request), warnings: [] };
   }
-  const plain = stripReasoning(request, withReasoning && takesThinkingParts);
+  const thinks = withReasoning && takesThinkingParts;
+  const plain = stripReasoning(thinks ? placeThinking(request) : request, thinks);
   return limitExtras(plain, { ofRequest: knownFields, ofMessages: knownMessageFields });
 }
 
