@@ -64,7 +64,7 @@ export const CLIENT_APIS: Readonly<Record<Client, ClientApi>> = {
     format: FORMAT_OF.messages,
     path: "/messages",
     write: ({ turns, tools }) => ({
-      max_tokens: 4_096,
+      max_tokens: 64_000,
       messages: turns.filter(({ role }) => role !== "system").map(writeMessage),
       ...writeSystem(turns),
       ...(tools.length === 0 ? {} : { tools: tools.map(writeMessagesTool) }),

@@ -40,6 +40,9 @@ const REFUSED = [
   /is not here; send the image itself/,
 ];
 
+/** Hosted calls that clients answer, by the names that they get as plain calls. */
+const HOSTED_CALL = /^(shell|local_shell|apply_patch|tool_search|computer)\(/;
+
 /** All explanations; what none of them covers is a loss. */
 export const EXPLANATIONS: readonly Explanation[] = [
   {
@@ -79,6 +82,20 @@ export const EXPLANATIONS: readonly Explanation[] = [
     reason: "no client of another API has words for what a vendor's own tool did",
     covers: ({ kind, check, client, target }) =>
       kind === "hosted" && check !== "next turn elsewhere" && CLIENT_FORMATS[client] !== target.format,
+  },
+  {
+    reason: "a call of a kind that one format has is a plain call of that name at another",
+    covers: ({ kind, change, check, recording, target, value }) => {
+      if (check !== "next turn elsewhere" || recording.format === target.format) return false;
+      const isHosted = kind === "hosted" && change === "lost";
+      return (
+        isHosted || ((kind === "call" || kind === "result") && change === "added" && HOSTED_CALL.test(value))
+      );
+    },
+  },
+  {
+    reason: "a proof that the client's format has no place for comes back from the gateway's memory",
+    covers: ({ kind, change, check }) => kind === "proof" && change === "lost" && check === "answer",
   },
   {
     reason: "an answer with calls finishes for them",

@@ -117,9 +117,14 @@ function turnFacts(turns: readonly Turn[]): Fact[] {
 }
 
 function openCall(call: Extract<Item, { kind: "call" }>, facts: Fact[]): OpenCall {
-  const label = `${call.name}(${canonicalArguments(call.args)})`;
+  const label = `${ownName(call.name)}(${canonicalArguments(call.args)})`;
   facts.push(["call", label]);
   return { id: call.id, name: call.name, label };
+}
+
+/** Tools of a namespace have its name before their own where a format has no namespaces. */
+function ownName(name: string): string {
+  return name.split("__").at(-1) as string;
 }
 
 function closeCall(result: Extract<Item, { kind: "result" }>, open: OpenCall[], facts: Fact[]): void {

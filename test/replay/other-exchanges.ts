@@ -23,7 +23,7 @@ export async function checkEmbeddings(
       isStream: false,
       body: Buffer.from(body).toString("latin1"),
     } as const;
-    const { status, text } = await site.ask("/embeddings", EMBEDDING_MODEL, request, recorded);
+    const { status, text } = await site.ask("/embeddings", EMBEDDING_MODEL, request, recorded, null);
     const wanted: Json = JSON.parse(body);
     const got: Json = JSON.parse(Buffer.from(text, "latin1").toString("utf8"));
     const isSame =
@@ -61,7 +61,7 @@ export async function checkFailures(
       const client = CLIENT_APIS[name];
       const turns = [{ role: "user" as const, items: [{ kind: "text" as const, value: "Hello!" }] }];
       const body = client.write({ turns, tools: [] });
-      const { status, text } = await site.ask(client.path, failingModel(place), body, failure);
+      const { status, text } = await site.ask(client.path, failingModel(place), body, failure, null);
       const message = (JSON.parse(text) as Json).error?.message;
       if (status < 400 || typeof message !== "string" || message === "")
         broken.push(`${failure.name} to ${name}: ${status} ${text.slice(0, EXCERPT)}`);

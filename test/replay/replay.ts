@@ -102,7 +102,8 @@ function saysSomething(recording: Recording): boolean {
 /** Replays one direction. */
 export async function replay(site: ReplaySite, direction: Direction): Promise<Outcome[]> {
   const { client, target, recording, answer } = direction;
-  const ask = (body: Json): Promise<Asked> => site.ask(client.path, modelOf(target), body, answer);
+  const ask = (body: Json): Promise<Asked> =>
+    site.ask(client.path, modelOf(target), body, answer, callerOf(direction));
   const body = { ...writeRequest(direction), stream: answer.isStream };
   const first = await ask(body);
   const isRecorded = recording.request !== null;
@@ -135,12 +136,17 @@ export async function replay(site: ReplaySite, direction: Direction): Promise<Ou
   return [...outcomes, await goOnElsewhere(site, direction, client.goOn(body, got))];
 }
 
+/** Conversations of different recordings, and of different clients, are different callers'. */
+function callerOf({ client, recording }: Direction): string {
+  return `${client.name} ${recording.name}`;
+}
+
 /** Sends the next turn to a vendor of another format. */
 async function goOnElsewhere(site: ReplaySite, direction: Direction, next: Json): Promise<Outcome> {
   const { client } = direction;
   const { target, answer } = direction.elsewhere;
   const body = { ...next, stream: answer.isStream };
-  const asked = await site.ask(client.path, modelOf(target), body, answer);
+  const asked = await site.ask(client.path, modelOf(target), body, answer, callerOf(direction));
   return judge({ ...direction, target, answer }, "next turn elsewhere", asked, () =>
     checkRequest(client, target, body, asked),
   );
@@ -184,17 +190,19 @@ function greet(answer: Recording): Conversation {
 const ANYTHING = { type: "object", properties: {}, additionalProperties: true };
 
 /** The vendor has to read what the client has said, in a form that it takes. */
-function checkRequest(client: ClientApi, { format }: Target, body: Json, { sent }: Asked): Difference[] {
+function checkRequest(client: ClientApi, target: Target, body: Json, { sent }: Asked): Difference[] {
   const said = conversationFacts(READERS[client.format].readRequest(body));
   const got = sent.at(-1);
   return [
-    ...compareFacts(said, conversationFacts(READERS[format].readRequest(got))),
-    ...checkRules(client, format, body, got),
+    ...compareFacts(said, conversationFacts(READERS[target.format].readRequest(got))),
+    ...checkRules(client, target, body, got),
   ];
 }
 
 /** What comes from another format is the gateway's to put right; what comes in the vendor's own is its client's. */
-function checkRules(client: ClientApi, format: FormatName, body: Json, got: Json): Difference[] {
+function checkRules(client: ClientApi, { format, slug }: Target, body: Json, got: Json): Difference[] {
+  // Hosts that depart from OpenAI's own chat have other rules.
+  if (slug !== null && slug !== "openai") return [];
   const refusal = findRefusal(format, got);
   if (refusal === null || (client.format === format && findRefusal(format, body) !== null)) return [];
   return [{ kind: "rule", change: "added", value: refusal }];
@@ -203,16 +211,17 @@ function checkRules(client: ClientApi, format: FormatName, body: Json, got: Json
 /** The vendor has to read what it read before, what it answered then, and what the client has added. */
 function checkNextTurn(
   client: ClientApi,
-  { format }: Target,
+  target: Target,
   asked: { readonly body: Json; readonly first: Asked; readonly next: Asked },
   added: readonly Turn[],
 ): Difference[] {
-  const before = READERS[format].readRequest(asked.first.sent.at(-1));
+  const reader = READERS[target.format];
+  const before = reader.readRequest(asked.first.sent.at(-1));
   const wanted = { ...before, turns: [...before.turns, ...added] };
   const got = asked.next.sent.at(-1);
   return [
-    ...compareFacts(conversationFacts(wanted), conversationFacts(READERS[format].readRequest(got))),
-    ...checkRules(client, format, asked.body, got),
+    ...compareFacts(conversationFacts(wanted), conversationFacts(reader.readRequest(got))),
+    ...checkRules(client, target, asked.body, got),
   ];
 }
 

@@ -1,5 +1,6 @@
 import type { FormatName } from "../../src/wire/canonical/parts.ts";
 import { startTestGateway } from "../support/gateway.ts";
+import { createFounder } from "../support/management.ts";
 import type { Json } from "./conversation.ts";
 import { TARGETS, type Target } from "./hosts.ts";
 import type { Recording } from "./recordings.ts";
@@ -15,8 +16,11 @@ export interface Asked {
 
 /** A gateway before vendors that play recordings back. */
 export interface ReplaySite {
-  /** Posts a body to a path of the gateway's. The vendor answers with `recording`. */
-  ask(path: string, model: string, body: Json, recording: Playable): Promise<Asked>;
+  /**
+   * Posts a body to a path of the gateway's. The vendor answers with `recording`. Each `caller` has an account of its own, so
+   * that what the gateway remembers of one's turns is not given to another; null: the operator's.
+   */
+  ask(path: string, model: string, body: Json, recording: Playable, caller: string | null): Promise<Asked>;
   stop(): Promise<void>;
 }
 
@@ -49,13 +53,22 @@ export async function startReplaySite(failures: readonly FormatName[] = []): Pro
     },
   });
   const gateway = await startTestGateway({ yaml: describeSite(`http://127.0.0.1:${vendor.port}`, failures) });
+  const founder = createFounder(gateway);
+  const keys = new Map<string, string>();
+  const findKey = async (caller: string | null): Promise<string> => {
+    if (caller === null) return gateway.key;
+    const key = keys.get(caller) ?? (await founder.key(await founder.user()));
+    keys.set(caller, key);
+    return key;
+  };
   return {
-    async ask(path, model, body, recording) {
+    async ask(path, model, body, recording, caller) {
+      const key = await findKey(caller);
       playing = recording;
       sent = [];
       const response = await fetch(`${gateway.base}${path}`, {
         method: "POST",
-        headers: { authorization: `Bearer ${gateway.key}`, "content-type": "application/json" },
+        headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
         body: JSON.stringify({ ...body, model }),
       });
       const text = Buffer.from(await response.arrayBuffer()).toString("latin1");

@@ -94,9 +94,9 @@ function readItem(item: Json): Item[] {
         ...proofItems(item.encrypted_content),
       ];
     case "function_call":
-      return [{ kind: "call", id: item.call_id, name: nameOf(item), args: item.arguments }];
+      return [{ kind: "call", id: item.call_id, name: item.name, args: item.arguments }];
     case "custom_tool_call":
-      return [{ kind: "call", id: item.call_id, name: nameOf(item), args: item.input }];
+      return [{ kind: "call", id: item.call_id, name: item.name, args: item.input }];
     case "image_generation_call":
       return typeof item.result === "string"
         ? [{ kind: "media", media: { what: "image", mediaType: null, data: item.result, url: null } }]
@@ -104,11 +104,6 @@ function readItem(item: Json): Item[] {
     default:
       return [{ kind: "hosted", value: item.type }];
   }
-}
-
-/** A tool of a namespace has the namespace's name before its own, as in formats without namespaces. */
-function nameOf({ namespace, name }: Json): string {
-  return namespace ? `${namespace}__${name}` : name;
 }
 
 function readAnswer(body: Json): Answer {
