@@ -31,6 +31,7 @@ const SHARED = new Set([
   "src/wire/conversation",
   "src/wire/canonical",
   "src/wire/json-schema",
+  "src/storage/files",
 ]);
 
 /** Rooms that join neighbours on such a floor, and may know all of them. */

@@ -1,7 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import { fail } from "../base/errors.ts";
 import type { CatalogKeeper, RefreshReport } from "../core/ports/catalog-keeper.ts";
-import { type DataLock, lockRefresh } from "../storage/sqlite/data-lock.ts";
+import { type DataLock, LockTakenError, lockRefresh } from "../storage/sqlite/data-lock.ts";
 import type { Config } from "./config-schema.ts";
 import { DEFAULT_CATALOG_SOURCE } from "./read-source.ts";
 import { decideHeld, type RefreshJob, refreshCatalog } from "./refresh-catalog.ts";
@@ -73,7 +73,8 @@ async function withLock<T>(dataDirectory: string, work: () => Promise<T>): Promi
 function takeLock(dataDirectory: string): DataLock {
   try {
     return lockRefresh(dataDirectory);
-  } catch {
+  } catch (error) {
+    if (!(error instanceof LockTakenError)) throw error;
     return fail("conflict", "The catalog is being refreshed. Repeat the request in a moment.");
   }
 }

@@ -2,7 +2,9 @@ import type { Log } from "../core/ports/log.ts";
 import { type Recovery, recoverUsage } from "../core/usage/recover-usage.ts";
 import { prepareModelLists } from "../http/routes/models.ts";
 import { type HttpServer, listen } from "../http/server.ts";
+import type { DamagedLines } from "../storage/journal/damaged-lines.ts";
 import type { Config } from "./config-schema.ts";
+import { explainDiskFailure } from "./data-dir.ts";
 import { type FirstStart, prepareFirstStart } from "./first-start.ts";
 import { scheduleRefresh } from "./schedule-refresh.ts";
 import { tellQuarantined } from "./tell-quarantined.ts";
@@ -30,19 +32,22 @@ export interface RunningGateway {
  * @throws ConfigError, or Error when the data directory or the address is taken.
  */
 export async function startGateway(config: Config, world: World): Promise<RunningGateway> {
-  const parts = await wireUp(config, world);
   try {
-    return await startServing(parts, config, world);
+    const parts = await wireUp(config, world);
+    return await startServing(parts, config, world).catch((error) => {
+      parts.journal.close();
+      parts.release();
+      throw error;
+    });
   } catch (error) {
-    parts.journal.close();
-    parts.release();
-    throw error;
+    throw explainDiskFailure(error, config.data_dir);
   }
 }
 
 async function startServing(parts: Parts, config: Config, world: World): Promise<RunningGateway> {
   const { clock, log } = world;
   tellRecovery(await recoverUsage(parts.journal, parts.stores.usage, clock.now()), log);
+  tellDamage(parts.listDamagedLines(), log);
   const unsure = await parts.stores.audit.settleChanges();
   if (unsure > 0) log.warn("changes were under way when the gateway stopped", { changes: unsure });
   await restoreHourlyLimits(parts, clock.now());
@@ -112,6 +117,22 @@ function tellRecovery({ brought, interrupted, unknown, quarantined }: Recovery, 
 }
 
 const NAMED_KINDS = 10;
+
+/** At each start until the operator has removed the files: what the lines recorded is in no balance. */
+function tellDamage(damaged: readonly DamagedLines[], log: Log): void {
+  for (const { file, lines, generations } of damaged.slice(0, NAMED_FILES)) {
+    log.error(
+      "lines of the journal were damaged and are kept aside; remove the file once they are dealt with",
+      {
+        file,
+        lines,
+        generations: generations.slice(0, NAMED_KINDS),
+      },
+    );
+  }
+}
+
+const NAMED_FILES = 10;
 
 /** Requests of the last hour count again: a restart frees nobody. */
 async function restoreHourlyLimits({ stores, http }: Parts, now: number): Promise<void> {

@@ -17,6 +17,7 @@ import {
   type MasterKeySource,
   readMasterKey,
 } from "../core/provider-keys/vault.ts";
+import { PRIVATE_FILE } from "../storage/files/private-files.ts";
 import type { Config } from "./config-schema.ts";
 import { ConfigError } from "./load-config.ts";
 
@@ -116,7 +117,7 @@ function replaceFile(file: string, keys: readonly string[]): void {
 /** On the disk before anything is sealed with it. */
 function writeDraft(file: string, keys: readonly string[]): string {
   const draft = `${file}.${process.pid}`;
-  const descriptor = openSync(draft, "w", 0o600);
+  const descriptor = openSync(draft, "w", PRIVATE_FILE);
   try {
     writeSync(descriptor, `${[...HEADING, ...keys].join("\n")}\n`);
     fsyncSync(descriptor);

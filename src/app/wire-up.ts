@@ -1,4 +1,3 @@
-import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Clock } from "../base/clock.ts";
 import { createIdSource, type IdSource } from "../base/ids.ts";
@@ -41,7 +40,9 @@ import type { HttpDeps } from "../http/context.ts";
 import { createFetchTransport } from "../providers/fetch/transport.ts";
 import { createHttp1Transport } from "../providers/http1/transport.ts";
 import { createSandboxTransport } from "../providers/sandbox/sandbox-transport.ts";
+import { makePrivateFolder } from "../storage/files/private-files.ts";
 import { guardStore } from "../storage/guard-store.ts";
+import { type DamagedLines, listDamagedLines } from "../storage/journal/damaged-lines.ts";
 import { openFileJournal } from "../storage/journal/file-journal.ts";
 import { createSqliteAccountStore } from "../storage/sqlite/account-store.ts";
 import { createSqliteAnswerStore } from "../storage/sqlite/answer-store.ts";
@@ -56,6 +57,7 @@ import { createSqliteUsageStore } from "../storage/sqlite/usage-store.ts";
 import { createTokenCounter } from "../tokenizer/token-counter.ts";
 import { createCatalogKeeper } from "./catalog-keeper.ts";
 import type { Config } from "./config-schema.ts";
+import { prepareDataDir } from "./data-dir.ts";
 import { ConfigError } from "./load-config.ts";
 import { openMasterKeys } from "./open-master-keys.ts";
 import { openServing, type ServingSource } from "./open-serving.ts";
@@ -90,6 +92,8 @@ export interface Holdings {
   readonly stores: Stores;
   readonly journal: Journal;
   readonly serving: ServingSource;
+  /** Lines of the journal that were damaged and are kept aside; absent where it has no files. */
+  listDamagedLines?(): readonly DamagedLines[];
   /** Lets go of all of it. */
   release(): void;
 }
@@ -116,6 +120,8 @@ export interface Parts {
   readonly serving: ServingSource;
   readonly http: HttpDeps;
   readonly transports: readonly Transport[];
+  /** Lines of the journal that were damaged and are kept aside. */
+  listDamagedLines(): readonly DamagedLines[];
   /** Lets go of the data directory. */
   release(): void;
   /** Set while the gateway drains; `readyz` says so. */
@@ -124,7 +130,7 @@ export interface Parts {
 
 /** Opens the stores of a data directory; also what `gateway keys` works on. Another process may have them open. */
 export function openStores(dataDir: string, clock: Clock, random: Random): Stores {
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  makePrivateFolder(dataDir);
   const database = openDatabase(dataDir);
   return {
     keys: guardStore(createSqliteKeyStore(database)),
@@ -147,7 +153,7 @@ export async function wireUp(config: Config, world: World): Promise<Parts> {
   const { clock, random, log, environment } = world;
   const network = world.transport ?? createTransport(config, environment, clock, log);
   const sandboxTransport = createSandboxTransport({ clock });
-  const { stores, journal, serving, release } =
+  const { stores, journal, serving, listDamagedLines, release } =
     world.holdings ?? openHoldings(config, world, network, sandboxTransport);
   const recordTrouble = createTroubleLog(
     log,
@@ -213,6 +219,7 @@ export async function wireUp(config: Config, world: World): Promise<Parts> {
     serving,
     http,
     transports: [network, sandboxTransport],
+    listDamagedLines: listDamagedLines ?? (() => []),
     release,
     state,
   };
@@ -224,12 +231,14 @@ function openHoldings(
   network: Transport,
   sandboxTransport: Transport,
 ): Holdings {
-  mkdirSync(config.data_dir, { recursive: true, mode: 0o700 });
+  prepareDataDir(config.data_dir, log);
   const lock = lockDataDir(config.data_dir);
   const stores = openStores(config.data_dir, clock, random);
+  const journalDir = join(config.data_dir, "journal");
   return {
     stores,
-    journal: openFileJournal(join(config.data_dir, "journal")),
+    journal: openFileJournal(journalDir),
+    listDamagedLines: () => listDamagedLines(journalDir),
     serving: openServing({ config, environment, clock, transport: network, sandboxTransport }, log),
     release() {
       stores.close();

@@ -1,7 +1,8 @@
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { OVERRIDE_FILE } from "../../src/app/load-catalog.ts";
+import { writeWhole } from "../../src/app/write-whole.ts";
 import { formatOverride } from "../../src/core/catalog/format-catalog.ts";
 import { importModelsDev } from "../../src/core/catalog/import-models-dev.ts";
 import { shippedRules, sourceText } from "./source-fixture.ts";
@@ -14,7 +15,7 @@ export function seedCatalog(models: SourceModels): string {
   const imported = importModelsDev(sourceText(models), shippedRules);
   if ("refused" in imported) throw new Error(imported.refused);
   const dataDir = mkdtempSync(join(tmpdir(), "gateway-refresh-"));
-  writeFileSync(join(dataDir, OVERRIDE_FILE), formatOverride("a test", imported.models));
+  writeWhole(join(dataDir, OVERRIDE_FILE), formatOverride("a test", imported.models));
   return dataDir;
 }
 

@@ -32,7 +32,7 @@ export interface Site {
 const ROOT = join(import.meta.dir, "../..");
 
 /** The program on the runtime that runs the tests. */
-const FROM_SOURCE: readonly string[] = [process.execPath, join(ROOT, "src/main.ts")];
+export const FROM_SOURCE: readonly string[] = [process.execPath, join(ROOT, "src/main.ts")];
 
 /** The program as an operator calls it. */
 export const AS_SHIPPED: readonly string[] = [join(ROOT, "bin/gateway")];

@@ -89,7 +89,8 @@ function firstKey(gateway: RunningGateway): string {
   return key;
 }
 
-function createMemoryLog(): { log: Log; lines: LogLine[] } {
+/** A log whose lines a test reads. */
+export function createMemoryLog(): { log: Log; lines: LogLine[] } {
   const lines: LogLine[] = [];
   const at =
     (level: string) =>

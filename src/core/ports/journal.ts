@@ -11,7 +11,7 @@ export interface Journal {
   mark(): number;
   /** The store has everything before the mark: drops it. */
   release(mark: number): void;
-  /** Entries that an earlier process left, those it had set aside first, then oldest first. A torn last line is left out. */
+  /** Entries that an earlier process left, those it had set aside first, then oldest first. A torn last line is left out; damaged lines are left out and kept aside. */
   recover(): readonly string[];
   /** Sets these entries aside, in place of those set aside before: `release` leaves them, `recover` gives them again. */
   setAside(entries: readonly string[]): void;

@@ -1,7 +1,6 @@
 import {
   closeSync,
   existsSync,
-  mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -10,8 +9,11 @@ import {
   writeFileSync,
   writeSync,
 } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { Journal } from "../../core/ports/journal.ts";
+import { makePrivateFolder, PRIVATE_FILE } from "../files/private-files.ts";
+import { checksum } from "./checksum.ts";
+import { keepDamagedLines } from "./damaged-lines.ts";
 
 /** A file is followed by the next when it has this size. Bytes. */
 const SEGMENT_BYTES = 8 * 1024 * 1024;
@@ -22,10 +24,10 @@ const SEGMENT_BYTES = 8 * 1024 * 1024;
  * the database's own guarantees, at most one group of records later (docs/adr/0003-journal.md).
  */
 export function openFileJournal(dir: string): Journal {
-  mkdirSync(dir, { recursive: true });
+  makePrivateFolder(dir);
   const left = listSegments(dir);
   let number = (left.at(-1) ?? 0) + 1;
-  let file = openSync(segmentPath(dir, number), "a");
+  let file = openSync(segmentPath(dir, number), "a", PRIVATE_FILE);
   let size = 0;
   const lines = new LineBuffer();
 
@@ -42,7 +44,7 @@ export function openFileJournal(dir: string): Journal {
   const startSegment = (): void => {
     closeSync(file);
     number += 1;
-    file = openSync(segmentPath(dir, number), "a");
+    file = openSync(segmentPath(dir, number), "a", PRIVATE_FILE);
     size = 0;
   };
 
@@ -59,8 +61,8 @@ export function openFileJournal(dir: string): Journal {
         if (segment < mark) rmSync(segmentPath(dir, segment), { force: true });
     },
     recover: () => [
-      ...readEntries(readIfThere(join(dir, ASIDE_FILE))),
-      ...left.flatMap((segment) => readEntries(readFileSync(segmentPath(dir, segment), "utf8"))),
+      ...recoverEntries(join(dir, ASIDE_FILE)),
+      ...left.flatMap((segment) => recoverEntries(segmentPath(dir, segment))),
     ],
     setAside: (entries) => writeAside(dir, entries),
     close() {
@@ -82,7 +84,7 @@ function writeAside(dir: string, entries: readonly string[]): void {
     rmSync(file, { force: true });
     return;
   }
-  writeFileSync(`${file}.new`, linesOf(entries), { flush: true });
+  writeFileSync(`${file}.new`, linesOf(entries), { flush: true, mode: PRIVATE_FILE });
   renameSync(`${file}.new`, file);
 }
 
@@ -90,10 +92,6 @@ function linesOf(entries: readonly string[]): Buffer {
   const lines = new LineBuffer();
   for (const entry of entries) lines.add(entry);
   return lines.bytes();
-}
-
-function readIfThere(file: string): string {
-  return existsSync(file) ? readFileSync(file, "utf8") : "";
 }
 
 function segmentPath(dir: string, number: number): string {
@@ -107,13 +105,24 @@ function listSegments(dir: string): number[] {
     .sort((a, b) => a - b);
 }
 
-/** Entries whose checksum holds. A process may die, and a disk fill up, in the middle of a line. */
-function readEntries(text: string): string[] {
+/**
+ * The entries of a file whose checksums hold. Other lines are kept in a file beside it, but for what stands behind the last
+ * line feed: that was being written when the process died, and nobody has seen its effect.
+ */
+function recoverEntries(file: string): string[] {
+  const bytes = existsSync(file) ? readFileSync(file) : Buffer.alloc(0);
   const entries: string[] = [];
-  for (const line of text.split("\n")) {
-    const entry = line.slice(HEAD_BYTES);
-    if (line.charAt(8) === " " && line.slice(0, 8) === checksum(Buffer.from(entry))) entries.push(entry);
+  const damaged: Uint8Array[] = [];
+  for (let at = 0; at < bytes.length; ) {
+    const lineFeed = bytes.indexOf(LINE_FEED, at);
+    const line = bytes.subarray(at, lineFeed < 0 ? bytes.length : lineFeed);
+    const entry = line.subarray(HEAD_BYTES);
+    if (line.toString("latin1", 0, HEAD_BYTES) === `${checksum(entry)} `)
+      entries.push(entry.toString("utf8"));
+    else if (lineFeed >= 0 && line.length > 0) damaged.push(line);
+    at += line.length + 1;
   }
+  keepDamagedLines(dirname(file), file, damaged);
   return entries;
 }
 
@@ -165,8 +174,4 @@ class LineBuffer {
     this.from = 0;
     this.buffer = larger;
   }
-}
-
-function checksum(entry: Uint8Array): string {
-  return Bun.hash.crc32(entry).toString(16).padStart(8, "0");
 }

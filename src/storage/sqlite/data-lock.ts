@@ -1,5 +1,6 @@
-import { Database } from "bun:sqlite";
+import { Database, SQLiteError } from "bun:sqlite";
 import { join } from "node:path";
+import { makePrivateFile } from "../files/private-files.ts";
 
 /** Something that one process alone may do. */
 export interface DataLock {
@@ -8,7 +9,7 @@ export interface DataLock {
 
 /**
  * Holds a data directory for one gateway.
- * @throws Error when another process holds it.
+ * @throws LockTakenError when another process holds it.
  */
 export function lockDataDir(dataDir: string): DataLock {
   return lock(
@@ -19,7 +20,7 @@ export function lockDataDir(dataDir: string): DataLock {
 
 /**
  * Holds the master keys of a data directory for one rotation.
- * @throws Error while another one runs.
+ * @throws LockTakenError while another one runs.
  */
 export function lockRotation(dataDir: string): DataLock {
   return lock(
@@ -30,20 +31,31 @@ export function lockRotation(dataDir: string): DataLock {
 
 /**
  * Holds the catalog of a data directory for one refresh.
- * @throws Error while another one runs.
+ * @throws LockTakenError while another one runs.
  */
 export function lockRefresh(dataDir: string): DataLock {
   return lock(join(dataDir, "refresh-lock.db"), `another refresh is running on ${dataDir}; wait for its end`);
 }
 
-/** The lock is the operating system's on an open file, so it is gone with the process, however that ends. */
+/** Another process holds the lock. */
+export class LockTakenError extends Error {}
+
+/**
+ * The lock is the operating system's on an open file, so it is gone with the process, however that ends.
+ * @throws LockTakenError with `problem` where another process holds it; the system's error where the file cannot be used.
+ */
 function lock(file: string, problem: string): DataLock {
+  makePrivateFile(file);
   const held = new Database(file, { create: true });
   try {
     held.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; PRAGMA user_version = 1; COMMIT");
-  } catch {
+  } catch (error) {
     held.close();
-    throw new Error(problem);
+    throw isTaken(error) ? new LockTakenError(problem) : error;
   }
   return { release: () => held.close() };
+}
+
+function isTaken(error: unknown): boolean {
+  return error instanceof SQLiteError && (error.code ?? "").startsWith("SQLITE_BUSY");
 }

@@ -1,5 +1,6 @@
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
+import { makePrivateFile } from "../files/private-files.ts";
 import { MIGRATIONS } from "./migrations.ts";
 
 /** How long to wait for another process that writes. Milliseconds. */
@@ -10,7 +11,10 @@ const BUSY_MS = 5_000;
  * @throws Error when the file was written by a newer version, or is no database.
  */
 export function openDatabase(dataDir: string): Database {
-  const database = new Database(join(dataDir, "gateway.db"), { create: true, strict: true });
+  const file = join(dataDir, "gateway.db");
+  // Made beforehand, because SQLite would let everybody read it; the files it makes beside it follow its mode.
+  makePrivateFile(file);
+  const database = new Database(file, { create: true, strict: true });
   database.exec(`PRAGMA busy_timeout = ${BUSY_MS}`);
   // Taken by a new file: half as many pages to write for a group of records.
   database.exec("PRAGMA page_size = 8192");

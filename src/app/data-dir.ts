@@ -1,0 +1,74 @@
+import { SQLiteError } from "bun:sqlite";
+import { chmodSync, lstatSync, readdirSync } from "node:fs";
+import { join, resolve } from "node:path";
+import type { Log } from "../core/ports/log.ts";
+import { makePrivateFolder, PRIVATE_FILE, PRIVATE_FOLDER } from "../storage/files/private-files.ts";
+
+/** What the gateway makes in its data directory; what else lies there is not touched. */
+const OWN_ENTRIES =
+  /^((gateway|lock|rotation-lock|refresh-lock)\.db(-\w+)?|secrets\.key(\.\d+)?|catalog[\w-]*\.json(\.\d+\.tmp)?|journal)$/;
+const OTHERS = 0o077;
+/** Set on folders that many share, such as `/tmp`. */
+const STICKY = 0o1000;
+
+/** Makes a data directory, or takes other users' rights to one that is there, and says so. */
+export function prepareDataDir(dataDir: string, log: Log): void {
+  makePrivateFolder(dataDir);
+  const journal = join(dataDir, "journal");
+  const entries = readdirSync(dataDir)
+    .filter((name) => OWN_ENTRIES.test(name))
+    .map((name) => join(dataDir, name));
+  const paths = [
+    dataDir,
+    ...entries,
+    ...(entries.includes(journal) ? readdirSync(journal).map((name) => join(journal, name)) : []),
+  ];
+  const tightened = paths.filter((path) => tighten(path, log));
+  if (tightened.length === 0) return;
+  log.warn("other users could read the data directory; its files and folders are private now", {
+    entries: tightened.length,
+    first: tightened[0],
+  });
+}
+
+/** Whether it was open to others, and is not any more. */
+function tighten(path: string, log: Log): boolean {
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  // What a link leads to is for whoever made the link.
+  if (stats === undefined || stats.isSymbolicLink() || (stats.mode & OTHERS) === 0) return false;
+  try {
+    if ((stats.mode & STICKY) !== 0) throw new Error("other programs share it");
+    chmodSync(path, stats.isDirectory() ? PRIVATE_FOLDER : PRIVATE_FILE);
+    return true;
+  } catch (error) {
+    log.warn("other users can read a part of the data directory, and its mode cannot be changed", {
+      path,
+      detail: String(error),
+    });
+    return false;
+  }
+}
+
+/** Codes of the system and of SQLite for a disk that is full, away, read-only or not ours. */
+const DISK_CODES = /^(ENOSPC|EDQUOT|EIO|EROFS|EACCES|EPERM|SQLITE_(FULL|IOERR|CANTOPEN|READONLY|PERM)\w*)$/;
+
+/** An error with the data directory and what is wrong with its disk, where that is the cause; else the error as it is. */
+export function explainDiskFailure(error: unknown, dataDir: string): unknown {
+  const cause = findDiskFailure(error, resolve(dataDir));
+  if (cause === null) return error;
+  return new Error(
+    `the data directory ${dataDir} cannot be used: ${cause.message}. Free space on its disk, or give the gateway's user the right to write there.`,
+    { cause: error },
+  );
+}
+
+function findDiskFailure(error: unknown, folder: string): Error | null {
+  for (let at = error; at instanceof Error; at = at.cause) {
+    if (at instanceof SQLiteError && DISK_CODES.test(at.code ?? "")) return at;
+    const { code, path, syscall } = at as NodeJS.ErrnoException;
+    if (code === undefined || !DISK_CODES.test(code)) continue;
+    // An address that may not be listened on has the same codes, and so has a file elsewhere.
+    if (path === undefined ? syscall !== "listen" : resolve(path).startsWith(folder)) return at;
+  }
+  return null;
+}

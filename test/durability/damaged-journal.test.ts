@@ -1,0 +1,110 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { listDamagedLines } from "../../src/storage/journal/damaged-lines.ts";
+import { openFileJournal } from "../../src/storage/journal/file-journal.ts";
+import { postChatTo } from "../support/gateway-process.ts";
+import { makeVendorSite } from "./vendor-site.ts";
+
+let dir: string;
+
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), "gateway-damage-"));
+});
+afterEach(() => rmSync(dir, { recursive: true, force: true }));
+
+const LOST = "gen_01hf7yat00abcdefghjkmnpqrs";
+
+/** A journal that a process has left, with these entries. */
+function leave(entries: readonly string[]): string {
+  const journal = openFileJournal(dir);
+  for (const entry of entries) journal.append(entry);
+  journal.close();
+  return join(dir, readdirSync(dir).find((name) => name.endsWith(".log")) as string);
+}
+
+/** Overwrites a byte in the middle of a file's text with one that is no UTF-8. */
+function damage(file: string, text: string): void {
+  const bytes = readFileSync(file);
+  bytes[bytes.indexOf(text) - 1] = 0xff;
+  writeFileSync(file, bytes);
+}
+
+function recover(): readonly string[] {
+  const journal = openFileJournal(dir);
+  const entries = journal.recover();
+  journal.close();
+  return entries;
+}
+
+describe("a damaged line in the middle of the journal", () => {
+  test("is kept byte for byte in a private file, and the lines around it are recovered", () => {
+    const file = leave(["first", `{"id":"${LOST}"}`, "third"]);
+    damage(file, LOST);
+    const line = readFileSync(file).toString("latin1").split("\n")[1] as string;
+    expect(recover()).toEqual(["first", "third"]);
+    const [kept, ...more] = listDamagedLines(dir);
+    expect(more).toEqual([]);
+    expect(kept).toEqual({ file: expect.stringMatching(/\.damaged$/), lines: 1, generations: [LOST] });
+    expect(readFileSync(kept!.file, "latin1")).toBe(`${line}\n`);
+    expect(statSync(kept!.file).mode & 0o777).toBe(0o600);
+  });
+
+  test("is kept once, however often a start reads it before it is released", () => {
+    damage(leave(["first", `{"id":"${LOST}"}`]), LOST);
+    for (let start = 0; start < 3; start++) recover();
+    expect(listDamagedLines(dir)).toHaveLength(1);
+  });
+
+  test("outlives the release of its journal file, and another one of the same name", () => {
+    for (const id of [LOST, LOST.replace("abc", "xyz")]) {
+      damage(leave([`{"id":"${id}"}`]), id);
+      const journal = openFileJournal(dir);
+      expect(journal.recover()).toEqual([]);
+      journal.release(Number.POSITIVE_INFINITY);
+      journal.close();
+      rmSync(join(dir, readdirSync(dir).find((name) => name.endsWith(".log")) ?? "none"), { force: true });
+    }
+    expect(listDamagedLines(dir)).toHaveLength(2);
+  });
+
+  test("is kept as well among the entries that another version is to read", () => {
+    const journal = openFileJournal(dir);
+    journal.setAside(["for later", `{"id":"${LOST}"}`]);
+    journal.close();
+    damage(join(dir, "aside.log"), LOST);
+    expect(recover()).toEqual(["for later"]);
+    expect(listDamagedLines(dir)).toMatchObject([{ lines: 1, generations: [LOST] }]);
+  });
+
+  test("differs from a torn last line, which nobody has seen the effect of", () => {
+    const file = leave(["first", "second"]);
+    writeFileSync(file, readFileSync(file).subarray(0, -4));
+    expect(recover()).toEqual(["first"]);
+    expect(listDamagedLines(dir)).toEqual([]);
+  });
+
+  test("is named in the log of each start, which settles everything else", async () => {
+    const place = makeVendorSite("");
+    const first = await place.start();
+    const messages = [{ role: "user", content: "Hello!" }];
+    await (await postChatTo(first, { model: "acme/model", messages })).text();
+    await first.kill();
+    const [file] = place.site.journalFiles();
+    const rest = file === undefined ? "" : readFileSync(file, "latin1");
+    writeFileSync(join(place.site.dataDir, "journal", "00000000.log"), `0badc0de {"id":"${LOST}"}\n${rest}`);
+    for (let start = 0; start < 2; start++) {
+      const next = await place.start(first.key);
+      const line = next
+        .printed()
+        .split("\n")
+        .find((text) => text.includes("were damaged")) as string;
+      expect(JSON.parse(line)).toMatchObject({ level: "error", lines: 1, generations: [LOST] });
+      expect((await fetch(`${next.url}/readyz`)).status).toBe(200);
+      expect((await postChatTo(next, { model: "acme/model", messages })).status).toBe(200);
+      await next.terminate();
+    }
+    await place.clear();
+  });
+});

@@ -1,0 +1,129 @@
+import { afterEach, describe, expect, test } from "bun:test";
+import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { prepareDataDir } from "../../src/app/data-dir.ts";
+import { writeWhole } from "../../src/app/write-whole.ts";
+import { lockDataDir, lockRefresh, lockRotation } from "../../src/storage/sqlite/data-lock.ts";
+import { ADMIN_KEY, createMemoryLog } from "../support/gateway.ts";
+import { FROM_SOURCE, makeSite, type Site } from "../support/gateway-process.ts";
+
+let site: Site | null = null;
+let dir: string | null = null;
+
+afterEach(() => {
+  site?.remove();
+  if (dir !== null) rmSync(dir, { recursive: true, force: true });
+  site = dir = null;
+});
+
+function makeDir(): string {
+  dir = mkdtempSync(join(tmpdir(), "gateway-data-"));
+  return dir;
+}
+
+/** The modes of a folder and all that is in it, by path; what is private is left out. */
+function listOpenEntries(folder: string): string[] {
+  const paths = [
+    folder,
+    ...readdirSync(folder, { recursive: true }).map((name) => join(folder, String(name))),
+  ];
+  return paths.filter((path) => {
+    const stats = statSync(path);
+    return (stats.mode & 0o777) !== (stats.isDirectory() ? 0o700 : 0o600);
+  });
+}
+
+/** Runs the gateway in a shell that first does something else. */
+const after = (script: string): readonly string[] => [
+  "sh",
+  "-c",
+  `${script}; exec "$@"`,
+  "sh",
+  ...FROM_SOURCE,
+];
+
+describe("the data directory", () => {
+  test("and all that the gateway makes in it are private, whatever the umask allows", async () => {
+    site = makeSite(`admin_key: ${ADMIN_KEY}`, after("umask 000"));
+    const gateway = await site.start();
+    // The first secret has a master key made.
+    const added = await fetch(`${gateway.url}/api/admin/accounts/acct_default/provider-keys`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${ADMIN_KEY}`, "content-type": "application/json" },
+      body: JSON.stringify({ provider: "openai", key: "sk-0123456789abcdef" }),
+    });
+    expect(added.status).toBe(201);
+    expect(readdirSync(site.dataDir).sort()).toEqual([
+      "gateway.db",
+      "gateway.db-shm",
+      "gateway.db-wal",
+      "journal",
+      "lock.db",
+      "lock.db-journal",
+      "secrets.key",
+    ]);
+    expect(listOpenEntries(site.dataDir)).toEqual([]);
+    await gateway.kill();
+  });
+
+  test("has locks and a catalog that are private, whatever the umask allows", () => {
+    const folder = makeDir();
+    const umask = process.umask(0);
+    try {
+      for (const lock of [lockDataDir, lockRotation, lockRefresh]) lock(folder).release();
+      writeWhole(join(folder, "catalog.json"), "{}");
+    } finally {
+      process.umask(umask);
+    }
+    expect(readdirSync(folder)).toHaveLength(4);
+    expect(listOpenEntries(folder)).toEqual([]);
+  });
+
+  test("that others could read is made private at the next start, and the log says so", async () => {
+    site = makeSite("");
+    const first = await site.start();
+    await first.kill();
+    for (const path of [site.dataDir, join(site.dataDir, "journal")]) chmodSync(path, 0o755);
+    for (const name of readdirSync(site.dataDir))
+      if (name !== "journal") chmodSync(join(site.dataDir, name), 0o644);
+    const second = await site.start(first.key);
+    expect(listOpenEntries(site.dataDir)).toEqual([]);
+    expect(second.printed()).toContain("other users could read the data directory");
+    await second.kill();
+  });
+
+  test("keeps the modes of what is not the gateway's, and its own where other programs share it", () => {
+    const folder = makeDir();
+    writeWhole(join(folder, "notes.txt"), "");
+    chmodSync(join(folder, "notes.txt"), 0o644);
+    chmodSync(folder, 0o1777);
+    const { log, lines } = createMemoryLog();
+    prepareDataDir(folder, log);
+    expect(statSync(folder).mode & 0o7777).toBe(0o1777);
+    expect(statSync(join(folder, "notes.txt")).mode & 0o777).toBe(0o644);
+    expect(lines.map(({ fields }) => fields["path"])).toEqual([folder]);
+  });
+
+  test("that another gateway holds is told from one that cannot be used", async () => {
+    site = makeSite("");
+    const first = await site.start();
+    const second = await site.startInVain();
+    expect(second.exitCode).toBe(1);
+    expect(second.printed).toContain("another gateway is running");
+    await first.kill();
+  });
+});
+
+const canMount = Bun.spawnSync(["unshare", "-rm", "mount", "-t", "tmpfs", "tmpfs", "/mnt"]).success;
+
+describe.skipIf(!canMount)("on a disk that is full at the start (needs unshare and tmpfs)", () => {
+  test.each(["4k", "400k"])("of %s the gateway says so, and names the directory", async (size) => {
+    const mount = `mkdir -p "$GATEWAY_DATA_DIR" && mount -t tmpfs -o size=${size} tmpfs "$GATEWAY_DATA_DIR"`;
+    site = makeSite("", ["unshare", "-rm", ...after(mount)]);
+    const { exitCode, printed } = await site.startInVain();
+    expect(exitCode).toBe(1);
+    expect(printed).toContain(`the data directory ${site.dataDir} cannot be used: database or disk is full`);
+    expect(printed).not.toContain("another gateway");
+  });
+});
