@@ -117,6 +117,7 @@ export async function serve(
   renameHeaders(request.headers, deps.headerAliases);
   let response: Response;
   try {
+    requireOneHost(request.headers.get("host"));
     response = await findHandler(methods, request)(request, context);
     if (!context.endsItself) response.headers.set("x-request-id", context.requestId);
   } catch (error) {
@@ -130,6 +131,19 @@ export async function serve(
   }
   // The runtime leaves the body of a HEAD out, and says its length.
   return response;
+}
+
+/** What no host has; a comma is where the runtime has joined two headers. */
+const NO_HOST = /[\s,/?#@\\]/;
+
+/** Proxies and this server might understand different hosts, and so different requests (RFC 9112, 3.2). */
+function requireOneHost(host: string | null): void {
+  if (host === null || !NO_HOST.test(host)) return;
+  throw new GatewayError({
+    code: "invalid_request",
+    message: 'The request must have one "host" header with one host in it.',
+    headers: { connection: "close" },
+  });
 }
 
 function findHandler(methods: Methods, request: Request): Handler {

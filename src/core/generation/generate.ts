@@ -256,6 +256,10 @@ class Run {
     );
     deps.recorder.write(this.record);
     if (!(await deps.recorder.secure())) return this.fail(CANNOT_RECORD);
+    if (this.hasClientLeft()) {
+      this.record = { ...this.record, attempts: this.attempts };
+      return this.leave();
+    }
     this.noteBegin(candidate, startedAt);
     const context = this.contextFor(candidate, encoded, hasNext);
     const outcome = await attempt(context);
@@ -381,6 +385,7 @@ class Run {
   ): Promise<GenerationResult> {
     const { deps, call, cutoff, record } = this;
     const { candidate, size } = context;
+    if (begun.isOver && this.hasClientLeft()) return this.leave();
     const stream = await relayStream(
       {
         deps,
@@ -406,6 +411,7 @@ class Run {
     answer: Extract<AttemptOutcome, { kind: "answered" }>["answer"],
     metadata: RelayContext["metadata"],
   ): Promise<GenerationResult> {
+    if (this.hasClientLeft()) return this.leave();
     const { deps, call, record, allowance } = this;
     const answering = { deps, call, candidate, record, allowance };
     const seen = { producedBytes: answer.producedBytes, searches: 0 };
@@ -425,6 +431,11 @@ class Run {
     this.over();
     this.rememberPlace(candidate, charge.usage);
     return this.result({ kind: "json", body }, candidate);
+  }
+
+  /** Looked at before an upstream is called and before a whole answer is charged: unlike listening, it costs nothing. */
+  private hasClientLeft(): boolean {
+    return this.call.readClientSignal().aborted;
   }
 
   private rememberPlace(candidate: Candidate, usage: TokenUsage): void {

@@ -4,6 +4,7 @@ import { parseBody } from "../../wire/json/check-fields.ts";
 import type { Handler, HttpDeps, RequestContext } from "../context.ts";
 import { hashAddress } from "../middleware/identify-caller.ts";
 import { type BodyHolder, readRequestBody } from "../middleware/read-body.ts";
+import { urlOf } from "../url-of.ts";
 import { answerOnce } from "./answer-once.ts";
 import { type Access, type ApiCaller, identifyApiCaller } from "./api-caller.ts";
 import { identifySigner } from "./identify-signer.ts";
@@ -75,7 +76,7 @@ export function defineEndpoint<Params extends Schema, Query extends Schema, Body
 export function serveEndpoint(endpoint: Endpoint): Handler {
   return async (request, context) => {
     const { caller, bytes } = await admitCaller(endpoint, request, context);
-    const url = new URL(request.url);
+    const url = urlOf(request);
     const notes: ChangeNote[] = [];
     const holder: BodyHolder = { source: "key", id: caller.key.id };
     const input: AnyInput = {

@@ -10,6 +10,7 @@ import type { Handler } from "../context.ts";
 import { bodyHolderOf, type ClientFace, renameModels } from "../inference.ts";
 import { identifyCaller } from "../middleware/identify-caller.ts";
 import { readRequestBody } from "../middleware/read-body.ts";
+import { urlOf } from "../url-of.ts";
 
 const OPENERS: Readonly<Record<ClientApi, ClientFace["open"]>> = {
   "chat.completions": openChatRequest,
@@ -26,7 +27,7 @@ export const postExplainRoute: Handler = async (request, context) => {
   if (caller.kind === "anonymous") {
     fail("authentication", 'This endpoint needs an API key. Send it as "Authorization: Bearer gw_…".');
   }
-  const api = new URL(request.url).searchParams.get("api") ?? "chat.completions";
+  const api = urlOf(request).searchParams.get("api") ?? "chat.completions";
   if (!Object.hasOwn(OPENERS, api)) {
     fail("invalid_request", `api: must be one of ${Object.keys(OPENERS).join(", ")}.`, {
       metadata: { field: "api" },

@@ -2,11 +2,12 @@ import { fail } from "../../base/errors.ts";
 import { describeGeneration } from "../../core/usage/describe-generation.ts";
 import type { RequestContext } from "../context.ts";
 import { requireKey } from "../middleware/identify-caller.ts";
+import { urlOf } from "../url-of.ts";
 
 /** `GET generation?id=`: what a generation was and cost, for keys of the account that made it. */
 export async function getGeneration(request: Request, context: RequestContext): Promise<Response> {
   const key = await requireKey(request, context, "inference");
-  const id = new URL(request.url).searchParams.get("id");
+  const id = urlOf(request).searchParams.get("id");
   if (!id)
     return fail("invalid_request", "id is required: GET generation?id=gen_….", { metadata: { field: "id" } });
   const record = await context.deps.generation.recorder.find(id);

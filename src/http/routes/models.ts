@@ -12,6 +12,7 @@ import { identifyCaller } from "../middleware/identify-caller.ts";
 import { modelListsOf } from "../model-lists.ts";
 import { jsonList } from "../prepared-list.ts";
 import { viewCatalog, viewServed } from "../tier-views.ts";
+import { urlOf } from "../url-of.ts";
 
 type KeyCaller = Extract<Caller, { kind: "key" }>;
 
@@ -22,7 +23,7 @@ type KeyCaller = Extract<Caller, { kind: "key" }>;
 export async function listModels(request: Request, context: RequestContext): Promise<Response> {
   const { generation, clock } = context.deps;
   const lists = modelListsOf(generation.serving(), clock.now());
-  if (request.url.includes("?") && new URL(request.url).searchParams.get("all") === "true")
+  if (request.url.includes("?") && urlOf(request).searchParams.get("all") === "true")
     return jsonList(request, await lists.all());
   const caller = await findKeyCaller(request, context);
   const isOther = caller !== null && isNarrowed(caller);

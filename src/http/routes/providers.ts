@@ -3,6 +3,7 @@ import type { ModelRecord, ProviderRecord } from "../../core/catalog/records.ts"
 import type { Serving } from "../../core/generation/call.ts";
 import type { RequestContext } from "../context.ts";
 import { jsonList, type PreparedList, prepareList } from "../prepared-list.ts";
+import { urlOf } from "../url-of.ts";
 
 const served = new WeakMap<Serving, PreparedList>();
 const all = new WeakMap<Serving, PreparedList>();
@@ -10,7 +11,7 @@ const all = new WeakMap<Serving, PreparedList>();
 /** `GET providers`: those that can serve here; with `?all=true` all of the catalog. */
 export function listProviders(request: Request, { deps }: RequestContext): Response {
   const serving = deps.generation.serving();
-  const wantsAll = new URL(request.url).searchParams.get("all") === "true";
+  const wantsAll = urlOf(request).searchParams.get("all") === "true";
   const cache = wantsAll ? all : served;
   let list = cache.get(serving);
   if (list === undefined) {
