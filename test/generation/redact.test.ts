@@ -1,5 +1,6 @@
-import { expect, test } from "bun:test";
-import { redact } from "../../src/core/generation/redact.ts";
+import { describe, expect, test } from "bun:test";
+import { redact, redactSecrets, withoutBilling } from "../../src/core/generation/redact.ts";
+import { readVendorError } from "../../src/wire/conversation/vendor-error.ts";
 
 test.each([
   ["a key of its usual form", "Incorrect API key provided: sk-proj-abcdefgh1234."],
@@ -24,4 +25,111 @@ test("a vendor's words about nothing secret stay as they are", () => {
   const words =
     "This model's maximum context length is 4097 tokens. ASIA is a continent; x-amz-date is wrong.";
   expect(redact(words, null)).toBe(words);
+});
+
+/** Ids that vendors repeat, each with a 7 in it, and what stands around them. */
+const WITH_IDS = [
+  "Rate limit reached for gpt-4o in organization org-a7b8c9d0e1f2 on tokens per min.",
+  "Your account org-a7b8c9d0e1f2<ak-f7ka5c1a8xyzabcd> request reached max request: 3",
+  "This would exceed your organization's limit of 50,000 tokens (org: 7b2c3d4e-aaaa-bbbb-cccc-7234567890ab).",
+  "Publisher Model `projects/company-7/locations/us-central1/models/gemini-x` not found.",
+  "Exceeded for consumer 'project_number:7234567890' with base model: gemini-2.5-pro",
+  "Enable it at https://console.developers.google.com/apis/overview?project=723456789",
+  "User: arn:aws:iam::723456789012:user/dev may not use arn:aws:bedrock:us-east-1:723456789012:x/y",
+  "Your account 7100012345 has not activated the model.",
+  "tenant 70000000-1111-2222-3333-444444444444, subscription 79999999-1111-2222-3333-444444444444",
+  "See https://console.x.ai/team/7f1e2d3c-4455, or write to owner7@example.com.",
+  "账户ID：7100012345 未开通该模型",
+  "您的账号7100012345已被限流",
+  "帳號 7100012345 的請求過多",
+  "用户[72345678]的并发超过限制",
+  "アカウント acct_7x8y7z の制限に達しました",
+  "계정 72345678의 요청 한도를 초과했습니다",
+  "Слишком много запросов в аккаунте 723456.",
+  "Trop de requêtes sur le compte 7998877.",
+  "Demasiadas peticiones de la cuenta 7998877.",
+];
+
+/** Balances, each with a 7 in it. */
+const WITH_BALANCES = [
+  "The balance is $7.34, which does not cover it.",
+  "Insufficient balance: 7.20 (available: 7.50, frozen 7.70).",
+  "You have 7.5 credits left.",
+  "You requested up to 8000 tokens, but can only afford 1577.",
+  "余额不足，当前余额 7.34 元，请充值。",
+  "账户可用余额：-0.07，冻结金额 7.00",
+  "餘額不足（剩餘額度 7）",
+  "クレジット残高が不足しています。残高: ¥770",
+  "잔액이 부족합니다. 잔액: 0.7원",
+  "Недостаточно средств. Баланс: 7 734,57 руб.",
+  "Solde insuffisant : 7,20 EUR",
+  "Saldo insuficiente: US$ 7.20",
+  "Guthaben aufgebraucht: 7,00 €",
+];
+
+/** Of those, the ones that say that nothing is left. */
+const OUT_OF_CREDIT = WITH_BALANCES.filter((words) => !/^(The balance is|You have|账户可用)/.test(words));
+
+describe("a vendor's words", () => {
+  test.each(WITH_IDS)("lose the id of an account: %s", (words) => {
+    expect(redact(words, null)).toContain("[redacted]");
+    expect(redact(words, null)).not.toContain("7");
+  });
+
+  test.each(WITH_BALANCES)("lose the balance of an account: %s", (words) => {
+    expect(redact(words, null)).not.toContain("7");
+    expect(withoutBilling(redact(words, null))).toBeNull();
+  });
+
+  test.each(OUT_OF_CREDIT)("mean that the account ran dry, with whatever status: %s", (message) => {
+    for (const status of [400, 403, 429, 500])
+      expect(readVendorError(status, { error: { message } }).meaning).toBe("out_of_credit");
+  });
+
+  test.each([
+    "This model's maximum context length is 4097 tokens. You requested 5000 tokens (4000 in the messages).",
+    "Missing required parameter: 'user_id'. Unknown key 'top_p2' in org_name, proj_id.",
+    "messages.12.content.0: user messages must alternate; got 3 users in a row",
+    "Invalid value for 'temperature': expected 0 <= x <= 2, got 3.5",
+    "模型 qwen3-235b 不支持参数 temperature=3.5，取值范围为 0-2。",
+    "The model asiapacificregional-7b does not exist. See https://example.com/account/api-keys",
+  ])("about the request stay as they are: %s", (words) => {
+    expect(redact(words, null)).toBe(words);
+  });
+
+  test("lose the sentences about money in scripts without spaces too, and no halves of sentences", () => {
+    expect(withoutBilling("请求过于频繁，请稍后再试。当前套餐额度：100 次/分钟。")).toBe(
+      "请求过于频繁，请稍后再试。",
+    );
+    expect(withoutBilling("Exhausted (e.g. check quota). Wait a moment.")).toBe("Wait a moment.");
+  });
+});
+
+test("what a model wrote loses secrets alone", () => {
+  const written = '<function=pay{"account": "12345678", "balance": 77, "key": "sk-abcdefgh1234"}</function>';
+  expect(redactSecrets(written, null)).toBe(written.replace("sk-abcdefgh1234", "[redacted]"));
+});
+
+test.each([
+  ["digits", "1"],
+  ["digits with spaces", "1 "],
+  ["words for accounts and money", "account balance 12 "],
+  ["the same in Chinese", "账户余额1"],
+  ["dots", "a."],
+  ["beginnings of ids", "org-"],
+  ["dashes behind a project", "-a"],
+  ["sums", "$1"],
+])("redaction takes time that grows with the text, not with its square: %s", (_name, piece) => {
+  const timeOf = (length: number): number => {
+    const text = `project a${piece.repeat(Math.ceil(length / piece.length))}`;
+    const times = Array.from({ length: 3 }, () => {
+      const start = performance.now();
+      withoutBilling(redact(text, "k".repeat(20)));
+      return performance.now() - start;
+    });
+    return Math.min(...times);
+  };
+  timeOf(1_000);
+  // 32 times the text: 32 times the time, where a square would be 1,024 times.
+  expect(timeOf(32_000) / timeOf(1_000)).toBeLessThan(300);
 });

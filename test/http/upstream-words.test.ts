@@ -1,14 +1,18 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
+import { createTestHealth } from "../support/test-health.ts";
 import { chunkOf, opening, startVendor, type Vendor } from "../support/vendor.ts";
 
 let vendor: Vendor;
 let gateway: TestGateway;
+const fared = createTestHealth();
+beforeEach(() => fared.forget());
 
 beforeAll(async () => {
   vendor = startVendor();
   gateway = await startTestGateway({
     repeats: 0,
+    health: fared.health,
     yaml: `
 providers:
   quick:
@@ -92,3 +96,32 @@ describe.each(Object.keys(APIS) as (keyof typeof APIS)[])(
     });
   },
 );
+
+describe("what a vendor says of the gateway's account reaches no client", () => {
+  const SAID = [
+    "Your account 7100012345 (owner7@example.com) is limited; its balance is $12.34.",
+    "您的账号7100012345请求过多，当前余额 12.34 元。",
+    "アカウント 7100012345 の残高は ¥1234 です。",
+  ];
+
+  test.each(SAID)("with whatever status: %s", async (message) => {
+    for (const status of [400, 422, 429, 500, 503]) {
+      vendor.perform((call) => call.respond(status, { error: { message, code: status } }));
+      const { text } = await ask("chat", false);
+      expect(text).not.toMatch(/7100012345|owner7|12\.?34/);
+    }
+  });
+
+  test.each(SAID)("in the middle of a stream: %s", async (message) => {
+    vendor.perform(async (call) => {
+      await call.begin();
+      await call.events(...opening("Let me see."));
+      await call.gate();
+      await call.events({ error: { message, code: 400 } });
+      await call.end();
+    });
+    const { text } = await ask("chat", true, () => vendor.calls[0]?.letGoOn());
+    expect(text).toContain('data: {"error":');
+    expect(text).not.toMatch(/7100012345|owner7|12\.?34/);
+  });
+});

@@ -6,7 +6,7 @@ import type { AttemptNote } from "../routing/health.ts";
 import type { Candidate } from "../routing/plan.ts";
 import { contextOverflow } from "../routing/window.ts";
 import type { ClientCut, CutReason } from "./cutoff.ts";
-import { redact, withoutBilling } from "./redact.ts";
+import { redact, redactSecrets, withoutBilling } from "./redact.ts";
 
 /** What a failed attempt means for the request. */
 export interface Judgement {
@@ -115,7 +115,7 @@ function nameWords({ code, failedGeneration }: VendorError, candidate: Candidate
     ...(code === null ? {} : { upstream_code: code }),
     ...(failedGeneration === null
       ? {}
-      : { failed_generation: redact(failedGeneration, candidate.key.secret) }),
+      : { failed_generation: redactSecrets(failedGeneration, candidate.key.secret) }),
   };
 }
 

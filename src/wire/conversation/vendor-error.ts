@@ -1,5 +1,6 @@
 import { BOUNDS } from "../../base/bounds.ts";
 import { asFields, type Fields } from "../json/fields.ts";
+import { OUT_OF_CREDIT_WORDS } from "./money-words.ts";
 import { readOverflow } from "./read-overflow.ts";
 import { readRetryAfter } from "./read-retry-after.ts";
 
@@ -150,10 +151,7 @@ const STATUS_WORDS: readonly (readonly [RegExp, number])[] = [
 
 /** Codes and types by which vendors say that the account has run dry: OpenAI with 429, Anthropic with 400, xAI with 403. */
 const CREDIT_CODES =
-  /insufficient_(quota|balance|credit|funds)|exceeded_current_quota|billing_(hard_limit|not_active)|arrearage|\b1113\b/;
-/** The same in words. */
-const CREDIT_WORDS =
-  /exceeded your current quota|insufficient (balance|credits?|funds)|balance is (too low|insufficient)|(used all|have any|out of) (available )?credits|spending limit|billing hard limit|check your billing|failure to pay|INVALID_PAYMENT_INSTRUMENT/i;
+  /insufficient_(quota|balance|credit|funds)|exceeded_current_quota|billing_(hard_limit|not_active)|arrearage|accountoverdue|\b1113\b/;
 /** Gemini's prepaid accounts; it says so with the words of a limit. */
 const PREPAID_WORDS = /prepayment credits are depleted/i;
 /** What a vendor repeats of the request; a caller may have put anything there, these words too. */
@@ -191,7 +189,7 @@ function saysOutOfCredit(words: string, said: string): boolean {
   if (PREPAID_WORDS.test(said)) return true;
   // Gemini says it of every limit, those of a minute too.
   if (words.includes("resource_exhausted")) return false;
-  return CREDIT_CODES.test(words) || CREDIT_WORDS.test(said);
+  return CREDIT_CODES.test(words) || OUT_OF_CREDIT_WORDS.test(said);
 }
 
 function saysRefusedContent(status: number, words: string, said: string): boolean {
