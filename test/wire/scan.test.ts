@@ -1,13 +1,17 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { BOUNDS } from "../../src/base/bounds.ts";
 import {
+  closingQuote,
   decodeUtf8,
   fields,
   items,
+  JsonBoundError,
   JsonSyntaxError,
   LEAF,
   memberOf,
   parseNode,
+  scanCounting,
   scanJson,
   stringOf,
 } from "../../src/wire/json/scan.ts";
@@ -82,10 +86,58 @@ describe("the scan", () => {
     expect(stringOf(text, memberOf(scanJson(text, DEEP), "a"))).toBe('quote " backslash \\ tab \t snow ☃ ');
   });
 
-  test("jumps over nesting of any depth", () => {
-    const depth = 200_000;
-    const text = `{"x":${"[".repeat(depth)}${"]".repeat(depth)},"a":1}`;
-    expect(memberOf(scanJson(text, DEEP), "a")?.kind).toBe("number");
+  const nested = (depth: number, inner = "") => `${"[".repeat(depth)}${inner}${"]".repeat(depth)}`;
+
+  test.each([
+    ["a value that it jumps over", (depth: number) => `{"x":${nested(depth - 1)},"a":1}`],
+    ["a value that it looks into", (depth: number) => `{"list":[{"b":${nested(depth - 3)}}],"a":1}`],
+  ])("accepts %s up to the bound of nesting, and refuses one level more", (_what, make) => {
+    const { jsonDepth } = BOUNDS;
+    expect(memberOf(scanJson(make(jsonDepth), DEEP), "a")?.kind).toBe("number");
+    expect(() => scanJson(make(jsonDepth + 1), DEEP)).toThrow(JsonBoundError);
+  });
+
+  test("refuses a text nested 200,000 levels deep at the level behind the bound", () => {
+    expect(() => scanJson(nested(200_000), DEEP)).toThrow(
+      `more than ${BOUNDS.jsonDepth} levels of nesting at byte ${BOUNDS.jsonDepth}`,
+    );
+  });
+
+  test("never counts fewer values than a text has, and not many more", () => {
+    const count = (value: unknown): number =>
+      typeof value !== "object" || value === null
+        ? 1
+        : Object.values(value).reduce<number>((sum, inner) => sum + count(inner), 1);
+    fc.assert(
+      fc.property(anyObject, (value) => {
+        const text = JSON.stringify(value);
+        const { values } = scanCounting(latin1(text), DEEP);
+        const actual = count(JSON.parse(text));
+        expect(values).toBeGreaterThanOrEqual(actual);
+        expect(values).toBeLessThanOrEqual(2 * actual);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test("refuses a text with more values than are allowed, wherever they stand", () => {
+    for (const text of ['{"x":[1,2,3,4]}', '{"list":[1,2,3,4]}', '{"p":1,"q":2,"r":3,"s":4}']) {
+      expect(scanCounting(text, DEEP, 20).values).toBeLessThanOrEqual(8);
+      expect(() => scanCounting(text, DEEP, 3)).toThrow("more than 3 values");
+    }
+  });
+
+  test("finds the end of any string, however many quotes are escaped in it", () => {
+    const escaped = fc.array(fc.constantFrom('\\"', "\\\\", "\\n", "a", "word ".repeat(12)), {
+      maxLength: 60,
+    });
+    fc.assert(
+      fc.property(escaped, (pieces) => {
+        const inner = pieces.join("");
+        expect(closingQuote(`"${inner}",\\"`, 1)).toBe(1 + inner.length);
+        expect(closingQuote(`"${inner}`, 1)).toBe(-1);
+      }),
+    );
   });
 });
 

@@ -1,31 +1,29 @@
-import { isUtf8 } from "node:buffer";
+import { BOUNDS } from "../../base/bounds.ts";
 import { fail } from "../../base/errors.ts";
 import { asFields, type Fields } from "./fields.ts";
+import { parseBodyText } from "./parse-json.ts";
+import { LEAF, scanCounting } from "./scan.ts";
+import { refuseBroken, requireUtf8 } from "./scan-body.ts";
 
 /**
  * Parses a body that is small enough to be parsed whole.
- * @throws GatewayError `invalid_request` when it is not a JSON object in UTF-8.
+ * @throws GatewayError `invalid_request` when it is not a JSON object in UTF-8 within its bounds.
  */
 export function parseBody(bytes: Buffer): Fields {
-  if (!isUtf8(bytes)) fail("invalid_request", "The body is not valid UTF-8. Send JSON encoded as UTF-8.");
-  return parseFields(bytes.toString("utf8"));
+  requireUtf8(bytes);
+  const latin1 = bytes.toString("latin1");
+  refuseBroken(() => scanCounting(latin1, LEAF, BOUNDS.jsonValues));
+  return parseFields(bytes.toString("utf8"), latin1);
 }
 
 /**
- * The same for its text.
- * @throws GatewayError as `parseBody`.
+ * Parses a body's text, or one made of it, which was scanned within its bounds before. `latin1` is the body, its bytes
+ * read as Latin-1.
+ * @throws GatewayError `invalid_request` when it is not a JSON object.
  */
-export function parseFields(text: string): Fields {
-  return asFields(parse(text)) ?? refuseField("body", "must be a JSON object");
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    const why = error instanceof SyntaxError ? error.message : "nested too deeply";
-    return fail("invalid_request", `The body is not valid JSON: ${why}.`);
-  }
+export function parseFields(text: string, latin1: string): Fields {
+  const value = refuseBroken(() => parseBodyText(text, latin1));
+  return asFields(value) ?? refuseField("body", "must be a JSON object");
 }
 
 /** Ends a request whose field is not what it must be; `problem` follows the field's name. */

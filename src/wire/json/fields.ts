@@ -1,3 +1,5 @@
+import { parseJson } from "./parse-json.ts";
+
 /** Fields of a JSON object whose names are not all known. */
 export type Fields = Readonly<Record<string, unknown>>;
 
@@ -12,10 +14,10 @@ export function isEmpty(fields: Fields): boolean {
   return true;
 }
 
-/** A JSON text as an object with named fields; null where it is none. */
+/** A JSON text as an object with named fields; null where it is none, or nested too deep. */
 export function tryParseFields(json: string): Fields | null {
   try {
-    return asFields(JSON.parse(json));
+    return asFields(parseJson(json));
   } catch {
     return null;
   }

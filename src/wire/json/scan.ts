@@ -1,3 +1,5 @@
+import { BOUNDS } from "../../base/bounds.ts";
+
 /**
  * A JSON reader that looks only where it is told to. It walks the text once, keeps the place of the values that
  * a `Shape` names and jumps over all others, so that a 200 kB conversation costs a fraction of parsing it and can
@@ -7,6 +9,7 @@
  * so positions are byte positions and other scripts cost nothing extra.
  *
  * Inside jumped-over values only strings and brackets are followed; what is wrong there is left to whoever parses them.
+ * Nesting is bounded everywhere, the number of values where a bound is given.
  */
 
 /** What to look into: members of an object, elements of an array. Neither: only the value's place and kind. */
@@ -82,6 +85,20 @@ export class JsonSyntaxError extends Error {
   }
 }
 
+/** The text is JSON, and has more of something than is accepted. */
+export class JsonBoundError extends Error {
+  constructor(
+    /** What there is too much of: "levels of nesting". */
+    readonly what: string,
+    readonly bound: number,
+    /** Where the bound was passed; counts bytes from 0. */
+    readonly position: number,
+  ) {
+    super(`more than ${bound} ${what} at byte ${position}`);
+    this.name = "JsonBoundError";
+  }
+}
+
 const QUOTE = 34;
 const COMMA = 44;
 const COLON = 58;
@@ -91,26 +108,57 @@ const CLOSE_BRACKET = 93;
 const OPEN_BRACE = 123;
 const CLOSE_BRACE = 125;
 
+const LEVELS = "levels of nesting";
+
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 
 /**
  * Scans a whole text, bytes read as Latin-1.
- * @throws JsonSyntaxError when it is not one JSON value, or names a member of the shape twice in one object.
+ * @throws JsonSyntaxError when it is not one JSON value, or names a member of the shape twice in one object;
+ * JsonBoundError when it is nested too deep.
  */
 export function scanJson(text: string, shape: Shape): JsonNode {
-  const scanner = new Scanner(text);
-  const node = scanner.value(shape, "", -1);
+  return scanCounting(text, shape).root;
+}
+
+/** What a scan found, and about how many values the whole text has: never fewer than there are. */
+export interface CountedScan {
+  readonly root: JsonNode;
+  readonly values: number;
+  /** How many nodes were made. */
+  readonly nodes: number;
+}
+
+/**
+ * Scans as `scanJson` does, and counts values.
+ * @throws JsonBoundError also when there are more than `maxValues`.
+ */
+export function scanCounting(
+  text: string,
+  shape: Shape,
+  maxValues: number = Number.POSITIVE_INFINITY,
+): CountedScan {
+  const scanner = new Scanner(text, maxValues);
+  const root = scanner.value(shape, "", -1);
   scanner.end();
-  return node;
+  return { root, values: scanner.values, nodes: scanner.nodes };
 }
 
 class Scanner {
+  /** Values so far: each comma and each opening bracket brings one. */
+  values = 1;
+  nodes = 0;
   private at = 0;
+  private depth = 0;
 
-  constructor(private readonly text: string) {}
+  constructor(
+    private readonly text: string,
+    private readonly maxValues: number,
+  ) {}
 
   /** Reads a value; `key` and `keyStart` are those of the member that it is. */
   value(shape: Shape, key: string, keyStart: number): JsonNode {
+    this.nodes++;
     this.space();
     const start = this.at;
     const code = this.text.charCodeAt(start);
@@ -128,11 +176,13 @@ class Scanner {
   private object({ others }: Shape, fields: WordTable<Shape>, key: string, keyStart: number): JsonNode {
     const start = this.at++;
     const members: JsonNode[] = [];
+    this.open();
     this.space();
     if (this.text.charCodeAt(this.at) === CLOSE_BRACE) this.at++;
     else
       do this.member(members, fields, others === true);
       while (!this.separator(CLOSE_BRACE));
+    this.depth--;
     return { kind: "object", start, end: this.at, key, keyStart, members, items: null };
   }
 
@@ -161,11 +211,13 @@ class Scanner {
   private array(shape: Shape, key: string, keyStart: number): JsonNode {
     const start = this.at++;
     const items: JsonNode[] = [];
+    this.open();
     this.space();
     if (this.text.charCodeAt(this.at) === CLOSE_BRACKET) this.at++;
     else
       do items.push(this.value(shape, "", -1));
       while (!this.separator(CLOSE_BRACKET));
+    this.depth--;
     return { kind: "array", start, end: this.at, key, keyStart, members: null, items };
   }
 
@@ -174,8 +226,8 @@ class Scanner {
     const { text, at } = this;
     const code = text.charCodeAt(at);
     if (code === QUOTE) return this.pass("string", endOfString(text, at));
-    if (code === OPEN_BRACE) return this.pass("object", endOfNested(text, at));
-    if (code === OPEN_BRACKET) return this.pass("array", endOfNested(text, at));
+    if (code === OPEN_BRACE) return this.pass("object", this.endOfNested(at));
+    if (code === OPEN_BRACKET) return this.pass("array", this.endOfNested(at));
     if (text.startsWith("true", at)) return this.pass("boolean", at + 4);
     if (text.startsWith("false", at)) return this.pass("boolean", at + 5);
     if (text.startsWith("null", at)) return this.pass("null", at + 4);
@@ -189,6 +241,43 @@ class Scanner {
     return kind;
   }
 
+  /** The byte after the closing mark of an object or array that is not looked into. */
+  private endOfNested(start: number): number {
+    const { text } = this;
+    const { length } = text;
+    const outer = this.depth;
+    let depth = outer;
+    let values = this.values;
+    let at = start;
+    while (at < length) {
+      const code = text.charCodeAt(at);
+      if (code === QUOTE) {
+        at = endOfString(text, at);
+        continue;
+      }
+      at++;
+      if (code === COMMA) values++;
+      else if (code === OPEN_BRACE || code === OPEN_BRACKET) {
+        values++;
+        if (++depth > BOUNDS.jsonDepth) throw new JsonBoundError(LEVELS, BOUNDS.jsonDepth, at - 1);
+      } else if ((code === CLOSE_BRACE || code === CLOSE_BRACKET) && --depth === outer) {
+        this.values = values;
+        if (values > this.maxValues) this.refuseValues();
+        return at;
+      }
+    }
+    throw new JsonSyntaxError("the text ends too early", length);
+  }
+
+  private open(): void {
+    this.values++;
+    if (++this.depth > BOUNDS.jsonDepth) throw new JsonBoundError(LEVELS, BOUNDS.jsonDepth, this.at - 1);
+  }
+
+  private refuseValues(): never {
+    throw new JsonBoundError("values", this.maxValues, this.at);
+  }
+
   /** Passes a comma (false) or the closing mark (true). */
   private separator(close: number): boolean {
     this.space();
@@ -197,11 +286,16 @@ class Scanner {
       this.refuse(`expected "," or "${String.fromCharCode(close)}"`);
     }
     this.at++;
-    return code === close;
+    if (code === close) return true;
+    if (++this.values > this.maxValues) this.refuseValues();
+    return false;
   }
 
   private space(): void {
-    while (isSpace(this.text.charCodeAt(this.at))) this.at++;
+    const { text } = this;
+    let { at } = this;
+    while (isSpace(text.charCodeAt(at))) at++;
+    this.at = at;
   }
 
   private refuse(problem: string): never {
@@ -217,7 +311,7 @@ function refuseSecond(members: readonly JsonNode[], { key, keyStart }: JsonNode)
 
 /** Whether JSON lets the character stand between values. */
 export function isSpace(code: number): boolean {
-  return code === 32 || code === 10 || code === 13 || code === 9;
+  return code <= 32 && (code === 32 || code === 10 || code === 13 || code === 9);
 }
 
 /** The entry for the name that stands, quotes included, from `start` to `end`; null where there is none. */
@@ -246,35 +340,50 @@ export function endOfString(text: string, start: number): number {
   return quote + 1;
 }
 
-/** The first quote from `start` on, within a string, that no backslash escapes; -1 where there is none. */
-export function closingQuote(text: string, start: number): number {
-  let from = start;
-  for (;;) {
-    const quote = text.indexOf('"', from);
-    if (quote < 0) return -1;
-    let slashes = quote - 1;
-    while (text.charCodeAt(slashes) === BACKSLASH) slashes--;
-    if (((quote - slashes) & 1) === 1) return quote;
-    from = quote + 1;
+/** Backslashes that are passed at once where there are many: an even number, which changes nothing. */
+const RUN = "\\".repeat(256);
+const MANY = 16;
+
+/** Whether an odd number of backslashes stands before `at`. */
+function isEscaped(text: string, at: number): boolean {
+  let before = at - 1;
+  while (text.charCodeAt(before) === BACKSLASH) {
+    before--;
+    if (at - before > MANY) while (text.startsWith(RUN, before - RUN.length + 1)) before -= RUN.length;
   }
+  return ((at - before) & 1) === 0;
 }
 
-/** The byte after the closing mark of an object or array that nobody looks into. No recursion: depth costs nothing. */
-function endOfNested(text: string, start: number): number {
-  let depth = 0;
-  let at = start;
-  const length = text.length;
-  while (at < length) {
-    const code = text.charCodeAt(at);
-    if (code === QUOTE) {
-      at = endOfString(text, at);
-      continue;
+/** The first quote from `start` on, within a string, that no backslash escapes; -1 where there is none. */
+export function closingQuote(text: string, start: number): number {
+  const quote = text.indexOf('"', start);
+  return quote < 0 || !isEscaped(text, quote) ? quote : closingQuoteBehind(text, quote);
+}
+
+/** Characters behind an escape that are looked at one by one: a search that begins anew costs as much. */
+const DENSE_CHARS = 12;
+
+/**
+ * The same of a string in which a quote is escaped, and others probably are: JSON within JSON. Jumps from backslash to
+ * backslash, so the next one is looked for behind the string as well; but it stands in the next string of this kind at most.
+ */
+function closingQuoteBehind(text: string, escapedQuote: number): number {
+  let from = escapedQuote + 1;
+  let quote = escapedQuote;
+  for (;;) {
+    for (let plain = 0; plain < DENSE_CHARS; plain++) {
+      const code = text.charCodeAt(from);
+      if (code === QUOTE) return from;
+      from++;
+      if (code !== BACKSLASH) continue;
+      from++;
+      plain = 0;
     }
-    at++;
-    if (code === OPEN_BRACE || code === OPEN_BRACKET) depth++;
-    else if ((code === CLOSE_BRACE || code === CLOSE_BRACKET) && --depth === 0) return at;
+    if (quote < from) quote = text.indexOf('"', from);
+    const backslash = text.indexOf("\\", from);
+    if (quote < 0 || backslash < 0 || quote < backslash) return quote;
+    from = backslash + 2;
   }
-  throw new JsonSyntaxError("the text ends too early", length);
 }
 
 /**

@@ -12,6 +12,7 @@ import {
   requireText,
 } from "../json/check-fields.ts";
 import { type Fields, omit } from "../json/fields.ts";
+import { requireBodyBytes } from "../json/refuse-excess.ts";
 
 /** A fill-in-the-middle request that has passed the door. */
 export interface FimRequest extends GatewayWishes {
@@ -60,6 +61,7 @@ const NO_PARAMETERS: ReadonlySet<string> = new Set([
  * @throws GatewayError `invalid_request` that names the field and the remedy, `invalid_model`.
  */
 export function decodeFimRequest(bytes: Buffer, rename: (id: string) => string): FimRequest {
+  requireBodyBytes(bytes, BOUNDS.fimBodyBytes, "Send less of the code around the cursor.");
   const body = parseBody(bytes);
   const model = rename(requireText(body, "model", 'a string such as "mistralai/codestral-latest"'));
   checkModel(model, "model");

@@ -1,11 +1,12 @@
-import { isUtf8 } from "node:buffer";
 import { BOUNDS } from "../../base/bounds.ts";
 import { fail } from "../../base/errors.ts";
 import type { EmbeddingInput, EmbeddingsWish } from "../canonical/embeddings.ts";
 import { type GatewayWishes, readGatewayWishes } from "../conversation/preferences.ts";
-import { readText, readWholeNumber, refuseField, requireText } from "../json/check-fields.ts";
-import { asFields, type Fields, omit } from "../json/fields.ts";
-import { fields, type JsonNode, JsonSyntaxError, LEAF, scanJson } from "../json/scan.ts";
+import { parseFields, readText, readWholeNumber, refuseField, requireText } from "../json/check-fields.ts";
+import { type Fields, omit } from "../json/fields.ts";
+import { requireBodyBytes } from "../json/refuse-excess.ts";
+import { fields, type JsonNode, LEAF } from "../json/scan.ts";
+import { scanBody } from "../json/scan-body.ts";
 import { readInputs } from "./read-inputs.ts";
 
 /** How a client wants its vectors: arrays of numbers, or base64 of 32-bit floats. */
@@ -65,7 +66,6 @@ const BYTES_PER_TOKEN = 4;
  * @throws GatewayError `invalid_request` that names the field and the remedy, `invalid_model` for a malformed id.
  */
 export function decodeEmbeddingsRequest(bytes: Buffer): EmbeddingsRequest {
-  if (!isUtf8(bytes)) fail("invalid_request", "The body is not valid UTF-8. Send JSON encoded as UTF-8.");
   const { text, root, body } = parseBody(bytes);
   const model = requireText(body, "model", 'a string such as "openai/text-embedding-3-small"');
   if (model.length > BOUNDS.modelIdChars) fail("invalid_model", "model is too long to be a model id.");
@@ -92,15 +92,12 @@ export function decodeEmbeddingsRequest(bytes: Buffer): EmbeddingsRequest {
 
 /** The scan tells where things stand, and refuses a field of ours that stands twice; the values are parsed. */
 function parseBody(bytes: Buffer): { text: string; root: JsonNode; body: Fields } {
-  try {
-    const text = bytes.toString("latin1");
-    const root = scanJson(text, SHAPE);
-    const body = asFields(JSON.parse(bytes.toString("utf8")));
-    return body === null ? refuseField("body", "must be a JSON object") : { text, root, body };
-  } catch (error) {
-    if (!(error instanceof JsonSyntaxError || error instanceof SyntaxError)) throw error;
-    return fail("invalid_request", `The body is not valid JSON: ${error.message}.`);
-  }
+  requireBodyBytes(bytes, BOUNDS.embeddingsBodyBytes, "Send the texts in several requests.");
+  return scanBody(bytes, SHAPE, (text, { root }) => ({
+    text,
+    root,
+    body: parseFields(bytes.toString("utf8"), text),
+  }));
 }
 
 function readEncoding(value: unknown): VectorEncoding {

@@ -1,0 +1,117 @@
+import { isSpace, JsonSyntaxError } from "./scan.ts";
+
+const QUOTE = 34;
+const COMMA = 44;
+const COLON = 58;
+const BACKSLASH = 92;
+const OPEN_BRACKET = 91;
+const CLOSE_BRACKET = 93;
+const OPEN_BRACE = 123;
+const CLOSE_BRACE = 125;
+const SPACE = 32;
+
+/** A literal as far as it goes wrong or ends; a letter behind it makes it another word. */
+const LITERAL = /(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)(?![\w.+-])/y;
+const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
+
+/**
+ * Says what is wrong with a text that a parser has refused: the first byte at which no reader of JSON can go on. `text`
+ * is the body, its bytes read as Latin-1. Linear, and without recursion. Null where nothing is wrong.
+ */
+export function findSyntaxError(text: string): JsonSyntaxError | null {
+  try {
+    new Validator(text).run();
+    return null;
+  } catch (error) {
+    if (error instanceof JsonSyntaxError) return error;
+    throw error;
+  }
+}
+
+class Validator {
+  private at = 0;
+  /** The closing marks of what is open, the innermost last. */
+  private readonly open: number[] = [];
+
+  constructor(private readonly text: string) {}
+
+  run(): void {
+    do this.passValue();
+    while (this.findNext());
+    this.passSpace();
+    if (this.at < this.text.length) this.refuse("unexpected text after the value");
+  }
+
+  /** Passes a text or literal, with the brackets and names that stand before it; or what opens an empty container. */
+  private passValue(): void {
+    let code = this.passSpace();
+    while (code === OPEN_BRACE || code === OPEN_BRACKET) {
+      const close = code === OPEN_BRACE ? CLOSE_BRACE : CLOSE_BRACKET;
+      this.open.push(close);
+      this.at++;
+      if (this.passSpace() === close) return;
+      if (close === CLOSE_BRACE) this.passName();
+      code = this.passSpace();
+    }
+    if (code === QUOTE) this.passString();
+    else this.passLiteral();
+  }
+
+  /** Passes what stands behind a value: true where another value follows. */
+  private findNext(): boolean {
+    for (let close = this.open.at(-1); close !== undefined; close = this.open.at(-1)) {
+      const code = this.passSpace();
+      if (code === COMMA) {
+        const comma = this.at++;
+        if (this.passSpace() === close) this.refuse("a comma with nothing behind it", comma);
+        if (close === CLOSE_BRACE) this.passName();
+        return true;
+      }
+      if (code !== close) this.refuse(`expected "," or "${String.fromCharCode(close)}"`);
+      this.at++;
+      this.open.pop();
+    }
+    return false;
+  }
+
+  private passName(): void {
+    if (this.passSpace() !== QUOTE) this.refuse("expected a name in double quotes");
+    this.passString();
+    if (this.passSpace() !== COLON) this.refuse('expected ":"');
+    this.at++;
+  }
+
+  private passString(): void {
+    const { text } = this;
+    const start = this.at++;
+    for (;;) {
+      const code = text.charCodeAt(this.at);
+      if (code === QUOTE) break;
+      if (Number.isNaN(code)) this.refuse("a string without its closing quote", start);
+      if (code < SPACE) this.refuse("a line break or control character in a string, which must be escaped");
+      this.at = code === BACKSLASH ? this.match(ESCAPE, "a broken escape") : this.at + 1;
+    }
+    this.at++;
+  }
+
+  private passLiteral(): void {
+    const isOver = this.at >= this.text.length;
+    this.at = this.match(LITERAL, isOver ? "the text ends too early" : "expected a value");
+  }
+
+  private match(pattern: RegExp, problem: string): number {
+    pattern.lastIndex = this.at;
+    if (!pattern.test(this.text)) this.refuse(problem);
+    return pattern.lastIndex;
+  }
+
+  /** Passes blanks; gives the code of what follows. */
+  private passSpace(): number {
+    while (isSpace(this.text.charCodeAt(this.at))) this.at++;
+    return this.text.charCodeAt(this.at);
+  }
+
+  private refuse(problem: string, position = this.at): never {
+    throw new JsonSyntaxError(problem, Math.min(position, this.text.length));
+  }
+}
