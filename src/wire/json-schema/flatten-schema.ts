@@ -1,12 +1,22 @@
 import { asFields, type Fields } from "../json/fields.ts";
-import { type Lowering, loosen, MAX_DEPTH, MAX_UNFOLDINGS, type Place } from "./lowering.ts";
+import { measureChars } from "../json/measure-chars.ts";
+import {
+  countUnfoldings,
+  type Lowering,
+  loosen,
+  MAX_DEPTH,
+  MAX_UNFOLDINGS,
+  type Place,
+  requireBranches,
+  type Unfolded,
+} from "./lowering.ts";
 import { mergeSchemas } from "./merge-schemas.ts";
-import { measureChars, resolveRef } from "./resolve-ref.ts";
+import { resolveRef } from "./resolve-ref.ts";
 
 /** A schema without `$ref` and `allOf`, and the references that went into it. */
 export interface FlatSchema {
   readonly schema: Record<string, unknown>;
-  readonly unfolded: ReadonlyMap<string, number>;
+  readonly unfolded: Unfolded | null;
 }
 
 /** Unfolds a schema's references and merges its `allOf` into it. */
@@ -20,9 +30,8 @@ export function flattenSchema(schema: Fields, place: Place, lowering: Lowering):
   for (const key of lost) {
     loosen(lowering, `${place.path}.allOf`, `Of several \`${key}\` only the first is sent.`);
   }
-  const unfolded = new Map(place.unfolded);
-  for (const ref of gathering.refs) unfolded.set(ref, (unfolded.get(ref) ?? 0) + 1);
-  return { schema: merged, unfolded };
+  const { refs } = gathering;
+  return { schema: merged, unfolded: refs.size === 0 ? place.unfolded : { refs, before: place.unfolded } };
 }
 
 interface Gathering {
@@ -45,6 +54,7 @@ function gatherParts(schema: Fields, gathering: Gathering, depth: number): void 
     if (target !== null) gatherParts(target, gathering, depth + 1);
   }
   if (!Array.isArray(allOf)) return;
+  requireBranches(allOf, `${gathering.place.path}.allOf`);
   for (const branch of allOf) {
     const fields = asFields(branch);
     if (fields !== null) gatherParts(fields, gathering, depth + 1);
@@ -61,7 +71,7 @@ function unfoldRef(ref: string, gathering: Gathering): Fields | null {
     leaveOpen(gathering, "refers to what is not in the schema and is left open");
     return null;
   }
-  if ((place.unfolded.get(ref) ?? 0) >= MAX_UNFOLDINGS) {
+  if (countUnfoldings(place.unfolded, ref) >= MAX_UNFOLDINGS) {
     leaveOpen(gathering, "is recursive and left open from here on");
     return pickHead(target);
   }

@@ -5,23 +5,38 @@ import { DIALECTS, type DialectRules, type SchemaDialect } from "./dialects.ts";
 import { flattenSchema } from "./flatten-schema.ts";
 import { lowerKeywords } from "./lower-keywords.ts";
 import { lowerRoot } from "./lower-root.ts";
-import { type Lowering, loosen, MAX_DEPTH, type Place, startLowering, stepInto } from "./lowering.ts";
+import {
+  createSchemaBudget,
+  type Lowering,
+  loosen,
+  MAX_DEPTH,
+  type Place,
+  requireBranches,
+  type SchemaBudget,
+  startLowering,
+  stepInto,
+} from "./lowering.ts";
 import { setMember } from "./merge-schemas.ts";
 
 /**
  * Brings a JSON Schema into a vendor's dialect. What the dialect cannot say is loosened and named; a schema that fits
- * is unchanged. `path` says where the schema stands in the client's request: `tools[0].function.parameters`.
+ * is unchanged. `path` says where the schema stands in the client's request: `tools[0].function.parameters`. Schemas of one
+ * request share its `budget`.
+ * @throws GatewayError `invalid_request` for a list of too many branches.
  */
 export function lowerSchema(
   schema: Fields,
   dialect: SchemaDialect,
   path: string,
+  budget: SchemaBudget = createSchemaBudget(),
 ): { readonly schema: Fields; readonly loosened: readonly Warning[] } {
   const rules: DialectRules = DIALECTS[dialect];
-  const lowering = startLowering(rules, schema);
-  const place: Place = { path, depth: 0, unfolded: new Map() };
+  const lowering = startLowering(rules, schema, budget);
+  const { unfoldedCharsLeft } = lowering;
+  const place: Place = { path, depth: 0, unfolded: null };
   const rooted = rules.root === "object" ? lowerRoot(schema, place, lowering) : schema;
   const lowered = rules.keywords === null ? rooted : lowerNode(rooted, place, lowering);
+  budget.unfoldedCharsLeft -= unfoldedCharsLeft - lowering.unfoldedCharsLeft;
   return { schema: lowered, loosened: lowering.loosened };
 }
 
@@ -118,6 +133,7 @@ function lowerChildren(
 
 /** `place` is the list's, one level down already. */
 function lowerList(list: readonly unknown[], place: Place, lowering: Lowering): Fields[] {
+  requireBranches(list, place.path);
   return list.map((schema, at) => lowerNode(schema, { ...place, path: `${place.path}[${at}]` }, lowering));
 }
 

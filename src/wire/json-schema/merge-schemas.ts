@@ -1,23 +1,19 @@
 import { asFields, type Fields } from "../json/fields.ts";
 
-/** Schemas that must all hold as one that holds wherever they do, and the keywords of which something was lost. */
+/**
+ * Schemas that must all hold as one that holds wherever they do, and the keywords of which something was lost. Linear in
+ * the schemas together.
+ */
 export function mergeSchemas(parts: readonly Fields[]): {
   readonly schema: Record<string, unknown>;
   readonly lost: ReadonlySet<string>;
 } {
+  const { values, lost } = gatherValues(parts);
   const schema: Record<string, unknown> = {};
-  const lost = new Set<string>();
-  for (const part of parts) {
-    const taken = GROUPS.filter((group) => group.some((key) => key in schema)).flat();
-    for (const [key, value] of Object.entries(part)) {
-      if (taken.includes(key)) lost.add(key);
-      else if (!Object.hasOwn(schema, key)) setMember(schema, key, value);
-      else if (!ANNOTATIONS.has(key)) {
-        const merged = mergeKeyword(key, schema[key], value);
-        if (merged === UNMERGED) lost.add(key);
-        else setMember(schema, key, merged);
-      }
-    }
+  for (const [key, all] of values) {
+    const merged = all.length === 1 ? { value: all[0], isExact: true } : mergeValues(key, all);
+    setMember(schema, key, merged.value);
+    if (!merged.isExact) lost.add(key);
   }
   return { schema, lost };
 }
@@ -45,89 +41,159 @@ const ANNOTATIONS = new Set([
   "writeOnly",
 ]);
 
-const UNMERGED = Symbol("unmerged");
+/** All values of each keyword, in the order of the schemas. */
+function gatherValues(parts: readonly Fields[]): { values: Map<string, unknown[]>; lost: Set<string> } {
+  const values = new Map<string, unknown[]>();
+  const lost = new Set<string>();
+  for (const part of parts) {
+    const taken = GROUPS.filter((group) => group.some((key) => values.has(key))).flat();
+    for (const key of Object.keys(part)) {
+      const before = values.get(key);
+      if (taken.includes(key)) lost.add(key);
+      else if (before === undefined) values.set(key, [part[key]]);
+      else if (!ANNOTATIONS.has(key)) before.push(part[key]);
+    }
+  }
+  return { values, lost };
+}
 
-/** Both values of a keyword as one, not tighter than the two together. */
-function mergeKeyword(key: string, a: unknown, b: unknown): unknown {
-  if (a === b) return a;
+/** Several values of a keyword as one, not tighter than all of them together. Not exact: only the first was kept, or some. */
+interface Merged {
+  readonly value: unknown;
+  readonly isExact: boolean;
+}
+
+function mergeValues(key: string, values: readonly unknown[]): Merged {
   switch (key) {
     case "type":
-      return mergeTypes(a, b);
+      return mergeTypes(values);
     case "enum":
-      return mergeEnums(a, b);
+      return mergeEnums(values);
     case "required":
-      return Array.isArray(a) && Array.isArray(b) ? [...new Set([...a, ...b])] : UNMERGED;
+      return values.every(Array.isArray) ? exactly([...new Set(values.flat())]) : keepFirst(values);
     case "properties":
     case "patternProperties":
     case "$defs":
     case "definitions":
-      return mergeMaps(asFields(a) ?? {}, asFields(b) ?? {});
+      return exactly(mergeMaps(values));
     case "items":
     case "additionalProperties":
-      return joinSchemas(a, b);
+      return exactly(joinSchemas(values));
     case "prefixItems":
-      return mergeLists(a, b);
+      return values.every(Array.isArray) ? exactly(mergeLists(values)) : keepFirst(values);
     case "minimum":
     case "exclusiveMinimum":
     case "minLength":
     case "minItems":
     case "minProperties":
-      return typeof a === "number" && typeof b === "number" ? Math.max(a, b) : UNMERGED;
+      return mergeNumbers(values, Math.max);
     case "maximum":
     case "exclusiveMaximum":
     case "maxLength":
     case "maxItems":
     case "maxProperties":
-      return typeof a === "number" && typeof b === "number" ? Math.min(a, b) : UNMERGED;
+      return mergeNumbers(values, Math.min);
     case "uniqueItems":
-      return a === true || b === true;
+      return exactly(values.includes(true));
     default:
-      return UNMERGED;
+      return keepFirst(values);
   }
 }
 
-function mergeTypes(a: unknown, b: unknown): unknown {
-  const left = listTypes(a);
-  const right = listTypes(b);
-  const both = [
-    ...left.filter((type) => right.includes(type) || (type === "integer" && right.includes("number"))),
-    ...right.filter((type) => type === "integer" && !left.includes(type) && left.includes("number")),
-  ];
-  if (both.length === 0) return UNMERGED;
-  return both.length === 1 ? both[0] : both;
+function exactly(value: unknown): Merged {
+  return { value, isExact: true };
+}
+
+function keepFirst(values: readonly unknown[]): Merged {
+  const [value] = values;
+  return { value, isExact: values.every((other) => other === value) };
+}
+
+function mergeNumbers(values: readonly unknown[], pick: (a: number, b: number) => number): Merged {
+  const [first] = values;
+  const numbers = values.filter((value) => typeof value === "number");
+  if (typeof first !== "number") return keepFirst(values);
+  return { value: numbers.reduce(pick, first), isExact: numbers.length === values.length };
+}
+
+/** The types that all lists allow; a list that leaves none is not counted. */
+function mergeTypes(values: readonly unknown[]): Merged {
+  let kept = new Set(listTypes(values[0]));
+  let isExact = true;
+  for (const value of values.slice(1)) {
+    const both = meetTypes(kept, new Set(listTypes(value)));
+    if (both.size > 0) kept = both;
+    else isExact = false;
+  }
+  const [only, ...others] = kept;
+  return { value: others.length === 0 ? only : [...kept], isExact };
+}
+
+/** Whole numbers are numbers. */
+function meetTypes(a: ReadonlySet<unknown>, b: ReadonlySet<unknown>): Set<unknown> {
+  const both = new Set<unknown>();
+  for (const type of a) if (b.has(type) || (type === "integer" && b.has("number"))) both.add(type);
+  if (b.has("integer") && a.has("number")) both.add("integer");
+  return both;
 }
 
 function listTypes(type: unknown): readonly unknown[] {
   return Array.isArray(type) ? type : [type];
 }
 
-function mergeEnums(a: unknown, b: unknown): unknown {
-  if (!Array.isArray(a) || !Array.isArray(b)) return UNMERGED;
-  if ([...a, ...b].some((value) => typeof value === "object" && value !== null)) return UNMERGED;
-  const right = new Set(b);
-  const both = a.filter((value) => right.has(value));
-  return both.length === 0 ? UNMERGED : both;
+/** The values that all lists have; a list that leaves none, or has objects, is not counted. */
+function mergeEnums(values: readonly unknown[]): Merged {
+  const [first, ...others] = values;
+  if (!isPlainList(first)) return keepFirst(values);
+  let kept = new Set(first);
+  let isExact = true;
+  for (const other of others) {
+    const both = isPlainList(other) ? other.filter((value) => kept.has(value)) : [];
+    if (both.length > 0) kept = new Set(both);
+    else isExact = false;
+  }
+  return { value: first.filter((value) => kept.has(value)), isExact };
 }
 
-function mergeMaps(a: Fields, b: Fields): Fields {
-  const merged = { ...a };
-  for (const [key, value] of Object.entries(b)) {
-    setMember(merged, key, Object.hasOwn(a, key) ? joinSchemas(a[key], value) : value);
+function isPlainList(value: unknown): value is readonly unknown[] {
+  return Array.isArray(value) && !value.some((one) => typeof one === "object" && one !== null);
+}
+
+function mergeMaps(maps: readonly unknown[]): Fields {
+  const schemas = new Map<string, unknown[]>();
+  for (const map of maps) {
+    const fields = asFields(map) ?? {};
+    for (const key of Object.keys(fields)) {
+      const known = schemas.get(key);
+      if (known === undefined) schemas.set(key, [fields[key]]);
+      else known.push(fields[key]);
+    }
   }
+  const merged: Record<string, unknown> = {};
+  for (const [key, all] of schemas) setMember(merged, key, joinSchemas(all));
   return merged;
 }
 
-function mergeLists(a: unknown, b: unknown): unknown {
-  if (!Array.isArray(a) || !Array.isArray(b)) return UNMERGED;
-  const longer = a.length >= b.length ? a : b;
-  return longer.map((item, at) => (at in a && at in b ? joinSchemas(a[at], b[at]) : item));
+function mergeLists(lists: readonly (readonly unknown[])[]): unknown[] {
+  const places: unknown[][] = [];
+  for (const list of lists) {
+    for (const [at, schema] of list.entries()) {
+      const place = places[at];
+      if (place === undefined) places[at] = [schema];
+      else place.push(schema);
+    }
+  }
+  return places.map(joinSchemas);
 }
 
-/** Both schemas; joined when their place is lowered. */
-function joinSchemas(a: unknown, b: unknown): unknown {
-  if (a === false || b === false) return false;
-  if (a === true || a === b) return b;
-  return b === true ? a : { allOf: [a, b] };
+/** All of the schemas, to be merged when their place is lowered. */
+function joinSchemas(schemas: readonly unknown[]): unknown {
+  const different = new Set(schemas);
+  if (different.has(false)) return false;
+  different.delete(true);
+  const [first, ...others] = different;
+  if (first === undefined) return true;
+  return others.length === 0 ? first : { allOf: [first, ...others] };
 }
 
 /** Sets a member under any name, `__proto__` too. */
