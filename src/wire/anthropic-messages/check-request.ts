@@ -1,6 +1,15 @@
 import { BOUNDS } from "../../base/bounds.ts";
 import { fail } from "../../base/errors.ts";
 import {
+  checkFieldCount,
+  checkMessageCount,
+  checkSchemaValues,
+  checkToolAmounts,
+  tallyCalls,
+  tallyParts,
+} from "../conversation/check-amounts.ts";
+import type { Tally } from "../json/refuse-excess.ts";
+import {
   isFilled,
   isWord,
   type JsonKind,
@@ -22,6 +31,7 @@ import { refuse } from "./refuse.ts";
  */
 export function checkMessagesRequest(text: string, root: JsonNode): void {
   if (root.kind !== "object") refuse("body", "must be a JSON object");
+  checkFieldCount(root);
   const thread = memberOf(root, "thread");
   if (thread !== undefined) refuseThread(parseNode(text, thread));
   checkModel(memberOf(root, "model"));
@@ -70,6 +80,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
   tools: checkTools,
   tool_choice: checkToolChoice,
   thinking: checkThinking,
+  output_config: (text, node) => checkSchemaValues(text, node, "output_config"),
 };
 
 function isAbsent(node: JsonNode | undefined): node is undefined {
@@ -94,23 +105,38 @@ function checkMessages(text: string, node: JsonNode | undefined): void {
   const messages = node?.items;
   if (!messages) refuse("messages", "is required: an array of messages");
   if (messages.length === 0) refuse("messages", "must have at least one message");
-  if (messages.length > BOUNDS.messages) refuse("messages", `may have at most ${BOUNDS.messages} messages`);
+  checkMessageCount("messages", messages.length, "messages");
+  const amounts: Amounts = { parts: tallyParts(), calls: tallyCalls() };
   for (let i = 0; i < messages.length; i++) {
     const message = messages[i] as JsonNode;
     if (message.kind !== "object") refuse(`messages[${i}]`, "must be an object with role and content");
     if (!lookUp(text, memberOf(message, "role"), ROLES)) {
       refuse(`messages[${i}].role`, "must be user, assistant or system");
     }
-    checkContent(text, memberOf(message, "content"), i);
+    checkContent(text, memberOf(message, "content"), i, amounts);
   }
 }
 
-function checkContent(text: string, content: JsonNode | undefined, i: number): void {
+interface Amounts {
+  readonly parts: Tally;
+  readonly calls: Tally;
+}
+
+function checkContent(
+  text: string,
+  content: JsonNode | undefined,
+  i: number,
+  { parts, calls }: Amounts,
+): void {
   if (content?.kind === "string") return;
   if (!content?.items)
     refuse(`messages[${i}].content`, "is required: a string or an array of content blocks");
+  parts.add(content.items.length, "messages");
   for (let j = 0; j < content.items.length; j++) {
-    const problem = findProblem(text, content.items[j] as JsonNode);
+    const block = content.items[j] as JsonNode;
+    parts.add(memberOf(block, "content")?.items?.length ?? 0, "messages");
+    if (isWord(text, memberOf(block, "type"), "tool_use")) calls.add(1, "messages");
+    const problem = findProblem(text, block);
     if (problem !== null) refuse(`messages[${i}].content[${j}]${problem[0]}`, problem[1]);
   }
 }
@@ -174,7 +200,7 @@ function checkSystem(text: string, node: JsonNode): void {
 
 function checkTools(text: string, node: JsonNode): void {
   if (!node.items) refuse("tools", "must be an array of tools");
-  if (node.items.length > BOUNDS.tools) refuse("tools", `may have at most ${BOUNDS.tools} tools`);
+  checkToolAmounts(text, node);
   for (const [i, tool] of node.items.entries()) checkTool(text, tool, `tools[${i}]`);
 }
 

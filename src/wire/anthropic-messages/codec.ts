@@ -1,4 +1,5 @@
 import type { ClientCodec, UpstreamCodec } from "../canonical/format.ts";
+import { NOTHING_SAID } from "../canonical/request.ts";
 import { decodeAnswer } from "./decode-answer.ts";
 import { decodeRequest } from "./decode-request.ts";
 import { encodeAnswer } from "./encode-answer.ts";
@@ -14,4 +15,5 @@ export const anthropicMessages: UpstreamCodec & ClientCodec = {
   encodeAnswer,
   createReader,
   createWriter,
+  keepForAnswer: () => ({ ...NOTHING_SAID, messages: [] }),
 };

@@ -60,7 +60,7 @@ export function encodeToolUse(part: ToolCallPart): Fields {
 
 function encodeInput(part: ToolCallPart): unknown {
   if (part.tool === "custom") return wrapText(part.arguments);
-  return isOwn(part) ? readOwnToolInput(part.arguments) : readToolInput(part.arguments);
+  return isOwn(part) ? readOwnToolInput(part.arguments) : readToolInput(part);
 }
 
 function encodeToolResult(part: ToolResultPart, field: string, report: Report): Fields {

@@ -79,7 +79,7 @@ function addMessage(turns: Turn[], message: Message, field: string, report: Repo
   const last = turns.at(-1);
   const begins = last === undefined || last.role !== role || (isOwn(message) && last.isOwn);
   if (begins) turns.push({ role, entries, isOwn: isOwn(message), rest: ownFields(message) });
-  else last.entries.push(...entries);
+  else for (const entry of entries) last.entries.push(entry);
 }
 
 function isOwnSystem(message: Message): boolean {

@@ -14,12 +14,14 @@ export function listMessagesPrefix({ text, root }: ScannedMessagesRequest): Json
   for (const tool of memberOf(root, "tools")?.items ?? []) {
     prefix.push(...membersOf(tool, "name", "description"));
   }
-  const system = contentTexts(memberOf(root, "system"));
-  prefix.push(...system.filter(({ start }) => !text.startsWith(BOOKKEEPING, start)));
+  for (const block of contentTexts(memberOf(root, "system"))) {
+    if (!text.startsWith(BOOKKEEPING, block.start)) prefix.push(block);
+  }
   for (const message of memberOf(root, "messages")?.items ?? []) {
     const role = memberOf(message, "role");
     if (isWord(text, role, "assistant")) continue;
-    prefix.push(...membersOf(message, "role"), ...contentTexts(memberOf(message, "content")));
+    prefix.push(...membersOf(message, "role"));
+    for (const said of contentTexts(memberOf(message, "content"))) prefix.push(said);
     if (isWord(text, role, "user")) break;
   }
   return prefix;

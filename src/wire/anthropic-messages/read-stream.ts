@@ -9,6 +9,7 @@ import {
   type VendorError,
 } from "../conversation/vendor-error.ts";
 import { asFields, type Fields, omit } from "../json/fields.ts";
+import { parseJson } from "../json/parse-json.ts";
 import { decodeUtf8 } from "../json/scan.ts";
 import { EventSplitter, EventTooLargeError, type OnEvent } from "../sse/split-events.ts";
 import { decodeCitation } from "./citations.ts";
@@ -30,7 +31,7 @@ interface ReaderState {
   /** All counters so far, as the vendor spells them. */
   usage: Fields;
   /** What `message_delta` has said of the finish. */
-  delta: Fields;
+  delta: Record<string, unknown>;
   hasFinished: boolean;
   isDone: boolean;
   hasFailed: boolean;
@@ -71,7 +72,7 @@ function collect(state: ReaderState, feed: (onEvent: OnEvent) => void): AnswerEv
   try {
     feed((text, start, end, name) => {
       if (state.isDone || state.hasFailed || start === end) return;
-      events.push(...stepEvent(state, text.slice(start, end), name));
+      for (const event of stepEvent(state, text.slice(start, end), name)) events.push(event);
     });
   } catch (error) {
     const isTooLarge = error instanceof EventTooLargeError;
@@ -104,7 +105,7 @@ function stepEvent(state: ReaderState, data: string, name: string): AnswerEvent[
 /** An event of a stream, bytes read as Latin-1; null where it is no JSON object. */
 export function parseEvent(data: string): Fields | null {
   try {
-    return asFields(JSON.parse(decodeUtf8(data)));
+    return asFields(parseJson(decodeUtf8(data)));
   } catch {
     return null;
   }
@@ -152,7 +153,7 @@ function stepStart(state: ReaderState, event: Fields): AnswerEvent[] {
   const message = asFields(event["message"]) ?? {};
   const { content, stop_reason, stop_sequence } = message;
   const isWhole = Array.isArray(content) && content.length > 0 && typeof stop_reason === "string";
-  if (isWhole) state.delta = omitNull({ stop_reason, stop_sequence });
+  if (isWhole) state.delta = { ...omitNull({ stop_reason, stop_sequence }) };
   return [
     ...countUsage(state, message["usage"]),
     ...sayExtras(state, omit(message, START_FIELDS)),
@@ -289,7 +290,7 @@ function closeNative(state: ReaderState, block: OpenBlock & { readonly kind: "na
 /** An input that broke off stays as the text it is. */
 function parseInput(json: string): unknown {
   try {
-    return JSON.parse(json);
+    return parseJson(json);
   } catch {
     return json;
   }
@@ -302,7 +303,7 @@ const FINISH_FIELDS: ReadonlySet<string> = new Set(["stop_reason", "stop_sequenc
 /** What it says may come in several events; the finish is told at the end, behind the last usage. */
 function stepDelta(state: ReaderState, event: Fields): AnswerEvent[] {
   const delta = asFields(event["delta"]) ?? {};
-  state.delta = { ...state.delta, ...omitNull(delta) };
+  Object.assign(state.delta, omitNull(delta));
   const usage = countUsage(state, event["usage"]);
   return [...usage, ...sayExtras(state, { ...omit(event, DELTA_FIELDS), ...omit(delta, FINISH_FIELDS) })];
 }

@@ -100,11 +100,20 @@ const NEXT = { text: "proof:next-text", image: "proof:next-image" } as const;
 export function foldProofs(parts: readonly Part[]): readonly Part[] {
   if (!parts.some(isProof)) return parts;
   const folded: (Part | null)[] = [...parts];
-  for (const [at, part] of parts.entries()) {
+  const calls = indexCalls(parts);
+  const proven = new Set<number>();
+  /** By the id of a proof that stands before its part. */
+  const next = new Map<string, number>();
+  // From the end, so that the text or image next to a proof is the last one met. Of several proofs of one part the last
+  // counts.
+  for (let at = parts.length - 1; at >= 0; at--) {
+    const part = parts[at] as Part;
+    if (part.kind === "text" || part.kind === "image") next.set(NEXT[part.kind], at);
     if (!isProof(part)) continue;
     folded[at] = null;
-    const target = findTarget(parts, at, part.id);
-    const found = folded[target];
+    const target = next.get(part.id) ?? calls.get(part.id) ?? -1;
+    const found = proven.has(target) ? undefined : folded[target];
+    proven.add(target);
     if (found?.kind === "text" || found?.kind === "tool-call" || found?.kind === "image") {
       folded[target] = { ...found, signature: { value: part.signature, origin: part.origin } };
     }
@@ -123,8 +132,11 @@ function isProof(part: Part): part is Proof {
   );
 }
 
-function findTarget(parts: readonly Part[], at: number, id: string): number {
-  for (const kind of ["text", "image"] as const)
-    if (id === NEXT[kind]) return parts.findIndex((part, place) => place > at && part.kind === kind);
-  return parts.findIndex((part) => part.kind === "tool-call" && part.id === id.slice(CALL.length));
+/** The first call of each id, by the id of its proof. */
+function indexCalls(parts: readonly Part[]): ReadonlyMap<string, number> {
+  const calls = new Map<string, number>();
+  for (const [at, part] of parts.entries()) {
+    if (part.kind === "tool-call" && !calls.has(CALL + part.id)) calls.set(CALL + part.id, at);
+  }
+  return calls;
 }

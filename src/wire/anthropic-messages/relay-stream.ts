@@ -33,8 +33,8 @@ interface RelayState {
   searches: number;
   producedBytes: number;
   /** What `message_delta` has said: its `delta`, and what stood beside. */
-  delta: Fields;
-  beside: Fields;
+  delta: Record<string, unknown>;
+  readonly beside: Record<string, unknown>;
 }
 
 /** A relay at its beginning. */
@@ -247,8 +247,8 @@ function holdDelta(state: RelayState, event: Fields): string {
   const said = Object.entries(asFields(delta) ?? {});
   // A later event that repeats a field without a value takes nothing back.
   const news = Object.fromEntries(said.filter(([name, value]) => value !== null || !(name in state.delta)));
-  state.delta = { ...state.delta, ...news };
-  state.beside = { ...state.beside, ...beside };
+  Object.assign(state.delta, news);
+  Object.assign(state.beside, beside);
   state.usage = foldUsage(state.usage, asFields(usage) ?? {});
   return "";
 }

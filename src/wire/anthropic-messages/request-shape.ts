@@ -1,4 +1,4 @@
-import { fields, items, LEAF, type Shape } from "../json/scan.ts";
+import { allFields, fields, items, LEAF, type Shape } from "../json/scan.ts";
 
 /** A part of a tool's result; search results have texts of their own. */
 const RESULT_PART = fields({
@@ -24,7 +24,7 @@ const BLOCK = fields({
 const TOOL = fields({ type: LEAF, name: LEAF, description: LEAF, input_schema: LEAF });
 
 /** What the gateway looks at in a Messages request; all else is forwarded as it stands. */
-export const MESSAGES_REQUEST_SHAPE: Shape = fields({
+export const MESSAGES_REQUEST_SHAPE: Shape = allFields({
   model: LEAF,
   messages: items(fields({ role: LEAF, content: items(BLOCK) })),
   system: items(fields({ type: LEAF, text: LEAF })),

@@ -4,6 +4,7 @@ import type { OutlineMessage, OutlineResult } from "../conversation/outline.ts";
 import { type ProviderPreferences, readGatewayWishes } from "../conversation/preferences.ts";
 import { countPromptBytes, type PromptNodes, sizeOf } from "../conversation/prompt-nodes.ts";
 import {
+  type CountedScan,
   isTrue,
   isWord,
   type JsonNode,
@@ -11,7 +12,6 @@ import {
   memberOf,
   numberOf,
   parseMember,
-  scanJson,
   stringOf,
   wordTable,
 } from "../json/scan.ts";
@@ -25,6 +25,9 @@ export interface ScannedMessagesRequest {
   /** The same bytes read as Latin-1. */
   readonly text: string;
   readonly root: JsonNode;
+  /** About how many values the body has, and of how many it is known where they stand. */
+  readonly values: number;
+  readonly nodes: number;
   readonly model: string;
   /** Models to fall back to, in the client's order. */
   readonly fallbackModels: readonly string[];
@@ -53,14 +56,17 @@ export interface ScannedMessagesRequest {
  * @throws GatewayError `invalid_request` that names the field and the remedy, `invalid_model` for a malformed id.
  */
 export function scanMessagesRequest(bytes: Buffer): ScannedMessagesRequest {
-  return scanBody(bytes, (text) => {
-    const root = scanJson(text, MESSAGES_REQUEST_SHAPE);
-    checkMessagesRequest(text, root);
-    return readScanned(bytes, text, root);
+  return scanBody(bytes, MESSAGES_REQUEST_SHAPE, (text, scan) => {
+    checkMessagesRequest(text, scan.root);
+    return readScanned(bytes, text, scan);
   });
 }
 
-function readScanned(bytes: Buffer, text: string, root: JsonNode): ScannedMessagesRequest {
+function readScanned(
+  bytes: Buffer,
+  text: string,
+  { root, values, nodes }: CountedScan,
+): ScannedMessagesRequest {
   const messages = memberOf(root, "messages")?.items ?? [];
   const prompt = findPrompt(text, root, messages);
   const outline = messages.flatMap((message, at) => outlineMessage(text, message, at));
@@ -69,6 +75,8 @@ function readScanned(bytes: Buffer, text: string, root: JsonNode): ScannedMessag
     bytes,
     text,
     root,
+    values,
+    nodes,
     model: stringOf(text, memberOf(root, "model")) as string,
     ...readGatewayWishes(parseMember(text, root, "models"), parseMember(text, root, "provider")),
     stream: isTrue(text, memberOf(root, "stream")),

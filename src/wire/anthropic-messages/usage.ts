@@ -72,18 +72,22 @@ function addCounters(a: TokenUsage, b: TokenUsage): TokenUsage {
   };
 }
 
+/** Counters that an answer may have; those that come to be said later are passed over. */
+const MAX_COUNTERS = 64;
+
 /**
  * The usage so far with a later event's: counters are totals, so the later one counts. A zero only where its event
  * counts the prompt at all: some vendors fill what they said before with zeros.
  */
 export function foldUsage(before: Fields, later: Fields): Fields {
   const folded: Record<string, unknown> = { ...before };
+  const isFull = Object.keys(before).length >= MAX_COUNTERS;
   const countsPrompt = PROMPT_COUNTERS.some((name) => (readCount(later[name]) ?? 0) > 0);
   for (const [name, value] of Object.entries(later)) {
     if (value === null && before[name] !== undefined) continue;
     const isPrompt = (PROMPT_COUNTERS as readonly string[]).includes(name);
     const isFiller = value === 0 && (readCount(before[name]) ?? 0) > 0 && !(isPrompt && countsPrompt);
-    if (!isFiller) folded[name] = value;
+    if (!isFiller && (!isFull || name in before)) folded[name] = value;
   }
   return folded;
 }

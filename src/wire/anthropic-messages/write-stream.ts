@@ -36,7 +36,7 @@ interface WriterState {
   finishFields: Fields;
   isOwnFinish: boolean;
   /** The answer's fields that only this format has, and those of them that clients know already. */
-  extras: Fields;
+  readonly extras: Record<string, unknown>;
   sentExtras: Fields;
   usage: TokenUsage | null;
   serviceTier: string | null;
@@ -100,7 +100,7 @@ function stepAnswer(state: WriterState, event: AnswerEvent): string {
       state.serviceTier = event.tier;
       return "";
     case "extras":
-      state.extras = { ...state.extras, ...ownFields(event) };
+      Object.assign(state.extras, ownFields(event));
       return "";
     default:
       return "";

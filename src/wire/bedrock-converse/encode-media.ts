@@ -118,11 +118,15 @@ const COUNTER_CHARS = 8;
  */
 export function createDocumentNames(): (wanted: string) => string {
   const taken = new Set<string>();
+  /** The counter that a name was given last. */
+  const counters = new Map<string, number>();
   return (wanted) => {
     const clean = wanted.replace(/[^A-Za-z0-9\-()[\]]+/g, " ").trim();
     const base = clean.slice(0, MAX_NAME_CHARS - COUNTER_CHARS).trim() || "document";
     let name = base;
-    for (let count = 2; taken.has(name); count++) name = `${base} (${count})`;
+    let count = counters.get(base) ?? 1;
+    while (taken.has(name)) name = `${base} (${++count})`;
+    counters.set(base, count);
     taken.add(name);
     return name;
   };

@@ -1,6 +1,7 @@
 import type { CacheMark, Part, ReasoningPart, ToolCallPart, ToolResultPart } from "../canonical/parts.ts";
 import type { ConversationRequest, Message } from "../canonical/request.ts";
 import { asFields, type Fields } from "../json/fields.ts";
+import { parseArguments } from "../json/parse-json.ts";
 import { encodeCachePoint } from "./encode-cache-point.ts";
 import { createDocumentNames, encodeMedia } from "./encode-media.ts";
 import type { Encoding } from "./encoding.ts";
@@ -36,7 +37,7 @@ export function encodeConversation(request: ConversationRequest, encoding: Encod
     const isSystem = message.role === "system" || message.role === "developer";
     isStart &&= isSystem;
     if (isStart) {
-      system.push(...encoder.encodeSystem(message, at));
+      for (const block of encoder.encodeSystem(message, at)) system.push(block);
       continue;
     }
     if (isSystem)
@@ -56,8 +57,8 @@ export function encodeConversation(request: ConversationRequest, encoding: Encod
 function append(messages: EncodedMessage[], role: EncodedMessage["role"], content: Fields[]): void {
   if (content.length === 0) return;
   const last = messages.at(-1);
-  if (last?.role === role) last.content.push(...content);
-  else messages.push({ role, content });
+  if (last?.role !== role) messages.push({ role, content });
+  else for (const block of content) last.content.push(block);
 }
 
 /** Adds and trims what Bedrock refuses a conversation for. */
@@ -163,19 +164,16 @@ function encodeText(text: string): Fields[] {
 }
 
 function encodeCall(part: ToolCallPart): Fields {
-  const input = part.tool === "custom" ? { input: part.arguments } : readInput(part.arguments);
+  const input = part.tool === "custom" ? { input: part.arguments } : readInput(part);
   return { toolUse: { toolUseId: part.id, name: part.name, input } };
 }
 
 /** Arguments as the object that Bedrock demands. What a model wrote wrongly is kept as text, for it to see. */
-function readInput(json: string): Fields {
-  if (json.trim() === "") return {};
-  try {
-    const value: unknown = JSON.parse(json);
-    return value === null ? {} : (asFields(value) ?? { arguments: value });
-  } catch {
-    return { arguments: json };
-  }
+function readInput(call: ToolCallPart): Fields {
+  if (call.arguments.trim() === "") return {};
+  const value = parseArguments(call);
+  if (value === null) return {};
+  return asFields(value) ?? { arguments: value ?? call.arguments };
 }
 
 /** A mark inside a tool's result stands for the result: there is no place for it inside. */

@@ -4,6 +4,7 @@ import { nameLeftOut } from "../canonical/name-left-out.ts";
 import type { ConversationRequest, OutputFormat } from "../canonical/request.ts";
 import { asFields, type Fields, isEmpty } from "../json/fields.ts";
 import { lowerSchema } from "../json-schema/lower-schema.ts";
+import { createSchemaBudget } from "../json-schema/lowering.ts";
 import { encodeConversation } from "./encode-messages.ts";
 import { encodeSampling } from "./encode-sampling.ts";
 import { encodeTools } from "./encode-tools.ts";
@@ -26,6 +27,7 @@ export function encodeRequest(request: ConversationRequest, target: ModelTarget)
   const encoding: Encoding = {
     family: readFamily(target.name),
     warn: (field, message) => warnings.push({ field, message }),
+    schemas: createSchemaBudget(),
   };
   warnUnsupported(request, encoding);
   const own = readOwnFields(request);
@@ -73,12 +75,12 @@ function readOwnFields({ extras }: ConversationRequest): Fields {
 
 const DEFAULT_SCHEMA_NAME = "answer";
 
-function encodeOutputFormat(format: OutputFormat | null, { family, warn }: Encoding): Fields {
+function encodeOutputFormat(format: OutputFormat | null, { family, warn, schemas }: Encoding): Fields {
   switch (format?.kind) {
     case "json-schema": {
       // Claude's dialect is the narrowest of those that are known; others take what they are given, or refuse it.
       const dialect = family === "claude" ? "anthropic-output" : "bedrock";
-      const { schema, loosened } = lowerSchema(format.schema, dialect, "response_format.schema");
+      const { schema, loosened } = lowerSchema(format.schema, dialect, "response_format.schema", schemas);
       for (const { field, message } of loosened) warn(field, message);
       const jsonSchema = {
         schema: JSON.stringify(schema),

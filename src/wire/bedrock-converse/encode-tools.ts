@@ -33,8 +33,9 @@ const FREE_TEXT: Fields = {
 export function encodeTools(request: ConversationRequest, encoding: Encoding): EncodedTools {
   const { toolChoice } = request;
   const called = listCalledTools(request);
+  const allowed = toolChoice?.kind === "allowed" ? new Set(toolChoice.names) : null;
   const tools = request.tools.flatMap((tool, at) =>
-    isChosen(tool, toolChoice) ? encodeTool(tool, at, encoding) : [],
+    isOffered(tool, allowed) ? encodeTool(tool, at, encoding) : [],
   );
   const hasTools = tools.length > 0;
   if (toolChoice?.kind === "none" && hasTools) {
@@ -55,8 +56,8 @@ function standIn(name: string): Fields {
   return { toolSpec: { name, description: "No longer offered.", inputSchema: { json: ANYTHING } } };
 }
 
-function isChosen(tool: Tool, choice: ToolChoice | null): boolean {
-  return choice?.kind !== "allowed" || tool.kind === "native" || choice.names.includes(tool.name);
+function isOffered(tool: Tool, allowed: ReadonlySet<string> | null): boolean {
+  return allowed === null || tool.kind === "native" || allowed.has(tool.name);
 }
 
 function encodeTool(tool: Tool, at: number, encoding: Encoding): Fields[] {
@@ -96,9 +97,9 @@ function warnOfTool(tool: FunctionTool | CustomTool, at: number, { warn }: Encod
   }
 }
 
-function encodeSchema(parameters: Fields | null, field: string, { warn }: Encoding): Fields {
+function encodeSchema(parameters: Fields | null, field: string, { warn, schemas }: Encoding): Fields {
   if (parameters === null) return ANYTHING;
-  const { schema, loosened } = lowerSchema(parameters, "bedrock", field);
+  const { schema, loosened } = lowerSchema(parameters, "bedrock", field, schemas);
   for (const { field: place, message } of loosened) warn(place, message);
   return schema;
 }

@@ -4,6 +4,7 @@ import type { AnswerReader } from "../canonical/format.ts";
 import { type Part, REASONING_ORIGINS } from "../canonical/parts.ts";
 import { brokenAnswer, type VendorError } from "../conversation/vendor-error.ts";
 import { asFields, type Fields } from "../json/fields.ts";
+import { parseJson } from "../json/parse-json.ts";
 import {
   decodeCitation,
   failedFinish,
@@ -88,7 +89,7 @@ function readFrame(state: State, { headers, payload }: Frame): AnswerEvent[] {
 
 function parsePayload(payload: string): Fields | null {
   try {
-    return asFields(JSON.parse(Buffer.from(payload, "latin1").toString("utf8")));
+    return asFields(parseJson(Buffer.from(payload, "latin1").toString("utf8")));
   } catch {
     return null;
   }

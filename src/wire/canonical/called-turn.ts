@@ -65,7 +65,7 @@ function describeText({ pieces, signature }: WatchedText): CalledTurn {
 }
 
 /** What a text is remembered by, in place of a call's id. */
-function nameText(text: string): string {
+export function nameText(text: string): string {
   return `text:${hashText(text)}:${text.length}`;
 }
 
@@ -96,9 +96,12 @@ export function restoreTurns(
   recall: Recall,
   wantsTexts: boolean,
 ): ConversationRequest {
+  const last = findLastTurns(request.messages);
   const restore = (message: Message): Message => {
     if (message.role !== "assistant") return message;
-    const restored = restoreCalls(message, recall);
+    const callId = callOf(message);
+    const turn = callId === null || last.get(callId) !== message ? null : recall(callId);
+    const restored = turn === null ? message : restoreMessage(message, turn);
     return wantsTexts ? restoreTexts(restored, recall) : restored;
   };
   return { ...request, messages: mapSame(request.messages, restore) };
@@ -116,11 +119,27 @@ function restoreTexts(message: Message, recall: Recall): Message {
   return parts === message.parts ? message : { ...message, parts };
 }
 
-function restoreCalls(message: Message, recall: Recall): Message {
-  const call = message.parts.find((part) => part.kind === "tool-call");
-  if (call === undefined) return message;
-  const turn = recall(call.id);
-  if (turn === null) return message;
+/** Turns that are looked up for one request, its last ones: to look one up costs as much as to encode it. */
+export const MAX_RECALLED = 1_000;
+
+/** The last message of each first call: what is remembered of a call is its latest turn, and goes to one message alone. */
+function findLastTurns(messages: readonly Message[]): ReadonlyMap<string, Message> {
+  const last = new Map<string, Message>();
+  for (let at = messages.length - 1; at >= 0 && last.size < MAX_RECALLED; at--) {
+    const message = messages[at] as Message;
+    const callId = callOf(message);
+    if (callId !== null && !last.has(callId)) last.set(callId, message);
+  }
+  return last;
+}
+
+/** The first call of an assistant's message; null where it has none. */
+function callOf({ role, parts }: Message): string | null {
+  const call = role === "assistant" ? parts.find((part) => part.kind === "tool-call") : undefined;
+  return call?.id ?? null;
+}
+
+function restoreMessage(message: Message, turn: CalledTurn): Message {
   const parts = message.parts.map((part) => restoreProof(part, turn));
   const sent = message.parts.filter((part) => part.kind === "reasoning").filter(isProven);
   if (sent.length > 0 && !isDamaged(sent, turn)) return { ...message, parts };
@@ -130,15 +149,17 @@ function restoreCalls(message: Message, recall: Recall): Message {
 /** Whether what was sent is the turn's own reasoning, and not all of it: libraries that join a stream lose pieces. */
 function isDamaged(sent: readonly ReasoningPart[], { reasoning }: CalledTurn): boolean {
   const given = reasoning.filter(isProven);
-  const isOwn = given.some((part) => sent.some((other) => hasSameProof(part, other)));
-  return (
-    isOwn &&
-    !given.every((part) => sent.some((other) => hasSameProof(part, other) && part.text === other.text))
-  );
+  const proofs = new Set(sent.map(proofOf));
+  const wholes = new Set(sent.map(wholeOf));
+  return given.some((part) => proofs.has(proofOf(part))) && !given.every((part) => wholes.has(wholeOf(part)));
 }
 
-function hasSameProof(a: ReasoningPart, b: ReasoningPart): boolean {
-  return a.signature === b.signature && a.encrypted === b.encrypted;
+function proofOf({ signature, encrypted }: ReasoningPart): string {
+  return JSON.stringify([signature, encrypted]);
+}
+
+function wholeOf({ signature, encrypted, text }: ReasoningPart): string {
+  return JSON.stringify([signature, encrypted, text]);
 }
 
 function restoreProof(part: Part, { proofs }: CalledTurn): Part {

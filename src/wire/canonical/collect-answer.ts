@@ -1,6 +1,6 @@
 import type { TokenUsage } from "../conversation/usage.ts";
 import type { Answer, AnswerChoice, AnswerEvent, Finish, PartDelta } from "./answer.ts";
-import type { Extras, Part } from "./parts.ts";
+import type { Citation, Extras, Part } from "./parts.ts";
 
 interface Choice {
   readonly index: number;
@@ -31,12 +31,12 @@ export function collectAnswer(events: Iterable<AnswerEvent>): Answer {
   for (const event of events) {
     switch (event.kind) {
       case "part-start":
-        choiceAt(event.choice).parts[event.at] = event.part;
+        choiceAt(event.choice).parts[event.at] = ownPart(event.part);
         break;
       case "part-delta": {
         const { parts } = choiceAt(event.choice);
         const part = parts[event.at];
-        if (part !== undefined) parts[event.at] = growPart(part, event.delta);
+        if (part !== undefined) parts[event.at] = growOwnPart(part, event.delta);
         break;
       }
       case "logprobs":
@@ -53,12 +53,20 @@ export function collectAnswer(events: Iterable<AnswerEvent>): Answer {
         serviceTier = event.tier;
         break;
       case "extras":
-        extras = { format: event.extras.format, fields: { ...extras?.fields, ...event.extras.fields } };
+        extras = joinExtras(extras, event.extras);
         break;
     }
   }
   const ordered = [...choices.values()].sort((a, b) => a.index - b.index).map(closeChoice);
   return { choices: ordered, usage, serviceTier, ...(extras === undefined ? {} : { extras }) };
+}
+
+/** What an answer says of itself, as far as it has come. `before` was made here, and grows in place. */
+export function joinExtras(before: Extras | undefined, more: Extras): Extras {
+  if (before?.format !== more.format)
+    return { format: more.format, fields: { ...before?.fields, ...more.fields } };
+  Object.assign(before.fields, more.fields);
+  return before;
 }
 
 function closeChoice({ index, parts, finish, logprobs, extras }: Choice): AnswerChoice {
@@ -88,12 +96,31 @@ export function growPart(part: Part, delta: PartDelta): Part {
   }
 }
 
+/** A part whose lists are the caller's own, for `growOwnPart`. */
+export function ownPart(part: Part): Part {
+  return part.kind === "text" && part.citations !== undefined
+    ? { ...part, citations: [...part.citations] }
+    : part;
+}
+
+/** As `growPart`, for a part that `ownPart` gave: its list of citations grows in place, so that each costs itself alone. */
+export function growOwnPart(part: Part, delta: PartDelta): Part {
+  if (delta.kind !== "citation" || part.kind !== "text" || part.citations === undefined) {
+    return growPart(part, delta);
+  }
+  (part.citations as Citation[]).push(delta.citation);
+  return part;
+}
+
 /** Log probabilities come in lists that go on: `{content: [...]}`. */
 function joinLogprobs(choice: Choice, value: unknown): void {
   if (typeof value !== "object" || value === null) return;
   const joined: LogprobLists = choice.logprobs ?? {};
   for (const [key, list] of Object.entries(value)) {
-    if (Array.isArray(list)) joined[key] = [...(joined[key] ?? []), ...list];
+    if (!Array.isArray(list)) continue;
+    const known = joined[key];
+    if (known === undefined) joined[key] = [...list];
+    else for (const one of list) known.push(one);
   }
   choice.logprobs = joined;
 }

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { asFields, type Fields } from "../json/fields.ts";
+import { parseJson } from "../json/parse-json.ts";
 import type { AnswerEvent, PartDelta } from "./answer.ts";
 import type { Warning } from "./format.ts";
 import { mapSame } from "./map-same.ts";
@@ -13,11 +14,13 @@ interface ClientTool {
   readonly tool: "function" | "custom";
 }
 
+/** Tools that the target knows as something else, by the name they have there. */
+export type RenamedTools = ReadonlyMap<string, ClientTool>;
+
 /** A request whose tools a target takes, and the way back for the answer. */
 export interface FlatRequest {
   readonly request: ConversationRequest;
-  /** Tools that the target knows as something else, by the name they have there. */
-  readonly renamed: ReadonlyMap<string, ClientTool>;
+  readonly renamed: RenamedTools;
   readonly warnings: readonly Warning[];
 }
 
@@ -137,10 +140,9 @@ function flattenPart(part: Part, naming: Naming): Part {
 
 function flattenChoice(choice: ToolChoice | null, { takesFreeText, renamed }: Naming): ToolChoice | null {
   if (choice?.kind !== "tool" && choice?.kind !== "allowed") return choice;
-  const nameOf = (name: string): string => {
-    for (const [flat, tool] of renamed) if (tool.name === name) return flat;
-    return name;
-  };
+  const flatNames = new Map<string, string>();
+  for (const [flat, { name }] of renamed) if (!flatNames.has(name)) flatNames.set(name, flat);
+  const nameOf = (name: string): string => flatNames.get(name) ?? name;
   const { customs, ...rest } = choice;
   const named =
     rest.kind === "tool" ? { ...rest, name: nameOf(rest.name) } : { ...rest, names: rest.names.map(nameOf) };
@@ -187,7 +189,7 @@ function restoreCall(call: ToolCallPart, { name, namespace, tool }: ClientTool):
 /** The `input` of a call that stood for free text; the whole of it where the model did not keep to that. */
 function readFreeText(json: string): string {
   try {
-    const input = asFields(JSON.parse(json))?.["input"];
+    const input = asFields(parseJson(json))?.["input"];
     return typeof input === "string" ? input : json;
   } catch {
     return json;

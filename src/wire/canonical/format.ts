@@ -141,6 +141,8 @@ export interface AnswerWriter {
 
 /** What a client format offers: requests in, answers out. */
 export interface ClientCodec {
+  /** What `encodeAnswer` and `createWriter` look at of a request; all else may be forgotten once it is sent. */
+  keepForAnswer(request: ConversationRequest): ConversationRequest;
   /**
    * Reads a request. Lenient where clients are, and what it does not know it keeps in extras.
    * @throws GatewayError `invalid_request` that names the field and the remedy.

@@ -42,7 +42,7 @@ export function encodeMessages(messages: readonly Message[], rules: MessageRules
     for (const [place, result] of results.entries()) {
       const field = `messages[${at}].content[${place}]`;
       encoded.push(encodeResult(result, field, encoding));
-      images.push(...listImages(result.content, `${field}.content`));
+      for (const image of listImages(result.content, `${field}.content`)) images.push(image);
     }
     const others = message.parts.filter((part) => part.kind !== "tool-result");
     if (others.length === 0) continue;

@@ -2,6 +2,7 @@ import type { Warning } from "../canonical/format.ts";
 import type { ConversationRequest, FunctionTool, Tool, ToolChoice } from "../canonical/request.ts";
 import { asFields, type Fields } from "../json/fields.ts";
 import { lowerSchema } from "../json-schema/lower-schema.ts";
+import { createSchemaBudget, type SchemaBudget } from "../json-schema/lowering.ts";
 
 type Warn = (field: Warning["field"], message: string) => void;
 
@@ -19,21 +20,35 @@ export function encodeTools(
 ): Fields {
   const strictness = encodeStrictness(tools, warn);
   const isStrict = strictness["strict_tools"] === true;
+  const chosen = listChosen(toolChoice);
+  const schemas = createSchemaBudget();
   const encoded = tools.flatMap((tool, at) =>
-    isChosen(tool, toolChoice) ? encodeTool(tool, `tools[${at}]`, isStrict, warn) : [],
+    isOffered(tool, chosen) ? encodeTool(tool, `tools[${at}]`, { isStrict, schemas, warn }) : [],
   );
   if (encoded.length === 0) return {};
   if (parallelToolCalls === false) warn("parallel_tool_calls", "This model may call several tools at once.");
   return { tools: encoded, ...strictness, ...encodeChoice(toolChoice, warn) };
 }
 
-function isChosen(tool: Tool, choice: ToolChoice | null): boolean {
-  if (choice?.kind !== "tool" && choice?.kind !== "allowed") return true;
-  const names = choice.kind === "tool" ? [choice.name] : choice.names;
-  return tool.kind !== "native" && names.includes(tool.name);
+/** The names that a choice leaves; null where it leaves all tools. */
+function listChosen(choice: ToolChoice | null): ReadonlySet<string> | null {
+  if (choice?.kind === "tool") return new Set([choice.name]);
+  return choice?.kind === "allowed" ? new Set(choice.names) : null;
 }
 
-function encodeTool(tool: Tool, field: string, isStrict: boolean, warn: Warn): Fields[] {
+function isOffered(tool: Tool, chosen: ReadonlySet<string> | null): boolean {
+  return chosen === null || (tool.kind !== "native" && chosen.has(tool.name));
+}
+
+/** What the encoding of all tools has in common. */
+interface Encoding {
+  readonly isStrict: boolean;
+  readonly schemas: SchemaBudget;
+  readonly warn: Warn;
+}
+
+function encodeTool(tool: Tool, field: string, encoding: Encoding): Fields[] {
+  const { warn } = encoding;
   if (tool.kind === "native") {
     warn(field, `The tool "${tool.type}" was left out: another provider runs it.`);
     return [];
@@ -43,14 +58,16 @@ function encodeTool(tool: Tool, field: string, isStrict: boolean, warn: Warn): F
   }
   const { name, description } = tool;
   const parameters =
-    tool.kind === "custom" ? FREE_TEXT : encodeSchema(tool.parameters, `${field}.parameters`, isStrict, warn);
+    tool.kind === "custom" ? FREE_TEXT : encodeSchema(tool.parameters, `${field}.parameters`, encoding);
   return [{ type: "function", function: { name, ...(description ? { description } : {}), parameters } }];
 }
 
 /** A schema that is held to strictly may say less. */
-function encodeSchema(parameters: Fields | null, field: string, isStrict: boolean, warn: Warn): Fields {
+function encodeSchema(parameters: Fields | null, field: string, encoding: Encoding): Fields {
   if (parameters === null) return NO_ARGUMENTS;
-  const { schema, loosened } = lowerSchema(parameters, isStrict ? "cohere-output" : "cohere", field);
+  const { isStrict, schemas, warn } = encoding;
+  const dialect = isStrict ? "cohere-output" : "cohere";
+  const { schema, loosened } = lowerSchema(parameters, dialect, field, schemas);
   for (const { field: place, message } of loosened) warn(place, message);
   return schema;
 }

@@ -5,6 +5,7 @@ import type { Part } from "../canonical/parts.ts";
 import { plainReasoning } from "../canonical/parts.ts";
 import { brokenAnswer, type VendorError } from "../conversation/vendor-error.ts";
 import { asFields, type Fields } from "../json/fields.ts";
+import { parseJson } from "../json/parse-json.ts";
 import { EventSplitter, EventTooLargeError } from "../sse/split-events.ts";
 import { type ArgumentsHold, createArgumentsHold } from "./arguments.ts";
 import { findFailure, readText } from "./decode-answer.ts";
@@ -70,7 +71,7 @@ function readData(state: State, data: string, name: string): AnswerEvent[] {
 
 function parseData(data: string): Fields | null {
   try {
-    return asFields(JSON.parse(Buffer.from(data, "latin1").toString("utf8")));
+    return asFields(parseJson(Buffer.from(data, "latin1").toString("utf8")));
   } catch {
     return null;
   }

@@ -1,5 +1,6 @@
 import { type Part, REASONING_ORIGINS, type ReasoningPart, type ToolCallPart } from "../canonical/parts.ts";
 import { asFields, type Fields } from "../json/fields.ts";
+import { parseArguments } from "../json/parse-json.ts";
 import { encodeMedia } from "./encode-media.ts";
 import type { KnownCalls } from "./encode-results.ts";
 import { type Encoding, type GeminiPart, hasLevels, warn } from "./encoding.ts";
@@ -65,11 +66,7 @@ function encodeCall(part: ToolCallPart, field: string, calls: KnownCalls, encodi
 function readArguments(part: ToolCallPart): Fields {
   if (part.tool === "custom") return { input: part.arguments };
   if (part.arguments.trim() === "" || part.arguments.trim() === "null") return {};
-  try {
-    return asFields(JSON.parse(part.arguments)) ?? { arguments: part.arguments };
-  } catch {
-    return { arguments: part.arguments };
-  }
+  return asFields(parseArguments(part)) ?? { arguments: part.arguments };
 }
 
 /**
@@ -79,6 +76,7 @@ function readArguments(part: ToolCallPart): Fields {
 function gatherSignatures(parts: readonly Part[]): ReadonlyMap<number, string> {
   if (!parts.some(mayBeSigned)) return NONE;
   const signatures = new Map<number, string>();
+  const callIds = new Set(parts.flatMap((part) => (part.kind === "tool-call" ? [part.id] : [])));
   let carried: ReasoningPart | null = null;
   for (const [at, part] of parts.entries()) {
     if (part.kind === "reasoning") {
@@ -88,7 +86,7 @@ function gatherSignatures(parts: readonly Part[]): ReadonlyMap<number, string> {
     } else if (part.kind === "text" || part.kind === "tool-call" || part.kind === "image") {
       const own = part.signature;
       const isOwn = own?.origin === REASONING_ORIGINS.gemini && BASE64.test(own.value);
-      const fits: boolean = carried !== null && isMeant(carried, part, parts);
+      const fits: boolean = carried !== null && isMeant(carried, part, callIds);
       if (isOwn) signatures.set(at, own.value);
       else if (carried !== null && fits) signatures.set(at, readSignature(carried) as string);
       if (fits) carried = null;
@@ -103,8 +101,8 @@ function mayBeSigned(part: Part): boolean {
   return part.kind === "reasoning" || ("signature" in part && part.signature !== undefined);
 }
 
-function isMeant(carried: ReasoningPart, part: Part, parts: readonly Part[]): boolean {
-  const namesCall = parts.some((other) => other.kind === "tool-call" && other.id === carried.id);
+function isMeant(carried: ReasoningPart, part: Part, callIds: ReadonlySet<string>): boolean {
+  const namesCall = carried.id !== null && callIds.has(carried.id);
   return !namesCall || (part.kind === "tool-call" && part.id === carried.id);
 }
 

@@ -10,6 +10,11 @@ export interface Content {
   readonly parts: readonly GeminiPart[];
 }
 
+/** A content while its neighbours may still join it. */
+interface OpenContent extends Content {
+  readonly parts: GeminiPart[];
+}
+
 /** The conversation: what leads it is the system's, the rest alternates between user and model. */
 export interface Conversation {
   readonly system: readonly GeminiPart[];

@@ -49,6 +49,7 @@ function encodeOutput(format: OutputFormat | null, encoding: Encoding): Fields {
         format.schema,
         "gemini-output",
         "response_format.json_schema.schema",
+        encoding.schemas,
       );
       encoding.warnings.push(...loosened);
       return { responseMimeType: "application/json", responseJsonSchema: schema };

@@ -1,6 +1,7 @@
 import type { EncodedRequest, ModelTarget } from "../canonical/format.ts";
 import { nameLeftOut } from "../canonical/name-left-out.ts";
 import type { ConversationRequest } from "../canonical/request.ts";
+import { createSchemaBudget } from "../json-schema/lowering.ts";
 import { encodeContents } from "./encode-contents.ts";
 import { encodeGeneration } from "./encode-generation.ts";
 import { encodeTools } from "./encode-tools.ts";
@@ -12,7 +13,11 @@ import { type Encoding, warn } from "./encoding.ts";
  *   sequences.
  */
 export function encodeRequest(request: ConversationRequest, target: ModelTarget): EncodedRequest {
-  const encoding: Encoding = { target, warnings: nameLeftOut(request, "gemini") };
+  const encoding: Encoding = {
+    target,
+    warnings: nameLeftOut(request, "gemini"),
+    schemas: createSchemaBudget(),
+  };
   const { system, contents } = encodeContents(request.messages, encoding);
   const generationConfig = encodeGeneration(request, encoding);
   nameUnknown(request, encoding);

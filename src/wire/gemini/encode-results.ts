@@ -37,9 +37,10 @@ export function encodeResults(
   const beside: GeminiPart[] = [];
   for (const { part, field } of listResults(messages, first, calls)) {
     const media = part.content.every(isSpoken) ? [] : encodeAllMedia(part, field);
-    const inside = hasLevels(encoding) ? media.filter((piece) => "inlineData" in piece) : [];
-    const outside = media.filter((piece) => !inside.includes(piece));
-    beside.push(...outside);
+    const fitsInside = (piece: GeminiPart) => hasLevels(encoding) && "inlineData" in piece;
+    const inside = media.filter(fitsInside);
+    const outside = media.filter((piece) => !fitsInside(piece));
+    for (const piece of outside) beside.push(piece);
     const name = calls.nameOf(part.callId) ?? encodeFunctionName({ name: part.toolName ?? "tool" }, field);
     responses.push({ functionResponse: encodeResponse(part, name, { inside, outside }, encoding) });
   }

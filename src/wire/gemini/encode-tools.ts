@@ -2,15 +2,16 @@ import type { CustomTool, FunctionTool, Tool, ToolChoice } from "../canonical/re
 import { asFields, type Fields } from "../json/fields.ts";
 import { lowerSchema } from "../json-schema/lower-schema.ts";
 import { type Encoding, warn } from "./encoding.ts";
-import { encodeFunctionName } from "./function-name.ts";
+import { encodeFunctionName, type FunctionName } from "./function-name.ts";
 
 /** `tools` and `toolConfig`, as far as there are any. */
 export function encodeTools(tools: readonly Tool[], choice: ToolChoice | null, encoding: Encoding): Fields {
-  const offered = choice?.kind === "allowed" && !choice.required ? pickAllowed(tools, choice.names) : tools;
+  const isOffered = choice?.kind === "allowed" && !choice.required ? allowOnly(choice.names) : null;
   const declarations: Fields[] = [];
   const own: Fields[] = [];
-  for (const tool of offered) {
-    const field = `tools[${tools.indexOf(tool)}]`;
+  for (const [at, tool] of tools.entries()) {
+    if (isOffered?.(tool) === false) continue;
+    const field = `tools[${at}]`;
     if (tool.kind === "function") {
       if (tool.strict === true) warn(encoding, `${field}.strict`, "The provider promises no strictness.");
       declarations.push(encodeFunction(tool, field, encoding));
@@ -28,8 +29,9 @@ export function encodeTools(tools: readonly Tool[], choice: ToolChoice | null, e
 }
 
 /** Names may be allowed only where a call is demanded, so tools that may not be called are not offered at all. */
-function pickAllowed(tools: readonly Tool[], names: readonly string[]): Tool[] {
-  return tools.filter((tool) => tool.kind === "native" || names.includes(tool.name));
+function allowOnly(names: readonly string[]): (tool: Tool) => boolean {
+  const allowed = new Set(names);
+  return (tool) => tool.kind === "native" || allowed.has(tool.name);
 }
 
 /**
@@ -48,7 +50,7 @@ function encodeFunction(tool: FunctionTool, field: string, encoding: Encoding): 
 
 /** A function that takes nothing is declared without a schema: Gemini has refused objects without properties. */
 function encodeParameters(parameters: Fields, field: string, encoding: Encoding): Fields {
-  const { schema, loosened } = lowerSchema(parameters, "gemini", field);
+  const { schema, loosened } = lowerSchema(parameters, "gemini", field, encoding.schemas);
   encoding.warnings.push(...loosened);
   const hasProperties = Object.keys(asFields(schema["properties"]) ?? {}).length > 0;
   return hasProperties || asFields(schema["additionalProperties"]) !== null
@@ -69,11 +71,19 @@ function encodeCustom(tool: CustomTool, field: string, encoding: Encoding): Fiel
   };
 }
 
+/** Of several tools of one name the first. */
+function indexByName(tools: readonly Tool[]): ReadonlyMap<string, FunctionName> {
+  const byName = new Map<string, FunctionName>();
+  for (const tool of tools) {
+    if (tool.kind !== "native" && !byName.has(tool.name)) byName.set(tool.name, tool);
+  }
+  return byName;
+}
+
 function encodeChoice(choice: ToolChoice, tools: readonly Tool[], encoding: Encoding): Fields | null {
-  const spell = (name: string) => {
-    const tool = tools.find((each) => each.kind !== "native" && each.name === name);
-    return encodeFunctionName(tool !== undefined && tool.kind !== "native" ? tool : { name }, "tool_choice");
-  };
+  const spell = (name: string) => encodeFunctionName(known().get(name) ?? { name }, "tool_choice");
+  const known = (): ReadonlyMap<string, FunctionName> => (byName ??= indexByName(tools));
+  let byName: ReadonlyMap<string, FunctionName> | null = null;
   switch (choice.kind) {
     case "auto":
       return { mode: "AUTO" };

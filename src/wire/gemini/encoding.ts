@@ -1,9 +1,11 @@
 import type { ModelTarget, Warning } from "../canonical/format.ts";
+import type { SchemaBudget } from "../json-schema/lowering.ts";
 
 /** A request on its way into this format. */
 export interface Encoding {
   readonly target: ModelTarget;
   readonly warnings: Warning[];
+  readonly schemas: SchemaBudget;
 }
 
 export type GeminiPart = Readonly<Record<string, unknown>>;

@@ -3,6 +3,7 @@ import type { AnswerEvent } from "../canonical/answer.ts";
 import type { AnswerReader } from "../canonical/format.ts";
 import { brokenAnswer, findVendorError } from "../conversation/vendor-error.ts";
 import { asFields, type Fields } from "../json/fields.ts";
+import { parseJson } from "../json/parse-json.ts";
 import { decodeUtf8 } from "../json/scan.ts";
 import { EventSplitter, EventTooLargeError, type OnEvent } from "../sse/split-events.ts";
 import { createResponseReader } from "./read-response.ts";
@@ -80,7 +81,7 @@ const DONE = "[DONE]";
 /** One object, or the first of a list: Google wraps errors in one. */
 function parse(latin1: string): Fields | null {
   try {
-    const value: unknown = JSON.parse(decodeUtf8(latin1));
+    const value: unknown = parseJson(decodeUtf8(latin1));
     return asFields(Array.isArray(value) ? value[0] : value);
   } catch {
     return null;

@@ -1,6 +1,15 @@
 import { BOUNDS } from "../../base/bounds.ts";
 import { fail } from "../../base/errors.ts";
 import {
+  checkFieldCount,
+  checkMessageCount,
+  checkSchemaValues,
+  checkToolAmounts,
+  tallyCalls,
+  tallyParts,
+  tallyReasoning,
+} from "../conversation/check-amounts.ts";
+import {
   isFilled,
   isWord,
   type JsonKind,
@@ -18,6 +27,7 @@ import { readRole } from "./role.ts";
  */
 export function checkChatRequest(text: string, root: JsonNode): void {
   if (root.kind !== "object") refuse("body", "must be a JSON object");
+  checkFieldCount(root);
   const check = new Checker(text);
   const model = memberOf(root, "model");
   if (model?.kind !== "string") refuse("model", 'is required: a string such as "openai/gpt-4o-mini"');
@@ -80,6 +90,10 @@ function isOther(node: JsonNode | undefined, kind: JsonKind): boolean {
 }
 
 class Checker {
+  private readonly parts = tallyParts();
+  private readonly calls = tallyCalls();
+  private readonly reasoning = tallyReasoning();
+
   constructor(private readonly text: string) {}
 
   kind(field: string, node: JsonNode | undefined, kind: JsonKind, wanted: string): void {
@@ -110,7 +124,7 @@ class Checker {
     const items = node?.items;
     if (!items) refuse("messages", "is required: an array of messages");
     if (items.length === 0) refuse("messages", "must have at least one message");
-    if (items.length > BOUNDS.messages) refuse("messages", `may have at most ${BOUNDS.messages} messages`);
+    checkMessageCount("messages", items.length, "messages");
     for (let i = 0; i < items.length; i++) this.message(items[i] as JsonNode, i);
   }
 
@@ -124,33 +138,42 @@ class Checker {
     if (isAbsent(content)) {
       if (role !== "assistant")
         refuse(`messages[${i}].content`, "is required: a string or an array of parts");
-    } else if (content.kind !== "string") this.parts(content, `messages[${i}].content`);
-    if (role === "assistant") this.toolCalls(memberOf(message, "tool_calls"), i);
+    } else if (content.kind !== "string") this.contentParts(content, i);
+    if (role === "assistant") {
+      this.toolCalls(memberOf(message, "tool_calls"), i);
+      this.reasoning.add(memberOf(message, "reasoning_details")?.items?.length ?? 0, "messages");
+    }
     if (role === "tool" && isOther(memberOf(message, "tool_call_id"), "string")) {
       refuse(`messages[${i}].tool_call_id`, "must be a string");
     }
   }
 
-  private parts(content: JsonNode, field: string): void {
-    if (!content.items) refuse(field, "must be a string or an array of parts");
-    for (let i = 0; i < content.items.length; i++) this.part(content.items[i] as JsonNode, `${field}[${i}]`);
+  private contentParts({ items }: JsonNode, i: number): void {
+    if (!items) refuse(`messages[${i}].content`, "must be a string or an array of parts");
+    this.parts.add(items.length, "messages");
+    for (let j = 0; j < items.length; j++) {
+      const problem = this.problemOfPart(items[j] as JsonNode);
+      if (problem !== null) refuse(`messages[${i}].content[${j}]${problem[0]}`, problem[1]);
+    }
   }
 
-  private part(part: JsonNode, field: string): void {
+  /** The field of a part that is wrong, and how; names are put together only then. */
+  private problemOfPart(part: JsonNode): readonly [string, string] | null {
     const type = memberOf(part, "type");
     if (type?.kind !== "string")
-      refuse(field, 'must be an object with a type, such as {"type": "text", "text": "…"}');
+      return ["", 'must be an object with a type, such as {"type": "text", "text": "…"}'];
     if (isWord(this.text, type, "text") && memberOf(part, "text")?.kind !== "string")
-      refuse(`${field}.text`, "must be a string");
-    if (!isWord(this.text, type, "image_url")) return;
+      return [".text", "must be a string"];
+    if (!isWord(this.text, type, "image_url")) return null;
     const image = memberOf(part, "image_url");
-    if (memberOf(image, "url")?.kind !== "string") refuse(`${field}.image_url.url`, "must be a string");
-    this.kind(`${field}.image_url.detail`, memberOf(image, "detail"), "string", "a string");
+    if (memberOf(image, "url")?.kind !== "string") return [".image_url.url", "must be a string"];
+    return isOther(memberOf(image, "detail"), "string") ? [".image_url.detail", "must be a string"] : null;
   }
 
   private toolCalls(node: JsonNode | undefined, i: number): void {
     if (isAbsent(node)) return;
     if (!node.items) refuse(`messages[${i}].tool_calls`, "must be an array of tool calls");
+    this.calls.add(node.items.length, "messages");
     for (let j = 0; j < node.items.length; j++) {
       const problem = this.problemOfCall(node.items[j] as JsonNode);
       if (problem !== null) refuse(`messages[${i}].tool_calls[${j}]${problem[0]}`, problem[1]);
@@ -172,7 +195,7 @@ class Checker {
 
   tools(node: JsonNode): void {
     if (!node.items) refuse("tools", "must be an array of tools");
-    if (node.items.length > BOUNDS.tools) refuse("tools", `may have at most ${BOUNDS.tools} tools`);
+    checkToolAmounts(this.text, node);
     for (let i = 0; i < node.items.length; i++) this.tool(node.items[i] as JsonNode, `tools[${i}]`);
   }
 
@@ -204,5 +227,6 @@ class Checker {
     if (memberOf(node, "type")?.kind !== "string") {
       refuse("response_format", 'must be an object with a type, such as {"type": "json_object"}');
     }
+    checkSchemaValues(this.text, node, "response_format");
   }
 }

@@ -1,4 +1,5 @@
 import type { ClientCodec, UpstreamCodec } from "../canonical/format.ts";
+import { NOTHING_SAID } from "../canonical/request.ts";
 import { decodeAnswer } from "./decode-answer.ts";
 import { decodeConversation } from "./decode-conversation.ts";
 import { encodeAnswer } from "./encode-answer.ts";
@@ -14,4 +15,5 @@ export const openaiChat: UpstreamCodec & ClientCodec = {
   encodeAnswer,
   createReader,
   createWriter,
+  keepForAnswer: ({ reasoning }) => ({ ...NOTHING_SAID, messages: [], reasoning }),
 };

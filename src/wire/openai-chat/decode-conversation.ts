@@ -130,7 +130,7 @@ function decodeAssistant(message: Fields): Message {
   const all: Part[] = [...reasoning.parts, ...spoken, ...(images ?? [])];
   if (refusal !== null) all.push({ kind: "refusal", text: refusal });
   if (audio !== null) all.push(keepNative(audio, "audio", { place: "audio" }));
-  all.push(...reasoning.calls);
+  for (const call of reasoning.calls) all.push(call);
   return complete({ role: "assistant", parts: all }, message, known, spelling);
 }
 

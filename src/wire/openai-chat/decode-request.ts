@@ -2,7 +2,15 @@ import { checkResultIds } from "../conversation/check-result-ids.ts";
 import type { OutlineMessage } from "../conversation/outline.ts";
 import { type ProviderPreferences, readGatewayWishes } from "../conversation/preferences.ts";
 import { countPromptBytes, type PromptNodes, sizeOf } from "../conversation/prompt-nodes.ts";
-import { isTrue, type JsonNode, memberOf, numberOf, parseMember, scanJson, stringOf } from "../json/scan.ts";
+import {
+  type CountedScan,
+  isTrue,
+  type JsonNode,
+  memberOf,
+  numberOf,
+  parseMember,
+  stringOf,
+} from "../json/scan.ts";
 import { scanBody } from "../json/scan-body.ts";
 import { applySplices } from "../json/splice.ts";
 import { checkChatRequest } from "./check-request.ts";
@@ -17,6 +25,9 @@ export interface ChatRequest {
   /** The same bytes read as Latin-1. */
   readonly text: string;
   readonly root: JsonNode;
+  /** About how many values the body has, and of how many it is known where they stand. */
+  readonly values: number;
+  readonly nodes: number;
   readonly model: string;
   /** Models to fall back to, in the client's order. */
   readonly fallbackModels: readonly string[];
@@ -44,8 +55,8 @@ export interface ChatRequest {
  * @throws GatewayError `invalid_request` that names the field and the remedy, `invalid_model` for a malformed id.
  */
 export function decodeChatRequest(bytes: Buffer): ChatRequest {
-  return scanBody(bytes, (text) => {
-    const root = scanJson(text, CHAT_REQUEST_SHAPE);
+  return scanBody(bytes, CHAT_REQUEST_SHAPE, (text, scan) => {
+    const { root } = scan;
     const modern = modernise(text, root);
     if (modern !== null) {
       const { splices, usesFunctions } = modern;
@@ -54,11 +65,16 @@ export function decodeChatRequest(bytes: Buffer): ChatRequest {
     const { splices, hasCustomTools } = correctRequest(text, root);
     if (splices.length > 0) return decodeChatRequest(applySplices(bytes, splices));
     checkChatRequest(text, root);
-    return readChatRequest(bytes, text, root, hasCustomTools);
+    return readChatRequest(bytes, text, scan, hasCustomTools);
   });
 }
 
-function readChatRequest(bytes: Buffer, text: string, root: JsonNode, hasCustomTools: boolean): ChatRequest {
+function readChatRequest(
+  bytes: Buffer,
+  text: string,
+  { root, values, nodes }: CountedScan,
+  hasCustomTools: boolean,
+): ChatRequest {
   const messages = memberOf(root, "messages")?.items ?? [];
   const streamOptions = memberOf(root, "stream_options");
   const prompt = findPrompt(root, messages);
@@ -68,6 +84,8 @@ function readChatRequest(bytes: Buffer, text: string, root: JsonNode, hasCustomT
     bytes,
     text,
     root,
+    values,
+    nodes,
     model: stringOf(text, memberOf(root, "model")) as string,
     ...readGatewayWishes(parseMember(text, root, "models"), parseMember(text, root, "provider")),
     stream: isTrue(text, memberOf(root, "stream")),

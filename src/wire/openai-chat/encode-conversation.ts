@@ -58,8 +58,8 @@ function encodeMessages(messages: readonly Message[], warn: Warn): Fields[] {
     const field = `messages[${place}]`;
     if (message.role === "tool") {
       const results = encodeResults(message, field, warn);
-      encoded.push(...results.messages);
-      media.push(...results.media);
+      for (const result of results.messages) encoded.push(result);
+      for (const part of results.media) media.push(part);
       continue;
     }
     sendMedia();
@@ -132,7 +132,7 @@ function encodeResults(message: Message, field: string, warn: Warn) {
     const sent = others
       .map((part, place) => encodePart(part, `${field}.content[${place}]`, warn))
       .filter((part) => part !== null);
-    media.push(...sent);
+    for (const part of sent) media.push(part);
     messages.push({
       role: "tool",
       tool_call_id: result.callId,

@@ -65,7 +65,7 @@ export function encodeChatRequest(request: ChatRequest, target: ChatTarget, repa
   else {
     for (const message of memberOf(root, "messages")?.items ?? [])
       splices.push(...removeEmptyCalls(text, message));
-    if (target.wantsReasoningContent) splices.push(...renameReasoning(text, root));
+    if (target.wantsReasoningContent) for (const splice of renameReasoning(text, root)) splices.push(splice);
   }
   splices.push(...changeTexts(text, root, known.users, target.hashUser));
   splices.push(...removeMembers(text, root, removed));

@@ -40,19 +40,45 @@ export function readReasoning(message: Fields, calls: readonly Part[]): ReadReas
 function sortDetails(raw: readonly Fields[], calls: readonly Part[]) {
   const details: ReasoningPart[] = [];
   const proven = [...calls];
+  const provable = indexProvable(calls);
   for (const { detail: fields, pieces, place } of joinDetails(raw)) {
     const detail = decodeDetail(fields, pieces);
-    const at = proven.findIndex((call) => call.kind === "tool-call" && mayProve(detail, call));
-    if (at < 0) details.push(detail);
+    const at = takeProvable(detail, provable);
+    if (at === null) details.push(detail);
     else proven[at] = proveCall(proven[at] as ToolCallPart, fields, detail.encrypted as string, place);
   }
   return { details, proven };
 }
 
-/** Whether a detail is the call's proof, and no other than it has already. */
-function mayProve(detail: ReasoningPart, call: ToolCallPart): boolean {
-  if (!provesCall(detail, call.id) || spellProofDetail(call, 0) !== null) return false;
-  return call.signature === undefined || call.signature.value === detail.encrypted;
+/** Where the calls stand that a detail may prove, by the name of that proof, the first of them last. */
+type ProvableCalls = ReadonlyMap<string, number[]>;
+
+/** A call proves by its id; one that has its proof in another spelling, by that as well. */
+function indexProvable(calls: readonly Part[]): ProvableCalls {
+  const provable = new Map<string, number[]>();
+  for (let at = calls.length - 1; at >= 0; at--) {
+    const call = calls[at] as Part;
+    if (call.kind !== "tool-call") continue;
+    const name = nameProof(call.id, call.signature?.value ?? null);
+    const known = provable.get(name);
+    if (known === undefined) provable.set(name, [at]);
+    else known.push(at);
+  }
+  return provable;
+}
+
+function nameProof(callId: string, value: string | null): string {
+  return JSON.stringify([callId, value]);
+}
+
+/** The first call that the detail proves, which no other then does; null where it proves none. */
+function takeProvable(detail: ReasoningPart, provable: ProvableCalls): number | null {
+  if (detail.id === null || !provesCall(detail, detail.id)) return null;
+  const unsigned = provable.get(nameProof(detail.id, null)) ?? [];
+  const signed = provable.get(nameProof(detail.id, detail.encrypted)) ?? [];
+  const isUnsigned =
+    (unsigned.at(-1) ?? Number.POSITIVE_INFINITY) < (signed.at(-1) ?? Number.POSITIVE_INFINITY);
+  return (isUnsigned ? unsigned : signed).pop() ?? null;
 }
 
 /**
@@ -72,8 +98,9 @@ export function encodeSentReasoning(
     const spelling = keptSpelling(part);
     Object.assign(said, asFields(spelling["said"]));
     const belongs = hasProof(part) || (part.id !== null && proven.has(part.id));
-    if (spelling["detail"] !== undefined || belongs) details.push(...encodeDetails(part, details.length));
-    else if (spelling["said"] === undefined) plain.push(part);
+    if (spelling["detail"] !== undefined || belongs) {
+      for (const detail of encodeDetails(part, details.length)) details.push(detail);
+    } else if (spelling["said"] === undefined) plain.push(part);
   }
   const text = joinThoughts(plain);
   const extraContent = signed === undefined ? undefined : keptSpelling(signed)["extraContent"];
@@ -93,13 +120,20 @@ function hasProof({ signature, encrypted }: ReasoningPart): boolean {
   return signature !== null || encrypted !== null;
 }
 
+/** Behind all places that a detail can have. */
+const LAST = Number.MAX_SAFE_INTEGER;
+
 /** The details with the proofs of calls among them, where they stood if they came in this format. */
 export function insertProofs(details: readonly Fields[], calls: readonly ToolCallPart[]): Fields[] {
-  const all = [...details];
   const proofs = calls
     .map((call, place) => spellProofDetail(call, details.length + place))
     .filter((proof) => proof !== null)
-    .toSorted((a, b) => (a.place ?? all.length) - (b.place ?? all.length));
-  for (const { detail, place } of proofs) all.splice(place ?? all.length, 0, detail);
-  return all;
+    .toSorted((a, b) => (a.place ?? LAST) - (b.place ?? LAST));
+  const all: Fields[] = [];
+  let next = 0;
+  for (const { detail, place } of proofs) {
+    while (next < details.length && all.length < (place ?? LAST)) all.push(details[next++] as Fields);
+    all.push(detail);
+  }
+  return all.concat(details.slice(next));
 }

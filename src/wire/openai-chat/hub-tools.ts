@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { CustomTool, FunctionTool, Tool, ToolChoice } from "../canonical/request.ts";
 import { asFields, type Fields, omit } from "../json/fields.ts";
 import { lowerSchema } from "../json-schema/lower-schema.ts";
+import { createSchemaBudget, type SchemaBudget } from "../json-schema/lowering.ts";
 import { readCacheMark } from "./decode-part.ts";
 import type { Warn } from "./encode-part.ts";
 import { keptFields, keptSpelling, withExtras } from "./extras.ts";
@@ -76,18 +77,24 @@ function spellInputFormat(format: Fields): Fields {
 
 /** The tools as this format has them: as they came, where they came in it. Those of other formats alone are left out. */
 export function encodeTools(tools: readonly Tool[], warn: Warn): Fields[] {
+  const schemas = createSchemaBudget();
   return tools.flatMap((tool, place) => {
-    if (tool.kind !== "native") return [encodeTool(tool, `tools[${place}]`, warn)];
+    if (tool.kind !== "native") return [encodeTool(tool, `tools[${place}]`, schemas, warn)];
     if (tool.format === "openai-chat") return [tool.value];
     warn(`tools[${place}]`, `${tool.type} is a tool only the ${tool.format} format has; it was left out.`);
     return [];
   });
 }
 
-function encodeTool(tool: FunctionTool | CustomTool, field: string, warn: Warn): Fields {
+function encodeTool(
+  tool: FunctionTool | CustomTool,
+  field: string,
+  schemas: SchemaBudget,
+  warn: Warn,
+): Fields {
   const raw = asFields(keptSpelling(tool)["tool"]);
   if (raw === null || !isDeepStrictEqual(decodeTool(raw), tool)) {
-    return printTool(isForeign(tool) ? fitStrictTool(tool, field, warn) : tool);
+    return printTool(isForeign(tool) ? fitStrictTool(tool, field, schemas, warn) : tool);
   }
   const inner = asFields(raw["function"]);
   if (inner === null || asFields(inner["parameters"]) !== null) return raw;
@@ -103,10 +110,11 @@ function isForeign({ extras }: FunctionTool | CustomTool): boolean {
 function fitStrictTool(
   tool: FunctionTool | CustomTool,
   field: string,
+  schemas: SchemaBudget,
   warn: Warn,
 ): FunctionTool | CustomTool {
   if (tool.kind === "custom" || tool.strict !== true || tool.parameters === null) return tool;
-  const { schema, loosened } = lowerSchema(tool.parameters, "openai-strict", `${field}.parameters`);
+  const { schema, loosened } = lowerSchema(tool.parameters, "openai-strict", `${field}.parameters`, schemas);
   for (const { field: place, message } of loosened) warn(place, message);
   return { ...tool, parameters: schema };
 }
@@ -159,9 +167,9 @@ export function hasTools(tools: readonly Tool[]): boolean {
 /** `tool_choice`; null where there is nothing to say, or nothing to choose from. */
 export function encodeToolChoice(choice: ToolChoice, tools: readonly Tool[], warn: Warn): unknown {
   if (!hasTools(tools)) return null;
+  const customs = new Set(tools.flatMap((tool) => (tool.kind === "custom" ? [tool.name] : [])));
   const nameTool = (name: string) => {
-    const isCustom = tools.some((tool) => tool.kind === "custom" && tool.name === name);
-    const type = isCustom ? "custom" : "function";
+    const type = customs.has(name) ? "custom" : "function";
     return { type, [type]: { name } };
   };
   switch (choice.kind) {

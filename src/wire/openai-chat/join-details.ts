@@ -15,17 +15,25 @@ export interface JoinedDetail {
  * signature has ended it.
  */
 export function joinDetails(entries: readonly Fields[]): JoinedDetail[] {
-  const joined: JoinedDetail[] = [];
+  const joined: OpenDetail[] = [];
   for (const [place, entry] of entries.entries()) {
     const last = joined.at(-1);
     if (last === undefined || !goesOn(last.detail, entry)) {
       joined.push({ detail: entry, pieces: [entry], place });
       continue;
     }
-    const detail = { ...last.detail, ...entry, ...joinText(last.detail, entry) };
-    joined[joined.length - 1] = { ...last, detail, pieces: [...last.pieces, entry] };
+    // A copy once, and changed from then on.
+    if (last.pieces.length === 1) last.detail = { ...last.detail };
+    Object.assign(last.detail, entry, joinText(last.detail, entry));
+    last.pieces.push(entry);
   }
   return joined;
+}
+
+/** A detail that further entries may join. */
+interface OpenDetail extends JoinedDetail {
+  detail: Fields;
+  readonly pieces: Fields[];
 }
 
 const TEXTS = ["text", "summary"] as const;

@@ -15,7 +15,8 @@ export function listChatPrefix({ text, root }: ChatRequest): JsonNode[] {
   for (const message of memberOf(root, "messages")?.items ?? []) {
     const role = readRole(text, message);
     if (role === "assistant" || role === "tool") continue;
-    prefix.push(...membersOf(message, "role"), ...contentTexts(memberOf(message, "content")));
+    prefix.push(...membersOf(message, "role"));
+    for (const said of contentTexts(memberOf(message, "content"))) prefix.push(said);
     if (role === "user") break;
   }
   return prefix;

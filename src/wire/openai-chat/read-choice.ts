@@ -47,6 +47,8 @@ interface OpenCall {
   readonly id: string;
   text: string;
   isOpen: boolean;
+  /** How long its text was when it was last looked whether it is whole. */
+  checkedChars: number;
 }
 
 interface State {
@@ -58,8 +60,12 @@ interface State {
   readonly tracker: ToolCallTracker;
   /** By the tracker's place. */
   readonly calls: OpenCall[];
-  /** Details that may prove a call which has not begun. */
-  held: ReasoningPart[];
+  /** Those that are open, by their id. */
+  readonly openCalls: Map<string, OpenCall>;
+  /** Those of them that may have become whole since it was looked last. */
+  readonly grown: Set<OpenCall>;
+  /** Details that may prove a call which has not begun, by its id. */
+  readonly held: Map<string, ReasoningPart[]>;
   finish: string | null;
   fields: Record<string, unknown>;
   message: Record<string, unknown>;
@@ -76,7 +82,9 @@ export function createChoiceReader(index: number): ChoiceReader {
     // Ids that are missing are made by whoever holds the generation.
     tracker: createToolCallTracker(() => "", null),
     calls: [],
-    held: [],
+    openCalls: new Map(),
+    grown: new Set(),
+    held: new Map(),
     finish: null,
     fields: {},
     message: {},
@@ -128,7 +136,10 @@ function keep(kept: Record<string, unknown>, fields: Fields): void {
   for (const [name, value] of Object.entries(fields)) {
     const before = kept[name];
     if (value === null) continue;
-    kept[name] = Array.isArray(before) && Array.isArray(value) ? [...before, ...value] : value;
+    if (!Array.isArray(value)) kept[name] = value;
+    // A list of its own from the start, so that it can grow.
+    else if (!Array.isArray(before)) kept[name] = [...value];
+    else for (const one of value) before.push(one);
   }
 }
 
@@ -207,9 +218,12 @@ function readEncrypted(state: State, part: ReasoningPart): void {
     endPart(state, startPart(state, part));
     return;
   }
-  const call = state.calls.find(({ id, isOpen }) => isOpen && id === part.id);
-  if (call === undefined) state.held.push(part);
-  else prove(state, call.at, part.encrypted as string);
+  const id = part.id as string;
+  const call = state.openCalls.get(id);
+  const held = state.held.get(id);
+  if (call !== undefined) prove(state, call.at, part.encrypted as string);
+  else if (held === undefined) state.held.set(id, [part]);
+  else held.push(part);
 }
 
 function prove(state: State, at: number, value: string): void {
@@ -276,24 +290,31 @@ function growCall(state: State, call: OpenCall, text: string, raw: Fields): void
   const proof = readThoughtSignature(raw["extra_content"]);
   if (proof !== null) prove(state, call.at, proof);
   call.text += text;
+  // Looked at again only once its text has doubled, so that all looks together cost no more than its length.
+  if (call.tool === "function" && call.text.length > 2 * call.checkedChars) state.grown.add(call);
   if (text !== "") grow(state, call.at, { kind: "arguments", text });
 }
 
 function startCall(state: State, id: string, name: string, tool: OpenCall["tool"]): void {
   endSpeech(state);
   // Vendors may go back and forth between calls; only one that is whole is over for sure.
-  for (const call of state.calls) {
-    if (call.isOpen && call.tool === "function" && isWholeObject(call.text)) endCall(state, call);
+  for (const grown of state.grown) {
+    grown.checkedChars = grown.text.length;
+    if (isWholeObject(grown.text)) endCall(state, grown);
   }
+  state.grown.clear();
   const at = startPart(state, { kind: "tool-call", id, name, tool, arguments: "" });
-  state.calls.push({ at, tool, id, text: "", isOpen: true });
-  const proofs = state.held.filter((part) => part.id === id);
-  state.held = state.held.filter((part) => part.id !== id);
-  for (const { encrypted } of proofs) prove(state, at, encrypted as string);
+  const call: OpenCall = { at, tool, id, text: "", isOpen: true, checkedChars: 0 };
+  state.calls.push(call);
+  state.openCalls.set(id, call);
+  for (const { encrypted } of state.held.get(id) ?? []) prove(state, at, encrypted as string);
+  state.held.delete(id);
 }
 
 function endCall(state: State, call: OpenCall): void {
   call.isOpen = false;
+  state.grown.delete(call);
+  if (state.openCalls.get(call.id) === call) state.openCalls.delete(call.id);
   endPart(state, call.at);
 }
 
@@ -302,7 +323,8 @@ function closeChoice(state: State, listed: readonly Citation[]): void {
   if (!state.hasCited) for (const citation of listed) citeIn(state, citation);
   endSpeech(state);
   for (const call of state.calls) if (call.isOpen) endCall(state, call);
-  for (const part of state.held.splice(0)) endPart(state, startPart(state, part));
+  for (const part of [...state.held.values()].flat()) endPart(state, startPart(state, part));
+  state.held.clear();
   const finish = decodeFinish(state.finish);
   const extras = keepChoice(state.fields, state.message);
   state.events.push({ kind: "finish", choice: state.index, finish, ...extras });

@@ -119,7 +119,10 @@ function stepChunk(state: ReaderState, chunk: Fields): AnswerEvent[] {
     if (choice === null) continue;
     const reason = asText(choice["finish_reason"]);
     const hasFailed = reason !== null && isFailedFinish(reason);
-    events.push(...choiceOf(state, choice).step(hasFailed ? { ...choice, finish_reason: null } : choice));
+    const reader = choiceOf(state, choice);
+    if (reader === null) return [...events, failWith(state, "the upstream's answer has too many choices")];
+    const read = reader.step(hasFailed ? { ...choice, finish_reason: null } : choice);
+    for (const event of read) events.push(event);
     if (hasFailed) {
       return [...events, failWith(state, `the upstream ended the answer with "${reason}"`)];
     }
@@ -127,10 +130,12 @@ function stepChunk(state: ReaderState, chunk: Fields): AnswerEvent[] {
   return events;
 }
 
-function choiceOf(state: ReaderState, choice: Fields): ChoiceReader {
+/** Null where there are more than anybody asks for. */
+function choiceOf(state: ReaderState, choice: Fields): ChoiceReader | null {
   const index = typeof choice["index"] === "number" ? choice["index"] : 0;
   let reader = state.choices.get(index);
   if (reader === undefined) {
+    if (state.choices.size >= BOUNDS.choices) return null;
     reader = createChoiceReader(index);
     state.choices.set(index, reader);
   }

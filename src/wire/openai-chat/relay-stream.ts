@@ -208,6 +208,10 @@ const OWN_DELTA_FIELDS: ReadonlySet<string> = new Set([...OWN_MESSAGE_FIELDS, "r
 function relayChoice(state: RelayState, choice: Fields, fields: Record<string, unknown>): string {
   const index = typeof choice["index"] === "number" ? choice["index"] : 0;
   const isFirst = !state.choices.has(index);
+  if (isFirst && state.choices.size >= BOUNDS.choices) {
+    state.error = brokenAnswer("the upstream's answer has too many choices");
+    return "";
+  }
   const choiceState = openChoice(state, index);
   const delta = asFields(choice["delta"]) ?? asFields(choice["message"]) ?? {};
   const choiceFields = omit(choice, OWN_CHOICE_FIELDS);

@@ -10,7 +10,7 @@ const MESSAGE = fields({
   content: items(PART),
   reasoning: LEAF,
   reasoning_content: LEAF,
-  reasoning_details: LEAF,
+  reasoning_details: items(LEAF),
   refusal: LEAF,
   audio: LEAF,
   tool_calls: items(TOOL_CALL),

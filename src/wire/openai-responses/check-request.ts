@@ -1,6 +1,15 @@
 import { BOUNDS } from "../../base/bounds.ts";
 import { fail } from "../../base/errors.ts";
 import {
+  checkFieldCount,
+  checkMessageCount,
+  checkSchemaValues,
+  checkToolAmounts,
+  tallyCalls,
+  tallyParts,
+  tallyReasoning,
+} from "../conversation/check-amounts.ts";
+import {
   isFilled,
   isTrue,
   isWord,
@@ -21,6 +30,7 @@ import { refuseState, STATE_FIELDS } from "./state-fields.ts";
  */
 export function checkResponsesRequest(text: string, root: JsonNode): void {
   if (root.kind !== "object") refuse("body", "must be a JSON object");
+  checkFieldCount(root);
   const model = memberOf(root, "model");
   if (model?.kind !== "string") refuse("model", 'is required: a string such as "openai/gpt-4o-mini"');
   if (model.end - model.start > BOUNDS.modelIdChars)
@@ -75,7 +85,10 @@ const CHECKS: Readonly<Record<string, Check>> = {
   parallel_tool_calls: kind("boolean", "true or false"),
   include: kind("array", "an array of strings"),
   reasoning: kind("object", 'an object, such as {"effort": "low"}'),
-  text: kind("object", 'an object, such as {"format": {"type": "text"}}'),
+  text: (text, node, field) => {
+    if (node.kind !== "object") refuse(field, 'must be an object, such as {"format": {"type": "text"}}');
+    checkSchemaValues(text, node, field);
+  },
   metadata: kind("object", "an object"),
   user: kind("string", "a string"),
   prompt_cache_key: kind("string", "a string"),
@@ -87,11 +100,23 @@ function checkInput(text: string, input: JsonNode | undefined): void {
   if (input?.kind === "string") return;
   const list = input?.items;
   if (!list) refuse("input", "is required: a string or an array of items");
-  if (list.length > BOUNDS.messages) refuse("input", `may have at most ${BOUNDS.messages} items`);
+  checkMessageCount("input", list.length, "items");
+  const parts = tallyParts();
+  const calls = tallyCalls();
+  const reasoning = tallyReasoning();
   for (let i = 0; i < list.length; i++) {
-    const problem = findProblem(text, list[i] as JsonNode);
+    const item = list[i] as JsonNode;
+    parts.add(lengthOf(item, "content") + lengthOf(item, "output"), "input");
+    reasoning.add(lengthOf(item, "summary"), "input");
+    if (memberOf(item, "call_id") !== undefined && memberOf(item, "output") === undefined)
+      calls.add(1, "input");
+    const problem = findProblem(text, item);
     if (problem !== null) refuse(`input[${i}]${problem[0]}`, problem[1]);
   }
+}
+
+function lengthOf(item: JsonNode, list: string): number {
+  return memberOf(item, list)?.items?.length ?? 0;
 }
 
 /** The field of an item that is wrong, and how; names are put together only then. */
@@ -160,7 +185,7 @@ function findResultProblem(text: string, item: JsonNode): Problem {
 
 function checkTools(text: string, node: JsonNode): void {
   if (!node.items) refuse("tools", "must be an array of tools");
-  if (node.items.length > BOUNDS.tools) refuse("tools", `may have at most ${BOUNDS.tools} tools`);
+  checkToolAmounts(text, node);
   for (const [i, tool] of node.items.entries()) checkTool(text, tool, `tools[${i}]`);
 }
 

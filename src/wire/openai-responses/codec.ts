@@ -3,6 +3,7 @@ import { decodeAnswer } from "./decode-answer.ts";
 import { decodeRequest } from "./decode-request.ts";
 import { encodeAnswer } from "./encode-answer.ts";
 import { encodeRequest } from "./encode-request.ts";
+import { keepForAnswer } from "./keep-for-answer.ts";
 import { createReader } from "./read-stream.ts";
 import { createWriter } from "./write-stream.ts";
 
@@ -14,4 +15,5 @@ export const openaiResponses: UpstreamCodec & ClientCodec = {
   decodeRequest,
   encodeAnswer,
   createWriter,
+  keepForAnswer,
 };

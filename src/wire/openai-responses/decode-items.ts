@@ -44,7 +44,7 @@ function readItem(reading: Reading, item: Fields): void {
   } else {
     const parts = decodeOutputItem(item);
     if (parts.some(isOfTurn)) closeResults(reading);
-    reading.turn.push(...parts);
+    for (const part of parts) reading.turn.push(part);
   }
 }
 

@@ -38,10 +38,10 @@ const PLACES: ReadonlySet<string> = new Set(["output_index", "content_index", "s
 export const SEQUENCE = '"sequence_number":';
 export const DELTA = '"delta":"';
 
-/** Where what follows `mark` begins; -1 where it does not stand between `from` and `end`. */
-export function placeBehind(text: string, mark: string, from: number, end: number): number {
-  const at = text.indexOf(mark, from);
-  return at < 0 || at + mark.length > end ? -1 : at + mark.length;
+/** Where what follows `mark` begins; -1 where it does not stand in the event. */
+export function placeBehind(event: string, mark: string): number {
+  const at = event.indexOf(mark);
+  return at < 0 ? -1 : at + mark.length;
 }
 
 /** More digits than these are no number of an event. */

@@ -2,6 +2,7 @@ import type { Answer } from "../canonical/answer.ts";
 import { replayAnswer } from "../canonical/collect-answer.ts";
 import type { AnswerEnd, AnswerIdentity, AskedFor } from "../canonical/format.ts";
 import { encodeEcho, encodeResponse, encodeStart } from "./encode-frame.ts";
+import { keepForAnswer } from "./keep-for-answer.ts";
 import { closeItems, createItemWriter, hasRefusal, readOutput, stepItems } from "./write-items.ts";
 
 /** A whole answer as a response: the items that a stream of it would end with. */
@@ -12,7 +13,8 @@ export function encodeAnswer(
   asked: AskedFor,
 ): Record<string, unknown> {
   const choice = answer.choices[0];
-  const items = createItemWriter(identity.id, asked.request.tools, () => {});
+  const request = keepForAnswer(asked.request);
+  const items = createItemWriter(identity.id, request.tools, () => {});
   // Before the texts, so that each takes its own.
   if (choice !== undefined) stepItems(items, { kind: "logprobs", choice: 0, value: choice.logprobs });
   for (const event of replayAnswer(answer)) {
@@ -24,5 +26,5 @@ export function encodeAnswer(
   const { serviceTier, extras } = answer;
   const finish = choice?.finish ?? null;
   const outcome = { output: readOutput(items), finish, serviceTier, extras, hasRefusal: hasRefusal(items) };
-  return encodeResponse(encodeStart(identity, encodeEcho(asked.request)), outcome, end);
+  return encodeResponse(encodeStart(identity, encodeEcho(request)), outcome, end);
 }

@@ -30,7 +30,7 @@ export function encodeMessages(
     const isInstructions = readSpelling(message)?.asInstructions === true;
     if (isInstructions && !target.noInstructions) instructions = textOf(message.parts);
     else if (isInstructions) items.push({ type: "message", role: "system", content: textOf(message.parts) });
-    else items.push(...encodeMessage(message, { place, target, warnings }));
+    else for (const item of encodeMessage(message, { place, target, warnings })) items.push(item);
   }
   const plain = readPlainInput(messages, items);
   return { ...(instructions === null ? {} : { instructions }), input: plain ?? items };

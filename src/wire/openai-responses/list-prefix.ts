@@ -20,7 +20,7 @@ export function listResponsesPrefix({ text, root }: ResponsesRequest): JsonNode[
     const isUser = isWord(text, role, "user");
     // A plain `input` is what the user says, too.
     if (!isUser) prefix.push(role);
-    prefix.push(...contentTexts(memberOf(item, "content")));
+    for (const said of contentTexts(memberOf(item, "content"))) prefix.push(said);
     if (isUser) break;
   }
   return prefix;

@@ -50,12 +50,22 @@ export function ownNameOf(one: NamedTool | ToolCallPart): string {
   return readSpelling(one)?.name ?? one.name;
 }
 
-/** Where a call of this name belongs, so that it goes back to its group by its own name; null outside of any. */
-export function findHome(
-  name: string,
-  tools: readonly Tool[],
-): { readonly name: string; readonly namespace: string } | null {
-  const tool = tools.find((one) => one.kind !== "native" && one.name === name);
-  if (tool === undefined || tool.kind === "native" || tool.namespace === undefined) return null;
-  return { name: ownNameOf(tool), namespace: tool.namespace };
+/** A tool's group, and its own name in it. */
+export interface ToolHome {
+  readonly name: string;
+  readonly namespace: string;
+}
+
+/** Where calls belong by the name of their tool, so that they go back to its group by its own name. */
+export function indexHomes(tools: readonly Tool[]): ReadonlyMap<string, ToolHome> {
+  const homes = new Map<string, ToolHome>();
+  const seen = new Set<string>();
+  for (const tool of tools) {
+    // Of several tools of one name the first.
+    if (tool.kind === "native" || seen.has(tool.name)) continue;
+    seen.add(tool.name);
+    if (tool.namespace !== undefined)
+      homes.set(tool.name, { name: ownNameOf(tool), namespace: tool.namespace });
+  }
+  return homes;
 }

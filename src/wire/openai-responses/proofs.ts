@@ -27,13 +27,25 @@ export function encodeProof(part: Part, proof: Signature, place: ProofPlace): Re
 /** Gives proofs back to the parts of a turn that they belong to; one whose part is gone is dropped. */
 export function attachProofs(parts: readonly Part[]): readonly Part[] {
   if (!parts.some(isProof)) return parts;
-  const kept: Part[] = [];
+  const kept: Kept = { parts: [], places: new Map() };
   const waiting = new Map<string, Signature>();
   for (const part of parts) {
     if (isProof(part)) placeProof(part, kept, waiting);
-    else kept.push(takeProof(part, waiting));
+    else keep(kept, takeProof(part, waiting));
   }
-  return kept;
+  return kept.parts;
+}
+
+/** The parts so far, and where the last text and the last call of each id stand, by the proofs that would be theirs. */
+interface Kept {
+  readonly parts: Part[];
+  readonly places: Map<string, number>;
+}
+
+function keep({ parts, places }: Kept, part: Part): void {
+  if (part.kind === "text") places.set(TEXT_BEFORE, parts.length);
+  else if (part.kind === "tool-call") places.set(CALL + part.id, parts.length);
+  parts.push(part);
 }
 
 type Proof = ReasoningPart & { readonly id: string; readonly origin: string; readonly signature: string };
@@ -42,15 +54,11 @@ function isProof(part: Part): part is Proof {
   return part.kind === "reasoning" && part.id?.startsWith("proof:") === true && part.signature !== null;
 }
 
-function placeProof(part: Proof, before: Part[], waiting: Map<string, Signature>): void {
+function placeProof(part: Proof, { parts, places }: Kept, waiting: Map<string, Signature>): void {
   const proof = { value: part.signature, origin: part.origin };
-  const at = before.findLastIndex((other) =>
-    part.id === TEXT_BEFORE
-      ? other.kind === "text"
-      : other.kind === "tool-call" && CALL + other.id === part.id,
-  );
-  const found = before[at];
-  if (found?.kind === "text" || found?.kind === "tool-call") before[at] = { ...found, signature: proof };
+  const at = places.get(part.id) ?? -1;
+  const found = parts[at];
+  if (found?.kind === "text" || found?.kind === "tool-call") parts[at] = { ...found, signature: proof };
   else waiting.set(part.id, proof);
 }
 

@@ -115,8 +115,9 @@ export function encodeReasoning(parts: readonly ReasoningPart[]): Record<string,
   const id = pickFirst(parts, "id");
   const encrypted = pickFirst(parts, "encrypted");
   const isOwn = parts.some((part) => readSpelling(part) !== null);
-  const contents = parts.filter((part) => isOwn && !part.isSummary && part.text !== "");
-  const summaries = parts.filter((part) => !contents.includes(part) && (part.isSummary || part.text !== ""));
+  const isContent = (part: ReasoningPart) => isOwn && !part.isSummary && part.text !== "";
+  const contents = parts.filter(isContent);
+  const summaries = parts.filter((part) => !isContent(part) && (part.isSummary || part.text !== ""));
   return {
     type: "reasoning",
     ...findItemRest(parts),

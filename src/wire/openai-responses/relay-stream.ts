@@ -4,6 +4,7 @@ import type { AnswerRelay, RelayFinish, RelayIdentity, RelayVerdict } from "../c
 import type { TokenUsage } from "../conversation/usage.ts";
 import { brokenAnswer, readVendorError, type VendorError } from "../conversation/vendor-error.ts";
 import { asFields, type Fields } from "../json/fields.ts";
+import { parseJson } from "../json/parse-json.ts";
 import {
   closingQuote,
   decodeUtf8,
@@ -189,22 +190,24 @@ function passDelta(state: RelayState, text: string, from: number): number {
   const data = from + delta.begin.length;
   const end = text.indexOf("\n", data);
   if (end < 0 || text.charAt(end + 1) !== "\n" || text.charAt(end - 1) !== "}") return from;
-  const number = readWholeNumber(text, placeBehind(text, SEQUENCE, data, end));
-  const said = placeBehind(text, DELTA, data, end);
-  if (number === null || said < 0 || placeBehind(text, delta.type, data, end) < 0) return from;
-  const length = closingQuote(text, said) - said;
-  if (length < 0 || said + length >= end) return from;
-  for (const place of delta.places) if (placeBehind(text, place, data, end) < 0) return from;
+  // Cut out, so that what is not in it is not looked for in all events behind it.
+  const event = text.slice(data, end);
+  const number = readWholeNumber(event, placeBehind(event, SEQUENCE));
+  const said = placeBehind(event, DELTA);
+  if (number === null || said < 0 || !event.includes(delta.type)) return from;
+  const length = closingQuote(event, said) - said;
+  if (length < 0) return from;
+  for (const place of delta.places) if (!event.includes(place)) return from;
   state.sequence = number + 1;
   if (length > 0) state.sawToken = true;
   state.producedBytes += length;
-  delta.text.add(text.slice(said, said + length));
+  delta.text.add(event.slice(said, said + length));
   state.out.push(text.slice(from, end + 2));
   return end + 2;
 }
 
 function parse(data: string): Fields {
-  return asFields(JSON.parse(decodeUtf8(data))) ?? {};
+  return asFields(parseJson(decodeUtf8(data))) ?? {};
 }
 
 /** The long way: what the event says of the response becomes what the gateway says of it. */

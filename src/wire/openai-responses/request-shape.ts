@@ -1,4 +1,4 @@
-import { fields, items, LEAF, type Shape } from "../json/scan.ts";
+import { allFields, fields, items, LEAF, type Shape } from "../json/scan.ts";
 
 const PART = fields({ type: LEAF, text: LEAF, refusal: LEAF });
 
@@ -24,7 +24,7 @@ const TOOL = fields({
 });
 
 /** What the gateway looks at in a Responses request; all else is forwarded as it stands. */
-export const RESPONSES_REQUEST_SHAPE: Shape = fields({
+export const RESPONSES_REQUEST_SHAPE: Shape = allFields({
   model: LEAF,
   input: items(ITEM),
   instructions: LEAF,

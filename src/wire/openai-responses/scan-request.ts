@@ -4,6 +4,7 @@ import type { OutlineAssistant, OutlineMessage } from "../conversation/outline.t
 import { type ProviderPreferences, readGatewayWishes } from "../conversation/preferences.ts";
 import { countPromptBytes, type PromptNodes, sizeOf } from "../conversation/prompt-nodes.ts";
 import {
+  type CountedScan,
   isFilled,
   isTrue,
   isWord,
@@ -12,7 +13,6 @@ import {
   memberOf,
   numberOf,
   parseMember,
-  scanJson,
   stringOf,
   wordTable,
 } from "../json/scan.ts";
@@ -28,6 +28,9 @@ export interface ResponsesRequest {
   /** The same bytes read as Latin-1. */
   readonly text: string;
   readonly root: JsonNode;
+  /** About how many values the body has, and of how many it is known where they stand. */
+  readonly values: number;
+  readonly nodes: number;
   readonly model: string;
   /** Models to fall back to, in the client's order. */
   readonly fallbackModels: readonly string[];
@@ -54,14 +57,13 @@ export interface ResponsesRequest {
  * @throws GatewayError `invalid_request` that names the field and the remedy, `invalid_model` for a malformed id.
  */
 export function scanResponsesRequest(bytes: Buffer): ResponsesRequest {
-  return scanBody(bytes, (text) => {
-    const root = scanJson(text, RESPONSES_REQUEST_SHAPE);
-    checkResponsesRequest(text, root);
-    return readRequest(bytes, text, root);
+  return scanBody(bytes, RESPONSES_REQUEST_SHAPE, (text, scan) => {
+    checkResponsesRequest(text, scan.root);
+    return readRequest(bytes, text, scan);
   });
 }
 
-function readRequest(bytes: Buffer, text: string, root: JsonNode): ResponsesRequest {
+function readRequest(bytes: Buffer, text: string, { root, values, nodes }: CountedScan): ResponsesRequest {
   const input = memberOf(root, "input")?.items ?? [];
   const reasoning = readReasoning(text, input);
   const prompt = findPrompt(root, input);
@@ -71,6 +73,8 @@ function readRequest(bytes: Buffer, text: string, root: JsonNode): ResponsesRequ
     bytes,
     text,
     root,
+    values,
+    nodes,
     model: stringOf(text, memberOf(root, "model")) as string,
     ...readGatewayWishes(parseMember(text, root, "models"), parseMember(text, root, "provider")),
     stream: isTrue(text, memberOf(root, "stream")),

@@ -2,6 +2,7 @@ import type { Warning } from "../canonical/format.ts";
 import type { CustomTool, FunctionTool, Tool, ToolChoice } from "../canonical/request.ts";
 import { asFields, type Fields, omit } from "../json/fields.ts";
 import { lowerSchema } from "../json-schema/lower-schema.ts";
+import { createSchemaBudget, type SchemaBudget } from "../json-schema/lowering.ts";
 import { markSpelling, readSpelling } from "./extras.ts";
 import { ownNameOf } from "./namespaces.ts";
 
@@ -71,9 +72,10 @@ function decodeCustom(tool: Fields, name: string): CustomTool {
 /** Tools as this format has them; natives of other formats are for the caller to name and leave out. */
 export function encodeTools(tools: readonly Tool[], warnings: Warning[]): Fields[] {
   const encoded: Fields[] = [];
+  const schemas = createSchemaBudget();
   let group: Group | null = null;
   for (const [at, given] of tools.entries()) {
-    const tool = fitStrict(given, `tools[${at}]`, warnings);
+    const tool = fitStrict(given, `tools[${at}]`, schemas, warnings);
     if (tool.kind === "native") {
       if (tool.format === "openai-responses") encoded.push(tool.value);
     } else if (tool.namespace === undefined) {
@@ -92,10 +94,10 @@ export function encodeTools(tools: readonly Tool[], warnings: Warning[]): Fields
 }
 
 /** A strict tool of another format with the schema that strictness takes here. */
-function fitStrict(tool: Tool, field: string, warnings: Warning[]): Tool {
+function fitStrict(tool: Tool, field: string, schemas: SchemaBudget, warnings: Warning[]): Tool {
   const isForeign = tool.kind === "function" && tool.strict === true && readSpelling(tool) === null;
   if (!isForeign || tool.parameters === null) return tool;
-  const { schema, loosened } = lowerSchema(tool.parameters, "openai-strict", `${field}.parameters`);
+  const { schema, loosened } = lowerSchema(tool.parameters, "openai-strict", `${field}.parameters`, schemas);
   warnings.push(...loosened);
   return { ...tool, parameters: schema };
 }
@@ -149,31 +151,37 @@ export function decodeToolChoice(value: unknown, tools: readonly Tool[]): ToolCh
   if (WORDS.has(value)) return { kind: value as "auto" | "none" | "required" };
   const fields = asFields(value) ?? {};
   const native: ToolChoice = { kind: "native", format: "openai-responses", value };
-  const named = readNamed(fields, tools);
+  const customs = listCustoms(tools);
+  const named = readNamed(fields, customs);
   if (named !== null) return { kind: "tool", name: named };
   const { type, mode, tools: list } = fields;
   if (type !== "allowed_tools" || !Array.isArray(list) || Object.keys(fields).length !== 3) return native;
   if (mode !== "auto" && mode !== "required") return native;
-  const names = list.map((entry) => readNamed(asFields(entry) ?? {}, tools));
+  const names = list.map((entry) => readNamed(asFields(entry) ?? {}, customs));
   if (names.some((name) => name === null)) return native;
   return { kind: "allowed", names: names as string[], required: mode === "required" };
 }
 
 /** The tool that `{type, name}` names; null where it says more, or another kind than the tool has. */
-function readNamed(fields: Fields, tools: readonly Tool[]): string | null {
+function readNamed(fields: Fields, customs: ReadonlySet<string>): string | null {
   const { type, name } = fields;
   if (typeof name !== "string" || Object.keys(fields).length !== 2) return null;
-  return type === kindOfTool(name, tools) ? name : null;
+  return type === kindOfTool(name, customs) ? name : null;
 }
 
-function kindOfTool(name: string, tools: readonly Tool[]): "function" | "custom" {
-  const isCustom = tools.some((tool) => tool.kind === "custom" && tool.name === name);
-  return isCustom ? "custom" : "function";
+function kindOfTool(name: string, customs: ReadonlySet<string>): "function" | "custom" {
+  return customs.has(name) ? "custom" : "function";
+}
+
+/** The names of tools that take free text. */
+function listCustoms(tools: readonly Tool[]): ReadonlySet<string> {
+  return new Set(tools.flatMap((tool) => (tool.kind === "custom" ? [tool.name] : [])));
 }
 
 /** The choice as this format says it; null where it is another format's own. */
 export function encodeToolChoice(choice: ToolChoice, tools: readonly Tool[]): unknown {
-  const nameTool = (name: string) => ({ type: kindOfTool(name, tools), name });
+  const customs = listCustoms(tools);
+  const nameTool = (name: string) => ({ type: kindOfTool(name, customs), name });
   switch (choice.kind) {
     case "tool":
       return nameTool(choice.name);

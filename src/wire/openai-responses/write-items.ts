@@ -1,12 +1,12 @@
 import type { AnswerEvent, FinishReason, PartDelta } from "../canonical/answer.ts";
-import { growPart } from "../canonical/collect-answer.ts";
-import type { Part, Signature } from "../canonical/parts.ts";
+import { growOwnPart, ownPart } from "../canonical/collect-answer.ts";
+import type { Citation, Part, Signature } from "../canonical/parts.ts";
 import type { Tool } from "../canonical/request.ts";
 import { asFields, type Fields, omit } from "../json/fields.ts";
 import { encodeCitation } from "./citations.ts";
 import { encodeItem, type ItemGroup, idOf, joinsGroup, openGroup } from "./encode-items.ts";
 import { readSpelling } from "./extras.ts";
-import { findHome } from "./namespaces.ts";
+import { indexHomes, type ToolHome } from "./namespaces.ts";
 import { encodeProof, type ProofPlace } from "./proofs.ts";
 import { encodeForeignReasoning, isOwnReasoning } from "./reasoning.ts";
 import {
@@ -26,7 +26,7 @@ export type PartEvent = Extract<AnswerEvent, { kind: "part-start" | "part-delta"
 /** The items of an answer while it is written. It is changed in place, by the functions below alone. */
 export interface ItemWriter {
   readonly responseId: string;
-  readonly tools: readonly Tool[];
+  readonly homes: ReadonlyMap<string, ToolHome>;
   readonly emit: Emit;
   /** Items in their order; those that are not over as they stand. */
   readonly items: OpenItem[];
@@ -34,8 +34,9 @@ export interface ItemWriter {
   current: OpenItem | null;
   /** Parts that are not over, by their place in the answer. */
   readonly slots: Map<number, Slot>;
-  /** Log probabilities that no text has taken yet. */
+  /** Log probabilities, and how many of them texts have taken. */
   readonly logprobs: Fields[];
+  takenLogprobs: number;
 }
 
 interface OpenItem {
@@ -43,12 +44,18 @@ interface OpenItem {
   readonly id: string;
   readonly group: ItemGroup;
   /** What texts have of log probabilities, by the text's place in the group. */
-  readonly logprobs: Map<number, Fields[]>;
+  readonly logprobs: Map<number, TakenLogprobs>;
   /** How many parts stand in each list. */
   readonly counts: Map<string, number>;
   openSlots: number;
   /** The item as it was written last. */
   done: Fields | null;
+}
+
+/** Log probabilities of a text, and how many characters their tokens have. */
+interface TakenLogprobs {
+  readonly list: Fields[];
+  chars: number;
 }
 
 interface Slot {
@@ -58,13 +65,24 @@ interface Slot {
   readonly form: FormName | null;
   /** Null until its first event, which a reasoning without a text never has. */
   shown: PartPlace | null;
+  /** How many of its citations were looked at, and how many of them were told. */
+  readCitations: number;
   citations: number;
   lateProof: boolean;
 }
 
 /** A writer of items: ids that a vendor left out are made of the response's id and the item's place. */
 export function createItemWriter(responseId: string, tools: readonly Tool[], emit: Emit): ItemWriter {
-  return { responseId, tools, emit, items: [], current: null, slots: new Map(), logprobs: [] };
+  return {
+    responseId,
+    homes: indexHomes(tools),
+    emit,
+    items: [],
+    current: null,
+    slots: new Map(),
+    logprobs: [],
+    takenLogprobs: 0,
+  };
 }
 
 /** Takes the next event of the one answer. */
@@ -86,7 +104,7 @@ export function stepItems(writer: ItemWriter, event: PartEvent): void {
     }
     case "logprobs": {
       const list = asFields(event.value)?.["content"];
-      if (Array.isArray(list)) writer.logprobs.push(...list.map((entry) => asFields(entry) ?? {}));
+      if (Array.isArray(list)) for (const entry of list) writer.logprobs.push(asFields(entry) ?? {});
     }
   }
 }
@@ -113,7 +131,8 @@ function isRefusal(part: Part): boolean {
   return part.kind === "refusal";
 }
 
-function startPart(writer: ItemWriter, at: number, part: Part): void {
+function startPart(writer: ItemWriter, at: number, given: Part): void {
+  const part = ownPart(given);
   const joined = writer.current !== null && joinsGroup(writer.current.group, part) ? writer.current : null;
   const proof = proofOf(part);
   if (joined === null || proof !== undefined) settleCurrent(writer);
@@ -122,7 +141,15 @@ function startPart(writer: ItemWriter, at: number, part: Part): void {
   if (item === null) return;
   if (item === joined) (item.group.parts as Part[]).push(part);
   const place = item.group.parts.length - 1;
-  const slot: Slot = { item, place, form: formOf(part), shown: null, citations: 0, lateProof: false };
+  const slot: Slot = {
+    item,
+    place,
+    form: formOf(part),
+    shown: null,
+    readCitations: 0,
+    citations: 0,
+    lateProof: false,
+  };
   item.openSlots++;
   writer.slots.set(at, slot);
   if (part.kind !== "reasoning" || (readSpelling(part) !== null && part.encrypted === null))
@@ -173,7 +200,7 @@ function show(writer: ItemWriter, slot: Slot): PartPlace | null {
 
 function growSlot(writer: ItemWriter, slot: Slot, delta: PartDelta): void {
   const parts = slot.item.group.parts as Part[];
-  parts[slot.place] = growPart(parts[slot.place] as Part, delta);
+  parts[slot.place] = growOwnPart(parts[slot.place] as Part, delta);
   if (delta.kind === "text" || delta.kind === "arguments") sayText(writer, slot, delta.text);
   if (delta.kind === "citation") sayCitations(writer, slot);
   if (delta.kind === "proof") slot.lateProof = true;
@@ -187,22 +214,23 @@ function sayText(writer: ItemWriter, slot: Slot, text: string): void {
 
 /** Log probabilities for the text so far: whichever come first, the lengths of their tokens tell whose they are. */
 function takeLogprobs(writer: ItemWriter, slot: Slot): Fields[] {
-  if (slot.form !== "output_text" || writer.logprobs.length === 0) return [];
-  const known = slot.item.logprobs.get(slot.place) ?? [];
+  const { logprobs } = writer;
+  if (slot.form !== "output_text" || writer.takenLogprobs === logprobs.length) return [];
+  const known = slot.item.logprobs.get(slot.place) ?? { list: [], chars: 0 };
   slot.item.logprobs.set(slot.place, known);
+  const { length } = textOf(partOf(slot));
   const taken: Fields[] = [];
-  let open = textOf(partOf(slot)).length - lengthOf(known);
-  while (open > 0 && writer.logprobs.length > 0) {
-    const next = writer.logprobs.shift() as Fields;
+  while (known.chars < length && writer.takenLogprobs < logprobs.length) {
+    const next = logprobs[writer.takenLogprobs++] as Fields;
+    known.chars += lengthOf(next);
+    known.list.push(next);
     taken.push(next);
-    open -= lengthOf([next]);
   }
-  known.push(...taken);
   return taken;
 }
 
-function lengthOf(logprobs: readonly Fields[]): number {
-  return logprobs.reduce((sum, { token }) => sum + (typeof token === "string" ? token.length : 1), 0);
+function lengthOf({ token }: Fields): number {
+  return typeof token === "string" ? token.length : 1;
 }
 
 function partOf(slot: Slot): Part {
@@ -217,10 +245,11 @@ function sayCitations(writer: ItemWriter, slot: Slot): void {
   const part = partOf(slot);
   if (part.kind !== "text" || slot.shown === null) return;
   const { itemId: item_id, outputIndex: output_index, index: content_index } = slot.shown;
-  const annotations = (part.citations ?? []).map(encodeCitation).filter((one) => one !== null);
-  for (; slot.citations < annotations.length; slot.citations++) {
-    const annotation = annotations[slot.citations];
-    const place = { item_id, output_index, content_index, annotation_index: slot.citations };
+  const citations = part.citations ?? [];
+  while (slot.readCitations < citations.length) {
+    const annotation = encodeCitation(citations[slot.readCitations++] as Citation);
+    if (annotation === null) continue;
+    const place = { item_id, output_index, content_index, annotation_index: slot.citations++ };
     writer.emit("response.output_text.annotation.added", { ...place, annotation });
   }
 }
@@ -248,7 +277,7 @@ function fillArguments(writer: ItemWriter, slot: Slot): void {
 function encodeShown({ item, place, form }: Slot): Fields | null {
   const part = item.group.parts[place] as Part;
   if (part.kind === "reasoning") return { ...(readSpelling(part)?.part ?? { type: form }), text: part.text };
-  return part.kind === "tool-call" ? null : encodeSpokenPart(part, item.logprobs.get(place) ?? []);
+  return part.kind === "tool-call" ? null : encodeSpokenPart(part, item.logprobs.get(place)?.list ?? []);
 }
 
 function closeItem(writer: ItemWriter, item: OpenItem, status: string): void {
@@ -305,12 +334,12 @@ function encodeWhole(writer: ItemWriter, item: OpenItem, status: string): Record
 function encodeBare(writer: ItemWriter, { group, logprobs }: OpenItem): Record<string, unknown> {
   const encoded = encodeItem(group);
   if (group.kind === "message") {
-    const content = group.parts.map((part, place) => encodeSpokenPart(part, logprobs.get(place) ?? []));
+    const content = group.parts.map((part, place) => encodeSpokenPart(part, logprobs.get(place)?.list ?? []));
     return { ...encoded, content };
   }
   if (group.kind === "reasoning")
     return isOwnReasoning(group.parts) ? encoded : encodeForeignReasoning(group.parts);
   const call = group.kind === "call" ? group.parts[0] : undefined;
   if (call === undefined || call.namespace !== undefined) return encoded;
-  return { ...encoded, ...findHome(call.name, writer.tools) };
+  return { ...encoded, ...writer.homes.get(call.name) };
 }

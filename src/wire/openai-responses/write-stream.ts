@@ -1,10 +1,12 @@
 import type { AnswerEvent, Finish } from "../canonical/answer.ts";
+import { joinExtras } from "../canonical/collect-answer.ts";
 import type { AnswerEnd, AnswerIdentity, AnswerWriter, AskedFor, StreamError } from "../canonical/format.ts";
 import type { Extras } from "../canonical/parts.ts";
 import type { Fields } from "../json/fields.ts";
 import { encodeLatin1 } from "../json/scan.ts";
 import { encodeEcho, encodeResponse, encodeStart } from "./encode-frame.ts";
 import { encodeFailure } from "./errors.ts";
+import { keepForAnswer } from "./keep-for-answer.ts";
 import {
   closeItems,
   createItemWriter,
@@ -32,7 +34,7 @@ interface EventSink {
 
 /** Writes a stream as OpenAI does: each item and part added, grown and done, and the whole response last. */
 export function createWriter(identity: AnswerIdentity, asked: AskedFor): AnswerWriter {
-  const { request } = asked;
+  const request = keepForAnswer(asked.request);
   const events: EventSink = { sequence: 0, out: "" };
   const items = createItemWriter(identity.id, request.tools, (type, fields) =>
     pushEvent(events, type, fields),
@@ -83,7 +85,7 @@ function stepWriter(state: WriterState, event: AnswerEvent): void {
       state.serviceTier = event.tier;
       break;
     case "extras":
-      state.extras = { ...event.extras, fields: { ...state.extras?.fields, ...event.extras.fields } };
+      state.extras = joinExtras(state.extras, event.extras);
       break;
   }
 }
