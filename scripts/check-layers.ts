@@ -16,8 +16,9 @@ const ALLOWED: Record<string, readonly string[]> = {
   storage: ["base", "wire", "core"],
   telemetry: ["base", "wire", "core"],
   tokenizer: ["base", "core"],
+  encoder: ["base", "wire", "core"],
   http: ["base", "wire", "core"],
-  app: ["base", "wire", "core", "providers", "storage", "telemetry", "tokenizer", "http"],
+  app: ["base", "wire", "core", "providers", "storage", "telemetry", "tokenizer", "encoder", "http"],
   cli: ["base", "wire", "core", "telemetry", "app"],
 };
 

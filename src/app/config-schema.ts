@@ -220,7 +220,7 @@ export const configSchema = z.strictObject({
         .max(1_099_511_627_776)
         .default(536_870_912)
         .describe(
-          "Request bodies that are held at once, all together, each until its answer has ended. They take about twice as much memory. One key, or one address without a key, may take half.",
+          "Memory that requests hold at once, all together, each until its answer has ended: its body, the text read of it, and what is made of it for an upstream. One key, or one address without a key, may take half.",
         ),
       total_unread_bytes: z
         .int()

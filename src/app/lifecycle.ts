@@ -1,3 +1,4 @@
+import { nextTurn } from "../base/next-turn.ts";
 import type { Log } from "../core/ports/log.ts";
 import { type Recovery, recoverUsage } from "../core/usage/recover-usage.ts";
 import { prepareModelLists } from "../http/routes/models.ts";
@@ -183,6 +184,7 @@ async function stopServing(
   }
   for (const transport of parts.transports) transport.close();
   parts.http.generation.tokenCounter.close();
+  parts.http.generation.requestEncoder.close();
   parts.journal.close();
   parts.release();
 }
@@ -190,7 +192,3 @@ async function stopServing(
 const LAST_WORDS_MS = 1_000;
 /** Turns of the event loop that generations which have been cut take at most to end. */
 const LAST_TURNS = 100;
-
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
-}

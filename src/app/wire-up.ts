@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import type { Clock } from "../base/clock.ts";
 import { createIdSource, type IdSource } from "../base/ids.ts";
+import { createTurnLine } from "../base/next-turn.ts";
 import type { Random } from "../base/random.ts";
 import { WaitList } from "../base/wait-list.ts";
 import { createAccountRing } from "../core/accounts/account-ring.ts";
@@ -16,6 +17,7 @@ import { createLedger, type Ledger } from "../core/ledger/ledger.ts";
 import { createByteBudget } from "../core/limits/byte-budget.ts";
 import { parseTrustedProxies } from "../core/limits/client-address.ts";
 import { createFreeLimit } from "../core/limits/free-limit.ts";
+import { createGate } from "../core/limits/gate.ts";
 import { createLimitList, type ListLimits } from "../core/limits/list-limits.ts";
 import { createRateLimits, type RateLimit } from "../core/limits/rate-limits.ts";
 import { createSlidingWindow } from "../core/limits/sliding-window.ts";
@@ -36,6 +38,7 @@ import { createAffinityMemory } from "../core/routing/affinity.ts";
 import { createHealth, type Health } from "../core/routing/health.ts";
 import { createRetryBudget } from "../core/routing/retry-budget.ts";
 import { createRecorder, type Recorder } from "../core/usage/recorder.ts";
+import { createRequestEncoder } from "../encoder/request-encoder.ts";
 import type { HttpDeps } from "../http/context.ts";
 import { createFetchTransport } from "../providers/fetch/transport.ts";
 import { createHttp1Transport } from "../providers/http1/transport.ts";
@@ -70,6 +73,11 @@ export const HOUR_MS = 3_600_000;
 
 /** How much longer than the longest generation a hold is kept that nobody settles. Milliseconds. */
 const HOLD_MARGIN_MS = 60_000;
+
+/** Packed bodies that are unpacked at once; more would not be faster. */
+const UNPACKED_AT_ONCE = 2;
+/** How long one waits for its turn. Milliseconds. */
+const UNPACK_WAIT_MS = 30_000;
 
 /** The world outside: what a simulation replaces. */
 export interface World {
@@ -175,9 +183,11 @@ export async function wireUp(config: Config, world: World): Promise<Parts> {
       account_id: accountId,
     }),
   );
+  const identitySecret = await findSecret("identity_secret", stores.settings, random);
   const generation: GenerationDeps = {
     ...buildGeneration(config, world, stores.ids, recorder, ledger, serving, ownKeys),
-    hashIdentity: createIdentityHash(await findSecret("identity_secret", stores.settings, random)),
+    hashIdentity: createIdentityHash(identitySecret),
+    requestEncoder: createRequestEncoder(clock, identitySecret),
   };
   const http: HttpDeps = {
     clock,
@@ -205,6 +215,8 @@ export async function wireUp(config: Config, world: World): Promise<Parts> {
     headerAliases: Object.entries(config.server.header_aliases),
     bodyBudget: createByteBudget(config.limits.total_body_bytes, holderBytesOf(config)),
     bodyWaits: new WaitList(clock, config.timers.client_silence_ms),
+    ownTurn: createTurnLine(),
+    unpackGate: createGate(clock, UNPACKED_AT_ONCE, UNPACK_WAIT_MS),
     modelPrefixAliases: config.server.model_prefix_aliases,
     notReady: () => {
       if (state.isDraining) return "The gateway is shutting down.";
@@ -255,7 +267,7 @@ function buildGeneration(
   ledger: Ledger,
   serving: ServingSource,
   ownKeys: ProviderKeyRing,
-): Omit<GenerationDeps, "hashIdentity"> {
+): Omit<GenerationDeps, "hashIdentity" | "requestEncoder"> {
   const { limits } = config;
   return {
     clock,

@@ -12,6 +12,7 @@ import {
   type VendorError,
 } from "../../wire/conversation/vendor-error.ts";
 import type { InferenceRequest } from "../../wire/dialects/inference-request.ts";
+import { parseJson } from "../../wire/json/parse-json.ts";
 import { type Exchange, TransportError, type UpstreamResponse } from "../ports/transport.ts";
 import { AuthorizeError } from "../ports/upstream-address.ts";
 import type { Candidate } from "../routing/plan.ts";
@@ -184,7 +185,7 @@ async function readRefusal(
   try {
     const body = await readBody(response, BOUNDS.errorBodyBytes, "cut");
     const errorType = response.header("x-amzn-errortype");
-    return readVendorError(response.status, JSON.parse(body.toString("utf8")), errorType);
+    return readVendorError(response.status, parseJson(body.toString("utf8")), errorType);
   } catch (error) {
     if (cutoff.reason !== null) throw error;
     return readBareStatus(response.status);

@@ -13,6 +13,7 @@ import type { ListLimits } from "../limits/list-limits.ts";
 import type { LimitStanding, RateLimits } from "../limits/rate-limits.ts";
 import type { SlidingWindow } from "../limits/sliding-window.ts";
 import type { Log } from "../ports/log.ts";
+import type { RequestEncoder } from "../ports/request-encoder.ts";
 import type { TokenCounter } from "../ports/token-counter.ts";
 import type { ProviderKeyRing } from "../provider-keys/provider-key-ring.ts";
 import type { AffinityMemory } from "../routing/affinity.ts";
@@ -36,6 +37,8 @@ export interface GenerationCall {
   readonly readHeader: (name: string) => string | null;
   /** A signal that is, or will be, aborted when the client leaves. Making it costs something, so that quick answers do without. */
   readonly readClientSignal: () => AbortSignal;
+  /** Takes memory that is held until the generation ends; false where there is none left. */
+  readonly takeMemory: (bytes: number) => boolean;
   /** Told once, when the generation has ended and its record is written. */
   readonly onSettled: (record: UsageRecord, failure: Failure | null) => void;
 }
@@ -79,6 +82,7 @@ export interface GenerationDeps {
   readonly turnMemory: TurnMemory;
   readonly hashIdentity: IdentityHash;
   readonly tokenCounter: TokenCounter;
+  readonly requestEncoder: RequestEncoder;
   readonly timers: GenerationTimers;
   /** Answers that their clients do not read at the moment. */
   readonly unread: UnreadAnswers;

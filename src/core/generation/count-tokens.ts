@@ -3,6 +3,7 @@ import { NO_NEEDS } from "../../wire/conversation/needs.ts";
 import { estimateTokens, readCount } from "../../wire/conversation/usage.ts";
 import type { CountRequest } from "../../wire/dialects/count-request.ts";
 import { asFields } from "../../wire/json/fields.ts";
+import { parseJson } from "../../wire/json/parse-json.ts";
 import { type JoinedPolicy, policyOf } from "../accounts/join-policies.ts";
 import type { Caller } from "../accounts/records.ts";
 import type { LimitStanding } from "../limits/rate-limits.ts";
@@ -167,7 +168,7 @@ async function askVendor(deps: GenerationDeps, offer: Offer, request: CountReque
 }
 
 function readAnswer(text: string): number | null {
-  const count = readCount(asFields(JSON.parse(text))?.["input_tokens"]);
+  const count = readCount(asFields(parseJson(text))?.["input_tokens"]);
   return count === null || count > MOST_TOKENS ? null : count;
 }
 

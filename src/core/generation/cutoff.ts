@@ -87,6 +87,24 @@ export class Cutoff {
     this.onCut = null;
   }
 
+  /** Whether it has ended the generation, and not one attempt alone. */
+  hasStruck(): boolean {
+    return this.reason !== null && this.reason !== "first_token";
+  }
+
+  /** Waits for work that is done elsewhere; null where it strikes before. */
+  async until<T>(work: Promise<T>): Promise<T | null> {
+    const { promise, resolve } = Promise.withResolvers<null>();
+    this.onCut = () => resolve(null);
+    // Of what nobody waits for any more nobody hears.
+    work.catch(() => {});
+    try {
+      return this.hasStruck() ? null : await Promise.race([work, promise]);
+    } finally {
+      this.onCut = null;
+    }
+  }
+
   cut(reason: CutReason): void {
     if (this.reason !== null) return;
     this.reason = reason;

@@ -1,6 +1,5 @@
-import { GatewayError } from "../../base/errors.ts";
-import type { Warning } from "../../wire/canonical/format.ts";
 import type { FormatName } from "../../wire/canonical/parts.ts";
+import { chooseTarget } from "../../wire/dialects/choose-target.ts";
 import type {
   EncodedForUpstream,
   InferenceRequest,
@@ -10,6 +9,7 @@ import type {
 import type { Candidate } from "../routing/plan.ts";
 import { scopeOf } from "../routing/session-key.ts";
 import type { GenerationCall, GenerationDeps } from "./call.ts";
+import type { Cutoff } from "./cutoff.ts";
 import { describeTargets } from "./upstream-target.ts";
 
 /** How this attempt differs from others with the same candidate. */
@@ -27,38 +27,70 @@ export interface EncodedForCandidate extends EncodedForUpstream {
 }
 
 type Call = Pick<GenerationCall, "caller" | "request">;
-type Deps = Pick<GenerationDeps, "hashIdentity">;
+type Deps = Pick<GenerationDeps, "hashIdentity" | "requestEncoder">;
 
 /**
  * The request as a candidate takes it, in the best of its formats. Its user and its session reach the vendor as keyed hashes
- * alone.
- * @throws GatewayError as `InferenceRequest.encode`.
+ * alone. A promise where it is large: then it is encoded in another thread, and null where `cutoff` strikes meanwhile.
+ * @throws GatewayError as `InferenceRequest.encode`; a promise rejects with it, or as `RequestEncoder.encode`.
  */
 export function encodeForCandidate(
   deps: Deps,
   call: Call,
   candidate: Candidate,
   encoding: Encoding,
-): EncodedForCandidate {
+  cutoff: Cutoff,
+): EncodedForCandidate | Promise<EncodedForCandidate | null> {
+  const { request, caller } = call;
   const targets = listTargets(deps, call, candidate, encoding);
-  const target = chooseTarget(call.request, targets);
-  const encoded = {
-    ...call.request.encode(target),
-    format: target.format,
-    otherFormats:
-      targets.length === 1 ? NONE : targets.flatMap(({ format }) => (format === target.format ? [] : format)),
-  };
-  const { affinityHeader } = candidate.provider.record;
-  if (affinityHeader === undefined || call.request.session === null) return encoded;
-  const session = deps.hashIdentity("session", scopeOf(call.caller), call.request.session);
-  return { ...encoded, headers: { ...encoded.headers, [affinityHeader]: session } };
+  const complete = (encoded: EncodedForUpstream, format: FormatName): EncodedForCandidate => ({
+    ...withAffinity(deps, call, candidate, encoded),
+    format,
+    otherFormats: listOthers(targets, format),
+  });
+  const apart = request.encodeApart(targets);
+  if (apart === null) {
+    const target = chooseTarget(request, targets);
+    return complete(request.encode(target), target.format);
+  }
+  const { describe, adopt } = apart;
+  const isWanted = () => !cutoff.hasStruck();
+  const making = deps.requestEncoder.encode({ scope: scopeOf(caller), isWanted, describe });
+  return cutoff.until(making).then((made) => (made === null ? null : complete(adopt(made), made.format)));
 }
 
 const NONE: readonly FormatName[] = [];
 
-/** The format that a candidate would be asked in. Encodes nothing. */
-export function chooseFormat(deps: Deps, call: Call, candidate: Candidate): FormatName {
-  return chooseTarget(call.request, listTargets(deps, call, candidate, ANY_ATTEMPT)).format;
+function listOthers(targets: readonly UpstreamTarget[], chosen: FormatName): readonly FormatName[] {
+  return targets.length === 1 ? NONE : targets.flatMap(({ format }) => (format === chosen ? [] : format));
+}
+
+/** Vendors that keep a conversation together by a header of their own get the session's hash in it. */
+function withAffinity(
+  { hashIdentity }: Deps,
+  { caller, request }: Call,
+  { provider }: Candidate,
+  encoded: EncodedForUpstream,
+): EncodedForUpstream {
+  const { affinityHeader } = provider.record;
+  if (affinityHeader === undefined || request.session === null) return encoded;
+  const session = hashIdentity("session", scopeOf(caller), request.session);
+  return { ...encoded, headers: { ...encoded.headers, [affinityHeader]: session } };
+}
+
+/**
+ * The format that a candidate would be asked in.
+ * @throws GatewayError as `RequestEncoder.encode`, of a large request.
+ */
+export async function chooseFormat(deps: Deps, call: Call, candidate: Candidate): Promise<FormatName> {
+  const targets = listTargets(deps, call, candidate, ANY_ATTEMPT);
+  const [only, another] = targets;
+  if (only !== undefined && another === undefined) return only.format;
+  const apart = call.request.encodeApart(targets);
+  if (apart === null) return chooseTarget(call.request, targets).format;
+  const { describe } = apart;
+  const order = { scope: scopeOf(call.caller), isWanted: () => true, describe };
+  return (await deps.requestEncoder.encode(order)).format;
 }
 
 /** The gateway's memory of turns adds to what a request brings back and takes no part in the choice. */
@@ -87,44 +119,4 @@ function listTargets(
 function isUsable({ format, model }: ProviderTarget, { key }: Candidate, request: InferenceRequest): boolean {
   const { action, stream } = request;
   return key.address.urlFor({ format, action, model: model.name, stream }) !== null;
-}
-
-/**
- * The target in whose format a request goes: the client's own unless it cannot express the request, else the first that loses
- * nothing, else the one that loses least, of equals the one that the row names first. Pure.
- */
-function chooseTarget(request: InferenceRequest, targets: readonly UpstreamTarget[]): UpstreamTarget {
-  const [only, another] = targets;
-  if (only === undefined) throw new Error("a candidate without a format");
-  if (another === undefined) return only;
-  const isOwn = ({ format }: UpstreamTarget) => format === request.format;
-  const ordered = [...targets.filter(isOwn), ...targets.filter((target) => !isOwn(target))];
-  let best = ordered[0] as UpstreamTarget;
-  let least = Number.POSITIVE_INFINITY;
-  for (const target of ordered) {
-    const loss = weighLosses(request, target, isOwn(target) ? 0 : 1);
-    if (loss === 0) return target;
-    if (loss < least) [best, least] = [target, loss];
-  }
-  return best;
-}
-
-/** What a grave loss counts for: more than all that is not. */
-const GRAVE = 1_000;
-
-/**
- * How much of a request a format leaves out; infinite where it cannot express the request at all. `light` is what a loss counts
- * for that is not grave. How much a model reasons is fitted to the model, whichever the format.
- */
-function weighLosses(request: InferenceRequest, target: UpstreamTarget, light: number): number {
-  const weigh = ({ isGrave, field }: Warning): number => {
-    if (isGrave) return GRAVE;
-    return field === "reasoning" ? 0 : light;
-  };
-  try {
-    return request.listLosses(target).reduce((sum, loss) => sum + weigh(loss), 0);
-  } catch (error) {
-    if (error instanceof GatewayError) return Number.POSITIVE_INFINITY;
-    throw error;
-  }
 }

@@ -29,11 +29,13 @@ export async function explainRoute(
   return {
     requested_model: considered.requestedId,
     prompt_tokens: promptTokens,
-    candidates: route.candidates.map((candidate, at) => ({
-      would_be_asked: at < deps.maxAttempts,
-      ...describeCandidate(deps, candidate, route, promptTokens),
-      upstream_format: at < deps.maxAttempts ? chooseFormat(deps, call, candidate) : null,
-    })),
+    candidates: await Promise.all(
+      route.candidates.map(async (candidate, at) => ({
+        would_be_asked: at < deps.maxAttempts,
+        ...describeCandidate(deps, candidate, route, promptTokens),
+        upstream_format: at < deps.maxAttempts ? await chooseFormat(deps, call, candidate) : null,
+      })),
+    ),
     left_out: [...route.setAside.map(describeSetAside), ...considered.siftedOut.map(describeSiftedOut)],
     warm_until: route.warm === null ? null : new Date(route.warm.until).toISOString(),
     warnings: considered.warnings,

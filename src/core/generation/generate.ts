@@ -173,10 +173,8 @@ class Run {
       if (again.length === 0 || this.empty !== null) return null;
       await cutoff.pause(backoffMs(round, randomShare(deps.random)));
       for (const { candidate, encoded } of again) {
-        const { reason } = cutoff;
-        if (reason === "client_left") return this.leave();
-        if (reason === "total" || reason === "shutdown")
-          return this.fail(judgeCut(reason, candidate).failure);
+        const ended = this.endIfCut(candidate);
+        if (ended !== null) return ended;
         if (!(await this.mayGoOn(candidate))) continue;
         const result = encoded === null ? await this.tryOne(candidate) : await this.send(candidate, encoded);
         if (result !== null) return result;
@@ -215,9 +213,18 @@ class Run {
 
   /** Null: the next candidate may try. `hasNext`: there is one. */
   private async tryOne(candidate: Candidate, hasNext = false): Promise<GenerationResult | null> {
-    const encoded = this.encodeFor(candidate);
-    if (encoded === null || !this.countFree(candidate)) return null;
-    return this.send(candidate, encoded, hasNext);
+    const encoding = this.encodeFor(candidate);
+    const encoded = encoding instanceof Promise ? await encoding : encoding;
+    if (encoded === null) return this.endIfCut(candidate);
+    return this.countFree(candidate) ? this.send(candidate, encoded, hasNext) : null;
+  }
+
+  /** Ends the generation where it was cut; null where the next candidate may try. */
+  private endIfCut(candidate: Candidate): GenerationResult | null {
+    const { reason } = this.cutoff;
+    if (reason === "client_left" || reason === "client_stalled") return this.leave();
+    if (reason === null || reason === "first_token") return null;
+    return this.fail(judgeCut(reason, candidate).failure);
   }
 
   /** Counts the request for its account's limit on free models, the first time it is sent to one. False: it is used up. */
@@ -276,12 +283,14 @@ class Run {
         return this.leave();
       case "failed": {
         if (outcome.refusesReasoning && encoded.carriesReasoning) {
-          const bare = this.encodeFor(candidate, { withReasoning: false, formats: [encoded.format] });
-          return bare === null ? null : this.send(candidate, { ...bare, carriesReasoning: false }, hasNext);
+          const bare = await this.encodeFor(candidate, { withReasoning: false, formats: [encoded.format] });
+          if (bare === null) return this.endIfCut(candidate);
+          return this.send(candidate, { ...bare, carriesReasoning: false }, hasNext);
         }
         if (outcome.lacksEndpoint && encoded.otherFormats.length > 0) {
-          const other = this.encodeFor(candidate, { withReasoning: true, formats: encoded.otherFormats });
-          return other === null ? null : this.send(candidate, other, hasNext);
+          const formats = encoded.otherFormats;
+          const other = await this.encodeFor(candidate, { withReasoning: true, formats });
+          return other === null ? this.endIfCut(candidate) : this.send(candidate, other, hasNext);
         }
         const { failure, mayTryNext } = outcome.judgement;
         this.failures.push(failure);
@@ -333,11 +342,22 @@ class Run {
     else retryBudget.noteFirst(slug, now);
   }
 
-  /** Null where this candidate's format cannot express the request; another's may. */
+  /** Null where this candidate's format cannot express the request, which another's may, or where the generation was cut. */
   private encodeFor(
     candidate: Candidate,
     repeated: Pick<Encoding, "withReasoning" | "formats"> = FIRST_TIME,
-  ): EncodedForCandidate | null {
+  ): EncodedForCandidate | null | Promise<EncodedForCandidate | null> {
+    const account = (encoded: EncodedForCandidate): EncodedForCandidate => {
+      if (encoded.heldBytes > 0 && !this.call.takeMemory(encoded.heldBytes))
+        throw new GatewayError(NO_MEMORY);
+      return encoded;
+    };
+    const refuse = (error: unknown): null => {
+      if (!(error instanceof GatewayError)) throw error;
+      // What others failed with is said before it.
+      this.failures.unshift(error.failure);
+      return null;
+    };
     try {
       const encoding = {
         isLast: this.isOnly,
@@ -345,12 +365,11 @@ class Run {
         maxTokens: this.allowance.boundFor(candidate),
         ...repeated,
       };
-      return encodeForCandidate(this.deps, this.call, candidate, encoding);
+      const encoded = encodeForCandidate(this.deps, this.call, candidate, encoding, this.cutoff);
+      if (!(encoded instanceof Promise)) return account(encoded);
+      return encoded.then((made) => made && account(made)).catch(refuse);
     } catch (error) {
-      if (!(error instanceof GatewayError)) throw error;
-      // What others failed with is said before it.
-      this.failures.unshift(error.failure);
-      return null;
+      return refuse(error);
     }
   }
 
@@ -493,6 +512,13 @@ const FIRST_TIME: Pick<Encoding, "withReasoning" | "formats"> = { withReasoning:
 
 /** What logs and records show for a client that left before there was an answer; nobody receives it. */
 const CLIENT_LEFT = 499;
+
+const NO_MEMORY: Failure = {
+  code: "unavailable",
+  message: "The gateway has no room to translate the request at the moment. Repeat it later.",
+  retryAfterS: 5,
+  internal: "limits.total_body_bytes is used up",
+};
 
 const NOTHING = { charge: null, finish: null, firstTokenAt: null } as const;
 

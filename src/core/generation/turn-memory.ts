@@ -17,10 +17,12 @@ export interface TurnMemory {
 }
 
 const KEEP_MS = 3_600_000;
-/** What an entry costs besides its contents. */
+/** What an entry costs besides its contents, and what each call of it costs. */
 const ENTRY_BYTES = 200;
 
+/** A turn, known by each of its calls. */
 interface Entry {
+  readonly names: readonly string[];
   readonly sealed: Buffer;
   readonly expiresAt: number;
 }
@@ -33,19 +35,18 @@ export function createTurnMemory(clock: Clock, random: Random, maxBytes: number)
 
   const nameOf = (scope: string, callId: string): string =>
     createHmac("sha256", key).update(`${scope}\0${callId}`).digest("base64url");
-  const costOf = ({ sealed }: Entry): number => sealed.length + ENTRY_BYTES;
-  const forget = (name: string): void => {
-    const entry = entries.get(name);
+  const costOf = ({ names, sealed }: Entry): number => sealed.length + ENTRY_BYTES * names.length;
+  const forget = (entry: Entry | undefined): void => {
     if (entry === undefined) return;
-    entries.delete(name);
+    for (const name of entry.names) if (entries.get(name) === entry) entries.delete(name);
     bytes -= costOf(entry);
   };
-  const keep = (name: string, entry: Entry): void => {
-    forget(name);
+  const keep = (entry: Entry): void => {
+    for (const name of entry.names) forget(entries.get(name));
     if (costOf(entry) > maxBytes) return;
-    entries.set(name, entry);
+    for (const name of entry.names) entries.set(name, entry);
     bytes += costOf(entry);
-    for (const oldest of entries.keys()) {
+    for (const oldest of entries.values()) {
       if (bytes <= maxBytes) break;
       forget(oldest);
     }
@@ -54,23 +55,18 @@ export function createTurnMemory(clock: Clock, random: Random, maxBytes: number)
   return {
     remember(scope, turn) {
       if (maxBytes === 0) return;
-      const text = Buffer.from(JSON.stringify(turn));
-      for (const callId of turn.callIds) {
-        const nonce = Buffer.from(random.bytes(NONCE_BYTES));
-        keep(nameOf(scope, callId), {
-          sealed: sealBytes(key, nonce, text),
-          expiresAt: clock.now() + KEEP_MS,
-        });
-      }
+      const names = [...new Set(turn.callIds)].map((callId) => nameOf(scope, callId));
+      const nonce = Buffer.from(random.bytes(NONCE_BYTES));
+      const sealed = sealBytes(key, nonce, Buffer.from(JSON.stringify(turn)));
+      keep({ names, sealed, expiresAt: clock.now() + KEEP_MS });
     },
     recall(scope, callId) {
       if (entries.size === 0) return null;
-      const name = nameOf(scope, callId);
-      const entry = entries.get(name);
+      const entry = entries.get(nameOf(scope, callId));
       if (entry === undefined) return null;
       if (entry.expiresAt > clock.now())
         return JSON.parse(openSealed(key, entry.sealed).toString("utf8")) as CalledTurn;
-      forget(name);
+      forget(entry);
       return null;
     },
   };

@@ -2,7 +2,7 @@ import type { ModelTarget, Warning } from "../canonical/format.ts";
 import type { Repair, ToolCallRules } from "../conversation/outline.ts";
 import { repairToolCalls } from "../conversation/repair-tool-calls.ts";
 import { estimateTokens } from "../conversation/usage.ts";
-import { parseBody, parseFields } from "../json/check-fields.ts";
+import { parseFields } from "../json/check-fields.ts";
 import type { Fields } from "../json/fields.ts";
 import { decodeUtf8, isFalse, isWord, memberOf, parseMember } from "../json/scan.ts";
 import { setAside } from "../json/set-aside.ts";
@@ -18,9 +18,9 @@ import { listChatPrefix } from "../openai-chat/list-prefix.ts";
 import { listTexts } from "../openai-chat/list-texts.ts";
 import { asText } from "../openai-chat/reasoning.ts";
 import { LOST_REASONING, nameRefused } from "./apply-provider.ts";
-import { createDialect } from "./dialect.ts";
+import { createDialect, type DialectRequest } from "./dialect.ts";
 import type { Decoded } from "./hub-request.ts";
-import type { InferenceRequest, UpstreamTarget } from "./inference-request.ts";
+import type { UpstreamTarget } from "./inference-request.ts";
 import { NO_HEADERS, type ReadHeader, readHints } from "./session-hints.ts";
 
 /**
@@ -31,7 +31,7 @@ export function openChatRequest(
   bytes: Buffer,
   rename: (id: string) => string,
   headers: ReadHeader = NO_HEADERS,
-): InferenceRequest {
+): DialectRequest {
   const chat = decodeChatRequest(bytes);
   const respell = (target: UpstreamTarget) => respellReasoning(chat, target.model);
   return createDialect({
@@ -51,7 +51,7 @@ export function openChatRequest(
     },
     readsThroughHub: chat.usesFunctions,
     decoding: {
-      whole: () => openaiChat.decodeRequest(parseBody(chat.bytes)),
+      whole: () => openaiChat.decodeRequest(parseFields(chat.bytes.toString("utf8"), chat.text)),
       short: () => decodeShort(chat),
     },
     mayForward: (target) =>
@@ -83,7 +83,7 @@ export function openChatRequest(
 function decodeShort(chat: ChatRequest): Decoded | null {
   const short = setAside(chat.bytes, chat.text, listTexts(chat));
   if (short === null) return null;
-  const body = parseFields(decodeUtf8(short.text));
+  const body = parseFields(decodeUtf8(short.text), chat.text);
   return { request: openaiChat.decodeRequest(body), print: short.print };
 }
 

@@ -1,9 +1,19 @@
+const BACKSLASH = 92;
+const LETTER_U = 117;
+/** Bytes of `\\u0000` beyond the one of a character. */
+const BYTES_BESIDE_ONE = 5;
+
 /**
- * Of a body read as Latin-1, how many characters its prompt has at least: `promptBytes` less the bytes beyond one a
- * character, of `\u0000` escapes and of UTF-8 characters their later bytes.
+ * Of a body, how many characters its prompt has at least: `promptBytes` less the bytes beyond one a character, of
+ * `\\u0000` escapes and of UTF-8 characters their later bytes.
  */
-export function countChars(latin1: string, promptBytes: number): number {
-  const escapes = latin1.split("\\u").length - 1;
-  const laterBytes = latin1.length - latin1.replace(/[\x80-\xbf]+/g, "").length;
-  return promptBytes - 5 * escapes - laterBytes;
+export function countChars(body: Buffer, promptBytes: number): number {
+  let beside = 0;
+  for (let at = 0; at < body.length; at++) {
+    const byte = body[at] as number;
+    if (byte === BACKSLASH) {
+      if (body[++at] === LETTER_U) beside += BYTES_BESIDE_ONE;
+    } else if (byte >= 0x80 && byte < 0xc0) beside++;
+  }
+  return promptBytes - beside;
 }

@@ -1,14 +1,17 @@
-import { scanMessagesRequest } from "../anthropic-messages/scan-request.ts";
+import { type ScannedMessagesRequest, scanMessagesRequest } from "../anthropic-messages/scan-request.ts";
 import type { ProviderPreferences } from "../conversation/preferences.ts";
 import { sliceTexts } from "../conversation/prompt-nodes.ts";
 import { estimateTokens } from "../conversation/usage.ts";
-import { parseBody } from "../json/check-fields.ts";
-import { omit } from "../json/fields.ts";
+import { type JsonNode, memberOf } from "../json/scan.ts";
+import { applySplices, removeMembers } from "../json/splice.ts";
+import { heldBytesOf } from "./dialect.ts";
 
 /** A conversation whose tokens a client wants to know. */
 export interface CountRequest {
   readonly model: string;
   readonly preferences: ProviderPreferences;
+  /** See `InferenceRequest.heldBytes`. */
+  readonly heldBytes: number;
   /** Counted by its text, for models whose vendor counts for nobody. */
   readonly estimatedTokens: number;
   /** Bytes of tools and reasoning in it, which are not among its texts. */
@@ -43,9 +46,17 @@ export function openCountRequest(bytes: Buffer, rename: (id: string) => string):
   return {
     model: rename(scanned.model),
     preferences: scanned.preferences,
+    heldBytes: heldBytesOf(scanned),
     estimatedTokens: estimateTokens(scanned.promptTextBytes),
     otherBytes: scanned.prompt.otherBytes,
     listPromptText: () => sliceTexts(scanned.bytes, scanned.prompt),
-    encode: (model) => Buffer.from(JSON.stringify({ ...omit(parseBody(bytes), NOT_COUNTED), model })),
+    encode: (model) => encodeCounted(scanned, model),
   };
+}
+
+/** The client's bytes with the model named as it is there, and without what a count takes no interest in. */
+function encodeCounted({ bytes, text, root }: ScannedMessagesRequest, model: string): Buffer {
+  const { start, end } = memberOf(root, "model") as JsonNode;
+  const named = { start, end, insert: JSON.stringify(model) };
+  return applySplices(bytes, [named, ...removeMembers(text, root, NOT_COUNTED)]);
 }

@@ -49,6 +49,8 @@ export function openEmbeddingsRequest(
     answers: 1,
     notice: null,
     promptTextBytes: request.promptTextBytes,
+    // The text, the texts or numbers in it, and what goes out.
+    heldBytes: 3 * bytes.length,
     ...readHints(request.text, request.root, headers),
     // No prompt is cached.
     hashPrefix: () => "embeddings",
@@ -61,6 +63,7 @@ export function openEmbeddingsRequest(
     listPromptText: () => listLongest(wish),
     listLosses: () => [],
     encode: (target) => encodeFor(target, request),
+    encodeApart: () => null,
     openRelay() {
       throw new Error("embeddings are not streamed");
     },
@@ -88,7 +91,7 @@ function upstreamOf(format: FormatName): Upstream {
 function encodeFor(target: UpstreamTarget, request: EmbeddingsRequest): EncodedForUpstream {
   const { name } = target.model;
   const { encode } = upstreamOf(target.format);
-  const common = { repair: null, carriesReasoning: false };
+  const common = { heldBytes: 0, repair: null, carriesReasoning: false };
   if (encode === null) {
     const same = { ...target, model: name };
     const warnings = nameLeftOut(listLeftOut(request, same));

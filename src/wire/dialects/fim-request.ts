@@ -36,6 +36,8 @@ export function openFimRequest(
     answers: 1,
     notice: fim.notice,
     promptTextBytes: fim.promptTextBytes,
+    // What was parsed, and what goes out.
+    heldBytes: 2 * bytes.length,
     session: findSession(
       { sessionId: fim.sessionId, promptCacheKey: fim.fields["prompt_cache_key"] },
       headers,
@@ -58,10 +60,12 @@ export function openFimRequest(
           ...(maxTokens ? { max_tokens: maxTokens } : {}),
         }),
       ),
+      heldBytes: 0,
       repair: null,
       carriesReasoning: false,
       warnings: [],
     }),
+    encodeApart: () => null,
     openRelay: (_format, identity, isDocument = false) =>
       isDocument ? openDocument(identity) : createChatRelay(identity, false),
     readAnswer: (_format, body, identity) => readChatAnswer(body, identity),

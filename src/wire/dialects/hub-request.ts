@@ -4,7 +4,7 @@ import { boundAnswer } from "../canonical/bound-answer.ts";
 import { restoreTurns } from "../canonical/called-turn.ts";
 import { collectAnswer, replayAnswer } from "../canonical/collect-answer.ts";
 import { expressNatives } from "../canonical/express-natives.ts";
-import { createToolRestorer, type FlatRequest, flattenTools } from "../canonical/flatten-tools.ts";
+import { createToolRestorer, flattenTools, type RenamedTools } from "../canonical/flatten-tools.ts";
 import type { AnswerDecoding, AnswerReader, AskedFor, ClientCodec, Warning } from "../canonical/format.ts";
 import { hideUser } from "../canonical/hide-user.ts";
 import { limitExtras } from "../canonical/limit-extras.ts";
@@ -19,7 +19,12 @@ import { brokenAnswer } from "../conversation/vendor-error.ts";
 import { type Fields, tryParseFields } from "../json/fields.ts";
 import { placeThinking } from "../openai-chat/place-thinking.ts";
 import { applyProvider, LOST_REASONING, limitFields } from "./apply-provider.ts";
-import type { EncodedForUpstream, InferenceRequest, UpstreamTarget } from "./inference-request.ts";
+import type {
+  AnswerContext,
+  EncodedForUpstream,
+  InferenceRequest,
+  UpstreamTarget,
+} from "./inference-request.ts";
 import { steerRequest, warnOfSteering } from "./steer-request.ts";
 import { UPSTREAM_CODECS } from "./upstream-codecs.ts";
 
@@ -30,6 +35,10 @@ export interface HubRequest
   hasRenamedTools(): boolean;
   /** The request went to its target without the hub. */
   forgetTools(): void;
+  /** What the way back of the answer depends on, once the request was encoded. */
+  describeAnswering(): AnswerContext;
+  /** Takes that of an encoding that was done elsewhere. */
+  adopt(answering: AnswerContext): void;
 }
 
 /** A conversation as a client's format reads it, and how what is made of it is printed. */
@@ -50,8 +59,6 @@ export interface Decoding {
   short?(): Decoded | null;
 }
 
-type RenamedTools = FlatRequest["renamed"];
-
 /**
  * A request that a client's format has decoded, or decodes when it is first needed. It is encoded for a target before
  * that target's answer is read: the way back depends on it.
@@ -64,7 +71,9 @@ export function createHubRequest(
   const decodeWhole = (): Decoded => ({ request: decoding.whole(), print: printBody });
   let decoded: Decoded | null = null;
   const decode = (): Decoded => (decoded ??= decoding.short?.() ?? decodeWhole());
-  const asked = (): AskedFor => ({ ...facts, request: decode().request });
+  /** Of an encoding that was done elsewhere; null where it was done here. */
+  let kept: ConversationRequest | null = null;
+  const asked = (): AskedFor => ({ ...facts, request: kept ?? decode().request });
   let renamed: RenamedTools = NONE_RENAMED;
   /** What was last composed: a format that was found to lose nothing is the one that is sent. */
   let last: { readonly target: UpstreamTarget; readonly composed: Composed } | null = null;
@@ -76,6 +85,11 @@ export function createHubRequest(
     hasRenamedTools: () => renamed.size > 0,
     forgetTools() {
       renamed = NONE_RENAMED;
+    },
+    describeAnswering: () => ({ renamed, request: JSON.stringify(client.keepForAnswer(decode().request)) }),
+    adopt(answering) {
+      ({ renamed } = answering);
+      kept = JSON.parse(answering.request) as ConversationRequest;
     },
     listLosses: (target) => [...listLostReasoning(decode().request, target), ...compose(target).warnings],
     encode(target) {
@@ -89,8 +103,9 @@ export function createHubRequest(
       }
       if (body === null) throw new Error("a request that cannot be printed");
       renamed = composed.tools;
+      kept = null;
       const { repair, carriesReasoning, warnings } = composed;
-      return { body, repair, carriesReasoning, warnings };
+      return { body, heldBytes: body.length, repair, carriesReasoning, warnings };
     },
     openRelay(format, identity, isDocument = false) {
       const codec = UPSTREAM_CODECS[format];
@@ -112,7 +127,7 @@ function printBody(body: Fields): Buffer {
 }
 
 /** A request for a target, not yet printed. */
-interface Composed extends Omit<EncodedForUpstream, "body"> {
+interface Composed extends Omit<EncodedForUpstream, "body" | "heldBytes"> {
   readonly body: Fields;
   readonly tools: RenamedTools;
 }

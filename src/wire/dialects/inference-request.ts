@@ -1,4 +1,5 @@
 import type { CalledTurn } from "../canonical/called-turn.ts";
+import type { RenamedTools } from "../canonical/flatten-tools.ts";
 import type { ModelTarget, Warning } from "../canonical/format.ts";
 import type { FormatName } from "../canonical/parts.ts";
 import type { AnswerRelay, RelayIdentity, WholeAnswer } from "../canonical/relay.ts";
@@ -33,6 +34,8 @@ export interface InferenceRequest {
   readonly answers: number;
   /** What the client should know of how its request was changed, for a header; null for nothing. */
   readonly notice: string | null;
+  /** Memory that it holds beside its body: the text read of it, and what is known of its parts. Bytes, about. */
+  readonly heldBytes: number;
   /** Bytes of text in the conversation, media left out; estimates and bounds of the prompt's tokens are made of it. */
   readonly promptTextBytes: number;
   /** Bytes of text that must fit the model's window together: the same, of embeddings the longest input; 0 where the vendor may shorten it. */
@@ -68,6 +71,11 @@ export interface InferenceRequest {
    * @throws GatewayError `invalid_request` for what the target's format cannot express and must not leave out.
    */
   encode(target: UpstreamTarget): EncodedForUpstream;
+  /**
+   * What it takes to choose one of these targets and to encode for it in another thread; null where both are quick. What the
+   * thread makes is given to `adopt`, in place of what `encode` would give.
+   */
+  encodeApart(targets: readonly UpstreamTarget[]): ApartEncoding | null;
   /** Reads the stream of an upstream of that format. `isDocument`: it sent one JSON document in place of a stream. */
   openRelay(format: FormatName, identity: RelayIdentity, isDocument?: boolean): AnswerRelay;
   /** Reads the whole answer of an upstream of that format. `body` is its text. */
@@ -132,9 +140,47 @@ export interface UpstreamTarget extends ProviderTarget {
   readonly hashUser: (user: string) => string;
 }
 
+/** What another thread needs to encode a request. Data alone. */
+export interface EncodeJob {
+  readonly api: "chat.completions" | "responses" | "messages";
+  /** The client's body, a copy of the job's own. */
+  readonly body: Uint8Array<ArrayBuffer>;
+  /** The formats of one endpoint; the best is chosen. */
+  readonly targets: readonly Omit<UpstreamTarget, "recallTurn" | "hashUser">[];
+  /** What the gateway remembers of turns, by the call that each is asked for by. */
+  readonly turns: ReadonlyMap<string, CalledTurn>;
+  /** The way back of the answer needs the request even where the client's bytes go out. */
+  readonly readsThroughHub: boolean;
+}
+
+/** What comes back of it. */
+export interface EncodedApart {
+  readonly encoded: EncodedForUpstream;
+  /** The format of the target that was chosen. */
+  readonly format: FormatName;
+  /** What the way back of the answer depends on; null where the answer passes as it is. */
+  readonly answering: AnswerContext | null;
+}
+
+/** What of an encoded request its answer's way back depends on. Data alone. */
+export interface AnswerContext {
+  readonly renamed: RenamedTools;
+  /** What `ClientCodec.keepForAnswer` keeps, as JSON: one text is moved between threads more cheaply than many values. */
+  readonly request: string;
+}
+
+/** An encoding that another thread is to do. */
+export interface ApartEncoding {
+  /** Made when its turn has come: it copies the body. */
+  describe(): EncodeJob;
+  adopt(made: EncodedApart): EncodedForUpstream;
+}
+
 /** A request as it goes out. */
 export interface EncodedForUpstream {
   readonly body: Buffer;
+  /** Memory that was made for it and stays as long as the request: 0 where the client's own bytes go out. Bytes, about. */
+  readonly heldBytes: number;
   /** Headers of the client's that the vendor is to see. */
   readonly headers?: Readonly<Record<string, string>>;
   /** What tool-call repair did; null where nothing had to change. */

@@ -11,12 +11,13 @@ import {
   scanMessagesRequest,
 } from "../anthropic-messages/scan-request.ts";
 import { splitUserId } from "../anthropic-messages/split-user-id.ts";
+import type { FormatName } from "../canonical/parts.ts";
 import { estimateTokens } from "../conversation/usage.ts";
 import { isValidHistory } from "../conversation/valid-history.ts";
-import { parseBody } from "../json/check-fields.ts";
+import { parseFields } from "../json/check-fields.ts";
 import { memberOf, tryStringOf, wordTable } from "../json/scan.ts";
-import { createDialect } from "./dialect.ts";
-import type { InferenceRequest, UpstreamTarget } from "./inference-request.ts";
+import { createDialect, type DialectRequest } from "./dialect.ts";
+import type { EncodedForUpstream, UpstreamTarget } from "./inference-request.ts";
 import { findSession, findUser, NO_HEADERS, type ReadHeader } from "./session-hints.ts";
 
 /**
@@ -28,16 +29,19 @@ export function openMessagesRequest(
   bytes: Buffer,
   rename: (id: string) => string,
   clientHeaders: ReadHeader = NO_HEADERS,
-): InferenceRequest {
+): DialectRequest {
   const request = openWithoutBetas(bytes, rename, clientHeaders);
   const betas = clientHeaders.get("anthropic-beta");
   if (betas === null || !BETAS.test(betas)) return request;
   const headers = { "anthropic-beta": betas };
+  const addBetas = (encoded: EncodedForUpstream, format: FormatName): EncodedForUpstream =>
+    format === "anthropic-messages" ? { ...encoded, headers } : encoded;
   return {
     ...request,
-    encode(target) {
-      const encoded = request.encode(target);
-      return target.format === "anthropic-messages" ? { ...encoded, headers } : encoded;
+    encode: (target) => addBetas(request.encode(target), target.format),
+    encodeApart(targets) {
+      const apart = request.encodeApart(targets);
+      return apart && { ...apart, adopt: (made) => addBetas(apart.adopt(made), made.format) };
     },
   };
 }
@@ -52,7 +56,7 @@ function openWithoutBetas(
   bytes: Buffer,
   rename: (id: string) => string,
   headers: ReadHeader,
-): InferenceRequest {
+): DialectRequest {
   const scanned = scanMessagesRequest(bytes);
   const estimatedPromptTokens = estimateTokens(scanned.promptTextBytes);
   return createDialect({
@@ -67,7 +71,9 @@ function openWithoutBetas(
     rename,
     client: anthropicMessages,
     facts: { wantsUsageChunk: false, estimatedPromptTokens },
-    decoding: { whole: () => anthropicMessages.decodeRequest(parseBody(bytes)) },
+    decoding: {
+      whole: () => anthropicMessages.decodeRequest(parseFields(bytes.toString("utf8"), scanned.text)),
+    },
     mayForward: (target) => mayForward(scanned, target),
     forward: (target) => forwardMessagesRequest(scanned, { ...target, model: target.model.name }),
     mayCarryReasoning: true,

@@ -1,6 +1,6 @@
 import { estimateTokens } from "../conversation/usage.ts";
 import { isValidHistory } from "../conversation/valid-history.ts";
-import { parseBody } from "../json/check-fields.ts";
+import { parseFields } from "../json/check-fields.ts";
 import { wordTable } from "../json/scan.ts";
 import { openaiResponses } from "../openai-responses/codec.ts";
 import { canForwardResponses, forwardResponsesRequest } from "../openai-responses/forward-request.ts";
@@ -10,8 +10,7 @@ import { listResponsesPrefix } from "../openai-responses/list-prefix.ts";
 import { readResponsesAnswer } from "../openai-responses/read-answer.ts";
 import { createResponsesRelay } from "../openai-responses/relay-stream.ts";
 import { scanResponsesRequest } from "../openai-responses/scan-request.ts";
-import { createDialect } from "./dialect.ts";
-import type { InferenceRequest } from "./inference-request.ts";
+import { createDialect, type DialectRequest } from "./dialect.ts";
 import { NO_HEADERS, type ReadHeader, readHints } from "./session-hints.ts";
 
 /** Tools of the Responses format that other formats have as well. */
@@ -25,7 +24,7 @@ export function openResponsesRequest(
   bytes: Buffer,
   rename: (id: string) => string,
   headers: ReadHeader = NO_HEADERS,
-): InferenceRequest {
+): DialectRequest {
   const scanned = scanResponsesRequest(bytes);
   return createDialect({
     api: "responses",
@@ -39,7 +38,9 @@ export function openResponsesRequest(
     rename,
     client: openaiResponses,
     facts: { wantsUsageChunk: false, estimatedPromptTokens: estimateTokens(scanned.promptTextBytes) },
-    decoding: { whole: () => openaiResponses.decodeRequest(parseBody(bytes)) },
+    decoding: {
+      whole: () => openaiResponses.decodeRequest(parseFields(bytes.toString("utf8"), scanned.text)),
+    },
     mayForward: (target) =>
       canForwardResponses(scanned, target.model) && isValidHistory(scanned.outline, target.toolCalls),
     forward: (target) => forwardResponsesRequest(scanned, target),

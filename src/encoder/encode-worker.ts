@@ -1,0 +1,44 @@
+/** The thread that encodes large requests: to translate megabytes takes longer than other callers can wait. */
+import { failureOf } from "../base/errors.ts";
+import { createIdentityHash, type IdentityHash } from "../core/generation/identity-hash.ts";
+import { encodeApart } from "../wire/dialects/encode-apart.ts";
+import type { EncodeJob } from "../wire/dialects/inference-request.ts";
+import type { EncodingAnswer, EncodingMessage } from "./encoding-thread.ts";
+
+declare const self: Worker;
+
+let hashIdentity: IdentityHash | null = null;
+
+self.onmessage = ({ data }: MessageEvent<EncodingMessage>) => {
+  if ("identitySecret" in data) {
+    hashIdentity = createIdentityHash(data.identitySecret);
+    return;
+  }
+  const { byteLength } = data.job.body;
+  const answer = encode(data.job, data.scope);
+  self.postMessage(answer, answer.kind === "encoded" ? [answer.made.encoded.body.buffer as ArrayBuffer] : []);
+  if (byteLength > COLLECTED_BYTES) Bun.gc(true);
+};
+
+/** What a body of so many bytes leaves behind is given back at once: the next may be long in coming. */
+const COLLECTED_BYTES = 1024 * 1024;
+
+function encode(job: EncodeJob, scope: string): EncodingAnswer {
+  try {
+    const made = encodeApart(job, (user) => hashUser(scope, user));
+    const encoded = { ...made.encoded, body: ownBytes(made.encoded.body) };
+    return { kind: "encoded", made: { ...made, encoded } };
+  } catch (error) {
+    return { kind: "failed", failure: failureOf(error) };
+  }
+}
+
+function hashUser(scope: string, user: string): string {
+  if (hashIdentity === null) throw new Error("a job came before the secret");
+  return hashIdentity("user", scope, user);
+}
+
+/** The body in memory that it shares with nothing, which can change hands. */
+function ownBytes(body: Buffer): Buffer {
+  return body.byteLength === body.buffer.byteLength ? body : Buffer.from(new Uint8Array(body).buffer);
+}

@@ -1,0 +1,45 @@
+import type { Failure } from "../base/errors.ts";
+import type { EncodedApart, EncodeJob } from "../wire/dialects/inference-request.ts";
+
+/** What an encoding thread is sent: first the secret that identities are hashed under, then one job after the other. */
+export type EncodingMessage =
+  | { readonly identitySecret: string }
+  | { readonly job: EncodeJob; readonly scope: string };
+
+/** What it answers. */
+export type EncodingAnswer =
+  | { readonly kind: "encoded"; readonly made: EncodedApart }
+  | { readonly kind: "failed"; readonly failure: Failure };
+
+/** A thread that encodes one request after the other. */
+export interface EncodingThread {
+  /** The job's body is gone from this thread afterwards. */
+  send(job: EncodeJob, scope: string): void;
+  stop(): void;
+}
+
+/** Callbacks of a thread. */
+export interface ThreadEvents {
+  readonly onAnswer: (answer: EncodingAnswer) => void;
+  /** It is of no use any more. */
+  readonly onBroken: () => void;
+}
+
+/** Starts a thread that encodes requests. It does not keep the process alive. */
+export function startEncodingThread(
+  identitySecret: string,
+  { onAnswer, onBroken }: ThreadEvents,
+): EncodingThread {
+  const worker = new Worker(new URL("./encode-worker.ts", import.meta.url).href);
+  const post = (message: EncodingMessage, transfer: ArrayBuffer[] = []) =>
+    worker.postMessage(message, transfer);
+  worker.unref();
+  worker.onmessage = ({ data }: MessageEvent<EncodingAnswer>) => onAnswer(data);
+  worker.onerror = onBroken;
+  worker.addEventListener("close", onBroken);
+  post({ identitySecret });
+  return {
+    send: (job, scope) => post({ job, scope }, [job.body.buffer]),
+    stop: () => worker.terminate(),
+  };
+}

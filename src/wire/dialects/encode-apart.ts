@@ -1,0 +1,31 @@
+import { openChatRequest } from "./chat-request.ts";
+import { chooseTarget } from "./choose-target.ts";
+import type { DialectRequest } from "./dialect.ts";
+import type { EncodedApart, EncodeJob } from "./inference-request.ts";
+import { openMessagesRequest } from "./messages-request.ts";
+import { openResponsesRequest } from "./responses-request.ts";
+
+const OPENERS: Readonly<
+  Record<EncodeJob["api"], (bytes: Buffer, rename: (id: string) => string) => DialectRequest>
+> = {
+  "chat.completions": openChatRequest,
+  responses: openResponsesRequest,
+  messages: openMessagesRequest,
+};
+
+/**
+ * Chooses the format and encodes a request from data alone, as `chooseTarget` and `InferenceRequest.encode` do where the
+ * request is at hand. `hashUser`: what the vendor is told in place of the client's user.
+ * @throws GatewayError as `InferenceRequest.encode`.
+ */
+export function encodeApart(job: EncodeJob, hashUser: (user: string) => string): EncodedApart {
+  const { body, turns } = job;
+  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+  const request = OPENERS[job.api](bytes, (id) => id);
+  const recallTurn = (name: string) => turns.get(name) ?? null;
+  // The body is the job's own, so it may be overwritten.
+  const targets = job.targets.map((target) => ({ ...target, recallTurn, hashUser, isLast: true }));
+  const target = chooseTarget(request, targets);
+  const encoded = request.encode(target);
+  return { encoded, format: target.format, answering: request.describeAnswering(job.readsThroughHub) };
+}
