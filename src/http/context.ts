@@ -9,6 +9,7 @@ import type { GenerationDeps } from "../core/generation/call.ts";
 import type { Credits } from "../core/ledger/credits.ts";
 import type { ByteBudget, ByteShare } from "../core/limits/byte-budget.ts";
 import type { TrustedProxies } from "../core/limits/client-address.ts";
+import type { Gate } from "../core/limits/gate.ts";
 import type { AnswerStore } from "../core/ports/answer-store.ts";
 import type { AuditStore } from "../core/ports/audit-store.ts";
 import type { CatalogKeeper } from "../core/ports/catalog-keeper.ts";
@@ -45,6 +46,10 @@ export interface HttpDeps {
   readonly bodyBudget: ByteBudget;
   /** Bodies of requests that are still coming. */
   readonly bodyWaits: WaitList;
+  /** How many packed bodies are unpacked at once. */
+  readonly unpackGate: Gate;
+  /** Resolves in a turn of the event loop in which nobody else does long work. */
+  readonly ownTurn: () => Promise<void>;
   /** Ids that begin with a key of it are read as if they began with its value. */
   readonly modelPrefixAliases: Readonly<Record<string, string>>;
   /** Null while the gateway can serve; else what is wrong. */

@@ -11,7 +11,7 @@ import type { InferenceRequest } from "../wire/dialects/inference-request.ts";
 import { bodyOf } from "./body-of.ts";
 import type { ErrorRenderer, Handler, HttpDeps, RequestContext } from "./context.ts";
 import { identifyCaller } from "./middleware/identify-caller.ts";
-import { type BodyHolder, readRequestBody } from "./middleware/read-body.ts";
+import { type BodyHolder, readRequestBody, refuseForRoom } from "./middleware/read-body.ts";
 import { writeRequestLog } from "./request-log.ts";
 
 /** A client API: how its requests are read and its errors look. */
@@ -36,7 +36,11 @@ export function inferenceHandler({ open, renderError, needsKey, requestIdHeader 
       if (needsKey && caller.kind === "anonymous") fail("authentication", KEY_WANTED);
       refuseOverLimit(caller, deps);
       const body = await readRequestBody(request, context, bodyHolderOf(caller));
+      const isLarge = body.length > LARGE_BYTES;
+      if (isLarge) await deps.ownTurn();
       const asked = open(body, renameModels(deps), request.headers);
+      if (isLarge) await deps.ownTurn();
+      holdBeside(context, caller, asked.heldBytes);
       context.waitWithoutLimit();
       const result = await generate(deps.generation, {
         requestId: context.requestId,
@@ -44,6 +48,7 @@ export function inferenceHandler({ open, renderError, needsKey, requestIdHeader 
         request: asked,
         readHeader: (name) => request.headers.get(name),
         readClientSignal: () => request.signal,
+        takeMemory: (bytes) => context.bodyShare?.takeBeside(bytes) ?? true,
         onSettled: (record, failure) => settled(context, record, failure),
       });
       context.endsItself = true;
@@ -57,6 +62,9 @@ export function inferenceHandler({ open, renderError, needsKey, requestIdHeader 
   };
 }
 
+/** Larger bodies may take milliseconds to be scanned, and again to be measured: each time in a turn of their own. */
+const LARGE_BYTES = 256 * 1024;
+
 const KEY_WANTED = 'This endpoint needs an API key. Send it as "Authorization: Bearer gw_…".';
 
 function settled(context: RequestContext, record: UsageRecord, failure: Failure | null): void {
@@ -64,6 +72,15 @@ function settled(context: RequestContext, record: UsageRecord, failure: Failure 
   context.waitWithLimit();
   if (failure?.internal) context.logFields["detail"] = failure.internal;
   writeRequestLog(context, record.status ?? 0, describeForLog(record));
+}
+
+/**
+ * Counts what a request holds beside its body.
+ * @throws GatewayError `unavailable`, `rate_limit_exceeded`.
+ */
+export function holdBeside({ bodyShare }: RequestContext, caller: Caller, bytes: number): void {
+  if (bodyShare === null || bodyShare.takeBeside(bytes)) return;
+  refuseForRoom(bodyShare, bodyHolderOf(caller).source, bytes);
 }
 
 /** With whose other bodies a caller's are counted. */

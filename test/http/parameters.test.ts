@@ -308,12 +308,12 @@ describe("model ids", () => {
 
 describe("bounds", () => {
   test.each([
-    ["messages", { ...BASE, messages: Array(20_001).fill(USER) }],
-    ["tools", { ...BASE, tools: Array(2_001).fill(TOOL) }],
-  ])("too many %s are refused", async (field, body) => {
+    ["messages", "20001 messages; at most 20000", { ...BASE, messages: Array(20_001).fill(USER) }],
+    ["tools", "2001 tools; at most 2000", { ...BASE, tools: Array(2_001).fill(TOOL) }],
+  ])("too many %s are refused, with the number and the bound", async (field, found, body) => {
     const refused = await refusalOf(write(body));
     expect([refused.status, refused.type]).toEqual([400, "invalid_request"]);
-    expect(refused.message).toStartWith(`${field} may have at most`);
+    expect(refused.message).toStartWith(`${field} has ${found} are accepted. Send fewer`);
   });
 
   test("a prompt that cannot fit names the window and what was asked for in plain digits", async () => {

@@ -13,6 +13,8 @@ export interface ByteShare {
   shortageFor(bytes: number): ByteShortage | null;
   /** Takes so many more; false, and nothing is taken, where they do not fit or the share was given back. */
   take(bytes: number): boolean;
+  /** Takes what comes to be held beside it. As `take`, but always where nobody else holds anything: one is always served. */
+  takeBeside(bytes: number): boolean;
   /** Gives everything back, for good. Idempotent. */
   giveBack(): void;
 }
@@ -20,6 +22,8 @@ export interface ByteShare {
 /** A budget of `totalBytes`, of which one holder may have `holderBytes`. */
 export function createByteBudget(totalBytes: number, holderBytes: number): ByteBudget {
   let left = totalBytes;
+  /** What somebody holds; may be more than there is, see `takeBeside`. */
+  const heldByAll = () => totalBytes - left;
   /** Only those that hold something. */
   const held = new Map<string, number>();
   return {
@@ -39,6 +43,16 @@ export function createByteBudget(totalBytes: number, holderBytes: number): ByteB
         shortageFor,
         take(bytes) {
           if (isClosed || shortageFor(bytes) !== null) return false;
+          move(bytes);
+          return true;
+        },
+        takeBeside(bytes) {
+          if (isClosed) return false;
+          const isAloneOfAll = heldByAll() === taken;
+          const isAloneOfHolder = (held.get(holder) ?? 0) === taken;
+          const shortage = shortageFor(bytes);
+          if ((shortage === "all" && !isAloneOfAll) || (shortage === "holder" && !isAloneOfHolder))
+            return false;
           move(bytes);
           return true;
         },

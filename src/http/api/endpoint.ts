@@ -1,6 +1,8 @@
 import { z } from "zod";
+import { BOUNDS } from "../../base/bounds.ts";
 import { type ErrorCode, fail } from "../../base/errors.ts";
 import { parseBody } from "../../wire/json/check-fields.ts";
+import { requireBodyBytes } from "../../wire/json/refuse-excess.ts";
 import type { Handler, HttpDeps, RequestContext } from "../context.ts";
 import { hashAddress } from "../middleware/identify-caller.ts";
 import { type BodyHolder, readRequestBody } from "../middleware/read-body.ts";
@@ -154,7 +156,10 @@ async function admitCaller(
 }
 
 async function readBytes(request: Request, context: RequestContext, holder: BodyHolder): Promise<Buffer> {
-  return BODILESS.has(request.method) ? Buffer.alloc(0) : await readRequestBody(request, context, holder);
+  if (BODILESS.has(request.method)) return Buffer.alloc(0);
+  const bytes = await readRequestBody(request, context, holder);
+  requireBodyBytes(bytes, BOUNDS.managementBodyBytes, "Send less at once.");
+  return bytes;
 }
 
 /** An absent body is an empty object: every field may have a default. */

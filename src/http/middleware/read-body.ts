@@ -1,14 +1,22 @@
-import { createBrotliDecompress, createGunzip, createZstdDecompress } from "node:zlib";
+import { constants, createBrotliDecompress, createGunzip, createZstdDecompress } from "node:zlib";
 import { fail, GatewayError } from "../../base/errors.ts";
 import type { WaitList } from "../../base/wait-list.ts";
 import type { ByteShare } from "../../core/limits/byte-budget.ts";
 import type { RequestContext } from "../context.ts";
 
+/** Pieces in which a packed body is unpacked and counted. */
+const UNPACK_BYTES = 64 * 1024;
+/** What a zstd body may ask a decoder to remember: 8 MB, the most that RFC 9659 lets a content encoding ask for. */
+const ZSTD_WINDOW_LOG = 23;
+
+const options = { chunkSize: UNPACK_BYTES };
+const zstdOptions = { ...options, params: { [constants.ZSTD_d_windowLogMax]: ZSTD_WINDOW_LOG } };
+
 const DECODERS = {
-  gzip: createGunzip,
-  "x-gzip": createGunzip,
-  br: createBrotliDecompress,
-  zstd: createZstdDecompress,
+  gzip: () => createGunzip(options),
+  "x-gzip": () => createGunzip(options),
+  br: () => createBrotliDecompress(options),
+  zstd: () => createZstdDecompress(zstdOptions),
 } as const;
 
 /**
@@ -18,8 +26,6 @@ const DECODERS = {
 const AT_ONCE_BYTES = 256 * 1024;
 /** So much of a larger body must come within the time that a client may be silent. Bytes. */
 const PROGRESS_BYTES = 256 * 1024;
-/** Pieces in which a packed body is unpacked and counted. */
-const UNPACK_BYTES = 64 * 1024;
 
 /** Whose bodies count together: a key's, or those that come from one address without one. */
 export interface BodyHolder {
@@ -58,7 +64,22 @@ export async function readRequestBody(
   };
   const body = await readSent(request, bounds);
   const encoding = request.headers.get("content-encoding")?.trim().toLowerCase() ?? "identity";
-  return encoding === "identity" || encoding === "" ? body : decompress(body, encoding, bounds);
+  if (encoding === "identity" || encoding === "") return body;
+  const create = findDecoder(encoding);
+  // What unpacks at once bounds what a burst of bombs takes: each is known for one only when it is unpacked.
+  const leave = await context.deps.unpackGate.enter(holder.id);
+  try {
+    return await decompress(body, create(), encoding, bounds);
+  } finally {
+    leave();
+  }
+}
+
+type Decoder = ReturnType<(typeof DECODERS)[keyof typeof DECODERS]>;
+
+function findDecoder(encoding: string): () => Decoder {
+  if (Object.hasOwn(DECODERS, encoding)) return DECODERS[encoding as keyof typeof DECODERS];
+  return fail("unsupported_media_type", "content-encoding must be gzip, br, zstd or absent.");
 }
 
 function requireJson(contentType: string | null): void {
@@ -71,9 +92,9 @@ async function readSent(request: Request, bounds: Bounds): Promise<Buffer> {
   const announced = Number(request.headers.get("content-length") ?? Number.NaN);
   if (announced > bounds.maxBytes) refuseSize(bounds.maxBytes);
   if (announced > AT_ONCE_BYTES && bounds.share.shortageFor(announced) !== null)
-    refuseForRoom(bounds, announced);
+    refuseForRoom(bounds.share, bounds.source, announced);
   if (!(announced <= AT_ONCE_BYTES)) return readCounted(request, bounds);
-  if (!bounds.share.take(announced)) refuseForRoom(bounds, announced);
+  if (!bounds.share.take(announced)) refuseForRoom(bounds.share, bounds.source, announced);
   return Buffer.from(await orLate(orBrokenOff(request.arrayBuffer()), bounds.waits));
 }
 
@@ -141,19 +162,23 @@ function createPieces(bounds: Bounds) {
     add(piece: Uint8Array): void {
       size += piece.length;
       if (size > bounds.maxBytes) refuseSize(bounds.maxBytes);
-      if (!bounds.share.take(piece.length)) refuseForRoom(bounds, piece.length);
+      if (!bounds.share.take(piece.length)) refuseForRoom(bounds.share, bounds.source, piece.length);
       pieces.push(piece);
     },
     join: (): Buffer => Buffer.concat(pieces),
+    /**
+     * Gives their memory back at once, for the collector would let a burst pile up. Only of pieces that fill their buffer:
+     * into any other its maker may still write.
+     */
+    free(): void {
+      for (const { buffer, byteLength } of pieces.splice(0)) {
+        if (byteLength === buffer.byteLength) (buffer as ArrayBuffer).transfer(0);
+      }
+    },
   };
 }
 
-async function decompress(body: Buffer, encoding: string, bounds: Bounds): Promise<Buffer> {
-  const create = Object.hasOwn(DECODERS, encoding) ? DECODERS[encoding as keyof typeof DECODERS] : undefined;
-  if (create === undefined) {
-    return fail("unsupported_media_type", "content-encoding must be gzip, br, zstd or absent.");
-  }
-  const decoder = create({ chunkSize: UNPACK_BYTES });
+async function decompress(body: Buffer, decoder: Decoder, encoding: string, bounds: Bounds): Promise<Buffer> {
   const pieces = createPieces(bounds);
   decoder.end(body);
   try {
@@ -162,6 +187,8 @@ async function decompress(body: Buffer, encoding: string, bounds: Bounds): Promi
   } catch (error) {
     if (error instanceof GatewayError) throw error;
     return fail("invalid_request", `The body is not what its content-encoding says, ${encoding}.`);
+  } finally {
+    pieces.free();
   }
 }
 
@@ -172,7 +199,8 @@ function refuseSize(maxBytes: number): never {
   );
 }
 
-function refuseForRoom({ share, source }: Bounds, bytes: number): never {
+/** Ends a request whose body, or what is made of it, finds no room beside those of others. */
+export function refuseForRoom(share: ByteShare, source: BodyHolder["source"], bytes: number): never {
   if (share.shortageFor(bytes) === "holder") {
     fail(
       "rate_limit_exceeded",

@@ -2,7 +2,7 @@ import { countTokens } from "../../core/generation/count-tokens.ts";
 import { limitHeaders } from "../../core/limits/limit-headers.ts";
 import { openCountRequest } from "../../wire/dialects/count-request.ts";
 import type { Handler } from "../context.ts";
-import { bodyHolderOf, refuseOverLimit, renameModels, withLimit } from "../inference.ts";
+import { bodyHolderOf, holdBeside, refuseOverLimit, renameModels, withLimit } from "../inference.ts";
 import { identifyCaller } from "../middleware/identify-caller.ts";
 import { readRequestBody } from "../middleware/read-body.ts";
 import { renderMessagesError } from "./messages.ts";
@@ -16,6 +16,7 @@ export const postCountTokens: Handler = async (request, context) => {
     refuseOverLimit(caller, deps);
     const body = await readRequestBody(request, context, bodyHolderOf(caller));
     const asked = openCountRequest(body, renameModels(deps));
+    holdBeside(context, caller, asked.heldBytes);
     const readHeader = (name: string) => request.headers.get(name);
     const { tokens, estimated, limit } = await countTokens(deps.generation, caller, asked, readHeader);
     const counted = { input_tokens: tokens, ...(estimated ? { estimated } : {}) };

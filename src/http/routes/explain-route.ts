@@ -7,7 +7,7 @@ import type { ClientApi } from "../../wire/dialects/inference-request.ts";
 import { openMessagesRequest } from "../../wire/dialects/messages-request.ts";
 import { openResponsesRequest } from "../../wire/dialects/responses-request.ts";
 import type { Handler } from "../context.ts";
-import { bodyHolderOf, type ClientFace, renameModels } from "../inference.ts";
+import { bodyHolderOf, type ClientFace, holdBeside, renameModels } from "../inference.ts";
 import { identifyCaller } from "../middleware/identify-caller.ts";
 import { readRequestBody } from "../middleware/read-body.ts";
 import { urlOf } from "../url-of.ts";
@@ -35,6 +35,7 @@ export const postExplainRoute: Handler = async (request, context) => {
   }
   const body = await readRequestBody(request, context, bodyHolderOf(caller));
   const asked = OPENERS[api as ClientApi](body, renameModels(deps), request.headers);
+  holdBeside(context, caller, asked.heldBytes);
   const readHeader = (name: string) => request.headers.get(name);
   return Response.json({ data: await explainRoute(deps.generation, { caller, request: asked, readHeader }) });
 };
