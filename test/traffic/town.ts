@@ -245,6 +245,7 @@ async function sendQuestion(
     request: openChatRequest(Buffer.from(JSON.stringify(body)), (id) => id),
     readClientSignal: () => NEVER,
     readHeader: () => null,
+    takeMemory: () => true,
     onSettled() {},
   });
   return readAnswer(result.answer);

@@ -2,6 +2,7 @@ import { BOUNDS } from "../../base/bounds.ts";
 import { parsePrice } from "../../base/money.ts";
 import { refuseField } from "../json/check-fields.ts";
 import { asFields, type Fields } from "../json/fields.ts";
+import { requireAtMost } from "../json/refuse-excess.ts";
 
 /** The part of a request's `provider` that decides who may answer. */
 export interface ProviderPreferences {
@@ -71,9 +72,8 @@ export function readGatewayWishes(models: unknown, provider: unknown): GatewayWi
 function readModels(value: unknown): readonly string[] {
   if (value === undefined || value === null) return [];
   const isList = Array.isArray(value) && value.every((model) => typeof model === "string");
-  if (!isList || value.length > BOUNDS.fallbackModels) {
-    refuseField("models", `must be an array of at most ${BOUNDS.fallbackModels} model ids`);
-  }
+  if (!isList) refuseField("models", "must be an array of model ids");
+  requireAtMost("models", value.length, "models", BOUNDS.fallbackModels, "Send fewer.");
   return value;
 }
 
@@ -161,5 +161,6 @@ function readSlugs(value: Fields, list: string): string[] | null {
   if (!isList || slugs.some((slug) => typeof slug !== "string")) {
     refuseField(`provider.${list}`, `must be an array of at most ${BOUNDS.patterns} provider slugs`);
   }
+  requireAtMost(`provider.${list}`, slugs.length, "providers", BOUNDS.patterns, "Send fewer.");
   return slugs.map((slug: string) => slug.toLowerCase());
 }

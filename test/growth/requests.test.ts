@@ -1,0 +1,90 @@
+import { describe, expect, test } from "bun:test";
+import { GatewayError } from "../../src/base/errors.ts";
+import type { FormatName } from "../../src/wire/canonical/parts.ts";
+import { openChatRequest } from "../../src/wire/dialects/chat-request.ts";
+import { openEmbeddingsRequest } from "../../src/wire/dialects/embeddings-request.ts";
+import { openFimRequest } from "../../src/wire/dialects/fim-request.ts";
+import type { InferenceRequest } from "../../src/wire/dialects/inference-request.ts";
+import { openMessagesRequest } from "../../src/wire/dialects/messages-request.ts";
+import { openResponsesRequest } from "../../src/wire/dialects/responses-request.ts";
+import { FORMATS } from "../fidelity/formats.ts";
+import { makeTarget } from "../fidelity/targets.ts";
+import { CHAT_DIMENSIONS } from "./chat-dimensions.ts";
+import type { Dimension } from "./dimension.ts";
+import { growsLinearly, LARGER, type Work } from "./measure-growth.ts";
+import { MESSAGES_DIMENSIONS } from "./messages-dimensions.ts";
+import { RESPONSES_DIMENSIONS } from "./responses-dimensions.ts";
+import { EMBEDDINGS_DIMENSIONS, FIM_DIMENSIONS } from "./small-dimensions.ts";
+
+/** The smaller of the two sizes that are compared. Most bounds on numbers lie above the larger one. */
+const SIZE = 200;
+
+interface Api {
+  readonly name: string;
+  readonly open: (bytes: Buffer, rename: (id: string) => string) => InferenceRequest;
+  readonly dimensions: readonly Dimension[];
+  /** The formats of the upstreams that its requests are encoded for. */
+  readonly formats: readonly FormatName[];
+}
+
+const APIS: readonly Api[] = [
+  { name: "chat completions", open: openChatRequest, dimensions: CHAT_DIMENSIONS, formats: FORMATS },
+  { name: "Messages", open: openMessagesRequest, dimensions: MESSAGES_DIMENSIONS, formats: FORMATS },
+  { name: "Responses", open: openResponsesRequest, dimensions: RESPONSES_DIMENSIONS, formats: FORMATS },
+  {
+    name: "embeddings",
+    open: openEmbeddingsRequest,
+    dimensions: EMBEDDINGS_DIMENSIONS,
+    formats: ["openai-chat", "gemini", "cohere-chat"],
+  },
+  {
+    name: "fill in the middle",
+    open: openFimRequest,
+    dimensions: FIM_DIMENSIONS,
+    formats: ["openai-chat"],
+  },
+];
+
+/** What is refused is work as well. */
+function attempt(work: Work): void {
+  try {
+    work();
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error;
+  }
+}
+
+/** All that is asked of a request before it is encoded. */
+function askFacts(request: InferenceRequest): void {
+  request.listNeeds();
+  request.listCharges();
+  request.hashPrefix();
+  request.countPromptChars();
+  request.listPromptText();
+}
+
+function* listWorks({ open, formats }: Api): Generator<[string, (bytes: Buffer) => Work]> {
+  const openCopy = (bytes: Buffer) => open(Buffer.from(bytes), (id) => id);
+  yield ["read", (bytes) => () => attempt(() => askFacts(openCopy(bytes)))];
+  for (const format of formats) {
+    yield [
+      `encoded for ${format}`,
+      (bytes) => () => attempt(() => openCopy(bytes).encode(makeTarget(format))),
+    ];
+  }
+}
+
+describe("doubling a dimension of a request at most triples its work", () => {
+  for (const api of APIS) {
+    test.each(api.dimensions.map((dimension) => [dimension.name, dimension] as const))(
+      `${api.name}: %s`,
+      (_name, { body }) => {
+        const [small, large] = [SIZE, LARGER * SIZE].map((n) => Buffer.from(JSON.stringify(body(n))));
+        for (const [what, makeWork] of listWorks(api)) {
+          const isLinear = growsLinearly(makeWork(small as Buffer), makeWork(large as Buffer));
+          expect([what, isLinear]).toEqual([what, true]);
+        }
+      },
+    );
+  }
+});

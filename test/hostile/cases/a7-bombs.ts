@@ -1,0 +1,54 @@
+import { brotliCompressSync, constants, gzipSync, zstdCompressSync } from "node:zlib";
+import type { Field } from "../field.ts";
+import { type HostileCase, promise } from "../hostile-case.ts";
+
+/* Small bodies that unpack to large ones, many at once. */
+
+const UNPACKED_BYTES = 200 * 1024 * 1024;
+const AT_ONCE = 64;
+
+const zeros = Buffer.alloc(UNPACKED_BYTES, 32);
+const BOMBS: Readonly<Record<string, Buffer>> = {
+  gzip: gzipSync(zeros, { level: 9 }),
+  br: brotliCompressSync(zeros, { params: { [constants.BROTLI_PARAM_QUALITY]: 3 } }),
+  zstd: zstdCompressSync(zeros, { params: { [constants.ZSTD_c_windowLog]: 27 } }),
+};
+
+/** What a burst may leave behind that the one before it did not. Megabytes. */
+const LEFT_MB = 64;
+const LOOKS = 50;
+const LOOK_MS = 200;
+
+async function burst(field: Field, encoding: string, bomb: Buffer): Promise<string> {
+  const headers = { "content-encoding": encoding };
+  const sent = Array.from({ length: AT_ONCE }, async () => {
+    const response = await field.post("/v1/chat/completions", bomb, headers);
+    await response.text();
+    return response.status;
+  });
+  const statuses = [...new Set(await Promise.all(sent))];
+  promise(
+    statuses.every((status) => status >= 400 && status !== 500),
+    statuses.join("/"),
+  );
+  return statuses.join("/");
+}
+
+export default Object.entries(BOMBS).map(
+  ([encoding, bomb]): HostileCase => ({
+    name: `A7 ${AT_ONCE} ${encoding} bombs of ${bomb.length >> 10} kB at once: refused, and their memory comes back`,
+    async run(field) {
+      // The first burst loads what unpacks; what it leaves is there once.
+      await burst(field, encoding, bomb);
+      const { residentMb: before } = await field.read();
+      const status = await burst(field, encoding, bomb);
+      let { residentMb } = await field.read();
+      for (let look = 0; look < LOOKS && residentMb > before + LEFT_MB; look++) {
+        await Bun.sleep(LOOK_MS);
+        ({ residentMb } = await field.read());
+      }
+      promise(residentMb <= before + LEFT_MB, `${Math.round(residentMb - before)} MB stayed`);
+      return status;
+    },
+  }),
+) satisfies readonly HostileCase[];
