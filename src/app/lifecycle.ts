@@ -1,9 +1,9 @@
 import { nextTurn } from "../base/next-turn.ts";
+import type { DamagedLines } from "../core/ports/journal.ts";
 import type { Log } from "../core/ports/log.ts";
 import { type Recovery, recoverUsage } from "../core/usage/recover-usage.ts";
 import { prepareModelLists } from "../http/routes/models.ts";
 import { type HttpServer, listen } from "../http/server.ts";
-import type { DamagedLines } from "../storage/journal/damaged-lines.ts";
 import type { Config } from "./config-schema.ts";
 import { explainDiskFailure } from "./data-dir.ts";
 import { type FirstStart, prepareFirstStart } from "./first-start.ts";
@@ -48,7 +48,7 @@ export async function startGateway(config: Config, world: World): Promise<Runnin
 async function startServing(parts: Parts, config: Config, world: World): Promise<RunningGateway> {
   const { clock, log } = world;
   tellRecovery(await recoverUsage(parts.journal, parts.stores.usage, clock.now()), log);
-  tellDamage(parts.listDamagedLines(), log);
+  tellDamage(parts.stores.listDamagedLines(), log);
   const unsure = await parts.stores.audit.settleChanges();
   if (unsure > 0) log.warn("changes were under way when the gateway stopped", { changes: unsure });
   await restoreHourlyLimits(parts, clock.now());

@@ -24,7 +24,7 @@ import { createSlidingWindow } from "../core/limits/sliding-window.ts";
 import type { AccountStore } from "../core/ports/account-store.ts";
 import type { AnswerStore } from "../core/ports/answer-store.ts";
 import type { AuditStore } from "../core/ports/audit-store.ts";
-import type { Journal } from "../core/ports/journal.ts";
+import type { DamagedLines, Journal } from "../core/ports/journal.ts";
 import type { LedgerStore } from "../core/ports/ledger-store.ts";
 import type { Log } from "../core/ports/log.ts";
 import type { ProviderKeyStore } from "../core/ports/provider-key-store.ts";
@@ -45,7 +45,7 @@ import { createHttp1Transport } from "../providers/http1/transport.ts";
 import { createSandboxTransport } from "../providers/sandbox/sandbox-transport.ts";
 import { makePrivateFolder } from "../storage/files/private-files.ts";
 import { guardStore } from "../storage/guard-store.ts";
-import { type DamagedLines, listDamagedLines } from "../storage/journal/damaged-lines.ts";
+import { listDamagedLines } from "../storage/journal/damaged-lines.ts";
 import { openFileJournal } from "../storage/journal/file-journal.ts";
 import { createSqliteAccountStore } from "../storage/sqlite/account-store.ts";
 import { createSqliteAnswerStore } from "../storage/sqlite/answer-store.ts";
@@ -100,8 +100,6 @@ export interface Holdings {
   readonly stores: Stores;
   readonly journal: Journal;
   readonly serving: ServingSource;
-  /** Lines of the journal that were damaged and are kept aside; absent where it has no files. */
-  listDamagedLines?(): readonly DamagedLines[];
   /** Lets go of all of it. */
   release(): void;
 }
@@ -115,6 +113,8 @@ export interface Stores extends KeyMaker {
   readonly providerKeys: ProviderKeyStore;
   readonly settings: SettingsStore;
   readonly usage: UsageStore & UsageReports;
+  /** Lines of the journal that were damaged and are kept aside. */
+  listDamagedLines(): readonly DamagedLines[];
   close(): void;
 }
 
@@ -128,8 +128,6 @@ export interface Parts {
   readonly serving: ServingSource;
   readonly http: HttpDeps;
   readonly transports: readonly Transport[];
-  /** Lines of the journal that were damaged and are kept aside. */
-  listDamagedLines(): readonly DamagedLines[];
   /** Lets go of the data directory. */
   release(): void;
   /** Set while the gateway drains; `readyz` says so. */
@@ -152,8 +150,13 @@ export function openStores(dataDir: string, clock: Clock, random: Random): Store
     clock,
     random,
     ids: createIdSource(clock, random),
+    listDamagedLines: () => listDamagedLines(journalDirOf(dataDir)),
     close: () => database.close(),
   };
+}
+
+function journalDirOf(dataDir: string): string {
+  return join(dataDir, "journal");
 }
 
 /** Joins all parts. The only function that knows every one of them. */
@@ -161,7 +164,7 @@ export async function wireUp(config: Config, world: World): Promise<Parts> {
   const { clock, random, log, environment } = world;
   const network = world.transport ?? createTransport(config, environment, clock, log);
   const sandboxTransport = createSandboxTransport({ clock });
-  const { stores, journal, serving, listDamagedLines, release } =
+  const { stores, journal, serving, release } =
     world.holdings ?? openHoldings(config, world, network, sandboxTransport);
   const recordTrouble = createTroubleLog(
     log,
@@ -208,6 +211,7 @@ export async function wireUp(config: Config, world: World): Promise<Parts> {
     generation,
     credits: { store: stores.ledger, ledger, clock, ids: stores.ids },
     usage: stores.usage,
+    listDamagedLines: stores.listDamagedLines,
     webhookSecret: config.billing.webhook_secret ?? null,
     trustedProxies: readProxies(config),
     addressSalt: await findSecret("address_salt", stores.settings, random),
@@ -231,7 +235,6 @@ export async function wireUp(config: Config, world: World): Promise<Parts> {
     serving,
     http,
     transports: [network, sandboxTransport],
-    listDamagedLines: listDamagedLines ?? (() => []),
     release,
     state,
   };
@@ -246,11 +249,9 @@ function openHoldings(
   prepareDataDir(config.data_dir, log);
   const lock = lockDataDir(config.data_dir);
   const stores = openStores(config.data_dir, clock, random);
-  const journalDir = join(config.data_dir, "journal");
   return {
     stores,
-    journal: openFileJournal(journalDir),
-    listDamagedLines: () => listDamagedLines(journalDir),
+    journal: openFileJournal(journalDirOf(config.data_dir)),
     serving: openServing({ config, environment, clock, transport: network, sandboxTransport }, log),
     release() {
       stores.close();

@@ -48,8 +48,8 @@ export function addLedgerCommands(program: Command): void {
     .action((id: string, options: JsonOption) => withStores((stores) => showGeneration(stores, id, options)));
 }
 
-async function check({ ledger, usage }: Stores, { json }: JsonOption): Promise<string> {
-  const differences = await checkLedger(ledger, usage);
+async function check({ ledger, usage, listDamagedLines }: Stores, { json }: JsonOption): Promise<string> {
+  const differences = await checkLedger(ledger, usage, listDamagedLines());
   if (differences.length > 0) process.exitCode = 1;
   if (json) return JSON.stringify({ data: differences.map(describeDifference) });
   if (differences.length === 0)

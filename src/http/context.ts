@@ -13,6 +13,7 @@ import type { Gate } from "../core/limits/gate.ts";
 import type { AnswerStore } from "../core/ports/answer-store.ts";
 import type { AuditStore } from "../core/ports/audit-store.ts";
 import type { CatalogKeeper } from "../core/ports/catalog-keeper.ts";
+import type { DamagedLines } from "../core/ports/journal.ts";
 import type { Log } from "../core/ports/log.ts";
 import type { UsageReports, UsageStore } from "../core/ports/usage-store.ts";
 import type { ProviderKeyMaker } from "../core/provider-keys/manage-provider-keys.ts";
@@ -33,6 +34,8 @@ export interface HttpDeps {
   readonly credits: Credits;
   /** Where reports of usage come from. */
   readonly usage: UsageReports & Pick<UsageStore, "listQuarantined">;
+  /** Lines of the journal that were damaged and are kept aside. */
+  readonly listDamagedLines: () => readonly DamagedLines[];
   /** What a payment system signs its calls with; null where there is none. */
   readonly webhookSecret: string | null;
   readonly trustedProxies: TrustedProxies;

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { listDamagedLines } from "../../src/storage/journal/damaged-lines.ts";
 import { openFileJournal } from "../../src/storage/journal/file-journal.ts";
+import { ADMIN_KEY } from "../support/gateway.ts";
 import { postChatTo } from "../support/gateway-process.ts";
 import { makeVendorSite } from "./vendor-site.ts";
 
@@ -85,8 +86,8 @@ describe("a damaged line in the middle of the journal", () => {
     expect(listDamagedLines(dir)).toEqual([]);
   });
 
-  test("is named in the log of each start, which settles everything else", async () => {
-    const place = makeVendorSite("");
+  test("is named in the log of each start and by the check of the ledger, and all else is settled", async () => {
+    const place = makeVendorSite(`admin_key: ${ADMIN_KEY}`);
     const first = await place.start();
     const messages = [{ role: "user", content: "Hello!" }];
     await (await postChatTo(first, { model: "acme/model", messages })).text();
@@ -103,6 +104,11 @@ describe("a damaged line in the middle of the journal", () => {
       expect(JSON.parse(line)).toMatchObject({ level: "error", lines: 1, generations: [LOST] });
       expect((await fetch(`${next.url}/readyz`)).status).toBe(200);
       expect((await postChatTo(next, { model: "acme/model", messages })).status).toBe(200);
+      const headers = { authorization: `Bearer ${ADMIN_KEY}` };
+      const check = await fetch(`${next.url}/api/admin/ledger/check`, { headers });
+      expect(await check.json()).toMatchObject({
+        data: [{ of: "damaged", reason: expect.stringContaining(LOST) }],
+      });
       await next.terminate();
     }
     await place.clear();

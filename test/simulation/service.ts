@@ -74,6 +74,7 @@ export function openPlainStores({
     clock,
     random,
     ids: createIdSource(clock, random),
+    listDamagedLines: () => [],
     close() {},
   };
 }

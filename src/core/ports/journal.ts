@@ -18,3 +18,12 @@ export interface Journal {
   /** Flushes and closes. */
   close(): void;
 }
+
+/** Lines of a journal file that are not what was written, kept as they were found. */
+export interface DamagedLines {
+  /** The file that they are kept in. */
+  readonly file: string;
+  readonly lines: number;
+  /** Ids of generations that can still be read in them, each once. */
+  readonly generations: readonly string[];
+}

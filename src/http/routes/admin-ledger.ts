@@ -134,7 +134,7 @@ export const getLedgerCheck = defineEndpoint({
   path: "/api/admin/ledger/check",
   tag: "Ledger",
   summary:
-    "Every difference between transfers and balances, and between records and transfers, and every record in quarantine; empty when all is well",
+    "Every difference between transfers and balances, and between records and transfers, every record in quarantine, and damaged lines of the journal; empty when all is well",
   access: { kind: "operator" },
   params: NOTHING,
   query: NOTHING,
@@ -143,20 +143,31 @@ export const getLedgerCheck = defineEndpoint({
     data: z.array(
       z.object({
         of: z
-          .enum(["balance", "record", "quarantined"])
-          .describe("`quarantined`: a generation's record that the store rejects; it is not charged"),
-        id: z.string().describe("The account's or the generation's"),
+          .enum(["balance", "record", "quarantined", "damaged"])
+          .describe(
+            "`quarantined`: a generation's record that the store rejects; it is not charged. `damaged`: lines of the journal that a disk has damaged",
+          ),
+        id: z
+          .string()
+          .describe("The account's or the generation's; of damaged lines the file that they are kept in"),
         difference_nanodollars: z
           .int()
           .describe(
-            "The transfers' sum less the balance; the record's cost less its transfer; what a quarantined record would have charged",
+            "The transfers' sum less the balance; the record's cost less its transfer; what a quarantined record would have charged; 0 for damaged lines",
           ),
-        reason: z.string().optional().describe("Why a record is quarantined"),
+        reason: z
+          .string()
+          .optional()
+          .describe("Why a record is quarantined, or what can be read in damaged lines"),
       }),
     ),
   }),
   async handle({ deps }) {
     await deps.generation.recorder.drain();
-    return { data: (await checkLedger(deps.credits.store, deps.usage)).map(describeDifference) };
+    return {
+      data: (await checkLedger(deps.credits.store, deps.usage, deps.listDamagedLines())).map(
+        describeDifference,
+      ),
+    };
   },
 });

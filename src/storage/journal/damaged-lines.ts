@@ -1,16 +1,8 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
+import type { DamagedLines } from "../../core/ports/journal.ts";
 import { PRIVATE_FILE } from "../files/private-files.ts";
 import { checksum } from "./checksum.ts";
-
-/** Lines of a journal file that are not what was written, kept as they were found. */
-export interface DamagedLines {
-  /** The file that they are kept in. */
-  readonly file: string;
-  readonly lines: number;
-  /** Ids of generations that can still be read in them, each once. */
-  readonly generations: readonly string[];
-}
 
 const SUFFIX = ".damaged";
 const LINE_FEED = 10;
