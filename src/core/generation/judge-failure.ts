@@ -111,11 +111,10 @@ function cleanWords({ meaning, message, status }: VendorError, candidate: Candid
 
 /** What else a vendor says that its clients act on: its own code, and what its model wrote in vain. */
 function nameWords({ code, failedGeneration }: VendorError, candidate: Candidate): Record<string, unknown> {
+  const { secret } = candidate.key;
   return {
-    ...(code === null ? {} : { upstream_code: code }),
-    ...(failedGeneration === null
-      ? {}
-      : { failed_generation: redactSecrets(failedGeneration, candidate.key.secret) }),
+    ...(code === null ? {} : { upstream_code: redactSecrets(code, secret) }),
+    ...(failedGeneration === null ? {} : { failed_generation: redactSecrets(failedGeneration, secret) }),
   };
 }
 
