@@ -1,6 +1,8 @@
 import { nextTurn } from "../base/next-turn.ts";
 import type { DamagedLines } from "../core/ports/journal.ts";
 import type { Log } from "../core/ports/log.ts";
+import { findUnreadableKeys } from "../core/provider-keys/find-unreadable.ts";
+import type { ProviderKeyRecord } from "../core/provider-keys/records.ts";
 import { type Recovery, recoverUsage } from "../core/usage/recover-usage.ts";
 import { prepareModelLists } from "../http/routes/models.ts";
 import { type HttpServer, listen } from "../http/server.ts";
@@ -49,6 +51,7 @@ async function startServing(parts: Parts, config: Config, world: World): Promise
   const { clock, log } = world;
   tellRecovery(await recoverUsage(parts.journal, parts.stores.usage, clock.now()), log);
   tellDamage(parts.stores.listDamagedLines(), log);
+  tellUnreadable(await findUnreadableKeys(parts.stores.providerKeys, parts.http.providerKeyMaker.vault), log);
   const unsure = await parts.stores.audit.settleChanges();
   if (unsure > 0) log.warn("changes were under way when the gateway stopped", { changes: unsure });
   await restoreHourlyLimits(parts, clock.now());
@@ -134,6 +137,26 @@ function tellDamage(damaged: readonly DamagedLines[], log: Log): void {
 }
 
 const NAMED_FILES = 10;
+
+/** Requests that need these keys fail until their master key is back or they are stored again. */
+function tellUnreadable(keys: readonly ProviderKeyRecord[], log: Log): void {
+  if (keys.length === 0) return;
+  log.error(
+    "provider keys of accounts cannot be opened: the master key that sealed them is missing or has changed",
+    {
+      keys: keys.length,
+      named: keys.slice(0, NAMED_KEYS).map(({ id, accountId, provider, sealed }) => ({
+        provider_key_id: id,
+        account_id: accountId,
+        provider,
+        master_key_id: sealed.masterKeyId,
+      })),
+      remedy: "restore the master key in GATEWAY_SECRETS_KEY or secrets.keys, or store the keys again",
+    },
+  );
+}
+
+const NAMED_KEYS = 100;
 
 /** Requests of the last hour count again: a restart frees nobody. */
 async function restoreHourlyLimits({ stores, http }: Parts, now: number): Promise<void> {

@@ -26,8 +26,8 @@ const FILE = "secrets.key";
 
 /** The master keys of a gateway, and how further ones are made. */
 export interface MasterKeys extends MasterKeySource {
-  /** Whether the newest stands in the data directory, made by the gateway. */
-  readonly isGenerated: boolean;
+  /** The id of the configured master key that seals; null: the newest stands in the data directory, made by the gateway. */
+  readonly configuredId: string | null;
   /** The file in the data directory. */
   readonly file: string;
   /** Makes another one the newest, in the file; of the others there those stay that `keep` names. */
@@ -52,7 +52,7 @@ export function openMasterKeys(config: Config, random: Random): MasterKeys {
   };
   return {
     file,
-    isGenerated: configured.length === 0,
+    configuredId: configured[0]?.id ?? null,
     list,
     reload,
     newest() {

@@ -11,6 +11,7 @@ import { SILENT } from "./load-known-names.ts";
 import { openMasterKeys } from "./open-master-keys.ts";
 import { openServing } from "./open-serving.ts";
 import type { Environment } from "./read-provider-keys.ts";
+import { requireSameSealing } from "./sealing-gateway.ts";
 import { createTransport, openStores, readTimers, type Stores } from "./wire-up.ts";
 
 /** What managing accounts' own keys takes beside a gateway, or without one. */
@@ -20,6 +21,8 @@ export interface ProviderKeyOffice {
   readonly serving: Serving;
   /** For a call with a key. */
   readonly trying: TryDeps;
+  /** @throws Error where a gateway is running that seals with another master key: it might not open what is stored here. */
+  requireSameSealing(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -37,13 +40,15 @@ export function openProviderKeys(
   const transport = createTransport(config, environment, clock, SILENT);
   const sandboxTransport = createSandboxTransport({ clock });
   const sources = { config, environment, clock, transport, sandboxTransport };
-  const vault = createVault(openMasterKeys(config, random), random);
+  const masters = openMasterKeys(config, random);
+  const vault = createVault(masters, random);
   const ring = createProviderKeyRing(stores.providerKeys, vault, () => {});
   return {
     stores,
     maker: { store: stores.providerKeys, vault, ring, clock, ids: stores.ids },
     serving: openServing(sources, SILENT).current(),
     trying: { clock, timers: readTimers(config) },
+    requireSameSealing: () => requireSameSealing(config.data_dir, stores.settings, masters),
     async close() {
       await ring.saveUses();
       transport.close();

@@ -1,10 +1,11 @@
 import type { Random } from "../base/random.ts";
-import type { ProviderKeyStore } from "../core/ports/provider-key-store.ts";
 import { type Rotation, rotateSecrets } from "../core/provider-keys/rotate-secrets.ts";
 import { createVault } from "../core/provider-keys/vault.ts";
 import { lockRotation } from "../storage/sqlite/data-lock.ts";
 import type { Config } from "./config-schema.ts";
-import { openMasterKeys } from "./open-master-keys.ts";
+import { type MasterKeys, openMasterKeys } from "./open-master-keys.ts";
+import { isSealedOtherwise, requireSameSealing } from "./sealing-gateway.ts";
+import type { Stores } from "./wire-up.ts";
 
 /** What a rotation has come to, and under which master key everything is now. */
 export interface MasterRotation extends Rotation {
@@ -18,29 +19,45 @@ export interface MasterRotation extends Rotation {
 /**
  * Seals all secrets under the newest master key. Where the gateway makes its master keys itself, another one is made first,
  * unless an earlier rotation was broken off, which then goes on. A gateway may run on the data directory.
- * @throws Error while another rotation runs; ConfigError.
+ * @throws Error while another rotation runs, or where a gateway runs that seals with another master key; ConfigError.
  */
 export async function rotateMasterKey(
   config: Config,
-  store: ProviderKeyStore,
+  { providerKeys: store, settings }: Pick<Stores, "providerKeys" | "settings">,
   random: Random,
 ): Promise<MasterRotation | null> {
   const lock = lockRotation(config.data_dir);
   try {
     const masters = openMasterKeys(config, random);
+    await requireSameSealing(config.data_dir, settings, masters);
     const inUse = await store.listMasterKeysInUse();
     if (inUse.length === 0) return null;
     const before = masters.newest();
     const isBegun = inUse.some((id) => id !== before.id);
     // The newest stays beside the next: a gateway that runs may just be sealing with it.
-    const isNew = masters.isGenerated && !isBegun;
+    const isNew = masters.configuredId === null && !isBegun;
     const newest = isNew ? masters.generate(new Set([...inUse, before.id])) : before;
     const rotation = await rotateSecrets(store, createVault(masters, random), newest);
-    const needsFile = masters.isGenerated || rotation.unreadable.length > 0;
-    const hasFile = masters.list().length > config.secrets.keys.length;
-    const idleFile = hasFile && !needsFile ? masters.file : null;
+    const idleFile = (await isFileIdle(config, { providerKeys: store, settings }, masters))
+      ? masters.file
+      : null;
     return { ...rotation, masterKeyId: newest.id, isNew, idleFile };
   } finally {
     lock.release();
   }
+}
+
+/**
+ * Whether the data directory's file has master keys that nothing needs any more: all secrets are sealed under the configured
+ * one, also those that another process has stored meanwhile, and no gateway is running that seals with another.
+ */
+async function isFileIdle(
+  config: Config,
+  { providerKeys, settings }: Pick<Stores, "providerKeys" | "settings">,
+  masters: MasterKeys,
+): Promise<boolean> {
+  const { configuredId } = masters;
+  if (configuredId === null || masters.list().length === config.secrets.keys.length) return false;
+  if (await isSealedOtherwise(config.data_dir, settings, masters)) return false;
+  return (await providerKeys.listMasterKeysInUse()).every((id) => id === configuredId);
 }

@@ -65,6 +65,7 @@ import { ConfigError } from "./load-config.ts";
 import { openMasterKeys } from "./open-master-keys.ts";
 import { openServing, type ServingSource } from "./open-serving.ts";
 import { refreshInThread } from "./refresh-in-thread.ts";
+import { recordSealingKey } from "./sealing-gateway.ts";
 import { tellQuarantined } from "./tell-quarantined.ts";
 import { createTroubleLog, type TroubleLog } from "./trouble-log.ts";
 
@@ -179,7 +180,9 @@ export async function wireUp(config: Config, world: World): Promise<Parts> {
   const keyRing = createKeyRing(stores.keys, clock, config.admin_key ?? null);
   const state = { isDraining: false };
   const ledger = createLedger(stores.ledger, recorder, clock, config.timers.total_ms + HOLD_MARGIN_MS);
-  const vault = createVault(openMasterKeys(config, random), random);
+  const masters = openMasterKeys(config, random);
+  await recordSealingKey(stores.settings, masters);
+  const vault = createVault(masters, random);
   const ownKeys = createProviderKeyRing(stores.providerKeys, vault, ({ id, accountId }) =>
     log.error("a provider key cannot be opened: its master key is not in secrets.keys", {
       provider_key_id: id,

@@ -9,6 +9,7 @@ import {
   changeProviderKey,
   createProviderKey,
   describeProviderKey,
+  isReadable,
   openProviderKey,
   removeProviderKey,
 } from "../core/provider-keys/manage-provider-keys.ts";
@@ -103,20 +104,21 @@ async function add(office: ProviderKeyOffice, provider: string, options: AddOpti
   const { account: accountId, name, order, models, members } = options;
   if ((await office.stores.accounts.findAccount(accountId)) === null)
     throw new Error(`There is no account ${accountId}`);
+  await office.requireSameSealing();
   const secret = await readSecret(`Key for ${provider}: `);
   const wanted = { accountId, provider, secret, name, order, models, members };
   const key = await createProviderKey(office.maker, office.serving, wanted);
   await audit(office, "add", key, { ...describeOptions(options), provider });
-  if (options.json) return JSON.stringify({ data: describeProviderKey(key) });
+  if (options.json) return JSON.stringify({ data: describeProviderKey(office.maker, key) });
   return `${key.id} is stored, a key for ${key.provider} that ends in ${key.lastFour}. Try it: gateway provider-keys test ${key.id}`;
 }
 
 async function list(
-  { stores }: ProviderKeyOffice,
+  { stores, maker }: ProviderKeyOffice,
   options: JsonOption & { account: string },
 ): Promise<string> {
   const keys = await stores.providerKeys.listProviderKeys(options.account);
-  if (options.json) return JSON.stringify({ data: keys.map(describeProviderKey) });
+  if (options.json) return JSON.stringify({ data: keys.map((key) => describeProviderKey(maker, key)) });
   if (keys.length === 0)
     return `${options.account} has no keys at providers. Store one: gateway provider-keys add <provider>`;
   const rows = keys.map((key) => [
@@ -127,13 +129,18 @@ async function list(
     `…${key.lastFour}`,
     key.models?.join(" ") ?? "all",
     key.lastUsedAt === null ? "never" : new Date(key.lastUsedAt).toISOString().slice(0, 16),
-    key.enabled ? "enabled" : "disabled",
+    isReadable(maker.vault, key) ? (key.enabled ? "enabled" : "disabled") : "cannot be opened",
   ]);
-  return formatTable(["id", "provider", "order", "name", "key", "models", "used", "state"], rows);
+  const table = formatTable(["id", "provider", "order", "name", "key", "models", "used", "state"], rows);
+  return keys.every((key) => isReadable(maker.vault, key)) ? table : `${table}\n\n${UNREADABLE}`;
 }
+
+const UNREADABLE =
+  "The master key that sealed a key that cannot be opened is missing or has changed. Restore it in GATEWAY_SECRETS_KEY or secrets.keys, or store the key again: gateway provider-keys update <id> --secret";
 
 async function update(office: ProviderKeyOffice, id: string, options: UpdateOptions): Promise<string> {
   const found = await find(office, id);
+  if (options.secret) await office.requireSameSealing();
   const key = await changeProviderKey(office.maker, office.serving, found, {
     secret: options.secret ? await readSecret(`Key for ${found.provider}: `) : undefined,
     name: options.name === undefined ? undefined : readName(options.name),
@@ -144,7 +151,7 @@ async function update(office: ProviderKeyOffice, id: string, options: UpdateOpti
   });
   await audit(office, "update", key, describeOptions(options));
   return options.json
-    ? JSON.stringify({ data: describeProviderKey(key) })
+    ? JSON.stringify({ data: describeProviderKey(office.maker, key) })
     : `${key.id} (${key.name}) is changed.`;
 }
 

@@ -23,7 +23,7 @@ async function rotate(): Promise<void> {
   const random = createSystemRandom();
   const stores = openStores(config.data_dir, systemClock, random);
   try {
-    const rotation = await rotateMasterKey(config, stores.providerKeys, random);
+    const rotation = await rotateMasterKey(config, stores, random);
     console.log(describe(rotation));
     if (rotation !== null && rotation.unreadable.length > 0) process.exitCode = 1;
   } finally {
@@ -39,7 +39,9 @@ function describe(rotation: MasterRotation | null): string {
   ];
   if (idleFile !== null) lines.push(`Nothing needs ${idleFile} any more; it can be deleted.`);
   if (unreadable.length > 0) {
-    lines.push("These cannot be opened, because their master key is missing: restore it, or remove them.");
+    lines.push(
+      "These cannot be opened, because their master key is missing: restore it, or store those keys again.",
+    );
     for (const { id, accountId, provider, sealed } of unreadable)
       lines.push(`  ${id}, a key of ${accountId} for ${provider}, needs master key ${sealed.masterKeyId}`);
   }

@@ -20,10 +20,10 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-async function run(args: readonly string[], stdin = "") {
+async function run(args: readonly string[], stdin = "", environment: Readonly<Record<string, string>> = {}) {
   const child = Bun.spawn([process.execPath, MAIN, ...args], {
     cwd: folder,
-    env: { PATH: process.env["PATH"] ?? "", HOME: folder },
+    env: { PATH: process.env["PATH"] ?? "", HOME: folder, ...environment },
     stdin: Buffer.from(stdin),
     stdout: "pipe",
     stderr: "pipe",
@@ -86,5 +86,17 @@ describe("gateway provider-keys", () => {
   test("rotating with nothing stored says so", async () => {
     const { exitCode, stdout } = await run(["secrets", "rotate"]);
     expect([exitCode, stdout]).toEqual([0, expect.stringContaining("nothing to seal")]);
+  });
+
+  test("says in the list which key cannot be opened after a change of the master key, and what to do", async () => {
+    const master = (letter: string) => ({ GATEWAY_SECRETS_KEY: letter.repeat(64) });
+    const added = await run(["provider-keys", "add", "vendor", "--json"], `${OWN}\n`, master("a"));
+    const { id } = JSON.parse(added.stdout).data;
+    expect((await run(["provider-keys", "list"], "", master("a"))).stdout).toMatch(/enabled\n$/);
+    const listed = await run(["provider-keys", "list"], "", master("b"));
+    expect(listed.stdout).toMatch(new RegExp(`${id}.*cannot be opened\n\n.*store the key again`));
+    const json = await run(["provider-keys", "list", "--json"], "", master("b"));
+    expect(JSON.parse(json.stdout).data).toMatchObject([{ id, readable: false }]);
+    await run(["provider-keys", "remove", id]);
   });
 });

@@ -35,6 +35,7 @@ describe("storing a key", () => {
       last_four: "6789",
       order: 0,
       enabled: true,
+      readable: true,
       models: ["acme/*"],
       members: null,
       created_at: expect.any(String),

@@ -59,4 +59,13 @@ describe("fill in the middle with own keys", () => {
     expect(await fill(await makeKey(site, account))).toBe(200);
     expect([secretsAt(codestral), secretsAt(mistral)]).toEqual([[], ["own-mistral-0123"]]);
   });
+
+  test("with an own key that cannot be opened is 503 and goes to no host with the gateway's key", async () => {
+    const account = await makeAccount(site);
+    const id = await site.bring(account, "mistral", "own-mistral-0123");
+    const found = (await site.stores.providerKeys.findProviderKey(id))!;
+    await site.stores.providerKeys.updateProviderKey(found, { ...found.sealed, masterKeyId: "gone" });
+    expect(await fill(await makeKey(site, account))).toBe(503);
+    expect([secretsAt(codestral), secretsAt(mistral)]).toEqual([[], []]);
+  });
 });

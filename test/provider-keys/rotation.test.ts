@@ -10,7 +10,7 @@ import { systemClock } from "../../src/base/clock.ts";
 import { createSystemRandom } from "../../src/base/random.ts";
 import type { ProviderKeyRecord } from "../../src/core/provider-keys/records.ts";
 import { createMasterKey, createVault } from "../../src/core/provider-keys/vault.ts";
-import { makeAccount, makeKey, secretsAt, startSite } from "./site.ts";
+import { makeAccount, makeKey, restart, type Site, secretsAt, startSite } from "./site.ts";
 
 const random = createSystemRandom();
 let dir: string;
@@ -31,7 +31,7 @@ const configOf = (...keys: string[]) =>
     ...(keys.length > 0 ? { GATEWAY_SECRETS_KEY: keys.join(",") } : {}),
   });
 const vaultOf = (...keys: string[]) => createVault(openMasterKeys(configOf(...keys), random), random);
-const rotate = (...keys: string[]) => rotateMasterKey(configOf(...keys), stores.providerKeys, random);
+const rotate = (...keys: string[]) => rotateMasterKey(configOf(...keys), stores, random);
 const lines = () =>
   readFileSync(join(dir, "secrets.key"), "utf8")
     .split("\n")
@@ -122,7 +122,9 @@ describe("rotation", () => {
         return stores.providerKeys.reseal(...args);
       },
     };
-    await expect(rotateMasterKey(configOf(), breaking, random)).rejects.toThrow("killed");
+    await expect(rotateMasterKey(configOf(), { ...stores, providerKeys: breaking }, random)).rejects.toThrow(
+      "killed",
+    );
     await expectReadable(vaultOf());
     const keys = lines();
     expect(await rotate()).toMatchObject({ resealed: 130, isNew: false });
@@ -172,7 +174,7 @@ describe("rotation", () => {
     const id = await site.bring(account, "near", "own-rotated-0123456789");
     expect((await site.chat(key)).status).toBe(200);
     const config = checkConfig("", "gateway.yaml", { GATEWAY_DATA_DIR: site.gateway.dataDir });
-    const outcome = await rotateMasterKey(config, site.stores.providerKeys, random);
+    const outcome = await rotateMasterKey(config, site.stores, random);
     expect(outcome?.resealed).toBe(1);
     // Forgotten, so that it is read anew: the gateway has to learn of the new master key.
     await site.manage(`/accounts/${account}/provider-keys/${id}`, { method: "PATCH", body: { name: "b" } });
@@ -187,6 +189,60 @@ describe("rotation", () => {
     await fill(vaultOf(), 3);
     const outcomes = await Promise.allSettled([rotate(), rotate()]);
     expect(outcomes.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
+  });
+});
+
+describe("rotation beside a gateway that seals with another master key", () => {
+  const rotateAt = (site: Site, ...keys: string[]) => {
+    const environment = { GATEWAY_DATA_DIR: site.gateway.dataDir, GATEWAY_SECRETS_KEY: keys.join(",") };
+    return rotateMasterKey(checkConfig("", "gateway.yaml", environment), site.stores, random);
+  };
+
+  test("changes nothing while that gateway runs, and calls no file idle", async () => {
+    const site = await startSite();
+    const account = await makeAccount(site);
+    const key = await makeKey(site, account);
+    const id = await site.bring(account, "near", "own-kept-0123456789");
+    const inUse = await site.stores.providerKeys.listMasterKeysInUse();
+    await expect(rotateAt(site, createMasterKey(random))).rejects.toThrow(
+      /gateway that is running .* seals with another master key.*restart the gateway/,
+    );
+    expect(await site.stores.providerKeys.listMasterKeysInUse()).toEqual(inUse);
+    // Makes the gateway read the key again.
+    await site.manage(`/accounts/${account}/provider-keys/${id}`, { method: "PATCH", body: { name: "b" } });
+    expect((await site.chat(key)).status).toBe(200);
+    expect(secretsAt(site.near)).toEqual(["own-kept-0123456789"]);
+    await site.stop();
+  });
+
+  test("goes on once the gateway was restarted with the new master key, and names the idle file", async () => {
+    const before = await startSite();
+    await before.bring(await makeAccount(before), "near", "own-moved-0123456789");
+    const next = createMasterKey(random);
+    const site = await restart(before, { environment: { GATEWAY_SECRETS_KEY: next } });
+    expect(await rotateAt(site, next)).toMatchObject({
+      resealed: 1,
+      unreadable: [],
+      idleFile: join(site.gateway.dataDir, "secrets.key"),
+    });
+    await expect(rotateAt(site, createMasterKey(random), next)).rejects.toThrow("another master key");
+    await site.stop();
+  });
+
+  test("calls no file idle where a key was stored under it after the others were sealed", async () => {
+    await fill(vaultOf(), 1);
+    const first = createMasterKey(random);
+    const late = {
+      ...stores.providerKeys,
+      async reseal(...args: Parameters<typeof stores.providerKeys.reseal>) {
+        // Sorts before the page that was read, as does a key of a process that does not know of the rotation.
+        await store(vaultOf(), "pkey_");
+        return stores.providerKeys.reseal(...args);
+      },
+    };
+    const outcome = await rotateMasterKey(configOf(first), { ...stores, providerKeys: late }, random);
+    expect(outcome).toMatchObject({ resealed: 1, unreadable: [], idleFile: null });
+    expect(await rotate(first)).toMatchObject({ resealed: 1, idleFile: join(dir, "secrets.key") });
   });
 });
 

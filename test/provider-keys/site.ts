@@ -35,11 +35,14 @@ export interface Answer {
   readonly json: any;
 }
 
-/** Starts a site; `yaml` is put before its configuration, `providers` are further ones, a line each. */
-export async function startSite({
-  providers = "",
-  ...options
-}: TestGatewayOptions & { readonly providers?: string } = {}): Promise<Site> {
+/** What a test sets of a site. */
+export interface SiteOptions extends TestGatewayOptions {
+  /** Further providers, a line each. */
+  readonly providers?: string;
+}
+
+/** Starts a site; `yaml` is put before its configuration. */
+export async function startSite({ providers = "", ...options }: SiteOptions = {}): Promise<Site> {
   const [near, far, openai] = [startRecordingVendor(), startRecordingVendor(), startRecordingVendor()];
   const host = (vendor: RecordingVendor, key: string, price: string) =>
     `{base_url: "${vendor.baseUrl}", api_keys: [${key}], headers: {x-house: house-header-0123456789}, models: [{id: acme/model, prices: {prompt: "${price}", completion: "${price}"}}]}`;
@@ -98,6 +101,15 @@ ${providers}`,
       await Promise.all([gateway.stop(), near.stop(), far.stop(), openai.stop()]);
     },
   };
+}
+
+/** Ends a site's gateway and starts another one on the same data, with other vendors. */
+export async function restart(site: Site, options: Omit<SiteOptions, "dataDir" | "key">): Promise<Site> {
+  const { gateway, stores, near, far, openai } = site;
+  const { dataDir, key } = gateway;
+  stores.close();
+  await Promise.all([gateway.stop({ keepData: true }), near.stop(), far.stop(), openai.stop()]);
+  return startSite({ ...options, dataDir, key });
 }
 
 async function readAnswer(response: Response): Promise<Answer> {

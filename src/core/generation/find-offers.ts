@@ -6,7 +6,6 @@ import { isFreeId } from "../catalog/is-free-id.ts";
 import type { ModelRecord } from "../catalog/records.ts";
 import type { OwnKeys } from "../provider-keys/own-keys.ts";
 import { chooseKeys, chooseOffers, type KeyChoice } from "../routing/choose-offers.ts";
-import type { ServedProvider } from "../routing/roster.ts";
 import { isReachable, type Offer } from "../routing/roster.ts";
 import type { GenerationCall, GenerationDeps, Serving } from "./call.ts";
 import { describeFacts, findTierOffers, refuseTierHere, type TierContext } from "./find-tier-offers.ts";
@@ -72,7 +71,7 @@ export function requireFree(ids: readonly string[]): void {
 /**
  * Who could answer for a model.
  * @throws GatewayError `invalid_model` where nobody here can; `model_not_allowed` or `invalid_request` where only the account's own
- * keys may and none does; `unavailable` where its keys cannot be used.
+ * keys may and none does.
  */
 export function findOffers(
   serving: Serving,
@@ -86,26 +85,12 @@ export function findOffers(
   const isEmbedding = actionOf(model) === "embeddings";
   if (isEmbedding !== (action === "embeddings"))
     return fail("invalid_model", otherEndpoint(id, isEmbedding), { metadata: { model: id } });
-  const { offers, broken } = chooseOffers(serving.roster, model.id, action, choice);
+  const offers = chooseOffers(serving.roster, model.id, action, choice);
   if (offers.length > 0) return offers;
-  const [provider] = broken;
-  if (provider !== undefined) refuseBroken(provider);
   if (choice.ownOnly !== null && serving.roster.allOffersFor(model.id).length > 0)
     throw new GatewayError(missingOwnKey(model.id, choice.ownOnly));
   return fail("invalid_model", unservedModel(serving, model), { metadata: { model: id } });
 }
-
-/** Own keys that cannot be opened, or that the provider's address has no use for; the gateway's do not stand in for them. */
-function refuseBroken({ record }: ServedProvider): never {
-  return fail(
-    "unavailable",
-    `The account's own key for ${record.name} cannot be used: this gateway cannot read it. Whoever manages the account can store it anew or disable it.`,
-    { metadata: { provider: record.slug, is_byok: true }, retryAfterS: BROKEN_RETRY_S },
-  );
-}
-
-/** Until somebody mends it there is no use in asking. Seconds. */
-const BROKEN_RETRY_S = 60;
 
 /** Offers whose provider has the endpoint that a request needs; every one has that of what its model is for. */
 function findAbleOffers(
@@ -116,16 +101,17 @@ function findAbleOffers(
 ): readonly Offer[] {
   const offers = findOffers(serving, choice, id, request.action);
   if (request.action !== "fim") return offers;
-  const able = offers.filter((offer) => hasEndpoint(offer, request));
+  const able = offers.filter(hasFimEndpoint);
   if (able.length > 0) return able;
   return fail("invalid_model", `${quote(id)} does not do this here. Name another model.`, {
     metadata: { model: id },
   });
 }
 
-/** Whether an offer's provider has the endpoint that a request needs. */
-function hasEndpoint({ endpoint, provider, keys }: Offer, { action }: InferenceRequest): boolean {
-  return keys.some((key) => isReachable(key, provider, endpoint, action));
+/** Whether an offer's provider has an endpoint for fill in the middle. The address of a key that cannot be used is not known. */
+function hasFimEndpoint({ endpoint, provider, keys, unusableKey }: Offer): boolean {
+  if (unusableKey !== undefined) return provider.record.paths?.fim !== undefined;
+  return keys.some((key) => isReachable(key, provider, endpoint, "fim"));
 }
 
 function otherEndpoint(id: string, isEmbedding: boolean): string {

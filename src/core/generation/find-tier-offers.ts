@@ -97,7 +97,7 @@ export function findTierOffers(tier: TierRecord, context: TierContext): TierOffe
   const ids = context.isAnonymous ? models.filter(isFreeId) : models;
   if (ids.length === 0 && models.length > 0) refuseAnonymous(tier);
   const served = ids.flatMap((id) => {
-    const { offers } = chooseOffers(serving.roster, id, "chat", choice);
+    const offers = chooseOffers(serving.roster, id, "chat", choice);
     return offers.length > 0 ? [offers] : [];
   });
   if (served.length === 0) {

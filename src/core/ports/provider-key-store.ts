@@ -14,9 +14,9 @@ export interface ProviderKeyStore {
   providerKeyRevision(): Promise<number>;
   /** Notes when keys were used last and what was wrong, of those that are still there. */
   noteKeyUses(uses: readonly KeyUse[]): Promise<void>;
-  /** Keys that another master key than this one has sealed, behind an id, in the order of their ids. */
+  /** Keys that another master key than this one has sealed, or all where it is null, behind an id, in the order of their ids. */
   listSealedByOthers(
-    masterKeyId: string,
+    masterKeyId: string | null,
     afterId: string | null,
     limit: number,
   ): Promise<readonly ProviderKeyRecord[]>;

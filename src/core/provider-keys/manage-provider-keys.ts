@@ -145,12 +145,18 @@ export function openProviderKey(maker: ProviderKeyMaker, roster: Roster, key: Pr
   const provider = requireProvider(roster, key.provider);
   const secret = maker.vault.open(key.sealed, key);
   if (secret === null)
-    return fail("invalid_request", "The key cannot be read: its master key is gone. Store it anew.");
+    return fail(
+      "invalid_request",
+      "The key cannot be opened: the master key that sealed it is missing or has changed. Store it again.",
+    );
   return { provider, key: requireFitting(provider, secret, key) };
 }
 
 /** A key as the management API and the command show it. */
-export function describeProviderKey(key: ProviderKeyRecord): Record<string, unknown> {
+export function describeProviderKey(
+  { vault }: Pick<ProviderKeyMaker, "vault">,
+  key: ProviderKeyRecord,
+): Record<string, unknown> {
   const { lastError } = key;
   return {
     id: key.id,
@@ -160,6 +166,7 @@ export function describeProviderKey(key: ProviderKeyRecord): Record<string, unkn
     last_four: key.lastFour,
     order: key.order,
     enabled: key.enabled,
+    readable: isReadable(vault, key),
     models: key.models,
     members: key.members,
     created_at: isoTime(key.createdAt),
@@ -167,6 +174,11 @@ export function describeProviderKey(key: ProviderKeyRecord): Record<string, unkn
     last_used_at: isoTime(key.lastUsedAt),
     last_error: lastError === null ? null : { message: lastError.message, at: isoTime(lastError.at) },
   };
+}
+
+/** Whether a key's secret can be opened with the master keys that are known here. */
+export function isReadable(vault: Vault, key: ProviderKeyRecord): boolean {
+  return vault.open(key.sealed, key) !== null;
 }
 
 function requireProvider(roster: Roster, slug: string): ServedProvider {

@@ -23,27 +23,20 @@ export function chooseKeys(caller: Caller, own: OwnKeys | null, ownOnly: boolean
   return own === null && level === null ? HOUSE_KEYS : { own, userId: caller.key.userId, ownOnly: level };
 }
 
-/** Offers with the keys to take them up with. */
-export interface ChosenOffers {
-  /** Those of the account's own keys first, each as the roster orders them. */
-  readonly offers: readonly Offer[];
-  /** Providers for which the account has keys, of which none can be used at all. */
-  readonly broken: readonly ServedProvider[];
-}
-
 /**
- * Who could answer for a model. A provider for which the account has a key that serves the request is called with the
- * account's own keys and never with the gateway's (docs/contract.md, "Own provider keys").
+ * Who could answer for a model, those of the account's own keys first. A provider for which the account has a key that serves
+ * the request is called with the account's own keys and never with the gateway's (docs/contract.md, "Own provider keys");
+ * where none of them can be used, its offer says so in `unusableKey`.
  */
 export function chooseOffers(
   roster: Roster,
   modelId: string,
   action: InferenceAction,
   choice: KeyChoice,
-): ChosenOffers {
+): readonly Offer[] {
   const { own, userId, ownOnly } = choice;
-  if (own === null) return { offers: ownOnly === null ? roster.offersFor(modelId) : [], broken: [] };
-  const [mine, house, broken]: [Offer[], Offer[], ServedProvider[]] = [[], [], []];
+  if (own === null) return ownOnly === null ? roster.offersFor(modelId) : [];
+  const [mine, house]: [Offer[], Offer[]] = [[], []];
   for (const offer of roster.allOffersFor(modelId)) {
     const { provider, endpoint } = offer;
     const usable = findUsable(own, provider.record.slug, modelId, userId);
@@ -54,9 +47,13 @@ export function chooseOffers(
     const ready = usable.flatMap((key) => readyKey(provider, key) ?? []);
     const keys = ready.filter((key) => isReachable(key, provider, endpoint, action));
     if (keys.length > 0) mine.push({ ...offer, keys });
-    else if (ready.length === 0) broken.push(provider);
+    else if (ready.length === 0) mine.push({ ...offer, keys, unusableKey: whyUnusable(usable) });
   }
-  return { offers: [...mine, ...house], broken };
+  return [...mine, ...house];
+}
+
+function whyUnusable(keys: readonly OwnKey[]): "sealed" | "unfit" {
+  return keys.some(({ secret }) => secret !== null) ? "unfit" : "sealed";
 }
 
 /** Made once for a key, and again when the catalog was replaced. Gone with the key. */

@@ -53,6 +53,11 @@ export interface Offer {
   readonly provider: ServedProvider;
   /** To take it up with, in the order they are tried: all the gateway's, or all the account's own. */
   readonly keys: readonly ProviderKey[];
+  /**
+   * Why none of the account's own keys for this provider can be used: they cannot be opened (`sealed`), or the provider cannot
+   * be called with them (`unfit`). `keys` is empty then, and the offer is left out before candidates are chosen.
+   */
+  readonly unusableKey?: "sealed" | "unfit";
   /** What a tier that led here says of reasoning and length in place of the client; absent: nothing. */
   readonly steer?: Steer;
 }

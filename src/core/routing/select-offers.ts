@@ -12,6 +12,7 @@ import {
 import { type ModelEndpoint, type Prices, SAMPLING_PARAMETERS } from "../catalog/records.ts";
 import type { PromptTokens } from "./prompt-tokens.ts";
 import type { Offer } from "./roster.ts";
+import { keepUsable, refuseUnusable } from "./unusable-keys.ts";
 import { mayHold, refuseByWindow } from "./window.ts";
 
 /** What a request's offers are chosen by. */
@@ -39,7 +40,8 @@ export type SieveName =
   | "lacks_feature"
   | "lacks_parameter"
   | "max_price"
-  | "window";
+  | "window"
+  | "own_key_unusable";
 
 /** One reason to leave offers out, and what is said where it leaves none. */
 interface Sieve {
@@ -63,7 +65,10 @@ export interface Selection {
   /** By model; models of which nothing is left are left out. */
   readonly offers: readonly (readonly Offer[])[];
   readonly siftedOut: readonly SiftedOut[];
-  /** What the caller is told where nothing is left at all: `model_not_allowed` where a policy did it, `invalid_request` where the request did. */
+  /**
+   * What the caller is told where nothing is left at all: `model_not_allowed` where a policy did it, `invalid_request` where the
+   * request did, `unavailable` where own keys cannot be used.
+   */
   readonly refusal: Failure | null;
 }
 
@@ -84,7 +89,30 @@ export function siftOffers(offers: readonly (readonly Offer[])[], rules: Selecti
       return { offers: left, siftedOut, refusal: refusal(all[0] as Offer, all) };
     }
   }
-  return { offers: left, siftedOut, refusal: null };
+  const isUsable = keepUsable(left);
+  return isUsable === null
+    ? { offers: left, siftedOut, refusal: null }
+    : leaveOutUnusable(left, isUsable, siftedOut);
+}
+
+/** Runs last: an own key that cannot be used matters only where policy and request would have let it answer. */
+function leaveOutUnusable(
+  offers: readonly (readonly Offer[])[],
+  isUsable: (offer: Offer, modelIndex: number) => boolean,
+  siftedOut: readonly SiftedOut[],
+): Selection {
+  const unusable = offers.flatMap((ofModel, index) => ofModel.filter((offer) => !isUsable(offer, index)));
+  const left = offers
+    .map((ofModel, index) => ofModel.filter((offer) => isUsable(offer, index)))
+    .filter((ofModel) => ofModel.length > 0);
+  return {
+    offers: left,
+    siftedOut: [
+      ...siftedOut,
+      ...unusable.map((offer) => ({ offer, why: "own_key_unusable" as const, about: null })),
+    ],
+    refusal: left.length === 0 ? refuseUnusable(unusable) : null,
+  };
 }
 
 /**

@@ -36,6 +36,7 @@ const EXCLUSIONS: Readonly<Record<SetAsideReason | SieveName, string>> = {
   lacks_parameter: "it is not known to take a parameter, and `require_parameters` is set",
   max_price: "it costs more than `max_price`",
   window: "the prompt is longer than it takes",
+  own_key_unusable: "an own key of the account cannot be used, and the gateway's keys do not stand in for it",
   circuit_open: "it has failed too often lately",
   key_refused: "it has refused the key",
   out_of_credit: "the key is out of credit there",

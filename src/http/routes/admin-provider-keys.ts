@@ -28,6 +28,11 @@ const ProviderKeyView = z
     last_four: z.string().describe("The last characters of its secret"),
     order: z.int().describe("Keys of one provider are tried from the lowest on"),
     enabled: z.boolean(),
+    readable: z
+      .boolean()
+      .describe(
+        "Whether the gateway can open the secret. `false`: the master key that sealed it is missing or has changed, and requests that need the key fail with 503. Store the key again, or restore the master key.",
+      ),
     models: z.array(z.string()).nullable().describe("Patterns of the models it serves; null: all"),
     members: z.array(z.string()).nullable().describe("The users it serves; null: all, and service keys"),
     created_at: z.iso.datetime(),
@@ -81,7 +86,7 @@ export const listProviderKeys = defineEndpoint({
     const keys = await deps.providerKeyMaker.store.listProviderKeys(accountId);
     const page = takePage(keys, query.after, query.limit);
     const next = page.at(-1)?.id === keys.at(-1)?.id ? null : (page.at(-1)?.id ?? null);
-    return { data: page.map(describeProviderKey), next };
+    return { data: page.map((key) => describeProviderKey(deps.providerKeyMaker, key)), next };
   },
 });
 
@@ -111,6 +116,7 @@ export const postProviderKey = defineEndpoint({
     const wanted = { ...rest, accountId, provider, secret: key };
     return {
       data: describeProviderKey(
+        deps.providerKeyMaker,
         await createProviderKey(deps.providerKeyMaker, deps.generation.serving(), wanted),
       ),
     };
@@ -135,7 +141,7 @@ export const patchProviderKey = defineEndpoint({
       ...rest,
       secret: key,
     });
-    return { data: describeProviderKey(changed) };
+    return { data: describeProviderKey(deps.providerKeyMaker, changed) };
   },
 });
 

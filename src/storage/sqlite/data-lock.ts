@@ -1,6 +1,12 @@
 import { Database, SQLiteError } from "bun:sqlite";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { makePrivateFile } from "../files/private-files.ts";
+
+const GATEWAY_LOCK = "lock.db";
+
+/** How long a lock is waited for: as long as `isDataDirLocked` may read it. Milliseconds. */
+const PROBE_MS = 100;
 
 /** Something that one process alone may do. */
 export interface DataLock {
@@ -13,7 +19,7 @@ export interface DataLock {
  */
 export function lockDataDir(dataDir: string): DataLock {
   return lock(
-    join(dataDir, "lock.db"),
+    join(dataDir, GATEWAY_LOCK),
     `another gateway is running on ${dataDir}; stop it, or set GATEWAY_DATA_DIR to another directory`,
   );
 }
@@ -37,6 +43,22 @@ export function lockRefresh(dataDir: string): DataLock {
   return lock(join(dataDir, "refresh-lock.db"), `another refresh is running on ${dataDir}; wait for its end`);
 }
 
+/** Whether a gateway holds a data directory. */
+export function isDataDirLocked(dataDir: string): boolean {
+  const file = join(dataDir, GATEWAY_LOCK);
+  if (!existsSync(file)) return false;
+  const probe = new Database(file, { readonly: true });
+  try {
+    probe.query("PRAGMA user_version").get();
+    return false;
+  } catch (error) {
+    if (isTaken(error)) return true;
+    throw error;
+  } finally {
+    probe.close();
+  }
+}
+
 /** Another process holds the lock. */
 export class LockTakenError extends Error {}
 
@@ -48,6 +70,7 @@ function lock(file: string, problem: string): DataLock {
   makePrivateFile(file);
   const held = new Database(file, { create: true });
   try {
+    held.exec(`PRAGMA busy_timeout = ${PROBE_MS}`);
     held.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; PRAGMA user_version = 1; COMMIT");
   } catch (error) {
     held.close();

@@ -98,7 +98,7 @@ export function createSqliteProviderKeyStore(database: Database): ProviderKeySto
       noteAll(uses);
     },
     async listSealedByOthers(masterKeyId, afterId, limit) {
-      return byOthers.all(masterKeyId, afterId ?? "", limit).map(readRow);
+      return byOthers.all(masterKeyId ?? "", afterId ?? "", limit).map(readRow);
     },
     async reseal(id, from, to) {
       const names = { fromMaster: from.masterKeyId, fromBox: from.box };

@@ -1,0 +1,63 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type RecordingVendor, startRecordingVendor, yamlFor } from "../support/recording-vendor.ts";
+import { createWorkplace, type GatewayProcess, type Workplace } from "../support/run-gateway.ts";
+
+const ADMIN = "admin-secrets-0123456789";
+const OWN = "own-rotated-0123456789";
+const [FIRST, SECOND] = ["a".repeat(64), "b".repeat(64)];
+
+let vendor: RecordingVendor;
+let workplace: Workplace;
+
+beforeAll(() => {
+  vendor = startRecordingVendor();
+  workplace = createWorkplace();
+  writeFileSync(join(workplace.folder, "gateway.yaml"), yamlFor(vendor));
+});
+afterAll(async () => {
+  workplace.clear();
+  await vendor.stop();
+});
+
+const start = (environment: Readonly<Record<string, string>> = {}) =>
+  workplace.start({ GATEWAY_ADMIN_KEY: ADMIN, ...environment });
+const rotate = (secrets: string) => workplace.run(["secrets", "rotate"], { GATEWAY_SECRETS_KEY: secrets });
+
+function manage({ url }: GatewayProcess, method: string, path: string, body?: unknown): Promise<Response> {
+  return fetch(`${url}/api/admin/accounts/acct_default/provider-keys${path}`, {
+    method,
+    headers: { authorization: `Bearer ${ADMIN}`, "content-type": "application/json" },
+    body: body === undefined ? null : JSON.stringify(body),
+  });
+}
+
+test("`gateway secrets rotate` calls no master key deletable that the running gateway still needs", async () => {
+  const first = await start();
+  const stored = await manage(first, "POST", "", { provider: "vendor", key: OWN });
+  const { id } = ((await stored.json()) as { data: { id: string } }).data;
+
+  // The gateway keeps its master key in its data directory; the command has a configured one.
+  const early = await rotate(FIRST);
+  expect([early.exitCode, early.stdout]).toEqual([1, ""]);
+  expect(early.stderr).toContain("seals with another master key than this command");
+  expect((await manage(first, "POST", `/${id}/test`)).status).toBe(200);
+  await first.stop();
+
+  const second = await start({ GATEWAY_SECRETS_KEY: FIRST });
+  const moved = await rotate(FIRST);
+  expect([moved.exitCode, moved.stderr]).toEqual([0, ""]);
+  expect(moved.stdout).toMatch(
+    /1 provider keys were sealed anew[\s\S]*secrets\.key any more; it can be deleted/,
+  );
+
+  // A second configured key that the running gateway does not have yet.
+  expect((await rotate(`${SECOND},${FIRST}`)).exitCode).toBe(1);
+  expect((await manage(second, "POST", `/${id}/test`)).status).toBe(200);
+  expect(vendor.last().headers.get("authorization")).toBe(`Bearer ${OWN}`);
+  await second.stop();
+
+  const stopped = await rotate(`${SECOND},${FIRST}`);
+  expect([stopped.exitCode, stopped.stdout]).toEqual([0, expect.stringContaining("1 provider keys")]);
+});
