@@ -45,7 +45,10 @@ function readSource(file: string): string {
   }
 }
 
-/** Checks a file's text with an environment over it. Throws a `ConfigError`. */
+/**
+ * Checks a file's text, and then with an environment over it.
+ * @throws ConfigError for everything that is wrong in either, also for a value of the file that the environment replaces.
+ */
 export function checkConfig(source: string, file: string, environment: Environment): Config {
   const lines = new LineCounter();
   const document = parseDocument(source, { lineCounter: lines, prettyErrors: false });
@@ -56,24 +59,33 @@ export function checkConfig(source: string, file: string, environment: Environme
   refuseUnknownAliases(document, file, lines);
   const value = asObject(readValue(document, file) ?? {}, file);
   dropEmptySections(value);
-  const fromEnvironment = applyEnvironment(value, environment);
-  const parsed = configSchema.safeParse(value);
-  if (parsed.success) {
-    places.set(parsed.data, (path) => `${file}:${findLine(document, path, lines)}: ${path.join(".")}`);
-    return parsed.data;
-  }
-  const problems = parsed.error.issues.flatMap((issue) => {
-    const keys = issue.code === "unrecognized_keys" ? issue.keys : [null];
-    return keys.map((key) => {
-      const path = key === null ? issue.path : [...issue.path, key];
-      const text = key === null ? messageOf(issue) : "is not a known key";
-      // A member of a list stands behind the path of its variable.
-      const variable =
-        fromEnvironment.get(path.join(".")) ?? fromEnvironment.get(path.slice(0, -1).join("."));
-      return `${variable ?? `${file}:${findLine(document, path, lines)}: ${path.join(".")}`} ${text}${variable ? hintFor(variable) : ""}`;
-    });
+  const locate = (path: Path): string => `${file}:${findLine(document, path, lines)}: ${path.join(".")}`;
+  // Before the environment replaces a value: a wrong one would come to light only when its variable is gone.
+  const inFile = configSchema.safeParse(value);
+  const fileProblems = listProblems(inFile).map(({ path, text }) => `${locate(path)} ${text}`);
+  const variableAt = applyEnvironment(value, environment);
+  const inForce = configSchema.safeParse(value);
+  const variableProblems = listProblems(inForce).flatMap(({ path, text }) => {
+    // A member of a list stands behind the path of its variable.
+    const variable = variableAt.get(path.join(".")) ?? variableAt.get(path.slice(0, -1).join("."));
+    return variable === undefined ? [] : [`${variable} ${text}${hintFor(variable)}`];
   });
-  throw new ConfigError(problems.join("\n"));
+  if (!inFile.success || !inForce.success)
+    throw new ConfigError([...fileProblems, ...variableProblems].join("\n"));
+  places.set(inForce.data, locate);
+  return inForce.data;
+}
+
+/** What is wrong with the values of a configuration: each path with the words that follow it. */
+function listProblems(
+  parsed: z.ZodSafeParseResult<Config>,
+): readonly { readonly path: Path; readonly text: string }[] {
+  if (parsed.success) return [];
+  return parsed.error.issues.flatMap((issue) =>
+    issue.code === "unrecognized_keys"
+      ? issue.keys.map((key) => ({ path: [...issue.path, key], text: "is not a known key" }))
+      : [{ path: issue.path, text: messageOf(issue) }],
+  );
 }
 
 /** Where the paths of a configuration stand in its file. */

@@ -219,6 +219,33 @@ describe("the environment", () => {
     expect(problemOf("server: 5", { GATEWAY_PORT: "80" })).toContain("gateway.yaml:1: server");
   });
 
+  test.each([
+    ["server.port", 2, "server:\n  port: eighty", { GATEWAY_PORT: "9000" }],
+    ["server.host", 2, "server:\n  host: ''", { GATEWAY_HOST: "::1" }],
+    ["data_dir", 1, "data_dir: 5", { GATEWAY_DATA_DIR: "/data" }],
+    ["admin_key", 1, "admin_key: short", { GATEWAY_ADMIN_KEY: "an-operators-own-key" }],
+    ["log_level", 1, "log_level: loud", { GATEWAY_LOG_LEVEL: "warn" }],
+    ["sandbox", 1, "sandbox: maybe", { GATEWAY_SANDBOX: "off" }],
+    [
+      "billing.webhook_secret",
+      2,
+      "billing:\n  webhook_secret: short",
+      { GATEWAY_WEBHOOK_SECRET: "x".repeat(32) },
+    ],
+    ["secrets.keys.0", 3, "secrets:\n  keys:\n    - short", { GATEWAY_SECRETS_KEY: "a".repeat(64) }],
+  ])("does not hide a wrong %s in the file that it replaces", (path, line, yaml, environment) => {
+    expect(problemOf(yaml, environment)).toStartWith(`gateway.yaml:${line}: ${path} `);
+  });
+
+  test("is told beside what is wrong in the file, each once", () => {
+    const problem = problemOf("server:\n  port: eighty\nlog_level: loud", { GATEWAY_PORT: "ninety" });
+    expect(problem.split("\n").map((line) => line.split(" ").slice(0, 2).join(" "))).toEqual([
+      "gateway.yaml:2: server.port",
+      "gateway.yaml:3: log_level",
+      "GATEWAY_PORT Invalid",
+    ]);
+  });
+
   test("explains the variable that Kubernetes makes of a service's name", () => {
     expect(problemOf("", { GATEWAY_PORT: "tcp://10.0.0.1:80" })).toContain("enableServiceLinks");
   });
