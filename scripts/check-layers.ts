@@ -32,6 +32,7 @@ const SHARED = new Set([
   "src/wire/conversation",
   "src/wire/canonical",
   "src/wire/json-schema",
+  "src/providers/content-encoding",
   "src/storage/files",
 ]);
 

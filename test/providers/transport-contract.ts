@@ -1,4 +1,17 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import {
+  brotliCompressSync,
+  constants,
+  createBrotliCompress,
+  createDeflate,
+  createDeflateRaw,
+  createGzip,
+  createZstdCompress,
+  deflateRawSync,
+  deflateSync,
+  gzipSync,
+  zstdCompressSync,
+} from "node:zlib";
 import { type Clock, systemClock } from "../../src/base/clock.ts";
 import {
   type Transport,
@@ -90,6 +103,27 @@ function findFreePort(): number {
   return port;
 }
 
+/** Compresses a text in parts, each of which can be decoded when it has come. */
+function startPacking(encoder: ReturnType<typeof createGzip>) {
+  let made: Buffer[] = [];
+  encoder.on("data", (piece: Buffer) => made.push(piece));
+  const take = (): Uint8Array => {
+    const packed = Buffer.concat(made);
+    made = [];
+    return packed;
+  };
+  return {
+    part(text: string): Promise<Uint8Array> {
+      encoder.write(text);
+      return new Promise((resolve) => encoder.flush(() => resolve(take())));
+    },
+    end(): Promise<Uint8Array> {
+      encoder.end();
+      return new Promise((resolve) => encoder.once("end", () => resolve(take())));
+    },
+  };
+}
+
 /** What each implementation of the `Transport` port keeps. */
 export function testTransport(subject: TransportSubject): void {
   let transport: Transport;
@@ -144,7 +178,7 @@ export function testTransport(subject: TransportSubject): void {
       expect(lines).toContain(`host: 127.0.0.1:${server.port}`);
     });
 
-    test("keeps an accept-encoding that was asked for, and hands the bytes on as they came", async () => {
+    test("keeps an accept-encoding that was asked for, and decompresses what comes", async () => {
       const packed = Buffer.from(Bun.gzipSync("ok"));
       let head = "";
       serve(async (connection) => {
@@ -154,9 +188,9 @@ export function testTransport(subject: TransportSubject): void {
         await connection.write(packed);
       });
       const request = requestTo(server.origin, { headers: { "accept-encoding": "gzip" } });
-      const body = await readAll(await transport.open(request).response);
+      const text = await readText(await transport.open(request).response);
       expect(head.split("\r\n")).toContain("accept-encoding: gzip");
-      expect(Buffer.from(body).equals(packed)).toBe(true);
+      expect(text).toBe("ok");
     });
 
     test("says host, length and connection itself, and leaves the URL's credentials out", async () => {
@@ -401,6 +435,123 @@ export function testTransport(subject: TransportSubject): void {
       serve(answering("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\nzz\r\n"));
       const response = await transport.open(requestTo(server.origin)).response;
       expect(await kindOf(readAll(response))).toBe("protocol");
+    });
+  });
+
+  describe(`${subject.name}: a compressed answer`, () => {
+    const TEXT = "data: one\n\n".repeat(30_000);
+    const head = (coding: string, more = "connection: close") =>
+      `HTTP/1.1 200 OK\r\ncontent-encoding: ${coding}\r\n${more}\r\n\r\n`;
+
+    async function open(coding: string, body: Uint8Array): Promise<UpstreamResponse> {
+      serve(async (connection) => {
+        while ((await connection.request()) !== null) {
+          await connection.write(head(coding, `content-length: ${body.length}`));
+          await connection.write(body);
+        }
+      });
+      return transport.open(requestTo(server.origin)).response;
+    }
+
+    test.each<[string, (text: string) => Uint8Array]>([
+      ["gzip", gzipSync],
+      ["x-gzip", gzipSync],
+      ["GZIP", gzipSync],
+      ["deflate", deflateSync],
+      ["deflate", deflateRawSync],
+      ["br", brotliCompressSync],
+      ["zstd", zstdCompressSync],
+    ])("in %s is read as its text, and its connection serves the next exchange", async (coding, pack) => {
+      const response = await open(coding, pack(TEXT));
+      expect(await readText(response)).toBe(TEXT);
+      await restConnections();
+      expect(await fetchText()).toBe(TEXT);
+      expect(server.connections.length).toBe(subject.reusesConnections ? 1 : 2);
+    });
+
+    test.each<[string, () => ReturnType<typeof createGzip>]>([
+      ["gzip", createGzip],
+      ["deflate", createDeflate],
+      ["deflate", createDeflateRaw],
+      ["br", createBrotliCompress],
+      ["zstd", createZstdCompress],
+    ])("in %s that is flushed piece by piece is read piece by piece", async (coding, createEncoder) => {
+      const packing = startPacking(createEncoder());
+      const goOn = Promise.withResolvers<void>();
+      serve(async (connection) => {
+        await connection.request();
+        await connection.write(head(coding));
+        await connection.write(await packing.part("data: one\n\n"));
+        await goOn.promise;
+        await connection.write(await packing.part("data: two\n\n"));
+        await connection.write(await packing.end());
+        connection.end();
+      });
+      const response = await transport.open(requestTo(server.origin)).response;
+      expect(Buffer.from((await response.read())!).toString()).toBe("data: one\n\n");
+      goOn.resolve();
+      expect(await readText(response)).toBe("data: two\n\n");
+    });
+
+    test("that claims no bytes is empty", async () => {
+      expect(await readText(await open("gzip", new Uint8Array()))).toBe("");
+    });
+
+    test("with empty bytes behind its end is whole without them", async () => {
+      const behind = Buffer.concat([gzipSync(TEXT), Buffer.alloc(200_000)]);
+      expect(await readText(await open("gzip", behind))).toBe(TEXT);
+    });
+
+    test("that is only read in part comes into memory only in part", async () => {
+      const response = await open("gzip", gzipSync(Buffer.alloc(64 * 1024 * 1024)));
+      expect((await response.read())!.length).toBeLessThanOrEqual(128 * 1024);
+      await settleLoop();
+      expect(response.bufferedBytes?.() ?? 0).toBeLessThanOrEqual(256 * 1024);
+    });
+
+    test("that is cut short is truncated", async () => {
+      const whole = gzipSync(TEXT);
+      expect(await kindOf(readAll(await open("gzip", whole.subarray(0, whole.length - 9))))).toBe(
+        "truncated",
+      );
+    });
+
+    test.each([["gzip"], ["deflate"], ["br"], ["zstd"]])(
+      "that is not %s although it says so is encoding",
+      async (coding) => {
+        const response = await open(coding, Buffer.from('{"text": "nothing here is compressed"}'));
+        expect(await kindOf(readAll(response))).toBe("encoding");
+      },
+    );
+
+    test.each([["compress"], ["gzip, br"], ["constructor"]])(
+      "in %s, which is not known, is encoding by name",
+      async (coding) => {
+        const response = await open(coding, gzipSync(TEXT));
+        expect(await kindOf(response.read())).toBe("encoding");
+        await expect(response.read()).rejects.toThrow(JSON.stringify(coding));
+      },
+    );
+
+    test("in zstd whose window is over 8 MB is encoding", async () => {
+      const params = { [constants.ZSTD_c_windowLog]: 24 };
+      const packed = zstdCompressSync(Buffer.alloc(32 * 1024 * 1024, TEXT), { params });
+      expect(await kindOf(readAll(await open("zstd", packed)))).toBe("encoding");
+    });
+
+    test("that is cancelled while it is read closes its connection", async () => {
+      const packing = startPacking(createGzip());
+      serve(async (connection) => {
+        await connection.request();
+        await connection.write(head("gzip"));
+        await connection.write(await packing.part(TEXT));
+      });
+      const exchange = transport.open(requestTo(server.origin));
+      const response = await exchange.response;
+      await response.read();
+      exchange.cancel();
+      expect(await kindOf(readAll(response))).toBe("cancelled");
+      await server.connections[0]!.closed;
     });
   });
 

@@ -161,6 +161,7 @@ async function askVendor(deps: GenerationDeps, offer: Offer, request: CountReque
       return response.status === 200 ? readAnswer(answer.toString("utf8")) : null;
     } finally {
       timer.cancel();
+      exchange.cancel();
     }
   } catch {
     return null;

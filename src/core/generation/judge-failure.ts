@@ -192,6 +192,14 @@ export function judgeTransportError(
       internal: error.message,
     });
   }
+  if (error.kind === "encoding") {
+    const words = redact(error.message, candidate.key.secret);
+    return another({
+      code: "upstream_error",
+      message: `${name} sent ${words}. Repeat the request, or name another model.`,
+      metadata: describe(candidate, upstreamStatus, words),
+    });
+  }
   return another({
     code: "upstream_error",
     message: `${name} broke off before it had answered. Repeat the request, or name another model.`,
@@ -207,6 +215,7 @@ const TRANSPORT_WORDS = {
   reset: "connection reset",
   truncated: "the answer broke off",
   protocol: "the answer is not HTTP, or too large",
+  encoding: "the body is not in a content coding that is known",
   cancelled: "cancelled",
 } as const;
 

@@ -27,10 +27,10 @@ export interface UpstreamRequest {
 /** The head of an upstream's answer; the body is pulled. */
 export interface UpstreamResponse {
   readonly status: number;
-  /** The header's value, or null. `name` is lower-case. */
+  /** The header's value as it was sent, or null. `name` is lower-case. */
   header(name: string): string | null;
   /**
-   * The next piece of the body, at least one byte; null at a clean end. One read at a time. Not reading
+   * The next piece of the body, decompressed, at least one byte; null at a clean end. One read at a time. Not reading
    * holds the upstream back. Rejects with a `TransportError` when the body breaks off before its end.
    */
   read(): Promise<Uint8Array | null>;
@@ -65,6 +65,8 @@ export type TransportErrorKind =
   | "truncated"
   /** What came is not HTTP/1.1 that we accept, or is over a bound. */
   | "protocol"
+  /** The body is in a content coding that is not known, or not in the one that it names. The message says so. */
+  | "encoding"
   | "cancelled";
 
 /** Why an exchange failed. `message` is for the log. */

@@ -7,6 +7,7 @@ import {
   type UpstreamRequest,
   type UpstreamResponse,
 } from "../../core/ports/transport.ts";
+import { decodeResponse } from "../content-encoding/decode-response.ts";
 
 export interface FetchTransportOptions {
   readonly tls?: {
@@ -75,7 +76,7 @@ class FetchExchange implements Exchange {
 
   private wrap(answer: Response): UpstreamResponse {
     const reader = (answer.body?.getReader() ?? null) as PieceReader | null;
-    return {
+    return decodeResponse({
       status: answer.status,
       header: (name) => answer.headers.get(name),
       read: async () => {
@@ -86,7 +87,7 @@ class FetchExchange implements Exchange {
           throw this.describe(error, classifyBodyFailure);
         }
       },
-    };
+    });
   }
 
   private describe(error: unknown, classify: (code: string) => TransportErrorKind): TransportError {

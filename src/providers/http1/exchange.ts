@@ -5,6 +5,7 @@ import {
   type UpstreamRequest,
   type UpstreamResponse,
 } from "../../core/ports/transport.ts";
+import { decodeResponse } from "../content-encoding/decode-response.ts";
 import { Answer, type Feeder } from "./answer.ts";
 import type { Http1Bounds } from "./bounds.ts";
 import { Connection, type ConnectionUser } from "./connection.ts";
@@ -107,7 +108,7 @@ class Http1Exchange implements Exchange, ConnectionUser, Feeder {
     const parsed = this.parser.feed(bytes);
     if (parsed.head !== null) {
       this.answer = new Answer(parsed.head, this, this.context.bounds);
-      this.resolve(this.answer);
+      this.resolve(decodeResponse(this.answer));
     }
     if (parsed.body !== null) this.answer!.push(parsed.body);
     if (parsed.error !== null) this.refuse(connection, parsed.error);

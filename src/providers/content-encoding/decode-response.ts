@@ -1,0 +1,148 @@
+import {
+  constants,
+  createBrotliDecompress,
+  createGunzip,
+  createInflate,
+  createInflateRaw,
+  createZstdDecompress,
+} from "node:zlib";
+import { TransportError, type UpstreamResponse } from "../../core/ports/transport.ts";
+
+type Decoder = ReturnType<typeof createGunzip>;
+
+/** The largest window that RFC 9659 lets a zstd body ask for: 8 MB. */
+const ZSTD_WINDOW_LOG = 23;
+
+/** Decoders by content coding; each is given the first bytes of the body. */
+const DECODERS: Readonly<Record<string, (first: Uint8Array) => Decoder>> = {
+  gzip: () => createGunzip(),
+  "x-gzip": () => createGunzip(),
+  // Some servers send deflate without the zlib header that RFC 9110 asks for.
+  deflate: ([first = 0]) => ((first & 0x0f) === ZLIB_METHOD ? createInflate() : createInflateRaw()),
+  br: () => createBrotliDecompress(),
+  zstd: () => createZstdDecompress({ params: { [constants.ZSTD_d_windowLogMax]: ZSTD_WINDOW_LOG } }),
+};
+
+/** The low half of the first byte of zlib's header. */
+const ZLIB_METHOD = 8;
+
+/** What an error repeats of a header. */
+const NAMED_CHARS = 40;
+
+/**
+ * The response with its body decompressed, although every request asks for none of it; the response itself where it is not
+ * compressed. Bytes are decompressed as they are read, so that the reader's bounds hold for what comes out. A coding that is not
+ * known, or several, reject the first read.
+ */
+export function decodeResponse(response: UpstreamResponse): UpstreamResponse {
+  const coding = response.header("content-encoding")?.trim().toLowerCase() ?? "";
+  if (coding === "" || coding === "identity") return response;
+  return new DecodedResponse(response, coding);
+}
+
+class DecodedResponse implements UpstreamResponse {
+  readonly status: number;
+  private readonly source: UpstreamResponse;
+  private readonly coding: string;
+  private decoder: Decoder | null = null;
+  private decoderError: Error | null = null;
+  /** What the first read that failed rejected with; all later ones do too. */
+  private failure: Error | null = null;
+  private isInputOver = false;
+  /** The decoder has not worked off what it was given. */
+  private isBusy = false;
+  private isOver = false;
+  /** Resolves when the decoder has done something. */
+  private progress = Promise.withResolvers<void>();
+
+  constructor(source: UpstreamResponse, coding: string) {
+    this.status = source.status;
+    this.source = source;
+    this.coding = coding;
+  }
+
+  header(name: string): string | null {
+    return this.source.header(name);
+  }
+
+  bufferedBytes(): number {
+    return (this.source.bufferedBytes?.() ?? 0) + (this.decoder?.readableLength ?? 0);
+  }
+
+  async read(): Promise<Uint8Array | null> {
+    if (this.failure !== null) throw this.failure;
+    try {
+      return await this.readDecoded();
+    } catch (error) {
+      this.failure = error as Error;
+      this.decoder?.destroy();
+      throw error;
+    }
+  }
+
+  private async readDecoded(): Promise<Uint8Array | null> {
+    for (;;) {
+      const piece: Buffer | null = this.decoder?.read() ?? null;
+      if (piece !== null) return piece;
+      if (this.decoderError !== null) throw this.describe(this.decoderError);
+      if (this.isOver) return this.drain();
+      if (this.isBusy || this.isInputOver) await this.nextProgress();
+      else await this.feed();
+    }
+  }
+
+  /** Gives the decoder the next piece of the body, or its end. */
+  private async feed(): Promise<void> {
+    const piece = await this.source.read();
+    if (piece !== null) {
+      this.decoder ??= this.openDecoder(piece);
+      this.isBusy = true;
+      this.decoder.write(piece, () => {
+        this.isBusy = false;
+        this.progress.resolve();
+      });
+      return;
+    }
+    this.isInputOver = true;
+    // A body without a byte is no compressed text, and none is meant.
+    if (this.decoder === null) this.isOver = true;
+    else this.decoder.end();
+  }
+
+  private openDecoder(first: Uint8Array): Decoder {
+    const open = Object.hasOwn(DECODERS, this.coding) ? DECODERS[this.coding] : undefined;
+    if (open === undefined) {
+      const named = JSON.stringify(this.coding.slice(0, NAMED_CHARS));
+      throw new TransportError("encoding", `a body with the content-encoding ${named}, which is not known`);
+    }
+    const decoder = open(first);
+    const onProgress = (): void => this.progress.resolve();
+    decoder.on("readable", onProgress);
+    decoder.on("end", () => {
+      this.isOver = true;
+      onProgress();
+    });
+    decoder.on("error", (error) => {
+      this.decoderError = error;
+      onProgress();
+    });
+    return decoder;
+  }
+
+  private nextProgress(): Promise<void> {
+    this.progress = Promise.withResolvers();
+    return this.progress.promise;
+  }
+
+  /** Reads what follows the compressed text, so that the connection can serve another exchange. */
+  private async drain(): Promise<null> {
+    while (!this.isInputOver) this.isInputOver = (await this.source.read()) === null;
+    return null;
+  }
+
+  private describe({ message }: Error): TransportError {
+    return this.isInputOver
+      ? new TransportError("truncated", `the compressed body ends too early: ${message}`)
+      : new TransportError("encoding", `a body that is not ${this.coding}, as its content-encoding says`);
+  }
+}
