@@ -7,6 +7,7 @@ import { renderError } from "./render-error.ts";
 import { writeRequestLog } from "./request-log.ts";
 import { FIXED_ROUTES, GATEWAY_ROUTES, PREFIXES } from "./route-table.ts";
 import { boundSendBuffers } from "./send-buffers.ts";
+import { urlOf } from "./url-of.ts";
 
 type Methods = Readonly<Record<string, Handler>>;
 type GatewayServer = Server<undefined>;
@@ -122,7 +123,7 @@ export async function serve(
     if (!context.endsItself) response.headers.set("x-request-id", context.requestId);
   } catch (error) {
     // No handler has said how the errors of its API look.
-    if (context.renderError === renderError) context.renderError = rendererFor(new URL(request.url).pathname);
+    if (context.renderError === renderError) context.renderError = rendererFor(urlOf(request).pathname);
     response = renderThrown(error, context);
   }
   if (!context.endsItself) {

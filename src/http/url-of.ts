@@ -1,4 +1,4 @@
-/** The address of a request. It has no host where an HTTP/1.0 client sends none; nothing here asks for it. */
+/** The address of a request. `request.url` is a bare path where the client sends no host or an invalid one; no caller reads the host. */
 export function urlOf(request: Request): URL {
   return new URL(request.url, "http://host.invalid");
 }
