@@ -71,6 +71,13 @@ describe.each(Object.keys(APIS) as (keyof typeof APIS)[])(
       expect([status, JSON.parse(text).error.metadata]).toMatchObject([400, FACTS]);
     });
 
+    test("of a refusal whose code repeats the gateway's key, with the key redacted", async () => {
+      vendor.perform((call) => call.respond(400, { error: { message: "No.", code: "sk-quick-0123456789" } }));
+      const { text } = await ask(api, false);
+      expect(JSON.parse(text).error.metadata).toMatchObject({ upstream_code: "[redacted]" });
+      expect(text).not.toContain("sk-quick");
+    });
+
     test("of an error in the first event of its stream", async () => {
       vendor.perform(async (call) => {
         await call.begin();
