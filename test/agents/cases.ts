@@ -30,6 +30,11 @@ function onDeepseek(agent: Agent): AgentCase {
   return { agent, provider: "deepseek", format: "openai-chat", model: "deepseek/deepseek-reasoner" };
 }
 
+/** OpenAI speaks chat completions and Responses for this model: a client of Responses is served in its own format. */
+function onBoth(agent: Agent): AgentCase {
+  return { agent, provider: "openai", format: "openai-responses", model: "openai/gpt-5.1" };
+}
+
 function onResponses(agent: Agent): AgentCase {
   return { agent, provider: "openai", format: "openai-responses", model: "openai/gpt-5.1-codex" };
 }
@@ -53,7 +58,8 @@ export const GATEWAY_CASES: readonly AgentCase[] = [
   onGemini(CLAUDE_CODE),
   onMessages(CLAUDE_CODE),
   onMessages(CODEX),
-  onChat(CODEX),
+  onDeepseek(CODEX),
+  onBoth(CODEX),
   onResponses(CODEX),
   onChat(OPENCODE),
   onDeepseek(OPENCODE),

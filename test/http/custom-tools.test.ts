@@ -15,7 +15,7 @@ beforeAll(async () => {
   gateway = await startTestGateway({
     yaml: `
 providers:
-  openai: {base_url: "${vendor.baseUrl}", api_keys: [sk-openai-0123456789]}
+  openai: {base_url: "${vendor.baseUrl}", api_keys: [sk-openai-0123456789], formats: [openai-chat]}
   host: {base_url: "${vendor.baseUrl}", api_keys: [sk-host-0123456789], models: [{id: acme/model, name: up}]}
 `,
   });
@@ -176,7 +176,7 @@ describe.each(Object.keys(CLIENTS))("a custom tool of a client of %s", (name) =>
   });
 });
 
-test("a custom tool of a client of Responses is one at OpenAI's chat completions, its grammar in that form", async () => {
+test("a custom tool of a client of Responses is one in chat completions, its grammar in that form, where the operator allows that format alone", async () => {
   const { sent } = await ask(CLIENTS["Responses"] as Client, "openai/gpt-4o-mini", false);
   expect(sent.tools[0]).toEqual({
     type: "custom",
