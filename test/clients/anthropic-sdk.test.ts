@@ -313,7 +313,7 @@ describe("errors have the library's classes", () => {
       () => anthropic.messages.batches.retrieve("batch_1"),
       NotFoundError,
       404,
-      "not_found",
+      "not_found_error",
       /nothing at this address/,
     ],
     [
@@ -355,7 +355,7 @@ describe("errors have the library's classes", () => {
     expect(error).toBeInstanceOf(kind);
     expect([error.status, error.type as string]).toEqual([status, type]);
     expect(error.apiMessage ?? error.message).toMatch(message);
-    if (status !== 404) expect(error.requestID).toStartWith("req_");
+    expect(error.requestID).toStartWith("req_");
   });
 
   test("a stream that breaks off is an error to the library's helper, behind the words that came", async () => {

@@ -46,9 +46,7 @@ describe("the README", () => {
     const bodies = Number(
       /BODIES = ([\d_]+)/.exec(read("test/http/bad-input.test.ts"))?.[1]?.replaceAll("_", ""),
     );
-    const kills = Number(
-      /kills: \{ type: "string", default: "(\d+)" \}/.exec(read("test/chaos/run.ts"))?.[1],
-    );
+    const kills = Number(/^const KILLS = (\d+);/m.exec(read("test/chaos/run.ts"))?.[1]);
     expect(stated).toEqual([bodies, kills]);
   });
 });

@@ -316,11 +316,15 @@ describe("bounds", () => {
     expect(refused.message).toStartWith(`${field} has ${found} are accepted. Send fewer`);
   });
 
-  test("a prompt that cannot fit names the window and what was asked for in plain digits", async () => {
-    const own = write({ ...BASE, messages: [{ role: "user", content: "word ".repeat(60_000) }] });
+  test("a prompt that cannot fit is refused with the window and the least number of tokens it has, in plain digits", async () => {
+    const words = 60_000;
+    const own = write({ ...BASE, messages: [{ role: "user", content: "word ".repeat(words) }] });
     const refused = await refusalOf(own);
     expect([refused.status, refused.type]).toEqual([400, "context_length_exceeded"]);
-    expect(refused.message).toMatch(/maximum context length is 32768 tokens.* about \d{5,6} tokens/);
+    // The tokenizer of this host's model is unknown, so the message states a lower bound.
+    const [, atLeast] =
+      /maximum context length is 32768 tokens.* at least (\d+) tokens/.exec(refused.message) ?? [];
+    expect(Number(atLeast)).toBeWithin(32_769, words + 1);
   });
 });
 

@@ -140,7 +140,7 @@ describe("a closed account calls nothing", () => {
 
 describe("a key with models", () => {
   test("calls those alone, and falls back to those alone", async () => {
-    const key = await found.key("acct_default", { models: ["nobody/*", "SANDBOX/*:free"] });
+    const key = await found.key("acct_default", { models: ["openai/*", "SANDBOX/*:free"] });
     for (const model of ["sandbox/echo:free", "Sandbox/Echo:FREE"])
       expect((await ask(key, null, model)).status).toBe(200);
     await expectRefused(await ask(key, null), "model_not_allowed");
@@ -153,7 +153,7 @@ describe("a key with models", () => {
   });
 
   test("is bound to them at every client API, also for counting", async () => {
-    const key = await found.key("acct_default", { models: ["nobody/*"] });
+    const key = await found.key("acct_default", { models: ["openai/*"] });
     const content = "x";
     for (const [path, body] of [
       ["/chat/completions", { messages: [{ role: "user", content }] }],
@@ -172,7 +172,7 @@ describe("a key with models", () => {
   });
 
   test("takes a change of them over at once", async () => {
-    const made = await manage("POST", "/keys", { name: "k", models: ["nobody/*"] });
+    const made = await manage("POST", "/keys", { name: "k", models: ["openai/*"] });
     const key = made.body["key"] as string;
     await expectRefused(await ask(key, null), "model_not_allowed");
     await manage("PATCH", `/keys/${made.data.id}`, { models: null });
