@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
+import { eventually } from "../support/eventually.ts";
 import { ADMIN_KEY } from "../support/gateway.ts";
 import { callAdmin } from "../support/management.ts";
 import { createWorkplace, type Workplace } from "../support/run-gateway.ts";
@@ -113,7 +114,7 @@ describe("gateway users, orgs and members", () => {
   });
 });
 
-test("a running gateway follows within a second, and its audit log has the commands", async () => {
+test("a running gateway follows the commands, and its audit log has them", async () => {
   const gateway = await workplace.start({ ...environment, GATEWAY_ADMIN_KEY: ADMIN_KEY });
   try {
     const user = (await runJson("users", "create", "Ada", "--overdraft", "none")).data.id;
@@ -134,11 +135,7 @@ test("a running gateway follows within a second, and its audit log has the comma
       });
       return ((await response.json()) as { error_type?: string }).error_type ?? "ok";
     };
-    const follows = async (expected: string) => {
-      const until = performance.now() + 1_900;
-      while ((await ask()) !== expected && performance.now() < until) await Bun.sleep(20);
-      expect(await ask()).toBe(expected);
-    };
+    const follows = (expected: string) => eventually(expected, async () => (await ask()) === expected);
     expect(await ask()).toBe("model_not_allowed");
     await runJson("keys", "update", data.id, "--models", "none", "--spend-limit", "1.5");
     await follows("ok");

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { connect } from "node:net";
 import { FIXED_ROUTES, GATEWAY_ROUTES } from "../../src/http/route-table.ts";
-import { eventually } from "../support/eventually.ts";
+import { waitFor } from "../support/event-loop.ts";
 import { postChat, startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { type RecordingVendor, startRecordingVendor, yamlFor } from "../support/recording-vendor.ts";
 
@@ -105,16 +105,24 @@ describe.each(PREFIXES)("under %s", (prefix) => {
     socket.on("data", (piece) => {
       text += piece;
     });
-    const start = performance.now();
-    for (let asked = 1; asked <= 20; asked++) {
-      socket.write(`HEAD ${prefix} HTTP/1.1\r\nHost: x\r\n\r\n`);
-      await eventually("the head", () => text.split("\r\n\r\n").length === asked + 1);
-    }
-    expect((performance.now() - start) / 20).toBeLessThan(50);
-    expect(text.match(/HTTP\/1\.1 200 OK\r\n/g)).toHaveLength(20);
+    /** Sends requests one behind the other's answer; gives how long the quickest took. */
+    const timeQuickest = async (method: string, isAnswered: () => boolean): Promise<number> => {
+      let quickestMs = Number.POSITIVE_INFINITY;
+      for (let asked = 0; asked < 20; asked++) {
+        text = "";
+        const start = performance.now();
+        socket.write(`${method} ${prefix} HTTP/1.1\r\nHost: x\r\n\r\n`);
+        await waitFor(() => isAnswered() || null);
+        quickestMs = Math.min(quickestMs, performance.now() - start);
+        expect(text).toStartWith("HTTP/1.1 200 OK\r\n");
+      }
+      return quickestMs;
+    };
+    const ofHead = await timeQuickest("HEAD", () => text.endsWith("\r\n\r\n"));
     expect(text).not.toContain('"object"');
-    socket.write(`GET ${prefix} HTTP/1.1\r\nHost: x\r\n\r\n`);
-    await eventually("the body", () => text.endsWith('{"object":"gateway"}'));
+    const ofGet = await timeQuickest("GET", () => text.endsWith('{"object":"gateway"}'));
+    // Where the server holds a head back, it comes tens of milliseconds later than a body would.
+    expect(ofHead / ofGet).toBeLessThan(20);
     socket.destroy();
   });
 });

@@ -11,6 +11,7 @@ import {
   type ProviderPreferences,
   readGatewayWishes,
 } from "../../src/wire/conversation/preferences.ts";
+import { growsLinearly, LARGER } from "../growth/measure-growth.ts";
 import { makeOffer as offer } from "./make-offer.ts";
 
 interface Rules {
@@ -193,14 +194,22 @@ describe("offers", () => {
     );
   });
 
-  test("of a whole catalog are chosen among in no time", () => {
-    const many = [
-      Array.from({ length: 50 }, (_, index) => offer("acme/large", `host-${index}`, { trains: false })),
-    ];
-    const levels = [of("account", { deniedModels: Array.from({ length: 100 }, (_, i) => `x${i}/*`) })];
-    const started = performance.now();
-    for (let i = 0; i < 100; i++) choose(many, { levels, provider: { data_collection: "deny" } });
-    expect((performance.now() - started) / 100).toBeLessThan(20);
+  test("are chosen in time that grows with their number and with the number of patterns", () => {
+    const chooseAmong = (offers: number, patterns: number) => {
+      const many = [
+        Array.from({ length: offers }, (_, index) => offer("acme/large", `host-${index}`, { trains: false })),
+      ];
+      const deniedModels = Array.from({ length: patterns }, (_, index) => `x${index}/*`);
+      const rules: Rules = {
+        levels: [of("account", { deniedModels })],
+        provider: { data_collection: "deny" },
+      };
+      return () => expect(choose(many, rules)).toHaveLength(offers);
+    };
+    const [hosts, patterns] = [50, 100];
+    const small = chooseAmong(hosts, patterns);
+    expect(growsLinearly(small, chooseAmong(LARGER * hosts, patterns))).toBe(true);
+    expect(growsLinearly(small, chooseAmong(hosts, LARGER * patterns))).toBe(true);
   });
 });
 

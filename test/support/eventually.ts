@@ -1,5 +1,5 @@
 /** How long to wait for what should come at once. Milliseconds. */
-const PATIENCE_MS = 5_000;
+const PATIENCE_MS = 15_000;
 const LOOK_EVERY_MS = 2;
 
 /**

@@ -29,12 +29,13 @@ describe("the thread", () => {
     expect(await counter.count([json("hello world"), json(""), json("hello")])).toEqual([2, 0, 1]);
   });
 
-  test("leaves the event loop to others while fifty large texts are counted", async () => {
+  test("leaves the event loop to others while ten large texts are counted", async () => {
     const code = Object.fromEntries(listTextSamples())["typescript"] as string;
-    const texts = Array.from({ length: 50 }, () => json(code.repeat(3)));
+    const texts = Array.from({ length: 10 }, () => json(code.repeat(3)));
     await counter.count([json("warm")]);
+    const begin = performance.now();
     let longestMs = 0;
-    let last = performance.now();
+    let last = begin;
     const watch = setInterval(() => {
       const now = performance.now();
       longestMs = Math.max(longestMs, now - last);
@@ -42,9 +43,10 @@ describe("the thread", () => {
     }, 1);
     const counts = await Promise.all(texts.map((text) => counter.count([text])));
     clearInterval(watch);
+    const wholeMs = performance.now() - begin;
     expect(new Set(counts.map((count) => count?.[0])).size).toBe(1);
-    // All of them in this thread would be more than a second.
-    expect(longestMs).toBeLessThan(100);
+    // Counted in this thread, they would hold the loop up for the whole time.
+    expect(longestMs / wholeMs).toBeLessThan(1 / 4);
   });
 });
 
