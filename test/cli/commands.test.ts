@@ -23,6 +23,16 @@ describe.concurrent("the command", () => {
     for (const part of ["start", "keys", "config", "catalog"]) expect(stdout).toContain(part);
   });
 
+  test.each([
+    ["0 for what it has done", ["config", "print"], 0],
+    ["1 for what it could not do", ["keys", "revoke", "key_none"], 1],
+    ["2 for what it does not know", ["keys", "destroy"], 2],
+  ])("ends its own process with %s, and prints to the output that fits", async (_what, args, exitCode) => {
+    const alone = await workplace.runAlone(args, { environment: dataDir() });
+    expect(alone.exitCode).toBe(exitCode);
+    expect([alone.stdout !== "", alone.stderr !== ""]).toEqual([exitCode === 0, exitCode !== 0]);
+  });
+
   test("tells what a part of it can do", async () => {
     const { exitCode, stdout } = await workplace.run(["keys", "--help"]);
     expect(exitCode).toBe(0);

@@ -1,36 +1,27 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type RecordingVendor, startRecordingVendor, yamlFor } from "../support/recording-vendor.ts";
+import { createWorkplace, type Workplace } from "../support/run-gateway.ts";
 
-const MAIN = join(import.meta.dir, "..", "..", "src", "main.ts");
 const OWN = "own-command-0123456789";
 
 let vendor: RecordingVendor;
-let folder: string;
+let workplace: Workplace;
 
 beforeAll(() => {
   vendor = startRecordingVendor();
-  folder = mkdtempSync(join(tmpdir(), "gateway-keys-"));
-  writeFileSync(join(folder, "gateway.yaml"), yamlFor(vendor));
+  workplace = createWorkplace();
+  writeFileSync(join(workplace.folder, "gateway.yaml"), yamlFor(vendor));
 });
 afterAll(async () => {
   await vendor.stop();
-  rmSync(folder, { recursive: true, force: true });
+  workplace.clear();
 });
 
-async function run(args: readonly string[], stdin = "", environment: Readonly<Record<string, string>> = {}) {
-  const child = Bun.spawn([process.execPath, MAIN, ...args], {
-    cwd: folder,
-    env: { PATH: process.env["PATH"] ?? "", HOME: folder, ...environment },
-    stdin: Buffer.from(stdin),
-    stdout: "pipe",
-    stderr: "pipe",
-  });
-  const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text()]);
-  return { exitCode: await child.exited, stdout, stderr };
-}
+/** Runs a command; in a process of its own where it is to read `stdin`. */
+const run = (args: readonly string[], stdin?: string, environment: Readonly<Record<string, string>> = {}) =>
+  stdin === undefined ? workplace.run(args, environment) : workplace.runAlone(args, { stdin, environment });
 
 describe("gateway provider-keys", () => {
   test("stores a key from standard input, lists it, tries it, seals it anew and forgets it", async () => {
@@ -92,10 +83,10 @@ describe("gateway provider-keys", () => {
     const master = (letter: string) => ({ GATEWAY_SECRETS_KEY: letter.repeat(64) });
     const added = await run(["provider-keys", "add", "vendor", "--json"], `${OWN}\n`, master("a"));
     const { id } = JSON.parse(added.stdout).data;
-    expect((await run(["provider-keys", "list"], "", master("a"))).stdout).toMatch(/enabled\n$/);
-    const listed = await run(["provider-keys", "list"], "", master("b"));
+    expect((await run(["provider-keys", "list"], undefined, master("a"))).stdout).toMatch(/enabled\n$/);
+    const listed = await run(["provider-keys", "list"], undefined, master("b"));
     expect(listed.stdout).toMatch(new RegExp(`${id}.*cannot be opened\n\n.*store the key again`));
-    const json = await run(["provider-keys", "list", "--json"], "", master("b"));
+    const json = await run(["provider-keys", "list", "--json"], undefined, master("b"));
     expect(JSON.parse(json.stdout).data).toMatchObject([{ id, readable: false }]);
     await run(["provider-keys", "remove", id]);
   });

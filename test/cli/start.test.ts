@@ -78,7 +78,7 @@ describe("a running gateway", () => {
   });
 
   test("has its data directory to itself", async () => {
-    const second = await workplace.run(["start"]);
+    const second = await workplace.runAlone(["start"]);
     expect(second.exitCode).toBe(1);
     expect(second.stderr).toContain("data");
     expect(second.stderr).not.toMatch(/\bat .*\.ts:\d+|gw_/);
@@ -126,7 +126,7 @@ describe("other first starts", () => {
   test("leave nothing behind where the configuration is wrong", async () => {
     const own = createWorkplace();
     writeFileSync(join(own.folder, "gateway.yaml"), "serve: {}\n");
-    const { exitCode, stdout, stderr } = await own.run(["start"]);
+    const { exitCode, stdout, stderr } = await own.runAlone(["start"]);
     expect([exitCode, stdout]).toEqual([1, ""]);
     expect(stderr).toBe("The configuration is wrong:\ngateway.yaml:1: serve is not a known key\n");
     expect(existsSync(join(own.folder, "data"))).toBe(false);
@@ -135,7 +135,9 @@ describe("other first starts", () => {
 
   test("that find their port taken say so, and the next one still prints the keys", async () => {
     const own = createWorkplace();
-    const { exitCode, stderr } = await own.run(["start"], { GATEWAY_PORT: new URL(gateway.url).port });
+    const { exitCode, stderr } = await own.runAlone(["start"], {
+      environment: { GATEWAY_PORT: new URL(gateway.url).port },
+    });
     expect(exitCode).toBe(1);
     expect(stderr).toMatch(/port \d+ in use/);
     expect(stderr).not.toMatch(/gw_|\bat .*\.ts:\d+/);

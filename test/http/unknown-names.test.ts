@@ -188,7 +188,7 @@ limits:
       GATEWAY_CONFIG: join(folder, "gateway.yaml"),
       GATEWAY_DATA_DIR: join(folder, "data"),
     };
-    const { exitCode, stderr } = await workplace.run(["start"], environment);
+    const { exitCode, stderr } = await workplace.runAlone(["start"], { environment });
     expect(exitCode).toBe(1);
     const lines = stderr.trim().split("\n");
     expect(lines).toHaveLength(4);

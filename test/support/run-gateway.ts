@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { COMMAND_HOST, type HostedCommand } from "./command-host.ts";
 
 const MAIN = join(import.meta.dir, "..", "..", "src", "main.ts");
 
@@ -20,10 +21,20 @@ export interface GatewayProcess {
   stop(): Promise<CommandRun>;
 }
 
+/** What a command of its own process finds there. */
+export interface Surroundings {
+  readonly environment?: Readonly<Record<string, string>>;
+  /** Nothing, unless given. */
+  readonly stdin?: string;
+}
+
 /** A folder to run the command in, with an environment that holds nothing of this machine's. */
 export interface Workplace {
   readonly folder: string;
+  /** Runs a command in the process that all tests' commands share, behind those that were given before. */
   run(args: readonly string[], environment?: Readonly<Record<string, string>>): Promise<CommandRun>;
+  /** Runs a command in a process of its own, as a shell does. */
+  runAlone(args: readonly string[], surroundings?: Surroundings): Promise<CommandRun>;
   start(environment?: Readonly<Record<string, string>>): Promise<GatewayProcess>;
   clear(): void;
 }
@@ -31,18 +42,28 @@ export interface Workplace {
 /** Makes a workplace. Gateways in it listen on a free port. */
 export function createWorkplace(): Workplace {
   const folder = mkdtempSync(join(tmpdir(), "gateway-command-"));
-  const spawn = (args: readonly string[], environment: Readonly<Record<string, string>>) =>
+  const complete = (environment: Readonly<Record<string, string>>) => ({
+    PATH: process.env["PATH"] ?? "",
+    HOME: folder,
+    GATEWAY_PORT: "0",
+    ...environment,
+  });
+  const spawn = (args: readonly string[], environment: Readonly<Record<string, string>>, stdin = "") =>
     Bun.spawn([process.execPath, MAIN, ...args], {
       cwd: folder,
-      env: { PATH: process.env["PATH"] ?? "", HOME: folder, GATEWAY_PORT: "0", ...environment },
-      stdin: "ignore",
+      env: complete(environment),
+      stdin: Buffer.from(stdin),
       stdout: "pipe",
       stderr: "pipe",
     });
   return {
     folder,
-    async run(args, environment = {}) {
-      const child = spawn(args, environment);
+    run: (args, environment = {}) => {
+      host ??= startHost();
+      return host({ args, folder, environment: complete(environment) });
+    },
+    async runAlone(args, { environment = {}, stdin } = {}) {
+      const child = spawn(args, environment, stdin);
       const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text()]);
       return { exitCode: await child.exited, stdout, stderr };
     },
@@ -61,6 +82,32 @@ export function createWorkplace(): Workplace {
       };
     },
     clear: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
+
+type Host = (command: HostedCommand) => Promise<CommandRun>;
+
+/** Started with the first command; it ends with this process. */
+let host: Host | null = null;
+
+function startHost(): Host {
+  const waiting: PromiseWithResolvers<CommandRun>[] = [];
+  const child = Bun.spawn([process.execPath, COMMAND_HOST], {
+    ipc: (run: CommandRun) => waiting.shift()?.resolve(run),
+    stdin: "ignore",
+    stdout: "inherit",
+    stderr: "inherit",
+    onExit: () => {
+      host = null;
+      for (const { reject } of waiting) reject(new Error("the process that runs commands has ended"));
+    },
+  });
+  child.unref();
+  return (command) => {
+    const run = Promise.withResolvers<CommandRun>();
+    waiting.push(run);
+    child.send(command);
+    return run.promise;
   };
 }
 

@@ -1,0 +1,41 @@
+import { join } from "node:path";
+import { runCli } from "../../src/cli/run-cli.ts";
+import type { CommandRun } from "./run-gateway.ts";
+
+/**
+ * Runs `gateway` commands, one behind the other, in a process that is started once: reading the program takes longer than
+ * nearly all commands do. The parent sends what to run and where, and is sent what came of it.
+ */
+export interface HostedCommand {
+  readonly args: readonly string[];
+  readonly folder: string;
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+export const COMMAND_HOST = join(import.meta.dir, "command-host.ts");
+
+/** Runs one command as if the process were its own. */
+async function runHosted({ args, folder, environment }: HostedCommand): Promise<CommandRun> {
+  for (const name of Object.keys(process.env)) delete process.env[name];
+  Object.assign(process.env, environment);
+  process.chdir(folder);
+  process.exitCode = 0;
+  const printed = { stdout: "", stderr: "" };
+  const writer = (stream: keyof typeof printed) => (text: string | Uint8Array) => {
+    printed[stream] += typeof text === "string" ? text : Buffer.from(text).toString("utf8");
+    return true;
+  };
+  process.stdout.write = writer("stdout");
+  process.stderr.write = writer("stderr");
+  console.log = (text: string) => void process.stdout.write(`${text}\n`);
+  console.error = (text: string) => void process.stderr.write(`${text}\n`);
+  return { exitCode: await runCli(args), ...printed };
+}
+
+if (import.meta.main) {
+  let last: Promise<void> = Promise.resolve();
+  process.on("message", (command: HostedCommand) => {
+    last = last.then(async () => void process.send?.(await runHosted(command)));
+  });
+  process.on("disconnect", () => process.exit(0));
+}
