@@ -44,7 +44,7 @@ describe("the README", () => {
       Number(pattern.exec(README)?.[1]?.replaceAll(",", "")),
     );
     const bodies = Number(
-      /BODIES = ([\d_]+)/.exec(read("test/http/bad-input.test.ts"))?.[1]?.replaceAll("_", ""),
+      /ALL_BODIES = ([\d_]+)/.exec(read("test/http/bad-input.test.ts"))?.[1]?.replaceAll("_", ""),
     );
     const kills = Number(/^const KILLS = (\d+);/m.exec(read("test/chaos/run.ts"))?.[1]);
     expect(stated).toEqual([bodies, kills]);

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { appendFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fetchGeneration, type GatewayProcess, postChatTo, type Site } from "../support/gateway-process.ts";
+import { shareOf } from "../support/long-run.ts";
 import { openRawChat } from "../support/raw-client.ts";
 import { closing, healthy, opening, textOf, type Vendor } from "../support/vendor.ts";
 import { makeVendorSite, type VendorSite } from "./vendor-site.ts";
@@ -126,7 +127,7 @@ function createDice(seed: number): (limit: number) => number {
   };
 }
 
-const KILLS = 30;
+const KILLS = shareOf(30, 1 / 5);
 /** Clients that ask for one answer after the other, and those whose one stream does not end before the kill. */
 const BUSY = 4;
 const HELD = 3;

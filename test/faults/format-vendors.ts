@@ -56,7 +56,7 @@ export async function startFormatVendors(): Promise<FormatVendors> {
       first.perform(healthyScript(SCRIPTS[format], "Alpha"));
       second.perform(healthyScript(standInOf(format), "Beta"));
       fared.forget();
-      clock.advance(REST_MS);
+      clock.leap(REST_MS);
     },
     async stop() {
       await gateway.stop();

@@ -58,7 +58,7 @@ ${yaml}`,
       a.perform(healthy("Alpha"));
       b.perform(healthy("Beta"));
       fared.forget();
-      clock.advance(REST_MS);
+      clock.leap(REST_MS);
     },
     async stop() {
       await gateway.stop();

@@ -1,10 +1,11 @@
 import { describe, expect, test } from "bun:test";
+import { shareOf } from "../support/long-run.ts";
 import { simulate } from "./simulate.ts";
 
 const STEPS = 150;
 const SEEDS_A_TEST = 20;
 /** `npm run test:simulation` runs more of them, longer. */
-const TESTS = 10;
+const TESTS = shareOf(10, 1 / 5);
 
 describe("the service, simulated", () => {
   test.each(

@@ -11,6 +11,8 @@ interface Pending {
 export interface TestClock extends Clock {
   /** Lets `ms` pass; what falls due is called in its order, at its time. */
   advance(ms: number): void;
+  /** Lets `ms` pass in one leap: what repeats is called once, however often it fell due meanwhile. */
+  leap(ms: number): void;
   /** Timers that have neither run out nor been cancelled. */
   readonly pendingTimers: number;
 }
@@ -34,20 +36,27 @@ export function createTestClock(startMs = 1_700_000_000_000): TestClock {
     return first;
   }
 
+  /** `countRounds` says by how many periods what repeats is put off once it was called. */
+  function pass(
+    ms: number,
+    countRounds: (entry: Pending, periodMs: number, untilMs: number) => number,
+  ): void {
+    const untilMs = nowMs + ms;
+    for (let due = findDue(untilMs); due !== null; due = findDue(untilMs)) {
+      nowMs = due.dueMs;
+      if (due.periodMs === null) pending.delete(due);
+      else due.dueMs += due.periodMs * countRounds(due, due.periodMs, untilMs);
+      due.callback();
+    }
+    nowMs = untilMs;
+  }
+
   return {
     now: () => nowMs,
     after: (delayMs, callback) => schedule(delayMs, null, callback),
     every: (periodMs, callback) => schedule(periodMs, periodMs, callback),
-    advance(ms) {
-      const untilMs = nowMs + ms;
-      for (let due = findDue(untilMs); due !== null; due = findDue(untilMs)) {
-        nowMs = due.dueMs;
-        if (due.periodMs === null) pending.delete(due);
-        else due.dueMs += due.periodMs;
-        due.callback();
-      }
-      nowMs = untilMs;
-    },
+    advance: (ms) => pass(ms, () => 1),
+    leap: (ms) => pass(ms, ({ dueMs }, periodMs, untilMs) => Math.floor((untilMs - dueMs) / periodMs) + 1),
     get pendingTimers() {
       return pending.size;
     },
