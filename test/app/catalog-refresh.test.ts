@@ -100,7 +100,7 @@ function readCatalog({ gateway }: Pick<Place, "gateway">): string {
 describe("on a schedule", () => {
   /** Lets the next refresh come, and waits until it is over. */
   async function awaitRefresh({ gateway, clock }: Place): Promise<void> {
-    while (!isRefreshing(gateway)) clock.advance(10_000);
+    while (!isRefreshing(gateway)) clock.leap(10_000);
     await waitFor(() => (isRefreshing(gateway) ? null : true));
     await turnEventLoop(3);
   }

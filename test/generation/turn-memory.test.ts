@@ -28,7 +28,7 @@ describe("the memory of turns", () => {
     const clock = createTestClock();
     const memory = createTurnMemory(clock, createSystemRandom(), 100_000);
     memory.remember("acct_a", turnOf("a thought", "call_1"));
-    clock.advance(HOUR_MS - 1);
+    clock.leap(HOUR_MS - 1);
     expect(memory.recall("acct_a", "call_1")).not.toBeNull();
     clock.advance(1);
     expect(memory.recall("acct_a", "call_1")).toBeNull();

@@ -69,7 +69,7 @@ test("a request that runs when a grant ends may still use it, nobody else may, a
   await give("short", 100, 1);
   await give("long", 30, null);
   expect(await hold("gen_1", 80)).toBe("held");
-  clock.advance(DAY_MS);
+  clock.leap(DAY_MS);
   await ledger.expireGrants();
   expect((await ledger.balanceOf("user_a")).balance).toBe(130);
   expect(await hold("gen_2", 10)).toBe("refused");
@@ -87,12 +87,12 @@ test("what is left is taken back once, by however many gateways and sweeps", asy
   await give("a", 50, 1);
   await give("b", 50, 2);
   await settle("gen_1", 20);
-  clock.advance(DAY_MS);
+  clock.leap(DAY_MS);
   const other = createLedger(store, { drain: async () => {} }, clock, 3_600_000);
   await Promise.all([ledger.expireGrants(), other.expireGrants(), ledger.expireGrants()]);
   await ledger.refresh();
   expect((await ledger.balanceOf("user_a")).balance).toBe(50);
-  clock.advance(DAY_MS);
+  clock.leap(DAY_MS);
   await ledger.expireGrants();
   await other.expireGrants();
   expect((await ledger.balanceOf("user_a")).balance).toBe(0);
@@ -104,7 +104,7 @@ test("what is left is taken back once, by however many gateways and sweeps", asy
 test("a grant that is used up ends without a transfer", async () => {
   await give("a", 50, 1);
   await settle("gen_1", 50);
-  clock.advance(DAY_MS);
+  clock.leap(DAY_MS);
   await ledger.expireGrants();
   expect(await store.findTransfer("expiry:a")).toBeNull();
   expect(await store.listEndedGrants(clock.now(), 10)).toEqual([]);
@@ -115,7 +115,7 @@ test("a grant whose end the store rejects keeps no other grant from its end", as
   await give("b", 50, 1);
   database.exec(`CREATE TRIGGER poison BEFORE INSERT ON transfers WHEN NEW.id = 'expiry:a'
     BEGIN SELECT RAISE(ABORT, 'poison'); END`);
-  clock.advance(DAY_MS);
+  clock.leap(DAY_MS);
   await expect(ledger.expireGrants()).rejects.toThrow("poison");
   expect(await store.findTransfer("expiry:b")).toMatchObject({ amount: 50 });
   expect(await store.listEndedGrants(clock.now(), 10)).toMatchObject([{ id: "a" }]);
