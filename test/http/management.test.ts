@@ -281,7 +281,7 @@ describe("a POST with an Idempotency-Key", () => {
     expect([again.status, again.body]).toEqual([201, first.body]);
     expect([first, again].map(({ headers }) => headers.get("idempotent-replayed"))).toEqual([null, "true"]);
     expect(await countUsers()).toBe(before + 1);
-    clock.advance(24 * 3_600_000 + 1);
+    clock.leap(24 * 3_600_000 + 1);
     const later = await post("make-1", { name: "Once" });
     expect(later.data.id).not.toBe(first.data.id);
   });
