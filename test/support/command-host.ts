@@ -1,18 +1,9 @@
-import { join } from "node:path";
-import { runCli } from "../../src/cli/run-cli.ts";
-import type { CommandRun } from "./run-gateway.ts";
-
 /**
  * Runs `gateway` commands, one behind the other, in a process that is started once: reading the program takes longer than
- * nearly all commands do. The parent sends what to run and where, and is sent what came of it.
+ * nearly all commands do. The parent sends what to run and where, and is sent what came of it (`run-gateway.ts`).
  */
-export interface HostedCommand {
-  readonly args: readonly string[];
-  readonly folder: string;
-  readonly environment: Readonly<Record<string, string>>;
-}
-
-export const COMMAND_HOST = join(import.meta.dir, "command-host.ts");
+import { runCli } from "../../src/cli/run-cli.ts";
+import type { CommandRun, HostedCommand } from "./run-gateway.ts";
 
 /** Runs one command as if the process were its own. */
 async function runHosted({ args, folder, environment }: HostedCommand): Promise<CommandRun> {
@@ -32,10 +23,8 @@ async function runHosted({ args, folder, environment }: HostedCommand): Promise<
   return { exitCode: await runCli(args), ...printed };
 }
 
-if (import.meta.main) {
-  let last: Promise<void> = Promise.resolve();
-  process.on("message", (command: HostedCommand) => {
-    last = last.then(async () => void process.send?.(await runHosted(command)));
-  });
-  process.on("disconnect", () => process.exit(0));
-}
+let last: Promise<void> = Promise.resolve();
+process.on("message", (command: HostedCommand) => {
+  last = last.then(async () => void process.send?.(await runHosted(command)));
+});
+process.on("disconnect", () => process.exit(0));

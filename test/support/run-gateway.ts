@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { COMMAND_HOST, type HostedCommand } from "./command-host.ts";
 
 const MAIN = join(import.meta.dir, "..", "..", "src", "main.ts");
+const COMMAND_HOST = join(import.meta.dir, "command-host.ts");
 
 /** What a run of the `gateway` command came to. */
 export interface CommandRun {
@@ -83,6 +83,13 @@ export function createWorkplace(): Workplace {
     },
     clear: () => rmSync(folder, { recursive: true, force: true }),
   };
+}
+
+/** A command, and what it finds where it runs. */
+export interface HostedCommand {
+  readonly args: readonly string[];
+  readonly folder: string;
+  readonly environment: Readonly<Record<string, string>>;
 }
 
 type Host = (command: HostedCommand) => Promise<CommandRun>;
