@@ -95,13 +95,7 @@ const KEY = "sk-replay-0123456789";
 function describeSite(origin: string, failures: readonly FormatName[]): string {
   const rows = [
     ...TARGETS.map(({ name, format, slug, upstream }) =>
-      describeVendor(
-        slug ?? `replay-${name}`,
-        slug === null ? format : null,
-        `${origin}/v1`,
-        modelOf({ name }),
-        upstream,
-      ),
+      describeVendor(slug ?? `replay-${name}`, format, `${origin}/v1`, modelOf({ name }), upstream),
     ),
     ...failures.map((format, place) =>
       describeVendor(`replay-failing-${place}`, format, `${origin}/v1`, failingModel(place), "replayed"),
@@ -111,14 +105,13 @@ function describeSite(origin: string, failures: readonly FormatName[]): string {
   return `log_level: error\nlimits: {repeats: 0}\nproviders:\n${rows.join("\n")}\n`;
 }
 
-/** A provider with one model. `format` is null where the catalog says it. */
+/** A provider with one model. It is asked in `format` alone, whatever else the catalog says that it speaks. */
 function describeVendor(
   slug: string,
-  format: FormatName | null,
+  format: FormatName,
   base: string,
   model: string,
   upstream: string,
 ): string {
-  const spoken = format === null ? "" : `format: ${format}, `;
-  return `  ${slug}: {${spoken}auth: bearer, base_url: "${base}", api_keys: [${KEY}], models: [{id: "${model}", name: "${upstream}", context_length: 2000000}]}`;
+  return `  ${slug}: {formats: [${format}], auth: bearer, base_url: "${base}", api_keys: [${KEY}], models: [{id: "${model}", name: "${upstream}", context_length: 2000000}]}`;
 }
