@@ -16,8 +16,9 @@ const LARGEST_PROMPT = 4_000;
 const LONGEST_ESTIMATE = (LONGEST_ANSWER * 5) / 4;
 /** More than the few words of a lying answer have. */
 const LONGEST_LIE = 20;
-/** An end mark and the like, which a vendor may count beyond the bound that it was given. */
-const ALLOWANCE = 16;
+/** What a vendor's count may exceed the bound of its request by and is still believed (docs/contract.md). */
+const ALLOWANCE = 256;
+
 /** Holds the records of hostile vendors against what their requests can have used. */
 export function checkHostile(run: Run): Check[] {
   const all = [...run.books.records.values()].filter(({ provider }) => provider === HOSTILE);
@@ -39,7 +40,7 @@ export function checkHostile(run: Run): Check[] {
         : describe(record),
     ),
     check(
-      "an answer beyond the bound of its request is charged up to that bound",
+      "an answer beyond the bound of its request is charged up to that bound and 256 tokens",
       known.filter(({ one }) => one.plan === "overlong"),
       ({ one, record }) =>
         record.completionTokens <= (one.maxTokens ?? MAX_TOKENS) + ALLOWANCE ? null : describe(record),
