@@ -40,7 +40,7 @@ const RUN_MS = 320_000;
 /** Load before a kill, milliseconds. */
 const [LOAD_MIN_MS, LOAD_MAX_MS] = [20, 300];
 /** Now and then longer than the second after which a stream's progress is noted. */
-const LONG_ONE_IN = options.hostile ? 8 : 20;
+const LONG_ONE_IN = options.hostile ? 4 : 20;
 const [LONG_MIN_MS, LONG_MAX_MS] = [1_200, 1_700];
 /** Now and then the next start is killed too, wherever it has come to. */
 const START_ONE_IN = 8;
