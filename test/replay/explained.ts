@@ -40,8 +40,11 @@ const REFUSED = [
   /is not here; send the image itself/,
 ];
 
-/** Hosted calls that clients answer, by the names that they get as plain calls. */
-const HOSTED_CALL = /^(shell|local_shell|apply_patch|tool_search|computer)\(/;
+/**
+ * Hosted calls that clients answer, and Anthropic's searches for tools, whose finds every format can hold: by the names
+ * that they get as plain calls.
+ */
+const HOSTED_CALL = /^(shell|local_shell|apply_patch|tool_search|tool_search_tool_(regex|bm25)|computer)\(/;
 
 /** All explanations; what none of them covers is a loss. */
 export const EXPLANATIONS: readonly Explanation[] = [
