@@ -7,6 +7,7 @@ import { writeWhole } from "../../src/app/write-whole.ts";
 import { lockDataDir, lockRefresh, lockRotation } from "../../src/storage/sqlite/data-lock.ts";
 import { ADMIN_KEY, createMemoryLog } from "../support/gateway.ts";
 import { FROM_SOURCE, makeSite, type Site } from "../support/gateway-process.ts";
+import { listOpenEntries } from "../support/list-open-entries.ts";
 
 let site: Site | null = null;
 let dir: string | null = null;
@@ -20,18 +21,6 @@ afterEach(() => {
 function makeDir(): string {
   dir = mkdtempSync(join(tmpdir(), "gateway-data-"));
   return dir;
-}
-
-/** The modes of a folder and all that is in it, by path; what is private is left out. */
-function listOpenEntries(folder: string): string[] {
-  const paths = [
-    folder,
-    ...readdirSync(folder, { recursive: true }).map((name) => join(folder, String(name))),
-  ];
-  return paths.filter((path) => {
-    const stats = statSync(path);
-    return (stats.mode & 0o777) !== (stats.isDirectory() ? 0o700 : 0o600);
-  });
 }
 
 /** Runs the gateway in a shell that first does something else. */

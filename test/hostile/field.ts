@@ -1,25 +1,32 @@
-import { connect, type Socket } from "node:net";
 import { dirname, join } from "node:path";
 import { FORMAT_NAMES, type FormatName } from "../../src/wire/canonical/parts.ts";
 import { type GatewayProcess, makeSite } from "../support/gateway-process.ts";
+import { startVendor, type Vendor } from "../support/vendor.ts";
 import { PROBE_SOCKET, type Reading } from "./probe.ts";
 import { type HostileVendor, startHostileVendor } from "./vendor.ts";
 
 /** A gateway as an operator starts it, watched, and a vendor of every format. */
 export interface Field {
+  /** The gateway's process; another one after a crash. */
   readonly gateway: Pick<GatewayProcess, "url" | "key">;
   readonly adminKey: string;
+  readonly dataDir: string;
   readonly vendor: HostileVendor;
+  /** The vendor of the paid models, whose answers are scripted to the byte. */
+  readonly scripted: Vendor;
   /** The model that the vendor serves in a format; `isFree`: without a key. */
   modelOf(format: FormatName, isFree?: boolean): string;
+  /** The model that the scripted vendor serves in a format, at `PRICES`, with answers of up to `LONGEST_ANSWER`. */
+  paidModelOf(format: FormatName): string;
   /** Posts a body to a path of the gateway's; text and bytes go out as they are. */
   post(path: string, body: unknown, headers?: Readonly<Record<string, string>>): Promise<Response>;
-  /** Opens a connection to the gateway. */
-  dial(): Promise<Socket>;
-  /** What the gateway's process says of itself since it was asked last. */
+  /** What the gateway's process says of itself since `forget`. */
   read(): Promise<Reading>;
+  forget(): Promise<void>;
   /** What the gateway has printed. */
   printed(): string;
+  /** Kills the gateway with signal 9 and starts another one on what it left. `between` runs while none does. */
+  crash(between?: () => void): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -27,18 +34,34 @@ const ADMIN_KEY = "hostile-management-key-0123456789";
 const ROOT = join(import.meta.dir, "../..");
 const COMMAND = [process.execPath, "--preload", join(import.meta.dir, "probe.ts"), join(ROOT, "src/main.ts")];
 
-/** Starts them. */
-export async function startField(): Promise<Field> {
+/** Starts them. `config` is configuration besides the providers, such as `timers: {…}`. */
+export async function startField(config = ""): Promise<Field> {
   const vendor = startHostileVendor();
-  const site = makeSite(describeSite(vendor), COMMAND);
-  const gateway = await site.start();
-  const { hostname, port } = new URL(gateway.url);
+  const scripted = startVendor();
+  const site = makeSite(describeSite(vendor, scripted, config), COMMAND);
+  let gateway = await site.start();
   const socket = join(dirname(site.dataDir), PROBE_SOCKET);
+  const askProbe = (method: string) => fetch("http://probe/", { unix: socket, method });
+  /** What gateways have said of themselves before they were killed. */
+  let ofKilled = { stallMs: 0, peakMb: 0 };
+  const read = async (): Promise<Reading> => {
+    const { stallMs, peakMb, residentMb } = (await (await askProbe("GET")).json()) as Reading;
+    return {
+      stallMs: Math.max(stallMs, ofKilled.stallMs),
+      peakMb: Math.max(peakMb, ofKilled.peakMb),
+      residentMb,
+    };
+  };
   return {
-    gateway,
+    get gateway() {
+      return gateway;
+    },
     adminKey: ADMIN_KEY,
+    dataDir: site.dataDir,
     vendor,
+    scripted,
     modelOf: (format, isFree = false) => `acme/${format}${isFree ? ":free" : ""}`,
+    paidModelOf: (format) => `acme/${format}-paid`,
     post: (path, body, headers = {}) =>
       fetch(`${gateway.url}${path}`, {
         method: "POST",
@@ -46,35 +69,54 @@ export async function startField(): Promise<Field> {
         body:
           typeof body === "string" || body instanceof Uint8Array ? (body as string) : JSON.stringify(body),
       }),
-    dial: () =>
-      new Promise((resolve, reject) => {
-        const opened = connect(Number(port), hostname);
-        opened.once("connect", () => resolve(opened));
-        opened.once("error", reject);
-      }),
-    async read() {
-      const response = await fetch("http://probe/", { unix: socket });
-      return (await response.json()) as Reading;
+    read,
+    async forget() {
+      ofKilled = { stallMs: 0, peakMb: 0 };
+      await askProbe("DELETE");
     },
-    printed: gateway.printed,
+    printed: () => gateway.printed(),
+    async crash(between = () => {}) {
+      const { key } = gateway;
+      ofKilled = await read();
+      await gateway.kill();
+      between();
+      gateway = await site.start(key);
+      // A start holds nobody up.
+      await askProbe("DELETE");
+    },
     async stop() {
       await gateway.terminate();
       vendor.stop();
+      scripted.stop();
       site.remove();
     },
   };
 }
 
-const WINDOW = 100_000_000;
+/** Nanodollars for a token of the paid models. */
+export const PRICES = { prompt: 1_000, completion: 10_000 } as const;
+/** Tokens. */
+export const LONGEST_ANSWER = 100_000;
 
-/** Windows that hold any prompt: what is tried is the gateway, and not its check of the context. */
-function describeSite(vendor: HostileVendor): string {
+/** Holds any prompt: what is tried is the gateway, and not its check of the context. */
+const WINDOW = 100_000_000;
+const PAID_WINDOW = 128_000;
+
+function describeSite(vendor: HostileVendor, scripted: Vendor, config: string): string {
   const prices = '{prompt: "0.000001", completion: "0.000002"}';
-  const providers = FORMAT_NAMES.map(
-    (format) =>
-      `  vendor-${format}: {format: ${format}, auth: bearer, base_url: "${vendor.baseUrl(format)}", api_keys: [sk-0123456789abcdef], models: [` +
+  const paid = `context_length: ${PAID_WINDOW}, max_output_tokens: ${LONGEST_ANSWER}, prices: {prompt: "0.000001", completion: "0.00001", search: "0.01"}`;
+  const provider = (slug: string, format: FormatName, baseUrl: string, models: string) =>
+    `  ${slug}: {format: ${format}, auth: bearer, base_url: "${baseUrl}", api_keys: [sk-0123456789abcdef], models: [${models}]}`;
+  const providers = FORMAT_NAMES.flatMap((format) => [
+    provider(
+      `vendor-${format}`,
+      format,
+      vendor.baseUrl(format),
       `{id: acme/${format}, name: up, context_length: ${WINDOW}, prices: ${prices}}, ` +
-      `{id: "acme/${format}:free", name: up, context_length: ${WINDOW}}]}`,
-  );
-  return `admin_key: ${ADMIN_KEY}\nlimits: {anonymous_requests_per_hour: 100000}\nproviders:\n${providers.join("\n")}\n`;
+        `{id: "acme/${format}:free", name: up, context_length: ${WINDOW}}`,
+    ),
+    provider(`paid-${format}`, format, scripted.baseUrl, `{id: acme/${format}-paid, name: up, ${paid}}`),
+  ]);
+  const common = config === "" ? "limits: {anonymous_requests_per_hour: 100000}" : config;
+  return `admin_key: ${ADMIN_KEY}\n${common}\nproviders:\n${providers.join("\n")}\n`;
 }

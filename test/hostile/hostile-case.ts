@@ -7,12 +7,14 @@ export interface HostileCase {
   readonly maxStallMs?: number;
   /** The most memory that it may take on top, megabytes; not looked at unless said. */
   readonly maxMemoryMb?: number;
+  /** Configuration of a gateway that is this case's alone; unless said, the cases share one. */
+  readonly config?: string;
   /** Gives what came of it, for the table: statuses. Throws what was promised and is not so. */
   run(field: Field): Promise<string>;
 }
 
 /** Fails a case. */
-export function promise(isKept: boolean, problem: string): void {
+export function promise(isKept: boolean, problem: string): asserts isKept {
   if (!isKept) throw new Error(problem);
 }
 

@@ -7,7 +7,7 @@ import { threadTimeMs } from "../support/thread-time.ts";
 
 export const PROBE_SOCKET = "probe.sock";
 
-/** What is told since the last time that it was asked. */
+/** What is told since it was last told to forget. */
 export interface Reading {
   /** The longest that the event loop worked without a turn, of the processor's time: what others take is not counted. */
   readonly stallMs: number;
@@ -30,7 +30,13 @@ if (process.argv.includes("start")) {
   rmSync(PROBE_SOCKET, { force: true });
   Bun.serve({
     unix: PROBE_SOCKET,
-    fetch() {
+    fetch({ method }) {
+      if (method === "DELETE") {
+        longest = 0;
+        // Forgets the peak.
+        writeFileSync("/proc/self/clear_refs", "5");
+        return new Response();
+      }
       const status = readFileSync("/proc/self/status", "latin1");
       const megabytes = (name: string) => Number(new RegExp(`${name}:\\s+(\\d+)`).exec(status)?.[1]) / 1024;
       const reading: Reading = {
@@ -38,9 +44,6 @@ if (process.argv.includes("start")) {
         peakMb: megabytes("VmHWM"),
         residentMb: megabytes("VmRSS"),
       };
-      longest = 0;
-      // Forgets the peak.
-      writeFileSync("/proc/self/clear_refs", "5");
       return Response.json(reading);
     },
   });

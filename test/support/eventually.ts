@@ -1,4 +1,4 @@
-/** How long to wait for what should come at once. Milliseconds. */
+/** How long to wait for what should come at once, unless said. Milliseconds. */
 const PATIENCE_MS = 15_000;
 const LOOK_EVERY_MS = 2;
 
@@ -10,8 +10,9 @@ const LOOK_EVERY_MS = 2;
 export async function eventually<T>(
   what: string,
   find: () => T | undefined | null | false | Promise<T | undefined | null | false>,
+  patienceMs = PATIENCE_MS,
 ): Promise<T> {
-  const until = performance.now() + PATIENCE_MS;
+  const until = performance.now() + patienceMs;
   for (;;) {
     const found = await find();
     if (found !== undefined && found !== null && found !== false) return found;

@@ -61,7 +61,7 @@ export interface Founder {
 }
 
 /** A founder at a gateway. */
-export function createFounder(gateway: TestGateway): Founder {
+export function createFounder(gateway: Pick<TestGateway, "url" | "adminKey">): Founder {
   const make = async (method: string, path: string, body: unknown): Promise<ApiAnswer> => {
     const answer = await callAdmin(gateway, gateway.adminKey, method, path, body);
     if (answer.status >= 300) throw new Error(`${path}: ${JSON.stringify(answer.body)}`);

@@ -1,0 +1,76 @@
+import { times } from "../../growth/dimension.ts";
+import { turnEventLoop } from "../../support/event-loop.ts";
+import { closing, documentOf, opening, type VendorCall } from "../../support/vendor.ts";
+import type { Field } from "../field.ts";
+import { type HostileCase, promise } from "../hostile-case.ts";
+
+/* A vendor that writes more than its answer: what follows must not reach the next caller of the connection. */
+
+const CALLERS = 64;
+const STRAYS = 3;
+
+function promptOf({ body }: VendorCall): string {
+  return (body["messages"] as readonly { readonly content: string }[])[0]?.content ?? "";
+}
+
+async function say(call: VendorCall, text: string): Promise<void> {
+  if (!call.isStream) return call.respond(200, documentOf(text));
+  await call.begin();
+  await call.events(...opening(text), ...closing());
+  await call.end();
+}
+
+/** Answers take long enough for what follows the one before to come meanwhile. */
+const ANSWER_MS = 15;
+
+/** When the further answers come: with the first, in a turn of the event loop behind it, or when the next request may be on its way. */
+const MOMENTS = {
+  "with it": () => Promise.resolve(),
+  "in the next turn": () => turnEventLoop(1),
+  "5 ms behind it": () => Bun.sleep(5),
+} as const;
+
+async function sendStrays(call: VendorCall, wait: () => Promise<void>): Promise<void> {
+  for (let stray = 0; stray < STRAYS; stray++) {
+    await wait();
+    await say(call, `stray of ${promptOf(call)}`);
+  }
+}
+
+async function ask(field: Field, caller: number, stream: boolean): Promise<string | null> {
+  const content = `caller ${caller}.`;
+  const body = { model: field.paidModelOf("openai-chat"), stream, messages: [{ role: "user", content }] };
+  const response = await field.post("/v1/chat/completions", body);
+  const text = await response.text();
+  return response.status === 200 && text.includes(`"${content}"`) ? null : `${content} got ${text}`;
+}
+
+async function askAll(field: Field, stream: boolean, atOnce: boolean): Promise<(string | null)[]> {
+  if (atOnce) return Promise.all(times(CALLERS, (caller) => ask(field, caller, stream)));
+  const wrong: (string | null)[] = [];
+  for (let caller = 0; caller < CALLERS; caller++) wrong.push(await ask(field, caller, stream));
+  return wrong;
+}
+
+export default Object.entries(MOMENTS).flatMap(([moment, wait]) =>
+  [false, true].map(
+    (stream): HostileCase => ({
+      name: `A5 ${STRAYS} further ${stream ? "streams" : "answers"} ${moment}, ${CALLERS} callers in turn and at once: nobody gets another's`,
+      config: "upstream: {transport: http1}",
+      async run(field) {
+        field.scripted.perform(async (call) => {
+          await Bun.sleep(ANSWER_MS);
+          await say(call, promptOf(call));
+          void sendStrays(call, wait);
+        });
+        const wrong = [
+          ...(await askAll(field, stream, false)),
+          ...(await askAll(field, stream, true)),
+          ...(await askAll(field, stream, true)),
+        ].filter((text) => text !== null);
+        promise(wrong.length === 0, `${wrong.length} wrong answers: ${wrong[0]?.slice(0, 300)}`);
+        return "200";
+      },
+    }),
+  ),
+) satisfies readonly HostileCase[];

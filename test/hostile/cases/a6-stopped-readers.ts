@@ -1,0 +1,111 @@
+import { times } from "../../growth/dimension.ts";
+import { eventually } from "../../support/eventually.ts";
+import { openRawChat, type RawClient } from "../../support/raw-client.ts";
+import { closing, opening, textOf, type VendorCall } from "../../support/vendor.ts";
+import type { Field } from "../field.ts";
+import { type HostileCase, promise } from "../hostile-case.ts";
+import { addPayer, DOLLAR, expectSound, fetchEnded, type Payer } from "../payer.ts";
+
+/* Clients that ask for long streams and stop reading them. */
+
+const READERS = 300;
+const KIB = 1024;
+/** Four megabytes a stream, 1.2 gigabytes of all. */
+const PIECE = "x".repeat(64 * KIB);
+const PIECES = 64;
+
+async function talk(call: VendorCall): Promise<void> {
+  let isCut = false;
+  void call.connection.closed.then(() => {
+    isCut = true;
+  });
+  await call.begin();
+  await call.events(...opening("Alpha"));
+  for (let piece = 0; piece < PIECES && !isCut; piece++) await call.events(textOf(PIECE));
+  await call.events(...closing());
+  await call.end();
+}
+
+async function stopReading(field: Field, { key }: Payer): Promise<RawClient[]> {
+  field.scripted.perform(talk);
+  const gateway = { url: field.gateway.url, key };
+  const messages = [{ role: "user", content: "Hello!" }];
+  const body = { model: field.paidModelOf("openai-chat"), stream: true, max_tokens: 1_000, messages };
+  return Promise.all(
+    times(READERS, async () => {
+      const client = await openRawChat(gateway, body);
+      await client.sees("x-gateway-generation-id: gen_");
+      client.pause();
+      return client;
+    }),
+  );
+}
+
+/** Each is charged for what was produced, as a client that left. */
+async function expectCharged(field: Field, payer: Payer, clients: readonly RawClient[]): Promise<void> {
+  const spent = 1_000 * DOLLAR - (await payer.rest());
+  let told = 0;
+  for (const { received } of clients) {
+    const id = /x-gateway-generation-id: (\S+)/.exec(received)?.[1] ?? "";
+    const record = await fetchEnded(field, payer, id);
+    promise(
+      record["outcome"] === "cancelled" &&
+        record["error_type"] === "client_timeout" &&
+        Number(record["total_cost_nanodollars"]) > 0,
+      JSON.stringify(record),
+    );
+    told += Number(record["total_cost_nanodollars"]);
+  }
+  promise(spent === told, `${spent} nanodollars are spent, and the generations cost ${told}`);
+  await expectSound(field);
+}
+
+async function burst(field: Field): Promise<void> {
+  const payer = await addPayer(field, 1_000 * DOLLAR);
+  const clients = await stopReading(field, payer);
+  await eventually("nothing is held any more", async () => (await payer.held()) === 0, PATIENCE_MS);
+  await expectCharged(field, payer, clients);
+  for (const client of clients) client.leave();
+}
+
+const PATIENCE_MS = 30_000;
+
+/** Three hundred streams at full speed are the load of three hundred callers: a turn of the event loop serves all of them. */
+const STALL_MS = 500;
+/** Two megabytes a reader, and one more of the second burst's, in which collectors have their moments. */
+const FIRST_MB = 2 * READERS;
+const SECOND_MB = READERS;
+
+const SETTINGS = [
+  {
+    what: "lose their connections after the configured time",
+    config: "timers: {client_silence_ms: 2000}",
+  },
+  {
+    what: "lose them at a bound of 32 MB for all that is unread",
+    config: "limits: {total_unread_bytes: 33554432}\ntimers: {client_silence_ms: 4000}",
+  },
+] as const;
+
+export default SETTINGS.map(
+  ({ what, config }): HostileCase => ({
+    name: `A6 ${READERS} clients that stop reading ${what}, are charged for what was produced, and leave no memory taken`,
+    maxMemoryMb: FIRST_MB + SECOND_MB,
+    maxStallMs: STALL_MS,
+    config,
+    async run(field) {
+      const begun = await field.read();
+      await burst(field);
+      const first = await field.read();
+      promise(
+        first.peakMb <= begun.residentMb + FIRST_MB,
+        `the first burst took ${Math.round(first.peakMb)} MB`,
+      );
+      await burst(field);
+      const second = await field.read();
+      const more = second.peakMb - first.residentMb;
+      promise(more <= SECOND_MB, `the second burst took ${Math.round(more)} MB more than the first`);
+      return "closed";
+    },
+  }),
+) satisfies readonly HostileCase[];

@@ -1,0 +1,49 @@
+import { dialRaw, openRawChat, rawChatHead } from "../../support/raw-client.ts";
+import { type HostileCase, promise } from "../hostile-case.ts";
+import { addPayer, DOLLAR } from "../payer.ts";
+
+/* Requests that stand strangely on their connection. */
+
+const twoHosts: HostileCase = {
+  name: "A7 two Host headers: 400, and no upstream is asked",
+  async run(field) {
+    const text = JSON.stringify({ model: field.paidModelOf("openai-chat"), messages: [] });
+    for (const host of ["other.example", new URL(field.gateway.url).host]) {
+      const client = await dialRaw(field.gateway);
+      client.send(rawChatHead(field.gateway, `host: ${host}`, `content-length: ${text.length}`) + text);
+      await client.closed;
+      promise(client.received.startsWith("HTTP/1.1 400 "), client.received.slice(0, 300));
+    }
+    promise(field.scripted.calls.length === 0, "an upstream was asked");
+    return "400";
+  },
+};
+
+const pipelined = [false, true].map(
+  (stream): HostileCase => ({
+    name: `A7 two ${stream ? "streams" : "answers"} asked for in one go on a connection: it ends, and neither is charged`,
+    async run(field) {
+      const payer = await addPayer(field, DOLLAR);
+      const gateway = { url: field.gateway.url, key: payer.key };
+      const body = {
+        model: field.paidModelOf("openai-chat"),
+        stream,
+        messages: [{ role: "user", content: "Hello!" }],
+      };
+      const text = JSON.stringify(body);
+      const request = rawChatHead(gateway, `content-length: ${text.length}`) + text;
+      const client = await dialRaw(gateway);
+      client.send(request + request);
+      await client.closed;
+      const balance = await payer.rest();
+      const isAnswered = client.received.includes("Alpha");
+      promise(balance === DOLLAR || isAnswered, `${DOLLAR - balance} nanodollars without an answer`);
+      const next = await openRawChat(gateway, body);
+      await next.sees("Alpha");
+      next.leave();
+      return isAnswered ? "answered" : "closed";
+    },
+  }),
+);
+
+export default [twoHosts, ...pipelined];

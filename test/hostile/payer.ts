@@ -1,0 +1,80 @@
+import { eventually } from "../support/eventually.ts";
+import { fetchGeneration } from "../support/gateway-process.ts";
+import { callAdmin, createFounder } from "../support/management.ts";
+import type { Field } from "./field.ts";
+import { promise } from "./hostile-case.ts";
+
+export const DOLLAR = 1_000_000_000;
+
+/** A prepaid account at a field's gateway. */
+export interface Payer {
+  readonly id: string;
+  readonly key: string;
+  /** Posts as its caller. */
+  post(path: string, body: unknown): Promise<Response>;
+  /** What it has once nothing is held any more, nanodollars. Throws where that is less than nothing. */
+  rest(): Promise<number>;
+  /** What is held for its requests now, nanodollars. */
+  held(): Promise<number>;
+}
+
+interface Balance {
+  readonly balance_nanodollars: number;
+  readonly held_nanodollars: number;
+}
+
+/** Makes an account with so many nanodollars, and a key of it. `more` are further fields of the key. */
+export async function addPayer(
+  field: Field,
+  nanodollars: number,
+  more: Readonly<Record<string, unknown>> = {},
+): Promise<Payer> {
+  const operator = () => ({ url: field.gateway.url, adminKey: field.adminKey });
+  const founder = createFounder(operator());
+  const id = await founder.user();
+  const key = await founder.key(id, more);
+  const granted = await callAdmin(operator(), field.adminKey, "POST", `/accounts/${id}/credits`, {
+    amount: (nanodollars / DOLLAR).toFixed(9),
+  });
+  promise(granted.status === 201, `credits: ${JSON.stringify(granted.body)}`);
+  const fetchBalance = async (): Promise<Balance> => {
+    const { status, body } = await callAdmin(operator(), field.adminKey, "GET", `/accounts/${id}/balance`);
+    promise(status === 200, `the balance answers ${status}: ${JSON.stringify(body)}`);
+    return body["data"] as Balance;
+  };
+  return {
+    id,
+    key,
+    post: (path, body) => field.post(path, body, { authorization: `Bearer ${key}` }),
+    async rest() {
+      const { balance_nanodollars: balance } = await eventually("nothing is held any more", async () => {
+        const found = await fetchBalance();
+        return found.held_nanodollars === 0 ? found : null;
+      });
+      promise(balance >= 0, `the balance is ${balance} nanodollars`);
+      return balance;
+    },
+    held: async () => (await fetchBalance()).held_nanodollars,
+  };
+}
+
+/**
+ * Fails a case whose gateway is not ready, or whose ledger has other differences, by the gateway's own check, than those of
+ * the kinds `expected`.
+ */
+export async function expectSound(field: Field, ...expected: readonly string[]): Promise<void> {
+  const ready = await fetch(`${field.gateway.url}/readyz`);
+  promise(ready.status === 200, `readyz answers ${ready.status}`);
+  const { rows } = await callAdmin(field.gateway, field.adminKey, "GET", "/ledger/check");
+  const kinds = rows.map((row) => row["of"]);
+  promise(kinds.join() === expected.join(), `ledger check: ${JSON.stringify(rows)}`);
+}
+
+/** The record of the generation that an answer is of, once it has ended. */
+export function fetchEnded(
+  { gateway }: Field,
+  { key }: Payer,
+  id: string,
+): Promise<Readonly<Record<string, unknown>>> {
+  return eventually(`${id} has ended`, () => fetchGeneration({ url: gateway.url, key }, id));
+}
