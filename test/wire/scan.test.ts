@@ -81,6 +81,20 @@ describe("the scan", () => {
     expect(scanJson('{"x":1,"x":2}', DEEP).kind).toBe("object");
   });
 
+  test("passes a run of blanks of any length and kind, between values and at the end", () => {
+    for (const kind of [" ", "\n", " \t\r\n"]) {
+      for (let length = 0; length < 200; length++) {
+        const blanks = kind.repeat(length);
+        const text = `${blanks}{${blanks}"a"${blanks}:${blanks}{"b":1}${blanks},"list"${blanks}:[]}${blanks}`;
+        const root = scanJson(text, DEEP);
+        expect([root.start, root.end]).toEqual([blanks.length, text.length - blanks.length]);
+        expect(parseNode(text, memberOf(root, "a") as typeof root)).toEqual({ b: 1 });
+        expect(() => scanJson(`{"a":${blanks}`, DEEP)).toThrow(JsonSyntaxError);
+        expect(() => scanJson(`{}${blanks}x`, DEEP)).toThrow(JsonSyntaxError);
+      }
+    }
+  });
+
   test("reads strings with escapes and other scripts", () => {
     const text = latin1(JSON.stringify({ a: 'quote " backslash \\ tab \t snow ☃ ' }));
     expect(stringOf(text, memberOf(scanJson(text, DEEP), "a"))).toBe('quote " backslash \\ tab \t snow ☃ ');

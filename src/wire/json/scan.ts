@@ -294,7 +294,8 @@ class Scanner {
   private space(): void {
     const { text } = this;
     let { at } = this;
-    while (isSpace(text.charCodeAt(at))) at++;
+    const far = at + FEW_BLANKS;
+    while (isSpace(text.charCodeAt(at))) if (++at === far) at = passBlanks(text, at);
     this.at = at;
   }
 
@@ -307,6 +308,16 @@ class Scanner {
 function refuseSecond(members: readonly JsonNode[], { key, keyStart }: JsonNode): void {
   for (const other of members)
     if (other.key === key) throw new JsonSyntaxError(`"${key}" stands twice in one object`, keyStart);
+}
+
+/** More than any indentation has. */
+const FEW_BLANKS = 64;
+const NO_BLANK = /[^ \n\r\t]/g;
+
+/** Gives where a long run of blanks ends. A search takes half the time of a look at each character. */
+function passBlanks(text: string, at: number): number {
+  NO_BLANK.lastIndex = at;
+  return NO_BLANK.test(text) ? NO_BLANK.lastIndex - 1 : text.length;
 }
 
 /** Whether JSON lets the character stand between values. */
