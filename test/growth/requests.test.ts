@@ -18,7 +18,7 @@ import { RESPONSES_DIMENSIONS } from "./responses-dimensions.ts";
 import { EMBEDDINGS_DIMENSIONS, FIM_DIMENSIONS } from "./small-dimensions.ts";
 
 /** The smaller of the two sizes that are compared. Most bounds on numbers lie above the larger one. */
-const SIZE = 200;
+const SIZE = 100;
 
 interface Api {
   readonly name: string;
