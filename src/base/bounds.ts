@@ -7,7 +7,7 @@ export const BOUNDS = {
   /** Levels of arrays and objects inside each other, in whatever the gateway parses. */
   jsonDepth: 256,
   /** Values of all kinds in one request body, members of objects and elements of arrays among them. */
-  jsonValues: 1_000_000,
+  jsonValues: 500_000,
   /** Members of the body's own object. */
   bodyFields: 1_000,
   /** Members of `messages`, or items of `input`. */
@@ -19,7 +19,7 @@ export const BOUNDS = {
   /** Tool calls of all messages together. */
   toolCalls: 20_000,
   /** Entries of `reasoning_details`, or blocks and summaries of reasoning, of all messages together. */
-  reasoningDetails: 200_000,
+  reasoningDetails: 100_000,
   /** Members of `tools`. */
   tools: 2_000,
   /** Values in the schemas of all tools together, and in the schema of the answer. */
