@@ -19,7 +19,7 @@ const { values: options } = parseArgs({
   options: {
     seed: { type: "string" },
     from: { type: "string", default: "1" },
-    seeds: { type: "string", default: "3" },
+    seeds: { type: "string", default: "2" },
     days: { type: "string", default: "1" },
   },
 });
