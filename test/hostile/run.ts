@@ -9,10 +9,11 @@ import { Glob } from "bun";
 import { healthy } from "../support/vendor.ts";
 import { type Field, startField } from "./field.ts";
 import type { HostileCase } from "./hostile-case.ts";
+import { measureSlowness } from "./machine-speed.ts";
 
 const { values: options } = parseArgs({ options: { only: { type: "string", default: "" } } });
 
-/** The longest that a case may hold up the event loop. Milliseconds. */
+/** The longest that a case may hold up the event loop, on a machine that is not slower than the reference. Milliseconds. */
 const MAX_STALL_MS = 100;
 /** After so long a case has failed. */
 const CASE_MS = 60_000;
@@ -75,7 +76,8 @@ async function runCase(
   }
   const { stallMs, peakMb } = await field.read();
   const memoryMb = Math.max(0, peakMb - before.residentMb);
-  if (stallMs > maxStallMs) problem ??= `held up the event loop for ${stallMs.toFixed(0)} ms`;
+  if (stallMs > maxStallMs && stallMs > maxStallMs * measureSlowness())
+    problem ??= `held up the event loop for ${stallMs.toFixed(0)} ms`;
   if (maxMemoryMb !== undefined && memoryMb > maxMemoryMb) problem ??= `took ${memoryMb.toFixed(0)} MB`;
   return { name, status, stallMs, memoryMb, problem };
 }
