@@ -66,6 +66,10 @@ function correctChoice(text: string, choice: JsonNode | undefined, splices: Spli
 
 function correctArguments(text: string, args: JsonNode | undefined, splices: Splice[]): void {
   if (args?.kind !== "string" || isObjectText(text, args)) return;
+  if (args.end - args.start === EMPTY_TEXT.length) {
+    splices.push(replace(args, EMPTY_OBJECT));
+    return;
+  }
   const said = readText(text, args);
   if (said !== null) splices.push(replace(args, JSON.stringify(wrapArguments(said))));
 }
@@ -73,6 +77,8 @@ function correctArguments(text: string, args: JsonNode | undefined, splices: Spl
 /** Whether a string is the JSON of an object. Latin-1 does: what is not ASCII stands in strings of the inner JSON. */
 function isObjectText(text: string, { start, end }: JsonNode): boolean {
   if (end - start === EMPTY_OBJECT.length && text.startsWith(EMPTY_OBJECT, start)) return true;
+  // A parser that throws costs more than all else that is done with a call.
+  if (end - start === EMPTY_TEXT.length) return false;
   try {
     const value: unknown = JSON.parse(JSON.parse(text.slice(start, end)) as string);
     return typeof value === "object" && value !== null && !Array.isArray(value);
@@ -81,6 +87,7 @@ function isObjectText(text: string, { start, end }: JsonNode): boolean {
   }
 }
 
+const EMPTY_TEXT = '""';
 const EMPTY_OBJECT = '"{}"';
 
 /** Null where the string is broken, which is for others to say. */
