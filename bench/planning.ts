@@ -1,7 +1,8 @@
 /** What planning costs: the planner of the gateway alone, in this process, with candidates that make it work. */
+
+import type { Offer } from "../src/core/deployments/served-models.ts";
 import { createHealth } from "../src/core/routing/health.ts";
 import { planRoute, type RouteQuestion } from "../src/core/routing/plan.ts";
-import type { Offer } from "../src/core/routing/roster.ts";
 import { NO_PREFERENCES } from "../src/wire/conversation/preferences.ts";
 import type { Bench } from "./parts.ts";
 

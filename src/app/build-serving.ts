@@ -11,18 +11,18 @@ import type {
   SamplingParameter,
 } from "../core/catalog/records.ts";
 import { addSamplingParameters } from "../core/catalog/sampling-parameters.ts";
-import type { Serving } from "../core/generation/call.ts";
-import type { Transport } from "../core/ports/transport.ts";
-import type { UpstreamAddress, UpstreamCall } from "../core/ports/upstream-address.ts";
 import {
   createRoster,
   type OwnKeyReading,
   type ProviderKey,
   type ServedProvider,
-} from "../core/routing/roster.ts";
+} from "../core/deployments/served-models.ts";
+import type { Transport } from "../core/deployments/transport.ts";
+import type { UpstreamAddress, UpstreamCall } from "../core/deployments/upstream-address.ts";
+import type { Serving } from "../core/generation/call.ts";
 import { type AddressReading, createAddress } from "../providers/address/create-address.ts";
 import { GOOGLE_TOKEN_URL } from "../providers/address/google-tokens.ts";
-import type { FormatName } from "../wire/canonical/parts.ts";
+import type { FormatName } from "../wire/conversation/format-name.ts";
 import type { Config, ProviderConfig } from "./config-schema.ts";
 import { ConfigError } from "./load-config.ts";
 import { loadTiers } from "./load-tiers.ts";

@@ -1,6 +1,6 @@
 import type { Clock } from "../base/clock.ts";
 import { fail } from "../base/errors.ts";
-import type { CatalogKeeper, RefreshReport } from "../core/ports/catalog-keeper.ts";
+import type { CatalogKeeper, RefreshReport } from "../core/catalog/catalog-keeper.ts";
 import { type DataLock, LockTakenError, lockRefresh } from "../storage/sqlite/data-lock.ts";
 import type { Config } from "./config-schema.ts";
 import { DEFAULT_CATALOG_SOURCE } from "./read-source.ts";

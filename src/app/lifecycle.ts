@@ -1,11 +1,11 @@
+import type { Log } from "../base/log.ts";
 import { nextTurn } from "../base/next-turn.ts";
-import type { DamagedLines } from "../core/ports/journal.ts";
-import type { Log } from "../core/ports/log.ts";
 import { findUnreadableKeys } from "../core/provider-keys/find-unreadable.ts";
 import type { ProviderKeyRecord } from "../core/provider-keys/records.ts";
+import type { DamagedLines } from "../core/usage/journal.ts";
 import { type Recovery, recoverUsage } from "../core/usage/recover-usage.ts";
 import { prepareModelLists } from "../http/routes/models.ts";
-import { type HttpServer, listen } from "../http/server.ts";
+import { type HttpServer, listen } from "../http/server/server.ts";
 import type { Config } from "./config-schema.ts";
 import { explainDiskFailure } from "./data-dir.ts";
 import { type FirstStart, prepareFirstStart } from "./first-start.ts";

@@ -1,6 +1,6 @@
 import type { Clock } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
 import type { KnownNames } from "../core/catalog/known-names.ts";
-import type { Log } from "../core/ports/log.ts";
 import { createSandboxTransport } from "../providers/sandbox/sandbox-transport.ts";
 import type { Config } from "./config-schema.ts";
 import { openServing } from "./open-serving.ts";

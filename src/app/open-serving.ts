@@ -1,9 +1,9 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
+import type { Log } from "../base/log.ts";
 import { dayOf, findNextTurn } from "../core/catalog/expiry.ts";
 import type { CatalogData } from "../core/catalog/records.ts";
 import type { Serving } from "../core/generation/call.ts";
-import type { Log } from "../core/ports/log.ts";
 import { type BuiltServing, buildServing, type ServingSources } from "./build-serving.ts";
 import { checkConfigNames } from "./check-config-names.ts";
 import { loadCatalog, OVERRIDE_FILE } from "./load-catalog.ts";

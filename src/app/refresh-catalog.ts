@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { RefreshReport, Verdict } from "../core/catalog/catalog-keeper.ts";
 import { describeDiff, diffCatalogs, isEmptyDiff } from "../core/catalog/diff-catalog.ts";
 import { formatOverride } from "../core/catalog/format-catalog.ts";
 import { importModelsDev } from "../core/catalog/import-models-dev.ts";
@@ -7,7 +8,6 @@ import { parseImportRules } from "../core/catalog/import-rules.ts";
 import { type HeldChange, mergeRefresh, withTerms } from "../core/catalog/merge-refresh.ts";
 import type { ModelRecord } from "../core/catalog/records.ts";
 import { findModelProblems } from "../core/catalog/validate-catalog.ts";
-import type { RefreshReport, Verdict } from "../core/ports/catalog-keeper.ts";
 import { findImportFault } from "./check-import.ts";
 import { createFetchSource } from "./fetch-source.ts";
 import { loadCatalog, OVERRIDE_FILE, SHIPPED_CATALOG_DIRECTORY } from "./load-catalog.ts";

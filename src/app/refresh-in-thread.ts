@@ -1,5 +1,5 @@
 import type { Clock } from "../base/clock.ts";
-import type { RefreshReport } from "../core/ports/catalog-keeper.ts";
+import type { RefreshReport } from "../core/catalog/catalog-keeper.ts";
 import type { RefreshJob } from "./refresh-catalog.ts";
 
 /** Longer than a source may take, and all that comes of it. Milliseconds. */

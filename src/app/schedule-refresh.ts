@@ -1,8 +1,8 @@
 import type { Clock, Timer } from "../base/clock.ts";
 import { GatewayError } from "../base/errors.ts";
+import type { Log } from "../base/log.ts";
 import type { Random } from "../base/random.ts";
-import type { CatalogKeeper, RefreshReport } from "../core/ports/catalog-keeper.ts";
-import type { Log } from "../core/ports/log.ts";
+import type { CatalogKeeper, RefreshReport } from "../core/catalog/catalog-keeper.ts";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;

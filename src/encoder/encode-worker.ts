@@ -1,8 +1,8 @@
 /** The thread that encodes large requests: to translate megabytes takes longer than other callers can wait. */
 import { failureOf } from "../base/errors.ts";
 import { createIdentityHash, type IdentityHash } from "../core/generation/identity-hash.ts";
-import { encodeApart } from "../wire/dialects/encode-apart.ts";
-import type { EncodeJob } from "../wire/dialects/inference-request.ts";
+import { encodeApart } from "../wire/client-apis/encode-apart.ts";
+import type { EncodeJob } from "../wire/client-apis/inference-request.ts";
 import type { EncodingAnswer, EncodingMessage } from "./encoding-thread.ts";
 
 declare const self: Worker;

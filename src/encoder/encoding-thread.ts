@@ -1,5 +1,5 @@
 import type { Failure } from "../base/errors.ts";
-import type { EncodedApart, EncodeJob } from "../wire/dialects/inference-request.ts";
+import type { EncodedApart, EncodeJob } from "../wire/client-apis/inference-request.ts";
 
 /** What an encoding thread is sent: first the secret that identities are hashed under, then one job after the other. */
 export type EncodingMessage =

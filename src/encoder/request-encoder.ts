@@ -1,8 +1,8 @@
 import type { Clock, Timer } from "../base/clock.ts";
 import { type Failure, GatewayError } from "../base/errors.ts";
 import { createTurns } from "../base/turns.ts";
-import type { EncodeOrder, RequestEncoder } from "../core/ports/request-encoder.ts";
-import type { EncodedApart } from "../wire/dialects/inference-request.ts";
+import type { EncodeOrder, RequestEncoder } from "../core/generation/request-encoder.ts";
+import type { EncodedApart } from "../wire/client-apis/inference-request.ts";
 import {
   type EncodingAnswer,
   type EncodingThread,

@@ -1,4 +1,4 @@
-import { StoreError } from "../core/ports/store-error.ts";
+import { StoreError } from "../base/store-error.ts";
 
 type AsyncMethods<Store> = { readonly [Name in keyof Store]: (...args: never[]) => Promise<unknown> };
 

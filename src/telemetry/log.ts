@@ -1,6 +1,6 @@
 import { write } from "node:fs";
 import type { Clock } from "../base/clock.ts";
-import { LOG_LEVELS, type Log, type LogLevel } from "../core/ports/log.ts";
+import { LOG_LEVELS, type Log, type LogLevel } from "../base/log.ts";
 
 /** Events gather up to so many, or for `FLUSH_MS`, and are printed together: one after the other each costs twice as much. */
 const GATHER_EVENTS = 128;

@@ -1,5 +1,5 @@
 import type { Clock, Timer } from "../base/clock.ts";
-import type { TokenCounter } from "../core/ports/token-counter.ts";
+import type { TokenCounter } from "../core/generation/token-counter.ts";
 import { type CountingThread, startCountingThread, type ThreadEars } from "./counting-thread.ts";
 
 /** How long a caller waits for its count, its turn with it. Milliseconds. */

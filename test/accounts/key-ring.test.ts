@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { createSystemRandom } from "../../src/base/random.ts";
 import { createKeyRing } from "../../src/core/accounts/key-ring.ts";
+import type { KeyStore } from "../../src/core/accounts/key-store.ts";
 import { DEFAULT_ACCOUNT_ID, type KeyRecord } from "../../src/core/accounts/records.ts";
 import { createSecret, hashSecret } from "../../src/core/accounts/secrets.ts";
-import type { KeyStore } from "../../src/core/ports/key-store.ts";
 
 import { createTestClock } from "../support/test-clock.ts";
 

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { OVERRIDE_FILE } from "../../src/app/load-catalog.ts";
 import { scheduleRefresh } from "../../src/app/schedule-refresh.ts";
-import type { CatalogKeeper } from "../../src/core/ports/catalog-keeper.ts";
+import type { CatalogKeeper } from "../../src/core/catalog/catalog-keeper.ts";
 import { lockRefresh } from "../../src/storage/sqlite/data-lock.ts";
 import { type SourceModels, seedCatalog, startSource, type TestSource } from "../catalog/seed-catalog.ts";
 import { sourceModel, sourceText } from "../catalog/source-fixture.ts";

@@ -2,10 +2,10 @@ import { join } from "node:path";
 import { loadCatalog } from "../../src/app/load-catalog.ts";
 import { listEndpointFormats, listProviderFormats } from "../../src/core/catalog/list-formats.ts";
 import type { ModelEndpoint, ModelRecord, ProviderRecord } from "../../src/core/catalog/records.ts";
+import type { Offer } from "../../src/core/deployments/served-models.ts";
 import { describeTargets } from "../../src/core/generation/upstream-target.ts";
-import type { Offer } from "../../src/core/routing/roster.ts";
-import { openChatRequest } from "../../src/wire/dialects/chat-request.ts";
-import type { ProviderTarget } from "../../src/wire/dialects/inference-request.ts";
+import { openChatRequest } from "../../src/wire/client-apis/chat-request.ts";
+import type { ProviderTarget } from "../../src/wire/client-apis/inference-request.ts";
 
 /*
  * What goes out for a wish for reasoning, for every endpoint of the shipped catalog whose model reasons. `bun

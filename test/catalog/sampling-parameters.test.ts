@@ -9,7 +9,8 @@ import {
   type SamplingParameter,
 } from "../../src/core/catalog/records.ts";
 import { addSamplingParameters, EXPRESSIBLE } from "../../src/core/catalog/sampling-parameters.ts";
-import { FORMAT_NAMES, type FormatName } from "../../src/wire/canonical/parts.ts";
+import type { FormatName } from "../../src/wire/conversation/format-name.ts";
+import { FORMAT_NAMES } from "../../src/wire/conversation/format-name.ts";
 import { openRequest } from "../fidelity/open-request.ts";
 import { makeTarget } from "../fidelity/targets.ts";
 

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { loadCatalog, SHIPPED_CATALOG_DIRECTORY } from "../../src/app/load-catalog.ts";
 import { readTiers } from "../../src/app/load-tiers.ts";
-import { matchPattern } from "../../src/core/accounts/match-pattern.ts";
+import { matchPattern } from "../../src/base/match-pattern.ts";
 import { isFreeId } from "../../src/core/catalog/is-free-id.ts";
 import type { TierRule } from "../../src/core/catalog/tier-records.ts";
 import { createTiers, isFreeChoice, listCases } from "../../src/core/catalog/tiers.ts";

@@ -6,7 +6,7 @@ import { systemClock } from "../../src/base/clock.ts";
 import { createSystemRandom } from "../../src/base/random.ts";
 import { runCli } from "../../src/cli/run-cli.ts";
 import type { UsageRecord } from "../../src/core/usage/records.ts";
-import { ENDPOINTS } from "../../src/http/api/endpoints.ts";
+import { ENDPOINTS } from "../../src/http/routes/endpoints.ts";
 import { seedCatalog, startSource } from "../catalog/seed-catalog.ts";
 import { sourceModel } from "../catalog/source-fixture.ts";
 

@@ -1,7 +1,7 @@
-import { openChatRequest } from "../../src/wire/dialects/chat-request.ts";
-import type { InferenceRequest } from "../../src/wire/dialects/inference-request.ts";
-import { openMessagesRequest } from "../../src/wire/dialects/messages-request.ts";
-import { openResponsesRequest } from "../../src/wire/dialects/responses-request.ts";
+import { openChatRequest } from "../../src/wire/client-apis/chat-request.ts";
+import type { InferenceRequest } from "../../src/wire/client-apis/inference-request.ts";
+import { openMessagesRequest } from "../../src/wire/client-apis/messages-request.ts";
+import { openResponsesRequest } from "../../src/wire/client-apis/responses-request.ts";
 import type { Fields } from "../../src/wire/json/fields.ts";
 import type { Client } from "./formats.ts";
 

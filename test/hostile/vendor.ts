@@ -1,4 +1,5 @@
-import { FORMAT_NAMES, type FormatName } from "../../src/wire/canonical/parts.ts";
+import type { FormatName } from "../../src/wire/conversation/format-name.ts";
+import { FORMAT_NAMES } from "../../src/wire/conversation/format-name.ts";
 import { SCRIPTS } from "../support/scripts/all-scripts.ts";
 
 /** How a vendor answers a request; null: as a vendor that is well. */

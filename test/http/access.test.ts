@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { ENDPOINTS } from "../../src/http/api/endpoints.ts";
+import { ENDPOINTS } from "../../src/http/routes/endpoints.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { callAdmin, createFounder, type Founder } from "../support/management.ts";
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { connect } from "node:net";
-import { FIXED_ROUTES, GATEWAY_ROUTES } from "../../src/http/route-table.ts";
+import { FIXED_ROUTES, GATEWAY_ROUTES } from "../../src/http/server/route-table.ts";
 import { waitFor } from "../support/event-loop.ts";
 import { postChat, startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { type RecordingVendor, startRecordingVendor, yamlFor } from "../support/recording-vendor.ts";

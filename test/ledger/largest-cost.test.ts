@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { loadCatalog } from "../../src/app/load-catalog.ts";
 import { roundToNanodollars } from "../../src/base/money.ts";
+import { findPrices, priceAt } from "../../src/core/catalog/price-usage.ts";
+import type { Offer } from "../../src/core/deployments/served-models.ts";
 import { checkUsage } from "../../src/core/generation/check-usage.ts";
-import { findPrices, priceAt } from "../../src/core/generation/price-usage.ts";
-import type { Offer } from "../../src/core/routing/roster.ts";
 import { NO_CHARGES } from "../../src/wire/conversation/charges.ts";
 import { NO_TOKENS, type TokenUsage } from "../../src/wire/conversation/usage.ts";
 

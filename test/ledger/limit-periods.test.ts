@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import type { Caller } from "../../src/core/accounts/records.ts";
 import { createLedger } from "../../src/core/ledger/ledger.ts";
-import type { LedgerStore, SpendQuery } from "../../src/core/ports/ledger-store.ts";
+import type { LedgerStore, SpendQuery } from "../../src/core/ledger/ledger-store.ts";
 import { eventually } from "../support/eventually.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { callAdmin } from "../support/management.ts";

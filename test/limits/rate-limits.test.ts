@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import type { RateLimit } from "../../src/core/accounts/rate-limit.ts";
 import {
   createRateLimits,
   type LimitAnswer,
   type LimitSource,
   type LimitWish,
-  type RateLimit,
 } from "../../src/core/limits/rate-limits.ts";
 
 const NONE: RateLimit = { requestsPerMinute: null, tokensPerMinute: null, concurrent: null };

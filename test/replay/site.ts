@@ -1,4 +1,4 @@
-import type { FormatName } from "../../src/wire/canonical/parts.ts";
+import type { FormatName } from "../../src/wire/conversation/format-name.ts";
 import { startTestGateway } from "../support/gateway.ts";
 import { createFounder } from "../support/management.ts";
 import type { Json } from "./conversation.ts";

@@ -1,5 +1,5 @@
 import type { ModelEndpoint } from "../../src/core/catalog/records.ts";
-import type { Offer } from "../../src/core/routing/roster.ts";
+import type { Offer } from "../../src/core/deployments/served-models.ts";
 
 /** What a test says of an offer. */
 export interface OfferFacts extends Partial<Pick<ModelEndpoint, "lacks" | "priceTiers">> {

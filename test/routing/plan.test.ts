@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import type { Offer } from "../../src/core/deployments/served-models.ts";
 import { createAffinityMemory, type WarmPlace } from "../../src/core/routing/affinity.ts";
 import type { EndpointHealth } from "../../src/core/routing/health.ts";
 import { type Plan, planRoute, type RouteQuestion } from "../../src/core/routing/plan.ts";
-import type { Offer } from "../../src/core/routing/roster.ts";
 import { readGatewayWishes } from "../../src/wire/conversation/preferences.ts";
 import { makeOffer } from "./make-offer.ts";
 

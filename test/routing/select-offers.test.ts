@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { failureOf } from "../../src/base/errors.ts";
 import { joinPolicies, type LevelPolicy } from "../../src/core/accounts/join-policies.ts";
 import { OPEN_POLICY, type Policy } from "../../src/core/accounts/records.ts";
-import type { Offer } from "../../src/core/routing/roster.ts";
+import type { Offer } from "../../src/core/deployments/served-models.ts";
 import { selectOffers, warnOfWishes } from "../../src/core/routing/select-offers.ts";
 import { NO_NEEDS, type RequestNeeds } from "../../src/wire/conversation/needs.ts";
 import {

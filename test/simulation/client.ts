@@ -1,5 +1,5 @@
-import { GATEWAY_ROUTES } from "../../src/http/route-table.ts";
-import { serve } from "../../src/http/server.ts";
+import { GATEWAY_ROUTES } from "../../src/http/server/route-table.ts";
+import { serve } from "../../src/http/server/server.ts";
 import type { Service } from "./service.ts";
 
 /** What a client asks for. */

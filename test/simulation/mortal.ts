@@ -1,5 +1,5 @@
 import type { Clock } from "../../src/base/clock.ts";
-import type { Journal } from "../../src/core/ports/journal.ts";
+import type { Journal } from "../../src/core/usage/journal.ts";
 import type { SeededRandom } from "../support/seeded-random.ts";
 
 /**

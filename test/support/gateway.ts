@@ -5,8 +5,8 @@ import { type RunningGateway, startGateway } from "../../src/app/lifecycle.ts";
 import { checkConfig } from "../../src/app/load-config.ts";
 import type { World } from "../../src/app/wire-up.ts";
 import { systemClock } from "../../src/base/clock.ts";
+import type { Log } from "../../src/base/log.ts";
 import { createSystemRandom } from "../../src/base/random.ts";
-import type { Log } from "../../src/core/ports/log.ts";
 
 /** One line of the log. */
 export interface LogLine {

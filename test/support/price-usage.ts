@@ -1,5 +1,5 @@
+import { findPrices, priceAt } from "../../src/core/catalog/price-usage.ts";
 import type { ModelEndpoint } from "../../src/core/catalog/records.ts";
-import { findPrices, priceAt } from "../../src/core/generation/price-usage.ts";
 import type { TokenUsage } from "../../src/wire/conversation/usage.ts";
 
 /** What a usage costs at an endpoint's list price of a time, in nanodollars; 0 where it has none. */

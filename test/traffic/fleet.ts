@@ -5,7 +5,7 @@ import {
   TransportError,
   type UpstreamRequest,
   type UpstreamResponse,
-} from "../../src/core/ports/transport.ts";
+} from "../../src/core/deployments/transport.ts";
 import type { SeededRandom } from "../support/seeded-random.ts";
 import { chunkOf, documentOf, textOf } from "../support/vendor.ts";
 

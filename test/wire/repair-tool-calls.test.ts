@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { FORMAT_NAMES } from "../../src/wire/canonical/parts.ts";
+import { FORMAT_NAMES } from "../../src/wire/conversation/format-name.ts";
 import type {
   OutlineAssistant,
   OutlineMessage,

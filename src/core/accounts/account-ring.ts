@@ -1,4 +1,4 @@
-import type { AccountStore } from "../ports/account-store.ts";
+import type { AccountStore } from "./account-store.ts";
 import type { AccountRecord, MemberRecord } from "./records.ts";
 import { remember } from "./remembered.ts";
 

@@ -1,4 +1,4 @@
-import { matchPattern } from "./match-pattern.ts";
+import { matchPattern } from "../../base/match-pattern.ts";
 import type { Caller, KeyRecord, Policy } from "./records.ts";
 
 /** Whose policy it is: the operator's, the account's that pays, the key's. */

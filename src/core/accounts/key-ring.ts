@@ -1,5 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
-import type { KeyStore } from "../ports/key-store.ts";
+import type { KeyStore } from "./key-store.ts";
 import { DEFAULT_ACCOUNT_ID, type KeyRecord } from "./records.ts";
 import { remember } from "./remembered.ts";
 import { hashSecret, hintOf, isWellFormedSecret } from "./secrets.ts";

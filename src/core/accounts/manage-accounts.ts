@@ -3,7 +3,7 @@ import { fail } from "../../base/errors.ts";
 import type { IdSource } from "../../base/ids.ts";
 import { toDollars } from "../../base/money.ts";
 import { type KnownNames, type NameList, requireKnownNames } from "../catalog/known-names.ts";
-import type { AccountStore } from "../ports/account-store.ts";
+import type { AccountStore } from "./account-store.ts";
 import { changeRateLimit, describeRateLimit, type RateLimitChange } from "./own-rate-limit.ts";
 import { type AccountRecord, DEFAULT_ACCOUNT_ID, OPEN_POLICY, type Policy } from "./records.ts";
 

@@ -2,7 +2,7 @@ import { fail } from "../../base/errors.ts";
 import { toDollars } from "../../base/money.ts";
 import type { Random } from "../../base/random.ts";
 import { type KnownNames, requireKnownNames } from "../catalog/known-names.ts";
-import type { KeyStore } from "../ports/key-store.ts";
+import type { KeyStore } from "./key-store.ts";
 import type { AccountMaker } from "./manage-accounts.ts";
 import {
   changeKeyRateLimit,

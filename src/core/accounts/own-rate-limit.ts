@@ -1,4 +1,4 @@
-import { isLimit, type RateLimit } from "../limits/rate-limits.ts";
+import { isLimit, type RateLimit } from "./rate-limit.ts";
 import type { KeyRateLimit } from "./records.ts";
 
 /** What is to change of a limit; null: all of it goes, and what is configured holds. */

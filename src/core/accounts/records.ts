@@ -1,4 +1,4 @@
-import type { RateLimit } from "../limits/rate-limits.ts";
+import type { RateLimit } from "./rate-limit.ts";
 
 /** An API key as stored: its secret is not among it. */
 export interface KeyRecord {

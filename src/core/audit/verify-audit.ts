@@ -1,4 +1,4 @@
-import type { AuditStore } from "../ports/audit-store.ts";
+import type { AuditStore } from "./audit-store.ts";
 import { type ChainEnd, EMPTY_CHAIN, findFlaw } from "./chain.ts";
 
 /** Entries that are read at once. */

@@ -1,4 +1,4 @@
-import type { CatalogStatus } from "../ports/catalog-keeper.ts";
+import type { CatalogStatus } from "./catalog-keeper.ts";
 import { missingSince } from "./expiry.ts";
 import type { ModelRecord } from "./records.ts";
 

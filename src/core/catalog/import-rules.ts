@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { FORMAT_NAMES } from "../../wire/canonical/parts.ts";
+import { FORMAT_NAMES } from "../../wire/conversation/format-name.ts";
 import type { PriceChange } from "./records.ts";
 import { sourceModelSchema } from "./source-models-dev.ts";
 

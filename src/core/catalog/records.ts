@@ -1,5 +1,5 @@
 import type { ReasoningFields } from "../../wire/canonical/format.ts";
-import type { FormatName } from "../../wire/canonical/parts.ts";
+import type { FormatName } from "../../wire/conversation/format-name.ts";
 
 /** How the addresses of endpoints are put together; `src/providers/address` has a row for each. */
 export const ADDRESS_SCHEMES = [

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { FORMAT_NAMES } from "../../wire/canonical/parts.ts";
+import { FORMAT_NAMES } from "../../wire/conversation/format-name.ts";
 import { isZero } from "./decimal-price.ts";
 import { authorOf } from "./format-catalog.ts";
 import { isFreeId } from "./is-free-id.ts";

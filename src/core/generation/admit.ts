@@ -1,11 +1,11 @@
 import { type Failure, GatewayError } from "../../base/errors.ts";
-import type { Warning } from "../../wire/canonical/format.ts";
+import type { Warning } from "../../wire/conversation/warning.ts";
 import { policyOf } from "../accounts/join-policies.ts";
+import type { Offer } from "../deployments/served-models.ts";
 import { boundPrompt } from "../ledger/worst-case.ts";
 import type { OwnKeys } from "../provider-keys/own-keys.ts";
 import { requireKnownProviders } from "../routing/known-providers.ts";
 import type { PromptTokens } from "../routing/prompt-tokens.ts";
-import type { Offer } from "../routing/roster.ts";
 import { type SiftedOut, siftOffers, warnOfWishes } from "../routing/select-offers.ts";
 import type { GenerationDeps } from "./call.ts";
 import { type AskingCall, findAllOffers } from "./find-offers.ts";

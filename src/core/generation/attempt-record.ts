@@ -1,4 +1,4 @@
-import type { FormatName } from "../../wire/canonical/parts.ts";
+import type { FormatName } from "../../wire/conversation/format-name.ts";
 import type { Candidate } from "../routing/plan.ts";
 import type { AttemptRecord } from "../usage/records.ts";
 import { type AttemptOutcome, isEmptyAnswer } from "./attempt.ts";

@@ -1,8 +1,9 @@
 import { BOUNDS } from "../../base/bounds.ts";
 import type { Timer } from "../../base/clock.ts";
-import type { FormatName } from "../../wire/canonical/parts.ts";
 import { isDocumentStart } from "../../wire/canonical/read-document.ts";
 import type { AnswerRelay, RelayIdentity, WholeAnswer } from "../../wire/canonical/relay.ts";
+import type { InferenceRequest } from "../../wire/client-apis/inference-request.ts";
+import type { FormatName } from "../../wire/conversation/format-name.ts";
 import { lacksEndpoint } from "../../wire/conversation/missing-endpoint.ts";
 import { refusesReasoning } from "../../wire/conversation/reasoning-refusal.ts";
 import {
@@ -11,10 +12,9 @@ import {
   readVendorError,
   type VendorError,
 } from "../../wire/conversation/vendor-error.ts";
-import type { InferenceRequest } from "../../wire/dialects/inference-request.ts";
 import { parseJson } from "../../wire/json/parse-json.ts";
-import { type Exchange, TransportError, type UpstreamResponse } from "../ports/transport.ts";
-import { AuthorizeError } from "../ports/upstream-address.ts";
+import { type Exchange, TransportError, type UpstreamResponse } from "../deployments/transport.ts";
+import { AuthorizeError } from "../deployments/upstream-address.ts";
 import type { Candidate } from "../routing/plan.ts";
 import type { GenerationCall, GenerationDeps } from "./call.ts";
 import type { Cutoff } from "./cutoff.ts";

@@ -1,8 +1,8 @@
+import type { InferenceRequest } from "../../wire/client-apis/inference-request.ts";
 import { type AdvisorUsage, fitParts, type TokenUsage } from "../../wire/conversation/usage.ts";
-import type { InferenceRequest } from "../../wire/dialects/inference-request.ts";
 import { mayReason } from "../catalog/may-reason.ts";
+import type { Offer } from "../deployments/served-models.ts";
 import { longestAnswer, MOST_SEARCHES } from "../ledger/worst-case.ts";
-import type { Offer } from "../routing/roster.ts";
 import { windowOf } from "../routing/window.ts";
 import { estimateUsage } from "./settle.ts";
 

@@ -1,5 +1,5 @@
 import type { Clock, Timer } from "../../base/clock.ts";
-import type { Exchange } from "../ports/transport.ts";
+import type { Exchange } from "../deployments/transport.ts";
 
 /** Why a generation was cut short from this side. */
 export type CutReason = "client_left" | "client_stalled" | "first_token" | "silence" | "total" | "shutdown";

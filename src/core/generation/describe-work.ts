@@ -1,6 +1,6 @@
-import type { Warning } from "../../wire/canonical/format.ts";
+import type { EncodedForUpstream } from "../../wire/client-apis/inference-request.ts";
 import type { RepairCounts } from "../../wire/conversation/outline.ts";
-import type { EncodedForUpstream } from "../../wire/dialects/inference-request.ts";
+import type { Warning } from "../../wire/conversation/warning.ts";
 
 /** The `gateway_metadata` of an answer: what was done to its request. Null for nothing. */
 export function describeWork(

@@ -1,11 +1,11 @@
-import type { FormatName } from "../../wire/canonical/parts.ts";
-import { chooseTarget } from "../../wire/dialects/choose-target.ts";
+import { chooseTarget } from "../../wire/client-apis/choose-target.ts";
 import type {
   EncodedForUpstream,
   InferenceRequest,
   ProviderTarget,
   UpstreamTarget,
-} from "../../wire/dialects/inference-request.ts";
+} from "../../wire/client-apis/inference-request.ts";
+import type { FormatName } from "../../wire/conversation/format-name.ts";
 import type { Candidate } from "../routing/plan.ts";
 import { scopeOf } from "../routing/session-key.ts";
 import type { GenerationCall, GenerationDeps } from "./call.ts";

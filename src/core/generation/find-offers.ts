@@ -1,12 +1,12 @@
 import { type Failure, fail, GatewayError } from "../../base/errors.ts";
-import type { InferenceAction, InferenceRequest } from "../../wire/dialects/inference-request.ts";
+import type { InferenceAction, InferenceRequest } from "../../wire/client-apis/inference-request.ts";
 import { actionOf } from "../catalog/action-of.ts";
 import { isWithdrawn, missingSince } from "../catalog/expiry.ts";
 import { isFreeId } from "../catalog/is-free-id.ts";
 import type { ModelRecord } from "../catalog/records.ts";
+import { isReachable, type Offer } from "../deployments/served-models.ts";
 import type { OwnKeys } from "../provider-keys/own-keys.ts";
 import { chooseKeys, chooseOffers, type KeyChoice } from "../routing/choose-offers.ts";
-import { isReachable, type Offer } from "../routing/roster.ts";
 import type { GenerationCall, GenerationDeps, Serving } from "./call.ts";
 import { describeFacts, findTierOffers, refuseTierHere, type TierContext } from "./find-tier-offers.ts";
 import { missingOwnKey } from "./missing-own-key.ts";

@@ -1,15 +1,15 @@
 import { type Failure, fail } from "../../base/errors.ts";
+import type { InferenceRequest, SamplingField } from "../../wire/client-apis/inference-request.ts";
 import type { RequestNeeds } from "../../wire/conversation/needs.ts";
-import type { InferenceRequest, SamplingField } from "../../wire/dialects/inference-request.ts";
 import { type JoinedPolicy, type PolicyRule, ruleAllows } from "../accounts/join-policies.ts";
 import type { Caller } from "../accounts/records.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import { isFreeId } from "../catalog/is-free-id.ts";
 import type { ModelRecord } from "../catalog/records.ts";
 import type { TierRecord } from "../catalog/tier-records.ts";
+import type { Offer } from "../deployments/served-models.ts";
 import { chooseOffers, type KeyChoice } from "../routing/choose-offers.ts";
 import { type ResolvedTier, resolveTier, type TierFacts } from "../routing/resolve-tier.ts";
-import type { Offer } from "../routing/roster.ts";
 import { takesInput } from "../routing/select-offers.ts";
 import { freeSessionKeyOf } from "../routing/session-key.ts";
 import type { GenerationCall, GenerationDeps, Serving } from "./call.ts";

@@ -1,8 +1,8 @@
 import type { Caller } from "../accounts/records.ts";
 import { isFreeId } from "../catalog/is-free-id.ts";
+import type { Offer } from "../deployments/served-models.ts";
 import type { LimitVerdict } from "../limits/sliding-window.ts";
 import type { Candidate, SetAside } from "../routing/plan.ts";
-import type { Offer } from "../routing/roster.ts";
 import type { GenerationDeps } from "./call.ts";
 
 /** The deployments of a request, without free models where the account has used its limit up. */

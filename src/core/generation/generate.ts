@@ -3,13 +3,13 @@ import { type Failure, failureOf, GatewayError, statusOf } from "../../base/erro
 import { randomShare } from "../../base/random.ts";
 import type { RelayIdentity } from "../../wire/canonical/relay.ts";
 import type { TokenUsage } from "../../wire/conversation/usage.ts";
+import { formatsOf } from "../deployments/served-models.ts";
 import { freeLimitFailure, withFreeLimit } from "../limits/free-limit.ts";
 import type { LimitStanding } from "../limits/rate-limits.ts";
 import { backoffMs } from "../routing/backoff.ts";
 import { healthTargetOf } from "../routing/health-target.ts";
 import { noteFormat, notePlan } from "../routing/note-plan.ts";
 import type { Candidate } from "../routing/plan.ts";
-import { formatsOf } from "../routing/roster.ts";
 import { listedWindow, windowOf } from "../routing/window.ts";
 import type { AttemptRecord, UsageRecord } from "../usage/records.ts";
 import { type Admission, admit, CANNOT_RECORD } from "./admit.ts";

@@ -1,7 +1,7 @@
 import type { Failure } from "../../base/errors.ts";
 import type { VendorError } from "../../wire/conversation/vendor-error.ts";
-import type { TransportError } from "../ports/transport.ts";
-import type { AuthorizeError } from "../ports/upstream-address.ts";
+import type { TransportError } from "../deployments/transport.ts";
+import type { AuthorizeError } from "../deployments/upstream-address.ts";
 import type { AttemptNote } from "../routing/health.ts";
 import type { Candidate } from "../routing/plan.ts";
 import { contextOverflow } from "../routing/window.ts";

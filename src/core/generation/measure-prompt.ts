@@ -1,6 +1,6 @@
+import type { InferenceRequest } from "../../wire/client-apis/inference-request.ts";
 import { estimateTokens } from "../../wire/conversation/usage.ts";
-import type { InferenceRequest } from "../../wire/dialects/inference-request.ts";
-import type { TokenCounter } from "../ports/token-counter.ts";
+import type { Offer } from "../deployments/served-models.ts";
 import {
   boundByBytes,
   CERTAIN_CHARS_PER_TOKEN,
@@ -10,8 +10,8 @@ import {
   SMALL_BYTES,
   sampleTexts,
 } from "../routing/prompt-tokens.ts";
-import type { Offer } from "../routing/roster.ts";
 import { isNearEdge, mayHold, windowOf } from "../routing/window.ts";
+import type { TokenCounter } from "./token-counter.ts";
 
 /** What measuring looks at of a request. */
 export type MeasuredRequest = Pick<

@@ -1,4 +1,4 @@
-import { TransportError, type UpstreamResponse } from "../ports/transport.ts";
+import { TransportError, type UpstreamResponse } from "../deployments/transport.ts";
 
 /**
  * Reads a body of at most `maxBytes`. A larger one is cut there, or refused with a `TransportError`.

@@ -1,10 +1,10 @@
+import type { InferenceRequest } from "../../wire/client-apis/inference-request.ts";
 import { estimateTokens, type TokenUsage } from "../../wire/conversation/usage.ts";
-import type { InferenceRequest } from "../../wire/dialects/inference-request.ts";
 import type { Caller } from "../accounts/records.ts";
+import type { Offer } from "../deployments/served-models.ts";
 import type { LimitVerdict } from "../limits/sliding-window.ts";
 import type { WarmPlace } from "../routing/affinity.ts";
 import { type Candidate, type Plan, planRoute } from "../routing/plan.ts";
-import type { Offer } from "../routing/roster.ts";
 import { sessionKeyOf } from "../routing/session-key.ts";
 import type { GenerationDeps } from "./call.ts";
 import { leaveOutFree } from "./free-models.ts";

@@ -1,23 +1,23 @@
 import type { Failure } from "../../base/errors.ts";
 import { toDollars } from "../../base/money.ts";
 import type { UsageReport } from "../../wire/canonical/format.ts";
+import type { InferenceRequest } from "../../wire/client-apis/inference-request.ts";
 import { NO_CHARGES } from "../../wire/conversation/charges.ts";
 import { estimateTokens, NO_TOKENS, type TokenUsage } from "../../wire/conversation/usage.ts";
-import type { InferenceRequest } from "../../wire/dialects/inference-request.ts";
 import { findEndpoint } from "../catalog/find-endpoint.ts";
 import { isFreeId } from "../catalog/is-free-id.ts";
-import type { Prices } from "../catalog/records.ts";
-import type { Candidate } from "../routing/plan.ts";
-import type { AdvisorRecord, Outcome, UsageRecord } from "../usage/records.ts";
-import type { Allowance } from "./allowance.ts";
-import type { GenerationCall, GenerationDeps } from "./call.ts";
 import {
   chargesBesideTokens,
   findPrices,
   type PricedAdvisor,
   priceAdvisor,
   priceWhole,
-} from "./price-usage.ts";
+} from "../catalog/price-usage.ts";
+import type { Prices } from "../catalog/records.ts";
+import type { Candidate } from "../routing/plan.ts";
+import type { AdvisorRecord, Outcome, UsageRecord } from "../usage/records.ts";
+import type { Allowance } from "./allowance.ts";
+import type { GenerationCall, GenerationDeps } from "./call.ts";
 
 /** How a generation ended. */
 export interface Ending {

@@ -1,10 +1,15 @@
-import { openChatRequest } from "../../wire/dialects/chat-request.ts";
-import { openEmbeddingsRequest } from "../../wire/dialects/embeddings-request.ts";
-import type { InferenceRequest, ProviderTarget } from "../../wire/dialects/inference-request.ts";
+import { openChatRequest } from "../../wire/client-apis/chat-request.ts";
+import { openEmbeddingsRequest } from "../../wire/client-apis/embeddings-request.ts";
+import type { InferenceRequest, ProviderTarget } from "../../wire/client-apis/inference-request.ts";
 import { actionOf } from "../catalog/action-of.ts";
+import {
+  isReachable,
+  type Offer,
+  type ProviderKey,
+  type ServedProvider,
+} from "../deployments/served-models.ts";
 import { servesModel } from "../provider-keys/own-keys.ts";
 import type { Candidate } from "../routing/plan.ts";
-import { isReachable, type Offer, type ProviderKey, type ServedProvider } from "../routing/roster.ts";
 import { attempt } from "./attempt.ts";
 import type { GenerationDeps, Serving } from "./call.ts";
 import { Cutoff } from "./cutoff.ts";

@@ -1,8 +1,8 @@
-import type { FormatName } from "../../wire/canonical/parts.ts";
+import type { ProviderTarget } from "../../wire/client-apis/inference-request.ts";
+import type { FormatName } from "../../wire/conversation/format-name.ts";
 import { toolCallRulesOf } from "../../wire/conversation/tool-call-rules.ts";
-import type { ProviderTarget } from "../../wire/dialects/inference-request.ts";
 import type { ProviderQuirks } from "../catalog/records.ts";
-import { formatsOf, type Offer } from "../routing/roster.ts";
+import { formatsOf, type Offer } from "../deployments/served-models.ts";
 
 interface DescribedOffer {
   readonly provider: Offer["provider"];

@@ -1,6 +1,6 @@
-import type { Warning } from "../../wire/canonical/format.ts";
 import type { RelayFinish } from "../../wire/canonical/relay.ts";
 import type { TokenUsage } from "../../wire/conversation/usage.ts";
+import type { Warning } from "../../wire/conversation/warning.ts";
 import type { HoldBound } from "../ledger/purse.ts";
 import type { Answering } from "./charge-answer.ts";
 

@@ -1,7 +1,7 @@
 import { basename } from "node:path";
-import type { DamagedLines } from "../ports/journal.ts";
-import type { LedgerStore } from "../ports/ledger-store.ts";
-import type { UsageStore } from "../ports/usage-store.ts";
+import type { DamagedLines } from "../usage/journal.ts";
+import type { UsageStore } from "../usage/usage-store.ts";
+import type { LedgerStore } from "./ledger-store.ts";
 
 /** Something that does not add up. */
 export interface LedgerDifference {

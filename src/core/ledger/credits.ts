@@ -2,8 +2,8 @@ import type { Clock } from "../../base/clock.ts";
 import { fail } from "../../base/errors.ts";
 import type { IdSource } from "../../base/ids.ts";
 import { formatDollars } from "../../base/money.ts";
-import type { LedgerStore, StoredTransfer } from "../ports/ledger-store.ts";
 import type { Ledger } from "./ledger.ts";
+import type { LedgerStore, StoredTransfer } from "./ledger-store.ts";
 import { HOUSE_ACCOUNT, refundIdOf, type Transfer, type TransferKind } from "./records.ts";
 
 /** What moving credits takes. `ledger` is where a running gateway has its balances. */

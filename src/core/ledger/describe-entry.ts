@@ -1,5 +1,5 @@
 import { toDollars } from "../../base/money.ts";
-import type { StoredTransfer } from "../ports/ledger-store.ts";
+import type { StoredTransfer } from "./ledger-store.ts";
 import { generationOf } from "./records.ts";
 
 /** A transfer as one of its two accounts sees it, for answers and commands: money that comes in is positive. */

@@ -1,6 +1,6 @@
 import { toDollars } from "../../base/money.ts";
-import type { SumsByKind } from "../ports/ledger-store.ts";
 import type { GrantLeft } from "./grants.ts";
+import type { SumsByKind } from "./ledger-store.ts";
 
 /** What an account's balance came from, in US dollars. */
 export function describeSums(sums: SumsByKind) {

@@ -1,4 +1,4 @@
-import type { LedgerStore } from "../ports/ledger-store.ts";
+import type { LedgerStore } from "./ledger-store.ts";
 import type { Purse } from "./purse.ts";
 
 /** Grants that are looked at in one go. */

@@ -1,9 +1,9 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Caller } from "../accounts/records.ts";
-import type { LedgerStore, RefundEntry, RefundVerdict } from "../ports/ledger-store.ts";
 import type { Recorder } from "../usage/recorder.ts";
 import type { UsageRecord } from "../usage/records.ts";
 import { createGrantSweeper } from "./expire-grants.ts";
+import type { LedgerStore, RefundEntry, RefundVerdict } from "./ledger-store.ts";
 import { createPurse, type HoldVerdict, type Purse } from "./purse.ts";
 import type { Transfer } from "./records.ts";
 import { type CallersLimit, limitsOf } from "./spend-limits.ts";

@@ -1,6 +1,6 @@
 import type { Caller } from "../accounts/records.ts";
-import type { SpendQuery } from "../ports/ledger-store.ts";
 import { dayOf } from "../usage/report.ts";
+import type { SpendQuery } from "./ledger-store.ts";
 import type { SpendLimit } from "./purse.ts";
 
 /** A limit that holds for a caller, and how the store finds what was spent under it. */

@@ -1,12 +1,12 @@
 import { roundToNanodollars, toAttodollars } from "../../base/money.ts";
+import type { InferenceRequest } from "../../wire/client-apis/inference-request.ts";
 import type { RequestCharges } from "../../wire/conversation/charges.ts";
-import type { InferenceRequest } from "../../wire/dialects/inference-request.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import { findEndpoint } from "../catalog/find-endpoint.ts";
 import { isFreeId } from "../catalog/is-free-id.ts";
+import { type BoundedPrompt, type CostAtMost, priceAtMost } from "../catalog/price-usage.ts";
 import type { ModelEndpoint } from "../catalog/records.ts";
-import { type BoundedPrompt, type CostAtMost, priceAtMost } from "../generation/price-usage.ts";
-import type { Offer } from "../routing/roster.ts";
+import type { Offer } from "../deployments/served-models.ts";
 
 /** Bytes of text that make at least one token: what vendors count is hardly ever more. */
 const BYTES_PER_TOKEN = 2;

@@ -1,6 +1,7 @@
-import { matchPattern } from "../accounts/match-pattern.ts";
+import { matchPattern } from "../../base/match-pattern.ts";
+import { isLimit, type RateLimit } from "../accounts/rate-limit.ts";
 import type { Caller, KeyRateLimit } from "../accounts/records.ts";
-import { isLimit, type LimitSubject, type RateLimit } from "./rate-limits.ts";
+import type { LimitSubject } from "./rate-limits.ts";
 
 /** Limits as they are configured, for everybody. */
 export interface ConfiguredLimits {

@@ -1,14 +1,6 @@
+import type { RateLimit } from "../accounts/rate-limit.ts";
 import { type Counted, createMeteredWindow, type MeteredWindow } from "./metered-window.ts";
 import type { LimitVerdict } from "./sliding-window.ts";
-
-/** What one key, account or model may use; null: no limit. */
-export interface RateLimit {
-  readonly requestsPerMinute: number | null;
-  /** Of prompt and answer together. */
-  readonly tokensPerMinute: number | null;
-  /** Requests at once. */
-  readonly concurrent: number | null;
-}
 
 /** Whose limit it is, in the words of `metadata.limit_source`: a model's is the gateway's own. */
 export type LimitSource = "key" | "account" | "gateway";
@@ -102,11 +94,6 @@ interface Lease {
   readonly expiresAt: number;
   readonly requests: readonly Counted[];
   readonly tokens: readonly { readonly counted: Counted; readonly amount: number }[];
-}
-
-/** Whether a limit limits anything. */
-export function isLimit(limit: RateLimit): boolean {
-  return limit.requestsPerMinute !== null || limit.tokensPerMinute !== null || limit.concurrent !== null;
 }
 
 /** Limits, nothing counted yet. */

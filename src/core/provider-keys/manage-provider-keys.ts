@@ -2,10 +2,10 @@ import type { Clock } from "../../base/clock.ts";
 import { fail } from "../../base/errors.ts";
 import type { IdSource } from "../../base/ids.ts";
 import { type KnownNames, type NameList, requireKnownNames } from "../catalog/known-names.ts";
-import type { ProviderKeyStore } from "../ports/provider-key-store.ts";
-import type { Roster, ServedProvider } from "../routing/roster.ts";
+import type { Roster, ServedProvider } from "../deployments/served-models.ts";
 import { labelOf } from "./own-keys.ts";
 import type { ProviderKeyRing } from "./provider-key-ring.ts";
+import type { ProviderKeyStore } from "./provider-key-store.ts";
 import type { ProviderKeyRecord } from "./records.ts";
 import type { Vault } from "./vault.ts";
 

@@ -1,4 +1,4 @@
-import { matchPattern } from "../accounts/match-pattern.ts";
+import { matchPattern } from "../../base/match-pattern.ts";
 import type { ProviderKeyRecord } from "./records.ts";
 
 /** One of an account's own keys, opened. The secret goes into requests to its provider and nowhere else. */

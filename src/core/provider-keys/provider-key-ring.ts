@@ -1,6 +1,6 @@
 import { remember } from "../accounts/remembered.ts";
-import type { ProviderKeyStore } from "../ports/provider-key-store.ts";
 import { labelOf, type OwnKey, type OwnKeys } from "./own-keys.ts";
+import type { ProviderKeyStore } from "./provider-key-store.ts";
 import type { KeyUse, ProviderKeyRecord } from "./records.ts";
 import type { Vault } from "./vault.ts";
 

@@ -1,7 +1,13 @@
-import type { InferenceAction } from "../../wire/dialects/inference-request.ts";
+import type { InferenceAction } from "../../wire/client-apis/inference-request.ts";
 import type { Caller } from "../accounts/records.ts";
+import {
+  isReachable,
+  type Offer,
+  type ProviderKey,
+  type Roster,
+  type ServedProvider,
+} from "../deployments/served-models.ts";
 import { findUsable, type OwnKey, type OwnKeys } from "../provider-keys/own-keys.ts";
-import { isReachable, type Offer, type ProviderKey, type Roster, type ServedProvider } from "./roster.ts";
 
 /** Whose keys may serve a request. */
 export interface KeyChoice {

@@ -1,5 +1,5 @@
+import { findPrices } from "../catalog/price-usage.ts";
 import type { ModelEndpoint, Prices } from "../catalog/records.ts";
-import { findPrices } from "../generation/price-usage.ts";
 
 /** What answers have on the average, as good as any other number: it is the same for all that are compared. */
 const COMPLETION_TOKENS = 500;

@@ -1,5 +1,5 @@
+import type { Offer, ProviderKey, ServedProvider } from "../deployments/served-models.ts";
 import type { HealthTarget } from "./health.ts";
-import type { Offer, ProviderKey, ServedProvider } from "./roster.ts";
 
 /**
  * Under what name a provider's health is kept, as one key meets it: its slug. An account's own key at an address of the

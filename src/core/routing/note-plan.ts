@@ -1,19 +1,7 @@
-import type { FormatName } from "../../wire/canonical/parts.ts";
-import type { Candidate, CandidateReason, Plan, SetAsideReason } from "./plan.ts";
-import type { SieveName, SiftedOut } from "./select-offers.ts";
-
-/** One line of a plan as records keep it: who was to be asked, in turn, and then who was not, and why. */
-export interface PlanNote {
-  /** Slug. */
-  readonly provider: string;
-  /** The model's catalog id. */
-  readonly model: string;
-  /** Whether it was a candidate. */
-  readonly isCandidate: boolean;
-  readonly why: CandidateReason | SetAsideReason | SieveName;
-  /** The format that it was asked in, where its endpoint has several; absent until it was. */
-  readonly format?: FormatName;
-}
+import type { FormatName } from "../../wire/conversation/format-name.ts";
+import type { PlanNote } from "../usage/plan-entry.ts";
+import type { Candidate, Plan } from "./plan.ts";
+import type { SiftedOut } from "./select-offers.ts";
 
 /** A plan may have thousands of lines, a record must not. */
 const MAX_NOTES = 24;

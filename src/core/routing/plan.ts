@@ -1,11 +1,12 @@
-import type { FormatName } from "../../wire/canonical/parts.ts";
+import type { FormatName } from "../../wire/conversation/format-name.ts";
 import type { ProviderPreferences, ProviderSort } from "../../wire/conversation/preferences.ts";
 import { compareText } from "../catalog/format-catalog.ts";
+import { formatsOf, type Offer, type ProviderKey } from "../deployments/served-models.ts";
+import type { CandidateReason, SetAsideReason } from "../usage/plan-entry.ts";
 import type { WarmPlace } from "./affinity.ts";
 import { estimateCost } from "./estimate-cost.ts";
 import type { EndpointHealth, Health } from "./health.ts";
 import { healthScopeOf } from "./health-target.ts";
-import { formatsOf, type Offer, type ProviderKey } from "./roster.ts";
 import { weighSpread } from "./weigh-spread.ts";
 
 /** What a plan is made of. */
@@ -26,35 +27,6 @@ export interface RouteQuestion {
   readonly session: string | null;
   readonly now: number;
 }
-
-/** Why a candidate stands where it does: the first of these that holds. */
-export type CandidateReason =
-  /** There is nobody else. */
-  | "only"
-  /** `provider.order` names it. */
-  | "order"
-  /** Its circuit is half open: this request tries it. */
-  | "probe"
-  /** Its circuit is open, or it is overloaded, and there are too few others. */
-  | "last_resort"
-  /** The conversation's prompt is in its cache. */
-  | "warm_cache"
-  /** It fails often, which counts against it. */
-  | "degraded"
-  /** What the others are ordered by. */
-  | ProviderSort;
-
-/** Why an offer, or a key, that may answer is not asked this time. */
-export type SetAsideReason =
-  | "circuit_open"
-  | "key_refused"
-  | "out_of_credit"
-  | "rate_limited"
-  | "overloaded"
-  /** The account has used its requests to free models up. */
-  | "free_limit"
-  /** `provider.allow_fallbacks` is false. */
-  | "no_fallbacks";
 
 /** One way to answer: an offer and the key to take it up with. */
 export interface Candidate extends Offer {

@@ -1,4 +1,4 @@
-import type { ClientApi, Steer } from "../../wire/dialects/inference-request.ts";
+import type { ClientApi, Steer } from "../../wire/client-apis/inference-request.ts";
 import type { ModelRecord, ProviderRecord } from "../catalog/records.ts";
 import type { TierApi, TierPick, TierRule } from "../catalog/tier-records.ts";
 import { isFreeChoice, type Tiers } from "../catalog/tiers.ts";

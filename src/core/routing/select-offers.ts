@@ -1,8 +1,8 @@
 import { type Failure, GatewayError } from "../../base/errors.ts";
 import { parsePrice } from "../../base/money.ts";
-import type { Warning } from "../../wire/canonical/format.ts";
 import type { RequestNeeds } from "../../wire/conversation/needs.ts";
 import type { MaxPrice, ProviderPreferences } from "../../wire/conversation/preferences.ts";
+import type { Warning } from "../../wire/conversation/warning.ts";
 import {
   type JoinedPolicy,
   type PolicyLevel,
@@ -10,8 +10,9 @@ import {
   ruleAllows,
 } from "../accounts/join-policies.ts";
 import { type ModelEndpoint, type Prices, SAMPLING_PARAMETERS } from "../catalog/records.ts";
+import type { Offer } from "../deployments/served-models.ts";
+import type { SieveName } from "../usage/plan-entry.ts";
 import type { PromptTokens } from "./prompt-tokens.ts";
-import type { Offer } from "./roster.ts";
 import { keepUsable, refuseUnusable } from "./unusable-keys.ts";
 import { mayHold, refuseByWindow } from "./window.ts";
 
@@ -30,18 +31,6 @@ export interface SelectionRules {
   /** What is known of the prompt's size. Null: it need not fit. */
   readonly promptTokens: PromptTokens | null;
 }
-
-/** Why an offer may not answer a request: in the order in which it is looked for. */
-export type SieveName =
-  | "policy"
-  | "data_collection"
-  | "zero_retention"
-  | "provider_rules"
-  | "lacks_feature"
-  | "lacks_parameter"
-  | "max_price"
-  | "window"
-  | "own_key_unusable";
 
 /** One reason to leave offers out, and what is said where it leaves none. */
 interface Sieve {

@@ -1,4 +1,4 @@
-import type { InferenceRequest } from "../../wire/dialects/inference-request.ts";
+import type { InferenceRequest } from "../../wire/client-apis/inference-request.ts";
 import type { Caller } from "../accounts/records.ts";
 
 /** What a key is made of: never the body itself. */

@@ -1,5 +1,5 @@
 import type { Failure } from "../../base/errors.ts";
-import type { Offer } from "./roster.ts";
+import type { Offer } from "../deployments/served-models.ts";
 
 /**
  * Says which offers remain where the account has own keys that cannot be used; null where all can. Those offers are left out,

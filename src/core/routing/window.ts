@@ -1,8 +1,8 @@
 import type { Failure } from "../../base/errors.ts";
 import { actionOf } from "../catalog/action-of.ts";
 import type { ModelEndpoint } from "../catalog/records.ts";
+import type { Offer } from "../deployments/served-models.ts";
 import type { PromptTokens } from "./prompt-tokens.ts";
-import type { Offer } from "./roster.ts";
 import { findFamily, PLAIN_LEAST } from "./tokenizer-families.ts";
 
 /** Tokens that a prompt may have there. */

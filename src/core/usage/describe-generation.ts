@@ -1,6 +1,6 @@
 import { formatNanodollars, toDollars } from "../../base/money.ts";
-import { isOfTokens, listAdvisorLines, listPriceLines, type PriceLine } from "../generation/price-usage.ts";
-import type { PlanNote } from "../routing/note-plan.ts";
+import { isOfTokens, listAdvisorLines, listPriceLines, type PriceLine } from "../catalog/price-usage.ts";
+import type { PlanNote } from "./plan-entry.ts";
 import type { AdvisorRecord, AttemptRecord, UsageRecord } from "./records.ts";
 
 /**

@@ -1,10 +1,10 @@
 import type { Clock } from "../../base/clock.ts";
-import type { Journal } from "../ports/journal.ts";
-import { StoreError } from "../ports/store-error.ts";
-import type { UsageStore } from "../ports/usage-store.ts";
+import { StoreError } from "../../base/store-error.ts";
+import type { Journal } from "./journal.ts";
 import { encodeUsageEntry } from "./journal-entry.ts";
 import type { RecordEntry, UsageRecord } from "./records.ts";
 import { type Quarantined, saveRecords } from "./save-records.ts";
+import type { UsageStore } from "./usage-store.ts";
 
 /** How long records wait for company before they go to the store together. Milliseconds. */
 const GATHER_MS = 100;

@@ -1,7 +1,7 @@
-import type { FormatName } from "../../wire/canonical/parts.ts";
+import type { FormatName } from "../../wire/conversation/format-name.ts";
 import type { AdvisorUsage, TokenUsage } from "../../wire/conversation/usage.ts";
 import type { Prices } from "../catalog/records.ts";
-import type { PlanNote } from "../routing/note-plan.ts";
+import type { PlanNote } from "./plan-entry.ts";
 
 /** One try of one candidate, as recorded. */
 export interface AttemptRecord {

@@ -1,10 +1,10 @@
 import { isFreeId } from "../catalog/is-free-id.ts";
-import { priceWhole } from "../generation/price-usage.ts";
-import type { Journal } from "../ports/journal.ts";
-import type { UsageStore } from "../ports/usage-store.ts";
+import { priceWhole } from "../catalog/price-usage.ts";
+import type { Journal } from "./journal.ts";
 import { decodeJournalEntry } from "./journal-entry.ts";
 import type { RecordEntry, UsageRecord } from "./records.ts";
 import { type Quarantined, saveRecords } from "./save-records.ts";
+import type { UsageStore } from "./usage-store.ts";
 
 /**
  * The record of a generation that its process died under. What had been produced is charged, as for a stream that broke

@@ -1,5 +1,5 @@
 import { fail } from "../../base/errors.ts";
-import type { AnswerStore, RequestName } from "../../core/ports/answer-store.ts";
+import type { AnswerStore, RequestName } from "../../core/idempotency/stored-response-store.ts";
 
 /** How long a request's name stands for its answer. Milliseconds. */
 const KEEP_MS = 24 * 3_600_000;

@@ -1,6 +1,6 @@
 import { fail } from "../../base/errors.ts";
 import { DEFAULT_ACCOUNT_ID, type KeyRecord, ROLES, type Role } from "../../core/accounts/records.ts";
-import type { RequestContext } from "../context.ts";
+import type { RequestContext } from "../context/context.ts";
 import { requireKey } from "../middleware/identify-caller.ts";
 
 /**

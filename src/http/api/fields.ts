@@ -2,7 +2,7 @@ import { z } from "zod";
 import { fail } from "../../base/errors.ts";
 import { parseDollars } from "../../base/money.ts";
 import type { AccountRecord } from "../../core/accounts/records.ts";
-import type { HttpDeps } from "../context.ts";
+import type { HttpDeps } from "../context/context.ts";
 
 /** An amount of US dollars in a body, as nanodollars. */
 export const amountField = z

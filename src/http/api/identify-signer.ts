@@ -1,7 +1,7 @@
 import { timingSafeEqual } from "node:crypto";
 import { fail } from "../../base/errors.ts";
 import { DEFAULT_ACCOUNT_ID } from "../../core/accounts/records.ts";
-import type { HttpDeps } from "../context.ts";
+import type { HttpDeps } from "../context/context.ts";
 import type { ApiCaller } from "./api-caller.ts";
 
 const SIGNATURE_HEADER = "x-gateway-signature";

@@ -1,6 +1,6 @@
 import { GatewayError, statusOf } from "../../base/errors.ts";
 import type { AuditDraft } from "../../core/audit/records.ts";
-import type { HttpDeps } from "../context.ts";
+import type { HttpDeps } from "../context/context.ts";
 import type { ApiCaller } from "./api-caller.ts";
 
 /** What a request has changed. */

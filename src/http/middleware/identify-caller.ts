@@ -2,7 +2,7 @@ import { type Failure, fail } from "../../base/errors.ts";
 import { findPayer } from "../../core/accounts/find-payer.ts";
 import type { Caller, KeyRecord } from "../../core/accounts/records.ts";
 import { findClientAddress, limitKeyOf } from "../../core/limits/client-address.ts";
-import type { RequestContext } from "../context.ts";
+import type { RequestContext } from "../context/context.ts";
 
 const WRONG_KEY: Pick<Failure, "code" | "message"> = {
   code: "authentication",

@@ -2,7 +2,7 @@ import { constants, createBrotliDecompress, createGunzip, createZstdDecompress }
 import { fail, GatewayError } from "../../base/errors.ts";
 import type { WaitList } from "../../base/wait-list.ts";
 import type { ByteShare } from "../../core/limits/byte-budget.ts";
-import type { RequestContext } from "../context.ts";
+import type { RequestContext } from "../context/context.ts";
 
 /** Pieces in which a packed body is unpacked and counted. */
 const UNPACK_BYTES = 64 * 1024;

@@ -1,4 +1,4 @@
-import { ENDPOINTS } from "../api/endpoints.ts";
+import { ENDPOINTS } from "../routes/endpoints.ts";
 import { endpointOperation } from "./endpoint-operation.ts";
 import { INFERENCE_OPERATIONS } from "./inference-operations.ts";
 import { LIST_OPERATIONS, SERVICE_OPERATIONS } from "./list-operations.ts";

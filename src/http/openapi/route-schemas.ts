@@ -1,7 +1,6 @@
 import { z } from "zod";
-import type { CandidateReason, SetAsideReason } from "../../core/routing/plan.ts";
-import type { SieveName } from "../../core/routing/select-offers.ts";
-import type { ClientApi } from "../../wire/dialects/inference-request.ts";
+import type { CandidateReason, SetAsideReason, SieveName } from "../../core/usage/plan-entry.ts";
+import type { ClientApi } from "../../wire/client-apis/inference-request.ts";
 import { ErrorType } from "./errors.ts";
 import {
   ChatRequest,

@@ -1,13 +1,13 @@
 import { z } from "zod";
 import { fail } from "../../base/errors.ts";
+import type { Verdict } from "../../core/catalog/catalog-keeper.ts";
 import { describeHeld } from "../../core/catalog/describe-held.ts";
 import { describeStatus } from "../../core/catalog/describe-status.ts";
 import type { HeldChange } from "../../core/catalog/merge-refresh.ts";
-import type { Verdict } from "../../core/ports/catalog-keeper.ts";
 import { OPERATOR } from "../api/api-caller.ts";
 import { defineEndpoint, NOTHING } from "../api/endpoint.ts";
 import type { ChangeNote } from "../api/write-audit.ts";
-import type { HttpDeps } from "../context.ts";
+import type { HttpDeps } from "../context/context.ts";
 
 const TAG = "Catalog";
 const PATH = "/api/admin/catalog";

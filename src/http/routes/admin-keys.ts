@@ -7,7 +7,7 @@ import { type ApiCaller, MANAGING, requireOwnAccount, requireRank, SEEING } from
 import { defineEndpoint, NOTHING } from "../api/endpoint.ts";
 import { makePage, PAGE_QUERY, pageView } from "../api/pages.ts";
 import { RateLimitField, RateLimitView, readRateLimit } from "../api/rate-limit-field.ts";
-import type { HttpDeps } from "../context.ts";
+import type { HttpDeps } from "../context/context.ts";
 
 const KeyView = z
   .object({

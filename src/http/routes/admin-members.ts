@@ -1,8 +1,8 @@
 import { z } from "zod";
+import type { AccountStore } from "../../core/accounts/account-store.ts";
 import { findAccount } from "../../core/accounts/manage-accounts.ts";
 import { describeMember, putMember, removeMember } from "../../core/accounts/manage-members.ts";
 import { ROLES } from "../../core/accounts/records.ts";
-import type { AccountStore } from "../../core/ports/account-store.ts";
 import { DollarsField, IdField, nanodollarsOf } from "../api/account-fields.ts";
 import { type ApiCaller, MANAGING, requireOwnAccount, requireRank, SEEING } from "../api/api-caller.ts";
 import { defineEndpoint, NOTHING } from "../api/endpoint.ts";

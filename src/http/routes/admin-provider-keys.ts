@@ -13,7 +13,7 @@ import type { ProviderKeyRecord } from "../../core/provider-keys/records.ts";
 import { type ApiCaller, requireOwnAccount } from "../api/api-caller.ts";
 import { defineEndpoint, NOTHING } from "../api/endpoint.ts";
 import { PAGE_QUERY, pageView } from "../api/pages.ts";
-import type { HttpDeps } from "../context.ts";
+import type { HttpDeps } from "../context/context.ts";
 
 const TAG = "Provider keys";
 const PATH = "/api/admin/accounts/:id/provider-keys";

@@ -1,11 +1,17 @@
 import { countTokens } from "../../core/generation/count-tokens.ts";
 import { limitHeaders } from "../../core/limits/limit-headers.ts";
-import { openCountRequest } from "../../wire/dialects/count-request.ts";
-import type { Handler } from "../context.ts";
-import { bodyHolderOf, holdBeside, refuseOverLimit, renameModels, withLimit } from "../inference.ts";
+import { openCountRequest } from "../../wire/client-apis/count-request.ts";
+import type { Handler } from "../context/context.ts";
+import { renderMessagesError } from "../errors/client-api-errors.ts";
+import {
+  bodyHolderOf,
+  holdBeside,
+  refuseOverLimit,
+  renameModels,
+  withLimit,
+} from "../inference/inference-handler.ts";
 import { identifyCaller } from "../middleware/identify-caller.ts";
 import { readRequestBody } from "../middleware/read-body.ts";
-import { renderMessagesError } from "./messages.ts";
 
 /** `POST messages/count_tokens`, for any model (docs/contract.md, "Responses and Messages"). */
 export const postCountTokens: Handler = async (request, context) => {

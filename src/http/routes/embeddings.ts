@@ -1,6 +1,6 @@
-import { openEmbeddingsRequest } from "../../wire/dialects/embeddings-request.ts";
-import { inferenceHandler } from "../inference.ts";
-import { renderError } from "../render-error.ts";
+import { openEmbeddingsRequest } from "../../wire/client-apis/embeddings-request.ts";
+import { renderError } from "../errors/render-error.ts";
+import { inferenceHandler } from "../inference/inference-handler.ts";
 
 /** `POST embeddings` (docs/contract.md, "Embeddings"). */
 export const embeddings = inferenceHandler({ open: openEmbeddingsRequest, renderError });

@@ -1,16 +1,16 @@
 import { fail } from "../../base/errors.ts";
 import { explainRoute } from "../../core/generation/explain-route.ts";
-import { openChatRequest } from "../../wire/dialects/chat-request.ts";
-import { openEmbeddingsRequest } from "../../wire/dialects/embeddings-request.ts";
-import { openFimRequest } from "../../wire/dialects/fim-request.ts";
-import type { ClientApi } from "../../wire/dialects/inference-request.ts";
-import { openMessagesRequest } from "../../wire/dialects/messages-request.ts";
-import { openResponsesRequest } from "../../wire/dialects/responses-request.ts";
-import type { Handler } from "../context.ts";
-import { bodyHolderOf, type ClientFace, holdBeside, renameModels } from "../inference.ts";
+import { openChatRequest } from "../../wire/client-apis/chat-request.ts";
+import { openEmbeddingsRequest } from "../../wire/client-apis/embeddings-request.ts";
+import { openFimRequest } from "../../wire/client-apis/fim-request.ts";
+import type { ClientApi } from "../../wire/client-apis/inference-request.ts";
+import { openMessagesRequest } from "../../wire/client-apis/messages-request.ts";
+import { openResponsesRequest } from "../../wire/client-apis/responses-request.ts";
+import type { Handler } from "../context/context.ts";
+import { urlOf } from "../context/url-of.ts";
+import { bodyHolderOf, type ClientFace, holdBeside, renameModels } from "../inference/inference-handler.ts";
 import { identifyCaller } from "../middleware/identify-caller.ts";
 import { readRequestBody } from "../middleware/read-body.ts";
-import { urlOf } from "../url-of.ts";
 
 const OPENERS: Readonly<Record<ClientApi, ClientFace["open"]>> = {
   "chat.completions": openChatRequest,

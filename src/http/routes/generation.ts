@@ -1,8 +1,8 @@
 import { fail } from "../../base/errors.ts";
 import { describeGeneration } from "../../core/usage/describe-generation.ts";
-import type { RequestContext } from "../context.ts";
+import type { RequestContext } from "../context/context.ts";
+import { urlOf } from "../context/url-of.ts";
 import { requireKey } from "../middleware/identify-caller.ts";
-import { urlOf } from "../url-of.ts";
 
 /** `GET generation?id=`: what a generation was and cost, for keys of the account that made it. */
 export async function getGeneration(request: Request, context: RequestContext): Promise<Response> {

@@ -1,5 +1,5 @@
 import { fail } from "../../base/errors.ts";
-import type { RequestContext } from "../context.ts";
+import type { RequestContext } from "../context/context.ts";
 
 /** `GET /healthz`: the process runs. */
 export function getHealth(): Response {

@@ -1,12 +1,6 @@
-import { encodeMessagesError } from "../../wire/anthropic-messages/errors.ts";
-import { openMessagesRequest } from "../../wire/dialects/messages-request.ts";
-import type { ErrorRenderer } from "../context.ts";
-import { inferenceHandler } from "../inference.ts";
-import { respondWithError } from "../render-error.ts";
-
-/** A failure as clients of the Messages API read it. Anthropic's SDKs look for `request-id`. */
-export const renderMessagesError: ErrorRenderer = (failure, headers, requestId) =>
-  respondWithError(failure, encodeMessagesError(failure, requestId), { ...headers, "request-id": requestId });
+import { openMessagesRequest } from "../../wire/client-apis/messages-request.ts";
+import { renderMessagesError } from "../errors/client-api-errors.ts";
+import { inferenceHandler } from "../inference/inference-handler.ts";
 
 /** `POST messages` (docs/contract.md, "Responses and Messages"). */
 export const messages = inferenceHandler({

@@ -6,13 +6,13 @@ import { describeTier, listTierModels } from "../../core/catalog/describe-tier.t
 import type { ModelRecord } from "../../core/catalog/records.ts";
 import type { TierRecord } from "../../core/catalog/tier-records.ts";
 import type { GenerationDeps, Serving } from "../../core/generation/call.ts";
-import type { HttpDeps, RequestContext } from "../context.ts";
-import { describeHealth } from "../describe-health.ts";
+import type { HttpDeps, RequestContext } from "../context/context.ts";
+import { jsonList } from "../context/prepared-list.ts";
+import { urlOf } from "../context/url-of.ts";
 import { identifyCaller } from "../middleware/identify-caller.ts";
-import { modelListsOf } from "../model-lists.ts";
-import { jsonList } from "../prepared-list.ts";
-import { viewCatalog, viewServed } from "../tier-views.ts";
-import { urlOf } from "../url-of.ts";
+import { describeHealth } from "./describe-health.ts";
+import { modelListsOf } from "./model-lists.ts";
+import { viewCatalog, viewServed } from "./tier-views.ts";
 
 type KeyCaller = Extract<Caller, { kind: "key" }>;
 

@@ -1,9 +1,9 @@
 import { describeProvider } from "../../core/catalog/describe-provider.ts";
 import type { ModelRecord, ProviderRecord } from "../../core/catalog/records.ts";
 import type { Serving } from "../../core/generation/call.ts";
-import type { RequestContext } from "../context.ts";
-import { jsonList, type PreparedList, prepareList } from "../prepared-list.ts";
-import { urlOf } from "../url-of.ts";
+import type { RequestContext } from "../context/context.ts";
+import { jsonList, type PreparedList, prepareList } from "../context/prepared-list.ts";
+import { urlOf } from "../context/url-of.ts";
 
 const served = new WeakMap<Serving, PreparedList>();
 const all = new WeakMap<Serving, PreparedList>();

@@ -1,6 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
 import type { AuthKind } from "../../core/catalog/records.ts";
-import type { UnprovenRequest, UpstreamAddress } from "../../core/ports/upstream-address.ts";
+import type { UnprovenRequest, UpstreamAddress } from "../../core/deployments/upstream-address.ts";
 import type { TokenSource } from "./google-tokens.ts";
 import { type AwsKey, signAwsRequest } from "./sign-aws-request.ts";
 

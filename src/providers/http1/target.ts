@@ -1,5 +1,5 @@
 import { isIP } from "node:net";
-import { TransportError } from "../../core/ports/transport.ts";
+import { TransportError } from "../../core/deployments/transport.ts";
 
 /** Where a URL points. What it says of user and password is ignored: credentials travel in headers. */
 export interface Target {

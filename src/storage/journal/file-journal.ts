@@ -10,7 +10,7 @@ import {
   writeSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import type { Journal } from "../../core/ports/journal.ts";
+import type { Journal } from "../../core/usage/journal.ts";
 import { makePrivateFolder, PRIVATE_FILE } from "../files/private-files.ts";
 import { checksum } from "./checksum.ts";
 import { keepDamagedLines } from "./damaged-lines.ts";

@@ -1,12 +1,12 @@
 import type { Database } from "bun:sqlite";
+import type { AccountStore, OwnerVerdict } from "../../core/accounts/account-store.ts";
+import type { RateLimit } from "../../core/accounts/rate-limit.ts";
 import {
   type AccountRecord,
   type MemberRecord,
   OPEN_POLICY,
   type Policy,
 } from "../../core/accounts/records.ts";
-import type { RateLimit } from "../../core/limits/rate-limits.ts";
-import type { AccountStore, OwnerVerdict } from "../../core/ports/account-store.ts";
 
 interface AccountRow {
   id: string;

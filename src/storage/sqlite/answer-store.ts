@@ -1,5 +1,5 @@
 import type { Database } from "bun:sqlite";
-import type { AnswerStore, NameClaim, RequestName } from "../../core/ports/answer-store.ts";
+import type { AnswerStore, NameClaim, RequestName } from "../../core/idempotency/stored-response-store.ts";
 
 interface AnswerRow {
   fingerprint: string;

@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite";
+import type { AuditStore } from "../../core/audit/audit-store.ts";
 import { type ChainEnd, chainEntry, EMPTY_CHAIN } from "../../core/audit/chain.ts";
 import { type AuditDraft, type AuditEntry, markUnknown } from "../../core/audit/records.ts";
-import type { AuditStore } from "../../core/ports/audit-store.ts";
 
 interface AuditRow {
   place: number;

@@ -6,8 +6,8 @@ import {
   type Movement,
   movementOf,
 } from "../../core/ledger/grants.ts";
+import type { EndedGrant } from "../../core/ledger/ledger-store.ts";
 import { HOUSE_ACCOUNT } from "../../core/ledger/records.ts";
-import type { EndedGrant } from "../../core/ports/ledger-store.ts";
 import { readTransfer, type TransferRow, type TransferWriter } from "./transfers.ts";
 
 /** Grants for a time. */

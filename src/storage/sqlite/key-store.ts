@@ -1,6 +1,6 @@
 import type { Database } from "bun:sqlite";
+import type { KeyStore } from "../../core/accounts/key-store.ts";
 import type { KeyRateLimit, KeyRecord } from "../../core/accounts/records.ts";
-import type { KeyStore } from "../../core/ports/key-store.ts";
 
 interface KeyRow {
   id: string;

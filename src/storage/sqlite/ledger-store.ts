@@ -1,6 +1,6 @@
 import type { Database } from "bun:sqlite";
+import type { LedgerStore, SpendQuery, SumsByKind, UnmatchedUsage } from "../../core/ledger/ledger-store.ts";
 import { TRANSFER_KINDS, type Transfer } from "../../core/ledger/records.ts";
-import type { LedgerStore, SpendQuery, SumsByKind, UnmatchedUsage } from "../../core/ports/ledger-store.ts";
 import { prepareGrants } from "./grants.ts";
 import { prepareRefunds } from "./refunds.ts";
 import { prepareTransfers, readTransfer, type TransferRow } from "./transfers.ts";

@@ -1,5 +1,5 @@
 import type { Database } from "bun:sqlite";
-import type { ProviderKeyStore } from "../../core/ports/provider-key-store.ts";
+import type { ProviderKeyStore } from "../../core/provider-keys/provider-key-store.ts";
 import type { KeyTrouble, KeyUse, ProviderKeyRecord } from "../../core/provider-keys/records.ts";
 
 interface ProviderKeyRow {

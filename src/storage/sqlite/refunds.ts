@@ -1,6 +1,6 @@
 import type { Database } from "bun:sqlite";
+import type { RefundEntry, RefundVerdict } from "../../core/ledger/ledger-store.ts";
 import { refundIdOf } from "../../core/ledger/records.ts";
-import type { RefundEntry, RefundVerdict } from "../../core/ports/ledger-store.ts";
 import { readTransfer, type TransferRow, type TransferWriter } from "./transfers.ts";
 
 /** Gives back what generations cost. */

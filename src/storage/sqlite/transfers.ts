@@ -1,6 +1,6 @@
 import type { Database } from "bun:sqlite";
+import type { StoredTransfer } from "../../core/ledger/ledger-store.ts";
 import type { Transfer } from "../../core/ledger/records.ts";
-import type { StoredTransfer } from "../../core/ports/ledger-store.ts";
 
 /** A row of the table `transfers`. */
 export interface TransferRow {

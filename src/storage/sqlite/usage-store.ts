@@ -1,8 +1,8 @@
 import { type Database, SQLiteError } from "bun:sqlite";
+import { RejectedRecordError } from "../../base/store-error.ts";
 import { type Transfer, transferOfUsage } from "../../core/ledger/records.ts";
-import { RejectedRecordError } from "../../core/ports/store-error.ts";
-import type { UsageReports, UsageStore } from "../../core/ports/usage-store.ts";
 import type { RecordEntry, UsageRecord } from "../../core/usage/records.ts";
+import type { UsageReports, UsageStore } from "../../core/usage/usage-store.ts";
 import { prepareTransfers } from "./transfers.ts";
 import { prepareUsageDays } from "./usage-days.ts";
 

@@ -1,5 +1,5 @@
-import type { Warning } from "../canonical/format.ts";
 import type { NativePart, Part, TextPart, ToolCallPart, ToolResultPart } from "../canonical/parts.ts";
+import type { Warning } from "../conversation/warning.ts";
 import type { Fields } from "../json/fields.ts";
 import { encodeCache } from "./cache-mark.ts";
 import { encodeCitation, isVendors } from "./citations.ts";

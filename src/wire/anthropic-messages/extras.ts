@@ -1,4 +1,5 @@
-import type { Extras, FormatName } from "../canonical/parts.ts";
+import type { Extras } from "../canonical/parts.ts";
+import type { FormatName } from "../conversation/format-name.ts";
 import type { Fields } from "../json/fields.ts";
 
 /** This format's name in the hub. */

@@ -1,7 +1,8 @@
 import { fail } from "../../base/errors.ts";
-import type { EncodedRequest, ModelTarget, Warning } from "../canonical/format.ts";
+import type { EncodedRequest, ModelTarget } from "../canonical/format.ts";
 import { nameLeftOut } from "../canonical/name-left-out.ts";
 import type { ConversationRequest, OutputFormat } from "../canonical/request.ts";
+import type { Warning } from "../conversation/warning.ts";
 import { asFields, type Fields, isEmpty } from "../json/fields.ts";
 import { lowerSchema } from "../json-schema/lower-schema.ts";
 import { createSchemaBudget } from "../json-schema/lowering.ts";

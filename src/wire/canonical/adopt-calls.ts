@@ -1,4 +1,5 @@
-import type { FormatName, Part, ToolCallPart, ToolResultPart } from "./parts.ts";
+import type { FormatName } from "../conversation/format-name.ts";
+import type { Part, ToolCallPart, ToolResultPart } from "./parts.ts";
 import type { ConversationRequest, Message } from "./request.ts";
 
 /**

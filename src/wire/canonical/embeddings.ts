@@ -1,8 +1,8 @@
 import { fail } from "../../base/errors.ts";
 import type { TokenUsage } from "../conversation/usage.ts";
 import type { VendorError } from "../conversation/vendor-error.ts";
+import type { Warning } from "../conversation/warning.ts";
 import type { Fields } from "../json/fields.ts";
-import type { Warning } from "./format.ts";
 
 /** What one vector is made of: a text, or one that the client has already turned into token ids. */
 export type EmbeddingInput = string | readonly number[];

@@ -1,6 +1,7 @@
-import type { Warning } from "./format.ts";
+import type { FormatName } from "../conversation/format-name.ts";
+import type { Warning } from "../conversation/warning.ts";
 import { mapSame } from "./map-same.ts";
-import type { FormatName, NativePart, Part, ToolResultPart } from "./parts.ts";
+import type { NativePart, Part, ToolResultPart } from "./parts.ts";
 import type { ConversationRequest, Message } from "./request.ts";
 
 /** A request, and what of it the target cannot express. */

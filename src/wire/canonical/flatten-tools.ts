@@ -1,10 +1,11 @@
 import { createHash } from "node:crypto";
+import type { FormatName } from "../conversation/format-name.ts";
+import type { Warning } from "../conversation/warning.ts";
 import { asFields, type Fields } from "../json/fields.ts";
 import { parseJson } from "../json/parse-json.ts";
 import type { AnswerEvent, PartDelta } from "./answer.ts";
-import type { Warning } from "./format.ts";
 import { mapSame } from "./map-same.ts";
-import type { FormatName, Part, ToolCallPart } from "./parts.ts";
+import type { Part, ToolCallPart } from "./parts.ts";
 import type { ConversationRequest, CustomTool, FunctionTool, Message, Tool, ToolChoice } from "./request.ts";
 
 /** A tool as the client knows it. */

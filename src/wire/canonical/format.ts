@@ -1,5 +1,6 @@
 import type { TokenUsage } from "../conversation/usage.ts";
 import type { VendorError } from "../conversation/vendor-error.ts";
+import type { Warning } from "../conversation/warning.ts";
 import type { Fields } from "../json/fields.ts";
 import type { Answer, AnswerEvent } from "./answer.ts";
 import type { ConversationRequest } from "./request.ts";
@@ -41,16 +42,6 @@ export interface ReasoningFields {
   readonly effort?: string;
   /** The field that a budget in tokens goes in. */
   readonly budget?: string;
-}
-
-/** Something the target could not express, shown in `gateway_metadata.warnings`. */
-export interface Warning {
-  /** The field, in the client's words as far as they are known: `logit_bias`, `messages[3].content[1]`. */
-  readonly field: string;
-  /** What was done with it, as a sentence. */
-  readonly message: string;
-  /** Without it the answer is to another request; among the formats of an endpoint one that can say it goes first. */
-  readonly isGrave?: true;
 }
 
 /** A request in a target's format. */

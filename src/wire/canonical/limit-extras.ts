@@ -1,5 +1,5 @@
+import type { Warning } from "../conversation/warning.ts";
 import { isEmpty } from "../json/fields.ts";
-import type { Warning } from "./format.ts";
 import { saysNothing } from "./name-left-out.ts";
 import type { Extras, Part } from "./parts.ts";
 import type { ConversationRequest, Message, Tool } from "./request.ts";

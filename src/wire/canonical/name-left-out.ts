@@ -1,5 +1,6 @@
-import type { Warning } from "./format.ts";
-import type { Extras, FormatName, Part } from "./parts.ts";
+import type { FormatName } from "../conversation/format-name.ts";
+import type { Warning } from "../conversation/warning.ts";
+import type { Extras, Part } from "./parts.ts";
 import type { ConversationRequest } from "./request.ts";
 
 /** Formats that have names of participants, none of files, a detail of images. */

@@ -1,15 +1,5 @@
+import type { FormatName } from "../conversation/format-name.ts";
 import type { Fields } from "../json/fields.ts";
-
-/** The formats that the hub joins, each the name of a folder of `wire`. */
-export const FORMAT_NAMES = [
-  "openai-chat",
-  "openai-responses",
-  "anthropic-messages",
-  "gemini",
-  "bedrock-converse",
-  "cohere-chat",
-] as const;
-export type FormatName = (typeof FORMAT_NAMES)[number];
 
 /**
  * What only one format knows of a thing: unknown fields, and how it was spelled where a format has several spellings.

@@ -1,5 +1,6 @@
-import type { Warning } from "./format.ts";
-import type { FormatName, MediaPart, Part } from "./parts.ts";
+import type { FormatName } from "../conversation/format-name.ts";
+import type { Warning } from "../conversation/warning.ts";
+import type { MediaPart, Part } from "./parts.ts";
 import type { ConversationRequest, Message } from "./request.ts";
 
 /** Formats in which an assistant's message holds images. */

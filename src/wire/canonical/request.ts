@@ -1,5 +1,6 @@
+import type { FormatName } from "../conversation/format-name.ts";
 import type { Fields } from "../json/fields.ts";
-import type { CacheMark, Extras, FormatName, Part } from "./parts.ts";
+import type { CacheMark, Extras, Part } from "./parts.ts";
 
 /**
  * A conversation to go on with, whichever client API it came in and whichever format it goes out in. Null is "not

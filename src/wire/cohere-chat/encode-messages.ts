@@ -1,8 +1,8 @@
 import { fail } from "../../base/errors.ts";
-import type { Warning } from "../canonical/format.ts";
 import { objectArguments } from "../canonical/object-arguments.ts";
 import type { MediaPart, Part, ReasoningPart, ToolCallPart, ToolResultPart } from "../canonical/parts.ts";
 import type { Message } from "../canonical/request.ts";
+import type { Warning } from "../conversation/warning.ts";
 import type { Fields } from "../json/fields.ts";
 
 /** What the encoding of messages depends on. */

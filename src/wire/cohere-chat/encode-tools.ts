@@ -1,5 +1,5 @@
-import type { Warning } from "../canonical/format.ts";
 import type { ConversationRequest, FunctionTool, Tool, ToolChoice } from "../canonical/request.ts";
+import type { Warning } from "../conversation/warning.ts";
 import { asFields, type Fields } from "../json/fields.ts";
 import { lowerSchema } from "../json-schema/lower-schema.ts";
 import { createSchemaBudget, type SchemaBudget } from "../json-schema/lowering.ts";

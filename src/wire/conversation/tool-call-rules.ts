@@ -1,4 +1,4 @@
-import type { FormatName } from "../canonical/parts.ts";
+import type { FormatName } from "./format-name.ts";
 import type { ToolCallIdFamily, ToolCallRules } from "./outline.ts";
 
 type FormatRules = Omit<ToolCallRules, "ids"> & Partial<Pick<ToolCallRules, "ids">>;

@@ -1,4 +1,5 @@
-import type { ModelTarget, Warning } from "../canonical/format.ts";
+import type { ModelTarget } from "../canonical/format.ts";
+import type { Warning } from "../conversation/warning.ts";
 import type { SchemaBudget } from "../json-schema/lowering.ts";
 
 /** A request on its way into this format. */

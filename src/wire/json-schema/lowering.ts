@@ -1,5 +1,5 @@
 import { BOUNDS } from "../../base/bounds.ts";
-import type { Warning } from "../canonical/format.ts";
+import type { Warning } from "../conversation/warning.ts";
 import type { Fields } from "../json/fields.ts";
 import { requireAtMost } from "../json/refuse-excess.ts";
 import type { DialectRules } from "./dialects.ts";

@@ -1,8 +1,9 @@
-import type { EncodedRequest, ModelTarget, Warning } from "../canonical/format.ts";
+import type { EncodedRequest, ModelTarget } from "../canonical/format.ts";
 import { nameLeftOut } from "../canonical/name-left-out.ts";
 import { objectArguments } from "../canonical/object-arguments.ts";
 import type { MediaPart, Part, TextPart, ToolCallPart, ToolResultPart } from "../canonical/parts.ts";
 import type { ConversationRequest, Message } from "../canonical/request.ts";
+import type { Warning } from "../conversation/warning.ts";
 import { asFields, type Fields } from "../json/fields.ts";
 import { encodeNative, encodePart, type Warn } from "./encode-part.ts";
 import { keptFields, keptSpelling } from "./extras.ts";

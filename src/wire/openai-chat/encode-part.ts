@@ -1,5 +1,6 @@
 import { fail } from "../../base/errors.ts";
-import type { FormatName, MediaPart, NativePart, Part } from "../canonical/parts.ts";
+import type { MediaPart, NativePart, Part } from "../canonical/parts.ts";
+import type { FormatName } from "../conversation/format-name.ts";
 import { asFields, type Fields } from "../json/fields.ts";
 import { readCacheMark } from "./decode-part.ts";
 import { keptFields, keptSpelling } from "./extras.ts";

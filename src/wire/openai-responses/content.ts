@@ -1,4 +1,5 @@
-import type { FormatName, MediaPart, MediaSource, Part } from "../canonical/parts.ts";
+import type { MediaPart, MediaSource, Part } from "../canonical/parts.ts";
+import type { FormatName } from "../conversation/format-name.ts";
 import { asFields, type Fields, omit } from "../json/fields.ts";
 import { decodeAnnotation, encodeCitation } from "./citations.ts";
 import { markSpelling, readSpelling } from "./extras.ts";

@@ -1,7 +1,8 @@
 import { fail } from "../../base/errors.ts";
-import type { ModelTarget, Warning } from "../canonical/format.ts";
+import type { ModelTarget } from "../canonical/format.ts";
 import type { Part } from "../canonical/parts.ts";
 import type { Message } from "../canonical/request.ts";
+import type { Warning } from "../conversation/warning.ts";
 import { omit } from "../json/fields.ts";
 import { encodeContentPart } from "./content.ts";
 import { encodeItem, encodeResult, groupParts, type ItemGroup } from "./encode-items.ts";

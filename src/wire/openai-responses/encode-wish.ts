@@ -1,5 +1,6 @@
-import type { ModelTarget, Warning } from "../canonical/format.ts";
+import type { ModelTarget } from "../canonical/format.ts";
 import type { ReasoningWish } from "../canonical/request.ts";
+import type { Warning } from "../conversation/warning.ts";
 import type { Fields } from "../json/fields.ts";
 import { readOwnFields } from "./extras.ts";
 

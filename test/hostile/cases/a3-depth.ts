@@ -1,4 +1,5 @@
-import { FORMAT_NAMES, type FormatName } from "../../../src/wire/canonical/parts.ts";
+import type { FormatName } from "../../../src/wire/conversation/format-name.ts";
+import { FORMAT_NAMES } from "../../../src/wire/conversation/format-name.ts";
 import { expectRefusal, expectStatus, type HostileCase, promise } from "../hostile-case.ts";
 
 /* Arrays and objects inside each other, a hundred thousand levels deep. */

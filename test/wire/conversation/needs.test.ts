@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { openChatRequest } from "../../../src/wire/dialects/chat-request.ts";
-import { openMessagesRequest } from "../../../src/wire/dialects/messages-request.ts";
-import { openResponsesRequest } from "../../../src/wire/dialects/responses-request.ts";
+import { openChatRequest } from "../../../src/wire/client-apis/chat-request.ts";
+import { openMessagesRequest } from "../../../src/wire/client-apis/messages-request.ts";
+import { openResponsesRequest } from "../../../src/wire/client-apis/responses-request.ts";
 
 const OPENERS = {
   chat: openChatRequest,

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { FORMAT_NAMES } from "../../../src/wire/canonical/parts.ts";
+import { openChatRequest } from "../../../src/wire/client-apis/chat-request.ts";
+import type { UpstreamTarget } from "../../../src/wire/client-apis/inference-request.ts";
+import { FORMAT_NAMES } from "../../../src/wire/conversation/format-name.ts";
 import { toolCallRulesOf } from "../../../src/wire/conversation/tool-call-rules.ts";
-import { openChatRequest } from "../../../src/wire/dialects/chat-request.ts";
-import type { UpstreamTarget } from "../../../src/wire/dialects/inference-request.ts";
 import { makeTarget } from "../../fidelity/targets.ts";
 
 const long = (text: string) => `${text} “ä” \\ "quoted"\n`.repeat(40);

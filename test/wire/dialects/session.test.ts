@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { openChatRequest } from "../../../src/wire/dialects/chat-request.ts";
-import { openEmbeddingsRequest } from "../../../src/wire/dialects/embeddings-request.ts";
-import { openFimRequest } from "../../../src/wire/dialects/fim-request.ts";
-import { openMessagesRequest } from "../../../src/wire/dialects/messages-request.ts";
-import { openResponsesRequest } from "../../../src/wire/dialects/responses-request.ts";
+import { openChatRequest } from "../../../src/wire/client-apis/chat-request.ts";
+import { openEmbeddingsRequest } from "../../../src/wire/client-apis/embeddings-request.ts";
+import { openFimRequest } from "../../../src/wire/client-apis/fim-request.ts";
+import { openMessagesRequest } from "../../../src/wire/client-apis/messages-request.ts";
+import { openResponsesRequest } from "../../../src/wire/client-apis/responses-request.ts";
 
 const OPENERS = {
   chat: openChatRequest,

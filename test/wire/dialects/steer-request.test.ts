@@ -1,8 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { FORMAT_NAMES, type FormatName } from "../../../src/wire/canonical/parts.ts";
+import { openChatRequest } from "../../../src/wire/client-apis/chat-request.ts";
+import type { Steer, UpstreamTarget } from "../../../src/wire/client-apis/inference-request.ts";
+import type { FormatName } from "../../../src/wire/conversation/format-name.ts";
+import { FORMAT_NAMES } from "../../../src/wire/conversation/format-name.ts";
 import { toolCallRulesOf } from "../../../src/wire/conversation/tool-call-rules.ts";
-import { openChatRequest } from "../../../src/wire/dialects/chat-request.ts";
-import type { Steer, UpstreamTarget } from "../../../src/wire/dialects/inference-request.ts";
 
 const REASONING = {
   efforts: { efforts: ["low", "medium", "high"] },

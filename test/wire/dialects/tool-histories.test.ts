@@ -1,10 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { FORMAT_NAMES, type FormatName } from "../../../src/wire/canonical/parts.ts";
+import type { UpstreamTarget } from "../../../src/wire/client-apis/inference-request.ts";
+import type { FormatName } from "../../../src/wire/conversation/format-name.ts";
+import { FORMAT_NAMES } from "../../../src/wire/conversation/format-name.ts";
 import type { OutlineMessage } from "../../../src/wire/conversation/outline.ts";
 import { INTERRUPTED } from "../../../src/wire/conversation/repair-tool-calls.ts";
 import { toolCallRulesOf } from "../../../src/wire/conversation/tool-call-rules.ts";
-import type { UpstreamTarget } from "../../../src/wire/dialects/inference-request.ts";
 import { CLIENTS, type Client, FORMAT_OF } from "../../fidelity/formats.ts";
 import { openRequest } from "../../fidelity/open-request.ts";
 import { makeTarget } from "../../fidelity/targets.ts";

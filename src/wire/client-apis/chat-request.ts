@@ -1,0 +1,158 @@
+import type { ModelTarget } from "../canonical/format.ts";
+import type { Repair, ToolCallRules } from "../conversation/outline.ts";
+import { repairToolCalls } from "../conversation/repair-tool-calls.ts";
+import { estimateTokens } from "../conversation/usage.ts";
+import type { Warning } from "../conversation/warning.ts";
+import { parseFields } from "../json/check-fields.ts";
+import type { Fields } from "../json/fields.ts";
+import { decodeUtf8, isFalse, isWord, memberOf, parseMember } from "../json/scan.ts";
+import { setAside } from "../json/set-aside.ts";
+import { createChatRelay, readChatAnswer } from "../openai-chat/chat-relay.ts";
+import { openaiChat } from "../openai-chat/codec.ts";
+import { type ChatRequest, decodeChatRequest } from "../openai-chat/decode-request.ts";
+import type { Warn } from "../openai-chat/encode-part.ts";
+import { encodeChatRequest, REASONING_FIELDS } from "../openai-chat/encode-request.ts";
+import { encodeReasoningWish, mustRespell, readReasoningWish } from "../openai-chat/hub-reasoning-wish.ts";
+import { listChatCharges } from "../openai-chat/list-charges.ts";
+import { listChatNeeds } from "../openai-chat/list-needs.ts";
+import { listChatPrefix } from "../openai-chat/list-prefix.ts";
+import { listTexts } from "../openai-chat/list-texts.ts";
+import { asText } from "../openai-chat/reasoning.ts";
+import { LOST_REASONING, nameRefused } from "./apply-provider.ts";
+import { createDialect, type DialectRequest } from "./dialect.ts";
+import type { Decoded } from "./hub-request.ts";
+import type { UpstreamTarget } from "./inference-request.ts";
+import { NO_HEADERS, type ReadHeader, readHints } from "./session-hints.ts";
+
+/**
+ * A chat completion request. Model ids go through `rename`, which knows the operator's aliases.
+ * @throws GatewayError as `decodeChatRequest`.
+ */
+export function openChatRequest(
+  bytes: Buffer,
+  rename: (id: string) => string,
+  headers: ReadHeader = NO_HEADERS,
+): DialectRequest {
+  const chat = decodeChatRequest(bytes);
+  const respell = (target: UpstreamTarget) => respellReasoning(chat, target.model);
+  return createDialect({
+    api: "chat.completions",
+    format: "openai-chat",
+    scanned: chat,
+    listNeeds: listChatNeeds,
+    ...readHints(chat.text, chat.root, headers),
+    listPrefix: () => listChatPrefix(chat),
+    listCharges: listChatCharges,
+    rename,
+    client: openaiChat,
+    facts: {
+      wantsUsageChunk: chat.wantsUsageChunk,
+      usesFunctions: chat.usesFunctions,
+      estimatedPromptTokens: estimateTokens(chat.promptTextBytes),
+    },
+    readsThroughHub: chat.usesFunctions,
+    decoding: {
+      whole: () => openaiChat.decodeRequest(parseFields(chat.bytes.toString("utf8"), chat.text)),
+      short: () => decodeShort(chat),
+    },
+    mayForward: (target) =>
+      !chat.usesFunctions &&
+      !(chat.hasCustomTools && !target.takesCustomTools) &&
+      mayForward(chat, target, respell(target)),
+    listWarnings: (target) => {
+      const respelled = respell(target);
+      const refused = nameRefused(chat.root, target);
+      return respelled === null
+        ? refused
+        : [...refused.filter(({ field }) => field !== "reasoning"), ...respelled.warnings];
+    },
+    listOwnLosses: (target) =>
+      target.takesReasoningDetails || !hasEncryptedReasoning(chat) ? [] : [LOST_REASONING],
+    repairFor: createRepairs(chat),
+    forward: (target, repair) => {
+      const { maxTokens = null, model } = target;
+      const reasoning = respell(target)?.fields ?? null;
+      return encodeChatRequest(chat, { ...target, maxTokens, model: model.name, reasoning }, repair);
+    },
+    mayCarryReasoning: false,
+    openRelay: (identity) => createChatRelay(identity, chat.wantsUsageChunk),
+    readAnswer: readChatAnswer,
+  });
+}
+
+/** Without the long texts of those who speak to the model; writers look at no more than whether they are blank. */
+function decodeShort(chat: ChatRequest): Decoded | null {
+  const short = setAside(chat.bytes, chat.text, listTexts(chat));
+  if (short === null) return null;
+  const body = parseFields(decodeUtf8(short.text), chat.text);
+  return { request: openaiChat.decodeRequest(body), print: short.print };
+}
+
+/** What the client says of reasoning, as a vendor takes it; `warnings` name what it does not take. */
+interface RespelledReasoning {
+  readonly fields: Fields;
+  readonly warnings: readonly Warning[];
+}
+
+/** Null where the vendor takes what the client says, or it says nothing. */
+function respellReasoning({ text, root }: ChatRequest, model: ModelTarget): RespelledReasoning | null {
+  if (memberOf(root, "reasoning") === undefined && memberOf(root, "reasoning_effort") === undefined)
+    return null;
+  const raw = {
+    reasoning: parseMember(text, root, "reasoning"),
+    reasoning_effort: parseMember(text, root, "reasoning_effort"),
+  };
+  if (!mustRespell(raw, model)) return null;
+  const warnings: Warning[] = [];
+  const warn: Warn = (field, message, isGrave) =>
+    void warnings.push({ field, message, ...(isGrave ? { isGrave } : {}) });
+  const { reasoning } = readReasoningWish(raw);
+  // The vendor's own field counts before the object.
+  const effort = asText(raw.reasoning_effort);
+  const wish = reasoning === null || effort === null ? reasoning : { ...reasoning, effort };
+  return { fields: encodeReasoningWish({ reasoning: wish }, model, warn), warnings };
+}
+
+/** Whether the client's bytes can go out: what the vendor is told in fields that the client has as well goes through the hub. */
+function mayForward(
+  chat: ChatRequest,
+  { noToolsWhileReasoning }: UpstreamTarget,
+  respelled: RespelledReasoning | null,
+): boolean {
+  if (noToolsWhileReasoning === true && mayReasonWithTools(chat)) return false;
+  const names = Object.keys(respelled?.fields ?? {});
+  return names.every((name) => REASONING_FIELDS.has(name) || memberOf(chat.root, name) === undefined);
+}
+
+/** Whether there are tools, and nothing that switches reasoning off. */
+function mayReasonWithTools({ text, root }: ChatRequest): boolean {
+  if ((memberOf(root, "tools")?.items?.length ?? 0) === 0) return false;
+  const wish = memberOf(root, "reasoning");
+  const effort = memberOf(wish, "effort") ?? memberOf(root, "reasoning_effort");
+  return !isWord(text, effort, "none") && !isFalse(text, memberOf(wish, "enabled"));
+}
+
+/** Whether a message brings reasoning back that only its vendor can read. */
+function hasEncryptedReasoning({ text, root }: ChatRequest): boolean {
+  return (memberOf(root, "messages")?.items ?? []).some((message) => {
+    const details = memberOf(message, "reasoning_details");
+    return details !== undefined && text.slice(details.start, details.end).includes(ENCRYPTED);
+  });
+}
+
+/** The tool-call history as targets take it; worked out once for all that have the same rules. */
+function createRepairs({ outline }: ChatRequest): (rules: ToolCallRules) => Repair | null {
+  const known = new Map<string, Repair | null>();
+  return (rules) => {
+    const key = `${rules.ids}/${rules.results}/${rules.hasUniqueIds}`;
+    let repair = known.get(key);
+    if (repair === undefined) {
+      repair = repairToolCalls(outline, rules);
+      known.set(key, repair);
+    }
+    return repair;
+  };
+}
+
+/** The type of an entry of `reasoning_details`. */
+const ENCRYPTED = '"reasoning.encrypted"';

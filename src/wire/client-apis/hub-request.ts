@@ -1,0 +1,272 @@
+import { adoptHostedCalls } from "../canonical/adopt-calls.ts";
+import type { AnswerEvent } from "../canonical/answer.ts";
+import { boundAnswer } from "../canonical/bound-answer.ts";
+import { restoreTurns } from "../canonical/called-turn.ts";
+import { collectAnswer, replayAnswer } from "../canonical/collect-answer.ts";
+import { expressNatives } from "../canonical/express-natives.ts";
+import { createToolRestorer, flattenTools, type RenamedTools } from "../canonical/flatten-tools.ts";
+import type { AnswerDecoding, AnswerReader, AskedFor, ClientCodec } from "../canonical/format.ts";
+import { hideUser } from "../canonical/hide-user.ts";
+import { limitExtras } from "../canonical/limit-extras.ts";
+import { type Part, REASONING_ORIGINS } from "../canonical/parts.ts";
+import { placeMadeImages } from "../canonical/place-made-images.ts";
+import { createDocumentReader } from "../canonical/read-document.ts";
+import { repairConversation } from "../canonical/repair-conversation.ts";
+import type { ConversationRequest, ReasoningWish } from "../canonical/request.ts";
+import { stripReasoning } from "../canonical/strip-reasoning.ts";
+import { createTranslation, createWholeTranslation } from "../canonical/translate-relay.ts";
+import type { FormatName } from "../conversation/format-name.ts";
+import { brokenAnswer } from "../conversation/vendor-error.ts";
+import type { Warning } from "../conversation/warning.ts";
+import { type Fields, tryParseFields } from "../json/fields.ts";
+import { placeThinking } from "../openai-chat/place-thinking.ts";
+import { applyProvider, LOST_REASONING, limitFields } from "./apply-provider.ts";
+import type {
+  AnswerContext,
+  EncodedForUpstream,
+  InferenceRequest,
+  UpstreamTarget,
+} from "./inference-request.ts";
+import { steerRequest, warnOfSteering } from "./steer-request.ts";
+import { UPSTREAM_CODECS } from "./upstream-codecs.ts";
+
+/** A request on its way through the hub, in whichever format it came and goes out. */
+export interface HubRequest
+  extends Pick<InferenceRequest, "listLosses" | "encode" | "openRelay" | "readAnswer"> {
+  /** Whether the target that it was last encoded for knows tools by other names or kinds than the client. */
+  hasRenamedTools(): boolean;
+  /** The request went to its target without the hub. */
+  forgetTools(): void;
+  /** What the way back of the answer depends on, once the request was encoded. */
+  describeAnswering(): AnswerContext;
+  /** Takes that of an encoding that was done elsewhere. */
+  adopt(answering: AnswerContext): void;
+}
+
+/** A conversation as a client's format reads it, and how what is made of it is printed. */
+export interface Decoded {
+  readonly request: ConversationRequest;
+  /**
+   * Null where it cannot be printed: then it has to be decoded otherwise. `mayOverwrite`: the client's bytes are not needed
+   * any more.
+   */
+  readonly print: (body: Fields, mayOverwrite: boolean) => Buffer | null;
+}
+
+/** How a request is decoded. */
+export interface Decoding {
+  /** The whole of it. */
+  whole(): ConversationRequest;
+  /** The same at a lower price, with long texts set aside that the format's writers do not look at; null where none are. */
+  short?(): Decoded | null;
+}
+
+/**
+ * A request that a client's format has decoded, or decodes when it is first needed. It is encoded for a target before
+ * that target's answer is read: the way back depends on it.
+ */
+export function createHubRequest(
+  client: ClientCodec,
+  decoding: Decoding,
+  facts: Omit<AskedFor, "request">,
+): HubRequest {
+  const decodeWhole = (): Decoded => ({ request: decoding.whole(), print: printBody });
+  let decoded: Decoded | null = null;
+  const decode = (): Decoded => (decoded ??= decoding.short?.() ?? decodeWhole());
+  /** Of an encoding that was done elsewhere; null where it was done here. */
+  let kept: ConversationRequest | null = null;
+  const asked = (): AskedFor => ({ ...facts, request: kept ?? decode().request });
+  let renamed: RenamedTools = NONE_RENAMED;
+  /** What was last composed: a format that was found to lose nothing is the one that is sent. */
+  let last: { readonly target: UpstreamTarget; readonly composed: Composed } | null = null;
+  const compose = (target: UpstreamTarget): Composed => {
+    if (last?.target !== target) last = { target, composed: composeFor(decode().request, target) };
+    return last.composed;
+  };
+  return {
+    hasRenamedTools: () => renamed.size > 0,
+    forgetTools() {
+      renamed = NONE_RENAMED;
+    },
+    describeAnswering: () => ({ renamed, request: JSON.stringify(client.keepForAnswer(decode().request)) }),
+    adopt(answering) {
+      ({ renamed } = answering);
+      kept = JSON.parse(answering.request) as ConversationRequest;
+    },
+    listLosses: (target) => [...listLostReasoning(decode().request, target), ...compose(target).warnings],
+    encode(target) {
+      let composed = compose(target);
+      let body = decode().print(composed.body, target.isLast);
+      if (body === null) {
+        decoded = decodeWhole();
+        last = null;
+        composed = compose(target);
+        body = decoded.print(composed.body, target.isLast);
+      }
+      if (body === null) throw new Error("a request that cannot be printed");
+      renamed = composed.tools;
+      kept = null;
+      const { repair, carriesReasoning, warnings } = composed;
+      return { body, heldBytes: body.length, repair, carriesReasoning, warnings };
+    },
+    openRelay(format, identity, isDocument = false) {
+      const codec = UPSTREAM_CODECS[format];
+      const reader = isDocument ? createDocumentReader(codec) : codec.createReader();
+      const writer = client.createWriter(identity, asked());
+      return createTranslation(restoreTools(reader, renamed), writer, identity);
+    },
+    readAnswer(format, body, identity) {
+      const decoding = restoreAnswer(decodeAnswer(format, body), renamed);
+      return createWholeTranslation(decoding, client, identity, asked());
+    },
+  };
+}
+
+const NONE_RENAMED: RenamedTools = new Map();
+
+function printBody(body: Fields): Buffer {
+  return Buffer.from(JSON.stringify(body));
+}
+
+/** A request for a target, not yet printed. */
+interface Composed extends Omit<EncodedForUpstream, "body" | "heldBytes"> {
+  readonly body: Fields;
+  readonly tools: RenamedTools;
+}
+
+/**
+ * Restores what the client dropped, adopts calls of other formats, repairs the calls, steers the request, makes it fit
+ * the target and encodes it.
+ */
+function composeFor(request: ConversationRequest, target: UpstreamTarget): Composed {
+  const restored = restoreTurns(request, target.recallTurn, target.format === "gemini");
+  const adopted = adoptHostedCalls(restored, target.format);
+  const { request: repaired, repair } = repairConversation(adopted, target.toolCalls);
+  const bounded = boundAnswer(steerRequest(repaired, target), target.maxTokens ?? null);
+  const fitted = fitProvider(bounded, target);
+  const expressed = expressNatives(fitted.request, target.format);
+  const placed = placeMadeImages(expressed.request, target.format, target.model.takesImages !== false);
+  const flat = flattenTools(hideUser(placed.request, target.hashUser), target);
+  const { body: fields, warnings } = UPSTREAM_CODECS[target.format].encodeRequest(flat.request, target.model);
+  const limited = limitFields(applyProvider(fields, target), target.knownFields);
+  return {
+    body: limited.body,
+    repair,
+    tools: flat.renamed,
+    carriesReasoning: carriesReasoning(flat.request),
+    warnings: warnOfSteering(
+      [
+        ...fitted.warnings,
+        ...expressed.warnings,
+        ...placed.warnings,
+        ...flat.warnings,
+        ...warnings,
+        ...limited.warnings,
+      ],
+      target,
+    ),
+  };
+}
+
+/** Takes away what the provider, not its format, would refuse. */
+function fitProvider(
+  request: ConversationRequest,
+  target: UpstreamTarget,
+): { readonly request: ConversationRequest; readonly warnings: readonly Warning[] } {
+  const limited = limitToKnown(request, target);
+  if (!mustNotReason(limited.request, target)) return limited;
+  return {
+    request: { ...limited.request, reasoning: NO_REASONING },
+    warnings: [...limited.warnings, NO_REASONING_BESIDE_TOOLS],
+  };
+}
+
+function limitToKnown(
+  request: ConversationRequest,
+  { knownFields, knownMessageFields, takesThinkingParts, withReasoning }: UpstreamTarget,
+): { readonly request: ConversationRequest; readonly warnings: readonly Warning[] } {
+  if (knownFields === null) {
+    return { request: withReasoning ? request : stripReasoning(request), warnings: [] };
+  }
+  const thinks = withReasoning && takesThinkingParts;
+  const plain = stripReasoning(thinks ? placeThinking(request) : request, thinks);
+  return limitExtras(plain, { ofRequest: knownFields, ofMessages: knownMessageFields });
+}
+
+/** Whether the request has tools and may reason, and the target takes only one of the two. */
+function mustNotReason({ tools, reasoning }: ConversationRequest, target: UpstreamTarget): boolean {
+  const isOff = reasoning?.enabled === false || reasoning?.effort === "none";
+  return target.noToolsWhileReasoning === true && tools.length > 0 && !isOff;
+}
+
+const NO_REASONING: ReasoningWish = {
+  enabled: false,
+  effort: "none",
+  budgetTokens: null,
+  adaptive: false,
+  summary: null,
+  hidden: false,
+};
+
+/** What clients are told where the only format of an endpoint takes tools without reasoning alone. */
+const NO_REASONING_BESIDE_TOOLS: Warning = {
+  field: "reasoning",
+  message: "The provider takes tools in this format only without reasoning; reasoning was switched off.",
+  isGrave: true,
+};
+
+/** Vendors whose chat format has no place for the reasoning that their Responses format encrypts. */
+const RESPONSES_ORIGINS: ReadonlySet<string | null> = new Set([
+  REASONING_ORIGINS.openai,
+  REASONING_ORIGINS.xai,
+]);
+
+/** Names encrypted reasoning of earlier turns that only the Responses format takes back. */
+function listLostReasoning({ messages }: ConversationRequest, target: UpstreamTarget): readonly Warning[] {
+  if (target.format !== "openai-chat" || target.takesReasoningDetails === true) return [];
+  const isLost = (part: Part): boolean =>
+    part.kind === "reasoning" && part.encrypted !== null && RESPONSES_ORIGINS.has(part.origin);
+  return messages.some(({ parts }) => parts.some(isLost)) ? [LOST_REASONING] : [];
+}
+
+function carriesReasoning({ messages }: ConversationRequest): boolean {
+  return messages.some(({ parts }) =>
+    parts.some(
+      (part) =>
+        part.kind === "reasoning" ||
+        (part.kind === "native" && part.type === "reasoning") ||
+        ("signature" in part && part.signature !== undefined),
+    ),
+  );
+}
+
+function decodeAnswer(format: FormatName, body: string): AnswerDecoding {
+  const fields = tryParseFields(body);
+  if (fields === null) return { kind: "error", error: brokenAnswer("the upstream's answer is not JSON") };
+  try {
+    return UPSTREAM_CODECS[format].decodeAnswer(fields);
+  } catch {
+    return { kind: "error", error: brokenAnswer("the upstream's answer cannot be read") };
+  }
+}
+
+function restoreAnswer(decoding: AnswerDecoding, renamed: RenamedTools): AnswerDecoding {
+  if (decoding.kind === "error" || renamed.size === 0) return decoding;
+  const restore = createToolRestorer(renamed);
+  return { kind: "answer", answer: collectAnswer([...replayAnswer(decoding.answer)].flatMap(restore)) };
+}
+
+function restoreTools(reader: AnswerReader, renamed: RenamedTools): AnswerReader {
+  if (renamed.size === 0) return reader;
+  const restore = createToolRestorer(renamed);
+  const all = (events: readonly AnswerEvent[]): AnswerEvent[] => events.flatMap(restore);
+  return {
+    step: (piece) => all(reader.step(piece)),
+    end: () => all(reader.end()),
+    countSoFar: () => reader.countSoFar?.() ?? null,
+    ...(reader.signsTexts === undefined ? {} : { signsTexts: reader.signsTexts }),
+    get isDone() {
+      return reader.isDone;
+    },
+  };
+}
