@@ -1,6 +1,6 @@
 /** What planning costs: the planner of the gateway alone, in this process, with candidates that make it work. */
 
-import type { Offer } from "../src/core/deployments/served-models.ts";
+import type { Deployment } from "../src/core/deployments/served-models.ts";
 import { createHealth } from "../src/core/routing/health.ts";
 import { planRoute, type RouteQuestion } from "../src/core/routing/plan.ts";
 import { NO_PREFERENCES } from "../src/wire/conversation/preferences.ts";
@@ -35,7 +35,7 @@ function timePlans(questions: readonly RouteQuestion[]): number {
 /** Sixty-four conversations, every other with a warm cache somewhere. */
 function makeQuestions(): readonly RouteQuestion[] {
   const health = createHealth();
-  const offers = Array.from({ length: CANDIDATES }, (_, at) => makeOffer(at));
+  const offers = Array.from({ length: CANDIDATES }, (_, at) => makeDeployment(at));
   for (const { provider, keys } of offers) {
     const target = { provider: provider.record.slug, model: "acme/model", keyLabel: keys[0]?.label ?? "" };
     for (let second = 60; second > 0; second--) {
@@ -49,7 +49,7 @@ function makeQuestions(): readonly RouteQuestion[] {
   return Array.from(
     { length: 64 },
     (_, at): RouteQuestion => ({
-      offers: [offers],
+      deployments: [offers],
       preferences: NO_PREFERENCES,
       promptTokens: 5_000,
       isFim: false,
@@ -71,7 +71,7 @@ function makeQuestions(): readonly RouteQuestion[] {
   );
 }
 
-function makeOffer(at: number): Offer {
+function makeDeployment(at: number): Deployment {
   const price = (0.000001 + Math.floor(at / 2) / 10_000_000).toFixed(9);
   const slug = `host-${at}`;
   return {
@@ -83,5 +83,5 @@ function makeOffer(at: number): Offer {
     },
     provider: { record: { slug, baseUrl: "https://vendor.test" } },
     keys: [{ label: `${slug}#0`, secret: null, ownId: null }],
-  } as unknown as Offer;
+  } as unknown as Deployment;
 }

@@ -22,12 +22,12 @@ let streams = 0;
 let peakStreams = 0;
 
 /** One connection from a target. */
-class Caller {
+class Principal {
   readonly #reader = new MessageReader({ messageEnded: () => this.#answer() }, false);
   #unsent: Buffer | null = null;
   #timer: Timer | null = null;
 
-  constructor(private readonly socket: Socket<Caller | null>) {}
+  constructor(private readonly socket: Socket<Principal | null>) {}
 
   read(data: Buffer): void {
     this.#reader.push(data);
@@ -126,14 +126,14 @@ function reply(message: UpstreamReply): void {
   process.send?.(message);
 }
 
-const listener = Bun.listen<Caller | null>({
+const listener = Bun.listen<Principal | null>({
   hostname: "127.0.0.1",
   port: 0,
   data: null,
   socket: {
     open(socket) {
       socket.setNoDelay(true);
-      socket.data = new Caller(socket);
+      socket.data = new Principal(socket);
     },
     data: (socket, data) => socket.data?.read(data),
     drain: (socket) => socket.data?.drain(),

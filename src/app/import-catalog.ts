@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Clock, systemClock } from "../base/clock.ts";
-import { describeDiff, diffCatalogs, isEmptyDiff } from "../core/catalog/diff-catalog.ts";
+import { diffCatalogs, isEmptyDiff, presentDiff } from "../core/catalog/diff-catalog.ts";
 import { formatModels, formatOverride, groupByAuthor } from "../core/catalog/format-catalog.ts";
 import { type Imported, importModelsDev } from "../core/catalog/import-models-dev.ts";
 import { parseImportRules } from "../core/catalog/import-rules.ts";
@@ -117,7 +117,7 @@ function finish(
     `${models.length} models, ${countPriced(models)} with a price`,
     ...Object.entries(imported.leftOut).map(([reason, count]) => `left out: ${count}, ${reason}`),
     ...imported.problems.map((problem) => `note: ${problem}`),
-    ...describeDiff(diff),
+    ...presentDiff(diff),
   ];
   if (options.dryRun === true)
     return { ok: true, written: false, lines: [...lines, "dry run: nothing was changed"] };

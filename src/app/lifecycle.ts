@@ -12,7 +12,7 @@ import { type FirstStart, prepareFirstStart } from "./first-start.ts";
 import { scheduleRefresh } from "./schedule-refresh.ts";
 import { tellQuarantined } from "./tell-quarantined.ts";
 import { createTroubleLog } from "./trouble-log.ts";
-import { HOUR_MS, type Parts, type World, wireUp } from "./wire-up.ts";
+import { HOUR_MS, type Parts, type Platform, wireUp } from "./wire-up.ts";
 
 /** How often it is looked whether another process changed keys or catalog. Milliseconds. */
 const REFRESH_MS = 1_000;
@@ -34,10 +34,10 @@ export interface RunningGateway {
  * Starts a gateway: opens the stores, settles what an earlier process left, listens.
  * @throws ConfigError, or Error when the data directory or the address is taken.
  */
-export async function startGateway(config: Config, world: World): Promise<RunningGateway> {
+export async function startGateway(config: Config, platform: Platform): Promise<RunningGateway> {
   try {
-    const parts = await wireUp(config, world);
-    return await startServing(parts, config, world).catch((error) => {
+    const parts = await wireUp(config, platform);
+    return await startServing(parts, config, platform).catch((error) => {
       parts.journal.close();
       parts.release();
       throw error;
@@ -47,11 +47,14 @@ export async function startGateway(config: Config, world: World): Promise<Runnin
   }
 }
 
-async function startServing(parts: Parts, config: Config, world: World): Promise<RunningGateway> {
-  const { clock, log } = world;
+async function startServing(parts: Parts, config: Config, platform: Platform): Promise<RunningGateway> {
+  const { clock, log } = platform;
   tellRecovery(await recoverUsage(parts.journal, parts.stores.usage, clock.now()), log);
   tellDamage(parts.stores.listDamagedLines(), log);
-  tellUnreadable(await findUnreadableKeys(parts.stores.providerKeys, parts.http.providerKeyMaker.vault), log);
+  tellUnreadable(
+    await findUnreadableKeys(parts.stores.providerKeys, parts.http.providerKeyStores.vault),
+    log,
+  );
   const unsure = await parts.stores.audit.settleChanges();
   if (unsure > 0) log.warn("changes were under way when the gateway stopped", { changes: unsure });
   await restoreHourlyLimits(parts, clock.now());
@@ -75,7 +78,13 @@ async function startServing(parts: Parts, config: Config, world: World): Promise
   });
   const { catalogKeeper } = parts.http;
   const hours = config.catalog.refresh_hours;
-  const catalogRefresh = scheduleRefresh({ keeper: catalogKeeper, clock, random: world.random, log, hours });
+  const catalogRefresh = scheduleRefresh({
+    keeper: catalogKeeper,
+    clock,
+    random: platform.random,
+    log,
+    hours,
+  });
   const cancelTimers = (): void => {
     refresh.cancel();
     catalogRefresh.cancel();
@@ -85,7 +94,7 @@ async function startServing(parts: Parts, config: Config, world: World): Promise
     firstStart,
     notices: parts.serving.notices,
     exampleModel: chooseExampleModel(parts),
-    stop: () => stopServing(parts, server, cancelTimers, config, world),
+    stop: () => stopServing(parts, server, cancelTimers, config, platform),
   };
 }
 
@@ -97,12 +106,12 @@ async function refreshServing({ serving, http }: Parts): Promise<void> {
 
 /** Takes over what other processes have changed in the store. A step that fails keeps none behind it from being done. */
 async function refreshFromStore({ http }: Parts): Promise<void> {
-  const { ownKeys, ledger } = http.generation;
+  const { byokKeys, ledger } = http.generation;
   const failures: unknown[] = [];
   for (const step of [
-    http.keyRing.refresh,
-    http.accountRing.refresh,
-    ownKeys.refresh,
+    http.keyCache.refresh,
+    http.accountCache.refresh,
+    byokKeys.refresh,
     ledger.refresh,
     ledger.expireGrants,
   ])
@@ -169,7 +178,7 @@ async function restoreHourlyLimits({ stores, http }: Parts, now: number): Promis
 }
 
 function chooseExampleModel(parts: Parts): string | null {
-  const { models } = parts.serving.current().roster;
+  const { models } = parts.serving.current().servedModels;
   const wellKnown = models.find(({ id }) => id === "sandbox/echo" || id === "openai/gpt-4o-mini");
   return (wellKnown ?? models[0])?.id ?? null;
 }
@@ -179,7 +188,7 @@ async function stopServing(
   server: HttpServer,
   cancelTimers: () => void,
   config: Config,
-  { clock, log }: World,
+  { clock, log }: Platform,
 ): Promise<void> {
   parts.state.isDraining = true;
   cancelTimers();
@@ -187,18 +196,18 @@ async function stopServing(
   if (active.size > 0)
     log.info("waiting for open answers", { open: active.size, drain_ms: config.server.drain_ms });
   const cutRest = clock.after(config.server.drain_ms, () => {
-    for (const cutoff of [...active]) cutoff.cut("shutdown");
+    for (const cancellation of [...active]) cancellation.cut("shutdown");
     // Their error events need a moment to leave.
     clock.after(LAST_WORDS_MS, () => server.kill());
   });
   await server.stop();
   cutRest.cancel();
   // No connection is open any more, so the clients of these have left.
-  for (const cutoff of [...active]) cutoff.cut("client_left");
+  for (const cancellation of [...active]) cancellation.cut("client_left");
   for (let turn = 0; active.size > 0 && turn < LAST_TURNS; turn++) await nextTurn();
   try {
     await parts.recorder.drain();
-    await parts.http.generation.ownKeys.saveUses();
+    await parts.http.generation.byokKeys.saveUses();
     parts.journal.release(Number.POSITIVE_INFINITY);
   } catch (error) {
     log.error("the store refused the last records; the journal keeps them for the next start", {

@@ -76,8 +76,8 @@ export function openServing(sources: ServingSources, log: Log): ServingSource {
   };
 }
 
-function findNextDay({ catalog, roster }: BuiltServing): string | null {
-  return findNextTurn(catalog.models, roster.day);
+function findNextDay({ catalog, servedModels }: BuiltServing): string | null {
+  return findNextTurn(catalog.models, servedModels.day);
 }
 
 /** Changes when a file is written, made or removed, and when the disk begins or ceases to refuse it. */

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { RefreshReport, Verdict } from "../core/catalog/catalog-keeper.ts";
-import { describeDiff, diffCatalogs, isEmptyDiff } from "../core/catalog/diff-catalog.ts";
+import { diffCatalogs, isEmptyDiff, presentDiff } from "../core/catalog/diff-catalog.ts";
 import { formatOverride } from "../core/catalog/format-catalog.ts";
 import { importModelsDev } from "../core/catalog/import-models-dev.ts";
 import { parseImportRules } from "../core/catalog/import-rules.ts";
@@ -71,7 +71,7 @@ function takeOver(job: RefreshJob, state: RefreshState, text: string): RefreshRe
   if (problems.length > 0) return refuse(job, state, `does not fit the catalog: ${problems.join("; ")}`);
   const diff = diffCatalogs(data.models, models);
   const written = !job.dryRun && !isEmptyDiff(diff);
-  const lines = bound(describeDiff(diff));
+  const lines = bound(presentDiff(diff));
   if (written) writeModels(job, models);
   if (!job.dryRun) {
     const { now } = job;

@@ -5,21 +5,21 @@ import type { Log } from "../base/log.ts";
 import { createTurnLine } from "../base/next-turn.ts";
 import type { Random } from "../base/random.ts";
 import { WaitList } from "../base/wait-list.ts";
-import { createAccountRing } from "../core/accounts/account-ring.ts";
+import { createAccountCache } from "../core/accounts/account-cache.ts";
 import type { AccountStore } from "../core/accounts/account-store.ts";
-import { createKeyRing } from "../core/accounts/key-ring.ts";
-import type { KeyMaker } from "../core/accounts/manage-keys.ts";
+import { createKeyCache } from "../core/accounts/key-cache.ts";
+import type { KeyStores } from "../core/accounts/manage-keys.ts";
 import type { RateLimit } from "../core/accounts/rate-limit.ts";
 import type { Policy } from "../core/accounts/records.ts";
 import type { AuditStore } from "../core/audit/audit-store.ts";
 import type { Transport } from "../core/deployments/transport.ts";
 import type { GenerationDeps } from "../core/generation/call.ts";
-import type { GenerationTimers } from "../core/generation/cutoff.ts";
+import type { GenerationTimers } from "../core/generation/cancellation.ts";
 import { createIdentityHash } from "../core/generation/identity-hash.ts";
 import type { TokenCounter } from "../core/generation/token-counter.ts";
 import { createTurnMemory } from "../core/generation/turn-memory.ts";
 import { createUnreadAnswers } from "../core/generation/unread-answers.ts";
-import type { AnswerStore } from "../core/idempotency/stored-response-store.ts";
+import type { StoredResponseStore } from "../core/idempotency/stored-response-store.ts";
 import { createLedger, type Ledger } from "../core/ledger/ledger.ts";
 import type { LedgerStore } from "../core/ledger/ledger-store.ts";
 import { createByteBudget } from "../core/limits/byte-budget.ts";
@@ -29,7 +29,7 @@ import { createGate } from "../core/limits/gate.ts";
 import { createLimitList, type ListLimits } from "../core/limits/list-limits.ts";
 import { createRateLimits } from "../core/limits/rate-limits.ts";
 import { createSlidingWindow } from "../core/limits/sliding-window.ts";
-import { createProviderKeyRing, type ProviderKeyRing } from "../core/provider-keys/provider-key-ring.ts";
+import { createProviderKeyCache, type ProviderKeyCache } from "../core/provider-keys/provider-key-cache.ts";
 import type { ProviderKeyStore } from "../core/provider-keys/provider-key-store.ts";
 import { createVault } from "../core/provider-keys/vault.ts";
 import { createAffinityMemory } from "../core/routing/affinity.ts";
@@ -49,7 +49,6 @@ import { guardStore } from "../storage/guard-store.ts";
 import { listDamagedLines } from "../storage/journal/damaged-lines.ts";
 import { openFileJournal } from "../storage/journal/file-journal.ts";
 import { createSqliteAccountStore } from "../storage/sqlite/account-store.ts";
-import { createSqliteAnswerStore } from "../storage/sqlite/answer-store.ts";
 import { createSqliteAuditStore } from "../storage/sqlite/audit-store.ts";
 import { lockDataDir } from "../storage/sqlite/data-lock.ts";
 import { openDatabase } from "../storage/sqlite/database.ts";
@@ -57,6 +56,7 @@ import { createSqliteKeyStore } from "../storage/sqlite/key-store.ts";
 import { createSqliteLedgerStore } from "../storage/sqlite/ledger-store.ts";
 import { createSqliteProviderKeyStore } from "../storage/sqlite/provider-key-store.ts";
 import { createSqliteSettingsStore } from "../storage/sqlite/settings-store.ts";
+import { createSqliteStoredResponseStore } from "../storage/sqlite/stored-response-store.ts";
 import { createSqliteUsageStore } from "../storage/sqlite/usage-store.ts";
 import { createTokenCounter } from "../tokenizer/token-counter.ts";
 import { createCatalogKeeper } from "./catalog-keeper.ts";
@@ -82,7 +82,7 @@ const UNPACKED_AT_ONCE = 2;
 const UNPACK_WAIT_MS = 30_000;
 
 /** The world outside: what a simulation replaces. */
-export interface World {
+export interface Platform {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
@@ -94,11 +94,11 @@ export interface World {
   /** In place of the thread that counts tokens, for tests. */
   readonly tokenCounter?: TokenCounter;
   /** In place of the data directory, for tests. */
-  readonly holdings?: Holdings;
+  readonly resources?: Resources;
 }
 
 /** What a gateway keeps, and who is served from: what its data directory gives it. */
-export interface Holdings {
+export interface Resources {
   readonly stores: Stores;
   readonly journal: Journal;
   readonly serving: ServingSource;
@@ -107,9 +107,9 @@ export interface Holdings {
 }
 
 /** The stores behind the ports, and how to let go of them. */
-export interface Stores extends KeyMaker {
+export interface Stores extends KeyStores {
   readonly accounts: AccountStore;
-  readonly answers: AnswerStore;
+  readonly answers: StoredResponseStore;
   readonly audit: AuditStore;
   readonly ledger: LedgerStore;
   readonly providerKeys: ProviderKeyStore;
@@ -143,7 +143,7 @@ export function openStores(dataDir: string, clock: Clock, random: Random): Store
   return {
     keys: guardStore(createSqliteKeyStore(database)),
     accounts: guardStore(createSqliteAccountStore(database)),
-    answers: guardStore(createSqliteAnswerStore(database)),
+    answers: guardStore(createSqliteStoredResponseStore(database)),
     audit: guardStore(createSqliteAuditStore(database)),
     ledger: guardStore(createSqliteLedgerStore(database)),
     providerKeys: guardStore(createSqliteProviderKeyStore(database)),
@@ -162,12 +162,12 @@ function journalDirOf(dataDir: string): string {
 }
 
 /** Joins all parts. The only function that knows every one of them. */
-export async function wireUp(config: Config, world: World): Promise<Parts> {
-  const { clock, random, log, environment } = world;
-  const network = world.transport ?? createTransport(config, environment, clock, log);
+export async function wireUp(config: Config, platform: Platform): Promise<Parts> {
+  const { clock, random, log, environment } = platform;
+  const network = platform.transport ?? createTransport(config, environment, clock, log);
   const sandboxTransport = createSandboxTransport({ clock });
   const { stores, journal, serving, release } =
-    world.holdings ?? openHoldings(config, world, network, sandboxTransport);
+    platform.resources ?? openHoldings(config, platform, network, sandboxTransport);
   const recordTrouble = createTroubleLog(
     log,
     clock,
@@ -178,13 +178,13 @@ export async function wireUp(config: Config, world: World): Promise<Parts> {
     tellQuarantined(quarantined, log);
     ledger.takeBack(quarantined.record);
   });
-  const keyRing = createKeyRing(stores.keys, clock, config.admin_key ?? null);
+  const keyCache = createKeyCache(stores.keys, clock, config.admin_key ?? null);
   const state = { isDraining: false };
   const ledger = createLedger(stores.ledger, recorder, clock, config.timers.total_ms + HOLD_MARGIN_MS);
   const masters = openMasterKeys(config, random);
   await recordSealingKey(stores.settings, masters);
   const vault = createVault(masters, random);
-  const ownKeys = createProviderKeyRing(stores.providerKeys, vault, ({ id, accountId }) =>
+  const byokKeys = createProviderKeyCache(stores.providerKeys, vault, ({ id, accountId }) =>
     log.error("a provider key cannot be opened: its master key is not in secrets.keys", {
       provider_key_id: id,
       account_id: accountId,
@@ -192,7 +192,7 @@ export async function wireUp(config: Config, world: World): Promise<Parts> {
   );
   const identitySecret = await findSecret("identity_secret", stores.settings, random);
   const generation: GenerationDeps = {
-    ...buildGeneration(config, world, stores.ids, recorder, ledger, serving, ownKeys),
+    ...buildGeneration(config, platform, stores.ids, recorder, ledger, serving, byokKeys),
     hashIdentity: createIdentityHash(identitySecret),
     requestEncoder: createRequestEncoder(clock, identitySecret),
   };
@@ -200,9 +200,9 @@ export async function wireUp(config: Config, world: World): Promise<Parts> {
     clock,
     ids: stores.ids,
     log,
-    keyRing,
-    accountRing: createAccountRing(stores.accounts),
-    keyMaker: stores,
+    keyCache: keyCache,
+    accountCache: createAccountCache(stores.accounts),
+    keyStores: stores,
     audit: stores.audit,
     answers: stores.answers,
     catalogKeeper: createCatalogKeeper({
@@ -211,7 +211,7 @@ export async function wireUp(config: Config, world: World): Promise<Parts> {
       takeUp: () => serving.refresh(),
       work: (job) => refreshInThread(job, clock),
     }),
-    providerKeyMaker: { store: stores.providerKeys, vault, ring: ownKeys, clock, ids: stores.ids },
+    providerKeyStores: { store: stores.providerKeys, vault, ring: byokKeys, clock, ids: stores.ids },
     generation,
     credits: { store: stores.ledger, ledger, clock, ids: stores.ids },
     usage: stores.usage,
@@ -246,10 +246,10 @@ export async function wireUp(config: Config, world: World): Promise<Parts> {
 
 function openHoldings(
   config: Config,
-  { clock, random, log, environment }: World,
+  { clock, random, log, environment }: Platform,
   network: Transport,
   sandboxTransport: Transport,
-): Holdings {
+): Resources {
   prepareDataDir(config.data_dir, log);
   const lock = lockDataDir(config.data_dir);
   const stores = openStores(config.data_dir, clock, random);
@@ -266,12 +266,12 @@ function openHoldings(
 
 function buildGeneration(
   config: Config,
-  { clock, random, log, health, tokenCounter = createTokenCounter(clock) }: World,
+  { clock, random, log, health, tokenCounter = createTokenCounter(clock) }: Platform,
   ids: IdSource,
   recorder: Recorder,
   ledger: Ledger,
   serving: ServingSource,
-  ownKeys: ProviderKeyRing,
+  byokKeys: ProviderKeyCache,
 ): Omit<GenerationDeps, "hashIdentity" | "requestEncoder"> {
   const { limits } = config;
   return {
@@ -284,7 +284,7 @@ function buildGeneration(
     health: health ?? createHealth(),
     retryBudget: createRetryBudget(),
     affinity: createAffinityMemory(),
-    ownKeys,
+    byokKeys: byokKeys,
     ledger,
     holdBounds: { tokens: limits.hold_tokens, searches: limits.hold_searches },
     buyCreditsUrl: config.billing.buy_credits_url ?? null,
@@ -362,7 +362,7 @@ const PROXY_VARIABLES = ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy
 /** Speaks to providers over the network. */
 export function createTransport(
   config: Config,
-  environment: World["environment"],
+  environment: Platform["environment"],
   clock: Clock,
   log: Log,
 ): Transport {

@@ -4,10 +4,10 @@ import {
   type AccountChange,
   changeAccount,
   createAccount,
-  describeAccount,
   findAccount,
+  presentAccount,
 } from "../core/accounts/manage-accounts.ts";
-import { describeMember } from "../core/accounts/manage-members.ts";
+import { presentMember } from "../core/accounts/manage-members.ts";
 import type { AccountRecord } from "../core/accounts/records.ts";
 import type { KnownNames } from "../core/catalog/known-names.ts";
 import { auditCommand } from "./audit-command.ts";
@@ -174,7 +174,7 @@ async function createOne(
 async function list(stores: Stores, kind: Kind, { json }: JsonOption): Promise<string> {
   const accounts = await readAll(stores, kind);
   const { many, group } = WORDS[kind];
-  if (json) return JSON.stringify({ data: accounts.map(describeAccount) });
+  if (json) return JSON.stringify({ data: accounts.map(presentAccount) });
   if (accounts.length === 0) return `There are no ${many}. Make one: gateway ${group} create <name>`;
   const isOrganization = kind === "organization";
   const rows = accounts.map((account) => [
@@ -199,9 +199,9 @@ async function readAll({ accounts }: Stores, kind: Kind): Promise<readonly Accou
 }
 
 async function show({ accounts }: Stores, kind: Kind, id: string, { json }: JsonOption): Promise<string> {
-  const account = describeAccount(await findAccount(accounts, kind, id));
+  const account = presentAccount(await findAccount(accounts, kind, id));
   if (kind === "organization") return json ? JSON.stringify({ data: account }) : formatFields(account);
-  const memberships = (await accounts.listMemberships(id)).map(describeMember);
+  const memberships = (await accounts.listMemberships(id)).map(presentMember);
   if (json) return JSON.stringify({ data: { ...account, memberships } });
   const roles = memberships.map(({ organization_id, role }) => `${role} of ${organization_id}`);
   return formatFields({ ...account, memberships: roles.length === 0 ? null : roles.join(", ") });
@@ -225,5 +225,5 @@ async function change(
 }
 
 function printJson(account: AccountRecord): string {
-  return JSON.stringify({ data: describeAccount(account) });
+  return JSON.stringify({ data: presentAccount(account) });
 }

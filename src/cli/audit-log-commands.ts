@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import type { Stores } from "../app/wire-up.ts";
-import { describeEntry } from "../core/audit/describe-entry.ts";
+import { presentEntry } from "../core/audit/present-entry.ts";
 import { describeVerdict, verifyAudit } from "../core/audit/verify-audit.ts";
 import { formatTable } from "./format-table.ts";
 import { readLimit, USUAL_LIMIT } from "./read-options.ts";
@@ -31,7 +31,7 @@ export function addAuditCommands(program: Command): void {
 
 async function list({ audit }: Stores, { account, limit, json }: ListOptions): Promise<string> {
   const entries = await audit.listAudit(account ?? null, Number.MAX_SAFE_INTEGER, limit);
-  if (json) return JSON.stringify({ data: entries.map(describeEntry) });
+  if (json) return JSON.stringify({ data: entries.map(presentEntry) });
   if (entries.length === 0) return "Nothing was changed yet.";
   const rows = entries.map(({ place, at, keyId, action, target, changes }) => [
     String(place),

@@ -5,9 +5,9 @@ import { importCatalog } from "../app/import-catalog.ts";
 import { loadCatalog, OVERRIDE_FILE, SHIPPED_CATALOG_DIRECTORY } from "../app/load-catalog.ts";
 import { loadConfig } from "../app/load-config.ts";
 import type { CatalogKeeper, Verdict } from "../core/catalog/catalog-keeper.ts";
-import { describeHeld } from "../core/catalog/describe-held.ts";
-import { describeStatus } from "../core/catalog/describe-status.ts";
 import { endMissing } from "../core/catalog/expiry.ts";
+import { presentHeldChange } from "../core/catalog/present-held-change.ts";
+import { presentStatus } from "../core/catalog/present-status.ts";
 import { auditCommand } from "./audit-command.ts";
 import { formatTable } from "./format-table.ts";
 import { withStores } from "./with-stores.ts";
@@ -113,7 +113,7 @@ function refresh(dryRun: boolean, { json }: Shown): Promise<void> {
     const report = await openKeeper(stores.clock).refresh({ dryRun });
     if (!report.ok) throw new Error(`${report.problem}\nnothing was changed`);
     const { written, added, changed, lines: difference } = report;
-    const waiting = report.waiting.map(describeHeld);
+    const waiting = report.waiting.map(presentHeldChange);
     if (!dryRun) {
       const changes = { added, changed };
       await auditCommand(stores, {
@@ -133,12 +133,12 @@ async function listHeld(
   keeper: CatalogKeeper,
   { json, rejected }: Shown & { rejected?: boolean },
 ): Promise<string> {
-  const held = keeper.listHeld()[rejected ? "rejected" : "waiting"].map(describeHeld);
+  const held = keeper.listHeld()[rejected ? "rejected" : "waiting"].map(presentHeldChange);
   if (json) return JSON.stringify({ data: held });
   return held.length === 0 ? "There is nothing to decide on." : printHeld(held);
 }
 
-function printHeld(held: readonly ReturnType<typeof describeHeld>[]): string {
+function printHeld(held: readonly ReturnType<typeof presentHeldChange>[]): string {
   const rows = held.flatMap(({ id, model, provider, jumps, seen_at }) =>
     jumps.map((jump) => [
       id,
@@ -167,7 +167,7 @@ function decide(
     const keeper = openKeeper(stores.clock);
     const decided = [];
     for (const id of all ? ["all"] : ids) decided.push(...(await keeper.decide(id, verdict)));
-    const shown = decided.map(describeHeld);
+    const shown = decided.map(presentHeldChange);
     for (const { id, model, provider, before, after } of shown) {
       const changes = { model, provider, before, after };
       await auditCommand(stores, {
@@ -191,7 +191,7 @@ const DONE: Readonly<Record<Verdict, string>> = {
 async function showStatus(keeper: CatalogKeeper, { json }: Shown): Promise<string> {
   const { data_dir: dataDirectory, catalog } = loadConfig(process.env);
   const { models } = loadCatalog({ dataDirectory }).data;
-  const { difference, missing, ...status } = describeStatus(
+  const { difference, missing, ...status } = presentStatus(
     keeper.status(),
     endMissing(models, catalog.grace_days),
   );

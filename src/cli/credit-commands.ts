@@ -9,7 +9,7 @@ import {
   type Moved,
   refundGeneration,
 } from "../core/ledger/credits.ts";
-import { describeEntry } from "../core/ledger/describe-entry.ts";
+import { presentEntry } from "../core/ledger/present-entry.ts";
 import { auditCommand } from "./audit-command.ts";
 import { addCreditViews } from "./credit-views.ts";
 import { describeOptions, readExpiry } from "./read-options.ts";
@@ -156,7 +156,7 @@ async function tell(
   accountId: string,
   { json }: { readonly json?: boolean },
 ): Promise<string> {
-  if (json) return JSON.stringify({ data: describeEntry(transfer, accountId) });
+  if (json) return JSON.stringify({ data: presentEntry(transfer, accountId) });
   const { balance } = await stores.ledger.findBalance(accountId);
   const [now, before] = transfer.from === accountId ? ["lost", "had lost"] : ["was given", "had been given"];
   const what = isNew ? now : `${before} before:`;

@@ -1,9 +1,9 @@
 import { type Command, InvalidArgumentError } from "commander";
 import type { Stores } from "../app/wire-up.ts";
 import { formatDollars, toDollars } from "../base/money.ts";
-import { describeEntry } from "../core/ledger/describe-entry.ts";
-import { describeGrantLeft, describeSums } from "../core/ledger/describe-sums.ts";
 import type { StoredTransfer } from "../core/ledger/ledger-store.ts";
+import { presentEntry } from "../core/ledger/present-entry.ts";
+import { presentGrantLeft, presentSums } from "../core/ledger/present-sums.ts";
 import { generationOf, TRANSFER_KINDS, type TransferKind } from "../core/ledger/records.ts";
 import { formatFields, formatTable } from "./format-table.ts";
 import { readLimit, USUAL_LIMIT } from "./read-options.ts";
@@ -61,8 +61,8 @@ async function showBalance(stores: Stores, id: string, { json }: JsonOption): Pr
     balance: toDollars(balance),
     balance_nanodollars: balance,
     overdraft: overdraft === null ? null : toDollars(overdraft),
-    ...describeSums(await stores.ledger.sumTransfers(id)),
-    grants: (await stores.ledger.findGrantsLeft(id)).map(describeGrantLeft),
+    ...presentSums(await stores.ledger.sumTransfers(id)),
+    grants: (await stores.ledger.findGrantsLeft(id)).map(presentGrantLeft),
   };
   if (json) return JSON.stringify({ data });
   const grants = data.grants.map(({ left, expires_at }) => `${left} until ${expires_at}`);
@@ -81,7 +81,7 @@ export async function listEntries(
   for (const kind of kinds)
     found.push(...(await stores.ledger.listTransfers(accountId, Number.MAX_SAFE_INTEGER, limit, kind)));
   const newest = found.sort((a, b) => b.place - a.place).slice(0, limit);
-  if (json) return JSON.stringify({ data: newest.map((transfer) => describeEntry(transfer, accountId)) });
+  if (json) return JSON.stringify({ data: newest.map((transfer) => presentEntry(transfer, accountId)) });
   if (newest.length === 0)
     return "There is nothing yet. Give credits: gateway credits grant <account> <amount>";
   const rows = newest.map((transfer) => [

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import type { Stores } from "../app/wire-up.ts";
 import { systemClock } from "../base/clock.ts";
 import { toDollars } from "../base/money.ts";
-import { changeKey, describeKey, issueKey } from "../core/accounts/manage-keys.ts";
+import { changeKey, issueKey, presentKey } from "../core/accounts/manage-keys.ts";
 import type { KeyRateLimitChange } from "../core/accounts/own-rate-limit.ts";
 import type { KeyRecord } from "../core/accounts/records.ts";
 import type { KnownNames } from "../core/catalog/known-names.ts";
@@ -112,13 +112,13 @@ async function create(
     ...(options.account === undefined ? {} : { accountId: options.account }),
   });
   await audit(stores, "create", key, { ...describeOptions(options), name: key.name, kind });
-  if (options.json) return JSON.stringify({ key: secret, data: describeKey(key) });
+  if (options.json) return JSON.stringify({ key: secret, data: presentKey(key) });
   return `${secret}\n\nThis is ${key.id}, a key for ${kind}. Its secret is not stored: keep it now.`;
 }
 
 async function list(stores: Stores, { json, account }: ListOptions): Promise<string> {
   const keys = await stores.keys.listKeys(account === undefined ? {} : { accountId: account });
-  if (json) return JSON.stringify({ data: keys.map(describeKey) });
+  if (json) return JSON.stringify({ data: keys.map(presentKey) });
   if (keys.length === 0) return "There are no keys. Make one: gateway keys create <name>";
   const rows = keys.map((key) => [
     key.id,
@@ -148,7 +148,7 @@ async function update(
     expiresAt: readExpiry(options.expires, stores.clock.now()),
   });
   await audit(stores, "update", key, describeOptions(options));
-  return options.json ? JSON.stringify({ data: describeKey(key) }) : `${key.id} (${key.name}) is changed.`;
+  return options.json ? JSON.stringify({ data: presentKey(key) }) : `${key.id} (${key.name}) is changed.`;
 }
 
 /** Whoever may run the command is the operator. */
@@ -160,14 +160,14 @@ function readOperatorsLimit(options: RateLimitOptions): KeyRateLimitChange | und
 async function show(stores: Stores, id: string, { json }: JsonOption): Promise<string> {
   const key = (await stores.keys.findKey(id)) ?? refuseUnknown(id);
   const spent = await stores.ledger.sumSpending({ keyId: id });
-  const data = { ...describeKey(key), usage: toDollars(spent), usage_nanodollars: spent };
+  const data = { ...presentKey(key), usage: toDollars(spent), usage_nanodollars: spent };
   return json ? JSON.stringify({ data }) : formatFields(data);
 }
 
 async function revoke(stores: Stores, id: string, { json }: JsonOption): Promise<string> {
   const key = (await stores.keys.revokeKey(id, stores.clock.now())) ?? refuseUnknown(id);
   await audit(stores, "revoke", key, { revoked: true });
-  return json ? JSON.stringify({ data: describeKey(key) }) : `${key.id} (${key.name}) is revoked.`;
+  return json ? JSON.stringify({ data: presentKey(key) }) : `${key.id} (${key.name}) is revoked.`;
 }
 
 function audit(

@@ -1,9 +1,9 @@
 import type { Command } from "commander";
 import type { Stores } from "../app/wire-up.ts";
 import { formatDollars } from "../base/money.ts";
-import { checkLedger, describeDifference } from "../core/ledger/check-ledger.ts";
+import { checkLedger, presentDifference } from "../core/ledger/check-ledger.ts";
 import { TRANSFER_KINDS } from "../core/ledger/records.ts";
-import { describeGeneration } from "../core/usage/describe-generation.ts";
+import { presentGeneration } from "../core/usage/present-generation.ts";
 import { type EntryOptions, listEntries, readKind } from "./credit-views.ts";
 import { formatFields, formatTable } from "./format-table.ts";
 import { readLimit, USUAL_LIMIT } from "./read-options.ts";
@@ -51,7 +51,7 @@ export function addLedgerCommands(program: Command): void {
 async function check({ ledger, usage, listDamagedLines }: Stores, { json }: JsonOption): Promise<string> {
   const differences = await checkLedger(ledger, usage, listDamagedLines());
   if (differences.length > 0) process.exitCode = 1;
-  if (json) return JSON.stringify({ data: differences.map(describeDifference) });
+  if (json) return JSON.stringify({ data: differences.map(presentDifference) });
   if (differences.length === 0)
     return "All balances are the sum of their transfers, and all records have theirs.";
   const rows = differences.map(({ of, id, difference, reason }) => [
@@ -88,6 +88,6 @@ async function listHolds({ usage }: Stores, { json }: JsonOption): Promise<strin
 async function showGeneration({ usage }: Stores, id: string, { json }: JsonOption): Promise<string> {
   const record = await usage.findUsage(id);
   if (record === null) throw new Error(`There is no generation ${id}.`);
-  const data = describeGeneration(record);
+  const data = presentGeneration(record);
   return json ? JSON.stringify({ data }) : formatFields(data);
 }

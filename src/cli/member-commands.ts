@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import type { Stores } from "../app/wire-up.ts";
 import { findAccount } from "../core/accounts/manage-accounts.ts";
-import { describeMember, putMember, removeMember } from "../core/accounts/manage-members.ts";
+import { presentMember, putMember, removeMember } from "../core/accounts/manage-members.ts";
 import { type MemberRecord, ROLES, type Role } from "../core/accounts/records.ts";
 import { auditCommand } from "./audit-command.ts";
 import { formatTable } from "./format-table.ts";
@@ -69,7 +69,7 @@ async function set(
     target: `${organizationId}/${userId}`,
     changes: { role, dailyLimit: options.dailyLimit ?? null },
   });
-  if (options.json) return JSON.stringify({ data: describeMember(member) });
+  if (options.json) return JSON.stringify({ data: presentMember(member) });
   return `${userId} is ${role} of ${organizationId}.`;
 }
 
@@ -87,7 +87,7 @@ async function list({ accounts }: Stores, organizationId: string, { json }: Json
     members.push(...page);
     if (page.length < PAGE) break;
   }
-  if (json) return JSON.stringify({ data: members.map(describeMember) });
+  if (json) return JSON.stringify({ data: members.map(presentMember) });
   if (members.length === 0) return "It has no members. Add one: gateway members set <org> <user>";
   const rows = members.map(({ userId, role, dailyLimit, createdAt }) => [
     userId,

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { loadConfig } from "../app/load-config.ts";
-import { openProviderKeys, type ProviderKeyOffice } from "../app/open-provider-keys.ts";
+import { openProviderKeys, type ProviderKeyServices } from "../app/open-provider-keys.ts";
 import { systemClock } from "../base/clock.ts";
 import { createSystemRandom } from "../base/random.ts";
 import { DEFAULT_ACCOUNT_ID } from "../core/accounts/records.ts";
@@ -8,9 +8,9 @@ import { tryProviderKey } from "../core/generation/try-provider-key.ts";
 import {
   changeProviderKey,
   createProviderKey,
-  describeProviderKey,
   isReadable,
   openProviderKey,
+  presentProviderKey,
   removeProviderKey,
 } from "../core/provider-keys/manage-provider-keys.ts";
 import type { ProviderKeyRecord } from "../core/provider-keys/records.ts";
@@ -91,7 +91,7 @@ export function addProviderKeyCommands(program: Command): void {
     .action((id: string, options: JsonOption) => run((office) => test(office, id, options)));
 }
 
-async function run(work: (office: ProviderKeyOffice) => Promise<string>): Promise<void> {
+async function run(work: (office: ProviderKeyServices) => Promise<string>): Promise<void> {
   const office = openProviderKeys(loadConfig(process.env), process.env, systemClock, createSystemRandom());
   try {
     console.log(await work(office));
@@ -100,7 +100,7 @@ async function run(work: (office: ProviderKeyOffice) => Promise<string>): Promis
   }
 }
 
-async function add(office: ProviderKeyOffice, provider: string, options: AddOptions): Promise<string> {
+async function add(office: ProviderKeyServices, provider: string, options: AddOptions): Promise<string> {
   const { account: accountId, name, order, models, members } = options;
   if ((await office.stores.accounts.findAccount(accountId)) === null)
     throw new Error(`There is no account ${accountId}`);
@@ -109,16 +109,16 @@ async function add(office: ProviderKeyOffice, provider: string, options: AddOpti
   const wanted = { accountId, provider, secret, name, order, models, members };
   const key = await createProviderKey(office.maker, office.serving, wanted);
   await audit(office, "add", key, { ...describeOptions(options), provider });
-  if (options.json) return JSON.stringify({ data: describeProviderKey(office.maker, key) });
+  if (options.json) return JSON.stringify({ data: presentProviderKey(office.maker, key) });
   return `${key.id} is stored, a key for ${key.provider} that ends in ${key.lastFour}. Try it: gateway provider-keys test ${key.id}`;
 }
 
 async function list(
-  { stores, maker }: ProviderKeyOffice,
+  { stores, maker }: ProviderKeyServices,
   options: JsonOption & { account: string },
 ): Promise<string> {
   const keys = await stores.providerKeys.listProviderKeys(options.account);
-  if (options.json) return JSON.stringify({ data: keys.map((key) => describeProviderKey(maker, key)) });
+  if (options.json) return JSON.stringify({ data: keys.map((key) => presentProviderKey(maker, key)) });
   if (keys.length === 0)
     return `${options.account} has no keys at providers. Store one: gateway provider-keys add <provider>`;
   const rows = keys.map((key) => [
@@ -138,7 +138,7 @@ async function list(
 const UNREADABLE =
   "The master key that sealed a key that cannot be opened is missing or has changed. Restore it in GATEWAY_SECRETS_KEY or secrets.keys, or store the key again: gateway provider-keys update <id> --secret";
 
-async function update(office: ProviderKeyOffice, id: string, options: UpdateOptions): Promise<string> {
+async function update(office: ProviderKeyServices, id: string, options: UpdateOptions): Promise<string> {
   const found = await find(office, id);
   if (options.secret) await office.requireSameSealing();
   const key = await changeProviderKey(office.maker, office.serving, found, {
@@ -151,11 +151,11 @@ async function update(office: ProviderKeyOffice, id: string, options: UpdateOpti
   });
   await audit(office, "update", key, describeOptions(options));
   return options.json
-    ? JSON.stringify({ data: describeProviderKey(office.maker, key) })
+    ? JSON.stringify({ data: presentProviderKey(office.maker, key) })
     : `${key.id} (${key.name}) is changed.`;
 }
 
-async function remove(office: ProviderKeyOffice, id: string, { json }: JsonOption): Promise<string> {
+async function remove(office: ProviderKeyServices, id: string, { json }: JsonOption): Promise<string> {
   const key = await find(office, id);
   await removeProviderKey(office.maker, id);
   await audit(office, "remove", key, { deleted: true });
@@ -163,21 +163,21 @@ async function remove(office: ProviderKeyOffice, id: string, { json }: JsonOptio
   return `${key.id} (${key.name}) is forgotten.`;
 }
 
-async function test(office: ProviderKeyOffice, id: string, options: JsonOption): Promise<string> {
+async function test(office: ProviderKeyServices, id: string, options: JsonOption): Promise<string> {
   const { maker, serving, trying } = office;
   const found = await find(office, id);
-  const { provider, key } = openProviderKey(maker, serving.roster, found);
+  const { provider, key } = openProviderKey(maker, serving.servedModels, found);
   const trial = await tryProviderKey(trying, serving, provider, key, found.models);
   const at = systemClock.now();
   const isOk = trial.status === "ok";
-  maker.ring.noteUse({ id, usedAt: at, error: isOk ? null : { message: trial.message, at } });
+  maker.ring.recordUse({ id, usedAt: at, error: isOk ? null : { message: trial.message, at } });
   if (!isOk) process.exitCode = 1;
   if (options.json) return JSON.stringify({ data: trial });
   return `${trial.status}: ${trial.message}`;
 }
 
 function audit(
-  { stores }: ProviderKeyOffice,
+  { stores }: ProviderKeyServices,
   word: string,
   { id, accountId }: ProviderKeyRecord,
   changes: Record<string, unknown>,
@@ -185,7 +185,7 @@ function audit(
   return auditCommand(stores, { action: `gateway provider-keys ${word}`, accountId, target: id, changes });
 }
 
-async function find({ stores }: ProviderKeyOffice, id: string): Promise<ProviderKeyRecord> {
+async function find({ stores }: ProviderKeyServices, id: string): Promise<ProviderKeyRecord> {
   const key = await stores.providerKeys.findProviderKey(id);
   if (key === null)
     throw new Error(`There is no key ${id} at a provider. List them: gateway provider-keys list`);

@@ -3,7 +3,7 @@ import { type RunningGateway, startGateway } from "../app/lifecycle.ts";
 import { loadConfig } from "../app/load-config.ts";
 import { systemClock } from "../base/clock.ts";
 import { createSystemRandom } from "../base/random.ts";
-import { createLog, type GatheringLog } from "../telemetry/log.ts";
+import { type BufferedLog, createLog } from "../telemetry/log.ts";
 
 /** `gateway start`: serves until it is told to stop. */
 export function addStartCommand(program: Command): void {
@@ -31,7 +31,7 @@ async function start(): Promise<void> {
 }
 
 /** Greets, and notes that the secrets were shown once they are out of this process. */
-function showGreeting(gateway: RunningGateway, log: GatheringLog): void {
+function showGreeting(gateway: RunningGateway, log: BufferedLog): void {
   // That nobody reads is told to the write below; as an event unheard it would end the process in place of a stop in order.
   process.stderr.on("error", () => {});
   // People read standard error; standard output carries the log alone.

@@ -1,7 +1,7 @@
 import { type Command, Option } from "commander";
 import type { Stores } from "../app/wire-up.ts";
 import { formatDollars } from "../base/money.ts";
-import { describeUsage, printUsageCsv } from "../core/usage/describe-usage.ts";
+import { presentUsage, printUsageCsv } from "../core/usage/present-usage.ts";
 import { nameOfDay, readDays, USAGE_GROUPS, type UsageGroup } from "../core/usage/report.ts";
 import { formatTable } from "./format-table.ts";
 import { withStores } from "./with-stores.ts";
@@ -34,7 +34,7 @@ async function report(stores: Stores, { from, to, by, account, csv, json }: Usag
   const whose = { accountId: account ?? null, userId: null, keyId: null };
   const sums = await stores.usage.sumUsage({ groupBy: by, ...days, ...whose });
   if (csv) return printUsageCsv(by, sums).trimEnd();
-  if (json) return JSON.stringify({ data: sums.map((sum) => describeUsage(by, sum)) });
+  if (json) return JSON.stringify({ data: sums.map((sum) => presentUsage(by, sum)) });
   if (sums.length === 0)
     return `Nothing was used from ${nameOfDay(days.fromDay)} to ${nameOfDay(days.toDay)}.`;
   const rows = sums.map((sum) => [

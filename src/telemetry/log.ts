@@ -8,7 +8,7 @@ const FLUSH_MS = 200;
 const STDOUT = 1;
 
 /** A log that can be told to write what it has gathered. */
-export interface GatheringLog extends Log {
+export interface BufferedLog extends Log {
   flush(): void;
 }
 
@@ -30,7 +30,7 @@ export function createLog(
   level: LogLevel,
   clock: Clock,
   writeLines: (lines: string) => void = createStdoutWriter(),
-): GatheringLog {
+): BufferedLog {
   const threshold = LOG_LEVELS.indexOf(level);
   let gathered: GatheredEvent[] = [];
   const flush = (): void => {

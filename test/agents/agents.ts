@@ -123,7 +123,7 @@ export const QWEN_CODE: Agent = {
   }),
 };
 
-/** In Google's own API, which the gateway does not offer to clients. */
+/** In Google's own API, which the gateway does not deployment to clients. */
 export const QWEN_CODE_AT_GOOGLE: Agent = {
   ...QWEN,
   name: "Qwen Code",

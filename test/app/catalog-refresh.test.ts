@@ -359,7 +359,7 @@ describe("the operator's overrides", () => {
   }
 });
 
-test("announced prices order the offers from their day on", async () => {
+test("announced prices order the deployments from their day on", async () => {
   const other = startVendor();
   const ours = (dollars: string, more: object = {}) => ({
     name: "x",

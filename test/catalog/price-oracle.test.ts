@@ -38,7 +38,7 @@ interface Case {
 
 const endpoints = loadCatalog({}).data.models.flatMap((model) => model.endpoints);
 
-/** The offer under that name, or the one that a dated name is a snapshot of. */
+/** The deployment under that name, or the one that a dated name is a snapshot of. */
 function findEndpoint(slug: string, name: string): ModelEndpoint | undefined {
   const plain = name.replace(/-\d{4}-\d\d-\d\d$/, "");
   const own = endpoints.filter((endpoint) => endpoint.provider === slug && endpoint.prices !== null);

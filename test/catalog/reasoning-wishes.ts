@@ -2,9 +2,9 @@ import { join } from "node:path";
 import { loadCatalog } from "../../src/app/load-catalog.ts";
 import { listEndpointFormats, listProviderFormats } from "../../src/core/catalog/list-formats.ts";
 import type { ModelEndpoint, ModelRecord, ProviderRecord } from "../../src/core/catalog/records.ts";
-import type { Offer } from "../../src/core/deployments/served-models.ts";
-import { describeTargets } from "../../src/core/generation/upstream-target.ts";
-import { openChatRequest } from "../../src/wire/client-apis/chat-request.ts";
+import type { Deployment } from "../../src/core/deployments/served-models.ts";
+import { listProviderTargets } from "../../src/core/generation/upstream-target.ts";
+import { parseChatRequest } from "../../src/wire/client-apis/chat-request.ts";
 import type { ProviderTarget } from "../../src/wire/client-apis/inference-request.ts";
 
 /*
@@ -54,8 +54,8 @@ export function listRows(): readonly Row[] {
 
 function listOfEndpoint(model: ModelRecord, endpoint: ModelEndpoint, record: ProviderRecord): Row[] {
   const formats = listEndpointFormats(endpoint, listProviderFormats(record));
-  const provider = { record, formats } as unknown as Offer["provider"];
-  return describeTargets({ model, endpoint, provider, keys: [] }).map((target) => ({
+  const provider = { record, formats } as unknown as Deployment["provider"];
+  return listProviderTargets({ model, endpoint, provider, keys: [] }).map((target) => ({
     model: model.id,
     provider: record.slug,
     format: target.format,
@@ -93,12 +93,12 @@ function tell(target: ProviderTarget, name: WishName): Told {
 
 function encode(target: ProviderTarget, said: object) {
   const body = { model: "m", messages: MESSAGES, max_tokens: 10_000, ...said };
-  const request = openChatRequest(Buffer.from(JSON.stringify(body)), (id) => id);
+  const request = parseChatRequest(Buffer.from(JSON.stringify(body)), (id) => id);
   const encoded = request.encode({
     ...target,
     isLast: false,
     withReasoning: true,
-    steer: null,
+    overrides: null,
     recallTurn: () => null,
     hashUser: (user) => user,
   });

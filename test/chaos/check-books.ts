@@ -1,4 +1,4 @@
-import { HOUSE_ACCOUNT } from "../../src/core/ledger/records.ts";
+import { PLATFORM_ACCOUNT } from "../../src/core/ledger/records.ts";
 import type { UsageRecord } from "../../src/core/usage/records.ts";
 import { estimateTokens } from "../../src/wire/conversation/usage.ts";
 import { type BillEntry, isHostile, usageOf, writePrompt } from "./billing-vendor.ts";
@@ -194,7 +194,7 @@ function checkCharges({ books }: Run): Check[] {
           transfer?.kind === "usage" &&
           transfer.amount === record.costNanodollars &&
           transfer.from_account === record.accountId &&
-          transfer.to_account === HOUSE_ACCOUNT;
+          transfer.to_account === PLATFORM_ACCOUNT;
         return isRight ? null : `${describe(record)}, transfer ${JSON.stringify(transfer)}`;
       },
     ),

@@ -3,7 +3,7 @@ import { systemClock } from "../../src/base/clock.ts";
 import { createSystemRandom } from "../../src/base/random.ts";
 import { createKey, type NewKey } from "../../src/core/accounts/manage-keys.ts";
 import { type AccountRecord, DEFAULT_ACCOUNT_ID, OPEN_POLICY } from "../../src/core/accounts/records.ts";
-import { HOUSE_ACCOUNT } from "../../src/core/ledger/records.ts";
+import { PLATFORM_ACCOUNT } from "../../src/core/ledger/records.ts";
 
 /** A key to ask with, who pays, and what bounds it. Nanodollars. */
 export interface Payer {
@@ -45,7 +45,7 @@ export async function makePayers(dataDir: string, meetsHostility: boolean): Prom
     await stores.ledger.addTransfer({
       id: `grant_${grants}`,
       kind: "grant",
-      from: HOUSE_ACCOUNT,
+      from: PLATFORM_ACCOUNT,
       to: accountId,
       amount,
       createdAt: stores.clock.now(),
@@ -62,7 +62,7 @@ export async function makePayers(dataDir: string, meetsHostility: boolean): Prom
     ["org_daily", null],
     ["org_monthly", MONTHLY_LIMIT],
   ] as const) {
-    await stores.accounts.insertAccount(describeAccount(id, monthlyLimit));
+    await stores.accounts.insertAccount(presentAccount(id, monthlyLimit));
     await grant(id, id !== DRY_ACCOUNT ? RICH : meetsHostility ? POORER : POOR);
   }
   await stores.accounts.putMember({
@@ -101,7 +101,7 @@ async function makePayer(
   return { name, secret, keyId: key.id, accountId: key.accountId, limit };
 }
 
-function describeAccount(id: string, monthlyLimit: number | null): AccountRecord {
+function presentAccount(id: string, monthlyLimit: number | null): AccountRecord {
   const kind = id.startsWith("org_") ? "organization" : "user";
   return {
     id,

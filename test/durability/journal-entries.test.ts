@@ -96,7 +96,7 @@ describe("entries that this version cannot read", () => {
   test("are kept once, also where a crash left them both in the files and aside", async () => {
     const journal = openFileJournal(join(dir, "journal"));
     journal.append(STRANGE[0] as string);
-    journal.setAside([STRANGE[0] as string]);
+    journal.skipped([STRANGE[0] as string]);
     journal.close();
     await (await startTestGateway({ dataDir: dir })).stop({ keepData: true });
     expect(recoverFrom(join(dir, "journal"))).toEqual([STRANGE[0] as string]);
@@ -104,8 +104,8 @@ describe("entries that this version cannot read", () => {
 
   test("leave nothing behind once there are none", () => {
     const journal = openFileJournal(dir);
-    journal.setAside(["strange"]);
-    journal.setAside([]);
+    journal.skipped(["strange"]);
+    journal.skipped([]);
     journal.close();
     expect(recoverFrom(dir)).toEqual([]);
   });

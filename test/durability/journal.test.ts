@@ -64,7 +64,7 @@ describe("a journal whose disk refuses", () => {
       },
       release() {},
       recover: () => [],
-      setAside() {},
+      skipped() {},
       close() {},
     };
     const store: UsageStore = {

@@ -182,7 +182,7 @@ const FORGETFUL: Journal = {
   mark: () => 0,
   release() {},
   recover: () => [],
-  setAside() {},
+  skipped() {},
   close() {},
 };
 

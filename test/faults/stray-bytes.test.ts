@@ -55,8 +55,8 @@ providers:
   vendor: {base_url: "${vendor.baseUrl}", models: [{id: acme/one}]}`,
       });
       const wrong: string[] = [];
-      for (let caller = 0; caller < CALLERS; caller++) {
-        const content = `caller ${caller}`;
+      for (let principal = 0; principal < CALLERS; principal++) {
+        const content = `caller ${principal}`;
         const body = { model: "acme/one", stream, messages: [{ role: "user", content }] };
         const text = await (await postChat(gateway, body)).text();
         if (!text.includes(`"${content}"`)) wrong.push(`${content} got: ${text}`);

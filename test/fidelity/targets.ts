@@ -58,7 +58,7 @@ export function makeTarget(format: FormatName): UpstreamTarget {
     bodyFields: {},
     isLast: false,
     withReasoning: true,
-    steer: null,
+    overrides: null,
     recallTurn: () => null,
     hashUser: (user) => `hashed(${user})`,
   };

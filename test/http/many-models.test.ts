@@ -118,7 +118,7 @@ test("reading a catalog and joining it with keys take time that grows with its m
     const load = () => loadCatalog({ dataDirectory });
     const { data } = load();
     const join = () => buildServing(data, sources);
-    expect(join().roster.models).toHaveLength(count);
+    expect(join().servedModels.models).toHaveLength(count);
     return { load, join };
   };
   const smallDir = mkdtempSync(join(tmpdir(), "gateway-fewer-"));

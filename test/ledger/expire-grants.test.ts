@@ -3,10 +3,10 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type AccountRecord, type Caller, OPEN_POLICY } from "../../src/core/accounts/records.ts";
+import { type AccountRecord, OPEN_POLICY, type Principal } from "../../src/core/accounts/records.ts";
 import { createLedger, type Ledger } from "../../src/core/ledger/ledger.ts";
 import type { LedgerStore } from "../../src/core/ledger/ledger-store.ts";
-import { HOUSE_ACCOUNT } from "../../src/core/ledger/records.ts";
+import { PLATFORM_ACCOUNT } from "../../src/core/ledger/records.ts";
 import { openDatabase } from "../../src/storage/sqlite/database.ts";
 import { createSqliteLedgerStore } from "../../src/storage/sqlite/ledger-store.ts";
 import { createTestClock, type TestClock } from "../support/test-clock.ts";
@@ -41,27 +41,27 @@ const account: AccountRecord = {
   createdAt: 0,
   closedAt: null,
 };
-const caller = { kind: "key", key: { spendLimit: null }, account, member: null } as Extract<
-  Caller,
+const principal = { kind: "key", key: { spendLimit: null }, account, member: null } as Extract<
+  Principal,
   { kind: "key" }
 >;
 
 function give(id: string, amount: number, days: number | null): Promise<boolean> {
   const expiresAt = days === null ? null : clock.now() + days * DAY_MS;
   const rest = { createdAt: clock.now(), note: null, expiresAt };
-  return ledger.transfer({ id, kind: "grant", from: HOUSE_ACCOUNT, to: "user_a", amount, ...rest });
+  return ledger.transfer({ id, kind: "grant", from: PLATFORM_ACCOUNT, to: "user_a", amount, ...rest });
 }
 
 async function hold(id: string, amount: number): Promise<string | undefined> {
   const requestedAt = 0;
-  await ledger.prepare(caller, requestedAt);
-  return ledger.hold(caller, { id, amount, requestedAt })?.kind;
+  await ledger.prepare(principal, requestedAt);
+  return ledger.hold(principal, { id, amount, requestedAt })?.kind;
 }
 
 /** What settling a generation does: its cost in the store, and its hold gone. */
 async function settle(id: string, cost: number): Promise<void> {
   const rest = { createdAt: clock.now(), note: null, expiresAt: null };
-  await store.addTransfer({ id, kind: "usage", from: "user_a", to: HOUSE_ACCOUNT, amount: cost, ...rest });
+  await store.addTransfer({ id, kind: "usage", from: "user_a", to: PLATFORM_ACCOUNT, amount: cost, ...rest });
   ledger.settle(id, cost);
 }
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
-import type { Caller } from "../../src/core/accounts/records.ts";
+import type { Principal } from "../../src/core/accounts/records.ts";
 import { createLedger } from "../../src/core/ledger/ledger.ts";
 import type { LedgerStore, SpendQuery } from "../../src/core/ledger/ledger-store.ts";
 import { eventually } from "../support/eventually.ts";
@@ -121,19 +121,19 @@ test("a request from before midnight is held to its own day's limit, though the 
     sumSpending: async (query: SpendQuery) => spent(query),
   } as unknown as LedgerStore;
   const ledger = createLedger(store, { drain: async () => {} }, createTestClock(MIDNIGHT + 1), 60_000);
-  const caller = {
+  const principal = {
     kind: "key",
     key: { id: "key_a", spendLimit: null },
     account: { id: "user_a", kind: "user", overdraft: 0 },
     member: { userId: "user_a", dailyLimit: 100 },
-  } as unknown as Extract<Caller, { kind: "key" }>;
+  } as unknown as Extract<Principal, { kind: "key" }>;
   const hold = (id: string, amount: number, requestedAt: number) =>
-    ledger.hold(caller, { id, amount, requestedAt });
+    ledger.hold(principal, { id, amount, requestedAt });
 
-  await ledger.prepare(caller, MIDNIGHT);
+  await ledger.prepare(principal, MIDNIGHT);
   expect(hold("today", 60, MIDNIGHT)).toMatchObject({ kind: "held" });
   expect(hold("yesterday", 20, MIDNIGHT - 1)).toBeNull();
-  await ledger.prepare(caller, MIDNIGHT - 1);
+  await ledger.prepare(principal, MIDNIGHT - 1);
   expect(hold("yesterday", 20, MIDNIGHT - 1)).toMatchObject({ kind: "refused", by: "member", available: 10 });
   expect(hold("yesterday", 10, MIDNIGHT - 1)).toMatchObject({ kind: "held" });
   // Each day's meter goes on for itself.

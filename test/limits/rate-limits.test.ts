@@ -4,8 +4,8 @@ import type { RateLimit } from "../../src/core/accounts/rate-limit.ts";
 import {
   createRateLimits,
   type LimitAnswer,
+  type LimitRequest,
   type LimitSource,
-  type LimitWish,
 } from "../../src/core/limits/rate-limits.ts";
 
 const NONE: RateLimit = { requestsPerMinute: null, tokensPerMinute: null, concurrent: null };
@@ -14,8 +14,8 @@ const LEASE_MS = 1_000_000;
 
 type Ids = Readonly<Record<LimitSource, string | null>>;
 type Limits = Partial<Record<LimitSource, Partial<RateLimit>>>;
-interface Wish extends Omit<LimitWish, "subjects"> {
-  readonly subjects: Ids;
+interface Wish extends Omit<LimitRequest, "scopes"> {
+  readonly scopes: Ids;
 }
 
 /** Rate limits with the same for every key, account and model, as long as nobody sets others. */
@@ -33,7 +33,7 @@ function limitsOf(first: Limits, maxMeters?: number) {
   return {
     ...counting,
     admit: (asked: Wish, now: number): LimitAnswer =>
-      counting.admit({ ...asked, subjects: subjectsOf(asked.subjects) }, now),
+      counting.admit({ ...asked, scopes: subjectsOf(asked.scopes) }, now),
     countRequest: (ids: Ids, now: number) => counting.countRequest(subjectsOf(ids), now),
     peek: (ids: Ids, now: number) => counting.peek(subjectsOf(ids), now),
     get running() {
@@ -50,7 +50,7 @@ function wish(more: Partial<Wish> = {}): Wish {
   made += 1;
   return {
     id: `gen_${made}`,
-    subjects: { key: "key_a", account: "user_a", gateway: "acme/model" },
+    scopes: { key: "key_a", account: "user_a", gateway: "acme/model" },
     promptTokens: 10,
     completionTokens: 20,
     ...more,
@@ -62,13 +62,13 @@ describe("requests a minute", () => {
     const limits = limitsOf({ key: { requestsPerMinute: 2 } });
     expect(limits.admit(wish(), START)).toMatchObject({
       kind: "counted",
-      standing: { requests: { limit: 2, remaining: 1, resetMs: 60_000 }, tokens: null },
+      limitStatus: { requests: { limit: 2, remaining: 1, resetMs: 60_000 }, tokens: null },
     });
     expect(limits.admit(wish(), START + 20_000).kind).toBe("counted");
     expect(limits.admit(wish(), START + 30_000)).toMatchObject({
       kind: "refused",
       refusal: { source: "key", kind: "requests_per_minute", limit: 2, retryAfterMs: 30_000 },
-      standing: { requests: { remaining: 0, resetMs: 50_000 } },
+      limitStatus: { requests: { remaining: 0, resetMs: 50_000 } },
     });
     expect(limits.admit(wish(), START + 60_000).kind).toBe("counted");
     expect(limits.admit(wish(), START + 60_000).kind).toBe("refused");
@@ -81,7 +81,7 @@ describe("requests a minute", () => {
       gateway: { requestsPerMinute: 3 },
     });
     const ask = (key: string, account: string, gateway: string) => {
-      const answer = limits.admit(wish({ subjects: { key, account, gateway } }), START);
+      const answer = limits.admit(wish({ scopes: { key, account, gateway } }), START);
       return answer.kind === "counted" ? "in" : answer.refusal.source;
     };
     expect(ask("k1", "a", "m")).toBe("in");
@@ -98,12 +98,14 @@ describe("tokens a minute", () => {
   test("are estimated when the request comes and set right when it ends", () => {
     const limits = limitsOf({ key: { tokensPerMinute: 100 } });
     const first = wish({ promptTokens: 30, completionTokens: 60 });
-    expect(limits.admit(first, START)).toMatchObject({ standing: { tokens: { limit: 100, remaining: 10 } } });
+    expect(limits.admit(first, START)).toMatchObject({
+      limitStatus: { tokens: { limit: 100, remaining: 10 } },
+    });
     expect(limits.admit(wish(), START)).toMatchObject({
       refusal: { kind: "tokens_per_minute", limit: 100, retryAfterMs: 60_000, isTooLarge: false },
     });
     limits.settle(first.id, 35);
-    expect(limits.peek(first.subjects, START).tokens?.remaining).toBe(65);
+    expect(limits.peek(first.scopes, START).tokens?.remaining).toBe(65);
     expect(limits.admit(wish(), START).kind).toBe("counted");
   });
 
@@ -112,10 +114,10 @@ describe("tokens a minute", () => {
     const bold = wish({ promptTokens: 30, completionTokens: 1_000_000 });
     expect(limits.admit(bold, START)).toMatchObject({
       kind: "counted",
-      standing: { tokens: { remaining: 50 } },
+      limitStatus: { tokens: { remaining: 50 } },
     });
     limits.settle(bold.id, 130);
-    expect(limits.peek(bold.subjects, START).tokens?.remaining).toBe(0);
+    expect(limits.peek(bold.scopes, START).tokens?.remaining).toBe(0);
     expect(limits.admit(wish({ promptTokens: 101 }), START + 60_000)).toMatchObject({
       refusal: { isTooLarge: true, retryAfterMs: 60_000 },
     });
@@ -158,10 +160,10 @@ describe("a request", () => {
       gateway: { concurrent: 1 },
     });
     limits.admit(wish(), START);
-    const { subjects } = wish();
-    const before = limits.peek(subjects, START);
+    const { scopes } = wish();
+    const before = limits.peek(scopes, START);
     for (let i = 0; i < 20; i++) expect(limits.admit(wish(), START).kind).toBe("refused");
-    expect(limits.peek(subjects, START)).toEqual(before);
+    expect(limits.peek(scopes, START)).toEqual(before);
     expect(limits.running).toBe(1);
   });
 
@@ -172,7 +174,7 @@ describe("a request", () => {
     limits.giveBack(gone.id);
     expect(limits.admit(wish(), START)).toMatchObject({
       kind: "counted",
-      standing: { requests: { remaining: 0 }, tokens: { remaining: 70 } },
+      limitStatus: { requests: { remaining: 0 }, tokens: { remaining: 70 } },
     });
   });
 
@@ -195,7 +197,7 @@ describe("a request", () => {
         for (const { pauseMs, key, tokens, ends } of steps) {
           now += pauseMs;
           const asked = wish({
-            subjects: { key, account: "a", gateway: null },
+            scopes: { key, account: "a", gateway: null },
             promptTokens: tokens,
             completionTokens: 0,
           });
@@ -219,15 +221,15 @@ describe("a request without tokens", () => {
   test("counts against requests a minute alone, and is over at once", () => {
     const limits = limitsOf({ key: { requestsPerMinute: 3, tokensPerMinute: 30, concurrent: 1 } });
     const running = wish();
-    const { subjects } = running;
+    const { scopes } = running;
     limits.admit(running, START);
     for (const remaining of [1, 0]) {
-      expect(limits.countRequest(subjects, START)).toMatchObject({
+      expect(limits.countRequest(scopes, START)).toMatchObject({
         kind: "counted",
-        standing: { requests: { remaining }, tokens: { remaining: 0 } },
+        limitStatus: { requests: { remaining }, tokens: { remaining: 0 } },
       });
     }
-    expect(limits.countRequest(subjects, START)).toMatchObject({
+    expect(limits.countRequest(scopes, START)).toMatchObject({
       refusal: { kind: "requests_per_minute", retryAfterMs: 60_000 },
     });
     expect(limits.running).toBe(1);
@@ -237,14 +239,14 @@ describe("a request without tokens", () => {
 describe("a limit that changes", () => {
   test("holds for what was counted before it, and one that comes counts from then on", () => {
     const limits = limitsOf({ key: { requestsPerMinute: 5 } });
-    const { subjects } = wish();
+    const { scopes } = wish();
     for (let i = 0; i < 4; i++) limits.admit(wish(), START);
     limits.set({ key: { requestsPerMinute: 2 } });
-    expect(limits.peek(subjects, START).requests).toMatchObject({ limit: 2, remaining: 0 });
+    expect(limits.peek(scopes, START).requests).toMatchObject({ limit: 2, remaining: 0 });
     expect(limits.admit(wish(), START).kind).toBe("refused");
     limits.set({ key: { requestsPerMinute: 9, tokensPerMinute: 100 } });
     expect(limits.admit(wish(), START)).toMatchObject({
-      standing: { requests: { remaining: 4 }, tokens: { remaining: 70 } },
+      limitStatus: { requests: { remaining: 4 }, tokens: { remaining: 70 } },
     });
   });
 
@@ -268,7 +270,7 @@ describe("a limit that changes", () => {
 describe("memory", () => {
   test("holds a bounded number of keys: the quietest is forgotten, none with requests under way", () => {
     const limits = limitsOf({ key: { requestsPerMinute: 1, concurrent: 9 } }, 3);
-    const by = (key: string) => wish({ subjects: { key, account: null, gateway: null } });
+    const by = (key: string) => wish({ scopes: { key, account: null, gateway: null } });
     const running = by("busy");
     limits.admit(running, START);
     for (let i = 0; i < 50; i++) {

@@ -20,7 +20,7 @@ export interface ReplaySite {
    * Posts a body to a path of the gateway's. The vendor answers with `recording`. Each `caller` has an account of its own, so
    * that what the gateway remembers of one's turns is not given to another; null: the operator's.
    */
-  ask(path: string, model: string, body: Json, recording: Playable, caller: string | null): Promise<Asked>;
+  ask(path: string, model: string, body: Json, recording: Playable, principal: string | null): Promise<Asked>;
   stop(): Promise<void>;
 }
 
@@ -55,15 +55,15 @@ export async function startReplaySite(failures: readonly FormatName[] = []): Pro
   const gateway = await startTestGateway({ yaml: describeSite(`http://127.0.0.1:${vendor.port}`, failures) });
   const founder = createFounder(gateway);
   const keys = new Map<string, string>();
-  const findKey = async (caller: string | null): Promise<string> => {
-    if (caller === null) return gateway.key;
-    const key = keys.get(caller) ?? (await founder.key(await founder.user()));
-    keys.set(caller, key);
+  const findKey = async (principal: string | null): Promise<string> => {
+    if (principal === null) return gateway.key;
+    const key = keys.get(principal) ?? (await founder.key(await founder.user()));
+    keys.set(principal, key);
     return key;
   };
   return {
-    async ask(path, model, body, recording, caller) {
-      const key = await findKey(caller);
+    async ask(path, model, body, recording, principal) {
+      const key = await findKey(principal);
       playing = recording;
       sent = [];
       const response = await fetch(`${gateway.base}${path}`, {

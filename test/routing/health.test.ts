@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import {
-  type AttemptNote,
+  type AttemptReport,
   type AttemptTimes,
   createHealth,
   type Health,
@@ -11,8 +11,8 @@ import {
 const START = 1_700_000_000_000;
 const S = 1_000;
 const AT: HealthTarget = { provider: "acme", model: "acme/one", keyLabel: "acme#0" };
-const WELL: AttemptNote = { kind: "succeeded", tokensPerS: null };
-const BADLY: AttemptNote = { kind: "failed" };
+const WELL: AttemptReport = { kind: "succeeded", tokensPerS: null };
+const BADLY: AttemptReport = { kind: "failed" };
 
 /** The first attempt of a request that came at that time. */
 const from = (at: number): AttemptTimes => ({ beganAt: at, requestedAt: at });
@@ -27,7 +27,7 @@ class Scene {
   }
 
   /** An attempt that takes no time. */
-  go(note: AttemptNote, times = 1, target: HealthTarget = AT): this {
+  go(note: AttemptReport, times = 1, target: HealthTarget = AT): this {
     for (let time = 0; time < times; time++) {
       this.health.begin(target, this.now);
       this.health.note(target, note, from(this.now), this.now);
@@ -329,13 +329,13 @@ describe("success", () => {
 });
 
 describe("waiting", () => {
-  const limited = (retryAfterMs: number | null): AttemptNote => ({ kind: "rate_limited", retryAfterMs });
-  const overloaded = (retryAfterMs: number | null): AttemptNote => ({ kind: "overloaded", retryAfterMs });
-  const refused: AttemptNote = { kind: "key_refused", scope: "key" };
+  const limited = (retryAfterMs: number | null): AttemptReport => ({ kind: "rate_limited", retryAfterMs });
+  const overloaded = (retryAfterMs: number | null): AttemptReport => ({ kind: "overloaded", retryAfterMs });
+  const refused: AttemptReport = { kind: "key_refused", scope: "key" };
   const OTHER_KEY = { ...AT, keyLabel: "acme#1" };
   const OTHER_MODEL = { ...AT, model: "acme/two" };
 
-  const cases: readonly (readonly [string, AttemptNote, HealthTarget, number])[] = [
+  const cases: readonly (readonly [string, AttemptReport, HealthTarget, number])[] = [
     ["a limit sets the key aside for a second", limited(null), AT, 1_000],
     ["a limit leaves the provider's other keys", limited(null), OTHER_KEY, 0],
     ["a limit leaves the key's other models", limited(null), OTHER_MODEL, 0],
@@ -371,7 +371,7 @@ describe("waiting", () => {
     expect(scene.pass(ms).wait(target)).toBeNull();
   });
 
-  const growing: readonly (readonly [string, AttemptNote, number[]])[] = [
+  const growing: readonly (readonly [string, AttemptReport, number[]])[] = [
     ["a limit", limited(null), [1, 2, 4, 8, 16, 30, 30]],
     ["a refused key", refused, [60, 120, 240, 480, 900, 900]],
     ["no credit", { kind: "out_of_credit" }, [60, 60, 60]],

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import {
   type AccountRecord,
-  type Caller,
   type KeyRecord,
   OPEN_POLICY,
+  type Principal,
 } from "../../src/core/accounts/records.ts";
 import { freeSessionKeyOf, sessionKeyOf } from "../../src/core/routing/session-key.ts";
 
-function keyOf(accountId: string, keyId: string): Caller {
+function keyOf(accountId: string, keyId: string): Principal {
   const key: KeyRecord = {
     id: keyId,
     kind: "inference",
@@ -40,8 +40,8 @@ function keyOf(accountId: string, keyId: string): Caller {
 const ADA = keyOf("user_ada", "key_1");
 const ADAS_OTHER_KEY = keyOf("user_ada", "key_2");
 const BOB = keyOf("user_bob", "key_3");
-const NOBODY: Caller = { kind: "anonymous", addressHash: "0a" };
-const NOBODY_ELSE: Caller = { kind: "anonymous", addressHash: "0b" };
+const NOBODY: Principal = { kind: "anonymous", addressHash: "0a" };
+const NOBODY_ELSE: Principal = { kind: "anonymous", addressHash: "0b" };
 
 function asked(session: string | null, user: string | null = null, prefix = "prefix") {
   return { action: "chat", session, user, hashPrefix: () => prefix } as const;

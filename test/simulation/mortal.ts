@@ -133,7 +133,7 @@ export function mortalJournal(
       first += gone;
     },
     recover: () => left,
-    setAside(entries) {
+    skipped(entries) {
       if (!life.isOverAt()) file.aside = [...entries];
     },
     close: flush,

@@ -11,13 +11,13 @@ import { recoverUsage } from "../../src/core/usage/recover-usage.ts";
 import { createSandboxTransport } from "../../src/providers/sandbox/sandbox-transport.ts";
 import { guardStore } from "../../src/storage/guard-store.ts";
 import { createSqliteAccountStore } from "../../src/storage/sqlite/account-store.ts";
-import { createSqliteAnswerStore } from "../../src/storage/sqlite/answer-store.ts";
 import { createSqliteAuditStore } from "../../src/storage/sqlite/audit-store.ts";
 import { createSqliteKeyStore } from "../../src/storage/sqlite/key-store.ts";
 import { createSqliteLedgerStore } from "../../src/storage/sqlite/ledger-store.ts";
 import { MIGRATIONS } from "../../src/storage/sqlite/migrations.ts";
 import { createSqliteProviderKeyStore } from "../../src/storage/sqlite/provider-key-store.ts";
 import { createSqliteSettingsStore } from "../../src/storage/sqlite/settings-store.ts";
+import { createSqliteStoredResponseStore } from "../../src/storage/sqlite/stored-response-store.ts";
 import { createSqliteUsageStore } from "../../src/storage/sqlite/usage-store.ts";
 import type { SeededRandom } from "../support/seeded-random.ts";
 import {
@@ -65,7 +65,7 @@ export function openPlainStores({
   return {
     keys: createSqliteKeyStore(database),
     accounts: createSqliteAccountStore(database),
-    answers: createSqliteAnswerStore(database),
+    answers: createSqliteStoredResponseStore(database),
     audit: createSqliteAuditStore(database),
     providerKeys: createSqliteProviderKeyStore(database),
     ledger: createSqliteLedgerStore(database),
@@ -112,7 +112,7 @@ export function startService(place: Place): { life: Life; started: Promise<Servi
       log: SILENT,
       environment: {},
       transport,
-      holdings: {
+      resources: {
         stores,
         journal,
         serving: { current: () => serving, notices: [], async refresh() {} },

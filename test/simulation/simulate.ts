@@ -3,7 +3,7 @@ import { checkConfig } from "../../src/app/load-config.ts";
 import type { Random } from "../../src/base/random.ts";
 import { createKey } from "../../src/core/accounts/manage-keys.ts";
 import { type AccountRecord, DEFAULT_ACCOUNT_ID, OPEN_POLICY } from "../../src/core/accounts/records.ts";
-import { HOUSE_ACCOUNT, type Transfer } from "../../src/core/ledger/records.ts";
+import { PLATFORM_ACCOUNT, type Transfer } from "../../src/core/ledger/records.ts";
 import { decodeJournalEntry } from "../../src/core/usage/journal-entry.ts";
 import type { UsageRecord } from "../../src/core/usage/records.ts";
 import { describePrices, PROVIDERS } from "../chaos/prices.ts";
@@ -517,7 +517,7 @@ class Simulation {
   private async makeAccounts(): Promise<void> {
     const stores = openPlainStores(this.place);
     for (const id of [...Object.keys(OVERDRAFTS)]) {
-      await stores.accounts.insertAccount(describeAccount(id));
+      await stores.accounts.insertAccount(presentAccount(id));
       await stores.ledger.addTransfer(
         describeGrant(`first_${id}`, id, GRANT_MIN + this.chance.below(GRANT_MAX), this.clock.now()),
       );
@@ -592,7 +592,7 @@ const LIMITS: readonly Limit[] = [
   },
 ];
 
-function describeAccount(id: string): AccountRecord {
+function presentAccount(id: string): AccountRecord {
   return {
     id,
     kind: id.startsWith("org_") ? "organization" : "user",
@@ -607,7 +607,7 @@ function describeAccount(id: string): AccountRecord {
 }
 
 function describeGrant(id: string, to: string, amount: number, createdAt: number): Transfer {
-  return { id, kind: "grant", from: HOUSE_ACCOUNT, to, amount, createdAt, note: null, expiresAt: null };
+  return { id, kind: "grant", from: PLATFORM_ACCOUNT, to, amount, createdAt, note: null, expiresAt: null };
 }
 
 function describeConfig(timers: (typeof TIMERS)[number]) {

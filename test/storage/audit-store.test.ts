@@ -5,9 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { AuditDraft } from "../../src/core/audit/records.ts";
 import { verifyAudit } from "../../src/core/audit/verify-audit.ts";
-import { createSqliteAnswerStore } from "../../src/storage/sqlite/answer-store.ts";
 import { createSqliteAuditStore } from "../../src/storage/sqlite/audit-store.ts";
 import { openDatabase } from "../../src/storage/sqlite/database.ts";
+import { createSqliteStoredResponseStore } from "../../src/storage/sqlite/stored-response-store.ts";
 
 let dir: string;
 let database: Database;
@@ -88,14 +88,14 @@ describe("names of repeatable requests", () => {
   const claim = { fingerprint: "f", at: 1_000, expiredAt: 0, maxNames: 3 };
 
   test("are bounded for each scope, and free again when they are old", async () => {
-    const store = createSqliteAnswerStore(database);
+    const store = createSqliteStoredResponseStore(database);
     for (const name of ["a", "b", "c"])
-      expect((await store.claimName({ scope: "key_a", name }, claim)).kind).toBe("first");
-    expect((await store.claimName({ scope: "key_a", name: "d" }, claim)).kind).toBe("full");
-    expect((await store.claimName({ scope: "key_a", name: "a" }, claim)).kind).toBe("repeated");
-    expect((await store.claimName({ scope: "key_b", name: "d" }, claim)).kind).toBe("first");
+      expect((await store.claimKey({ scope: "key_a", name }, claim)).kind).toBe("first");
+    expect((await store.claimKey({ scope: "key_a", name: "d" }, claim)).kind).toBe("full");
+    expect((await store.claimKey({ scope: "key_a", name: "a" }, claim)).kind).toBe("repeated");
+    expect((await store.claimKey({ scope: "key_b", name: "d" }, claim)).kind).toBe("first");
     const later = { ...claim, at: 2_000, expiredAt: 1_001 };
-    expect((await store.claimName({ scope: "key_a", name: "a" }, later)).kind).toBe("first");
+    expect((await store.claimKey({ scope: "key_a", name: "a" }, later)).kind).toBe("first");
     expect(database.query("SELECT count(*) AS rows FROM kept_answers").get()).toEqual({ rows: 1 });
   });
 });

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { SpendQuery } from "../../src/core/ledger/ledger-store.ts";
-import { HOUSE_ACCOUNT, type Transfer } from "../../src/core/ledger/records.ts";
+import { PLATFORM_ACCOUNT, type Transfer } from "../../src/core/ledger/records.ts";
 import type { UsageRecord } from "../../src/core/usage/records.ts";
 import { openDatabase } from "../../src/storage/sqlite/database.ts";
 import { createSqliteLedgerStore, describeSpending } from "../../src/storage/sqlite/ledger-store.ts";
@@ -27,7 +27,7 @@ afterEach(() => {
 const grant = (id: string, amount: number): Transfer => ({
   id,
   kind: "grant",
-  from: HOUSE_ACCOUNT,
+  from: PLATFORM_ACCOUNT,
   to: "user_a",
   amount,
   createdAt: 1,
@@ -57,7 +57,7 @@ describe("the ledger", () => {
     expect(await ledger.addTransfer(grant("grant_1", 100))).toBe(true);
     expect(await ledger.addTransfer(grant("grant_1", 100))).toBe(false);
     expect((await ledger.findBalance("user_a")).balance).toBe(100);
-    expect((await ledger.findBalance(HOUSE_ACCOUNT)).balance).toBe(-100);
+    expect((await ledger.findBalance(PLATFORM_ACCOUNT)).balance).toBe(-100);
     expect(await ledger.findDifferences()).toEqual([]);
   });
 

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type RunningGateway, startGateway } from "../../src/app/lifecycle.ts";
 import { checkConfig } from "../../src/app/load-config.ts";
-import type { World } from "../../src/app/wire-up.ts";
+import type { Platform } from "../../src/app/wire-up.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import type { Log } from "../../src/base/log.ts";
 import { createSystemRandom } from "../../src/base/random.ts";
@@ -33,7 +33,7 @@ export const ADMIN_KEY = "test-management-key-0123456789";
 
 /** What a test sets. `yaml` is the configuration file's text; `environment` what providers are configured by. */
 export interface TestGatewayOptions
-  extends Partial<Pick<World, "clock" | "random" | "transport" | "health" | "tokenCounter">> {
+  extends Partial<Pick<Platform, "clock" | "random" | "transport" | "health" | "tokenCounter">> {
   readonly yaml?: string;
   readonly environment?: Readonly<Record<string, string>>;
   readonly dataDir?: string;

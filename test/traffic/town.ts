@@ -4,14 +4,14 @@ import { type Stores, wireUp } from "../../src/app/wire-up.ts";
 import type { Log } from "../../src/base/log.ts";
 import { findPayer } from "../../src/core/accounts/find-payer.ts";
 import { createKey } from "../../src/core/accounts/manage-keys.ts";
-import { type Caller, DEFAULT_ACCOUNT_ID } from "../../src/core/accounts/records.ts";
+import { DEFAULT_ACCOUNT_ID, type Principal } from "../../src/core/accounts/records.ts";
 import { createCatalog } from "../../src/core/catalog/catalog.ts";
-import { createRoster } from "../../src/core/deployments/served-models.ts";
+import { createServedModels } from "../../src/core/deployments/served-models.ts";
 import type { GenerationDeps, GenerationResult, Serving } from "../../src/core/generation/call.ts";
 import { generate } from "../../src/core/generation/generate.ts";
 import type { Journal } from "../../src/core/usage/journal.ts";
 import { createSandboxTransport } from "../../src/providers/sandbox/sandbox-transport.ts";
-import { openChatRequest } from "../../src/wire/client-apis/chat-request.ts";
+import { parseChatRequest } from "../../src/wire/client-apis/chat-request.ts";
 import { createDatabase, openPlainStores } from "../simulation/service.ts";
 import { createSeededRandom, type SeededRandom } from "../support/seeded-random.ts";
 import { createEventClock, type EventClock } from "./event-clock.ts";
@@ -70,9 +70,9 @@ export async function buildTown(seed: number): Promise<Town> {
   const chance = createSeededRandom(seed);
   const clock = createEventClock(START_MS);
   const traits = Array.from({ length: VENDORS }, (_, at) => describeVendor(at, chance));
-  const models = Array.from({ length: MODELS }, (_, at) => describeModel(at, chance));
+  const models = Array.from({ length: MODELS }, (_, at) => presentModel(at, chance));
   const fleet = createFleet(traits, clock, chance);
-  const { deps, caller, close } = await openGateway(describeConfig(models), fleet, clock, seed);
+  const { deps, principal, close } = await openGateway(describeConfig(models), fleet, clock, seed);
   const asked: Asked[] = [];
   let requests = 0;
   const serversOf = (model: string) =>
@@ -89,7 +89,7 @@ export async function buildTown(seed: number): Promise<Town> {
       const at = clock.now();
       requests += 1;
       const request = requests;
-      const isAnswered = await sendQuestion(deps, caller, question, request);
+      const isAnswered = await sendQuestion(deps, principal, question, request);
       const couldBeAnswered = serversOf(question.model).some((slug) => fleet.wasWellSince(slug, at));
       const result = {
         request,
@@ -121,7 +121,7 @@ interface TownModel {
 }
 
 /** Served by some, at prices that differ by up to the double. */
-function describeModel(at: number, chance: SeededRandom): TownModel {
+function presentModel(at: number, chance: SeededRandom): TownModel {
   const slugs = Array.from({ length: VENDORS }, (_, vendor) => `vendor-${String.fromCharCode(97 + vendor)}`);
   const count = SERVERS.fewest + chance.below(SERVERS.most - SERVERS.fewest + 1);
   const servers = Array.from({ length: count }, () => ({
@@ -151,7 +151,7 @@ async function openGateway(
   transport: Fleet,
   clock: EventClock,
   seed: number,
-): Promise<{ deps: GenerationDeps; caller: Caller; close(): void }> {
+): Promise<{ deps: GenerationDeps; principal: Principal; close(): void }> {
   const database = createDatabase();
   const noise = createSeededRandom(seed + 1);
   const random = { bytes: (length: number) => Uint8Array.from({ length }, () => noise.below(256)) };
@@ -171,7 +171,7 @@ async function openGateway(
     log: SILENT,
     environment: {},
     transport,
-    holdings: {
+    resources: {
       stores,
       journal: NO_JOURNAL,
       serving: { current: () => serving, notices: [], async refresh() {} },
@@ -186,15 +186,15 @@ async function openGateway(
     userId: null,
     spendLimit: null,
   });
-  const key = await http.keyRing.identify(secret);
+  const key = await http.keyCache.identify(secret);
   if (key === null) throw new Error("the key is not known");
-  const caller = await findPayer(http.accountRing, key, null);
-  return { deps: http.generation, caller, close: () => database.close() };
+  const principal = await findPayer(http.accountCache, key, null);
+  return { deps: http.generation, principal: principal, close: () => database.close() };
 }
 
 /** What is read from a cache costs a tenth, which a configuration cannot say. */
 function withCachePrices(serving: Serving): Serving {
-  const { catalog, roster } = serving;
+  const { catalog, servedModels } = serving;
   const models = catalog.models.map((model) => ({
     ...model,
     endpoints: model.endpoints.map((endpoint) => ({
@@ -205,7 +205,7 @@ function withCachePrices(serving: Serving): Serving {
   return {
     ...serving,
     catalog: createCatalog({ source: "traffic", providers: catalog.providers, models }),
-    roster: createRoster(models, roster.providers, START_MS),
+    servedModels: createServedModels(models, servedModels.providers, START_MS),
   };
 }
 
@@ -216,14 +216,14 @@ const NO_JOURNAL: Journal = {
   mark: () => 0,
   release() {},
   recover: () => [],
-  setAside() {},
+  skipped() {},
   close() {},
 };
 
 /** True where the whole answer has come. */
 async function sendQuestion(
   deps: GenerationDeps,
-  caller: Caller,
+  principal: Principal,
   { model, stream, conversation, turn, session }: Question,
   request: number,
 ): Promise<boolean> {
@@ -241,8 +241,8 @@ async function sendQuestion(
   };
   const result = await generate(deps, {
     requestId: `req_${request}`,
-    caller,
-    request: openChatRequest(Buffer.from(JSON.stringify(body)), (id) => id),
+    principal: principal,
+    request: parseChatRequest(Buffer.from(JSON.stringify(body)), (id) => id),
     readClientSignal: () => NEVER,
     readHeader: () => null,
     takeMemory: () => true,

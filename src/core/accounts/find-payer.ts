@@ -1,8 +1,8 @@
 import { fail } from "../../base/errors.ts";
-import type { AccountRing } from "./account-ring.ts";
-import type { AccountRecord, Caller, KeyRecord, MemberRecord } from "./records.ts";
+import type { AccountCache } from "./account-cache.ts";
+import type { AccountRecord, KeyRecord, MemberRecord, Principal } from "./records.ts";
 
-type KeyCaller = Extract<Caller, { kind: "key" }>;
+type KeyCaller = Extract<Principal, { kind: "key" }>;
 
 /**
  * Who pays for a key's request (docs/contract.md, "Keys, money, limits"): the organization that it names, where its user
@@ -11,7 +11,7 @@ type KeyCaller = Extract<Caller, { kind: "key" }>;
  * the user's own is closed.
  */
 export function findPayer(
-  ring: AccountRing,
+  ring: AccountCache,
   key: KeyRecord,
   organizationId: string | null,
 ): KeyCaller | Promise<KeyCaller> {

@@ -4,11 +4,11 @@ import type { IdSource } from "../../base/ids.ts";
 import { toDollars } from "../../base/money.ts";
 import { type KnownNames, type NameList, requireKnownNames } from "../catalog/known-names.ts";
 import type { AccountStore } from "./account-store.ts";
-import { changeRateLimit, describeRateLimit, type RateLimitChange } from "./own-rate-limit.ts";
+import { changeRateLimit, presentRateLimit, type RateLimitChange } from "./own-rate-limit.ts";
 import { type AccountRecord, DEFAULT_ACCOUNT_ID, OPEN_POLICY, type Policy } from "./records.ts";
 
 /** What making and changing accounts takes. */
-export interface AccountMaker {
+export interface AccountStores {
   readonly accounts: AccountStore;
   readonly clock: Clock;
   readonly ids: IdSource;
@@ -35,15 +35,15 @@ const PREFIX: Record<Kind, string> = { user: "user", organization: "org" };
  * @throws GatewayError `invalid_request` for an owner that is no user, or a policy that names what is not known.
  */
 export async function createAccount(
-  maker: AccountMaker,
+  stores: AccountStores,
   known: () => KnownNames,
   kind: Kind,
   wanted: AccountChange & { readonly name: string },
   ownerId: string | null = null,
 ): Promise<AccountRecord> {
   requireKnownNames(known, listNames(wanted, OPEN_POLICY));
-  const createdAt = maker.clock.now();
-  const id = maker.ids.next(PREFIX[kind]);
+  const createdAt = stores.clock.now();
+  const id = stores.ids.next(PREFIX[kind]);
   const blank: AccountRecord = {
     id,
     kind,
@@ -57,12 +57,12 @@ export async function createAccount(
   };
   const account = applyChange(blank, wanted, createdAt);
   if (ownerId === null) {
-    await maker.accounts.insertAccount(account);
+    await stores.accounts.insertAccount(account);
     return account;
   }
-  await requireUser(maker, ownerId, "owner");
+  await requireUser(stores, ownerId, "owner");
   const owner = { organizationId: id, userId: ownerId, role: "owner", dailyLimit: null, createdAt } as const;
-  await maker.accounts.insertAccount(account, owner);
+  await stores.accounts.insertAccount(account, owner);
   return account;
 }
 
@@ -71,7 +71,7 @@ export async function createAccount(
  * @throws GatewayError `not_found`; `invalid_request` for a policy that names what is not known; `conflict` for a user who alone owns an organization and is to be closed.
  */
 export async function changeAccount(
-  { accounts, clock }: AccountMaker,
+  { accounts, clock }: AccountStores,
   known: () => KnownNames,
   kind: Kind,
   id: string,
@@ -108,7 +108,7 @@ export async function findAccount(accounts: AccountStore, kind: Kind, id: string
  * Checks that a field names a user whose account is open. The operator's own account is nobody.
  * @throws GatewayError `invalid_request`.
  */
-export async function requireUser({ accounts }: AccountMaker, id: string, field: string): Promise<void> {
+export async function requireUser({ accounts }: AccountStores, id: string, field: string): Promise<void> {
   const account = await accounts.findAccount(id);
   if (account?.kind === "user" && account.closedAt === null && id !== DEFAULT_ACCOUNT_ID) return;
   fail("invalid_request", `${field} names no user, or one whose account is closed.`, { metadata: { field } });
@@ -152,7 +152,7 @@ function applyChange(before: AccountRecord, change: AccountChange, now: number):
 }
 
 /** An account as the management API and the command show it. */
-export function describeAccount(account: AccountRecord): Record<string, unknown> {
+export function presentAccount(account: AccountRecord): Record<string, unknown> {
   const { id, name, overdraft, monthlyLimit, policy, rateLimit, createdAt, closedAt } = account;
   return {
     id,
@@ -162,7 +162,7 @@ export function describeAccount(account: AccountRecord): Record<string, unknown>
       ? { monthly_limit: monthlyLimit === null ? null : toDollars(monthlyLimit) }
       : {}),
     policy: describePolicy(policy),
-    rate_limit: describeRateLimit(rateLimit),
+    rate_limit: presentRateLimit(rateLimit),
     created_at: new Date(createdAt).toISOString(),
     closed_at: closedAt === null ? null : new Date(closedAt).toISOString(),
   };

@@ -3,18 +3,18 @@ import { toDollars } from "../../base/money.ts";
 import type { Random } from "../../base/random.ts";
 import { type KnownNames, requireKnownNames } from "../catalog/known-names.ts";
 import type { KeyStore } from "./key-store.ts";
-import type { AccountMaker } from "./manage-accounts.ts";
+import type { AccountStores } from "./manage-accounts.ts";
 import {
   changeKeyRateLimit,
-  describeRateLimit,
   isOperators,
   type KeyRateLimitChange,
+  presentRateLimit,
 } from "./own-rate-limit.ts";
 import { type AccountRecord, DEFAULT_ACCOUNT_ID, type KeyRecord } from "./records.ts";
 import { createSecret, hashSecret, hintOf } from "./secrets.ts";
 
 /** What making a key takes. */
-export interface KeyMaker extends AccountMaker {
+export interface KeyStores extends AccountStores {
   readonly keys: KeyStore;
   readonly random: Random;
 }
@@ -35,12 +35,12 @@ export interface NewKey {
 
 /** Makes and stores a key. The secret is in this answer and nowhere else. */
 export async function createKey(
-  maker: KeyMaker,
+  stores: KeyStores,
   wanted: NewKey,
 ): Promise<{ secret: string; key: KeyRecord }> {
-  const secret = createSecret(maker.random);
+  const secret = createSecret(stores.random);
   const key: KeyRecord = {
-    id: maker.ids.next("key"),
+    id: stores.ids.next("key"),
     kind: wanted.kind,
     accountId: wanted.accountId ?? DEFAULT_ACCOUNT_ID,
     userId: wanted.userId ?? null,
@@ -50,11 +50,11 @@ export async function createKey(
     spendLimit: wanted.spendLimit ?? null,
     models: wanted.models ?? null,
     rateLimit: changeKeyRateLimit(null, wanted.rateLimit),
-    createdAt: maker.clock.now(),
+    createdAt: stores.clock.now(),
     expiresAt: wanted.expiresAt,
     revokedAt: null,
   };
-  await maker.keys.insertKey(key);
+  await stores.keys.insertKey(key);
   return { secret, key };
 }
 
@@ -64,31 +64,31 @@ export async function createKey(
  * @throws GatewayError `invalid_request` for what does not fit together, or a model that is not known.
  */
 export async function issueKey(
-  maker: KeyMaker,
+  stores: KeyStores,
   known: () => KnownNames,
   wanted: NewKey,
 ): Promise<{ secret: string; key: KeyRecord }> {
-  const account = await maker.accounts.findAccount(wanted.accountId ?? DEFAULT_ACCOUNT_ID);
+  const account = await stores.accounts.findAccount(wanted.accountId ?? DEFAULT_ACCOUNT_ID);
   if (account === null || account.closedAt !== null)
-    return refuseField("account_id", "names no account, or one that is closed");
-  const userId = await findKeysUser(maker, account, wanted.userId ?? null);
-  checkKey(wanted, maker.clock.now());
+    return rejectField("account_id", "names no account, or one that is closed");
+  const userId = await findKeysUser(stores, account, wanted.userId ?? null);
+  checkKey(wanted, stores.clock.now());
   requireKnownNames(known, [{ field: "models", kind: "model", names: wanted.models }]);
-  return createKey(maker, { ...wanted, userId });
+  return createKey(stores, { ...wanted, userId });
 }
 
 async function findKeysUser(
-  { accounts }: KeyMaker,
+  { accounts }: KeyStores,
   { id, kind }: AccountRecord,
   userId: string | null,
 ): Promise<string | null> {
   if (kind === "organization") {
     if (userId === null || (await accounts.findMember(id, userId)) !== null) return userId;
-    return refuseField("user_id", "must be a member of the organization; leave it out for a service key");
+    return rejectField("user_id", "must be a member of the organization; leave it out for a service key");
   }
   const owner = id === DEFAULT_ACCOUNT_ID ? null : id;
   if (userId === null || userId === owner) return owner;
-  return refuseField("user_id", "is whose account it is, or left out");
+  return rejectField("user_id", "is whose account it is, or left out");
 }
 
 /** What may change of a key; what is left out stays. */
@@ -106,7 +106,7 @@ export interface KeyChange {
  * `permission_denied` where an account would change a limit that the operator has set.
  */
 export async function changeKey(
-  { keys, clock }: KeyMaker,
+  { keys, clock }: KeyStores,
   known: () => KnownNames,
   { id, kind, revokedAt, rateLimit, models }: KeyRecord,
   change: KeyChange,
@@ -134,19 +134,19 @@ function checkKey(
   { kind, spendLimit, models, rateLimit, expiresAt }: KeyChange & { readonly kind: KeyRecord["kind"] },
   now: number,
 ): void {
-  if (typeof expiresAt === "number" && expiresAt <= now) refuseField("expires_at", "must lie in the future");
+  if (typeof expiresAt === "number" && expiresAt <= now) rejectField("expires_at", "must lie in the future");
   if (kind === "inference") return;
-  if (typeof spendLimit === "number") refuseField("spend_limit", "is for inference keys; leave it out");
-  if (models) refuseField("models", "is for inference keys; leave it out");
-  if (rateLimit?.limit) refuseField("rate_limit", "is for inference keys; leave it out");
+  if (typeof spendLimit === "number") rejectField("spend_limit", "is for inference keys; leave it out");
+  if (models) rejectField("models", "is for inference keys; leave it out");
+  if (rateLimit?.limit) rejectField("rate_limit", "is for inference keys; leave it out");
 }
 
-function refuseField(field: string, problem: string): never {
+function rejectField(field: string, problem: string): never {
   return fail("invalid_request", `${field} ${problem}.`, { metadata: { field } });
 }
 
 /** A key as the management API and the command show it. */
-export function describeKey(key: KeyRecord): Record<string, unknown> {
+export function presentKey(key: KeyRecord): Record<string, unknown> {
   return {
     id: key.id,
     name: key.name,
@@ -156,7 +156,7 @@ export function describeKey(key: KeyRecord): Record<string, unknown> {
     user_id: key.userId,
     spend_limit: key.spendLimit === null ? null : toDollars(key.spendLimit),
     models: key.models,
-    rate_limit: describeRateLimit(key.rateLimit),
+    rate_limit: presentRateLimit(key.rateLimit),
     rate_limit_set_by: key.rateLimit?.setBy ?? null,
     created_at: isoTime(key.createdAt),
     expires_at: isoTime(key.expiresAt),

@@ -1,6 +1,6 @@
 import { fail } from "../../base/errors.ts";
 import { toDollars } from "../../base/money.ts";
-import { type AccountMaker, findAccount, requireUser } from "./manage-accounts.ts";
+import { type AccountStores, findAccount, requireUser } from "./manage-accounts.ts";
 import type { MemberRecord } from "./records.ts";
 
 /**
@@ -9,12 +9,12 @@ import type { MemberRecord } from "./records.ts";
  * the organization would be left without an owner.
  */
 export async function putMember(
-  maker: AccountMaker,
+  stores: AccountStores,
   wanted: Omit<MemberRecord, "createdAt">,
 ): Promise<MemberRecord> {
-  const { accounts, clock } = maker;
+  const { accounts, clock } = stores;
   await findAccount(accounts, "organization", wanted.organizationId);
-  await requireUser(maker, wanted.userId, "user_id");
+  await requireUser(stores, wanted.userId, "user_id");
   const member = { ...wanted, createdAt: clock.now() };
   if ((await accounts.putMember(member)) === "last_owner") refuseLastOwner();
   return (await accounts.findMember(wanted.organizationId, wanted.userId)) ?? member;
@@ -25,7 +25,7 @@ export async function putMember(
  * @throws GatewayError `not_found`; `conflict` for the last owner.
  */
 export async function removeMember(
-  { accounts }: AccountMaker,
+  { accounts }: AccountStores,
   organizationId: string,
   userId: string,
 ): Promise<void> {
@@ -39,7 +39,7 @@ function refuseLastOwner(): never {
 }
 
 /** A member as the management API and the command show them. */
-export function describeMember(member: MemberRecord): Record<string, unknown> {
+export function presentMember(member: MemberRecord): Record<string, unknown> {
   return {
     organization_id: member.organizationId,
     user_id: member.userId,

@@ -48,7 +48,7 @@ export function isOperators(before: KeyRateLimit | null, { setBy }: KeyRateLimit
 }
 
 /** A limit as the management API and the command show it. */
-export function describeRateLimit(limit: RateLimit | null): Record<string, number | null> {
+export function presentRateLimit(limit: RateLimit | null): Record<string, number | null> {
   return {
     requests_per_minute: limit?.requestsPerMinute ?? null,
     tokens_per_minute: limit?.tokensPerMinute ?? null,

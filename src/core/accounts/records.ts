@@ -97,7 +97,7 @@ export interface MemberRecord {
 export const DEFAULT_ACCOUNT_ID = "acct_default";
 
 /** Who makes a request. */
-export type Caller =
+export type Principal =
   | {
       readonly kind: "key";
       readonly key: KeyRecord;

@@ -5,11 +5,11 @@ export interface AuditStore {
   /** Chains a change to the last one, whichever process wrote that. */
   appendAudit(draft: AuditDraft): Promise<AuditEntry>;
   /** Notes a change that is about to be made; gives the note's number. */
-  announceChange(draft: AuditDraft): Promise<number>;
+  beginChange(draft: AuditDraft): Promise<number>;
   /** Chains what the change was, and forgets the note, in one transaction. */
-  fulfilChange(note: number, drafts: readonly AuditDraft[]): Promise<void>;
+  commitChange(note: number, drafts: readonly AuditDraft[]): Promise<void>;
   /** Forgets the note of a change that was refused. */
-  withdrawChange(note: number): Promise<void>;
+  abortChange(note: number): Promise<void>;
   /** Chains what was announced and neither fulfilled nor withdrawn; gives how many. For a start: nothing may be under way. */
   settleChanges(): Promise<number>;
   /** Newest first, before a place; those of one account, or all. */

@@ -12,7 +12,7 @@ export function isExpired({ expires }: { readonly expires?: string | null }, day
   return typeof expires === "string" && expires <= day;
 }
 
-/** True for a model that nobody offers any more on a day, or none of whose endpoints is. */
+/** True for a model that nobody deployments any more on a day, or none of whose endpoints is. */
 export function isWithdrawn(model: ModelRecord, day: string): boolean {
   return isExpired(model, day) || model.endpoints.every((endpoint) => isExpired(endpoint, day));
 }

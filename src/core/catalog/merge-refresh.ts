@@ -98,7 +98,7 @@ function mergeModel(before: ModelRecord, after: ModelRecord, merge: Merge): Mode
   return { ...after, endpoints: all.sort((a, b) => compareText(a.provider, b.provider)) };
 }
 
-/** Under a new name at its provider it is the same offer as far as prices go. */
+/** Under a new name at its provider it is the same deployment as far as prices go. */
 function findSame({ endpoints }: ModelRecord, endpoint: ModelEndpoint): ModelEndpoint | undefined {
   return (
     endpoints.find((old) => isSameOffer(old, endpoint)) ??

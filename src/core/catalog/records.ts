@@ -207,7 +207,7 @@ export interface PriceChange {
   readonly priceTiers?: readonly PriceTier[];
 }
 
-/** One provider's offer of a model. */
+/** One provider's deployment of a model. */
 export interface ModelEndpoint {
   /** A `ProviderRecord.slug`. */
   readonly provider: string;
@@ -236,9 +236,9 @@ export interface ModelEndpoint {
   readonly priceTiers?: readonly PriceTier[];
   /** What takes the place of `prices` and `priceTiers`, and when; rising by `from`. */
   readonly priceChanges?: readonly PriceChange[];
-  /** Input modalities and parameters of the model that this offer does not take. */
+  /** Input modalities and parameters of the model that this deployment does not take. */
   readonly lacks?: readonly string[];
-  /** Parameters that this offer takes beside the model's. Made when the catalog is joined with its providers; no file has it. */
+  /** Parameters that this deployment takes beside the model's. Made when the catalog is joined with its providers; no file has it. */
   readonly takes?: readonly SamplingParameter[];
   /** The first day, `YYYY-MM-DD`, on which a refresh did not find it at the source. */
   readonly missingSince?: string;

@@ -1,4 +1,4 @@
-import type { InferenceAction, Steer } from "../../wire/client-apis/inference-request.ts";
+import type { InferenceAction, ParameterOverrides } from "../../wire/client-apis/inference-request.ts";
 import type { FormatName } from "../../wire/conversation/format-name.ts";
 import { actionOf } from "../catalog/action-of.ts";
 import { dayOf, isExpired } from "../catalog/expiry.ts";
@@ -15,7 +15,7 @@ export interface ProviderKey {
   /** Null: a host that wants none. */
   readonly secret: string | null;
   /** The id of the account's own key that it is; null: the gateway's. */
-  readonly ownId: string | null;
+  readonly byokId: string | null;
   /** Where requests with it go, and how they prove who sends them. */
   readonly address: UpstreamAddress;
   /** Headers of every request with it, besides what proves who sends it. */
@@ -23,7 +23,7 @@ export interface ProviderKey {
 }
 
 /** A key that an account brings, ready for use, or why its provider cannot be called with it. No secret is in the reason. */
-export type OwnKeyReading =
+export type ByokKeyReading =
   | { readonly kind: "key"; readonly key: ProviderKey }
   | { readonly kind: "refused"; readonly reason: string };
 
@@ -36,18 +36,18 @@ export interface ServedProvider {
   readonly keys: readonly ProviderKey[];
   readonly transport: Transport;
   /** Makes an account's own key ready; null where it takes none. */
-  readonly readOwnKey: ((own: OwnSecret) => OwnKeyReading) | null;
+  readonly readByokKey: ((own: ByokSecret) => ByokKeyReading) | null;
 }
 
 /** An account's own key, opened. */
-export interface OwnSecret {
+export interface ByokSecret {
   readonly id: string;
   readonly label: string;
   readonly secret: string;
 }
 
 /** A provider that could answer for a model. */
-export interface Offer {
+export interface Deployment {
   readonly model: ModelRecord;
   readonly endpoint: ModelEndpoint;
   readonly provider: ServedProvider;
@@ -55,19 +55,19 @@ export interface Offer {
   readonly keys: readonly ProviderKey[];
   /**
    * Why none of the account's own keys for this provider can be used: they cannot be opened (`sealed`), or the provider cannot
-   * be called with them (`unfit`). `keys` is empty then, and the offer is left out before candidates are chosen.
+   * be called with them (`unfit`). `keys` is empty then, and the deployment is left out before candidates are chosen.
    */
   readonly unusableKey?: "sealed" | "unfit";
   /** What a tier that led here says of reasoning and length in place of the client; absent: nothing. */
-  readonly steer?: Steer;
+  readonly overrides?: ParameterOverrides;
 }
 
 /** What this gateway can serve: the catalog's models, as far as there are keys for them. */
-export interface Roster {
+export interface ServedModels {
   /** Offers for a model with the gateway's own keys, cheapest first; empty when nobody here serves it. */
-  offersFor(modelId: string): readonly Offer[];
-  /** The same, and offers without keys of providers that take accounts' own. */
-  allOffersFor(modelId: string): readonly Offer[];
+  deploymentsOf(modelId: string): readonly Deployment[];
+  /** The same, and deployments without keys of providers that take accounts' own. */
+  allDeploymentsOf(modelId: string): readonly Deployment[];
   /** The day (UTC), `YYYY-MM-DD`, that its order and its ends are of. */
   readonly day: string;
   /** Models that someone here serves, in the catalog's order. */
@@ -79,39 +79,39 @@ export interface Roster {
 }
 
 /**
- * Joins models with the providers that can be called. Left out are offers without a price (docs/contract.md, "Models,
+ * Joins models with the providers that can be called. Left out are deployments without a price (docs/contract.md, "Models,
  * providers"), those for which the provider has no address, and what has come to its end at `at`, milliseconds since the
  * epoch.
  */
-export function createRoster(
+export function createServedModels(
   models: readonly ModelRecord[],
   providers: readonly ServedProvider[],
   at: number,
-): Roster {
+): ServedModels {
   const day = dayOf(at);
   const bySlug = new Map(providers.map((provider) => [provider.record.slug, provider]));
   const findKeys = createKeyFinder();
-  const all = new Map<string, readonly Offer[]>();
-  const offers = new Map<string, readonly Offer[]>();
+  const all = new Map<string, readonly Deployment[]>();
+  const deployments = new Map<string, readonly Deployment[]>();
   for (const model of models) {
     if (isExpired(model, day)) continue;
     const action = actionOf(model);
-    const found = model.endpoints.flatMap((endpoint): Offer[] => {
+    const found = model.endpoints.flatMap((endpoint): Deployment[] => {
       const provider = bySlug.get(endpoint.provider);
       if (provider === undefined || endpoint.prices === null || isExpired(endpoint, day)) return [];
       const keys = findKeys(provider, endpoint, action);
-      return keys.length > 0 || provider.readOwnKey !== null ? [{ model, endpoint, provider, keys }] : [];
+      return keys.length > 0 || provider.readByokKey !== null ? [{ model, endpoint, provider, keys }] : [];
     });
     const sorted = sortByPrice(found, at);
     const served = sorted.filter(({ keys }) => keys.length > 0);
     if (sorted.length > 0) all.set(model.id, sorted);
-    if (served.length > 0) offers.set(model.id, served);
+    if (served.length > 0) deployments.set(model.id, served);
   }
   return {
-    offersFor: (modelId) => offers.get(modelId) ?? [],
-    allOffersFor: (modelId) => all.get(modelId) ?? [],
+    deploymentsOf: (modelId) => deployments.get(modelId) ?? [],
+    allDeploymentsOf: (modelId) => all.get(modelId) ?? [],
     day,
-    models: models.filter((model) => offers.has(model.id)),
+    models: models.filter((model) => deployments.has(model.id)),
     providers: providers.filter(({ keys }) => keys.length > 0),
     provider: (slug) => bySlug.get(slug),
   };
@@ -131,12 +131,12 @@ function createKeyFinder() {
   };
 }
 
-/** The formats that an offer can be taken up in, the preferred one first. */
+/** The formats that an deployment can be taken up in, the preferred one first. */
 export function formatsOf({ formats }: ServedProvider, endpoint: ModelEndpoint): readonly FormatName[] {
   return listEndpointFormats(endpoint, formats);
 }
 
-/** Whether a key's address has the endpoint that an offer needs, in one of its formats. */
+/** Whether a key's address has the endpoint that an deployment needs, in one of its formats. */
 export function isReachable(
   key: ProviderKey,
   provider: ServedProvider,
@@ -147,24 +147,27 @@ export function isReachable(
   return formatsOf(provider, endpoint).some((format) => key.address.urlFor({ ...call, format }) !== null);
 }
 
-function sortByPrice(offers: readonly Offer[], at: number): readonly Offer[] {
-  if (offers.length < 2) return offers;
-  return offers
-    .map((offer) => ({ offer, price: sumPrices(findPriceRow(offer.endpoint, at)) }))
-    .sort((a, b) => a.price - b.price || compareSlugs(a.offer, b.offer))
-    .map(({ offer }) => offer);
+function sortByPrice(deployments: readonly Deployment[], at: number): readonly Deployment[] {
+  if (deployments.length < 2) return deployments;
+  return deployments
+    .map((deployment) => ({
+      deployment: deployment,
+      price: sumPrices(findPriceRow(deployment.endpoint, at)),
+    }))
+    .sort((a, b) => a.price - b.price || compareSlugs(a.deployment, b.deployment))
+    .map(({ deployment }) => deployment);
 }
 
 /** The cheapest first. Order only, so floats will do. */
-export function byPrice(a: Offer, b: Offer): number {
+export function byPrice(a: Deployment, b: Deployment): number {
   return listPrice(a) - listPrice(b) || compareSlugs(a, b);
 }
 
-function compareSlugs(a: Offer, b: Offer): number {
+function compareSlugs(a: Deployment, b: Deployment): number {
   return a.provider.record.slug.localeCompare(b.provider.record.slug);
 }
 
-function listPrice({ endpoint }: Offer): number {
+function listPrice({ endpoint }: Deployment): number {
   return sumPrices(endpoint);
 }
 

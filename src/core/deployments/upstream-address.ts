@@ -14,7 +14,7 @@ export interface UpstreamCall {
 }
 
 /** A request that is ready but for its proof. */
-export interface UnprovenRequest {
+export interface UnsignedRequest {
   readonly url: URL;
   readonly body: Uint8Array;
   /** Lower-case names. */
@@ -34,7 +34,7 @@ export interface UpstreamAddress {
    * rejects with an `AuthorizeError`.
    */
   authorize(
-    request: UnprovenRequest,
+    request: UnsignedRequest,
   ): Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>;
 }
 

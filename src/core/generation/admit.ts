@@ -1,15 +1,15 @@
 import { type Failure, GatewayError } from "../../base/errors.ts";
 import type { Warning } from "../../wire/conversation/warning.ts";
-import { policyOf } from "../accounts/join-policies.ts";
-import type { Offer } from "../deployments/served-models.ts";
+import { policyOf } from "../accounts/merge-policies.ts";
+import type { Deployment } from "../deployments/served-models.ts";
 import { boundPrompt } from "../ledger/worst-case.ts";
-import type { OwnKeys } from "../provider-keys/own-keys.ts";
+import type { ByokKeys } from "../provider-keys/byok-keys.ts";
 import { requireKnownProviders } from "../routing/known-providers.ts";
 import type { PromptTokens } from "../routing/prompt-tokens.ts";
-import { type SiftedOut, siftOffers, warnOfWishes } from "../routing/select-offers.ts";
+import { type FilteredOut, filterDeployments, warnOfParameters } from "../routing/select-deployments.ts";
 import type { GenerationDeps } from "./call.ts";
-import { type AskingCall, findAllOffers } from "./find-offers.ts";
-import { prepareTiers } from "./find-tier-offers.ts";
+import { type AskingCall, findAllDeployments } from "./find-deployments.ts";
+import { prepareTiers } from "./find-tier-deployments.ts";
 import { measurePrompt } from "./measure-prompt.ts";
 
 /** Nothing may run, and no answer be given, that cannot be written down. */
@@ -23,9 +23,9 @@ export const CANNOT_RECORD: Failure = {
 /** A request that may run: who could answer it, and how its limit stands. */
 export interface Admission {
   /** Offers by model, the asked one first, then its fallbacks: those that policy and the request's own rules leave. */
-  readonly offers: readonly (readonly Offer[])[];
+  readonly deployments: readonly (readonly Deployment[])[];
   /** Offers that may not answer, and why. */
-  readonly siftedOut: readonly SiftedOut[];
+  readonly filteredOut: readonly FilteredOut[];
   /** What was asked for, as the catalog spells it: a model's id or a tier's. */
   readonly requestedId: string;
   /** The model that it is, or that the tier came to: what limits count. */
@@ -45,7 +45,7 @@ export interface Admission {
 export function admit(
   deps: GenerationDeps,
   call: AskingCall,
-  own: OwnKeys | null,
+  own: ByokKeys | null,
 ): Admission | Promise<Admission> {
   const letIn = (considered: Consideration): Admission => {
     if (considered.refusal !== null) throw new GatewayError(considered.refusal);
@@ -70,7 +70,7 @@ export interface Consideration extends Admission {
 export function consider(
   deps: GenerationDeps,
   call: AskingCall,
-  own: OwnKeys | null,
+  own: ByokKeys | null,
 ): Consideration | Promise<Consideration> {
   const preparing = prepareTiers(deps, call);
   return preparing === null
@@ -81,14 +81,14 @@ export function consider(
 function considerPrepared(
   deps: GenerationDeps,
   call: AskingCall,
-  own: OwnKeys | null,
+  own: ByokKeys | null,
 ): Consideration | Promise<Consideration> {
-  const { caller, request } = call;
-  const policy = policyOf(deps.policy, caller);
+  const { principal, request } = call;
+  const policy = policyOf(deps.policy, principal);
   const listNeeds = once(() => request.listNeeds());
-  const all = findAllOffers(deps, call, { own, policy, listNeeds });
+  const all = findAllDeployments(deps, call, { own, policy, listNeeds });
   requireKnownProviders(deps.serving, request.preferences);
-  const { model: asked } = all.flat()[0] as Offer;
+  const { model: asked } = all.flat()[0] as Deployment;
   const tier = deps.serving().tiers.find(request.model);
   const maxPromptTokens = boundPrompt(request);
   const { preferences } = request;
@@ -96,14 +96,14 @@ function considerPrepared(
     const { mayHaveMedia } = request;
     const tierId = tier?.id ?? null;
     const rules = { policy, tierId, preferences, listNeeds, mayHaveMedia, maxPromptTokens, promptTokens };
-    const selection = siftOffers(all, rules);
-    const first = selection.offers[0]?.[0]?.model ?? asked;
+    const selection = filterDeployments(all, rules);
+    const first = selection.deployments[0]?.[0]?.model ?? asked;
     return {
       ...selection,
       requestedId: tier?.id ?? asked.id,
       modelId: tier === undefined ? asked.id : first.id,
       zeroRetention: preferences.zeroRetention || policy.zeroRetention !== null,
-      warnings: warnOfWishes(preferences, listNeeds),
+      warnings: warnOfParameters(preferences, listNeeds),
     };
   };
   const measured = measurePrompt(deps.tokenCounter, request, all.flat());

@@ -13,7 +13,7 @@ export function beginAttempt(
     provider: provider.record.slug,
     upstreamModel: endpoint.name,
     format,
-    isByok: key.ownId !== null,
+    isByok: key.byokId !== null,
     startedAt,
     durationMs: null,
     upstreamStatus: null,
@@ -32,7 +32,7 @@ export function endAttempt(begun: AttemptRecord, now: number, outcome: AttemptOu
 }
 
 function errorOfAttempt(outcome: AttemptOutcome): string | null {
-  if (outcome.kind === "failed") return outcome.judgement.failure.code;
+  if (outcome.kind === "failed") return outcome.classification.failure.code;
   return isEmptyAnswer(outcome) ? EMPTY_ANSWER : null;
 }
 

@@ -17,16 +17,16 @@ import { type Exchange, TransportError, type UpstreamResponse } from "../deploym
 import { AuthorizeError } from "../deployments/upstream-address.ts";
 import type { Candidate } from "../routing/plan.ts";
 import type { GenerationCall, GenerationDeps } from "./call.ts";
-import type { Cutoff } from "./cutoff.ts";
-import type { EncodedForCandidate } from "./encode-for-candidate.ts";
+import type { Cancellation } from "./cancellation.ts";
 import {
-  type Judgement,
-  judgeAuthorizeError,
-  judgeCut,
-  judgeTransportError,
-  judgeVendorError,
+  classifyAuthorizeError,
+  classifyCancellation,
+  classifyTransportError,
+  classifyVendorError,
+  type FailureClassification,
   type PromptSize,
-} from "./judge-failure.ts";
+} from "./classify-failure.ts";
+import type { EncodedForCandidate } from "./encode-for-candidate.ts";
 import { readBody } from "./read-body.ts";
 
 /**
@@ -42,7 +42,7 @@ export type AttemptOutcome =
     }
   | {
       readonly kind: "failed";
-      readonly judgement: Judgement;
+      readonly classification: FailureClassification;
       readonly status: number | null;
       /** The vendor did not like the reasoning that came back to it; without it the request may pass. */
       readonly refusesReasoning: boolean;
@@ -75,7 +75,7 @@ export interface AttemptContext {
   readonly deps: Pick<GenerationDeps, "clock" | "timers">;
   readonly call: Pick<GenerationCall, "request">;
   readonly candidate: Candidate;
-  readonly cutoff: Cutoff;
+  readonly cancellation: Cancellation;
   /** The request as this candidate takes it. */
   readonly encoded: Pick<EncodedForCandidate, "body" | "headers" | "format">;
   readonly identity: RelayIdentity;
@@ -86,9 +86,9 @@ export interface AttemptContext {
 
 /** Tries one candidate as far as its first token, or its whole answer where none is streamed. */
 export async function attempt(context: AttemptContext): Promise<AttemptOutcome> {
-  const { deps, call, cutoff } = context;
-  if (call.request.stream) cutoff.startPhase("first_token", deps.timers.firstTokenMs);
-  else cutoff.endPhase();
+  const { deps, call, cancellation } = context;
+  if (call.request.stream) cancellation.startPhase("first_token", deps.timers.firstTokenMs);
+  else cancellation.endPhase();
   const watch = call.request.stream || context.isOut === null ? null : watchOver(context, context.isOut);
   let exchange: Exchange | null = null;
   let status: number | null = null;
@@ -96,7 +96,7 @@ export async function attempt(context: AttemptContext): Promise<AttemptOutcome> 
     const opened = openExchange(context);
     // Waiting costs a turn of the event loop, also for what is there already.
     exchange = opened instanceof Promise ? await opened : opened;
-    cutoff.guard(exchange);
+    cancellation.guard(exchange);
     const response = await exchange.response;
     status = response.status;
     if (status < 200 || status >= 300) {
@@ -113,9 +113,9 @@ export async function attempt(context: AttemptContext): Promise<AttemptOutcome> 
 }
 
 /** A whole answer may take its time, unless other requests have found meanwhile that nothing good comes from there. */
-function watchOver({ deps: { clock, timers }, cutoff }: AttemptContext, isOut: () => boolean): Timer {
+function watchOver({ deps: { clock, timers }, cancellation }: AttemptContext, isOut: () => boolean): Timer {
   let timer = clock.after(timers.firstTokenMs, function look() {
-    if (isOut()) cutoff.cut("first_token");
+    if (isOut()) cancellation.cut("first_token");
     else timer = clock.after(WATCH_MS, look);
   });
   return { cancel: () => timer.cancel() };
@@ -125,7 +125,7 @@ function watchOver({ deps: { clock, timers }, cutoff }: AttemptContext, isOut: (
 const WATCH_MS = 5_000;
 
 /** A promise only where the proof of who asks must be fetched. */
-function openExchange({ deps, call, candidate, cutoff, encoded }: AttemptContext) {
+function openExchange({ deps, call, candidate, cancellation, encoded }: AttemptContext) {
   const { provider, key } = candidate;
   const { body, format } = encoded;
   const url = findUrl(candidate, call.request, format);
@@ -145,7 +145,7 @@ function openExchange({ deps, call, candidate, cutoff, encoded }: AttemptContext
       connectTimeoutMs: deps.timers.connectMs,
     });
   const proof = key.address.authorize({ url, body, headers, secret: key.secret });
-  return proof instanceof Promise ? untilCut(proof, cutoff).then(open) : open(proof);
+  return proof instanceof Promise ? untilCut(proof, cancellation).then(open) : open(proof);
 }
 
 /** Streams are server-sent events everywhere but at Bedrock. */
@@ -159,16 +159,16 @@ function findUrl(
   format: FormatName,
 ): URL {
   const url = key.address.urlFor({ format, action, model: endpoint.name, stream });
-  // The roster leaves out what has no address.
+  // The servedModels leaves out what has no address.
   if (url === null) throw new Error(`${provider.record.slug} has no address for ${format}`);
   return url;
 }
 
 /** Waits as long as the generation may, and no longer. */
-function untilCut<T>(promise: Promise<T>, cutoff: Cutoff): Promise<T> {
+function untilCut<T>(promise: Promise<T>, cancellation: Cancellation): Promise<T> {
   const { promise: cut, reject } = Promise.withResolvers<never>();
   cut.catch(() => {});
-  cutoff.guard({ response: cut, cancel: () => reject(new TransportError("cancelled", "cut")) });
+  cancellation.guard({ response: cut, cancel: () => reject(new TransportError("cancelled", "cut")) });
   return Promise.race([promise, cut]);
 }
 
@@ -177,7 +177,7 @@ const REFUSAL_MS = 3_000;
 
 /** A status that is none of success. It stands, whatever becomes of the body. */
 async function readRefusal(
-  { deps, cutoff }: AttemptContext,
+  { deps, cancellation }: AttemptContext,
   exchange: Exchange,
   response: UpstreamResponse,
 ): Promise<VendorError> {
@@ -187,7 +187,7 @@ async function readRefusal(
     const errorType = response.header("x-amzn-errortype");
     return readVendorError(response.status, parseJson(body.toString("utf8")), errorType);
   } catch (error) {
-    if (cutoff.reason !== null) throw error;
+    if (cancellation.reason !== null) throw error;
     return readBareStatus(response.status);
   } finally {
     timer.cancel();
@@ -267,7 +267,7 @@ function failed(
   const retryAfterS = parseRetryAfter(response.header("retry-after"), context.deps.clock.now());
   return {
     kind: "failed",
-    judgement: judgeVendorError(error, context.candidate, context.size, retryAfterS),
+    classification: classifyVendorError(error, context.candidate, context.size, retryAfterS),
     status: response.status,
     refusesReasoning: refusesReasoning(error),
     lacksEndpoint: lacksEndpoint(error),
@@ -284,17 +284,26 @@ function parseRetryAfter(value: string | null, now: number): number | null {
 }
 
 function judgeThrown(
-  { cutoff, candidate }: AttemptContext,
+  { cancellation, candidate }: AttemptContext,
   error: unknown,
   status: number | null,
 ): AttemptOutcome {
-  if (cutoff.reason === "client_left" || cutoff.reason === "client_stalled") return { kind: "client_left" };
-  if (cutoff.reason !== null) return broken(judgeCut(cutoff.reason, candidate), status);
-  if (error instanceof AuthorizeError) return broken(judgeAuthorizeError(error, candidate), status);
-  if (error instanceof TransportError) return broken(judgeTransportError(error, candidate, status), status);
+  if (cancellation.reason === "client_left" || cancellation.reason === "client_stalled")
+    return { kind: "client_left" };
+  if (cancellation.reason !== null)
+    return broken(classifyCancellation(cancellation.reason, candidate), status);
+  if (error instanceof AuthorizeError) return broken(classifyAuthorizeError(error, candidate), status);
+  if (error instanceof TransportError)
+    return broken(classifyTransportError(error, candidate, status), status);
   throw error;
 }
 
-function broken(judgement: Judgement, status: number | null): AttemptOutcome {
-  return { kind: "failed", judgement, status, refusesReasoning: false, lacksEndpoint: false };
+function broken(classification: FailureClassification, status: number | null): AttemptOutcome {
+  return {
+    kind: "failed",
+    classification: classification,
+    status,
+    refusesReasoning: false,
+    lacksEndpoint: false,
+  };
 }

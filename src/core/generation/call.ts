@@ -4,24 +4,24 @@ import type { IdSource } from "../../base/ids.ts";
 import type { Log } from "../../base/log.ts";
 import type { Random } from "../../base/random.ts";
 import type { InferenceRequest } from "../../wire/client-apis/inference-request.ts";
-import type { Caller, Policy } from "../accounts/records.ts";
+import type { Policy, Principal } from "../accounts/records.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Tiers } from "../catalog/tiers.ts";
-import type { Roster } from "../deployments/served-models.ts";
+import type { ServedModels } from "../deployments/served-models.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { HoldBounds } from "../ledger/worst-case.ts";
 import type { FreeLimit } from "../limits/free-limit.ts";
 import type { ListLimits } from "../limits/list-limits.ts";
-import type { LimitStanding, RateLimits } from "../limits/rate-limits.ts";
+import type { RateLimitStatus, RateLimits } from "../limits/rate-limits.ts";
 import type { SlidingWindow } from "../limits/sliding-window.ts";
-import type { ProviderKeyRing } from "../provider-keys/provider-key-ring.ts";
+import type { ProviderKeyCache } from "../provider-keys/provider-key-cache.ts";
 import type { AffinityMemory } from "../routing/affinity.ts";
 import type { Health } from "../routing/health.ts";
 import type { RetryBudget } from "../routing/retry-budget.ts";
-import type { PlanNote } from "../usage/plan-entry.ts";
+import type { PlanEntry } from "../usage/plan-entry.ts";
 import type { Recorder } from "../usage/recorder.ts";
 import type { UsageRecord } from "../usage/records.ts";
-import type { Cutoff, GenerationTimers } from "./cutoff.ts";
+import type { Cancellation, GenerationTimers } from "./cancellation.ts";
 import type { IdentityHash } from "./identity-hash.ts";
 import type { RequestEncoder } from "./request-encoder.ts";
 import type { TokenCounter } from "./token-counter.ts";
@@ -31,7 +31,7 @@ import type { UnreadAnswers } from "./unread-answers.ts";
 /** One inference request that has passed the door. */
 export interface GenerationCall {
   readonly requestId: string;
-  readonly caller: Caller;
+  readonly principal: Principal;
   readonly request: InferenceRequest;
   /** The value of a header of the request, by which tiers pick; null where it was not sent. */
   readonly readHeader: (name: string) => string | null;
@@ -46,7 +46,7 @@ export interface GenerationCall {
 /** What this process serves at the moment; replaced as a whole when the catalog changes. */
 export interface Serving {
   readonly catalog: Catalog;
-  readonly roster: Roster;
+  readonly servedModels: ServedModels;
   readonly tiers: Tiers;
 }
 
@@ -70,7 +70,7 @@ export interface GenerationDeps {
   /** Where conversations' prompt caches are warm. */
   readonly affinity: AffinityMemory;
   /** Accounts' own keys at providers. */
-  readonly ownKeys: ProviderKeyRing;
+  readonly byokKeys: ProviderKeyCache;
   readonly anonymousLimit: SlidingWindow;
   /** Of callers with a key. */
   readonly freeLimit: FreeLimit;
@@ -91,7 +91,7 @@ export interface GenerationDeps {
   /** How often those that failed for the moment are asked again when nobody has answered. */
   readonly repeats: number;
   /** Generations under way, to be cut when a shutdown has waited long enough. */
-  readonly active: Set<Cutoff>;
+  readonly active: Set<Cancellation>;
 }
 
 /** What became of a generation, as far as its first byte. */
@@ -102,9 +102,9 @@ export interface GenerationResult {
   readonly provider: string | null;
   readonly attempts: number;
   /** Who was to be asked, and who was not. */
-  readonly plan: readonly PlanNote[];
+  readonly plan: readonly PlanEntry[];
   /** How the caller's limits stand after this request; null where there are none. */
-  readonly limit: LimitStanding | null;
+  readonly limit: RateLimitStatus | null;
   readonly answer:
     | { readonly kind: "json"; readonly body: string }
     | { readonly kind: "stream"; readonly stream: ReadableStream<Uint8Array> | Buffer }

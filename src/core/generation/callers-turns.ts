@@ -12,8 +12,8 @@ export interface CallersTurns {
 export const NO_TURNS: CallersTurns = { recall: () => null, remember: () => {} };
 
 /** The turns that a caller may have back. */
-export function turnsOf({ turnMemory }: GenerationDeps, { caller }: GenerationCall): CallersTurns {
-  const scope = scopeOf(caller);
+export function turnsOf({ turnMemory }: GenerationDeps, { principal }: GenerationCall): CallersTurns {
+  const scope = scopeOf(principal);
   return {
     recall: (callId) => turnMemory.recall(scope, callId),
     remember: (turn) => turnMemory.remember(scope, turn),

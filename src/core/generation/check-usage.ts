@@ -1,7 +1,7 @@
 import type { InferenceRequest } from "../../wire/client-apis/inference-request.ts";
 import { type AdvisorUsage, fitParts, type TokenUsage } from "../../wire/conversation/usage.ts";
 import { mayReason } from "../catalog/may-reason.ts";
-import type { Offer } from "../deployments/served-models.ts";
+import type { Deployment } from "../deployments/served-models.ts";
 import { longestAnswer, MOST_SEARCHES } from "../ledger/worst-case.ts";
 import { windowOf } from "../routing/window.ts";
 import { estimateUsage } from "./settle.ts";
@@ -51,14 +51,14 @@ const ROUNDS = 32;
 export function checkUsage(
   said: TokenUsage,
   request: Bounding,
-  offer: Offer,
+  deployment: Deployment,
   askedTokens: number | null,
   seen: SeenAnswer,
 ): CheckedUsage {
-  const own = listRejected(said, request, offer, askedTokens, seen);
+  const own = listRejected(said, request, deployment, askedTokens, seen);
   const rejected = said.advisors === undefined ? own : [...own, ...listRejectedAdvisors(said.advisors)];
   if (rejected.length === 0) return { usage: said, rejected };
-  const estimate = estimateSeen(request, offer, askedTokens, seen);
+  const estimate = estimateSeen(request, deployment, askedTokens, seen);
   let usage: TokenUsage = { ...said, estimated: true };
   for (const { field, bound } of rejected) {
     if (field === "prompt_tokens") usage = { ...usage, ...NO_PROMPT, promptTokens: estimate.promptTokens };
@@ -72,19 +72,19 @@ export function checkUsage(
 /** What an answer has used as far as it was seen: counted by its text, and never more than the request allows. */
 export function estimateSeen(
   request: Bounding,
-  offer: Offer,
+  deployment: Deployment,
   askedTokens: number | null,
   seen: SeenAnswer,
 ): TokenUsage {
   const estimate = estimateUsage(request.promptTextBytes, seen.producedBytes, seen.searches);
-  const most = boundAnswers(request, offer, askedTokens, seen);
+  const most = boundAnswers(request, deployment, askedTokens, seen);
   return estimate.completionTokens <= most ? estimate : { ...estimate, completionTokens: most };
 }
 
 /** The tokens that the answers to a request may have, but for reasoning. */
 function boundAnswers(
   { maxTokens, answers }: Bounding,
-  { endpoint }: Offer,
+  { endpoint }: Deployment,
   askedTokens: number | null,
   { producedBytes }: SeenAnswer,
 ): number {
@@ -100,17 +100,17 @@ const NO_ANSWER = { reasoningTokens: 0, audioCompletionTokens: 0, imageCompletio
 function listRejected(
   said: TokenUsage,
   request: Bounding,
-  offer: Offer,
+  deployment: Deployment,
   askedTokens: number | null,
   seen: SeenAnswer,
 ): readonly RejectedCount[] {
-  const { model, endpoint } = offer;
+  const { model, endpoint } = deployment;
   // A window may be stated too small, but no token is shorter than a byte.
   const window = Math.max(windowOf(endpoint), request.promptTextBytes) * WINDOW_ALLOWANCE;
   const longest = Math.max(longestAnswer(endpoint), seen.producedBytes);
   // Some vendors do not count reasoning towards the bound that a request sets.
   const reasoning = mayReason(model) ? Math.min(said.reasoningTokens, longest) : 0;
-  const answers = boundAnswers(request, offer, askedTokens, seen) + reasoning;
+  const answers = boundAnswers(request, deployment, askedTokens, seen) + reasoning;
   const exceeds = (bounds: Bounds): RejectedCount[] =>
     COUNTS.flatMap(([field, name]) =>
       said[name] > bounds[field] ? [{ field, count: said[name], bound: Math.floor(bounds[field]) }] : [],

@@ -9,8 +9,8 @@ import type { FormatName } from "../../wire/conversation/format-name.ts";
 import type { Candidate } from "../routing/plan.ts";
 import { scopeOf } from "../routing/session-key.ts";
 import type { GenerationCall, GenerationDeps } from "./call.ts";
-import type { Cutoff } from "./cutoff.ts";
-import { describeTargets } from "./upstream-target.ts";
+import type { Cancellation } from "./cancellation.ts";
+import { listProviderTargets } from "./upstream-target.ts";
 
 /** How this attempt differs from others with the same candidate. */
 export interface Encoding
@@ -26,7 +26,7 @@ export interface EncodedForCandidate extends EncodedForUpstream {
   readonly otherFormats: readonly FormatName[];
 }
 
-type Call = Pick<GenerationCall, "caller" | "request">;
+type Call = Pick<GenerationCall, "principal" | "request">;
 type Deps = Pick<GenerationDeps, "hashIdentity" | "requestEncoder">;
 
 /**
@@ -39,9 +39,9 @@ export function encodeForCandidate(
   call: Call,
   candidate: Candidate,
   encoding: Encoding,
-  cutoff: Cutoff,
+  cancellation: Cancellation,
 ): EncodedForCandidate | Promise<EncodedForCandidate | null> {
-  const { request, caller } = call;
+  const { request, principal } = call;
   const targets = listTargets(deps, call, candidate, encoding);
   const complete = (encoded: EncodedForUpstream, format: FormatName): EncodedForCandidate => ({
     ...withAffinity(deps, call, candidate, encoded),
@@ -54,9 +54,11 @@ export function encodeForCandidate(
     return complete(request.encode(target), target.format);
   }
   const { describe, adopt } = apart;
-  const isWanted = () => !cutoff.hasStruck();
-  const making = deps.requestEncoder.encode({ scope: scopeOf(caller), isWanted, describe });
-  return cutoff.until(making).then((made) => (made === null ? null : complete(adopt(made), made.format)));
+  const isWanted = () => !cancellation.hasStruck();
+  const making = deps.requestEncoder.encode({ scope: scopeOf(principal), isWanted, describe });
+  return cancellation
+    .until(making)
+    .then((made) => (made === null ? null : complete(adopt(made), made.format)));
 }
 
 const NONE: readonly FormatName[] = [];
@@ -68,13 +70,13 @@ function listOthers(targets: readonly UpstreamTarget[], chosen: FormatName): rea
 /** Vendors that keep a conversation together by a header of their own get the session's hash in it. */
 function withAffinity(
   { hashIdentity }: Deps,
-  { caller, request }: Call,
+  { principal, request }: Call,
   { provider }: Candidate,
   encoded: EncodedForUpstream,
 ): EncodedForUpstream {
   const { affinityHeader } = provider.record;
   if (affinityHeader === undefined || request.session === null) return encoded;
-  const session = hashIdentity("session", scopeOf(caller), request.session);
+  const session = hashIdentity("session", scopeOf(principal), request.session);
   return { ...encoded, headers: { ...encoded.headers, [affinityHeader]: session } };
 }
 
@@ -89,7 +91,7 @@ export async function chooseFormat(deps: Deps, call: Call, candidate: Candidate)
   const apart = call.request.encodeApart(targets);
   if (apart === null) return chooseTarget(call.request, targets).format;
   const { describe } = apart;
-  const order = { scope: scopeOf(call.caller), isWanted: () => true, describe };
+  const order = { scope: scopeOf(call.principal), isWanted: () => true, describe };
   return (await deps.requestEncoder.encode(order)).format;
 }
 
@@ -98,17 +100,17 @@ const ANY_ATTEMPT: Encoding = { isLast: false, withReasoning: true, recallTurn: 
 
 function listTargets(
   { hashIdentity }: Deps,
-  { caller, request }: Call,
+  { principal, request }: Call,
   candidate: Candidate,
   { formats, ...attempt }: Encoding,
 ): readonly UpstreamTarget[] {
-  const scope = scopeOf(caller);
+  const scope = scopeOf(principal);
   const said = {
     ...attempt,
-    steer: candidate.steer ?? null,
+    overrides: candidate.overrides ?? null,
     hashUser: (user: string) => hashIdentity("user", scope, user),
   };
-  const targets = describeTargets(candidate);
+  const targets = listProviderTargets(candidate);
   const usable =
     targets.length === 1 ? targets : targets.filter((target) => isUsable(target, candidate, request));
   const chosen = formats === null ? usable : usable.filter(({ format }) => formats.includes(format));

@@ -5,11 +5,11 @@ import type { RelayIdentity } from "../../wire/canonical/relay.ts";
 import type { TokenUsage } from "../../wire/conversation/usage.ts";
 import { formatsOf } from "../deployments/served-models.ts";
 import { freeLimitFailure, withFreeLimit } from "../limits/free-limit.ts";
-import type { LimitStanding } from "../limits/rate-limits.ts";
+import type { RateLimitStatus } from "../limits/rate-limits.ts";
 import { backoffMs } from "../routing/backoff.ts";
 import { healthTargetOf } from "../routing/health-target.ts";
-import { noteFormat, notePlan } from "../routing/note-plan.ts";
 import type { Candidate } from "../routing/plan.ts";
+import { recordFormat, toPlanEntries } from "../routing/plan-entries.ts";
 import { listedWindow, windowOf } from "../routing/window.ts";
 import type { AttemptRecord, UsageRecord } from "../usage/records.ts";
 import { type Admission, admit, CANNOT_RECORD } from "./admit.ts";
@@ -18,18 +18,18 @@ import { type AttemptContext, type AttemptOutcome, attempt, isEmptyAnswer } from
 import { beginAttempt, endAttempt } from "./attempt-record.ts";
 import type { GenerationCall, GenerationDeps, GenerationResult } from "./call.ts";
 import { type CallersTurns, NO_TURNS, turnsOf } from "./callers-turns.ts";
+import { Cancellation } from "./cancellation.ts";
 import { chargeAnswer, countUsage } from "./charge-answer.ts";
-import { Cutoff } from "./cutoff.ts";
+import { chooseFailure, classifyCancellation, type FailureClassification } from "./classify-failure.ts";
+import { classifyFreeLimit, classifyNoCandidates } from "./classify-no-candidates.ts";
 import { addWarning, describeWork } from "./describe-work.ts";
 import { type EncodedForCandidate, type Encoding, encodeForCandidate } from "./encode-for-candidate.ts";
-import { findOwnKeys } from "./find-own-keys.ts";
+import { findByokKeys } from "./find-byok-keys.ts";
 import { countsAsFree } from "./free-models.ts";
-import { chooseFailure, type Judgement, judgeCut } from "./judge-failure.ts";
-import { judgeFreeLimit, judgeNobody } from "./judge-nobody.ts";
-import { noteAttempt } from "./note-attempt.ts";
-import { noteKeyUse } from "./note-key-use.ts";
+import { recordAttempt } from "./record-attempt.ts";
+import { recordKeyUse } from "./record-key-use.ts";
 import { type RelayContext, relayStream } from "./relay.ts";
-import { type Route, rememberPlace, routeRequest } from "./route-request.ts";
+import { type Route, recordAffinity, routeRequest } from "./route-request.ts";
 import { openRecord, reportUsage, settle, trySettle, withCandidate, withHeld } from "./settle.ts";
 import { type Held, takeHold } from "./take-hold.ts";
 import { countAnonymous, takeLimits } from "./take-limits.ts";
@@ -43,19 +43,19 @@ import { warnOfBound } from "./warn-of-bound.ts";
 export async function generate(deps: GenerationDeps, call: GenerationCall): Promise<GenerationResult> {
   // One time for limits, prices and the record, whatever midnight comes between.
   const requestedAt = deps.clock.now();
-  const found = findOwnKeys(deps, call.caller);
+  const found = findByokKeys(deps, call.principal);
   // Waiting costs a turn of the event loop, also for what is there already.
   const own = found instanceof Promise ? await found : found;
   const admitting = admit(deps, call, own);
   const admission = admitting instanceof Promise ? await admitting : admitting;
   const id = deps.ids.next("gen");
-  let standing = takeLimits(deps, call, id, admission);
-  const route = routeRequest(deps, call.caller, call.request, admission.offers);
+  let limitStatus = takeLimits(deps, call, id, admission);
+  const route = routeRequest(deps, call.principal, call.request, admission.deployments);
   let held: Held = { candidates: route.candidates, allowance: NO_HOLD };
   try {
-    const overLimit = judgeFreeLimit(route, standing);
+    const overLimit = classifyFreeLimit(route, limitStatus);
     if (overLimit !== null) throw new GatewayError(overLimit);
-    standing = countAnonymous(deps, call.caller, standing);
+    limitStatus = countAnonymous(deps, call.principal, limitStatus);
     if (route.candidates.length > 0) {
       const within = withinReach(route.candidates, deps.maxAttempts);
       const holding = takeHold(deps, call, { id, requestedAt }, within);
@@ -65,10 +65,17 @@ export async function generate(deps: GenerationDeps, call: GenerationCall): Prom
     deps.rateLimits.giveBack(id);
     throw error;
   }
-  const run = new Run(deps, call, admission, route, { id, requestedAt, allowance: held.allowance }, standing);
+  const run = new Run(
+    deps,
+    call,
+    admission,
+    route,
+    { id, requestedAt, allowance: held.allowance },
+    limitStatus,
+  );
   return held.candidates.length > 0
     ? run.tryInTurn(held.candidates)
-    : run.fail(judgeNobody(route, admission.requestedId));
+    : run.fail(classifyNoCandidates(route, admission.requestedId));
 }
 
 /** The candidates that so many attempts may reach: of one provider's keys after a failure only one is asked. */
@@ -99,7 +106,7 @@ interface Given {
 
 /** One generation from its admission on: its id, its record, what was tried. */
 class Run {
-  private readonly cutoff: Cutoff;
+  private readonly cancellation: Cancellation;
   private readonly attempts: AttemptRecord[] = [];
   private readonly failures: Failure[] = [];
   private readonly passing: Passing[] = [];
@@ -116,7 +123,7 @@ class Run {
   private readonly watch: Timer;
   /** Null until it was looked at. */
   private watched: AbortSignal | null = null;
-  private readonly onClientLeft = () => this.cutoff.cut("client_left");
+  private readonly onClientLeft = () => this.cancellation.cut("client_left");
 
   constructor(
     private readonly deps: GenerationDeps,
@@ -124,15 +131,15 @@ class Run {
     private readonly admission: Admission,
     private readonly route: Route,
     generation: { readonly id: string; readonly requestedAt: number; readonly allowance: Allowance },
-    private standing: LimitStanding | null,
+    private limitStatus: RateLimitStatus | null,
   ) {
     this.id = generation.id;
     this.allowance = generation.allowance;
-    this.cutoff = new Cutoff(deps.clock, deps.timers.totalMs);
-    const plan = notePlan(route, admission.siftedOut);
+    this.cancellation = new Cancellation(deps.clock, deps.timers.totalMs);
+    const plan = toPlanEntries(route, admission.filteredOut);
     this.record = openRecord(call, { ...generation, requestedModel: admission.requestedId, plan });
     this.turns = admission.zeroRetention ? NO_TURNS : turnsOf(deps, call);
-    deps.active.add(this.cutoff);
+    deps.active.add(this.cancellation);
     this.watch = deps.clock.after(WATCH_MS, () => this.watchClient());
   }
 
@@ -167,11 +174,11 @@ class Run {
 
   /** Nobody has answered: those that failed for the moment are asked again, after a pause that grows. */
   private async tryAgain(): Promise<GenerationResult | null> {
-    const { deps, cutoff } = this;
+    const { deps, cancellation } = this;
     for (let round = 0; round < deps.repeats; round++) {
       const again = this.passing.splice(0).filter(({ candidate }) => this.hasBudget(candidate));
       if (again.length === 0 || this.empty !== null) return null;
-      await cutoff.pause(backoffMs(round, randomShare(deps.random)));
+      await cancellation.pause(backoffMs(round, randomShare(deps.random)));
       for (const { candidate, encoded } of again) {
         const ended = this.endIfCut(candidate);
         if (ended !== null) return ended;
@@ -187,10 +194,10 @@ class Run {
   private mayGoOn(candidate: Candidate): boolean | Promise<boolean> {
     if (!this.hasBudget(candidate)) return false;
     const { key, provider } = candidate;
-    const { caller } = this.call;
-    if (key.ownId === null || caller.kind === "anonymous") return true;
+    const { principal } = this.call;
+    if (key.byokId === null || principal.kind === "anonymous") return true;
     const { label } = key;
-    return this.deps.ownKeys.isCurrent(caller.account.id, { label, provider: provider.record.slug });
+    return this.deps.byokKeys.isCurrent(principal.account.id, { label, provider: provider.record.slug });
   }
 
   /** The request may be sent so many times and until then; a provider that was asked already, so many more. */
@@ -221,20 +228,20 @@ class Run {
 
   /** Ends the generation where it was cut; null where the next candidate may try. */
   private endIfCut(candidate: Candidate): GenerationResult | null {
-    const { reason } = this.cutoff;
+    const { reason } = this.cancellation;
     if (reason === "client_left" || reason === "client_stalled") return this.leave();
     if (reason === null || reason === "first_token") return null;
-    return this.fail(judgeCut(reason, candidate).failure);
+    return this.fail(classifyCancellation(reason, candidate).failure);
   }
 
   /** Counts the request for its account's limit on free models, the first time it is sent to one. False: it is used up. */
   private countFree(candidate: Candidate): boolean {
     if (this.record.usesFreeModel || !countsAsFree(candidate)) return true;
-    const verdict = this.deps.freeLimit.admit(this.call.caller, this.deps.clock.now());
+    const verdict = this.deps.freeLimit.admit(this.call.principal, this.deps.clock.now());
     if (verdict === null) return true;
     if (verdict.allowed) this.record = { ...this.record, usesFreeModel: true };
-    else this.failures.push(freeLimitFailure(verdict, this.standing));
-    this.standing = withFreeLimit(this.standing, verdict);
+    else this.failures.push(freeLimitFailure(verdict, this.limitStatus));
+    this.limitStatus = withFreeLimit(this.limitStatus, verdict);
     return verdict.allowed;
   }
 
@@ -257,12 +264,12 @@ class Run {
       {
         ...withCandidate(this.record, candidate, this.call.request),
         attempts: [...this.attempts, begun],
-        plan: hasFormats ? noteFormat(plan, candidate, encoded.format) : plan,
+        plan: hasFormats ? recordFormat(plan, candidate, encoded.format) : plan,
       },
       this.allowance,
     );
     deps.recorder.write(this.record);
-    if (!(await deps.recorder.secure())) return this.fail(CANNOT_RECORD);
+    if (!(await deps.recorder.flushDurably())) return this.fail(CANNOT_RECORD);
     if (this.hasClientLeft()) {
       this.record = { ...this.record, attempts: this.attempts };
       return this.leave();
@@ -270,11 +277,11 @@ class Run {
     this.noteBegin(candidate, startedAt);
     const context = this.contextFor(candidate, encoded, hasNext);
     const outcome = await attempt(context);
-    noteAttempt(deps, candidate, outcome, { beganAt: startedAt, requestedAt: this.record.createdAt });
+    recordAttempt(deps, candidate, outcome, { beganAt: startedAt, requestedAt: this.record.createdAt });
     this.attempts.push(endAttempt(begun, deps.clock.now(), outcome));
     this.record = { ...this.record, attempts: this.attempts };
     const metadata = describeWork(encoded, this.admission.warnings);
-    noteKeyUse(deps, candidate, outcome.kind === "failed" ? outcome.judgement : null);
+    recordKeyUse(deps, candidate, outcome.kind === "failed" ? outcome.classification : null);
     switch (outcome.kind) {
       case "streaming":
       case "answered":
@@ -292,9 +299,9 @@ class Run {
           const other = await this.encodeFor(candidate, { withReasoning: true, formats });
           return other === null ? this.endIfCut(candidate) : this.send(candidate, other, hasNext);
         }
-        const { failure, mayTryNext } = outcome.judgement;
+        const { failure, mayTryNext } = outcome.classification;
         this.failures.push(failure);
-        if (isPassing(candidate, outcome.judgement))
+        if (isPassing(candidate, outcome.classification))
           this.passing.push({ candidate, encoded: this.isOnly ? encoded : null });
         if (mayTryNext === "larger") this.outgrown = Math.max(this.outgrown, windowOf(candidate.endpoint));
         return mayTryNext ? null : ((await this.giveEmpty()) ?? this.fail(failure));
@@ -338,8 +345,8 @@ class Run {
     const { health, retryBudget } = this.deps;
     const { slug } = candidate.provider.record;
     health.begin(healthTargetOf(candidate), now);
-    if (this.wasAsked(slug)) retryBudget.noteRetry(slug, now);
-    else retryBudget.noteFirst(slug, now);
+    if (this.wasAsked(slug)) retryBudget.recordRetry(slug, now);
+    else retryBudget.recordFirst(slug, now);
   }
 
   /** Null where this candidate's format cannot express the request, which another's may, or where the generation was cut. */
@@ -365,7 +372,7 @@ class Run {
         maxTokens: this.allowance.boundFor(candidate),
         ...repeated,
       };
-      const encoded = encodeForCandidate(this.deps, this.call, candidate, encoding, this.cutoff);
+      const encoded = encodeForCandidate(this.deps, this.call, candidate, encoding, this.cancellation);
       if (!(encoded instanceof Promise)) return account(encoded);
       return encoded.then((made) => made && account(made)).catch(refuse);
     } catch (error) {
@@ -374,7 +381,7 @@ class Run {
   }
 
   private contextFor(candidate: Candidate, encoded: EncodedForCandidate, hasNext: boolean): AttemptContext {
-    const { deps, call, cutoff } = this;
+    const { deps, call, cancellation } = this;
     const originalIds = encoded.repair?.originalIds;
     const identity: RelayIdentity = {
       id: this.id,
@@ -387,13 +394,14 @@ class Run {
     const size = {
       promptLimit: windowOf(candidate.endpoint),
       // An account's own key may serve what the gateway's do not, and lists do not have.
-      listedWindow: () => listedWindow([candidate, ...deps.serving().roster.offersFor(candidate.model.id)]),
+      listedWindow: () =>
+        listedWindow([candidate, ...deps.serving().servedModels.deploymentsOf(candidate.model.id)]),
     };
     const { provider, model } = healthTargetOf(candidate);
     const isOut = hasNext
       ? () => deps.health.endpoint(provider, model, deps.clock.now()).state !== "closed"
       : null;
-    return { deps, call, candidate, cutoff, encoded, identity, size, isOut };
+    return { deps, call, candidate, cancellation, encoded, identity, size, isOut };
   }
 
   private async relay(
@@ -402,7 +410,7 @@ class Run {
     metadata: RelayContext["metadata"],
     beganAt: number,
   ): Promise<GenerationResult> {
-    const { deps, call, cutoff, record } = this;
+    const { deps, call, cancellation, record } = this;
     const { candidate, size } = context;
     if (begun.isOver && this.hasClientLeft()) return this.leave();
     const stream = await relayStream(
@@ -410,7 +418,7 @@ class Run {
         deps,
         call,
         candidate,
-        cutoff,
+        cancellation,
         record,
         allowance: this.allowance,
         size,
@@ -458,7 +466,7 @@ class Run {
   }
 
   private rememberPlace(candidate: Candidate, usage: TokenUsage): void {
-    rememberPlace(this.deps, this.route.session, candidate, usage);
+    recordAffinity(this.deps, this.route.session, candidate, usage);
   }
 
   /** Ends without an answer. What failed before its first token costs nothing. */
@@ -485,8 +493,8 @@ class Run {
   }
 
   private over(): void {
-    this.cutoff.stop();
-    this.deps.active.delete(this.cutoff);
+    this.cancellation.stop();
+    this.deps.active.delete(this.cancellation);
     this.watch.cancel();
     this.watched?.removeEventListener("abort", this.onClientLeft);
   }
@@ -498,7 +506,7 @@ class Run {
       provider: candidate?.provider.record.slug ?? null,
       attempts: this.attempts.length,
       plan: this.record.plan,
-      limit: this.standing,
+      limit: this.limitStatus,
       answer,
     };
   }
@@ -526,7 +534,7 @@ const NOTHING = { charge: null, finish: null, firstTokenAt: null } as const;
  * Whether the same candidate may answer a moment later. One that is overloaded will not if it says for how long, or if it
  * was asked although its overload was known.
  */
-function isPassing({ provider, why }: Candidate, { mayTryNext, health }: Judgement): boolean {
+function isPassing({ provider, why }: Candidate, { mayTryNext, health }: FailureClassification): boolean {
   if (provider.record.failsOnDemand || !mayTryNext) return false;
   if (health.kind === "overloaded") return health.retryAfterMs === null && why !== "last_resort";
   return health.kind === "failed";

@@ -1,6 +1,6 @@
 import type { InferenceRequest } from "../../wire/client-apis/inference-request.ts";
 import { estimateTokens } from "../../wire/conversation/usage.ts";
-import type { Offer } from "../deployments/served-models.ts";
+import type { Deployment } from "../deployments/served-models.ts";
 import {
   boundByBytes,
   CERTAIN_CHARS_PER_TOKEN,
@@ -28,13 +28,13 @@ export type MeasuredRequest = Pick<
 export function measurePrompt(
   counter: TokenCounter,
   request: MeasuredRequest,
-  offers: readonly Offer[],
+  deployments: readonly Deployment[],
 ): PromptTokens | Promise<PromptTokens> | null {
   const bytes = request.windowTextBytes;
   const most = boundByBytes(bytes);
-  if (offers.every(({ endpoint }) => most <= windowOf(endpoint))) return null;
+  if (deployments.every(({ endpoint }) => most <= windowOf(endpoint))) return null;
   const bounds: PromptTokens = {
-    certain: countCertain(request, offers),
+    certain: countCertain(request, deployments),
     atLeast: 0,
     atMost: most,
     about: estimateTokens(bytes),
@@ -42,16 +42,16 @@ export function measurePrompt(
     isExact: false,
     isPlain: false,
   };
-  const isOpen = (prompt: PromptTokens) => offers.some((offer) => isNearEdge(offer, prompt));
+  const isOpen = (prompt: PromptTokens) => deployments.some((deployment) => isNearEdge(deployment, prompt));
   if (isOpen(bounds)) return countCloser(counter, request, bounds, isOpen);
-  const fitsNowhere = !offers.some((offer) => mayHold(offer, bounds));
+  const fitsNowhere = !deployments.some((deployment) => mayHold(deployment, bounds));
   return fitsNowhere ? countCloser(counter, request, bounds, () => false) : bounds;
 }
 
 /** Bytes are at hand, characters are never more: most prompts need no counting. */
-function countCertain(request: MeasuredRequest, offers: readonly Offer[]): number {
+function countCertain(request: MeasuredRequest, deployments: readonly Deployment[]): number {
   const least = request.windowTextBytes / CERTAIN_CHARS_PER_TOKEN;
-  const mayBeOver = offers.some(({ endpoint }) => least > windowOf(endpoint));
+  const mayBeOver = deployments.some(({ endpoint }) => least > windowOf(endpoint));
   return mayBeOver ? request.countPromptChars() / CERTAIN_CHARS_PER_TOKEN : 0;
 }
 

@@ -2,17 +2,17 @@ import type { Timer } from "../../base/clock.ts";
 import { type Failure, failureOf, statusOf } from "../../base/errors.ts";
 import type { RelayVerdict } from "../../wire/canonical/relay.ts";
 import { BYTES_PER_TOKEN, type TokenUsage } from "../../wire/conversation/usage.ts";
-import type { AttemptNote } from "../routing/health.ts";
+import type { AttemptReport } from "../routing/health.ts";
 import { AnswerWriter, type Sink } from "./answer-writer.ts";
 import { type BegunStream, latin1 } from "./attempt.ts";
 import type { GenerationCall, GenerationDeps } from "./call.ts";
+import type { Cancellation } from "./cancellation.ts";
 import { type Answering, chargeAnswer, countUsage } from "./charge-answer.ts";
 import type { CheckedUsage, SeenAnswer } from "./check-usage.ts";
-import type { Cutoff } from "./cutoff.ts";
+import { classifyCancellation, classifyVendorError, type PromptSize } from "./classify-failure.ts";
 import { addWarning } from "./describe-work.ts";
-import { judgeCut, judgeVendorError, type PromptSize } from "./judge-failure.ts";
-import { measureSpeed, noteHealth } from "./note-attempt.ts";
-import { noteKeyUse } from "./note-key-use.ts";
+import { measureSpeed, recordHealth } from "./record-attempt.ts";
+import { recordKeyUse } from "./record-key-use.ts";
 import { chargeFor, recordUsage, reportUsage, settle, settleSoon, withHeld } from "./settle.ts";
 import { describeBound, warnOfBound } from "./warn-of-bound.ts";
 
@@ -20,7 +20,7 @@ import { describeBound, warnOfBound } from "./warn-of-bound.ts";
 export interface RelayContext extends Answering {
   readonly deps: GenerationDeps;
   readonly call: GenerationCall;
-  readonly cutoff: Cutoff;
+  readonly cancellation: Cancellation;
   readonly size: PromptSize;
   /** The `gateway_metadata` of the last event, or null. */
   readonly metadata: Readonly<Record<string, unknown>> | null;
@@ -105,25 +105,25 @@ class StreamPump {
 
   /** The runtime's own kind of stream: it costs half of one that is pulled, and its writes say when to wait. */
   stream(): ReadableStream<Uint8Array> {
-    const { cutoff, deps } = this.context;
+    const { cancellation, deps } = this.context;
     this.send(this.begun.head);
     // Of a client that has left already the stream is cancelled and never pulled.
-    cutoff.onCut = () => this.endCut();
-    if (cutoff.reason !== null) this.endCut();
-    else cutoff.startPhase("silence", deps.timers.silenceMs);
+    cancellation.onCut = () => this.endCut();
+    if (cancellation.reason !== null) this.endCut();
+    else cancellation.startPhase("silence", deps.timers.silenceMs);
     return new ReadableStream({
       type: "direct",
       pull: (controller) => this.run(controller),
-      cancel: () => this.context.cutoff.cut("client_left"),
+      cancel: () => this.context.cancellation.cut("client_left"),
     });
   }
 
   private async run(sink: Sink): Promise<void> {
-    const { cutoff, deps } = this.context;
+    const { cancellation, deps } = this.context;
     const { response } = this.begun;
     this.writer = new AnswerWriter(sink, deps.unread, {
       countBuffered: () => response.bufferedBytes?.() ?? 0,
-      onStalled: () => cutoff.cut("client_stalled"),
+      onStalled: () => cancellation.cut("client_stalled"),
     });
     for (const piece of this.pieces.splice(0)) this.writer.write(piece);
     if (!this.isOver) {
@@ -146,7 +146,7 @@ class StreamPump {
 
   /** Passes one piece on: the client's reading is what moves the upstream. */
   private async readOn(): Promise<void> {
-    const { cutoff } = this.context;
+    const { cancellation } = this.context;
     const { relay, response } = this.begun;
     const room = this.writer?.room ?? null;
     if (room !== null) await this.waitForRoom(room);
@@ -154,7 +154,7 @@ class StreamPump {
     this.hastenEnd();
     const piece = await response.read();
     if (this.isOver) return;
-    cutoff.touch();
+    cancellation.touch();
     const out = piece === null ? relay.end() : relay.step(latin1(piece));
     if (piece === null || relay.isDone || relay.error !== null) return this.finish(out, null);
     if (relay.producedBytes >= this.growAtBytes && !relay.isFinished && !this.growHold())
@@ -184,10 +184,10 @@ class StreamPump {
 
   /** Until the client reads on, the silence is not the upstream's. */
   private async waitForRoom(room: Promise<void>): Promise<void> {
-    const { cutoff } = this.context;
-    cutoff.hold();
+    const { cancellation } = this.context;
+    cancellation.hold();
     await Promise.race([room, this.over.promise]);
-    cutoff.touch();
+    cancellation.touch();
   }
 
   /** Once every choice has finished only the usage and the end marker may still come: not worth a long wait. */
@@ -196,9 +196,9 @@ class StreamPump {
     const isEnding = relay.isFinished;
     if (isEnding === this.isEnding) return;
     this.isEnding = isEnding;
-    const { cutoff, deps } = this.context;
+    const { cancellation, deps } = this.context;
     const { silenceMs } = deps.timers;
-    cutoff.startPhase("silence", isEnding ? Math.min(ENDING_MS, silenceMs) : silenceMs);
+    cancellation.startPhase("silence", isEnding ? Math.min(ENDING_MS, silenceMs) : silenceMs);
   }
 
   private send(out: string, last = ""): void {
@@ -304,11 +304,11 @@ class StreamPump {
     const { deps, candidate, size } = this.context;
     const { error } = this.begun.relay;
     if (error !== null) {
-      const judgement = judgeVendorError(error, candidate, size, null);
-      noteKeyUse(deps, candidate, judgement);
+      const classification = classifyVendorError(error, candidate, size, null);
+      recordKeyUse(deps, candidate, classification);
       // Too late for this request, in time for the next.
-      this.noteHealth(judgement.health);
-      return judgement.failure;
+      this.noteHealth(classification.health);
+      return classification.failure;
     }
     this.noteHealth({ kind: "failed" });
     const { name, slug } = candidate.provider.record;
@@ -322,7 +322,7 @@ class StreamPump {
   }
 
   private endCut(): void {
-    const { reason } = this.context.cutoff;
+    const { reason } = this.context.cancellation;
     if (this.isOver || reason === null) return;
     this.leave();
     if (reason === "client_left" || reason === "client_stalled") {
@@ -339,12 +339,12 @@ class StreamPump {
     }
     // An answer may take longer than is allowed here and be a good one.
     this.noteHealth({ kind: reason === "silence" ? "failed" : "neutral" });
-    this.breakOff("", judgeCut(reason, this.context.candidate).failure);
+    this.breakOff("", classifyCancellation(reason, this.context.candidate).failure);
   }
 
-  private noteHealth(note: AttemptNote): void {
+  private noteHealth(note: AttemptReport): void {
     const { deps, candidate, record, beganAt } = this.context;
-    noteHealth(deps, candidate, note, { beganAt, requestedAt: record.createdAt });
+    recordHealth(deps, candidate, note, { beganAt, requestedAt: record.createdAt });
   }
 
   private settleBroken(outcome: "failed" | "cancelled", failure: Failure | null): void {
@@ -363,7 +363,7 @@ class StreamPump {
     this.isOver = true;
     this.over.resolve();
     this.keepAlive?.cancel();
-    this.context.cutoff.stop();
+    this.context.cancellation.stop();
     this.context.onOver();
   }
 

@@ -1,9 +1,9 @@
 import type { InferenceRequest } from "../../wire/client-apis/inference-request.ts";
 import { estimateTokens, type TokenUsage } from "../../wire/conversation/usage.ts";
-import type { Caller } from "../accounts/records.ts";
-import type { Offer } from "../deployments/served-models.ts";
+import type { Principal } from "../accounts/records.ts";
+import type { Deployment } from "../deployments/served-models.ts";
 import type { LimitVerdict } from "../limits/sliding-window.ts";
-import type { WarmPlace } from "../routing/affinity.ts";
+import type { CacheAffinity } from "../routing/affinity.ts";
 import { type Candidate, type Plan, planRoute } from "../routing/plan.ts";
 import { sessionKeyOf } from "../routing/session-key.ts";
 import type { GenerationDeps } from "./call.ts";
@@ -14,7 +14,7 @@ export interface Route extends Plan {
   /** The conversation's; null where there was nothing to choose between. */
   readonly session: string | null;
   /** Where the conversation's prompt cache was warm. */
-  readonly warm: WarmPlace | null;
+  readonly warm: CacheAffinity | null;
   /** The account's limit on free models, where it left something out. */
   readonly freeLimit: LimitVerdict | null;
 }
@@ -22,18 +22,18 @@ export interface Route extends Plan {
 /** Plans who answers a request that was let in: health, prices and prompt caches as they are now. Nobody is called. */
 export function routeRequest(
   deps: Pick<GenerationDeps, "health" | "affinity" | "freeLimit" | "clock">,
-  caller: Caller,
+  principal: Principal,
   request: InferenceRequest,
-  admitted: readonly (readonly Offer[])[],
+  admitted: readonly (readonly Deployment[])[],
 ): Route {
   const { health, affinity, clock } = deps;
   const now = clock.now();
-  const { offers, setAside, freeLimit } = leaveOutFree(deps, caller, admitted);
-  const isOpen = hasChoice(offers);
-  const session = isOpen ? sessionKeyOf(request, caller) : null;
+  const { deployments, skipped: setAside, freeLimit } = leaveOutFree(deps, principal, admitted);
+  const isOpen = hasChoice(deployments);
+  const session = isOpen ? sessionKeyOf(request, principal) : null;
   const warm = session === null ? null : affinity.recall(session, now);
   const plan = planRoute({
-    offers,
+    deployments,
     preferences: request.preferences,
     promptTokens: estimateTokens(request.promptTextBytes),
     isFim: request.action === "fim",
@@ -43,12 +43,12 @@ export function routeRequest(
     session,
     now,
   });
-  const left = setAside.length === 0 ? plan.setAside : [...setAside, ...plan.setAside];
-  return { candidates: plan.candidates, setAside: left, session, warm, freeLimit };
+  const left = setAside.length === 0 ? plan.skipped : [...setAside, ...plan.skipped];
+  return { candidates: plan.candidates, skipped: left, session, warm, freeLimit };
 }
 
 /** Telling conversations apart costs something, and most requests have one way to go. */
-function hasChoice([first, second]: readonly (readonly Offer[])[]): boolean {
+function hasChoice([first, second]: readonly (readonly Deployment[])[]): boolean {
   return second !== undefined || (first?.length ?? 0) > 1 || (first?.[0]?.keys.length ?? 0) > 1;
 }
 
@@ -59,7 +59,7 @@ const CACHE_MS = 300_000;
 const LONG_CACHE_MS = 3_600_000;
 
 /** Remembers that a conversation was answered here, with a prompt as large as its usage says. */
-export function rememberPlace(
+export function recordAffinity(
   { affinity, clock }: Pick<GenerationDeps, "affinity" | "clock">,
   session: string | null,
   { provider, model, key }: Candidate,

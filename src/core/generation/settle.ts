@@ -63,7 +63,7 @@ export function chargeFor(
     return { ...advisor, modelId: found?.model.id ?? null, prices: row };
   });
   const list = priceWhole({ prices, usage, advisors });
-  const isByok = key.ownId !== null;
+  const isByok = key.byokId !== null;
   const paid = isByok || isFreeId(model.id) ? 0 : allowance.cover(list);
   return {
     usage,
@@ -121,15 +121,15 @@ export function openRecord(
   call: GenerationCall,
   generation: Pick<UsageRecord, "id" | "requestedModel" | "plan"> & { readonly requestedAt: number },
 ): UsageRecord {
-  const { caller, request } = call;
+  const { principal, request } = call;
   const { id, requestedModel, plan, requestedAt } = generation;
   return {
     id,
     requestId: call.requestId,
-    accountId: caller.kind === "key" ? caller.account.id : null,
-    keyId: caller.kind === "key" ? caller.key.id : null,
-    userId: caller.kind === "key" ? caller.key.userId : null,
-    addressHash: caller.kind === "anonymous" ? caller.addressHash : null,
+    accountId: principal.kind === "key" ? principal.account.id : null,
+    keyId: principal.kind === "key" ? principal.key.id : null,
+    userId: principal.kind === "key" ? principal.key.userId : null,
+    addressHash: principal.kind === "anonymous" ? principal.addressHash : null,
     api: request.api,
     streamed: request.stream,
     requestedModel,
@@ -170,7 +170,7 @@ export function withCandidate(
     model: candidate.model.id,
     provider: candidate.provider.record.slug,
     upstreamModel: candidate.endpoint.name,
-    isByok: candidate.key.ownId !== null,
+    isByok: candidate.key.byokId !== null,
     prices: findPrices(candidate.endpoint, record.promptTokens, record.createdAt),
   };
 }
@@ -238,7 +238,7 @@ export async function trySettle(
 async function secureEnd({ recorder, clock }: GenerationDeps, record: UsageRecord, ending: Ending) {
   const settled = endRecord({ clock }, record, ending);
   recorder.write(settled);
-  return { settled, isSecure: await recorder.secure() };
+  return { settled, isSecure: await recorder.flushDurably() };
 }
 
 function tellSettled(

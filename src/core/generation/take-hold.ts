@@ -1,7 +1,7 @@
 import { fail } from "../../base/errors.ts";
 import { toDollars } from "../../base/money.ts";
-import type { HoldBound, HoldVerdict } from "../ledger/purse.ts";
-import { boundCost, joinCosts, type OfferCost } from "../ledger/worst-case.ts";
+import type { HoldBound, HoldVerdict } from "../ledger/hold-book.ts";
+import { boundCost, type DeploymentCost, joinCosts } from "../ledger/worst-case.ts";
 import type { Candidate } from "../routing/plan.ts";
 import { type Allowance, createAllowance, NO_HOLD } from "./allowance.ts";
 import type { GenerationCall, GenerationDeps } from "./call.ts";
@@ -21,31 +21,31 @@ export interface Held {
  */
 export function takeHold(
   deps: GenerationDeps,
-  { caller, request }: GenerationCall,
+  { principal, request }: GenerationCall,
   { id, requestedAt }: { readonly id: string; readonly requestedAt: number },
   candidates: readonly Candidate[],
 ): Held | Promise<Held> {
   const free: Held = { candidates, allowance: NO_HOLD };
-  if (caller.kind === "anonymous") return free;
-  const costs = new Map<Candidate, OfferCost>();
+  if (principal.kind === "anonymous") return free;
+  const costs = new Map<Candidate, DeploymentCost>();
   const prices = { bounds: deps.holdBounds, catalog: deps.serving().catalog, now: requestedAt };
   for (const candidate of candidates) {
-    const cost = candidate.key.ownId === null ? boundCost(request, candidate, prices) : null;
+    const cost = candidate.key.byokId === null ? boundCost(request, candidate, prices) : null;
     if (cost !== null) costs.set(candidate, cost);
   }
   if (costs.size === 0) return free;
   const { least, expected, most } = joinCosts([...costs.values()]);
   const hold = (): HoldVerdict | null =>
-    deps.ledger.hold(caller, { id, amount: expected, least, most, requestedAt });
+    deps.ledger.hold(principal, { id, amount: expected, least, most, requestedAt });
   const decide = (verdict: HoldVerdict): Held => {
     if (verdict.kind === "held")
       return { candidates, allowance: createAllowance(deps.ledger, { id, request, costs }, verdict) };
-    const own = candidates.filter((candidate) => !costs.has(candidate) && candidate.key.ownId !== null);
+    const own = candidates.filter((candidate) => !costs.has(candidate) && candidate.key.byokId !== null);
     return own.length > 0 ? { candidates: own, allowance: NO_HOLD } : refuse(verdict, deps.buyCreditsUrl);
   };
   const verdict = hold();
   if (verdict !== null) return decide(verdict);
-  return deps.ledger.prepare(caller, requestedAt).then(() => decide(hold() ?? failUnprepared()));
+  return deps.ledger.prepare(principal, requestedAt).then(() => decide(hold() ?? failUnprepared()));
 }
 
 function failUnprepared(): never {

@@ -1,10 +1,10 @@
 import { fail } from "../../base/errors.ts";
 import { estimateTokens } from "../../wire/conversation/usage.ts";
-import type { Caller } from "../accounts/records.ts";
+import type { Principal } from "../accounts/records.ts";
 import { boundAnswers } from "../ledger/worst-case.ts";
-import { anonymousStanding, limitHeaders } from "../limits/limit-headers.ts";
-import { type LimitRefusal, type LimitStanding, tightest } from "../limits/rate-limits.ts";
-import { refuseAnonymous } from "../limits/refuse-anonymous.ts";
+import { anonymousStatus, limitHeaders } from "../limits/limit-headers.ts";
+import { type LimitRejection, type RateLimitStatus, tightest } from "../limits/rate-limits.ts";
+import { rejectAnonymous } from "../limits/reject-anonymous.ts";
 import type { Admission } from "./admit.ts";
 import type { GenerationCall, GenerationDeps } from "./call.ts";
 
@@ -15,25 +15,25 @@ import type { GenerationCall, GenerationDeps } from "./call.ts";
  */
 export function takeLimits(
   deps: GenerationDeps,
-  { caller, request }: GenerationCall,
+  { principal, request }: GenerationCall,
   id: string,
-  { modelId, offers }: Pick<Admission, "modelId" | "offers">,
-): LimitStanding | null {
-  const subjects = deps.listLimits(caller, modelId);
-  if (subjects.length === 0) return null;
+  { modelId, deployments }: Pick<Admission, "modelId" | "deployments">,
+): RateLimitStatus | null {
+  const scopes = deps.listLimits(principal, modelId);
+  if (scopes.length === 0) return null;
   const wish = {
     id,
-    subjects,
+    scopes,
     promptTokens: estimateTokens(request.promptTextBytes),
     completionTokens: Math.max(
-      ...offers.flat().map(({ endpoint }) => {
+      ...deployments.flat().map(({ endpoint }) => {
         const { expected, most } = boundAnswers(request, endpoint, deps.holdBounds.tokens);
         return request.maxTokens === null ? expected : most;
       }),
     ),
   };
   const answer = deps.rateLimits.admit(wish, deps.clock.now());
-  return answer.kind === "counted" ? answer.standing : refuse(answer.refusal, answer.standing, modelId);
+  return answer.kind === "counted" ? answer.limitStatus : refuse(answer.refusal, answer.limitStatus, modelId);
 }
 
 /**
@@ -43,14 +43,14 @@ export function takeLimits(
  */
 export function countAnonymous(
   { anonymousLimit, clock }: Pick<GenerationDeps, "anonymousLimit" | "clock">,
-  caller: Caller,
-  standing: LimitStanding | null,
-): LimitStanding | null {
-  if (caller.kind !== "anonymous") return standing;
-  const verdict = anonymousLimit.admit(caller.addressHash, clock.now());
-  if (!verdict.allowed) refuseAnonymous(verdict);
-  if (standing === null) return anonymousStanding(verdict);
-  return { ...standing, requests: tightest([verdict, standing.requests]) };
+  principal: Principal,
+  limitStatus: RateLimitStatus | null,
+): RateLimitStatus | null {
+  if (principal.kind !== "anonymous") return limitStatus;
+  const verdict = anonymousLimit.admit(principal.addressHash, clock.now());
+  if (!verdict.allowed) rejectAnonymous(verdict);
+  if (limitStatus === null) return anonymousStatus(verdict);
+  return { ...limitStatus, requests: tightest([verdict, limitStatus.requests]) };
 }
 
 /**
@@ -58,14 +58,14 @@ export function countAnonymous(
  * nobody is limited.
  * @throws GatewayError `rate_limit_exceeded`, `authentication`.
  */
-export function countRequest(deps: GenerationDeps, caller: Caller): LimitStanding | null {
-  const subjects = deps.listLimits(caller, null);
-  if (subjects.length === 0) return countAnonymous(deps, caller, null);
-  const answer = deps.rateLimits.countRequest(subjects, deps.clock.now());
-  return answer.kind === "counted" ? answer.standing : refuse(answer.refusal, answer.standing, null);
+export function countRequest(deps: GenerationDeps, principal: Principal): RateLimitStatus | null {
+  const scopes = deps.listLimits(principal, null);
+  if (scopes.length === 0) return countAnonymous(deps, principal, null);
+  const answer = deps.rateLimits.countRequest(scopes, deps.clock.now());
+  return answer.kind === "counted" ? answer.limitStatus : refuse(answer.refusal, answer.limitStatus, null);
 }
 
-function refuse(refusal: LimitRefusal, standing: LimitStanding, modelId: string | null): never {
+function refuse(refusal: LimitRejection, limitStatus: RateLimitStatus, modelId: string | null): never {
   const { source, kind, limit } = refusal;
   const retryAfterS = Math.max(1, Math.ceil(refusal.retryAfterMs / 1000));
   const whose = { key: "This key", account: "This account", gateway: JSON.stringify(modelId) }[source];
@@ -75,7 +75,7 @@ function refuse(refusal: LimitRefusal, standing: LimitStanding, modelId: string 
   return fail("rate_limit_exceeded", `${whose} ${what}`, {
     retryAfterS,
     metadata: { limit_source: source, limit_kind: kind, limit },
-    headers: limitHeaders(standing),
+    headers: limitHeaders(limitStatus),
   });
 }
 

@@ -1,11 +1,11 @@
 /** Names a request that may be repeated: who sent it, and what they called it. */
-export interface RequestName {
+export interface IdempotencyName {
   readonly scope: string;
   readonly name: string;
 }
 
 /** What a repeatable request was answered with. */
-export interface KeptAnswer {
+export interface StoredResponse {
   /** HTTP status. */
   readonly status: number;
   /** JSON; null where it may not be kept. */
@@ -13,26 +13,26 @@ export interface KeptAnswer {
 }
 
 /** Whether a request is the first of its name. */
-export type NameClaim =
+export type IdempotencyClaim =
   | { readonly kind: "first" }
   /** `answer` is null while the first one runs, and where its process died under it. */
-  | { readonly kind: "repeated"; readonly fingerprint: string; readonly answer: KeptAnswer | null }
+  | { readonly kind: "repeated"; readonly fingerprint: string; readonly answer: StoredResponse | null }
   /** The scope has as many names as it may have. */
   | { readonly kind: "full" };
 
 /** Where the answers of repeatable requests are kept for a while. */
-export interface AnswerStore {
+export interface StoredResponseStore {
   /** Takes a name unless it is taken; forgets all that were taken before `expiredAt`. */
-  claimName(
-    request: RequestName,
+  claimKey(
+    request: IdempotencyName,
     claim: {
       readonly fingerprint: string;
       readonly at: number;
       readonly expiredAt: number;
       readonly maxNames: number;
     },
-  ): Promise<NameClaim>;
-  keepAnswer(request: RequestName, answer: KeptAnswer): Promise<void>;
+  ): Promise<IdempotencyClaim>;
+  keepAnswer(request: IdempotencyName, answer: StoredResponse): Promise<void>;
   /** Gives a name back: its request has changed nothing. */
-  releaseName(request: RequestName): Promise<void>;
+  releaseName(request: IdempotencyName): Promise<void>;
 }

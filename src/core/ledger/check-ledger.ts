@@ -61,11 +61,6 @@ export async function checkLedger(
 const NAMED_GENERATIONS = 10;
 
 /** A difference as the management API and the command show it. */
-export function describeDifference({
-  of,
-  id,
-  difference,
-  reason,
-}: LedgerDifference): Record<string, unknown> {
+export function presentDifference({ of, id, difference, reason }: LedgerDifference): Record<string, unknown> {
   return { of, id, difference_nanodollars: difference, ...(reason === null ? {} : { reason }) };
 }

@@ -4,7 +4,7 @@ import type { IdSource } from "../../base/ids.ts";
 import { formatDollars } from "../../base/money.ts";
 import type { Ledger } from "./ledger.ts";
 import type { LedgerStore, StoredTransfer } from "./ledger-store.ts";
-import { HOUSE_ACCOUNT, refundIdOf, type Transfer, type TransferKind } from "./records.ts";
+import { PLATFORM_ACCOUNT, refundIdOf, type Transfer, type TransferKind } from "./records.ts";
 
 /** What moving credits takes. `ledger` is where a running gateway has its balances. */
 export interface Credits {
@@ -15,7 +15,7 @@ export interface Credits {
 }
 
 /** What is to be moved. */
-export interface CreditWish {
+export interface CreditRequest {
   readonly accountId: string;
   /** Nanodollars; a correction may be negative. */
   readonly amount: number;
@@ -33,28 +33,28 @@ export interface Moved {
 /** Gives credits to an account, for ever or until `expiresAt`. */
 export function grantCredits(
   credits: Credits,
-  wish: CreditWish & { readonly expiresAt: number | null },
+  wish: CreditRequest & { readonly expiresAt: number | null },
 ): Promise<Moved> {
   return move(credits, "grant", wish, wish.expiresAt);
 }
 
 /** Puts bought credits into an account; `id` is the payment's. */
-export function addPurchase(credits: Credits, wish: CreditWish & { readonly id: string }): Promise<Moved> {
+export function addPurchase(credits: Credits, wish: CreditRequest & { readonly id: string }): Promise<Moved> {
   return move(credits, "purchase", wish, null);
 }
 
 /** The operator's correction of a balance, up or down. */
-export function correctBalance(credits: Credits, wish: CreditWish): Promise<Moved> {
+export function correctBalance(credits: Credits, wish: CreditRequest): Promise<Moved> {
   return move(credits, "correction", wish, null);
 }
 
 async function move(
   credits: Credits,
   kind: TransferKind,
-  { accountId, amount, note, id }: CreditWish,
+  { accountId, amount, note, id }: CreditRequest,
   expiresAt: number | null,
 ): Promise<Moved> {
-  const [from, to] = amount < 0 ? [accountId, HOUSE_ACCOUNT] : [HOUSE_ACCOUNT, accountId];
+  const [from, to] = amount < 0 ? [accountId, PLATFORM_ACCOUNT] : [PLATFORM_ACCOUNT, accountId];
   const transfer: Transfer = {
     // Names that callers give never meet those that are made here.
     id: id === null ? credits.ids.next(kind) : `${kind}:${id}`,
@@ -89,7 +89,7 @@ async function findSame(store: LedgerStore, wanted: Transfer): Promise<StoredTra
 }
 
 /** What of a generation's cost is to be given back. */
-export interface RefundWish {
+export interface RefundRequest {
   readonly generationId: string;
   /** Nanodollars; null: all that was not given back yet. */
   readonly amount: number | null;
@@ -102,7 +102,7 @@ export interface RefundWish {
  * Gives back what a generation has cost, or a part of it, to who paid; never more than it cost in sum.
  * @throws GatewayError `not_found`, `invalid_request`.
  */
-export async function refundGeneration(credits: Credits, wish: RefundWish): Promise<Moved> {
+export async function refundGeneration(credits: Credits, wish: RefundRequest): Promise<Moved> {
   const { generationId, amount, note } = wish;
   const id = refundIdOf(generationId, wish.id);
   const verdict = await credits.ledger.refund({

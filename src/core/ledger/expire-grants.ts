@@ -1,5 +1,5 @@
+import type { HoldBook } from "./hold-book.ts";
 import type { LedgerStore } from "./ledger-store.ts";
-import type { Purse } from "./purse.ts";
 
 /** Grants that are looked at in one go. */
 const PAGE = 100;
@@ -7,7 +7,7 @@ const PAGE = 100;
 /** What ending grants takes. */
 export interface GrantSweep {
   readonly store: Pick<LedgerStore, "listEndedGrants" | "findGrantsLeft" | "expireGrant">;
-  readonly purse: Purse;
+  readonly holdBook: HoldBook;
   /** Takes an account into memory. */
   readonly loadAccount: (accountId: string) => Promise<void>;
   /** Brings what was used to the store. */
@@ -27,7 +27,7 @@ export type GrantSweeper = (now: number) => Promise<void>;
  * when the last of those requests is over. So no balance falls below zero by it.
  */
 export function createGrantSweeper(sweep: GrantSweep): GrantSweeper {
-  const { store, purse } = sweep;
+  const { store, holdBook } = sweep;
   /** The requests that were under way when a grant ended, by grant. */
   const earlier = new Map<string, readonly string[]>();
   let isSweeping = false;
@@ -36,18 +36,18 @@ export function createGrantSweeper(sweep: GrantSweep): GrantSweeper {
     await sweep.loadAccount(accountId);
     const left = (await store.findGrantsLeft(accountId)).find(({ id }) => id === grantId)?.left ?? 0;
     const reserve = RESERVE + grantId;
-    const running = purse
+    const running = holdBook
       .holds()
       .filter((hold) => hold.accountId === accountId && !hold.id.startsWith(RESERVE));
     const ids = new Set(running.map(({ id }) => id));
     const waitFor = (earlier.get(grantId) ?? [...ids]).filter((id) => ids.has(id));
-    purse.settle(reserve, 0);
-    purse.hold({ id: reserve, accountId, overdraft: null, amount: left, limits: [], expiresAt: Infinity });
+    holdBook.settle(reserve, 0);
+    holdBook.hold({ id: reserve, accountId, overdraft: null, amount: left, limits: [], expiresAt: Infinity });
     earlier.set(grantId, waitFor);
     if (waitFor.length > 0) return;
     await store.expireGrant(grantId, now);
     await sweep.refresh();
-    purse.settle(reserve, 0);
+    holdBook.settle(reserve, 0);
     earlier.delete(grantId);
   };
 

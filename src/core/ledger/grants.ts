@@ -30,13 +30,13 @@ export interface GrantLeft {
  * it money that stays; negative where it was overdrawn. Pure: the same movements give the same answer for ever.
  */
 export function findGrantsLeft(opening: number, movements: readonly Movement[]): GrantLeft[] {
-  const purse = new SpendingOrder(opening);
+  const holdBook = new SpendingOrder(opening);
   for (const movement of movements) {
-    if (movement.kind === "in") purse.put(movement);
-    else if (movement.kind === "out") purse.take(movement.amount);
-    else purse.expire(movement.grantId, movement.amount);
+    if (movement.kind === "in") holdBook.put(movement);
+    else if (movement.kind === "out") holdBook.take(movement.amount);
+    else holdBook.expire(movement.grantId, movement.amount);
   }
-  return purse.grants();
+  return holdBook.grants();
 }
 
 /** An account's money by the time it is good for. */

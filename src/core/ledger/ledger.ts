@@ -1,14 +1,14 @@
 import type { Clock } from "../../base/clock.ts";
-import type { Caller } from "../accounts/records.ts";
+import type { Principal } from "../accounts/records.ts";
 import type { Recorder } from "../usage/recorder.ts";
 import type { UsageRecord } from "../usage/records.ts";
 import { createGrantSweeper } from "./expire-grants.ts";
+import { createHoldBook, type HoldBook, type HoldVerdict } from "./hold-book.ts";
 import type { LedgerStore, RefundEntry, RefundVerdict } from "./ledger-store.ts";
-import { createPurse, type HoldVerdict, type Purse } from "./purse.ts";
 import type { Transfer } from "./records.ts";
 import { type CallersLimit, limitsOf } from "./spend-limits.ts";
 
-type KeyCaller = Extract<Caller, { kind: "key" }>;
+type KeyCaller = Extract<Principal, { kind: "key" }>;
 
 /** What is to be held. */
 export interface Hold {
@@ -16,7 +16,7 @@ export interface Hold {
   readonly id: string;
   /** Nanodollars. */
   readonly amount: number;
-  /** As in `HoldWish`. */
+  /** As in `HoldRequest`. */
   readonly least?: number;
   readonly most?: number;
   /** Milliseconds since the epoch. */
@@ -35,11 +35,11 @@ export interface Ledger {
    * Holds for a request of that time; null where what it depends on is not in memory. A request counts for the limits of the
    * day that it came on, whenever its answer ends.
    */
-  hold(caller: KeyCaller, hold: Hold): HoldVerdict | null;
+  hold(principal: KeyCaller, hold: Hold): HoldVerdict | null;
   /** Takes what the holds of a request of that time depend on into memory; then `hold` gives a verdict. */
-  prepare(caller: KeyCaller, requestedAt: number): Promise<void>;
+  prepare(principal: KeyCaller, requestedAt: number): Promise<void>;
   /** Raises a hold to an amount, or as far as what is left allows; gives what is held then. */
-  grow: Purse["grow"];
+  grow: HoldBook["grow"];
   /** The generation is over and has cost this; its hold is gone. */
   settle(id: string, cost: number): void;
   /** A generation that was settled is in no book: it has cost its account nothing. */
@@ -55,7 +55,7 @@ export interface Ledger {
   /** An account's balance as memory has it, nanodollars; null where it does not: `prepare` first. */
   knownBalanceOf(accountId: string): number | null;
   /** Holds under way. */
-  holds: Purse["holds"];
+  holds: HoldBook["holds"];
   /** Takes over what other processes have put in since the last look. */
   refresh(): Promise<void>;
 }
@@ -70,7 +70,7 @@ export function createLedger(
   clock: Clock,
   holdMs: number,
 ): Ledger {
-  const purse = createPurse();
+  const holdBook = createHoldBook();
   /** Loads under way, so that each is made once. */
   const loading = new Map<string, Promise<void>>();
   /** The place of the newest deposit that memory knows. */
@@ -86,8 +86,8 @@ export function createLedger(
     for (;;) {
       const deposits = await store.listDeposits(seen, PAGE);
       for (const { from, to, amount } of deposits) {
-        purse.deposit(from, -amount);
-        purse.deposit(to, amount);
+        holdBook.deposit(from, -amount);
+        holdBook.deposit(to, amount);
       }
       seen = deposits.at(-1)?.place ?? seen;
       if (deposits.length < PAGE) return;
@@ -100,7 +100,7 @@ export function createLedger(
       await look();
       const { balance, depositPlace } = await store.findBalance(accountId);
       if (depositPlace !== seen) continue;
-      purse.load(accountId, balance);
+      holdBook.load(accountId, balance);
       return;
     }
   };
@@ -117,9 +117,9 @@ export function createLedger(
 
   const expireGrants = createGrantSweeper({
     store,
-    purse,
+    holdBook,
     loadAccount: async (accountId) => {
-      if (!purse.isLoaded(accountId)) await loadAccount(accountId);
+      if (!holdBook.isLoaded(accountId)) await loadAccount(accountId);
     },
     drain: () => recorder.drain(),
     refresh,
@@ -131,23 +131,23 @@ export function createLedger(
    */
   const loadMeter = (limit: CallersLimit): Promise<void> =>
     once(`${limit.meter}@${limit.since}`, async () =>
-      purse.loadMeter(limit, await store.sumSpending(limit.query)),
+      holdBook.loadMeter(limit, await store.sumSpending(limit.query)),
     );
 
   return {
-    async prepare(caller, requestedAt) {
-      const limits = limitsOf(caller, requestedAt).filter((limit) => !purse.isMetered(limit));
+    async prepare(principal, requestedAt) {
+      const limits = limitsOf(principal, requestedAt).filter((limit) => !holdBook.isMetered(limit));
       await Promise.all([
-        purse.isLoaded(caller.account.id) ? null : loadAccount(caller.account.id),
+        holdBook.isLoaded(principal.account.id) ? null : loadAccount(principal.account.id),
         ...limits.map(loadMeter),
       ]);
     },
-    hold(caller, { requestedAt, ...hold }) {
-      const { account } = caller;
-      const limits = limitsOf(caller, requestedAt);
-      if (!purse.isLoaded(account.id) || !limits.every(purse.isMetered)) return null;
+    hold(principal, { requestedAt, ...hold }) {
+      const { account } = principal;
+      const limits = limitsOf(principal, requestedAt);
+      if (!holdBook.isLoaded(account.id) || !limits.every(holdBook.isMetered)) return null;
       const expiresAt = clock.now() + holdMs;
-      return purse.hold({
+      return holdBook.hold({
         ...hold,
         accountId: account.id,
         overdraft: account.overdraft,
@@ -155,11 +155,11 @@ export function createLedger(
         expiresAt,
       });
     },
-    grow: purse.grow,
-    settle: purse.settle,
+    grow: holdBook.grow,
+    settle: holdBook.settle,
     takeBack({ accountId, costNanodollars: cost, outcome }) {
       if (accountId !== null && outcome !== "open" && Number.isSafeInteger(cost))
-        purse.deposit(accountId, cost);
+        holdBook.deposit(accountId, cost);
     },
     async transfer(transfer) {
       const isNew = await store.addTransfer(transfer);
@@ -175,13 +175,13 @@ export function createLedger(
     },
     expireGrants: () => expireGrants(clock.now()),
     async balanceOf(accountId) {
-      if (!purse.isLoaded(accountId)) await loadAccount(accountId);
-      return purse.balanceOf(accountId) ?? { balance: 0, held: 0 };
+      if (!holdBook.isLoaded(accountId)) await loadAccount(accountId);
+      return holdBook.balanceOf(accountId) ?? { balance: 0, held: 0 };
     },
-    knownBalanceOf: (accountId) => purse.balanceOf(accountId)?.balance ?? null,
-    holds: purse.holds,
+    knownBalanceOf: (accountId) => holdBook.balanceOf(accountId)?.balance ?? null,
+    holds: holdBook.holds,
     async refresh() {
-      purse.sweep(clock.now());
+      holdBook.sweep(clock.now());
       await refresh();
     },
   };

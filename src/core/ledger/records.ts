@@ -6,7 +6,7 @@ export const TRANSFER_KINDS = ["usage", "grant", "purchase", "refund", "expiry",
 export type TransferKind = (typeof TRANSFER_KINDS)[number];
 
 /** The other side of every transfer: where money comes from and goes to that belongs to nobody who calls. */
-export const HOUSE_ACCOUNT = "house";
+export const PLATFORM_ACCOUNT = "house";
 
 /**
  * Money moved from one account to another, once and for ever: transfers are never changed, and what is taken out of one
@@ -41,7 +41,7 @@ export function transferOfUsage(usage: {
     id: usage.id,
     kind: "usage",
     from: usage.accountId,
-    to: HOUSE_ACCOUNT,
+    to: PLATFORM_ACCOUNT,
     amount: usage.costNanodollars,
     createdAt: usage.finishedAt ?? usage.createdAt,
     note: null,

@@ -1,7 +1,7 @@
-import type { Caller } from "../accounts/records.ts";
+import type { Principal } from "../accounts/records.ts";
 import { dayOf } from "../usage/report.ts";
+import type { SpendLimit } from "./hold-book.ts";
 import type { SpendQuery } from "./ledger-store.ts";
-import type { SpendLimit } from "./purse.ts";
 
 /** A limit that holds for a caller, and how the store finds what was spent under it. */
 export interface CallersLimit extends SpendLimit {
@@ -13,7 +13,7 @@ export interface CallersLimit extends SpendLimit {
  * a month (UTC). Those that are not set are among them: what is spent counts all the same, for the day the limit is set.
  */
 export function limitsOf(
-  { key, account, member }: Extract<Caller, { kind: "key" }>,
+  { key, account, member }: Extract<Principal, { kind: "key" }>,
   requestedAt: number,
 ): CallersLimit[] {
   const limits: CallersLimit[] = [

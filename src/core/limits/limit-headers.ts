@@ -1,8 +1,8 @@
-import type { LimitStanding } from "./rate-limits.ts";
+import type { RateLimitStatus } from "./rate-limits.ts";
 import type { LimitVerdict } from "./sliding-window.ts";
 
 /** The headers in which an answer says how its limits stand (docs/contract.md, "Keys, money, limits"). */
-export function limitHeaders({ requests, tokens }: LimitStanding): Record<string, string> {
+export function limitHeaders({ requests, tokens }: RateLimitStatus): Record<string, string> {
   return {
     ...(requests === null ? {} : headersOf("requests", requests)),
     ...(tokens === null ? {} : headersOf("tokens", tokens)),
@@ -10,7 +10,7 @@ export function limitHeaders({ requests, tokens }: LimitStanding): Record<string
 }
 
 /** How the limit of a caller without a key stands: it counts requests alone. */
-export function anonymousStanding(requests: LimitVerdict): LimitStanding {
+export function anonymousStatus(requests: LimitVerdict): RateLimitStatus {
   return { requests, tokens: null };
 }
 

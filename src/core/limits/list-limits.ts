@@ -1,7 +1,7 @@
 import { matchPattern } from "../../base/match-pattern.ts";
 import { isLimit, type RateLimit } from "../accounts/rate-limit.ts";
-import type { Caller, KeyRateLimit } from "../accounts/records.ts";
-import type { LimitSubject } from "./rate-limits.ts";
+import type { KeyRateLimit, Principal } from "../accounts/records.ts";
+import type { LimitScope } from "./rate-limits.ts";
 
 /** Limits as they are configured, for everybody. */
 export interface ConfiguredLimits {
@@ -13,32 +13,34 @@ export interface ConfiguredLimits {
 }
 
 /** Whom a caller's request for a model is counted for: only who is limited. A model that is not known yet is null. */
-export type ListLimits = (caller: Caller, modelId: string | null) => readonly LimitSubject[];
+export type ListLimits = (principal: Principal, modelId: string | null) => readonly LimitScope[];
 
 /** Lists limits as configured, with those that keys and accounts have of their own. */
 export function createLimitList(configured: ConfiguredLimits): ListLimits {
   const { key, account, model, models } = configured;
   const limitsNobody = models.length === 0 && ![key, account, model].some(isLimit);
-  return (caller, modelId) => {
+  return (principal, modelId) => {
     // The hot path where nobody is limited.
-    if (limitsNobody && !hasOwnLimit(caller)) return NOBODY;
-    const subjects: LimitSubject[] = [];
-    const add = (source: LimitSubject["source"], id: string, limit: RateLimit): void => {
-      if (isLimit(limit)) subjects.push({ source, id, limit });
+    if (limitsNobody && !hasOwnLimit(principal)) return NOBODY;
+    const scopes: LimitScope[] = [];
+    const add = (source: LimitScope["source"], id: string, limit: RateLimit): void => {
+      if (isLimit(limit)) scopes.push({ source, id, limit });
     };
-    if (caller.kind === "key") {
-      add("key", caller.key.id, keyLimitOf(key, caller.key.rateLimit));
-      add("account", caller.account.id, replaceLimit(account, caller.account.rateLimit));
+    if (principal.kind === "key") {
+      add("key", principal.key.id, keyLimitOf(key, principal.key.rateLimit));
+      add("account", principal.account.id, replaceLimit(account, principal.account.rateLimit));
     }
     if (modelId !== null) add("gateway", modelId, modelLimitOf(configured, modelId));
-    return subjects;
+    return scopes;
   };
 }
 
-const NOBODY: readonly LimitSubject[] = [];
+const NOBODY: readonly LimitScope[] = [];
 
-function hasOwnLimit(caller: Caller): boolean {
-  return caller.kind === "key" && (caller.key.rateLimit !== null || caller.account.rateLimit !== null);
+function hasOwnLimit(principal: Principal): boolean {
+  return (
+    principal.kind === "key" && (principal.key.rateLimit !== null || principal.account.rateLimit !== null)
+  );
 }
 
 /** The operator's word stands in place of what is configured; an account's own can only tighten it. */

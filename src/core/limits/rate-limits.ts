@@ -6,17 +6,17 @@ import type { LimitVerdict } from "./sliding-window.ts";
 export type LimitSource = "key" | "account" | "gateway";
 
 /** Somebody that a request is counted for, and what they may use. */
-export interface LimitSubject {
+export interface LimitScope {
   readonly source: LimitSource;
   readonly id: string;
   readonly limit: RateLimit;
 }
 
 /** A request that wants to be let in. */
-export interface LimitWish {
+export interface LimitRequest {
   /** The generation's id. */
   readonly id: string;
-  readonly subjects: readonly LimitSubject[];
+  readonly scopes: readonly LimitScope[];
   /** About how many tokens its prompt has. */
   readonly promptTokens: number;
   /** How many tokens its answers may have, or are expected to have where it does not say. */
@@ -24,13 +24,13 @@ export interface LimitWish {
 }
 
 /** How the tightest limits that apply stand; null where there is none of that kind. */
-export interface LimitStanding {
+export interface RateLimitStatus {
   readonly requests: LimitVerdict | null;
   readonly tokens: LimitVerdict | null;
 }
 
 /** A limit that is in the way. */
-export interface LimitRefusal {
+export interface LimitRejection {
   readonly source: LimitSource;
   readonly kind: "requests_per_minute" | "tokens_per_minute" | "concurrent";
   readonly limit: number;
@@ -42,8 +42,8 @@ export interface LimitRefusal {
 
 /** Whether a request was let in. `standing` is how its limits stand after it, or with it left out. */
 export type LimitAnswer =
-  | { readonly kind: "counted"; readonly standing: LimitStanding }
-  | { readonly kind: "refused"; readonly refusal: LimitRefusal; readonly standing: LimitStanding };
+  | { readonly kind: "counted"; readonly limitStatus: RateLimitStatus }
+  | { readonly kind: "refused"; readonly refusal: LimitRejection; readonly limitStatus: RateLimitStatus };
 
 /**
  * Counts requests by key, account and model, in the memory of this process. Letting one in looks at every limit that
@@ -51,11 +51,11 @@ export type LimitAnswer =
  */
 export interface RateLimits {
   /** Counts a request, or says what is in the way. */
-  admit(wish: LimitWish, now: number): LimitAnswer;
+  admit(wish: LimitRequest, now: number): LimitAnswer;
   /** Counts a request that uses no tokens and is over at once, or says what is in the way. */
-  countRequest(subjects: readonly LimitSubject[], now: number): LimitAnswer;
+  countRequest(scopes: readonly LimitScope[], now: number): LimitAnswer;
   /** How the limits stand, counting nothing. */
-  peek(subjects: readonly LimitSubject[], now: number): LimitStanding;
+  peek(scopes: readonly LimitScope[], now: number): RateLimitStatus;
   /** The generation is over and has used so many tokens. Without `admit` before it nothing happens. */
   settle(id: string, tokens: number): void;
   /** The request came to nothing before it ran: it is as if it had never been counted. */
@@ -85,7 +85,7 @@ interface Meter {
 }
 
 /** A subject with its meter. */
-interface Metered extends LimitSubject {
+interface Metered extends LimitScope {
   readonly meter: Meter;
 }
 
@@ -103,7 +103,7 @@ export function createRateLimits({ leaseMs, maxMeters = MAX_METERS }: RateLimitO
   /** By generation, the oldest first, and so the first to expire. */
   const leases = new Map<string, Lease>();
 
-  const touch = (subject: LimitSubject): Metered => {
+  const touch = (subject: LimitScope): Metered => {
     const name = nameOf(subject);
     const meter = openWindows(meters.get(name) ?? createMeter(), subject.limit);
     meters.delete(name);
@@ -129,41 +129,41 @@ export function createRateLimits({ leaseMs, maxMeters = MAX_METERS }: RateLimitO
 
   /** Counts what nobody refuses. */
   const decide = (
-    subjects: readonly LimitSubject[],
+    scopes: readonly LimitScope[],
     now: number,
-    findRefusal: (metered: Metered) => LimitRefusal | null,
+    findRefusal: (metered: Metered) => LimitRejection | null,
     count: (applying: readonly Metered[]) => void,
   ): LimitAnswer => {
     expire(now);
-    const applying = subjects.map(touch);
+    const applying = scopes.map(touch);
     for (const metered of applying) {
       const refusal = findRefusal(metered);
-      if (refusal !== null) return { kind: "refused", refusal, standing: standingOf(applying, now) };
+      if (refusal !== null) return { kind: "refused", refusal, limitStatus: standingOf(applying, now) };
     }
     count(applying);
-    return { kind: "counted", standing: standingOf(applying, now) };
+    return { kind: "counted", limitStatus: standingOf(applying, now) };
   };
 
   return {
     admit: (wish, now) =>
       decide(
-        wish.subjects,
+        wish.scopes,
         now,
         (metered) => findRefusal(metered, wish, now),
         (applying) => void leases.set(wish.id, openLease(applying, wish, now, leaseMs)),
       ),
-    countRequest: (subjects, now) =>
+    countRequest: (scopes, now) =>
       decide(
-        subjects,
+        scopes,
         now,
         (metered) => refuseRequest(metered, now),
         (applying) => {
           for (const { meter } of applying) meter.requests?.count(1, now);
         },
       ),
-    peek: (subjects, now) =>
+    peek: (scopes, now) =>
       standingOf(
-        subjects.map((subject) => ({ ...subject, meter: meters.get(nameOf(subject)) ?? createMeter() })),
+        scopes.map((subject) => ({ ...subject, meter: meters.get(nameOf(subject)) ?? createMeter() })),
         now,
       ),
     settle(id, used) {
@@ -183,7 +183,7 @@ export function createRateLimits({ leaseMs, maxMeters = MAX_METERS }: RateLimitO
   };
 }
 
-function nameOf({ source, id }: LimitSubject): string {
+function nameOf({ source, id }: LimitScope): string {
   return `${source}:${id}`;
 }
 
@@ -212,31 +212,35 @@ function forgetQuietest(meters: Map<string, Meter>): void {
  * it far too high: one that does not fit takes half of what is left, so that further requests fit as well. What was
  * really used is known at the end.
  */
-function reserveTokens(wish: LimitWish, left: number): number {
+function reserveTokens(wish: LimitRequest, left: number): number {
   const wanted = wish.promptTokens + wish.completionTokens;
   return wanted <= left ? wanted : Math.max(leastTokens(wish), Math.floor(left / 2));
 }
 
 /** The prompt, and a token of the answer. */
-function leastTokens({ promptTokens, completionTokens }: LimitWish): number {
+function leastTokens({ promptTokens, completionTokens }: LimitRequest): number {
   return promptTokens + Math.min(1, completionTokens);
 }
 
-function findRefusal(metered: Metered, wish: LimitWish, now: number): LimitRefusal | null {
+function findRefusal(metered: Metered, wish: LimitRequest, now: number): LimitRejection | null {
   const { source, limit, meter } = metered;
   if (limit.concurrent !== null && meter.running >= limit.concurrent)
     return refusalOf(source, "concurrent", limit.concurrent, CONCURRENT_RETRY_MS);
   return refuseRequest(metered, now) ?? refuseTokens(metered, wish, now);
 }
 
-function refuseRequest({ source, limit, meter }: Metered, now: number): LimitRefusal | null {
+function refuseRequest({ source, limit, meter }: Metered, now: number): LimitRejection | null {
   const { requestsPerMinute: most } = limit;
   if (most === null || meter.requests === null) return null;
   const waitMs = meter.requests.waitUntil(most - 1, now);
   return waitMs > 0 ? refusalOf(source, "requests_per_minute", most, waitMs) : null;
 }
 
-function refuseTokens({ source, limit, meter }: Metered, wish: LimitWish, now: number): LimitRefusal | null {
+function refuseTokens(
+  { source, limit, meter }: Metered,
+  wish: LimitRequest,
+  now: number,
+): LimitRejection | null {
   const { tokensPerMinute: most } = limit;
   if (most === null || meter.tokens === null) return null;
   const amount = leastTokens(wish);
@@ -247,15 +251,15 @@ function refuseTokens({ source, limit, meter }: Metered, wish: LimitWish, now: n
 
 function refusalOf(
   source: LimitSource,
-  kind: LimitRefusal["kind"],
+  kind: LimitRejection["kind"],
   limit: number,
   retryAfterMs: number,
   isTooLarge = false,
-): LimitRefusal {
+): LimitRejection {
   return { source, kind, limit, retryAfterMs, isTooLarge };
 }
 
-function openLease(applying: readonly Metered[], wish: LimitWish, now: number, leaseMs: number): Lease {
+function openLease(applying: readonly Metered[], wish: LimitRequest, now: number, leaseMs: number): Lease {
   const requests: Counted[] = [];
   const tokens: { counted: Counted; amount: number }[] = [];
   for (const { meter, limit } of applying) {
@@ -269,7 +273,7 @@ function openLease(applying: readonly Metered[], wish: LimitWish, now: number, l
   return { meters: applying.map(({ meter }) => meter), expiresAt: now + leaseMs, requests, tokens };
 }
 
-function standingOf(applying: readonly Metered[], now: number): LimitStanding {
+function standingOf(applying: readonly Metered[], now: number): RateLimitStatus {
   return {
     requests: tightest(
       applying.map(({ meter, limit }) => judge(meter.requests, limit.requestsPerMinute, now)),

@@ -13,7 +13,7 @@ export interface ProviderKeyStore {
   /** Rises with every change of a key but its use and its sealing, whichever process makes it. */
   providerKeyRevision(): Promise<number>;
   /** Notes when keys were used last and what was wrong, of those that are still there. */
-  noteKeyUses(uses: readonly KeyUse[]): Promise<void>;
+  recordKeyUses(uses: readonly KeyUse[]): Promise<void>;
   /** Keys that another master key than this one has sealed, or all where it is null, behind an id, in the order of their ids. */
   listSealedByOthers(
     masterKeyId: string | null,

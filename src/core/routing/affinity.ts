@@ -1,5 +1,5 @@
 /** Where the prompt cache of a conversation is warm. */
-export interface WarmPlace {
+export interface CacheAffinity {
   /** Slug. */
   readonly provider: string;
   readonly modelId: string;
@@ -13,8 +13,8 @@ export interface WarmPlace {
 /** Which place answered a conversation last, so that its next turn finds its prompt there. In the memory of this process. */
 export interface AffinityMemory {
   /** Null where nothing is known, or what is known has grown cold. */
-  recall(session: string, now: number): WarmPlace | null;
-  remember(session: string, place: WarmPlace): void;
+  recall(session: string, now: number): CacheAffinity | null;
+  remember(session: string, place: CacheAffinity): void;
 }
 
 /** Conversations that are remembered at once; the one that was quiet for longest goes first. */
@@ -22,7 +22,7 @@ const MAX_SESSIONS = 50_000;
 
 /** An empty memory. */
 export function createAffinityMemory(): AffinityMemory {
-  const places = new Map<string, WarmPlace>();
+  const places = new Map<string, CacheAffinity>();
   return {
     recall(session, now) {
       const place = places.get(session);

@@ -4,7 +4,7 @@ import { OutcomeWindow } from "./outcome-window.ts";
 export type CircuitState = "closed" | "open" | "half_open";
 
 /** What it takes to open a circuit. */
-export interface CircuitBar {
+export interface CircuitThreshold {
   /** Failures within the window, and their share of all attempts there. */
   readonly failures: number;
   readonly share: number;
@@ -42,7 +42,7 @@ export class Circuit {
 
   /** `name` decides the jitter. */
   constructor(
-    private readonly bar: CircuitBar,
+    private readonly bar: CircuitThreshold,
     private readonly name: string,
   ) {}
 
@@ -61,13 +61,13 @@ export class Circuit {
   }
 
   /** Its first token has come: enough for a probe, not yet a success. */
-  noteBegun(beganAt: number): void {
+  recordStart(beganAt: number): void {
     if (!this.isOpen || beganAt < this.openedAt) return;
     this.begunProbe = beganAt;
     this.countProbe();
   }
 
-  noteSuccess(beganAt: number, now: number): void {
+  recordSuccess(beganAt: number, now: number): void {
     if (beganAt < this.openedAt) return;
     this.window.add(true, now);
     this.failuresInARow = 0;
@@ -76,7 +76,7 @@ export class Circuit {
   }
 
   /** False where it says nothing new. */
-  noteFailure(beganAt: number, now: number): boolean {
+  recordFailure(beganAt: number, now: number): boolean {
     if (beganAt < this.openedAt) return false;
     this.window.add(false, now);
     if (!this.isOpen) {

@@ -1,5 +1,11 @@
-import { Circuit, type CircuitBar, type CircuitState } from "./circuit.ts";
-import { type KeyTrouble, KeyWaits, lengthenWait, type Wait, type WaitBounds } from "./key-waits.ts";
+import { Circuit, type CircuitState, type CircuitThreshold } from "./circuit.ts";
+import {
+  type CooldownBounds,
+  extendCooldown,
+  KeyCooldowns,
+  type KeyFailure,
+  type Wait,
+} from "./key-cooldowns.ts";
 import { LogHistogram, type Percentiles } from "./log-histogram.ts";
 
 /** Where an attempt goes. */
@@ -11,7 +17,7 @@ export interface HealthTarget {
 }
 
 /** How an attempt went, as far as health is concerned. */
-export type AttemptNote =
+export type AttemptReport =
   /** A stream's first token has come; its end is told apart. */
   | { readonly kind: "begun"; readonly ttftMs: number }
   /** The whole answer has come. */
@@ -56,9 +62,9 @@ export interface AttemptTimes {
 }
 
 /** How long a target is left alone, and why. */
-export interface TargetWait {
+export interface TargetCooldown {
   readonly ms: number;
-  readonly why: KeyTrouble | "overloaded";
+  readonly why: KeyFailure | "overloaded";
   /** Only the overload is in the way: the target may be asked where there is no other. */
   readonly isOnlyOverload: boolean;
 }
@@ -67,18 +73,18 @@ export interface TargetWait {
 export interface Health {
   endpoint(provider: string, model: string, now: number): EndpointHealth;
   /** Null: not set aside. A key that is forgotten early costs one failed attempt. */
-  waitMs(target: HealthTarget, now: number): TargetWait | null;
+  waitMs(target: HealthTarget, now: number): TargetCooldown | null;
   /** An attempt begins; where a circuit is half open it is the probe. */
   begin(target: HealthTarget, now: number): void;
-  note(target: HealthTarget, note: AttemptNote, times: AttemptTimes, now: number): void;
+  note(target: HealthTarget, note: AttemptReport, times: AttemptTimes, now: number): void;
   describe(provider: string, model: string, now: number): EndpointHealthReport;
 }
 
-const ENDPOINT_BAR: CircuitBar = { failures: 5, share: 0.5, inARow: 5 };
+const ENDPOINT_BAR: CircuitThreshold = { failures: 5, share: 0.5, inARow: 5 };
 /** A provider that is down as a whole is down for all its models: that takes as many failures as open two of them. */
-const PROVIDER_BAR: CircuitBar = { failures: 10, share: 0.8, inARow: 10 };
+const PROVIDER_BAR: CircuitThreshold = { failures: 10, share: 0.8, inARow: 10 };
 /** A single overload is a failure like others. From the second request in a row that meets one, the endpoint is left alone for a while. */
-const OVERLOAD_BOUNDS: WaitBounds = { firstMs: 5_000, maxMs: 30_000 };
+const OVERLOAD_BOUNDS: CooldownBounds = { firstMs: 5_000, maxMs: 30_000 };
 /** Attempts that went well, put beside those that were seen: a few failures alone say little. */
 const PRIOR = 4;
 const MAX_TARGETS = 10_000;
@@ -121,10 +127,10 @@ class HealthMemory implements Health {
   private readonly providers = new Map<string, ProviderState>();
   /** The one noted last stands last. */
   private readonly recent = new Set<EndpointState>();
-  private readonly keyWaits: KeyWaits;
+  private readonly keyWaits: KeyCooldowns;
 
   constructor(private readonly maxTargets: number) {
-    this.keyWaits = new KeyWaits(maxTargets);
+    this.keyWaits = new KeyCooldowns(maxTargets);
   }
 
   endpoint(provider: string, model: string, now: number): EndpointHealth {
@@ -144,7 +150,7 @@ class HealthMemory implements Health {
     };
   }
 
-  waitMs({ provider, model, keyLabel }: HealthTarget, now: number): TargetWait | null {
+  waitMs({ provider, model, keyLabel }: HealthTarget, now: number): TargetCooldown | null {
     const ofKey = this.keyWaits.find(keyLabel, model, now);
     const overload = this.providers.get(provider)?.models.get(model)?.overload ?? null;
     if (overload !== null && overload.until > now && (ofKey === null || ofKey.until < overload.until)) {
@@ -159,7 +165,7 @@ class HealthMemory implements Health {
     whole?.models.get(model)?.circuit.begin(now);
   }
 
-  note(target: HealthTarget, note: AttemptNote, times: AttemptTimes, now: number): void {
+  note(target: HealthTarget, note: AttemptReport, times: AttemptTimes, now: number): void {
     const { provider, model, keyLabel } = target;
     const { beganAt, requestedAt } = times;
     const whole = this.openProvider(provider);
@@ -175,7 +181,7 @@ class HealthMemory implements Health {
         this.clearWaits(state, keyLabel, beganAt);
         break;
       case "overloaded":
-        noteOverload(state, note.retryAfterMs, requestedAt, now);
+        recordOverload(state, note.retryAfterMs, requestedAt, now);
         break;
       case "rate_limited":
         this.keyWaits.set(keyLabel, model, { why: note.kind, saidMs: note.retryAfterMs, requestedAt }, now);
@@ -205,19 +211,19 @@ class HealthMemory implements Health {
   private noteCircuits(
     whole: Circuit,
     { circuit }: EndpointState,
-    { kind }: AttemptNote,
+    { kind }: AttemptReport,
     beganAt: number,
     now: number,
   ): void {
     if (kind === "begun") {
-      circuit.noteBegun(beganAt);
-      whole.noteBegun(beganAt);
+      circuit.recordStart(beganAt);
+      whole.recordStart(beganAt);
     } else if (kind === "succeeded") {
-      circuit.noteSuccess(beganAt, now);
-      whole.noteSuccess(beganAt, now);
+      circuit.recordSuccess(beganAt, now);
+      whole.recordSuccess(beganAt, now);
     } else if (kind === "failed" || kind === "overloaded") {
       // However many fail at one model at once, it takes several models to bring a provider down.
-      if (circuit.noteFailure(beganAt, now)) whole.noteFailure(beganAt, now);
+      if (circuit.recordFailure(beganAt, now)) whole.recordFailure(beganAt, now);
     }
     circuit.release(beganAt);
     whole.release(beganAt);
@@ -273,12 +279,12 @@ class HealthMemory implements Health {
   }
 }
 
-function noteOverload(state: EndpointState, saidMs: number | null, requestedAt: number, now: number): void {
+function recordOverload(state: EndpointState, saidMs: number | null, requestedAt: number, now: number): void {
   const { overloadedAt } = state;
   const isFurther = overloadedAt !== null && requestedAt > overloadedAt;
   if (overloadedAt === null || isFurther) state.overloadedAt = now;
   if (saidMs === null && !isFurther) return;
-  state.overload = lengthenWait(
+  state.overload = extendCooldown(
     state.overload,
     { why: "overloaded", saidMs, requestedAt },
     OVERLOAD_BOUNDS,

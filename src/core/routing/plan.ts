@@ -1,9 +1,9 @@
 import type { FormatName } from "../../wire/conversation/format-name.ts";
 import type { ProviderPreferences, ProviderSort } from "../../wire/conversation/preferences.ts";
 import { compareText } from "../catalog/format-catalog.ts";
-import { formatsOf, type Offer, type ProviderKey } from "../deployments/served-models.ts";
-import type { CandidateReason, SetAsideReason } from "../usage/plan-entry.ts";
-import type { WarmPlace } from "./affinity.ts";
+import { type Deployment, formatsOf, type ProviderKey } from "../deployments/served-models.ts";
+import type { CandidateReason, SkipReason } from "../usage/plan-entry.ts";
+import type { CacheAffinity } from "./affinity.ts";
 import { estimateCost } from "./estimate-cost.ts";
 import type { EndpointHealth, Health } from "./health.ts";
 import { healthScopeOf } from "./health-target.ts";
@@ -12,34 +12,34 @@ import { weighSpread } from "./weigh-spread.ts";
 /** What a plan is made of. */
 export interface RouteQuestion {
   /** By model, the one asked for first, then its fallbacks. */
-  readonly offers: readonly (readonly Offer[])[];
+  readonly deployments: readonly (readonly Deployment[])[];
   readonly preferences: ProviderPreferences;
   /** Tokens, about; prices are compared with it. */
   readonly promptTokens: number;
   /** Hosts that are for code come first: the request fills in the middle. */
   readonly isFim: boolean;
-  /** The format that alone has some of the request's tools: offers in it come before those that would leave them out. */
+  /** The format that alone has some of the request's tools: deployments in it come before those that would leave them out. */
   readonly formatOfTools: FormatName | null;
   readonly health: Pick<Health, "endpoint" | "waitMs">;
   /** Where the conversation's prompt cache is warm. */
-  readonly warm: WarmPlace | null;
+  readonly warm: CacheAffinity | null;
   /** Tells conversations apart, so that equals share them; null where there is nothing to choose between. */
   readonly session: string | null;
   readonly now: number;
 }
 
-/** One way to answer: an offer and the key to take it up with. */
-export interface Candidate extends Offer {
+/** One way to answer: an deployment and the key to take it up with. */
+export interface Candidate extends Deployment {
   readonly key: ProviderKey;
   readonly why: CandidateReason;
 }
 
 /** One that is not asked. */
-export interface SetAside {
-  readonly offer: Offer;
+export interface SkippedCandidate {
+  readonly deployment: Deployment;
   /** Null: whichever. */
   readonly key: ProviderKey | null;
-  readonly why: SetAsideReason;
+  readonly why: SkipReason;
   /** When it is back; null where that is not a matter of time. Milliseconds. */
   readonly waitMs: number | null;
 }
@@ -47,12 +47,12 @@ export interface SetAside {
 /** Candidates in the order they are tried, and those that are not. */
 export interface Plan {
   readonly candidates: readonly Candidate[];
-  readonly setAside: readonly SetAside[];
+  readonly skipped: readonly SkippedCandidate[];
 }
 
-/** An offer with what decides about its place. */
+/** An deployment with what decides about its place. */
 interface Rated {
-  readonly offer: Offer;
+  readonly deployment: Deployment;
   /** Those that can be used now. */
   readonly keys: readonly ProviderKey[];
   readonly health: EndpointHealth;
@@ -80,7 +80,7 @@ export function planRoute(question: RouteQuestion): Plan {
  * meet one request and spare the next, so it never closes the last way that a request has.
  */
 function planLastResort(question: RouteQuestion, nobody: Plan): Plan {
-  if (!nobody.setAside.some(({ why }) => why === "overloaded")) return nobody;
+  if (!nobody.skipped.some(({ why }) => why === "overloaded")) return nobody;
   const health: RouteQuestion["health"] = {
     endpoint: (provider, model, now) => question.health.endpoint(provider, model, now),
     waitMs(target, now) {
@@ -88,71 +88,89 @@ function planLastResort(question: RouteQuestion, nobody: Plan): Plan {
       return wait?.isOnlyOverload === true ? null : wait;
     },
   };
-  const { candidates, setAside } = planMany({ ...question, health });
-  return { candidates: candidates.map((candidate) => ({ ...candidate, why: "last_resort" })), setAside };
+  const { candidates, skipped } = planMany({ ...question, health });
+  return {
+    candidates: candidates.map((candidate) => ({ ...candidate, why: "last_resort" })),
+    skipped: skipped,
+  };
 }
 
 /** Where there is one way to go and it can be taken, which is most of the time, there is nothing to compare. */
-function planOnly({ offers, health, now }: RouteQuestion): Plan | null {
-  const [offer, another] = offers[0] ?? [];
-  const [key, anotherKey] = offer?.keys ?? [];
-  if (offers.length !== 1 || offer === undefined || another !== undefined) return null;
+function planOnly({ deployments, health, now }: RouteQuestion): Plan | null {
+  const [deployment, another] = deployments[0] ?? [];
+  const [key, anotherKey] = deployment?.keys ?? [];
+  if (deployments.length !== 1 || deployment === undefined || another !== undefined) return null;
   if (key === undefined || anotherKey !== undefined) return null;
-  const target = { provider: healthScopeOf(offer.provider, key), model: offer.model.id, keyLabel: key.label };
+  const target = {
+    provider: healthScopeOf(deployment.provider, key),
+    model: deployment.model.id,
+    keyLabel: key.label,
+  };
   if (health.waitMs(target, now) !== null) return null;
-  return { candidates: [{ ...offer, key, why: "only" }], setAside: [] };
+  return { candidates: [{ ...deployment, key, why: "only" }], skipped: [] };
 }
 
 function planMany(question: RouteQuestion): Plan {
-  const setAside: SetAside[] = [];
-  const rated = question.offers.map((ofModel) =>
-    keepNamed(ofModel, question, setAside).flatMap((offer) => rate(offer, question, setAside)),
+  const skipped: SkippedCandidate[] = [];
+  const rated = question.deployments.map((ofModel) =>
+    keepNamed(ofModel, question, skipped).flatMap((deployment) => rate(deployment, question, skipped)),
   );
   const ejected = ejectOpen(rated.flat());
   const candidates: Candidate[] = [];
   for (const ofModel of rated) {
-    const standing = ejected.size === 0 ? ofModel : ofModel.filter((one) => !ejected.has(one));
-    for (const one of order(standing, question, setAside)) candidates.push(...candidatesOf(one, question));
+    const limitStatus = ejected.size === 0 ? ofModel : ofModel.filter((one) => !ejected.has(one));
+    for (const one of order(limitStatus, question, skipped)) candidates.push(...candidatesOf(one, question));
   }
-  for (const { offer } of ejected) setAside.push({ offer, key: null, why: "circuit_open", waitMs: null });
-  return { candidates, setAside };
+  for (const { deployment } of ejected)
+    skipped.push({ deployment: deployment, key: null, why: "circuit_open", waitMs: null });
+  return { candidates, skipped: skipped };
 }
 
-/** Without `allow_fallbacks` the offers that `order` names, also while none of them can be asked; all where it names none. */
+/** Without `allow_fallbacks` the deployments that `order` names, also while none of them can be asked; all where it names none. */
 function keepNamed(
-  offers: readonly Offer[],
+  deployments: readonly Deployment[],
   { preferences: { order: named, allowFallbacks } }: RouteQuestion,
-  setAside: SetAside[],
-): readonly Offer[] {
-  if (allowFallbacks || named.length === 0) return offers;
-  const isNamed = ({ provider }: Offer) => named.includes(provider.record.slug);
-  if (!offers.some(isNamed)) return offers;
-  for (const offer of offers) if (!isNamed(offer)) setAside.push(noFallback(offer));
-  return offers.filter(isNamed);
+  skipped: SkippedCandidate[],
+): readonly Deployment[] {
+  if (allowFallbacks || named.length === 0) return deployments;
+  const isNamed = ({ provider }: Deployment) => named.includes(provider.record.slug);
+  if (!deployments.some(isNamed)) return deployments;
+  for (const deployment of deployments) if (!isNamed(deployment)) skipped.push(noFallback(deployment));
+  return deployments.filter(isNamed);
 }
 
-function noFallback(offer: Offer): SetAside {
-  return { offer, key: null, why: "no_fallbacks", waitMs: null };
+function noFallback(deployment: Deployment): SkippedCandidate {
+  return { deployment: deployment, key: null, why: "no_fallbacks", waitMs: null };
 }
 
-function rate(offer: Offer, question: RouteQuestion, setAside: SetAside[]): Rated[] {
+function rate(deployment: Deployment, question: RouteQuestion, skipped: SkippedCandidate[]): Rated[] {
   const { health, warm, now } = question;
-  const keys = offer.keys.filter((key) => {
-    const provider = healthScopeOf(offer.provider, key);
-    const wait = health.waitMs({ provider, model: offer.model.id, keyLabel: key.label }, now);
-    if (wait !== null) setAside.push({ offer, key, why: wait.why, waitMs: wait.ms });
+  const keys = deployment.keys.filter((key) => {
+    const provider = healthScopeOf(deployment.provider, key);
+    const wait = health.waitMs({ provider, model: deployment.model.id, keyLabel: key.label }, now);
+    if (wait !== null) skipped.push({ deployment: deployment, key, why: wait.why, waitMs: wait.ms });
     return wait === null;
   });
   const [first] = keys;
   if (first === undefined) return [];
-  const standing = health.endpoint(healthScopeOf(offer.provider, first), offer.model.id, now);
-  const isWarm = warm !== null && isAt(warm, offer, keys);
-  const dollars = estimateCost(offer.endpoint, question.promptTokens, isWarm ? warm.tokens : 0, now);
-  const costStep = stepOf(dollars, isWarm, standing.success);
-  return [{ offer, keys, health: standing, isWarm, group: groupOf(offer, question), dollars, costStep }];
+  const limitStatus = health.endpoint(healthScopeOf(deployment.provider, first), deployment.model.id, now);
+  const isWarm = warm !== null && isAt(warm, deployment, keys);
+  const dollars = estimateCost(deployment.endpoint, question.promptTokens, isWarm ? warm.tokens : 0, now);
+  const costStep = stepOf(dollars, isWarm, limitStatus.success);
+  return [
+    {
+      deployment: deployment,
+      keys,
+      health: limitStatus,
+      isWarm,
+      group: groupOf(deployment, question),
+      dollars,
+      costStep,
+    },
+  ];
 }
 
-function isAt(warm: WarmPlace, { provider, model }: Offer, keys: readonly ProviderKey[]): boolean {
+function isAt(warm: CacheAffinity, { provider, model }: Deployment, keys: readonly ProviderKey[]): boolean {
   return (
     warm.provider === provider.record.slug &&
     warm.modelId === model.id &&
@@ -160,8 +178,8 @@ function isAt(warm: WarmPlace, { provider, model }: Offer, keys: readonly Provid
   );
 }
 
-function groupOf({ keys, provider, endpoint }: Offer, { isFim, formatOfTools }: RouteQuestion): number {
-  const isOwn = keys[0]?.ownId !== null;
+function groupOf({ keys, provider, endpoint }: Deployment, { isFim, formatOfTools }: RouteQuestion): number {
+  const isOwn = keys[0]?.byokId !== null;
   const isForTask = isFim && provider.record.isForCode === true;
   const hasTools = formatOfTools !== null && formatsOf(provider, endpoint).includes(formatOfTools);
   return (isOwn ? 2 : 0) + (isForTask || hasTools ? 1 : 0);
@@ -171,12 +189,12 @@ function groupOf({ keys, provider, endpoint }: Offer, { isFim, formatOfTools }: 
 const WELL = 0.98;
 /** Where even the cache makes no price, a warm one is quicker: it is worth so much of the cost. */
 const WARM_WORTH = 0.9;
-/** Makes free offers comparable, whose failures would else count for nothing. US dollars. */
+/** Makes free deployments comparable, whose failures would else count for nothing. US dollars. */
 const LEAST_COST = 1e-7;
 const STEP = Math.log(1.02);
 
 /**
- * A failed attempt costs the caller time and not money, more than its share: one in ten makes an offer a third dearer, one
+ * A failed attempt costs the caller time and not money, more than its share: one in ten makes an deployment a third dearer, one
  * in two eight times.
  */
 function stepOf(dollars: number, isWarm: boolean, success: number): number {
@@ -195,17 +213,23 @@ function ejectOpen(all: readonly Rated[]): ReadonlySet<Rated> {
 
 const NOBODY: ReadonlySet<Rated> = new Set();
 
-/** The offers of one model in the order they are tried. */
-function order(rated: readonly Rated[], question: RouteQuestion, setAside: SetAside[]): readonly Rated[] {
+/** The deployments of one model in the order they are tried. */
+function order(
+  rated: readonly Rated[],
+  question: RouteQuestion,
+  skipped: SkippedCandidate[],
+): readonly Rated[] {
   const { order: named, allowFallbacks, sort } = question.preferences;
   if (rated.length === 0) return rated;
   const sorted = rated.length === 1 ? rated : rated.toSorted(comparatorOf(sort, question.session));
-  const first = named.flatMap((slug) => sorted.filter(({ offer }) => offer.provider.record.slug === slug));
+  const first = named.flatMap((slug) =>
+    sorted.filter(({ deployment }) => deployment.provider.record.slug === slug),
+  );
   const ordered = first.length === 0 ? sorted : [...first, ...sorted.filter((one) => !first.includes(one))];
   if (allowFallbacks) return ordered;
   // Of named ones nobody else is left here.
   if (first.length > 0) return ordered;
-  for (const { offer } of ordered.slice(1)) setAside.push(noFallback(offer));
+  for (const { deployment } of ordered.slice(1)) skipped.push(noFallback(deployment));
   return ordered.slice(0, 1);
 }
 
@@ -229,22 +253,22 @@ const BY_SORT: Readonly<Record<ProviderSort, Comparator>> = {
 
 /** Equals share the conversations, and each conversation has its own order of them. */
 function bySpread(a: Rated, b: Rated, session: string | null): number {
-  const [one, other] = [a.offer.provider.record.slug, b.offer.provider.record.slug];
+  const [one, other] = [a.deployment.provider.record.slug, b.deployment.provider.record.slug];
   const bySlug = compareText(one, other);
   if (session === null) return bySlug;
   return weighSpread(session, other) - weighSpread(session, one) || bySlug;
 }
 
-/** An offer with each of its keys: the account's own in their order, the gateway's shared as equals are, the warm one first. */
+/** An deployment with each of its keys: the account's own in their order, the gateway's shared as equals are, the warm one first. */
 function candidatesOf(rated: Rated, question: RouteQuestion): Candidate[] {
-  const { offer, keys } = rated;
+  const { deployment, keys } = rated;
   const why = reasonOf(rated, question);
-  return orderKeys(rated, question).map((key) => ({ ...offer, keys, key, why }));
+  return orderKeys(rated, question).map((key) => ({ ...deployment, keys, key, why }));
 }
 
 function orderKeys({ keys, isWarm }: Rated, { session, warm }: RouteQuestion): readonly ProviderKey[] {
   if (keys.length === 1) return keys;
-  const isOwn = keys[0]?.ownId !== null;
+  const isOwn = keys[0]?.byokId !== null;
   const shared =
     isOwn || session === null
       ? keys
@@ -253,8 +277,8 @@ function orderKeys({ keys, isWarm }: Rated, { session, warm }: RouteQuestion): r
   return shared.toSorted((a, b) => Number(b.label === warm?.keyLabel) - Number(a.label === warm?.keyLabel));
 }
 
-function reasonOf({ offer, health, isWarm }: Rated, { preferences }: RouteQuestion): CandidateReason {
-  if (preferences.order.includes(offer.provider.record.slug)) return "order";
+function reasonOf({ deployment, health, isWarm }: Rated, { preferences }: RouteQuestion): CandidateReason {
+  if (preferences.order.includes(deployment.provider.record.slug)) return "order";
   if (health.state === "half_open") return "probe";
   if (health.state === "open") return "last_resort";
   if (preferences.sort !== null) return preferences.sort;

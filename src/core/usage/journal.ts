@@ -14,7 +14,7 @@ export interface Journal {
   /** Entries that an earlier process left, those it had set aside first, then oldest first. A torn last line is left out; damaged lines are left out and kept aside. */
   recover(): readonly string[];
   /** Sets these entries aside, in place of those set aside before: `release` leaves them, `recover` gives them again. */
-  setAside(entries: readonly string[]): void;
+  skipped(entries: readonly string[]): void;
   /** Flushes and closes. */
   close(): void;
 }

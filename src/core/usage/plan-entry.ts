@@ -18,8 +18,8 @@ export type CandidateReason =
   /** What the others are ordered by. */
   | ProviderSort;
 
-/** Why an offer, or a key, that may answer is not asked this time. */
-export type SetAsideReason =
+/** Why an deployment, or a key, that may answer is not asked this time. */
+export type SkipReason =
   | "circuit_open"
   | "key_refused"
   | "out_of_credit"
@@ -30,8 +30,8 @@ export type SetAsideReason =
   /** `provider.allow_fallbacks` is false. */
   | "no_fallbacks";
 
-/** Why an offer may not answer a request: in the order in which it is looked for. */
-export type SieveName =
+/** Why an deployment may not answer a request: in the order in which it is looked for. */
+export type FilterName =
   | "policy"
   | "data_collection"
   | "zero_retention"
@@ -43,14 +43,14 @@ export type SieveName =
   | "own_key_unusable";
 
 /** One line of a plan as records keep it: who was to be asked, in turn, and then who was not, and why. */
-export interface PlanNote {
+export interface PlanEntry {
   /** Slug. */
   readonly provider: string;
   /** The model's catalog id. */
   readonly model: string;
   /** Whether it was a candidate. */
   readonly isCandidate: boolean;
-  readonly why: CandidateReason | SetAsideReason | SieveName;
+  readonly why: CandidateReason | SkipReason | FilterName;
   /** The format that it was asked in, where its endpoint has several; absent until it was. */
   readonly format?: FormatName;
 }

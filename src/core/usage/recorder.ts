@@ -20,14 +20,14 @@ const MAX_WAITING = 50_000;
 export interface Recorder {
   /**
    * Writes a record down, replacing its earlier version; at the latest with the end of this turn of the event loop it
-   * outlives the process. `secure` or `flush` before the client sees what it is about.
+   * outlives the process. `flushDurably` or `flush` before the client sees what it is about.
    */
   write(record: UsageRecord): void;
   /**
    * Resolves when what was written outlives the process; with false when it does not, and then the next time tries again.
    * All that wait in one turn of the event loop share the work.
    */
-  secure(): Promise<boolean>;
+  flushDurably(): Promise<boolean>;
   /** The same at once, for what cannot wait. */
   flush(): boolean;
   /** The newest version of a record, wherever it is. */
@@ -85,7 +85,7 @@ export function createRecorder(
     return !isStuck;
   };
 
-  const secure = (): Promise<boolean> => {
+  const flushDurably = (): Promise<boolean> => {
     securing ??= new Promise((resolve) => {
       // Behind all that this turn brings: printed and written together it costs a fraction.
       setImmediate(() => {
@@ -139,10 +139,10 @@ export function createRecorder(
   return {
     write(record) {
       fresh.set(record.id, record);
-      void secure();
+      void flushDurably();
       schedule(GATHER_MS);
     },
-    secure,
+    flushDurably: flushDurably,
     flush,
     find: async (id) =>
       fresh.get(id) ?? (waiting.get(id) ?? leaving.get(id))?.record ?? (await store.findUsage(id)),

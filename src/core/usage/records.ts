@@ -1,7 +1,7 @@
 import type { FormatName } from "../../wire/conversation/format-name.ts";
 import type { AdvisorUsage, TokenUsage } from "../../wire/conversation/usage.ts";
 import type { Prices } from "../catalog/records.ts";
-import type { PlanNote } from "./plan-entry.ts";
+import type { PlanEntry } from "./plan-entry.ts";
 
 /** One try of one candidate, as recorded. */
 export interface AttemptRecord {
@@ -84,7 +84,7 @@ export interface UsageRecord extends TokenUsage {
   readonly finishedAt: number | null;
   readonly attempts: readonly AttemptRecord[];
   /** Who was to be asked and who was not, and why. */
-  readonly plan: readonly PlanNote[];
+  readonly plan: readonly PlanEntry[];
 }
 
 /** A record and the JSON it is kept as, printed once for journal and store. */

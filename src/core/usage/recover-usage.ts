@@ -68,7 +68,7 @@ export async function recoverUsage(journal: Journal, store: UsageStore, now: num
           open.map((one) => end(one, now)),
           now,
         );
-  journal.setAside([...unknown.keys()]);
+  journal.skipped([...unknown.keys()]);
   journal.release(journal.mark());
   return {
     brought: latest.size,

@@ -3,11 +3,11 @@ import {
   type AccountChange,
   changeAccount,
   createAccount,
-  describeAccount,
+  presentAccount,
 } from "../../core/accounts/manage-accounts.ts";
 import type { AccountRecord } from "../../core/accounts/records.ts";
 import { DollarsField, NameField, nanodollarsOf } from "./account-fields.ts";
-import { requireOperatorFor, requireOwnAccount } from "./api-caller.ts";
+import { requireOperatorFor, requireOwnAccount } from "./api-principal.ts";
 import type { ApiInput } from "./endpoint.ts";
 import { makePage, type PageQuery } from "./pages.ts";
 import { PolicyField, PolicyView, readPolicy } from "./policy-field.ts";
@@ -53,7 +53,7 @@ type Kind = AccountRecord["kind"];
 type Settings = z.infer<typeof AccountChangeBody> & { readonly monthly_limit?: number | null | undefined };
 type Input<Params, Body> = Pick<
   ApiInput<Params, unknown, Body>,
-  "caller" | "params" | "body" | "deps" | "note"
+  "principal" | "params" | "body" | "deps" | "note"
 >;
 
 /** Makes an account; an organization with its first owner, if one is named. */
@@ -66,10 +66,10 @@ export async function makeAccount(
   }: Pick<Input<unknown, Settings & { name: string; owner?: string | undefined }>, "body" | "deps" | "note">,
 ) {
   const wanted = { ...readSettings(body), name: body.name };
-  const account = await createAccount(deps.keyMaker, deps.generation.serving, kind, wanted, body.owner);
-  deps.accountRing.forget();
+  const account = await createAccount(deps.keyStores, deps.generation.serving, kind, wanted, body.owner);
+  deps.accountCache.forget();
   note({ accountId: account.id, target: account.id, changes: body });
-  return { data: describeAccount(account) };
+  return { data: presentAccount(account) };
 }
 
 /** Accounts of a kind, newest first. */
@@ -79,8 +79,8 @@ export function listAccounts(
 ) {
   return makePage({
     limit: query.limit,
-    load: (limit) => deps.keyMaker.accounts.listAccounts(kind, query.after ?? null, limit),
-    describe: describeAccount,
+    load: (limit) => deps.keyStores.accounts.listAccounts(kind, query.after ?? null, limit),
+    describe: presentAccount,
     cursorOf: ({ id }) => id,
   });
 }
@@ -88,20 +88,20 @@ export function listAccounts(
 /** Changes an account that the caller may manage; what decides how much it may use is the operator's to set. */
 export async function patchAccount(
   kind: Kind,
-  { caller, params, body, deps, note }: Input<{ readonly id: string }, Settings>,
+  { principal, params, body, deps, note }: Input<{ readonly id: string }, Settings>,
 ) {
-  requireOwnAccount(caller, params.id);
-  for (const field of ["overdraft", "rate_limit"] as const) requireOperatorFor(field, body[field], caller);
+  requireOwnAccount(principal, params.id);
+  for (const field of ["overdraft", "rate_limit"] as const) requireOperatorFor(field, body[field], principal);
   const account = await changeAccount(
-    deps.keyMaker,
+    deps.keyStores,
     deps.generation.serving,
     kind,
     params.id,
     readSettings(body),
   );
-  deps.accountRing.forget();
+  deps.accountCache.forget();
   note({ accountId: account.id, target: account.id, changes: body });
-  return { data: describeAccount(account) };
+  return { data: presentAccount(account) };
 }
 
 function readSettings(body: Settings): AccountChange {

@@ -1,5 +1,5 @@
 import { fail } from "../../base/errors.ts";
-import type { AnswerStore, RequestName } from "../../core/idempotency/stored-response-store.ts";
+import type { IdempotencyName, StoredResponseStore } from "../../core/idempotency/stored-response-store.ts";
 
 /** How long a request's name stands for its answer. Milliseconds. */
 const KEEP_MS = 24 * 3_600_000;
@@ -21,7 +21,7 @@ export interface RepeatableRequest {
 
 /** What answering once takes. */
 export interface AnswerKeeper {
-  readonly answers: AnswerStore;
+  readonly answers: StoredResponseStore;
   /** Milliseconds since the epoch. */
   now(): number;
 }
@@ -50,10 +50,10 @@ export async function answerOnce(
       metadata: { field: "Idempotency-Key" },
     });
   }
-  const name: RequestName = { scope: request.keyId, name: request.name };
+  const name: IdempotencyName = { scope: request.keyId, name: request.name };
   const fingerprint = Bun.SHA256.hash(request.content, "hex");
   const at = now();
-  const claim = await answers.claimName(name, {
+  const claim = await answers.claimKey(name, {
     fingerprint,
     at,
     expiredAt: at - KEEP_MS,

@@ -2,13 +2,13 @@ import { z } from "zod";
 import { BOUNDS } from "../../base/bounds.ts";
 import { type ErrorCode, fail } from "../../base/errors.ts";
 import { parseBody } from "../../wire/json/check-fields.ts";
-import { requireBodyBytes } from "../../wire/json/refuse-excess.ts";
+import { requireBodyBytes } from "../../wire/json/reject-excess.ts";
 import type { Handler, HttpDeps, RequestContext } from "../context/context.ts";
 import { urlOf } from "../context/url-of.ts";
-import { hashAddress } from "../middleware/identify-caller.ts";
+import { hashAddress } from "../middleware/identify-principal.ts";
 import { type BodyHolder, readRequestBody } from "../middleware/read-body.ts";
 import { answerOnce } from "./answer-once.ts";
-import { type Access, type ApiCaller, identifyApiCaller } from "./api-caller.ts";
+import { type Access, type ApiPrincipal, identifyApiPrincipal } from "./api-principal.ts";
 import { identifySigner } from "./identify-signer.ts";
 import { announceAndMake, type ChangeNote, writeAudit } from "./write-audit.ts";
 
@@ -16,7 +16,7 @@ type Schema = z.ZodType;
 
 /** What an endpoint's handler gets: everything checked. */
 export interface ApiInput<Params, Query, Body> {
-  readonly caller: ApiCaller;
+  readonly principal: ApiPrincipal;
   readonly params: Params;
   readonly query: Query;
   readonly body: Body;
@@ -77,12 +77,12 @@ export function defineEndpoint<Params extends Schema, Query extends Schema, Body
  */
 export function serveEndpoint(endpoint: Endpoint): Handler {
   return async (request, context) => {
-    const { caller, bytes } = await admitCaller(endpoint, request, context);
+    const { principal, bytes } = await admitCaller(endpoint, request, context);
     const url = urlOf(request);
     const notes: ChangeNote[] = [];
-    const holder: BodyHolder = { source: "key", id: caller.key.id };
+    const holder: BodyHolder = { source: "key", id: principal.key.id };
     const input: AnyInput = {
-      caller,
+      principal: principal,
       params: check(endpoint.params, context.params, "path"),
       query: check(endpoint.query, Object.fromEntries(url.searchParams), "query"),
       body: check(endpoint.body, readJson(bytes ?? (await readBytes(request, context, holder))), "body"),
@@ -116,11 +116,11 @@ async function changeOnce(
   notes: readonly ChangeNote[],
   { name, address }: { name: string; address: string },
 ): Promise<Response> {
-  const { deps, caller, body } = input;
+  const { deps, principal, body } = input;
   const keeper = { answers: deps.answers, now: deps.clock.now };
   const repeatable = {
     name,
-    keyId: caller.key.id,
+    keyId: principal.key.id,
     content: JSON.stringify([endpoint.method, address, body]),
     answersSecret: endpoint.answersSecret === true,
   };
@@ -147,12 +147,12 @@ async function admitCaller(
   { access }: Endpoint,
   request: Request,
   context: RequestContext,
-): Promise<{ readonly caller: ApiCaller; readonly bytes: Buffer | null }> {
+): Promise<{ readonly principal: ApiPrincipal; readonly bytes: Buffer | null }> {
   if (access.kind !== "signed")
-    return { caller: await identifyApiCaller(request, context, access), bytes: null };
+    return { principal: await identifyApiPrincipal(request, context, access), bytes: null };
   const holder: BodyHolder = { source: "anonymous", id: hashAddress(request, context) };
   const bytes = await readBytes(request, context, holder);
-  return { caller: identifySigner(request.headers, bytes, context.deps), bytes };
+  return { principal: identifySigner(request.headers, bytes, context.deps), bytes };
 }
 
 async function readBytes(request: Request, context: RequestContext, holder: BodyHolder): Promise<Buffer> {

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { TRANSFER_KINDS } from "../../core/ledger/records.ts";
 
-/** A transfer as one of its two accounts sees it: what `describeEntry` gives. */
+/** A transfer as one of its two accounts sees it: what `presentEntry` gives. */
 export const EntryView = z
   .object({
     id: z.string(),

@@ -44,6 +44,6 @@ export const noteField = z
  * An account that is there.
  * @throws GatewayError `not_found`.
  */
-export async function requireAccount({ accountRing }: HttpDeps, id: string): Promise<AccountRecord> {
-  return (await accountRing.account(id)) ?? fail("not_found", "There is no account with that id.");
+export async function requireAccount({ accountCache }: HttpDeps, id: string): Promise<AccountRecord> {
+  return (await accountCache.account(id)) ?? fail("not_found", "There is no account with that id.");
 }

@@ -2,7 +2,7 @@ import { timingSafeEqual } from "node:crypto";
 import { fail } from "../../base/errors.ts";
 import { DEFAULT_ACCOUNT_ID } from "../../core/accounts/records.ts";
 import type { HttpDeps } from "../context/context.ts";
-import type { ApiCaller } from "./api-caller.ts";
+import type { ApiPrincipal } from "./api-principal.ts";
 
 const SIGNATURE_HEADER = "x-gateway-signature";
 /** How old a signature may be, and how far ahead the other clock. Seconds. */
@@ -11,7 +11,7 @@ const TOLERANCE_S = 300;
 const MAX_SIGNATURES = 10;
 
 /** Whoever knows the secret, as a caller of the API: what they sign is the operator's word. */
-const SIGNER: ApiCaller = {
+const SIGNER: ApiPrincipal = {
   key: {
     id: "key_webhook",
     kind: "management",
@@ -41,7 +41,7 @@ export function identifySigner(
   headers: Headers,
   body: Buffer,
   { webhookSecret, clock }: Pick<HttpDeps, "webhookSecret" | "clock">,
-): ApiCaller {
+): ApiPrincipal {
   if (webhookSecret === null)
     return fail(
       "not_found",

@@ -2,7 +2,7 @@ import { z } from "zod";
 
 const count = z.int().min(0);
 
-/** What every line of a report of usage has: what `describeUsage` gives, but for the group. */
+/** What every line of a report of usage has: what `presentUsage` gives, but for the group. */
 const SUMS = {
   requests: count,
   errors: count.describe("Of those: failed, or cut short by the gateway's end"),

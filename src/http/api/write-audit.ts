@@ -1,7 +1,7 @@
 import { GatewayError, statusOf } from "../../base/errors.ts";
 import type { AuditDraft } from "../../core/audit/records.ts";
 import type { HttpDeps } from "../context/context.ts";
-import type { ApiCaller } from "./api-caller.ts";
+import type { ApiPrincipal } from "./api-principal.ts";
 
 /** What a request has changed. */
 export interface ChangeNote {
@@ -15,7 +15,7 @@ export interface ChangeNote {
 
 /** The request that a change was made by. */
 interface ChangingRequest {
-  readonly caller: ApiCaller;
+  readonly principal: ApiPrincipal;
   readonly params: unknown;
   readonly body: unknown;
   readonly deps: HttpDeps;
@@ -40,13 +40,13 @@ export async function announceAndMake<T>(
   make: () => Promise<T> | T,
 ): Promise<{ readonly made: T; readonly announced: number }> {
   const { audit } = request.deps;
-  const announced = await audit.announceChange(draftEntry(action, request, {}));
+  const announced = await audit.beginChange(draftEntry(action, request, {}));
   try {
     return { made: await make(), announced };
   } catch (error) {
     // Refused, so nothing was changed. Whatever else went wrong, nobody knows.
     if (error instanceof GatewayError && statusOf(error.failure) < INTERNAL)
-      await audit.withdrawChange(announced);
+      await audit.abortChange(announced);
     throw error;
   }
 }
@@ -66,7 +66,7 @@ export async function writeAudit(
   const { audit, log } = request.deps;
   const drafts = (notes.length > 0 ? notes : [{}]).map((note) => draftEntry(action, request, note));
   try {
-    await audit.fulfilChange(announced, drafts);
+    await audit.commitChange(announced, drafts);
   } catch (error) {
     for (const draft of drafts) {
       log.error("a change has no entry in the audit log", { ...draft, detail: String(error) });
@@ -77,15 +77,15 @@ export async function writeAudit(
 
 function draftEntry(
   { method, path }: Action,
-  { caller, params, body, deps, requestId }: ChangingRequest,
+  { principal, params, body, deps, requestId }: ChangingRequest,
   note: ChangeNote,
 ): AuditDraft {
   return {
     at: deps.clock.now(),
-    keyId: caller.key.id,
-    userId: caller.key.userId,
+    keyId: principal.key.id,
+    userId: principal.key.userId,
     action: `${method} ${path}`,
-    accountId: note.accountId ?? caller.accountId,
+    accountId: note.accountId ?? principal.accountId,
     target: note.target ?? (Object.values(params as Record<string, string>).join("/") || null),
     requestId,
     changes: note.changes ?? withoutValues(body),

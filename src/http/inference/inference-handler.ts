@@ -1,21 +1,21 @@
 import { type Failure, fail, GatewayError } from "../../base/errors.ts";
-import type { Caller } from "../../core/accounts/records.ts";
+import type { Principal } from "../../core/accounts/records.ts";
 import type { GenerationResult } from "../../core/generation/call.ts";
 import { generate } from "../../core/generation/generate.ts";
-import { anonymousStanding, limitHeaders } from "../../core/limits/limit-headers.ts";
-import type { LimitStanding } from "../../core/limits/rate-limits.ts";
-import { refuseAnonymous } from "../../core/limits/refuse-anonymous.ts";
-import { formatPlan } from "../../core/routing/note-plan.ts";
+import { anonymousStatus, limitHeaders } from "../../core/limits/limit-headers.ts";
+import type { RateLimitStatus } from "../../core/limits/rate-limits.ts";
+import { rejectAnonymous } from "../../core/limits/reject-anonymous.ts";
+import { formatPlan } from "../../core/routing/plan-entries.ts";
 import type { UsageRecord } from "../../core/usage/records.ts";
 import type { InferenceRequest } from "../../wire/client-apis/inference-request.ts";
 import { bodyOf } from "../context/body-of.ts";
 import type { ErrorRenderer, Handler, HttpDeps, RequestContext } from "../context/context.ts";
 import { writeRequestLog } from "../context/request-log.ts";
-import { identifyCaller } from "../middleware/identify-caller.ts";
-import { type BodyHolder, readRequestBody, refuseForRoom } from "../middleware/read-body.ts";
+import { identifyPrincipal } from "../middleware/identify-principal.ts";
+import { type BodyHolder, readRequestBody, rejectForMemory } from "../middleware/read-body.ts";
 
 /** A client API: how its requests are read and its errors look. */
-export interface ClientFace {
+export interface ClientApiOptions {
   /** @throws GatewayError for what is wrong with the request. */
   open(body: Buffer, rename: (id: string) => string, headers: Headers): InferenceRequest;
   readonly renderError: ErrorRenderer;
@@ -26,25 +26,30 @@ export interface ClientFace {
 }
 
 /** The handler of a client API: who calls, what they ask, the generation, its answer. */
-export function inferenceHandler({ open, renderError, needsKey, requestIdHeader }: ClientFace): Handler {
+export function inferenceHandler({
+  open,
+  renderError,
+  needsKey,
+  requestIdHeader,
+}: ClientApiOptions): Handler {
   return async (request, context) => {
     context.renderError = renderError;
     const { deps } = context;
-    const identified = identifyCaller(request, context);
-    const caller = identified instanceof Promise ? await identified : identified;
+    const identified = identifyPrincipal(request, context);
+    const principal = identified instanceof Promise ? await identified : identified;
     try {
-      if (needsKey && caller.kind === "anonymous") fail("authentication", KEY_WANTED);
-      refuseOverLimit(caller, deps);
-      const body = await readRequestBody(request, context, bodyHolderOf(caller));
+      if (needsKey && principal.kind === "anonymous") fail("authentication", KEY_WANTED);
+      rejectOverLimit(principal, deps);
+      const body = await readRequestBody(request, context, bodyHolderOf(principal));
       const isLarge = body.length > LARGE_BYTES;
       if (isLarge) await deps.ownTurn();
       const asked = open(body, renameModels(deps), request.headers);
       if (isLarge) await deps.ownTurn();
-      holdBeside(context, caller, asked.heldBytes);
+      holdBeside(context, principal, asked.heldBytes);
       context.waitWithoutLimit();
       const result = await generate(deps.generation, {
         requestId: context.requestId,
-        caller,
+        principal: principal,
         request: asked,
         readHeader: (name) => request.headers.get(name),
         readClientSignal: () => request.signal,
@@ -57,7 +62,7 @@ export function inferenceHandler({ open, renderError, needsKey, requestIdHeader 
       return response;
     } catch (error) {
       context.waitWithLimit();
-      throw withLimit(error, caller, deps);
+      throw withLimit(error, principal, deps);
     }
   };
 }
@@ -78,23 +83,23 @@ function settled(context: RequestContext, record: UsageRecord, failure: Failure 
  * Counts what a request holds beside its body.
  * @throws GatewayError `unavailable`, `rate_limit_exceeded`.
  */
-export function holdBeside({ bodyShare }: RequestContext, caller: Caller, bytes: number): void {
+export function holdBeside({ bodyShare }: RequestContext, principal: Principal, bytes: number): void {
   if (bodyShare === null || bodyShare.takeBeside(bytes)) return;
-  refuseForRoom(bodyShare, bodyHolderOf(caller).source, bytes);
+  rejectForMemory(bodyShare, bodyHolderOf(principal).source, bytes);
 }
 
 /** With whose other bodies a caller's are counted. */
-export function bodyHolderOf(caller: Caller): BodyHolder {
-  return caller.kind === "key"
-    ? { source: "key", id: caller.key.id }
-    : { source: "anonymous", id: caller.addressHash };
+export function bodyHolderOf(principal: Principal): BodyHolder {
+  return principal.kind === "key"
+    ? { source: "key", id: principal.key.id }
+    : { source: "anonymous", id: principal.addressHash };
 }
 
 /** Who has used the anonymous limit up is refused before the body is read. It is counted where the request is let in. */
-export function refuseOverLimit(caller: Caller, { generation, clock }: HttpDeps): void {
-  if (caller.kind !== "anonymous") return;
-  const verdict = generation.anonymousLimit.peek(caller.addressHash, clock.now());
-  if (!verdict.allowed) refuseAnonymous(verdict);
+export function rejectOverLimit(principal: Principal, { generation, clock }: HttpDeps): void {
+  if (principal.kind !== "anonymous") return;
+  const verdict = generation.anonymousLimit.peek(principal.addressHash, clock.now());
+  if (!verdict.allowed) rejectAnonymous(verdict);
 }
 
 function render(result: GenerationResult, context: RequestContext, notice: string | null): Response {
@@ -136,17 +141,19 @@ function headersOf(result: GenerationResult, context: RequestContext): Record<st
 }
 
 /** Every inference answer says how its limit stands, also one that was refused before it was counted. */
-export function withLimit(error: unknown, caller: Caller, deps: HttpDeps): unknown {
+export function withLimit(error: unknown, principal: Principal, deps: HttpDeps): unknown {
   if (!(error instanceof GatewayError) || error.failure.headers) return error;
-  const standing = peekLimits(caller, deps);
-  return standing === null ? error : new GatewayError({ ...error.failure, headers: limitHeaders(standing) });
+  const limitStatus = peekLimits(principal, deps);
+  return limitStatus === null
+    ? error
+    : new GatewayError({ ...error.failure, headers: limitHeaders(limitStatus) });
 }
 
-function peekLimits(caller: Caller, { generation, clock }: HttpDeps): LimitStanding | null {
+function peekLimits(principal: Principal, { generation, clock }: HttpDeps): RateLimitStatus | null {
   const now = clock.now();
-  if (caller.kind === "anonymous")
-    return anonymousStanding(generation.anonymousLimit.peek(caller.addressHash, now));
-  const subjects = generation.listLimits(caller, null);
+  if (principal.kind === "anonymous")
+    return anonymousStatus(generation.anonymousLimit.peek(principal.addressHash, now));
+  const subjects = generation.listLimits(principal, null);
   return subjects.length === 0 ? null : generation.rateLimits.peek(subjects, now);
 }
 

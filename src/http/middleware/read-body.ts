@@ -92,9 +92,9 @@ async function readSent(request: Request, bounds: Bounds): Promise<Buffer> {
   const announced = Number(request.headers.get("content-length") ?? Number.NaN);
   if (announced > bounds.maxBytes) refuseSize(bounds.maxBytes);
   if (announced > AT_ONCE_BYTES && bounds.share.shortageFor(announced) !== null)
-    refuseForRoom(bounds.share, bounds.source, announced);
+    rejectForMemory(bounds.share, bounds.source, announced);
   if (!(announced <= AT_ONCE_BYTES)) return readCounted(request, bounds);
-  if (!bounds.share.take(announced)) refuseForRoom(bounds.share, bounds.source, announced);
+  if (!bounds.share.take(announced)) rejectForMemory(bounds.share, bounds.source, announced);
   return Buffer.from(await orLate(orBrokenOff(request.arrayBuffer()), bounds.waits));
 }
 
@@ -162,7 +162,7 @@ function createPieces(bounds: Bounds) {
     add(piece: Uint8Array): void {
       size += piece.length;
       if (size > bounds.maxBytes) refuseSize(bounds.maxBytes);
-      if (!bounds.share.take(piece.length)) refuseForRoom(bounds.share, bounds.source, piece.length);
+      if (!bounds.share.take(piece.length)) rejectForMemory(bounds.share, bounds.source, piece.length);
       pieces.push(piece);
     },
     join: (): Buffer => Buffer.concat(pieces),
@@ -200,7 +200,7 @@ function refuseSize(maxBytes: number): never {
 }
 
 /** Ends a request whose body, or what is made of it, finds no room beside those of others. */
-export function refuseForRoom(share: ByteShare, source: BodyHolder["source"], bytes: number): never {
+export function rejectForMemory(share: ByteShare, source: BodyHolder["source"], bytes: number): never {
   if (share.shortageFor(bytes) === "holder") {
     fail(
       "rate_limit_exceeded",

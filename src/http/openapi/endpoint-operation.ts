@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import type { ErrorCode } from "../../base/errors.ts";
-import type { Access } from "../api/api-caller.ts";
+import type { Access } from "../api/api-principal.ts";
 import { type Endpoint, NOTHING } from "../api/endpoint.ts";
 import { ErrorAnswer } from "./errors.ts";
 import type { Callers, Operation, RequestHeader, SuccessAnswer } from "./operation.ts";

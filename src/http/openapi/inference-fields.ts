@@ -41,7 +41,7 @@ const ProviderPreferences = z
     require_parameters: z
       .boolean()
       .nullish()
-      .describe("Only offers known to take every parameter of the request. Default: false"),
+      .describe("Only deployments known to take every parameter of the request. Default: false"),
     max_price: z
       .strictObject({
         prompt: dollars.optional().describe("US dollars per million tokens"),
@@ -50,7 +50,7 @@ const ProviderPreferences = z
         image: dollars.optional().describe("US dollars each"),
       })
       .nullish()
-      .describe("Only offers that cost no more"),
+      .describe("Only deployments that cost no more"),
     sort: z
       .union([z.enum(["price", "throughput", "latency"]), z.looseObject({ by: z.string() })])
       .nullish()

@@ -130,7 +130,7 @@ export const LIST_QUERY = z.object({
 const tokens = z.int().min(0);
 const milliseconds = z.number().nullable();
 
-/** What `GET generation` shows (`describeGeneration`). */
+/** What `GET generation` shows (`presentGeneration`). */
 export const Generation = z
   .object({
     id: z.string(),

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { CandidateReason, SetAsideReason, SieveName } from "../../core/usage/plan-entry.ts";
+import type { CandidateReason, FilterName, SkipReason } from "../../core/usage/plan-entry.ts";
 import type { ClientApi } from "../../wire/client-apis/inference-request.ts";
 import { ErrorType } from "./errors.ts";
 import {
@@ -26,7 +26,7 @@ const PLACES: Readonly<Record<CandidateReason, string>> = {
 };
 
 /** The same for reasons to be left out. */
-const EXCLUSIONS: Readonly<Record<SetAsideReason | SieveName, string>> = {
+const EXCLUSIONS: Readonly<Record<SkipReason | FilterName, string>> = {
   policy: "a policy does not allow it",
   data_collection: "it is not known not to train on what it is sent",
   zero_retention: "it is not known to keep nothing",
@@ -90,7 +90,7 @@ export const ExplainBody = z
   .union(Object.values(APIS) as [z.ZodType, z.ZodType, ...z.ZodType[]])
   .meta({ description: "A request of that API", examples: [{ model: EXAMPLE_MODEL, messages: HELLO }] });
 
-const offer = { provider: z.string().describe("Its slug"), model: z.string() };
+const deployment = { provider: z.string().describe("Its slug"), model: z.string() };
 
 /** Its answer (`explainRoute`). */
 export const RouteExplanation = z
@@ -101,7 +101,7 @@ export const RouteExplanation = z
       .array(
         z.object({
           would_be_asked: z.boolean().describe("false: `limits.attempts` are used up before its turn"),
-          ...offer,
+          ...deployment,
           upstream_model: z.string().describe("What the model is called there"),
           upstream_format: z
             .string()
@@ -122,7 +122,7 @@ export const RouteExplanation = z
     left_out: z
       .array(
         z.object({
-          ...offer,
+          ...deployment,
           is_byok: z.boolean().optional(),
           reason: ExclusionReasons,
           about: z.string().optional().describe("Which rule, feature or parameter it is about"),

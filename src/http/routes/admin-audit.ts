@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { describeEntry } from "../../core/audit/describe-entry.ts";
+import { presentEntry } from "../../core/audit/present-entry.ts";
 import { describeVerdict, verifyAudit } from "../../core/audit/verify-audit.ts";
 import { IdField } from "../api/account-fields.ts";
-import { MANAGING, OPERATOR, requireOwnAccount } from "../api/api-caller.ts";
+import { MANAGING, OPERATOR, requireOwnAccount } from "../api/api-principal.ts";
 import { defineEndpoint, NOTHING } from "../api/endpoint.ts";
 import { makePage, PAGE_QUERY, pageView } from "../api/pages.ts";
 
@@ -37,13 +37,13 @@ export const listAudit = defineEndpoint({
   }),
   body: NOTHING,
   response: pageView(EntryView),
-  handle({ caller, query, deps }) {
-    const asked = query.account_id ?? caller.accountId;
-    const accountId = asked === null ? null : requireOwnAccount(caller, asked);
+  handle({ principal, query, deps }) {
+    const asked = query.account_id ?? principal.accountId;
+    const accountId = asked === null ? null : requireOwnAccount(principal, asked);
     return makePage({
       limit: query.limit,
       load: (limit) => deps.audit.listAudit(accountId, query.after ?? Number.MAX_SAFE_INTEGER, limit),
-      describe: describeEntry,
+      describe: presentEntry,
       cursorOf: ({ place }) => String(place),
     });
   },

@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { fail } from "../../base/errors.ts";
 import type { Verdict } from "../../core/catalog/catalog-keeper.ts";
-import { describeHeld } from "../../core/catalog/describe-held.ts";
-import { describeStatus } from "../../core/catalog/describe-status.ts";
 import type { HeldChange } from "../../core/catalog/merge-refresh.ts";
-import { OPERATOR } from "../api/api-caller.ts";
+import { presentHeldChange } from "../../core/catalog/present-held-change.ts";
+import { presentStatus } from "../../core/catalog/present-status.ts";
+import { OPERATOR } from "../api/api-principal.ts";
 import { defineEndpoint, NOTHING } from "../api/endpoint.ts";
 import type { ChangeNote } from "../api/write-audit.ts";
 import type { HttpDeps } from "../context/context.ts";
@@ -83,7 +83,7 @@ export const getCatalog = defineEndpoint({
   body: NOTHING,
   response: z.object({ data: StatusView }),
   handle: ({ deps }) => ({
-    data: describeStatus(deps.catalogKeeper.status(), deps.generation.serving().catalog.models),
+    data: presentStatus(deps.catalogKeeper.status(), deps.generation.serving().catalog.models),
   }),
 });
 
@@ -114,7 +114,7 @@ export const postCatalogRefresh = defineEndpoint({
     if (!report.ok) return fail("upstream_error", `The catalog is as it was: ${report.problem}.`);
     const { written, added, changed, lines: difference } = report;
     note({ target: "catalog", changes: { dry_run: body.dry_run, added, changed } });
-    return { data: { written, added, changed, difference, waiting: report.waiting.map(describeHeld) } };
+    return { data: { written, added, changed, difference, waiting: report.waiting.map(presentHeldChange) } };
   },
 });
 
@@ -131,7 +131,7 @@ export const listCatalogChanges = defineEndpoint({
   }),
   body: NOTHING,
   response: z.object({ data: z.array(ChangeView) }),
-  handle: ({ query, deps }) => ({ data: deps.catalogKeeper.listHeld()[query.status].map(describeHeld) }),
+  handle: ({ query, deps }) => ({ data: deps.catalogKeeper.listHeld()[query.status].map(presentHeldChange) }),
 });
 
 /** `POST /api/admin/catalog/changes/{id}/approve`: puts it in force. */
@@ -166,11 +166,11 @@ export const rejectCatalogChange = defineEndpoint({
 async function decide(id: string, verdict: Verdict, deps: HttpDeps, note: (change: ChangeNote) => void) {
   const decided = await deps.catalogKeeper.decide(id, verdict);
   for (const change of decided) note({ target: change.id, changes: summarize(change) });
-  return { data: decided.map(describeHeld) };
+  return { data: decided.map(presentHeldChange) };
 }
 
 /** What the audit log keeps of a decision. */
 function summarize(change: HeldChange): Record<string, unknown> {
-  const { model, provider, before, after } = describeHeld(change);
+  const { model, provider, before, after } = presentHeldChange(change);
   return { model, provider, before, after };
 }

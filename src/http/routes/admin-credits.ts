@@ -1,14 +1,14 @@
 import { z } from "zod";
 import { fail } from "../../base/errors.ts";
 import { correctBalance, grantCredits, type Moved, refundGeneration } from "../../core/ledger/credits.ts";
-import { describeEntry } from "../../core/ledger/describe-entry.ts";
+import { presentEntry } from "../../core/ledger/present-entry.ts";
 import { defineEndpoint, NOTHING } from "../api/endpoint.ts";
 import { EntryView } from "../api/entry-view.ts";
 import { amountField, idField, noteField, positiveAmountField, requireAccount } from "../api/fields.ts";
 
 /** The transfer as the account that it is about sees it; 200 where it was there before. */
 export function answerMoved({ transfer, isNew }: Moved, accountId: string): Response {
-  return Response.json({ data: describeEntry(transfer, accountId) }, { status: isNew ? 201 : 200 });
+  return Response.json({ data: presentEntry(transfer, accountId) }, { status: isNew ? 201 : 200 });
 }
 
 /** `POST /api/admin/accounts/{id}/credits`: gives credits, for ever or for a time. */

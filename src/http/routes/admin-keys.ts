@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { fail } from "../../base/errors.ts";
-import { changeKey, describeKey, issueKey } from "../../core/accounts/manage-keys.ts";
+import { changeKey, issueKey, presentKey } from "../../core/accounts/manage-keys.ts";
 import { DEFAULT_ACCOUNT_ID, type KeyRecord } from "../../core/accounts/records.ts";
 import { DollarsField, IdField, NameField, nanodollarsOf, PatternsField } from "../api/account-fields.ts";
-import { type ApiCaller, MANAGING, requireOwnAccount, requireRank, SEEING } from "../api/api-caller.ts";
+import { type ApiPrincipal, MANAGING, requireOwnAccount, requireRank, SEEING } from "../api/api-principal.ts";
 import { defineEndpoint, NOTHING } from "../api/endpoint.ts";
 import { makePage, PAGE_QUERY, pageView } from "../api/pages.ts";
 import { RateLimitField, RateLimitView, readRateLimit } from "../api/rate-limit-field.ts";
@@ -72,26 +72,26 @@ export const postKey = defineEndpoint({
   response: z.object({ key: z.string().describe("The secret: shown here and nowhere else"), data: KeyView }),
   status: 201,
   answersSecret: true,
-  async handle({ caller, body, deps, note }) {
-    const own = caller.accountId ?? DEFAULT_ACCOUNT_ID;
-    const accountId = requireOwnAccount(caller, body.account_id ?? own);
+  async handle({ principal, body, deps, note }) {
+    const own = principal.accountId ?? DEFAULT_ACCOUNT_ID;
+    const accountId = requireOwnAccount(principal, body.account_id ?? own);
     const { name, kind, user_id: userId = null } = body;
     // A key of somebody above would make its maker more than they are, also when that somebody rises later.
-    if (kind === "management" && (userId === null || userId !== caller.key.userId))
-      requireRank(caller, "owner");
-    const { secret, key } = await issueKey(deps.keyMaker, deps.generation.serving, {
+    if (kind === "management" && (userId === null || userId !== principal.key.userId))
+      requireRank(principal, "owner");
+    const { secret, key } = await issueKey(deps.keyStores, deps.generation.serving, {
       name,
       kind,
       accountId,
       userId,
       spendLimit: nanodollarsOf(body.spend_limit) ?? null,
       models: body.models ?? null,
-      rateLimit: readKeyRateLimit(caller, body.rate_limit),
+      rateLimit: readKeyRateLimit(principal, body.rate_limit),
       expiresAt: readTime(body.expires_at) ?? null,
     });
-    deps.keyRing.forget();
+    deps.keyCache.forget();
     note({ accountId, target: key.id, changes: { ...body, account_id: accountId } });
-    return { key: secret, data: describeKey(key) };
+    return { key: secret, data: presentKey(key) };
   },
 });
 
@@ -106,18 +106,18 @@ export const listKeys = defineEndpoint({
   query: z.strictObject({ ...PAGE_QUERY, account_id: IdField.optional().describe("Of one account alone") }),
   body: NOTHING,
   response: pageView(KeyView),
-  handle({ caller, query, deps }) {
-    const asked = query.account_id ?? caller.accountId;
-    const accountId = asked === null ? null : requireOwnAccount(caller, asked);
+  handle({ principal, query, deps }) {
+    const asked = query.account_id ?? principal.accountId;
+    const accountId = asked === null ? null : requireOwnAccount(principal, asked);
     return makePage({
       limit: query.limit,
       load: (limit) =>
-        deps.keyMaker.keys.listKeys({
+        deps.keyStores.keys.listKeys({
           limit,
           ...(accountId === null ? {} : { accountId }),
           ...(query.after === undefined ? {} : { afterId: query.after }),
         }),
-      describe: describeKey,
+      describe: presentKey,
       cursorOf: ({ id }) => id,
     });
   },
@@ -137,18 +137,18 @@ export const patchKey = defineEndpoint({
     ...KEY_SETTINGS,
   }),
   response: z.object({ data: KeyView }),
-  async handle({ caller, params, body, deps, note }) {
-    const found = await findOwnKey(deps, caller, params.id);
-    const key = await changeKey(deps.keyMaker, deps.generation.serving, found, {
+  async handle({ principal, params, body, deps, note }) {
+    const found = await findOwnKey(deps, principal, params.id);
+    const key = await changeKey(deps.keyStores, deps.generation.serving, found, {
       name: body.name,
       spendLimit: nanodollarsOf(body.spend_limit),
       models: body.models,
-      rateLimit: readKeyRateLimit(caller, body.rate_limit),
+      rateLimit: readKeyRateLimit(principal, body.rate_limit),
       expiresAt: readTime(body.expires_at),
     });
-    deps.keyRing.forget();
+    deps.keyCache.forget();
     note({ accountId: key.accountId, target: key.id, changes: body });
-    return { data: describeKey(key) };
+    return { data: presentKey(key) };
   },
 });
 
@@ -163,40 +163,41 @@ export const deleteKey = defineEndpoint({
   query: NOTHING,
   body: NOTHING,
   response: z.object({ data: KeyView }),
-  async handle({ caller, params, deps, note }) {
-    const found = await findOwnKey(deps, caller, params.id);
-    const key = (await deps.keyMaker.keys.revokeKey(found.id, deps.clock.now())) ?? refuseUnknownKey();
-    deps.keyRing.forget();
+  async handle({ principal, params, deps, note }) {
+    const found = await findOwnKey(deps, principal, params.id);
+    const key = (await deps.keyStores.keys.revokeKey(found.id, deps.clock.now())) ?? refuseUnknownKey();
+    deps.keyCache.forget();
     note({ accountId: key.accountId, target: key.id, changes: { revoked: true } });
-    return { data: describeKey(key) };
+    return { data: presentKey(key) };
   },
 });
 
 /** A key that the caller may change. */
-async function findOwnKey(deps: HttpDeps, caller: ApiCaller, id: string): Promise<KeyRecord> {
-  const key = await deps.keyMaker.keys.findKey(id);
-  if (key === null || !(caller.isOperator || key.accountId === caller.accountId)) return refuseUnknownKey();
-  if (key.kind === "management") await requireRankOfKey(deps, caller, key);
+async function findOwnKey(deps: HttpDeps, principal: ApiPrincipal, id: string): Promise<KeyRecord> {
+  const key = await deps.keyStores.keys.findKey(id);
+  if (key === null || !(principal.isOperator || key.accountId === principal.accountId))
+    return refuseUnknownKey();
+  if (key.kind === "management") await requireRankOfKey(deps, principal, key);
   return key;
 }
 
 /** A management key is worth its user's role, and without a user an owner's: nobody changes one above theirs. */
 async function requireRankOfKey(
   deps: HttpDeps,
-  caller: ApiCaller,
+  principal: ApiPrincipal,
   { accountId, userId }: Pick<KeyRecord, "accountId" | "userId">,
 ): Promise<void> {
-  const member = userId === null ? null : await deps.keyMaker.accounts.findMember(accountId, userId);
-  requireRank(caller, userId === null ? "owner" : (member?.role ?? "member"));
+  const member = userId === null ? null : await deps.keyStores.accounts.findMember(accountId, userId);
+  requireRank(principal, userId === null ? "owner" : (member?.role ?? "member"));
 }
 
 function refuseUnknownKey(): never {
   return fail("not_found", "There is no key with that id. GET /api/admin/keys lists them.");
 }
 
-function readKeyRateLimit(caller: ApiCaller, field: Parameters<typeof readRateLimit>[0]) {
+function readKeyRateLimit(principal: ApiPrincipal, field: Parameters<typeof readRateLimit>[0]) {
   const limit = readRateLimit(field);
-  const setBy: "operator" | "account" = caller.isOperator ? "operator" : "account";
+  const setBy: "operator" | "account" = principal.isOperator ? "operator" : "account";
   return limit === undefined ? undefined : { limit, setBy };
 }
 

@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { toDollars } from "../../base/money.ts";
-import { checkLedger, describeDifference } from "../../core/ledger/check-ledger.ts";
-import { describeEntry } from "../../core/ledger/describe-entry.ts";
-import { describeGrantLeft } from "../../core/ledger/describe-sums.ts";
+import { checkLedger, presentDifference } from "../../core/ledger/check-ledger.ts";
+import { presentEntry } from "../../core/ledger/present-entry.ts";
+import { presentGrantLeft } from "../../core/ledger/present-sums.ts";
 import { TRANSFER_KINDS } from "../../core/ledger/records.ts";
-import { requireOwnAccount } from "../api/api-caller.ts";
+import { requireOwnAccount } from "../api/api-principal.ts";
 import { defineEndpoint, NOTHING } from "../api/endpoint.ts";
 import { EntryView } from "../api/entry-view.ts";
 import { requireAccount } from "../api/fields.ts";
@@ -42,8 +42,8 @@ export const getBalance = defineEndpoint({
       ),
     }),
   }),
-  async handle({ params, caller, deps }) {
-    const account = await requireAccount(deps, requireOwnAccount(caller, params.id));
+  async handle({ params, principal, deps }) {
+    const account = await requireAccount(deps, requireOwnAccount(principal, params.id));
     const { ledger, recorder } = deps.generation;
     await recorder.drain();
     const grants = await deps.credits.store.findGrantsLeft(account.id);
@@ -58,7 +58,7 @@ export const getBalance = defineEndpoint({
         held_nanodollars: held,
         available: available === null ? null : toDollars(available),
         available_nanodollars: available,
-        grants: grants.map(describeGrantLeft),
+        grants: grants.map(presentGrantLeft),
       },
     };
   },
@@ -83,14 +83,14 @@ export const listLedger = defineEndpoint({
   }),
   body: NOTHING,
   response: pageView(EntryView),
-  async handle({ params, query, caller, deps }) {
-    const { id } = await requireAccount(deps, requireOwnAccount(caller, params.id));
+  async handle({ params, query, principal, deps }) {
+    const { id } = await requireAccount(deps, requireOwnAccount(principal, params.id));
     await deps.generation.recorder.drain();
     const before = query.after === undefined ? Number.MAX_SAFE_INTEGER : Number(query.after);
     const found = await deps.credits.store.listTransfers(id, before, query.limit + 1, query.kind);
     const page = found.slice(0, query.limit);
     return {
-      data: page.map((transfer) => describeEntry(transfer, id)),
+      data: page.map((transfer) => presentEntry(transfer, id)),
       next: found.length > page.length ? String(page.at(-1)?.place) : null,
     };
   },
@@ -166,7 +166,7 @@ export const getLedgerCheck = defineEndpoint({
     await deps.generation.recorder.drain();
     return {
       data: (await checkLedger(deps.credits.store, deps.usage, deps.listDamagedLines())).map(
-        describeDifference,
+        presentDifference,
       ),
     };
   },

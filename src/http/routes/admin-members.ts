@@ -1,10 +1,10 @@
 import { z } from "zod";
 import type { AccountStore } from "../../core/accounts/account-store.ts";
 import { findAccount } from "../../core/accounts/manage-accounts.ts";
-import { describeMember, putMember, removeMember } from "../../core/accounts/manage-members.ts";
+import { presentMember, putMember, removeMember } from "../../core/accounts/manage-members.ts";
 import { ROLES } from "../../core/accounts/records.ts";
 import { DollarsField, IdField, nanodollarsOf } from "../api/account-fields.ts";
-import { type ApiCaller, MANAGING, requireOwnAccount, requireRank, SEEING } from "../api/api-caller.ts";
+import { type ApiPrincipal, MANAGING, requireOwnAccount, requireRank, SEEING } from "../api/api-principal.ts";
 import { defineEndpoint, NOTHING } from "../api/endpoint.ts";
 import { makePage, PAGE_QUERY, pageView } from "../api/pages.ts";
 
@@ -35,13 +35,13 @@ export const listMembers = defineEndpoint({
   query: z.strictObject(PAGE_QUERY),
   body: NOTHING,
   response: pageView(MemberView),
-  async handle({ caller, params, query, deps }) {
-    const { accounts } = deps.keyMaker;
-    const { id } = await findAccount(accounts, "organization", requireOwnAccount(caller, params.id));
+  async handle({ principal, params, query, deps }) {
+    const { accounts } = deps.keyStores;
+    const { id } = await findAccount(accounts, "organization", requireOwnAccount(principal, params.id));
     return makePage({
       limit: query.limit,
       load: (limit) => accounts.listMembers(id, query.after ?? null, limit),
-      describe: describeMember,
+      describe: presentMember,
       cursorOf: ({ userId }) => userId,
     });
   },
@@ -66,20 +66,20 @@ export const putOrganizationMember = defineEndpoint({
       .describe("US dollars that they may spend in a day (UTC); null: no limit"),
   }),
   response: z.object({ data: MemberView }),
-  async handle({ caller, params, body, deps, note }) {
+  async handle({ principal, params, body, deps, note }) {
     const { id, user_id } = params;
-    requireOwnAccount(caller, id);
-    requireRank(caller, body.role);
-    await requireRankOver(deps.keyMaker.accounts, caller, id, user_id);
-    const member = await putMember(deps.keyMaker, {
+    requireOwnAccount(principal, id);
+    requireRank(principal, body.role);
+    await requireRankOver(deps.keyStores.accounts, principal, id, user_id);
+    const member = await putMember(deps.keyStores, {
       organizationId: id,
       userId: user_id,
       role: body.role,
       dailyLimit: nanodollarsOf(body.daily_limit),
     });
-    deps.accountRing.forget();
+    deps.accountCache.forget();
     note({ accountId: id, target: `${id}/${user_id}`, changes: body });
-    return { data: describeMember(member) };
+    return { data: presentMember(member) };
   },
 });
 
@@ -94,12 +94,12 @@ export const deleteMember = defineEndpoint({
   query: NOTHING,
   body: NOTHING,
   response: z.object({ data: z.object({ organization_id: z.string(), user_id: z.string() }) }),
-  async handle({ caller, params, deps, note }) {
+  async handle({ principal, params, deps, note }) {
     const { id, user_id } = params;
-    requireOwnAccount(caller, id);
-    await requireRankOver(deps.keyMaker.accounts, caller, id, user_id);
-    await removeMember(deps.keyMaker, id, user_id);
-    deps.accountRing.forget();
+    requireOwnAccount(principal, id);
+    await requireRankOver(deps.keyStores.accounts, principal, id, user_id);
+    await removeMember(deps.keyStores, id, user_id);
+    deps.accountCache.forget();
     note({ accountId: id, target: `${id}/${user_id}`, changes: {} });
     return { data: { organization_id: id, user_id } };
   },
@@ -108,10 +108,10 @@ export const deleteMember = defineEndpoint({
 /** Only owners touch owners. */
 async function requireRankOver(
   accounts: AccountStore,
-  caller: ApiCaller,
+  principal: ApiPrincipal,
   organizationId: string,
   userId: string,
 ): Promise<void> {
   const member = await accounts.findMember(organizationId, userId);
-  if (member !== null) requireRank(caller, member.role);
+  if (member !== null) requireRank(principal, member.role);
 }

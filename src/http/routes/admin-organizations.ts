@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { describeAccount, findAccount } from "../../core/accounts/manage-accounts.ts";
+import { findAccount, presentAccount } from "../../core/accounts/manage-accounts.ts";
 import { IdField } from "../api/account-fields.ts";
 import {
   AccountChangeBody,
@@ -10,7 +10,7 @@ import {
   ORGANIZATION_SETTINGS,
   patchAccount,
 } from "../api/account-settings.ts";
-import { MANAGING, OPERATOR, requireOwnAccount, requireRank, SEEING } from "../api/api-caller.ts";
+import { MANAGING, OPERATOR, requireOwnAccount, requireRank, SEEING } from "../api/api-principal.ts";
 import { defineEndpoint, NOTHING } from "../api/endpoint.ts";
 import { PAGE_QUERY, pageView } from "../api/pages.ts";
 
@@ -64,9 +64,9 @@ export const getOrganization = defineEndpoint({
   query: NOTHING,
   body: NOTHING,
   response: z.object({ data: OrganizationView }),
-  async handle({ caller, params, deps }) {
-    requireOwnAccount(caller, params.id);
-    return { data: describeAccount(await findAccount(deps.keyMaker.accounts, "organization", params.id)) };
+  async handle({ principal, params, deps }) {
+    requireOwnAccount(principal, params.id);
+    return { data: presentAccount(await findAccount(deps.keyStores.accounts, "organization", params.id)) };
   },
 });
 
@@ -82,7 +82,7 @@ export const patchOrganization = defineEndpoint({
   body: AccountChangeBody.extend(ORGANIZATION_SETTINGS),
   response: z.object({ data: OrganizationView }),
   handle(input) {
-    if (input.body.closed !== undefined) requireRank(input.caller, "owner");
+    if (input.body.closed !== undefined) requireRank(input.principal, "owner");
     return patchAccount("organization", input);
   },
 });

@@ -4,13 +4,13 @@ import { tryProviderKey } from "../../core/generation/try-provider-key.ts";
 import {
   changeProviderKey,
   createProviderKey,
-  describeProviderKey,
   openProviderKey,
+  presentProviderKey,
   removeProviderKey,
   requireProviderKey,
 } from "../../core/provider-keys/manage-provider-keys.ts";
 import type { ProviderKeyRecord } from "../../core/provider-keys/records.ts";
-import { type ApiCaller, requireOwnAccount } from "../api/api-caller.ts";
+import { type ApiPrincipal, requireOwnAccount } from "../api/api-principal.ts";
 import { defineEndpoint, NOTHING } from "../api/endpoint.ts";
 import { PAGE_QUERY, pageView } from "../api/pages.ts";
 import type { HttpDeps } from "../context/context.ts";
@@ -80,13 +80,13 @@ export const listProviderKeys = defineEndpoint({
   query: z.strictObject(PAGE_QUERY),
   body: NOTHING,
   response: pageView(ProviderKeyView),
-  async handle({ caller, params, query, deps }) {
-    const accountId = await requireAccount(caller, params.id, deps);
-    await deps.providerKeyMaker.ring.saveUses();
-    const keys = await deps.providerKeyMaker.store.listProviderKeys(accountId);
+  async handle({ principal, params, query, deps }) {
+    const accountId = await requireAccount(principal, params.id, deps);
+    await deps.providerKeyStores.ring.saveUses();
+    const keys = await deps.providerKeyStores.store.listProviderKeys(accountId);
     const page = takePage(keys, query.after, query.limit);
     const next = page.at(-1)?.id === keys.at(-1)?.id ? null : (page.at(-1)?.id ?? null);
-    return { data: page.map((key) => describeProviderKey(deps.providerKeyMaker, key)), next };
+    return { data: page.map((key) => presentProviderKey(deps.providerKeyStores, key)), next };
   },
 });
 
@@ -110,14 +110,14 @@ export const postProviderKey = defineEndpoint({
   }),
   response: z.object({ data: ProviderKeyView }),
   status: 201,
-  async handle({ caller, params, body, deps }) {
-    const accountId = await requireAccount(caller, params.id, deps);
+  async handle({ principal, params, body, deps }) {
+    const accountId = await requireAccount(principal, params.id, deps);
     const { provider, key, ...rest } = body;
     const wanted = { ...rest, accountId, provider, secret: key };
     return {
-      data: describeProviderKey(
-        deps.providerKeyMaker,
-        await createProviderKey(deps.providerKeyMaker, deps.generation.serving(), wanted),
+      data: presentProviderKey(
+        deps.providerKeyStores,
+        await createProviderKey(deps.providerKeyStores, deps.generation.serving(), wanted),
       ),
     };
   },
@@ -134,14 +134,14 @@ export const patchProviderKey = defineEndpoint({
   query: NOTHING,
   body: z.strictObject({ key: secret.optional().describe("Replaces the secret"), ...wish }),
   response: z.object({ data: ProviderKeyView }),
-  async handle({ caller, params, body, deps }) {
-    const found = await findKey(caller, params, deps);
+  async handle({ principal, params, body, deps }) {
+    const found = await findKey(principal, params, deps);
     const { key, ...rest } = body;
-    const changed = await changeProviderKey(deps.providerKeyMaker, deps.generation.serving(), found, {
+    const changed = await changeProviderKey(deps.providerKeyStores, deps.generation.serving(), found, {
       ...rest,
       secret: key,
     });
-    return { data: describeProviderKey(deps.providerKeyMaker, changed) };
+    return { data: presentProviderKey(deps.providerKeyStores, changed) };
   },
 });
 
@@ -156,9 +156,9 @@ export const deleteProviderKey = defineEndpoint({
   query: NOTHING,
   body: NOTHING,
   response: z.object({ data: z.object({ id: z.string(), deleted: z.literal(true) }) }),
-  async handle({ caller, params, deps }) {
-    const { id } = await findKey(caller, params, deps);
-    await removeProviderKey(deps.providerKeyMaker, id);
+  async handle({ principal, params, deps }) {
+    const { id } = await findKey(principal, params, deps);
+    await removeProviderKey(deps.providerKeyStores, id);
     return { data: { id, deleted: true } };
   },
 });
@@ -182,9 +182,9 @@ export const testProviderKey = defineEndpoint({
       model: z.string().nullable().describe("The model that was asked"),
     }),
   }),
-  async handle({ caller, params, deps }) {
-    const found = await findKey(caller, params, deps);
-    const { provider, key } = openProviderKey(deps.providerKeyMaker, rosterOf(deps), found);
+  async handle({ principal, params, deps }) {
+    const found = await findKey(principal, params, deps);
+    const { provider, key } = openProviderKey(deps.providerKeyStores, rosterOf(deps), found);
     const trial = await tryProviderKey(
       deps.generation,
       deps.generation.serving(),
@@ -194,29 +194,33 @@ export const testProviderKey = defineEndpoint({
     );
     const at = deps.clock.now();
     const error = trial.status === "ok" ? null : { message: trial.message, at };
-    deps.providerKeyMaker.ring.noteUse({ id: found.id, usedAt: at, error });
+    deps.providerKeyStores.ring.recordUse({ id: found.id, usedAt: at, error });
     return { data: trial };
   },
 });
 
 function rosterOf({ generation }: HttpDeps) {
-  return generation.serving().roster;
+  return generation.serving().servedModels;
 }
 
 /** @throws GatewayError `not_found` for an account that there is not, or that is another's. */
-async function requireAccount(caller: ApiCaller, id: string, { accountRing }: HttpDeps): Promise<string> {
-  const accountId = requireOwnAccount(caller, id);
-  const account = await accountRing.account(accountId);
+async function requireAccount(
+  principal: ApiPrincipal,
+  id: string,
+  { accountCache }: HttpDeps,
+): Promise<string> {
+  const accountId = requireOwnAccount(principal, id);
+  const account = await accountCache.account(accountId);
   return account === null ? fail("not_found", "There is no account with that id.") : accountId;
 }
 
 async function findKey(
-  caller: ApiCaller,
+  principal: ApiPrincipal,
   { id, key_id }: z.infer<typeof OfKey>,
   deps: HttpDeps,
 ): Promise<ProviderKeyRecord> {
-  const accountId = await requireAccount(caller, id, deps);
-  return requireProviderKey(deps.providerKeyMaker.store, accountId, key_id);
+  const accountId = await requireAccount(principal, id, deps);
+  return requireProviderKey(deps.providerKeyStores.store, accountId, key_id);
 }
 
 /** @throws GatewayError for a key to go on behind that is not there any more. */

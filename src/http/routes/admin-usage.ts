@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { describeUsage, printUsageCsv } from "../../core/usage/describe-usage.ts";
+import { presentUsage, printUsageCsv } from "../../core/usage/present-usage.ts";
 import { nameOfDay, readDays, USAGE_GROUPS } from "../../core/usage/report.ts";
-import { requireOwnAccount } from "../api/api-caller.ts";
+import { requireOwnAccount } from "../api/api-principal.ts";
 import { defineEndpoint, NOTHING } from "../api/endpoint.ts";
 import { UsageLine } from "../api/usage-view.ts";
 
@@ -24,16 +24,16 @@ export const getUsage = defineEndpoint({
   body: NOTHING,
   response: z.object({ data: z.array(UsageLine), from: z.string(), to: z.string() }),
   csv: true,
-  async handle({ query, caller, headers, deps }) {
+  async handle({ query, principal, headers, deps }) {
     const range = readDays(query, deps.clock.now());
     const accountId =
-      query.account_id === undefined ? caller.accountId : requireOwnAccount(caller, query.account_id);
+      query.account_id === undefined ? principal.accountId : requireOwnAccount(principal, query.account_id);
     const groupBy = query.group_by;
     await deps.generation.recorder.drain();
     const sums = await deps.usage.sumUsage({ groupBy, ...range, accountId, userId: null, keyId: null });
     const format = query.format ?? (wantsCsv(headers) ? "csv" : "json");
     const [from, to] = [nameOfDay(range.fromDay), nameOfDay(range.toDay)];
-    if (format === "json") return { data: sums.map((sum) => describeUsage(groupBy, sum)), from, to };
+    if (format === "json") return { data: sums.map((sum) => presentUsage(groupBy, sum)), from, to };
     return new Response(printUsageCsv(groupBy, sums), {
       headers: {
         "content-type": "text/csv; charset=utf-8",

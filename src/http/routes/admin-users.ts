@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { describeAccount, findAccount } from "../../core/accounts/manage-accounts.ts";
-import { describeMember } from "../../core/accounts/manage-members.ts";
+import { findAccount, presentAccount } from "../../core/accounts/manage-accounts.ts";
+import { presentMember } from "../../core/accounts/manage-members.ts";
 import { IdField } from "../api/account-fields.ts";
 import {
   AccountChangeBody,
@@ -10,7 +10,7 @@ import {
   NewAccountBody,
   patchAccount,
 } from "../api/account-settings.ts";
-import { MANAGING, OPERATOR, requireOwnAccount, SEEING } from "../api/api-caller.ts";
+import { MANAGING, OPERATOR, requireOwnAccount, SEEING } from "../api/api-principal.ts";
 import { defineEndpoint, NOTHING } from "../api/endpoint.ts";
 import { PAGE_QUERY, pageView } from "../api/pages.ts";
 import { MemberView } from "./admin-members.ts";
@@ -57,11 +57,11 @@ export const getUser = defineEndpoint({
   query: NOTHING,
   body: NOTHING,
   response: z.object({ data: AccountView.extend({ memberships: z.array(MemberView) }) }),
-  async handle({ caller, params, deps }) {
-    const { accounts } = deps.keyMaker;
-    const user = await findAccount(accounts, "user", requireOwnAccount(caller, params.id));
-    const memberships = (await accounts.listMemberships(user.id)).map(describeMember);
-    return { data: { ...describeAccount(user), memberships } };
+  async handle({ principal, params, deps }) {
+    const { accounts } = deps.keyStores;
+    const user = await findAccount(accounts, "user", requireOwnAccount(principal, params.id));
+    const memberships = (await accounts.listMemberships(user.id)).map(presentMember);
+    return { data: { ...presentAccount(user), memberships } };
   },
 });
 

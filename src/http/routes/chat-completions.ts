@@ -1,6 +1,6 @@
-import { openChatRequest } from "../../wire/client-apis/chat-request.ts";
+import { parseChatRequest } from "../../wire/client-apis/chat-request.ts";
 import { renderError } from "../errors/render-error.ts";
 import { inferenceHandler } from "../inference/inference-handler.ts";
 
 /** `POST chat/completions` (specification 4.1). */
-export const chatCompletions = inferenceHandler({ open: openChatRequest, renderError });
+export const chatCompletions = inferenceHandler({ open: parseChatRequest, renderError });

@@ -1,6 +1,6 @@
-import { openEmbeddingsRequest } from "../../wire/client-apis/embeddings-request.ts";
+import { parseEmbeddingsRequest } from "../../wire/client-apis/embeddings-request.ts";
 import { renderError } from "../errors/render-error.ts";
 import { inferenceHandler } from "../inference/inference-handler.ts";
 
 /** `POST embeddings` (docs/contract.md, "Embeddings"). */
-export const embeddings = inferenceHandler({ open: openEmbeddingsRequest, renderError });
+export const embeddings = inferenceHandler({ open: parseEmbeddingsRequest, renderError });

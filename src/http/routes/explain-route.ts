@@ -1,30 +1,35 @@
 import { fail } from "../../base/errors.ts";
 import { explainRoute } from "../../core/generation/explain-route.ts";
-import { openChatRequest } from "../../wire/client-apis/chat-request.ts";
-import { openEmbeddingsRequest } from "../../wire/client-apis/embeddings-request.ts";
-import { openFimRequest } from "../../wire/client-apis/fim-request.ts";
+import { parseChatRequest } from "../../wire/client-apis/chat-request.ts";
+import { parseEmbeddingsRequest } from "../../wire/client-apis/embeddings-request.ts";
+import { parseFimRequest } from "../../wire/client-apis/fim-request.ts";
 import type { ClientApi } from "../../wire/client-apis/inference-request.ts";
-import { openMessagesRequest } from "../../wire/client-apis/messages-request.ts";
-import { openResponsesRequest } from "../../wire/client-apis/responses-request.ts";
+import { parseMessagesRequest } from "../../wire/client-apis/messages-request.ts";
+import { parseResponsesRequest } from "../../wire/client-apis/responses-request.ts";
 import type { Handler } from "../context/context.ts";
 import { urlOf } from "../context/url-of.ts";
-import { bodyHolderOf, type ClientFace, holdBeside, renameModels } from "../inference/inference-handler.ts";
-import { identifyCaller } from "../middleware/identify-caller.ts";
+import {
+  bodyHolderOf,
+  type ClientApiOptions,
+  holdBeside,
+  renameModels,
+} from "../inference/inference-handler.ts";
+import { identifyPrincipal } from "../middleware/identify-principal.ts";
 import { readRequestBody } from "../middleware/read-body.ts";
 
-const OPENERS: Readonly<Record<ClientApi, ClientFace["open"]>> = {
-  "chat.completions": openChatRequest,
-  responses: openResponsesRequest,
-  messages: openMessagesRequest,
-  fim: openFimRequest,
-  embeddings: openEmbeddingsRequest,
+const OPENERS: Readonly<Record<ClientApi, ClientApiOptions["open"]>> = {
+  "chat.completions": parseChatRequest,
+  responses: parseResponsesRequest,
+  messages: parseMessagesRequest,
+  fim: parseFimRequest,
+  embeddings: parseEmbeddingsRequest,
 };
 
 /** `POST route/explain?api=`: who would answer the request that is its body, and why (docs/routing.md). Calls nobody. */
 export const postExplainRoute: Handler = async (request, context) => {
   const { deps } = context;
-  const caller = await identifyCaller(request, context);
-  if (caller.kind === "anonymous") {
+  const principal = await identifyPrincipal(request, context);
+  if (principal.kind === "anonymous") {
     fail("authentication", 'This endpoint needs an API key. Send it as "Authorization: Bearer gw_…".');
   }
   const api = urlOf(request).searchParams.get("api") ?? "chat.completions";
@@ -33,9 +38,11 @@ export const postExplainRoute: Handler = async (request, context) => {
       metadata: { field: "api" },
     });
   }
-  const body = await readRequestBody(request, context, bodyHolderOf(caller));
+  const body = await readRequestBody(request, context, bodyHolderOf(principal));
   const asked = OPENERS[api as ClientApi](body, renameModels(deps), request.headers);
-  holdBeside(context, caller, asked.heldBytes);
+  holdBeside(context, principal, asked.heldBytes);
   const readHeader = (name: string) => request.headers.get(name);
-  return Response.json({ data: await explainRoute(deps.generation, { caller, request: asked, readHeader }) });
+  return Response.json({
+    data: await explainRoute(deps.generation, { principal: principal, request: asked, readHeader }),
+  });
 };

@@ -1,6 +1,6 @@
-import { openFimRequest } from "../../wire/client-apis/fim-request.ts";
+import { parseFimRequest } from "../../wire/client-apis/fim-request.ts";
 import { renderError } from "../errors/render-error.ts";
 import { inferenceHandler } from "../inference/inference-handler.ts";
 
 /** `POST fim/completions` (specification 4.2). */
-export const fimCompletions = inferenceHandler({ open: openFimRequest, renderError, needsKey: true });
+export const fimCompletions = inferenceHandler({ open: parseFimRequest, renderError, needsKey: true });

@@ -1,8 +1,8 @@
 import { fail } from "../../base/errors.ts";
-import { describeGeneration } from "../../core/usage/describe-generation.ts";
+import { presentGeneration } from "../../core/usage/present-generation.ts";
 import type { RequestContext } from "../context/context.ts";
 import { urlOf } from "../context/url-of.ts";
-import { requireKey } from "../middleware/identify-caller.ts";
+import { requireKey } from "../middleware/identify-principal.ts";
 
 /** `GET generation?id=`: what a generation was and cost, for keys of the account that made it. */
 export async function getGeneration(request: Request, context: RequestContext): Promise<Response> {
@@ -16,5 +16,5 @@ export async function getGeneration(request: Request, context: RequestContext): 
   if (record === null || !isTheirs) {
     return fail("not_found", "There is no generation of this account with that id.");
   }
-  return Response.json({ data: describeGeneration(record) });
+  return Response.json({ data: presentGeneration(record) });
 }

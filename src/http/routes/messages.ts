@@ -1,10 +1,10 @@
-import { openMessagesRequest } from "../../wire/client-apis/messages-request.ts";
+import { parseMessagesRequest } from "../../wire/client-apis/messages-request.ts";
 import { renderMessagesError } from "../errors/client-api-errors.ts";
 import { inferenceHandler } from "../inference/inference-handler.ts";
 
 /** `POST messages` (docs/contract.md, "Responses and Messages"). */
 export const messages = inferenceHandler({
-  open: openMessagesRequest,
+  open: parseMessagesRequest,
   renderError: renderMessagesError,
   requestIdHeader: "request-id",
 });

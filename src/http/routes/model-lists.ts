@@ -1,12 +1,12 @@
-import type { JoinedPolicy } from "../../core/accounts/join-policies.ts";
-import { describeModel } from "../../core/catalog/describe-model.ts";
-import { describeTier, type TierView } from "../../core/catalog/describe-tier.ts";
+import type { EffectivePolicy } from "../../core/accounts/merge-policies.ts";
+import { presentModel } from "../../core/catalog/present-model.ts";
+import { presentTier, type TierView } from "../../core/catalog/present-tier.ts";
 import type { ModelEndpoint, ModelRecord } from "../../core/catalog/records.ts";
 import type { TierRecord } from "../../core/catalog/tier-records.ts";
-import type { Offer } from "../../core/deployments/served-models.ts";
+import type { Deployment } from "../../core/deployments/served-models.ts";
 import type { Serving } from "../../core/generation/call.ts";
-import { findForbidding } from "../../core/generation/find-tier-offers.ts";
-import { createPolicyFilter } from "../../core/routing/select-offers.ts";
+import { findForbidding } from "../../core/generation/find-tier-deployments.ts";
+import { createPolicyFilter } from "../../core/routing/select-deployments.ts";
 import { type PreparedList, prepareTexts } from "../context/prepared-list.ts";
 import { viewCatalog, viewServed } from "./tier-views.ts";
 
@@ -15,9 +15,9 @@ export interface ModelLists {
   /** The whole catalog. */
   all(): Promise<PreparedList>;
   /** What a policy leaves of what is served. */
-  allowed(policy: JoinedPolicy): Promise<PreparedList>;
+  allowed(policy: EffectivePolicy): Promise<PreparedList>;
   /** Has ready what is asked for most, before somebody asks. */
-  prepare(policy: JoinedPolicy): Promise<void>;
+  prepare(policy: EffectivePolicy): Promise<void>;
 }
 
 interface DaysLists extends ModelLists {
@@ -43,17 +43,17 @@ export function modelListsOf(serving: Serving, now: number): ModelLists {
 }
 
 function createLists(serving: Serving, now: number): ModelLists {
-  const { catalog, roster, tiers } = serving;
+  const { catalog, servedModels, tiers } = serving;
   const servedTexts = new Map<ModelRecord, string | null>();
   const policies = createListCache();
   let whole: Promise<PreparedList> | null = null;
   let prepared: Promise<void> | null = null;
 
-  const textFor = (isAllowed: (offer: Offer) => boolean) => (model: ModelRecord) => {
-    const offers = roster.offersFor(model.id);
-    const allowed = offers.filter(isAllowed);
+  const textFor = (isAllowed: (deployment: Deployment) => boolean) => (model: ModelRecord) => {
+    const deployments = servedModels.deploymentsOf(model.id);
+    const allowed = deployments.filter(isAllowed);
     const make = () => describe(model, allowed.map(endpointOf), now);
-    return allowed.length === offers.length ? remember(servedTexts, model, make) : make();
+    return allowed.length === deployments.length ? remember(servedTexts, model, make) : make();
   };
   const self: ModelLists = {
     all() {
@@ -67,7 +67,7 @@ function createLists(serving: Serving, now: number): ModelLists {
         const isAllowed = createPolicyFilter(policy);
         const allowed = tiers.list.filter((tier) => findForbidding(policy, tier) === undefined);
         const first = describeTiers(allowed, viewServed(serving, isAllowed), now);
-        return makeList(first, roster.models, textFor(isAllowed));
+        return makeList(first, servedModels.models, textFor(isAllowed));
       }),
     prepare(policy) {
       prepared ??= Promise.all([self.allowed(policy), self.all()]).then(() => {});
@@ -112,7 +112,7 @@ function createListCache(): ListCache {
 /** Those of which something is to be had. */
 function describeTiers(tiers: readonly TierRecord[], view: TierView, now: number): string[] {
   return tiers.flatMap((tier) => {
-    const record = describeTier(tier, view, now);
+    const record = presentTier(tier, view, now);
     return record === null ? [] : JSON.stringify(record);
   });
 }
@@ -147,10 +147,10 @@ function remember(
 }
 
 function describe(model: ModelRecord, endpoints: readonly ModelEndpoint[], now: number): string | null {
-  const record = describeModel(model, endpoints, now);
+  const record = presentModel(model, endpoints, now);
   return record === null ? null : JSON.stringify(record);
 }
 
-function endpointOf({ endpoint }: Offer): ModelEndpoint {
+function endpointOf({ endpoint }: Deployment): ModelEndpoint {
   return endpoint;
 }

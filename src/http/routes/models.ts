@@ -1,20 +1,20 @@
 import { fail } from "../../base/errors.ts";
-import { type JoinedPolicy, joinPolicies, policyOf } from "../../core/accounts/join-policies.ts";
-import type { Caller } from "../../core/accounts/records.ts";
-import { describeModel, type PublicModel } from "../../core/catalog/describe-model.ts";
-import { describeTier, listTierModels } from "../../core/catalog/describe-tier.ts";
+import { type EffectivePolicy, mergePolicies, policyOf } from "../../core/accounts/merge-policies.ts";
+import type { Principal } from "../../core/accounts/records.ts";
+import { type PublicModel, presentModel } from "../../core/catalog/present-model.ts";
+import { listTierModels, presentTier } from "../../core/catalog/present-tier.ts";
 import type { ModelRecord } from "../../core/catalog/records.ts";
 import type { TierRecord } from "../../core/catalog/tier-records.ts";
 import type { GenerationDeps, Serving } from "../../core/generation/call.ts";
 import type { HttpDeps, RequestContext } from "../context/context.ts";
 import { jsonList } from "../context/prepared-list.ts";
 import { urlOf } from "../context/url-of.ts";
-import { identifyCaller } from "../middleware/identify-caller.ts";
-import { describeHealth } from "./describe-health.ts";
+import { identifyPrincipal } from "../middleware/identify-principal.ts";
 import { modelListsOf } from "./model-lists.ts";
+import { presentHealth } from "./present-health.ts";
 import { viewCatalog, viewServed } from "./tier-views.ts";
 
-type KeyCaller = Extract<Caller, { kind: "key" }>;
+type KeyCaller = Extract<Principal, { kind: "key" }>;
 
 /**
  * `GET models`: what can be served here, with a key what its account and key allow; with `?all=true` the whole catalog
@@ -25,9 +25,9 @@ export async function listModels(request: Request, context: RequestContext): Pro
   const lists = modelListsOf(generation.serving(), clock.now());
   if (request.url.includes("?") && urlOf(request).searchParams.get("all") === "true")
     return jsonList(request, await lists.all());
-  const caller = await findKeyCaller(request, context);
-  const isOther = caller !== null && isNarrowed(caller);
-  const policy = isOther ? policyOf(generation.policy, caller) : everybodysPolicy(generation);
+  const principal = await findKeyCaller(request, context);
+  const isOther = principal !== null && isNarrowed(principal);
+  const policy = isOther ? policyOf(generation.policy, principal) : everybodysPolicy(generation);
   return jsonList(request, await lists.allowed(policy));
 }
 
@@ -36,34 +36,34 @@ export async function prepareModelLists({ generation, clock }: HttpDeps): Promis
   await modelListsOf(generation.serving(), clock.now()).prepare(everybodysPolicy(generation));
 }
 
-function everybodysPolicy({ policy }: GenerationDeps): JoinedPolicy {
-  return joinPolicies([{ level: "gateway", policy }]);
+function everybodysPolicy({ policy }: GenerationDeps): EffectivePolicy {
+  return mergePolicies([{ level: "gateway", policy }]);
 }
 
 /** Null without a key, and with one that is no good here. */
 async function findKeyCaller(request: Request, context: RequestContext): Promise<KeyCaller | null> {
   if (!request.headers.has("authorization") && !request.headers.has("x-api-key")) return null;
   try {
-    const caller = await identifyCaller(request, context);
-    return caller.kind === "key" ? caller : null;
+    const principal = await identifyPrincipal(request, context);
+    return principal.kind === "key" ? principal : null;
   } catch {
     return null;
   }
 }
 
 function isNarrowed({ account: { policy }, key }: KeyCaller): boolean {
-  const { rules, denyDataCollection, zeroRetention } = joinPolicies([{ level: "account", policy }]);
+  const { rules, denyDataCollection, zeroRetention } = mergePolicies([{ level: "account", policy }]);
   return key.models !== null || rules.length > 0 || denyDataCollection !== null || zeroRetention !== null;
 }
 
 /** As what is served shows it, else as the catalog does. */
 function describeAnywhere(serving: Serving, tier: TierRecord, now: number): PublicModel | null {
-  const served = describeTier(
+  const served = presentTier(
     tier,
     viewServed(serving, () => true),
     now,
   );
-  return served ?? describeTier(tier, viewCatalog(serving), now);
+  return served ?? presentTier(tier, viewCatalog(serving), now);
 }
 
 /** `GET models/{author}/{model}`: one model, of the whole catalog, or a tier. */
@@ -75,8 +75,12 @@ export function getModel(_request: Request, context: RequestContext): Response {
     return record === null ? unknownModel(tier.id) : Response.json(record);
   }
   const model = findModel(serving, context);
-  const offers = serving.roster.offersFor(model.id).map((offer) => offer.endpoint);
-  const record = describeModel(model, offers.length > 0 ? offers : model.endpoints, context.deps.clock.now());
+  const deployments = serving.servedModels.deploymentsOf(model.id).map((deployment) => deployment.endpoint);
+  const record = presentModel(
+    model,
+    deployments.length > 0 ? deployments : model.endpoints,
+    context.deps.clock.now(),
+  );
   return record === null ? unknownModel(model.id) : Response.json(record);
 }
 
@@ -107,9 +111,11 @@ function describeEndpoints(
   model: ModelRecord,
 ): readonly unknown[] {
   const now = clock.now();
-  const configured = new Set(serving.roster.offersFor(model.id).map((offer) => offer.endpoint));
+  const configured = new Set(
+    serving.servedModels.deploymentsOf(model.id).map((deployment) => deployment.endpoint),
+  );
   return model.endpoints.flatMap((endpoint) => {
-    const record = describeModel(model, [endpoint], now);
+    const record = presentModel(model, [endpoint], now);
     if (record === null) return [];
     return {
       provider_name: serving.catalog.provider(endpoint.provider)?.name ?? endpoint.provider,
@@ -121,7 +127,7 @@ function describeEndpoints(
       pricing: record.pricing,
       supported_parameters: record.supported_parameters,
       configured: configured.has(endpoint),
-      ...describeHealth(generation.health.describe(endpoint.provider, model.id, now)),
+      ...presentHealth(generation.health.describe(endpoint.provider, model.id, now)),
       expiration_date: endpoint.expires ?? null,
     };
   });

@@ -1,4 +1,4 @@
-import { describeProvider } from "../../core/catalog/describe-provider.ts";
+import { presentProvider } from "../../core/catalog/present-provider.ts";
 import type { ModelRecord, ProviderRecord } from "../../core/catalog/records.ts";
 import type { Serving } from "../../core/generation/call.ts";
 import type { RequestContext } from "../context/context.ts";
@@ -24,21 +24,23 @@ export function listProviders(request: Request, { deps }: RequestContext): Respo
 function describeAll(serving: Serving) {
   const { catalog } = serving;
   return catalog.providers.map((provider) =>
-    describeProvider(provider, countModels(catalog.models, provider.slug), takesOwnKeys(serving, provider)),
+    presentProvider(provider, countModels(catalog.models, provider.slug), takesOwnKeys(serving, provider)),
   );
 }
 
-function takesOwnKeys({ roster }: Serving, { slug }: ProviderRecord): boolean {
-  return (roster.provider(slug)?.readOwnKey ?? null) !== null;
+function takesOwnKeys({ servedModels }: Serving, { slug }: ProviderRecord): boolean {
+  return (servedModels.provider(slug)?.readByokKey ?? null) !== null;
 }
 
 function describeServed(serving: Serving) {
-  const { roster } = serving;
-  return roster.providers.map(({ record }) => {
-    const count = roster.models.filter((model) =>
-      roster.offersFor(model.id).some((offer) => offer.provider.record.slug === record.slug),
+  const { servedModels } = serving;
+  return servedModels.providers.map(({ record }) => {
+    const count = servedModels.models.filter((model) =>
+      servedModels
+        .deploymentsOf(model.id)
+        .some((deployment) => deployment.provider.record.slug === record.slug),
     ).length;
-    return describeProvider(record, count, takesOwnKeys(serving, record));
+    return presentProvider(record, count, takesOwnKeys(serving, record));
   });
 }
 

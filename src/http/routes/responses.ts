@@ -1,6 +1,6 @@
-import { openResponsesRequest } from "../../wire/client-apis/responses-request.ts";
+import { parseResponsesRequest } from "../../wire/client-apis/responses-request.ts";
 import { renderResponsesError } from "../errors/client-api-errors.ts";
 import { inferenceHandler } from "../inference/inference-handler.ts";
 
 /** `POST responses` (docs/contract.md, "Responses and Messages"). */
-export const responses = inferenceHandler({ open: openResponsesRequest, renderError: renderResponsesError });
+export const responses = inferenceHandler({ open: parseResponsesRequest, renderError: renderResponsesError });

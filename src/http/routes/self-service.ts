@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { toDollars } from "../../base/money.ts";
 import { findPayer } from "../../core/accounts/find-payer.ts";
-import { describeRateLimit } from "../../core/accounts/own-rate-limit.ts";
-import { describeSums } from "../../core/ledger/describe-sums.ts";
-import { describeUsage } from "../../core/usage/describe-usage.ts";
+import { presentRateLimit } from "../../core/accounts/own-rate-limit.ts";
+import { presentSums } from "../../core/ledger/present-sums.ts";
+import { presentUsage } from "../../core/usage/present-usage.ts";
 import { dayOf, USUAL_DAYS } from "../../core/usage/report.ts";
 import { type ApiInput, defineEndpoint, NOTHING } from "../api/endpoint.ts";
 import { RateLimitView } from "../api/rate-limit-field.ts";
@@ -20,11 +20,11 @@ const SELF = {
   body: NOTHING,
 } as const;
 
-type SelfInput = Pick<ApiInput<unknown, unknown, unknown>, "caller" | "headers" | "deps">;
+type SelfInput = Pick<ApiInput<unknown, unknown, unknown>, "principal" | "headers" | "deps">;
 
 /** Who pays for requests with this key: as in an inference request, an organization that is named does. */
-async function payerOf({ caller, headers, deps }: SelfInput) {
-  return findPayer(deps.accountRing, caller.key, headers.get("x-gateway-organization"));
+async function payerOf({ principal, headers, deps }: SelfInput) {
+  return findPayer(deps.accountCache, principal.key, headers.get("x-gateway-organization"));
 }
 
 /** `GET key`: what the caller's key is and may still spend. */
@@ -79,7 +79,7 @@ export const getKey = defineEndpoint({
         usage: toDollars(spent),
         usage_nanodollars: spent,
         models: key.models,
-        rate_limit: describeRateLimit(limited?.limit ?? null),
+        rate_limit: presentRateLimit(limited?.limit ?? null),
         free_model_limit: free && { requests_per_hour: free.limit, remaining: free.remaining },
         created_at: new Date(key.createdAt).toISOString(),
         expires_at: key.expiresAt === null ? null : new Date(key.expiresAt).toISOString(),
@@ -117,7 +117,7 @@ export const getCredits = defineEndpoint({
         balance: toDollars(balance),
         balance_nanodollars: balance,
         held: toDollars(held),
-        ...describeSums(sums),
+        ...presentSums(sums),
       },
     };
   },
@@ -127,7 +127,7 @@ export const getCredits = defineEndpoint({
 export const getActivity = defineEndpoint({
   ...SELF,
   path: "/activity",
-  summary: "What the caller has used in the last 30 days, by day",
+  summary: "What the principal has used in the last 30 days, by day",
   response: z.object({ data: z.array(DayOfUsage) }),
   async handle(input) {
     const { key, account } = await payerOf(input);
@@ -143,6 +143,6 @@ export const getActivity = defineEndpoint({
       userId: key.userId,
       keyId: null,
     });
-    return { data: sums.map((sum) => describeUsage("date", sum)) };
+    return { data: sums.map((sum) => presentUsage("date", sum)) };
   },
 });

@@ -1,15 +1,18 @@
-import type { TierView } from "../../core/catalog/describe-tier.ts";
-import type { Offer } from "../../core/deployments/served-models.ts";
+import type { TierView } from "../../core/catalog/present-tier.ts";
+import type { Deployment } from "../../core/deployments/served-models.ts";
 import type { Serving } from "../../core/generation/call.ts";
 
 /** What is served here, as far as it is allowed. */
-export function viewServed({ roster }: Serving, isAllowed: (offer: Offer) => boolean): TierView {
+export function viewServed(
+  { servedModels }: Serving,
+  isAllowed: (deployment: Deployment) => boolean,
+): TierView {
   return {
-    models: roster.models,
+    models: servedModels.models,
     find(id) {
-      const offers = roster.offersFor(id).filter(isAllowed);
-      const model = offers[0]?.model;
-      return model === undefined ? null : { model, endpoints: offers.map(({ endpoint }) => endpoint) };
+      const deployments = servedModels.deploymentsOf(id).filter(isAllowed);
+      const model = deployments[0]?.model;
+      return model === undefined ? null : { model, endpoints: deployments.map(({ endpoint }) => endpoint) };
     },
   };
 }

@@ -64,7 +64,7 @@ export function openFileJournal(dir: string): Journal {
       ...recoverEntries(join(dir, ASIDE_FILE)),
       ...left.flatMap((segment) => recoverEntries(segmentPath(dir, segment))),
     ],
-    setAside: (entries) => writeAside(dir, entries),
+    skipped: (entries) => writeAside(dir, entries),
     close() {
       flush();
       closeSync(file);

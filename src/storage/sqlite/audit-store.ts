@@ -63,13 +63,13 @@ export function createSqliteAuditStore(database: Database): AuditStore {
       // Immediate: no other process may go on from the same end.
       return append.immediate(draft);
     },
-    async announceChange(draft) {
+    async beginChange(draft) {
       return Number(announce.run(JSON.stringify(draft)).lastInsertRowid);
     },
-    async fulfilChange(note, drafts) {
+    async commitChange(note, drafts) {
       fulfil.immediate(note, drafts);
     },
-    async withdrawChange(note) {
+    async abortChange(note) {
       forget.run(note);
     },
     async settleChanges() {

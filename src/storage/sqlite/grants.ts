@@ -7,7 +7,7 @@ import {
   movementOf,
 } from "../../core/ledger/grants.ts";
 import type { EndedGrant } from "../../core/ledger/ledger-store.ts";
-import { HOUSE_ACCOUNT } from "../../core/ledger/records.ts";
+import { PLATFORM_ACCOUNT } from "../../core/ledger/records.ts";
 import { readTransfer, type TransferRow, type TransferWriter } from "./transfers.ts";
 
 /** Grants for a time. */
@@ -58,7 +58,7 @@ export function prepareGrants(database: Database, transfers: TransferWriter): Gr
     if (amount > 0) {
       const id = expiryIdOf(grantId);
       const rest = { createdAt: now, note: null, expiresAt: null };
-      transfers.add([{ id, kind: "expiry", from: accountId, to: HOUSE_ACCOUNT, amount, ...rest }]);
+      transfers.add([{ id, kind: "expiry", from: accountId, to: PLATFORM_ACCOUNT, amount, ...rest }]);
     }
     end.run(now, grantId);
     clear.run(accountId);

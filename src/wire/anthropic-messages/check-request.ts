@@ -8,7 +8,7 @@ import {
   tallyCalls,
   tallyParts,
 } from "../conversation/check-amounts.ts";
-import type { Tally } from "../json/refuse-excess.ts";
+import type { Tally } from "../json/reject-excess.ts";
 import {
   isFilled,
   isWord,
@@ -21,7 +21,7 @@ import {
   stringOf,
   wordTable,
 } from "../json/scan.ts";
-import { refuseThread } from "./decode-request.ts";
+import { rejectThread } from "./decode-request.ts";
 import { refuse } from "./refuse.ts";
 
 /**
@@ -33,7 +33,7 @@ export function checkMessagesRequest(text: string, root: JsonNode): void {
   if (root.kind !== "object") refuse("body", "must be a JSON object");
   checkFieldCount(root);
   const thread = memberOf(root, "thread");
-  if (thread !== undefined) refuseThread(parseNode(text, thread));
+  if (thread !== undefined) rejectThread(parseNode(text, thread));
   checkModel(memberOf(root, "model"));
   checkMessages(text, memberOf(root, "messages"));
   for (const member of root.members ?? []) if (member.kind !== "null") CHECKS[member.key]?.(text, member);

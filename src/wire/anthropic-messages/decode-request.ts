@@ -17,7 +17,7 @@ import { type FieldTaker, takeFields } from "./take-fields.ts";
  * @throws GatewayError `invalid_request` that names the field and the remedy.
  */
 export function decodeRequest(body: Fields): ConversationRequest {
-  refuseThread(body["thread"]);
+  rejectThread(body["thread"]);
   const take = takeFields(body);
   take.drop("model");
   // The gateway obeys them, and no upstream gets them.
@@ -51,7 +51,7 @@ export function decodeRequest(body: Fields): ConversationRequest {
  * Threads that the server keeps are not offered. The SDK reads these words and sends the whole history instead
  * (docs/contract.md, "Messages").
  */
-export function refuseThread(thread: unknown): void {
+export function rejectThread(thread: unknown): void {
   if (thread === undefined || thread === null) return;
   fail(
     "invalid_request",

@@ -1,10 +1,10 @@
-import type { ReasoningWish } from "../canonical/request.ts";
+import type { ReasoningParameters } from "../canonical/request.ts";
 import { asFields } from "../json/fields.ts";
 import { makeExtras } from "./extras.ts";
 import type { FieldTaker } from "./take-fields.ts";
 
 /** Takes `thinking`, and `effort` of `output_config`. Null where the client says nothing of either. */
-export function takeReasoning(take: FieldTaker, outputConfig: FieldTaker): ReasoningWish | null {
+export function takeReasoning(take: FieldTaker, outputConfig: FieldTaker): ReasoningParameters | null {
   const thinking = take.fields("thinking");
   const effort = outputConfig.text("effort");
   if (thinking === null && effort === null) return null;

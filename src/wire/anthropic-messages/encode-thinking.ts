@@ -1,5 +1,5 @@
 import type { ModelTarget } from "../canonical/format.ts";
-import type { ReasoningWish } from "../canonical/request.ts";
+import type { ReasoningParameters } from "../canonical/request.ts";
 import { asFields, type Fields } from "../json/fields.ts";
 import type { Report } from "./encode-block.ts";
 import { isOwn, ownFields } from "./extras.ts";
@@ -24,7 +24,7 @@ export interface ThinkingContext {
 const NOTHING: EncodedThinking = { thinking: null, effort: null };
 
 /** A wish in the way the target is steered; one that came in this format goes as it came. */
-export function encodeThinking(wish: ReasoningWish | null, context: ThinkingContext): EncodedThinking {
+export function encodeThinking(wish: ReasoningParameters | null, context: ThinkingContext): EncodedThinking {
   if (wish === null) return NOTHING;
   if (isOwn(wish)) return { thinking: asFields(ownFields(wish)["thinking"]), effort: wish.effort };
   const { reasoning } = context.target;
@@ -54,7 +54,7 @@ function switchOff({ target: { reasons, reasoning }, report }: ThinkingContext):
 
 const ALWAYS_REASONS = "The model is not known to answer without reasoning; it was not switched off.";
 
-function isUnwanted(wish: ReasoningWish): boolean {
+function isUnwanted(wish: ReasoningParameters): boolean {
   return wish.enabled === false || wish.effort === "none";
 }
 
@@ -70,7 +70,7 @@ function giveWay({ target, report }: ThinkingContext): Fields | null {
 const EFFORTS = ["minimal", "low", "medium", "high", "xhigh", "max"];
 
 /** The wished effort, or the one nearest to it that the target knows. */
-function pickEffort(wish: ReasoningWish, known: readonly string[]): string | null {
+function pickEffort(wish: ReasoningParameters, known: readonly string[]): string | null {
   if (wish.effort === null || known.length === 0) return null;
   if (known.includes(wish.effort)) return wish.effort;
   const wished = EFFORTS.indexOf(wish.effort);
@@ -95,7 +95,7 @@ const SHARES: Readonly<Record<string, number>> = {
 const DEFAULT_SHARE = 0.5;
 
 function encodeBudget(
-  wish: ReasoningWish,
+  wish: ReasoningParameters,
   bounds: { readonly min?: number; readonly max?: number },
   { maxTokens, report }: ThinkingContext,
 ): Fields | null {

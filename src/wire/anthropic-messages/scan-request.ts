@@ -1,7 +1,7 @@
 import { ENVELOPE_START } from "../canonical/reasoning-envelope.ts";
 import { checkResultIds } from "../conversation/check-result-ids.ts";
 import type { OutlineMessage, OutlineResult } from "../conversation/outline.ts";
-import { type ProviderPreferences, readGatewayWishes } from "../conversation/preferences.ts";
+import { type ProviderPreferences, readRoutingParameters } from "../conversation/preferences.ts";
 import { countPromptBytes, type PromptNodes, sizeOf } from "../conversation/prompt-nodes.ts";
 import {
   type CountedScan,
@@ -78,7 +78,7 @@ function readScanned(
     values,
     nodes,
     model: stringOf(text, memberOf(root, "model")) as string,
-    ...readGatewayWishes(parseMember(text, root, "models"), parseMember(text, root, "provider")),
+    ...readRoutingParameters(parseMember(text, root, "models"), parseMember(text, root, "provider")),
     stream: isTrue(text, memberOf(root, "stream")),
     maxTokens: numberOf(text, memberOf(root, "max_tokens")),
     thinkingBudget: numberOf(text, memberOf(memberOf(root, "thinking"), "budget_tokens")) ?? 0,

@@ -1,5 +1,5 @@
 import type { ModelTarget } from "../canonical/format.ts";
-import type { ConversationRequest, ReasoningWish } from "../canonical/request.ts";
+import type { ConversationRequest, ReasoningParameters } from "../canonical/request.ts";
 import type { Fields } from "../json/fields.ts";
 import { forcesTool } from "./encode-tools.ts";
 import type { Encoding } from "./encoding.ts";
@@ -65,7 +65,7 @@ function planNoThinking({ reasoning }: ModelTarget): ReasoningPlan {
 
 function planThinking(
   request: ConversationRequest,
-  wish: ReasoningWish,
+  wish: ReasoningParameters,
   target: ModelTarget,
   encoding: Encoding,
 ): ReasoningPlan {
@@ -82,7 +82,7 @@ function planThinking(
   return thinksAdaptively(target) ? planAdaptive(wish, target) : planBudget(request, wish, target, encoding);
 }
 
-function planAdaptive(wish: ReasoningWish, { reasoning }: ModelTarget): ReasoningPlan {
+function planAdaptive(wish: ReasoningParameters, { reasoning }: ModelTarget): ReasoningPlan {
   const display = wish.hidden
     ? { display: "omitted" }
     : wish.summary === null
@@ -101,7 +101,7 @@ function planAdaptive(wish: ReasoningWish, { reasoning }: ModelTarget): Reasonin
 
 function planBudget(
   request: ConversationRequest,
-  wish: ReasoningWish,
+  wish: ReasoningParameters,
   target: ModelTarget,
   encoding: Encoding,
 ): ReasoningPlan {

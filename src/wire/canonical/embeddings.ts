@@ -8,7 +8,7 @@ import type { Fields } from "../json/fields.ts";
 export type EmbeddingInput = string | readonly number[];
 
 /** What a client asks of an embedding model, as far as formats share it. */
-export interface EmbeddingsWish {
+export interface EmbeddingsParameters {
   readonly inputs: readonly EmbeddingInput[];
   /** Numbers a vector; null: as many as the model gives by itself. */
   readonly dimensions: number | null;

@@ -24,7 +24,7 @@ export interface ConversationRequest {
   readonly logitBias: Readonly<Record<string, number>> | null;
   /** Log probabilities wanted, and of how many alternatives beside each token. */
   readonly logprobs: { readonly top: number | null } | null;
-  readonly reasoning: ReasoningWish | null;
+  readonly reasoning: ReasoningParameters | null;
   /** `low`, `medium`, `high`. */
   readonly verbosity: string | null;
   readonly outputFormat: OutputFormat | null;
@@ -102,7 +102,7 @@ export type ToolChoice =
   | { readonly kind: "native"; readonly format: FormatName; readonly value: unknown };
 
 /** How much thinking the client wishes. Formats say it as an effort, as a budget, or both. */
-export interface ReasoningWish {
+export interface ReasoningParameters {
   /** False: none at all. Null: not said. */
   readonly enabled: boolean | null;
   /** `none`, `minimal`, `low`, `medium`, `high`, `xhigh`, `max`. */

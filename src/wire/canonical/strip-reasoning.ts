@@ -1,5 +1,5 @@
 import type { Part } from "./parts.ts";
-import type { ConversationRequest, Message, ReasoningWish } from "./request.ts";
+import type { ConversationRequest, Message, ReasoningParameters } from "./request.ts";
 
 /**
  * The request without reasoning of earlier turns and without vendors' proofs: for a vendor that would refuse those of
@@ -14,7 +14,7 @@ export function stripReasoning(request: ConversationRequest, keepsContent = fals
   };
 }
 
-function stripSpelling({ extras: _, ...wish }: ReasoningWish): ReasoningWish {
+function stripSpelling({ extras: _, ...wish }: ReasoningParameters): ReasoningParameters {
   return wish;
 }
 

@@ -4,7 +4,7 @@ import type { JsonNode } from "../json/scan.ts";
 import type { ProviderTarget } from "./inference-request.ts";
 
 /** The fields of a client's own body that are left out because the provider refuses them. */
-export function nameRefused(root: JsonNode, { refusedFields }: ProviderTarget): readonly Warning[] {
+export function listRejectedFields(root: JsonNode, { refusedFields }: ProviderTarget): readonly Warning[] {
   if (refusedFields.size === 0) return NO_WARNINGS;
   const refused = root.members?.filter(({ key }) => refusedFields.has(key)) ?? [];
   return refused.map(({ key: field }) => ({ field, message: REFUSED }));

@@ -12,14 +12,18 @@ import { openaiChat } from "../openai-chat/codec.ts";
 import { type ChatRequest, decodeChatRequest } from "../openai-chat/decode-request.ts";
 import type { Warn } from "../openai-chat/encode-part.ts";
 import { encodeChatRequest, REASONING_FIELDS } from "../openai-chat/encode-request.ts";
-import { encodeReasoningWish, mustRespell, readReasoningWish } from "../openai-chat/hub-reasoning-wish.ts";
+import {
+  encodeReasoningParameters,
+  mustRespell,
+  readReasoningParameters,
+} from "../openai-chat/hub-reasoning-wish.ts";
 import { listChatCharges } from "../openai-chat/list-charges.ts";
 import { listChatNeeds } from "../openai-chat/list-needs.ts";
 import { listChatPrefix } from "../openai-chat/list-prefix.ts";
 import { listTexts } from "../openai-chat/list-texts.ts";
 import { asText } from "../openai-chat/reasoning.ts";
-import { LOST_REASONING, nameRefused } from "./apply-provider.ts";
-import { createDialect, type DialectRequest } from "./dialect.ts";
+import { LOST_REASONING, listRejectedFields } from "./apply-provider.ts";
+import { type ClientRequest, createClientRequest } from "./client-request.ts";
 import type { Decoded } from "./hub-request.ts";
 import type { UpstreamTarget } from "./inference-request.ts";
 import { NO_HEADERS, type ReadHeader, readHints } from "./session-hints.ts";
@@ -28,14 +32,14 @@ import { NO_HEADERS, type ReadHeader, readHints } from "./session-hints.ts";
  * A chat completion request. Model ids go through `rename`, which knows the operator's aliases.
  * @throws GatewayError as `decodeChatRequest`.
  */
-export function openChatRequest(
+export function parseChatRequest(
   bytes: Buffer,
   rename: (id: string) => string,
   headers: ReadHeader = NO_HEADERS,
-): DialectRequest {
+): ClientRequest {
   const chat = decodeChatRequest(bytes);
   const respell = (target: UpstreamTarget) => respellReasoning(chat, target.model);
-  return createDialect({
+  return createClientRequest({
     api: "chat.completions",
     format: "openai-chat",
     scanned: chat,
@@ -61,7 +65,7 @@ export function openChatRequest(
       mayForward(chat, target, respell(target)),
     listWarnings: (target) => {
       const respelled = respell(target);
-      const refused = nameRefused(chat.root, target);
+      const refused = listRejectedFields(chat.root, target);
       return respelled === null
         ? refused
         : [...refused.filter(({ field }) => field !== "reasoning"), ...respelled.warnings];
@@ -106,11 +110,11 @@ function respellReasoning({ text, root }: ChatRequest, model: ModelTarget): Resp
   const warnings: Warning[] = [];
   const warn: Warn = (field, message, isGrave) =>
     void warnings.push({ field, message, ...(isGrave ? { isGrave } : {}) });
-  const { reasoning } = readReasoningWish(raw);
+  const { reasoning } = readReasoningParameters(raw);
   // The vendor's own field counts before the object.
   const effort = asText(raw.reasoning_effort);
   const wish = reasoning === null || effort === null ? reasoning : { ...reasoning, effort };
-  return { fields: encodeReasoningWish({ reasoning: wish }, model, warn), warnings };
+  return { fields: encodeReasoningParameters({ reasoning: wish }, model, warn), warnings };
 }
 
 /** Whether the client's bytes can go out: what the vendor is told in fields that the client has as well goes through the hub. */

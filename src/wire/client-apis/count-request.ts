@@ -4,7 +4,7 @@ import { sliceTexts } from "../conversation/prompt-nodes.ts";
 import { estimateTokens } from "../conversation/usage.ts";
 import { type JsonNode, memberOf } from "../json/scan.ts";
 import { applySplices, removeMembers } from "../json/splice.ts";
-import { heldBytesOf } from "./dialect.ts";
+import { heldBytesOf } from "./client-request.ts";
 
 /** A conversation whose tokens a client wants to know. */
 export interface CountRequest {
@@ -41,7 +41,7 @@ const NOT_COUNTED: ReadonlySet<string> = new Set([
  * A request of `messages/count_tokens`: a Messages request, of which only what counts is looked at.
  * @throws GatewayError as `scanMessagesRequest`.
  */
-export function openCountRequest(bytes: Buffer, rename: (id: string) => string): CountRequest {
+export function parseCountRequest(bytes: Buffer, rename: (id: string) => string): CountRequest {
   const scanned = scanMessagesRequest(bytes);
   return {
     model: rename(scanned.model),

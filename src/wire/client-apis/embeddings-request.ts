@@ -1,4 +1,4 @@
-import { type EmbeddingsWish, nameLeftOut, type VectorsReading } from "../canonical/embeddings.ts";
+import { type EmbeddingsParameters, nameLeftOut, type VectorsReading } from "../canonical/embeddings.ts";
 import type { EncodedRequest } from "../canonical/format.ts";
 import { encodeCohereEmbeddings } from "../cohere-embeddings/encode-request.ts";
 import { readCohereEmbeddings } from "../cohere-embeddings/read-answer.ts";
@@ -16,7 +16,7 @@ import { NO_HEADERS, type ReadHeader, readHints } from "./session-hints.ts";
 
 /** How a format's upstreams are asked for embeddings; null: as OpenAI's are, so that the client's bytes go on. */
 interface Upstream {
-  readonly encode: ((wish: EmbeddingsWish, model: string) => EncodedRequest) | null;
+  readonly encode: ((wish: EmbeddingsParameters, model: string) => EncodedRequest) | null;
   readonly read: (body: string, count: number) => VectorsReading;
 }
 
@@ -30,7 +30,7 @@ const UPSTREAMS: Readonly<Partial<Record<FormatName, Upstream>>> = {
  * An embeddings request. Model ids go through `rename`, which knows the operator's aliases.
  * @throws GatewayError as `decodeEmbeddingsRequest`.
  */
-export function openEmbeddingsRequest(
+export function parseEmbeddingsRequest(
   bytes: Buffer,
   rename: (id: string) => string,
   headers: ReadHeader = NO_HEADERS,
@@ -75,7 +75,7 @@ export function openEmbeddingsRequest(
 }
 
 /** The longest text; token ids are none. */
-function listLongest({ inputs }: EmbeddingsWish): Buffer[] {
+function listLongest({ inputs }: EmbeddingsParameters): Buffer[] {
   const texts = inputs.filter((input) => typeof input === "string");
   const longest = texts.reduce((a, b) => (Buffer.byteLength(b) > Buffer.byteLength(a) ? b : a), "");
   return longest === "" ? [] : [Buffer.from(JSON.stringify(longest))];

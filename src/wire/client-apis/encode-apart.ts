@@ -1,16 +1,16 @@
-import { openChatRequest } from "./chat-request.ts";
+import { parseChatRequest } from "./chat-request.ts";
 import { chooseTarget } from "./choose-target.ts";
-import type { DialectRequest } from "./dialect.ts";
+import type { ClientRequest } from "./client-request.ts";
 import type { EncodedApart, EncodeJob } from "./inference-request.ts";
-import { openMessagesRequest } from "./messages-request.ts";
-import { openResponsesRequest } from "./responses-request.ts";
+import { parseMessagesRequest } from "./messages-request.ts";
+import { parseResponsesRequest } from "./responses-request.ts";
 
 const OPENERS: Readonly<
-  Record<EncodeJob["api"], (bytes: Buffer, rename: (id: string) => string) => DialectRequest>
+  Record<EncodeJob["api"], (bytes: Buffer, rename: (id: string) => string) => ClientRequest>
 > = {
-  "chat.completions": openChatRequest,
-  responses: openResponsesRequest,
-  messages: openMessagesRequest,
+  "chat.completions": parseChatRequest,
+  responses: parseResponsesRequest,
+  messages: parseMessagesRequest,
 };
 
 /**

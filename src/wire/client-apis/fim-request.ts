@@ -18,7 +18,7 @@ import { findSession, findUser, NO_HEADERS, type ReadHeader } from "./session-hi
  * client (docs/contract.md, "FIM").
  * @throws GatewayError as `decodeFimRequest`.
  */
-export function openFimRequest(
+export function parseFimRequest(
   bytes: Buffer,
   rename: (id: string) => string,
   headers: ReadHeader = NO_HEADERS,

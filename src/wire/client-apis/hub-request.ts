@@ -12,7 +12,7 @@ import { type Part, REASONING_ORIGINS } from "../canonical/parts.ts";
 import { placeMadeImages } from "../canonical/place-made-images.ts";
 import { createDocumentReader } from "../canonical/read-document.ts";
 import { repairConversation } from "../canonical/repair-conversation.ts";
-import type { ConversationRequest, ReasoningWish } from "../canonical/request.ts";
+import type { ConversationRequest, ReasoningParameters } from "../canonical/request.ts";
 import { stripReasoning } from "../canonical/strip-reasoning.ts";
 import { createTranslation, createWholeTranslation } from "../canonical/translate-relay.ts";
 import type { FormatName } from "../conversation/format-name.ts";
@@ -27,7 +27,7 @@ import type {
   InferenceRequest,
   UpstreamTarget,
 } from "./inference-request.ts";
-import { steerRequest, warnOfSteering } from "./steer-request.ts";
+import { overrideParameters, warnOfOverrides } from "./override-parameters.ts";
 import { UPSTREAM_CODECS } from "./upstream-codecs.ts";
 
 /** A request on its way through the hub, in whichever format it came and goes out. */
@@ -142,7 +142,7 @@ function composeFor(request: ConversationRequest, target: UpstreamTarget): Compo
   const restored = restoreTurns(request, target.recallTurn, target.format === "gemini");
   const adopted = adoptHostedCalls(restored, target.format);
   const { request: repaired, repair } = repairConversation(adopted, target.toolCalls);
-  const bounded = boundAnswer(steerRequest(repaired, target), target.maxTokens ?? null);
+  const bounded = boundAnswer(overrideParameters(repaired, target), target.maxTokens ?? null);
   const fitted = fitProvider(bounded, target);
   const expressed = expressNatives(fitted.request, target.format);
   const placed = placeMadeImages(expressed.request, target.format, target.model.takesImages !== false);
@@ -154,7 +154,7 @@ function composeFor(request: ConversationRequest, target: UpstreamTarget): Compo
     repair,
     tools: flat.renamed,
     carriesReasoning: carriesReasoning(flat.request),
-    warnings: warnOfSteering(
+    warnings: warnOfOverrides(
       [
         ...fitted.warnings,
         ...expressed.warnings,
@@ -199,7 +199,7 @@ function mustNotReason({ tools, reasoning }: ConversationRequest, target: Upstre
   return target.noToolsWhileReasoning === true && tools.length > 0 && !isOff;
 }
 
-const NO_REASONING: ReasoningWish = {
+const NO_REASONING: ReasoningParameters = {
   enabled: false,
   effort: "none",
   budgetTokens: null,

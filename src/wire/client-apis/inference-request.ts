@@ -116,7 +116,7 @@ export interface ProviderTarget {
 export type SamplingField = "temperature" | "top_p";
 
 /** What the gateway says of reasoning and length in place of what the client did (docs/contract.md, "Auto tiers"). */
-export interface Steer {
+export interface ParameterOverrides {
   /** Absent: as the client wishes. A null effort: reasoning is on, how much is the model's own choice. */
   readonly reasoning?: { readonly effort: string | null };
   /** Absent: as the client wishes. `unsaid`: what the provider cannot be told, so that nothing is said of it. */
@@ -134,7 +134,7 @@ export interface UpstreamTarget extends ProviderTarget {
   /** The most tokens that each answer may have, where that is fewer than the client wants; absent or null: as the client says. */
   readonly maxTokens?: number | null;
   /** Null: all as the client says. */
-  readonly steer: Steer | null;
+  readonly overrides: ParameterOverrides | null;
   /** What the gateway remembers of the turn that made a call; null where it remembers none. */
   readonly recallTurn: (callId: string) => CalledTurn | null;
   /** What the vendor is told in place of the client's user: the same for the same, and nothing that names them. */

@@ -16,7 +16,7 @@ import { estimateTokens } from "../conversation/usage.ts";
 import { isValidHistory } from "../conversation/valid-history.ts";
 import { parseFields } from "../json/check-fields.ts";
 import { memberOf, tryStringOf, wordTable } from "../json/scan.ts";
-import { createDialect, type DialectRequest } from "./dialect.ts";
+import { type ClientRequest, createClientRequest } from "./client-request.ts";
 import type { EncodedForUpstream, UpstreamTarget } from "./inference-request.ts";
 import { findSession, findUser, NO_HEADERS, type ReadHeader } from "./session-hints.ts";
 
@@ -25,11 +25,11 @@ import { findSession, findUser, NO_HEADERS, type ReadHeader } from "./session-hi
  * in the body, so the header goes on to a vendor of this format, and to no other.
  * @throws GatewayError as `scanMessagesRequest`.
  */
-export function openMessagesRequest(
+export function parseMessagesRequest(
   bytes: Buffer,
   rename: (id: string) => string,
   clientHeaders: ReadHeader = NO_HEADERS,
-): DialectRequest {
+): ClientRequest {
   const request = openWithoutBetas(bytes, rename, clientHeaders);
   const betas = clientHeaders.get("anthropic-beta");
   if (betas === null || !BETAS.test(betas)) return request;
@@ -52,14 +52,10 @@ const BETAS = /^[\w.-]+(, ?[\w.-]+)*$/;
 /** Tools of the Messages format that other formats have as well. */
 const COMMON_TOOLS = wordTable<true>({ custom: true });
 
-function openWithoutBetas(
-  bytes: Buffer,
-  rename: (id: string) => string,
-  headers: ReadHeader,
-): DialectRequest {
+function openWithoutBetas(bytes: Buffer, rename: (id: string) => string, headers: ReadHeader): ClientRequest {
   const scanned = scanMessagesRequest(bytes);
   const estimatedPromptTokens = estimateTokens(scanned.promptTextBytes);
-  return createDialect({
+  return createClientRequest({
     api: "messages",
     format: "anthropic-messages",
     scanned,

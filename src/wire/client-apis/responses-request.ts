@@ -10,7 +10,7 @@ import { listResponsesPrefix } from "../openai-responses/list-prefix.ts";
 import { readResponsesAnswer } from "../openai-responses/read-answer.ts";
 import { createResponsesRelay } from "../openai-responses/relay-stream.ts";
 import { scanResponsesRequest } from "../openai-responses/scan-request.ts";
-import { createDialect, type DialectRequest } from "./dialect.ts";
+import { type ClientRequest, createClientRequest } from "./client-request.ts";
 import { NO_HEADERS, type ReadHeader, readHints } from "./session-hints.ts";
 
 /** Tools of the Responses format that other formats have as well. */
@@ -20,13 +20,13 @@ const COMMON_TOOLS = wordTable<true>({ function: true, custom: true, namespace: 
  * A Responses request (docs/contract.md, "Responses and Messages").
  * @throws GatewayError as `scanResponsesRequest`.
  */
-export function openResponsesRequest(
+export function parseResponsesRequest(
   bytes: Buffer,
   rename: (id: string) => string,
   headers: ReadHeader = NO_HEADERS,
-): DialectRequest {
+): ClientRequest {
   const scanned = scanResponsesRequest(bytes);
-  return createDialect({
+  return createClientRequest({
     api: "responses",
     format: "openai-responses",
     scanned,

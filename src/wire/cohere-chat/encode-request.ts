@@ -1,7 +1,7 @@
 import { fail } from "../../base/errors.ts";
 import type { EncodedRequest, ModelTarget } from "../canonical/format.ts";
 import { nameLeftOut } from "../canonical/name-left-out.ts";
-import type { ConversationRequest, OutputFormat, ReasoningWish } from "../canonical/request.ts";
+import type { ConversationRequest, OutputFormat, ReasoningParameters } from "../canonical/request.ts";
 import type { Warning } from "../conversation/warning.ts";
 import type { Fields } from "../json/fields.ts";
 import { lowerSchema } from "../json-schema/lower-schema.ts";
@@ -118,7 +118,7 @@ function encodeAnswerSchema(format: OutputFormat, warn: Warn): Fields {
 const BUDGETS: Readonly<Record<string, number>> = { minimal: 512, low: 2048, medium: 8192 };
 
 function encodeThinking(
-  wish: ReasoningWish | null,
+  wish: ReasoningParameters | null,
   maxTokens: number | null,
   { reasoning, reasons }: ModelTarget,
   warn: Warn,

@@ -1,4 +1,9 @@
-import { type EmbeddingsWish, listPresent, nameLeftOut, requireTexts } from "../canonical/embeddings.ts";
+import {
+  type EmbeddingsParameters,
+  listPresent,
+  nameLeftOut,
+  requireTexts,
+} from "../canonical/embeddings.ts";
 import type { EncodedRequest } from "../canonical/format.ts";
 
 /** Texts that one call takes. */
@@ -14,7 +19,7 @@ const OWN_FIELDS = ["truncate", "priority", "max_tokens"];
  * The body of an embed request. Numbers are asked for, whatever the client wants: all models give them.
  * @throws GatewayError `invalid_request` for token ids and for more texts than one call takes.
  */
-export function encodeCohereEmbeddings(wish: EmbeddingsWish, model: string): EncodedRequest {
+export function encodeCohereEmbeddings(wish: EmbeddingsParameters, model: string): EncodedRequest {
   const { dimensions, extras } = wish;
   const own = OWN_FIELDS.flatMap((field) => (field in extras ? [[field, extras[field]]] : []));
   const body = {

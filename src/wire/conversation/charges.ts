@@ -6,11 +6,11 @@ import { readCount, readSearchContext, type SearchContext } from "./usage.ts";
 /** What a request may cost beside the tokens of its text and of its answer, as far as the request tells. */
 export interface RequestCharges extends RequestMedia {
   /** Null where it does not let the vendor search the web. */
-  readonly search: SearchWish | null;
+  readonly search: SearchParameters | null;
   /** It lets the vendor run tools that read more than stands in the request, in several rounds. */
   readonly runsTools: boolean;
   /** Models that the one asked for may consult; the vendor charges them at their own prices. */
-  readonly advisors: readonly AdvisorWish[];
+  readonly advisors: readonly AdvisorRequest[];
 }
 
 /** Images and files of a request, those in tools' results too. */
@@ -23,14 +23,14 @@ export interface RequestMedia {
 }
 
 /** Leave for the vendor to search the web. */
-export interface SearchWish {
+export interface SearchParameters {
   /** The most searches it allows; null where it sets no bound. */
   readonly most: number | null;
   readonly context: SearchContext | null;
 }
 
 /** Leave for the model to consult another one. */
-export interface AdvisorWish {
+export interface AdvisorRequest {
   /** The model's name at the vendor. */
   readonly model: string;
   /** The most consultations it allows; null where it sets no bound. */
@@ -79,7 +79,7 @@ const SEARCH_FIELDS = ["web_search_options", "search_parameters"] as const;
 /** What a request lets the vendor do. `text` is its body, bytes read as Latin-1. */
 export function findVendorTools(text: string, root: JsonNode): Omit<RequestCharges, keyof RequestMedia> {
   const searches: Fields[] = [];
-  const advisors: AdvisorWish[] = [];
+  const advisors: AdvisorRequest[] = [];
   let runsTools = false;
   for (const tool of memberOf(root, "tools")?.items ?? []) {
     const node = memberOf(tool, "type");
@@ -99,7 +99,7 @@ export function findVendorTools(text: string, root: JsonNode): Omit<RequestCharg
 }
 
 /** One tool without a bound leaves all of them without. */
-function joinSearches(wishes: readonly Fields[]): SearchWish {
+function joinSearches(wishes: readonly Fields[]): SearchParameters {
   const bounds = wishes.map((wish) => readCount(wish["max_uses"]) ?? readCount(wish["max_search_results"]));
   const contexts = wishes.map((wish) => readSearchContext(wish["search_context_size"]));
   return {
@@ -108,7 +108,7 @@ function joinSearches(wishes: readonly Fields[]): SearchWish {
   };
 }
 
-function readAdvisor({ model, max_uses }: Fields): AdvisorWish {
+function readAdvisor({ model, max_uses }: Fields): AdvisorRequest {
   return { model: typeof model === "string" ? model : "", most: readCount(max_uses) };
 }
 

@@ -1,5 +1,5 @@
 import { BOUNDS } from "../../base/bounds.ts";
-import { requireAtMost, Tally } from "../json/refuse-excess.ts";
+import { requireAtMost, Tally } from "../json/reject-excess.ts";
 import { type JsonNode, LEAF, scanCounting } from "../json/scan.ts";
 
 /*

@@ -1,4 +1,9 @@
-import { type EmbeddingsWish, listPresent, nameLeftOut, requireTexts } from "../canonical/embeddings.ts";
+import {
+  type EmbeddingsParameters,
+  listPresent,
+  nameLeftOut,
+  requireTexts,
+} from "../canonical/embeddings.ts";
 import type { EncodedRequest } from "../canonical/format.ts";
 
 /** Texts that one call of `batchEmbedContents` takes. */
@@ -16,7 +21,7 @@ const TASK_TYPES: Readonly<Record<string, string>> = {
  * The body of `batchEmbedContents`: a request a text. `model` is the model's name there.
  * @throws GatewayError `invalid_request` for token ids and for more texts than one call takes.
  */
-export function encodeGeminiEmbeddings(wish: EmbeddingsWish, model: string): EncodedRequest {
+export function encodeGeminiEmbeddings(wish: EmbeddingsParameters, model: string): EncodedRequest {
   const { dimensions, inputType, extras } = wish;
   const taskType = inputType === null ? undefined : TASK_TYPES[inputType];
   const requests = requireTexts(wish.inputs, MAX_TEXTS).map((text) => ({

@@ -1,4 +1,4 @@
-import type { ReasoningWish } from "../canonical/request.ts";
+import type { ReasoningParameters } from "../canonical/request.ts";
 import type { Fields } from "../json/fields.ts";
 import { type Encoding, warn } from "./encoding.ts";
 
@@ -23,7 +23,7 @@ const USUAL_MAX = 24_576;
  * `thinkingConfig`: levels for models that have efforts, budgets for those that have budgets; never both, which
  * Gemini refuses. Null where nothing is to be said.
  */
-export function encodeThinking(wish: ReasoningWish | null, encoding: Encoding): Fields | null {
+export function encodeThinking(wish: ReasoningParameters | null, encoding: Encoding): Fields | null {
   if (wish === null) return null;
   const { reasoning } = encoding.target;
   const isOff = wish.enabled === false || wish.effort === "none" || wish.budgetTokens === 0;
@@ -56,7 +56,7 @@ function switchOff(encoding: Encoding): Fields | null {
   return budgetTokens?.min === undefined ? null : { thinkingBudget: budgetTokens.min };
 }
 
-function encodeLevel(wish: ReasoningWish, efforts: readonly string[]): Fields {
+function encodeLevel(wish: ReasoningParameters, efforts: readonly string[]): Fields {
   const wished = wish.effort ?? (wish.budgetTokens === null ? null : effortOf(wish.budgetTokens));
   const level = wished ?? (wish.enabled === true && !wish.adaptive ? USUAL_EFFORT : null);
   return level === null ? {} : { thinkingLevel: nearestEffort(level, efforts).toUpperCase() };
@@ -74,7 +74,7 @@ function effortOf(budget: number): string {
   return Object.entries(SHARES).find(([, most]) => share <= most)?.[0] ?? "max";
 }
 
-function encodeBudget(wish: ReasoningWish, encoding: Encoding): Fields {
+function encodeBudget(wish: ReasoningParameters, encoding: Encoding): Fields {
   const { min = 0, max = USUAL_MAX } = encoding.target.reasoning?.budgetTokens ?? {};
   const share = wish.effort === null ? undefined : SHARES[wish.effort];
   const wished = wish.budgetTokens ?? (share === undefined ? null : Math.round(share * max));

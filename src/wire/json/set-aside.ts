@@ -6,7 +6,7 @@ import { encodeLatin1, type JsonNode } from "./scan.ts";
  * blank, and which may be put into longer strings. Reading and printing a conversation costs its structure then, and
  * no longer its words (docs/adr/0002-splice-not-print.md).
  */
-export interface SetAside {
+export interface SkippedCandidate {
   /** The text with the stand-ins, bytes read as Latin-1. */
   readonly text: string;
   /**
@@ -25,7 +25,7 @@ const LONG_BYTES = 256;
  * Sets the long ones among these strings aside. `bytes` are JSON, `text` the same read as Latin-1, in which they stand in
  * this order. Null where that would save nothing, or the stand-ins' character is there already.
  */
-export function setAside(bytes: Buffer, text: string, strings: readonly JsonNode[]): SetAside | null {
+export function setAside(bytes: Buffer, text: string, strings: readonly JsonNode[]): SkippedCandidate | null {
   const long = strings.filter((node) => isLong(text, node));
   if (long.length === 0 || bytes.includes(STAND_IN)) return null;
   const short: string[] = [];

@@ -1,6 +1,6 @@
 import { BOUNDS } from "../../base/bounds.ts";
 import { fail } from "../../base/errors.ts";
-import { type GatewayWishes, readGatewayWishes } from "../conversation/preferences.ts";
+import { type RoutingParameters, readRoutingParameters } from "../conversation/preferences.ts";
 import { USER_FIELDS } from "../conversation/user-fields.ts";
 import {
   parseBody,
@@ -8,14 +8,14 @@ import {
   readNumber,
   readText,
   readWholeNumber,
-  refuseField,
+  rejectField,
   requireText,
 } from "../json/check-fields.ts";
 import { type Fields, omit } from "../json/fields.ts";
-import { requireBodyBytes } from "../json/refuse-excess.ts";
+import { requireBodyBytes } from "../json/reject-excess.ts";
 
 /** A fill-in-the-middle request that has passed the door. */
-export interface FimRequest extends GatewayWishes {
+export interface FimRequest extends RoutingParameters {
   readonly model: string;
   readonly stream: boolean;
   readonly maxTokens: number;
@@ -65,7 +65,7 @@ export function decodeFimRequest(bytes: Buffer, rename: (id: string) => string):
   const body = parseBody(bytes);
   const model = rename(requireText(body, "model", 'a string such as "mistralai/codestral-latest"'));
   checkModel(model, "model");
-  const wishes = readGatewayWishes(body["models"], body["provider"]);
+  const wishes = readRoutingParameters(body["models"], body["provider"]);
   const fallbackModels = wishes.fallbackModels.map(rename);
   for (const [at, fallback] of fallbackModels.entries()) checkModel(fallback, `models[${at}]`);
   const prompt = requireText(body, "prompt", "the code before the cursor");
@@ -114,5 +114,5 @@ function checkModel(model: string, field: string): void {
 function checkStop(stop: unknown): void {
   if (stop === undefined || stop === null || typeof stop === "string") return;
   const isList = Array.isArray(stop) && stop.every((one) => typeof one === "string");
-  if (!isList) refuseField("stop", "must be a string or an array of strings");
+  if (!isList) rejectField("stop", "must be a string or an array of strings");
 }

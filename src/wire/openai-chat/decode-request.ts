@@ -1,6 +1,6 @@
 import { checkResultIds } from "../conversation/check-result-ids.ts";
 import type { OutlineMessage } from "../conversation/outline.ts";
-import { type ProviderPreferences, readGatewayWishes } from "../conversation/preferences.ts";
+import { type ProviderPreferences, readRoutingParameters } from "../conversation/preferences.ts";
 import { countPromptBytes, type PromptNodes, sizeOf } from "../conversation/prompt-nodes.ts";
 import {
   type CountedScan,
@@ -87,7 +87,7 @@ function readChatRequest(
     values,
     nodes,
     model: stringOf(text, memberOf(root, "model")) as string,
-    ...readGatewayWishes(parseMember(text, root, "models"), parseMember(text, root, "provider")),
+    ...readRoutingParameters(parseMember(text, root, "models"), parseMember(text, root, "provider")),
     stream: isTrue(text, memberOf(root, "stream")),
     maxTokens: maxTokensOf(text, root),
     answers: numberOf(text, memberOf(root, "n")) ?? 1,

@@ -1,11 +1,11 @@
 import type { ModelTarget, ReasoningFields } from "../canonical/format.ts";
-import type { ConversationRequest, ReasoningWish } from "../canonical/request.ts";
+import type { ConversationRequest, ReasoningParameters } from "../canonical/request.ts";
 import { asFields, type Fields } from "../json/fields.ts";
 import type { Warn } from "./encode-part.ts";
 import { asText } from "./reasoning.ts";
 
 /** Reads `reasoning` and `reasoning_effort`; where both name an effort, the object counts. */
-export function readReasoningWish(raw: Fields): Pick<ConversationRequest, "reasoning"> {
+export function readReasoningParameters(raw: Fields): Pick<ConversationRequest, "reasoning"> {
   const wish = asFields(raw["reasoning"]);
   const effort = asText(wish?.["effort"]) ?? asText(raw["reasoning_effort"]);
   if (wish === null && effort === null) return { reasoning: null };
@@ -45,7 +45,7 @@ type Wanted =
   | { readonly kind: "on"; readonly effort: string | null; readonly budget: number | null };
 
 /** Null where the wish leaves it to the vendor. */
-function readWanted({ enabled, effort, budgetTokens, adaptive }: ReasoningWish): Wanted | null {
+function readWanted({ enabled, effort, budgetTokens, adaptive }: ReasoningParameters): Wanted | null {
   if (enabled === false || effort === "none" || (effort === null && budgetTokens === 0))
     return { kind: "off" };
   if (enabled === null && effort === null && budgetTokens === null && !adaptive) return null;
@@ -56,7 +56,7 @@ function readWanted({ enabled, effort, budgetTokens, adaptive }: ReasoningWish):
  * The wish as the target's vendor spells it, the nearest that its model knows. What cannot be said there is named; a model
  * that does not reason is not told to stop it.
  */
-export function encodeReasoningWish(
+export function encodeReasoningParameters(
   { reasoning }: Pick<ConversationRequest, "reasoning">,
   target: ModelTarget,
   warn: Warn,
@@ -81,7 +81,7 @@ const NO_SWITCH = "The model's provider is not known to switch reasoning on and 
 const NO_EFFORTS = "The model's reasoning is not known to have efforts; the effort was left out.";
 
 /** The object that clients of this gateway send, for a vendor that takes it as well. */
-function toObject({ enabled, effort, budgetTokens, adaptive, summary, hidden }: ReasoningWish): Fields {
+function toObject({ enabled, effort, budgetTokens, adaptive, summary, hidden }: ReasoningParameters): Fields {
   return {
     ...(enabled !== null || adaptive ? { enabled: enabled ?? true } : {}),
     ...(effort === null ? {} : { effort }),

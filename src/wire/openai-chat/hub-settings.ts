@@ -10,7 +10,7 @@ import { asFields, type Fields } from "../json/fields.ts";
 import { lowerSchema } from "../json-schema/lower-schema.ts";
 import { readCacheMark } from "./decode-part.ts";
 import type { Warn } from "./encode-part.ts";
-import { encodeReasoningWish, mustRespell, readReasoningWish } from "./hub-reasoning-wish.ts";
+import { encodeReasoningParameters, mustRespell, readReasoningParameters } from "./hub-reasoning-wish.ts";
 import { encodeToolChoice, hasTools, readToolChoice } from "./hub-tools.ts";
 import { asText } from "./reasoning.ts";
 
@@ -168,8 +168,8 @@ const SETTINGS: readonly Setting[] = [
   },
   {
     names: ["reasoning", "reasoning_effort"],
-    read: readReasoningWish,
-    write: encodeReasoningWish,
+    read: readReasoningParameters,
+    write: encodeReasoningParameters,
     isTaken: (raw, target) => !mustRespell(raw, target),
   },
   {

@@ -1,10 +1,10 @@
 import { BOUNDS } from "../../base/bounds.ts";
 import { fail } from "../../base/errors.ts";
-import type { EmbeddingInput, EmbeddingsWish } from "../canonical/embeddings.ts";
-import { type GatewayWishes, readGatewayWishes } from "../conversation/preferences.ts";
-import { parseFields, readText, readWholeNumber, refuseField, requireText } from "../json/check-fields.ts";
+import type { EmbeddingInput, EmbeddingsParameters } from "../canonical/embeddings.ts";
+import { type RoutingParameters, readRoutingParameters } from "../conversation/preferences.ts";
+import { parseFields, readText, readWholeNumber, rejectField, requireText } from "../json/check-fields.ts";
 import { type Fields, omit } from "../json/fields.ts";
-import { requireBodyBytes } from "../json/refuse-excess.ts";
+import { requireBodyBytes } from "../json/reject-excess.ts";
 import { fields, type JsonNode, LEAF } from "../json/scan.ts";
 import { scanBody } from "../json/scan-body.ts";
 import { readInputs } from "./read-inputs.ts";
@@ -13,14 +13,14 @@ import { readInputs } from "./read-inputs.ts";
 export type VectorEncoding = "float" | "base64";
 
 /** An embeddings request that has passed the door. The bytes stay as they came; the nodes say where things stand. */
-export interface EmbeddingsRequest extends GatewayWishes {
+export interface EmbeddingsRequest extends RoutingParameters {
   readonly bytes: Buffer;
   /** The same bytes read as Latin-1. */
   readonly text: string;
   readonly root: JsonNode;
   readonly model: string;
   readonly encoding: VectorEncoding;
-  readonly wish: EmbeddingsWish;
+  readonly wish: EmbeddingsParameters;
   /** Bytes of all texts; a token id counts as the text that makes about one token. */
   readonly promptTextBytes: number;
   /** Bytes of the longest input: each by itself must fit the model. */
@@ -76,7 +76,7 @@ export function decodeEmbeddingsRequest(bytes: Buffer): EmbeddingsRequest {
     text,
     root,
     model,
-    ...readGatewayWishes(body["models"], body["provider"]),
+    ...readRoutingParameters(body["models"], body["provider"]),
     encoding: readEncoding(body["encoding_format"]),
     wish: {
       inputs,
@@ -104,7 +104,7 @@ function readEncoding(value: unknown): VectorEncoding {
   if (value === undefined || value === null) return "float";
   return value === "float" || value === "base64"
     ? value
-    : refuseField("encoding_format", 'must be "float" or "base64"');
+    : rejectField("encoding_format", 'must be "float" or "base64"');
 }
 
 function sizeOf(input: EmbeddingInput, measure: (text: string) => number): number {

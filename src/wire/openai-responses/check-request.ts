@@ -21,7 +21,7 @@ import {
   stringOf,
   wordTable,
 } from "../json/scan.ts";
-import { refuseState, STATE_FIELDS } from "./state-fields.ts";
+import { rejectState, STATE_FIELDS } from "./state-fields.ts";
 
 /**
  * The checks on a scanned Responses request. Lenient where real clients are: null stands for absent, unknown fields,
@@ -35,7 +35,7 @@ export function checkResponsesRequest(text: string, root: JsonNode): void {
   if (model?.kind !== "string") refuse("model", 'is required: a string such as "openai/gpt-4o-mini"');
   if (model.end - model.start > BOUNDS.modelIdChars)
     fail("invalid_model", "model is too long to be a model id. GET /api/gateway/models lists them.");
-  for (const field of STATE_FIELDS) if (isWanted(text, memberOf(root, field))) refuseState(field);
+  for (const field of STATE_FIELDS) if (isWanted(text, memberOf(root, field))) rejectState(field);
   checkInput(text, memberOf(root, "input"));
   for (const member of root.members ?? [])
     if (member.kind !== "null") CHECKS[member.key]?.(text, member, member.key);

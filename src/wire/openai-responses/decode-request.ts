@@ -4,7 +4,7 @@ import {
   type Message,
   NOTHING_SAID,
   type OutputFormat,
-  type ReasoningWish,
+  type ReasoningParameters,
   type Tool,
 } from "../canonical/request.ts";
 import { asFields, type Fields, omit } from "../json/fields.ts";
@@ -12,7 +12,7 @@ import { decodeInput } from "./decode-items.ts";
 import { markExtras, markSpelling } from "./extras.ts";
 import { separateCalls, separateTools } from "./namespaces.ts";
 import { GATEWAY_FIELDS } from "./request-shape.ts";
-import { refuseState, STATE_FIELDS } from "./state-fields.ts";
+import { rejectState, STATE_FIELDS } from "./state-fields.ts";
 import { decodeToolChoice, decodeTools } from "./tools.ts";
 
 type Said = { -readonly [Key in keyof ConversationRequest]?: ConversationRequest[Key] };
@@ -22,7 +22,7 @@ type Said = { -readonly [Key in keyof ConversationRequest]?: ConversationRequest
  * @throws GatewayError `invalid_request` for an input that is none, and for what would need stored responses.
  */
 export function decodeRequest(body: Fields): ConversationRequest {
-  for (const field of STATE_FIELDS) if (isWanted(body[field])) refuseState(field);
+  for (const field of STATE_FIELDS) if (isWanted(body[field])) rejectState(field);
   const rest = omit(body, NOT_KEPT);
   const spoken = [...decodeInstructions(rest), ...decodeMessages(rest)];
   const said: Said = {};
@@ -117,7 +117,7 @@ function takeReasoning(rest: Record<string, unknown>, said: Said): void {
   const effort = readText(wish["effort"]);
   const summary = readText(wish["summary"]);
   const known = new Set([...(effort === null ? [] : ["effort"]), ...(summary === null ? [] : ["summary"])]);
-  const decoded: ReasoningWish = {
+  const decoded: ReasoningParameters = {
     enabled: effort === null ? null : effort !== "none",
     effort,
     budgetTokens: null,

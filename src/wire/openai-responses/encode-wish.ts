@@ -1,5 +1,5 @@
 import type { ModelTarget } from "../canonical/format.ts";
-import type { ReasoningWish } from "../canonical/request.ts";
+import type { ReasoningParameters } from "../canonical/request.ts";
 import type { Warning } from "../conversation/warning.ts";
 import type { Fields } from "../json/fields.ts";
 import { readOwnFields } from "./extras.ts";
@@ -8,7 +8,11 @@ import { readOwnFields } from "./extras.ts";
  * `reasoning`: a wish said in this spelling goes out as it came; of others the effort is fitted to the model. A model that does
  * not reason would refuse the field.
  */
-export function encodeWish(wish: ReasoningWish | null, target: ModelTarget, warnings: Warning[]): Fields {
+export function encodeWish(
+  wish: ReasoningParameters | null,
+  target: ModelTarget,
+  warnings: Warning[],
+): Fields {
   if (wish === null) return {};
   if (target.reasons === false) {
     const isOff = wish.enabled === false || wish.effort === "none";
@@ -29,7 +33,7 @@ export function encodeWish(wish: ReasoningWish | null, target: ModelTarget, warn
 const NO_REASONING = "The model does not reason; the wish was left out.";
 
 /** Elsewhere reasoning that is asked for is shown; here it is shown only in summaries, and only when asked. */
-function chooseSummary(wish: ReasoningWish): string | null {
+function chooseSummary(wish: ReasoningParameters): string | null {
   if (wish.hidden || wish.enabled === false || wish.effort === "none") return null;
   return wish.summary ?? "auto";
 }
@@ -37,7 +41,7 @@ function chooseSummary(wish: ReasoningWish): string | null {
 /** Efforts from least to most. */
 const EFFORTS = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
 
-function fitEffort(wish: ReasoningWish, target: ModelTarget, warnings: Warning[]): string | null {
+function fitEffort(wish: ReasoningParameters, target: ModelTarget, warnings: Warning[]): string | null {
   const wanted = chooseEffort(wish);
   const offered = target.reasoning?.efforts;
   if (wanted === "none" && target.reasoning?.onlyWhenTold && !offered?.includes("none")) return null;
@@ -55,7 +59,7 @@ function fitEffort(wish: ReasoningWish, target: ModelTarget, warnings: Warning[]
 }
 
 /** Reasoning that is to be on and nothing else is asked for in the middle: without an effort some models do not reason. */
-function chooseEffort({ enabled, effort, budgetTokens }: ReasoningWish): string | null {
+function chooseEffort({ enabled, effort, budgetTokens }: ReasoningParameters): string | null {
   if (enabled === false) return "none";
   return effort ?? effortOfBudget(budgetTokens) ?? (enabled === true ? "medium" : null);
 }

@@ -19,7 +19,14 @@ import {
 } from "../json/scan.ts";
 import type { Splice } from "../json/splice.ts";
 import { EventSplitter, EventTooLargeError, type OnEvent } from "../sse/split-events.ts";
-import { DELTA, type DeltaLook, learnLook, placeBehind, readWholeNumber, SEQUENCE } from "./delta-look.ts";
+import {
+  DELTA,
+  type DeltaPattern,
+  learnPattern,
+  placeBehind,
+  readWholeNumber,
+  SEQUENCE,
+} from "./delta-pattern.ts";
 import { encodeFailure } from "./errors.ts";
 import { createOpenItems, type OpenItems, TEXT_EVENTS } from "./open-items.ts";
 import {
@@ -41,7 +48,7 @@ interface RelayState {
   /** What the client gets for the piece that is being read, bytes read as Latin-1. */
   readonly out: string[];
   /** The events that the stream's text comes in at the moment. */
-  delta: DeltaLook | null;
+  delta: DeltaPattern | null;
   readonly callIds: CallIds;
   /** The number of the next event, should the gateway have to say something itself. */
   sequence: number;
@@ -179,7 +186,7 @@ function addText(state: RelayState, type: string, name: string, data: string, ev
   const text = state.openItems.textOf(type, data, event);
   const delta = memberOf(event, "delta");
   if (delta?.kind === "string") text.add(data.slice(delta.start + 1, delta.end - 1));
-  if (name === type) state.delta = learnLook(name, data, text, event);
+  if (name === type) state.delta = learnPattern(name, data, text, event);
 }
 
 /** The shortest way: the event passes as it stands, where it looks like the vendor's own. */

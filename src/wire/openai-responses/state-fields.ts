@@ -16,6 +16,6 @@ export const STATE_FIELDS: readonly string[] = Object.keys(REMEDIES);
  * Refuses a field that asks for stored responses (docs/contract.md, "Responses and Messages").
  * @throws GatewayError `invalid_request`.
  */
-export function refuseState(field: string): never {
+export function rejectState(field: string): never {
   return fail("invalid_request", `${field} ${REMEDIES[field]}.`, { metadata: { field } });
 }

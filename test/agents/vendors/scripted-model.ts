@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from "./json-shape.ts";
 
-/** A tool that an agent offers. */
+/** A tool that an agent deployments. */
 export interface OfferedTool {
   readonly name: string;
   /** JSON Schema of its arguments; null for a tool that takes free text. */

@@ -1,4 +1,4 @@
-import { FORMAT_NAMES, type FormatName } from "../../../src/wire/canonical/parts.ts";
+import { FORMAT_NAMES, type FormatName } from "../../../src/wire/conversation/format-name.ts";
 import { SCRIPTS } from "../../support/scripts/all-scripts.ts";
 import { USAGE_OF } from "../../support/scripts/usage-of.ts";
 import { type Field, PRICES } from "../field.ts";

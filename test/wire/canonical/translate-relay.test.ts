@@ -177,7 +177,7 @@ describe("a translated stream", () => {
   });
 });
 
-describe("the judgement of a stream", () => {
+describe("the classification of a stream", () => {
   const usage: AnswerEvent = { kind: "usage", usage: { ...NO_TOKENS, completionTokens: 9 } };
   const proof: Part = {
     kind: "reasoning",

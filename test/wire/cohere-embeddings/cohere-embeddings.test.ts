@@ -1,11 +1,12 @@
 import { describe, expect, test } from "bun:test";
-import type { EmbeddingsWish } from "../../../src/wire/canonical/embeddings.ts";
+import type { EmbeddingsParameters } from "../../../src/wire/canonical/embeddings.ts";
 import { encodeCohereEmbeddings } from "../../../src/wire/cohere-embeddings/encode-request.ts";
 import { readCohereEmbeddings } from "../../../src/wire/cohere-embeddings/read-answer.ts";
 import { readAnswers } from "../../support/recordings.ts";
 
-const NOTHING: EmbeddingsWish = { inputs: ["one"], dimensions: null, inputType: null, extras: {} };
-const encode = (wish: Partial<EmbeddingsWish>) => encodeCohereEmbeddings({ ...NOTHING, ...wish }, "embed-x");
+const NOTHING: EmbeddingsParameters = { inputs: ["one"], dimensions: null, inputType: null, extras: {} };
+const encode = (wish: Partial<EmbeddingsParameters>) =>
+  encodeCohereEmbeddings({ ...NOTHING, ...wish }, "embed-x");
 
 describe("a request", () => {
   test("asks for numbers, of documents where the client did not say", () => {

@@ -1,10 +1,11 @@
 import { describe, expect, test } from "bun:test";
-import type { EmbeddingsWish } from "../../../src/wire/canonical/embeddings.ts";
+import type { EmbeddingsParameters } from "../../../src/wire/canonical/embeddings.ts";
 import { encodeGeminiEmbeddings } from "../../../src/wire/gemini-embeddings/encode-request.ts";
 import { readGeminiEmbeddings } from "../../../src/wire/gemini-embeddings/read-answer.ts";
 
-const NOTHING: EmbeddingsWish = { inputs: ["one"], dimensions: null, inputType: null, extras: {} };
-const encode = (wish: Partial<EmbeddingsWish>) => encodeGeminiEmbeddings({ ...NOTHING, ...wish }, "gemini-x");
+const NOTHING: EmbeddingsParameters = { inputs: ["one"], dimensions: null, inputType: null, extras: {} };
+const encode = (wish: Partial<EmbeddingsParameters>) =>
+  encodeGeminiEmbeddings({ ...NOTHING, ...wish }, "gemini-x");
 
 describe("a request", () => {
   test("has a request for each text, the model in each", () => {

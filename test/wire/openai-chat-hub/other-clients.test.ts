@@ -5,7 +5,7 @@ import {
   type ConversationRequest,
   type Message,
   NOTHING_SAID,
-  type ReasoningWish,
+  type ReasoningParameters,
 } from "../../../src/wire/canonical/request.ts";
 import { encodeConversation } from "../../../src/wire/openai-chat/encode-conversation.ts";
 
@@ -36,7 +36,7 @@ const reasoning = (fields: Partial<ReasoningPart>): Part => ({
   origin: null,
   ...fields,
 });
-const wish = (fields: Partial<ReasoningWish>): ReasoningWish => ({
+const wish = (fields: Partial<ReasoningParameters>): ReasoningParameters => ({
   enabled: null,
   effort: null,
   budgetTokens: null,
