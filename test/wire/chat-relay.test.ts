@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { RelayIdentity } from "../../src/wire/canonical/relay.ts";
 import { NO_TOKENS } from "../../src/wire/conversation/usage.ts";
-import { createChatRelay } from "../../src/wire/openai-chat/chat-relay.ts";
+import { ChatRelay } from "../../src/wire/openai-chat/relay-stream.ts";
 
 const identity: RelayIdentity = {
   id: "gen_1",
@@ -53,7 +53,7 @@ const FRAMES: readonly (readonly [string, (data: string) => string])[] = [
 
 /** The chunks that the client gets for pieces of a stream. */
 function relay(pieces: readonly string[]): Chunk[] {
-  const made = createChatRelay(identity, false);
+  const made = new ChatRelay(identity, false);
   const out = pieces.map((piece) => made.step(piece)).join("");
   expect(made.error).toBeNull();
   return Buffer.from(out, "latin1")
@@ -122,7 +122,7 @@ describe("fields beside the text of a chat stream", () => {
 
   /** The last chunk of a stream of "Hello" and these events. */
   function lastOf(...events: readonly string[]) {
-    const made = createChatRelay(identity, false);
+    const made = new ChatRelay(identity, false);
     const out = made.step(`data: ${chunk("Hello")}\n\n${events.join("")}data: [DONE]\n\n`);
     expect(made.judge()).toBe("complete");
     const chunks = (out + made.encodeEnd(END)).split("\n\n").slice(0, -2);

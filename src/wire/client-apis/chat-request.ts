@@ -4,10 +4,9 @@ import { repairToolCalls } from "../conversation/repair-tool-calls.ts";
 import { estimateTokens } from "../conversation/usage.ts";
 import type { Warning } from "../conversation/warning.ts";
 import { parseFields } from "../json/check-fields.ts";
-import type { Fields } from "../json/fields.ts";
+import { asText, type Fields } from "../json/fields.ts";
 import { decodeUtf8, isFalse, isWord, memberOf, parseMember } from "../json/scan.ts";
 import { setAside } from "../json/set-aside.ts";
-import { createChatRelay, readChatAnswer } from "../openai-chat/chat-relay.ts";
 import { openaiChat } from "../openai-chat/codec.ts";
 import { type ChatRequest, decodeChatRequest } from "../openai-chat/decode-request.ts";
 import type { Warn } from "../openai-chat/encode-part.ts";
@@ -21,7 +20,8 @@ import { listChatCharges } from "../openai-chat/list-charges.ts";
 import { listChatNeeds } from "../openai-chat/list-needs.ts";
 import { listChatPrefix } from "../openai-chat/list-prefix.ts";
 import { listTexts } from "../openai-chat/list-texts.ts";
-import { asText } from "../openai-chat/reasoning.ts";
+import { readAnswer } from "../openai-chat/read-answer.ts";
+import { ChatRelay } from "../openai-chat/relay-stream.ts";
 import { LOST_REASONING, listRejectedFields } from "./apply-provider.ts";
 import { type ClientRequest, createClientRequest } from "./client-request.ts";
 import type { Decoded } from "./hub-request.ts";
@@ -79,8 +79,8 @@ export function parseChatRequest(
       return encodeChatRequest(chat, { ...target, maxTokens, model: model.name, reasoning }, repair);
     },
     mayCarryReasoning: false,
-    openRelay: (identity) => createChatRelay(identity, chat.wantsUsageChunk),
-    readAnswer: readChatAnswer,
+    openRelay: (identity) => new ChatRelay(identity, chat.wantsUsageChunk),
+    readAnswer,
   });
 }
 

@@ -8,8 +8,9 @@ import { USER_FIELDS } from "../conversation/user-fields.ts";
 import type { Fields } from "../json/fields.ts";
 import { hashText } from "../json/hash-nodes.ts";
 import { decodeFimRequest } from "../mistral-fim/decode-request.ts";
-import { createChatRelay, readChatAnswer } from "../openai-chat/chat-relay.ts";
 import { openaiChat } from "../openai-chat/codec.ts";
+import { readAnswer } from "../openai-chat/read-answer.ts";
+import { ChatRelay } from "../openai-chat/relay-stream.ts";
 import type { InferenceRequest } from "./inference-request.ts";
 import { findSession, findUser, NO_HEADERS, type ReadHeader } from "./session-hints.ts";
 
@@ -67,8 +68,8 @@ export function parseFimRequest(
     }),
     encodeApart: () => null,
     openRelay: (_format, identity, isDocument = false) =>
-      isDocument ? openDocument(identity) : createChatRelay(identity, false),
-    readAnswer: (_format, body, identity) => readChatAnswer(body, identity),
+      isDocument ? openDocument(identity) : new ChatRelay(identity, false),
+    readAnswer: (_format, body, identity) => readAnswer(body, identity),
   };
 }
 

@@ -41,6 +41,11 @@ export function findVendorError(body: Fields): VendorError | null {
   return hasError || isError ? readVendorError(200, body) : null;
 }
 
+/** The error in an event of a stream; null where there is none. An event that is named `error` is one whatever it holds. */
+export function findEventError(event: Fields, name: string): VendorError | null {
+  return findVendorError(event) ?? (name === "error" ? readVendorError(200, event) : null);
+}
+
 /**
  * Reads an error body. `status` is the HTTP status it came with; `errorType` what a header said of it, as AWS does
  * in `x-amzn-errortype`.

@@ -9,6 +9,7 @@ import {
   tallyParts,
   tallyReasoning,
 } from "../conversation/check-amounts.ts";
+import { rejectField } from "../json/check-fields.ts";
 import {
   isFilled,
   isWord,
@@ -26,11 +27,11 @@ import { readRole } from "./role.ts";
  * @throws GatewayError `invalid_request`, which names the field and the remedy.
  */
 export function checkChatRequest(text: string, root: JsonNode): void {
-  if (root.kind !== "object") refuse("body", "must be a JSON object");
+  if (root.kind !== "object") rejectField("body", "must be a JSON object");
   checkFieldCount(root);
   const check = new Checker(text);
   const model = memberOf(root, "model");
-  if (model?.kind !== "string") refuse("model", 'is required: a string such as "openai/gpt-4o-mini"');
+  if (model?.kind !== "string") rejectField("model", 'is required: a string such as "openai/gpt-4o-mini"');
   if (model.end - model.start > BOUNDS.modelIdChars)
     fail("invalid_model", "model is too long to be a model id. GET /api/gateway/models lists them.");
   check.messages(memberOf(root, "messages"));
@@ -75,10 +76,6 @@ const CHECKS: ReadonlyMap<string, Check> = new Map<string, Check>(
 );
 const TOOL_CHOICES = new Set(["none", "auto", "required"]);
 
-function refuse(field: string, problem: string): never {
-  return fail("invalid_request", `${field} ${problem}.`, { metadata: { field } });
-}
-
 /** Absent or null, which real clients send alike. */
 function isAbsent(node: JsonNode | undefined): node is undefined {
   return node === undefined || node.kind === "null";
@@ -97,63 +94,63 @@ class Checker {
   constructor(private readonly text: string) {}
 
   kind(field: string, node: JsonNode | undefined, kind: JsonKind, wanted: string): void {
-    if (!isAbsent(node) && node.kind !== kind) refuse(field, `must be ${wanted}`);
+    if (!isAbsent(node) && node.kind !== kind) rejectField(field, `must be ${wanted}`);
   }
 
   number(field: string, node: JsonNode, low: number, high: number): void {
     const value = numberOf(this.text, node);
     if (value === null || value < low || value > high)
-      refuse(field, `must be a number from ${low} to ${high}`);
+      rejectField(field, `must be a number from ${low} to ${high}`);
   }
 
   wholeNumber(field: string, node: JsonNode, most: number): void {
     const value = numberOf(this.text, node);
     if (value === null || !Number.isInteger(value) || value < 1)
-      refuse(field, "must be a whole number of at least 1");
-    if (value > most) refuse(field, `must be at most ${most}; send several requests`);
+      rejectField(field, "must be a whole number of at least 1");
+    if (value > most) rejectField(field, `must be at most ${most}; send several requests`);
   }
 
   stringOrStrings(field: string, node: JsonNode): void {
     if (node.kind === "string") return;
     if (node.items === null || node.items.some((item) => item.kind !== "string")) {
-      refuse(field, "must be a string or an array of strings");
+      rejectField(field, "must be a string or an array of strings");
     }
   }
 
   messages(node: JsonNode | undefined): void {
     const items = node?.items;
-    if (!items) refuse("messages", "is required: an array of messages");
-    if (items.length === 0) refuse("messages", "must have at least one message");
+    if (!items) rejectField("messages", "is required: an array of messages");
+    if (items.length === 0) rejectField("messages", "must have at least one message");
     checkMessageCount("messages", items.length, "messages");
     for (let i = 0; i < items.length; i++) this.message(items[i] as JsonNode, i);
   }
 
   private message(message: JsonNode, i: number): void {
-    if (message.kind !== "object") refuse(`messages[${i}]`, "must be an object with role and content");
+    if (message.kind !== "object") rejectField(`messages[${i}]`, "must be an object with role and content");
     const role = readRole(this.text, message);
     if (role === undefined) {
-      refuse(`messages[${i}].role`, "must be system, developer, user, assistant or tool");
+      rejectField(`messages[${i}].role`, "must be system, developer, user, assistant or tool");
     }
     const content = memberOf(message, "content");
     if (isAbsent(content)) {
       if (role !== "assistant")
-        refuse(`messages[${i}].content`, "is required: a string or an array of parts");
+        rejectField(`messages[${i}].content`, "is required: a string or an array of parts");
     } else if (content.kind !== "string") this.contentParts(content, i);
     if (role === "assistant") {
       this.toolCalls(memberOf(message, "tool_calls"), i);
       this.reasoning.add(memberOf(message, "reasoning_details")?.items?.length ?? 0, "messages");
     }
     if (role === "tool" && isOther(memberOf(message, "tool_call_id"), "string")) {
-      refuse(`messages[${i}].tool_call_id`, "must be a string");
+      rejectField(`messages[${i}].tool_call_id`, "must be a string");
     }
   }
 
   private contentParts({ items }: JsonNode, i: number): void {
-    if (!items) refuse(`messages[${i}].content`, "must be a string or an array of parts");
+    if (!items) rejectField(`messages[${i}].content`, "must be a string or an array of parts");
     this.parts.add(items.length, "messages");
     for (let j = 0; j < items.length; j++) {
       const problem = this.problemOfPart(items[j] as JsonNode);
-      if (problem !== null) refuse(`messages[${i}].content[${j}]${problem[0]}`, problem[1]);
+      if (problem !== null) rejectField(`messages[${i}].content[${j}]${problem[0]}`, problem[1]);
     }
   }
 
@@ -172,11 +169,11 @@ class Checker {
 
   private toolCalls(node: JsonNode | undefined, i: number): void {
     if (isAbsent(node)) return;
-    if (!node.items) refuse(`messages[${i}].tool_calls`, "must be an array of tool calls");
+    if (!node.items) rejectField(`messages[${i}].tool_calls`, "must be an array of tool calls");
     this.calls.add(node.items.length, "messages");
     for (let j = 0; j < node.items.length; j++) {
       const problem = this.problemOfCall(node.items[j] as JsonNode);
-      if (problem !== null) refuse(`messages[${i}].tool_calls[${j}]${problem[0]}`, problem[1]);
+      if (problem !== null) rejectField(`messages[${i}].tool_calls[${j}]${problem[0]}`, problem[1]);
     }
   }
 
@@ -194,18 +191,18 @@ class Checker {
   }
 
   tools(node: JsonNode): void {
-    if (!node.items) refuse("tools", "must be an array of tools");
+    if (!node.items) rejectField("tools", "must be an array of tools");
     checkToolAmounts(this.text, node);
     for (let i = 0; i < node.items.length; i++) this.tool(node.items[i] as JsonNode, `tools[${i}]`);
   }
 
   private tool(tool: JsonNode, field: string): void {
     const type = memberOf(tool, "type");
-    if (type?.kind !== "string") refuse(`${field}.type`, 'must be a string, "function" for a function');
+    if (type?.kind !== "string") rejectField(`${field}.type`, 'must be a string, "function" for a function');
     if (!isWord(this.text, type, "function")) return;
     const fn = memberOf(tool, "function");
     if (!isFilled(memberOf(fn, "name")))
-      refuse(`${field}.function.name`, "must be a string that is not empty");
+      rejectField(`${field}.function.name`, "must be a string that is not empty");
     this.kind(`${field}.function.description`, memberOf(fn, "description"), "string", "a string");
     this.kind(`${field}.function.parameters`, memberOf(fn, "parameters"), "object", "a JSON Schema object");
   }
@@ -216,7 +213,7 @@ class Checker {
     const type = stringOf(this.text, memberOf(node, "type"));
     const isNamed = memberOf(memberOf(node, "function"), "name")?.kind === "string";
     if (type === undefined || (type === "function" && !isNamed)) {
-      refuse(
+      rejectField(
         "tool_choice",
         'must be "none", "auto", "required" or {"type": "function", "function": {"name": "…"}}',
       );
@@ -225,7 +222,7 @@ class Checker {
 
   responseFormat(node: JsonNode): void {
     if (memberOf(node, "type")?.kind !== "string") {
-      refuse("response_format", 'must be an object with a type, such as {"type": "json_object"}');
+      rejectField("response_format", 'must be an object with a type, such as {"type": "json_object"}');
     }
     checkSchemaValues(this.text, node, "response_format");
   }

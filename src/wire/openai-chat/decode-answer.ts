@@ -1,8 +1,9 @@
 import type { AnswerChoice, Finish, FinishReason } from "../canonical/answer.ts";
 import type { AnswerDecoding } from "../canonical/format.ts";
 import type { Citation, Part, Signature } from "../canonical/parts.ts";
-import { brokenAnswer, findVendorError } from "../conversation/vendor-error.ts";
-import { asFields, type Fields, omit } from "../json/fields.ts";
+import { failedFinish, NO_CHOICES } from "../conversation/broken-answers.ts";
+import { findVendorError } from "../conversation/vendor-error.ts";
+import { asFields, asObjects, asText, type Fields, omit } from "../json/fields.ts";
 import { decodePart, keepNative } from "./decode-part.ts";
 import { keepExtras } from "./extras.ts";
 import { type FinishReason as ChatFinishReason, isFailedFinish, readFinishReason } from "./finish-reason.ts";
@@ -10,7 +11,6 @@ import { readReasoning } from "./hub-assistant.ts";
 import { decodeCall } from "./hub-calls.ts";
 import { decodeAnnotation, decodeListed } from "./hub-citations.ts";
 import { OWN_ANSWER_FIELDS, OWN_CHOICE_FIELDS, OWN_MESSAGE_FIELDS } from "./own-fields.ts";
-import { asText } from "./reasoning.ts";
 import { readProof } from "./reasoning-details.ts";
 import { listCalls } from "./tool-calls.ts";
 import { findUsage } from "./usage.ts";
@@ -19,25 +19,17 @@ import { findUsage } from "./usage.ts";
 export function decodeAnswer(body: Fields): AnswerDecoding {
   const error = findVendorError(body);
   if (error !== null) return { kind: "error", error };
-  const raw = readList(body["choices"]);
-  if (raw.length === 0) return failed("the upstream's answer has no choices");
+  const raw = asObjects(body["choices"]);
+  if (raw.length === 0) return { kind: "error", error: NO_CHOICES };
   const choices = citeListed(raw.map(decodeChoice), decodeListed(body));
   const bad = choices.find(({ finish }) => isFailedFinish(finish.native));
-  if (bad !== undefined) return failed(`the upstream ended the answer with "${bad.finish.native}"`);
+  if (bad !== undefined) return { kind: "error", error: failedFinish(bad.finish.native) };
   const serviceTier = asText(body["service_tier"]);
   const known = new Set([...OWN_ANSWER_FIELDS, ...(serviceTier === null ? [] : ["service_tier"])]);
   return {
     kind: "answer",
     answer: { choices, usage: findUsage(body), serviceTier, ...keepExtras(omit(body, known)) },
   };
-}
-
-function failed(message: string): AnswerDecoding {
-  return { kind: "error", error: brokenAnswer(message) };
-}
-
-function readList(value: unknown): Fields[] {
-  return Array.isArray(value) ? value.map(asFields).filter((item) => item !== null) : [];
 }
 
 function decodeChoice(choice: Fields, place: number): AnswerChoice {
@@ -59,7 +51,7 @@ export function keepChoice(choice: Fields, message: Fields) {
 }
 
 function decodeMessage(message: Fields): { readonly parts: readonly Part[]; readonly rest: Fields } {
-  const calls = readList(listCalls(message)).map(decodeCall);
+  const calls = asObjects(listCalls(message)).map(decodeCall);
   const reasoning = readReasoning(
     message,
     calls.filter((call) => call !== null),
@@ -81,7 +73,7 @@ function decodeMessage(message: Fields): { readonly parts: readonly Part[]; read
     parts: [
       ...reasoning.parts,
       ...content,
-      ...readList(message["images"]).map(decodePart),
+      ...asObjects(message["images"]).map(decodePart),
       ...(refusal ? [{ kind: "refusal", text: refusal } as const] : []),
       ...(audio === null ? [] : [keepNative(audio, "audio", { place: "audio" })]),
       ...reasoning.calls,
@@ -93,7 +85,7 @@ function decodeMessage(message: Fields): { readonly parts: readonly Part[]; read
 /** Text or parts, as Mistral's, which hold reasoning too. */
 function readContent(content: unknown): Part[] {
   if (typeof content === "string") return content === "" ? [] : [{ kind: "text", text: content }];
-  return readList(content).map(decodePart);
+  return asObjects(content).map(decodePart);
 }
 
 function readAnnotations(raw: unknown): { readonly citations: Citation[]; readonly others: unknown[] } {

@@ -1,6 +1,6 @@
 import type { Part, ToolResultPart } from "../canonical/parts.ts";
 import type { ConversationRequest, Message } from "../canonical/request.ts";
-import { asFields, type Fields, omit } from "../json/fields.ts";
+import { asFields, asObjects, asText, type Fields, omit } from "../json/fields.ts";
 import { decodePart, keepNative } from "./decode-part.ts";
 import { keepExtras, keptFields, keptSpelling, withExtras } from "./extras.ts";
 import { readReasoning } from "./hub-assistant.ts";
@@ -8,7 +8,6 @@ import { decodeCall, keepUnknownCall } from "./hub-calls.ts";
 import { readSettings, SETTING_FIELDS } from "./hub-settings.ts";
 import { decodeTool } from "./hub-tools.ts";
 import { decodeSentImages } from "./made-images.ts";
-import { asText } from "./reasoning.ts";
 import { readProof } from "./reasoning-details.ts";
 import { GATEWAY_FIELDS } from "./request-shape.ts";
 
@@ -28,18 +27,14 @@ const KNOWN_FIELDS: ReadonlySet<string> = new Set([
  */
 export function decodeConversation(body: Fields): ConversationRequest {
   const { said, spelling } = readSettings(body);
-  const tools = readList(body["tools"]);
+  const tools = asObjects(body["tools"]);
   const spelledTools = "tools" in body && tools.length === 0 ? { tools: body["tools"] } : {};
   return {
     ...said,
-    messages: decodeMessages(readList(body["messages"])),
+    messages: decodeMessages(asObjects(body["messages"])),
     tools: tools.map(decodeTool),
     ...keepExtras(omit(body, KNOWN_FIELDS), { ...spelling, ...spelledTools }),
   };
-}
-
-function readList(value: unknown): Fields[] {
-  return Array.isArray(value) ? value.map(asFields).filter((item) => item !== null) : [];
 }
 
 function decodeMessages(raw: readonly Fields[]): Message[] {
@@ -62,7 +57,7 @@ const AS_TEXT: Fields = {};
 function readContent(message: Fields): { readonly parts: readonly Part[]; readonly spelling: Fields } {
   const content = message["content"];
   if (Array.isArray(content)) {
-    return { parts: readList(content).map(decodePart), spelling: { content: "parts" } };
+    return { parts: asObjects(content).map(decodePart), spelling: { content: "parts" } };
   }
   const text = asText(content);
   if (text !== null && text !== "") return { parts: [{ kind: "text", text }], spelling: AS_TEXT };
@@ -111,7 +106,7 @@ function decodeToolMessage(message: Fields, custom: ReadonlySet<string>): Messag
 
 function decodeAssistant(message: Fields): Message {
   const { parts, spelling } = readContent(message);
-  const rawCalls = readList(message["tool_calls"]);
+  const rawCalls = asObjects(message["tool_calls"]);
   const calls = rawCalls.map((raw) => decodeCall(raw) ?? keepUnknownCall(raw));
   const reasoning = readReasoning(message, calls);
   const refusal = asText(message["refusal"]);

@@ -1,8 +1,8 @@
 import type { CacheMark, MediaPart, NativePart, Part } from "../canonical/parts.ts";
-import { asFields, type Fields, omit } from "../json/fields.ts";
+import { asFields, asText, type Fields, omit } from "../json/fields.ts";
 import { keepExtras } from "./extras.ts";
 import { readSource } from "./media-source.ts";
-import { asText, joinTexts } from "./reasoning.ts";
+import { joinTexts } from "./reasoning.ts";
 import { readProof } from "./reasoning-details.ts";
 
 /** Reads a content part. What is unknown, or not as it must be, stays whole as a native part. */

@@ -1,10 +1,10 @@
 import type { Part, ReasoningPart, TextPart, ToolCallPart } from "../canonical/parts.ts";
 import { plainReasoning } from "../canonical/parts.ts";
-import { asFields, type Fields } from "../json/fields.ts";
+import { asFields, asText, type Fields } from "../json/fields.ts";
 import { keepExtras, keptFields, keptSpelling } from "./extras.ts";
 import { proveCall, spellProofDetail } from "./hub-calls.ts";
 import { joinDetails } from "./join-details.ts";
-import { asText, joinThoughts } from "./reasoning.ts";
+import { joinThoughts } from "./reasoning.ts";
 import { decodeDetail, encodeDetails, encodeProofDetail, provesCall } from "./reasoning-details.ts";
 
 /** The reasoning of a message, and its calls with the proofs that came among the reasoning. */

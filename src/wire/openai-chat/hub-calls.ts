@@ -1,8 +1,7 @@
 import { type NativePart, REASONING_ORIGINS, type ToolCallPart } from "../canonical/parts.ts";
-import { asFields, type Fields, omit } from "../json/fields.ts";
+import { asFields, asText, type Fields, omit } from "../json/fields.ts";
 import { keepNative } from "./decode-part.ts";
 import { keepExtras, keptFields, keptSpelling, withExtras } from "./extras.ts";
-import { asText } from "./reasoning.ts";
 import { encodeExtraContent, encodeProofDetail, readThoughtSignature } from "./reasoning-details.ts";
 import { readCallKind } from "./tool-calls.ts";
 

@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Citation } from "../canonical/parts.ts";
-import { asFields, type Fields } from "../json/fields.ts";
+import { asFields, asList, asText, type Fields } from "../json/fields.ts";
 import { keepExtras, keptSpelling } from "./extras.ts";
-import { asText } from "./reasoning.ts";
 
 /** Reads an annotation; null for kinds other than `url_citation`. */
 export function decodeAnnotation(raw: unknown): Citation | null {
@@ -29,18 +28,14 @@ function readCitation(cited: Fields): Citation {
  * which passes with the answer's other fields.
  */
 export function decodeListed(answer: Fields): Citation[] {
-  const results = listOf(answer["search_results"]).map(asFields);
-  const pages = results.length > 0 ? results : listOf(answer["citations"]).map((url) => ({ url }));
+  const results = asList(answer["search_results"]).map(asFields);
+  const pages = results.length > 0 ? results : asList(answer["citations"]).map((url) => ({ url }));
   return pages.flatMap((page: Fields | null) => {
     const url = asText(page?.["url"]);
     if (url === null) return [];
     const title = asText(page?.["title"]);
     return [{ url, title, text: null, start: null, end: null, ...keepExtras({}, { isListed: true }) }];
   });
-}
-
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
 }
 
 function readPlace(value: unknown): number | null {

@@ -1,8 +1,7 @@
 import type { ModelTarget, ReasoningFields } from "../canonical/format.ts";
 import type { ConversationRequest, ReasoningParameters } from "../canonical/request.ts";
-import { asFields, type Fields } from "../json/fields.ts";
+import { asFields, asText, type Fields } from "../json/fields.ts";
 import type { Warn } from "./encode-part.ts";
-import { asText } from "./reasoning.ts";
 
 /** Reads `reasoning` and `reasoning_effort`; where both name an effort, the object counts. */
 export function readReasoningParameters(raw: Fields): Pick<ConversationRequest, "reasoning"> {

@@ -6,13 +6,12 @@ import {
   type OutputFormat,
   type ToolChoice,
 } from "../canonical/request.ts";
-import { asFields, type Fields } from "../json/fields.ts";
+import { asFields, asText, type Fields } from "../json/fields.ts";
 import { lowerSchema } from "../json-schema/lower-schema.ts";
 import { readCacheMark } from "./decode-part.ts";
 import type { Warn } from "./encode-part.ts";
 import { encodeReasoningParameters, mustRespell, readReasoningParameters } from "./hub-reasoning-wish.ts";
 import { encodeToolChoice, hasTools, readToolChoice } from "./hub-tools.ts";
-import { asText } from "./reasoning.ts";
 
 /** Fields of a request that say one thing of the hub between them, and how they are read and written. */
 interface Setting {

@@ -1,12 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
 import type { CustomTool, FunctionTool, Tool, ToolChoice } from "../canonical/request.ts";
-import { asFields, type Fields, omit } from "../json/fields.ts";
+import { asFields, asText, type Fields, omit } from "../json/fields.ts";
 import { lowerSchema } from "../json-schema/lower-schema.ts";
 import { createSchemaBudget, type SchemaBudget } from "../json-schema/lowering.ts";
 import { readCacheMark } from "./decode-part.ts";
 import type { Warn } from "./encode-part.ts";
 import { keptFields, keptSpelling, withExtras } from "./extras.ts";
-import { asText } from "./reasoning.ts";
 
 /** What a tool without `parameters` takes; some vendors want to see it. */
 const NO_PARAMETERS: Fields = { type: "object", properties: {} };

@@ -1,5 +1,4 @@
-import type { Fields } from "../json/fields.ts";
-import { asText } from "./reasoning.ts";
+import { asText, type Fields } from "../json/fields.ts";
 
 /** A detail, and the entries it came in. */
 export interface JoinedDetail {

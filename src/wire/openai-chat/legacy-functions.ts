@@ -1,4 +1,4 @@
-import { fail } from "../../base/errors.ts";
+import { rejectField } from "../json/check-fields.ts";
 import { decodeUtf8, isFilled, isWord, type JsonNode, memberOf, stringOf } from "../json/scan.ts";
 import { removeMembers, renameMember, type Splice } from "../json/splice.ts";
 
@@ -41,10 +41,6 @@ function change(text: string, member: JsonNode, name: string, json: string): Spl
   return [renameMember(text, member, name), { start: member.start, end: member.end, insert: json }];
 }
 
-function refuse(field: string, problem: string): never {
-  return fail("invalid_request", `${field} ${problem}.`, { metadata: { field } });
-}
-
 function moderniseRoot(text: string, root: JsonNode): Splice[] {
   const functions = memberOf(root, "functions");
   const choice = memberOf(root, "function_call");
@@ -68,10 +64,10 @@ function moderniseRoot(text: string, root: JsonNode): Splice[] {
 }
 
 function spellTools(text: string, functions: JsonNode): string {
-  if (!functions.items) return refuse("functions", "must be an array of functions");
+  if (!functions.items) return rejectField("functions", "must be an array of functions");
   const tools = functions.items.map((item, at) => {
     if (!isFilled(memberOf(item, "name")))
-      refuse(`functions[${at}].name`, "must be a string that is not empty");
+      rejectField(`functions[${at}].name`, "must be a string that is not empty");
     return asTool(sliceOf(text, item));
   });
   return `[${tools.join(",")}]`;
@@ -112,7 +108,7 @@ class CallNamer {
       return;
     }
     const name = stringOf(this.text, memberOf(call, "name"));
-    if (name === undefined) refuse(`${field}.name`, "must be a string");
+    if (name === undefined) rejectField(`${field}.name`, "must be a string");
     const json = `[{"id":"${this.openCall(name)}",${asTool(sliceOf(this.text, call)).slice(1)}]`;
     this.splices.push(...change(this.text, call, "tool_calls", json));
     if (calls !== undefined) this.splices.push(...removeMembers(this.text, message, CALLS));

@@ -1,68 +1,55 @@
-import type { RelayIdentity } from "../canonical/relay.ts";
-import type { TokenUsage } from "../conversation/usage.ts";
-import { brokenAnswer, findVendorError, type VendorError } from "../conversation/vendor-error.ts";
-import { asFields, type Fields, omit, tryParseFields } from "../json/fields.ts";
+import type { RelayFinish, RelayIdentity, WholeAnswer } from "../canonical/relay.ts";
+import { ANSWER_NOT_JSON, failedFinish, NO_CHOICES } from "../conversation/broken-answers.ts";
+import { findVendorError } from "../conversation/vendor-error.ts";
+import { asFields, asObjects, type Fields, omit, tryParseFields } from "../json/fields.ts";
 import { isFailedFinish, readFinishReason } from "./finish-reason.ts";
 import { OWN_ANSWER_FIELDS, OWN_CHOICE_FIELDS, OWN_MESSAGE_FIELDS } from "./own-fields.ts";
 import { encodeReasoning, readSpoken, saysBeside } from "./reasoning.ts";
 import { createToolCallTracker, listCalls, textOf } from "./tool-calls.ts";
-import { findUsage } from "./usage.ts";
+import { encodeUsage, findUsage } from "./usage.ts";
 
-/** A whole answer, or why it is none. */
-export type AnswerReading =
-  | {
-      readonly kind: "answer";
-      readonly isEmpty: boolean;
-      /** The client's body, but for `usage` and `gateway_metadata`, which are known only once it is priced. */
-      readonly body: Record<string, unknown>;
-      /** Null where the vendor gave none. */
-      readonly usage: TokenUsage | null;
-      /** Bytes of text in it, for estimates. */
-      readonly producedBytes: number;
-      readonly finish: { readonly client: string; readonly native: string };
-    }
-  | { readonly kind: "error"; readonly error: VendorError };
-
-/** Reads a vendor's answer that was not streamed. `text` is its body. */
-export function readAnswer(text: string, identity: RelayIdentity): AnswerReading {
+/** Corrects a vendor's whole answer for a chat client. `text` is its body. */
+export function readAnswer(text: string, identity: RelayIdentity): WholeAnswer {
   const body = tryParseFields(text);
-  if (body === null) return failed("the upstream's answer is not JSON");
+  if (body === null) return { kind: "error", error: ANSWER_NOT_JSON };
   const error = findVendorError(body);
   if (error !== null) return { kind: "error", error };
-  const raw = Array.isArray(body["choices"]) ? body["choices"].map(asFields).filter((c) => c !== null) : [];
-  if (raw.length === 0) return failed("the upstream's answer has no choices");
-  const choices = raw.map((choice, place) => readChoice(choice, place, identity));
-  const bad = choices.find((choice) => choice.problem !== null);
-  if (bad) return failed(bad.problem as string);
+  const choices = asObjects(body["choices"]).map((choice, place) => readChoice(choice, place, identity));
+  const [first] = choices;
+  if (first === undefined) return { kind: "error", error: NO_CHOICES };
+  const failed = choices.find(({ finish }) => isFailedFinish(finish.native));
+  if (failed !== undefined) return { kind: "error", error: failedFinish(failed.finish.native) };
   const { id, created, model } = identity;
+  const encoded = choices.map((choice) => choice.encoded);
+  const answer = {
+    id,
+    object: "chat.completion",
+    created,
+    model,
+    ...omit(body, OWN_ANSWER_FIELDS),
+    choices: encoded,
+  };
   return {
     kind: "answer",
     isEmpty: choices.every((choice) => choice.isEmpty),
-    body: {
-      id,
-      object: "chat.completion",
-      created,
-      model,
-      ...omit(body, OWN_ANSWER_FIELDS),
-      choices: choices.map((choice) => choice.encoded),
-    },
     usage: findUsage(body),
     producedBytes: choices.reduce((sum, choice) => sum + choice.bytes, 0),
-    finish: (choices[0] as ChoiceReading).finish,
+    finish: first.finish,
+    encode: ({ report, metadata }) =>
+      JSON.stringify({
+        ...answer,
+        usage: encodeUsage(report),
+        ...(metadata === null ? {} : { gateway_metadata: metadata }),
+      }),
   };
-}
-
-function failed(message: string): AnswerReading {
-  return { kind: "error", error: brokenAnswer(message) };
 }
 
 interface ChoiceReading {
   readonly encoded: Record<string, unknown>;
-  readonly finish: { readonly client: string; readonly native: string };
+  readonly finish: RelayFinish;
   readonly bytes: number;
   /** A plain stop without a word. */
   readonly isEmpty: boolean;
-  readonly problem: string | null;
 }
 
 function readChoice(choice: Fields, place: number, identity: RelayIdentity): ChoiceReading {
@@ -94,7 +81,6 @@ function readChoice(choice: Fields, place: number, identity: RelayIdentity): Cho
     finish: { client, native },
     bytes,
     isEmpty: bytes === 0 && calls.length === 0 && client === "stop" && !saysBeside(beside),
-    problem: isFailedFinish(native) ? `the upstream ended the answer with "${native}"` : null,
   };
 }
 

@@ -1,4 +1,4 @@
-import type { AnswerEvent, PartDelta } from "../canonical/answer.ts";
+import { type AnswerEmitter, PartEmitter } from "../canonical/answer-emitter.ts";
 import {
   type Citation,
   type Part,
@@ -6,12 +6,12 @@ import {
   REASONING_ORIGINS,
   type ReasoningPart,
 } from "../canonical/parts.ts";
-import { asFields, type Fields, omit } from "../json/fields.ts";
+import { asFields, asObjects, asText, type Fields, omit } from "../json/fields.ts";
 import { decodeFinish, keepChoice } from "./decode-answer.ts";
 import { decodePart, keepNative } from "./decode-part.ts";
 import { decodeAnnotation } from "./hub-citations.ts";
 import { OWN_CHOICE_FIELDS, OWN_MESSAGE_FIELDS } from "./own-fields.ts";
-import { asText, readSpoken } from "./reasoning.ts";
+import { readSpoken } from "./reasoning.ts";
 import { decodeDetail, readProof, readThoughtSignature } from "./reasoning-details.ts";
 import {
   createToolCallTracker,
@@ -22,22 +22,22 @@ import {
   textOf,
 } from "./tool-calls.ts";
 
-/** Reads the pieces of one choice. */
+/** Reads the deltas of one choice and emits its parts. */
 export interface ChoiceReader {
-  step(choice: Fields): AnswerEvent[];
-  /** The vendor has given its reason to finish. */
+  step(choice: Fields): void;
+  /** Whether the vendor has given a finish reason. */
   readonly hasFinish: boolean;
   /**
-   * Cites what is listed unless it has cited by itself, ends what is open and finishes, if the finish has come or the
-   * answer is known to be whole.
+   * Ends all open parts and finishes the choice, if the finish reason has come or `isWhole` says that the answer is complete.
+   * The pages in `listed` are cited unless the choice has citations of its own.
    */
-  close(isWhole: boolean, listed: readonly Citation[]): AnswerEvent[];
+  close(isWhole: boolean, listed: readonly Citation[]): void;
 }
 
-/** Text, refusal or reasoning that is being said; one at a time. */
+/** The text, refusal or reasoning that is open; there is at most one. */
 interface Speech {
   readonly at: number;
-  /** What goes on with it: the kind, and of reasoning which. */
+  /** Deltas with the same key continue it: the kind, and for reasoning its detail. */
   readonly key: string;
 }
 
@@ -47,39 +47,39 @@ interface OpenCall {
   readonly id: string;
   text: string;
   isOpen: boolean;
-  /** How long its text was when it was last looked whether it is whole. */
+  /** The length of its text when it was last checked for completeness. */
   checkedChars: number;
 }
 
 interface State {
   readonly index: number;
-  readonly events: AnswerEvent[];
-  nextAt: number;
+  readonly emitter: AnswerEmitter;
+  readonly parts: PartEmitter;
   speech: Speech | null;
   hasCited: boolean;
   readonly tracker: ToolCallTracker;
-  /** By the tracker's place. */
+  /** All calls, by the tracker's index. */
   readonly calls: OpenCall[];
-  /** Those that are open, by their id. */
+  /** The open calls, by id. */
   readonly openCalls: Map<string, OpenCall>;
-  /** Those of them that may have become whole since it was looked last. */
+  /** Open calls that may have become complete since the last check. */
   readonly grown: Set<OpenCall>;
-  /** Details that may prove a call which has not begun, by its id. */
+  /** Details that may sign a call that has not started, by the call's id. */
   readonly held: Map<string, ReasoningPart[]>;
   finish: string | null;
   fields: Record<string, unknown>;
   message: Record<string, unknown>;
 }
 
-/** A reader at the beginning of a choice. */
-export function createChoiceReader(index: number): ChoiceReader {
+/** Returns a reader for the choice with this index; it emits to `emitter`. */
+export function createChoiceReader(emitter: AnswerEmitter, index: number): ChoiceReader {
   const state: State = {
     index,
-    events: [],
-    nextAt: 0,
+    emitter,
+    parts: new PartEmitter(emitter, index),
     speech: null,
     hasCited: false,
-    // Ids that are missing are made by whoever holds the generation.
+    // Missing ids stay empty here: the normaliser of the relay makes them.
     tracker: createToolCallTracker(() => "", null),
     calls: [],
     openCalls: new Map(),
@@ -90,17 +90,13 @@ export function createChoiceReader(index: number): ChoiceReader {
     message: {},
   };
   return {
-    step(choice) {
-      stepChoice(state, choice);
-      return state.events.splice(0);
-    },
+    step: (choice) => stepChoice(state, choice),
     get hasFinish() {
       return state.finish !== null;
     },
     close(isWhole, listed) {
       if (isWhole) state.finish ??= "stop";
       closeChoice(state, listed);
-      return state.events.splice(0);
     },
   };
 }
@@ -119,7 +115,7 @@ function stepChoice(state: State, choice: Fields): void {
   const delta = asFields(choice["delta"]) ?? asFields(choice["message"]) ?? {};
   const { index } = state;
   const logprobs = choice["logprobs"] ?? null;
-  if (logprobs !== null) state.events.push({ kind: "logprobs", choice: index, value: logprobs });
+  if (logprobs !== null) state.emitter.emit({ kind: "logprobs", choice: index, value: logprobs });
   readReasoning(state, delta);
   readSpeech(state, delta);
   readPieces(state, listCalls(delta));
@@ -143,36 +139,18 @@ function keep(kept: Record<string, unknown>, fields: Fields): void {
   }
 }
 
-function startPart(state: State, part: Part): number {
-  const at = state.nextAt++;
-  state.events.push({ kind: "part-start", choice: state.index, at, part });
-  return at;
-}
-
-function grow(state: State, at: number, delta: PartDelta): void {
-  state.events.push({ kind: "part-delta", choice: state.index, at, delta });
-}
-
-function endPart(state: State, at: number): void {
-  state.events.push({ kind: "part-end", choice: state.index, at });
-}
-
-/** The place of what is being said now, begun with `begin` if it is something new. */
+/** Returns the index of the open text, refusal or reasoning with this key; starts it with `begin` where there is none. */
 function speak(state: State, key: string, begin: () => Part): number {
   if (state.speech?.key === key) return state.speech.at;
   endSpeech(state);
-  const at = startPart(state, begin());
+  const at = state.parts.open(begin());
   state.speech = { at, key };
   return at;
 }
 
 function endSpeech(state: State): void {
-  if (state.speech !== null) endPart(state, state.speech.at);
+  if (state.speech !== null) state.parts.close(state.speech.at);
   state.speech = null;
-}
-
-function say(state: State, at: number, text: string): void {
-  if (text !== "") grow(state, at, { kind: "text", text });
 }
 
 function readReasoning(state: State, delta: Fields): void {
@@ -181,11 +159,7 @@ function readReasoning(state: State, delta: Fields): void {
   const parts = read.map((raw) => ({ raw, part: decodeDetail(raw) }));
   // The text beside details is theirs, unless they have none.
   if (reasoning !== null && parts.every(({ part }) => part.text === "")) {
-    say(
-      state,
-      speak(state, "reasoning", () => plainReasoning("")),
-      reasoning,
-    );
+    sayText(state, "reasoning", reasoning, () => plainReasoning(""));
   }
   for (const { raw, part } of parts) readDetail(state, raw, part);
 }
@@ -202,8 +176,8 @@ function readDetail(state: State, raw: Fields, part: ReasoningPart): void {
   const key = goesOn ? (state.speech as Speech).key : keyOf(raw);
   if (read.text === "" && !isProofOnly) return;
   const at = speak(state, key, () => ({ ...read, text: "", signature: null }));
-  say(state, at, read.text);
-  if (read.signature !== null) grow(state, at, { kind: "signature", value: read.signature });
+  state.parts.append(at, { kind: "text", text: read.text });
+  if (read.signature !== null) state.parts.append(at, { kind: "signature", value: read.signature });
 }
 
 /** What pieces of one detail have in common. */
@@ -215,7 +189,7 @@ function readEncrypted(state: State, part: ReasoningPart): void {
   const mayProve = part.origin === REASONING_ORIGINS.gemini && part.id !== null;
   if (!mayProve) {
     endSpeech(state);
-    endPart(state, startPart(state, part));
+    state.parts.emitWhole(part);
     return;
   }
   const id = part.id as string;
@@ -227,21 +201,22 @@ function readEncrypted(state: State, part: ReasoningPart): void {
 }
 
 function prove(state: State, at: number, value: string): void {
-  grow(state, at, { kind: "proof", value, origin: REASONING_ORIGINS.gemini });
+  state.parts.append(at, { kind: "proof", value, origin: REASONING_ORIGINS.gemini });
 }
 
 function readSpeech(state: State, delta: Fields): void {
   const { content } = readSpoken(delta);
-  if (content) say(state, speak(state, "text", startText), content);
+  if (content) sayText(state, "text", content, startText);
   const { signature } = readProof(delta["extra_content"]);
-  if (signature !== undefined) grow(state, speak(state, "text", startText), { kind: "proof", ...signature });
+  if (signature !== undefined) {
+    state.parts.append(speak(state, "text", startText), { kind: "proof", ...signature });
+  }
   const refusal = asText(delta["refusal"]);
-  if (refusal)
-    say(
-      state,
-      speak(state, "refusal", () => ({ kind: "refusal", text: "" })),
-      refusal,
-    );
+  if (refusal) sayText(state, "refusal", refusal, () => ({ kind: "refusal", text: "" }));
+}
+
+function sayText(state: State, key: string, text: string, begin: () => Part): void {
+  state.parts.append(speak(state, key, begin), { kind: "text", text });
 }
 
 function startText(): Part {
@@ -250,33 +225,29 @@ function startText(): Part {
 
 /** What comes whole: citations, images, pieces of spoken answers. */
 function readWhole(state: State, delta: Fields): void {
-  for (const raw of listOf(delta["annotations"])) {
+  for (const raw of asObjects(delta["annotations"])) {
     const citation = decodeAnnotation(raw);
     if (citation === null) keep(state.message, { annotations: [raw] });
     else citeIn(state, citation);
   }
   const audio = asFields(delta["audio"]);
   const whole = [
-    ...listOf(delta["images"]).map(decodePart),
+    ...asObjects(delta["images"]).map(decodePart),
     ...(audio === null ? [] : [keepNative(audio, "audio", { place: "audio" })]),
   ];
   for (const part of whole) {
     endSpeech(state);
-    endPart(state, startPart(state, part));
+    state.parts.emitWhole(part);
   }
 }
 
 function citeIn(state: State, citation: Citation): void {
   state.hasCited = true;
-  grow(state, speak(state, "text", startText), { kind: "citation", citation });
-}
-
-function listOf(value: unknown): Fields[] {
-  return Array.isArray(value) ? value.map(asFields).filter((item) => item !== null) : [];
+  state.parts.append(speak(state, "text", startText), { kind: "citation", citation });
 }
 
 function readPieces(state: State, pieces: unknown): void {
-  for (const raw of listOf(pieces)) {
+  for (const raw of asObjects(pieces)) {
     const [out] = state.tracker.step([raw]);
     if (out?.id !== undefined) startCall(state, out.id, nameOf(out), out.type ?? "function");
     const index =
@@ -292,7 +263,7 @@ function growCall(state: State, call: OpenCall, text: string, raw: Fields): void
   call.text += text;
   // Looked at again only once its text has doubled, so that all looks together cost no more than its length.
   if (call.tool === "function" && call.text.length > 2 * call.checkedChars) state.grown.add(call);
-  if (text !== "") grow(state, call.at, { kind: "arguments", text });
+  state.parts.append(call.at, { kind: "arguments", text });
 }
 
 function startCall(state: State, id: string, name: string, tool: OpenCall["tool"]): void {
@@ -303,7 +274,7 @@ function startCall(state: State, id: string, name: string, tool: OpenCall["tool"
     if (isWholeObject(grown.text)) endCall(state, grown);
   }
   state.grown.clear();
-  const at = startPart(state, { kind: "tool-call", id, name, tool, arguments: "" });
+  const at = state.parts.open({ kind: "tool-call", id, name, tool, arguments: "" });
   const call: OpenCall = { at, tool, id, text: "", isOpen: true, checkedChars: 0 };
   state.calls.push(call);
   state.openCalls.set(id, call);
@@ -315,7 +286,7 @@ function endCall(state: State, call: OpenCall): void {
   call.isOpen = false;
   state.grown.delete(call);
   if (state.openCalls.get(call.id) === call) state.openCalls.delete(call.id);
-  endPart(state, call.at);
+  state.parts.close(call.at);
 }
 
 function closeChoice(state: State, listed: readonly Citation[]): void {
@@ -323,9 +294,9 @@ function closeChoice(state: State, listed: readonly Citation[]): void {
   if (!state.hasCited) for (const citation of listed) citeIn(state, citation);
   endSpeech(state);
   for (const call of state.calls) if (call.isOpen) endCall(state, call);
-  for (const part of [...state.held.values()].flat()) endPart(state, startPart(state, part));
+  for (const part of [...state.held.values()].flat()) state.parts.emitWhole(part);
   state.held.clear();
   const finish = decodeFinish(state.finish);
   const extras = keepChoice(state.fields, state.message);
-  state.events.push({ kind: "finish", choice: state.index, finish, ...extras });
+  state.emitter.emit({ kind: "finish", choice: state.index, finish, ...extras });
 }

@@ -1,7 +1,6 @@
 import { type Part, REASONING_ORIGINS, type ReasoningPart, type Signature } from "../canonical/parts.ts";
-import { asFields, type Fields } from "../json/fields.ts";
+import { asFields, asText, type Fields } from "../json/fields.ts";
 import { keepExtras, keptSpelling } from "./extras.ts";
-import { asText } from "./reasoning.ts";
 
 /** What `format` says where nobody knows whose reasoning it is. */
 const NOBODY = "unknown";

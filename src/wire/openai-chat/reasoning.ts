@@ -1,5 +1,5 @@
 import type { ReasoningPart } from "../canonical/parts.ts";
-import { asFields } from "../json/fields.ts";
+import { asFields, asText } from "../json/fields.ts";
 
 /** Text and reasoning of a delta or message, whichever of the vendors' spellings they came in. */
 export interface Spoken {
@@ -73,9 +73,4 @@ export function joinTexts(thinking: unknown): string {
   if (typeof thinking === "string") return thinking;
   if (!Array.isArray(thinking)) return "";
   return thinking.map((part) => asText(asFields(part)?.["text"]) ?? "").join("");
-}
-
-/** The value as text, or null. */
-export function asText(value: unknown): string | null {
-  return typeof value === "string" ? value : null;
 }
