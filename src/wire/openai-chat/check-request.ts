@@ -1,5 +1,4 @@
 import { BOUNDS } from "../../base/bounds.ts";
-import { fail } from "../../base/errors.ts";
 import {
   checkFieldCount,
   checkMessageCount,
@@ -9,115 +8,118 @@ import {
   tallyParts,
   tallyReasoning,
 } from "../conversation/check-amounts.ts";
-import { rejectField } from "../json/check-fields.ts";
 import {
-  isFilled,
-  isWord,
-  type JsonKind,
-  type JsonNode,
-  memberOf,
-  numberOf,
-  stringOf,
-} from "../json/scan.ts";
+  checkModel,
+  checkNodes,
+  isAbsent,
+  isOtherKind,
+  type NodeCheck,
+  numberFrom,
+  ofKind,
+  wholeNumberFrom,
+} from "../conversation/check-nodes.ts";
+import { rejectField } from "../json/check-fields.ts";
+import { isFilled, isWord, type JsonNode, memberOf, numberOf, stringOf } from "../json/scan.ts";
 import { readRole } from "./role.ts";
 
 /**
- * The checks of specification 2.1 to 2.3 and 8 on a scanned request. Lenient where real clients are
- * (docs/contract.md, "Chat completions"): null stands for absent, unknown fields and part types pass.
- * @throws GatewayError `invalid_request`, which names the field and the remedy.
+ * Checks a scanned chat request (docs/contract.md, "Chat completions"). It is as lenient as real clients need: null stands for
+ * absent, and unknown fields and part types are accepted.
+ * @throws GatewayError `invalid_request`, which names the field and the remedy; `invalid_model` for a malformed model id.
  */
 export function checkChatRequest(text: string, root: JsonNode): void {
   if (root.kind !== "object") rejectField("body", "must be a JSON object");
   checkFieldCount(root);
-  const check = new Checker(text);
-  const model = memberOf(root, "model");
-  if (model?.kind !== "string") rejectField("model", 'is required: a string such as "openai/gpt-4o-mini"');
-  if (model.end - model.start > BOUNDS.modelIdChars)
-    fail("invalid_model", "model is too long to be a model id. GET /api/gateway/models lists them.");
-  check.messages(memberOf(root, "messages"));
-  for (const member of root.members ?? [])
-    if (member.kind !== "null") CHECKS.get(member.key)?.(check, member);
+  checkModel(memberOf(root, "model"), "openai/gpt-4o-mini");
+  new MessageChecker(text).check(memberOf(root, "messages"));
+  checkNodes(text, root, CHECKS);
 }
 
-type Check = (check: Checker, node: JsonNode) => void;
-
-const range =
-  (field: string, low: number, high: number): Check =>
-  (check, node) =>
-    check.number(field, node, low, high);
-const wholeNumber =
-  (field: string, most = Number.POSITIVE_INFINITY): Check =>
-  (check, node) =>
-    check.wholeNumber(field, node, most);
-const kind =
-  (field: string, wanted: JsonKind, inWords: string): Check =>
-  (check, node) =>
-    check.kind(field, node, wanted, inWords);
-
-/** What each optional field must be. Null stands for absent and is not looked at. */
-const CHECKS: ReadonlyMap<string, Check> = new Map<string, Check>(
+/** The checks of the optional fields. */
+const CHECKS: ReadonlyMap<string, NodeCheck> = new Map<string, NodeCheck>(
   Object.entries({
-    temperature: range("temperature", 0, 2),
-    top_p: range("top_p", 0, 1),
-    frequency_penalty: range("frequency_penalty", -2, 2),
-    presence_penalty: range("presence_penalty", -2, 2),
-    max_tokens: wholeNumber("max_tokens"),
-    max_completion_tokens: wholeNumber("max_completion_tokens"),
-    n: wholeNumber("n", BOUNDS.answers),
-    seed: kind("seed", "number", "a number"),
-    stream: kind("stream", "boolean", "true or false"),
-    stream_options: kind("stream_options", "object", "an object"),
-    user: kind("user", "string", "a string"),
-    stop: (check, node) => check.stringOrStrings("stop", node),
-    tools: (check, node) => check.tools(node),
-    tool_choice: (check, node) => check.toolChoice(node),
-    response_format: (check, node) => check.responseFormat(node),
-  } satisfies Record<string, Check>),
+    temperature: numberFrom(0, 2),
+    top_p: numberFrom(0, 1),
+    frequency_penalty: numberFrom(-2, 2),
+    presence_penalty: numberFrom(-2, 2),
+    max_tokens: wholeNumberFrom(1),
+    max_completion_tokens: wholeNumberFrom(1),
+    n: checkAnswerCount,
+    seed: ofKind("number", "a number"),
+    stream: ofKind("boolean", "true or false"),
+    stream_options: ofKind("object", "an object"),
+    user: ofKind("string", "a string"),
+    stop: checkStop,
+    tools: checkTools,
+    tool_choice: checkToolChoice,
+    response_format: checkResponseFormat,
+  } satisfies Record<string, NodeCheck>),
 );
 const TOOL_CHOICES = new Set(["none", "auto", "required"]);
 
-/** Absent or null, which real clients send alike. */
-function isAbsent(node: JsonNode | undefined): node is undefined {
-  return node === undefined || node.kind === "null";
+function checkAnswerCount(text: string, node: JsonNode, field: string): void {
+  wholeNumberFrom(1)(text, node, field);
+  if ((numberOf(text, node) ?? 1) > BOUNDS.answers) {
+    rejectField(field, `must be at most ${BOUNDS.answers}; send several requests`);
+  }
 }
 
-/** Present, not null, and of another kind. */
-function isOther(node: JsonNode | undefined, kind: JsonKind): boolean {
-  return !isAbsent(node) && node.kind !== kind;
+function checkStop(_text: string, node: JsonNode): void {
+  const isStrings = node.items?.every((item) => item.kind === "string") ?? false;
+  if (node.kind !== "string" && !isStrings) rejectField("stop", "must be a string or an array of strings");
 }
 
-class Checker {
+function checkTools(text: string, node: JsonNode): void {
+  if (!node.items) rejectField("tools", "must be an array of tools");
+  checkToolAmounts(text, node);
+  for (let i = 0; i < node.items.length; i++) checkTool(text, node.items[i] as JsonNode, `tools[${i}]`);
+}
+
+function checkTool(text: string, tool: JsonNode, field: string): void {
+  const type = memberOf(tool, "type");
+  if (type?.kind !== "string") rejectField(`${field}.type`, 'must be a string, "function" for a function');
+  if (!isWord(text, type, "function")) return;
+  const fn = memberOf(tool, "function");
+  if (!isFilled(memberOf(fn, "name"))) {
+    rejectField(`${field}.function.name`, "must be a string that is not empty");
+  }
+  if (isOtherKind(memberOf(fn, "description"), "string")) {
+    rejectField(`${field}.function.description`, "must be a string");
+  }
+  if (isOtherKind(memberOf(fn, "parameters"), "object")) {
+    rejectField(`${field}.function.parameters`, "must be a JSON Schema object");
+  }
+}
+
+function checkToolChoice(text: string, node: JsonNode, field: string): void {
+  const word = stringOf(text, node);
+  if (word !== undefined && TOOL_CHOICES.has(word)) return;
+  const type = stringOf(text, memberOf(node, "type"));
+  const isNamed = memberOf(memberOf(node, "function"), "name")?.kind === "string";
+  if (type === undefined || (type === "function" && !isNamed)) {
+    rejectField(
+      field,
+      'must be "none", "auto", "required" or {"type": "function", "function": {"name": "…"}}',
+    );
+  }
+}
+
+function checkResponseFormat(text: string, node: JsonNode, field: string): void {
+  if (memberOf(node, "type")?.kind !== "string") {
+    rejectField(field, 'must be an object with a type, such as {"type": "json_object"}');
+  }
+  checkSchemaValues(text, node, field);
+}
+
+/** Checks the messages and counts their parts, calls and reasoning. */
+class MessageChecker {
   private readonly parts = tallyParts();
   private readonly calls = tallyCalls();
   private readonly reasoning = tallyReasoning();
 
   constructor(private readonly text: string) {}
 
-  kind(field: string, node: JsonNode | undefined, kind: JsonKind, wanted: string): void {
-    if (!isAbsent(node) && node.kind !== kind) rejectField(field, `must be ${wanted}`);
-  }
-
-  number(field: string, node: JsonNode, low: number, high: number): void {
-    const value = numberOf(this.text, node);
-    if (value === null || value < low || value > high)
-      rejectField(field, `must be a number from ${low} to ${high}`);
-  }
-
-  wholeNumber(field: string, node: JsonNode, most: number): void {
-    const value = numberOf(this.text, node);
-    if (value === null || !Number.isInteger(value) || value < 1)
-      rejectField(field, "must be a whole number of at least 1");
-    if (value > most) rejectField(field, `must be at most ${most}; send several requests`);
-  }
-
-  stringOrStrings(field: string, node: JsonNode): void {
-    if (node.kind === "string") return;
-    if (node.items === null || node.items.some((item) => item.kind !== "string")) {
-      rejectField(field, "must be a string or an array of strings");
-    }
-  }
-
-  messages(node: JsonNode | undefined): void {
+  check(node: JsonNode | undefined): void {
     const items = node?.items;
     if (!items) rejectField("messages", "is required: an array of messages");
     if (items.length === 0) rejectField("messages", "must have at least one message");
@@ -140,7 +142,7 @@ class Checker {
       this.toolCalls(memberOf(message, "tool_calls"), i);
       this.reasoning.add(memberOf(message, "reasoning_details")?.items?.length ?? 0, "messages");
     }
-    if (role === "tool" && isOther(memberOf(message, "tool_call_id"), "string")) {
+    if (role === "tool" && isOtherKind(memberOf(message, "tool_call_id"), "string")) {
       rejectField(`messages[${i}].tool_call_id`, "must be a string");
     }
   }
@@ -154,7 +156,7 @@ class Checker {
     }
   }
 
-  /** The field of a part that is wrong, and how; names are put together only then. */
+  /** Returns the field of a part that is wrong and what is wrong with it. The full field name is only built for an error. */
   private problemOfPart(part: JsonNode): readonly [string, string] | null {
     const type = memberOf(part, "type");
     if (type?.kind !== "string")
@@ -164,7 +166,9 @@ class Checker {
     if (!isWord(this.text, type, "image_url")) return null;
     const image = memberOf(part, "image_url");
     if (memberOf(image, "url")?.kind !== "string") return [".image_url.url", "must be a string"];
-    return isOther(memberOf(image, "detail"), "string") ? [".image_url.detail", "must be a string"] : null;
+    return isOtherKind(memberOf(image, "detail"), "string")
+      ? [".image_url.detail", "must be a string"]
+      : null;
   }
 
   private toolCalls(node: JsonNode | undefined, i: number): void {
@@ -177,53 +181,16 @@ class Checker {
     }
   }
 
-  /** The field of a call that is wrong, and how; names are put together only then. */
+  /** Returns the field of a call that is wrong and what is wrong with it. The full field name is only built for an error. */
   private problemOfCall(call: JsonNode): readonly [string, string] | null {
     if (call.kind !== "object") return ["", "must be an object"];
-    if (isOther(memberOf(call, "id"), "string")) return [".id", "must be a string"];
+    if (isOtherKind(memberOf(call, "id"), "string")) return [".id", "must be a string"];
     const type = memberOf(call, "type");
-    if (isOther(type, "string")) return [".type", "must be a string"];
+    if (isOtherKind(type, "string")) return [".type", "must be a string"];
     if (!isAbsent(type) && !isWord(this.text, type, "function")) return null;
     const fn = memberOf(call, "function");
     if (memberOf(fn, "name")?.kind !== "string") return [".function.name", "must be a string"];
-    const isBad = isOther(memberOf(fn, "arguments"), "string");
+    const isBad = isOtherKind(memberOf(fn, "arguments"), "string");
     return isBad ? [".function.arguments", "must be a string of JSON"] : null;
-  }
-
-  tools(node: JsonNode): void {
-    if (!node.items) rejectField("tools", "must be an array of tools");
-    checkToolAmounts(this.text, node);
-    for (let i = 0; i < node.items.length; i++) this.tool(node.items[i] as JsonNode, `tools[${i}]`);
-  }
-
-  private tool(tool: JsonNode, field: string): void {
-    const type = memberOf(tool, "type");
-    if (type?.kind !== "string") rejectField(`${field}.type`, 'must be a string, "function" for a function');
-    if (!isWord(this.text, type, "function")) return;
-    const fn = memberOf(tool, "function");
-    if (!isFilled(memberOf(fn, "name")))
-      rejectField(`${field}.function.name`, "must be a string that is not empty");
-    this.kind(`${field}.function.description`, memberOf(fn, "description"), "string", "a string");
-    this.kind(`${field}.function.parameters`, memberOf(fn, "parameters"), "object", "a JSON Schema object");
-  }
-
-  toolChoice(node: JsonNode): void {
-    const word = stringOf(this.text, node);
-    if (word !== undefined && TOOL_CHOICES.has(word)) return;
-    const type = stringOf(this.text, memberOf(node, "type"));
-    const isNamed = memberOf(memberOf(node, "function"), "name")?.kind === "string";
-    if (type === undefined || (type === "function" && !isNamed)) {
-      rejectField(
-        "tool_choice",
-        'must be "none", "auto", "required" or {"type": "function", "function": {"name": "…"}}',
-      );
-    }
-  }
-
-  responseFormat(node: JsonNode): void {
-    if (memberOf(node, "type")?.kind !== "string") {
-      rejectField("response_format", 'must be an object with a type, such as {"type": "json_object"}');
-    }
-    checkSchemaValues(this.text, node, "response_format");
   }
 }
