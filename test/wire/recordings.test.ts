@@ -3,8 +3,8 @@ import fc from "fast-check";
 import type { AnswerEnd } from "../../src/wire/canonical/format.ts";
 import type { RelayIdentity } from "../../src/wire/canonical/relay.ts";
 import { NO_TOKENS } from "../../src/wire/conversation/usage.ts";
-import { readAnswer } from "../../src/wire/openai-chat/read-answer.ts";
-import { ChatRelay } from "../../src/wire/openai-chat/relay-stream.ts";
+import { relayResponse } from "../../src/wire/openai-chat/passthrough/relay-response.ts";
+import { ChatRelay } from "../../src/wire/openai-chat/passthrough/relay-stream.ts";
 import { OPENAI_CHAT_FOLDERS, readAnswers, readStreams } from "../support/recordings.ts";
 
 const IDENTITY: RelayIdentity = {
@@ -185,7 +185,7 @@ describe("a recorded answer", () => {
   test.each(answers.map((answer) => [answer.name, answer.text] as const))(
     "%s reaches the client with its text, reasoning, tool calls and usage",
     (_name, text) => {
-      const reading = readAnswer(text, IDENTITY);
+      const reading = relayResponse(text, IDENTITY);
       const sent = JSON.parse(text) as { error?: unknown; choices: { message: Delta }[] };
       if (sent.error) {
         expect(reading.kind).toBe("error");

@@ -7,21 +7,21 @@ import { parseFields } from "../json/check-fields.ts";
 import { asText, type Fields } from "../json/fields.ts";
 import { decodeUtf8, isFalse, isWord, memberOf, parseMember } from "../json/scan.ts";
 import { setAside } from "../json/set-aside.ts";
-import { openaiChat } from "../openai-chat/codec.ts";
-import { type ChatRequest, decodeChatRequest } from "../openai-chat/decode-request.ts";
-import type { Warn } from "../openai-chat/encode-part.ts";
-import { encodeChatRequest, REASONING_FIELDS } from "../openai-chat/encode-request.ts";
+import { forwardChatRequest, REASONING_FIELDS } from "../openai-chat/passthrough/forward-request.ts";
+import { listChatCharges } from "../openai-chat/passthrough/list-charges.ts";
+import { listChatNeeds } from "../openai-chat/passthrough/list-needs.ts";
+import { listChatPrefix } from "../openai-chat/passthrough/list-prefix.ts";
+import { listTexts } from "../openai-chat/passthrough/list-texts.ts";
+import { relayResponse } from "../openai-chat/passthrough/relay-response.ts";
+import { ChatRelay } from "../openai-chat/passthrough/relay-stream.ts";
+import { type ScannedChatRequest, scanChatRequest } from "../openai-chat/passthrough/scan-request.ts";
+import { openaiChat } from "../openai-chat/translate/codec.ts";
+import type { Warn } from "../openai-chat/translate/encode-part.ts";
 import {
   encodeReasoningParameters,
   mustRespell,
   readReasoningParameters,
-} from "../openai-chat/hub-reasoning-wish.ts";
-import { listChatCharges } from "../openai-chat/list-charges.ts";
-import { listChatNeeds } from "../openai-chat/list-needs.ts";
-import { listChatPrefix } from "../openai-chat/list-prefix.ts";
-import { listTexts } from "../openai-chat/list-texts.ts";
-import { readAnswer } from "../openai-chat/read-answer.ts";
-import { ChatRelay } from "../openai-chat/relay-stream.ts";
+} from "../openai-chat/translate/reasoning-parameters.ts";
 import { LOST_REASONING, listRejectedFields } from "./apply-provider.ts";
 import { type ClientRequest, createClientRequest } from "./client-request.ts";
 import type { Decoded } from "./hub-request.ts";
@@ -30,14 +30,14 @@ import { NO_HEADERS, type ReadHeader, readHints } from "./session-hints.ts";
 
 /**
  * A chat completion request. Model ids go through `rename`, which knows the operator's aliases.
- * @throws GatewayError as `decodeChatRequest`.
+ * @throws GatewayError as `scanChatRequest`.
  */
 export function parseChatRequest(
   bytes: Buffer,
   rename: (id: string) => string,
   headers: ReadHeader = NO_HEADERS,
 ): ClientRequest {
-  const chat = decodeChatRequest(bytes);
+  const chat = scanChatRequest(bytes);
   const respell = (target: UpstreamTarget) => respellReasoning(chat, target.model);
   return createClientRequest({
     api: "chat.completions",
@@ -76,16 +76,16 @@ export function parseChatRequest(
     forward: (target, repair) => {
       const { maxTokens = null, model } = target;
       const reasoning = respell(target)?.fields ?? null;
-      return encodeChatRequest(chat, { ...target, maxTokens, model: model.name, reasoning }, repair);
+      return forwardChatRequest(chat, { ...target, maxTokens, model: model.name, reasoning }, repair);
     },
     mayCarryReasoning: false,
     openRelay: (identity) => new ChatRelay(identity, chat.wantsUsageChunk),
-    readAnswer,
+    readAnswer: relayResponse,
   });
 }
 
 /** Without the long texts of those who speak to the model; writers look at no more than whether they are blank. */
-function decodeShort(chat: ChatRequest): Decoded | null {
+function decodeShort(chat: ScannedChatRequest): Decoded | null {
   const short = setAside(chat.bytes, chat.text, listTexts(chat));
   if (short === null) return null;
   const body = parseFields(decodeUtf8(short.text), chat.text);
@@ -99,7 +99,7 @@ interface RespelledReasoning {
 }
 
 /** Null where the vendor takes what the client says, or it says nothing. */
-function respellReasoning({ text, root }: ChatRequest, model: ModelTarget): RespelledReasoning | null {
+function respellReasoning({ text, root }: ScannedChatRequest, model: ModelTarget): RespelledReasoning | null {
   if (memberOf(root, "reasoning") === undefined && memberOf(root, "reasoning_effort") === undefined)
     return null;
   const raw = {
@@ -119,7 +119,7 @@ function respellReasoning({ text, root }: ChatRequest, model: ModelTarget): Resp
 
 /** Whether the client's bytes can go out: what the vendor is told in fields that the client has as well goes through the hub. */
 function mayForward(
-  chat: ChatRequest,
+  chat: ScannedChatRequest,
   { noToolsWhileReasoning }: UpstreamTarget,
   respelled: RespelledReasoning | null,
 ): boolean {
@@ -129,7 +129,7 @@ function mayForward(
 }
 
 /** Whether there are tools, and nothing that switches reasoning off. */
-function mayReasonWithTools({ text, root }: ChatRequest): boolean {
+function mayReasonWithTools({ text, root }: ScannedChatRequest): boolean {
   if ((memberOf(root, "tools")?.items?.length ?? 0) === 0) return false;
   const wish = memberOf(root, "reasoning");
   const effort = memberOf(wish, "effort") ?? memberOf(root, "reasoning_effort");
@@ -137,7 +137,7 @@ function mayReasonWithTools({ text, root }: ChatRequest): boolean {
 }
 
 /** Whether a message brings reasoning back that only its vendor can read. */
-function hasEncryptedReasoning({ text, root }: ChatRequest): boolean {
+function hasEncryptedReasoning({ text, root }: ScannedChatRequest): boolean {
   return (memberOf(root, "messages")?.items ?? []).some((message) => {
     const details = memberOf(message, "reasoning_details");
     return details !== undefined && text.slice(details.start, details.end).includes(ENCRYPTED);
@@ -145,7 +145,7 @@ function hasEncryptedReasoning({ text, root }: ChatRequest): boolean {
 }
 
 /** The tool-call history as targets take it; worked out once for all that have the same rules. */
-function createRepairs({ outline }: ChatRequest): (rules: ToolCallRules) => Repair | null {
+function createRepairs({ outline }: ScannedChatRequest): (rules: ToolCallRules) => Repair | null {
   const known = new Map<string, Repair | null>();
   return (rules) => {
     const key = `${rules.ids}/${rules.results}/${rules.hasUniqueIds}`;

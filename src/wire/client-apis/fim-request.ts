@@ -8,9 +8,9 @@ import { USER_FIELDS } from "../conversation/user-fields.ts";
 import type { Fields } from "../json/fields.ts";
 import { hashText } from "../json/hash-nodes.ts";
 import { decodeFimRequest } from "../mistral-fim/decode-request.ts";
-import { openaiChat } from "../openai-chat/codec.ts";
-import { readAnswer } from "../openai-chat/read-answer.ts";
-import { ChatRelay } from "../openai-chat/relay-stream.ts";
+import { relayResponse } from "../openai-chat/passthrough/relay-response.ts";
+import { ChatRelay } from "../openai-chat/passthrough/relay-stream.ts";
+import { openaiChat } from "../openai-chat/translate/codec.ts";
 import type { InferenceRequest } from "./inference-request.ts";
 import { findSession, findUser, NO_HEADERS, type ReadHeader } from "./session-hints.ts";
 
@@ -69,7 +69,7 @@ export function parseFimRequest(
     encodeApart: () => null,
     openRelay: (_format, identity, isDocument = false) =>
       isDocument ? openDocument(identity) : new ChatRelay(identity, false),
-    readAnswer: (_format, body, identity) => readAnswer(body, identity),
+    readAnswer: (_format, body, identity) => relayResponse(body, identity),
   };
 }
 

@@ -19,7 +19,7 @@ import type { FormatName } from "../conversation/format-name.ts";
 import { brokenAnswer } from "../conversation/vendor-error.ts";
 import type { Warning } from "../conversation/warning.ts";
 import { type Fields, tryParseFields } from "../json/fields.ts";
-import { placeThinking } from "../openai-chat/place-thinking.ts";
+import { placeThinking } from "../openai-chat/translate/place-thinking.ts";
 import { applyProvider, LOST_REASONING, limitFields } from "./apply-provider.ts";
 import type {
   AnswerContext,

@@ -4,7 +4,7 @@ import type { UpstreamCodec } from "../canonical/format.ts";
 import { cohereChat } from "../cohere-chat/codec.ts";
 import type { FormatName } from "../conversation/format-name.ts";
 import { gemini } from "../gemini/codec.ts";
-import { openaiChat } from "../openai-chat/codec.ts";
+import { openaiChat } from "../openai-chat/translate/codec.ts";
 import { openaiResponses } from "../openai-responses/codec.ts";
 
 /** Every format that upstreams are spoken to in. */

@@ -2,6 +2,9 @@ import type { AnswerIdentity, StreamError } from "../canonical/format.ts";
 import type { Fields } from "../json/fields.ts";
 import { encodeLatin1 } from "../json/scan.ts";
 
+/** Stands for the text in a chunk that is printed once and then cut up around it. */
+export const TEXT_HOLE = "\u0001";
+
 /** A chunk as JSON. `last` stands behind the choices. */
 export function encodeChunk(
   { id, created, model }: AnswerIdentity,

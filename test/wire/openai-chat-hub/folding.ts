@@ -3,7 +3,7 @@ import type { RelayIdentity } from "../../../src/wire/canonical/relay.ts";
 import { NOTHING_SAID } from "../../../src/wire/canonical/request.ts";
 import { createTranslation } from "../../../src/wire/canonical/translate-relay.ts";
 import { NO_TOKENS } from "../../../src/wire/conversation/usage.ts";
-import { openaiChat } from "../../../src/wire/openai-chat/codec.ts";
+import { openaiChat } from "../../../src/wire/openai-chat/translate/codec.ts";
 
 export const IDENTITY: RelayIdentity = {
   id: "gen_test",

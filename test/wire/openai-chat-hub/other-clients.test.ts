@@ -7,12 +7,12 @@ import {
   NOTHING_SAID,
   type ReasoningParameters,
 } from "../../../src/wire/canonical/request.ts";
-import { encodeConversation } from "../../../src/wire/openai-chat/encode-conversation.ts";
+import { encodeRequest } from "../../../src/wire/openai-chat/translate/encode-request.ts";
 
 const TARGET: ModelTarget = { name: "m", maxOutputTokens: null, reasoning: null };
 
 function encode(request: Partial<ConversationRequest>, target = TARGET) {
-  const { body, warnings } = encodeConversation({ ...NOTHING_SAID, messages: [], ...request }, target);
+  const { body, warnings } = encodeRequest({ ...NOTHING_SAID, messages: [], ...request }, target);
   return { body: body as Record<string, unknown>, warnings: warnings.map(({ field }) => field) };
 }
 

@@ -2,9 +2,9 @@ import { describe, expect, test } from "bun:test";
 import type { AnswerEvent } from "../../../src/wire/canonical/answer.ts";
 import { collectAnswer, replayAnswer } from "../../../src/wire/canonical/collect-answer.ts";
 import { createWholeTranslation } from "../../../src/wire/canonical/translate-relay.ts";
-import { openaiChat } from "../../../src/wire/openai-chat/codec.ts";
-import { readAnswer } from "../../../src/wire/openai-chat/read-answer.ts";
-import { ChatRelay } from "../../../src/wire/openai-chat/relay-stream.ts";
+import { relayResponse } from "../../../src/wire/openai-chat/passthrough/relay-response.ts";
+import { ChatRelay } from "../../../src/wire/openai-chat/passthrough/relay-stream.ts";
+import { openaiChat } from "../../../src/wire/openai-chat/translate/codec.ts";
 import { OPENAI_CHAT_FOLDERS, readAnswers, readStreams } from "../../support/recordings.ts";
 import { ASKED, END, fold, IDENTITY, translate } from "./folding.ts";
 
@@ -16,7 +16,7 @@ const streams = OPENAI_CHAT_FOLDERS.flatMap(readStreams).map(({ name, text }) =>
 
 describe("a recorded answer that passes through the hub", () => {
   test.each(answers)("$name is what the splicing path makes of it", ({ text }) => {
-    const direct = readAnswer(text, IDENTITY);
+    const direct = relayResponse(text, IDENTITY);
     const hub = createWholeTranslation(
       openaiChat.decodeAnswer(JSON.parse(text)),
       openaiChat,

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { decodeConversation } from "../../../src/wire/openai-chat/decode-conversation.ts";
-import { encodeConversation } from "../../../src/wire/openai-chat/encode-conversation.ts";
+import { decodeRequest } from "../../../src/wire/openai-chat/translate/decode-request.ts";
+import { encodeRequest } from "../../../src/wire/openai-chat/translate/encode-request.ts";
 
 const TARGET = { name: "acme/model", maxOutputTokens: null, reasoning: null };
 
 /** What a body becomes that goes into the hub and comes out again. */
 function pass(body: Record<string, unknown>) {
-  return encodeConversation(decodeConversation(body), TARGET);
+  return encodeRequest(decodeRequest(body), TARGET);
 }
 
 const word = fc.string({ minLength: 1, maxLength: 8 });
@@ -303,7 +303,7 @@ describe("a chat request that goes through the hub back into its own format", ()
   });
 
   test("says the new thing where a setting was changed on the way", () => {
-    const asked = decodeConversation({
+    const asked = decodeRequest({
       model: "a/b",
       messages: [],
       max_completion_tokens: 5,
@@ -311,7 +311,7 @@ describe("a chat request that goes through the hub back into its own format", ()
     });
     const reasoning = { ...asked.reasoning!, effort: "medium" };
     const target = { ...TARGET, reasoning: {} };
-    expect(encodeConversation({ ...asked, maxTokens: 7, reasoning }, target).body).toEqual({
+    expect(encodeRequest({ ...asked, maxTokens: 7, reasoning }, target).body).toEqual({
       model: "acme/model",
       messages: [],
       max_tokens: 7,
