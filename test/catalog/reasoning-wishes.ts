@@ -96,7 +96,6 @@ function encode(target: ProviderTarget, said: object) {
   const request = parseChatRequest(Buffer.from(JSON.stringify(body)), (id) => id);
   const encoded = request.encode({
     ...target,
-    isLast: false,
     withReasoning: true,
     overrides: null,
     recallTurn: () => null,

@@ -56,7 +56,6 @@ export function makeTarget(format: FormatName): UpstreamTarget {
     refusedFields: new Set(),
     wantsReasoningContent: false,
     bodyFields: {},
-    isLast: false,
     withReasoning: true,
     overrides: null,
     recallTurn: () => null,

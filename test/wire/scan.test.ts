@@ -15,7 +15,7 @@ import {
   scanJson,
   stringOf,
 } from "../../src/wire/json/scan.ts";
-import { appendMember, applySplices, overwriteSplices, removeMembers } from "../../src/wire/json/splice.ts";
+import { appendMember, applySplices, removeMembers } from "../../src/wire/json/splice.ts";
 
 const latin1 = (text: string) => Buffer.from(text, "utf8").toString("latin1");
 const DEEP = fields({ a: fields({ b: LEAF }), list: items(fields({ b: LEAF })) });
@@ -188,42 +188,5 @@ describe("splices", () => {
     const bytes = Buffer.from('{"a": 1}');
     expect(applySplices(bytes, [])).toBe(bytes);
     expect(decodeUtf8(latin1("☃"))).toBe("☃");
-  });
-});
-
-describe("splices in place", () => {
-  const shape = fields({ model: LEAF, usage: LEAF });
-  const make = (model: string) =>
-    Buffer.from(JSON.stringify({ model, usage: {}, text: "ü".repeat(40_000), last: 1 }), "utf8");
-
-  test("keep a large body's bytes and meaning, with spaces for what is over", () => {
-    const bytes = make("author/long-name");
-    const size = bytes.length;
-    const text = bytes.toString("latin1");
-    const root = scanJson(text, shape);
-    const model = memberOf(root, "model");
-    const splices = [
-      { start: model?.start ?? 0, end: model?.end ?? 0, insert: '"short"' },
-      ...removeMembers(text, root, new Set(["usage"])),
-    ];
-    const result = overwriteSplices(bytes, splices);
-    expect(result).toBe(bytes);
-    expect(result.length).toBe(size);
-    expect(JSON.parse(result.toString("utf8"))).toEqual({
-      model: "short",
-      text: "ü".repeat(40_000),
-      last: 1,
-    });
-  });
-
-  test("copy where something does not fit, and leave the input alone", () => {
-    const bytes = make("x");
-    const before = Buffer.from(bytes);
-    const model = memberOf(scanJson(bytes.toString("latin1"), shape), "model");
-    const result = overwriteSplices(bytes, [
-      { start: model?.start ?? 0, end: model?.end ?? 0, insert: '"longer-name"' },
-    ]);
-    expect(bytes.equals(before)).toBeTrue();
-    expect(JSON.parse(result.toString("utf8")).model).toBe("longer-name");
   });
 });

@@ -13,8 +13,7 @@ import type { Cancellation } from "./cancellation.ts";
 import { listProviderTargets } from "./upstream-target.ts";
 
 /** How this attempt differs from others with the same candidate. */
-export interface Encoding
-  extends Pick<UpstreamTarget, "isLast" | "withReasoning" | "recallTurn" | "maxTokens"> {
+export interface Encoding extends Pick<UpstreamTarget, "withReasoning" | "recallTurn" | "maxTokens"> {
   /** Which of the candidate's formats it may go in; null: the best of all. */
   readonly formats: readonly FormatName[] | null;
 }
@@ -96,7 +95,7 @@ export async function chooseFormat(deps: Deps, call: Call, candidate: Candidate)
 }
 
 /** The gateway's memory of turns adds to what a request brings back and takes no part in the choice. */
-const ANY_ATTEMPT: Encoding = { isLast: false, withReasoning: true, recallTurn: () => null, formats: null };
+const ANY_ATTEMPT: Encoding = { withReasoning: true, recallTurn: () => null, formats: null };
 
 function listTargets(
   { hashIdentity }: Deps,

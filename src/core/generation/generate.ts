@@ -367,7 +367,6 @@ class Run {
     };
     try {
       const encoding = {
-        isLast: this.isOnly,
         recallTurn: this.turns.recall,
         maxTokens: this.allowance.boundFor(candidate),
         ...repeated,

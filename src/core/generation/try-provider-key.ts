@@ -115,7 +115,6 @@ function encode(request: InferenceRequest, candidate: Candidate): EncodedForCand
   const chosen = targets.find(({ format }) => format === request.format) ?? (targets[0] as ProviderTarget);
   const target = {
     ...chosen,
-    isLast: true,
     overrides: null,
     withReasoning: false,
     recallTurn: () => null,

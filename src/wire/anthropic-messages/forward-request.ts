@@ -1,5 +1,5 @@
 import { type JsonNode, memberOf } from "../json/scan.ts";
-import { applySplices, changeTexts, overwriteSplices, removeMembers, setMember } from "../json/splice.ts";
+import { applySplices, changeTexts, removeMembers, setMember } from "../json/splice.ts";
 import { GATEWAY_FIELDS } from "./request-shape.ts";
 import type { ScannedMessagesRequest } from "./scan-request.ts";
 import { splitUserId } from "./split-user-id.ts";
@@ -10,8 +10,6 @@ export interface MessagesTarget {
   readonly model: string;
   /** Fields that it refuses. */
   readonly refusedFields: ReadonlySet<string>;
-  /** Nobody else will be asked, so the client's bytes may be overwritten instead of copied. */
-  readonly isLast: boolean;
   /** The most tokens that the answer may have; absent or null: as the client says. */
   readonly maxTokens?: number | null;
   /** What it is told in place of the client's user. */
@@ -26,7 +24,7 @@ const USER_ID: ReadonlySet<string> = new Set(["user_id"]);
  */
 export function forwardMessagesRequest(
   { bytes, text, root }: ScannedMessagesRequest,
-  { model, refusedFields, isLast, maxTokens = null, hashUser }: MessagesTarget,
+  { model, refusedFields, maxTokens = null, hashUser }: MessagesTarget,
 ): Buffer {
   const { start, end } = memberOf(root, "model") as JsonNode;
   const hideUser = (userId: string): string => hashUser(splitUserId(userId).user);
@@ -40,5 +38,5 @@ export function forwardMessagesRequest(
       refusedFields.size === 0 ? GATEWAY_FIELDS : GATEWAY_FIELDS.union(refusedFields),
     ),
   ];
-  return isLast ? overwriteSplices(bytes, splices) : applySplices(bytes, splices);
+  return applySplices(bytes, splices);
 }

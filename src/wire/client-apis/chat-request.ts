@@ -5,8 +5,8 @@ import { estimateTokens } from "../conversation/usage.ts";
 import type { Warning } from "../conversation/warning.ts";
 import { parseFields } from "../json/check-fields.ts";
 import { asText, type Fields } from "../json/fields.ts";
+import { replaceLongStrings } from "../json/placeholders.ts";
 import { decodeUtf8, isFalse, isWord, memberOf, parseMember } from "../json/scan.ts";
-import { setAside } from "../json/set-aside.ts";
 import { forwardChatRequest, REASONING_FIELDS } from "../openai-chat/passthrough/forward-request.ts";
 import { listChatCharges } from "../openai-chat/passthrough/list-charges.ts";
 import { listChatNeeds } from "../openai-chat/passthrough/list-needs.ts";
@@ -84,9 +84,9 @@ export function parseChatRequest(
   });
 }
 
-/** Without the long texts of those who speak to the model; writers look at no more than whether they are blank. */
+/** Decodes the request with placeholders for its long texts; encoders only test whether a text is blank. */
 function decodeShort(chat: ScannedChatRequest): Decoded | null {
-  const short = setAside(chat.bytes, chat.text, listTexts(chat));
+  const short = replaceLongStrings(chat.bytes, chat.text, listTexts(chat));
   if (short === null) return null;
   const body = parseFields(decodeUtf8(short.text), chat.text);
   return { request: openaiChat.decodeRequest(body), print: short.print };

@@ -23,8 +23,7 @@ export function encodeApart(job: EncodeJob, hashUser: (user: string) => string):
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
   const request = OPENERS[job.api](bytes, (id) => id);
   const recallTurn = (name: string) => turns.get(name) ?? null;
-  // The body is the job's own, so it may be overwritten.
-  const targets = job.targets.map((target) => ({ ...target, recallTurn, hashUser, isLast: true }));
+  const targets = job.targets.map((target) => ({ ...target, recallTurn, hashUser }));
   const target = chooseTarget(request, targets);
   const encoded = request.encode(target);
   return { encoded, format: target.format, answering: request.describeAnswering(job.readsThroughHub) };

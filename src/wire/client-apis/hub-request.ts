@@ -46,18 +46,15 @@ export interface HubRequest
 /** A conversation as a client's format reads it, and how what is made of it is printed. */
 export interface Decoded {
   readonly request: ConversationRequest;
-  /**
-   * Null where it cannot be printed: then it has to be decoded otherwise. `mayOverwrite`: the client's bytes are not needed
-   * any more.
-   */
-  readonly print: (body: Fields, mayOverwrite: boolean) => Buffer | null;
+  /** Prints a body made from it; null where that is impossible and the request has to be decoded whole. */
+  readonly print: (body: Fields) => Buffer | null;
 }
 
 /** How a request is decoded. */
 export interface Decoding {
-  /** The whole of it. */
+  /** Decodes all of the request. */
   whole(): ConversationRequest;
-  /** The same at a lower price, with long texts set aside that the format's writers do not look at; null where none are. */
+  /** Decodes with placeholders for long texts, which is faster; null where there are none. */
   short?(): Decoded | null;
 }
 
@@ -96,12 +93,12 @@ export function createHubRequest(
     listLosses: (target) => [...listLostReasoning(decode().request, target), ...compose(target).warnings],
     encode(target) {
       let composed = compose(target);
-      let body = decode().print(composed.body, target.isLast);
+      let body = decode().print(composed.body);
       if (body === null) {
         decoded = decodeWhole();
         last = null;
         composed = compose(target);
-        body = decoded.print(composed.body, target.isLast);
+        body = decoded.print(composed.body);
       }
       if (body === null) throw new Error("a request that cannot be printed");
       renamed = composed.tools;

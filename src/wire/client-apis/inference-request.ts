@@ -49,7 +49,7 @@ export interface InferenceRequest {
   readonly user: string | null;
   /**
    * A fingerprint of what stays the same in a conversation from turn to turn: tools, instructions and the first user's
-   * message. Made when first asked for, which is before `encode` may overwrite the body.
+   * message. Computed when first asked for.
    */
   hashPrefix(): string;
   /** The texts of that which a vendor's model certainly sees, as JSON strings; views of the body where they can be. Empty where they are not known. */
@@ -127,8 +127,6 @@ export interface ParameterOverrides {
 
 /** A provider, and how this request goes to it. */
 export interface UpstreamTarget extends ProviderTarget {
-  /** Nobody else will be asked, so the client's bytes may be overwritten instead of copied. */
-  readonly isLast: boolean;
   /** False: reasoning of earlier turns is left out, because the vendor refused it. */
   readonly withReasoning: boolean;
   /** The most tokens that each answer may have, where that is fewer than the client wants; absent or null: as the client says. */

@@ -38,26 +38,6 @@ function isOrdered(splices: readonly Splice[]): boolean {
   return true;
 }
 
-/** From this size on a copy costs more than the rest of a request. */
-const LARGE_BYTES = 32_768;
-
-/**
- * The same, but a large body is changed in place where every insertion fits: what is over becomes spaces, which JSON
- * does not mind between values. The input is not to be used again.
- */
-export function overwriteSplices(bytes: Buffer, splices: readonly Splice[]): Buffer {
-  if (bytes.length < LARGE_BYTES) return applySplices(bytes, splices);
-  const fits = splices.every(({ start, end, insert }) => Buffer.byteLength(insert) <= end - start);
-  if (!fits) return applySplices(bytes, splices);
-  for (const { start, end, insert } of splices) {
-    const written = bytes.write(insert, start);
-    bytes.fill(SPACE, start + written, end);
-  }
-  return bytes;
-}
-
-const SPACE = 32;
-
 /**
  * Splices that remove the named members of an object, with their commas; `text` is what it was scanned from. At least
  * one other member must remain.

@@ -1,21 +1,12 @@
 import { USER_FIELDS } from "../conversation/user-fields.ts";
 import { type JsonNode, memberOf } from "../json/scan.ts";
-import {
-  applySplices,
-  changeTexts,
-  overwriteSplices,
-  removeMembers,
-  renameMember,
-  type Splice,
-} from "../json/splice.ts";
+import { applySplices, changeTexts, removeMembers, renameMember, type Splice } from "../json/splice.ts";
 import { type EmbeddingsRequest, GATEWAY_FIELDS } from "./decode-request.ts";
 
 /** What the chosen provider wants to be different from what the client sent. */
 export interface EmbeddingsTarget {
   /** The model's name there. */
   readonly model: string;
-  /** Nobody else will be asked, so the client's bytes may be overwritten instead of copied. */
-  readonly isLast: boolean;
   /** Fields that it spells otherwise: from, to. */
   readonly renames: readonly (readonly [string, string])[];
   /** All that a request's fields may be there; null where nobody minds. */
@@ -56,5 +47,5 @@ export function encodeEmbeddingsRequest(request: EmbeddingsRequest, target: Embe
   }
   splices.push(...changeTexts(text, root, USER_FIELDS.difference(removed), target.hashUser));
   splices.push(...removeMembers(text, root, removed));
-  return target.isLast ? overwriteSplices(bytes, splices) : applySplices(bytes, splices);
+  return applySplices(bytes, splices);
 }

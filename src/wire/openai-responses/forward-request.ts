@@ -5,7 +5,6 @@ import {
   appendMember,
   applySplices,
   changeTexts,
-  overwriteSplices,
   removeMembers,
   type Splice,
   setMember,
@@ -40,8 +39,6 @@ export interface ResponsesTarget {
   readonly model: ModelTarget;
   /** Fields that it refuses. */
   readonly refusedFields: ReadonlySet<string>;
-  /** Nobody else will be asked, so the client's bytes may be overwritten instead of copied. */
-  readonly isLast: boolean;
   /** The most tokens that the answer may have; absent or null: as the client says. */
   readonly maxTokens?: number | null;
   /** What it is told in place of the client's user. */
@@ -54,7 +51,7 @@ export interface ResponsesTarget {
  */
 export function forwardResponsesRequest(
   request: ResponsesRequest,
-  { model, refusedFields, isLast, maxTokens = null, hashUser }: ResponsesTarget,
+  { model, refusedFields, maxTokens = null, hashUser }: ResponsesTarget,
 ): Buffer {
   const { bytes, text, root } = request;
   const named = memberOf(root, "model") as JsonNode;
@@ -71,7 +68,7 @@ export function forwardResponsesRequest(
     ...changeTexts(text, root, users, hashUser),
     ...removeMembers(text, root, removed),
   ];
-  return isLast ? overwriteSplices(bytes, splices) : applySplices(bytes, splices);
+  return applySplices(bytes, splices);
 }
 
 /** Where nothing is said, OpenAI stores. */

@@ -68,7 +68,7 @@ describe("a stream from Messages to Messages", () => {
     const call = (index: number, id: string) => ({
       type: "content_block_start",
       index,
-      content_block: { type: "tool_use", id, name: "f", input: {}, principal: { type: "direct" } },
+      content_block: { type: "tool_use", id, name: "f", input: {}, caller: { type: "direct" } },
     });
     const stop = (index: number) => ({ type: "content_block_stop", index });
     const identity = { ...IDENTITY, originalIds: new Map([["sent", "mine.1"]]) };

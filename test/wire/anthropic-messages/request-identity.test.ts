@@ -242,7 +242,7 @@ const CASES: Readonly<Record<string, Fields>> = {
           { type: "text", text: "more", citations: null },
           { type: "mcp_tool_use", id: "m", name: "n", server_name: "s", input: {} },
           { type: "compaction", content: "summed up" },
-          { type: "tool_use", id: "toolu_1", name: "t", input: {}, principal: { type: "direct" } },
+          { type: "tool_use", id: "toolu_1", name: "t", input: {}, caller: { type: "direct" } },
         ],
       },
     ],

@@ -166,7 +166,6 @@ function forward(sent: string): string {
   const target = {
     model: "claude-1",
     refusedFields: new Set<string>(),
-    isLast: false,
     hashUser: (user: string) => `hashed(${user})`,
   };
   return forwardMessagesRequest(scanMessagesRequest(Buffer.from(sent)), target).toString();

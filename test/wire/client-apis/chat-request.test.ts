@@ -22,7 +22,7 @@ const CONVERSATION = [
   { role: "assistant", content: `${long("So")}  ` },
 ];
 
-function encode(json: string, format: UpstreamTarget["format"], isLast: boolean) {
+function encode(json: string, format: UpstreamTarget["format"]) {
   const target: UpstreamTarget = {
     format,
     model: { name: "model-1", maxOutputTokens: 1000, reasoning: null },
@@ -37,7 +37,6 @@ function encode(json: string, format: UpstreamTarget["format"], isLast: boolean)
     wantsReasoningContent: false,
     // Even to its own format it goes through the hub.
     bodyFields: { absent: null },
-    isLast,
     withReasoning: true,
     overrides: null,
     recallTurn: () => null,
@@ -48,19 +47,20 @@ function encode(json: string, format: UpstreamTarget["format"], isLast: boolean)
   return { text, body: JSON.parse(text) };
 }
 
-describe("a chat request on its way to another format", () => {
-  test.each(FORMAT_NAMES)("says the same to %s whether long texts were set aside or read", (format) => {
-    const request = { model: "m", messages: CONVERSATION };
-    // The stand-ins' own character in the request: all of it is read.
-    const read = encode(JSON.stringify({ ...request, prediction: "\u0001" }), format, false);
-    for (const isLast of [true, false]) {
-      expect(encode(JSON.stringify(request), format, isLast).body).toEqual(read.body);
-    }
-  });
+describe("a chat request that is translated", () => {
+  test.each(FORMAT_NAMES)(
+    "to %s has the same meaning whether or not its long texts are replaced by placeholders",
+    (format) => {
+      const request = { model: "m", messages: CONVERSATION };
+      // A body that contains the mark of the placeholders is decoded whole.
+      const read = encode(JSON.stringify({ ...request, prediction: "\u0001" }), format);
+      expect(encode(JSON.stringify(request), format).body).toEqual(read.body);
+    },
+  );
 
-  test("keeps long texts byte for byte, as the client escaped them", () => {
+  test("keeps long texts byte for byte, with the client's escapes", () => {
     const text = `see \\u00e4\\/${"x".repeat(400)}\\ud83d\\ude00`;
-    const sent = encode(`{"model":"m","messages":[{"role":"user","content":"${text}"}]}`, "gemini", true);
+    const sent = encode(`{"model":"m","messages":[{"role":"user","content":"${text}"}]}`, "gemini");
     expect(sent.text).toContain(`"${text}"`);
   });
 });

@@ -30,7 +30,6 @@ function targetOf(
     refusedFields: new Set(),
     wantsReasoningContent: false,
     bodyFields: {},
-    isLast: false,
     withReasoning: true,
     overrides: overrides,
     recallTurn: () => null,

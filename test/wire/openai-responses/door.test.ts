@@ -24,7 +24,6 @@ const MODEL: ModelTarget = { name: "gpt-5", maxOutputTokens: null, reasoning: nu
 const TARGET: ResponsesTarget = {
   model: MODEL,
   refusedFields: new Set(),
-  isLast: false,
   hashUser: (user: string) => `hashed(${user})`,
 };
 

@@ -6,7 +6,6 @@ import {
   appendMember,
   applySplices,
   changeTexts,
-  overwriteSplices,
   removeMembers,
   renameMember,
   type Splice,
@@ -19,8 +18,6 @@ import type { ScannedChatRequest } from "./scan-request.ts";
 export interface ChatTarget {
   /** The model's name there. */
   readonly model: string;
-  /** Nobody else will be asked, so the client's bytes may be overwritten instead of copied. */
-  readonly isLast: boolean;
   /** It takes no `stream_options`. */
   readonly noStreamOptions: boolean;
   /** Fields that it spells otherwise: from, to. */
@@ -73,7 +70,7 @@ export function forwardChatRequest(
   }
   splices.push(...changeTexts(text, root, known.users, target.hashUser));
   splices.push(...removeMembers(text, root, removed));
-  return target.isLast ? overwriteSplices(request.bytes, splices) : applySplices(request.bytes, splices);
+  return applySplices(request.bytes, splices);
 }
 
 /** What of a request's fields a provider does not get, and whom it gets under another name. */
