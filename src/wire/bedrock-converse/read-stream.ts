@@ -12,7 +12,7 @@ import {
   readText,
   readTier,
   redactedReasoning,
-} from "./decode-answer.ts";
+} from "./decode-response.ts";
 import { createFrameSplitter, type Frame, type FrameSplitter } from "./event-frames.ts";
 import { isFailedFinish, readFinish } from "./finish-reason.ts";
 import { readException } from "./read-exception.ts";

@@ -1,4 +1,7 @@
-import { type ScannedMessagesRequest, scanMessagesRequest } from "../anthropic-messages/scan-request.ts";
+import {
+  type ScannedMessagesRequest,
+  scanMessagesRequest,
+} from "../anthropic-messages/passthrough/scan-request.ts";
 import type { ProviderPreferences } from "../conversation/preferences.ts";
 import { sliceTexts } from "../conversation/prompt-nodes.ts";
 import { estimateTokens } from "../conversation/usage.ts";

@@ -1,12 +1,12 @@
 import { type EmbeddingsParameters, nameLeftOut, type VectorsReading } from "../canonical/embeddings.ts";
 import type { EncodedRequest } from "../canonical/format.ts";
+import { readCohereEmbeddings } from "../cohere-embeddings/decode-response.ts";
 import { encodeCohereEmbeddings } from "../cohere-embeddings/encode-request.ts";
-import { readCohereEmbeddings } from "../cohere-embeddings/read-answer.ts";
 import { NO_CHARGES } from "../conversation/charges.ts";
 import type { FormatName } from "../conversation/format-name.ts";
 import { NO_NEEDS } from "../conversation/needs.ts";
+import { readGeminiEmbeddings } from "../gemini-embeddings/decode-response.ts";
 import { encodeGeminiEmbeddings } from "../gemini-embeddings/encode-request.ts";
-import { readGeminiEmbeddings } from "../gemini-embeddings/read-answer.ts";
 import { decodeEmbeddingsRequest, type EmbeddingsRequest } from "../openai-embeddings/decode-request.ts";
 import { encodeEmbeddingsAnswer } from "../openai-embeddings/encode-answer.ts";
 import { encodeEmbeddingsRequest, listLeftOut } from "../openai-embeddings/encode-request.ts";

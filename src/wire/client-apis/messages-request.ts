@@ -1,16 +1,16 @@
-import { anthropicMessages } from "../anthropic-messages/codec.ts";
-import { forwardMessagesRequest } from "../anthropic-messages/forward-request.ts";
-import { listMessagesCharges } from "../anthropic-messages/list-charges.ts";
-import { listMessagesNeeds } from "../anthropic-messages/list-needs.ts";
-import { listMessagesPrefix } from "../anthropic-messages/list-prefix.ts";
-import { readMessagesAnswer } from "../anthropic-messages/read-answer.ts";
-import { createMessagesRelay } from "../anthropic-messages/relay-stream.ts";
+import { forwardMessagesRequest } from "../anthropic-messages/passthrough/forward-request.ts";
+import { listMessagesCharges } from "../anthropic-messages/passthrough/list-charges.ts";
+import { listMessagesNeeds } from "../anthropic-messages/passthrough/list-needs.ts";
+import { listMessagesPrefix } from "../anthropic-messages/passthrough/list-prefix.ts";
+import { readMessagesAnswer } from "../anthropic-messages/passthrough/relay-response.ts";
+import { createMessagesRelay } from "../anthropic-messages/passthrough/relay-stream.ts";
 import {
   holdsMadeImages,
   type ScannedMessagesRequest,
   scanMessagesRequest,
-} from "../anthropic-messages/scan-request.ts";
+} from "../anthropic-messages/passthrough/scan-request.ts";
 import { splitUserId } from "../anthropic-messages/split-user-id.ts";
+import { anthropicMessages } from "../anthropic-messages/translate/codec.ts";
 import type { FormatName } from "../conversation/format-name.ts";
 import { estimateTokens } from "../conversation/usage.ts";
 import { isValidHistory } from "../conversation/valid-history.ts";

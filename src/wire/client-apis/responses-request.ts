@@ -2,14 +2,17 @@ import { estimateTokens } from "../conversation/usage.ts";
 import { isValidHistory } from "../conversation/valid-history.ts";
 import { parseFields } from "../json/check-fields.ts";
 import { wordTable } from "../json/scan.ts";
-import { openaiResponses } from "../openai-responses/codec.ts";
-import { canForwardResponses, forwardResponsesRequest } from "../openai-responses/forward-request.ts";
-import { listResponsesCharges } from "../openai-responses/list-charges.ts";
-import { listResponsesNeeds } from "../openai-responses/list-needs.ts";
-import { listResponsesPrefix } from "../openai-responses/list-prefix.ts";
-import { readResponsesAnswer } from "../openai-responses/read-answer.ts";
-import { createResponsesRelay } from "../openai-responses/relay-stream.ts";
-import { scanResponsesRequest } from "../openai-responses/scan-request.ts";
+import {
+  canForwardResponses,
+  forwardResponsesRequest,
+} from "../openai-responses/passthrough/forward-request.ts";
+import { listResponsesCharges } from "../openai-responses/passthrough/list-charges.ts";
+import { listResponsesNeeds } from "../openai-responses/passthrough/list-needs.ts";
+import { listResponsesPrefix } from "../openai-responses/passthrough/list-prefix.ts";
+import { readResponsesAnswer } from "../openai-responses/passthrough/relay-response.ts";
+import { createResponsesRelay } from "../openai-responses/passthrough/relay-stream.ts";
+import { scanResponsesRequest } from "../openai-responses/passthrough/scan-request.ts";
+import { openaiResponses } from "../openai-responses/translate/codec.ts";
 import { type ClientRequest, createClientRequest } from "./client-request.ts";
 import { NO_HEADERS, type ReadHeader, readHints } from "./session-hints.ts";
 

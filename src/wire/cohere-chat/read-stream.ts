@@ -8,7 +8,7 @@ import { asFields, type Fields } from "../json/fields.ts";
 import { parseJson } from "../json/parse-json.ts";
 import { EventSplitter, EventTooLargeError } from "../sse/split-events.ts";
 import { type ArgumentsHold, createArgumentsHold } from "./arguments.ts";
-import { findFailure, readText } from "./decode-answer.ts";
+import { findFailure, readText } from "./decode-response.ts";
 import { findFailedFinish, readFinish } from "./finish-reason.ts";
 import { readCitations } from "./read-citations.ts";
 import { readLogprobs } from "./read-logprobs.ts";

@@ -1,5 +1,5 @@
 import type { UpstreamCodec } from "../canonical/format.ts";
-import { decodeAnswer } from "./decode-answer.ts";
+import { decodeAnswer } from "./decode-response.ts";
 import { encodeRequest } from "./encode-request.ts";
 import { createReader } from "./read-stream.ts";
 

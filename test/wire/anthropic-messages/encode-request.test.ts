@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { anthropicMessages } from "../../../src/wire/anthropic-messages/codec.ts";
+import { anthropicMessages } from "../../../src/wire/anthropic-messages/translate/codec.ts";
 import type { ModelTarget } from "../../../src/wire/canonical/format.ts";
 import type { Part, ReasoningPart } from "../../../src/wire/canonical/parts.ts";
 import {

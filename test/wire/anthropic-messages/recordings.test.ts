@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { anthropicMessages } from "../../../src/wire/anthropic-messages/codec.ts";
-import { readMessagesAnswer } from "../../../src/wire/anthropic-messages/read-answer.ts";
-import { createMessagesRelay } from "../../../src/wire/anthropic-messages/relay-stream.ts";
+import { readMessagesAnswer } from "../../../src/wire/anthropic-messages/passthrough/relay-response.ts";
+import { createMessagesRelay } from "../../../src/wire/anthropic-messages/passthrough/relay-stream.ts";
+import { anthropicMessages } from "../../../src/wire/anthropic-messages/translate/codec.ts";
 import type { Answer, AnswerEvent } from "../../../src/wire/canonical/answer.ts";
 import { collectAnswer, replayAnswer } from "../../../src/wire/canonical/collect-answer.ts";
 import { type Fields, omit } from "../../../src/wire/json/fields.ts";

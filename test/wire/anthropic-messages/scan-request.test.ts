@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { GatewayError } from "../../../src/base/errors.ts";
-import { forwardMessagesRequest } from "../../../src/wire/anthropic-messages/forward-request.ts";
-import { scanMessagesRequest } from "../../../src/wire/anthropic-messages/scan-request.ts";
+import { forwardMessagesRequest } from "../../../src/wire/anthropic-messages/passthrough/forward-request.ts";
+import { scanMessagesRequest } from "../../../src/wire/anthropic-messages/passthrough/scan-request.ts";
 import { wrapReasoning } from "../../../src/wire/canonical/reasoning-envelope.ts";
 import { repairToolCalls } from "../../../src/wire/conversation/repair-tool-calls.ts";
 import { toolCallRulesOf } from "../../../src/wire/conversation/tool-call-rules.ts";

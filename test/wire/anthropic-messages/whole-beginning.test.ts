@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { anthropicMessages } from "../../../src/wire/anthropic-messages/codec.ts";
-import { createMessagesRelay } from "../../../src/wire/anthropic-messages/relay-stream.ts";
+import { createMessagesRelay } from "../../../src/wire/anthropic-messages/passthrough/relay-stream.ts";
+import { anthropicMessages } from "../../../src/wire/anthropic-messages/translate/codec.ts";
 import { collectAnswer } from "../../../src/wire/canonical/collect-answer.ts";
 import { endWith, IDENTITY, parseStream, readAll, stream } from "./support.ts";
 

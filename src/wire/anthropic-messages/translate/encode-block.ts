@@ -1,0 +1,94 @@
+import type { NativePart, Part, TextPart, ToolCallPart, ToolResultPart } from "../../canonical/parts.ts";
+import type { Warning } from "../../conversation/warning.ts";
+import type { Fields } from "../../json/fields.ts";
+import { encodeCache } from "./cache-mark.ts";
+import { encodeCitation, isVendors } from "./citations.ts";
+import { FORMAT, isOwn, ownFields } from "./extras.ts";
+import { encodeMedia } from "./media.ts";
+import { encodeOwnReasoning } from "./reasoning.ts";
+import { readOwnToolInput, readToolInput, wrapText } from "./tool-input.ts";
+
+/** Takes what the target cannot express. */
+export type Report = (warning: Warning) => void;
+
+/**
+ * A part as a block for an upstream; null where it is left out. `field` names it to the client.
+ * @throws GatewayError `invalid_request` where leaving it out would change what was asked.
+ */
+export function encodeBlock(part: Part, field: string, report: Report): Fields | null {
+  switch (part.kind) {
+    case "text":
+      return encodeText(part, part.citations?.filter(isVendors));
+    case "refusal":
+      return { type: "text", text: part.text };
+    case "reasoning":
+      return encodeOwnReasoning(part);
+    case "tool-call":
+      return encodeToolUse(part);
+    case "tool-result":
+      return encodeToolResult(part, field, report);
+    case "native":
+      if (part.format === FORMAT) return part.value;
+      report({
+        field,
+        message: `A ${part.type} part means nothing to this model's provider and was left out.`,
+      });
+      return null;
+    default:
+      return encodeMedia(part, field);
+  }
+}
+
+/** A text block, with those citations. */
+export function encodeText(part: TextPart, citations: TextPart["citations"]): Fields {
+  const block = addKept({ type: "text", text: part.text }, part);
+  return citations === undefined || citations.length === 0
+    ? block
+    : { ...block, citations: citations.map(encodeCitation) };
+}
+
+/** The block with its cache mark and what this format kept of it; itself where there is neither, which is nearly always. */
+function addKept(block: Fields, part: Exclude<Part, NativePart>): Fields {
+  if (part.cache === undefined && !isOwn(part)) return block;
+  return { ...block, ...encodeCache(part), ...ownFields(part) };
+}
+
+/** A `tool_use` block. */
+export function encodeToolUse(part: ToolCallPart): Fields {
+  return addKept({ type: "tool_use", id: part.id, name: part.name, input: encodeInput(part) }, part);
+}
+
+function encodeInput(part: ToolCallPart): unknown {
+  if (part.tool === "custom") return wrapText(part.arguments);
+  return isOwn(part) ? readOwnToolInput(part.arguments) : readToolInput(part);
+}
+
+function encodeToolResult(part: ToolResultPart, field: string, report: Report): Fields {
+  const content = encodeContent(part.content, (inner, at) =>
+    encodeBlock(inner, `${field}.content[${at}]`, report),
+  );
+  const result: Record<string, unknown> = { type: "tool_result", tool_use_id: part.callId };
+  if (part.content.length > 0) result["content"] = content;
+  if (part.isError) result["is_error"] = true;
+  return addKept(result, part);
+}
+
+/** Parts as a string where that is how they came, or how they fit; else as blocks. */
+export function encodeContent(
+  parts: readonly Part[],
+  encode: (part: Part, at: number) => Fields | null,
+): string | Fields[] {
+  const [first] = parts;
+  if (parts.length === 1 && first !== undefined && isBareText(first)) return first.text;
+  const blocks: Fields[] = [];
+  for (let at = 0; at < parts.length; at++) {
+    const block = encode(parts[at] as Part, at);
+    if (block !== null) blocks.push(block);
+  }
+  return blocks;
+}
+
+/** A text with nothing to it but its words, and no block when it came. */
+export function isBareText(part: Part): part is TextPart {
+  return part.kind === "text" && part.cache === undefined && part.citations === undefined && !isOwn(part);
+}
