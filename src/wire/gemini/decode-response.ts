@@ -4,7 +4,7 @@ import { brokenAnswer } from "../conversation/vendor-error.ts";
 import type { Fields } from "../json/fields.ts";
 import { createResponseReader } from "./read-response.ts";
 
-/** Reads a `GenerateContentResponse`, as a stream of one chunk: so both say the same. */
+/** Reads a whole `GenerateContentResponse` as a stream of one chunk, so that both give the same answer. */
 export function decodeAnswer(body: Fields): AnswerDecoding {
   const reader = createResponseReader();
   const events = [...reader.step(body), ...reader.end(true)];

@@ -3,7 +3,7 @@ import { type MediaPart, type Part, REASONING_ORIGINS } from "../canonical/parts
 import { brokenAnswer } from "../conversation/vendor-error.ts";
 import { asFields, type Fields } from "../json/fields.ts";
 import { readCitations } from "./citations.ts";
-import { isFailedFinish, readBlock, readFinish } from "./finish-reason.ts";
+import { isFailedFinish, readBlockReason, readFinish } from "./finish-reason.ts";
 import { readLogprobs } from "./logprobs.ts";
 import { createPartWriter, type PartWriter } from "./write-parts.ts";
 
@@ -49,7 +49,7 @@ export function createCandidateReader(choice: number): CandidateReader {
       return value === null ? events : [{ kind: "logprobs", choice, value }, ...events];
     },
     block(reason) {
-      blocked = readBlock(reason);
+      blocked = readBlockReason(reason);
     },
     end() {
       parts.addCitations(readCitations(sources, texts.join("")));

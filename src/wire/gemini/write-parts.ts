@@ -81,7 +81,7 @@ export function createPartWriter(choice: number): PartWriter {
       const running = callOf(call, signature);
       if (running === null || running.args === null) return;
       if (signature !== null && !running.isSigned) grow(running, proof(signature));
-      running.args.takeCall(call);
+      running.args.addCall(call);
       if (call["willContinue"] !== true) close();
     },
     addWhole(part) {
