@@ -1,24 +1,30 @@
 import type { AnswerDecoding } from "../canonical/format.ts";
-import { type Citation, type Part, REASONING_ORIGINS, type ReasoningPart } from "../canonical/parts.ts";
+import {
+  type Citation,
+  type Part,
+  plainReasoning,
+  REASONING_ORIGINS,
+  type ReasoningPart,
+} from "../canonical/parts.ts";
+import { failedFinish } from "../conversation/broken-answers.ts";
 import {
   brokenAnswer,
   findVendorError,
   readVendorError,
   type VendorError,
 } from "../conversation/vendor-error.ts";
-import { asFields, type Fields } from "../json/fields.ts";
+import { asFields, asObjects, asText, type Fields } from "../json/fields.ts";
 import { isFailedFinish, readFinish } from "./finish-reason.ts";
 import { BEDROCK_ORIGIN } from "./reasoning-origin.ts";
 import { readUsage } from "./usage.ts";
 
-/** Reads a Converse answer, or why the body is none. */
+/** Decodes a Converse answer, or the reason why the body is not one. */
 export function decodeAnswer(body: Fields): AnswerDecoding {
   const message = asFields(asFields(body["output"])?.["message"]);
   if (message === null) return { kind: "error", error: readFailure(body) };
   const native = typeof body["stopReason"] === "string" ? body["stopReason"] : "end_turn";
   if (isFailedFinish(native)) return { kind: "error", error: failedFinish(native) };
-  const blocks = Array.isArray(message["content"]) ? message["content"] : [];
-  const parts = blocks.map(asFields).flatMap((block) => (block === null ? [] : decodeBlock(block)));
+  const parts = asObjects(message["content"]).flatMap(decodeBlock);
   const hasCalls = parts.some((part) => part.kind === "tool-call");
   const stopSequence = asFields(body["additionalModelResponseFields"])?.["stop_sequence"];
   return {
@@ -31,12 +37,7 @@ export function decodeAnswer(body: Fields): AnswerDecoding {
   };
 }
 
-/** What an answer that the model itself spoilt failed with. */
-export function failedFinish(native: string): VendorError {
-  return brokenAnswer(`the upstream ended the answer with "${native}"`);
-}
-
-/** The tier that served an answer, in a body or in the metadata of a stream. */
+/** Returns the service tier of an answer, from its body or from the metadata of a stream. */
 export function readTier(fields: Fields): string | null {
   const type = asFields(fields["serviceTier"])?.["type"];
   return typeof type === "string" ? type : null;
@@ -72,39 +73,28 @@ function decodeCall(use: Fields): Part {
   };
 }
 
-/** A reasoning part before anything of it is known. */
-export const NO_REASONING: ReasoningPart = {
-  kind: "reasoning",
-  text: "",
-  isSummary: false,
-  signature: null,
-  encrypted: null,
-  id: null,
-  origin: null,
-};
-
 function decodeReasoning(reasoning: Fields): Part {
   if (typeof reasoning["redactedContent"] === "string")
     return redactedReasoning(reasoning["redactedContent"]);
-  const said = asFields(reasoning["reasoningText"]) ?? {};
-  const signature = readText(said["signature"]) || null;
+  const reasoningText = asFields(reasoning["reasoningText"]) ?? {};
+  const signature = readText(reasoningText["signature"]) || null;
   // Of all models behind Converse only Claude signs.
   const origin = signature === null ? null : REASONING_ORIGINS.anthropic;
-  return { ...NO_REASONING, text: readText(said["text"]), signature, origin };
+  return { ...plainReasoning(readText(reasoningText["text"])), signature, origin };
 }
 
-/** Reasoning that only the vendor can read, as base64. */
+/** Returns reasoning that only the vendor can read. `encrypted` is base64. */
 export function redactedReasoning(encrypted: string): ReasoningPart {
-  return { ...NO_REASONING, encrypted, origin: BEDROCK_ORIGIN };
+  return { ...plainReasoning(""), encrypted, origin: BEDROCK_ORIGIN };
 }
 
 function decodeCited(cited: Fields): Part {
-  const citations = listFields(cited["citations"]).map(decodeCitation);
+  const citations = asObjects(cited["citations"]).map(decodeCitation);
   const text = joinTexts(cited["content"]);
   return { kind: "text", text, ...(citations.length === 0 ? {} : { citations }) };
 }
 
-/** A citation, in an answer or in a delta. Its place in the answer is where it stands: Converse counts none. */
+/** Decodes a citation of an answer or of a delta. Converse sends no offsets. */
 export function decodeCitation(citation: Fields): Citation {
   const web = asFields(asFields(citation["location"])?.["web"]);
   return {
@@ -118,16 +108,11 @@ export function decodeCitation(citation: Fields): Citation {
 }
 
 function joinTexts(content: unknown): string {
-  return listFields(content)
+  return asObjects(content)
     .map((block) => readText(block["text"]))
     .join("");
 }
 
-function listFields(value: unknown): Fields[] {
-  return Array.isArray(value) ? value.map(asFields).filter((fields) => fields !== null) : [];
-}
-
-/** The value where it is a text, else "". */
-export function readText(value: unknown): string {
-  return typeof value === "string" ? value : "";
+function readText(value: unknown): string {
+  return asText(value) ?? "";
 }

@@ -12,11 +12,6 @@ export interface Frame {
   readonly payload: string;
 }
 
-export interface FrameSplitter {
-  /** Reads the next piece of the stream, bytes as Latin-1, cut anywhere. */
-  push(piece: string): FramesRead;
-}
-
 export interface FramesRead {
   /** The frames that the piece completes. */
   readonly complete: readonly Frame[];
@@ -32,48 +27,43 @@ const CRC_BYTES = 4;
 const MIN_FRAME_BYTES = PRELUDE_BYTES + CRC_BYTES;
 
 /** Splits a stream into frames. Fails for a frame of more than `maxFrameBytes` as soon as it has read its length. */
-export function createFrameSplitter(maxFrameBytes: number): FrameSplitter {
-  /** The pieces of an incomplete frame. They are joined only once all of it has come, so that a frame costs its length once. */
-  let held: string[] = [];
-  let heldBytes = 0;
-  let needed = PRELUDE_BYTES;
+export class FrameSplitter {
+  /** The pieces of an incomplete frame. They are joined once all of it has come, so that a frame costs its length once. */
+  private held: string[] = [];
+  private heldBytes = 0;
+  private needed = PRELUDE_BYTES;
 
-  const takeHeld = (): string => {
-    const text = held.length === 1 ? (held[0] as string) : held.join("");
-    held = [];
-    heldBytes = 0;
-    return text;
-  };
+  constructor(private readonly maxFrameBytes: number) {}
 
-  const readHeld = (): Frame | null => {
-    const text = takeHeld();
-    if (needed === PRELUDE_BYTES) needed = readLength(text, maxFrameBytes);
-    const isWhole = text.length >= needed;
-    held = [isWhole ? text.slice(needed) : text];
-    heldBytes = held[0]?.length ?? 0;
-    if (!isWhole) return null;
-    const frame = readFrame(text.slice(0, needed));
-    needed = PRELUDE_BYTES;
-    return frame;
-  };
-
-  return {
-    push(piece) {
-      held.push(piece);
-      heldBytes += piece.length;
-      const complete: Frame[] = [];
-      try {
-        while (heldBytes >= needed) {
-          const frame = readHeld();
-          if (frame !== null) complete.push(frame);
-        }
-        return { complete, problem: null };
-      } catch (error) {
-        if (error instanceof BrokenFrameError) return { complete, problem: error.message };
-        throw error;
+  /** Reads the next piece of the stream, bytes as Latin-1, cut anywhere. */
+  push(piece: string): FramesRead {
+    this.held.push(piece);
+    this.heldBytes += piece.length;
+    const complete: Frame[] = [];
+    try {
+      while (this.heldBytes >= this.needed) {
+        const frame = this.readHeld();
+        if (frame !== null) complete.push(frame);
       }
-    },
-  };
+      return { complete, problem: null };
+    } catch (error) {
+      if (error instanceof BrokenFrameError) return { complete, problem: error.message };
+      throw error;
+    }
+  }
+
+  private readHeld(): Frame | null {
+    const text = this.held.join("");
+    if (this.needed === PRELUDE_BYTES) this.needed = readLength(text, this.maxFrameBytes);
+    const isWhole = text.length >= this.needed;
+    const rest = isWhole ? text.slice(this.needed) : text;
+    this.held = [rest];
+    this.heldBytes = rest.length;
+    if (!isWhole) return null;
+    const frame = readFrame(text.slice(0, this.needed));
+    this.needed = PRELUDE_BYTES;
+    return frame;
+  }
 }
 
 function readLength(text: string, maxFrameBytes: number): number {

@@ -7,21 +7,21 @@ import {
   readVendorError,
   type VendorError,
 } from "../conversation/vendor-error.ts";
-import { asFields, type Fields } from "../json/fields.ts";
+import { asFields, asObjects, asText, type Fields } from "../json/fields.ts";
 import { completeArguments } from "./arguments.ts";
 import { findFailedFinish, readFinish } from "./finish-reason.ts";
 import { readCitations } from "./read-citations.ts";
 import { readLogprobs } from "./read-logprobs.ts";
 import { readUsage } from "./usage.ts";
 
-/** Reads a chat answer, or why the body is none. */
+/** Decodes a chat answer, or the reason why the body is not one. */
 export function decodeAnswer(body: Fields): AnswerDecoding {
   const message = asFields(body["message"]);
   if (message === null) return { kind: "error", error: findFailure(body) ?? NO_MESSAGE };
   const native = readText(body["finish_reason"]) || "COMPLETE";
   const failed = findFailedFinish(native, body["error"]);
   if (failed !== null) return { kind: "error", error: failed };
-  const calls = listFields(message["tool_calls"]).map(decodeCall);
+  const calls = asObjects(message["tool_calls"]).map(decodeCall);
   const parts = [...decodePlan(message["tool_plan"]), ...decodeContent(message), ...calls];
   const finish = readFinish(native, calls.length > 0);
   return {
@@ -36,29 +36,31 @@ export function decodeAnswer(body: Fields): AnswerDecoding {
 
 const NO_MESSAGE = brokenAnswer("the upstream's answer has no message");
 
-/** The error in a body or event that came in place of an answer; Cohere says no more than `message`. */
+/** Returns the error in a body or event that came in place of an answer; Cohere sends only a `message` with it. */
 export function findFailure(body: Fields): VendorError | null {
   const error = findVendorError(body);
   if (error !== null) return error;
   return typeof body["message"] === "string" ? readVendorError(200, body) : null;
 }
 
-/** What a model says to itself before it calls tools. */
+/** Decodes the plan that a model makes before it calls tools. */
 function decodePlan(plan: unknown): Part[] {
   return readText(plan) === "" ? [] : [plainReasoning(readText(plan))];
 }
 
 function decodeContent(message: Fields): Part[] {
   const content = message["content"];
-  const items = typeof content === "string" ? [{ type: "text", text: content }] : listFields(content);
+  const items = typeof content === "string" ? [{ type: "text", text: content }] : asObjects(content);
   const citations = readCitations(message["citations"] ?? []);
   const firstText = items.findIndex((item) => readText(item["text"]) !== "");
-  return items.flatMap((item, at): Part[] => {
+  return items.flatMap((item, position): Part[] => {
     const thinking = readText(item["thinking"]);
     if (thinking !== "") return [plainReasoning(thinking)];
     const text = readText(item["text"]);
     if (text === "") return [];
-    const own = citations.filter(({ index }) => (index ?? firstText) === at).map(({ citation }) => citation);
+    const own = citations
+      .filter(({ index }) => (index ?? firstText) === position)
+      .map(({ citation }) => citation);
     const part: TextPart = { kind: "text", text };
     return [own.length === 0 ? part : { ...part, citations: own }];
   });
@@ -75,11 +77,7 @@ function decodeCall(call: Fields): Part {
   };
 }
 
-function listFields(value: unknown): Fields[] {
-  return Array.isArray(value) ? value.map(asFields).filter((fields) => fields !== null) : [];
-}
-
-/** The value where it is a text, else "". */
+/** Returns a string value, or "" for anything else. */
 export function readText(value: unknown): string {
-  return typeof value === "string" ? value : "";
+  return asText(value) ?? "";
 }

@@ -3,11 +3,11 @@ import { listVectors } from "../canonical/read-vectors.ts";
 import { NO_TOKENS, readCount } from "../conversation/usage.ts";
 import { asFields } from "../json/fields.ts";
 
-const PLACE = { path: ["embeddings", "float"], member: null };
+const VECTORS = { path: ["embeddings", "float"], member: null };
 
-/** Reads Cohere's answer to `count` texts. */
+/** Decodes Cohere's answer to a request of `count` texts. */
 export function readCohereEmbeddings(body: string, count: number): VectorsReading {
-  const listed = listVectors(body, PLACE, count);
+  const listed = listVectors(body, VECTORS, count);
   if (listed.kind === "error") return listed;
   const meta = asFields(listed.rest["meta"]);
   const counted = asFields(meta?.["billed_units"]) ?? asFields(meta?.["tokens"]);

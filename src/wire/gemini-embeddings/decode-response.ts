@@ -3,11 +3,11 @@ import { listVectors } from "../canonical/read-vectors.ts";
 import { NO_TOKENS, readCount } from "../conversation/usage.ts";
 import { asFields } from "../json/fields.ts";
 
-const PLACE = { path: ["embeddings"], member: "values" };
+const VECTORS = { path: ["embeddings"], member: "values" };
 
-/** Reads an answer of `batchEmbedContents` to `count` texts. Only newer models count tokens in it. */
+/** Decodes an answer of `batchEmbedContents` to a request of `count` texts. Only newer models count tokens in it. */
 export function readGeminiEmbeddings(body: string, count: number): VectorsReading {
-  const listed = listVectors(body, PLACE, count);
+  const listed = listVectors(body, VECTORS, count);
   if (listed.kind === "error") return listed;
   const promptTokens = readCount(asFields(listed.rest["usageMetadata"])?.["promptTokenCount"]);
   const usage = promptTokens ? { ...NO_TOKENS, promptTokens } : null;

@@ -1,5 +1,5 @@
 import type { Citation } from "../canonical/parts.ts";
-import { asFields, type Fields } from "../json/fields.ts";
+import { asFields, asObjects, type Fields } from "../json/fields.ts";
 
 /**
  * Reads the sources of a candidate: `groundingMetadata` (searches) and `citationMetadata` (recitation). Gemini's offsets are
@@ -28,8 +28,8 @@ interface CitedText {
 const MAX_SEARCHES = 64;
 
 function readGrounding(metadata: Fields | null, cited: CitedText): Citation[] {
-  const sources = listFields(metadata?.["groundingChunks"]).map(readChunk);
-  const supports = listFields(metadata?.["groundingSupports"]);
+  const sources = asObjects(metadata?.["groundingChunks"]).map(readChunk);
+  const supports = asObjects(metadata?.["groundingSupports"]);
   if (supports.length === 0) {
     return sources.map((source) => ({ ...source, text: null, start: null, end: null }));
   }
@@ -76,7 +76,7 @@ function readSources(candidate: Fields, cited: CitedText): Citation[] {
 
 function listSources(candidate: Fields): Fields[] {
   const metadata = asFields(candidate["citationMetadata"]);
-  return listFields(metadata?.["citationSources"] ?? metadata?.["citations"]);
+  return asObjects(metadata?.["citationSources"] ?? metadata?.["citations"]);
 }
 
 /** Converts byte offsets to UTF-16 offsets. */
@@ -87,7 +87,7 @@ function readOffsets(range: Fields, { units }: CitedText): Pick<Citation, "start
 
 /** Returns all byte offsets that a candidate mentions. */
 function listOffsets(candidate: Fields): unknown[] {
-  const supports = listFields(asFields(candidate["groundingMetadata"])?.["groundingSupports"]);
+  const supports = asObjects(asFields(candidate["groundingMetadata"])?.["groundingSupports"]);
   const segments = supports.map((support) => asFields(support["segment"]) ?? {});
   return [...segments, ...listSources(candidate)].flatMap((range) => [
     range["startIndex"] ?? 0,
@@ -112,10 +112,6 @@ function convertOffsets(text: string, offsets: readonly unknown[]): Map<number, 
 
 function isOffset(offset: unknown, most: number): boolean {
   return typeof offset === "number" && offset >= 0 && offset <= most;
-}
-
-function listFields(value: unknown): Fields[] {
-  return Array.isArray(value) ? value.map(asFields).filter((item) => item !== null) : [];
 }
 
 function readText(value: unknown): string | null {

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import { crc32 } from "node:zlib";
 import fc from "fast-check";
-import { createFrameSplitter, type Frame } from "../../../src/wire/bedrock-converse/event-frames.ts";
+import { type Frame, FrameSplitter } from "../../../src/wire/bedrock-converse/event-frames.ts";
 import { encodeFrame } from "../../support/event-frames.ts";
 
 const MAX = 1_000;
 
 function readAll(pieces: readonly string[]): { frames: Frame[]; problem: string | null } {
-  const splitter = createFrameSplitter(MAX);
+  const splitter = new FrameSplitter(MAX);
   const frames: Frame[] = [];
   for (const piece of pieces) {
     const { complete, problem } = splitter.push(piece);
