@@ -3,7 +3,7 @@ import { listMessagesCharges } from "../anthropic-messages/passthrough/list-char
 import { listMessagesNeeds } from "../anthropic-messages/passthrough/list-needs.ts";
 import { listMessagesPrefix } from "../anthropic-messages/passthrough/list-prefix.ts";
 import { readMessagesAnswer } from "../anthropic-messages/passthrough/relay-response.ts";
-import { createMessagesRelay } from "../anthropic-messages/passthrough/relay-stream.ts";
+import { MessagesRelay } from "../anthropic-messages/passthrough/relay-stream.ts";
 import {
   holdsMadeImages,
   type ScannedMessagesRequest,
@@ -73,7 +73,7 @@ function openWithoutBetas(bytes: Buffer, rename: (id: string) => string, headers
     mayForward: (target) => mayForward(scanned, target),
     forward: (target) => forwardMessagesRequest(scanned, { ...target, model: target.model.name }),
     mayCarryReasoning: true,
-    openRelay: (identity) => createMessagesRelay(identity, { estimatedPromptTokens }),
+    openRelay: (identity) => new MessagesRelay(identity, estimatedPromptTokens),
     readAnswer: readMessagesAnswer,
   });
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { readMessagesAnswer } from "../../../src/wire/anthropic-messages/passthrough/relay-response.ts";
-import { createMessagesRelay } from "../../../src/wire/anthropic-messages/passthrough/relay-stream.ts";
+import { MessagesRelay } from "../../../src/wire/anthropic-messages/passthrough/relay-stream.ts";
 import { anthropicMessages } from "../../../src/wire/anthropic-messages/translate/codec.ts";
 import { collectAnswer } from "../../../src/wire/canonical/collect-answer.ts";
 import type { Fields } from "../../../src/wire/json/fields.ts";
@@ -34,7 +34,7 @@ const DELTA: Fields = {
 const STOP: Fields = { type: "message_stop" };
 
 function relay(text: string, identity = IDENTITY) {
-  const relay = createMessagesRelay(identity, ASKED);
+  const relay = new MessagesRelay(identity, ASKED.estimatedPromptTokens);
   const out = relay.step(text) + relay.end();
   return { relay, out };
 }

@@ -1,51 +1,42 @@
 import type { AnswerEnd } from "../../canonical/format.ts";
 import type { RelayIdentity, WholeAnswer } from "../../canonical/relay.ts";
+import { ANSWER_NOT_JSON } from "../../conversation/broken-answers.ts";
 import { brokenAnswer, findVendorError } from "../../conversation/vendor-error.ts";
-import { asFields, type Fields, tryParseFields } from "../../json/fields.ts";
+import { asFields, asObjects, asText, type Fields, tryParseFields } from "../../json/fields.ts";
 import { encodeUsage, readUsage } from "../usage.ts";
-import { describeFinish, isEmptyBlock, mapCallId, SILENT_REASONS } from "./relay-stream.ts";
+import { isEmptyBlock, mapCallId, readRelayFinish, SILENT_REASONS } from "./response-blocks.ts";
 
-/** Reads a Messages answer that was not streamed, for a Messages client. `text` is its body; what is not ours in it stays. */
+/** Reads a whole Messages response for a Messages client. Unknown fields stay as they came. `text` is the body. */
 export function readMessagesAnswer(text: string, identity: RelayIdentity): WholeAnswer {
   const body = tryParseFields(text);
-  if (body === null) return failed("the upstream's answer is not JSON");
+  if (body === null) return { kind: "error", error: ANSWER_NOT_JSON };
   const error = findVendorError(body);
   if (error !== null) return { kind: "error", error };
-  const blocks = Array.isArray(body["content"])
-    ? body["content"].map(asFields).filter((b) => b !== null)
-    : null;
-  if (blocks === null) return failed("the upstream's answer has no content");
-  const raw = asFields(body["usage"]) ?? {};
-  const reason = typeof body["stop_reason"] === "string" ? body["stop_reason"] : "end_turn";
-  const content = blocks.map((block) => nameCall(block, identity));
+  if (!Array.isArray(body["content"]))
+    return { kind: "error", error: brokenAnswer("the upstream's answer has no content") };
+  const blocks = asObjects(body["content"]);
+  const usage = asFields(body["usage"]) ?? {};
+  const reason = asText(body["stop_reason"]) ?? "end_turn";
+  const content = blocks.map((block) => mapCallId(identity, block));
   return {
     kind: "answer",
     isEmpty: blocks.every(isEmptyBlock) && SILENT_REASONS.has(reason),
-    usage: readUsage(raw),
+    usage: readUsage(usage),
     producedBytes: blocks.reduce((sum, block) => sum + countBytes(block), 0),
-    finish: describeFinish(reason),
-    encode: (end) => printAnswer({ ...body, content, stop_reason: reason }, identity, raw, end),
+    finish: readRelayFinish(reason),
+    encode: (end) => encodeAnswer({ ...body, content, stop_reason: reason, usage }, identity, end),
   };
 }
 
-function failed(message: string): WholeAnswer {
-  return { kind: "error", error: brokenAnswer(message) };
-}
-
-function nameCall(block: Fields, identity: RelayIdentity): Fields {
-  const id = mapCallId(identity, block);
-  return id === null ? block : { ...block, id };
-}
-
-/** Words and inputs; what tools brought was not produced by the model. */
+/** Counts the bytes of texts and inputs; tool results were not produced by the model. */
 function countBytes(block: Fields): number {
   const { text, thinking, input } = block;
-  const words = [text, thinking].filter((value) => typeof value === "string").join("");
-  return Buffer.byteLength(words) + (input === undefined ? 0 : Buffer.byteLength(JSON.stringify(input)));
+  const texts = [text, thinking].filter((value) => typeof value === "string").join("");
+  return Buffer.byteLength(texts) + (input === undefined ? 0 : Buffer.byteLength(JSON.stringify(input)));
 }
 
-function printAnswer(body: Fields, identity: RelayIdentity, raw: Fields, end: AnswerEnd): string {
-  const tier = raw["service_tier"];
+function encodeAnswer(body: Fields, identity: RelayIdentity, { report, metadata }: AnswerEnd): string {
+  const usage = asFields(body["usage"]) ?? {};
   return JSON.stringify({
     stop_sequence: null,
     ...body,
@@ -53,7 +44,7 @@ function printAnswer(body: Fields, identity: RelayIdentity, raw: Fields, end: An
     type: "message",
     role: "assistant",
     model: identity.model,
-    usage: encodeUsage(end.report, raw, typeof tier === "string" ? tier : null),
-    ...(end.metadata === null ? {} : { gateway_metadata: end.metadata }),
+    usage: encodeUsage(report, usage, asText(usage["service_tier"])),
+    ...(metadata === null ? {} : { gateway_metadata: metadata }),
   });
 }

@@ -1,6 +1,6 @@
 import type { Citation } from "../../canonical/parts.ts";
 import { asFields, type Fields } from "../../json/fields.ts";
-import { isOwn, makeExtras, ownFields } from "./extras.ts";
+import { isOwn, keptFields, makeExtras } from "./extras.ts";
 
 /** Reads a citation of any of the API's kinds. Its places are those in the document, not in the answer, so the hub gets none. */
 export function decodeCitation(raw: Fields): Citation {
@@ -22,7 +22,7 @@ export function decodeCitations(list: readonly unknown[]): Citation[] | null {
 
 /** A citation as a client reads it; one of another format as a web search's, the kind with a URL. */
 export function encodeCitation(citation: Citation): Fields {
-  if (isOwn(citation)) return ownFields(citation);
+  if (isOwn(citation)) return keptFields(citation);
   return {
     type: "web_search_result_location",
     cited_text: citation.text ?? "",
@@ -37,7 +37,7 @@ const NO_INDEX = "";
 
 /** Whether the vendor would know it again: a citation that we wrote for another vendor's has no index that it could read. */
 export function isVendors(citation: Citation): boolean {
-  return isOwn(citation) && ownFields(citation)["encrypted_index"] !== NO_INDEX;
+  return isOwn(citation) && keptFields(citation)["encrypted_index"] !== NO_INDEX;
 }
 
 function readText(value: unknown): string | null {

@@ -1,7 +1,7 @@
 import type { Part } from "../../canonical/parts.ts";
 import type { Message } from "../../canonical/request.ts";
+import { rejectField } from "../../json/check-fields.ts";
 import { asFields, type Fields } from "../../json/fields.ts";
-import { refuse } from "../reject-field.ts";
 import { decodeBlock, decodeContent } from "./decode-block.ts";
 import { makeExtras } from "./extras.ts";
 import { foldProofs } from "./reasoning.ts";
@@ -12,28 +12,28 @@ export function decodeSystem(system: unknown): Message[] {
   if (system === undefined || system === null) return [];
   if (typeof system === "string" && system.trim() === "") return [];
   if (typeof system === "string") return [{ role: "system", parts: [{ kind: "text", text: system }] }];
-  if (!Array.isArray(system)) return refuse("system", "must be a string or an array of text blocks");
+  if (!Array.isArray(system)) return rejectField("system", "must be a string or an array of text blocks");
   if (system.length === 0) return [];
   return [{ role: "system", parts: system.map((block, at) => readBlock(block, `system[${at}]`)) }];
 }
 
 /** Reads `messages`. A user message with tool results becomes several: the results are one, what is around them others. */
 export function decodeMessages(messages: unknown): Message[] {
-  if (!Array.isArray(messages)) return refuse("messages", "is required: an array of messages");
+  if (!Array.isArray(messages)) return rejectField("messages", "is required: an array of messages");
   return messages.flatMap((message, at) => decodeMessage(message, `messages[${at}]`));
 }
 
 function decodeMessage(raw: unknown, field: string): Message[] {
   const message = asFields(raw);
-  if (message === null) return refuse(field, "must be an object with role and content");
+  if (message === null) return rejectField(field, "must be an object with role and content");
   const take = takeFields(message);
   const role = take.drop("role");
   if (role !== "user" && role !== "assistant" && role !== "system") {
-    return refuse(`${field}.role`, "must be user, assistant or system");
+    return rejectField(`${field}.role`, "must be user, assistant or system");
   }
   const parts = decodeContent(take) ?? refuseContent(message, field);
   if (parts.length === 0 && !Array.isArray(message["content"])) {
-    return refuse(`${field}.content`, "is required: a string or an array of content blocks");
+    return rejectField(`${field}.content`, "is required: a string or an array of content blocks");
   }
   take.drop("content");
   const extras = makeExtras(take.rest());
@@ -63,7 +63,7 @@ function refuseContent(message: Fields, field: string): never {
   if (Array.isArray(content)) {
     for (const [at, block] of content.entries()) readBlock(block, `${field}.content[${at}]`);
   }
-  return refuse(`${field}.content`, "must be a string or an array of content blocks");
+  return rejectField(`${field}.content`, "must be a string or an array of content blocks");
 }
 
 function readBlock(raw: unknown, field: string): Part {
@@ -71,9 +71,9 @@ function readBlock(raw: unknown, field: string): Part {
   if (part !== null) return part;
   const type = asFields(raw)?.["type"];
   if (typeof type !== "string") {
-    return refuse(field, 'must be an object with a type, such as {"type": "text", "text": "…"}');
+    return rejectField(field, 'must be an object with a type, such as {"type": "text", "text": "…"}');
   }
-  return refuse(field, `is no complete ${type} block: ${NEEDS[type] ?? "see its documentation"}`);
+  return rejectField(field, `is no complete ${type} block: ${NEEDS[type] ?? "see its documentation"}`);
 }
 
 const NEEDS: Readonly<Record<string, string>> = {

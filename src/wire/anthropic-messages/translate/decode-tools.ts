@@ -1,6 +1,6 @@
 import type { Tool, ToolChoice } from "../../canonical/request.ts";
+import { rejectField } from "../../json/check-fields.ts";
 import { asFields, type Fields } from "../../json/fields.ts";
-import { refuse } from "../reject-field.ts";
 import { takeCache } from "./cache-mark.ts";
 import { FORMAT, makeExtras } from "./extras.ts";
 import { type FieldTaker, takeFields } from "./take-fields.ts";
@@ -8,19 +8,19 @@ import { type FieldTaker, takeFields } from "./take-fields.ts";
 /** Reads `tools`. Those with a type of their own are the vendor's and pass whole. */
 export function decodeTools(tools: unknown): Tool[] {
   if (tools === undefined || tools === null) return [];
-  if (!Array.isArray(tools)) return refuse("tools", "must be an array of tools");
+  if (!Array.isArray(tools)) return rejectField("tools", "must be an array of tools");
   return tools.map((tool, at) => decodeTool(asFields(tool), `tools[${at}]`));
 }
 
 function decodeTool(tool: Fields | null, field: string): Tool {
-  if (tool === null) return refuse(field, "must be an object with name and input_schema");
+  if (tool === null) return rejectField(field, "must be an object with name and input_schema");
   const type = tool["type"] ?? "custom";
   if (typeof type !== "string")
-    return refuse(`${field}.type`, 'must be a string, "custom" for a tool of your own');
+    return rejectField(`${field}.type`, 'must be a string, "custom" for a tool of your own');
   if (type !== "custom") return { kind: "native", format: FORMAT, type, value: tool };
   const take = takeFields(tool);
   const name = take.text("name");
-  if (!name) return refuse(`${field}.name`, "must be a string that is not empty");
+  if (!name) return rejectField(`${field}.name`, "must be a string that is not empty");
   const description = take.text("description");
   const parameters = take.fields("input_schema");
   const strict = take.flag("strict");
@@ -61,7 +61,7 @@ function readChoice(choice: FieldTaker, raw: Fields): ToolChoice {
       const name = choice.text("name");
       return name
         ? { kind: "tool", name }
-        : refuse("tool_choice.name", "must be the name of one of the tools");
+        : rejectField("tool_choice.name", "must be the name of one of the tools");
     }
     default:
       return { kind: "native", format: FORMAT, value: raw };

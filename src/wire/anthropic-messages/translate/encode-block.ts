@@ -3,7 +3,7 @@ import type { Warning } from "../../conversation/warning.ts";
 import type { Fields } from "../../json/fields.ts";
 import { encodeCache } from "./cache-mark.ts";
 import { encodeCitation, isVendors } from "./citations.ts";
-import { FORMAT, isOwn, ownFields } from "./extras.ts";
+import { FORMAT, isOwn, keptFields } from "./extras.ts";
 import { encodeMedia } from "./media.ts";
 import { encodeOwnReasoning } from "./reasoning.ts";
 import { readOwnToolInput, readToolInput, wrapText } from "./tool-input.ts";
@@ -50,7 +50,7 @@ export function encodeText(part: TextPart, citations: TextPart["citations"]): Fi
 /** The block with its cache mark and what this format kept of it; itself where there is neither, which is nearly always. */
 function addKept(block: Fields, part: Exclude<Part, NativePart>): Fields {
   if (part.cache === undefined && !isOwn(part)) return block;
-  return { ...block, ...encodeCache(part), ...ownFields(part) };
+  return { ...block, ...encodeCache(part), ...keptFields(part) };
 }
 
 /** A `tool_use` block. */

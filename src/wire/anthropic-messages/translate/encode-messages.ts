@@ -2,7 +2,7 @@ import type { Part } from "../../canonical/parts.ts";
 import type { Message } from "../../canonical/request.ts";
 import type { Fields } from "../../json/fields.ts";
 import { encodeBlock, encodeContent, isBareText, type Report } from "./encode-block.ts";
-import { isOwn, ownFields } from "./extras.ts";
+import { isOwn, keptFields } from "./extras.ts";
 
 /** A conversation as this API takes it. */
 export interface EncodedConversation {
@@ -78,7 +78,7 @@ function addMessage(turns: Turn[], message: Message, field: string, report: Repo
   const role = message.role === "assistant" ? "assistant" : isOwnSystem(message) ? "system" : "user";
   const last = turns.at(-1);
   const begins = last === undefined || last.role !== role || (isOwn(message) && last.isOwn);
-  if (begins) turns.push({ role, entries, isOwn: isOwn(message), rest: ownFields(message) });
+  if (begins) turns.push({ role, entries, isOwn: isOwn(message), rest: keptFields(message) });
   else for (const entry of entries) last.entries.push(entry);
 }
 

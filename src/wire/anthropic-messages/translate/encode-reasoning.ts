@@ -2,7 +2,7 @@ import type { ModelTarget } from "../../canonical/format.ts";
 import type { ReasoningParameters } from "../../canonical/request.ts";
 import { asFields, type Fields } from "../../json/fields.ts";
 import type { Report } from "./encode-block.ts";
-import { isOwn, ownFields } from "./extras.ts";
+import { isOwn, keptFields } from "./extras.ts";
 
 /** How a wish for reasoning is put to this API. */
 export interface EncodedThinking {
@@ -26,7 +26,7 @@ const NOTHING: EncodedThinking = { thinking: null, effort: null };
 /** A wish in the way the target is steered; one that came in this format goes as it came. */
 export function encodeThinking(wish: ReasoningParameters | null, context: ThinkingContext): EncodedThinking {
   if (wish === null) return NOTHING;
-  if (isOwn(wish)) return { thinking: asFields(ownFields(wish)["thinking"]), effort: wish.effort };
+  if (isOwn(wish)) return { thinking: asFields(keptFields(wish)["thinking"]), effort: wish.effort };
   const { reasoning } = context.target;
   if (isUnwanted(wish)) return switchOff(context);
   if (wish.enabled === null && wish.effort === null && wish.budgetTokens === null && !wish.adaptive)

@@ -9,7 +9,7 @@ import type { Report } from "./encode-block.ts";
 import { type EncodedConversation, encodeConversation } from "./encode-messages.ts";
 import { type EncodedThinking, encodeThinking } from "./encode-reasoning.ts";
 import { encodeToolChoice, encodeTools, isForced } from "./encode-tools.ts";
-import { FORMAT, isOwn, ownFields } from "./extras.ts";
+import { FORMAT, isOwn, keptFields } from "./extras.ts";
 import { fitThinking } from "./fit-reasoning.ts";
 import { encodeOutputFormat } from "./output-format.ts";
 
@@ -24,7 +24,7 @@ export function encodeRequest(request: ConversationRequest, target: ModelTarget)
   const warnings: Warning[] = nameLeftOut(request, FORMAT);
   const report: Report = (warning) => warnings.push(warning);
   reportUnknown(request, report);
-  const kept = ownFields(request);
+  const kept = keptFields(request);
   const maxTokens = encodeMaxTokens(request, target, report);
   const isToolForced = isForced(request.toolChoice) && request.tools.length > 0;
   const wished = encodeThinking(request.reasoning, { target, maxTokens, isToolForced, report });

@@ -5,7 +5,7 @@ import { asFields, type Fields } from "../../json/fields.ts";
 import { encodeStopReason } from "../finish-reason.ts";
 import { encodeUsage } from "../usage.ts";
 import { encodeText, encodeToolUse } from "./encode-block.ts";
-import { FORMAT, isOwn, ownFields } from "./extras.ts";
+import { FORMAT, isOwn, keptFields } from "./extras.ts";
 import { encodeMedia } from "./media.ts";
 import { encodeProof, encodeReasoning, type ProofTarget } from "./reasoning.ts";
 
@@ -18,7 +18,7 @@ export function encodeAnswer(
   const choice = answer.choices[0];
   const content = choice?.parts.flatMap(encodeAnswerPart) ?? [];
   const hasCalls = content.some((block) => block["type"] === "tool_use");
-  const { usage: rawUsage, ...rest } = ownFields(answer);
+  const { usage: rawUsage, ...rest } = keptFields(answer);
   return {
     id: identity.id,
     type: "message",
@@ -28,7 +28,7 @@ export function encodeAnswer(
     content,
     stop_reason: choice === undefined ? "end_turn" : encodeStopReason(choice.finish, isOwn(choice), hasCalls),
     stop_sequence: choice?.finish.stopSequence ?? null,
-    ...(choice === undefined ? {} : ownFields(choice)),
+    ...(choice === undefined ? {} : keptFields(choice)),
     usage: encodeUsage(end.report, asFields(rawUsage) ?? {}, answer.serviceTier),
     ...(end.metadata === null ? {} : { gateway_metadata: end.metadata }),
   };

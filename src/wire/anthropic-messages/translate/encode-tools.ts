@@ -8,7 +8,7 @@ import type {
 import type { Fields } from "../../json/fields.ts";
 import { encodeCache } from "./cache-mark.ts";
 import type { Report } from "./encode-block.ts";
-import { FORMAT, isOwn, ownFields } from "./extras.ts";
+import { FORMAT, isOwn, keptFields } from "./extras.ts";
 
 type ToolFields = Pick<ConversationRequest, "tools" | "toolChoice">;
 
@@ -46,7 +46,7 @@ function encodeFunction(tool: FunctionTool): Fields {
     ...(own && tool.parameters === null ? {} : { input_schema: own ? tool.parameters : encodeSchema(tool) }),
     ...(own && tool.strict !== null ? { strict: tool.strict } : {}),
     ...encodeCache(tool),
-    ...ownFields(tool),
+    ...keptFields(tool),
   };
 }
 

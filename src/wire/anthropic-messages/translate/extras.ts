@@ -1,27 +1,15 @@
+import { createFormatExtras } from "../../canonical/format-extras.ts";
 import type { Extras } from "../../canonical/parts.ts";
 import type { FormatName } from "../../conversation/format-name.ts";
 import type { Fields } from "../../json/fields.ts";
 
-/** This format's name in the hub. */
+/** The name of this format. */
 export const FORMAT: FormatName = "anthropic-messages";
 
-interface HasExtras {
-  readonly extras?: Extras;
-}
+/** Read the extras that this format wrote. */
+export const { isOwn, keptFields } = createFormatExtras(FORMAT);
 
-/** Fields to keep for this format alone. */
+/** Returns extras to spread into what this format read. They may be empty: that they exist tells blocks from plain strings. */
 export function makeExtras(fields: Fields): { readonly extras: Extras } {
   return { extras: { format: FORMAT, fields } };
-}
-
-/** Whether this format read it. */
-export function isOwn(thing: HasExtras): boolean {
-  return thing.extras?.format === FORMAT;
-}
-
-const NONE: Fields = {};
-
-/** What this format kept of it; nothing where another read it. */
-export function ownFields(thing: HasExtras): Fields {
-  return thing.extras?.format === FORMAT ? thing.extras.fields : NONE;
 }

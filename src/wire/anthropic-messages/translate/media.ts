@@ -2,7 +2,7 @@ import { fail } from "../../../base/errors.ts";
 import type { MediaPart, MediaSource } from "../../canonical/parts.ts";
 import { asFields, type Fields } from "../../json/fields.ts";
 import { encodeCache, takeCache } from "./cache-mark.ts";
-import { FORMAT, makeExtras, ownFields } from "./extras.ts";
+import { FORMAT, keptFields, makeExtras } from "./extras.ts";
 import { type FieldTaker, takeFields } from "./take-fields.ts";
 
 /** Reads an `image` or `document` block; null where its source is of a kind that the hub has no word for. */
@@ -72,7 +72,7 @@ export function joinTexts(content: unknown): string | null {
  * @throws GatewayError `invalid_request` for what this API takes in no form.
  */
 export function encodeMedia(part: MediaPart, field: string): Fields {
-  const { source: kept, ...rest } = ownFields(part);
+  const { source: kept, ...rest } = keptFields(part);
   const own = asFields(kept) ?? {};
   const source = "type" in own ? own : { ...encodeSource(part, field), ...own };
   const title = part.kind === "file" && part.name !== undefined ? { title: part.name } : {};

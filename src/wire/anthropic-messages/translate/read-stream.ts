@@ -1,118 +1,31 @@
-import { BOUNDS } from "../../../base/bounds.ts";
-import type { AnswerEvent, PartDelta } from "../../canonical/answer.ts";
+import type { PartDelta } from "../../canonical/answer.ts";
+import { AnswerEmitter, PartEmitter } from "../../canonical/answer-emitter.ts";
+import { type EventHandler, EventReader } from "../../canonical/event-reader.ts";
 import type { AnswerReader } from "../../canonical/format.ts";
 import type { Part } from "../../canonical/parts.ts";
-import { brokenAnswer, type VendorError } from "../../conversation/vendor-error.ts";
-import { asFields, type Fields, omit } from "../../json/fields.ts";
+import { ANSWER_RESTARTED } from "../../conversation/broken-answers.ts";
+import { findEventError } from "../../conversation/vendor-error.ts";
+import { asFields, asText, type Fields, omit } from "../../json/fields.ts";
 import { parseJson } from "../../json/parse-json.ts";
-import { EventSplitter, EventTooLargeError, type OnEvent } from "../../sse/split-events.ts";
 import { decodeFinish } from "../finish-reason.ts";
-import { findStreamError, parseEvent } from "../stream-events.ts";
 import { foldUsage, readUsage } from "../usage.ts";
 import { decodeCitation } from "./citations.ts";
 import { decodeAnswerBlock, takeStopDetails } from "./decode-response.ts";
 import { makeExtras } from "./extras.ts";
 import { takeFields } from "./take-fields.ts";
 
-/** A vendor's stream while it is read. Changed in place, by `stepEvent` and what it calls. */
-interface ReaderState {
-  readonly splitter: EventSplitter;
-  /** Blocks that are open, by the vendor's index. */
-  readonly blocks: Map<number, OpenBlock>;
-  /** The place of the next part. */
-  nextAt: number;
-  /** A message has started. */
-  hasStarted: boolean;
-  /** All counters so far, as the vendor spells them. */
-  usage: Fields;
-  /** What `message_delta` has said of the finish. */
-  delta: Record<string, unknown>;
-  hasFinished: boolean;
-  isDone: boolean;
-  hasFailed: boolean;
+/** Returns a reader of Messages streams. */
+export function createReader(): AnswerReader {
+  const emitter = new AnswerEmitter();
+  return new EventReader(emitter, new MessageHandler(emitter));
 }
 
 type OpenBlock =
   | { readonly kind: "part"; readonly at: number; readonly part: Part; hasArguments: boolean }
-  /** A block of this format alone: the hub wants it whole. `json` is its input so far. */
+  /** A block that only this format has; it is emitted whole. `json` is its input so far. */
   | { readonly kind: "native"; value: Record<string, unknown>; json: string };
 
-/** A reader of this format's streams. */
-export function createReader(): AnswerReader {
-  const state: ReaderState = {
-    splitter: new EventSplitter(BOUNDS.eventBytes),
-    blocks: new Map(),
-    nextAt: 0,
-    hasStarted: false,
-    usage: {},
-    delta: {},
-    hasFinished: false,
-    isDone: false,
-    hasFailed: false,
-  };
-  return {
-    step: (piece) => collect(state, (onEvent) => state.splitter.push(piece, onEvent)),
-    end: () => [
-      ...collect(state, (onEvent) => state.splitter.end(onEvent)),
-      ...(state.hasFailed || state.delta["stop_reason"] === undefined ? [] : finish(state)),
-    ],
-    get isDone() {
-      return state.isDone;
-    },
-  };
-}
-
-function collect(state: ReaderState, feed: (onEvent: OnEvent) => void): AnswerEvent[] {
-  const events: AnswerEvent[] = [];
-  try {
-    feed((text, start, end, name) => {
-      if (state.isDone || state.hasFailed || start === end) return;
-      for (const event of stepEvent(state, text.slice(start, end), name)) events.push(event);
-    });
-  } catch (error) {
-    const isTooLarge = error instanceof EventTooLargeError;
-    events.push(
-      ...breakOff(state, brokenAnswer(isTooLarge ? error.message : "an event of the stream cannot be read")),
-    );
-  }
-  return events;
-}
-
-function breakOff(state: ReaderState, error: VendorError): AnswerEvent[] {
-  if (state.hasFailed) return [];
-  state.hasFailed = true;
-  return [{ kind: "error", error }];
-}
-
-function stepEvent(state: ReaderState, data: string, name: string): AnswerEvent[] {
-  if (data === "[DONE]") {
-    state.isDone = true;
-    return finish(state);
-  }
-  const event = parseEvent(data);
-  if (event === null) return breakOff(state, brokenAnswer("an event of the stream is not JSON"));
-  const error = findStreamError(event, name);
-  if (error !== null) return breakOff(state, error);
-  const type = typeof event["type"] === "string" ? event["type"] : name;
-  return Object.hasOwn(STEPS, type) ? STEPS[type]!(state, event) : [];
-}
-
-type Step = (state: ReaderState, event: Fields) => AnswerEvent[];
-
-/** What each event does; `ping`, and what is not known, nothing. */
-const STEPS: Readonly<Record<string, Step>> = {
-  message_start: stepStart,
-  content_block_start: stepBlockStart,
-  content_block_delta: stepBlockDelta,
-  content_block_stop: (state, event) => closeBlock(state, readIndex(event)),
-  message_delta: stepDelta,
-  message_stop(state) {
-    state.isDone = true;
-    return finish(state);
-  },
-};
-
-/** Fields of `message_start` that the gateway writes itself, or that say nothing yet. */
+/** Fields of `message_start` that the gateway writes itself, or that have no value yet. */
 const START_FIELDS: ReadonlySet<string> = new Set([
   "id",
   "type",
@@ -125,85 +38,160 @@ const START_FIELDS: ReadonlySet<string> = new Set([
   "usage",
 ]);
 
-function stepStart(state: ReaderState, event: Fields): AnswerEvent[] {
-  // An answer that begins anew cannot be joined to what has been passed on; the same beginning twice can.
-  if (state.nextAt > 0 || state.blocks.size > 0) {
-    return breakOff(state, brokenAnswer("the upstream began its answer anew in the middle of it"));
+/** Fields of `message_delta` that are read on their own. */
+const DELTA_FIELDS: ReadonlySet<string> = new Set(["type", "delta", "usage"]);
+const FINISH_FIELDS: ReadonlySet<string> = new Set(["stop_reason", "stop_sequence", "stop_details"]);
+
+class MessageHandler implements EventHandler {
+  private readonly parts: PartEmitter;
+  /** Open blocks by the vendor's index. */
+  private readonly blocks = new Map<number, OpenBlock>();
+  /** All counters so far, in the vendor's form. */
+  private usage: Fields = {};
+  /** The fields of the finish that `message_delta` has sent so far. */
+  private delta: Record<string, unknown> = {};
+  private hasFinished = false;
+
+  constructor(private readonly emitter: AnswerEmitter) {
+    this.parts = new PartEmitter(emitter);
   }
-  state.hasStarted = true;
-  const message = asFields(event["message"]) ?? {};
-  const { content, stop_reason, stop_sequence } = message;
-  const isWhole = Array.isArray(content) && content.length > 0 && typeof stop_reason === "string";
-  if (isWhole) state.delta = { ...omitNull({ stop_reason, stop_sequence }) };
-  return [
-    ...countUsage(state, message["usage"]),
-    ...sayExtras(state, omit(message, START_FIELDS)),
-    ...[content].flat().flatMap((block, index) => stepWholeBlock(state, block, index)),
-  ];
-}
 
-/** Some hosts begin with content in it; so does a turn that goes on for a tool of the vendor's, which comes whole. */
-function stepWholeBlock(state: ReaderState, block: unknown, index: number): AnswerEvent[] {
-  if (asFields(block) === null) return [];
-  return [...stepBlockStart(state, { index, content_block: block }), ...closeBlock(state, index)];
-}
-
-function countUsage(state: ReaderState, raw: unknown): AnswerEvent[] {
-  const said = asFields(raw);
-  if (said === null) return [];
-  const tier = said["service_tier"];
-  const isNewTier = typeof tier === "string" && tier !== state.usage["service_tier"];
-  state.usage = foldUsage(state.usage, said);
-  const usage = readUsage(state.usage);
-  return [
-    ...(isNewTier ? [{ kind: "service-tier", tier } as const] : []),
-    ...(usage === null ? [] : [{ kind: "usage", usage } as const]),
-  ];
-}
-
-function sayExtras(state: ReaderState, fields: Fields): AnswerEvent[] {
-  return [{ kind: "extras", ...makeExtras({ ...fields, usage: state.usage }) }];
-}
-
-function readIndex(event: Fields): number {
-  return typeof event["index"] === "number" ? event["index"] : 0;
-}
-
-function stepBlockStart(state: ReaderState, event: Fields): AnswerEvent[] {
-  const index = readIndex(event);
-  const closing = closeBlock(state, index);
-  const part = decodeAnswerBlock(event["content_block"]);
-  if (part === null) return closing;
-  if (part.kind === "native") {
-    state.blocks.set(index, { kind: "native", value: { ...part.value }, json: "" });
-    return closing;
+  readEvent(event: Fields, name: string): void {
+    const error = findEventError(event, name);
+    if (error !== null) this.emitter.fail(error);
+    else this.readTyped(asText(event["type"]) ?? name, event);
   }
-  const start = openPart(part);
-  const at = state.nextAt++;
-  const hasArguments = start.kind === "tool-call" && start.arguments !== "";
-  state.blocks.set(index, { kind: "part", at, part: start, hasArguments });
-  return [...closing, { kind: "part-start", choice: 0, at, part: start }];
+
+  readDone(): void {
+    this.finish();
+  }
+
+  readEnd(): void {
+    if (this.delta["stop_reason"] !== undefined) this.finish();
+  }
+
+  /** Reads an event by its type. `ping` and unknown events are ignored. */
+  private readTyped(type: string, event: Fields): void {
+    const index = typeof event["index"] === "number" ? event["index"] : 0;
+    switch (type) {
+      case "message_start":
+        this.readStart(asFields(event["message"]) ?? {});
+        break;
+      case "content_block_start":
+        this.openBlock(index, event["content_block"]);
+        break;
+      case "content_block_delta":
+        this.growBlock(index, asFields(event["delta"]));
+        break;
+      case "content_block_stop":
+        this.closeBlock(index);
+        break;
+      case "message_delta":
+        this.readMessageDelta(event);
+        break;
+      case "message_stop":
+        this.emitter.isDone = true;
+        this.finish();
+    }
+  }
+
+  private readStart(message: Fields): void {
+    // An answer that restarts cannot be joined to what has been passed on; a repeated start without content can.
+    if (this.parts.hasParts || this.blocks.size > 0) {
+      this.emitter.fail(ANSWER_RESTARTED);
+      return;
+    }
+    const { content, stop_reason, stop_sequence } = message;
+    const isWhole = Array.isArray(content) && content.length > 0 && typeof stop_reason === "string";
+    if (isWhole) this.delta = { ...omitNull({ stop_reason, stop_sequence }) };
+    this.addUsage(message["usage"]);
+    this.emitExtras(omit(message, START_FIELDS));
+    // Some hosts start with content; so does a turn that continues after a tool of the vendor's, which comes whole.
+    for (const [index, block] of [content].flat().entries()) {
+      if (asFields(block) === null) continue;
+      this.openBlock(index, block);
+      this.closeBlock(index);
+    }
+  }
+
+  private addUsage(raw: unknown): void {
+    const counters = asFields(raw);
+    if (counters === null) return;
+    const tier = counters["service_tier"];
+    if (typeof tier === "string" && tier !== this.usage["service_tier"])
+      this.emitter.emit({ kind: "service-tier", tier });
+    this.usage = foldUsage(this.usage, counters);
+    const usage = readUsage(this.usage);
+    if (usage !== null) this.emitter.emit({ kind: "usage", usage });
+  }
+
+  private emitExtras(fields: Fields): void {
+    this.emitter.emit({ kind: "extras", ...makeExtras({ ...fields, usage: this.usage }) });
+  }
+
+  private openBlock(index: number, raw: unknown): void {
+    this.closeBlock(index);
+    const part = decodeAnswerBlock(raw);
+    if (part?.kind === "native") {
+      this.blocks.set(index, { kind: "native", value: { ...part.value }, json: "" });
+    } else if (part !== null) {
+      const start = omitPlaceholders(part);
+      const hasArguments = start.kind === "tool-call" && start.arguments !== "";
+      this.blocks.set(index, { kind: "part", at: this.parts.open(start), part: start, hasArguments });
+    }
+  }
+
+  private growBlock(index: number, raw: Fields | null): void {
+    const block = this.blocks.get(index);
+    if (block === undefined || raw === null) return;
+    if (block.kind === "native") {
+      growNative(block, raw);
+      return;
+    }
+    const delta = readDelta(raw);
+    if (delta === null) return;
+    if (delta.kind === "arguments") block.hasArguments = true;
+    this.parts.append(block.at, delta);
+  }
+
+  private closeBlock(index: number): void {
+    const block = this.blocks.get(index);
+    this.blocks.delete(index);
+    if (block?.kind === "native") {
+      const part = closeNative(block);
+      if (part !== null) this.parts.emitWhole(part);
+    } else if (block !== undefined) {
+      const lacksArguments = block.part.kind === "tool-call" && !block.hasArguments;
+      if (lacksArguments) this.parts.append(block.at, { kind: "arguments", text: "{}" });
+      this.parts.close(block.at);
+    }
+  }
+
+  /** The fields may come in several events; the finish is emitted at the end, after the last usage. */
+  private readMessageDelta(event: Fields): void {
+    const delta = asFields(event["delta"]) ?? {};
+    Object.assign(this.delta, omitNull(delta));
+    this.addUsage(event["usage"]);
+    this.emitExtras({ ...omit(event, DELTA_FIELDS), ...omit(delta, FINISH_FIELDS) });
+  }
+
+  private finish(): void {
+    if (this.hasFinished) return;
+    this.hasFinished = true;
+    for (const index of [...this.blocks.keys()]) this.closeBlock(index);
+    // A message that has stopped without a reason has come to its end.
+    const native = asText(this.delta["stop_reason"]) ?? "end_turn";
+    const finish = decodeFinish(native, asText(this.delta["stop_sequence"]));
+    const extras = makeExtras(takeStopDetails(takeFields(this.delta)));
+    this.emitter.emit({ kind: "finish", choice: 0, finish, ...extras });
+  }
 }
 
-/** A block as it begins: an empty input or signature says that there is none yet. */
-function openPart(part: Part): Part {
+/** Returns a block as it starts: an empty input or signature stands for one that is still to come. */
+function omitPlaceholders(part: Part): Part {
   if (part.kind === "tool-call" && part.arguments === "{}") return { ...part, arguments: "" };
   if (part.kind === "reasoning" && part.signature === "") return { ...part, signature: null };
   return part;
-}
-
-function stepBlockDelta(state: ReaderState, event: Fields): AnswerEvent[] {
-  const block = state.blocks.get(readIndex(event));
-  const raw = asFields(event["delta"]);
-  if (block === undefined || raw === null) return [];
-  if (block.kind === "native") {
-    growNative(block, raw);
-    return [];
-  }
-  const delta = readDelta(raw);
-  if (delta === null) return [];
-  if (delta.kind === "arguments") block.hasArguments = true;
-  return [{ kind: "part-delta", choice: 0, at: block.at, delta }];
 }
 
 function readDelta(raw: Fields): PartDelta | null {
@@ -229,7 +217,7 @@ function readPiece(value: unknown, make: (text: string) => PartDelta): PartDelta
   return typeof value === "string" && value !== "" ? make(value) : null;
 }
 
-/** A delta's field is more of the block's field of that name; JSON is more of its input. */
+/** Appends a delta to the block's fields of the same names; `partial_json` is appended to its input. */
 function growNative(block: { value: Record<string, unknown>; json: string }, delta: Fields): void {
   for (const [name, more] of Object.entries(delta)) {
     if (name === "type") continue;
@@ -240,35 +228,11 @@ function growNative(block: { value: Record<string, unknown>; json: string }, del
   }
 }
 
-function closeBlock(state: ReaderState, index: number): AnswerEvent[] {
-  const block = state.blocks.get(index);
-  if (block === undefined) return [];
-  state.blocks.delete(index);
-  return block.kind === "native" ? closeNative(state, block) : closePart(block);
+function closeNative({ json, value }: OpenBlock & { readonly kind: "native" }): Part | null {
+  return decodeAnswerBlock(json === "" ? value : { ...value, input: parseInput(json) });
 }
 
-function closePart({ at, part, hasArguments }: OpenBlock & { readonly kind: "part" }): AnswerEvent[] {
-  const isBare = part.kind === "tool-call" && !hasArguments;
-  return [
-    ...(isBare
-      ? [{ kind: "part-delta", choice: 0, at, delta: { kind: "arguments", text: "{}" } } as const]
-      : []),
-    { kind: "part-end", choice: 0, at },
-  ];
-}
-
-function closeNative(state: ReaderState, block: OpenBlock & { readonly kind: "native" }): AnswerEvent[] {
-  const input = block.json === "" ? null : parseInput(block.json);
-  const part = decodeAnswerBlock(input === null ? block.value : { ...block.value, input });
-  if (part === null) return [];
-  const at = state.nextAt++;
-  return [
-    { kind: "part-start", choice: 0, at, part },
-    { kind: "part-end", choice: 0, at },
-  ];
-}
-
-/** An input that broke off stays as the text it is. */
+/** Parses an input; one that was cut off stays as text. */
 function parseInput(json: string): unknown {
   try {
     return parseJson(json);
@@ -277,32 +241,8 @@ function parseInput(json: string): unknown {
   }
 }
 
-/** Fields of `message_delta` with a place of their own. */
-const DELTA_FIELDS: ReadonlySet<string> = new Set(["type", "delta", "usage"]);
-const FINISH_FIELDS: ReadonlySet<string> = new Set(["stop_reason", "stop_sequence", "stop_details"]);
-
-/** What it says may come in several events; the finish is told at the end, behind the last usage. */
-function stepDelta(state: ReaderState, event: Fields): AnswerEvent[] {
-  const delta = asFields(event["delta"]) ?? {};
-  Object.assign(state.delta, omitNull(delta));
-  const usage = countUsage(state, event["usage"]);
-  return [...usage, ...sayExtras(state, { ...omit(event, DELTA_FIELDS), ...omit(delta, FINISH_FIELDS) })];
-}
-
 function omitNull(fields: Fields): Fields {
   return Object.fromEntries(
     Object.entries(fields).filter(([name, value]) => value !== null || name === "stop_details"),
   );
-}
-
-function finish(state: ReaderState): AnswerEvent[] {
-  if (state.hasFinished) return [];
-  state.hasFinished = true;
-  const closing = [...state.blocks.keys()].flatMap((index) => closeBlock(state, index));
-  const { stop_reason: native, stop_sequence: sequence } = state.delta;
-  // A message that has stopped and does not say why has come to its end.
-  const reason = typeof native === "string" ? native : "end_turn";
-  const extras = makeExtras(takeStopDetails(takeFields(state.delta)));
-  const finished = decodeFinish(reason, typeof sequence === "string" ? sequence : null);
-  return [...closing, { kind: "finish", choice: 0, finish: finished, ...extras }];
 }

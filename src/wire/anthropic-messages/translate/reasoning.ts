@@ -1,7 +1,7 @@
 import { type Part, REASONING_ORIGINS, type ReasoningPart, type Signature } from "../../canonical/parts.ts";
 import { type CarriedReasoning, unwrapReasoning, wrapReasoning } from "../../canonical/reasoning-envelope.ts";
 import type { Fields } from "../../json/fields.ts";
-import { isOwn, makeExtras, ownFields } from "./extras.ts";
+import { isOwn, keptFields, makeExtras } from "./extras.ts";
 import type { FieldTaker } from "./take-fields.ts";
 
 /** Reads a `thinking` block, the vendor's own or one in which another vendor's proof travels. */
@@ -67,12 +67,12 @@ function encodeThinking(part: ReasoningPart, signature: string | null): Fields {
     type: "thinking",
     thinking: part.text,
     ...(signature === null ? {} : { signature }),
-    ...ownFields(part),
+    ...keptFields(part),
   };
 }
 
 function encodeRedacted(part: ReasoningPart, data: string): Fields {
-  return { type: "redacted_thinking", data, ...ownFields(part) };
+  return { type: "redacted_thinking", data, ...keptFields(part) };
 }
 
 /**

@@ -8,12 +8,12 @@ import { wrapReasoning } from "../../canonical/reasoning-envelope.ts";
 import { NO_TOKENS, type TokenUsage } from "../../conversation/usage.ts";
 import { asFields, type Fields, omit } from "../../json/fields.ts";
 import { encodeStopReason } from "../finish-reason.ts";
-import { printEvent, printStreamError } from "../stream-events.ts";
+import { encodeEvent, encodeStreamError } from "../stream-events.ts";
 import { encodeCounters, encodeUsage } from "../usage.ts";
 import { encodeCitation } from "./citations.ts";
 import { encodeText } from "./encode-block.ts";
 import { encodeWholePart, proofOf } from "./encode-response.ts";
-import { isOwn, ownFields } from "./extras.ts";
+import { isOwn, keptFields } from "./extras.ts";
 import { hasProof, isAnthropics } from "./reasoning.ts";
 import { wrapText } from "./tool-input.ts";
 
@@ -80,7 +80,7 @@ export function createWriter(identity: AnswerIdentity, asked: AskedFor): AnswerW
   return {
     step: (event) => stepAnswer(state, event),
     end: (end) => writeEnd(state, end),
-    fail: printStreamError,
+    fail: encodeStreamError,
   };
 }
 
@@ -100,7 +100,7 @@ function stepAnswer(state: WriterState, event: AnswerEvent): string {
       state.serviceTier = event.tier;
       return "";
     case "extras":
-      Object.assign(state.extras, ownFields(event));
+      Object.assign(state.extras, keptFields(event));
       return "";
     default:
       return "";
@@ -109,7 +109,7 @@ function stepAnswer(state: WriterState, event: AnswerEvent): string {
 
 function holdFinish(state: WriterState, event: AnswerEvent & { readonly kind: "finish" }): void {
   state.finish = event.finish;
-  state.finishFields = ownFields(event);
+  state.finishFields = keptFields(event);
   state.isOwnFinish = isOwn(event);
 }
 
@@ -241,7 +241,7 @@ function textBlock(part: Part): Fields {
 
 function startCall(state: WriterState, open: OpenPart, part: ToolCallPart): string {
   state.hasCalls = true;
-  const block = { type: "tool_use", id: part.id, name: part.name, input: {}, ...ownFields(part) };
+  const block = { type: "tool_use", id: part.id, name: part.name, input: {}, ...keptFields(part) };
   const proof = writeBlocks(state, proofOf(part.signature, { kind: "call", id: part.id }));
   const start = proof + openBlock(state, open, block);
   if (part.tool === "custom") return start;
@@ -280,7 +280,7 @@ function writeText(state: WriterState, open: OpenPart, text: string): string {
 }
 
 function thinkingBlock(part: Part): Fields {
-  return { type: "thinking", thinking: "", signature: "", ...ownFields(part) };
+  return { type: "thinking", thinking: "", signature: "", ...keptFields(part) };
 }
 
 function writeArguments(state: WriterState, json: string): string {
@@ -339,7 +339,7 @@ function writeSignature(state: WriterState, open: OpenPart, part: ReasoningPart)
 }
 
 function writeRedacted(state: WriterState, part: ReasoningPart, data: string): string {
-  return writeBlocks(state, [{ type: "redacted_thinking", data, ...ownFields(part) }]);
+  return writeBlocks(state, [{ type: "redacted_thinking", data, ...keptFields(part) }]);
 }
 
 /** Whole blocks, between those of parts. */
@@ -353,9 +353,9 @@ function writeWhole(state: WriterState, block: Fields): string {
   state.nextIndex++;
   return (
     writeStart(state) +
-    printEvent({ type: "content_block_start", index, content_block: start }) +
-    (delta === null ? "" : printEvent({ type: "content_block_delta", index, delta })) +
-    printEvent({ type: "content_block_stop", index })
+    encodeEvent({ type: "content_block_start", index, content_block: start }) +
+    (delta === null ? "" : encodeEvent({ type: "content_block_delta", index, delta })) +
+    encodeEvent({ type: "content_block_stop", index })
   );
 }
 
@@ -381,17 +381,17 @@ function openBlock(state: WriterState, open: OpenPart, block: Fields): string {
   open.isOpen = true;
   open.isKnown = true;
   const start = writeStart(state);
-  return start + printEvent({ type: "content_block_start", index: state.nextIndex, content_block: block });
+  return start + encodeEvent({ type: "content_block_start", index: state.nextIndex, content_block: block });
 }
 
 function writeDelta(state: WriterState, delta: Fields): string {
-  return printEvent({ type: "content_block_delta", index: state.nextIndex, delta });
+  return encodeEvent({ type: "content_block_delta", index: state.nextIndex, delta });
 }
 
 function closeBlock(state: WriterState, open: OpenPart): string {
   if (!open.isOpen) return "";
   open.isOpen = false;
-  return printEvent({ type: "content_block_stop", index: state.nextIndex++ });
+  return encodeEvent({ type: "content_block_stop", index: state.nextIndex++ });
 }
 
 /** The beginning, once: with the vendor's count of the prompt where it is known, else with an estimate. */
@@ -412,7 +412,7 @@ function writeStart(state: WriterState): string {
     ...extras,
     usage: { ...encodeCounters(state.usage ?? estimate), ...(state.usage === null ? {} : asFields(raw)) },
   };
-  return printEvent({ type: "message_start", message });
+  return encodeEvent({ type: "message_start", message });
 }
 
 /** Fields of the answer that stand in `delta`; all others stand beside it. */
@@ -438,5 +438,5 @@ function writeEnd(state: WriterState, end: AnswerEnd): string {
     ...omit(news, DELTA_FIELDS),
     ...(end.metadata === null ? {} : { gateway_metadata: end.metadata }),
   };
-  return out + printEvent(last) + printEvent({ type: "message_stop" });
+  return out + encodeEvent(last) + encodeEvent({ type: "message_stop" });
 }
