@@ -1,6 +1,9 @@
 import { asFields, type Fields, omit } from "../json/fields.ts";
 
-/** A tool call as a client reads it, whole or in pieces, with what the vendor says beside, as Gemini's `extra_content`. */
+/**
+ * A tool call, or a piece of one, as the client gets it. It may have further fields of the vendor, such as Gemini's
+ * `extra_content`.
+ */
 export interface ToolCallOut {
   readonly index: number;
   readonly id?: string;
@@ -10,17 +13,17 @@ export interface ToolCallOut {
   readonly [beside: string]: unknown;
 }
 
-/** The name that a piece brings; "" where it brings none. */
+/** Returns the tool name in a piece; "" where it has none. */
 export function nameOf(call: ToolCallOut): string {
   return call.function?.name ?? call.custom?.name ?? "";
 }
 
-/** The text that a piece brings. */
+/** Returns the arguments or input in a piece; "" where it has none. */
 export function textOf(call: ToolCallOut): string {
   return call.function?.arguments ?? call.custom?.input ?? "";
 }
 
-/** The tool calls of a delta or message. A call in OpenAI's older `function_call` is the only one. */
+/** Lists the tool calls of a delta or message. A call in the deprecated `function_call` is listed as the only one. */
 export function listCalls(said: Fields): readonly unknown[] {
   const calls = Array.isArray(said["tool_calls"]) ? said["tool_calls"] : [];
   const call = calls.length === 0 ? asFields(said["function_call"]) : null;
@@ -28,38 +31,38 @@ export function listCalls(said: Fields): readonly unknown[] {
 }
 
 interface KnownCall {
-  /** The place the client knows it by. */
+  /** The index of the call in the client's stream. */
   readonly index: number;
   hasArguments: boolean;
-  /** Its arguments came whole with its name; more would only break them. */
+  /** Its arguments were complete from the start. Further pieces are dropped, because they would only break them. */
   readonly isWhole: boolean;
 }
 
 /**
- * The tool calls of one choice while they come in pieces. It gives every call an id, an index and a type where the
- * vendor left them out, names each once, and drops calls that come twice (docs/contract.md, "Chat completions").
+ * Tracks the tool calls of one choice. It adds an id, an index and a type where the vendor left them out, names each call once, and
+ * drops duplicate calls (docs/contract.md, "Chat completions").
  */
 export interface ToolCallTracker {
-  /** Pieces to send for a vendor's pieces; empty where they were duplicates or said nothing. */
+  /** Returns the pieces to send for the vendor's pieces; empty if they were duplicates or had no content. */
   step(pieces: readonly unknown[]): ToolCallOut[];
-  /** The place the client knows a vendor's index by; null when unknown or dropped. */
+  /** Returns the client's index for a vendor's index; null where that is unknown or its call was dropped. */
   indexOf(vendorIndex: number): number | null;
-  /** How many calls the client knows. */
+  /** Returns the number of calls that the client has seen. */
   count(): number;
-  /** Last pieces: `{}` for calls that came without arguments. */
+  /** Returns the last pieces: `{}` as the arguments of each call that came without any. */
   end(): ToolCallOut[];
 }
 
 const DROPPED = "dropped";
 
-/** A tracker that makes missing ids with `makeId` and gives back the client's ids for those that were mapped. */
+/** Returns a tracker. It makes missing ids with `makeId` and replaces mapped ids by the client's own. */
 export function createToolCallTracker(
   makeId: () => string,
   originalIds: ReadonlyMap<string, string> | null,
 ): ToolCallTracker {
   const calls: KnownCall[] = [];
   const ids = new Set<string>();
-  /** The call that a vendor's index stands for now; Gemini reuses one index for several. */
+  /** The current call of each vendor index. Gemini uses one index for several calls in turn. */
   const current = new Map<number, KnownCall | typeof DROPPED>();
   let lastVendorIndex = -1;
 
@@ -118,12 +121,12 @@ export function createToolCallTracker(
 
 interface Piece {
   readonly index: number | null;
-  /** "" where absent; so are the others. */
+  /** "" where absent, like the name and the text. */
   readonly id: string;
   readonly name: string;
   readonly text: string;
   readonly isCustom: boolean;
-  /** What else the vendor says of it. */
+  /** Further fields of the vendor. */
   readonly beside: Fields;
 }
 
@@ -145,7 +148,9 @@ function readPiece(raw: unknown): Piece | null {
   };
 }
 
-/** The kind of a tool call: its `type`, or without one the member that says something. Hosts send the other one empty. */
+/**
+ * Returns the kind of a tool call: its `type`, or without one the member that has content. Some hosts send the other member empty.
+ */
 export function readCallKind(call: Fields): "function" | "custom" {
   const { type } = call;
   if (type === "function" || type === "custom") return type;
@@ -156,29 +161,29 @@ function saysSomething(member: unknown): boolean {
   return Object.values(asFields(member) ?? {}).some((value) => value !== null && value !== "");
 }
 
-/** Name and text under the call's kind, and what stands beside. */
+/** Puts the name and the text under the call's kind and adds the vendor's further fields. */
 function spell({ isCustom, beside }: Piece, name: { readonly name?: string }, text: string) {
   const inner = isCustom ? { custom: { ...name, input: text } } : { function: { ...name, arguments: text } };
   return { ...inner, ...beside };
 }
 
-/** Whether a piece brings only what belongs to the call's name and text. */
+/** Whether a piece has no fields beyond those of a name and arguments. */
 export function isPlainPiece(piece: Fields): boolean {
   return Object.keys(omit(piece, CALL_FIELDS)).length === 0;
 }
 
-/** The same call once more under the same index: its name again, with all of its arguments. */
+/** Whether a piece repeats the whole call under its index, as some vendors do at the end. */
 function isRepeat(call: KnownCall, piece: Piece): boolean {
   return call.hasArguments && piece.id !== "" && piece.name !== "" && isWholeObject(piece.text);
 }
 
-/** `arguments` is a string always; some vendors send the object. */
+/** Returns arguments as a string; some vendors send an object. */
 function readArguments(value: unknown): string {
   if (typeof value === "string") return value;
   return value === undefined || value === null ? "" : JSON.stringify(value);
 }
 
-/** Whether a text is one JSON object from end to end. */
+/** Whether a text is one complete JSON object. */
 export function isWholeObject(text: string): boolean {
   if (!text.startsWith("{") || !text.endsWith("}")) return false;
   try {

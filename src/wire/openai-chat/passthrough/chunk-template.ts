@@ -11,22 +11,25 @@ import {
 } from "../../json/scan.ts";
 
 /**
- * Events of one stream look alike but for their text. A template is learned from an event that went the long
- * way; the next event of its looks is recognised by comparing bytes, and sent on with the text copied into the
- * client's form: nothing is parsed and nothing printed (docs/adr/0002-splice-not-print.md).
+ * A pattern for events that differ only in their text. It is learned from an event that was parsed and printed. A later event with
+ * the same bytes around its text is recognised by comparison and sent with the text copied into the client's form, without parsing
+ * or printing (docs/adr/0002-splice-not-print.md).
  */
 export interface ChunkTemplate {
-  /** What the vendor's event begins with, from its line's first byte to the opening quote of its text. */
+  /** The bytes of the vendor's event up to the opening quote of its text, from the start of its line. */
   readonly head: string;
-  /** What follows the text: to the end of the blank line, or to the padding's opening quote. */
+  /** The bytes after the text, up to the end of the blank line or to the opening quote of the padding. */
   readonly tail: string;
-  /** The client's event around the text, as far as to its padding. */
+  /** The client's event around the text, up to its padding. */
   readonly around: readonly string[];
-  /** What follows the padding, in the vendor's event and in the client's; null where there is none: OpenAI pads with `obfuscation`. */
+  /**
+   * The bytes after the padding, in the vendor's event (`end`) and in the client's (`rest`); null where there is no padding. OpenAI
+   * pads with `obfuscation`.
+   */
   readonly padding: { readonly end: string; readonly rest: string } | null;
 }
 
-/** Stands for the padding. */
+/** Stands for the padding in a printed chunk. */
 export const PADDING_HOLE = "\u0002";
 
 const TEXT_MARK = "\\u0001";
@@ -36,13 +39,13 @@ const CALLS = items(fields({ function: fields({ arguments: LEAF }) }));
 const DELTA = fields({ content: LEAF, reasoning_content: LEAF, reasoning: LEAF, tool_calls: CALLS });
 const CHUNK = fields({ obfuscation: LEAF, choices: items(fields({ delta: DELTA })) });
 
-/** Where the text of an event stands in its delta. */
+/** The field of the delta that holds the text. */
 export type TextField = "content" | "reasoning_content" | "reasoning" | "arguments";
 
 /**
- * Learns from a vendor's event, bytes read as Latin-1, whose only text stands in `field`, and the client's event made
- * of it with the holes in place of text and padding. `prefix` is what stands before the event's data in its line. Null
- * when the event is not that plain after all.
+ * Learns a template. `event` is the vendor's, bytes as Latin-1, and its only text is in `field`; `encoded` is the client's event
+ * made from it, with holes in place of the text and the padding; `prefix` is what precedes the data in its line. Returns null if
+ * the event is not that simple.
  */
 export function learnTemplate(
   prefix: string,
@@ -71,7 +74,7 @@ function findText(chunk: JsonNode, field: TextField): JsonNode | undefined {
   return memberOf(memberOf(memberOf(delta, "tool_calls")?.items?.[0], "function"), "arguments");
 }
 
-/** Where recognised events go, in pieces. */
+/** Receives copied events in pieces. */
 export interface CopiedEvents {
   readonly out: string[];
   /** Bytes of their text. */
@@ -79,8 +82,8 @@ export interface CopiedEvents {
 }
 
 /**
- * Copies the event that begins at `from` in `source`, where it looks like the template. Gives where the next begins; -1 when it
- * looks otherwise, or is not there whole.
+ * Copies the event that begins at `from` if it matches the template. Returns where the next event begins; -1 if it does not match
+ * or is incomplete.
  */
 export function copyEvent(
   template: ChunkTemplate,
@@ -91,7 +94,7 @@ export function copyEvent(
   const { head, tail, around, padding } = template;
   if (!source.startsWith(head, from)) return -1;
   const textStart = from + head.length;
-  // What the text is followed by is looked for where it ends, and not in all events behind it.
+  // Search for the end of the text only, not for `tail` in all events behind it.
   const cut = closingQuote(source, textStart);
   if (cut < 0 || !source.startsWith(tail, cut)) return -1;
   const text = source.slice(textStart, cut);
@@ -103,7 +106,7 @@ export function copyEvent(
   if (!PLAIN.test(padded)) return -1;
   events.producedBytes += text.length;
   const { out } = events;
-  // What says nothing is not passed on.
+  // An empty text is not passed on.
   if (text !== "") {
     out.push(around[0] as string);
     for (let i = 1; i < around.length; i++) out.push(text, around[i] as string);
@@ -116,7 +119,7 @@ const PLAIN = /^[^"\\\x00-\x1f\x80-\xff]*$/;
 const ASCII = /^[\x00-\x7f]*$/;
 const ESCAPED = /^(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*$/;
 
-/** Whether the bytes are the inside of one JSON string, in whole UTF-8 characters. */
+/** Whether the bytes are the content of one JSON string in complete UTF-8 characters. */
 function isStringBody(text: string): boolean {
   if (PLAIN.test(text)) return true;
   if (!ESCAPED.test(text)) return false;

@@ -2,11 +2,11 @@ import { wrapArguments } from "../../canonical/object-arguments.ts";
 import { decodeUtf8, isWord, type JsonNode, memberOf } from "../../json/scan.ts";
 import { appendMember, type Splice } from "../../json/splice.ts";
 
-/** What real clients send of a request's tools, in the shape that all hosts take. */
+/** Edits that bring a request's tools, calls and images into the form that all hosts accept. */
 export interface Corrections {
-  /** Applied, they leave nothing to correct. */
+  /** After they are applied, nothing is left to correct. */
   readonly splices: readonly Splice[];
-  /** The request has tools of type `custom`, or calls of such. */
+  /** The request has tools or calls of type `custom`. */
   readonly hasCustomTools: boolean;
 }
 
@@ -50,7 +50,7 @@ function sliceOf(text: string, { start, end }: JsonNode): string {
 
 const FUNCTION = '"function"';
 
-/** Says that a tool or a choice with a `function` is one. */
+/** Adds the type to a tool or a choice that has a `function` but no type. */
 function addType(tool: JsonNode, splices: Splice[]): void {
   const type = memberOf(tool, "type");
   if (memberOf(tool, "function")?.kind !== "object") return;
@@ -74,7 +74,9 @@ function correctArguments(text: string, args: JsonNode | undefined, splices: Spl
   if (said !== null) splices.push(replace(args, JSON.stringify(wrapArguments(said))));
 }
 
-/** Whether a string is the JSON of an object. Latin-1 does: what is not ASCII stands in strings of the inner JSON. */
+/**
+ * Whether a string holds the JSON of an object. Latin-1 suffices, because other characters stand inside strings of the inner JSON.
+ */
 function isObjectText(text: string, { start, end }: JsonNode): boolean {
   if (end - start === EMPTY_OBJECT.length && text.startsWith(EMPTY_OBJECT, start)) return true;
   // A parser that throws costs more than all else that is done with a call.
@@ -90,7 +92,7 @@ function isObjectText(text: string, { start, end }: JsonNode): boolean {
 const EMPTY_TEXT = '""';
 const EMPTY_OBJECT = '"{}"';
 
-/** Null where the string is broken, which is for others to say. */
+/** Returns null for a malformed string; `checkChatRequest` or the upstream reports it. */
 function readText(text: string, node: JsonNode): string | null {
   try {
     return JSON.parse(sliceOf(text, node)) as string;

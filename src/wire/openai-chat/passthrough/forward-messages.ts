@@ -5,7 +5,7 @@ import { appendMember, applySplices, removeMembers, renameMember, type Splice } 
 import { joinAssistants } from "./join-assistants.ts";
 import type { ScannedChatRequest } from "./scan-request.ts";
 
-/** The splice that puts the repaired conversation in place of the client's `messages`. */
+/** Returns the splice that replaces the client's `messages` by the repaired conversation. */
 export function forwardMessages(
   request: ScannedChatRequest,
   repair: Repair,
@@ -14,7 +14,7 @@ export function forwardMessages(
   const node = memberOf(request.root, "messages") as JsonNode;
   const items = node.items ?? [];
   const encoded: string[] = [];
-  /** Assistant messages that become one. */
+  /** Consecutive assistant messages that are to be joined. */
   let joined: string[] = [];
   const endJoined = (): void => {
     if (joined.length > 0) encoded.push(joinAssistants(joined));
@@ -49,23 +49,26 @@ function encodeMessage(
   return splice(request, message, splices);
 }
 
-/** Whether an assistant message said nothing but calls, all of which were duplicates. */
+/** Whether an assistant message held nothing but calls that were all dropped as duplicates. */
 function isEmptied(repaired: RepairedMessage, items: readonly JsonNode[]): boolean {
   if (repaired.kind === "placeholder" || repaired.calls?.length !== 0) return false;
   const message = items[repaired.from];
   return !SAID.some((field) => hasWords(memberOf(message, field)));
 }
 
-/** Members that may hold what an assistant message says, beside its calls and the reasoning that led to them. */
+/** Members of an assistant message that may hold content other than calls and reasoning. */
 const SAID = ["content", "refusal", "audio"] as const;
 
 function hasWords(node: JsonNode | undefined): boolean {
   if (node === undefined || node.kind === "null") return false;
-  // The shortest of each: "" and [].
+  // `""` and `[]` are empty.
   return node.items === null ? node.kind !== "string" || node.end - node.start > 2 : node.items.length > 0;
 }
 
-/** The reasoning of earlier turns under the name that a vendor wants; one that stands there already is kept. */
+/**
+ * Renames the reasoning of earlier turns to `reasoning_content` for vendors that want it there. An existing `reasoning_content` is
+ * kept.
+ */
 export function renameReasoning(text: string, root: JsonNode): Splice[] {
   return (memberOf(root, "messages")?.items ?? []).flatMap((message) => renameInMessage(text, message));
 }
@@ -78,7 +81,7 @@ function renameInMessage(text: string, message: JsonNode): Splice[] {
 
 const CALLS: ReadonlySet<string> = new Set(["tool_calls"]);
 
-/** Removes an empty list of calls; some vendors refuse one. */
+/** Returns splices that remove an empty `tool_calls`, which some vendors reject. */
 export function removeEmptyCalls(text: string, message: JsonNode): Splice[] {
   const isEmpty = memberOf(message, "tool_calls")?.items?.length === 0;
   return isEmpty ? removeMembers(text, message, CALLS) : [];
@@ -101,7 +104,7 @@ function setMember(object: JsonNode, key: string, json: string): Splice {
     : { start: node.start, end: node.end, insert: json };
 }
 
-/** A part of the request with splices made in it. */
+/** Returns a part of the request with the splices applied. */
 function splice(request: ScannedChatRequest, node: JsonNode, splices: readonly Splice[]): string {
   if (splices.length === 0) return decodeUtf8(request.text.slice(node.start, node.end));
   const shifted = splices.map(({ start, end, insert }) => ({

@@ -14,29 +14,29 @@ import { GATEWAY_FIELDS } from "../gateway-fields.ts";
 import { forwardMessages, removeEmptyCalls, renameReasoning } from "./forward-messages.ts";
 import type { ScannedChatRequest } from "./scan-request.ts";
 
-/** What the chosen provider wants to be different from what the client sent. */
+/** How a request has to be changed for the chosen provider. */
 export interface ChatTarget {
-  /** The model's name there. */
+  /** The model's name at the provider. */
   readonly model: string;
-  /** It takes no `stream_options`. */
+  /** The provider does not accept `stream_options`. */
   readonly noStreamOptions: boolean;
-  /** Fields that it spells otherwise: from, to. */
+  /** Fields that the provider names differently, as pairs of client name and provider name. */
   readonly renames: readonly (readonly [string, string])[];
-  /** Fields that it refuses. */
+  /** Fields that the provider rejects. */
   readonly refusedFields: ReadonlySet<string>;
-  /** The most tokens that each answer may have; null: as the client says. */
+  /** The maximum number of tokens per answer; null: as the client says. */
   readonly maxTokens: number | null;
-  /** It wants the reasoning of earlier turns back as `reasoning_content`. */
+  /** The provider wants the reasoning of earlier turns in `reasoning_content`. */
   readonly wantsReasoningContent: boolean;
-  /** What it is told in place of the client's user. */
+  /** Returns the hash that the provider gets in place of the client's user. */
   readonly hashUser: (user: string) => string;
-  /** What it is told of reasoning in place of what the client says; null: what the client says. */
+  /** The reasoning fields that replace the client's; null: the client's are kept. */
   readonly reasoning: Fields | null;
 }
 
 /**
- * The body for an upstream of the same format: the client's bytes with the fewest edits. The model is named as it is
- * there, usage is asked for in streams, the gateway's own fields are taken out, repaired messages put in.
+ * Returns the body for an upstream of the same format: the client's bytes with as few edits as possible. The model gets the
+ * provider's name, a stream is asked for its usage, the gateway's own fields are removed, and repaired messages are put in.
  */
 export function forwardChatRequest(
   request: ScannedChatRequest,
@@ -52,7 +52,7 @@ export function forwardChatRequest(
   for (const [from, to] of target.renames) {
     const member = memberOf(root, from);
     if (member === undefined) continue;
-    // Where it stands in both spellings, the vendor's stays.
+    // If the client sent both names, the provider's own is kept.
     if (memberOf(root, to) !== undefined) removed = new Set(removed).add(from);
     else splices.push(renameMember(text, member, to));
   }
@@ -73,15 +73,15 @@ export function forwardChatRequest(
   return applySplices(request.bytes, splices);
 }
 
-/** What of a request's fields a provider does not get, and whom it gets under another name. */
+/** The fields that a provider does not get, and those that name the client's user. */
 interface EditedFields {
   readonly removed: ReadonlySet<string>;
-  /** The same where `stream_options` have no place either. */
+  /** The same, including `stream_options`. */
   readonly removedWithOptions: ReadonlySet<string>;
   readonly users: ReadonlySet<string>;
 }
 
-/** By what a provider refuses, a set that is made once an offer. */
+/** By the set of fields that a provider rejects, which is created once per deployment. */
 const edits = new WeakMap<ReadonlySet<string>, EditedFields>();
 
 function fieldsToEdit(refused: ReadonlySet<string>): EditedFields {
@@ -102,7 +102,7 @@ function replaceModel(root: JsonNode, model: string): Splice {
 
 const ASK = '"include_usage":true';
 
-/** Usage is asked for whether or not the client did (docs/contract.md, "Chat completions"). */
+/** Asks for the usage, whether or not the client did (docs/contract.md, "Chat completions"). */
 function askForUsage({ text, root }: ScannedChatRequest): Splice {
   const options = memberOf(root, "stream_options");
   if (options === undefined) return appendMember(root, "stream_options", `{${ASK}}`);
@@ -113,10 +113,10 @@ function askForUsage({ text, root }: ScannedChatRequest): Splice {
   return { start: options.start + 1, end: options.start + 1, insert: isEmpty ? ASK : `${ASK},` };
 }
 
-/** Fields that bound an answer. */
+/** Fields that limit the length of an answer. */
 const BOUNDS = ["max_tokens", "max_completion_tokens"] as const;
 
-/** Lowers the client's bound, or sets one in the provider's spelling. */
+/** Lowers the client's limit, or adds a limit in the provider's spelling. */
 function boundAnswer(
   root: JsonNode,
   maxTokens: number,
@@ -131,15 +131,15 @@ function boundAnswer(
   return refusedFields.has(name) ? [] : [appendMember(root, name, insert)];
 }
 
-/** Fields in which clients of this format say how much to reason. */
+/** Fields in which clients of this format set the amount of reasoning. */
 export const REASONING_FIELDS: ReadonlySet<string> = new Set(["reasoning", "reasoning_effort"]);
 
-/** The vendor's fields for reasoning, none of which the body has but those that are taken out. */
+/** Adds the vendor's reasoning fields. The body has none of them, or they are removed by another splice. */
 function sayReasoning(root: JsonNode, said: Fields): Splice[] {
   return Object.entries(said).map(([name, value]) => appendMember(root, name, JSON.stringify(value)));
 }
 
-/** A tool without `parameters` takes none: an empty object schema, which some vendors want to see. */
+/** Adds an empty object schema to functions without `parameters`, because some vendors require one. */
 function addToolParameters(request: ScannedChatRequest, splices: Splice[]): void {
   for (const tool of memberOf(request.root, "tools")?.items ?? []) {
     const fn = memberOf(tool, "function");

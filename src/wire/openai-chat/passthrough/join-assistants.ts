@@ -1,11 +1,11 @@
 import { asFields, type Fields } from "../../json/fields.ts";
 
-/** Between the words of messages that become one. */
+/** Separates the texts of joined messages. */
 const MESSAGE_BREAK = "\n\n";
 
 /**
- * Joins assistant messages, each the JSON of an object, into one that says and calls what all of them did. Fields that
- * no other rule joins are those of the first message that has them.
+ * Joins assistant messages, each given as JSON, into one with the content and the calls of all of them. A field without a rule of
+ * its own is taken from the first message that has it.
  */
 export function joinAssistants(messages: readonly string[]): string {
   const [only] = messages;
@@ -33,7 +33,7 @@ function takeFirst(values: readonly unknown[]): unknown {
   return values[0] ?? null;
 }
 
-/** A text where all are texts, else parts; null where nothing is said. */
+/** Joins contents: to one text if all are texts, else to a list of parts; null if all are empty. */
 function joinContents(contents: readonly unknown[]): unknown {
   const said = contents.filter(
     (content) => content !== "" && !(Array.isArray(content) && content.length === 0),

@@ -3,13 +3,12 @@ import { decodeUtf8, isFilled, isWord, type JsonNode, memberOf, stringOf } from 
 import { removeMembers, renameMember, type Splice } from "../../json/splice.ts";
 
 /**
- * Puts the fields by which OpenAI's API knew functions before it knew tools into today's words: `functions` and
- * `function_call` of a request, `function_call` and the role `function` of its messages. Null where there are none.
- *
- * Calls had no ids then. They get some by their order, which fit all vendors; a result gets the id of the nearest call of
- * its name before it. Beside `tools`, `tool_choice` or `tool_calls` the older field is left out. `text` is the body, bytes
- * read as Latin-1.
- * @throws GatewayError `invalid_request` that names the field, in the client's words.
+ * Replaces the deprecated function fields by today's tool fields: `functions` and `function_call` of a request, `function_call` and
+ * the role `function` of its messages. Returns null where there are none.
+ * Calls had no ids then. They get ids by their order, in a form that all vendors accept; a result gets the id of the nearest
+ * earlier call with its name. Where `tools`, `tool_choice` or `tool_calls` is present as well, the deprecated field is dropped.
+ * `text` is the body, bytes as Latin-1.
+ * @throws GatewayError `invalid_request` that names the field as the client spelled it.
  */
 export function modernise(text: string, root: JsonNode): Modernised | null {
   const splices = moderniseRoot(text, root);
@@ -23,7 +22,7 @@ export function modernise(text: string, root: JsonNode): Modernised | null {
 
 export interface Modernised {
   readonly splices: readonly Splice[];
-  /** The client knows functions and no tools, so that its answer has to speak of functions. */
+  /** The client only knows functions, so its answer must use `function_call`. */
   readonly usesFunctions: boolean;
 }
 
@@ -31,12 +30,12 @@ function sliceOf(text: string, { start, end }: JsonNode): string {
   return decodeUtf8(text.slice(start, end));
 }
 
-/** Null stands for absent: OpenAI's libraries print it in every message. */
+/** Null stands for absent: OpenAI's libraries send it in every message. */
 function isAbsent(node: JsonNode | undefined): node is undefined {
   return node === undefined || node.kind === "null";
 }
 
-/** Gives a member another name and value. */
+/** Renames a member and replaces its value. */
 function change(text: string, member: JsonNode, name: string, json: string): Splice[] {
   return [renameMember(text, member, name), { start: member.start, end: member.end, insert: json }];
 }
@@ -80,11 +79,11 @@ function asTool(json: string): string {
 const CALL: ReadonlySet<string> = new Set(["function_call"]);
 const CALLS: ReadonlySet<string> = new Set(["tool_calls"]);
 
-/** Gives calls and results their ids, as splices. */
+/** Assigns ids to calls and results. */
 class CallNamer {
   private readonly text: string;
   private readonly splices: Splice[];
-  /** Ids of the calls without a result, by name, the nearest last. */
+  /** Ids of the calls without a result by tool name, the latest last. */
   private readonly open = new Map<string, string[]>();
   private count = 0;
 
@@ -130,5 +129,5 @@ class CallNamer {
   }
 }
 
-/** An id that no call has: repair removes the result. */
+/** An id that no call has, so that tool-call repair removes the result. */
 const NO_CALL = "fnNoCall0";

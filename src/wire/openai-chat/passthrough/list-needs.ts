@@ -2,7 +2,7 @@ import type { RequestNeeds } from "../../conversation/needs.ts";
 import { isWord, type JsonNode, lookUp, memberOf, wordTable } from "../../json/scan.ts";
 import { GATEWAY_FIELDS } from "../gateway-fields.ts";
 
-/** Part types that are no text, as `input_modalities` names them. */
+/** The input modality of each part type that is not text. */
 export const MODALITIES = wordTable({
   image_url: "image",
   file: "file",
@@ -12,7 +12,7 @@ export const MODALITIES = wordTable({
   input_video: "video",
 });
 
-/** Fields that are no parameter of a model, or are decided by the gateway. */
+/** Fields that are not model parameters, or that the gateway decides. */
 const NO_PARAMETERS: ReadonlySet<string> = new Set([
   ...GATEWAY_FIELDS,
   "model",
@@ -28,7 +28,10 @@ const NO_PARAMETERS: ReadonlySet<string> = new Set([
   "safety_identifier",
 ]);
 
-/** What a chat completion request uses that not every offer takes. `text` is its body, bytes read as Latin-1. */
+/**
+ * Lists the features and parameters of a chat completion request that not every deployment supports. `text` is the body, bytes as
+ * Latin-1.
+ */
 export function listChatNeeds(text: string, root: JsonNode): RequestNeeds {
   const features = new Set<string>();
   for (const message of memberOf(root, "messages")?.items ?? []) {

@@ -4,8 +4,8 @@ import { readRole } from "./role.ts";
 import type { ScannedChatRequest } from "./scan-request.ts";
 
 /**
- * What stays the same from turn to turn, in order: the tools, what the model is told before the first user speaks, and what
- * that user says. Texts only: marks of what to cache move from message to message, and turn a plain text into a list.
+ * Lists what stays the same from turn to turn, in order: the tools, the messages before the first user message, and that user
+ * message. Texts only, because cache marks move from message to message and turn a plain text into a list.
  */
 export function listChatPrefix({ text, root }: ScannedChatRequest): JsonNode[] {
   const prefix: JsonNode[] = [];

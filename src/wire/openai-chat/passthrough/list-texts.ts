@@ -2,8 +2,8 @@ import { isWord, type JsonNode, memberOf } from "../../json/scan.ts";
 import type { ScannedChatRequest } from "./scan-request.ts";
 
 /**
- * The texts that were said to the model, in their order: contents, and texts among their parts. Not its own words, which
- * some formats trim, nor its calls, which some parse.
+ * Lists the texts that were sent to the model, in order: contents, and the texts among their parts. The model's own texts are left
+ * out because some formats trim them, and calls because some formats parse them.
  */
 export function listTexts({ text, root, outline }: ScannedChatRequest): JsonNode[] {
   const texts: JsonNode[] = [];

@@ -48,7 +48,7 @@ interface ChoiceReading {
   readonly encoded: Record<string, unknown>;
   readonly finish: RelayFinish;
   readonly bytes: number;
-  /** A plain stop without a word. */
+  /** It finished with a plain stop and has no content. */
   readonly isEmpty: boolean;
 }
 
@@ -84,7 +84,7 @@ function readChoice(choice: Fields, place: number, identity: RelayIdentity): Cho
   };
 }
 
-/** Each call comes whole, so one step of the tracker and its end make them complete. */
+/** Each call is complete, so one step of the tracker and its end suffice. */
 function readCalls(raw: readonly unknown[], identity: RelayIdentity) {
   if (raw.length === 0) return [];
   const tracker = createToolCallTracker(identity.makeCallId, identity.originalIds);

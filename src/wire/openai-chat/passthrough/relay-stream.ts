@@ -19,7 +19,7 @@ import { relayDelta } from "./relay-delta.ts";
 interface Choice {
   readonly index: number;
   readonly tools: ToolCallTracker;
-  /** The vendor's finish reason; null until it has come. */
+  /** The vendor's finish reason; null until it arrives. */
   finish: string | null;
   /** Fields that are sent with the finish. */
   readonly finishFields: Record<string, unknown>;
@@ -28,8 +28,9 @@ interface Choice {
 const MAX_TEMPLATES = 6;
 
 /**
- * A chat stream from a chat vendor to a chat client. Events that look like an earlier one are copied by their template; all others
- * are parsed, corrected and printed. It is changed in place: a new state for each event would cost more than the event.
+ * Relays a stream between an upstream and a client that both speak this format. Events that match an earlier one are copied by a
+ * template; all others are parsed, corrected and printed. It is changed in place: a new state for each event would cost more than
+ * the event.
  */
 export class ChatRelay implements AnswerRelay, StreamProgress {
   sawToken = false;

@@ -20,7 +20,7 @@ const MESSAGE = fields({
 
 const TOOL = fields({ type: LEAF, function: fields({ name: LEAF, description: LEAF, parameters: LEAF }) });
 
-/** What the gateway looks at in a chat completion request; all else is forwarded as it stands. */
+/** The fields of a chat completion request that the gateway reads; everything else is forwarded unchanged. */
 export const CHAT_REQUEST_SHAPE: Shape = allFields({
   model: LEAF,
   messages: items(MESSAGE),

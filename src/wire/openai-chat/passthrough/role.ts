@@ -1,6 +1,6 @@
 import { type JsonNode, lookUp, memberOf, wordTable } from "../../json/scan.ts";
 
-/** Who may speak in a conversation (specification 2.2; `developer` is OpenAI's newer word for `system`). */
+/** The roles of a conversation. `developer` is OpenAI's newer name for `system`. */
 export type Role = "system" | "developer" | "user" | "assistant" | "tool";
 
 const ROLES = wordTable<Role>({
@@ -11,7 +11,7 @@ const ROLES = wordTable<Role>({
   tool: "tool",
 });
 
-/** A message's role; undefined for anything else. */
+/** Returns a message's role; undefined for anything else. */
 export function readRole(text: string, message: JsonNode): Role | undefined {
   return lookUp(text, memberOf(message, "role"), ROLES);
 }

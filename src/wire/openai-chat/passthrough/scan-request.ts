@@ -19,40 +19,40 @@ import { modernise } from "./legacy-functions.ts";
 import { CHAT_REQUEST_SHAPE } from "./request-shape.ts";
 import { readRole } from "./role.ts";
 
-/** A chat completion request that has passed the door. The bytes stay as they came; the nodes say where things stand. */
+/** A chat completion request that was scanned and checked. Its bytes are unchanged; the nodes say where its values stand. */
 export interface ScannedChatRequest {
   readonly bytes: Buffer;
-  /** The same bytes read as Latin-1. */
+  /** The same bytes as a Latin-1 string. */
   readonly text: string;
   readonly root: JsonNode;
-  /** About how many values the body has, and of how many it is known where they stand. */
+  /** The approximate number of values in the body, and how many of them have nodes. */
   readonly values: number;
   readonly nodes: number;
   readonly model: string;
-  /** Models to fall back to, in the client's order. */
+  /** Fallback models in the client's order. */
   readonly fallbackModels: readonly string[];
   readonly preferences: ProviderPreferences;
   readonly stream: boolean;
-  /** The most tokens an answer may have, in either spelling; null where the client does not say. */
+  /** The maximum number of tokens per answer, in either spelling; null where the client sets none. */
   readonly maxTokens: number | null;
-  /** How many answers it wants. */
+  /** The number of answers (`n`). */
   readonly answers: number;
-  /** The client asked for the usage in a chunk of its own. */
+  /** The client asked for a usage chunk (`stream_options.include_usage`). */
   readonly wantsUsageChunk: boolean;
   readonly outline: readonly OutlineMessage[];
-  /** Bytes of text in the conversation, media left out; a bound on the prompt's tokens is made of it. */
+  /** Bytes of text in the conversation without media; the upper bound of the prompt's tokens is computed from it. */
   readonly promptTextBytes: number;
   readonly prompt: PromptNodes;
-  /** It has tools of type `custom`, or calls of such. */
+  /** The request has tools or calls of type `custom`. */
   readonly hasCustomTools: boolean;
-  /** It speaks of functions in the fields that came before tools; its answer has to do so too. */
+  /** It uses the deprecated function fields, so its answer must use `function_call`. */
   readonly usesFunctions: boolean;
 }
 
 /**
- * Reads and checks a request's body (specification 2.1 to 2.3 and 8; docs/contract.md, "Chat completions"), after what
- * clients spell otherwise was corrected in it.
- * @throws GatewayError `invalid_request` that names the field and the remedy, `invalid_model` for a malformed id.
+ * Scans and checks a request's body (docs/contract.md, "Chat completions"), after non-standard spellings of clients were corrected
+ * in it.
+ * @throws GatewayError `invalid_request` that names the field and the remedy, `invalid_model` for a malformed model id.
  */
 export function scanChatRequest(bytes: Buffer): ScannedChatRequest {
   return scanBody(bytes, CHAT_REQUEST_SHAPE, (text, scan) => {
@@ -127,13 +127,15 @@ function readOutline(text: string, message: JsonNode, at: number): OutlineMessag
 const OTHER: OutlineMessage = { kind: "other" };
 const ASSISTANT_WITHOUT_CALLS: OutlineMessage = { kind: "assistant", callIds: [], describeCall: () => "" };
 
-/** Name and arguments of a call as they came; of kinds that have neither the whole call. */
+/** Returns name and arguments of a call as they came; the whole call for kinds that have neither. */
 function describeCall(text: string, call: JsonNode | undefined): string {
   const fn = memberOf(call, "function") ?? call;
   return fn === undefined ? "" : text.slice(fn.start, fn.end);
 }
 
-/** Text in contents and arguments. Images and files are not text: their bytes say nothing of their tokens. */
+/**
+ * Finds the texts in contents and arguments. Media are left out, because the size of their bytes says nothing about their tokens.
+ */
 function findPrompt(root: JsonNode, messages: readonly JsonNode[]): PromptNodes {
   const texts: JsonNode[] = [];
   let mayHaveMedia = false;
