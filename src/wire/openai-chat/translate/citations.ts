@@ -3,7 +3,7 @@ import type { Citation } from "../../canonical/parts.ts";
 import { asFields, asList, asText, type Fields } from "../../json/fields.ts";
 import { keepExtras, keptSpelling } from "./extras.ts";
 
-/** Reads an annotation; null for kinds other than `url_citation`. */
+/** Decodes an annotation; null for kinds other than `url_citation`. */
 export function decodeAnnotation(raw: unknown): Citation | null {
   const annotation = asFields(raw);
   const cited = asFields(annotation?.["url_citation"]);
@@ -24,8 +24,8 @@ function readCitation(cited: Fields): Citation {
 }
 
 /**
- * Reads the pages that an answer lists beside its choices, as Perplexity does. Clients of this format get the list itself,
- * which passes with the answer's other fields.
+ * Decodes the pages that an answer lists outside its choices, as Perplexity's answers do. Clients of this format get the list
+ * itself among the other fields of the answer.
  */
 export function decodeListed(answer: Fields): Citation[] {
   const results = asList(answer["search_results"]).map(asFields);
@@ -42,7 +42,10 @@ function readPlace(value: unknown): number | null {
   return typeof value === "number" ? value : null;
 }
 
-/** A citation as an annotation; null for one without an address, which has no form here, and for one that is listed elsewhere. */
+/**
+ * Encodes a citation as an annotation; null for one without a URL, which this format cannot express, and for one that the answer
+ * lists elsewhere.
+ */
 export function encodeAnnotation(citation: Citation): Fields | null {
   const spelling = keptSpelling(citation);
   const raw = asFields(spelling["annotation"]);
@@ -50,7 +53,7 @@ export function encodeAnnotation(citation: Citation): Fields | null {
   return citation.url === null || spelling["isListed"] === true ? null : printCitation(citation);
 }
 
-/** Clients demand a title and a place: one that lacks a field fails the whole stream for them. */
+/** Always prints a title and a position: clients reject the whole stream if a field is missing. */
 function printCitation({ url, title, text, start, end }: Citation): Fields {
   return {
     type: "url_citation",

@@ -7,7 +7,7 @@ import { encodeAnswer } from "./encode-response.ts";
 import { createReader } from "./read-stream.ts";
 import { createWriter } from "./write-stream.ts";
 
-/** The OpenAI chat format at the hub, for clients and for vendors of other formats; with itself it meets by splicing. */
+/** Translates between the OpenAI chat format and the canonical model. */
 export const openaiChat: UpstreamCodec & ClientCodec = {
   decodeRequest: decodeRequest,
   encodeRequest: encodeRequest,

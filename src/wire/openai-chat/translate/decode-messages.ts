@@ -10,7 +10,7 @@ import { decodeCall, keepUnknownCall } from "./tool-call-parts.ts";
 
 /** Decodes the messages of a request. Keeps how each was spelled, so that `encodeRequest` can give back the same message. */
 export function decodeMessages(raw: readonly Fields[]): Message[] {
-  /** Ids of calls of custom tools, whose results look like all others here. */
+  /** Ids of calls to custom tools. In this format their results look like those of functions. */
   const custom = new Set<string>();
   return raw.map((message) => {
     const role = message["role"] as Message["role"];
@@ -25,7 +25,7 @@ export function decodeMessages(raw: readonly Fields[]): Message[] {
 
 const AS_TEXT: Fields = {};
 
-/** The content of a message, and how it was spelled where that could be otherwise. */
+/** Decodes the content of a message. `spelling` keeps how it was spelled where that is not the usual way. */
 function readContent(message: Fields): { readonly parts: readonly Part[]; readonly spelling: Fields } {
   const content = message["content"];
   if (Array.isArray(content)) {
@@ -37,7 +37,7 @@ function readContent(message: Fields): { readonly parts: readonly Part[]; readon
   return { parts: [], spelling: { content: spelled } };
 }
 
-/** The message with its participant's name, where it has one, and what the hub has no name for. */
+/** Adds the participant's name, and the fields and spellings that only this format has. */
 function complete(message: Message, raw: Fields, known: ReadonlySet<string>, spelling: Fields): Message {
   const name = asText(raw["name"]);
   return withExtras(name === null ? message : { ...message, name }, restOf(raw, known), spelling);
@@ -47,7 +47,7 @@ const SPOKEN: ReadonlySet<string> = new Set(["role", "content"]);
 const ANSWERING: ReadonlySet<string> = SPOKEN.union(new Set(["tool_call_id"]));
 const CALLING: ReadonlySet<string> = SPOKEN.union(new Set(["tool_calls"]));
 
-/** Fields that the hub has no name for; a name that is none stays among them. */
+/** Returns the fields that the canonical model does not have. A `name` that is not a string stays among them. */
 function restOf(message: Fields, known: ReadonlySet<string>): Fields {
   const rest = omit(message, known);
   if (typeof rest["name"] === "string") delete rest["name"];
@@ -56,7 +56,7 @@ function restOf(message: Fields, known: ReadonlySet<string>): Fields {
 
 function decodeSpoken(message: Fields, role: "system" | "developer" | "user"): Message {
   const { parts, spelling } = readContent(message);
-  // Hosts that do not know `developer` know `system`; a client of this format may ask for the one it means.
+  // All hosts know `system`; the role `developer` is kept for those that know it.
   const spelled = role === "developer" ? { ...spelling, role } : spelling;
   return complete({ role, parts }, message, SPOKEN, spelled);
 }
@@ -101,7 +101,10 @@ function decodeAssistant(message: Fields): Message {
   return complete({ role: "assistant", parts: all }, message, known, spelling);
 }
 
-/** The proof of a message on its last text, with how it was spelled; the same parts where there is none, or no text. */
+/**
+ * Moves the thought signature of a message to its last text and keeps how it was spelled. Returns the same parts if there is no
+ * signature or no text.
+ */
 function proveSent(parts: readonly Part[], extraContent: unknown): readonly Part[] {
   const proof = readProof(extraContent);
   const at = parts.findLastIndex((part) => part.kind === "text");

@@ -5,18 +5,18 @@ import { keepExtras } from "./extras.ts";
 import { readSource } from "./media-source.ts";
 import { readProof } from "./reasoning-details.ts";
 
-/** Reads a content part. What is unknown, or not as it must be, stays whole as a native part. */
+/** Decodes a content part. An unknown or malformed part becomes a native part. */
 export function decodePart(raw: Fields): Part {
   const type = asText(raw["type"]) ?? "unknown";
   return DECODERS[type]?.(raw) ?? keepNative(raw, type);
 }
 
-/** A thing of this format that the hub has no name for. */
+/** Returns a native part for something that only this format has. */
 export function keepNative(value: Fields, type: string, spelling: Fields = {}): NativePart {
   return { kind: "native", format: "openai-chat", type, value, ...keepExtras({}, spelling) };
 }
 
-/** Reads `cache_control`; undefined where there is none. */
+/** Decodes `cache_control`; undefined where there is none. */
 export function readCacheMark(raw: unknown): CacheMark | undefined {
   const mark = asFields(raw);
   if (mark === null) return undefined;
@@ -54,7 +54,7 @@ const DECODERS: Readonly<Record<string, (raw: Fields) => Part | null>> = {
 
 const BASE = ["type", "cache_control"];
 
-/** What every part may have: a cache mark, and unknown fields. */
+/** Decodes what every part may have: a cache mark and unknown fields. */
 function readBase(raw: Fields, known: readonly string[], spelling: Fields = {}) {
   const cache = readCacheMark(raw["cache_control"]);
   const names = new Set([...known, ...(cache === undefined ? ["type"] : BASE)]);
@@ -62,7 +62,7 @@ function readBase(raw: Fields, known: readonly string[], spelling: Fields = {}) 
   return { ...(cache === undefined ? {} : { cache }), ...keepExtras(omit(raw, names), spelled) };
 }
 
-/** `image_url` and `video_url`: an object with a `url`, or the URL itself as some spell it. */
+/** Decodes `image_url` and `video_url`: an object with a `url`, or the URL itself as some clients send it. */
 function readAddressed(raw: Fields, field: string, kind: MediaPart["kind"]): Part | null {
   const inner = asFields(raw[field]) ?? { url: raw[field] };
   const url = asText(inner["url"]);
@@ -83,7 +83,7 @@ function readAddressed(raw: Fields, field: string, kind: MediaPart["kind"]): Par
   };
 }
 
-/** What audio formats are called where the media type's name is another. */
+/** The media types of audio formats whose subtype differs from the format's name. */
 const AUDIO_TYPES: Readonly<Record<string, string>> = { mp3: "audio/mpeg" };
 
 function readAudio(raw: Fields): Part | null {

@@ -16,9 +16,8 @@ const KNOWN_FIELDS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Reads a request that `checkChatRequest` has let in. What the hub has no name for, and how things were spelled, is
- * kept, so that `encodeRequest` gives the same request back: all but the model's name, `stream_options` and the
- * gateway's own fields.
+ * Decodes a checked request. Unknown fields and unusual spellings are kept, so that `encodeRequest` returns the same request except
+ * for the model's name, `stream_options` and the gateway's own fields.
  */
 export function decodeRequest(body: Fields): ConversationRequest {
   const { said, spelling } = readSettings(body);

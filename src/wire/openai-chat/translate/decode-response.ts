@@ -15,7 +15,7 @@ import { readProof } from "./reasoning-details.ts";
 import { readReasoning } from "./reasoning-parts.ts";
 import { decodeCall } from "./tool-call-parts.ts";
 
-/** Reads a vendor's whole answer, in any of the spellings of this format. */
+/** Decodes a vendor's whole answer in any of the spellings of this format. */
 export function decodeAnswer(body: Fields): AnswerDecoding {
   const error = findVendorError(body);
   if (error !== null) return { kind: "error", error };
@@ -45,7 +45,7 @@ function decodeChoice(choice: Fields, place: number): AnswerChoice {
   };
 }
 
-/** Unknown fields of a choice, and under `message` those of its message. */
+/** Keeps the unknown fields of a choice and, under `message`, those of its message. */
 export function keepChoice(choice: Fields, message: Fields) {
   return keepExtras({ ...choice, ...(Object.keys(message).length === 0 ? {} : { message }) });
 }
@@ -82,7 +82,7 @@ function decodeMessage(message: Fields): { readonly parts: readonly Part[]; read
   };
 }
 
-/** Text or parts, as Mistral's, which hold reasoning too. */
+/** Decodes text or content parts; Mistral's parts hold reasoning as well. */
 function readContent(content: unknown): Part[] {
   if (typeof content === "string") return content === "" ? [] : [{ kind: "text", text: content }];
   return asObjects(content).map(decodePart);
@@ -96,7 +96,7 @@ function readAnnotations(raw: unknown): { readonly citations: Citation[]; readon
   return { citations, others: read.flatMap((entry) => (entry.citation === null ? [entry.annotation] : [])) };
 }
 
-/** The citations on the first text; they say where in all of the text they stand. */
+/** Puts all citations on the first text; their positions refer to the whole text. */
 function cite(parts: Part[], citations: readonly Citation[]): Part[] {
   if (citations.length === 0) return parts;
   const at = parts.findIndex((part) => part.kind === "text");
@@ -104,7 +104,7 @@ function cite(parts: Part[], citations: readonly Citation[]): Part[] {
   return parts.map((part, place) => (place === at && part.kind === "text" ? { ...part, citations } : part));
 }
 
-/** Pages that the whole answer lists are cited by the text of its first choice, unless that has citations of its own. */
+/** Puts the pages that the answer lists on the text of its first choice, unless that has citations of its own. */
 function citeListed(choices: AnswerChoice[], listed: readonly Citation[]): AnswerChoice[] {
   const [first, ...others] = choices;
   if (first === undefined || listed.length === 0 || first.parts.some(isCiting)) return choices;
@@ -115,7 +115,7 @@ function isCiting(part: Part): boolean {
   return part.kind === "text" && part.citations !== undefined;
 }
 
-/** The proof of a message on its last text, which begins with it where there is none. */
+/** Puts the thought signature of a message on its last text, or on an empty text if there is none. */
 export function prove(parts: readonly Part[], proof: { readonly signature?: Signature }): readonly Part[] {
   if (proof.signature === undefined) return parts;
   const at = parts.findLastIndex((part) => part.kind === "text");
@@ -134,7 +134,7 @@ const SPECIAL: Readonly<Record<string, FinishReason>> = {
   refusal: "refusal",
 };
 
-/** A vendor's finish reason. */
+/** Decodes a vendor's finish reason. */
 export function decodeFinish(native: string): Finish {
   const reason = SPECIAL[native.toLowerCase()] ?? REASONS[readFinishReason(native, false)];
   return { reason, native, stopSequence: null };

@@ -5,7 +5,7 @@ import { readCacheMark } from "./decode-part.ts";
 import { withExtras } from "./extras.ts";
 import { printTool } from "./print-tool.ts";
 
-/** Reads a tool. A kind that the hub has no name for stays whole as a native one. */
+/** Decodes a tool. A kind that the canonical model does not have becomes a native tool. */
 export function decodeTool(raw: Fields): Tool {
   const type = asText(raw["type"]) ?? "unknown";
   const tool = type === "function" ? readFunction(raw) : type === "custom" ? readCustom(raw) : null;
@@ -17,14 +17,14 @@ export function decodeTool(raw: Fields): Tool {
   return withExtras(marked, unknown, isPlain(raw, marked) ? {} : { tool: raw });
 }
 
-/** Fields of a tool that have a place in the hub. */
+/** Fields of a tool that the canonical model has. */
 const KNOWN: Readonly<Record<"function" | "custom", ReadonlySet<string>>> = {
   function: new Set(["type", "function"]),
   custom: new Set(["type", "custom"]),
 };
 const CACHE: ReadonlySet<string> = new Set(["cache_control"]);
 
-/** Whether `printTool` would spell it so: nothing in it but what the tool says. */
+/** Whether `printTool` would print exactly this tool. */
 function isPlain(raw: Fields, tool: FunctionTool | CustomTool): boolean {
   if (tool.kind === "custom" || tool.parameters === null) return isDeepStrictEqual(printTool(tool), raw);
   const { description, strict } = tool;
@@ -58,16 +58,19 @@ function readCustom(raw: Fields): CustomTool | null {
   };
 }
 
-/** A grammar stands in an object of its own here, and beside its type in Responses, whose form the hub has. */
+/**
+ * Decodes the input format of a custom tool. Here a grammar is an object of its own; the canonical model has its members next to
+ * the type, as in Responses.
+ */
 function readInputFormat(format: Fields | null): Fields | null {
   const grammar = asFields(format?.["grammar"]);
   return grammar === null ? format : { type: "grammar", ...grammar };
 }
 
-/** Reads `tool_choice` in all its forms; null where it says nothing. */
+/** Decodes `tool_choice` in all its forms; null where it is absent. */
 export function readToolChoice(raw: unknown): ToolChoice | null {
   if (raw === "auto" || raw === "none" || raw === "required") return { kind: raw };
-  // Mistral's word.
+  // Mistral's word for `required`.
   if (raw === "any") return { kind: "required" };
   if (raw === undefined || raw === null) return null;
   const choice = asFields(raw);

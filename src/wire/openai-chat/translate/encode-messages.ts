@@ -11,7 +11,7 @@ import { encodeCall } from "./tool-call-parts.ts";
 /** Encodes the messages of a request. Media in tool results follow in a user message, because this format has no place for them. */
 export function encodeMessages(messages: readonly Message[], warn: Warn): Fields[] {
   const encoded: Fields[] = [];
-  /** Media of tool results, which follow behind all results of their turn. */
+  /** Media of tool results, which are sent after all results of their turn. */
   let media: Fields[] = [];
   const sendMedia = (): void => {
     if (media.length > 0) encoded.push({ role: "user", content: media });
@@ -36,10 +36,13 @@ export function encodeMessages(messages: readonly Message[], warn: Warn): Fields
   return encoded;
 }
 
-/** Between blocks of one message that become one text. An assistant's go on in mid-sentence where citations part them. */
+/**
+ * Separates blocks of a message that become one text. An assistant's blocks are joined without it, because citations split
+ * sentences.
+ */
 const BLOCK_BREAK = "\n\n";
 
-/** Content as parts where the client sent parts or there is more than text; else as text, which all hosts take. */
+/** Encodes content: as parts if the client sent parts or if there is more than text, else as text, which all hosts accept. */
 function encodeContent(
   parts: readonly Part[],
   message: Message,
@@ -78,10 +81,12 @@ function encodeSpoken(message: Message, field: string, warn: Warn): Fields {
   return { role, content, ...encodeName(message), ...keptFields(message) };
 }
 
-/** What a result says that has only media, which follow. */
+/** The content of a tool result that consists of media only. */
 const SEE_MEDIA = "The result follows in the next message.";
 
-/** One message a result; media cannot stand in it, unless the client sent them so. */
+/**
+ * Encodes a tool message as one message per result. Media are returned separately, unless the client sent them within the results.
+ */
 function encodeResults(message: Message, field: string, warn: Warn) {
   const messages: Fields[] = [];
   const media: Fields[] = [];
@@ -111,14 +116,14 @@ function isDocument(part: Part): boolean {
   return part.kind === "file" && part.source.kind === "text";
 }
 
-/** A document that is text as a text part. */
+/** Returns a text document as a text part. */
 function readDocument(part: Part): Part {
   return part.kind === "file" && part.source.kind === "text"
     ? { kind: "text", text: part.source.text }
     : part;
 }
 
-/** Null where nothing is left of the message: it held only what another format has. */
+/** Encodes an assistant message; null where nothing is left, because it held only what another format has. */
 function encodeAssistant(message: Message, field: string, warn: Warn): Fields | null {
   const at = (place: Place) => message.parts.filter((part) => placeOf(part, message) === place);
   const content = encodeContent(at("content"), message, "", field, warn);
@@ -150,13 +155,16 @@ function encodeCallPart(part: Part, field: string, warn: Warn): Fields | null {
   return part.kind === "native" ? encodeNative(part, field, warn) : null;
 }
 
-/** A call whose arguments hosts can parse. */
+/** Returns a call whose arguments every host can parse. */
 function completeCall(call: ToolCallPart): ToolCallPart {
   const args = call.tool === "function" ? objectArguments(call.arguments) : call.arguments;
   return args === call.arguments ? call : { ...call, arguments: args };
 }
 
-/** How no content is spelled: as the client did, else null beside something else, which alone is refused. */
+/**
+ * Spells absent content as the client did; otherwise as null, or as "" in a message without any other field, because hosts reject
+ * null there.
+ */
 function spellNothing(message: Message, isBare: boolean): Fields {
   const { content: spelled } = keptSpelling(message);
   if (spelled === "parts") return { content: [] };
@@ -164,7 +172,7 @@ function spellNothing(message: Message, isBare: boolean): Fields {
   return spelled === "absent" ? {} : { content: null };
 }
 
-/** Images that the client sent back in the field it got them in. */
+/** Encodes images that the client sent back in the field in which it got them. */
 function encodeSentImages(parts: readonly Part[], field: string, warn: Warn): Fields {
   const images = parts.filter((part): part is MediaPart => part.kind === "image");
   return images.length === 0 ? {} : { images: images.map((part) => encodeMadeImage(part, field, warn)) };
@@ -172,7 +180,7 @@ function encodeSentImages(parts: readonly Part[], field: string, warn: Warn): Fi
 
 type Place = "reasoning" | "content" | "images" | "refusal" | "audio" | "call" | "nowhere";
 
-/** The field of an assistant message that a part goes into. */
+/** Returns the field of an assistant message that a part belongs to. */
 function placeOf(part: Part, message: Message): Place {
   const spelling = keptSpelling(part);
   switch (part.kind) {
@@ -188,7 +196,7 @@ function placeOf(part: Part, message: Message): Place {
       return "content";
     default:
       if (spelling["place"] === "images") return "images";
-      // Most hosts refuse media that the assistant is said to have sent.
+      // Most hosts reject media in assistant messages.
       return keptSpelling(message)["content"] === "parts" ? "content" : "nowhere";
   }
 }

@@ -6,13 +6,16 @@ import { readCacheMark } from "./decode-part.ts";
 import { keptFields, keptSpelling } from "./extras.ts";
 import { writeSource } from "./media-source.ts";
 
-/** Takes note of something that this format cannot express: the field, what was done with it, and whether that is grave. */
+/**
+ * Records something that this format cannot express: the field, what was done about it, and whether the meaning of the request
+ * changes.
+ */
 export type Warn = (field: string, message: string, isGrave?: true) => void;
 
 /**
- * A content part; null where it has none in this format, which `warn` was told.
- * @throws GatewayError `invalid_request` for media that this format has no place for: an answer without them would be
- * an answer to another question.
+ * Encodes a content part; null, with a warning, where this format has no such part.
+ * @throws GatewayError `invalid_request` for media that this format cannot express: without them the model would answer a different
+ * question.
  */
 export function encodePart(part: Part, field: string, warn: Warn): Fields | null {
   switch (part.kind) {
@@ -32,14 +35,14 @@ export function encodePart(part: Part, field: string, warn: Warn): Fields | null
   }
 }
 
-/** A native part of this format; null, and a warning, for one of another. */
+/** Encodes a native part of this format; null, with a warning, for one of another format. */
 export function encodeNative(part: NativePart, field: string, warn: Warn): Fields | null {
   if (part.format === "openai-chat") return part.value;
   warn(field, `${part.type} is something only the ${part.format} format has; it was left out.`);
   return null;
 }
 
-/** Unknown fields, and the cache mark where the client spoke this format: other hosts of it refuse the field. */
+/** Encodes unknown fields, and the cache mark if the client speaks this format; other hosts of the format reject that field. */
 function encodeBase(part: Part): Fields {
   const raw = keptSpelling(part)["cache"];
   const isMarked = part.cache !== undefined && readCacheMark(raw)?.ttl === part.cache.ttl;
@@ -62,7 +65,7 @@ function encodeMedia(part: MediaPart, field: string): Fields {
   return { type, [type]: inner, ...encodeBase(part) };
 }
 
-/** A document that is text, under its name. */
+/** Returns a text document with its name as a heading. */
 function nameText(name: string | undefined, text: string): string {
   return name === undefined ? text : `${name}:\n\n${text}`;
 }
@@ -82,7 +85,7 @@ function encodeAudio(part: MediaPart, field: string): Fields {
   return { data: source.data, format, ...asFields(spelling["inner"]) };
 }
 
-/** OpenAI keeps one store of files for both of its formats. */
+/** Formats whose file ids are OpenAI's. */
 const OPENAI_FILES: ReadonlySet<FormatName> = new Set(["openai-chat", "openai-responses"]);
 
 function encodeFile(part: MediaPart, field: string): Fields {
@@ -98,7 +101,7 @@ function encodeFile(part: MediaPart, field: string): Fields {
   return { ...named, file_data: writeSource(source, spelling), ...inner };
 }
 
-/** Hosts refuse a file without a name. */
+/** Returns a name for a file without one, which hosts would reject. */
 function nameFor(source: MediaPart["source"]): string {
   return source.kind === "base64" && source.mediaType === "application/pdf" ? "document.pdf" : "document";
 }

@@ -10,9 +10,9 @@ import { keptFields, keptSpelling } from "./extras.ts";
 import { writeSettings } from "./settings.ts";
 
 /**
- * Puts a request into this format: as it came, where it came in it; else in the spelling that most hosts know. Usage
- * is asked for in streams.
- * @throws GatewayError `invalid_request` for media that this format has no place for.
+ * Encodes a request: as the client spelled it if it came in this format, else in the spelling that most hosts know. Streams ask for
+ * the usage.
+ * @throws GatewayError `invalid_request` for media that this format cannot express.
  */
 export function encodeRequest(request: ConversationRequest, target: ModelTarget): EncodedRequest {
   const warnings: Warning[] = nameLeftOut(request, "openai-chat");
@@ -32,7 +32,7 @@ export function encodeRequest(request: ConversationRequest, target: ModelTarget)
   return { body, warnings };
 }
 
-/** What the client said in fields that a setting came to as well: the setting counts, inside of objects too. */
+/** Merges unknown fields with the settings. A setting wins over a field of the same name, and within an object over its member. */
 function putOver(kept: Fields, settings: Fields): Fields {
   const joined = Object.entries(kept).map(([name, value]) => {
     const setting = settings[name];

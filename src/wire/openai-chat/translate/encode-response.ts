@@ -12,7 +12,7 @@ import { encodeDetails, encodeProofDetail, spreadExtraContent } from "./reasonin
 import { insertProofs } from "./reasoning-parts.ts";
 import { encodeCall } from "./tool-call-parts.ts";
 
-/** A whole answer as a client of this format reads it (docs/contract.md, "Chat completions"). */
+/** Encodes a whole answer (docs/contract.md, "Chat completions"). */
 export function encodeAnswer(
   answer: Answer,
   { id, model, created }: AnswerIdentity,
@@ -33,7 +33,7 @@ export function encodeAnswer(
   };
 }
 
-/** Whether the client wants its answer without reasoning. */
+/** Whether the client asked for an answer without reasoning. */
 export function hidesReasoning({ request }: AskedFor): boolean {
   return request.reasoning?.hidden === true;
 }
@@ -58,7 +58,7 @@ function encodeChoice(choice: AnswerChoice, asked: AskedFor): Fields {
 
 const MESSAGE: ReadonlySet<string> = new Set(["message"]);
 
-/** The finish as clients may see it, with the vendor's word beside it where that is another. */
+/** Encodes a finish, with the vendor's own word where it differs. */
 export function encodeFinish({ reason, native }: Finish, usesFunctions: boolean): Fields {
   const word = usesFunctions && reason === "tool-calls" ? "function_call" : FINISH_WORDS[reason];
   return { finish_reason: word, ...(word === native ? {} : { native_finish_reason: native }) };
@@ -91,7 +91,10 @@ function encodeMessage(parts: readonly Part[], usesFunctions: boolean): Fields {
   };
 }
 
-/** A client that knows `function_call` alone gets the first call: the model may make others again once it has its result. */
+/**
+ * Encodes the calls. A client that only knows `function_call` gets the first one: the model may repeat the others after it got that
+ * result.
+ */
 function encodeCalls(calls: readonly ToolCallPart[], usesFunctions: boolean): Fields {
   const [first] = calls;
   if (first === undefined) return {};
@@ -103,7 +106,7 @@ function joinTexts(parts: readonly Part[], kind: "text" | "refusal"): string {
   return parts.map((part) => (part.kind === kind ? part.text : "")).join("");
 }
 
-/** The reasoning with the proofs of calls, and of the text, which all go into one string. */
+/** Encodes the reasoning as one text and its details, with the thought signatures of calls and text among them. */
 function encodeSpokenReasoning(
   reasoning: readonly ReasoningPart[],
   calls: readonly ToolCallPart[],
@@ -122,7 +125,7 @@ function encodeSpokenReasoning(
   });
 }
 
-/** Spoken answers come in pieces, each a native part of its own. */
+/** Joins the pieces of a spoken answer, each of which is a native part. */
 function joinAudio(parts: readonly Part[]): Fields | null {
   const pieces = parts.map(readAudio).filter((piece) => piece !== null);
   if (pieces.length === 0) return null;
@@ -133,7 +136,7 @@ function joinAudio(parts: readonly Part[]): Fields | null {
   };
 }
 
-/** A piece of a spoken answer; null for any other part. */
+/** Returns a piece of a spoken answer; null for any other part. */
 export function readAudio(part: Part): Fields | null {
   const isAudio = part.kind === "native" && part.format === "openai-chat" && part.type === "audio";
   return isAudio ? part.value : null;

@@ -8,7 +8,10 @@ import type { Warn } from "./encode-part.ts";
 import { keptSpelling } from "./extras.ts";
 import { NO_PARAMETERS, printTool } from "./print-tool.ts";
 
-/** The tools as this format has them: as they came, where they came in it. Those of other formats alone are left out. */
+/**
+ * Encodes the tools, as the client spelled them if it speaks this format. Tools that only another format has are left out with a
+ * warning.
+ */
 export function encodeTools(tools: readonly Tool[], warn: Warn): Fields[] {
   const schemas = createSchemaBudget();
   return tools.flatMap((tool, place) => {
@@ -34,12 +37,12 @@ function encodeTool(
   return { ...raw, function: { ...inner, parameters: NO_PARAMETERS } };
 }
 
-/** Tools of this format that are spelled as usual have no extras. */
+/** Whether a tool came in another format. Tools of this format have no extras if they are spelled as usual. */
 function isForeign({ extras }: FunctionTool | CustomTool): boolean {
   return extras !== undefined && extras.format !== "openai-chat";
 }
 
-/** A strict tool of another format with the schema that strictness takes here. */
+/** Lowers the schema of a strict tool from another format to what strict mode accepts here. */
 function fitStrictTool(
   tool: FunctionTool | CustomTool,
   field: string,
@@ -52,12 +55,12 @@ function fitStrictTool(
   return { ...tool, parameters: schema };
 }
 
-/** Whether any of the tools has a place in this format. */
+/** Whether this format can express any of the tools. */
 export function hasTools(tools: readonly Tool[]): boolean {
   return tools.some((tool) => tool.kind !== "native" || tool.format === "openai-chat");
 }
 
-/** `tool_choice`; null where there is nothing to say, or nothing to choose from. */
+/** Encodes `tool_choice`; null where it is absent or there is no tool left to choose. */
 export function encodeToolChoice(choice: ToolChoice, tools: readonly Tool[], warn: Warn): unknown {
   if (!hasTools(tools)) return null;
   const customs = new Set(tools.flatMap((tool) => (tool.kind === "custom" ? [tool.name] : [])));

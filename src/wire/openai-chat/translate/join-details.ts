@@ -1,17 +1,16 @@
 import { asText, type Fields } from "../../json/fields.ts";
 
-/** A detail, and the entries it came in. */
+/** A reasoning detail and the entries it was joined from. */
 export interface JoinedDetail {
   readonly detail: Fields;
   readonly pieces: readonly Fields[];
-  /** Where the first of them stood. */
+  /** The index of the first entry. */
   readonly place: number;
 }
 
 /**
- * Entries of `reasoning_details` as a stream brought them, each a piece of a thought, joined: clients gather them in a
- * list and send that back. Pieces that stand together are of one thought where type, index and id agree and no
- * signature has ended it.
+ * Joins entries of `reasoning_details` that are pieces of one detail: clients collect them from a stream and send them back as a
+ * list. Adjacent entries belong together if type, index and id agree and no signature has ended the detail.
  */
 export function joinDetails(entries: readonly Fields[]): JoinedDetail[] {
   const joined: OpenDetail[] = [];
@@ -21,7 +20,7 @@ export function joinDetails(entries: readonly Fields[]): JoinedDetail[] {
       joined.push({ detail: entry, pieces: [entry], place });
       continue;
     }
-    // A copy once, and changed from then on.
+    // Copied once and then changed in place.
     if (last.pieces.length === 1) last.detail = { ...last.detail };
     Object.assign(last.detail, entry, joinText(last.detail, entry));
     last.pieces.push(entry);
@@ -29,7 +28,7 @@ export function joinDetails(entries: readonly Fields[]): JoinedDetail[] {
   return joined;
 }
 
-/** A detail that further entries may join. */
+/** A detail that can still grow. */
 interface OpenDetail extends JoinedDetail {
   detail: Fields;
   readonly pieces: Fields[];

@@ -5,12 +5,12 @@ import { encodePart, type Warn } from "./encode-part.ts";
 import { keepExtras, keptFields, keptSpelling } from "./extras.ts";
 import { spreadExtraContent } from "./reasoning-details.ts";
 
-/** An image that a model made, as an entry of a message's `images`, with its proof in Google's spelling. */
+/** Encodes an image that a model made as an entry of `images`, with its thought signature in Google's spelling. */
 export function encodeMadeImage(part: MediaPart, field: string, warn: Warn): Fields {
   return { ...encodePart(part, field, warn), ...spreadExtraContent(part) };
 }
 
-/** The images of an assistant's message in a request, marked with the field they came in; null where one of them is none. */
+/** Decodes the `images` of an assistant message and marks them with that field; null if an entry is not an image. */
 export function decodeSentImages(value: unknown): readonly Part[] | null {
   if (!Array.isArray(value) || value.length === 0) return null;
   const parts = value.map((raw) => decodePart(asFields(raw) ?? {}));

@@ -1,13 +1,13 @@
 import type { MediaSource } from "../../canonical/parts.ts";
 import type { Fields } from "../../json/fields.ts";
 
-/** Where media are, and how the address was spelled where that is unusual. */
+/** The source of a media part, and its spelling where that is unusual. */
 export interface ReadSource {
   readonly source: MediaSource;
   readonly spelling: Fields;
 }
 
-/** Reads an address: media themselves in a `data:` URL, anything else as it stands. */
+/** Decodes a URL: a `data:` URL holds the media themselves, any other URL is kept. */
 export function readSource(url: string): ReadSource {
   const comma = url.startsWith("data:") ? url.indexOf(",") : -1;
   const head = url.slice(0, Math.max(comma, 0));
@@ -17,7 +17,7 @@ export function readSource(url: string): ReadSource {
   return { source, spelling: head === headOf(mediaType) ? {} : { head } };
 }
 
-/** The address of media; null where they have none. */
+/** Encodes a media source as a URL; null where it has none. */
 export function writeSource(source: MediaSource, spelling: Fields): string | null {
   if (source.kind === "url") return source.url;
   if (source.kind !== "base64") return null;

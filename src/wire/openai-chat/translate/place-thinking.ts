@@ -3,8 +3,8 @@ import type { ConversationRequest, Message } from "../../canonical/request.ts";
 import { keepExtras } from "./extras.ts";
 
 /**
- * Puts the reasoning of earlier turns among the contents, as `thinking` parts: for hosts that take it there and nowhere
- * else. Only reasoning that is text alone goes; what bears a proof is another vendor's.
+ * Moves the reasoning of earlier turns into the content as `thinking` parts, for hosts that accept it only there. Signed or
+ * encrypted reasoning is left out, because another vendor made it.
  */
 export function placeThinking(request: ConversationRequest): ConversationRequest {
   return { ...request, messages: request.messages.map(placeInMessage) };

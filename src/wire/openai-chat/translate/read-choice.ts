@@ -79,7 +79,7 @@ export function createChoiceReader(emitter: AnswerEmitter, index: number): Choic
     parts: new PartEmitter(emitter, index),
     speech: null,
     hasCited: false,
-    // Missing ids stay empty here: the normaliser of the relay makes them.
+    // Missing ids stay empty; `createNormaliser` makes them.
     tracker: createToolCallTracker(() => "", null),
     calls: [],
     openCalls: new Map(),
@@ -123,17 +123,17 @@ function stepChoice(state: State, choice: Fields): void {
   keep(state.fields, omit(choice, OTHER_CHOICE_FIELDS));
   const isProof = readThoughtSignature(delta["extra_content"]) !== null;
   keep(state.message, omit(delta, isProof ? PROVEN_DELTA_FIELDS : OTHER_DELTA_FIELDS));
-  // A second finish is dropped: clients ran tools twice on it.
+  // A second finish is dropped, because clients ran tools twice on it.
   state.finish ??= asText(choice["finish_reason"]);
 }
 
-/** Keeps unknown fields; lists go on, all else replaces. */
+/** Keeps unknown fields. Lists are concatenated, other values are replaced. */
 function keep(kept: Record<string, unknown>, fields: Fields): void {
   for (const [name, value] of Object.entries(fields)) {
     const before = kept[name];
     if (value === null) continue;
     if (!Array.isArray(value)) kept[name] = value;
-    // A list of its own from the start, so that it can grow.
+    // Copied, because it will grow.
     else if (!Array.isArray(before)) kept[name] = [...value];
     else for (const one of value) before.push(one);
   }
@@ -157,7 +157,7 @@ function readReasoning(state: State, delta: Fields): void {
   const { reasoning, details } = readSpoken(delta);
   const read = (details ?? []).map(asFields).filter((detail) => detail !== null);
   const parts = read.map((raw) => ({ raw, part: decodeDetail(raw) }));
-  // The text beside details is theirs, unless they have none.
+  // The reasoning text repeats that of the details, unless no detail has a text.
   if (reasoning !== null && parts.every(({ part }) => part.text === "")) {
     sayText(state, "reasoning", reasoning, () => plainReasoning(""));
   }
@@ -171,7 +171,7 @@ function readDetail(state: State, raw: Fields, part: ReasoningPart): void {
     return;
   }
   const isProofOnly = read.text === "" && read.signature !== null;
-  // Of text that was said before in `reasoning` the proof comes as a detail.
+  // Continues a text that came in `reasoning`: its signature comes as a detail.
   const goesOn = isProofOnly && state.speech?.key.startsWith("reasoning");
   const key = goesOn ? (state.speech as Speech).key : keyOf(raw);
   if (read.text === "" && !isProofOnly) return;
@@ -180,7 +180,7 @@ function readDetail(state: State, raw: Fields, part: ReasoningPart): void {
   if (read.signature !== null) state.parts.append(at, { kind: "signature", value: read.signature });
 }
 
-/** What pieces of one detail have in common. */
+/** Returns a key that all pieces of one detail share. */
 function keyOf(raw: Fields): string {
   return `reasoning ${raw["type"]} ${raw["index"] ?? ""}`;
 }
@@ -223,7 +223,7 @@ function startText(): Part {
   return { kind: "text", text: "" };
 }
 
-/** What comes whole: citations, images, pieces of spoken answers. */
+/** Reads what comes in one piece: citations, images and pieces of spoken answers. */
 function readWhole(state: State, delta: Fields): void {
   for (const raw of asObjects(delta["annotations"])) {
     const citation = decodeAnnotation(raw);
@@ -261,14 +261,14 @@ function growCall(state: State, call: OpenCall, text: string, raw: Fields): void
   const proof = readThoughtSignature(raw["extra_content"]);
   if (proof !== null) prove(state, call.at, proof);
   call.text += text;
-  // Looked at again only once its text has doubled, so that all looks together cost no more than its length.
+  // Checked again only after its text has doubled, so that all checks together are linear in its length.
   if (call.tool === "function" && call.text.length > 2 * call.checkedChars) state.grown.add(call);
   state.parts.append(call.at, { kind: "arguments", text });
 }
 
 function startCall(state: State, id: string, name: string, tool: OpenCall["tool"]): void {
   endSpeech(state);
-  // Vendors may go back and forth between calls; only one that is whole is over for sure.
+  // Vendors may interleave calls, so only a call with complete arguments has certainly ended.
   for (const grown of state.grown) {
     grown.checkedChars = grown.text.length;
     if (isWholeObject(grown.text)) endCall(state, grown);

@@ -2,10 +2,10 @@ import { type Part, REASONING_ORIGINS, type ReasoningPart, type Signature } from
 import { asFields, asText, type Fields } from "../../json/fields.ts";
 import { keepExtras, keptSpelling } from "./extras.ts";
 
-/** What `format` says where nobody knows whose reasoning it is. */
+/** The `format` of reasoning whose origin is unknown. */
 const NOBODY = "unknown";
 
-/** Reads an entry of `reasoning_details`, of a message or a delta. `pieces` are the entries it was joined of. */
+/** Decodes an entry of `reasoning_details` of a message or delta. `pieces` are the entries it was joined from. */
 export function decodeDetail(raw: Fields, pieces: readonly Fields[] = [raw]): ReasoningPart {
   const type = asText(raw["type"]);
   const format = asText(raw["format"]);
@@ -21,7 +21,9 @@ export function decodeDetail(raw: Fields, pieces: readonly Fields[] = [raw]): Re
   };
 }
 
-/** A part as entries of `reasoning_details`, the first of them at `index`: as it came, where it came in this format. */
+/**
+ * Encodes a part as entries of `reasoning_details`, the first at `index`. A part that came in this format is returned as it came.
+ */
 export function encodeDetails(part: ReasoningPart, index: number): Fields[] {
   const { detail, pieces } = keptSpelling(part);
   const raw = asFields(detail);
@@ -57,7 +59,7 @@ function isSame(a: ReasoningPart, b: ReasoningPart): boolean {
   );
 }
 
-/** Whether a detail proves the tool call of this id, as Gemini's thought signatures come in `reasoning_details`. */
+/** Whether a detail holds the thought signature of this tool call, as Gemini's come in `reasoning_details`. */
 export function provesCall(part: ReasoningPart, callId: string): boolean {
   return (
     part.encrypted !== null &&
@@ -67,38 +69,38 @@ export function provesCall(part: ReasoningPart, callId: string): boolean {
   );
 }
 
-/** What may bear a proof: a tool call, a text, an image. */
+/** A part that may have a thought signature: a tool call, a text or an image. */
 interface Proven {
   readonly kind: Part["kind"];
   readonly id?: string;
   readonly signature?: Signature;
 }
 
-/** A part's proof as a detail, which names a call by its id; null where it has none that goes there. */
+/** Encodes a part's thought signature as a detail, with the id of a call; null where it has none that belongs there. */
 export function encodeProofDetail({ kind, id, signature }: Proven, index: number): Fields | null {
   if (signature?.origin !== REASONING_ORIGINS.gemini) return null;
   const named = kind === "tool-call" ? { id } : {};
   return { type: "reasoning.encrypted", data: signature.value, ...named, format: signature.origin, index };
 }
 
-/** The thought signature in Google's own spelling, `extra_content`; null where there is none. */
+/** Returns the thought signature in `extra_content`, which is Google's own spelling; null where there is none. */
 export function readThoughtSignature(extraContent: unknown): string | null {
   return asText(asFields(asFields(extraContent)?.["google"])?.["thought_signature"]);
 }
 
-/** A part's proof in Google's own spelling; null where it has none that goes there. */
+/** Encodes a part's thought signature in Google's own spelling; null where it has none that belongs there. */
 export function encodeExtraContent({ signature }: Proven): Fields | null {
   if (signature?.origin !== REASONING_ORIGINS.gemini) return null;
   return { google: { thought_signature: signature.value } };
 }
 
-/** A part's proof as a member to spread: `extra_content`, or nothing. */
+/** Encodes a part's thought signature as `extra_content`, a member to spread; empty where it has none. */
 export function spreadExtraContent(part: Proven): Fields {
   const extra = encodeExtraContent(part);
   return extra === null ? {} : { extra_content: extra };
 }
 
-/** The thought signature in `extra_content` as a part's proof, as a member to spread. */
+/** Decodes the thought signature in `extra_content` as the `signature` of a part, a member to spread. */
 export function readProof(extraContent: unknown): { readonly signature?: Signature } {
   const value = readThoughtSignature(extraContent);
   return value === null ? {} : { signature: { value, origin: REASONING_ORIGINS.gemini } };

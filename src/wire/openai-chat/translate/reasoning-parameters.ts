@@ -3,7 +3,7 @@ import type { ConversationRequest, ReasoningParameters } from "../../canonical/r
 import { asFields, asText, type Fields } from "../../json/fields.ts";
 import type { Warn } from "./encode-part.ts";
 
-/** Reads `reasoning` and `reasoning_effort`; where both name an effort, the object counts. */
+/** Decodes `reasoning` and `reasoning_effort`. If both name an effort, the object wins. */
 export function readReasoningParameters(raw: Fields): Pick<ConversationRequest, "reasoning"> {
   const wish = asFields(raw["reasoning"]);
   const effort = asText(wish?.["effort"]) ?? asText(raw["reasoning_effort"]);
@@ -22,12 +22,12 @@ export function readReasoningParameters(raw: Fields): Pick<ConversationRequest, 
   };
 }
 
-/** What OpenAI and most others take. */
+/** The reasoning fields that OpenAI and most other vendors accept. */
 const USUAL_FIELDS: ReasoningFields = { effort: "reasoning_effort" };
 
 /**
- * Whether what a client of this format says of reasoning has to be put otherwise for a target. Of a model that nobody has
- * described nothing is known, and its host gets what the client said.
+ * Whether the client's reasoning fields have to be replaced for a target. If nothing is known about a model, its host gets the
+ * client's fields.
  */
 export function mustRespell(raw: Fields, target: ModelTarget): boolean {
   if (target.reasons === undefined || target.takesReasoningObject === true) return false;
@@ -38,12 +38,12 @@ export function mustRespell(raw: Fields, target: ModelTarget): boolean {
   return fields.effort !== "reasoning_effort" || (effort === "none" && fields.off !== undefined);
 }
 
-/** What a wish comes to: reasoning off, or on with so much of it. */
+/** What the parameters ask for: reasoning off, or on with an effort or a budget. */
 type Wanted =
   | { readonly kind: "off" }
   | { readonly kind: "on"; readonly effort: string | null; readonly budget: number | null };
 
-/** Null where the wish leaves it to the vendor. */
+/** Returns what the parameters ask for; null where they leave it to the vendor. */
 function readWanted({ enabled, effort, budgetTokens, adaptive }: ReasoningParameters): Wanted | null {
   if (enabled === false || effort === "none" || (effort === null && budgetTokens === 0))
     return { kind: "off" };
@@ -52,8 +52,8 @@ function readWanted({ enabled, effort, budgetTokens, adaptive }: ReasoningParame
 }
 
 /**
- * The wish as the target's vendor spells it, the nearest that its model knows. What cannot be said there is named; a model
- * that does not reason is not told to stop it.
+ * Encodes reasoning parameters in the spelling of the target's vendor, with the nearest value that its model accepts. What cannot
+ * be expressed is reported with `warn`. A model that does not reason is not told to stop reasoning.
  */
 export function encodeReasoningParameters(
   { reasoning }: Pick<ConversationRequest, "reasoning">,
@@ -79,7 +79,7 @@ const ALWAYS_REASONS = "The model is not known to answer without reasoning; it w
 const NO_SWITCH = "The model's provider is not known to switch reasoning on and off; the wish was left out.";
 const NO_EFFORTS = "The model's reasoning is not known to have efforts; the effort was left out.";
 
-/** The object that clients of this gateway send, for a vendor that takes it as well. */
+/** Encodes the `reasoning` object that clients of this gateway send, for vendors that accept it too. */
 function toObject({ enabled, effort, budgetTokens, adaptive, summary, hidden }: ReasoningParameters): Fields {
   return {
     ...(enabled !== null || adaptive ? { enabled: enabled ?? true } : {}),
@@ -140,19 +140,19 @@ function sayOn(
   return on;
 }
 
-/** Efforts, least first. */
+/** Efforts in ascending order. */
 const EFFORTS = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
-/** What a model is taken to know of which nothing more is said than that it is steered. */
+/** The efforts assumed for a model whose efforts are not listed. */
 const COMMON_EFFORTS = ["low", "medium", "high"];
-/** What reasoning is asked for that is to be on, where it has efforts and nothing else. */
+/** The effort for reasoning that is switched on without an amount, for models that only have efforts. */
 const USUAL_EFFORT = "medium";
 
-/** Whether all that is known of a model's reasoning is that it can be switched on and off. */
+/** Whether a model's reasoning can only be switched on and off. */
 function isToggle(control: ModelTarget["reasoning"]): boolean {
   return control?.canDisable === true && control.efforts === undefined;
 }
 
-/** About what each effort spends. Tokens. */
+/** The approximate budget of each effort, in tokens. */
 const BUDGETS: Readonly<Record<string, number>> = {
   minimal: 1_024,
   low: 4_096,
@@ -174,7 +174,7 @@ function fit(
   return Math.max(min, Math.min(budget, max));
 }
 
-/** The nearest of the efforts that are known, of two the lesser; a word that nobody knows stays itself. */
+/** Returns the nearest of the known efforts, the lower one if two are equally near; an unknown word is returned unchanged. */
 function findNearest(wanted: string, known: readonly string[]): string | null {
   const rank = EFFORTS.indexOf(wanted);
   if (known.includes(wanted) || rank < 0) return wanted;

@@ -7,17 +7,20 @@ import { joinDetails } from "./join-details.ts";
 import { decodeDetail, encodeDetails, encodeProofDetail, provesCall } from "./reasoning-details.ts";
 import { proveCall, spellProofDetail } from "./tool-call-parts.ts";
 
-/** The reasoning of a message, and its calls with the proofs that came among the reasoning. */
+/** The reasoning of a message, and its calls with the thought signatures that came among the reasoning. */
 export interface ReadReasoning {
   readonly parts: readonly ReasoningPart[];
   readonly calls: readonly Part[];
-  /** Fields of the message that are now in the parts. */
+  /** Fields of the message that the parts now represent. */
   readonly fields: readonly string[];
 }
 
 const TEXT_FIELDS = ["reasoning_content", "reasoning"] as const;
 
-/** Reads reasoning in all spellings. The details say most; the text beside them is theirs unless they have none. */
+/**
+ * Decodes reasoning in all spellings. The details are the most complete; a reasoning text next to them repeats theirs, unless they
+ * have none.
+ */
 export function readReasoning(message: Fields, calls: readonly Part[]): ReadReasoning {
   const raw = message["reasoning_details"];
   const isReadable = Array.isArray(raw) && raw.length > 0 && raw.every((detail) => asFields(detail) !== null);
@@ -36,7 +39,7 @@ export function readReasoning(message: Fields, calls: readonly Part[]): ReadReas
   return { parts: [spelled, ...others], calls: proven, fields: [...used, ...TEXT_FIELDS] };
 }
 
-/** Parts proofs of tool calls from details of the reasoning. */
+/** Separates thought signatures of tool calls from details of the reasoning. */
 function sortDetails(raw: readonly Fields[], calls: readonly Part[]) {
   const details: ReasoningPart[] = [];
   const proven = [...calls];
@@ -50,10 +53,10 @@ function sortDetails(raw: readonly Fields[], calls: readonly Part[]) {
   return { details, proven };
 }
 
-/** Where the calls stand that a detail may prove, by the name of that proof, the first of them last. */
+/** Indexes of the calls that a detail may sign, by the key of the signature; the first call is last in its list. */
 type ProvableCalls = ReadonlyMap<string, number[]>;
 
-/** A call proves by its id; one that has its proof in another spelling, by that as well. */
+/** Indexes calls by id; a call that already has its signature in another spelling, by that as well. */
 function indexProvable(calls: readonly Part[]): ProvableCalls {
   const provable = new Map<string, number[]>();
   for (let at = calls.length - 1; at >= 0; at--) {
@@ -71,7 +74,7 @@ function nameProof(callId: string, value: string | null): string {
   return JSON.stringify([callId, value]);
 }
 
-/** The first call that the detail proves, which no other then does; null where it proves none. */
+/** Returns the index of the first call that the detail signs, and removes it from the index; null if there is none. */
 function takeProvable(detail: ReasoningPart, provable: ProvableCalls): number | null {
   if (detail.id === null || !provesCall(detail, detail.id)) return null;
   const unsigned = provable.get(nameProof(detail.id, null)) ?? [];
@@ -82,8 +85,8 @@ function takeProvable(detail: ReasoningPart, provable: ProvableCalls): number | 
 }
 
 /**
- * Reasoning for a vendor, and the proof on the `signed` text, in the fields they came in; from another format what has a proof in `reasoning_details`,
- * and what is only text in `reasoning_content`, which more hosts know.
+ * Encodes reasoning for a vendor, and the thought signature on the `signed` text, in the fields they came in. Reasoning from
+ * another format goes into `reasoning_details` if it is signed or encrypted, else into `reasoning_content`, which more hosts know.
  */
 export function encodeSentReasoning(
   parts: readonly ReasoningPart[],
@@ -120,10 +123,10 @@ function hasProof({ signature, encrypted }: ReasoningPart): boolean {
   return signature !== null || encrypted !== null;
 }
 
-/** Behind all places that a detail can have. */
+/** Larger than the index of any detail. */
 const LAST = Number.MAX_SAFE_INTEGER;
 
-/** The details with the proofs of calls among them, where they stood if they came in this format. */
+/** Inserts the thought signatures of calls into the details, where they stood if they came in this format. */
 export function insertProofs(details: readonly Fields[], calls: readonly ToolCallPart[]): Fields[] {
   const proofs = calls
     .map((call, place) => spellProofDetail(call, details.length + place))

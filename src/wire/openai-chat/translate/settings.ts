@@ -14,14 +14,14 @@ import type { Warn } from "./encode-part.ts";
 import { encodeToolChoice, hasTools } from "./encode-tools.ts";
 import { encodeReasoningParameters, mustRespell, readReasoningParameters } from "./reasoning-parameters.ts";
 
-/** Fields of a request that say one thing of the hub between them, and how they are read and written. */
+/** Request fields that belong to one setting of the canonical model, and how they are decoded and encoded. */
 interface Setting {
   readonly names: readonly string[];
-  /** What the fields say; all of the hub's fields that they stand for, said or not. */
+  /** Decodes the fields into all canonical fields of the setting, set or not. */
   read(raw: Fields): Partial<ConversationRequest>;
-  /** Fields for a request of another format. */
+  /** Encodes the setting of a request that came in another format. */
   write(request: Request, target: ModelTarget, warn: Warn): Fields;
-  /** Whether a target takes the fields as a client of this format spelled them; absent: each does. */
+  /** Whether a target accepts the fields as a client of this format spelled them. Absent: every target does. */
   isTaken?(raw: Fields, target: ModelTarget): boolean;
 }
 
@@ -30,7 +30,7 @@ type Key = keyof Request;
 
 const UNKNOWN_TARGET: ModelTarget = { name: "", maxOutputTokens: null, reasoning: null };
 
-/** What a body's settings say, and those that would not be spelled as they came. */
+/** Decodes the settings of a body, and keeps the spelling of those that would be encoded differently. */
 export function readSettings(body: Fields): { readonly said: Request; readonly spelling: Fields } {
   const said: Request = { ...NOTHING_SAID };
   const spelling: Record<string, unknown> = {};
@@ -45,7 +45,7 @@ export function readSettings(body: Fields): { readonly said: Request; readonly s
   return { said, spelling };
 }
 
-/** A request's settings as fields: as the client of this format spelled them, while they still say the same. */
+/** Encodes a request's settings, as the client of this format spelled them if they still mean the same. */
 export function writeSettings(
   request: ConversationRequest,
   spelling: Fields,
@@ -75,7 +75,7 @@ function pick(fields: Fields, names: readonly string[]): Fields {
 const asNumber = (value: unknown) => (typeof value === "number" ? value : null);
 const asBoolean = (value: unknown) => (typeof value === "boolean" ? value : null);
 
-/** A setting that is one field here and one field in the hub. */
+/** A setting that is one field here and one field in the canonical model. */
 function plainSetting(name: string, key: Key, read: (value: unknown) => unknown): Setting {
   return {
     names: [name],
@@ -84,7 +84,10 @@ function plainSetting(name: string, key: Key, read: (value: unknown) => unknown)
   };
 }
 
-/** One that only hosts of some vendors know, or all refuse unless something else is said: it stays for clients that say it. */
+/**
+ * A setting that only some vendors know, or that hosts reject without another one. It is kept for clients of this format and left
+ * out, with a warning, for others.
+ */
 function ownSetting(name: string, key: Key, read: (value: unknown) => unknown): Setting {
   return {
     names: [name],
@@ -98,7 +101,7 @@ function ownSetting(name: string, key: Key, read: (value: unknown) => unknown): 
 
 const LEFT_OUT = "This is not part of the chat format, or not known to all its hosts; it was left out.";
 
-/** The tiers that OpenAI names, and what other vendors call them. */
+/** OpenAI's service tiers by the names that vendors have for them. */
 const TIERS: Readonly<Record<string, string>> = {
   auto: "auto",
   default: "default",
@@ -112,7 +115,7 @@ const SETTINGS: readonly Setting[] = [
   {
     names: ["max_tokens", "max_completion_tokens"],
     read: (raw) => ({ maxTokens: asNumber(raw["max_completion_tokens"]) ?? asNumber(raw["max_tokens"]) }),
-    // Of the two spellings the one that more hosts know; those that want the other have a quirk for it.
+    // The spelling that more hosts know; a quirk renames it for the others.
     write: ({ maxTokens }) => (maxTokens === null ? {} : { max_tokens: maxTokens }),
   },
   plainSetting("temperature", "temperature", asNumber),
@@ -126,7 +129,7 @@ const SETTINGS: readonly Setting[] = [
   plainSetting("user", "user", asText),
   plainSetting("verbosity", "verbosity", asText),
   plainSetting("prompt_cache_key", "promptCacheKey", asText),
-  // OpenAI takes it only for answers that it stores.
+  // OpenAI accepts it only for responses that it stores.
   ownSetting("metadata", "metadata", asFields),
   {
     names: ["cache_control"],
@@ -134,7 +137,7 @@ const SETTINGS: readonly Setting[] = [
       const cache = readCacheMark(raw["cache_control"]);
       return cache === undefined ? {} : { cache };
     },
-    // A hint, which hosts without a field for it are better off without.
+    // Only a hint, so it is dropped without a warning.
     write: () => ({}),
   },
   {
@@ -192,7 +195,7 @@ const SETTINGS: readonly Setting[] = [
   {
     names: ["parallel_tool_calls"],
     read: (raw) => ({ parallelToolCalls: asBoolean(raw["parallel_tool_calls"]) }),
-    // OpenAI refuses it without tools.
+    // OpenAI rejects it without tools.
     write: ({ parallelToolCalls, tools }) =>
       parallelToolCalls === null || !hasTools(tools) ? {} : { parallel_tool_calls: parallelToolCalls },
   },
@@ -203,7 +206,7 @@ const SETTINGS: readonly Setting[] = [
   },
 ];
 
-/** Fields that are read here. */
+/** The request fields that `readSettings` reads. */
 export const SETTING_FIELDS: readonly string[] = SETTINGS.flatMap((setting) => setting.names);
 
 function readOutputFormat(raw: unknown): OutputFormat | null {

@@ -5,14 +5,14 @@ import { keepNative } from "./decode-part.ts";
 import { keepExtras, keptFields, keptSpelling, withExtras } from "./extras.ts";
 import { encodeExtraContent, encodeProofDetail, readThoughtSignature } from "./reasoning-details.ts";
 
-/** Where the proof of a call stood: as `extra_content`, or as a detail at a place of `reasoning_details`. */
+/** How the thought signature of a call was spelled: as `extra_content`, or as a detail at an index of `reasoning_details`. */
 interface SpelledProof {
   readonly extraContent?: unknown;
   readonly detail?: Fields;
   readonly place?: number;
 }
 
-/** Reads a tool call of a message; null for a kind that the hub has no name for. */
+/** Decodes a tool call of a message; null for a kind that the canonical model does not have. */
 export function decodeCall(raw: Fields): ToolCallPart | null {
   const type = asText(raw["type"]) || readCallKind(raw);
   const inner = asFields(raw[type]);
@@ -37,7 +37,7 @@ export function decodeCall(raw: Fields): ToolCallPart | null {
   return withExtras(signature === null ? called : { ...called, signature }, omit(raw, known), spelling);
 }
 
-/** A call of a kind that the hub has no name for. */
+/** Returns a native part for a call of a kind that the canonical model does not have. */
 export function keepUnknownCall(raw: Fields): NativePart {
   const native = keepNative(raw, "tool_call", { place: "call" });
   const id = asText(raw["id"]);
@@ -46,7 +46,7 @@ export function keepUnknownCall(raw: Fields): NativePart {
   return { ...native, call: { id, name, arguments: JSON.stringify(raw[name] ?? {}) } };
 }
 
-/** Fields of a call, and of what it calls, that have a place in the hub. */
+/** Fields of a call and of its function that the canonical model has. */
 const KNOWN: Readonly<Record<"function" | "custom", Record<"call" | "fields", ReadonlySet<string>>>> = {
   function: { call: new Set(["id", "type", "function"]), fields: new Set(["name", "arguments"]) },
   custom: { call: new Set(["id", "type", "custom"]), fields: new Set(["name", "input"]) },
@@ -58,7 +58,7 @@ function readArguments(value: unknown): string {
   return value === undefined || value === null ? "" : JSON.stringify(value);
 }
 
-/** The call with its proof, which came as the detail at `place`. */
+/** Returns the call with its thought signature, which came as the detail at `place`. */
 export function proveCall(call: ToolCallPart, detail: Fields, data: string, place: number): ToolCallPart {
   const spelling = keptSpelling(call);
   const proof = { ...asFields(spelling["proof"]), detail, place };
@@ -69,7 +69,7 @@ export function proveCall(call: ToolCallPart, detail: Fields, data: string, plac
   };
 }
 
-/** A call as an entry of `tool_calls`. No arguments are `{}`. */
+/** Encodes a call as an entry of `tool_calls`. Empty arguments become `{}`. */
 export function encodeCall(call: ToolCallPart): Fields {
   const inner = asFields(keptSpelling(call)["inner"]);
   const text = call.tool === "function" ? { arguments: call.arguments || "{}" } : { input: call.arguments };
@@ -89,7 +89,10 @@ function spellExtraContent(call: ToolCallPart): unknown {
   return spelled.extraContent ?? null;
 }
 
-/** A call's proof as a detail, and the place it came from; null where it has none, or the client spelled it otherwise. */
+/**
+ * Encodes a call's thought signature as a detail, with its original index; null where it has none or the client spelled it
+ * differently.
+ */
 export function spellProofDetail(
   call: ToolCallPart,
   index: number,
@@ -103,7 +106,7 @@ export function spellProofDetail(
   return { detail: { ...spelled.detail, id: call.id }, place: spelled.place ?? null };
 }
 
-/** How the client spelled the proof, while it is still that proof; else it goes in both spellings. */
+/** Returns how the client spelled the thought signature, if that is still the same; otherwise it is sent in both spellings. */
 function readSpelling(call: ToolCallPart): SpelledProof | null {
   const spelled = asFields(keptSpelling(call)["proof"]) as SpelledProof | null;
   const value = spelled?.detail?.["data"] ?? readThoughtSignature(spelled?.extraContent);

@@ -28,15 +28,15 @@ import { encodeCall } from "./tool-call-parts.ts";
 
 interface OpenReasoning {
   readonly kind: "reasoning";
-  /** As it started, without its text. */
+  /** The part as it started, without its text. */
   readonly part: ReasoningPart;
-  /** Its place among the details; null while nothing of it was sent. */
+  /** Its index among the details; null until something of it was sent. */
   index: number | null;
-  /** What comes of it in pieces and goes out whole: clients keep the last. */
+  /** The signature so far. It is sent whole, because clients keep only the last piece. */
   signature: string;
 }
 
-/** The call of a client that knows one. */
+/** The call of a client that only knows `function_call`. */
 interface OpenFunctionCall {
   readonly kind: "function-call";
 }
@@ -47,37 +47,37 @@ interface OpenCall {
   readonly part: ToolCallPart;
 }
 
-/** Open parts of which more may be said; what is not shown is not among them. */
+/** A part that may still grow. Parts that the client does not see are not tracked. */
 type OpenPart = OpenReasoning | OpenCall | OpenFunctionCall | { readonly kind: "text" | "refusal" };
 
 interface ChoiceState {
   readonly index: number;
   hasRole: boolean;
-  /** By place. */
+  /** Open parts by their index. */
   readonly open: Map<number, OpenPart>;
   details: number;
-  /** Of the reasoning that was said last: whether it was a summary; null before there was any. */
+  /** Whether the latest reasoning was a summary; null before there was any. */
   saidSummary: boolean | null;
   callCount: number;
-  /** Goes with the next delta, whose tokens they are. */
+  /** Log probabilities of the next delta's tokens, sent with it. */
   logprobs: unknown;
   finish: Finish | null;
   extras: Extras | undefined;
-  /** What stands around the text of a chunk that has nothing else; null until there was one. */
+  /** The bytes before and after the text of a chunk that has nothing else; null until there was one. */
   frame: readonly [string, string] | null;
 }
 
 interface WriterState {
   readonly identity: AnswerIdentity;
   readonly hidesReasoning: boolean;
-  /** The client knows one call, in `function_call`. */
+  /** The client only knows `function_call`, which holds a single call. */
   readonly usesFunctions: boolean;
   readonly choices: Map<number, ChoiceState>;
-  /** Fields of the answer as a whole, to go with the next chunk. */
+  /** Fields of the answer as a whole that are sent with the next chunk. */
   carried: Record<string, unknown>;
 }
 
-/** Writes a stream for a client of this format (docs/contract.md, "Chat completions"). */
+/** Returns a writer of a stream for a client of this format (docs/contract.md, "Chat completions"). */
 export function createWriter(identity: AnswerIdentity, asked: AskedFor): AnswerWriter {
   const state: WriterState = {
     identity,
@@ -107,7 +107,7 @@ export function createWriter(identity: AnswerIdentity, asked: AskedFor): AnswerW
 
 const MESSAGE: ReadonlySet<string> = new Set(["message"]);
 
-/** A choice's last entry: its finish, held to the end, and what only this format knows of it. */
+/** Encodes the last entry of a choice: its finish, which is held until the end, and its unknown fields. */
 function encodeLast(
   { index, finish, extras, logprobs, hasRole }: ChoiceState,
   usesFunctions: boolean,
@@ -181,7 +181,7 @@ function stepChoice(state: WriterState, choice: ChoiceState, event: ChoiceEvent)
   }
 }
 
-/** Most chunks are text and nothing else, and differ in it alone: then only the text is printed. Null for any other. */
+/** Prints only the text of a chunk that has nothing else, as most have. Returns null for any other delta. */
 function sendText(state: WriterState, choice: ChoiceState, at: number, delta: PartDelta): string | null {
   if (delta.kind !== "text" || delta.text === "" || choice.open.get(at)?.kind !== "text") return null;
   if (!choice.hasRole || choice.logprobs !== null || !isEmpty(state.carried)) return null;
@@ -195,7 +195,7 @@ function makeFrame(identity: AnswerIdentity, index: number): readonly [string, s
   return [head, tail];
 }
 
-/** A chunk with a delta; nothing for null. The role comes first and once. */
+/** Prints a chunk with this delta; nothing for null. The first chunk of a choice names the role. */
 function send(state: WriterState, choice: ChoiceState, delta: Fields | null): string {
   if (delta === null) return "";
   const { carried } = state;
@@ -227,7 +227,7 @@ function startPart(state: WriterState, choice: ChoiceState, at: number, part: Pa
   }
 }
 
-/** What a text or refusal says from its start on. */
+/** Encodes what a text or refusal holds from its start. */
 function sayWhole(choice: ChoiceState, part: TextPart | RefusalPart): Fields | null {
   const cited = part.kind === "text" ? (part.citations ?? []) : [];
   const annotations = cited.flatMap((citation) => encodeAnnotation(citation) ?? []);
@@ -237,7 +237,7 @@ function sayWhole(choice: ChoiceState, part: TextPart | RefusalPart): Fields | n
   return Object.keys(delta).length === 0 ? null : delta;
 }
 
-/** A text's proof, in both spellings that clients know; nothing where it has none that goes there. */
+/** Encodes a text's thought signature in both spellings that clients know; nothing where it has none that belongs there. */
 function proveText(choice: ChoiceState, signature: Signature | undefined): Fields {
   const proven = { kind: "text", ...(signature === undefined ? {} : { signature }) } as const;
   const detail = encodeProofDetail(proven, choice.details);
@@ -303,7 +303,7 @@ function sayReasoning(choice: ChoiceState, open: OpenReasoning, text: string): F
   return encodeReasoning({ content: null, reasoning: lead + text, details });
 }
 
-/** What stands before a piece of reasoning in the text of all of it: a break where a further part of a summary begins. */
+/** Returns the separator before a piece of reasoning in the joined text: a break where a further part of a summary begins. */
 function breakSummary(choice: ChoiceState, { isSummary }: ReasoningPart, begins: boolean): string {
   const isFurther = begins && isSummary && choice.saidSummary === true;
   choice.saidSummary = isSummary;
@@ -323,7 +323,7 @@ function startCall(choice: ChoiceState, at: number, part: ToolCallPart): Fields 
   choice.open.set(at, { kind: "tool-call", index, part });
   const encoded = encodeCall(part);
   const inner = asFields(encoded[part.tool]) ?? {};
-  // What the arguments are shows only when the call is over; until then none is an empty text.
+  // Whether arguments are missing is known only at the end of the call; until then they are an empty text.
   const text = part.tool === "function" ? { arguments: part.arguments } : {};
   const call = { ...encoded, [part.tool]: { ...inner, ...text }, index };
   const detail = encodeProofDetail(part, choice.details);
@@ -332,7 +332,10 @@ function startCall(choice: ChoiceState, at: number, part: ToolCallPart): Fields 
   return { reasoning_details: [detail], tool_calls: [call] };
 }
 
-/** Further calls are left out: the model may make them again once it has the result of the first. */
+/**
+ * Starts the only call of a client that knows `function_call`. Further calls are left out: the model may repeat them after it got
+ * the first result.
+ */
 function startFunctionCall(
   choice: ChoiceState,
   at: number,
