@@ -60,6 +60,14 @@ export function fail(code: ErrorCode, message: string, rest: Omit<Failure, "code
 }
 
 /**
+ * Ends the request with `invalid_request` for one field. The message is the field's name followed by `problem`, a sentence without
+ * its full stop such as "must be a string". A path such as `messages[3].content` names a nested field.
+ */
+export function rejectField(field: string, problem: string): never {
+  return fail("invalid_request", `${field} ${problem}.`, { metadata: { field } });
+}
+
+/**
  * The failure behind anything that was thrown. What nobody foresaw: the caller learns that it is our fault and no
  * more, the log learns all.
  */

@@ -1,6 +1,6 @@
 import { BOUNDS } from "../../base/bounds.ts";
+import { rejectField } from "../../base/errors.ts";
 import { parsePrice } from "../../base/money.ts";
-import { rejectField } from "../json/check-fields.ts";
 import { asFields, type Fields } from "../json/fields.ts";
 import { requireAtMost } from "../json/reject-excess.ts";
 

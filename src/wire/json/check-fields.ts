@@ -1,5 +1,5 @@
 import { BOUNDS } from "../../base/bounds.ts";
-import { fail } from "../../base/errors.ts";
+import { rejectField } from "../../base/errors.ts";
 import { asFields, type Fields } from "./fields.ts";
 import { parseBodyText } from "./parse-json.ts";
 import { LEAF, scanCounting } from "./scan.ts";
@@ -24,11 +24,6 @@ export function parseBody(bytes: Buffer): Fields {
 export function parseFields(text: string, latin1: string): Fields {
   const value = rejectBroken(() => parseBodyText(text, latin1));
   return asFields(value) ?? rejectField("body", "must be a JSON object");
-}
-
-/** Ends a request whose field is not what it must be; `problem` follows the field's name. */
-export function rejectField(field: string, problem: string): never {
-  return fail("invalid_request", `${field} ${problem}.`, { metadata: { field } });
 }
 
 /** A string that must be there. `such` says what it holds. */

@@ -1,5 +1,5 @@
 import { BOUNDS } from "../../base/bounds.ts";
-import { fail } from "../../base/errors.ts";
+import { fail, rejectField } from "../../base/errors.ts";
 import { type RoutingParameters, readRoutingParameters } from "../conversation/preferences.ts";
 import { USER_FIELDS } from "../conversation/user-fields.ts";
 import {
@@ -8,7 +8,6 @@ import {
   readNumber,
   readText,
   readWholeNumber,
-  rejectField,
   requireText,
 } from "../json/check-fields.ts";
 import { type Fields, omit } from "../json/fields.ts";

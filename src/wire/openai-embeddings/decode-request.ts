@@ -1,8 +1,8 @@
 import { BOUNDS } from "../../base/bounds.ts";
-import { fail } from "../../base/errors.ts";
+import { fail, rejectField } from "../../base/errors.ts";
 import type { EmbeddingInput, EmbeddingsParameters } from "../canonical/embeddings.ts";
 import { type RoutingParameters, readRoutingParameters } from "../conversation/preferences.ts";
-import { parseFields, readText, readWholeNumber, rejectField, requireText } from "../json/check-fields.ts";
+import { parseFields, readText, readWholeNumber, requireText } from "../json/check-fields.ts";
 import { type Fields, omit } from "../json/fields.ts";
 import { requireBodyBytes } from "../json/reject-excess.ts";
 import { fields, type JsonNode, LEAF } from "../json/scan.ts";

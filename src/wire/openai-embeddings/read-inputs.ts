@@ -1,6 +1,6 @@
 import { BOUNDS } from "../../base/bounds.ts";
+import { rejectField } from "../../base/errors.ts";
 import type { EmbeddingInput } from "../canonical/embeddings.ts";
-import { rejectField } from "../json/check-fields.ts";
 
 /**
  * Reads `input`: a text, token ids, or an array of either.
