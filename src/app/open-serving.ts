@@ -1,7 +1,8 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import type { Log } from "../base/log.ts";
-import { dayOf, findNextTurn } from "../core/catalog/expiry.ts";
+import { dateOf } from "../base/time.ts";
+import { findNextTurn } from "../core/catalog/expiry.ts";
 import type { CatalogData } from "../core/catalog/records.ts";
 import type { Serving } from "../core/generation/call.ts";
 import { type BuiltServing, buildServing, type ServingSources } from "./build-serving.ts";
@@ -71,7 +72,7 @@ export function openServing(sources: ServingSources, log: Log): ServingSource {
         running = takeUp(stamp);
         await running;
         running = null;
-      } else if (nextDay !== null && dayOf(sources.clock.now()) >= nextDay) swap(data);
+      } else if (nextDay !== null && dateOf(sources.clock.now()) >= nextDay) swap(data);
     },
   };
 }

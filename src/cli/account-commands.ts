@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import type { Stores } from "../app/wire-up.ts";
+import { dateOf } from "../base/time.ts";
 import {
   type AccountChange,
   changeAccount,
@@ -12,7 +13,7 @@ import type { AccountRecord } from "../core/accounts/records.ts";
 import type { KnownNames } from "../core/catalog/known-names.ts";
 import { auditCommand } from "./audit-command.ts";
 import { formatFields, formatTable } from "./format-table.ts";
-import { printDay, printLimit } from "./print-values.ts";
+import { printLimit } from "./print-values.ts";
 import {
   addRateLimitOptions,
   describeOptions,
@@ -182,8 +183,8 @@ async function list(stores: Stores, kind: Kind, { json }: JsonOption): Promise<s
     account.name,
     printLimit(account.overdraft),
     ...(isOrganization ? [printLimit(account.monthlyLimit)] : []),
-    printDay(account.createdAt),
-    account.closedAt === null ? "open" : `closed ${printDay(account.closedAt)}`,
+    dateOf(account.createdAt),
+    account.closedAt === null ? "open" : `closed ${dateOf(account.closedAt)}`,
   ]);
   const headings = ["id", "name", "overdraft", ...(isOrganization ? ["a month"] : []), "created", "state"];
   return formatTable(headings, rows);

@@ -3,6 +3,7 @@ import type { Stores } from "../app/wire-up.ts";
 import { presentEntry } from "../core/audit/present-entry.ts";
 import { describeVerdict, verifyAudit } from "../core/audit/verify-audit.ts";
 import { formatTable } from "./format-table.ts";
+import { printTime } from "./print-values.ts";
 import { readLimit, USUAL_LIMIT } from "./read-options.ts";
 import { withStores } from "./with-stores.ts";
 
@@ -35,7 +36,7 @@ async function list({ audit }: Stores, { account, limit, json }: ListOptions): P
   if (entries.length === 0) return "Nothing was changed yet.";
   const rows = entries.map(({ place, at, keyId, action, target, changes }) => [
     String(place),
-    new Date(at).toISOString().slice(0, 19),
+    printTime(at),
     keyId ?? "command",
     action,
     target ?? "",

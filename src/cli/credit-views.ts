@@ -1,11 +1,13 @@
 import { type Command, InvalidArgumentError } from "commander";
 import type { Stores } from "../app/wire-up.ts";
 import { formatDollars, toDollars } from "../base/money.ts";
+import { dateOf } from "../base/time.ts";
 import type { StoredTransfer } from "../core/ledger/ledger-store.ts";
 import { presentEntry } from "../core/ledger/present-entry.ts";
 import { presentGrantLeft, presentSums } from "../core/ledger/present-sums.ts";
 import { generationOf, TRANSFER_KINDS, type TransferKind } from "../core/ledger/records.ts";
 import { formatFields, formatTable } from "./format-table.ts";
+import { printTime } from "./print-values.ts";
 import { readLimit, USUAL_LIMIT } from "./read-options.ts";
 import { requireAccount } from "./require-account.ts";
 import { withStores } from "./with-stores.ts";
@@ -86,10 +88,10 @@ export async function listEntries(
     return "There is nothing yet. Give credits: gateway credits grant <account> <amount>";
   const rows = newest.map((transfer) => [
     String(transfer.place),
-    new Date(transfer.createdAt).toISOString().slice(0, 19),
+    printTime(transfer.createdAt),
     transfer.kind,
     formatDollars(transfer.to === accountId ? transfer.amount : -transfer.amount),
-    transfer.expiresAt === null ? "" : new Date(transfer.expiresAt).toISOString().slice(0, 10),
+    transfer.expiresAt === null ? "" : dateOf(transfer.expiresAt),
     generationOf(transfer) ?? transfer.note ?? "",
   ]);
   return formatTable(["number", "time", "kind", "dollars", "until", "about"], rows);

@@ -2,13 +2,13 @@ import type { Command } from "commander";
 import type { Stores } from "../app/wire-up.ts";
 import { systemClock } from "../base/clock.ts";
 import { toDollars } from "../base/money.ts";
+import { dateOf } from "../base/time.ts";
 import { changeKey, issueKey, presentKey } from "../core/accounts/manage-keys.ts";
 import type { KeyRateLimitChange } from "../core/accounts/own-rate-limit.ts";
 import type { KeyRecord } from "../core/accounts/records.ts";
 import type { KnownNames } from "../core/catalog/known-names.ts";
 import { auditCommand } from "./audit-command.ts";
 import { formatFields, formatTable } from "./format-table.ts";
-import { printDay } from "./print-values.ts";
 import {
   addRateLimitOptions,
   describeOptions,
@@ -125,7 +125,7 @@ async function list(stores: Stores, { json, account }: ListOptions): Promise<str
     key.name,
     key.kind,
     key.hint,
-    printDay(key.createdAt),
+    dateOf(key.createdAt),
     stateOf(key),
     key.accountId,
     key.userId ?? "",
@@ -184,7 +184,7 @@ function refuseUnknown(id: string): never {
 }
 
 function stateOf(key: KeyRecord): string {
-  if (key.revokedAt !== null) return `revoked ${printDay(key.revokedAt)}`;
+  if (key.revokedAt !== null) return `revoked ${dateOf(key.revokedAt)}`;
   if (key.expiresAt === null) return "valid";
-  return `${key.expiresAt > systemClock.now() ? "expires" : "expired"} ${printDay(key.expiresAt)}`;
+  return `${key.expiresAt > systemClock.now() ? "expires" : "expired"} ${dateOf(key.expiresAt)}`;
 }

@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import type { Stores } from "../app/wire-up.ts";
 import { formatDollars } from "../base/money.ts";
+import { formatTime } from "../base/time.ts";
 import { checkLedger, presentDifference } from "../core/ledger/check-ledger.ts";
 import { TRANSFER_KINDS } from "../core/ledger/records.ts";
 import { presentGeneration } from "../core/usage/present-generation.ts";
@@ -71,7 +72,7 @@ async function listHolds({ usage }: Stores, { json }: JsonOption): Promise<strin
     account_id: accountId,
     key_id: keyId,
     requested_model: requestedModel,
-    created_at: new Date(createdAt).toISOString(),
+    created_at: formatTime(createdAt),
   }));
   if (json) return JSON.stringify({ data });
   if (data.length === 0) return "No generation is under way: nothing is held.";

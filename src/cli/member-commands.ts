@@ -1,11 +1,12 @@
 import type { Command } from "commander";
 import type { Stores } from "../app/wire-up.ts";
+import { dateOf } from "../base/time.ts";
 import { findAccount } from "../core/accounts/manage-accounts.ts";
 import { presentMember, putMember, removeMember } from "../core/accounts/manage-members.ts";
 import { type MemberRecord, ROLES, type Role } from "../core/accounts/records.ts";
 import { auditCommand } from "./audit-command.ts";
 import { formatTable } from "./format-table.ts";
-import { printDay, printLimit } from "./print-values.ts";
+import { printLimit } from "./print-values.ts";
 import { readDollars } from "./read-options.ts";
 import { withStores } from "./with-stores.ts";
 
@@ -93,7 +94,7 @@ async function list({ accounts }: Stores, organizationId: string, { json }: Json
     userId,
     role,
     printLimit(dailyLimit),
-    printDay(createdAt),
+    dateOf(createdAt),
   ]);
   return formatTable(["user", "role", "a day", "since"], rows);
 }

@@ -16,6 +16,7 @@ import {
 import type { ProviderKeyRecord } from "../core/provider-keys/records.ts";
 import { auditCommand } from "./audit-command.ts";
 import { formatTable } from "./format-table.ts";
+import { printTime } from "./print-values.ts";
 import { describeOptions, readChoice, readList, readName } from "./read-options.ts";
 import { readSecret } from "./read-secret.ts";
 
@@ -128,7 +129,7 @@ async function list(
     key.name,
     `…${key.lastFour}`,
     key.models?.join(" ") ?? "all",
-    key.lastUsedAt === null ? "never" : new Date(key.lastUsedAt).toISOString().slice(0, 16),
+    key.lastUsedAt === null ? "never" : printTime(key.lastUsedAt),
     isReadable(maker.vault, key) ? (key.enabled ? "enabled" : "disabled") : "cannot be opened",
   ]);
   const table = formatTable(["id", "provider", "order", "name", "key", "models", "used", "state"], rows);

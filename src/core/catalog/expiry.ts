@@ -1,11 +1,5 @@
+import { addDays } from "../../base/time.ts";
 import type { ModelEndpoint, ModelRecord } from "./records.ts";
-
-const DAY_MS = 86_400_000;
-
-/** The day (UTC) of a time in milliseconds since the epoch, `YYYY-MM-DD`. */
-export function dayOf(at: number): string {
-  return new Date(at).toISOString().slice(0, "YYYY-MM-DD".length);
-}
 
 /** True for a model or endpoint that is not offered any more on a day. */
 export function isExpired({ expires }: { readonly expires?: string | null }, day: string): boolean {
@@ -51,10 +45,6 @@ function endEndpoint(endpoint: ModelEndpoint, graceDays: number): ModelEndpoint 
 function earlier(a: string | null, b: string | null): string | null {
   if (a === null || b === null) return a ?? b;
   return a < b ? a : b;
-}
-
-function addDays(day: string, days: number): string {
-  return dayOf(Date.parse(`${day}T00:00:00Z`) + days * DAY_MS);
 }
 
 /** The first day after this one on which something ends or prices change; null where none is known. */

@@ -1,3 +1,4 @@
+import { parseDay } from "../../base/time.ts";
 import { compareText } from "./format-catalog.ts";
 import {
   addCacheHour,
@@ -485,7 +486,7 @@ function toTokens(text: string | undefined): number | null {
 function readDay(text: string | undefined): string | null {
   if (text === undefined) return null;
   const day = /^\d{4}-\d{2}$/.test(text) ? `${text}-01` : text;
-  return /^\d{4}-\d{2}-\d{2}$/.test(day) && !Number.isNaN(Date.parse(`${day}T00:00:00Z`)) ? day : null;
+  return parseDay(day) === null ? null : day;
 }
 
 function tidyName(name: string): string {

@@ -1,4 +1,4 @@
-import { dayOf } from "./expiry.ts";
+import { dateOf } from "../../base/time.ts";
 import { compareText } from "./format-catalog.ts";
 import { findPriceJumps, type PriceJump } from "./price-jumps.ts";
 import type { PriceTerms } from "./price-row.ts";
@@ -145,7 +145,7 @@ function markMissing(model: string, endpoint: ModelEndpoint, merge: Merge): Mode
   const isOfEndpoint = (change: HeldChange) =>
     change.model === model && change.provider === endpoint.provider && change.name === endpoint.name;
   merge.stillRejected.push(...merge.rejected.filter(isOfEndpoint));
-  return endpoint.missingSince === undefined ? { ...endpoint, missingSince: dayOf(merge.now) } : endpoint;
+  return endpoint.missingSince === undefined ? { ...endpoint, missingSince: dateOf(merge.now) } : endpoint;
 }
 
 const ID_CHARS = 12;

@@ -1,3 +1,4 @@
+import { formatTime } from "../../base/time.ts";
 import type { HeldChange } from "./merge-refresh.ts";
 import type { PriceTerms } from "./price-row.ts";
 import type { PriceTier } from "./records.ts";
@@ -18,7 +19,7 @@ export function presentHeldChange({ id, model, provider, name, before, after, ju
     })),
     before: describeTerms(before),
     after: describeTerms(after),
-    seen_at: new Date(seenAt).toISOString(),
+    seen_at: formatTime(seenAt),
   };
 }
 

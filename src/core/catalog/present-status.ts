@@ -1,3 +1,4 @@
+import { formatTime } from "../../base/time.ts";
 import type { CatalogStatus } from "./catalog-keeper.ts";
 import { missingSince } from "./expiry.ts";
 import type { ModelRecord } from "./records.ts";
@@ -10,8 +11,8 @@ export function presentStatus(status: CatalogStatus, models: readonly ModelRecor
     refresh_hours: status.refreshHours,
     price_factor: status.priceFactor,
     grace_days: status.graceDays,
-    attempted_at: toIso(status.attemptedAt),
-    refreshed_at: toIso(status.refreshedAt),
+    attempted_at: formatTime(status.attemptedAt),
+    refreshed_at: formatTime(status.refreshedAt),
     problem: status.problem,
     waiting: status.waiting,
     rejected: status.rejected,
@@ -21,8 +22,4 @@ export function presentStatus(status: CatalogStatus, models: readonly ModelRecor
     }),
     difference: status.difference,
   };
-}
-
-function toIso(at: number | null): string | null {
-  return at === null ? null : new Date(at).toISOString();
 }

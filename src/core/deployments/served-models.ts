@@ -1,7 +1,8 @@
+import { dateOf } from "../../base/time.ts";
 import type { InferenceAction, ParameterOverrides } from "../../wire/client-apis/inference-request.ts";
 import type { FormatName } from "../../wire/conversation/format-name.ts";
 import { actionOf } from "../catalog/action-of.ts";
-import { dayOf, isExpired } from "../catalog/expiry.ts";
+import { isExpired } from "../catalog/expiry.ts";
 import { listEndpointFormats } from "../catalog/list-formats.ts";
 import { findPriceRow, type PriceRow } from "../catalog/price-row.ts";
 import type { ModelEndpoint, ModelRecord, ProviderRecord } from "../catalog/records.ts";
@@ -88,7 +89,7 @@ export function createServedModels(
   providers: readonly ServedProvider[],
   at: number,
 ): ServedModels {
-  const day = dayOf(at);
+  const day = dateOf(at);
   const bySlug = new Map(providers.map((provider) => [provider.record.slug, provider]));
   const findKeys = createKeyFinder();
   const all = new Map<string, readonly Deployment[]>();

@@ -1,6 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import { fail } from "../../base/errors.ts";
 import type { IdSource } from "../../base/ids.ts";
+import { formatTime } from "../../base/time.ts";
 import { type KnownNames, type NameList, requireKnownNames } from "../catalog/known-names.ts";
 import type { ServedModels, ServedProvider } from "../deployments/served-models.ts";
 import { labelOf } from "./byok-keys.ts";
@@ -173,10 +174,10 @@ export function presentProviderKey(
     readable: isReadable(vault, key),
     models: key.models,
     members: key.members,
-    created_at: isoTime(key.createdAt),
-    updated_at: isoTime(key.updatedAt),
-    last_used_at: isoTime(key.lastUsedAt),
-    last_error: lastError === null ? null : { message: lastError.message, at: isoTime(lastError.at) },
+    created_at: formatTime(key.createdAt),
+    updated_at: formatTime(key.updatedAt),
+    last_used_at: formatTime(key.lastUsedAt),
+    last_error: lastError === null ? null : { message: lastError.message, at: formatTime(lastError.at) },
   };
 }
 
@@ -214,8 +215,4 @@ function refuseUnknownKey(): never {
 function lastFourOf(secret: string): string {
   const keyId = /"private_key_id"\s*:\s*"([^"]*)"/.exec(secret)?.[1];
   return (keyId ?? secret).slice(-4);
-}
-
-function isoTime(ms: number | null): string | null {
-  return ms === null ? null : new Date(ms).toISOString();
 }
