@@ -17,7 +17,6 @@ import type { GenerationDeps } from "../core/generation/call.ts";
 import type { GenerationTimers } from "../core/generation/cancellation.ts";
 import { createIdentityHash } from "../core/generation/identity-hash.ts";
 import type { TokenCounter } from "../core/generation/token-counter.ts";
-import { createTurnMemory } from "../core/generation/turn-memory.ts";
 import { createUnreadAnswers } from "../core/generation/unread-answers.ts";
 import type { StoredResponseStore } from "../core/idempotency/stored-response-store.ts";
 import { createLedger, type Ledger } from "../core/ledger/ledger.ts";
@@ -48,6 +47,7 @@ import { makePrivateFolder } from "../storage/files/private-files.ts";
 import { guardStore } from "../storage/guard-store.ts";
 import { listDamagedLines } from "../storage/journal/damaged-lines.ts";
 import { openFileJournal } from "../storage/journal/file-journal.ts";
+import { createMemoryConversationStore } from "../storage/memory/conversation-store.ts";
 import { createSqliteAccountStore } from "../storage/sqlite/account-store.ts";
 import { createSqliteAuditStore } from "../storage/sqlite/audit-store.ts";
 import { lockDataDir } from "../storage/sqlite/data-lock.ts";
@@ -291,7 +291,7 @@ function buildGeneration(
     rateLimits: createRateLimits({ leaseMs: config.timers.total_ms + LEASE_SLACK_MS }),
     listLimits: buildLimitList(config),
     policy: readPolicy(config),
-    turnMemory: createTurnMemory(clock, random, limits.turn_memory_bytes),
+    conversations: createMemoryConversationStore({ clock, random, maxBytes: limits.turn_memory_bytes }),
     tokenCounter,
     anonymousLimit: createSlidingWindow(limits.anonymous_requests_per_hour, HOUR_MS),
     freeLimit: createFreeLimit(

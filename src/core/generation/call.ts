@@ -22,10 +22,10 @@ import type { PlanEntry } from "../usage/plan-entry.ts";
 import type { Recorder } from "../usage/recorder.ts";
 import type { UsageRecord } from "../usage/records.ts";
 import type { Cancellation, GenerationTimers } from "./cancellation.ts";
+import type { ConversationStore } from "./conversation-store.ts";
 import type { IdentityHash } from "./identity-hash.ts";
 import type { RequestEncoder } from "./request-encoder.ts";
 import type { TokenCounter } from "./token-counter.ts";
-import type { TurnMemory } from "./turn-memory.ts";
 import type { UnreadAnswers } from "./unread-answers.ts";
 
 /** One inference request that has passed the door. */
@@ -79,7 +79,7 @@ export interface GenerationDeps {
   readonly listLimits: ListLimits;
   /** The operator's own: accounts and keys can only tighten it. */
   readonly policy: Policy;
-  readonly turnMemory: TurnMemory;
+  readonly conversations: ConversationStore;
   readonly hashIdentity: IdentityHash;
   readonly tokenCounter: TokenCounter;
   readonly requestEncoder: RequestEncoder;

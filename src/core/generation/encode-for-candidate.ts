@@ -10,10 +10,13 @@ import type { Candidate } from "../routing/plan.ts";
 import { scopeOf } from "../routing/session-key.ts";
 import type { GenerationCall, GenerationDeps } from "./call.ts";
 import type { Cancellation } from "./cancellation.ts";
+import { NO_TURNS, type RequestTurns } from "./request-turns.ts";
 import { listProviderTargets } from "./upstream-target.ts";
 
 /** How this attempt differs from others with the same candidate. */
-export interface Encoding extends Pick<UpstreamTarget, "withReasoning" | "recallTurn" | "maxTokens"> {
+export interface Encoding extends Pick<UpstreamTarget, "withReasoning" | "maxTokens"> {
+  /** The gateway's memory of earlier turns, which is asked for what this request lacks. */
+  readonly turns: RequestTurns;
   /** Which of the candidate's formats it may go in; null: the best of all. */
   readonly formats: readonly FormatName[] | null;
 }
@@ -40,8 +43,27 @@ export function encodeForCandidate(
   encoding: Encoding,
   cancellation: Cancellation,
 ): EncodedForCandidate | Promise<EncodedForCandidate | null> {
-  const { request, principal } = call;
   const targets = listTargets(deps, call, candidate, encoding);
+  const encodeTargets = () => encodeForTargets({ deps, call, candidate, cancellation }, targets);
+  const names = call.request.listTurnNames(targets);
+  if (names.length === 0) return encodeTargets();
+  return cancellation
+    .until(encoding.turns.load(names))
+    .then(() => (cancellation.hasStruck() ? null : encodeTargets()));
+}
+
+interface EncodeContext {
+  readonly deps: Deps;
+  readonly call: Call;
+  readonly candidate: Candidate;
+  readonly cancellation: Cancellation;
+}
+
+function encodeForTargets(
+  { deps, call, candidate, cancellation }: EncodeContext,
+  targets: readonly UpstreamTarget[],
+): EncodedForCandidate | Promise<EncodedForCandidate | null> {
+  const { request, principal } = call;
   const complete = (encoded: EncodedForUpstream, format: FormatName): EncodedForCandidate => ({
     ...withAffinity(deps, call, candidate, encoded),
     format,
@@ -95,17 +117,18 @@ export async function chooseFormat(deps: Deps, call: Call, candidate: Candidate)
 }
 
 /** The gateway's memory of turns adds to what a request brings back and takes no part in the choice. */
-const ANY_ATTEMPT: Encoding = { withReasoning: true, recallTurn: () => null, formats: null };
+const ANY_ATTEMPT: Encoding = { withReasoning: true, turns: NO_TURNS, formats: null };
 
 function listTargets(
   { hashIdentity }: Deps,
   { principal, request }: Call,
   candidate: Candidate,
-  { formats, ...attempt }: Encoding,
+  { formats, turns, ...attempt }: Encoding,
 ): readonly UpstreamTarget[] {
   const scope = scopeOf(principal);
   const said = {
     ...attempt,
+    recallTurn: turns.recall,
     overrides: candidate.overrides ?? null,
     hashUser: (user: string) => hashIdentity("user", scope, user),
   };

@@ -10,6 +10,7 @@ import { backoffMs } from "../routing/backoff.ts";
 import { healthTargetOf } from "../routing/health-target.ts";
 import type { Candidate } from "../routing/plan.ts";
 import { recordFormat, toPlanEntries } from "../routing/plan-entries.ts";
+import { scopeOf } from "../routing/session-key.ts";
 import { listedWindow, windowOf } from "../routing/window.ts";
 import type { AttemptRecord, UsageRecord } from "../usage/records.ts";
 import { type Admission, admit, CANNOT_RECORD } from "./admit.ts";
@@ -17,7 +18,6 @@ import { type Allowance, NO_HOLD } from "./allowance.ts";
 import { type AttemptContext, type AttemptOutcome, attempt, isEmptyAnswer } from "./attempt.ts";
 import { beginAttempt, endAttempt } from "./attempt-record.ts";
 import type { GenerationCall, GenerationDeps, GenerationResult } from "./call.ts";
-import { type CallersTurns, NO_TURNS, turnsOf } from "./callers-turns.ts";
 import { Cancellation } from "./cancellation.ts";
 import { chargeAnswer, countUsage } from "./charge-answer.ts";
 import { chooseFailure, classifyCancellation, type FailureClassification } from "./classify-failure.ts";
@@ -29,6 +29,7 @@ import { countsAsFree } from "./free-models.ts";
 import { recordAttempt } from "./record-attempt.ts";
 import { recordKeyUse } from "./record-key-use.ts";
 import { type RelayContext, relayStream } from "./relay.ts";
+import { createRequestTurns, NO_TURNS, type RequestTurns } from "./request-turns.ts";
 import { type Route, recordAffinity, routeRequest } from "./route-request.ts";
 import { openRecord, reportUsage, settle, trySettle, withCandidate, withHeld } from "./settle.ts";
 import { type Held, takeHold } from "./take-hold.ts";
@@ -119,7 +120,7 @@ class Run {
   private readonly id: string;
   private readonly allowance: Allowance;
   private record: UsageRecord;
-  private readonly turns: CallersTurns;
+  private readonly turns: RequestTurns;
   private readonly watch: Timer;
   /** Null until it was looked at. */
   private watched: AbortSignal | null = null;
@@ -138,7 +139,9 @@ class Run {
     this.cancellation = new Cancellation(deps.clock, deps.timers.totalMs);
     const plan = toPlanEntries(route, admission.filteredOut);
     this.record = openRecord(call, { ...generation, requestedModel: admission.requestedId, plan });
-    this.turns = admission.zeroRetention ? NO_TURNS : turnsOf(deps, call);
+    this.turns = admission.zeroRetention
+      ? NO_TURNS
+      : createRequestTurns(deps.conversations, scopeOf(call.principal), deps.log);
     deps.active.add(this.cancellation);
     this.watch = deps.clock.after(WATCH_MS, () => this.watchClient());
   }
@@ -367,7 +370,7 @@ class Run {
     };
     try {
       const encoding = {
-        recallTurn: this.turns.recall,
+        turns: this.turns,
         maxTokens: this.allowance.boundFor(candidate),
         ...repeated,
       };

@@ -136,6 +136,7 @@ export function createClientRequest(dialect: ClientRequestParts): ClientRequest 
     countPromptChars: () => countChars(scanned.bytes, scanned.promptTextBytes),
     listPromptText: () => sliceTexts(scanned.bytes, scanned.prompt),
     listLosses: (target) => (isForwarded(target) ? listForwardLosses(target) : hub.listLosses(target)),
+    listTurnNames: (targets) => (targets.every(isForwarded) ? [] : listTurnNames(scanned, targets)),
     encode(target) {
       wasForwarded = isForwarded(target);
       if (!wasForwarded) {
@@ -219,14 +220,17 @@ function describeJob(
 ): EncodeJob {
   const turns = new Map<string, CalledTurn>();
   const [first] = targets;
-  const signsTexts = targets.some(({ format }) => format === "gemini");
-  const names = [...listRecalledCalls(scanned.outline), ...(signsTexts ? listRecalledTexts(scanned) : [])];
-  for (const name of names) {
+  for (const name of listTurnNames(scanned, targets)) {
     const turn = first?.recallTurn(name) ?? null;
     if (turn !== null) turns.set(name, turn);
   }
   const data = targets.map(({ recallTurn: _, hashUser: __, ...rest }) => rest);
   return { api, body: new Uint8Array(scanned.bytes), targets: data, turns, readsThroughHub };
+}
+
+function listTurnNames(scanned: Scanned, targets: readonly UpstreamTarget[]): readonly string[] {
+  const signsTexts = targets.some(({ format }) => format === "gemini");
+  return [...listRecalledCalls(scanned.outline), ...(signsTexts ? listRecalledTexts(scanned) : [])];
 }
 
 /** The calls that turns are remembered by, see `restoreTurns`; the last ones. */

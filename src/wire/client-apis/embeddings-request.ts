@@ -63,6 +63,7 @@ export function parseEmbeddingsRequest(
     listPromptText: () => listLongest(wish),
     listLosses: () => [],
     encode: (target) => encodeFor(target, request),
+    listTurnNames: () => [],
     encodeApart: () => null,
     openRelay() {
       throw new Error("embeddings are not streamed");

@@ -66,6 +66,7 @@ export function parseFimRequest(
       carriesReasoning: false,
       warnings: [],
     }),
+    listTurnNames: () => [],
     encodeApart: () => null,
     openRelay: (_format, identity, isDocument = false) =>
       isDocument ? openDocument(identity) : new ChatRelay(identity, false),

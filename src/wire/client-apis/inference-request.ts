@@ -68,6 +68,11 @@ export interface InferenceRequest {
    */
   listLosses(target: UpstreamTarget): readonly Warning[];
   /**
+   * The names of remembered turns that `encode` may recall for one of these targets (`UpstreamTarget.recallTurn`). Empty where the
+   * request has none, or where its bytes are forwarded.
+   */
+  listTurnNames(targets: readonly UpstreamTarget[]): readonly string[];
+  /**
    * The body for an upstream.
    * @throws GatewayError `invalid_request` for what the target's format cannot express and must not leave out.
    */
