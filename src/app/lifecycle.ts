@@ -1,3 +1,4 @@
+import { HOUR_MS } from "../base/days.ts";
 import type { Log } from "../base/log.ts";
 import { nextTurn } from "../base/next-turn.ts";
 import { findUnreadableKeys } from "../core/provider-keys/find-unreadable.ts";
@@ -12,7 +13,7 @@ import { type FirstStart, prepareFirstStart } from "./first-start.ts";
 import { scheduleRefresh } from "./schedule-refresh.ts";
 import { tellQuarantined } from "./tell-quarantined.ts";
 import { createTroubleLog } from "./trouble-log.ts";
-import { HOUR_MS, type Parts, type Platform, wireUp } from "./wire-up.ts";
+import { type Parts, type Platform, wireUp } from "./wire-up.ts";
 
 /** How often it is looked whether another process changed keys or catalog. Milliseconds. */
 const REFRESH_MS = 1_000;
@@ -169,10 +170,11 @@ const NAMED_KEYS = 100;
 
 /** Requests of the last hour count again: a restart frees nobody. */
 async function restoreHourlyLimits({ stores, http }: Parts, now: number): Promise<void> {
-  const { anonymousLimit, freeLimit } = http.generation;
+  const { rateLimiter, freeLimit, listLimits } = http.generation;
   const since = now - HOUR_MS;
   for (const { addressHash, createdAt } of await stores.usage.findAnonymousSince(since))
-    anonymousLimit.restore(addressHash, createdAt);
+    for (const scope of listLimits({ kind: "anonymous", addressHash }, null))
+      rateLimiter.restore(scope, createdAt);
   for (const { accountId, createdAt } of await stores.usage.findFreeSince(since))
     freeLimit.restore(accountId, createdAt);
 }

@@ -23,11 +23,10 @@ import { createLedger, type Ledger } from "../core/ledger/ledger.ts";
 import type { LedgerStore } from "../core/ledger/ledger-store.ts";
 import { createByteBudget } from "../core/limits/byte-budget.ts";
 import { parseTrustedProxies } from "../core/limits/client-address.ts";
-import { createFreeLimit } from "../core/limits/free-limit.ts";
+import { FreeLimit } from "../core/limits/free-limit.ts";
 import { createGate } from "../core/limits/gate.ts";
 import { createLimitList, type ListLimits } from "../core/limits/list-limits.ts";
-import { createRateLimits } from "../core/limits/rate-limits.ts";
-import { createSlidingWindow } from "../core/limits/sliding-window.ts";
+import { MemoryRateLimiter } from "../core/limits/memory-rate-limiter.ts";
 import { createProviderKeyCache, type ProviderKeyCache } from "../core/provider-keys/provider-key-cache.ts";
 import type { ProviderKeyStore } from "../core/provider-keys/provider-key-store.ts";
 import { createVault } from "../core/provider-keys/vault.ts";
@@ -69,9 +68,6 @@ import { refreshInThread } from "./refresh-in-thread.ts";
 import { recordSealingKey } from "./sealing-gateway.ts";
 import { tellQuarantined } from "./tell-quarantined.ts";
 import { createTroubleLog, type TroubleLog } from "./trouble-log.ts";
-
-/** An hour, in which anonymous requests and those to free models are counted. Milliseconds. */
-export const HOUR_MS = 3_600_000;
 
 /** How much longer than the longest generation a hold is kept that nobody settles. Milliseconds. */
 const HOLD_MARGIN_MS = 60_000;
@@ -274,6 +270,7 @@ function buildGeneration(
   byokKeys: ProviderKeyCache,
 ): Omit<GenerationDeps, "hashIdentity" | "requestEncoder"> {
   const { limits } = config;
+  const rateLimiter = new MemoryRateLimiter({ leaseMs: config.timers.total_ms + LEASE_SLACK_MS });
   return {
     clock,
     log,
@@ -288,17 +285,12 @@ function buildGeneration(
     ledger,
     holdBounds: { tokens: limits.hold_tokens, searches: limits.hold_searches },
     buyCreditsUrl: config.billing.buy_credits_url ?? null,
-    rateLimits: createRateLimits({ leaseMs: config.timers.total_ms + LEASE_SLACK_MS }),
+    rateLimiter,
     listLimits: buildLimitList(config),
     policy: readPolicy(config),
     conversations: createMemoryConversationStore({ clock, random, maxBytes: limits.turn_memory_bytes }),
     tokenCounter,
-    anonymousLimit: createSlidingWindow(limits.anonymous_requests_per_hour, HOUR_MS),
-    freeLimit: createFreeLimit(
-      limits.free_requests_per_hour === 0
-        ? null
-        : createSlidingWindow(limits.free_requests_per_hour, HOUR_MS),
-    ),
+    freeLimit: new FreeLimit(rateLimiter, limits.free_requests_per_hour),
     timers: readTimers(config),
     unread: createUnreadAnswers(clock, config.timers.client_silence_ms, limits.total_unread_bytes),
     maxAttempts: limits.attempts,
@@ -316,6 +308,7 @@ function buildLimitList({ limits }: Config): ListLimits {
     account: readRateLimit(limits.per_account),
     model: readRateLimit(limits.per_model),
     models: Object.entries(limits.models ?? {}).map(([pattern, limit]) => [pattern, readRateLimit(limit)]),
+    anonymousRequestsPerHour: limits.anonymous_requests_per_hour,
   });
 }
 

@@ -1,6 +1,8 @@
 export interface BoundedMapOptions<Key, Value> {
   /** Upper bound of the costs of all entries together; the number of entries where each costs 1. */
   readonly max: number;
+  /** Entries for which it returns false are kept, even if the map grows past its bound. */
+  readonly mayEvict?: (value: Value) => boolean;
   /** Called for each entry that is evicted to make room, after it was removed. Not called by `delete`, `clear` or a replacement. */
   readonly onEvict?: (key: Key, value: Value) => void;
 }
@@ -67,6 +69,7 @@ export class BoundedMap<Key, Value> {
   private evictOldest(): void {
     for (const [key, { value }] of this.entries) {
       if (this.totalCost <= this.options.max) return;
+      if (this.options.mayEvict?.(value) === false) continue;
       this.delete(key);
       this.options.onEvict?.(key, value);
     }

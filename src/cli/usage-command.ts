@@ -1,8 +1,9 @@
 import { type Command, Option } from "commander";
 import type { Stores } from "../app/wire-up.ts";
+import { formatDay } from "../base/days.ts";
 import { formatDollars } from "../base/money.ts";
 import { presentUsage, printUsageCsv } from "../core/usage/present-usage.ts";
-import { nameOfDay, readDays, USAGE_GROUPS, type UsageGroup } from "../core/usage/report.ts";
+import { readDays, USAGE_GROUPS, type UsageGroup } from "../core/usage/report.ts";
 import { formatTable } from "./format-table.ts";
 import { withStores } from "./with-stores.ts";
 
@@ -36,7 +37,7 @@ async function report(stores: Stores, { from, to, by, account, csv, json }: Usag
   if (csv) return printUsageCsv(by, sums).trimEnd();
   if (json) return JSON.stringify({ data: sums.map((sum) => presentUsage(by, sum)) });
   if (sums.length === 0)
-    return `Nothing was used from ${nameOfDay(days.fromDay)} to ${nameOfDay(days.toDay)}.`;
+    return `Nothing was used from ${formatDay(days.fromDay)} to ${formatDay(days.toDay)}.`;
   const rows = sums.map((sum) => [
     sum.group ?? "–",
     String(sum.requests),

@@ -12,8 +12,7 @@ import type { Ledger } from "../ledger/ledger.ts";
 import type { HoldBounds } from "../ledger/worst-case.ts";
 import type { FreeLimit } from "../limits/free-limit.ts";
 import type { ListLimits } from "../limits/list-limits.ts";
-import type { RateLimitStatus, RateLimits } from "../limits/rate-limits.ts";
-import type { SlidingWindow } from "../limits/sliding-window.ts";
+import type { RateLimiter, RateLimitStatus } from "../limits/rate-limiter.ts";
 import type { ProviderKeyCache } from "../provider-keys/provider-key-cache.ts";
 import type { AffinityMemory } from "../routing/affinity.ts";
 import type { Health } from "../routing/health.ts";
@@ -71,11 +70,10 @@ export interface GenerationDeps {
   readonly affinity: AffinityMemory;
   /** Accounts' own keys at providers. */
   readonly byokKeys: ProviderKeyCache;
-  readonly anonymousLimit: SlidingWindow;
   /** Of callers with a key. */
   readonly freeLimit: FreeLimit;
-  readonly rateLimits: RateLimits;
-  /** Whom the rate limits count a request for. */
+  readonly rateLimiter: RateLimiter;
+  /** Lists the scopes that a request is counted for. */
   readonly listLimits: ListLimits;
   /** The operator's own: accounts and keys can only tighten it. */
   readonly policy: Policy;

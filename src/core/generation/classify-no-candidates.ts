@@ -1,6 +1,6 @@
 import type { Failure } from "../../base/errors.ts";
 import { freeLimitFailure } from "../limits/free-limit.ts";
-import type { RateLimitStatus } from "../limits/rate-limits.ts";
+import type { RateLimitStatus } from "../limits/rate-limiter.ts";
 import type { SkippedCandidate } from "../routing/plan.ts";
 import type { Route } from "./route-request.ts";
 

@@ -8,7 +8,7 @@ import { type EffectivePolicy, policyOf } from "../accounts/merge-policies.ts";
 import type { Principal } from "../accounts/records.ts";
 import { type Deployment, formatsOf } from "../deployments/served-models.ts";
 import type { UpstreamCall } from "../deployments/upstream-address.ts";
-import type { RateLimitStatus } from "../limits/rate-limits.ts";
+import type { RateLimitStatus } from "../limits/rate-limiter.ts";
 import type { ByokKeys } from "../provider-keys/byok-keys.ts";
 import { chooseKeys } from "../routing/choose-deployments.ts";
 import { healthTargetOf } from "../routing/health-target.ts";
@@ -60,7 +60,7 @@ export async function countTokens(
     maxPromptTokens: request.estimatedTokens,
     promptTokens: null,
   });
-  const limit = countRequest(deps, principal);
+  const limit = await countRequest(deps, principal);
   // What else a tier comes to answers only where the first does not.
   for (const deployment of deployments[0] ?? []) {
     const tokens = await askVendor(deps, deployment, request);

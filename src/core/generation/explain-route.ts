@@ -9,6 +9,7 @@ import { classifyNoCandidates } from "./classify-no-candidates.ts";
 import { chooseFormat } from "./encode-for-candidate.ts";
 import { findByokKeys } from "./find-byok-keys.ts";
 import { type Route, routeRequest } from "./route-request.ts";
+import { peekFreeLimit } from "./take-limits.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -22,7 +23,9 @@ export async function explainRoute(
 ): Promise<Fields> {
   const { principal, request } = call;
   const considered = await consider(deps, call, await findByokKeys(deps, principal));
-  const route = routeRequest(deps, principal, request, considered.deployments);
+  const { deployments } = considered;
+  const freeLimit = await peekFreeLimit(deps, principal, deployments);
+  const route = routeRequest(deps, principal, request, { deployments, freeLimit });
   const promptTokens = estimateTokens(request.promptTextBytes);
   const refusal =
     considered.refusal ??

@@ -1,45 +1,46 @@
-import type { Principal } from "../accounts/records.ts";
 import { isFreeId } from "../catalog/is-free-id.ts";
 import type { Deployment } from "../deployments/served-models.ts";
-import type { LimitVerdict } from "../limits/sliding-window.ts";
+import type { LimitVerdict } from "../limits/rate-limiter.ts";
 import type { Candidate, SkippedCandidate } from "../routing/plan.ts";
-import type { GenerationDeps } from "./call.ts";
 
-/** The deployments of a request, without free models where the account has used its limit up. */
+type DeploymentsByModel = readonly (readonly Deployment[])[];
+
+/** The deployments that may answer a request, without free models if the account has used up its limit on them. */
 export interface AllowedDeployments {
-  readonly deployments: readonly (readonly Deployment[])[];
+  readonly deployments: DeploymentsByModel;
   readonly skipped: readonly SkippedCandidate[];
-  /** The limit, where it left something out. */
+  /** The limit, if it removed a deployment. */
   readonly freeLimit: LimitVerdict | null;
 }
 
+/** Returns whether the limit on free models may matter to a request. */
+export function namesFreeModel(deployments: DeploymentsByModel): boolean {
+  return deployments.some(([first]) => first !== undefined && isFreeId(first.model.id));
+}
+
 /**
- * Leaves free models out for an account that has used its hourly limit on them up. What the account's own provider keys
- * serve is not limited.
+ * Removes free models if the account has used up its hourly limit on them. Models that the account's own provider keys serve are
+ * not limited. `limit` is null if no limit applies.
  */
 export function leaveOutFree(
-  { freeLimit, clock }: Pick<GenerationDeps, "freeLimit" | "clock">,
-  principal: Principal,
-  deployments: readonly (readonly Deployment[])[],
+  deployments: DeploymentsByModel,
+  limit: LimitVerdict | null,
 ): AllowedDeployments {
-  const all = { deployments, skipped: NONE, freeLimit: null };
-  // Most requests name no free model.
-  if (!deployments.some(([first]) => first !== undefined && isFreeId(first.model.id))) return all;
-  const verdict = freeLimit.peek(principal, clock.now());
-  if (verdict === null || verdict.allowed) return all;
+  const all = { deployments, skipped: NO_SKIPPED, freeLimit: null };
+  if (limit === null || limit.allowed) return all;
   const skipped: SkippedCandidate[] = [];
   const keep = (deployment: Deployment): boolean => {
     const isLimited = deployment.keys.every((key) => countsAsFree({ ...deployment, key }));
-    if (isLimited) skipped.push({ deployment, key: null, why: "free_limit", waitMs: verdict.retryAfterMs });
+    if (isLimited) skipped.push({ deployment, key: null, why: "free_limit", waitMs: limit.retryAfterMs });
     return !isLimited;
   };
   const kept = deployments.map((ofModel) => ofModel.filter(keep)).filter((ofModel) => ofModel.length > 0);
-  return skipped.length === 0 ? all : { deployments: kept, skipped, freeLimit: verdict };
+  return skipped.length === 0 ? all : { deployments: kept, skipped, freeLimit: limit };
 }
 
-const NONE: readonly SkippedCandidate[] = [];
+const NO_SKIPPED: readonly SkippedCandidate[] = [];
 
-/** Whether a request counts for the limit on free models once it is sent to a candidate. */
+/** Returns whether a request counts for the limit on free models once it is sent to a candidate. */
 export function countsAsFree({ model, key }: Pick<Candidate, "model" | "key">): boolean {
   return key.byokId === null && isFreeId(model.id);
 }

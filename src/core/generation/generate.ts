@@ -5,7 +5,7 @@ import type { RelayIdentity } from "../../wire/canonical/relay.ts";
 import type { TokenUsage } from "../../wire/conversation/usage.ts";
 import { formatsOf } from "../deployments/served-models.ts";
 import { freeLimitFailure, withFreeLimit } from "../limits/free-limit.ts";
-import type { RateLimitStatus } from "../limits/rate-limits.ts";
+import type { RateLimitStatus } from "../limits/rate-limiter.ts";
 import { backoffMs } from "../routing/backoff.ts";
 import { healthTargetOf } from "../routing/health-target.ts";
 import type { Candidate } from "../routing/plan.ts";
@@ -33,7 +33,7 @@ import { createRequestTurns, NO_TURNS, type RequestTurns } from "./request-turns
 import { type Route, recordAffinity, routeRequest } from "./route-request.ts";
 import { openRecord, reportUsage, settle, trySettle, withCandidate, withHeld } from "./settle.ts";
 import { type Held, takeHold } from "./take-hold.ts";
-import { countAnonymous, takeLimits } from "./take-limits.ts";
+import { takeLimits } from "./take-limits.ts";
 import { warnOfBound } from "./warn-of-bound.ts";
 
 /**
@@ -50,20 +50,20 @@ export async function generate(deps: GenerationDeps, call: GenerationCall): Prom
   const admitting = admit(deps, call, own);
   const admission = admitting instanceof Promise ? await admitting : admitting;
   const id = deps.ids.next("gen");
-  let limitStatus = takeLimits(deps, call, id, admission);
-  const route = routeRequest(deps, call.principal, call.request, admission.deployments);
+  const { limitStatus, freeLimit } = await takeLimits(deps, call, id, admission);
+  const { deployments } = admission;
+  const route = routeRequest(deps, call.principal, call.request, { deployments, freeLimit });
   let held: Held = { candidates: route.candidates, allowance: NO_HOLD };
   try {
     const overLimit = classifyFreeLimit(route, limitStatus);
     if (overLimit !== null) throw new GatewayError(overLimit);
-    limitStatus = countAnonymous(deps, call.principal, limitStatus);
     if (route.candidates.length > 0) {
       const within = withinReach(route.candidates, deps.maxAttempts);
       const holding = takeHold(deps, call, { id, requestedAt }, within);
       held = holding instanceof Promise ? await holding : holding;
     }
   } catch (error) {
-    deps.rateLimits.giveBack(id);
+    deps.rateLimiter.cancel(id);
     throw error;
   }
   const run = new Run(
@@ -226,7 +226,7 @@ class Run {
     const encoding = this.encodeFor(candidate);
     const encoded = encoding instanceof Promise ? await encoding : encoding;
     if (encoded === null) return this.endIfCut(candidate);
-    return this.countFree(candidate) ? this.send(candidate, encoded, hasNext) : null;
+    return (await this.countFree(candidate)) ? this.send(candidate, encoded, hasNext) : null;
   }
 
   /** Ends the generation where it was cut; null where the next candidate may try. */
@@ -238,9 +238,9 @@ class Run {
   }
 
   /** Counts the request for its account's limit on free models, the first time it is sent to one. False: it is used up. */
-  private countFree(candidate: Candidate): boolean {
+  private async countFree(candidate: Candidate): Promise<boolean> {
     if (this.record.usesFreeModel || !countsAsFree(candidate)) return true;
-    const verdict = this.deps.freeLimit.admit(this.call.principal, this.deps.clock.now());
+    const verdict = await this.deps.freeLimit.admit(this.call.principal, this.deps.clock.now());
     if (verdict === null) return true;
     if (verdict.allowed) this.record = { ...this.record, usesFreeModel: true };
     else this.failures.push(freeLimitFailure(verdict, this.limitStatus));

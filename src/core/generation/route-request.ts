@@ -2,7 +2,7 @@ import type { InferenceRequest } from "../../wire/client-apis/inference-request.
 import { estimateTokens, type TokenUsage } from "../../wire/conversation/usage.ts";
 import type { Principal } from "../accounts/records.ts";
 import type { Deployment } from "../deployments/served-models.ts";
-import type { LimitVerdict } from "../limits/sliding-window.ts";
+import type { LimitVerdict } from "../limits/rate-limiter.ts";
 import type { CacheAffinity } from "../routing/affinity.ts";
 import { type Candidate, type Plan, planRoute } from "../routing/plan.ts";
 import { sessionKeyOf } from "../routing/session-key.ts";
@@ -21,14 +21,21 @@ export interface Route extends Plan {
 
 /** Plans who answers a request that was let in: health, prices and prompt caches as they are now. Nobody is called. */
 export function routeRequest(
-  deps: Pick<GenerationDeps, "health" | "affinity" | "freeLimit" | "clock">,
+  deps: Pick<GenerationDeps, "health" | "affinity" | "clock">,
   principal: Principal,
   request: InferenceRequest,
-  admitted: readonly (readonly Deployment[])[],
+  admitted: {
+    readonly deployments: readonly (readonly Deployment[])[];
+    readonly freeLimit: LimitVerdict | null;
+  },
 ): Route {
   const { health, affinity, clock } = deps;
   const now = clock.now();
-  const { deployments, skipped: setAside, freeLimit } = leaveOutFree(deps, principal, admitted);
+  const {
+    deployments,
+    skipped: setAside,
+    freeLimit,
+  } = leaveOutFree(admitted.deployments, admitted.freeLimit);
   const isOpen = hasChoice(deployments);
   const session = isOpen ? sessionKeyOf(request, principal) : null;
   const warm = session === null ? null : affinity.recall(session, now);

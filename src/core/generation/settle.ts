@@ -250,7 +250,7 @@ function tellSettled(
   deps.ledger.settle(settled.id, settled.costNanodollars);
   const advised =
     settled.advisors?.reduce((sum, one) => sum + one.promptTokens + one.completionTokens, 0) ?? 0;
-  deps.rateLimits.settle(settled.id, settled.promptTokens + settled.completionTokens + advised);
+  deps.rateLimiter.settle(settled.id, settled.promptTokens + settled.completionTokens + advised);
   call.onSettled(settled, failure);
 }
 

@@ -1,5 +1,5 @@
+import { dayOf, monthOf } from "../../base/days.ts";
 import type { Principal } from "../accounts/records.ts";
-import { dayOf } from "../usage/report.ts";
 import type { SpendLimit } from "./hold-book.ts";
 import type { SpendQuery } from "./ledger-store.ts";
 
@@ -46,11 +46,4 @@ export function limitsOf(
     });
   }
   return limits;
-}
-
-/** The days of a time's month. */
-function monthOf(at: number): { readonly from: number; readonly to: number } {
-  const date = new Date(at);
-  const startOf = (month: number): number => dayOf(Date.UTC(date.getUTCFullYear(), month, 1));
-  return { from: startOf(date.getUTCMonth()), to: startOf(date.getUTCMonth() + 1) - 1 };
 }

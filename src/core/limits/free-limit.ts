@@ -1,34 +1,59 @@
 import type { Failure } from "../../base/errors.ts";
 import type { Principal } from "../accounts/records.ts";
 import { limitHeaders } from "./limit-headers.ts";
-import { type RateLimitStatus, tightest } from "./rate-limits.ts";
-import type { LimitVerdict, SlidingWindow } from "./sliding-window.ts";
+import { tightest } from "./meter.ts";
+import {
+  type LimitScope,
+  type LimitVerdict,
+  NO_LIMIT,
+  type RateLimiter,
+  type RateLimitStatus,
+} from "./rate-limiter.ts";
 
-/** The word for this limit in `metadata.limit_kind`. */
+/** The value of `metadata.limit_kind` for this limit. */
 export const FREE_LIMIT_KIND = "free_requests_per_hour";
 
-/** Counts the requests of each account to free models (specification 8). */
-export interface FreeLimit {
-  /** Counts a request, unless the account has used its limit up. Null: nothing is limited here. */
-  admit(principal: Principal, now: number): LimitVerdict | null;
-  /** The account's status, counting nothing. Null: nothing is limited here. */
-  peek(principal: Principal, now: number): LimitVerdict | null;
-  /** Counts a request of the past, from before a restart. */
-  restore(accountId: string, at: number): void;
+/**
+ * The limit on each account's requests to free models (specification 8). Anonymous callers are limited by address instead. The
+ * methods return null for callers to whom it does not apply.
+ */
+export class FreeLimit {
+  constructor(
+    private readonly limiter: RateLimiter,
+    /** 0: no account is limited. */
+    private readonly requestsPerHour: number,
+  ) {}
+
+  /** Counts a request unless the account has used its limit up. */
+  async admit(principal: Principal, now: number): Promise<LimitVerdict | null> {
+    const scope = this.scopeOf(principal);
+    if (scope === null) return null;
+    const { kind, limitStatus } = await this.limiter.count([scope], now);
+    return limitStatus.requests && { ...limitStatus.requests, allowed: kind === "admitted" };
+  }
+
+  /** Returns the account's status and counts nothing. */
+  async peek(principal: Principal, now: number): Promise<LimitVerdict | null> {
+    const scope = this.scopeOf(principal);
+    return scope === null ? null : (await this.limiter.peek([scope], now)).requests;
+  }
+
+  /** Counts a request from before a restart. */
+  restore(accountId: string, at: number): void {
+    if (this.requestsPerHour > 0) this.limiter.restore(this.accountScope(accountId), at);
+  }
+
+  private scopeOf(principal: Principal): LimitScope | null {
+    if (this.requestsPerHour === 0 || principal.kind === "anonymous") return null;
+    return this.accountScope(principal.account.id);
+  }
+
+  private accountScope(id: string): LimitScope {
+    return { source: "free_models", id, limit: NO_LIMIT, requestsPerHour: this.requestsPerHour };
+  }
 }
 
-/** Counts with a window of an hour; null: no account is limited. Callers without a key have a limit of their own. */
-export function createFreeLimit(window: SlidingWindow | null): FreeLimit {
-  return {
-    admit: (principal, now) =>
-      window === null || principal.kind === "anonymous" ? null : window.admit(principal.account.id, now),
-    peek: (principal, now) =>
-      window === null || principal.kind === "anonymous" ? null : window.peek(principal.account.id, now),
-    restore: (accountId, at) => window?.restore(accountId, at),
-  };
-}
-
-/** The failure of a request that only free models could answer when the account has used them up. */
+/** The failure of a request that only free models could answer, when the account has used up its limit on them. */
 export function freeLimitFailure(verdict: LimitVerdict, limitStatus: RateLimitStatus | null): Failure {
   const retryAfterS = Math.max(1, Math.ceil(verdict.retryAfterMs / 1000));
   return {
@@ -40,7 +65,7 @@ export function freeLimitFailure(verdict: LimitVerdict, limitStatus: RateLimitSt
   };
 }
 
-/** The status of all limits, this one among them. */
+/** Returns the status of the caller's limits with the limit on free models among them. */
 export function withFreeLimit(limitStatus: RateLimitStatus | null, verdict: LimitVerdict): RateLimitStatus {
   return {
     requests: tightest([verdict, limitStatus?.requests ?? null]),

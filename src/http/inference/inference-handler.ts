@@ -2,8 +2,8 @@ import { type Failure, fail, GatewayError } from "../../base/errors.ts";
 import type { Principal } from "../../core/accounts/records.ts";
 import type { GenerationResult } from "../../core/generation/call.ts";
 import { generate } from "../../core/generation/generate.ts";
-import { anonymousStatus, limitHeaders } from "../../core/limits/limit-headers.ts";
-import type { RateLimitStatus } from "../../core/limits/rate-limits.ts";
+import { limitHeaders } from "../../core/limits/limit-headers.ts";
+import type { RateLimitStatus } from "../../core/limits/rate-limiter.ts";
 import { rejectAnonymous } from "../../core/limits/reject-anonymous.ts";
 import { formatPlan } from "../../core/routing/plan-entries.ts";
 import type { UsageRecord } from "../../core/usage/records.ts";
@@ -39,7 +39,7 @@ export function inferenceHandler({
     const principal = identified instanceof Promise ? await identified : identified;
     try {
       if (needsKey && principal.kind === "anonymous") fail("authentication", KEY_WANTED);
-      rejectOverLimit(principal, deps);
+      if (principal.kind === "anonymous") await rejectOverLimit(principal, deps);
       const body = await readRequestBody(request, context, bodyHolderOf(principal));
       const isLarge = body.length > LARGE_BYTES;
       if (isLarge) await deps.ownTurn();
@@ -62,7 +62,7 @@ export function inferenceHandler({
       return response;
     } catch (error) {
       context.waitWithLimit();
-      throw withLimit(error, principal, deps);
+      throw await withLimit(error, principal, deps);
     }
   };
 }
@@ -95,11 +95,11 @@ export function bodyHolderOf(principal: Principal): BodyHolder {
     : { source: "anonymous", id: principal.addressHash };
 }
 
-/** Who has used the anonymous limit up is refused before the body is read. It is counted where the request is let in. */
-export function rejectOverLimit(principal: Principal, { generation, clock }: HttpDeps): void {
+/** Rejects an anonymous caller over the limit before the body is read. The request is counted when it is admitted. */
+export async function rejectOverLimit(principal: Principal, deps: HttpDeps): Promise<void> {
   if (principal.kind !== "anonymous") return;
-  const verdict = generation.anonymousLimit.peek(principal.addressHash, clock.now());
-  if (!verdict.allowed) rejectAnonymous(verdict);
+  const requests = (await peekLimits(principal, deps))?.requests ?? null;
+  if (requests !== null && !requests.allowed) rejectAnonymous(requests, requests);
 }
 
 function render(result: GenerationResult, context: RequestContext, notice: string | null): Response {
@@ -141,20 +141,20 @@ function headersOf(result: GenerationResult, context: RequestContext): Record<st
 }
 
 /** Every inference answer says how its limit stands, also one that was refused before it was counted. */
-export function withLimit(error: unknown, principal: Principal, deps: HttpDeps): unknown {
+export async function withLimit(error: unknown, principal: Principal, deps: HttpDeps): Promise<unknown> {
   if (!(error instanceof GatewayError) || error.failure.headers) return error;
-  const limitStatus = peekLimits(principal, deps);
+  const limitStatus = await peekLimits(principal, deps);
   return limitStatus === null
     ? error
     : new GatewayError({ ...error.failure, headers: limitHeaders(limitStatus) });
 }
 
-function peekLimits(principal: Principal, { generation, clock }: HttpDeps): RateLimitStatus | null {
-  const now = clock.now();
-  if (principal.kind === "anonymous")
-    return anonymousStatus(generation.anonymousLimit.peek(principal.addressHash, now));
-  const subjects = generation.listLimits(principal, null);
-  return subjects.length === 0 ? null : generation.rateLimits.peek(subjects, now);
+async function peekLimits(
+  principal: Principal,
+  { generation, clock }: HttpDeps,
+): Promise<RateLimitStatus | null> {
+  const scopes = generation.listLimits(principal, null);
+  return scopes.length === 0 ? null : generation.rateLimiter.peek(scopes, clock.now());
 }
 
 /** Clients of other gateways put that gateway's name before an id. */

@@ -1,6 +1,7 @@
 import { z } from "zod";
+import { formatDay } from "../../base/days.ts";
 import { presentUsage, printUsageCsv } from "../../core/usage/present-usage.ts";
-import { nameOfDay, readDays, USAGE_GROUPS } from "../../core/usage/report.ts";
+import { readDays, USAGE_GROUPS } from "../../core/usage/report.ts";
 import { requireOwnAccount } from "../api/api-principal.ts";
 import { defineEndpoint, NOTHING } from "../api/endpoint.ts";
 import { UsageLine } from "../api/usage-view.ts";
@@ -32,7 +33,7 @@ export const getUsage = defineEndpoint({
     await deps.generation.recorder.drain();
     const sums = await deps.usage.sumUsage({ groupBy, ...range, accountId, userId: null, keyId: null });
     const format = query.format ?? (wantsCsv(headers) ? "csv" : "json");
-    const [from, to] = [nameOfDay(range.fromDay), nameOfDay(range.toDay)];
+    const [from, to] = [formatDay(range.fromDay), formatDay(range.toDay)];
     if (format === "json") return { data: sums.map((sum) => presentUsage(groupBy, sum)), from, to };
     return new Response(printUsageCsv(groupBy, sums), {
       headers: {

@@ -19,7 +19,7 @@ export const postCountTokens: Handler = async (request, context) => {
   const { deps } = context;
   const principal = await identifyPrincipal(request, context);
   try {
-    rejectOverLimit(principal, deps);
+    await rejectOverLimit(principal, deps);
     const body = await readRequestBody(request, context, bodyHolderOf(principal));
     const asked = parseCountRequest(body, renameModels(deps));
     holdBeside(context, principal, asked.heldBytes);
@@ -28,6 +28,6 @@ export const postCountTokens: Handler = async (request, context) => {
     const counted = { input_tokens: tokens, ...(estimated ? { estimated } : {}) };
     return Response.json(counted, { headers: limit === null ? {} : limitHeaders(limit) });
   } catch (error) {
-    throw withLimit(error, principal, deps);
+    throw await withLimit(error, principal, deps);
   }
 };

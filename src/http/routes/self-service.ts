@@ -1,10 +1,11 @@
 import { z } from "zod";
+import { dayOf } from "../../base/days.ts";
 import { toDollars } from "../../base/money.ts";
 import { findPayer } from "../../core/accounts/find-payer.ts";
 import { presentRateLimit } from "../../core/accounts/own-rate-limit.ts";
 import { presentSums } from "../../core/ledger/present-sums.ts";
 import { presentUsage } from "../../core/usage/present-usage.ts";
-import { dayOf, USUAL_DAYS } from "../../core/usage/report.ts";
+import { USUAL_DAYS } from "../../core/usage/report.ts";
 import { type ApiInput, defineEndpoint, NOTHING } from "../api/endpoint.ts";
 import { RateLimitView } from "../api/rate-limit-field.ts";
 import { DayOfUsage } from "../api/usage-view.ts";
@@ -68,7 +69,7 @@ export const getKey = defineEndpoint({
     const [sum] = await deps.usage.sumUsage({ ...usage, accountId: null, userId: null, keyId: key.id });
     const spent = sum?.cost ?? 0;
     const { spendLimit } = key;
-    const free = deps.generation.freeLimit.peek(payer, deps.clock.now());
+    const free = await deps.generation.freeLimit.peek(payer, deps.clock.now());
     return {
       data: {
         id: key.id,

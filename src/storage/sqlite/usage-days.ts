@@ -1,6 +1,7 @@
 import type { Database } from "bun:sqlite";
+import { dayOf, formatDay } from "../../base/days.ts";
 import type { AdvisorRecord, UsageRecord } from "../../core/usage/records.ts";
-import { dayOf, nameOfDay, type UsageQuery, type UsageSum } from "../../core/usage/report.ts";
+import type { UsageQuery, UsageSum } from "../../core/usage/report.ts";
 
 /** What generations came to, day by day. */
 export interface UsageDays {
@@ -136,7 +137,7 @@ function count(counters: Counters, record: UsageRecord | AdvisorRecord): void {
 }
 
 function readRow(row: Row, { groupBy }: UsageQuery): UsageSum {
-  const value = groupBy === "day" ? nameOfDay(Number(row.group_value)) : String(row.group_value) || null;
+  const value = groupBy === "day" ? formatDay(Number(row.group_value)) : String(row.group_value) || null;
   return {
     group: value,
     requests: row.requests,

@@ -16,7 +16,7 @@ import {
   ofKind,
   wholeNumberFrom,
 } from "../../conversation/check-nodes.ts";
-import { rejectField } from "../../json/check-fields.ts";
+import { rejectField } from "../../../base/errors.ts";
 import type { Tally } from "../../json/reject-excess.ts";
 import {
   isFilled,

@@ -18,7 +18,7 @@ import {
   ofKind,
   wholeNumberFrom,
 } from "../../conversation/check-nodes.ts";
-import { rejectField } from "../../json/check-fields.ts";
+import { rejectField } from "../../../base/errors.ts";
 import { isFilled, isWord, type JsonNode, memberOf, numberOf, stringOf } from "../../json/scan.ts";
 import { readRole } from "./role.ts";
 

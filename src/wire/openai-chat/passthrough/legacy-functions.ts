@@ -1,4 +1,4 @@
-import { rejectField } from "../../json/check-fields.ts";
+import { rejectField } from "../../../base/errors.ts";
 import { decodeUtf8, isFilled, isWord, type JsonNode, memberOf, stringOf } from "../../json/scan.ts";
 import { removeMembers, renameMember, type Splice } from "../../json/splice.ts";
 
