@@ -113,8 +113,8 @@ async function refreshFromStore({ http }: Parts): Promise<void> {
     http.keyCache.refresh,
     http.accountCache.refresh,
     byokKeys.refresh,
-    ledger.refresh,
-    ledger.expireGrants,
+    () => ledger.refresh(),
+    () => ledger.expireGrants(),
   ])
     await step().catch((error) => failures.push(error));
   if (failures.length > 0) throw failures[0];

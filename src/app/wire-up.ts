@@ -19,8 +19,9 @@ import { createIdentityHash } from "../core/generation/identity-hash.ts";
 import type { TokenCounter } from "../core/generation/token-counter.ts";
 import { createUnreadAnswers } from "../core/generation/unread-answers.ts";
 import type { StoredResponseStore } from "../core/idempotency/stored-response-store.ts";
-import { createLedger, type Ledger } from "../core/ledger/ledger.ts";
+import { Ledger } from "../core/ledger/ledger.ts";
 import type { LedgerStore } from "../core/ledger/ledger-store.ts";
+import { MemoryHoldBook } from "../core/ledger/memory-hold-book.ts";
 import { createByteBudget } from "../core/limits/byte-budget.ts";
 import { parseTrustedProxies } from "../core/limits/client-address.ts";
 import { FreeLimit } from "../core/limits/free-limit.ts";
@@ -176,7 +177,13 @@ export async function wireUp(config: Config, platform: Platform): Promise<Parts>
   });
   const keyCache = createKeyCache(stores.keys, clock, config.admin_key ?? null);
   const state = { isDraining: false };
-  const ledger = createLedger(stores.ledger, recorder, clock, config.timers.total_ms + HOLD_MARGIN_MS);
+  const ledger = new Ledger({
+    store: stores.ledger,
+    holdBook: new MemoryHoldBook(stores.ledger),
+    recorder,
+    clock,
+    holdMs: config.timers.total_ms + HOLD_MARGIN_MS,
+  });
   const masters = openMasterKeys(config, random);
   await recordSealingKey(stores.settings, masters);
   const vault = createVault(masters, random);

@@ -45,14 +45,15 @@ export type TierDeployments =
  * them asks for it and it is not there.
  */
 export function prepareTiers(
-  { serving, ledger, clock }: Pick<GenerationDeps, "serving" | "ledger" | "clock">,
+  { serving, ledger }: Pick<GenerationDeps, "serving" | "ledger">,
   { principal, request }: TierCall,
-): Promise<void> | null {
+): Promise<unknown> | null {
   const { tiers } = serving();
   const asks = (id: string) => tiers.find(id)?.rule.by === "balance";
   if (!asks(request.model) && !request.fallbackModels.some(asks)) return null;
   if (principal.kind === "anonymous" || principal.account.overdraft === null) return null;
-  return ledger.knownBalanceOf(principal.account.id) === null ? ledger.prepare(principal, clock.now()) : null;
+  const { id } = principal.account;
+  return ledger.cachedBalanceOf(id) === null ? ledger.balanceOf(id) : null;
 }
 
 /** What tiers pick by, of a request and its caller. */
@@ -73,7 +74,7 @@ export function describeFacts(
 function hasCredits(ledger: GenerationDeps["ledger"], principal: Principal): boolean {
   if (principal.kind === "anonymous") return false;
   const { id, overdraft } = principal.account;
-  return overdraft === null || (ledger.knownBalanceOf(id) ?? 0) > 0;
+  return overdraft === null || (ledger.cachedBalanceOf(id) ?? 0) > 0;
 }
 
 const freeModels = new WeakMap<Catalog, readonly ModelRecord[]>();

@@ -59,8 +59,7 @@ export async function generate(deps: GenerationDeps, call: GenerationCall): Prom
     if (overLimit !== null) throw new GatewayError(overLimit);
     if (route.candidates.length > 0) {
       const within = withinReach(route.candidates, deps.maxAttempts);
-      const holding = takeHold(deps, call, { id, requestedAt }, within);
-      held = holding instanceof Promise ? await holding : holding;
+      held = await takeHold(deps, call, { id, requestedAt }, within);
     }
   } catch (error) {
     deps.rateLimiter.cancel(id);
