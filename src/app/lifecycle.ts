@@ -50,7 +50,9 @@ export async function startGateway(config: Config, platform: Platform): Promise<
 
 async function startServing(parts: Parts, config: Config, platform: Platform): Promise<RunningGateway> {
   const { clock, log } = platform;
-  tellRecovery(await recoverUsage(parts.journal, parts.stores.usage, clock.now()), log);
+  const { gatewayId } = parts.http.generation;
+  const recovering = { journal: parts.journal, store: parts.stores.usage, gatewayId, now: clock.now() };
+  tellRecovery(await recoverUsage(recovering), log);
   tellDamage(parts.stores.listDamagedLines(), log);
   tellUnreadable(
     await findUnreadableKeys(parts.stores.providerKeys, parts.http.providerKeyStores.vault),

@@ -196,6 +196,7 @@ export async function wireUp(config: Config, platform: Platform): Promise<Parts>
   const identitySecret = await findSecret("identity_secret", stores.settings, random);
   const generation: GenerationDeps = {
     ...buildGeneration(config, platform, stores.ids, recorder, ledger, serving, byokKeys),
+    gatewayId: await findGatewayId(stores),
     hashIdentity: createIdentityHash(identitySecret),
     requestEncoder: createRequestEncoder(clock, identitySecret),
   };
@@ -275,7 +276,7 @@ function buildGeneration(
   ledger: Ledger,
   serving: ServingSource,
   byokKeys: ProviderKeyCache,
-): Omit<GenerationDeps, "hashIdentity" | "requestEncoder"> {
+): Omit<GenerationDeps, "gatewayId" | "hashIdentity" | "requestEncoder"> {
   const { limits } = config;
   const rateLimiter = new MemoryRateLimiter({ leaseMs: config.timers.total_ms + LEASE_SLACK_MS });
   return {
@@ -382,6 +383,12 @@ function readProxies(config: Config) {
   } catch (error) {
     throw new ConfigError(`server.trusted_proxies: ${(error as Error).message}`);
   }
+}
+
+/** Finds the id of this gateway, which it keeps from its first start on. */
+async function findGatewayId({ settings, ids }: Stores): Promise<string> {
+  await settings.addSetting("gateway_id", ids.next("gateway"));
+  return (await settings.findSetting("gateway_id")) as string;
 }
 
 /** Made once for a data directory, so that an address or a user keeps its hash across restarts. */

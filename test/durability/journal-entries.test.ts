@@ -33,6 +33,7 @@ test("a record stands in the journal with its kind and version, printed once for
     saveUsage: async (entries: readonly RecordEntry[]) => void saved.push(...entries),
     findUsage: async () => null,
     findOpenUsage: async () => [],
+    findAbandonedUsage: async () => [],
     quarantineUsage: async () => {},
     listQuarantined: async () => [],
     findAnonymousSince: async () => [],

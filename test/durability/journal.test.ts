@@ -71,6 +71,7 @@ describe("a journal whose disk refuses", () => {
       saveUsage: async (entries) => void saved.push(...entries.map(({ record }) => record.id)),
       findUsage: async () => null,
       findOpenUsage: async () => [],
+      findAbandonedUsage: async () => [],
       quarantineUsage: async () => {},
       listQuarantined: async () => [],
       findAnonymousSince: async () => [],

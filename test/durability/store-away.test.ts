@@ -190,6 +190,7 @@ const AWAY = {
   saveUsage: () => Promise.reject(new Error("the store is away")),
   findUsage: async () => null,
   findOpenUsage: async () => [],
+  findAbandonedUsage: async () => [],
   quarantineUsage: async () => {},
   listQuarantined: async () => [],
   findAnonymousSince: async () => [],

@@ -119,7 +119,8 @@ export function startService(place: Place): { life: Life; started: Promise<Servi
         release() {},
       },
     });
-    await recoverUsage(journal, stores.usage, clock.now());
+    const { gatewayId } = parts.http.generation;
+    await recoverUsage({ journal, store: stores.usage, gatewayId, now: clock.now() });
     return { life, parts, journal };
   };
   return { life, started: start() };

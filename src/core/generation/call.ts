@@ -51,6 +51,8 @@ export interface Serving {
 
 /** What generating takes. */
 export interface GenerationDeps {
+  /** Names this gateway in the records of the generations that it runs. */
+  readonly gatewayId: string;
   readonly clock: Clock;
   readonly log: Pick<Log, "warn" | "error">;
   readonly ids: IdSource;

@@ -12,7 +12,7 @@ import type { Candidate } from "../routing/plan.ts";
 import { recordFormat, toPlanEntries } from "../routing/plan-entries.ts";
 import { scopeOf } from "../routing/session-key.ts";
 import { listedWindow, windowOf } from "../routing/window.ts";
-import type { AttemptRecord, UsageRecord } from "../usage/records.ts";
+import { type AttemptRecord, createLease, type UsageRecord } from "../usage/records.ts";
 import { type Admission, admit, CANNOT_RECORD } from "./admit.ts";
 import { type Allowance, NO_HOLD } from "./allowance.ts";
 import { type AttemptContext, type AttemptOutcome, attempt, isEmptyAnswer } from "./attempt.ts";
@@ -137,7 +137,8 @@ class Run {
     this.allowance = generation.allowance;
     this.cancellation = new Cancellation(deps.clock, deps.timers.totalMs);
     const plan = toPlanEntries(route, admission.filteredOut);
-    this.record = openRecord(call, { ...generation, requestedModel: admission.requestedId, plan });
+    const lease = createLease(deps.gatewayId, generation.requestedAt, deps.timers.totalMs);
+    this.record = openRecord(call, { ...generation, requestedModel: admission.requestedId, plan, lease });
     this.turns = admission.zeroRetention
       ? NO_TURNS
       : createRequestTurns(deps.conversations, scopeOf(call.principal), deps.log);

@@ -119,10 +119,12 @@ export function completeUsage(
 /** The record as it stands before any attempt. */
 export function openRecord(
   call: GenerationCall,
-  generation: Pick<UsageRecord, "id" | "requestedModel" | "plan"> & { readonly requestedAt: number },
+  generation: Pick<UsageRecord, "id" | "requestedModel" | "plan" | "lease"> & {
+    readonly requestedAt: number;
+  },
 ): UsageRecord {
   const { principal, request } = call;
-  const { id, requestedModel, plan, requestedAt } = generation;
+  const { id, requestedModel, plan, lease, requestedAt } = generation;
   return {
     id,
     requestId: call.requestId,
@@ -137,6 +139,7 @@ export function openRecord(
     provider: null,
     upstreamModel: null,
     outcome: "open",
+    lease,
     error: null,
     status: null,
     finishReason: null,
@@ -259,6 +262,7 @@ function endRecord(deps: Pick<GenerationDeps, "clock">, record: UsageRecord, end
   return {
     ...record,
     outcome: ending.outcome,
+    lease: undefined,
     error: ending.failure?.code ?? null,
     status: ending.status,
     finishReason: ending.finish?.client ?? null,

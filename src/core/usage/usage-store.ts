@@ -23,8 +23,13 @@ export interface UsageStore {
   /** Records in quarantine, the oldest first, at most `limit`. */
   listQuarantined(limit: number): Promise<readonly QuarantinedRecord[]>;
   findUsage(id: string): Promise<UsageRecord | null>;
-  /** Records that a process left `open`. */
+  /** Returns every record that is open. */
   findOpenUsage(): Promise<readonly UsageRecord[]>;
+  /**
+   * Returns the open records of generations that no gateway runs: those without a lease, those whose lease has ended by `now`, and
+   * those that `gatewayId` left when it died. That gateway must not have admitted a request since its start.
+   */
+  findAbandonedUsage(gatewayId: string, now: number): Promise<readonly UsageRecord[]>;
   /** Address and time of each anonymous request since `since`, milliseconds since the epoch. */
   findAnonymousSince(
     since: number,

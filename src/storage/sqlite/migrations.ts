@@ -238,4 +238,9 @@ export const MIGRATIONS: readonly string[] = [
     record TEXT NOT NULL
   ) STRICT;
   `,
+  // The gateway that runs an open generation, and until when it may: null once the generation has ended.
+  `
+  ALTER TABLE generations ADD COLUMN gateway_id TEXT;
+  ALTER TABLE generations ADD COLUMN lease_ends_at INTEGER;
+  `,
 ];

@@ -24,15 +24,20 @@ interface FreeRow {
 export function createSqliteUsageStore(database: Database): UsageStore & UsageReports {
   const save = database.query(
     `INSERT INTO generations
-       (id, created_at, account_id, key_id, user_id, cost, finished_at, address_hash, outcome, record, free)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+       (id, created_at, account_id, key_id, user_id, cost, finished_at, address_hash, outcome, record, free,
+        gateway_id, lease_ends_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT (id) DO UPDATE SET
        outcome = excluded.outcome, cost = excluded.cost, finished_at = excluded.finished_at, record = excluded.record,
-       free = excluded.free
+       free = excluded.free, gateway_id = excluded.gateway_id, lease_ends_at = excluded.lease_ends_at
      WHERE generations.outcome = 'open'`,
   );
   const byId = database.query<RecordRow, [string]>("SELECT record FROM generations WHERE id = ?");
   const open = database.query<RecordRow, []>("SELECT record FROM generations WHERE outcome = 'open'");
+  const abandoned = database.query<RecordRow, [string, number]>(
+    `SELECT record FROM generations
+     WHERE outcome = 'open' AND (gateway_id IS NULL OR gateway_id = ? OR lease_ends_at <= ?)`,
+  );
   const anonymous = database.query<AnonymousRow, [number]>(
     `SELECT address_hash AS addressHash, created_at AS createdAt FROM generations
      WHERE address_hash IS NOT NULL AND created_at > ? ORDER BY created_at`,
@@ -62,6 +67,8 @@ export function createSqliteUsageStore(database: Database): UsageStore & UsageRe
         outcome,
         json,
         record.usesFreeModel === true ? 1 : null,
+        record.lease?.gatewayId ?? null,
+        record.lease?.endsAt ?? null,
       );
       // A record that has ended already stays as it is, and was counted then.
       if (outcome !== "open" && changes > 0) ended.push(record);
@@ -98,6 +105,9 @@ export function createSqliteUsageStore(database: Database): UsageStore & UsageRe
     },
     async findOpenUsage() {
       return open.all().map((row) => JSON.parse(row.record) as UsageRecord);
+    },
+    async findAbandonedUsage(gatewayId, now) {
+      return abandoned.all(gatewayId, now).map((row) => JSON.parse(row.record) as UsageRecord);
     },
     async findAnonymousSince(since) {
       return anonymous.all(since);

@@ -101,6 +101,8 @@ export function usageOf(id: string, fields: Partial<UsageRecord> = {}): RecordEn
     requestedModel: "author/model",
     provider: "provider",
     promptTokens: 10,
+    prices: null,
+    firstTokenAt: null,
     costNanodollars: 30,
     upstreamCostNanodollars: 30,
     outcome: "completed",

@@ -44,6 +44,22 @@ function testRecords(createStore: CreateStore<UsageStore>): void {
     expect((await store.findOpenUsage()).map(({ id }) => id)).toEqual(["gen_1"]);
   });
 
+  test("finds abandoned records: without a lease, left by the gateway itself, or with a lease that has ended", async () => {
+    const store = createStore();
+    const leased = (id: string, gatewayId: string, endsAt: number) =>
+      openUsageOf(id, { lease: { gatewayId, endsAt } });
+    await store.saveUsage([
+      openUsageOf("gen_1"),
+      leased("gen_2", "gateway_a", 9_000),
+      leased("gen_3", "gateway_b", 5_000),
+      leased("gen_4", "gateway_b", 5_001),
+      leased("gen_5", "gateway_b", 4_000),
+    ]);
+    await store.saveUsage([usageOf("gen_5")]);
+    const abandoned = await store.findAbandonedUsage("gateway_a", 5_000);
+    expect(abandoned.map(({ id }) => id).sort()).toEqual(["gen_1", "gen_2", "gen_3"]);
+  });
+
   test("saves none of a group of records when it rejects one for its content", async () => {
     const store = createStore();
     const unacceptable = usageOf("gen_2", { outcome: "unheard of" as UsageRecord["outcome"] });
