@@ -4,7 +4,6 @@ import { createKeyCache } from "../../src/core/accounts/key-cache.ts";
 import type { KeyStore } from "../../src/core/accounts/key-store.ts";
 import { DEFAULT_ACCOUNT_ID, type KeyRecord } from "../../src/core/accounts/records.ts";
 import { createSecret, hashSecret } from "../../src/core/accounts/secrets.ts";
-
 import { createTestClock } from "../support/test-clock.ts";
 
 const SECRET = createSecret(createSystemRandom());
@@ -24,9 +23,9 @@ const KEY: KeyRecord = {
   revokedAt: null,
 };
 
-/** A store with one key, whose answers wait until they are let go; what they say is read when they are asked for. */
-function createSlowStore() {
-  let key = KEY;
+/** A store with one key. Lookups read the key at once, and return it when they are released. */
+function createSlowStore(key = KEY) {
+  let lookups = 0;
   let revision = 0;
   let gate = Promise.resolve();
   const store: KeyStore = {
@@ -35,6 +34,7 @@ function createSlowStore() {
     findKey: async () => key,
     changeKey: () => Promise.reject(new Error("not in this test")),
     async findKeyByHash(hash) {
+      lookups += 1;
       const found = hash === key.hash ? key : null;
       await gate;
       return found;
@@ -48,7 +48,8 @@ function createSlowStore() {
   };
   return {
     store,
-    /** Makes answers wait; what comes back lets them go. */
+    countLookups: () => lookups,
+    /** Makes lookups wait. Returns a function that releases them. */
     hold(): () => void {
       const { promise, resolve } = Promise.withResolvers<void>();
       gate = promise;
@@ -60,33 +61,46 @@ function createSlowStore() {
   };
 }
 
-describe("a key that is revoked while it is being looked up", () => {
+describe("a key that is revoked while its lookup is under way", () => {
   test.each([
-    ["by this process", (ring: ReturnType<typeof createKeyCache>) => ring.forget()],
-    ["by another one", (ring: ReturnType<typeof createKeyCache>) => ring.refresh()],
-  ])("%s is refused from then on", async (_who, hear) => {
+    ["this process", (cache: ReturnType<typeof createKeyCache>) => cache.forget()],
+    ["another process", (cache: ReturnType<typeof createKeyCache>) => cache.refresh()],
+  ])("is rejected by later requests if %s revoked it", async (_who, notice) => {
     const { store, hold } = createSlowStore();
-    const ring = createKeyCache(store, createTestClock(), null);
-    await ring.refresh();
-    const letGo = hold();
-    const early = ring.identify(SECRET);
+    const cache = createKeyCache(store, createTestClock(), null);
+    await cache.refresh();
+    const release = hold();
+    const early = cache.identify(SECRET);
     await store.revokeKey(KEY.id, 1);
-    await hear(ring);
-    letGo();
-    // It was asked for before, and may have either answer.
+    await notice(cache);
+    release();
+    // This lookup began before the revocation; either result is right.
     await early;
-    expect(await ring.identify(SECRET)).toBeNull();
+    expect(await cache.identify(SECRET)).toBeNull();
   });
 });
 
-test("a key that was looked up is remembered, and forgotten only with a change", async () => {
-  const { store } = createSlowStore();
-  const ring = createKeyCache(store, createTestClock(), null);
-  await ring.refresh();
-  expect(await ring.identify(SECRET)).toEqual(KEY);
-  await ring.refresh();
-  expect(ring.identify(SECRET)).toEqual(KEY);
+test("a key is looked up in the store once, and again only after a key has changed", async () => {
+  const { store, countLookups } = createSlowStore();
+  const cache = createKeyCache(store, createTestClock(), null);
+  await cache.refresh();
+  expect(await cache.identify(SECRET)).toEqual({ kind: "key", key: KEY });
+  await cache.refresh();
+  expect(await cache.identify(SECRET)).toEqual({ kind: "key", key: KEY });
+  expect(countLookups()).toBe(1);
   await store.revokeKey(KEY.id, 1);
-  await ring.refresh();
-  expect(await ring.identify(SECRET)).toBeNull();
+  await cache.refresh();
+  expect(await cache.identify(SECRET)).toBeNull();
+  expect(countLookups()).toBe(2);
+});
+
+test("the configured admin key and management keys of the operator account identify the operator", async () => {
+  const { store, countLookups } = createSlowStore({ ...KEY, kind: "management" });
+  const cache = createKeyCache(store, createTestClock(), "an admin key of any form");
+  expect(await cache.identify("an admin key of any form")).toEqual({
+    kind: "operator",
+    keyId: "key_operator",
+  });
+  expect(countLookups()).toBe(0);
+  expect(await cache.identify(SECRET)).toEqual({ kind: "operator", keyId: KEY.id });
 });

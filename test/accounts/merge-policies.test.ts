@@ -7,12 +7,12 @@ import {
   policyOf,
   ruleAllows,
 } from "../../src/core/accounts/merge-policies.ts";
+import type { InferencePrincipal } from "../../src/core/accounts/principal.ts";
 import {
   type AccountRecord,
   type KeyRecord,
   OPEN_POLICY,
   type Policy,
-  type Principal,
 } from "../../src/core/accounts/records.ts";
 
 const MODELS = ["openai/gpt", "openai/gpt:free", "acme/mini", "acme/large"];
@@ -73,7 +73,7 @@ describe("policies that are joined", () => {
 
 describe("a caller", () => {
   const operator = { ...OPEN_POLICY, deniedModels: ["acme/*"] };
-  const callerWith = (models: readonly string[] | null): Principal => ({
+  const callerWith = (models: readonly string[] | null): InferencePrincipal => ({
     kind: "key",
     key: { models } as KeyRecord,
     account: { policy: { ...OPEN_POLICY, allowedProviders: ["azure"] } } as unknown as AccountRecord,

@@ -4,7 +4,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DAY_MS } from "../../src/base/days.ts";
-import { type AccountRecord, OPEN_POLICY, type Principal } from "../../src/core/accounts/records.ts";
+import type { InferencePrincipal } from "../../src/core/accounts/principal.ts";
+import { type AccountRecord, OPEN_POLICY } from "../../src/core/accounts/records.ts";
 import { Ledger } from "../../src/core/ledger/ledger.ts";
 import type { LedgerStore } from "../../src/core/ledger/ledger-store.ts";
 import { MemoryHoldBook } from "../../src/core/ledger/memory-hold-book.ts";
@@ -48,7 +49,7 @@ const account: AccountRecord = {
   closedAt: null,
 };
 const principal = { kind: "key", key: { spendLimit: null }, account, member: null } as Extract<
-  Principal,
+  InferencePrincipal,
   { kind: "key" }
 >;
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
-import type { Principal } from "../../src/core/accounts/records.ts";
+import type { InferencePrincipal } from "../../src/core/accounts/principal.ts";
 import { Ledger } from "../../src/core/ledger/ledger.ts";
 import type { LedgerStore, SpendQuery } from "../../src/core/ledger/ledger-store.ts";
 import { MemoryHoldBook } from "../../src/core/ledger/memory-hold-book.ts";
@@ -133,7 +133,7 @@ test("a request from before midnight is held to its own day's limit, though the 
     key: { id: "key_a", spendLimit: null },
     account: { id: "user_a", kind: "user", overdraft: 0 },
     member: { userId: "user_a", dailyLimit: 100 },
-  } as unknown as Extract<Principal, { kind: "key" }>;
+  } as unknown as Extract<InferencePrincipal, { kind: "key" }>;
   const hold = (id: string, amount: number, requestedAt: number) =>
     ledger.hold(principal, { id, amount, requestedAt });
 

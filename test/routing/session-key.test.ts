@@ -1,13 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import {
-  type AccountRecord,
-  type KeyRecord,
-  OPEN_POLICY,
-  type Principal,
-} from "../../src/core/accounts/records.ts";
+import type { InferencePrincipal } from "../../src/core/accounts/principal.ts";
+import { type AccountRecord, type KeyRecord, OPEN_POLICY } from "../../src/core/accounts/records.ts";
 import { freeSessionKeyOf, sessionKeyOf } from "../../src/core/routing/session-key.ts";
 
-function keyOf(accountId: string, keyId: string): Principal {
+function keyOf(accountId: string, keyId: string): InferencePrincipal {
   const key: KeyRecord = {
     id: keyId,
     kind: "inference",
@@ -40,8 +36,8 @@ function keyOf(accountId: string, keyId: string): Principal {
 const ADA = keyOf("user_ada", "key_1");
 const ADAS_OTHER_KEY = keyOf("user_ada", "key_2");
 const BOB = keyOf("user_bob", "key_3");
-const NOBODY: Principal = { kind: "anonymous", addressHash: "0a" };
-const NOBODY_ELSE: Principal = { kind: "anonymous", addressHash: "0b" };
+const NOBODY: InferencePrincipal = { kind: "anonymous", addressHash: "0a" };
+const NOBODY_ELSE: InferencePrincipal = { kind: "anonymous", addressHash: "0b" };
 
 function asked(session: string | null, user: string | null = null, prefix = "prefix") {
   return { action: "chat", session, user, hashPrefix: () => prefix } as const;

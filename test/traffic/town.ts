@@ -2,9 +2,10 @@ import { buildServing } from "../../src/app/build-serving.ts";
 import { checkConfig } from "../../src/app/load-config.ts";
 import { type Stores, wireUp } from "../../src/app/wire-up.ts";
 import type { Log } from "../../src/base/log.ts";
-import { findPayer } from "../../src/core/accounts/find-payer.ts";
 import { createKey } from "../../src/core/accounts/manage-keys.ts";
-import { DEFAULT_ACCOUNT_ID, type Principal } from "../../src/core/accounts/records.ts";
+import type { InferencePrincipal } from "../../src/core/accounts/principal.ts";
+import { DEFAULT_ACCOUNT_ID } from "../../src/core/accounts/records.ts";
+import { resolveAccount } from "../../src/core/accounts/resolve-account.ts";
 import { createCatalog } from "../../src/core/catalog/catalog.ts";
 import { createServedModels } from "../../src/core/deployments/served-models.ts";
 import type { GenerationDeps, GenerationResult, Serving } from "../../src/core/generation/call.ts";
@@ -151,7 +152,7 @@ async function openGateway(
   transport: Fleet,
   clock: EventClock,
   seed: number,
-): Promise<{ deps: GenerationDeps; principal: Principal; close(): void }> {
+): Promise<{ deps: GenerationDeps; principal: InferencePrincipal; close(): void }> {
   const database = createDatabase();
   const noise = createSeededRandom(seed + 1);
   const random = { bytes: (length: number) => Uint8Array.from({ length }, () => noise.below(256)) };
@@ -186,10 +187,10 @@ async function openGateway(
     userId: null,
     spendLimit: null,
   });
-  const key = await http.keyCache.identify(secret);
-  if (key === null) throw new Error("the key is not known");
-  const principal = await findPayer(http.accountCache, key, null);
-  return { deps: http.generation, principal: principal, close: () => database.close() };
+  const found = await http.keyCache.identify(secret);
+  if (found?.kind !== "key") throw new Error("the key is not known");
+  const principal = await resolveAccount(http.accountCache, found.key, null);
+  return { deps: http.generation, principal, close: () => database.close() };
 }
 
 /** What is read from a cache costs a tenth, which a configuration cannot say. */
@@ -223,7 +224,7 @@ const NO_JOURNAL: Journal = {
 /** True where the whole answer has come. */
 async function sendQuestion(
   deps: GenerationDeps,
-  principal: Principal,
+  principal: InferencePrincipal,
   { model, stream, conversation, turn, session }: Question,
   request: number,
 ): Promise<boolean> {

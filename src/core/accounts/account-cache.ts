@@ -2,17 +2,17 @@ import type { AccountStore } from "./account-store.ts";
 import type { AccountRecord, MemberRecord } from "./records.ts";
 import { remember } from "./remembered.ts";
 
-/** Finds accounts and memberships, from memory on the hot path. */
+/** Accounts and memberships, cached in memory for the hot path, also those that do not exist. */
 export interface AccountCache {
-  account(id: string): AccountRecord | null | Promise<AccountRecord | null>;
-  member(organizationId: string, userId: string): MemberRecord | null | Promise<MemberRecord | null>;
-  /** Forgets what it remembers, if anything has changed in the store since it last looked. */
+  account(id: string): Promise<AccountRecord | null>;
+  member(organizationId: string, userId: string): Promise<MemberRecord | null>;
+  /** Clears the cache if a process has changed an account or a membership since the last call. */
   refresh(): Promise<void>;
-  /** Forgets at once; called where this process changes something. */
+  /** Clears the cache. Call it after a change by this process. */
   forget(): void;
 }
 
-/** A ring over a store. */
+/** Returns a cache over a store. */
 export function createAccountCache(store: AccountStore): AccountCache {
   const accounts = remember((id) => store.findAccount(id));
   const members = remember((id) => {
@@ -25,8 +25,8 @@ export function createAccountCache(store: AccountStore): AccountCache {
     members.forget();
   };
   return {
-    account: (id) => accounts.get(id),
-    member: (organizationId, userId) => members.get(`${organizationId}/${userId}`),
+    account: async (id) => accounts.get(id),
+    member: async (organizationId, userId) => members.get(`${organizationId}/${userId}`),
     async refresh() {
       const current = await store.accountRevision();
       if (current !== revision) forget();

@@ -1,66 +1,51 @@
 import type { Clock } from "../../base/clock.ts";
 import type { KeyStore } from "./key-store.ts";
+import { ADMIN_KEY_ID, type ApiKeyPrincipal, type OperatorPrincipal } from "./principal.ts";
 import { DEFAULT_ACCOUNT_ID, type KeyRecord } from "./records.ts";
 import { remember } from "./remembered.ts";
-import { hashSecret, hintOf, isWellFormedSecret } from "./secrets.ts";
+import { hashSecret, isWellFormedSecret } from "./secrets.ts";
 
-/** Finds the key behind a secret, from memory on the hot path. */
+/** Identifies callers by the secret of their API key. Keys are cached in memory, also those that do not exist. */
 export interface KeyCache {
-  /** The valid key, or null; a promise only where memory does not know. */
-  identify(secret: string): KeyRecord | null | Promise<KeyRecord | null>;
-  /** Forgets what it remembers, if any key has changed in the store since it last looked. */
+  /** Returns who a secret belongs to; null for one that is unknown, revoked or expired. */
+  identify(secret: string): Promise<ApiKeyPrincipal | OperatorPrincipal | null>;
+  /** Clears the cache if a process has changed any key since the last call. */
   refresh(): Promise<void>;
-  /** Forgets at once; called where this process changes a key. */
+  /** Clears the cache. Call it after a change of a key by this process. */
   forget(): void;
 }
 
 /**
- * A ring over a store. `adminSecret` is the operator's own management key, valid beside those in the store.
- * What other processes change is seen with the next `refresh`.
+ * Returns a cache over a store. `adminSecret` is the configured admin key, which is valid besides the stored keys; null for
+ * none. Changes by other processes take effect with the next `refresh`.
  */
 export function createKeyCache(store: KeyStore, clock: Clock, adminSecret: string | null): KeyCache {
-  const known = remember((hash) => store.findKeyByHash(hash));
-  const operatorKey = adminSecret === null ? null : describeOperatorKey(adminSecret);
+  const keys = remember((hash) => store.findKeyByHash(hash));
+  const adminHash = adminSecret === null ? null : hashSecret(adminSecret);
   let revision = -1;
-
-  const validNow = (key: KeyRecord | null): KeyRecord | null =>
-    key !== null && key.revokedAt === null && (key.expiresAt === null || key.expiresAt > clock.now())
-      ? key
-      : null;
-
   return {
-    identify(secret) {
+    async identify(secret) {
       const hash = hashSecret(secret);
-      const remembered = known.peek(hash);
-      if (remembered !== undefined) return validNow(remembered);
-      if (operatorKey !== null && hash === operatorKey.hash) return operatorKey;
-      if (!isWellFormedSecret(secret)) return null;
-      const found = known.get(hash);
-      return found instanceof Promise ? found.then(validNow) : validNow(found);
+      if (hash === adminHash) return { kind: "operator", keyId: ADMIN_KEY_ID };
+      // A malformed secret cannot be a stored key's: do not ask the store.
+      if (keys.peek(hash) === undefined && !isWellFormedSecret(secret)) return null;
+      const key = await keys.get(hash);
+      return key !== null && isValidAt(key, clock.now()) ? toPrincipal(key) : null;
     },
     async refresh() {
       const current = await store.keyRevision();
-      if (current !== revision) known.forget();
+      if (current !== revision) keys.forget();
       revision = current;
     },
-    forget: known.forget,
+    forget: keys.forget,
   };
 }
 
-function describeOperatorKey(secret: string): KeyRecord {
-  return {
-    id: "key_operator",
-    kind: "management",
-    accountId: DEFAULT_ACCOUNT_ID,
-    userId: null,
-    spendLimit: null,
-    models: null,
-    rateLimit: null,
-    name: "GATEWAY_ADMIN_KEY",
-    hash: hashSecret(secret),
-    hint: hintOf(secret),
-    createdAt: 0,
-    expiresAt: null,
-    revokedAt: null,
-  };
+function isValidAt({ revokedAt, expiresAt }: KeyRecord, now: number): boolean {
+  return revokedAt === null && (expiresAt === null || expiresAt > now);
+}
+
+function toPrincipal(key: KeyRecord): ApiKeyPrincipal | OperatorPrincipal {
+  const isOperators = key.kind === "management" && key.accountId === DEFAULT_ACCOUNT_ID;
+  return isOperators ? { kind: "operator", keyId: key.id } : { kind: "key", key };
 }

@@ -1,5 +1,6 @@
 import { matchPattern } from "../../base/match-pattern.ts";
-import type { KeyRecord, Policy, Principal } from "./records.ts";
+import type { InferencePrincipal } from "./principal.ts";
+import type { KeyRecord, Policy } from "./records.ts";
 
 /** Whose policy it is: the operator's, the account's that pays, the key's. */
 export type PolicyLevel = "gateway" | "account" | "key";
@@ -45,7 +46,7 @@ interface KnownJoin {
 const known = new WeakMap<KeyRecord, KnownJoin>();
 
 /** The policies that a caller is under: the operator's own, and with a key the account's and the key's models. */
-export function policyOf(operator: Policy, principal: Principal): EffectivePolicy {
+export function policyOf(operator: Policy, principal: InferencePrincipal): EffectivePolicy {
   if (principal.kind === "anonymous") return mergePolicies([{ level: "gateway", policy: operator }]);
   const { account, key } = principal;
   const before = known.get(key);

@@ -95,16 +95,3 @@ export interface MemberRecord {
 
 /** The operator's own account: it exists from the first start and its balance may go as low as it likes. */
 export const DEFAULT_ACCOUNT_ID = "acct_default";
-
-/** Who makes a request. */
-export type Principal =
-  | {
-      readonly kind: "key";
-      readonly key: KeyRecord;
-      /** Who pays. */
-      readonly account: AccountRecord;
-      /** Where an organization pays for a user: the user's place in it. */
-      readonly member: MemberRecord | null;
-    }
-  /** No key: free models only, limited by address. `addressHash` is a keyed hash. */
-  | { readonly kind: "anonymous"; readonly addressHash: string };

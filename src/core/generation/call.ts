@@ -4,7 +4,8 @@ import type { IdSource } from "../../base/ids.ts";
 import type { Log } from "../../base/log.ts";
 import type { Random } from "../../base/random.ts";
 import type { InferenceRequest } from "../../wire/client-apis/inference-request.ts";
-import type { Policy, Principal } from "../accounts/records.ts";
+import type { InferencePrincipal } from "../accounts/principal.ts";
+import type { Policy } from "../accounts/records.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Tiers } from "../catalog/tiers.ts";
 import type { ServedModels } from "../deployments/served-models.ts";
@@ -30,7 +31,7 @@ import type { UnreadAnswers } from "./unread-answers.ts";
 /** One inference request that has passed the door. */
 export interface GenerationCall {
   readonly requestId: string;
-  readonly principal: Principal;
+  readonly principal: InferencePrincipal;
   readonly request: InferenceRequest;
   /** The value of a header of the request, by which tiers pick; null where it was not sent. */
   readonly readHeader: (name: string) => string | null;

@@ -5,7 +5,7 @@ import { estimateTokens, readCount } from "../../wire/conversation/usage.ts";
 import { asFields } from "../../wire/json/fields.ts";
 import { parseJson } from "../../wire/json/parse-json.ts";
 import { type EffectivePolicy, policyOf } from "../accounts/merge-policies.ts";
-import type { Principal } from "../accounts/records.ts";
+import type { InferencePrincipal } from "../accounts/principal.ts";
 import { type Deployment, formatsOf } from "../deployments/served-models.ts";
 import type { UpstreamCall } from "../deployments/upstream-address.ts";
 import type { RateLimitStatus } from "../limits/rate-limiter.ts";
@@ -43,7 +43,7 @@ export interface TokenCount {
  */
 export async function countTokens(
   deps: GenerationDeps,
-  principal: Principal,
+  principal: InferencePrincipal,
   request: CountRequest,
   readHeader: GenerationCall["readHeader"],
 ): Promise<TokenCount> {

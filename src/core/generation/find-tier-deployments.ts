@@ -2,7 +2,7 @@ import { type Failure, fail } from "../../base/errors.ts";
 import type { InferenceRequest, SamplingField } from "../../wire/client-apis/inference-request.ts";
 import type { RequestNeeds } from "../../wire/conversation/needs.ts";
 import { type EffectivePolicy, type PolicyRule, ruleAllows } from "../accounts/merge-policies.ts";
-import type { Principal } from "../accounts/records.ts";
+import type { InferencePrincipal } from "../accounts/principal.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import { isFreeId } from "../catalog/is-free-id.ts";
 import type { ModelRecord } from "../catalog/records.ts";
@@ -17,7 +17,7 @@ import { missingByokKey } from "./missing-byok-key.ts";
 
 /** As much of a call as tiers look at. */
 export interface TierCall {
-  readonly principal: Principal;
+  readonly principal: InferencePrincipal;
   readonly request: Pick<
     InferenceRequest,
     "api" | "action" | "model" | "fallbackModels" | "session" | "user" | "hashPrefix"
@@ -71,7 +71,7 @@ export function describeFacts(
 }
 
 /** Who has a balance, or an account that needs none. */
-function hasCredits(ledger: GenerationDeps["ledger"], principal: Principal): boolean {
+function hasCredits(ledger: GenerationDeps["ledger"], principal: InferencePrincipal): boolean {
   if (principal.kind === "anonymous") return false;
   const { id, overdraft } = principal.account;
   return overdraft === null || (ledger.cachedBalanceOf(id) ?? 0) > 0;

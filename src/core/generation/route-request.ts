@@ -1,6 +1,6 @@
 import type { InferenceRequest } from "../../wire/client-apis/inference-request.ts";
 import { estimateTokens, type TokenUsage } from "../../wire/conversation/usage.ts";
-import type { Principal } from "../accounts/records.ts";
+import type { InferencePrincipal } from "../accounts/principal.ts";
 import type { Deployment } from "../deployments/served-models.ts";
 import type { LimitVerdict } from "../limits/rate-limiter.ts";
 import type { CacheAffinity } from "../routing/affinity.ts";
@@ -22,7 +22,7 @@ export interface Route extends Plan {
 /** Plans who answers a request that was let in: health, prices and prompt caches as they are now. Nobody is called. */
 export function routeRequest(
   deps: Pick<GenerationDeps, "health" | "affinity" | "clock">,
-  principal: Principal,
+  principal: InferencePrincipal,
   request: InferenceRequest,
   admitted: {
     readonly deployments: readonly (readonly Deployment[])[];

@@ -1,6 +1,6 @@
 import { fail } from "../../base/errors.ts";
 import { estimateTokens } from "../../wire/conversation/usage.ts";
-import type { Principal } from "../accounts/records.ts";
+import type { InferencePrincipal } from "../accounts/principal.ts";
 import { boundAnswers } from "../ledger/worst-case.ts";
 import { limitHeaders } from "../limits/limit-headers.ts";
 import type { LimitDecision, LimitRejection, LimitVerdict, RateLimitStatus } from "../limits/rate-limiter.ts";
@@ -47,7 +47,7 @@ export async function takeLimits(
 /** Returns the account's limit on free models as `takeLimits` does, and counts nothing. */
 export async function peekFreeLimit(
   { freeLimit, clock }: Pick<GenerationDeps, "freeLimit" | "clock">,
-  principal: Principal,
+  principal: InferencePrincipal,
   deployments: Admission["deployments"],
 ): Promise<LimitVerdict | null> {
   return namesFreeModel(deployments) ? freeLimit.peek(principal, clock.now()) : null;
@@ -60,7 +60,7 @@ export async function peekFreeLimit(
  */
 export async function countRequest(
   deps: GenerationDeps,
-  principal: Principal,
+  principal: InferencePrincipal,
 ): Promise<RateLimitStatus | null> {
   const scopes = deps.listLimits(principal, null);
   if (scopes.length === 0) return null;

@@ -1,5 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
-import type { Principal } from "../accounts/records.ts";
+import type { InferencePrincipal } from "../accounts/principal.ts";
 import type { Recorder } from "../usage/recorder.ts";
 import type { UsageRecord } from "../usage/records.ts";
 import { GrantSweeper } from "./expire-grants.ts";
@@ -38,7 +38,10 @@ export class Ledger {
   }
 
   /** Holds money for a caller's request, or returns the bound that prevents it. */
-  hold(principal: Extract<Principal, { kind: "key" }>, { requestedAt, ...hold }: Hold): Promise<HoldVerdict> {
+  hold(
+    principal: Extract<InferencePrincipal, { kind: "key" }>,
+    { requestedAt, ...hold }: Hold,
+  ): Promise<HoldVerdict> {
     const { holdBook, clock, holdMs } = this.parts;
     const { account } = principal;
     return holdBook.hold({

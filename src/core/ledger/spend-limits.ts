@@ -1,5 +1,5 @@
 import { dayOf, monthOf } from "../../base/days.ts";
-import type { Principal } from "../accounts/records.ts";
+import type { InferencePrincipal } from "../accounts/principal.ts";
 import type { SpendLimit } from "./hold-book.ts";
 
 /**
@@ -7,7 +7,7 @@ import type { SpendLimit } from "./hold-book.ts";
  * per month (UTC). Limits that are not set are included, because what is spent counts for a limit that is set later.
  */
 export function limitsOf(
-  { key, account, member }: Extract<Principal, { kind: "key" }>,
+  { key, account, member }: Extract<InferencePrincipal, { kind: "key" }>,
   requestedAt: number,
 ): SpendLimit[] {
   const limits: SpendLimit[] = [

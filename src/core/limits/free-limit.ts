@@ -1,5 +1,5 @@
 import type { Failure } from "../../base/errors.ts";
-import type { Principal } from "../accounts/records.ts";
+import type { InferencePrincipal } from "../accounts/principal.ts";
 import { limitHeaders } from "./limit-headers.ts";
 import { tightest } from "./meter.ts";
 import {
@@ -25,7 +25,7 @@ export class FreeLimit {
   ) {}
 
   /** Counts a request unless the account has used its limit up. */
-  async admit(principal: Principal, now: number): Promise<LimitVerdict | null> {
+  async admit(principal: InferencePrincipal, now: number): Promise<LimitVerdict | null> {
     const scope = this.scopeOf(principal);
     if (scope === null) return null;
     const { kind, limitStatus } = await this.limiter.count([scope], now);
@@ -33,7 +33,7 @@ export class FreeLimit {
   }
 
   /** Returns the account's status and counts nothing. */
-  async peek(principal: Principal, now: number): Promise<LimitVerdict | null> {
+  async peek(principal: InferencePrincipal, now: number): Promise<LimitVerdict | null> {
     const scope = this.scopeOf(principal);
     return scope === null ? null : (await this.limiter.peek([scope], now)).requests;
   }
@@ -43,7 +43,7 @@ export class FreeLimit {
     if (this.requestsPerHour > 0) this.limiter.restore(this.accountScope(accountId), at);
   }
 
-  private scopeOf(principal: Principal): LimitScope | null {
+  private scopeOf(principal: InferencePrincipal): LimitScope | null {
     if (this.requestsPerHour === 0 || principal.kind === "anonymous") return null;
     return this.accountScope(principal.account.id);
   }

@@ -1,6 +1,7 @@
 import { matchPattern } from "../../base/match-pattern.ts";
+import type { InferencePrincipal } from "../accounts/principal.ts";
 import { isLimit, type RateLimit } from "../accounts/rate-limit.ts";
-import type { KeyRateLimit, Principal } from "../accounts/records.ts";
+import type { KeyRateLimit } from "../accounts/records.ts";
 import { type LimitScope, NO_LIMIT } from "./rate-limiter.ts";
 
 /** The limits of the configuration, which hold for every caller. */
@@ -15,7 +16,7 @@ export interface ConfiguredLimits {
 }
 
 /** Lists the scopes with limits that a caller's request for a model counts for. `modelId` is null if it is not known yet. */
-export type ListLimits = (principal: Principal, modelId: string | null) => readonly LimitScope[];
+export type ListLimits = (principal: InferencePrincipal, modelId: string | null) => readonly LimitScope[];
 
 /** Creates a list of the configured limits and those that keys and accounts have of their own. */
 export function createLimitList(configured: ConfiguredLimits): ListLimits {
@@ -44,7 +45,7 @@ export function anonymousScope(addressHash: string, requestsPerHour: number): Li
   return { source: "anonymous", id: addressHash, limit: NO_LIMIT, requestsPerHour };
 }
 
-function hasOwnLimit({ key, account }: Extract<Principal, { kind: "key" }>): boolean {
+function hasOwnLimit({ key, account }: Extract<InferencePrincipal, { kind: "key" }>): boolean {
   return key.rateLimit !== null || account.rateLimit !== null;
 }
 

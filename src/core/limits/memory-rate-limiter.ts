@@ -40,7 +40,8 @@ export class MemoryRateLimiter implements RateLimiter {
   constructor({ leaseMs, maxScopes = MAX_SCOPES }: RateLimiterOptions) {
     this.leaseMs = leaseMs;
     // A meter with concurrent requests is kept: they have to be subtracted from it.
-    const createMeters = () => new BoundedMap<string, Meter>({ max: maxScopes, mayEvict: ({ running }) => running === 0 });
+    const createMeters = () =>
+      new BoundedMap<string, Meter>({ max: maxScopes, mayEvict: ({ running }) => running === 0 });
     this.meters = {
       key: createMeters(),
       account: createMeters(),

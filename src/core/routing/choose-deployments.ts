@@ -1,5 +1,5 @@
 import type { InferenceAction } from "../../wire/client-apis/inference-request.ts";
-import type { Principal } from "../accounts/records.ts";
+import type { InferencePrincipal } from "../accounts/principal.ts";
 import {
   type Deployment,
   isReachable,
@@ -23,7 +23,7 @@ export interface KeyChoice {
 const HOUSE_KEYS: KeyChoice = { own: null, userId: null, ownOnly: null };
 
 /** The choice for a caller whose account has `own` keys; `ownOnly` is what the request wants. */
-export function chooseKeys(principal: Principal, own: ByokKeys | null, ownOnly: boolean): KeyChoice {
+export function chooseKeys(principal: InferencePrincipal, own: ByokKeys | null, ownOnly: boolean): KeyChoice {
   if (principal.kind === "anonymous") return ownOnly ? { ...HOUSE_KEYS, ownOnly: "request" } : HOUSE_KEYS;
   const level = principal.account.policy.ownKeysOnly ? "account" : ownOnly ? "request" : null;
   return own === null && level === null ? HOUSE_KEYS : { own, userId: principal.key.userId, ownOnly: level };

@@ -1,5 +1,5 @@
 import type { InferenceRequest } from "../../wire/client-apis/inference-request.ts";
-import type { Principal } from "../accounts/records.ts";
+import type { InferencePrincipal } from "../accounts/principal.ts";
 
 /** What a key is made of: never the body itself. */
 type KnownRequest = Pick<InferenceRequest, "action" | "session" | "user" | "hashPrefix">;
@@ -8,7 +8,7 @@ type KnownRequest = Pick<InferenceRequest, "action" | "session" | "user" | "hash
  * The key that a conversation's warm prompt cache is remembered by: what the client names its session, else how the
  * conversation begins. Accounts never share one, whatever their clients say. A hash; null where nothing is cached.
  */
-export function sessionKeyOf(request: KnownRequest, principal: Principal): string | null {
+export function sessionKeyOf(request: KnownRequest, principal: InferencePrincipal): string | null {
   const { action, session } = request;
   if (action === "embeddings") return null;
   return session === null
@@ -20,7 +20,7 @@ export function sessionKeyOf(request: KnownRequest, principal: Principal): strin
  * The key that a free model is picked by (docs/contract.md, "Sessions and users"): the session, the user, the key, or the
  * address with how the conversation begins; the first that is there. A hash.
  */
-export function freeSessionKeyOf(request: KnownRequest, principal: Principal): string {
+export function freeSessionKeyOf(request: KnownRequest, principal: InferencePrincipal): string {
   const { session, user } = request;
   const scope = scopeOf(principal);
   if (session !== null) return hashParts(scope, "session", session);
@@ -31,7 +31,7 @@ export function freeSessionKeyOf(request: KnownRequest, principal: Principal): s
 }
 
 /** Whose sessions a caller's are: the account's that pays, or those of the address. */
-export function scopeOf(principal: Principal): string {
+export function scopeOf(principal: InferencePrincipal): string {
   return principal.kind === "key" ? principal.account.id : principal.addressHash;
 }
 

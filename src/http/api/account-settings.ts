@@ -5,9 +5,10 @@ import {
   createAccount,
   presentAccount,
 } from "../../core/accounts/manage-accounts.ts";
+import type { ManagementPrincipal } from "../../core/accounts/principal.ts";
 import type { AccountRecord } from "../../core/accounts/records.ts";
+import { requireOperatorFor, requireOwnAccount } from "./access.ts";
 import { DollarsField, NameField, nanodollarsOf } from "./account-fields.ts";
-import { requireOperatorFor, requireOwnAccount } from "./api-principal.ts";
 import type { ApiInput } from "./endpoint.ts";
 import { makePage, type PageQuery } from "./pages.ts";
 import { PolicyField, PolicyView, readPolicy } from "./policy-field.ts";
@@ -52,7 +53,7 @@ export const AccountView = z.object({
 type Kind = AccountRecord["kind"];
 type Settings = z.infer<typeof AccountChangeBody> & { readonly monthly_limit?: number | null | undefined };
 type Input<Params, Body> = Pick<
-  ApiInput<Params, unknown, Body>,
+  ApiInput<ManagementPrincipal, Params, unknown, Body>,
   "principal" | "params" | "body" | "deps" | "note"
 >;
 
@@ -75,7 +76,7 @@ export async function makeAccount(
 /** Accounts of a kind, newest first. */
 export function listAccounts(
   kind: Kind,
-  { query, deps }: Pick<ApiInput<unknown, PageQuery, unknown>, "query" | "deps">,
+  { query, deps }: Pick<ApiInput<unknown, unknown, PageQuery, unknown>, "query" | "deps">,
 ) {
   return makePage({
     limit: query.limit,

@@ -6,6 +6,7 @@ import type { WaitList } from "../../base/wait-list.ts";
 import type { AccountCache } from "../../core/accounts/account-cache.ts";
 import type { KeyCache } from "../../core/accounts/key-cache.ts";
 import type { KeyStores } from "../../core/accounts/manage-keys.ts";
+import type { InferencePrincipal } from "../../core/accounts/principal.ts";
 import type { AuditStore } from "../../core/audit/audit-store.ts";
 import type { CatalogKeeper } from "../../core/catalog/catalog-keeper.ts";
 import type { GenerationDeps } from "../../core/generation/call.ts";
@@ -73,6 +74,8 @@ export interface RequestContext {
   peer(): string;
   /** Fields for the request's log line, added on the way. */
   readonly logFields: Record<string, unknown>;
+  /** The principal whose rate limits inference responses report; null until it is authorized. */
+  inferencePrincipal: InferencePrincipal | null;
   /** Renders this request's errors; a client API puts its own here. */
   renderError: ErrorRenderer;
   /** What the request's body holds of the budget; null until it is read. */

@@ -1,18 +1,16 @@
-import { type Failure, fail, GatewayError } from "../../base/errors.ts";
-import type { Principal } from "../../core/accounts/records.ts";
+import { type Failure, GatewayError } from "../../base/errors.ts";
+import type { InferencePrincipal } from "../../core/accounts/principal.ts";
 import type { GenerationResult } from "../../core/generation/call.ts";
 import { generate } from "../../core/generation/generate.ts";
 import { limitHeaders } from "../../core/limits/limit-headers.ts";
-import type { RateLimitStatus } from "../../core/limits/rate-limiter.ts";
-import { rejectAnonymous } from "../../core/limits/reject-anonymous.ts";
 import { formatPlan } from "../../core/routing/plan-entries.ts";
 import type { UsageRecord } from "../../core/usage/records.ts";
 import type { InferenceRequest } from "../../wire/client-apis/inference-request.ts";
 import { bodyOf } from "../context/body-of.ts";
 import type { ErrorRenderer, Handler, HttpDeps, RequestContext } from "../context/context.ts";
 import { writeRequestLog } from "../context/request-log.ts";
-import { identifyPrincipal } from "../middleware/identify-principal.ts";
-import { type BodyHolder, readRequestBody, rejectForMemory } from "../middleware/read-body.ts";
+import { admit, holderOf, peekLimits } from "../middleware/admit.ts";
+import { rejectForMemory } from "../middleware/read-body.ts";
 
 /** A client API: how its requests are read and its errors look. */
 export interface ClientApiOptions {
@@ -21,26 +19,17 @@ export interface ClientApiOptions {
   readonly renderError: ErrorRenderer;
   /** A further name that the API's clients know the request's id by. */
   readonly requestIdHeader?: string;
-  /** Nobody may call it without a key, not even for a free model. */
-  readonly needsKey?: true;
+  /** Who may call it. */
+  readonly access: { readonly kind: "open_inference" | "inference" };
 }
 
 /** The handler of a client API: who calls, what they ask, the generation, its answer. */
-export function inferenceHandler({
-  open,
-  renderError,
-  needsKey,
-  requestIdHeader,
-}: ClientApiOptions): Handler {
+export function inferenceHandler({ open, renderError, access, requestIdHeader }: ClientApiOptions): Handler {
   return async (request, context) => {
     context.renderError = renderError;
     const { deps } = context;
-    const identified = identifyPrincipal(request, context);
-    const principal = identified instanceof Promise ? await identified : identified;
     try {
-      if (needsKey && principal.kind === "anonymous") fail("authentication", KEY_WANTED);
-      if (principal.kind === "anonymous") await rejectOverLimit(principal, deps);
-      const body = await readRequestBody(request, context, bodyHolderOf(principal));
+      const { principal, body } = await admit(request, context, access);
       const isLarge = body.length > LARGE_BYTES;
       if (isLarge) await deps.ownTurn();
       const asked = open(body, renameModels(deps), request.headers);
@@ -49,7 +38,7 @@ export function inferenceHandler({
       context.waitWithoutLimit();
       const result = await generate(deps.generation, {
         requestId: context.requestId,
-        principal: principal,
+        principal,
         request: asked,
         readHeader: (name) => request.headers.get(name),
         readClientSignal: () => request.signal,
@@ -62,15 +51,13 @@ export function inferenceHandler({
       return response;
     } catch (error) {
       context.waitWithLimit();
-      throw await withLimit(error, principal, deps);
+      throw await withLimit(error, context);
     }
   };
 }
 
 /** Larger bodies may take milliseconds to be scanned, and again to be measured: each time in a turn of their own. */
 const LARGE_BYTES = 256 * 1024;
-
-const KEY_WANTED = 'This endpoint needs an API key. Send it as "Authorization: Bearer gw_…".';
 
 function settled(context: RequestContext, record: UsageRecord, failure: Failure | null): void {
   context.bodyShare?.giveBack();
@@ -83,23 +70,13 @@ function settled(context: RequestContext, record: UsageRecord, failure: Failure 
  * Counts what a request holds beside its body.
  * @throws GatewayError `unavailable`, `rate_limit_exceeded`.
  */
-export function holdBeside({ bodyShare }: RequestContext, principal: Principal, bytes: number): void {
+export function holdBeside(
+  { bodyShare }: RequestContext,
+  principal: InferencePrincipal,
+  bytes: number,
+): void {
   if (bodyShare === null || bodyShare.takeBeside(bytes)) return;
-  rejectForMemory(bodyShare, bodyHolderOf(principal).source, bytes);
-}
-
-/** With whose other bodies a caller's are counted. */
-export function bodyHolderOf(principal: Principal): BodyHolder {
-  return principal.kind === "key"
-    ? { source: "key", id: principal.key.id }
-    : { source: "anonymous", id: principal.addressHash };
-}
-
-/** Rejects an anonymous caller over the limit before the body is read. The request is counted when it is admitted. */
-export async function rejectOverLimit(principal: Principal, deps: HttpDeps): Promise<void> {
-  if (principal.kind !== "anonymous") return;
-  const requests = (await peekLimits(principal, deps))?.requests ?? null;
-  if (requests !== null && !requests.allowed) rejectAnonymous(requests, requests);
+  rejectForMemory(bodyShare, holderOf(principal).source, bytes);
 }
 
 function render(result: GenerationResult, context: RequestContext, notice: string | null): Response {
@@ -140,21 +117,16 @@ function headersOf(result: GenerationResult, context: RequestContext): Record<st
   return result.limit === null ? headers : Object.assign(headers, limitHeaders(result.limit));
 }
 
-/** Every inference answer says how its limit stands, also one that was refused before it was counted. */
-export async function withLimit(error: unknown, principal: Principal, deps: HttpDeps): Promise<unknown> {
-  if (!(error instanceof GatewayError) || error.failure.headers) return error;
-  const limitStatus = await peekLimits(principal, deps);
+/** Adds the rate limit headers to an error, which every inference response has once its principal is known. */
+export async function withLimit(
+  error: unknown,
+  { inferencePrincipal, deps }: RequestContext,
+): Promise<unknown> {
+  if (!(error instanceof GatewayError) || error.failure.headers || inferencePrincipal === null) return error;
+  const limitStatus = await peekLimits(inferencePrincipal, deps);
   return limitStatus === null
     ? error
     : new GatewayError({ ...error.failure, headers: limitHeaders(limitStatus) });
-}
-
-async function peekLimits(
-  principal: Principal,
-  { generation, clock }: HttpDeps,
-): Promise<RateLimitStatus | null> {
-  const scopes = generation.listLimits(principal, null);
-  return scopes.length === 0 ? null : generation.rateLimiter.peek(scopes, clock.now());
 }
 
 /** Clients of other gateways put that gateway's name before an id. */

@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import type { ErrorCode } from "../../base/errors.ts";
-import type { Access } from "../api/api-principal.ts";
 import { type Endpoint, NOTHING } from "../api/endpoint.ts";
+import type { Access } from "../middleware/authorize.ts";
 import { ErrorAnswer } from "./errors.ts";
 import type { Callers, Operation, RequestHeader, SuccessAnswer } from "./operation.ts";
 import { GATEWAY_BASE, ORGANIZATION_HEADER } from "./shared-parts.ts";
@@ -29,7 +29,7 @@ export function endpointOperation(endpoint: Endpoint): Operation {
 
 function callersOf(access: Access): Callers {
   if (access.kind === "account") return access;
-  return { kind: access.kind === "self" ? "inference" : access.kind };
+  return { kind: access.kind === "open_inference" ? "freely" : access.kind };
 }
 
 /** Null for a schema without fields. */
@@ -38,7 +38,7 @@ function unlessNothing(schema: z.ZodType): z.ZodType | null {
 }
 
 function headersOf({ access, csv }: Endpoint): readonly RequestHeader[] {
-  if (access.kind === "self") return [ORGANIZATION_HEADER];
+  if (access.kind === "inference") return [ORGANIZATION_HEADER];
   return csv ? [{ name: "Accept", description: "`text/csv` for CSV in place of JSON" }] : [];
 }
 

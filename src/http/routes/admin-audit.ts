@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { presentEntry } from "../../core/audit/present-entry.ts";
 import { describeVerdict, verifyAudit } from "../../core/audit/verify-audit.ts";
+import { ACCOUNT_MANAGERS, listedAccountOf, OPERATOR } from "../api/access.ts";
 import { IdField } from "../api/account-fields.ts";
-import { MANAGING, OPERATOR, requireOwnAccount } from "../api/api-principal.ts";
 import { defineEndpoint, NOTHING } from "../api/endpoint.ts";
 import { makePage, PAGE_QUERY, pageView } from "../api/pages.ts";
 
@@ -28,7 +28,7 @@ export const listAudit = defineEndpoint({
   path: "/api/admin/audit",
   tag: "Audit",
   summary: "Who changed what, newest first",
-  access: MANAGING,
+  access: ACCOUNT_MANAGERS,
   params: NOTHING,
   query: z.strictObject({
     ...PAGE_QUERY,
@@ -38,8 +38,7 @@ export const listAudit = defineEndpoint({
   body: NOTHING,
   response: pageView(EntryView),
   handle({ principal, query, deps }) {
-    const asked = query.account_id ?? principal.accountId;
-    const accountId = asked === null ? null : requireOwnAccount(principal, asked);
+    const accountId = listedAccountOf(principal, query.account_id);
     return makePage({
       limit: query.limit,
       load: (limit) => deps.audit.listAudit(accountId, query.after ?? Number.MAX_SAFE_INTEGER, limit),

@@ -4,7 +4,7 @@ import type { Verdict } from "../../core/catalog/catalog-keeper.ts";
 import type { HeldChange } from "../../core/catalog/merge-refresh.ts";
 import { presentHeldChange } from "../../core/catalog/present-held-change.ts";
 import { presentStatus } from "../../core/catalog/present-status.ts";
-import { OPERATOR } from "../api/api-principal.ts";
+import { OPERATOR } from "../api/access.ts";
 import { defineEndpoint, NOTHING } from "../api/endpoint.ts";
 import type { ChangeNote } from "../api/write-audit.ts";
 import type { HttpDeps } from "../context/context.ts";

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { fail } from "../../base/errors.ts";
 import { correctBalance, grantCredits, type Moved, refundGeneration } from "../../core/ledger/credits.ts";
 import { presentEntry } from "../../core/ledger/present-entry.ts";
+import { OPERATOR } from "../api/access.ts";
 import { defineEndpoint, NOTHING } from "../api/endpoint.ts";
 import { EntryView } from "../api/entry-view.ts";
 import { amountField, idField, noteField, positiveAmountField, requireAccount } from "../api/fields.ts";
@@ -17,7 +18,7 @@ export const postCredits = defineEndpoint({
   path: "/api/admin/accounts/:id/credits",
   tag: "Credits",
   summary: "Give an account credits, for ever or for a time",
-  access: { kind: "operator" },
+  access: OPERATOR,
   params: z.object({ id: z.string() }),
   query: NOTHING,
   body: z.strictObject({
@@ -51,7 +52,7 @@ export const postCorrection = defineEndpoint({
   path: "/api/admin/accounts/:id/corrections",
   tag: "Credits",
   summary: "Correct an account's balance, up or down",
-  access: { kind: "operator" },
+  access: OPERATOR,
   params: z.object({ id: z.string() }),
   query: NOTHING,
   body: z.strictObject({
@@ -75,7 +76,7 @@ export const postRefund = defineEndpoint({
   path: "/api/admin/generations/:id/refund",
   tag: "Credits",
   summary: "Give back what a generation cost, or a part of it",
-  access: { kind: "operator" },
+  access: OPERATOR,
   params: z.object({ id: z.string() }),
   query: NOTHING,
   body: z.strictObject({

@@ -1,9 +1,17 @@
 import { z } from "zod";
 import { fail } from "../../base/errors.ts";
 import { changeKey, issueKey, presentKey } from "../../core/accounts/manage-keys.ts";
+import type { ManagementPrincipal } from "../../core/accounts/principal.ts";
 import { DEFAULT_ACCOUNT_ID, type KeyRecord } from "../../core/accounts/records.ts";
+import {
+  ACCOUNT_MANAGERS,
+  ACCOUNT_READERS,
+  listedAccountOf,
+  managedAccountOf,
+  requireOwnAccount,
+  requireRank,
+} from "../api/access.ts";
 import { DollarsField, IdField, NameField, nanodollarsOf, PatternsField } from "../api/account-fields.ts";
-import { type ApiPrincipal, MANAGING, requireOwnAccount, requireRank, SEEING } from "../api/api-principal.ts";
 import { defineEndpoint, NOTHING } from "../api/endpoint.ts";
 import { makePage, PAGE_QUERY, pageView } from "../api/pages.ts";
 import { RateLimitField, RateLimitView, readRateLimit } from "../api/rate-limit-field.ts";
@@ -54,7 +62,7 @@ export const postKey = defineEndpoint({
   path: "/api/admin/keys",
   tag: "Keys",
   summary: "Make a key; the answer alone shows it",
-  access: MANAGING,
+  access: ACCOUNT_MANAGERS,
   params: NOTHING,
   query: NOTHING,
   body: z.strictObject({
@@ -73,12 +81,12 @@ export const postKey = defineEndpoint({
   status: 201,
   answersSecret: true,
   async handle({ principal, body, deps, note }) {
-    const own = principal.accountId ?? DEFAULT_ACCOUNT_ID;
+    const own = managedAccountOf(principal) ?? DEFAULT_ACCOUNT_ID;
     const accountId = requireOwnAccount(principal, body.account_id ?? own);
+    const ownUserId = principal.kind === "key" ? principal.key.userId : null;
     const { name, kind, user_id: userId = null } = body;
     // A key of somebody above would make its maker more than they are, also when that somebody rises later.
-    if (kind === "management" && (userId === null || userId !== principal.key.userId))
-      requireRank(principal, "owner");
+    if (kind === "management" && (userId === null || userId !== ownUserId)) requireRank(principal, "owner");
     const { secret, key } = await issueKey(deps.keyStores, deps.generation.serving, {
       name,
       kind,
@@ -101,14 +109,13 @@ export const listKeys = defineEndpoint({
   path: "/api/admin/keys",
   tag: "Keys",
   summary: "Keys, newest first, without secrets",
-  access: SEEING,
+  access: ACCOUNT_READERS,
   params: NOTHING,
   query: z.strictObject({ ...PAGE_QUERY, account_id: IdField.optional().describe("Of one account alone") }),
   body: NOTHING,
   response: pageView(KeyView),
   handle({ principal, query, deps }) {
-    const asked = query.account_id ?? principal.accountId;
-    const accountId = asked === null ? null : requireOwnAccount(principal, asked);
+    const accountId = listedAccountOf(principal, query.account_id);
     return makePage({
       limit: query.limit,
       load: (limit) =>
@@ -129,7 +136,7 @@ export const patchKey = defineEndpoint({
   path: "/api/admin/keys/:id",
   tag: "Keys",
   summary: "Change a key's name, spending limit, models, rate limit or end",
-  access: MANAGING,
+  access: ACCOUNT_MANAGERS,
   params: z.object({ id: IdField }),
   query: NOTHING,
   body: z.strictObject({
@@ -158,7 +165,7 @@ export const deleteKey = defineEndpoint({
   path: "/api/admin/keys/:id",
   tag: "Keys",
   summary: "Revoke a key; requests with it are refused from now on",
-  access: MANAGING,
+  access: ACCOUNT_MANAGERS,
   params: z.object({ id: IdField }),
   query: NOTHING,
   body: NOTHING,
@@ -173,9 +180,9 @@ export const deleteKey = defineEndpoint({
 });
 
 /** A key that the caller may change. */
-async function findOwnKey(deps: HttpDeps, principal: ApiPrincipal, id: string): Promise<KeyRecord> {
+async function findOwnKey(deps: HttpDeps, principal: ManagementPrincipal, id: string): Promise<KeyRecord> {
   const key = await deps.keyStores.keys.findKey(id);
-  if (key === null || !(principal.isOperator || key.accountId === principal.accountId))
+  if (key === null || !(principal.kind === "operator" || key.accountId === principal.account.id))
     return refuseUnknownKey();
   if (key.kind === "management") await requireRankOfKey(deps, principal, key);
   return key;
@@ -184,7 +191,7 @@ async function findOwnKey(deps: HttpDeps, principal: ApiPrincipal, id: string): 
 /** A management key is worth its user's role, and without a user an owner's: nobody changes one above theirs. */
 async function requireRankOfKey(
   deps: HttpDeps,
-  principal: ApiPrincipal,
+  principal: ManagementPrincipal,
   { accountId, userId }: Pick<KeyRecord, "accountId" | "userId">,
 ): Promise<void> {
   const member = userId === null ? null : await deps.keyStores.accounts.findMember(accountId, userId);
@@ -195,9 +202,9 @@ function refuseUnknownKey(): never {
   return fail("not_found", "There is no key with that id. GET /api/admin/keys lists them.");
 }
 
-function readKeyRateLimit(principal: ApiPrincipal, field: Parameters<typeof readRateLimit>[0]) {
+function readKeyRateLimit(principal: ManagementPrincipal, field: Parameters<typeof readRateLimit>[0]) {
   const limit = readRateLimit(field);
-  const setBy: "operator" | "account" = principal.isOperator ? "operator" : "account";
+  const setBy: "operator" | "account" = principal.kind === "operator" ? "operator" : "account";
   return limit === undefined ? undefined : { limit, setBy };
 }
 

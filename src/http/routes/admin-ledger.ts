@@ -4,14 +4,11 @@ import { checkLedger, presentDifference } from "../../core/ledger/check-ledger.t
 import { presentEntry } from "../../core/ledger/present-entry.ts";
 import { presentGrantLeft } from "../../core/ledger/present-sums.ts";
 import { TRANSFER_KINDS } from "../../core/ledger/records.ts";
-import { requireOwnAccount } from "../api/api-principal.ts";
+import { ACCOUNT_READERS, OPERATOR, requireOwnAccount } from "../api/access.ts";
 import { defineEndpoint, NOTHING } from "../api/endpoint.ts";
 import { EntryView } from "../api/entry-view.ts";
 import { requireAccount } from "../api/fields.ts";
 import { PAGE_QUERY, pageView } from "../api/pages.ts";
-
-/** Who sees an account's money. */
-const MONEY_ROLES = ["owner", "admin", "billing"] as const;
 
 /** `GET /api/admin/accounts/{id}/balance`. */
 export const getBalance = defineEndpoint({
@@ -19,7 +16,7 @@ export const getBalance = defineEndpoint({
   path: "/api/admin/accounts/:id/balance",
   tag: "Ledger",
   summary: "What an account has, what is held of it, and what is left of its grants for a time",
-  access: { kind: "account", roles: MONEY_ROLES },
+  access: ACCOUNT_READERS,
   params: z.object({ id: z.string() }),
   query: NOTHING,
   body: NOTHING,
@@ -70,7 +67,7 @@ export const listLedger = defineEndpoint({
   path: "/api/admin/accounts/:id/ledger",
   tag: "Ledger",
   summary: "What moved an account's money, newest first",
-  access: { kind: "account", roles: MONEY_ROLES },
+  access: ACCOUNT_READERS,
   params: z.object({ id: z.string() }),
   query: z.strictObject({
     kind: z.enum(TRANSFER_KINDS).optional().describe("Of one kind alone"),
@@ -102,7 +99,7 @@ export const listHolds = defineEndpoint({
   path: "/api/admin/holds",
   tag: "Ledger",
   summary: "What is held at the moment: for requests under way, and of grants whose time is up",
-  access: { kind: "operator" },
+  access: OPERATOR,
   params: NOTHING,
   query: NOTHING,
   body: NOTHING,
@@ -135,7 +132,7 @@ export const getLedgerCheck = defineEndpoint({
   tag: "Ledger",
   summary:
     "Every difference between transfers and balances, and between records and transfers, every record in quarantine, and damaged lines of the journal; empty when all is well",
-  access: { kind: "operator" },
+  access: OPERATOR,
   params: NOTHING,
   query: NOTHING,
   body: NOTHING,

@@ -2,9 +2,10 @@ import { z } from "zod";
 import type { AccountStore } from "../../core/accounts/account-store.ts";
 import { findAccount } from "../../core/accounts/manage-accounts.ts";
 import { presentMember, putMember, removeMember } from "../../core/accounts/manage-members.ts";
+import type { ManagementPrincipal } from "../../core/accounts/principal.ts";
 import { ROLES } from "../../core/accounts/records.ts";
+import { ACCOUNT_MANAGERS, ACCOUNT_READERS, requireOwnAccount, requireRank } from "../api/access.ts";
 import { DollarsField, IdField, nanodollarsOf } from "../api/account-fields.ts";
-import { type ApiPrincipal, MANAGING, requireOwnAccount, requireRank, SEEING } from "../api/api-principal.ts";
 import { defineEndpoint, NOTHING } from "../api/endpoint.ts";
 import { makePage, PAGE_QUERY, pageView } from "../api/pages.ts";
 
@@ -30,7 +31,7 @@ export const listMembers = defineEndpoint({
   path: "/api/admin/organizations/:id/members",
   tag: "Members",
   summary: "The members of an organization",
-  access: SEEING,
+  access: ACCOUNT_READERS,
   params: z.object({ id: IdField }),
   query: z.strictObject(PAGE_QUERY),
   body: NOTHING,
@@ -53,7 +54,7 @@ export const putOrganizationMember = defineEndpoint({
   path: "/api/admin/organizations/:id/members/:user_id",
   tag: "Members",
   summary: "Make a user a member, or replace their role and daily limit",
-  access: MANAGING,
+  access: ACCOUNT_MANAGERS,
   params: MemberParams,
   query: NOTHING,
   body: z.strictObject({
@@ -89,7 +90,7 @@ export const deleteMember = defineEndpoint({
   path: "/api/admin/organizations/:id/members/:user_id",
   tag: "Members",
   summary: "Take a member out; their keys of the organization are refused from now on",
-  access: MANAGING,
+  access: ACCOUNT_MANAGERS,
   params: MemberParams,
   query: NOTHING,
   body: NOTHING,
@@ -108,7 +109,7 @@ export const deleteMember = defineEndpoint({
 /** Only owners touch owners. */
 async function requireRankOver(
   accounts: AccountStore,
-  principal: ApiPrincipal,
+  principal: ManagementPrincipal,
   organizationId: string,
   userId: string,
 ): Promise<void> {

@@ -1,5 +1,12 @@
 import { z } from "zod";
 import { findAccount, presentAccount } from "../../core/accounts/manage-accounts.ts";
+import {
+  ACCOUNT_MANAGERS,
+  ACCOUNT_READERS,
+  OPERATOR,
+  requireOwnAccount,
+  requireRank,
+} from "../api/access.ts";
 import { IdField } from "../api/account-fields.ts";
 import {
   AccountChangeBody,
@@ -10,7 +17,6 @@ import {
   ORGANIZATION_SETTINGS,
   patchAccount,
 } from "../api/account-settings.ts";
-import { MANAGING, OPERATOR, requireOwnAccount, requireRank, SEEING } from "../api/api-principal.ts";
 import { defineEndpoint, NOTHING } from "../api/endpoint.ts";
 import { PAGE_QUERY, pageView } from "../api/pages.ts";
 
@@ -59,7 +65,7 @@ export const getOrganization = defineEndpoint({
   path: "/api/admin/organizations/:id",
   tag: "Organizations",
   summary: "An organization",
-  access: SEEING,
+  access: ACCOUNT_READERS,
   params: z.object({ id: IdField }),
   query: NOTHING,
   body: NOTHING,
@@ -76,7 +82,7 @@ export const patchOrganization = defineEndpoint({
   path: "/api/admin/organizations/:id",
   tag: "Organizations",
   summary: "Change an organization; a closed one calls nothing and keeps its ledger",
-  access: MANAGING,
+  access: ACCOUNT_MANAGERS,
   params: z.object({ id: IdField }),
   query: NOTHING,
   body: AccountChangeBody.extend(ORGANIZATION_SETTINGS),

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { fail } from "../../base/errors.ts";
+import type { ManagementPrincipal } from "../../core/accounts/principal.ts";
 import { tryProviderKey } from "../../core/generation/try-provider-key.ts";
 import {
   changeProviderKey,
@@ -10,14 +11,13 @@ import {
   requireProviderKey,
 } from "../../core/provider-keys/manage-provider-keys.ts";
 import type { ProviderKeyRecord } from "../../core/provider-keys/records.ts";
-import { type ApiPrincipal, requireOwnAccount } from "../api/api-principal.ts";
+import { ACCOUNT_MANAGERS, requireOwnAccount } from "../api/access.ts";
 import { defineEndpoint, NOTHING } from "../api/endpoint.ts";
 import { PAGE_QUERY, pageView } from "../api/pages.ts";
 import type { HttpDeps } from "../context/context.ts";
 
 const TAG = "Provider keys";
 const PATH = "/api/admin/accounts/:id/provider-keys";
-const ACCESS = { kind: "account", roles: ["owner", "admin"] } as const;
 
 const ProviderKeyView = z
   .object({
@@ -75,7 +75,7 @@ export const listProviderKeys = defineEndpoint({
   path: PATH,
   tag: TAG,
   summary: "The account's own keys at providers, by provider and order, without secrets",
-  access: ACCESS,
+  access: ACCOUNT_MANAGERS,
   params: OfAccount,
   query: z.strictObject(PAGE_QUERY),
   body: NOTHING,
@@ -96,7 +96,7 @@ export const postProviderKey = defineEndpoint({
   path: PATH,
   tag: TAG,
   summary: "Store a key at a provider; its secret is never shown again",
-  access: ACCESS,
+  access: ACCOUNT_MANAGERS,
   params: OfAccount,
   query: NOTHING,
   body: z.strictObject({
@@ -129,7 +129,7 @@ export const patchProviderKey = defineEndpoint({
   path: `${PATH}/:key_id`,
   tag: TAG,
   summary: "Change a key at a provider, or replace its secret",
-  access: ACCESS,
+  access: ACCOUNT_MANAGERS,
   params: OfKey,
   query: NOTHING,
   body: z.strictObject({ key: secret.optional().describe("Replaces the secret"), ...wish }),
@@ -151,7 +151,7 @@ export const deleteProviderKey = defineEndpoint({
   path: `${PATH}/:key_id`,
   tag: TAG,
   summary: "Forget a key at a provider; no further request is made with it",
-  access: ACCESS,
+  access: ACCOUNT_MANAGERS,
   params: OfKey,
   query: NOTHING,
   body: NOTHING,
@@ -169,7 +169,7 @@ export const testProviderKey = defineEndpoint({
   path: `${PATH}/:key_id/test`,
   tag: TAG,
   summary: "Ask the provider for one token with a key",
-  access: ACCESS,
+  access: ACCOUNT_MANAGERS,
   params: OfKey,
   query: NOTHING,
   body: NOTHING,
@@ -205,7 +205,7 @@ function rosterOf({ generation }: HttpDeps) {
 
 /** @throws GatewayError `not_found` for an account that there is not, or that is another's. */
 async function requireAccount(
-  principal: ApiPrincipal,
+  principal: ManagementPrincipal,
   id: string,
   { accountCache }: HttpDeps,
 ): Promise<string> {
@@ -215,7 +215,7 @@ async function requireAccount(
 }
 
 async function findKey(
-  principal: ApiPrincipal,
+  principal: ManagementPrincipal,
   { id, key_id }: z.infer<typeof OfKey>,
   deps: HttpDeps,
 ): Promise<ProviderKeyRecord> {

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { formatDay } from "../../base/days.ts";
 import { presentUsage, printUsageCsv } from "../../core/usage/present-usage.ts";
 import { readDays, USAGE_GROUPS } from "../../core/usage/report.ts";
-import { requireOwnAccount } from "../api/api-principal.ts";
+import { ACCOUNT_READERS, listedAccountOf } from "../api/access.ts";
 import { defineEndpoint, NOTHING } from "../api/endpoint.ts";
 import { UsageLine } from "../api/usage-view.ts";
 
@@ -13,7 +13,7 @@ export const getUsage = defineEndpoint({
   tag: "Usage",
   summary:
     "What was used and what it cost, as JSON or CSV; of all accounts for the operator, else of the own",
-  access: { kind: "account", roles: ["owner", "admin", "billing"] },
+  access: ACCOUNT_READERS,
   params: NOTHING,
   query: z.strictObject({
     from: z.iso.date().optional().describe("First day (UTC). Default: 29 days before the last"),
@@ -27,8 +27,7 @@ export const getUsage = defineEndpoint({
   csv: true,
   async handle({ query, principal, headers, deps }) {
     const range = readDays(query, deps.clock.now());
-    const accountId =
-      query.account_id === undefined ? principal.accountId : requireOwnAccount(principal, query.account_id);
+    const accountId = listedAccountOf(principal, query.account_id);
     const groupBy = query.group_by;
     await deps.generation.recorder.drain();
     const sums = await deps.usage.sumUsage({ groupBy, ...range, accountId, userId: null, keyId: null });

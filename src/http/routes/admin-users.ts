@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { findAccount, presentAccount } from "../../core/accounts/manage-accounts.ts";
 import { presentMember } from "../../core/accounts/manage-members.ts";
+import { ACCOUNT_MANAGERS, ACCOUNT_READERS, OPERATOR, requireOwnAccount } from "../api/access.ts";
 import { IdField } from "../api/account-fields.ts";
 import {
   AccountChangeBody,
@@ -10,7 +11,6 @@ import {
   NewAccountBody,
   patchAccount,
 } from "../api/account-settings.ts";
-import { MANAGING, OPERATOR, requireOwnAccount, SEEING } from "../api/api-principal.ts";
 import { defineEndpoint, NOTHING } from "../api/endpoint.ts";
 import { PAGE_QUERY, pageView } from "../api/pages.ts";
 import { MemberView } from "./admin-members.ts";
@@ -52,7 +52,7 @@ export const getUser = defineEndpoint({
   path: "/api/admin/users/:id",
   tag: "Users",
   summary: "A user, and the organizations they are in",
-  access: SEEING,
+  access: ACCOUNT_READERS,
   params: z.object({ id: IdField }),
   query: NOTHING,
   body: NOTHING,
@@ -71,7 +71,7 @@ export const patchUser = defineEndpoint({
   path: "/api/admin/users/:id",
   tag: "Users",
   summary: "Change a user; a closed one calls nothing and keeps its ledger",
-  access: MANAGING,
+  access: ACCOUNT_MANAGERS,
   params: z.object({ id: IdField }),
   query: NOTHING,
   body: AccountChangeBody,

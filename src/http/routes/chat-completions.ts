@@ -3,4 +3,8 @@ import { renderError } from "../errors/render-error.ts";
 import { inferenceHandler } from "../inference/inference-handler.ts";
 
 /** `POST chat/completions` (specification 4.1). */
-export const chatCompletions = inferenceHandler({ open: parseChatRequest, renderError });
+export const chatCompletions = inferenceHandler({
+  access: { kind: "open_inference" },
+  open: parseChatRequest,
+  renderError,
+});

@@ -3,4 +3,8 @@ import { renderError } from "../errors/render-error.ts";
 import { inferenceHandler } from "../inference/inference-handler.ts";
 
 /** `POST embeddings` (docs/contract.md, "Embeddings"). */
-export const embeddings = inferenceHandler({ open: parseEmbeddingsRequest, renderError });
+export const embeddings = inferenceHandler({
+  access: { kind: "open_inference" },
+  open: parseEmbeddingsRequest,
+  renderError,
+});

@@ -8,14 +8,8 @@ import { parseMessagesRequest } from "../../wire/client-apis/messages-request.ts
 import { parseResponsesRequest } from "../../wire/client-apis/responses-request.ts";
 import type { Handler } from "../context/context.ts";
 import { urlOf } from "../context/url-of.ts";
-import {
-  bodyHolderOf,
-  type ClientApiOptions,
-  holdBeside,
-  renameModels,
-} from "../inference/inference-handler.ts";
-import { identifyPrincipal } from "../middleware/identify-principal.ts";
-import { readRequestBody } from "../middleware/read-body.ts";
+import { type ClientApiOptions, holdBeside, renameModels } from "../inference/inference-handler.ts";
+import { admit } from "../middleware/admit.ts";
 
 const OPENERS: Readonly<Record<ClientApi, ClientApiOptions["open"]>> = {
   "chat.completions": parseChatRequest,
@@ -28,21 +22,17 @@ const OPENERS: Readonly<Record<ClientApi, ClientApiOptions["open"]>> = {
 /** `POST route/explain?api=`: who would answer the request that is its body, and why (docs/routing.md). Calls nobody. */
 export const postExplainRoute: Handler = async (request, context) => {
   const { deps } = context;
-  const principal = await identifyPrincipal(request, context);
-  if (principal.kind === "anonymous") {
-    fail("authentication", 'This endpoint needs an API key. Send it as "Authorization: Bearer gw_…".');
-  }
+  const { principal, body } = await admit(request, context, { kind: "inference" });
   const api = urlOf(request).searchParams.get("api") ?? "chat.completions";
   if (!Object.hasOwn(OPENERS, api)) {
     fail("invalid_request", `api: must be one of ${Object.keys(OPENERS).join(", ")}.`, {
       metadata: { field: "api" },
     });
   }
-  const body = await readRequestBody(request, context, bodyHolderOf(principal));
   const asked = OPENERS[api as ClientApi](body, renameModels(deps), request.headers);
   holdBeside(context, principal, asked.heldBytes);
   const readHeader = (name: string) => request.headers.get(name);
   return Response.json({
-    data: await explainRoute(deps.generation, { principal: principal, request: asked, readHeader }),
+    data: await explainRoute(deps.generation, { principal, request: asked, readHeader }),
   });
 };

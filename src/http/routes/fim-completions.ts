@@ -3,4 +3,8 @@ import { renderError } from "../errors/render-error.ts";
 import { inferenceHandler } from "../inference/inference-handler.ts";
 
 /** `POST fim/completions` (specification 4.2). */
-export const fimCompletions = inferenceHandler({ open: parseFimRequest, renderError, needsKey: true });
+export const fimCompletions = inferenceHandler({
+  access: { kind: "inference" },
+  open: parseFimRequest,
+  renderError,
+});

@@ -2,11 +2,12 @@ import { fail } from "../../base/errors.ts";
 import { presentGeneration } from "../../core/usage/present-generation.ts";
 import type { RequestContext } from "../context/context.ts";
 import { urlOf } from "../context/url-of.ts";
-import { requireKey } from "../middleware/identify-principal.ts";
+import { requireInferenceKey } from "../middleware/authorize.ts";
+import { identify } from "../middleware/identify.ts";
 
 /** `GET generation?id=`: what a generation was and cost, for keys of the account that made it. */
 export async function getGeneration(request: Request, context: RequestContext): Promise<Response> {
-  const key = await requireKey(request, context, "inference");
+  const key = requireInferenceKey(await identify(request, context));
   const id = urlOf(request).searchParams.get("id");
   if (!id)
     return fail("invalid_request", "id is required: GET generation?id=gen_….", { metadata: { field: "id" } });

@@ -1,6 +1,6 @@
 import { fail } from "../../base/errors.ts";
 import { type EffectivePolicy, mergePolicies, policyOf } from "../../core/accounts/merge-policies.ts";
-import type { Principal } from "../../core/accounts/records.ts";
+import type { AccountPrincipal } from "../../core/accounts/principal.ts";
 import { type PublicModel, presentModel } from "../../core/catalog/present-model.ts";
 import { listTierModels, presentTier } from "../../core/catalog/present-tier.ts";
 import type { ModelRecord } from "../../core/catalog/records.ts";
@@ -9,12 +9,11 @@ import type { GenerationDeps, Serving } from "../../core/generation/call.ts";
 import type { HttpDeps, RequestContext } from "../context/context.ts";
 import { jsonList } from "../context/prepared-list.ts";
 import { urlOf } from "../context/url-of.ts";
-import { identifyPrincipal } from "../middleware/identify-principal.ts";
+import { authorizeInference } from "../middleware/authorize.ts";
+import { identify } from "../middleware/identify.ts";
 import { modelListsOf } from "./model-lists.ts";
 import { presentHealth } from "./present-health.ts";
 import { viewCatalog, viewServed } from "./tier-views.ts";
-
-type KeyCaller = Extract<Principal, { kind: "key" }>;
 
 /**
  * `GET models`: what can be served here, with a key what its account and key allow; with `?all=true` the whole catalog
@@ -41,17 +40,19 @@ function everybodysPolicy({ policy }: GenerationDeps): EffectivePolicy {
 }
 
 /** Null without a key, and with one that is no good here. */
-async function findKeyCaller(request: Request, context: RequestContext): Promise<KeyCaller | null> {
+async function findKeyCaller(request: Request, context: RequestContext): Promise<AccountPrincipal | null> {
   if (!request.headers.has("authorization") && !request.headers.has("x-api-key")) return null;
   try {
-    const principal = await identifyPrincipal(request, context);
+    const identified = await identify(request, context);
+    const access = { kind: "open_inference" } as const;
+    const principal = await authorizeInference(identified, access, { headers: request.headers, context });
     return principal.kind === "key" ? principal : null;
   } catch {
     return null;
   }
 }
 
-function isNarrowed({ account: { policy }, key }: KeyCaller): boolean {
+function isNarrowed({ account: { policy }, key }: AccountPrincipal): boolean {
   const { rules, denyDataCollection, zeroRetention } = mergePolicies([{ level: "account", policy }]);
   return key.models !== null || rules.length > 0 || denyDataCollection !== null || zeroRetention !== null;
 }

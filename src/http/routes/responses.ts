@@ -3,4 +3,8 @@ import { renderResponsesError } from "../errors/client-api-errors.ts";
 import { inferenceHandler } from "../inference/inference-handler.ts";
 
 /** `POST responses` (docs/contract.md, "Responses and Messages"). */
-export const responses = inferenceHandler({ open: parseResponsesRequest, renderError: renderResponsesError });
+export const responses = inferenceHandler({
+  access: { kind: "open_inference" },
+  open: parseResponsesRequest,
+  renderError: renderResponsesError,
+});

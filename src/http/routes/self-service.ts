@@ -1,12 +1,11 @@
 import { z } from "zod";
 import { dayOf } from "../../base/days.ts";
 import { toDollars } from "../../base/money.ts";
-import { findPayer } from "../../core/accounts/find-payer.ts";
 import { presentRateLimit } from "../../core/accounts/own-rate-limit.ts";
 import { presentSums } from "../../core/ledger/present-sums.ts";
 import { presentUsage } from "../../core/usage/present-usage.ts";
 import { USUAL_DAYS } from "../../core/usage/report.ts";
-import { type ApiInput, defineEndpoint, NOTHING } from "../api/endpoint.ts";
+import { defineEndpoint, NOTHING } from "../api/endpoint.ts";
 import { RateLimitView } from "../api/rate-limit-field.ts";
 import { DayOfUsage } from "../api/usage-view.ts";
 
@@ -15,18 +14,11 @@ const SELF = {
   method: "GET",
   everyPrefix: true,
   tag: "Self-service",
-  access: { kind: "self" },
+  access: { kind: "inference" },
   params: NOTHING,
   query: NOTHING,
   body: NOTHING,
 } as const;
-
-type SelfInput = Pick<ApiInput<unknown, unknown, unknown>, "principal" | "headers" | "deps">;
-
-/** Who pays for requests with this key: as in an inference request, an organization that is named does. */
-async function payerOf({ principal, headers, deps }: SelfInput) {
-  return findPayer(deps.accountCache, principal.key, headers.get("x-gateway-organization"));
-}
 
 /** `GET key`: what the caller's key is and may still spend. */
 export const getKey = defineEndpoint({
@@ -59,17 +51,15 @@ export const getKey = defineEndpoint({
       account: z.object({ id: z.string(), kind: z.enum(["user", "organization"]), name: z.string() }),
     }),
   }),
-  async handle(input) {
-    const payer = await payerOf(input);
-    const { key, account } = payer;
-    const { deps } = input;
-    const limited = deps.generation.listLimits(payer, null).find(({ source }) => source === "key");
+  async handle({ principal, deps }) {
+    const { key, account } = principal;
+    const limited = deps.generation.listLimits(principal, null).find(({ source }) => source === "key");
     await deps.generation.recorder.drain();
     const usage = { groupBy: "key", fromDay: 0, toDay: dayOf(deps.clock.now()) } as const;
     const [sum] = await deps.usage.sumUsage({ ...usage, accountId: null, userId: null, keyId: key.id });
     const spent = sum?.cost ?? 0;
     const { spendLimit } = key;
-    const free = await deps.generation.freeLimit.peek(payer, deps.clock.now());
+    const free = await deps.generation.freeLimit.peek(principal, deps.clock.now());
     return {
       data: {
         id: key.id,
@@ -107,11 +97,10 @@ export const getCredits = defineEndpoint({
       total_usage: z.number().describe("The same as total_used"),
     }),
   }),
-  async handle(input) {
-    const { account } = await payerOf(input);
-    const { ledger, recorder } = input.deps.generation;
+  async handle({ principal: { account }, deps }) {
+    const { ledger, recorder } = deps.generation;
     await recorder.drain();
-    const sums = await input.deps.credits.store.sumTransfers(account.id);
+    const sums = await deps.credits.store.sumTransfers(account.id);
     const { balance, held } = await ledger.balanceOf(account.id);
     return {
       data: {
@@ -130,9 +119,7 @@ export const getActivity = defineEndpoint({
   path: "/activity",
   summary: "What the principal has used in the last 30 days, by day",
   response: z.object({ data: z.array(DayOfUsage) }),
-  async handle(input) {
-    const { key, account } = await payerOf(input);
-    const { deps } = input;
+  async handle({ principal: { key, account }, deps }) {
     await deps.generation.recorder.drain();
     const today = dayOf(deps.clock.now());
     const sums = await deps.usage.sumUsage({

@@ -109,6 +109,7 @@ export async function serve(
     params,
     peer: () => server.requestIP(request)?.address ?? "",
     logFields: {},
+    inferencePrincipal: null,
     renderError,
     bodyShare: null,
     endsItself: false,

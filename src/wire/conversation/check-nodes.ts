@@ -1,6 +1,5 @@
 import { BOUNDS } from "../../base/bounds.ts";
-import { fail } from "../../base/errors.ts";
-import { rejectField } from "../../base/errors.ts";
+import { fail, rejectField } from "../../base/errors.ts";
 import { type JsonKind, type JsonNode, numberOf } from "../json/scan.ts";
 
 /** Checks of the fields of a scanned request that all client formats share. They reject with `invalid_request`. */

@@ -1,3 +1,4 @@
+import { rejectField } from "../../../base/errors.ts";
 import {
   checkFieldCount,
   checkMessageCount,
@@ -16,7 +17,6 @@ import {
   ofKind,
   wholeNumberFrom,
 } from "../../conversation/check-nodes.ts";
-import { rejectField } from "../../../base/errors.ts";
 import type { Tally } from "../../json/reject-excess.ts";
 import {
   isFilled,

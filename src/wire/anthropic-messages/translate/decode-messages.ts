@@ -1,6 +1,6 @@
+import { rejectField } from "../../../base/errors.ts";
 import type { Part } from "../../canonical/parts.ts";
 import type { Message } from "../../canonical/request.ts";
-import { rejectField } from "../../../base/errors.ts";
 import { asFields, type Fields } from "../../json/fields.ts";
 import { decodeBlock, decodeContent } from "./decode-block.ts";
 import { makeExtras } from "./extras.ts";

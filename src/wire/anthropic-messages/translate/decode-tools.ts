@@ -1,5 +1,5 @@
-import type { Tool, ToolChoice } from "../../canonical/request.ts";
 import { rejectField } from "../../../base/errors.ts";
+import type { Tool, ToolChoice } from "../../canonical/request.ts";
 import { asFields, type Fields } from "../../json/fields.ts";
 import { takeCache } from "./cache-mark.ts";
 import { FORMAT, makeExtras } from "./extras.ts";

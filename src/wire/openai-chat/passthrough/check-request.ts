@@ -1,4 +1,5 @@
 import { BOUNDS } from "../../../base/bounds.ts";
+import { rejectField } from "../../../base/errors.ts";
 import {
   checkFieldCount,
   checkMessageCount,
@@ -18,7 +19,6 @@ import {
   ofKind,
   wholeNumberFrom,
 } from "../../conversation/check-nodes.ts";
-import { rejectField } from "../../../base/errors.ts";
 import { isFilled, isWord, type JsonNode, memberOf, numberOf, stringOf } from "../../json/scan.ts";
 import { readRole } from "./role.ts";
 
