@@ -1,14 +1,14 @@
 import type { Command } from "commander";
 import type { Stores } from "../app/wire-up.ts";
 import { dateOf } from "../base/time.ts";
+import { presentAccount } from "../core/accounts/account-fields.ts";
 import {
   type AccountChange,
   changeAccount,
   createAccount,
   findAccount,
-  presentAccount,
 } from "../core/accounts/manage-accounts.ts";
-import { presentMember } from "../core/accounts/manage-members.ts";
+import { presentMember } from "../core/accounts/member-fields.ts";
 import type { AccountRecord } from "../core/accounts/records.ts";
 import type { KnownNames } from "../core/catalog/known-names.ts";
 import { auditCommand } from "./audit-command.ts";
@@ -162,7 +162,11 @@ async function createOne(
   options: AccountOptions,
 ): Promise<string> {
   const name = readName(text);
-  const account = await createAccount(stores, known, kind, { ...readChange(options), name }, options.owner);
+  const account = await createAccount(stores, known, {
+    kind,
+    settings: { ...readChange(options), name },
+    ownerId: options.owner,
+  });
   await auditCommand(stores, {
     action: `gateway ${WORDS[kind].group} create`,
     accountId: account.id,
@@ -218,7 +222,7 @@ async function change(
   changes: Record<string, unknown>,
   { json }: JsonOption,
 ): Promise<string> {
-  const account = await changeAccount(stores, known, kind, id, wanted);
+  const account = await changeAccount(stores, known, { kind, id, change: wanted });
   const action = `gateway ${WORDS[kind].group} ${word}`;
   await auditCommand(stores, { action, accountId: id, target: id, changes });
   if (json) return printJson(account);

@@ -3,7 +3,8 @@ import type { Stores } from "../app/wire-up.ts";
 import { systemClock } from "../base/clock.ts";
 import { toDollars } from "../base/money.ts";
 import { dateOf } from "../base/time.ts";
-import { changeKey, issueKey, presentKey } from "../core/accounts/manage-keys.ts";
+import { presentKey } from "../core/accounts/key-fields.ts";
+import { changeKey, issueKey } from "../core/accounts/manage-keys.ts";
 import type { KeyRateLimitChange } from "../core/accounts/own-rate-limit.ts";
 import type { KeyRecord } from "../core/accounts/records.ts";
 import type { KnownNames } from "../core/catalog/known-names.ts";
@@ -140,13 +141,14 @@ async function update(
   options: UpdateOptions,
 ): Promise<string> {
   const found = (await stores.keys.findKey(id)) ?? refuseUnknown(id);
-  const key = await changeKey(stores, known, found, {
+  const change = {
     name: options.name === undefined ? undefined : readName(options.name),
     spendLimit: readDollars("--spend-limit", options.spendLimit),
     models: readList("--models", options.models),
     rateLimit: readOperatorsLimit(options),
     expiresAt: readExpiry(options.expires, stores.clock.now()),
-  });
+  };
+  const key = await changeKey(stores, known, { key: found, change });
   await audit(stores, "update", key, describeOptions(options));
   return options.json ? JSON.stringify({ data: presentKey(key) }) : `${key.id} (${key.name}) is changed.`;
 }

@@ -97,7 +97,7 @@ describe("gateway users, orgs and members", () => {
   test.each<[string, readonly string[], RegExp]>([
     ["a user that is not there", ["users", "close", "user_none"], /There is no user/],
     ["a user as an organization", ["orgs", "show", "acct_default"], /There is no organization/],
-    ["the operator's own account to be closed", ["users", "close", "acct_default"], /own account/],
+    ["the operator's own account to be closed", ["users", "close", "acct_default"], /operator account/],
     ["an amount that is none", ["users", "create", "x", "--overdraft", "much"], /--overdraft/],
     ["an amount below zero", ["users", "create", "x", "--overdraft=-1"], /--overdraft/],
     ["an empty pattern", ["users", "create", "x", "--allowed-models", "a,,b"], /--allowed-models/],

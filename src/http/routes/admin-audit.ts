@@ -1,8 +1,8 @@
 import { z } from "zod";
+import { IdInput } from "../../core/accounts/resource-fields.ts";
 import { presentEntry } from "../../core/audit/present-entry.ts";
 import { describeVerdict, verifyAudit } from "../../core/audit/verify-audit.ts";
 import { ACCOUNT_MANAGERS, listedAccountOf, OPERATOR } from "../api/access.ts";
-import { IdField } from "../api/account-fields.ts";
 import { defineEndpoint, NOTHING } from "../api/endpoint.ts";
 import { makePage, PAGE_QUERY, pageView } from "../api/pages.ts";
 
@@ -33,7 +33,7 @@ export const listAudit = defineEndpoint({
   query: z.strictObject({
     ...PAGE_QUERY,
     after: z.coerce.number().int().min(1).optional().describe("`next` of the page before"),
-    account_id: IdField.optional().describe("Of one account alone"),
+    account_id: IdInput.optional().describe("Of one account alone"),
   }),
   body: NOTHING,
   response: pageView(EntryView),

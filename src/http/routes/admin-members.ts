@@ -1,38 +1,25 @@
 import { z } from "zod";
 import type { AccountStore } from "../../core/accounts/account-store.ts";
 import { findAccount } from "../../core/accounts/manage-accounts.ts";
-import { presentMember, putMember, removeMember } from "../../core/accounts/manage-members.ts";
+import { putMember, removeMember } from "../../core/accounts/manage-members.ts";
+import { MEMBER_SETTINGS, MemberView, presentMember } from "../../core/accounts/member-fields.ts";
 import type { ManagementPrincipal } from "../../core/accounts/principal.ts";
-import { ROLES } from "../../core/accounts/records.ts";
+import { IdInput } from "../../core/accounts/resource-fields.ts";
 import { ACCOUNT_MANAGERS, ACCOUNT_READERS, requireOwnAccount, requireRank } from "../api/access.ts";
-import { DollarsField, IdField, nanodollarsOf } from "../api/account-fields.ts";
 import { defineEndpoint, NOTHING } from "../api/endpoint.ts";
 import { makePage, PAGE_QUERY, pageView } from "../api/pages.ts";
 
-/** A member as answers show them. */
-export const MemberView = z
-  .object({
-    organization_id: z.string(),
-    user_id: z.string(),
-    role: z.enum(ROLES),
-    daily_limit: z
-      .number()
-      .nullable()
-      .describe("US dollars that they may spend in a day (UTC); null: no limit"),
-    created_at: z.iso.datetime(),
-  })
-  .meta({ id: "Member", description: "A user in an organization" });
-
-const MemberParams = z.object({ id: IdField, user_id: IdField });
+const MemberParams = z.object({ id: IdInput, user_id: IdInput });
+const { role, daily_limit } = MEMBER_SETTINGS;
 
 /** `GET /api/admin/organizations/{id}/members`: the members of an organization. */
 export const listMembers = defineEndpoint({
   method: "GET",
   path: "/api/admin/organizations/:id/members",
   tag: "Members",
-  summary: "The members of an organization",
+  summary: "List the members of an organization",
   access: ACCOUNT_READERS,
-  params: z.object({ id: IdField }),
+  params: z.object({ id: IdInput }),
   query: z.strictObject(PAGE_QUERY),
   body: NOTHING,
   response: pageView(MemberView),
@@ -53,30 +40,22 @@ export const putOrganizationMember = defineEndpoint({
   method: "PUT",
   path: "/api/admin/organizations/:id/members/:user_id",
   tag: "Members",
-  summary: "Make a user a member, or replace their role and daily limit",
+  summary: "Make a user a member of an organization, or replace a member's role and daily limit",
   access: ACCOUNT_MANAGERS,
   params: MemberParams,
   query: NOTHING,
-  body: z.strictObject({
-    role: z.enum(ROLES).meta({
-      description: "owner and admin manage, billing sees, member calls models",
-      examples: ["member"],
-    }),
-    daily_limit: DollarsField.nullable()
-      .default(null)
-      .describe("US dollars that they may spend in a day (UTC); null: no limit"),
-  }),
+  body: z.strictObject({ role: role.input, daily_limit: daily_limit.input.default(null) }),
   response: z.object({ data: MemberView }),
   async handle({ principal, params, body, deps, note }) {
     const { id, user_id } = params;
     requireOwnAccount(principal, id);
     requireRank(principal, body.role);
-    await requireRankOver(deps.keyStores.accounts, principal, id, user_id);
+    await requireRankOver(deps.keyStores.accounts, principal, params);
     const member = await putMember(deps.keyStores, {
       organizationId: id,
       userId: user_id,
       role: body.role,
-      dailyLimit: nanodollarsOf(body.daily_limit),
+      dailyLimit: daily_limit.read(body.daily_limit),
     });
     deps.accountCache.forget();
     note({ accountId: id, target: `${id}/${user_id}`, changes: body });
@@ -84,12 +63,12 @@ export const putOrganizationMember = defineEndpoint({
   },
 });
 
-/** `DELETE /api/admin/organizations/{id}/members/{user_id}`: their keys of the organization are refused from now on. */
+/** `DELETE /api/admin/organizations/{id}/members/{user_id}`: removes a member. */
 export const deleteMember = defineEndpoint({
   method: "DELETE",
   path: "/api/admin/organizations/:id/members/:user_id",
   tag: "Members",
-  summary: "Take a member out; their keys of the organization are refused from now on",
+  summary: "Remove a member. Later requests with their keys of the organization are rejected",
   access: ACCOUNT_MANAGERS,
   params: MemberParams,
   query: NOTHING,
@@ -98,7 +77,7 @@ export const deleteMember = defineEndpoint({
   async handle({ principal, params, deps, note }) {
     const { id, user_id } = params;
     requireOwnAccount(principal, id);
-    await requireRankOver(deps.keyStores.accounts, principal, id, user_id);
+    await requireRankOver(deps.keyStores.accounts, principal, params);
     await removeMember(deps.keyStores, id, user_id);
     deps.accountCache.forget();
     note({ accountId: id, target: `${id}/${user_id}`, changes: {} });
@@ -106,13 +85,12 @@ export const deleteMember = defineEndpoint({
   },
 });
 
-/** Only owners touch owners. */
+/** Rejects a change of a member with a higher role than the principal's. */
 async function requireRankOver(
   accounts: AccountStore,
   principal: ManagementPrincipal,
-  organizationId: string,
-  userId: string,
+  { id, user_id }: z.infer<typeof MemberParams>,
 ): Promise<void> {
-  const member = await accounts.findMember(organizationId, userId);
+  const member = await accounts.findMember(id, user_id);
   if (member !== null) requireRank(principal, member.role);
 }

@@ -1,5 +1,7 @@
 import { z } from "zod";
-import { findAccount, presentAccount } from "../../core/accounts/manage-accounts.ts";
+import { OrganizationView, presentAccount } from "../../core/accounts/account-fields.ts";
+import { findAccount } from "../../core/accounts/manage-accounts.ts";
+import { IdInput } from "../../core/accounts/resource-fields.ts";
 import {
   ACCOUNT_MANAGERS,
   ACCOUNT_READERS,
@@ -7,50 +9,39 @@ import {
   requireOwnAccount,
   requireRank,
 } from "../api/access.ts";
-import { IdField } from "../api/account-fields.ts";
-import {
-  AccountChangeBody,
-  AccountView,
-  listAccounts,
-  makeAccount,
-  NewAccountBody,
-  ORGANIZATION_SETTINGS,
-  patchAccount,
-} from "../api/account-settings.ts";
 import { defineEndpoint, NOTHING } from "../api/endpoint.ts";
+import {
+  listAccounts,
+  NewOrganizationBody,
+  OrganizationChangeBody,
+  patchAccount,
+  postAccount,
+} from "../api/manage-accounts.ts";
 import { PAGE_QUERY, pageView } from "../api/pages.ts";
 
-const OrganizationView = AccountView.extend({
-  monthly_limit: z
-    .number()
-    .nullable()
-    .describe("US dollars that all members may spend in a month (UTC); null: no limit"),
-}).meta({ id: "Organization", description: "An organization and what it may spend" });
-
-/** `POST /api/admin/organizations`: makes an organization, with its first owner where one is named. */
+/** `POST /api/admin/organizations`: creates an organization, with its first owner if one is given. */
 export const postOrganization = defineEndpoint({
   method: "POST",
   path: "/api/admin/organizations",
   tag: "Organizations",
-  summary: "Make an organization",
+  summary: "Create an organization",
   access: OPERATOR,
   params: NOTHING,
   query: NOTHING,
-  body: NewAccountBody.extend({
-    ...ORGANIZATION_SETTINGS,
-    owner: IdField.optional().describe("Its first owner: a user's id"),
+  body: NewOrganizationBody.extend({
+    owner: IdInput.optional().describe("Id of the user who is the first owner."),
   }),
   response: z.object({ data: OrganizationView }),
   status: 201,
-  handle: (input) => makeAccount("organization", input),
+  handle: (input) => postAccount("organization", input),
 });
 
-/** `GET /api/admin/organizations`: organizations, newest first. */
+/** `GET /api/admin/organizations`: all organizations, newest first. */
 export const listOrganizations = defineEndpoint({
   method: "GET",
   path: "/api/admin/organizations",
   tag: "Organizations",
-  summary: "All organizations, newest first",
+  summary: "List all organizations, newest first",
   access: OPERATOR,
   params: NOTHING,
   query: z.strictObject(PAGE_QUERY),
@@ -59,14 +50,14 @@ export const listOrganizations = defineEndpoint({
   handle: (input) => listAccounts("organization", input),
 });
 
-/** `GET /api/admin/organizations/{id}`: an organization. */
+/** `GET /api/admin/organizations/{id}`: one organization. */
 export const getOrganization = defineEndpoint({
   method: "GET",
   path: "/api/admin/organizations/:id",
   tag: "Organizations",
-  summary: "An organization",
+  summary: "Retrieve an organization",
   access: ACCOUNT_READERS,
-  params: z.object({ id: IdField }),
+  params: z.object({ id: IdInput }),
   query: NOTHING,
   body: NOTHING,
   response: z.object({ data: OrganizationView }),
@@ -76,16 +67,16 @@ export const getOrganization = defineEndpoint({
   },
 });
 
-/** `PATCH /api/admin/organizations/{id}`: changes an organization. Only an owner closes it. */
+/** `PATCH /api/admin/organizations/{id}`: changes an organization. Only an owner or the operator may close it. */
 export const patchOrganization = defineEndpoint({
   method: "PATCH",
   path: "/api/admin/organizations/:id",
   tag: "Organizations",
-  summary: "Change an organization; a closed one calls nothing and keeps its ledger",
+  summary: "Update, close or reopen an organization. Omitted fields keep their value",
   access: ACCOUNT_MANAGERS,
-  params: z.object({ id: IdField }),
+  params: z.object({ id: IdInput }),
   query: NOTHING,
-  body: AccountChangeBody.extend(ORGANIZATION_SETTINGS),
+  body: OrganizationChangeBody,
   response: z.object({ data: OrganizationView }),
   handle(input) {
     if (input.body.closed !== undefined) requireRank(input.principal, "owner");

@@ -1,12 +1,11 @@
 import { z } from "zod";
 import { dayOf } from "../../base/days.ts";
 import { toDollars } from "../../base/money.ts";
-import { presentRateLimit } from "../../core/accounts/own-rate-limit.ts";
+import { presentRateLimit, RateLimitView } from "../../core/accounts/rate-limit-fields.ts";
 import { presentSums } from "../../core/ledger/present-sums.ts";
 import { presentUsage } from "../../core/usage/present-usage.ts";
 import { USUAL_DAYS } from "../../core/usage/report.ts";
 import { defineEndpoint, NOTHING } from "../api/endpoint.ts";
-import { RateLimitView } from "../api/rate-limit-field.ts";
 import { DayOfUsage } from "../api/usage-view.ts";
 
 /** What every endpoint of the caller's own has in common. */
