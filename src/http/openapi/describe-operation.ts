@@ -69,7 +69,7 @@ function describeId(parameter: ParameterObject, path: string): ParameterObject {
   const parts = path.split("/");
   const before = parts[parts.indexOf(`:${parameter.name}`) - 1] ?? "";
   const thing = before.replace(/s$/, "").replaceAll("-", " ");
-  return { ...parameter, description: `The ${thing}'s id` };
+  return { ...parameter, description: `Id of the ${thing}.` };
 }
 
 /** The fields of an object of strings, each a parameter. */

@@ -6,7 +6,7 @@ import { ErrorAnswer } from "./errors.ts";
 import type { Callers, Operation, RequestHeader, SuccessAnswer } from "./operation.ts";
 import { GATEWAY_BASE, ORGANIZATION_HEADER } from "./shared-parts.ts";
 
-/** An endpoint of the management or self-service API as the document describes it. */
+/** Returns the operation of a management or self-service endpoint. */
 export function endpointOperation(endpoint: Endpoint): Operation {
   const { method, path, tag, summary, access } = endpoint;
   return {
@@ -32,27 +32,27 @@ function callersOf(access: Access): Callers {
   return { kind: access.kind === "open_inference" ? "freely" : access.kind };
 }
 
-/** Null for a schema without fields. */
+/** Returns null for a schema without fields. */
 function unlessNothing(schema: z.ZodType): z.ZodType | null {
   return schema === NOTHING ? null : schema;
 }
 
 function headersOf({ access, csv }: Endpoint): readonly RequestHeader[] {
   if (access.kind === "inference") return [ORGANIZATION_HEADER];
-  return csv ? [{ name: "Accept", description: "`text/csv` for CSV in place of JSON" }] : [];
+  return csv ? [{ name: "Accept", description: "`text/csv` for CSV instead of JSON." }] : [];
 }
 
 function answersOf({ response, known, csv, ...endpoint }: Endpoint): readonly SuccessAnswer[] {
   const status: number = endpoint.status ?? 200;
-  const description = status === 201 ? "It is made" : "As asked for";
+  const description = status === 201 ? "Created." : "Success.";
   return [
     { status, description, schema: response },
     ...(csv ? [{ status, description, schema: null, mediaType: "text/csv" }] : []),
-    ...(known ? [{ status: known, description: "It was there before", schema: response }] : []),
+    ...(known ? [{ status: known, description: "The resource already exists.", schema: response }] : []),
   ];
 }
 
-/** The status table of the contract, by what the endpoint takes and who may call it. */
+/** Returns the errors of an endpoint, which follow from its input and access (docs/contract.md, "When things go wrong"). */
 function errorsOf({ method, access, params, query, body, errors = [] }: Endpoint): readonly ErrorCode[] {
   const takesBody = body !== NOTHING;
   const takesAny = takesBody || [params, query].some((schema) => schema !== NOTHING);

@@ -10,12 +10,12 @@ import { EntryView } from "../api/entry-view.ts";
 import { requireAccount } from "../api/fields.ts";
 import { PAGE_QUERY, pageView } from "../api/pages.ts";
 
-/** `GET /api/admin/accounts/{id}/balance`. */
+/** `GET /api/admin/accounts/{id}/balance`: an account's balance. */
 export const getBalance = defineEndpoint({
   method: "GET",
   path: "/api/admin/accounts/:id/balance",
   tag: "Ledger",
-  summary: "What an account has, what is held of it, and what is left of its grants for a time",
+  summary: "Retrieve an account's balance, its holds and its expiring grants",
   access: ACCOUNT_READERS,
   params: z.object({ id: z.string() }),
   query: NOTHING,
@@ -23,16 +23,23 @@ export const getBalance = defineEndpoint({
   response: z.object({
     data: z.object({
       account_id: z.string(),
-      balance: z.number().describe("US dollars"),
-      balance_nanodollars: z.int().describe("The same, exact: 1,000,000,000 are a dollar"),
-      held: z.number().describe("US dollars held for requests under way"),
+      balance: z.number().describe("Balance in US dollars."),
+      balance_nanodollars: z
+        .int()
+        .describe("The balance in nanodollars, exact. One dollar is 1,000,000,000 nanodollars."),
+      held: z.number().describe("US dollars held for requests in progress."),
       held_nanodollars: z.int(),
-      available: z.number().nullable().describe("What may still be held; null: without a bound"),
+      available: z
+        .number()
+        .nullable()
+        .describe(
+          "US dollars available for new requests: balance and overdraft, less the holds. `null` means no bound.",
+        ),
       available_nanodollars: z.int().nullable(),
       grants: z.array(
         z.object({
           id: z.string(),
-          left: z.number().describe("US dollars"),
+          left: z.number().describe("Unused part of the grant in US dollars."),
           left_nanodollars: z.int(),
           expires_at: z.iso.datetime(),
         }),
@@ -61,22 +68,22 @@ export const getBalance = defineEndpoint({
   },
 });
 
-/** `GET /api/admin/accounts/{id}/ledger`: what moved an account's money, newest first. */
+/** `GET /api/admin/accounts/{id}/ledger`: the transfers of an account, newest first. */
 export const listLedger = defineEndpoint({
   method: "GET",
   path: "/api/admin/accounts/:id/ledger",
   tag: "Ledger",
-  summary: "What moved an account's money, newest first",
+  summary: "List the transfers of an account, newest first",
   access: ACCOUNT_READERS,
   params: z.object({ id: z.string() }),
   query: z.strictObject({
-    kind: z.enum(TRANSFER_KINDS).optional().describe("Of one kind alone"),
+    kind: z.enum(TRANSFER_KINDS).optional().describe("Only transfers of this kind."),
     limit: PAGE_QUERY.limit,
     after: z
       .string()
-      .regex(/^[1-9]\d{0,14}$/, "must be the next of a page before")
+      .regex(/^[1-9]\d{0,14}$/, "must be the `next` of a previous page")
       .optional()
-      .describe("`next` of the page before"),
+      .describe("The `next` of the previous page."),
   }),
   body: NOTHING,
   response: pageView(EntryView),
@@ -93,12 +100,12 @@ export const listLedger = defineEndpoint({
   },
 });
 
-/** `GET /api/admin/holds`: what is held for requests under way. */
+/** `GET /api/admin/holds`: the current holds. */
 export const listHolds = defineEndpoint({
   method: "GET",
   path: "/api/admin/holds",
   tag: "Ledger",
-  summary: "What is held at the moment: for requests under way, and of grants whose time is up",
+  summary: "List the current holds: for requests in progress, and of expired grants",
   access: OPERATOR,
   params: NOTHING,
   query: NOTHING,
@@ -106,9 +113,9 @@ export const listHolds = defineEndpoint({
   response: z.object({
     data: z.array(
       z.object({
-        id: z.string().describe("The generation's"),
+        id: z.string().describe("Id of the generation."),
         account_id: z.string(),
-        amount: z.number().describe("US dollars"),
+        amount: z.number().describe("US dollars."),
         amount_nanodollars: z.int(),
       }),
     ),
@@ -125,13 +132,13 @@ export const listHolds = defineEndpoint({
   },
 });
 
-/** `GET /api/admin/ledger/check`: adds everything up. */
+/** `GET /api/admin/ledger/check`: checks the ledger for inconsistencies. */
 export const getLedgerCheck = defineEndpoint({
   method: "GET",
   path: "/api/admin/ledger/check",
   tag: "Ledger",
   summary:
-    "Every difference between transfers and balances, and between records and transfers, every record in quarantine, and damaged lines of the journal; empty when all is well",
+    "Check the ledger. Lists differences between transfers and balances and between records and transfers, quarantined records, and damaged journal lines; empty if there are none",
   access: OPERATOR,
   params: NOTHING,
   query: NOTHING,
@@ -142,20 +149,20 @@ export const getLedgerCheck = defineEndpoint({
         of: z
           .enum(["balance", "record", "quarantined", "damaged"])
           .describe(
-            "`quarantined`: a generation's record that the store rejects; it is not charged. `damaged`: lines of the journal that a disk has damaged",
+            "What the problem is about. `balance`: an account's balance differs from the sum of its transfers. `record`: a generation's cost differs from its transfer. `quarantined`: the store rejects a generation's record, which is not charged. `damaged`: damaged lines of the journal.",
           ),
         id: z
           .string()
-          .describe("The account's or the generation's; of damaged lines the file that they are kept in"),
+          .describe("Id of the account or generation; for damaged lines the name of the file that has them."),
         difference_nanodollars: z
           .int()
           .describe(
-            "The transfers' sum less the balance; the record's cost less its transfer; what a quarantined record would have charged; 0 for damaged lines",
+            "Nanodollars: for `balance`, the sum of the transfers less the balance; for `record`, the cost less the transfer; for `quarantined`, the amount not charged; for `damaged`, 0.",
           ),
         reason: z
           .string()
           .optional()
-          .describe("Why a record is quarantined, or what can be read in damaged lines"),
+          .describe("Why a record is quarantined, or the readable part of damaged lines."),
       }),
     ),
   }),

@@ -8,7 +8,7 @@ import { USUAL_DAYS } from "../../core/usage/report.ts";
 import { defineEndpoint, NOTHING } from "../api/endpoint.ts";
 import { DayOfUsage } from "../api/usage-view.ts";
 
-/** What every endpoint of the caller's own has in common. */
+/** The parts that self-service endpoints share. */
 const SELF = {
   method: "GET",
   everyPrefix: true,
@@ -19,32 +19,34 @@ const SELF = {
   body: NOTHING,
 } as const;
 
-/** `GET key`: what the caller's key is and may still spend. */
+/** `GET key`: the key of the request. */
 export const getKey = defineEndpoint({
   ...SELF,
   path: "/key",
-  summary: "The key this is asked with: its limits, what was spent through it, and who pays",
+  summary: "Retrieve the key of this request: its limits, its spending, and the account that pays",
   response: z.object({
     data: z.object({
       id: z.string(),
       name: z.string(),
-      label: z.string().describe("Its first and last characters"),
+      label: z.string().describe("The first and last characters of the secret."),
       limit: z
         .number()
         .nullable()
-        .describe("US dollars that may be spent through it; null: no limit of its own"),
+        .describe("US dollars that may be spent with the key over its lifetime. `null` means no limit."),
       limit_remaining: z.number().nullable(),
-      usage: z.number().describe("US dollars spent through it"),
+      usage: z.number().describe("US dollars spent with the key."),
       usage_nanodollars: z.int(),
       models: z.array(z.string()).nullable(),
-      rate_limit: RateLimitView.describe("In force for this key; null: no limit"),
+      rate_limit: RateLimitView.describe("The rate limit in force for the key. `null` means no limit."),
       free_model_limit: z
         .object({
           requests_per_hour: z.int(),
-          remaining: z.int().describe("Left of them now"),
+          remaining: z.int().describe("Remaining requests."),
         })
         .nullable()
-        .describe("Of the account that pays, on models whose id ends in :free; null: no limit"),
+        .describe(
+          "Limit of the account that pays on models whose id ends in `:free`. `null` means no limit.",
+        ),
       created_at: z.iso.datetime(),
       expires_at: z.iso.datetime().nullable(),
       account: z.object({ id: z.string(), kind: z.enum(["user", "organization"]), name: z.string() }),
@@ -79,11 +81,11 @@ export const getKey = defineEndpoint({
   },
 });
 
-/** `GET credits`: the balance of who pays, and what it came from. */
+/** `GET credits`: the balance of the account that pays. */
 export const getCredits = defineEndpoint({
   ...SELF,
   path: "/credits",
-  summary: "The balance of the account that pays: total_credits less total_usage",
+  summary: "Retrieve the balance of the account that pays: `total_credits` less `total_usage`",
   response: z.object({
     data: z.object({
       balance: z.number(),
@@ -91,9 +93,9 @@ export const getCredits = defineEndpoint({
       held: z.number(),
       total_granted: z.number(),
       total_purchased: z.number(),
-      total_used: z.number().describe("What generations have cost, refunds taken off"),
-      total_credits: z.number().describe("All that came in, less what expired"),
-      total_usage: z.number().describe("The same as total_used"),
+      total_used: z.number().describe("US dollars charged for generations, less refunds."),
+      total_credits: z.number().describe("US dollars granted and purchased, less expired grants."),
+      total_usage: z.number().describe("Same as `total_used`."),
     }),
   }),
   async handle({ principal: { account }, deps }) {
@@ -112,11 +114,11 @@ export const getCredits = defineEndpoint({
   },
 });
 
-/** `GET activity`: what the caller has used in the last 30 days, day by day. */
+/** `GET activity`: the usage of the last 30 days. */
 export const getActivity = defineEndpoint({
   ...SELF,
   path: "/activity",
-  summary: "What the principal has used in the last 30 days, by day",
+  summary: "Retrieve the usage of the last 30 days by day",
   response: z.object({ data: z.array(DayOfUsage) }),
   async handle({ principal: { key, account }, deps }) {
     await deps.generation.recorder.drain();
@@ -126,7 +128,7 @@ export const getActivity = defineEndpoint({
       fromDay: today - USUAL_DAYS + 1,
       toDay: today,
       accountId: account.id,
-      // In an organization a member sees what they used themselves.
+      // A member of an organization sees only their own usage.
       userId: key.userId,
       keyId: null,
     });
