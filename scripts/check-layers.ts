@@ -39,6 +39,7 @@ const ORDER: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ["ledger"],
     ["routing"],
     ["generation"],
+    ["extensions"],
   ],
   http: [
     ["context"],

@@ -13,8 +13,10 @@ import type { RateLimit } from "../core/accounts/rate-limit.ts";
 import type { Policy } from "../core/accounts/records.ts";
 import type { AuditStore } from "../core/audit/audit-store.ts";
 import type { Transport } from "../core/deployments/transport.ts";
+import { createRequestLog } from "../core/extensions/request-log.ts";
 import type { GenerationDeps } from "../core/generation/call.ts";
 import type { GenerationTimers } from "../core/generation/cancellation.ts";
+import type { Extension } from "../core/generation/extension.ts";
 import { createIdentityHash } from "../core/generation/identity-hash.ts";
 import type { TokenCounter } from "../core/generation/token-counter.ts";
 import { createUnreadAnswers } from "../core/generation/unread-answers.ts";
@@ -88,6 +90,8 @@ export interface Platform {
   readonly transport?: Transport;
   /** In place of one of its own, for tests whose requests are to know nothing of each other. */
   readonly health?: Health;
+  /** Extensions after the gateway's own, for tests. */
+  readonly extensions?: readonly Extension[];
   /** In place of the thread that counts tokens, for tests. */
   readonly tokenCounter?: TokenCounter;
   /** In place of the data directory, for tests. */
@@ -270,7 +274,7 @@ function openHoldings(
 
 function buildGeneration(
   config: Config,
-  { clock, random, log, health, tokenCounter = createTokenCounter(clock) }: Platform,
+  { clock, random, log, health, extensions = [], tokenCounter = createTokenCounter(clock) }: Platform,
   ids: IdSource,
   recorder: Recorder,
   ledger: Ledger,
@@ -282,6 +286,7 @@ function buildGeneration(
   return {
     clock,
     log,
+    extensions: [createRequestLog({ clock, log }), ...extensions],
     ids,
     serving: () => serving.current(),
     recorder,

@@ -33,7 +33,9 @@ export const ADMIN_KEY = "test-management-key-0123456789";
 
 /** What a test sets. `yaml` is the configuration file's text; `environment` what providers are configured by. */
 export interface TestGatewayOptions
-  extends Partial<Pick<Platform, "clock" | "random" | "transport" | "health" | "tokenCounter">> {
+  extends Partial<
+    Pick<Platform, "clock" | "random" | "transport" | "health" | "tokenCounter" | "extensions">
+  > {
   readonly yaml?: string;
   readonly environment?: Readonly<Record<string, string>>;
   readonly dataDir?: string;
@@ -66,6 +68,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
       ...(options.transport ? { transport: options.transport } : {}),
       ...(options.health ? { health: options.health } : {}),
       ...(options.tokenCounter ? { tokenCounter: options.tokenCounter } : {}),
+      ...(options.extensions ? { extensions: options.extensions } : {}),
     },
   );
   await gateway.firstStart?.confirmShown();

@@ -247,7 +247,10 @@ async function sendQuestion(
     readClientSignal: () => NEVER,
     readHeader: () => null,
     takeMemory: () => true,
-    onSettled() {},
+    onEnded() {},
+    route: "/chat/completions",
+    receivedAt: deps.clock.now(),
+    logFields: {},
   });
   return readAnswer(result.answer);
 }

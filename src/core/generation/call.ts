@@ -3,8 +3,6 @@ import type { Failure } from "../../base/errors.ts";
 import type { IdSource } from "../../base/ids.ts";
 import type { Log } from "../../base/log.ts";
 import type { Random } from "../../base/random.ts";
-import type { InferenceRequest } from "../../wire/client-apis/inference-request.ts";
-import type { InferencePrincipal } from "../accounts/principal.ts";
 import type { Policy } from "../accounts/records.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Tiers } from "../catalog/tiers.ts";
@@ -20,27 +18,22 @@ import type { Health } from "../routing/health.ts";
 import type { RetryBudget } from "../routing/retry-budget.ts";
 import type { PlanEntry } from "../usage/plan-entry.ts";
 import type { Recorder } from "../usage/recorder.ts";
-import type { UsageRecord } from "../usage/records.ts";
 import type { Cancellation, GenerationTimers } from "./cancellation.ts";
 import type { ConversationStore } from "./conversation-store.ts";
+import type { AdmittedCall, Extension } from "./extension.ts";
 import type { IdentityHash } from "./identity-hash.ts";
 import type { RequestEncoder } from "./request-encoder.ts";
 import type { TokenCounter } from "./token-counter.ts";
 import type { UnreadAnswers } from "./unread-answers.ts";
 
-/** One inference request that has passed the door. */
-export interface GenerationCall {
-  readonly requestId: string;
-  readonly principal: InferencePrincipal;
-  readonly request: InferenceRequest;
-  /** The value of a header of the request, by which tiers pick; null where it was not sent. */
+/** An inference request whose caller is identified and whose body is parsed. */
+export interface GenerationCall extends AdmittedCall {
+  /** Returns the value of a request header, by which tiers choose; null if it was not sent. */
   readonly readHeader: (name: string) => string | null;
-  /** A signal that is, or will be, aborted when the client leaves. Making it costs something, so that quick answers do without. */
+  /** Returns a signal that is aborted when the client leaves. Created lazily, because it is expensive. */
   readonly readClientSignal: () => AbortSignal;
-  /** Takes memory that is held until the generation ends; false where there is none left. */
-  readonly takeMemory: (bytes: number) => boolean;
-  /** Told once, when the generation has ended and its record is written. */
-  readonly onSettled: (record: UsageRecord, failure: Failure | null) => void;
+  /** Called once, when the generation has ended and its record is written: what the request holds may be released. */
+  readonly onEnded: () => void;
 }
 
 /** What this process serves at the moment; replaced as a whole when the catalog changes. */
@@ -56,6 +49,8 @@ export interface GenerationDeps {
   readonly gatewayId: string;
   readonly clock: Clock;
   readonly log: Pick<Log, "warn" | "error">;
+  /** Features that take part in generations, in the order in which they are asked. */
+  readonly extensions: readonly Extension[];
   readonly ids: IdSource;
   readonly serving: () => Serving;
   readonly recorder: Recorder;

@@ -13,11 +13,19 @@ import { classifyCancellation, classifyVendorError, type PromptSize } from "./cl
 import { addWarning } from "./describe-work.ts";
 import { measureSpeed, recordHealth } from "./record-attempt.ts";
 import { recordKeyUse } from "./record-key-use.ts";
-import { chargeFor, recordUsage, reportUsage, settle, settleSoon, withHeld } from "./settle.ts";
+import {
+  chargeFor,
+  recordUsage,
+  reportUsage,
+  type Settling,
+  settle,
+  settleSoon,
+  withHeld,
+} from "./settle.ts";
 import { describeBound, warnOfBound } from "./warn-of-bound.ts";
 
 /** What relaying works with. */
-export interface RelayContext extends Answering {
+export interface RelayContext extends Answering, Settling {
   readonly deps: GenerationDeps;
   readonly call: GenerationCall;
   readonly cancellation: Cancellation;
@@ -201,14 +209,17 @@ class StreamPump {
     cancellation.startPhase("silence", isEnding ? Math.min(ENDING_MS, silenceMs) : silenceMs);
   }
 
-  private send(out: string, last = ""): void {
-    if (out === "" && last === "") return;
+  private send(out: string): void {
+    if (out === "") return;
     this.sentAt = this.context.deps.clock.now();
     if (!this.isOver && this.sentAt - this.notedAt >= NOTE_MS) this.noteProgress();
-    this.write(toBytes(out, last));
+    const bytes = Buffer.from(out, "latin1");
+    this.context.extensions.onText(bytes);
+    this.write(bytes);
   }
 
   private write(piece: Uint8Array): void {
+    if (piece.length === 0) return;
     if (this.writer === null) this.pieces.push(piece);
     else this.writer.write(piece);
   }
@@ -274,11 +285,13 @@ class StreamPump {
     counted: CheckedUsage,
     metadata: RelayContext["metadata"],
   ): Promise<void> {
-    const { deps, call, record, firstTokenAt } = this.context;
+    const { record, firstTokenAt } = this.context;
     const { relay } = this.begun;
     const charge = chargeAnswer(this.context, counted);
     const last = relay.encodeEnd({ report: reportUsage(charge), metadata });
-    await settleSoon(deps, call, record, {
+    const bytes = toBytes(out, last);
+    this.context.extensions.onText(bytes);
+    await settleSoon(this.context, record, {
       outcome: "completed",
       failure: null,
       status: 200,
@@ -287,16 +300,18 @@ class StreamPump {
       firstTokenAt,
     });
     this.context.onCompleted(counted.usage);
-    this.send(out, last);
+    this.write(bytes);
     this.close();
   }
 
   /** After the first token nobody else may go on; the client is told that the answer is broken. */
   private breakOff(out: string, failure: Failure): void {
-    this.settleBroken("failed", failure);
     const { message, code: type, metadata } = failure;
     const error = { message, code: statusOf(failure), type, ...(metadata === undefined ? {} : { metadata }) };
-    this.send(out, this.begun.relay.encodeError(error));
+    const bytes = toBytes(out, this.begun.relay.encodeError(error));
+    this.context.extensions.onText(bytes);
+    this.settleBroken("failed", failure);
+    this.write(bytes);
     this.close();
   }
 
@@ -348,8 +363,8 @@ class StreamPump {
   }
 
   private settleBroken(outcome: "failed" | "cancelled", failure: Failure | null): void {
-    const { deps, call, record, firstTokenAt } = this.context;
-    settle(deps, call, record, {
+    const { record, firstTokenAt } = this.context;
+    settle(this.context, record, {
       outcome,
       failure,
       status: 200,

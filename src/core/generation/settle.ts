@@ -18,6 +18,7 @@ import type { Candidate } from "../routing/plan.ts";
 import type { AdvisorRecord, Outcome, UsageRecord } from "../usage/records.ts";
 import type { Allowance } from "./allowance.ts";
 import type { GenerationCall, GenerationDeps } from "./call.ts";
+import type { AttachedExtensions } from "./extension.ts";
 
 /** How a generation ended. */
 export interface Ending {
@@ -197,67 +198,56 @@ const NO_CHARGE: Pick<Charge, "usage" | "advisors" | "prices" | "paid" | "list">
   list: 0,
 };
 
-/** Writes the end of a generation into its record, gives its hold back and tells whoever listens. */
-export function settle(
-  deps: GenerationDeps,
-  call: GenerationCall,
-  record: UsageRecord,
-  ending: Ending,
-): void {
-  const settled = endRecord(deps, record, ending);
-  deps.recorder.write(settled);
-  // What the journal does not take now waits in memory for the store: the client has had its answer.
-  deps.recorder.flush();
-  tellSettled(deps, call, settled, ending);
+/** What settling a generation works with. */
+export interface Settling {
+  readonly deps: GenerationDeps;
+  readonly call: GenerationCall;
+  readonly extensions: AttachedExtensions;
 }
 
-/** The same, where the client's last bytes can wait until the end of this turn of the event loop; resolves then. */
-export async function settleSoon(
-  deps: GenerationDeps,
-  call: GenerationCall,
-  record: UsageRecord,
-  ending: Ending,
-): Promise<void> {
-  const { settled } = await secureEnd(deps, record, ending);
-  tellSettled(deps, call, settled, ending);
+/** Writes the final record of a generation, releases its hold and limits, and notifies the extensions. */
+export function settle(settling: Settling, record: UsageRecord, ending: Ending): void {
+  const { recorder } = settling.deps;
+  const settled = endRecord(settling, record, ending);
+  recorder.write(settled);
+  // If the journal cannot take the record now, it waits in memory for the store: the client already has its answer.
+  recorder.flush();
+  release(settling, settled, ending);
+}
+
+/** Settles an answer whose last bytes can wait until the record is flushed; resolves then, also if flushing fails. */
+export async function settleSoon(settling: Settling, record: UsageRecord, ending: Ending): Promise<void> {
+  const { settled } = await writeDurably(settling, record, ending);
+  release(settling, settled, ending);
 }
 
 /**
- * The same, for an answer of which the client has nothing yet. False when the end would not outlive the process; then
- * nothing is told, and the generation is to be settled otherwise.
+ * Settles an answer of which the client has nothing yet. Resolves to false if the record was not flushed durably; then nothing
+ * was released, and the generation must be settled in another way.
  */
-export async function trySettle(
-  deps: GenerationDeps,
-  call: GenerationCall,
-  record: UsageRecord,
-  ending: Ending,
-): Promise<boolean> {
-  const { settled, isSecure } = await secureEnd(deps, record, ending);
-  if (isSecure) tellSettled(deps, call, settled, ending);
-  return isSecure;
+export async function trySettle(settling: Settling, record: UsageRecord, ending: Ending): Promise<boolean> {
+  const { settled, isDurable } = await writeDurably(settling, record, ending);
+  if (isDurable) release(settling, settled, ending);
+  return isDurable;
 }
 
-/** Writes the end of a generation into its record; `isSecure`: it outlives the process. */
-async function secureEnd({ recorder, clock }: GenerationDeps, record: UsageRecord, ending: Ending) {
-  const settled = endRecord({ clock }, record, ending);
+async function writeDurably(settling: Settling, record: UsageRecord, ending: Ending) {
+  const { recorder } = settling.deps;
+  const settled = endRecord(settling, record, ending);
   recorder.write(settled);
-  return { settled, isSecure: await recorder.flushDurably() };
+  return { settled, isDurable: await recorder.flushDurably() };
 }
 
-function tellSettled(
-  deps: GenerationDeps,
-  call: GenerationCall,
-  settled: UsageRecord,
-  { failure }: Ending,
-): void {
+function release({ deps, call, extensions }: Settling, settled: UsageRecord, { failure }: Ending): void {
   deps.ledger.settle(settled.id, settled.costNanodollars);
-  const advised =
+  const advisorTokens =
     settled.advisors?.reduce((sum, one) => sum + one.promptTokens + one.completionTokens, 0) ?? 0;
-  deps.rateLimiter.settle(settled.id, settled.promptTokens + settled.completionTokens + advised);
-  call.onSettled(settled, failure);
+  deps.rateLimiter.settle(settled.id, settled.promptTokens + settled.completionTokens + advisorTokens);
+  call.onEnded();
+  extensions.onSettled(settled, failure);
 }
 
-function endRecord(deps: Pick<GenerationDeps, "clock">, record: UsageRecord, ending: Ending): UsageRecord {
+function endRecord({ deps }: Settling, record: UsageRecord, ending: Ending): UsageRecord {
   const charge = ending.charge ?? NO_CHARGE;
   return {
     ...record,

@@ -1,11 +1,8 @@
+import { writeRequestLine } from "../../core/extensions/request-log.ts";
 import type { RequestContext } from "./context.ts";
 
-/** Writes a request's one log line, with `about` it. Never a body, a key or an address. */
-export function writeRequestLog(
-  context: RequestContext,
-  status: number,
-  about: Readonly<Record<string, unknown>> = {},
-): void {
+/** Writes the one log line of a request that became no generation. It contains no body, key or address. */
+export function writeRequestLog(context: RequestContext, status: number): void {
   const { deps, requestId, route, startedAt, logFields } = context;
   const fields = {
     request_id: requestId,
@@ -13,12 +10,10 @@ export function writeRequestLog(
     status,
     duration_ms: deps.clock.now() - startedAt,
     ...logFields,
-    ...about,
   };
-  if (status >= 500) deps.log.warn("request", fields);
-  else if (QUIET.has(route)) deps.log.debug("request", fields);
-  else deps.log.info("request", fields);
+  if (status < 500 && QUIET.has(route)) deps.log.debug("request", fields);
+  else writeRequestLine(deps.log, status, fields);
 }
 
-/** Asked for every few seconds by whoever watches the process. */
+/** Health checks arrive every few seconds. */
 const QUIET = new Set(["/healthz", "/readyz"]);

@@ -1,14 +1,12 @@
-import { type Failure, GatewayError } from "../../base/errors.ts";
+import { GatewayError } from "../../base/errors.ts";
 import type { InferencePrincipal } from "../../core/accounts/principal.ts";
 import type { GenerationResult } from "../../core/generation/call.ts";
 import { generate } from "../../core/generation/generate.ts";
 import { limitHeaders } from "../../core/limits/limit-headers.ts";
 import { formatPlan } from "../../core/routing/plan-entries.ts";
-import type { UsageRecord } from "../../core/usage/records.ts";
 import type { InferenceRequest } from "../../wire/client-apis/inference-request.ts";
 import { bodyOf } from "../context/body-of.ts";
 import type { ErrorRenderer, Handler, HttpDeps, RequestContext } from "../context/context.ts";
-import { writeRequestLog } from "../context/request-log.ts";
 import { admit, holderOf, peekLimits } from "../middleware/admit.ts";
 import { rejectForMemory } from "../middleware/read-body.ts";
 
@@ -43,7 +41,13 @@ export function inferenceHandler({ open, renderError, access, requestIdHeader }:
         readHeader: (name) => request.headers.get(name),
         readClientSignal: () => request.signal,
         takeMemory: (bytes) => context.bodyShare?.takeBeside(bytes) ?? true,
-        onSettled: (record, failure) => settled(context, record, failure),
+        onEnded() {
+          context.bodyShare?.giveBack();
+          context.waitWithLimit();
+        },
+        route: context.route,
+        receivedAt: context.startedAt,
+        logFields: context.logFields,
       });
       context.endsItself = true;
       const response = render(result, context, asked.notice);
@@ -58,13 +62,6 @@ export function inferenceHandler({ open, renderError, access, requestIdHeader }:
 
 /** Larger bodies may take milliseconds to be scanned, and again to be measured: each time in a turn of their own. */
 const LARGE_BYTES = 256 * 1024;
-
-function settled(context: RequestContext, record: UsageRecord, failure: Failure | null): void {
-  context.bodyShare?.giveBack();
-  context.waitWithLimit();
-  if (failure?.internal) context.logFields["detail"] = failure.internal;
-  writeRequestLog(context, record.status ?? 0, describeForLog(record));
-}
 
 /**
  * Counts what a request holds beside its body.
@@ -136,23 +133,5 @@ export function renameModels({ modelPrefixAliases }: HttpDeps): (id: string) => 
       if (id.startsWith(prefix)) return modelPrefixAliases[prefix] + id.slice(prefix.length);
     }
     return id;
-  };
-}
-
-function describeForLog(record: UsageRecord): Record<string, unknown> {
-  return {
-    generation_id: record.id,
-    requested_model: record.requestedModel,
-    model: record.model,
-    provider: record.provider,
-    streamed: record.streamed,
-    outcome: record.outcome,
-    error: record.error,
-    attempts: record.attempts.length,
-    prompt_tokens: record.promptTokens,
-    completion_tokens: record.completionTokens,
-    estimated: record.estimated,
-    cost_nanodollars: record.costNanodollars,
-    first_token_ms: record.firstTokenAt === null ? null : record.firstTokenAt - record.createdAt,
   };
 }
