@@ -60,7 +60,8 @@ describe("the documents", () => {
     "bench/README.md",
     "catalog/README.md",
   ];
-  const documents = [...files, ...readdirSync(join(ROOT, "docs")).map((name) => `docs/${name}`)]
+  const inDocs = readdirSync(join(ROOT, "docs"), { recursive: true, encoding: "utf8" });
+  const documents = [...files, ...inDocs.map((name) => `docs/${name}`)]
     .filter((file) => file.endsWith(".md") && existsSync(join(ROOT, file)))
     .map((file) => [file, readFileSync(join(ROOT, file), "utf8")] as const);
 
@@ -73,6 +74,27 @@ describe("the documents", () => {
       findAll(text, /\]\(([^)#\s]+)[^)]*\)/g).filter(
         (link) => !/^[a-z]+:/.test(link) && !existsSync(join(ROOT, dirname(file), link)),
       ),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  /** The id that a heading gets in a rendered page. */
+  const anchorOf = (heading: string) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\w\s-]/g, "")
+      .trim()
+      .replaceAll(/\s/g, "-");
+
+  test("documents link only to headings that exist", () => {
+    const wrong = findWrong((text, file) =>
+      [...text.matchAll(/\]\(([^)#\s:]*\.md)?#([^)\s]+)\)/g)]
+        .filter(([, target, anchor]) => {
+          const linked =
+            target === undefined ? text : readFileSync(join(ROOT, dirname(file), target), "utf8");
+          return !findAll(linked, /^#+ (.*)$/gm).some((heading) => anchorOf(heading) === anchor);
+        })
+        .map(([link]) => link),
     );
     expect(wrong).toEqual([]);
   });
