@@ -1,4 +1,4 @@
-/** What planning costs: the planner of the gateway alone, in this process, with candidates that make it work. */
+/** Measures the cost of planning: only the gateway's planner, in this process, with candidates that it must compare. */
 
 import type { Deployment } from "../src/core/deployments/served-models.ts";
 import { createHealth } from "../src/core/routing/health.ts";
@@ -10,11 +10,11 @@ const CANDIDATES = 20;
 const PLANS = 20_000;
 const NOW = Date.UTC(2026, 0, 1);
 
-/** Microseconds of processor time a plan of twenty candidates, prices in pairs, each with a minute of traffic behind it. */
+/** Returns the microseconds of processor time per plan of twenty candidates, in pairs of equal prices, each with a minute of traffic. */
 export async function measurePlanning({ plan, findings, say }: Bench): Promise<void> {
   say("planning");
   const questions = makeQuestions();
-  // Once for the compiler.
+  // The first pass warms the compiler up.
   timePlans(questions);
   for (let round = 1; round <= plan.rounds; round++) {
     findings.add("planning.cpu", "gateway", round, timePlans(questions));
@@ -32,7 +32,7 @@ function timePlans(questions: readonly RouteQuestion[]): number {
   return (user + system) / PLANS;
 }
 
-/** Sixty-four conversations, every other with a warm cache somewhere. */
+/** Sixty-four conversations, every other one with a warm cache. */
 function makeQuestions(): readonly RouteQuestion[] {
   const health = createHealth();
   const offers = Array.from({ length: CANDIDATES }, (_, at) => makeDeployment(at));
