@@ -4,19 +4,19 @@ import { findOverloads } from "./retry-load.ts";
 import { buildTown, type Town } from "./town.ts";
 import { judgeWeather, liveThroughWeather, type Season, type WeatherReport } from "./weather.ts";
 
-/** What a simulation came to. */
+/** The result of a simulation. */
 export interface Simulated<Report> {
   readonly report: Report;
-  /** What did not hold. */
+  /** The violated expectations. */
   readonly broken: readonly string[];
 }
 
-/** Simulates vendors that fall ill and get well again. As all of these, the same from the same seed. */
+/** Simulates vendors that fail and recover. Like the others, it gives the same result for the same seed. */
 export function simulateWeather(seed: number, season: Season): Promise<Simulated<WeatherReport>> {
   return simulate(seed, (town) => liveThroughWeather(town, season), judgeWeather);
 }
 
-/** Simulates dense traffic, in the middle of which the busiest vendor dies for a while. */
+/** Simulates dense traffic during which the busiest vendor is down for a while. */
 export function simulateOutage(
   seed: number,
   kind: DeadKind,
@@ -25,12 +25,12 @@ export function simulateOutage(
   return simulate(seed, (town) => sufferOutage(town, kind, perSecond), judgeOutage);
 }
 
-/** Simulates so many conversations of fifty turns with one vendor that is not quite well. */
+/** Simulates conversations of fifty turns with one vendor that fails now and then. */
 export function simulateConversations(seed: number, count: number): Promise<Simulated<ConversationsReport>> {
   return simulate(seed, (town) => holdConversations(town, count), judgeConversations);
 }
 
-/** Every town holds its retries in their budget. */
+/** Checks that retries stay within their budget. */
 async function simulate<Report>(
   seed: number,
   play: (town: Town) => Promise<Report>,

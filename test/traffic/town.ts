@@ -18,7 +18,7 @@ import { createSeededRandom, type SeededRandom } from "../support/seeded-random.
 import { createEventClock, type EventClock } from "./event-clock.ts";
 import { createFleet, type Fleet, type VendorTraits } from "./fleet.ts";
 
-/** What a client asks. */
+/** A request of a client. */
 export interface Question {
   readonly model: string;
   readonly stream: boolean;
@@ -26,18 +26,18 @@ export interface Question {
   readonly conversation: string;
   /** Turns before this one. */
   readonly turn: number;
-  /** What the client names its session, or null. */
+  /** The client's name for its session, or `null`. */
   readonly session: string | null;
 }
 
-/** How a request went. */
+/** The outcome of a request. */
 export interface Asked {
   readonly request: number;
   readonly model: string;
   readonly at: number;
   readonly endedAt: number;
   readonly isAnswered: boolean;
-  /** Somebody who serves its model was well all the time. */
+  /** Whether a vendor that serves its model was healthy all the time. */
   readonly couldBeAnswered: boolean;
 }
 
@@ -48,10 +48,10 @@ export interface Town {
   readonly fleet: Fleet;
   readonly models: readonly string[];
   readonly vendors: readonly string[];
-  /** Who serves a model, the cheapest first. */
+  /** The vendors that serve a model, the cheapest first. */
   serversOf(model: string): readonly string[];
   readonly asked: readonly Asked[];
-  /** Asks, and keeps how it went. */
+  /** Sends a request and records its outcome. */
   ask(question: Question): Promise<Asked>;
   close(): void;
 }
@@ -60,9 +60,9 @@ const START_MS = Date.UTC(2026, 4, 1);
 const VENDORS = 20;
 const MODELS = 12;
 const SERVERS = { fewest: 4, most: 9 } as const;
-/** One vendor in so many limits its callers. */
+/** One vendor in this many limits its callers. */
 const LIMITED = 5;
-/** How long the town's gateway waits for a first token. Milliseconds. */
+/** How long the gateway waits for a first token. Milliseconds. */
 export const FIRST_TOKEN_MS = 20_000;
 const TIMERS = { connect_ms: 5_000, first_token_ms: FIRST_TOKEN_MS, silence_ms: 120_000, total_ms: 300_000 };
 
@@ -121,7 +121,7 @@ interface TownModel {
   readonly servers: readonly { readonly slug: string; readonly price: number }[];
 }
 
-/** Served by some, at prices that differ by up to the double. */
+/** Served by some vendors, at prices that differ by up to a factor of two. */
 function presentModel(at: number, chance: SeededRandom): TownModel {
   const slugs = Array.from({ length: VENDORS }, (_, vendor) => `vendor-${String.fromCharCode(97 + vendor)}`);
   const count = SERVERS.fewest + chance.below(SERVERS.most - SERVERS.fewest + 1);
@@ -157,7 +157,7 @@ async function openGateway(
   const noise = createSeededRandom(seed + 1);
   const random = { bytes: (length: number) => Uint8Array.from({ length }, () => noise.below(256)) };
   const plain = openPlainStores({ database, clock, random });
-  // Books are kept elsewhere; here they would only fill up.
+  // The ledger is kept elsewhere; here it would only grow.
   const stores: Stores = { ...plain, usage: { ...plain.usage, saveUsage: async () => {} } };
   const sandboxTransport = createSandboxTransport({ clock });
   const serving = withCachePrices(
@@ -193,7 +193,7 @@ async function openGateway(
   return { deps: http.generation, principal, close: () => database.close() };
 }
 
-/** What is read from a cache costs a tenth, which a configuration cannot say. */
+/** Sets the cache-read price to a tenth, which a configuration cannot express. */
 function withCachePrices(serving: Serving): Serving {
   const { catalog, servedModels } = serving;
   const models = catalog.models.map((model) => ({
@@ -221,7 +221,7 @@ const NO_JOURNAL: Journal = {
   close() {},
 };
 
-/** True where the whole answer has come. */
+/** Returns whether the whole answer arrived. */
 async function sendQuestion(
   deps: GenerationDeps,
   principal: InferencePrincipal,
