@@ -10,7 +10,7 @@ export interface TransferRow {
   readonly amount: number;
 }
 
-/** What stands in a gateway's database, read past the gateway. */
+/** The contents of a gateway's database, read without the gateway. */
 export interface Books {
   readonly integrity: string;
   readonly rows: number;
@@ -21,7 +21,7 @@ export interface Books {
   readonly balances: ReadonlyMap<string, number>;
 }
 
-/** Reads all of it. */
+/** Reads everything. */
 export function readBooks(dataDir: string): Books {
   const database = new Database(join(dataDir, "gateway.db"), { readonly: true, strict: true });
   try {
@@ -38,7 +38,7 @@ export function readBooks(dataDir: string): Books {
       integrity: (database.query("PRAGMA integrity_check").get() as { integrity_check: string })
         .integrity_check,
       rows: generations.length,
-      // What is searched by and what is shown are kept apart; they must say the same.
+      // The columns for queries and the JSON of the record are stored separately; they must agree.
       records: new Map(
         generations.map(({ id, outcome, record }) => [id, { ...JSON.parse(record), id, outcome }]),
       ),

@@ -11,10 +11,10 @@ import {
   type WireFormat,
 } from "./simulated-vendor.ts";
 
-/** Function names by the thought signatures that were given out with their calls; null for one on a text. */
+/** Function names by the thought signatures sent with their calls; `null` for a signature on a text. */
 type Signatures = Map<string, string | null>;
 
-/** Gemini's `generateContent`, as Gemini 3 takes it: the signature of a call has to come back with it. */
+/** Gemini's `generateContent`, as Gemini 3 requires it: the signature of a call must be sent back with it. */
 export function createGemini(): WireFormat {
   const signatures: Signatures = new Map();
   return {
@@ -69,7 +69,7 @@ function readRequest({ path, query, body }: IncomingRequest, signatures: Signatu
   };
 }
 
-/** Names that each message of the protocol has; anything else is refused, as its JSON parser does. */
+/** Field names of each message of the protocol; anything else is rejected, as by its JSON parser. */
 const FIELDS = {
   request: names(
     "contents systemInstruction tools toolConfig safetySettings generationConfig cachedContent labels model serviceTier store",
@@ -97,7 +97,7 @@ function names(words: string): ReadonlySet<string> {
   return new Set(words.split(" "));
 }
 
-/** The parser takes `snake_case` for every `camelCase` name. */
+/** The parser accepts `snake_case` for every `camelCase` name. */
 function requireKnown(value: JsonObject, known: ReadonlySet<string>, place: string): void {
   for (const name of Object.keys(value)) {
     const camel = name.replace(/(?<=.)_(\w)/g, (_, letter: string) => letter.toUpperCase());
