@@ -14,7 +14,7 @@ interface Generation {
 }
 
 /** Compares the gateway's records since `from` (a position in its output) with the vendor's counts. */
-export async function judgeGenerations(
+export async function checkGenerations(
   gateway: GatewayProcess,
   from: number,
   { model, provider }: AgentCase,

@@ -8,7 +8,7 @@
 import { AS_SHIPPED, type GatewayProcess, makeSite } from "../support/gateway-process.ts";
 import type { Agent, AgentTarget } from "./agents.ts";
 import { type AgentCase, DIRECT_CASES, GATEWAY_CASES, type ProviderSlug } from "./cases.ts";
-import { judgeGenerations } from "./find-generations.ts";
+import { checkGenerations } from "./find-generations.ts";
 import { AGENTS_DIR, type Installed, installAgent } from "./install-agent.ts";
 import { type CaseResult, runCase } from "./run-case.ts";
 import { endChildren } from "./run-child.ts";
@@ -76,7 +76,7 @@ async function runThrough(
   const target: AgentTarget = { origin, base: `${origin}/api/gateway`, key, model: one.model };
   const vendor = vendors[one.provider];
   const { problems, printed } = await runCase(one, binary, target, vendor, timeoutMs);
-  const recorded = await judgeGenerations(gateway, from, one, vendor.requests);
+  const recorded = await checkGenerations(gateway, from, one, vendor.requests);
   return { problems: [...problems, ...recorded], printed };
 }
 

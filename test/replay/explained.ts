@@ -1,14 +1,14 @@
 import type { Difference } from "./facts.ts";
 import type { Outcome } from "./replay.ts";
 
-/** One difference, or a refusal, with all that is known of it. */
+/** One difference, or a rejection, with everything known about it. */
 export interface Loss extends Omit<Outcome, "differences"> {
   readonly kind: Difference["kind"] | "refusal";
   readonly change: "lost" | "added" | "refused";
   readonly value: string;
 }
 
-/** Why something may be missing: a rule of the contract, or a fact about the recording. */
+/** Why something may be missing: a rule of the API reference, or a fact about the recording. */
 export interface Explanation {
   readonly reason: string;
   readonly covers: (loss: Loss) => boolean;
@@ -17,7 +17,7 @@ export interface Explanation {
 const REASONING: readonly Loss["kind"][] = ["reasoning", "proof"];
 const isTurn = ({ check }: Loss): boolean => check === "next turn" || check === "bare next turn";
 
-/** What a warning has to speak of to name a difference of that kind. */
+/** What a warning must mention to name a difference of that kind. */
 const NAMED: Readonly<Partial<Record<Loss["kind"], RegExp>>> = {
   system: /system message|told to answer in JSON/,
   user: /system message|does not begin with the user/,
@@ -27,7 +27,7 @@ const NAMED: Readonly<Partial<Record<Loss["kind"], RegExp>>> = {
   hosted: / left out/,
 };
 
-/** Refusals that name the field, because an answer without it would answer another question. */
+/** Rejections that name the field, because leaving it out would change the request's meaning. */
 const REFUSED = [
   /previous_response_id is not supported/,
   /\bn must be 1 for this model/,
@@ -46,7 +46,7 @@ const REFUSED = [
  */
 const HOSTED_CALL = /^(shell|local_shell|apply_patch|tool_search|tool_search_tool_(regex|bm25)|computer)\(/;
 
-/** All explanations; what none of them covers is a loss. */
+/** All explanations; a difference that none of them covers is a loss. */
 export const EXPLANATIONS: readonly Explanation[] = [
   {
     reason: "a warning names it",
@@ -130,14 +130,14 @@ const CLIENT_FORMATS = {
   messages: "anthropic-messages",
 } as const;
 
-/** The losses of an outcome: one for each difference, or one for a refusal. */
+/** The losses of an outcome: one for each difference, or one for a rejection. */
 export function listLosses({ differences, ...outcome }: Outcome): Loss[] {
   if (outcome.refusal !== null)
     return [{ ...outcome, kind: "refusal", change: "refused", value: outcome.refusal }];
   return differences.map((difference) => ({ ...outcome, ...difference }));
 }
 
-/** Why a loss is none; null where it is one. */
+/** The reason of an explained difference; `null` for a loss. */
 export function explain(loss: Loss): Explanation | null {
   return EXPLANATIONS.find(({ covers }) => covers(loss)) ?? null;
 }

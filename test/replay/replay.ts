@@ -107,15 +107,16 @@ export async function replay(site: ReplaySite, direction: Direction): Promise<Ou
   const body = { ...writeRequest(direction), stream: answer.isStream };
   const first = await ask(body);
   const isRecorded = recording.request !== null;
-  if (first.status !== 200) return [judge(direction, isRecorded ? "request" : "answer", first, () => [])];
+  if (first.status !== 200)
+    return [compareReply(direction, isRecorded ? "request" : "answer", first, () => [])];
   const outcomes = isRecorded
-    ? [judge(direction, "request", first, () => checkRequest(client, target, body, first))]
+    ? [compareReply(direction, "request", first, () => checkRequest(client, target, body, first))]
     : [];
   if (recording !== answer) return outcomes;
   const said = readVendor(answer);
   const got = readReply(client, answer.isStream, first.text);
   outcomes.push(
-    judge(direction, "answer", first, () =>
+    compareReply(direction, "answer", first, () =>
       compareFacts(answerFacts(said), answerFacts(READERS[client.format].readAnswer(got))),
     ),
   );
@@ -128,7 +129,7 @@ export async function replay(site: ReplaySite, direction: Direction): Promise<Ou
     const next = await ask(nextBody);
     const added = continueWith(said, client.answersItems?.(got) ?? []);
     outcomes.push(
-      judge(direction, check, next, () =>
+      compareReply(direction, check, next, () =>
         checkNextTurn(client, target, { body: nextBody, first, next }, added),
       ),
     );
@@ -147,12 +148,12 @@ async function goOnElsewhere(site: ReplaySite, direction: Direction, next: Json)
   const { target, answer } = direction.elsewhere;
   const body = { ...next, stream: answer.isStream };
   const asked = await site.ask(client.path, modelOf(target), body, answer, callerOf(direction));
-  return judge({ ...direction, target, answer }, "next turn elsewhere", asked, () =>
+  return compareReply({ ...direction, target, answer }, "next turn elsewhere", asked, () =>
     checkRequest(client, target, body, asked),
   );
 }
 
-function judge(
+function compareReply(
   { client, target, recording, answer }: Direction,
   check: Check,
   { status, text }: Asked,

@@ -53,6 +53,6 @@ export async function holdConversations(town: Town, count: number): Promise<Conv
 }
 
 /** Lists the violated expectations. */
-export function judgeConversations({ turns, warm }: ConversationsReport): readonly string[] {
+export function findBrokenConversations({ turns, warm }: ConversationsReport): readonly string[] {
   return warm >= 0.95 * turns ? [] : [`of ${turns} turns only ${warm} found a warm cache`];
 }

@@ -48,7 +48,7 @@ export async function sufferOutage(town: Town, kind: DeadKind, perSecond: number
 }
 
 /** Lists the violated expectations. */
-export function judgeOutage({ kind, vendor, before, dead, after }: OutageReport): readonly string[] {
+export function findBrokenOutage({ kind, vendor, before, dead, after }: OutageReport): readonly string[] {
   const broken: string[] = [];
   const percent = (share: number) => `${(100 * share).toFixed(2)} %`;
   if (dead >= 0.01) broken.push(`${vendor}, dead (${kind}), still had ${percent(dead)} of all calls`);

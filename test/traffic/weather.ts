@@ -44,7 +44,7 @@ export async function liveThroughWeather(town: Town, { days, perSecond }: Season
 const ENDING_MS = 30 * FIRST_TOKEN_MS;
 
 /** Lists the violated expectations. */
-export function judgeWeather({ answerable, failed }: WeatherReport): readonly string[] {
+export function findBrokenWeather({ answerable, failed }: WeatherReport): readonly string[] {
   if (failed <= 0.001 * answerable) return [];
   return [`${failed} of ${answerable} requests failed while a vendor was healthy`];
 }

@@ -167,7 +167,7 @@ function partsWith({ parts }: Content, kind: string): readonly JsonObject[] {
   return parts.filter((part) => part[kind] !== undefined);
 }
 
-/** A turn of calls follows a turn of the user, and as many responses follow it at once. */
+/** A turn of calls follows a user turn, and is followed by the same number of responses. */
 function requireTurns(contents: readonly Content[]): void {
   for (const [index, content] of contents.entries()) {
     const before = contents[index - 1];
@@ -190,10 +190,10 @@ function requireTurns(contents: readonly Content[]): void {
   }
 }
 
-/** What may stand in place of a signature, for a history that this vendor did not write. */
+/** Accepted in place of a signature, for a history of another model. */
 const STAND_INS = new Set(["skip_thought_signature_validator", "context_engineering_is_the_way_to_go"]);
 
-/** In the current turn the first call of each step has the signature it was given. */
+/** In the current turn the first call of each step must have the signature that it was sent with. */
 function checkSignatures(contents: readonly Content[], signatures: Signatures): string[] {
   const lastWords = contents.findLastIndex(
     (content) => content.role === "user" && partsWith(content, "functionResponse").length === 0,
@@ -247,7 +247,7 @@ function readDeclaration(declaration: JsonObject, place: string): OfferedTool {
   return { name, parameters: objectAt(parameters ?? parametersJsonSchema ?? {}, place) };
 }
 
-/** `parameters` is an OpenAPI schema, not a JSON Schema: most of its words are unknown here. */
+/** `parameters` is an OpenAPI schema, not a JSON Schema: most keywords are unknown here. is an OpenAPI schema, not a JSON Schema: most of its words are unknown here. */
 function requireSchema(schema: JsonObject, place: string): void {
   requireKnown(schema, FIELDS.schema, place);
   if (Array.isArray(schema["type"]))
@@ -273,7 +273,7 @@ function entryOf(part: JsonObject, role: Content["role"]): Entry {
   if (isObject(call)) return { kind: "call", id: String(call["id"] ?? ""), name: String(call["name"]) };
   const response = part["functionResponse"];
   if (isObject(response)) {
-    // Whatever is in it, the model sees all of it.
+    // The model sees all of it, whatever it contains.
     const text = JSON.stringify(response["response"] ?? {});
     return { kind: "result", id: String(response["id"] ?? ""), text };
   }
@@ -281,7 +281,7 @@ function entryOf(part: JsonObject, role: Content["role"]): Entry {
   return { kind: "text", role: role === "user" ? "user" : "assistant", text };
 }
 
-/** The reply as parts, texts cut as a stream has them. */
+/** The reply as parts, with texts split as in a stream. */
 function partsOf(reply: Reply, showsThoughts: boolean, signatures: Signatures): JsonObject[] {
   const sign = (name: string | null): string => {
     const signature = Buffer.from(makeId(120)).toString("base64");
@@ -290,7 +290,7 @@ function partsOf(reply: Reply, showsThoughts: boolean, signatures: Signatures): 
   };
   const calls = reply.calls.map((call, index) => ({
     functionCall: { name: call.name, args: call.arguments },
-    // Of calls side by side only the first is signed.
+    // Of parallel calls only the first is signed.
     ...(index === 0 && { thoughtSignature: sign(call.name) }),
   }));
   return [
@@ -300,7 +300,7 @@ function partsOf(reply: Reply, showsThoughts: boolean, signatures: Signatures): 
   ];
 }
 
-/** Texts of one kind that follow each other are one part, where the answer comes whole. */
+/** Consecutive texts of one kind are one part of a whole answer. */
 function joinTexts(parts: readonly JsonObject[]): JsonObject[] {
   const joined: JsonObject[] = [];
   for (const part of parts) {
