@@ -124,7 +124,7 @@ const QUOTA = says("You exceeded your current quota, please check your plan and 
 const LEAKY = `It failed for ${KEY_A} of org-abc123def456.`;
 const CLEANED = "It failed for [redacted] of [redacted].";
 const HTML = "<!doctype html><html><body><h1>Welcome</h1></body></html>";
-const NOT_JSON_EVENT = "an event of the stream is not JSON";
+const NOT_JSON_EVENT = "an event of the upstream's stream is not JSON";
 const NOT_JSON = "the upstream's answer is not JSON";
 const limited = (retryAfter: number, attempts = 1) =>
   refusal(
@@ -591,7 +591,9 @@ const malformed: readonly Fault[] = [
       await call.piece(call.isStream ? "data: " : '{"id": "');
       await flood(call, call.isStream ? OVER_EVENT_BOUND : OVER_ANSWER_BOUND);
     },
-    streamed: madeGood(upstreamError(200, `an event of over ${32 * MIB} bytes`)),
+    streamed: madeGood(
+      upstreamError(200, `an event of the upstream's stream is larger than ${32 * MIB} bytes`),
+    ),
     whole: madeGood(upstreamError(200, "the answer is not HTTP, or too large")),
   },
   {

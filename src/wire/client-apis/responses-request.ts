@@ -10,7 +10,7 @@ import { listResponsesCharges } from "../openai-responses/passthrough/list-charg
 import { listResponsesNeeds } from "../openai-responses/passthrough/list-needs.ts";
 import { listResponsesPrefix } from "../openai-responses/passthrough/list-prefix.ts";
 import { readResponsesAnswer } from "../openai-responses/passthrough/relay-response.ts";
-import { createResponsesRelay } from "../openai-responses/passthrough/relay-stream.ts";
+import { ResponsesRelay } from "../openai-responses/passthrough/relay-stream.ts";
 import { scanResponsesRequest } from "../openai-responses/passthrough/scan-request.ts";
 import { openaiResponses } from "../openai-responses/translate/codec.ts";
 import { type ClientRequest, createClientRequest } from "./client-request.ts";
@@ -48,7 +48,7 @@ export function parseResponsesRequest(
       canForwardResponses(scanned, target.model) && isValidHistory(scanned.outline, target.toolCalls),
     forward: (target) => forwardResponsesRequest(scanned, target),
     mayCarryReasoning: true,
-    openRelay: createResponsesRelay,
+    openRelay: (identity) => new ResponsesRelay(identity),
     readAnswer: readResponsesAnswer,
   });
 }

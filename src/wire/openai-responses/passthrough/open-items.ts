@@ -1,34 +1,22 @@
 import { asFields, type Fields } from "../../json/fields.ts";
-import { decodeUtf8, type JsonNode, memberOf, numberOf } from "../../json/scan.ts";
+import { decodeUtf8, memberOf, numberOf } from "../../json/scan.ts";
+import { outputIndexOf, type ScannedEvent } from "./scanned-event.ts";
 
-/**
- * Items of a stream that have begun and are not over, for the event that says that the response failed: clients look
- * there for all of the output. Texts are kept as they stand in the JSON, bytes read as Latin-1.
- */
-export interface OpenItems {
-  /** `raw` is the item as it began. */
-  begin(place: number, raw: string): void;
-  end(place: number): void;
-  /** The text that an event of `TEXT_EVENTS` brings more of. */
-  textOf(type: string, data: string, event: JsonNode): OpenText;
-  /** The items as far as they have come, by their place in the output. */
-  read(): [place: number, item: Fields][];
-}
-
-/** A text, or arguments, while it comes. */
+/** A text, or the arguments of a call, while it comes. */
 export interface OpenText {
-  add(escaped: string): void;
+  /** Appends text as it stands in the JSON, bytes as Latin-1. */
+  append(escaped: string): void;
 }
 
-/** Where the text of an event goes: the list of its parts, and the index in it; a call has one text of its own. */
-interface Home {
+/** Where the text of an event belongs: a part of one of the item's lists, or a field of a call. */
+interface TextField {
   readonly list: "content" | "summary" | "arguments" | "input";
   readonly part: string;
   readonly field: string;
 }
 
 /** The events that bring text, by their type. */
-export const TEXT_EVENTS: Readonly<Record<string, Home>> = {
+export const TEXT_EVENTS: Readonly<Record<string, TextField>> = {
   "response.output_text.delta": { list: "content", part: "output_text", field: "text" },
   "response.refusal.delta": { list: "content", part: "refusal", field: "refusal" },
   "response.reasoning_text.delta": { list: "content", part: "reasoning_text", field: "text" },
@@ -38,83 +26,90 @@ export const TEXT_EVENTS: Readonly<Record<string, Home>> = {
 };
 
 interface OpenItem {
-  readonly raw: string;
+  /** The item as it began, bytes as Latin-1. */
+  readonly json: string;
   /** By list and index. */
   readonly texts: Map<string, KeptText>;
 }
 
-interface KeptText extends OpenText {
-  readonly home: Home;
-  readonly index: number;
-  read(): string;
+/**
+ * The items of a stream that have begun and not ended. The event that reports a failed response contains them, because clients
+ * look there for the whole output.
+ */
+export class OpenItems {
+  private readonly items = new Map<number, OpenItem>();
+
+  begin(outputIndex: number, json: string): void {
+    this.items.set(outputIndex, { json, texts: new Map() });
+  }
+
+  end(outputIndex: number): void {
+    this.items.delete(outputIndex);
+  }
+
+  /** Returns the text that an event of `TEXT_EVENTS` adds to. */
+  textOf(event: ScannedEvent): OpenText {
+    const target = TEXT_EVENTS[event.type] as TextField;
+    const { texts } = this.itemAt(outputIndexOf(event));
+    const index = numberOf(event.data, memberOf(event.root, `${target.list}_index`)) ?? 0;
+    const key = `${target.list}:${index}`;
+    const text = texts.get(key) ?? new KeptText(target, index);
+    texts.set(key, text);
+    return text;
+  }
+
+  /** Returns the items as far as they have come, by their index in the output. */
+  read(): [outputIndex: number, item: Fields][] {
+    return [...this.items].map(([index, item]) => [index, readItem(item)]);
+  }
+
+  private itemAt(outputIndex: number): OpenItem {
+    if (!this.items.has(outputIndex)) this.begin(outputIndex, "{}");
+    return this.items.get(outputIndex) as OpenItem;
+  }
 }
 
-export function createOpenItems(): OpenItems {
-  const items = new Map<number, OpenItem>();
-  const itemAt = (place: number): OpenItem => {
-    let item = items.get(place);
-    if (item === undefined) {
-      item = { raw: "{}", texts: new Map() };
-      items.set(place, item);
-    }
-    return item;
-  };
-  return {
-    begin: (place, raw) => void items.set(place, { raw, texts: new Map() }),
-    end: (place) => void items.delete(place),
-    textOf(type, data, event) {
-      const home = TEXT_EVENTS[type] as Home;
-      const { texts } = itemAt(numberOf(data, memberOf(event, "output_index")) ?? 0);
-      const index = numberOf(data, memberOf(event, `${home.list}_index`)) ?? 0;
-      const key = `${home.list}:${index}`;
-      const text = texts.get(key) ?? createText(home, index);
-      texts.set(key, text);
-      return text;
-    },
-    read: () => [...items].map(([place, item]) => [place, readItem(item)]),
-  };
-}
-
-/** Slices of a piece of the stream keep all of it in memory, so they are copied into one text now and then. */
+/** A slice keeps the whole piece of the stream in memory, so this many slices are copied into one string. */
 const MAX_SLICES = 64;
 
-function createText(home: Home, index: number): KeptText {
-  const copied: string[] = [];
-  const slices: string[] = [];
-  return {
-    home,
-    index,
-    add(escaped) {
-      if (slices.push(escaped) === MAX_SLICES) copied.push(slices.splice(0).join(""));
-    },
-    read: () => copied.join("") + slices.join(""),
-  };
+class KeptText implements OpenText {
+  private readonly copied: string[] = [];
+  private readonly slices: string[] = [];
+
+  constructor(
+    readonly target: TextField,
+    readonly index: number,
+  ) {}
+
+  append(escaped: string): void {
+    if (this.slices.push(escaped) === MAX_SLICES) this.copied.push(this.slices.splice(0).join(""));
+  }
+
+  read(): string {
+    return parseText(this.copied.join("") + this.slices.join(""));
+  }
 }
 
-function readItem({ raw, texts }: OpenItem): Fields {
-  const item: Record<string, unknown> = { ...parse(raw) };
-  for (const text of texts.values()) {
-    const { list, part, field } = text.home;
-    const words = parseText(text.read());
-    if (list === "arguments" || list === "input") item[list] = words;
-    else item[list] = placePart(item[list], text.index, { ...EMPTY_PARTS[part], type: part, [field]: words });
+function readItem({ json, texts }: OpenItem): Fields {
+  const item: Record<string, unknown> = { ...asFields(JSON.parse(decodeUtf8(json))) };
+  for (const kept of texts.values()) {
+    const { list, part, field } = kept.target;
+    const text = kept.read();
+    if (list === "arguments" || list === "input") item[list] = text;
+    else item[list] = setPart(item[list], kept.index, { ...EMPTY_PARTS[part], type: part, [field]: text });
   }
   return "status" in item ? { ...item, status: "incomplete" } : item;
 }
 
 const EMPTY_PARTS: Readonly<Record<string, Fields>> = { output_text: { annotations: [], logprobs: [] } };
 
-function placePart(list: unknown, index: number, part: Fields): unknown[] {
+function setPart(list: unknown, index: number, part: Fields): unknown[] {
   const parts: unknown[] = Array.isArray(list) ? [...list] : [];
   parts.splice(index, 1, part);
   return parts;
 }
 
-function parse(raw: string): Fields {
-  return asFields(JSON.parse(decodeUtf8(raw))) ?? {};
-}
-
-/** A text that the vendor spelled wrongly reads as none. */
+/** Parses the text of a JSON string; "" if the vendor escaped it wrongly. */
 function parseText(escaped: string): string {
   try {
     return JSON.parse(decodeUtf8(`"${escaped}"`)) as string;

@@ -1,26 +1,18 @@
 import type { RelayIdentity, WholeAnswer } from "../../canonical/relay.ts";
-import { brokenAnswer } from "../../conversation/vendor-error.ts";
-import { asFields, type Fields, tryParseFields } from "../../json/fields.ts";
+import { ANSWER_NOT_JSON } from "../../conversation/broken-answers.ts";
+import { asFields, asObjects, type Fields, tryParseFields } from "../../json/fields.ts";
 import { findFailure } from "../find-failure.ts";
 import { decodeUsage } from "../usage.ts";
-import {
-  claimResponse,
-  createCallIds,
-  encodePriced,
-  isEmptyResponse,
-  readFinish,
-} from "./rewrite-response.ts";
+import { CallIds, claimResponse, encodePriced, isEmptyResponse, readFinish } from "./rewrite-response.ts";
 
-/**
- * Reads a vendor's whole response for a client of the same format; unknown fields stay. `text` is its body.
- */
+/** Reads a whole response of a vendor for a Responses client. Unknown fields stay as they came. `text` is the body. */
 export function readResponsesAnswer(text: string, identity: RelayIdentity): WholeAnswer {
   const body = tryParseFields(text);
-  if (body === null) return failed("the upstream's answer is not JSON");
+  if (body === null) return { kind: "error", error: ANSWER_NOT_JSON };
   const error = findFailure(body);
   if (error !== null) return { kind: "error", error };
   const output = body["output"] as readonly unknown[];
-  const claimed = claimResponse(body, identity, createCallIds(identity));
+  const claimed = claimResponse(body, identity, new CallIds(identity));
   return {
     kind: "answer",
     isEmpty: isEmptyResponse(body),
@@ -31,18 +23,10 @@ export function readResponsesAnswer(text: string, identity: RelayIdentity): Whol
   };
 }
 
-function failed(message: string): WholeAnswer {
-  return { kind: "error", error: brokenAnswer(message) };
-}
-
-/** Bytes of text in an item: contents, summaries, arguments. */
+/** Counts the bytes of text in an item: contents, summaries, arguments. */
 function countBytes(item: Fields): number {
-  const lists = [item["content"], item["summary"]].filter(Array.isArray).flat().map(asFields);
-  const texts = [
-    item["arguments"],
-    item["input"],
-    ...lists.map((part) => part?.["text"] ?? part?.["refusal"]),
-  ];
+  const parts = [...asObjects(item["content"]), ...asObjects(item["summary"])];
+  const texts = [item["arguments"], item["input"], ...parts.map(({ text, refusal }) => text ?? refusal)];
   return texts.reduce<number>(
     (sum, text) => sum + (typeof text === "string" ? Buffer.byteLength(text) : 0),
     0,

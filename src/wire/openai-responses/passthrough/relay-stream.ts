@@ -1,305 +1,274 @@
-import { BOUNDS } from "../../../base/bounds.ts";
+import { EventStream, type StreamProgress } from "../../canonical/event-stream.ts";
 import type { AnswerEnd, StreamError } from "../../canonical/format.ts";
 import type { AnswerRelay, RelayFinish, RelayIdentity, RelayVerdict } from "../../canonical/relay.ts";
+import { EVENT_NOT_JSON } from "../../conversation/broken-answers.ts";
 import type { TokenUsage } from "../../conversation/usage.ts";
 import { brokenAnswer, readVendorError, type VendorError } from "../../conversation/vendor-error.ts";
 import { asFields, type Fields } from "../../json/fields.ts";
 import { parseJson } from "../../json/parse-json.ts";
-import {
-  closingQuote,
-  decodeUtf8,
-  encodeLatin1,
-  fields,
-  type JsonNode,
-  LEAF,
-  memberOf,
-  numberOf,
-  scanJson,
-  stringOf,
-} from "../../json/scan.ts";
+import { decodeUtf8, encodeLatin1, memberOf, numberOf, stringOf } from "../../json/scan.ts";
 import type { Splice } from "../../json/splice.ts";
-import { EventSplitter, EventTooLargeError, type OnEvent } from "../../sse/split-events.ts";
 import { encodeFailure } from "../errors.ts";
 import { encodeEvent } from "../stream-events.ts";
 import { decodeUsage, isSearch } from "../usage.ts";
+import { type DeltaPattern, learnPattern, matchDelta } from "./delta-pattern.ts";
+import { OpenItems, TEXT_EVENTS } from "./open-items.ts";
 import {
-  DELTA,
-  type DeltaPattern,
-  learnPattern,
-  placeBehind,
-  readWholeNumber,
-  SEQUENCE,
-} from "./delta-pattern.ts";
-import { createOpenItems, type OpenItems, TEXT_EVENTS } from "./open-items.ts";
-import {
-  type CallIds,
+  CallIds,
   claimResponse,
-  createCallIds,
   encodePriced,
   isCall,
   isEmptyResponse,
   readFinish,
 } from "./rewrite-response.ts";
-
-/** A Responses stream on its way to a Responses client. The functions below change it, nothing else does. */
-interface RelayState {
-  readonly identity: RelayIdentity;
-  readonly splitter: EventSplitter;
-  /** What the client gets for the piece that is being read, bytes read as Latin-1. */
-  readonly out: string[];
-  /** The events that the stream's text comes in at the moment. */
-  delta: DeltaPattern | null;
-  readonly callIds: CallIds;
-  /** The number of the next event, should the gateway have to say something itself. */
-  sequence: number;
-  /** The response as it began, for the event that says it failed. */
-  begun: Fields;
-  /** Items that are over, by their place, for a last event that leaves them out. */
-  readonly items: Map<number, string>;
-  /** Items that are not over, for a last event that says that the response failed. */
-  readonly openItems: OpenItems;
-  /** The last event, held back until the answer is priced. */
-  terminal: Fields | null;
-  sawToken: boolean;
-  sawCall: boolean;
-  isDone: boolean;
-  usage: TokenUsage | null;
-  searches: number;
-  producedBytes: number;
-  error: VendorError | null;
-}
+import { outputIndexOf, type ScannedEvent, scanEvent } from "./scanned-event.ts";
 
 /**
- * A relay between two that speak this format: events pass as they came, but for those that name the response, which get
- * the gateway's id and model, and the last one, which waits for its price.
+ * A Responses stream from a Responses vendor to a Responses client. Events pass as the bytes in which they came, except for those
+ * with a `response`, which get the gateway's id and model, and the last one, which waits for its price. It is changed in place:
+ * a new state for each event would cost more than the event.
  */
-export function createResponsesRelay(identity: RelayIdentity): AnswerRelay {
-  const state: RelayState = {
-    identity,
-    splitter: new EventSplitter(BOUNDS.eventBytes, (text, from) => passDelta(state, text, from)),
-    out: [],
-    delta: null,
-    callIds: createCallIds(identity),
-    sequence: 0,
-    begun: {},
-    items: new Map(),
-    openItems: createOpenItems(),
-    terminal: null,
-    sawToken: false,
-    sawCall: false,
-    isDone: false,
-    usage: null,
-    searches: 0,
-    producedBytes: 0,
-    error: null,
-  };
-  return {
-    step: (piece) => collect(state, (onEvent) => state.splitter.push(piece, onEvent)),
-    end: () => collect(state, (onEvent) => state.splitter.end(onEvent)),
-    get sawToken() {
-      return state.sawToken;
-    },
-    get isDone() {
-      return state.isDone;
-    },
-    /** Nothing follows the finish here. */
-    get isFinished() {
-      return state.isDone;
-    },
-    get error() {
-      return state.error;
-    },
-    get usage() {
-      return state.usage;
-    },
-    get searches() {
-      return state.searches;
-    },
-    get producedBytes() {
-      return state.producedBytes;
-    },
-    judge: () => judge(state),
-    finish: () => finishOf(state),
-    stopShort() {
-      state.isDone = true;
-      state.terminal = { type: "response.incomplete", response: describeShort(state) };
-      return "";
-    },
-    encodeEnd: (end) => encodeEnd(state, end),
-    encodeError: (error) => encodeError(state, error),
-  };
-}
+export class ResponsesRelay implements AnswerRelay, StreamProgress {
+  sawToken = false;
+  isDone = false;
+  error: VendorError | null = null;
+  usage: TokenUsage | null = null;
+  searches = 0;
+  producedBytes = 0;
+  private readonly stream: EventStream;
+  /** What the client gets for the piece that is being read, bytes as Latin-1. */
+  private readonly out: string[] = [];
+  /** The pattern of the events that bring the current text. */
+  private pattern: DeltaPattern | null = null;
+  private readonly callIds: CallIds;
+  /** The sequence number of the next event, in case the gateway has to send one. */
+  private sequence = 0;
+  /** The response as it began, for the event that reports its failure. */
+  private begun: Fields = {};
+  /** The JSON of items that have ended, by output index, for a last event without them. */
+  private readonly items = new Map<number, string>();
+  private readonly openItems = new OpenItems();
+  /** The last event, held back until the answer is priced. */
+  private terminal: Fields | null = null;
+  private sawCall = false;
 
-function collect(state: RelayState, feed: (onEvent: OnEvent) => void): string {
-  try {
-    feed((text, start, end, name) => {
-      state.out.push(stepEvent(state, text.slice(start, end), name));
-    });
-  } catch (error) {
-    // Whatever a vendor sends must end in an error event, never in a client that hangs.
-    const isTooLarge = error instanceof EventTooLargeError;
-    state.error ??= brokenAnswer(isTooLarge ? error.message : "an event of the stream cannot be read");
+  constructor(private readonly identity: RelayIdentity) {
+    this.callIds = new CallIds(identity);
+    this.stream = new EventStream(
+      this,
+      (text, start, end, name) => this.readEvent(text.slice(start, end), name),
+      (text, from) => this.passKnown(text, from),
+    );
   }
-  return state.out.splice(0).join("");
-}
 
-/** An answer that came whole stays whole. Most have said something by then; of the others all that has come is looked at. */
-function judge(state: RelayState): RelayVerdict {
-  if (state.error !== null) return "failed";
-  const response = asFields(state.terminal?.["response"]);
-  if (response === null) return "unfinished";
-  return !state.sawToken && isEmptyResponse(fillOutput(state, response)) ? "empty" : "complete";
-}
+  step(piece: string): string {
+    this.stream.push(piece);
+    return this.out.splice(0).join("");
+  }
 
-function finishOf(state: RelayState): RelayFinish | null {
-  const response = asFields(state.terminal?.["response"]);
-  return response === null ? null : readFinish(response, state.sawCall);
-}
+  end(): string {
+    this.stream.end();
+    return this.out.splice(0).join("");
+  }
 
-const EVENT = fields({
-  type: LEAF,
-  sequence_number: LEAF,
-  delta: LEAF,
-  output_index: LEAF,
-  content_index: LEAF,
-  summary_index: LEAF,
-  item: fields({ type: LEAF, call_id: LEAF }),
-  response: LEAF,
-  error: LEAF,
-});
+  /** Nothing follows the finish in this format. */
+  get isFinished(): boolean {
+    return this.isDone;
+  }
 
-function stepEvent(state: RelayState, data: string, name: string): string {
-  if (state.isDone || state.error !== null || data === "" || data === "[DONE]") return "";
-  const event = scanJson(data, EVENT);
-  const type = stringOf(data, memberOf(event, "type")) ?? name;
-  if (Object.hasOwn(TEXT_EVENTS, type)) addText(state, type, name, data, event);
-  if (type === "error" || (type === "" && memberOf(event, "error") !== undefined)) {
-    state.error = readVendorError(200, parse(data));
+  judge(): RelayVerdict {
+    if (this.error !== null) return "failed";
+    const response = asFields(this.terminal?.["response"]);
+    if (response === null) return "unfinished";
+    return !this.sawToken && isEmptyResponse(this.fillOutput(response)) ? "empty" : "complete";
+  }
+
+  finish(): RelayFinish | null {
+    const response = asFields(this.terminal?.["response"]);
+    return response === null ? null : readFinish(response, this.sawCall);
+  }
+
+  stopShort(): string {
+    this.isDone = true;
+    const response = {
+      object: "response",
+      error: null,
+      ...this.describeBegun(),
+      status: "incomplete",
+      incomplete_details: { reason: "max_output_tokens" },
+      output: this.readItems(this.openItems.read()),
+    };
+    this.terminal = { type: "response.incomplete", response };
     return "";
   }
-  if (memberOf(event, "response")?.kind === "object") return relayResponse(state, type, parse(data));
-  return relayBytes(state, type, data, event);
-}
 
-/** Takes an event with more of a text the long way, and learns what the next will look like. */
-function addText(state: RelayState, type: string, name: string, data: string, event: JsonNode): void {
-  const text = state.openItems.textOf(type, data, event);
-  const delta = memberOf(event, "delta");
-  if (delta?.kind === "string") text.add(data.slice(delta.start + 1, delta.end - 1));
-  if (name === type) state.delta = learnPattern(name, data, text, event);
-}
-
-/** The shortest way: the event passes as it stands, where it looks like the vendor's own. */
-function passDelta(state: RelayState, text: string, from: number): number {
-  const { delta } = state;
-  if (delta === null || state.isDone || state.error !== null || !text.startsWith(delta.begin, from))
-    return from;
-  const data = from + delta.begin.length;
-  const end = text.indexOf("\n", data);
-  if (end < 0 || text.charAt(end + 1) !== "\n" || text.charAt(end - 1) !== "}") return from;
-  // Cut out, so that what is not in it is not looked for in all events behind it.
-  const event = text.slice(data, end);
-  const number = readWholeNumber(event, placeBehind(event, SEQUENCE));
-  const said = placeBehind(event, DELTA);
-  if (number === null || said < 0 || !event.includes(delta.type)) return from;
-  const length = closingQuote(event, said) - said;
-  if (length < 0) return from;
-  for (const place of delta.places) if (!event.includes(place)) return from;
-  state.sequence = number + 1;
-  if (length > 0) state.sawToken = true;
-  state.producedBytes += length;
-  delta.text.add(event.slice(said, said + length));
-  state.out.push(text.slice(from, end + 2));
-  return end + 2;
-}
-
-function parse(data: string): Fields {
-  return asFields(parseJson(decodeUtf8(data))) ?? {};
-}
-
-/** The long way: what the event says of the response becomes what the gateway says of it. */
-function relayResponse(state: RelayState, type: string, event: Fields): string {
-  const response = asFields(event["response"]) ?? {};
-  if (type === "response.failed" || type === "response.cancelled") {
-    const error = asFields(response["error"]);
-    state.error =
-      error === null ? brokenAnswer(`the upstream ended with ${type}`) : readVendorError(200, { error });
-    return "";
+  encodeEnd(end: AnswerEnd): string {
+    const { terminal } = this;
+    if (terminal === null) return "";
+    const response = this.fillOutput(asFields(terminal["response"]) ?? {});
+    const sequence_number = this.countEvent(terminal["sequence_number"]);
+    return encodeEvent({ ...terminal, sequence_number, response: encodePriced(response, end) });
   }
-  const claimed = { ...event, response: claimResponse(response, state.identity, state.callIds) };
-  state.usage = decodeUsage(response, state.searches) ?? state.usage;
-  if (type === "response.completed" || type === "response.incomplete") {
-    state.terminal = claimed;
-    state.isDone = true;
-    return "";
+
+  /** Agents ignore a bare `error` event, so the error is sent as a failed response. */
+  encodeError(error: StreamError): string {
+    const response = {
+      object: "response",
+      incomplete_details: null,
+      usage: null,
+      ...this.describeBegun(),
+      status: "failed",
+      error: encodeFailure(error),
+      output: this.readItems(this.openItems.read()),
+    };
+    return encodeEvent({ type: "response.failed", sequence_number: this.countEvent(null), response });
   }
-  state.begun = claimed.response;
-  return encodeEvent({ ...claimed, sequence_number: count(state, event["sequence_number"]) });
-}
 
-/** The vendor's number of an event, or the next where it gives none. */
-function count(state: RelayState, given: unknown): number {
-  const number = typeof given === "number" ? given : state.sequence;
-  state.sequence = number + 1;
-  return number;
-}
-
-/** The short way: the event's bytes, with a number where it has none and a call's id where the client knows another. */
-function relayBytes(state: RelayState, type: string, data: string, event: JsonNode): string {
-  watch(state, type, data, event);
-  const splices: Splice[] = [];
-  const number = memberOf(event, "sequence_number");
-  const next = count(state, numberOf(data, number));
-  if (number === undefined) splices.push(insertAt(event.start + 1, `"sequence_number":${next},`));
-  const call = claimCall(state, data, event);
-  if (call !== null) splices.push(call);
-  // Data of several lines have been joined; JSON does not mind a space there.
-  const line = spliceText(data, splices).replaceAll("\n", " ");
-  return type === "" ? `data: ${line}\n\n` : `event: ${type}\ndata: ${line}\n\n`;
-}
-
-/** Takes from an event what the gateway has to know. */
-function watch(state: RelayState, type: string, data: string, event: JsonNode): void {
-  const delta = memberOf(event, "delta");
-  if (delta?.kind === "string" && delta.end - delta.start > 2) {
-    state.sawToken = true;
-    state.producedBytes += delta.end - delta.start - 2;
+  /** Passes an event that matches the pattern; returns where the next event begins, or `from` if it does not match. */
+  private passKnown(text: string, from: number): number {
+    const { pattern } = this;
+    const known = pattern === null || this.stream.hasStopped ? null : matchDelta(pattern, text, from);
+    if (pattern === null || known === null) return from;
+    this.sequence = known.sequence + 1;
+    if (known.escaped.length > 0) this.sawToken = true;
+    this.producedBytes += known.escaped.length;
+    pattern.text.append(known.escaped);
+    this.out.push(text.slice(from, known.next));
+    return known.next;
   }
-  const item = memberOf(event, "item");
-  if (item === undefined) return;
-  const itemType = stringOf(data, memberOf(item, "type"));
-  if (itemType !== "message" && itemType !== "reasoning") state.sawToken = true;
-  if (isCall(itemType)) state.sawCall = true;
-  const whole = data.slice(item.start, item.end);
-  if (type === "response.output_item.added") state.openItems.begin(placeOf(data, event), whole);
-  if (type !== "response.output_item.done") return;
-  state.openItems.end(placeOf(data, event));
-  state.items.set(placeOf(data, event), whole);
-  if (itemType?.endsWith("_search_call") && isSearch(parse(whole))) state.searches += 1;
+
+  private readEvent(data: string, name: string): void {
+    if (data === "[DONE]") return;
+    const event = scanEvent(data, name);
+    if (event === null) {
+      this.error = EVENT_NOT_JSON;
+      return;
+    }
+    const { type, root } = event;
+    if (Object.hasOwn(TEXT_EVENTS, type)) this.addText(event);
+    if (type === "error" || (type === "" && memberOf(root, "error") !== undefined)) {
+      this.error = readVendorError(200, parse(data));
+    } else if (memberOf(root, "response")?.kind === "object") {
+      this.relayResponse(type, parse(data));
+    } else {
+      this.relayBytes(event);
+    }
+  }
+
+  /** Keeps the text of an event and learns the pattern of those that follow. */
+  private addText(event: ScannedEvent): void {
+    const text = this.openItems.textOf(event);
+    const delta = memberOf(event.root, "delta");
+    if (delta?.kind === "string") text.append(event.data.slice(delta.start + 1, delta.end - 1));
+    if (event.name === event.type) this.pattern = learnPattern(event, text);
+  }
+
+  /** Relays an event with a `response`, rewritten for the client. */
+  private relayResponse(type: string, event: Fields): void {
+    const response = asFields(event["response"]) ?? {};
+    if (type === "response.failed" || type === "response.cancelled") {
+      const error = asFields(response["error"]);
+      this.error =
+        error === null ? brokenAnswer(`the upstream ended with ${type}`) : readVendorError(200, { error });
+      return;
+    }
+    const claimed = { ...event, response: claimResponse(response, this.identity, this.callIds) };
+    this.usage = decodeUsage(response, this.searches) ?? this.usage;
+    if (type === "response.completed" || type === "response.incomplete") {
+      this.terminal = claimed;
+      this.isDone = true;
+      return;
+    }
+    this.begun = claimed.response;
+    this.out.push(encodeEvent({ ...claimed, sequence_number: this.countEvent(event["sequence_number"]) }));
+  }
+
+  /** Returns the vendor's sequence number, or the next one if it gives none. */
+  private countEvent(given: unknown): number {
+    const number = typeof given === "number" ? given : this.sequence;
+    this.sequence = number + 1;
+    return number;
+  }
+
+  /** Passes an event's bytes. It gets a sequence number if it has none, and a call the id by which the client knows it. */
+  private relayBytes(event: ScannedEvent): void {
+    this.watch(event);
+    const { type, data, root } = event;
+    const splices: Splice[] = [];
+    const number = memberOf(root, "sequence_number");
+    const next = this.countEvent(numberOf(data, number));
+    if (number === undefined) splices.push(insertAt(root.start + 1, `"sequence_number":${next},`));
+    const callId = this.mapCallId(event);
+    if (callId !== null) splices.push(callId);
+    // Data of several lines was joined by newlines; a space means the same in JSON.
+    const line = spliceText(data, splices).replaceAll("\n", " ");
+    this.out.push(type === "" ? `data: ${line}\n\n` : `event: ${type}\ndata: ${line}\n\n`);
+  }
+
+  /** Records what the gateway has to know of an event. */
+  private watch(event: ScannedEvent): void {
+    const { type, data, root } = event;
+    const delta = memberOf(root, "delta");
+    if (delta?.kind === "string" && delta.end - delta.start > 2) {
+      this.sawToken = true;
+      this.producedBytes += delta.end - delta.start - 2;
+    }
+    const item = memberOf(root, "item");
+    if (item === undefined) return;
+    const itemType = stringOf(data, memberOf(item, "type"));
+    if (itemType !== "message" && itemType !== "reasoning") this.sawToken = true;
+    if (isCall(itemType)) this.sawCall = true;
+    const json = data.slice(item.start, item.end);
+    if (type === "response.output_item.added") this.openItems.begin(outputIndexOf(event), json);
+    if (type !== "response.output_item.done") return;
+    this.openItems.end(outputIndexOf(event));
+    this.items.set(outputIndexOf(event), json);
+    if (itemType?.endsWith("_search_call") && isSearch(parse(json))) this.searches += 1;
+  }
+
+  private mapCallId(event: ScannedEvent): Splice | null {
+    const { data, root } = event;
+    const item = memberOf(root, "item");
+    if (item === undefined || !isCall(stringOf(data, memberOf(item, "type")))) return null;
+    const node = memberOf(item, "call_id");
+    const vendorId = stringOf(data, node) ?? "";
+    const id = this.callIds.idFor(vendorId, outputIndexOf(event));
+    if (id === vendorId) return null;
+    const json = encodeLatin1(JSON.stringify(id));
+    if (node === undefined) return insertAt(item.start + 1, `"call_id":${json},`);
+    return { start: node.start, end: node.end, insert: json };
+  }
+
+  /** Fills in the output: some vendors leave it out of the last event, where clients look for all of it. */
+  private fillOutput(response: Fields): Fields {
+    const { output } = response;
+    if (Array.isArray(output) && output.length > 0) return response;
+    return { ...response, output: this.readItems() };
+  }
+
+  private readItems(openItems: readonly [number, Fields][] = []): unknown[] {
+    const ended = [...this.items].map(([index, json]) => [index, parse(json)] as const);
+    return [...ended, ...openItems]
+      .toSorted(([a], [b]) => a - b)
+      .map(([index, item]) => this.callIds.claim(item, index));
+  }
+
+  /** The response as it began, under the gateway's id. */
+  private describeBegun(): Record<string, unknown> {
+    const { id, model, created } = this.identity;
+    return { ...this.begun, id, model, created_at: created };
+  }
 }
 
-function placeOf(data: string, event: JsonNode): number {
-  return numberOf(data, memberOf(event, "output_index")) ?? 0;
+function parse(latin1: string): Fields {
+  return asFields(parseJson(decodeUtf8(latin1))) ?? {};
 }
 
-function claimCall(state: RelayState, data: string, event: JsonNode): Splice | null {
-  const item = memberOf(event, "item");
-  const type = stringOf(data, memberOf(item, "type"));
-  if (item === undefined || !isCall(type)) return null;
-  const node = memberOf(item, "call_id");
-  const vendorId = stringOf(data, node) ?? "";
-  const id = state.callIds.idFor(vendorId, placeOf(data, event));
-  if (id === vendorId) return null;
-  const json = encodeLatin1(JSON.stringify(id));
-  if (node === undefined) return insertAt(item.start + 1, `"call_id":${json},`);
-  return { start: node.start, end: node.end, insert: json };
+function insertAt(position: number, insert: string): Splice {
+  return { start: position, end: position, insert };
 }
 
-function insertAt(place: number, insert: string): Splice {
-  return { start: place, end: place, insert };
-}
-
-/** Few and in order, so that text is joined and no buffer made. */
+/** Applies a few splices to a string, without a buffer. */
 function spliceText(text: string, splices: readonly Splice[]): string {
   let out = "";
   let from = 0;
@@ -308,60 +277,4 @@ function spliceText(text: string, splices: readonly Splice[]): string {
     from = end;
   }
   return out + text.slice(from);
-}
-
-function encodeEnd(state: RelayState, end: AnswerEnd): string {
-  const { terminal } = state;
-  if (terminal === null) return "";
-  const response = fillOutput(state, asFields(terminal["response"]) ?? {});
-  const sequence_number = count(state, terminal["sequence_number"]);
-  return encodeEvent({ ...terminal, sequence_number, response: encodePriced(response, end) });
-}
-
-/** Some vendors leave the output out of the last event, where clients look for all of it. */
-function fillOutput(state: RelayState, response: Fields): Fields {
-  const { output } = response;
-  if (Array.isArray(output) && output.length > 0) return response;
-  return { ...response, output: readItems(state) };
-}
-
-function readItems(state: RelayState, more: readonly [number, Fields][] = []): unknown[] {
-  const whole = [...state.items].map(([place, item]) => [place, parse(item)] as const);
-  return [...whole, ...more]
-    .toSorted(([a], [b]) => a - b)
-    .map(([place, item]) => state.callIds.claim(item, place));
-}
-
-/** The response of an answer that ends where it is, as one that has reached its bound. */
-function describeShort(state: RelayState): Fields {
-  const { id, model, created } = state.identity;
-  return {
-    object: "response",
-    error: null,
-    ...state.begun,
-    id,
-    model,
-    created_at: created,
-    status: "incomplete",
-    incomplete_details: { reason: "max_output_tokens" },
-    output: readItems(state, state.openItems.read()),
-  };
-}
-
-/** Agents look at no bare `error` event, so an answer that broke off is a response that failed. */
-function encodeError(state: RelayState, error: StreamError): string {
-  const { id, model, created } = state.identity;
-  const response = {
-    object: "response",
-    incomplete_details: null,
-    usage: null,
-    ...state.begun,
-    id,
-    model,
-    created_at: created,
-    status: "failed",
-    error: encodeFailure(error),
-    output: readItems(state, state.openItems.read()),
-  };
-  return encodeEvent({ type: "response.failed", sequence_number: count(state, null), response });
 }
