@@ -1,8 +1,9 @@
 import { fail } from "../../base/errors.ts";
 
 /**
- * Threads that the server keeps are not offered. The SDK reads these words and sends the whole history instead
+ * Rejects `thread`: the gateway does not store threads. The SDK recognizes this error and sends the whole history instead
  * (docs/contract.md, "Messages").
+ * @throws GatewayError `invalid_request`.
  */
 export function rejectThread(thread: unknown): void {
   if (thread === undefined || thread === null) return;

@@ -4,23 +4,23 @@ import { applySplices, changeTexts, removeMembers, setMember } from "../../json/
 import { splitUserId } from "../split-user-id.ts";
 import type { ScannedMessagesRequest } from "./scan-request.ts";
 
-/** What an upstream wants to be different from what the client sent. */
+/** How the request of an upstream differs from the client's. */
 export interface MessagesTarget {
-  /** The model's name there. */
+  /** The upstream's name of the model. */
   readonly model: string;
-  /** Fields that it refuses. */
+  /** Fields that it rejects. */
   readonly refusedFields: ReadonlySet<string>;
-  /** The most tokens that the answer may have; absent or null: as the client says. */
+  /** The token limit of the answer; absent or null to keep the client's. */
   readonly maxTokens?: number | null;
-  /** What it is told in place of the client's user. */
+  /** Returns what the upstream is sent instead of the client's user. */
   readonly hashUser: (user: string) => string;
 }
 
 const USER_ID: ReadonlySet<string> = new Set(["user_id"]);
 
 /**
- * The body for an upstream of this format: the client's bytes with the model's name there and without what speaks to the
- * gateway.
+ * Encodes the body for an upstream of this format: the client's bytes with the upstream's model name and without the fields that
+ * address the gateway.
  */
 export function forwardMessagesRequest(
   { bytes, text, root }: ScannedMessagesRequest,

@@ -1,7 +1,7 @@
 import { findVendorTools, MediaTally, type RequestCharges } from "../../conversation/charges.ts";
 import { isWord, type JsonNode, memberOf } from "../../json/scan.ts";
 
-/** What a Messages request may cost beside its text. `text` is its body, bytes read as Latin-1. */
+/** Lists what a Messages request may cost besides its text. `text` is the body, bytes as Latin-1. */
 export function listMessagesCharges(text: string, root: JsonNode): RequestCharges {
   const media = new MediaTally();
   for (const message of memberOf(root, "messages")?.items ?? []) {
@@ -11,7 +11,7 @@ export function listMessagesCharges(text: string, root: JsonNode): RequestCharge
   return { images, fileBytes, hasReferences, ...findVendorTools(text, root) };
 }
 
-/** Those within a tool's result too. A document of plain text is text. */
+/** Includes media in tool results. A document of plain text counts as text. */
 function addMedia(media: MediaTally, text: string, content: JsonNode | undefined): void {
   for (const block of content?.items ?? []) {
     const type = memberOf(block, "type");

@@ -1,7 +1,7 @@
 import type { RequestNeeds } from "../../conversation/needs.ts";
 import { isWord, type JsonNode, memberOf } from "../../json/scan.ts";
 
-/** Fields that are a parameter of the model, in the words of `supported_parameters`. */
+/** Request fields by the name that `supported_parameters` has for them. */
 const PARAMETERS: Readonly<Record<string, string>> = {
   max_tokens: "max_tokens",
   temperature: "temperature",
@@ -13,7 +13,9 @@ const PARAMETERS: Readonly<Record<string, string>> = {
   thinking: "reasoning",
 };
 
-/** What a Messages request uses that not every offer takes. `text` is its body, bytes read as Latin-1. */
+/**
+ * Lists the features and parameters of a Messages request that a deployment must support. `text` is the body, bytes as Latin-1.
+ */
 export function listMessagesNeeds(text: string, root: JsonNode): RequestNeeds {
   const features = new Set<string>();
   for (const message of memberOf(root, "messages")?.items ?? []) {
@@ -32,7 +34,7 @@ export function listMessagesNeeds(text: string, root: JsonNode): RequestNeeds {
   return { features: [...features], parameters: [...parameters], contentField: "messages" };
 }
 
-/** Images and documents; those within a tool's result too. A document of plain text is text. */
+/** Adds images and documents, including those in tool results. A document of plain text counts as text. */
 function addModalities(text: string, content: JsonNode | undefined, features: Set<string>): void {
   for (const block of content?.items ?? []) {
     const type = memberOf(block, "type");

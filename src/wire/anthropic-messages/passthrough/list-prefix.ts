@@ -2,12 +2,12 @@ import { contentTexts, membersOf } from "../../json/content-texts.ts";
 import { isWord, type JsonNode, memberOf } from "../../json/scan.ts";
 import type { ScannedMessagesRequest } from "./scan-request.ts";
 
-/** Claude Code's first line of `system`: a checksum in it changes with every request. */
-const BOOKKEEPING = '"x-anthropic-billing-header:';
+/** The first line of Claude Code's `system`. Its checksum changes with every request. */
+const BILLING_HEADER = '"x-anthropic-billing-header:';
 
 /**
- * What stays the same from turn to turn, in order: the tools, what the model is told, and what the first user says. Texts
- * only: marks of what to cache move from message to message, and turn a plain text into a list.
+ * Lists the texts that stay the same from turn to turn, in order: the tools, the system prompt, and the first user message. Only
+ * texts, because cache marks move from message to message and turn plain strings into lists.
  */
 export function listMessagesPrefix({ text, root }: ScannedMessagesRequest): JsonNode[] {
   const prefix: JsonNode[] = [];
@@ -15,7 +15,7 @@ export function listMessagesPrefix({ text, root }: ScannedMessagesRequest): Json
     prefix.push(...membersOf(tool, "name", "description"));
   }
   for (const block of contentTexts(memberOf(root, "system"))) {
-    if (!text.startsWith(BOOKKEEPING, block.start)) prefix.push(block);
+    if (!text.startsWith(BILLING_HEADER, block.start)) prefix.push(block);
   }
   for (const message of memberOf(root, "messages")?.items ?? []) {
     const role = memberOf(message, "role");

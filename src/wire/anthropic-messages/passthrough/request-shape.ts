@@ -1,6 +1,6 @@
 import { allFields, fields, items, LEAF, type Shape } from "../../json/scan.ts";
 
-/** A part of a tool's result; search results have texts of their own. */
+/** A part of a tool result. Search results have texts of their own. */
 const RESULT_PART = fields({
   type: LEAF,
   text: LEAF,
@@ -8,7 +8,7 @@ const RESULT_PART = fields({
   content: items(fields({ text: LEAF })),
 });
 
-/** A content block. `source` is looked into for documents that are text. */
+/** A content block. `source` is scanned for documents that are text. */
 const BLOCK = fields({
   type: LEAF,
   text: LEAF,
@@ -23,7 +23,7 @@ const BLOCK = fields({
 
 const TOOL = fields({ type: LEAF, name: LEAF, description: LEAF, input_schema: LEAF });
 
-/** What the gateway looks at in a Messages request; all else is forwarded as it stands. */
+/** The fields of a Messages request that the gateway reads; all others are forwarded as they came. */
 export const MESSAGES_REQUEST_SHAPE: Shape = allFields({
   model: LEAF,
   messages: items(fields({ role: LEAF, content: items(BLOCK) })),

@@ -52,8 +52,8 @@ export interface ScannedMessagesRequest {
 }
 
 /**
- * Reads and checks a request's body.
- * @throws GatewayError `invalid_request` that names the field and the remedy, `invalid_model` for a malformed id.
+ * Scans and checks the body of a Messages request.
+ * @throws GatewayError `invalid_request`, which names the field and the remedy; `invalid_model` for a malformed model id.
  */
 export function scanMessagesRequest(bytes: Buffer): ScannedMessagesRequest {
   return scanBody(bytes, MESSAGES_REQUEST_SHAPE, (text, scan) => {
@@ -86,12 +86,14 @@ function readScanned(
     prompt,
     mayBeShortened: memberOf(root, "context_management")?.kind === "object",
     outline,
-    // In bytes it is found many times faster, where there are as many quotes.
+    // Searched in the bytes, which is many times faster than in the text.
     mayCarryReasoning: bytes.includes(ENVELOPE_START),
   };
 }
 
-/** Whether an assistant's message holds an image, which another vendor's model has made and Anthropic refuses there. */
+/**
+ * Returns whether an assistant message contains an image. Models of other vendors generate such images; Anthropic rejects them.
+ */
 export function holdsMadeImages({ text, root }: ScannedMessagesRequest): boolean {
   const messages = memberOf(root, "messages")?.items ?? [];
   return messages.some((message) => {
@@ -102,16 +104,16 @@ export function holdsMadeImages({ text, root }: ScannedMessagesRequest): boolean
 }
 
 const OTHER: OutlineMessage = { kind: "other" };
-/** Blocks of calls that the vendor or an MCP server runs. */
+/** Blocks of calls that the vendor or an MCP server executes. */
 const HOSTED_CALLS = wordTable({ server_tool_use: true, mcp_tool_use: true });
 
 function outlineMessage(text: string, message: JsonNode, at: number): readonly OutlineMessage[] {
   const blocks = memberOf(message, "content")?.items ?? [];
   if (isWord(text, memberOf(message, "role"), "assistant")) return [outlineTurn(text, blocks)];
   const outline: OutlineMessage[] = [];
-  for (const [place, block] of blocks.entries()) {
+  for (const [index, block] of blocks.entries()) {
     if (isWord(text, memberOf(block, "type"), "tool_result")) {
-      outline.push(outlineResult(text, block, `messages[${at}].content[${place}]`));
+      outline.push(outlineResult(text, block, `messages[${at}].content[${index}]`));
     } else if (outline.at(-1) !== OTHER) outline.push(OTHER);
   }
   return outline.length === 0 ? [OTHER] : outline;
@@ -151,10 +153,10 @@ function findPrompt(text: string, root: JsonNode, messages: readonly JsonNode[])
     if (content?.kind === "string") texts.push(content);
     for (const block of content?.items ?? []) addBlock(block);
   };
-  /** Text, thinking, inputs, results and documents of text. Other media are not text: their bytes say nothing of their tokens. */
+  /** Counts texts, thinking, inputs, results and documents of text. The bytes of other media say nothing about their tokens. */
   const addBlock = (block: JsonNode): void => {
-    const said = memberOf(block, "text");
-    if (said !== undefined) texts.push(said);
+    const blockText = memberOf(block, "text");
+    if (blockText !== undefined) texts.push(blockText);
     otherBytes += sizeOf(memberOf(block, "thinking")) + sizeOf(memberOf(block, "input"));
     const source = memberOf(block, "source");
     mayHaveMedia ||= source !== undefined;

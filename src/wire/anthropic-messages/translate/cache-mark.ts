@@ -2,7 +2,10 @@ import type { CacheMark } from "../../canonical/parts.ts";
 import { asFields, type Fields } from "../../json/fields.ts";
 import type { FieldTaker } from "./take-fields.ts";
 
-/** Reads `cache_control`. One that says more than the hub has words for also stays among the rest, and is written from there. */
+/**
+ * Takes `cache_control`. It also stays among the other fields, and is encoded from there, if it has fields that the cache mark
+ * does not.
+ */
 export function takeCache(take: FieldTaker): { readonly cache?: CacheMark } {
   const raw = asFields(take.peek("cache_control"));
   if (raw?.["type"] !== "ephemeral") return {};
@@ -11,7 +14,7 @@ export function takeCache(take: FieldTaker): { readonly cache?: CacheMark } {
   return { cache: { ttl } };
 }
 
-/** Writes `cache_control`; no field where there is no mark. */
+/** Encodes `cache_control`; no field without a mark. */
 export function encodeCache({ cache }: { readonly cache?: CacheMark }): Fields {
   if (cache === undefined) return {};
   return {

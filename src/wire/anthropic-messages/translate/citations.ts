@@ -2,7 +2,7 @@ import type { Citation } from "../../canonical/parts.ts";
 import { asFields, type Fields } from "../../json/fields.ts";
 import { isOwn, keptFields, makeExtras } from "./extras.ts";
 
-/** Reads a citation of any of the API's kinds. Its places are those in the document, not in the answer, so the hub gets none. */
+/** Decodes a citation of any kind. Its offsets refer to the document, not to the answer, so the result has none. */
 export function decodeCitation(raw: Fields): Citation {
   return {
     url: readText(raw["url"]),
@@ -14,20 +14,20 @@ export function decodeCitation(raw: Fields): Citation {
   };
 }
 
-/** All of a list, or null where one is no citation. */
+/** Decodes a list of citations; null if an entry is not one. */
 export function decodeCitations(list: readonly unknown[]): Citation[] | null {
   const citations = list.map((entry) => asFields(entry));
   return citations.every((entry) => entry !== null) ? citations.map(decodeCitation) : null;
 }
 
-/** A citation as a client reads it; one of another format as a web search's, the kind with a URL. */
+/** Encodes a citation for a client. One of another format becomes a web search result, the kind that has a URL. */
 export function encodeCitation(citation: Citation): Fields {
   if (isOwn(citation)) return keptFields(citation);
   return {
     type: "web_search_result_location",
     cited_text: citation.text ?? "",
     encrypted_index: NO_INDEX,
-    // Some clients refuse one without.
+    // Some clients reject a citation without a title.
     title: citation.title ?? citation.url ?? "",
     url: citation.url ?? "",
   };
@@ -35,7 +35,7 @@ export function encodeCitation(citation: Citation): Fields {
 
 const NO_INDEX = "";
 
-/** Whether the vendor would know it again: a citation that we wrote for another vendor's has no index that it could read. */
+/** Returns whether the vendor can read a citation. One that the gateway encoded for another vendor has no index. */
 export function isVendors(citation: Citation): boolean {
   return isOwn(citation) && keptFields(citation)["encrypted_index"] !== NO_INDEX;
 }

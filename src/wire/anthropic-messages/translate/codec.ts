@@ -7,7 +7,7 @@ import { encodeAnswer } from "./encode-response.ts";
 import { createReader } from "./read-stream.ts";
 import { createWriter } from "./write-stream.ts";
 
-/** The Messages API, to clients and to upstreams. */
+/** The codec of the Messages API, for clients and upstreams. */
 export const anthropicMessages: UpstreamCodec & ClientCodec = {
   decodeRequest,
   encodeRequest,

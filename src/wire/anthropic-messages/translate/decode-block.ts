@@ -8,8 +8,8 @@ import { decodeRedacted, decodeThinking } from "./reasoning.ts";
 import { type FieldTaker, takeFields } from "./take-fields.ts";
 
 /**
- * Reads a content block of a request or an answer. Kinds that only this API has become native parts. Null where a block
- * of a known kind lacks what it cannot be without.
+ * Decodes a content block of a request or an answer. Kinds that only this API has become native parts. Null if a block of a known
+ * kind lacks a required field.
  */
 export function decodeBlock(raw: unknown): Part | null {
   const block = asFields(raw);
@@ -20,12 +20,12 @@ export function decodeBlock(raw: unknown): Part | null {
   const take = takeFields(block);
   take.drop("type");
   const part = read(take);
-  // A source of a new kind is no reason to refuse: the block passes as it is.
+  // A source of an unknown kind is not an error: the block passes as it is.
   const isNewSource = part === null && typeof asFields(block["source"])?.["type"] === "string";
   return isNewSource ? makeNative(block, type) : part;
 }
 
-/** A block that the hub has no word for. */
+/** Returns a block that the canonical model does not have as a native part. */
 export function makeNative(block: Fields, type: string): NativePart {
   const native: NativePart = { kind: "native", format: FORMAT, type, value: block };
   const { id, name, input } = block;
@@ -37,7 +37,7 @@ export function makeNative(block: Fields, type: string): NativePart {
   return text === null ? native : { ...native, text };
 }
 
-/** The names of the tools that the vendor's search found, as the result of its call; null where it failed. */
+/** Returns the names of the tools that the vendor's search found, as the result of its call; null if the search failed. */
 function readFoundTools(block: Fields): NonNullable<NativePart["result"]> | null {
   const { tool_use_id: callId, content } = block;
   const references = asFields(content)?.["tool_references"];
@@ -46,7 +46,7 @@ function readFoundTools(block: Fields): NonNullable<NativePart["result"]> | null
   return { callId, text: names.filter((name) => typeof name === "string").join("\n") };
 }
 
-/** What a block says that other formats lack; null where that cannot be told. */
+/** Returns the text of a block for formats that do not have it; null if it has none. */
 function readNativeText(block: Fields, type: string): string | null {
   if (type === "tool_reference") return typeof block["tool_name"] === "string" ? block["tool_name"] : null;
   if (type !== "search_result") return null;
@@ -56,7 +56,7 @@ function readNativeText(block: Fields, type: string): string | null {
   return texts.length === 0 ? null : texts.join("\n\n");
 }
 
-/** Blocks of calls that the vendor or an MCP server runs. */
+/** Blocks of calls that the vendor or an MCP server executes. */
 const HOSTED_CALLS: ReadonlySet<string> = new Set(["server_tool_use", "mcp_tool_use"]);
 
 const READERS: Readonly<Record<string, (take: FieldTaker) => Part | null>> = {
@@ -106,7 +106,7 @@ function decodeToolResult(take: FieldTaker): ToolResultPart | null {
   const content = decodeContent(take);
   if (content === null) return null;
   const callId = take.text("tool_use_id") ?? "";
-  // An explicit false says no more than none, so it stays among the rest.
+  // An explicit false means the same as none, so it stays among the other fields.
   const isError = take.peek("is_error") === true && take.flag("is_error") === true;
   const cache = takeCache(take);
   return {
@@ -121,8 +121,8 @@ function decodeToolResult(take: FieldTaker): ToolResultPart | null {
 }
 
 /**
- * Takes `content`, a string or blocks: a string is one text without extras. Nothing where there is none; null where
- * one of the blocks cannot be read.
+ * Takes `content`, a string or blocks. A string becomes a text without extras. Empty if there is none; null if a block cannot be
+ * decoded.
  */
 export function decodeContent(take: FieldTaker): readonly Part[] | null {
   const text = take.text("content");

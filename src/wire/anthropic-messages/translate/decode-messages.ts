@@ -4,10 +4,10 @@ import type { Message } from "../../canonical/request.ts";
 import { asFields, type Fields } from "../../json/fields.ts";
 import { decodeBlock, decodeContent } from "./decode-block.ts";
 import { makeExtras } from "./extras.ts";
-import { foldProofs } from "./reasoning.ts";
+import { attachSignatures } from "./reasoning.ts";
 import { takeFields } from "./take-fields.ts";
 
-/** Reads `system`: one message without extras, see the README. None where it says nothing. */
+/** Decodes `system` as one message without extras (see the README); no message if it is empty. */
 export function decodeSystem(system: unknown): Message[] {
   if (system === undefined || system === null) return [];
   if (typeof system === "string" && system.trim() === "") return [];
@@ -17,7 +17,7 @@ export function decodeSystem(system: unknown): Message[] {
   return [{ role: "system", parts: system.map((block, at) => readBlock(block, `system[${at}]`)) }];
 }
 
-/** Reads `messages`. A user message with tool results becomes several: the results are one, what is around them others. */
+/** Decodes `messages`. A user message with tool results becomes several: one of results and others of what is around them. */
 export function decodeMessages(messages: unknown): Message[] {
   if (!Array.isArray(messages)) return rejectField("messages", "is required: an array of messages");
   return messages.flatMap((message, at) => decodeMessage(message, `messages[${at}]`));
@@ -37,8 +37,9 @@ function decodeMessage(raw: unknown, field: string): Message[] {
   }
   take.drop("content");
   const extras = makeExtras(take.rest());
-  if (role !== "user") return [{ role, parts: role === "assistant" ? foldProofs(parts) : parts, ...extras }];
-  // Only the first piece carries extras; that tells it from the message that stood before.
+  if (role !== "user")
+    return [{ role, parts: role === "assistant" ? attachSignatures(parts) : parts, ...extras }];
+  // Only the first of them has extras, which tells it from the message before.
   return splitRuns(parts).map((run, at) => ({
     role: run[0]?.kind === "tool-result" ? "tool" : "user",
     parts: run,
@@ -46,7 +47,7 @@ function decodeMessage(raw: unknown, field: string): Message[] {
   }));
 }
 
-/** Tool results next to each other, and what stands between them. At least one run, which may be empty. */
+/** Splits parts into runs of tool results and of other parts. Returns at least one run, which may be empty. */
 function splitRuns(parts: readonly Part[]): Part[][] {
   const runs: Part[][] = [];
   for (const part of parts) {
@@ -73,10 +74,10 @@ function readBlock(raw: unknown, field: string): Part {
   if (typeof type !== "string") {
     return rejectField(field, 'must be an object with a type, such as {"type": "text", "text": "…"}');
   }
-  return rejectField(field, `is no complete ${type} block: ${NEEDS[type] ?? "see its documentation"}`);
+  return rejectField(field, `is no complete ${type} block: ${REQUIREMENTS[type] ?? "see its documentation"}`);
 }
 
-const NEEDS: Readonly<Record<string, string>> = {
+const REQUIREMENTS: Readonly<Record<string, string>> = {
   text: "text must be a string",
   image: "source must be an object with a type, such as base64 or url",
   document: "source must be an object with a type, such as base64, url or text",

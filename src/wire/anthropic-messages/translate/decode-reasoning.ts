@@ -3,7 +3,7 @@ import { asFields } from "../../json/fields.ts";
 import { makeExtras } from "./extras.ts";
 import type { FieldTaker } from "./take-fields.ts";
 
-/** Takes `thinking`, and `effort` of `output_config`. Null where the client says nothing of either. */
+/** Takes `thinking`, and `effort` of `output_config`. Null if the client sends neither. */
 export function takeReasoning(take: FieldTaker, outputConfig: FieldTaker): ReasoningParameters | null {
   const thinking = take.fields("thinking");
   const effort = outputConfig.text("effort");

@@ -12,15 +12,15 @@ import { takeOutputFormat } from "./output-format.ts";
 import { type FieldTaker, takeFields } from "./take-fields.ts";
 
 /**
- * Reads a Messages request. What it does not know, and what says nothing (`[]`, `false`), stays in extras under its
- * own name, so that `encodeRequest` writes the same JSON again.
- * @throws GatewayError `invalid_request` that names the field and the remedy.
+ * Decodes a Messages request. Unknown fields, and those without meaning (`[]`, `false`), stay in extras under their own names, so
+ * that `encodeRequest` writes the same JSON again.
+ * @throws GatewayError `invalid_request`, which names the field and the remedy.
  */
 export function decodeRequest(body: Fields): ConversationRequest {
   rejectThread(body["thread"]);
   const take = takeFields(body);
   take.drop("model");
-  // The gateway obeys them, and no upstream gets them.
+  // They address the gateway and are not sent to upstreams.
   for (const field of GATEWAY_FIELDS) take.drop(field);
   const messages = [...takeSystem(take), ...decodeMessages(take.drop("messages"))];
   const outputConfig = takeFields(take.fields("output_config") ?? {});
@@ -83,7 +83,7 @@ function takeStop(take: FieldTaker): readonly string[] {
   return isTexts ? list : [];
 }
 
-/** What is left of an object of which something was taken; the empty object that came empty stays too. */
+/** Returns what is left of an object of which fields were taken. An object that came empty is kept. */
 function keepRest(name: string, body: Fields, rest: Fields): Fields {
   const raw = body[name];
   const cameEmpty =

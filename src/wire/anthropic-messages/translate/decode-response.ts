@@ -8,7 +8,7 @@ import { decodeBlock, makeNative } from "./decode-block.ts";
 import { makeExtras } from "./extras.ts";
 import { type FieldTaker, takeFields } from "./take-fields.ts";
 
-/** Reads a whole answer. What it does not know it keeps, `usage` as it came with it. */
+/** Decodes a whole answer. Unknown fields are kept, and so is `usage` as it came. */
 export function decodeAnswer(body: Fields): AnswerDecoding {
   const error = findVendorError(body);
   if (error !== null) return { kind: "error", error };
@@ -30,7 +30,7 @@ export function decodeAnswer(body: Fields): AnswerDecoding {
   return { kind: "answer", answer };
 }
 
-/** Vendors are trusted less than clients and refused less: a block that cannot be read passes whole. */
+/** Decodes a block of an answer. A block that cannot be decoded is not rejected but passes whole. */
 export function decodeAnswerBlock(raw: unknown): Part | null {
   const part = decodeBlock(raw);
   const block = asFields(raw);
@@ -46,7 +46,7 @@ function takeFinish(take: FieldTaker) {
   return decodeFinish(native, stopSequence);
 }
 
-/** Fields that belong to the finish. */
+/** Takes the fields that belong to the finish. */
 export function takeStopDetails(take: FieldTaker): Fields {
   const details = take.drop("stop_details");
   return details === undefined ? {} : { stop_details: details };

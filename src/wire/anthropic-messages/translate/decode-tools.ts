@@ -5,7 +5,7 @@ import { takeCache } from "./cache-mark.ts";
 import { FORMAT, makeExtras } from "./extras.ts";
 import { type FieldTaker, takeFields } from "./take-fields.ts";
 
-/** Reads `tools`. Those with a type of their own are the vendor's and pass whole. */
+/** Decodes `tools`. Tools with a type of their own are the vendor's and pass whole. */
 export function decodeTools(tools: unknown): Tool[] {
   if (tools === undefined || tools === null) return [];
   if (!Array.isArray(tools)) return rejectField("tools", "must be an array of tools");
@@ -31,7 +31,7 @@ function decodeTool(tool: Fields | null, field: string): Tool {
 export interface ToolChoiceReading {
   readonly toolChoice: ToolChoice | null;
   readonly parallelToolCalls: boolean | null;
-  /** What of `tool_choice` the hub has no words for, to be written over what it has. */
+  /** The other fields of `tool_choice`, which are written over the encoded ones. */
   readonly rest: Fields;
 }
 
@@ -43,7 +43,7 @@ export function takeToolChoice(take: FieldTaker): ToolChoiceReading {
   const toolChoice = readChoice(choice, raw);
   if (toolChoice.kind === "native") return { toolChoice, parallelToolCalls: null, rest: {} };
   const disables = choice.peek("disable_parallel_tool_use");
-  // A false says no more than none, so it stays as it is.
+  // A false means the same as none, so it stays.
   if (disables === true) choice.drop("disable_parallel_tool_use");
   const parallelToolCalls = typeof disables === "boolean" ? !disables : null;
   return { toolChoice, parallelToolCalls, rest: choice.rest() };

@@ -8,12 +8,12 @@ import { encodeMedia } from "./media.ts";
 import { encodeOwnReasoning } from "./reasoning.ts";
 import { readOwnToolInput, readToolInput, wrapText } from "./tool-input.ts";
 
-/** Takes what the target cannot express. */
+/** Reports what the target cannot express. */
 export type Report = (warning: Warning) => void;
 
 /**
- * A part as a block for an upstream; null where it is left out. `field` names it to the client.
- * @throws GatewayError `invalid_request` where leaving it out would change what was asked.
+ * Encodes a part as a block for an upstream; null if it is left out. `field` names it to the client.
+ * @throws GatewayError `invalid_request` if leaving it out would change the request.
  */
 export function encodeBlock(part: Part, field: string, report: Report): Fields | null {
   switch (part.kind) {
@@ -39,7 +39,7 @@ export function encodeBlock(part: Part, field: string, report: Report): Fields |
   }
 }
 
-/** A text block, with those citations. */
+/** Encodes a text block with these citations. */
 export function encodeText(part: TextPart, citations: TextPart["citations"]): Fields {
   const block = addKept({ type: "text", text: part.text }, part);
   return citations === undefined || citations.length === 0
@@ -47,13 +47,15 @@ export function encodeText(part: TextPart, citations: TextPart["citations"]): Fi
     : { ...block, citations: citations.map(encodeCitation) };
 }
 
-/** The block with its cache mark and what this format kept of it; itself where there is neither, which is nearly always. */
+/**
+ * Adds the cache mark and this format's kept fields to a block; returns the block itself without them, which is the usual case.
+ */
 function addKept(block: Fields, part: Exclude<Part, NativePart>): Fields {
   if (part.cache === undefined && !isOwn(part)) return block;
   return { ...block, ...encodeCache(part), ...keptFields(part) };
 }
 
-/** A `tool_use` block. */
+/** Encodes a `tool_use` block. */
 export function encodeToolUse(part: ToolCallPart): Fields {
   return addKept({ type: "tool_use", id: part.id, name: part.name, input: encodeInput(part) }, part);
 }
@@ -64,8 +66,8 @@ function encodeInput(part: ToolCallPart): unknown {
 }
 
 function encodeToolResult(part: ToolResultPart, field: string, report: Report): Fields {
-  const content = encodeContent(part.content, (inner, at) =>
-    encodeBlock(inner, `${field}.content[${at}]`, report),
+  const content = encodeContent(part.content, (inner, index) =>
+    encodeBlock(inner, `${field}.content[${index}]`, report),
   );
   const result: Record<string, unknown> = { type: "tool_result", tool_use_id: part.callId };
   if (part.content.length > 0) result["content"] = content;
@@ -73,7 +75,7 @@ function encodeToolResult(part: ToolResultPart, field: string, report: Report): 
   return addKept(result, part);
 }
 
-/** Parts as a string where that is how they came, or how they fit; else as blocks. */
+/** Encodes parts as a string if they came as one, or are one plain text; else as blocks. */
 export function encodeContent(
   parts: readonly Part[],
   encode: (part: Part, at: number) => Fields | null,
@@ -88,7 +90,7 @@ export function encodeContent(
   return blocks;
 }
 
-/** A text with nothing to it but its words, and no block when it came. */
+/** Returns whether a part is a text without a cache mark, citations or extras. */
 export function isBareText(part: Part): part is TextPart {
   return part.kind === "text" && part.cache === undefined && part.citations === undefined && !isOwn(part);
 }

@@ -4,35 +4,35 @@ import type { Fields } from "../../json/fields.ts";
 import { encodeBlock, encodeContent, isBareText, type Report } from "./encode-block.ts";
 import { isOwn, keptFields } from "./extras.ts";
 
-/** A conversation as this API takes it. */
+/** A conversation in the form of this API. */
 export interface EncodedConversation {
   readonly system: string | readonly Fields[] | null;
   readonly messages: readonly Fields[];
 }
 
-/** A part, and how the client knows it. */
+/** A part, and the name of its field in the client's request. */
 interface Entry {
   readonly part: Part;
   readonly field: string;
 }
 
-/** A message on the wire while it is put together from those of the hub. */
+/** A message while it is put together from canonical messages. */
 interface Turn {
   readonly role: "user" | "assistant" | "system";
   readonly entries: Entry[];
-  /** It came in this format, so it keeps its bounds and all that is in it. */
+  /** It came in this format, so it keeps its boundaries and all its parts. */
   readonly isOwn: boolean;
   readonly rest: Fields;
 }
 
 /**
- * Puts messages into this format (README: how their bounds are known). From other formats leading system messages go to
- * `system`, neighbours of one role become one message, and tool results come first in theirs.
+ * Encodes a conversation (the README says how message boundaries are known). For messages of other formats, leading system
+ * messages go to `system`, neighbours of one role become one message, and tool results come first in theirs.
  * @throws GatewayError as `encodeBlock`.
  */
 export function encodeConversation(messages: readonly Message[], report: Report): EncodedConversation {
   const leading = countLeadingSystem(messages);
-  // Without a message behind it the instruction is what there is to answer.
+  // A conversation that is only a system message is sent as a user message, because there must be something to answer.
   const hoisted = leading === messages.length ? 0 : leading;
   const turns: Turn[] = [];
   for (const [at, message] of messages.entries()) {
@@ -47,7 +47,7 @@ export function encodeConversation(messages: readonly Message[], report: Report)
   };
 }
 
-/** Stands for the user's words where a conversation begins with the model's, which this API refuses. */
+/** Adds a user message before a conversation that begins with the assistant, which this API rejects. */
 function addOpening(report: Report): Fields {
   report({
     field: "messages",
@@ -87,8 +87,8 @@ function isOwnSystem(message: Message): boolean {
 }
 
 /**
- * An instruction in the middle stays in its place, where what came before it stays cached, but this API has only
- * users there: it is marked, and the client told.
+ * Marks an instruction in the middle of the conversation. It stays in its position, so that what came before it stays cached, but
+ * is sent as a user message, and the client is warned.
  */
 function markInstruction(message: Message, field: string, report: Report): readonly Part[] {
   report({
@@ -100,9 +100,9 @@ function markInstruction(message: Message, field: string, report: Report): reado
   );
 }
 
-/** Null where nothing of it is left. */
+/** Encodes a turn; null if nothing of it is left. */
 function encodeTurn(turn: Turn, isLast: boolean, report: Report): Fields | null {
-  const entries = turn.isOwn ? turn.entries : tidy(turn, isLast);
+  const entries = turn.isOwn ? turn.entries : normalize(turn, isLast);
   const content = encodeContent(
     entries.map(({ part }) => part),
     (part, at) => encodeBlock(part, entries[at]!.field, report),
@@ -112,8 +112,8 @@ function encodeTurn(turn: Turn, isLast: boolean, report: Report): Fields | null 
   return { role: turn.role, content, ...turn.rest };
 }
 
-/** What this API refuses and other formats allow: blank texts, results behind texts, blanks at the end of a prefill. */
-function tidy(turn: Turn, isLast: boolean): Entry[] {
+/** Fixes what this API rejects and other formats allow: blank texts, results after texts, whitespace at the end of a prefill. */
+function normalize(turn: Turn, isLast: boolean): Entry[] {
   const results: Entry[] = [];
   const others: Entry[] = [];
   for (const entry of turn.entries) {

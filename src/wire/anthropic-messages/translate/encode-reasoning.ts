@@ -4,7 +4,7 @@ import { asFields, type Fields } from "../../json/fields.ts";
 import type { Report } from "./encode-block.ts";
 import { isOwn, keptFields } from "./extras.ts";
 
-/** How a wish for reasoning is put to this API. */
+/** The reasoning fields of a request. */
 export interface EncodedThinking {
   /** `thinking`. */
   readonly thinking: Fields | null;
@@ -12,24 +12,33 @@ export interface EncodedThinking {
   readonly effort: string | null;
 }
 
-/** What of the rest of the request decides it. */
+/** What else the reasoning fields depend on. */
 export interface ThinkingContext {
   readonly target: ModelTarget;
   readonly maxTokens: number;
-  /** Some tool must be called, which this API refuses while it thinks. */
+  /** A tool must be called, which this API rejects while the model thinks. */
   readonly isToolForced: boolean;
   readonly report: Report;
 }
 
 const NOTHING: EncodedThinking = { thinking: null, effort: null };
 
-/** A wish in the way the target is steered; one that came in this format goes as it came. */
-export function encodeThinking(wish: ReasoningParameters | null, context: ThinkingContext): EncodedThinking {
-  if (wish === null) return NOTHING;
-  if (isOwn(wish)) return { thinking: asFields(keptFields(wish)["thinking"]), effort: wish.effort };
+/** Encodes the reasoning parameters as the target takes them. Parameters that came in this format are sent as they came. */
+export function encodeThinking(
+  parameters: ReasoningParameters | null,
+  context: ThinkingContext,
+): EncodedThinking {
+  if (parameters === null) return NOTHING;
+  if (isOwn(parameters))
+    return { thinking: asFields(keptFields(parameters)["thinking"]), effort: parameters.effort };
   const { reasoning } = context.target;
-  if (isUnwanted(wish)) return switchOff(context);
-  if (wish.enabled === null && wish.effort === null && wish.budgetTokens === null && !wish.adaptive)
+  if (isDisabled(parameters)) return switchOff(context);
+  if (
+    parameters.enabled === null &&
+    parameters.effort === null &&
+    parameters.budgetTokens === null &&
+    !parameters.adaptive
+  )
     return NOTHING;
   if (reasoning === null) {
     context.report({
@@ -38,14 +47,14 @@ export function encodeThinking(wish: ReasoningParameters | null, context: Thinki
     });
     return NOTHING;
   }
-  const effort = pickEffort(wish, reasoning.efforts ?? []);
-  if (context.isToolForced) return { thinking: giveWay(context), effort };
+  const effort = pickEffort(parameters, reasoning.efforts ?? []);
+  if (context.isToolForced) return { thinking: omitForTool(context), effort };
   if (reasoning.budgetTokens !== undefined)
-    return { thinking: encodeBudget(wish, reasoning.budgetTokens, context), effort };
-  return { thinking: { type: "adaptive", display: wish.hidden ? "omitted" : "summarized" }, effort };
+    return { thinking: encodeBudget(parameters, reasoning.budgetTokens, context), effort };
+  return { thinking: { type: "adaptive", display: parameters.hidden ? "omitted" : "summarized" }, effort };
 }
 
-/** Claude does not think unless it is told to; others behind this API may, whatever they are told. */
+/** Claude does not think unless asked to. Other models behind this API may think in any case. */
 function switchOff({ target: { reasons, reasoning }, report }: ThinkingContext): EncodedThinking {
   if (reasoning?.canDisable) return { thinking: { type: "disabled" }, effort: null };
   if (reasons === true && !reasoning?.onlyWhenTold) report({ field: "reasoning", message: ALWAYS_REASONS });
@@ -54,12 +63,12 @@ function switchOff({ target: { reasons, reasoning }, report }: ThinkingContext):
 
 const ALWAYS_REASONS = "The model is not known to answer without reasoning; it was not switched off.";
 
-function isUnwanted(wish: ReasoningParameters): boolean {
-  return wish.enabled === false || wish.effort === "none";
+function isDisabled(parameters: ReasoningParameters): boolean {
+  return parameters.enabled === false || parameters.effort === "none";
 }
 
-/** A tool that must be called is asked for more firmly than thinking. */
-function giveWay({ target, report }: ThinkingContext): Fields | null {
+/** A forced tool call takes precedence over thinking. */
+function omitForTool({ target, report }: ThinkingContext): Fields | null {
   report({
     field: "reasoning",
     message: "This model cannot be made to call a tool while it thinks; thinking was left out.",
@@ -69,21 +78,21 @@ function giveWay({ target, report }: ThinkingContext): Fields | null {
 
 const EFFORTS = ["minimal", "low", "medium", "high", "xhigh", "max"];
 
-/** The wished effort, or the one nearest to it that the target knows. */
-function pickEffort(wish: ReasoningParameters, known: readonly string[]): string | null {
-  if (wish.effort === null || known.length === 0) return null;
-  if (known.includes(wish.effort)) return wish.effort;
-  const wished = EFFORTS.indexOf(wish.effort);
+/** Returns the requested effort, or the nearest one that the target knows. */
+function pickEffort(parameters: ReasoningParameters, known: readonly string[]): string | null {
+  if (parameters.effort === null || known.length === 0) return null;
+  if (known.includes(parameters.effort)) return parameters.effort;
+  const requested = EFFORTS.indexOf(parameters.effort);
   const ranked = known.filter((effort) => EFFORTS.includes(effort));
-  if (wished < 0 || ranked.length === 0) return null;
-  const distance = (effort: string) => Math.abs(EFFORTS.indexOf(effort) - wished);
+  if (requested < 0 || ranked.length === 0) return null;
+  const distance = (effort: string) => Math.abs(EFFORTS.indexOf(effort) - requested);
   return ranked.reduce((best, effort) => (distance(effort) < distance(best) ? effort : best));
 }
 
-/** The least budget this API takes. Tokens. */
+/** The smallest thinking budget that this API accepts. Tokens. */
 const MIN_BUDGET = 1_024;
 
-/** How much of the answer's bound each effort may think. */
+/** The share of the answer's token limit that each effort may use for thinking. */
 const SHARES: Readonly<Record<string, number>> = {
   minimal: 0.1,
   low: 0.2,
@@ -95,7 +104,7 @@ const SHARES: Readonly<Record<string, number>> = {
 const DEFAULT_SHARE = 0.5;
 
 function encodeBudget(
-  wish: ReasoningParameters,
+  parameters: ReasoningParameters,
   bounds: { readonly min?: number; readonly max?: number },
   { maxTokens, report }: ThinkingContext,
 ): Fields | null {
@@ -107,7 +116,8 @@ function encodeBudget(
     });
     return null;
   }
-  const wished = wish.budgetTokens ?? Math.floor(maxTokens * (SHARES[wish.effort ?? ""] ?? DEFAULT_SHARE));
-  const budget = Math.max(least, Math.min(wished, bounds.max ?? wished, maxTokens - 1));
-  return { type: "enabled", budget_tokens: budget, ...(wish.hidden ? { display: "omitted" } : {}) };
+  const requested =
+    parameters.budgetTokens ?? Math.floor(maxTokens * (SHARES[parameters.effort ?? ""] ?? DEFAULT_SHARE));
+  const budget = Math.max(least, Math.min(requested, bounds.max ?? requested, maxTokens - 1));
+  return { type: "enabled", budget_tokens: budget, ...(parameters.hidden ? { display: "omitted" } : {}) };
 }

@@ -10,28 +10,28 @@ import { type EncodedConversation, encodeConversation } from "./encode-messages.
 import { type EncodedThinking, encodeThinking } from "./encode-reasoning.ts";
 import { encodeToolChoice, encodeTools, isForced } from "./encode-tools.ts";
 import { FORMAT, isOwn, keptFields } from "./extras.ts";
-import { fitThinking } from "./fit-reasoning.ts";
+import { fitReasoning } from "./fit-reasoning.ts";
 import { encodeOutputFormat } from "./output-format.ts";
 
 /**
- * Bound of an answer for clients that named none: this API demands one. Not the model's own bound where that is
- * higher, because what may be produced is held on the account, and no client that cares leaves it out.
+ * The token limit for clients that set none, which this API demands. It is not the model's limit if that is higher, because the
+ * limit is held on the account, and a client that cares sets one.
  */
 const DEFAULT_MAX_TOKENS = 32_000;
 
-/** Puts a request into this format. What it cannot express is left out and named; see `UpstreamCodec`. */
+/** Encodes a request in this format. What the format cannot express is left out with a warning; see `UpstreamCodec`. */
 export function encodeRequest(request: ConversationRequest, target: ModelTarget): EncodedRequest {
   const warnings: Warning[] = nameLeftOut(request, FORMAT);
   const report: Report = (warning) => warnings.push(warning);
-  reportUnknown(request, report);
+  rejectAndReport(request, report);
   const kept = keptFields(request);
   const maxTokens = encodeMaxTokens(request, target, report);
   const isToolForced = isForced(request.toolChoice) && request.tools.length > 0;
-  const wished = encodeThinking(request.reasoning, { target, maxTokens, isToolForced, report });
+  const requested = encodeThinking(request.reasoning, { target, maxTokens, isToolForced, report });
   const output = encodeOutputFormat(request.outputFormat, isOwn(request), report);
   const conversation = encodeConversation(request.messages, report);
-  const isOwnWish = request.reasoning !== null && isOwn(request.reasoning);
-  const thinking = isOwnWish ? wished : fitThinking(wished, conversation.messages, report);
+  const isOwnReasoning = request.reasoning !== null && isOwn(request.reasoning);
+  const thinking = isOwnReasoning ? requested : fitReasoning(requested, conversation.messages, report);
   const body = {
     ...kept,
     model: target.name,
@@ -50,8 +50,8 @@ export function encodeRequest(request: ConversationRequest, target: ModelTarget)
   return { body, warnings };
 }
 
-/** Fields of other formats that this API has nothing for. */
-function reportUnknown(request: ConversationRequest, report: Report): void {
+/** Warns of parameters that this API does not have, and rejects more than one choice. */
+function rejectAndReport(request: ConversationRequest, report: Report): void {
   if (request.n !== null && request.n > 1) {
     fail(
       "invalid_request",
@@ -92,7 +92,7 @@ function encodeSystem({ system }: EncodedConversation, instruction: string | nul
   return { system: [...blocks, { type: "text", text: instruction }] };
 }
 
-/** A choice among no tools is refused by this API. */
+/** This API rejects a tool choice without tools. */
 function encodeToolFields(request: ConversationRequest, rest: Fields, report: Report): Fields {
   const tools = encodeTools(request, report);
   const choice = tools.length > 0 || isOwn(request) ? encodeToolChoice(request, rest, report) : null;
@@ -106,24 +106,30 @@ function isThinking(thinking: Fields | null): boolean {
   return thinking?.["type"] === "enabled" || thinking?.["type"] === "adaptive";
 }
 
-/** The least `top_p` that this API takes while it thinks. */
+/** The least `top_p` that this API accepts while the model thinks. */
 const THINKING_TOP_P = 0.95;
 
 function encodeSampling(request: ConversationRequest, { thinking }: EncodedThinking, report: Report): Fields {
   const { temperature, topP, topK } = request;
   const thinks = isThinking(thinking);
-  const sampling: Record<string, number> = {};
-  const add = (field: string, value: number | null, isTaken: boolean, why: string) => {
-    if (value === null) return;
-    if (isTaken) sampling[field] = value;
-    else report({ field, message: `${why}; it was left out.` });
+  const omit = (field: string, value: number | null, reason: string) => {
+    if (value !== null) report({ field, message: `${reason}; it was left out.` });
+    return {};
   };
   const whileThinking = "This model takes no such setting while it thinks";
-  add("temperature", lowerTemperature(temperature, report), !thinks || temperature === 1, whileThinking);
-  add("top_k", topK, !thinks, whileThinking);
-  if (thinks || isOwn(request)) add("top_p", topP, !thinks || (topP ?? 0) >= THINKING_TOP_P, whileThinking);
-  else add("top_p", topP, temperature === null, "This model takes only one of temperature and top_p");
-  return sampling;
+  const takesTemperature = !thinks || temperature === 1;
+  const lowered = lowerTemperature(temperature, report);
+  const takesTopP = thinks ? (topP ?? 0) >= THINKING_TOP_P : isOwn(request) || temperature === null;
+  const topPReason = thinks ? whileThinking : "This model takes only one of temperature and top_p";
+  return {
+    ...(takesTemperature ? present("temperature", lowered) : omit("temperature", lowered, whileThinking)),
+    ...(thinks ? omit("top_k", topK, whileThinking) : present("top_k", topK)),
+    ...(takesTopP ? present("top_p", topP) : omit("top_p", topP, topPReason)),
+  };
+}
+
+function present(field: string, value: number | null): Fields {
+  return value === null ? {} : { [field]: value };
 }
 
 function lowerTemperature(temperature: number | null, report: Report): number | null {
@@ -146,7 +152,7 @@ function encodeLists(request: ConversationRequest, report: Report): Fields {
   };
 }
 
-/** Tiers of other formats, in this API's words. */
+/** This API's service tiers by the names that clients use. */
 const TIERS: Readonly<Record<string, string>> = {
   auto: "auto",
   default: "standard_only",
@@ -161,7 +167,7 @@ function encodeServiceTier(request: ConversationRequest, report: Report): Fields
   return {};
 }
 
-/** Longest `user_id` that the API takes. */
+/** The longest `user_id` that the API accepts. */
 const MAX_USER_CHARS = 256;
 
 function encodeMetadata(request: ConversationRequest, kept: Fields | null, report: Report): Fields {

@@ -7,9 +7,9 @@ import { encodeUsage } from "../usage.ts";
 import { encodeText, encodeToolUse } from "./encode-block.ts";
 import { FORMAT, isOwn, keptFields } from "./extras.ts";
 import { encodeMedia } from "./media.ts";
-import { encodeProof, encodeReasoning, type ProofTarget } from "./reasoning.ts";
+import { encodeReasoning, encodeSignature, type SignatureTarget } from "./reasoning.ts";
 
-/** A whole answer as a client of this API reads it. The API knows one choice, so it is the first. */
+/** Encodes a whole answer for a client of this API. The API has one choice, so it is the first. */
 export function encodeAnswer(
   answer: Answer,
   identity: AnswerIdentity,
@@ -34,36 +34,36 @@ export function encodeAnswer(
   };
 }
 
-/** A part as the blocks that clients read: none for what the API has no block for, two where a proof travels beside it. */
+/** Encodes a part as blocks: none if the API has no such block, two if a signature is sent next to it. */
 function encodeAnswerPart(part: Part): Fields[] {
   switch (part.kind) {
     case "text":
       if (part.text === "" && !isOwn(part) && part.signature === undefined) return [];
-      return [...proofOf(part.signature, { kind: "text" }), encodeText(part, part.citations)];
+      return [...signatureBlock(part.signature, { kind: "text" }), encodeText(part, part.citations)];
     case "refusal":
       return [{ type: "text", text: part.text }];
     case "reasoning":
       return listBlock(encodeReasoning(part));
     case "tool-call":
-      return [...proofOf(part.signature, { kind: "call", id: part.id }), encodeToolUse(part)];
+      return [...signatureBlock(part.signature, { kind: "call", id: part.id }), encodeToolUse(part)];
     default:
       return encodeWholePart(part);
   }
 }
 
-/** A part that comes whole, its proof before it; nothing where the API has no block for it. */
+/** Encodes a part that comes whole, after its signature; no block if the API has none for it. */
 export function encodeWholePart(part: Part): Fields[] {
   if (part.kind === "native") return part.format === FORMAT ? [part.value] : [];
   const isShown = part.kind === "image" && (part.source.kind === "base64" || part.source.kind === "url");
-  return isShown ? [...proofOf(part.signature, { kind: "image" }), encodeMedia(part, "content")] : [];
+  return isShown ? [...signatureBlock(part.signature, { kind: "image" }), encodeMedia(part, "content")] : [];
 }
 
 function listBlock(block: Fields | null): Fields[] {
   return block === null ? [] : [block];
 }
 
-/** The block before a part that carries its proof. Anthropic itself gives none. */
-export function proofOf(signature: Signature | undefined, target: ProofTarget): Fields[] {
+/** Returns the block that carries a part's signature and is sent before it. Anthropic signs no such parts. */
+export function signatureBlock(signature: Signature | undefined, target: SignatureTarget): Fields[] {
   if (signature === undefined || signature.origin === REASONING_ORIGINS.anthropic) return [];
-  return [encodeProof(target, signature)];
+  return [encodeSignature(target, signature)];
 }

@@ -12,7 +12,7 @@ import { FORMAT, isOwn, keptFields } from "./extras.ts";
 
 type ToolFields = Pick<ConversationRequest, "tools" | "toolChoice">;
 
-/** Writes the tools. Where only some are allowed, the others are left out, which comes to the same. */
+/** Encodes the tools. If only some are allowed, the others are left out, which has the same effect. */
 export function encodeTools({ tools, toolChoice }: ToolFields, report: Report): Fields[] {
   const allowed = toolChoice?.kind === "allowed" ? new Set(toolChoice.names) : null;
   if (tools.some((tool) => tool.kind === "function" && tool.strict === true && !isOwn(tool))) {
@@ -50,12 +50,12 @@ function encodeFunction(tool: FunctionTool): Fields {
   };
 }
 
-/** This API wants an object's schema always. */
+/** This API demands the schema of an object. */
 function encodeSchema({ parameters }: FunctionTool): Fields {
   return parameters === null ? { type: "object", properties: {} } : { type: "object", ...parameters };
 }
 
-/** A tool that takes free text: one that takes an object with the text in `input`. */
+/** Encodes a tool that takes free text as one that takes an object with the text in `input`. */
 function encodeCustom(tool: CustomTool, report: Report): Fields {
   if (tool.inputFormat !== null && tool.inputFormat["type"] !== "text") {
     report({
@@ -83,13 +83,13 @@ function describeCustom({ description, inputFormat }: CustomTool): Fields {
   return lines.length === 0 ? {} : { description: lines.join("\n\n") };
 }
 
-/** Whether some tool must be called, which this API does not allow while it thinks. */
+/** Returns whether a tool must be called, which this API does not allow while the model thinks. */
 export function isForced(choice: ToolChoice | null): boolean {
   if (choice?.kind === "allowed") return choice.required;
   return choice?.kind === "required" || choice?.kind === "tool";
 }
 
-/** Writes `tool_choice`; null where none is to be sent. `rest` goes over it. */
+/** Encodes `tool_choice`; null if none is sent. `rest` is written over it. */
 export function encodeToolChoice(
   { toolChoice, parallelToolCalls }: Pick<ConversationRequest, "toolChoice" | "parallelToolCalls">,
   rest: Fields,

@@ -3,20 +3,20 @@ import type { Report } from "./encode-block.ts";
 import type { EncodedThinking } from "./encode-reasoning.ts";
 
 /**
- * Leaves thinking with a budget out where this API would refuse it: the turn that called the tools, whose results stand
- * last, does not begin with the thinking that came before. Another vendor made that turn, or its thinking was lost.
+ * Leaves out thinking with a budget if this API would reject it: the last message has tool results, and the turn that called the
+ * tools does not begin with thinking, because another vendor made that turn or its thinking was lost.
  */
-export function fitThinking(
-  wished: EncodedThinking,
+export function fitReasoning(
+  requested: EncodedThinking,
   messages: readonly Fields[],
   report: Report,
 ): EncodedThinking {
-  if (wished.thinking?.["type"] !== "enabled" || !lacksThinking(messages)) return wished;
+  if (requested.thinking?.["type"] !== "enabled" || !lacksThinking(messages)) return requested;
   report({
     field: "reasoning",
     message: "The turn that called the tools is without its thinking, so the answer to their results is too.",
   });
-  return { thinking: null, effort: wished.effort };
+  return { thinking: null, effort: requested.effort };
 }
 
 function lacksThinking(messages: readonly Fields[]): boolean {

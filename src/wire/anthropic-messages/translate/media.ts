@@ -5,7 +5,7 @@ import { encodeCache, takeCache } from "./cache-mark.ts";
 import { FORMAT, keptFields, makeExtras } from "./extras.ts";
 import { type FieldTaker, takeFields } from "./take-fields.ts";
 
-/** Reads an `image` or `document` block; null where its source is of a kind that the hub has no word for. */
+/** Decodes an `image` or `document` block; null if its source is of an unknown kind. */
 export function decodeMedia(kind: "image" | "file", take: FieldTaker): MediaPart | null {
   const read = decodeSource(asFields(take.peek("source")) ?? {});
   if (read === null) return null;
@@ -22,13 +22,13 @@ export function decodeMedia(kind: "image" | "file", take: FieldTaker): MediaPart
   };
 }
 
-interface SourceReading {
+interface DecodedSource {
   readonly source: MediaSource;
-  /** What the source says beside; all of it where it is kept as it came, its `type` with it. */
+  /** The other fields of the source; all of them, including `type`, if it is kept as it came. */
   readonly rest: Fields;
 }
 
-function decodeSource(raw: Fields): SourceReading | null {
+function decodeSource(raw: Fields): DecodedSource | null {
   const take = takeFields(raw);
   const source = SOURCES[String(take.drop("type"))]?.(take, raw) ?? null;
   if (source === null) return null;
@@ -52,14 +52,14 @@ const SOURCES: Readonly<Record<string, (take: FieldTaker, raw: Fields) => MediaS
     const id = take.text("file_id");
     return id === null ? null : { kind: "file-id", id, format: FORMAT };
   },
-  /** A document in blocks of text: the blocks are kept, other formats get the text. */
+  /** A document of text blocks. The blocks are kept; other formats get their text. */
   content(_take, raw) {
     const text = joinTexts(raw["content"]);
     return text === null ? null : { kind: "text", mediaType: "text/plain", text };
   },
 };
 
-/** Content that is text, or blocks of text, as one; null for any other. */
+/** Joins content that is a string or text blocks; null for any other. */
 export function joinTexts(content: unknown): string | null {
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return null;
@@ -68,8 +68,8 @@ export function joinTexts(content: unknown): string | null {
 }
 
 /**
- * An image or file as a block.
- * @throws GatewayError `invalid_request` for what this API takes in no form.
+ * Encodes an image or file as a block.
+ * @throws GatewayError `invalid_request` for media that this API does not accept.
  */
 export function encodeMedia(part: MediaPart, field: string): Fields {
   const { source: kept, ...rest } = keptFields(part);
@@ -87,7 +87,7 @@ export function encodeMedia(part: MediaPart, field: string): Fields {
 
 function encodeSource(part: MediaPart, field: string): Fields {
   if (part.kind === "audio" || part.kind === "video") {
-    return refuse(
+    return reject(
       field,
       `is ${part.kind}, which this model does not take. Remove it or choose another model.`,
     );
@@ -104,24 +104,24 @@ function encodeSource(part: MediaPart, field: string): Fields {
       return { type: "text", media_type: source.mediaType, data: source.text };
     case "file-id":
       if (source.format === FORMAT) return { type: "file", file_id: source.id };
-      return refuse(field, "names a file that was uploaded to another vendor. Send its contents instead.");
+      return reject(field, "names a file that was uploaded to another vendor. Send its contents instead.");
   }
 }
 
-/** Documents are PDF or plain text; anything that is text is plain enough. */
+/** Documents are PDF or plain text; any other text is sent as plain text. */
 function encodeFile(source: { readonly mediaType: string; readonly data: string }, field: string): Fields {
   const { mediaType, data } = source;
   if (mediaType === "application/pdf") return { type: "base64", media_type: mediaType, data };
   if (mediaType.startsWith("text/") || mediaType === "application/json") {
     return { type: "text", media_type: "text/plain", data: Buffer.from(data, "base64").toString("utf8") };
   }
-  return refuse(
+  return reject(
     field,
     `is a file of type ${mediaType}, which this model does not take. Send a PDF or plain text.`,
   );
 }
 
-function refuse(field: string, problem: string): never {
+function reject(field: string, problem: string): never {
   return fail("invalid_request", `${field} ${problem}`, { metadata: { field } });
 }
 

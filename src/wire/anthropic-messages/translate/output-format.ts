@@ -5,7 +5,7 @@ import type { Report } from "./encode-block.ts";
 import { FORMAT } from "./extras.ts";
 import type { FieldTaker } from "./take-fields.ts";
 
-/** Takes `format` of `output_config`; in its older place, `output_format`, it is read and stays. */
+/** Takes `format` of `output_config`. The older `output_format` is read but stays among the other fields. */
 export function takeOutputFormat(take: FieldTaker, outputConfig: FieldTaker): OutputFormat | null {
   const format = readFormat(outputConfig.peek("format"));
   if (format === null) return readFormat(take.peek("output_format"));
@@ -22,15 +22,15 @@ function readFormat(value: unknown): OutputFormat | null {
   return { kind: "json-schema", name: null, description: null, schema, strict: null };
 }
 
-/** How an output format is put to this API. */
+/** The output format of a request. */
 export interface EncodedOutputFormat {
   /** `output_config.format`. */
   readonly format: Fields | null;
-  /** What the system message is to say, where the API has no field for it. */
+  /** An instruction for the system prompt, if the API has no field for the format. */
   readonly instruction: string | null;
 }
 
-/** Writes `output_config.format`. `isOwnRequest`: the schema came in this format and is left as it is. */
+/** Encodes `output_config.format`. `isOwnRequest`: the schema came in this format and is left as it is. */
 export function encodeOutputFormat(
   wanted: OutputFormat | null,
   isOwnRequest: boolean,

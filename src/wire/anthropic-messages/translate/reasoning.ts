@@ -4,7 +4,7 @@ import type { Fields } from "../../json/fields.ts";
 import { isOwn, keptFields, makeExtras } from "./extras.ts";
 import type { FieldTaker } from "./take-fields.ts";
 
-/** Reads a `thinking` block, the vendor's own or one in which another vendor's proof travels. */
+/** Decodes a `thinking` block, the vendor's own or one that carries another vendor's signature. */
 export function decodeThinking(take: FieldTaker): ReasoningPart | null {
   const text = take.text("thinking");
   if (text === null) return null;
@@ -13,7 +13,7 @@ export function decodeThinking(take: FieldTaker): ReasoningPart | null {
   return { kind: "reasoning", text, ...(carried ?? { ...OWN, signature }), ...makeExtras(take.rest()) };
 }
 
-/** Reads a `redacted_thinking` block. */
+/** Decodes a `redacted_thinking` block. */
 export function decodeRedacted(take: FieldTaker): ReasoningPart | null {
   const data = take.text("data");
   if (data === null) return null;
@@ -34,12 +34,12 @@ const OWN: CarriedReasoning = {
   origin: REASONING_ORIGINS.anthropic,
 };
 
-/** Whether Anthropic signed or encrypted it: then it goes in its own fields, else wrapped. */
+/** Returns whether Anthropic signed or encrypted it. Such reasoning goes in its own fields, any other in an envelope. */
 export function isAnthropics(part: ReasoningPart): boolean {
   return part.origin === REASONING_ORIGINS.anthropic;
 }
 
-/** Reasoning for an upstream: what it made itself. All else it would refuse, so it is left out: null. */
+/** Encodes reasoning for an upstream. Null for reasoning of other vendors, which it would reject. */
 export function encodeOwnReasoning(part: ReasoningPart): Fields | null {
   if (!isAnthropics(part)) return null;
   if (part.encrypted !== null) return encodeRedacted(part, part.encrypted);
@@ -47,18 +47,18 @@ export function encodeOwnReasoning(part: ReasoningPart): Fields | null {
   return encodeThinking(part, part.signature);
 }
 
-/** Reasoning for a client, who is to send it back; null where there is nothing in it. */
+/** Encodes reasoning for a client, which sends it back later; null if it is empty. */
 export function encodeReasoning(part: ReasoningPart): Fields | null {
   if (isAnthropics(part)) {
     if (part.encrypted !== null) return encodeRedacted(part, part.encrypted);
     return encodeThinking(part, part.signature ?? (isOwn(part) ? null : ""));
   }
   if (part.text !== "") return encodeThinking(part, wrapReasoning(part));
-  return hasProof(part) ? encodeRedacted(part, wrapReasoning(part)) : null;
+  return isSignedOrEncrypted(part) ? encodeRedacted(part, wrapReasoning(part)) : null;
 }
 
-/** Whether its vendor will want something of it back. */
-export function hasProof(part: ReasoningPart): boolean {
+/** Returns whether its vendor wants something of it back. */
+export function isSignedOrEncrypted(part: ReasoningPart): boolean {
   return part.signature !== null || part.encrypted !== null;
 }
 
@@ -76,10 +76,10 @@ function encodeRedacted(part: ReasoningPart, data: string): Fields {
 }
 
 /**
- * A proof on a text, image or tool call, which has no field for it here, travels in a `redacted_thinking` block beside it.
- * The id in the envelope says whose it is: a call's id, or the next text or image.
+ * Encodes the signature of a text, image or tool call, which has no field for it here, as a `redacted_thinking` block next to it.
+ * The id in the envelope names the part: the id of a call, or the next text or image.
  */
-export function encodeProof(target: ProofTarget, signature: Signature): Fields {
+export function encodeSignature(target: SignatureTarget, signature: Signature): Fields {
   const id = target.kind === "call" ? `${CALL}${target.id}` : NEXT[target.kind];
   const { value, origin } = signature;
   return {
@@ -88,42 +88,46 @@ export function encodeProof(target: ProofTarget, signature: Signature): Fields {
   };
 }
 
-export type ProofTarget =
+export type SignatureTarget =
   | { readonly kind: "call"; readonly id: string }
   | { readonly kind: "text" | "image" };
 
 const CALL = "proof:call:";
-/** What a proof belongs to that stands before it: the next part of that kind. */
+/** The ids of signatures that stand before their part: the next part of that kind. */
 const NEXT = { text: "proof:next-text", image: "proof:next-image" } as const;
 
-/** A message's parts with the proofs that travelled beside them put back where they belong. A proof without its part is dropped. */
-export function foldProofs(parts: readonly Part[]): readonly Part[] {
-  if (!parts.some(isProof)) return parts;
-  const folded: (Part | null)[] = [...parts];
+/** Attaches the signatures that came next to a message's parts to those parts. A signature without its part is dropped. */
+export function attachSignatures(parts: readonly Part[]): readonly Part[] {
+  if (!parts.some(isCarrier)) return parts;
+  const attached: (Part | null)[] = [...parts];
   const calls = indexCalls(parts);
-  const proven = new Set<number>();
-  /** By the id of a proof that stands before its part. */
+  const signed = new Set<number>();
+  /** Part indexes by the id of a signature that stands before its part. */
   const next = new Map<string, number>();
-  // From the end, so that the text or image next to a proof is the last one met. Of several proofs of one part the last
+  // Goes backwards, so that the text or image after a signature is the last one seen. The last of several signatures of a part
   // counts.
   for (let at = parts.length - 1; at >= 0; at--) {
     const part = parts[at] as Part;
     if (part.kind === "text" || part.kind === "image") next.set(NEXT[part.kind], at);
-    if (!isProof(part)) continue;
-    folded[at] = null;
+    if (!isCarrier(part)) continue;
+    attached[at] = null;
     const target = next.get(part.id) ?? calls.get(part.id) ?? -1;
-    const found = proven.has(target) ? undefined : folded[target];
-    proven.add(target);
+    const found = signed.has(target) ? undefined : attached[target];
+    signed.add(target);
     if (found?.kind === "text" || found?.kind === "tool-call" || found?.kind === "image") {
-      folded[target] = { ...found, signature: { value: part.signature, origin: part.origin } };
+      attached[target] = { ...found, signature: { value: part.signature, origin: part.origin } };
     }
   }
-  return folded.filter((part) => part !== null);
+  return attached.filter((part) => part !== null);
 }
 
-type Proof = ReasoningPart & { readonly id: string; readonly signature: string; readonly origin: string };
+type SignatureCarrier = ReasoningPart & {
+  readonly id: string;
+  readonly signature: string;
+  readonly origin: string;
+};
 
-function isProof(part: Part): part is Proof {
+function isCarrier(part: Part): part is SignatureCarrier {
   return (
     part.kind === "reasoning" &&
     part.signature !== null &&
@@ -132,7 +136,7 @@ function isProof(part: Part): part is Proof {
   );
 }
 
-/** The first call of each id, by the id of its proof. */
+/** Indexes the first call of each id by the id of its signature. */
 function indexCalls(parts: readonly Part[]): ReadonlyMap<string, number> {
   const calls = new Map<string, number>();
   for (const [at, part] of parts.entries()) {

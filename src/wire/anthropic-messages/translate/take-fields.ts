@@ -1,25 +1,25 @@
 import { asFields, type Fields, omit } from "../../json/fields.ts";
 
 /**
- * An object's fields while they are read. A field is taken only where it has the type asked for, so that what nobody
- * took, whatever it is, can be kept and written again.
+ * The fields of an object while it is decoded. A field is taken only if it has the requested type, so that all others can be kept
+ * and encoded again.
  */
 export interface FieldTaker {
   text(name: string): string | null;
   number(name: string): number | null;
   flag(name: string): boolean | null;
   fields(name: string): Fields | null;
-  /** A list with something in it. */
+  /** A list that is not empty. */
   list(name: string): readonly unknown[] | null;
-  /** The value, which stays. */
+  /** Returns the value without taking it. */
   peek(name: string): unknown;
-  /** Takes the value, whatever it is. */
+  /** Takes the value, whatever its type. */
   drop(name: string): unknown;
-  /** What nobody took. */
+  /** The fields that were not taken. */
   rest(): Fields;
 }
 
-/** Begins to read an object. */
+/** Returns a taker of an object's fields. */
 export function takeFields(source: Fields): FieldTaker {
   const taken = new Set<string>();
   const take = <T>(name: string, fits: (value: unknown) => T | null): T | null => {

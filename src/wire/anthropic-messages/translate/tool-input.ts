@@ -3,19 +3,19 @@ import { asFields, type Fields } from "../../json/fields.ts";
 import { parseArguments } from "../../json/parse-json.ts";
 
 /**
- * A tool call's arguments as this API's `input`, an object always: none are `{}`, and what is no JSON object, as models
- * write it now and then, stands in `input.input` so that nothing is lost.
+ * Returns the arguments of a tool call as this API's `input`, which is always an object: `{}` for none. Arguments that are not a
+ * JSON object, as models write now and then, are kept in `input.input`.
  */
-export function readToolInput(call: CalledWith): Fields {
+export function readToolInput(call: CallArguments): Fields {
   const text = call.arguments.trim();
   if (text === "" || text === "null") return {};
   return asFields(parseArguments(call)) ?? wrapText(call.arguments);
 }
 
-/** A call's arguments as text, and its id for errors. */
-type CalledWith = Pick<ToolCallPart, "id" | "arguments">;
+/** A call's arguments, and its id for errors. */
+type CallArguments = Pick<ToolCallPart, "id" | "arguments">;
 
-/** The same for arguments that this format read: whatever JSON came, object or not, goes out again. */
+/** Returns arguments that this format decoded: the JSON that came, object or not. */
 export function readOwnToolInput(args: string): unknown {
   if (args === "") return {};
   try {
@@ -25,7 +25,7 @@ export function readOwnToolInput(args: string): unknown {
   }
 }
 
-/** The input of a tool that takes free text, see `encodeTools`. */
+/** Returns the input of a tool that takes free text, see `encodeTools`. */
 export function wrapText(text: string): Fields {
   return { input: text };
 }

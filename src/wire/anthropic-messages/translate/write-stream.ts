@@ -12,15 +12,15 @@ import { encodeEvent, encodeStreamError } from "../stream-events.ts";
 import { encodeCounters, encodeUsage } from "../usage.ts";
 import { encodeCitation } from "./citations.ts";
 import { encodeText } from "./encode-block.ts";
-import { encodeWholePart, proofOf } from "./encode-response.ts";
+import { encodeWholePart, signatureBlock } from "./encode-response.ts";
 import { isOwn, keptFields } from "./extras.ts";
-import { hasProof, isAnthropics } from "./reasoning.ts";
+import { isAnthropics, isSignedOrEncrypted } from "./reasoning.ts";
 import { wrapText } from "./tool-input.ts";
 
 /**
- * A stream while it is written. This API has one block open at a time, the hub several parts: a text or reasoning gives
- * way to what starts after it and goes on in a further block; behind a tool call, which must stay in one piece, others
- * wait.
+ * The state of a stream while it is written. This API has one block open at a time, the canonical model several parts. A text or
+ * reasoning yields to a part that starts after it and continues in a further block; a tool call must stay in one piece, so other
+ * parts wait for its end.
  */
 interface WriterState {
   readonly identity: AnswerIdentity;
@@ -28,14 +28,14 @@ interface WriterState {
   hasStarted: boolean;
   nextIndex: number;
   readonly parts: Map<number, OpenPart>;
-  /** The part whose turn it is. */
+  /** The part that may write. */
   current: OpenPart | null;
   readonly waiting: OpenPart[];
   heldChars: number;
   finish: Finish | null;
   finishFields: Fields;
   isOwnFinish: boolean;
-  /** The answer's fields that only this format has, and those of them that clients know already. */
+  /** The answer's fields that only this format has, and those of them that were sent already. */
   readonly extras: Record<string, unknown>;
   sentExtras: Fields;
   usage: TokenUsage | null;
@@ -44,20 +44,20 @@ interface WriterState {
 }
 
 interface OpenPart {
-  /** As far as it has come; texts that were written are not in it. */
+  /** The part so far, without texts that were written. */
   part: Part;
-  /** Events that wait for its turn; null while none have to. */
+  /** Events that wait for its turn; null if none have to. */
   held: AnswerEvent[] | null;
-  /** Whether a block of it is open. */
+  /** Whether one of its blocks is open. */
   isOpen: boolean;
-  /** Whether clients have anything of it. */
+  /** Whether any of it was sent. */
   isKnown: boolean;
-  /** A proof that came behind the start. */
-  lateProof: Signature | null;
+  /** A signature that came after the start. */
+  lateSignature: Signature | null;
   hasEnded: boolean;
 }
 
-/** A writer of this format's streams. The API knows one choice, so it is the first. */
+/** Returns a writer of this format's streams. The API has one choice, so it is the first. */
 export function createWriter(identity: AnswerIdentity, asked: AskedFor): AnswerWriter {
   const state: WriterState = {
     identity,
@@ -123,7 +123,7 @@ function stepPart(state: WriterState, event: PartEvent): string {
     return "";
   }
   if (open === state.current) return play(state, open, event) + playWaiting(state);
-  if (event.kind === "part-end" && !owesMore(open)) {
+  if (event.kind === "part-end" && !hasPendingSignature(open)) {
     open.hasEnded = true;
     return "";
   }
@@ -137,9 +137,9 @@ function stepPart(state: WriterState, event: PartEvent): string {
   return takeTurn(state, open) + play(state, open, event) + playWaiting(state);
 }
 
-/** Whether the end of a part that gave way has anything to tell. */
-function owesMore({ part, lateProof }: OpenPart): boolean {
-  return lateProof !== null || (part.kind === "reasoning" && hasProof(part));
+/** Returns whether the end of a part that yielded still has to send something. */
+function hasPendingSignature({ part, lateSignature }: OpenPart): boolean {
+  return lateSignature !== null || (part.kind === "reasoning" && isSignedOrEncrypted(part));
 }
 
 function addPart(state: WriterState, at: number, part: Part): OpenPart {
@@ -148,14 +148,14 @@ function addPart(state: WriterState, at: number, part: Part): OpenPart {
     held: null,
     isOpen: false,
     isKnown: false,
-    lateProof: null,
+    lateSignature: null,
     hasEnded: false,
   };
   state.parts.set(at, open);
   return open;
 }
 
-/** Texts can be cut into several blocks; what waits for them would wait in vain. */
+/** Texts can be split into several blocks, so nothing has to wait for their end. */
 function isText({ kind }: Part): boolean {
   return kind === "text" || kind === "refusal" || kind === "reasoning";
 }
@@ -164,18 +164,18 @@ function hold(state: WriterState, open: OpenPart, event: PartEvent): void {
   open.held?.push(event);
   state.heldChars += event.kind === "part-delta" && "text" in event.delta ? event.delta.text.length : 0;
   if (state.heldChars > BOUNDS.eventBytes) {
-    fail("upstream_error", "The upstream's answer has too much at once that must be told one after another.");
+    fail("upstream_error", "The upstream's answer interleaves more text than the gateway can buffer.");
   }
 }
 
-/** Gives the turn to a part; the one that had it closes its block for now. */
+/** Gives the turn to a part; the part that had it closes its block for now. */
 function takeTurn(state: WriterState, open: OpenPart): string {
   const out = state.current === null ? "" : suspend(state, state.current);
   state.current = open;
   return out;
 }
 
-/** Plays what waited, part by part, until one of them is not at its end. */
+/** Writes the held events, part by part, until a part has not ended. */
 function playWaiting(state: WriterState): string {
   let out = "";
   while (state.current === null) {
@@ -204,7 +204,7 @@ function startPart(state: WriterState, open: OpenPart): string {
   const { part } = open;
   switch (part.kind) {
     case "text":
-      return writeBlocks(state, proofOf(part.signature, { kind: "text" })) + startText(state, open);
+      return writeBlocks(state, signatureBlock(part.signature, { kind: "text" })) + startText(state, open);
     case "refusal":
       return startText(state, open);
     case "reasoning":
@@ -216,7 +216,10 @@ function startPart(state: WriterState, open: OpenPart): string {
   }
 }
 
-/** Ours, and those with a proof, begin with a block even where they stay empty; others with their first words. */
+/**
+ * Starts a text. A text that was a block of this format, or has a signature, opens its block at once, even if it stays empty;
+ * others open theirs with the first text.
+ */
 function startText(state: WriterState, open: OpenPart): string {
   const { part } = open;
   if (part.kind !== "text") return writeText(state, open, takeText(open));
@@ -242,7 +245,7 @@ function textBlock(part: Part): Fields {
 function startCall(state: WriterState, open: OpenPart, part: ToolCallPart): string {
   state.hasCalls = true;
   const block = { type: "tool_use", id: part.id, name: part.name, input: {}, ...keptFields(part) };
-  const proof = writeBlocks(state, proofOf(part.signature, { kind: "call", id: part.id }));
+  const proof = writeBlocks(state, signatureBlock(part.signature, { kind: "call", id: part.id }));
   const start = proof + openBlock(state, open, block);
   if (part.tool === "custom") return start;
   open.part = { ...part, arguments: "" };
@@ -263,7 +266,7 @@ function growOpen(state: WriterState, open: OpenPart, delta: PartDelta): string 
       return start + writeDelta(state, { type: "citations_delta", citation: encodeCitation(delta.citation) });
     }
     case "proof":
-      open.lateProof = { value: delta.value, origin: delta.origin };
+      open.lateSignature = { value: delta.value, origin: delta.origin };
       return "";
   }
   open.part = growPart(part, delta);
@@ -287,7 +290,7 @@ function writeArguments(state: WriterState, json: string): string {
   return json === "" ? "" : writeDelta(state, { type: "input_json_delta", partial_json: json });
 }
 
-/** Closes a text's block for now. */
+/** Closes the block of a text for now. */
 function suspend(state: WriterState, open: OpenPart): string {
   const signature =
     open.isOpen && open.part.kind === "reasoning" ? writeSignature(state, open, open.part) : "";
@@ -299,42 +302,43 @@ function endPart(state: WriterState, open: OpenPart): string {
   if (part.kind === "reasoning") return endReasoning(state, open, part);
   const isCustom = part.kind === "tool-call" && part.tool === "custom";
   const input = isCustom ? writeArguments(state, JSON.stringify(wrapText(part.arguments))) : "";
-  return input + closeBlock(state, open) + writeLateProof(state, open);
+  return input + closeBlock(state, open) + writeLateSignature(state, open);
 }
 
 /**
- * A text's proof that comes late has no place: agents take the last block of an answer for its text. It comes back from
- * the gateway's memory of turns.
+ * Writes a signature that came late. A text's has no place, because agents take the last block of an answer for its text; it is
+ * restored from the gateway's memory of turns.
  */
-function writeLateProof(state: WriterState, { part, lateProof }: OpenPart): string {
-  if (lateProof === null || part.kind !== "tool-call") return "";
-  return writeBlocks(state, proofOf(lateProof, { kind: "call", id: part.id }));
+function writeLateSignature(state: WriterState, { part, lateSignature }: OpenPart): string {
+  if (lateSignature === null || part.kind !== "tool-call") return "";
+  return writeBlocks(state, signatureBlock(lateSignature, { kind: "call", id: part.id }));
 }
 
-/** What its vendor wants back is complete now; what clients have not been told of it goes into a block of its own. */
+/** Ends reasoning. What its vendor wants back is complete now; what was not sent goes into a block of its own. */
 function endReasoning(state: WriterState, open: OpenPart, part: ReasoningPart): string {
   if (open.isOpen) {
-    const isApart = isAnthropics(part) && part.encrypted !== null;
+    const isSeparate = isAnthropics(part) && part.encrypted !== null;
     const signature = writeSignature(state, open, part) + closeBlock(state, open);
-    return isApart ? signature + writeRedacted(state, part, part.encrypted ?? "") : signature;
+    return isSeparate ? signature + writeRedacted(state, part, part.encrypted ?? "") : signature;
   }
   if (isAnthropics(part) && part.encrypted === null) {
-    const isNothing = open.isKnown || (part.signature === null && !isOwn(part));
-    if (isNothing) return "";
+    const isEmpty = open.isKnown || (part.signature === null && !isOwn(part));
+    if (isEmpty) return "";
     return (
       openBlock(state, open, thinkingBlock(part)) +
       writeSignature(state, open, part) +
       closeBlock(state, open)
     );
   }
-  if (!hasProof(part)) return "";
+  if (!isSignedOrEncrypted(part)) return "";
   return writeRedacted(state, part, isAnthropics(part) ? (part.encrypted ?? "") : wrapReasoning(part));
 }
 
-/** Clients take the last signature as the whole, so it goes out once; what went out is not due again. */
+/** Writes the signature once: clients take the last one as the whole. */
 function writeSignature(state: WriterState, open: OpenPart, part: ReasoningPart): string {
   const signature = isAnthropics(part) ? part.signature : wrapReasoning(part);
-  if (isAnthropics(part) || hasProof(part)) open.part = { ...part, signature: null, encrypted: null };
+  if (isAnthropics(part) || isSignedOrEncrypted(part))
+    open.part = { ...part, signature: null, encrypted: null };
   return signature === null ? "" : writeDelta(state, { type: "signature_delta", signature });
 }
 
@@ -342,7 +346,7 @@ function writeRedacted(state: WriterState, part: ReasoningPart, data: string): s
   return writeBlocks(state, [{ type: "redacted_thinking", data, ...keptFields(part) }]);
 }
 
-/** Whole blocks, between those of parts. */
+/** Writes whole blocks between those of parts. */
 function writeBlocks(state: WriterState, blocks: readonly Fields[]): string {
   return blocks.map((block) => writeWhole(state, block)).join("");
 }
@@ -359,7 +363,7 @@ function writeWhole(state: WriterState, block: Fields): string {
   );
 }
 
-/** Clients know inputs and summaries to come in deltas, as the vendor sends them. */
+/** Splits a whole block, because clients expect inputs and summaries in deltas, as the vendor sends them. */
 function splitWhole(block: Fields): { readonly start: Fields; readonly delta: Fields | null } {
   const input = asFields(block["input"]);
   if (input !== null && Object.keys(input).length > 0) {
@@ -394,7 +398,7 @@ function closeBlock(state: WriterState, open: OpenPart): string {
   return encodeEvent({ type: "content_block_stop", index: state.nextIndex++ });
 }
 
-/** The beginning, once: with the vendor's count of the prompt where it is known, else with an estimate. */
+/** Writes the start of the stream once, with the vendor's count of the prompt if it is known, else with an estimate. */
 function writeStart(state: WriterState): string {
   if (state.hasStarted) return "";
   state.hasStarted = true;
@@ -415,7 +419,7 @@ function writeStart(state: WriterState): string {
   return encodeEvent({ type: "message_start", message });
 }
 
-/** Fields of the answer that stand in `delta`; all others stand beside it. */
+/** Fields of the answer that belong into `delta`; all others stand next to it. */
 const DELTA_FIELDS: ReadonlySet<string> = new Set(["container"]);
 
 function writeEnd(state: WriterState, end: AnswerEnd): string {
