@@ -2,7 +2,7 @@ import type { Finish, FinishReason } from "../canonical/answer.ts";
 import type { Part } from "../canonical/parts.ts";
 import { asFields, type Fields } from "../json/fields.ts";
 
-/** How a response that is over finished. Calls make it `tool-calls`, as this format has no word for that. */
+/** Decodes how a response finished. A response with calls gets `tool-calls`, which this format has no reason for. */
 export function decodeFinish(response: Fields, hasCalls: boolean): Finish {
   const status = String(response["status"] ?? "completed");
   const cause = asFields(response["incomplete_details"])?.["reason"];
@@ -14,16 +14,16 @@ export function decodeFinish(response: Fields, hasCalls: boolean): Finish {
   return { reason, native, stopSequence: null };
 }
 
-/** Whether parts hold a call that the client has to answer. */
+/** Returns whether parts contain a call that the client has to answer. */
 export function holdsCalls(parts: Iterable<Part>): boolean {
   for (const part of parts) if (part.kind === "tool-call") return true;
   return false;
 }
 
-/** The fields of a response that say how it ended. */
+/** Encodes the fields of a response that tell how it ended. */
 export function encodeFinish(reason: FinishReason | null, hasRefusal: boolean): Record<string, unknown> {
   const cause = CAUSES[reason ?? "stop"];
-  // A refusal in words is an answer; one without is the filter's doing.
+  // A refusal with text is an answer; one without is the filter's.
   if (cause === undefined || (reason === "refusal" && hasRefusal)) {
     return { status: "completed", incomplete_details: null };
   }

@@ -1,5 +1,4 @@
-import { BOUNDS } from "../../../base/bounds.ts";
-import { fail } from "../../../base/errors.ts";
+import { rejectField } from "../../../base/errors.ts";
 import {
   checkFieldCount,
   checkMessageCount,
@@ -10,96 +9,76 @@ import {
   tallyReasoning,
 } from "../../conversation/check-amounts.ts";
 import {
+  checkModel,
+  checkNodes,
+  isOtherKind,
+  type NodeCheck,
+  numberFrom,
+  ofKind,
+  wholeNumberFrom,
+} from "../../conversation/check-nodes.ts";
+import {
   isFilled,
   isTrue,
   isWord,
-  type JsonKind,
   type JsonNode,
   lookUp,
   memberOf,
-  numberOf,
   stringOf,
   wordTable,
 } from "../../json/scan.ts";
 import { rejectState, STATE_FIELDS } from "../state-fields.ts";
 
 /**
- * The checks on a scanned Responses request. Lenient where real clients are: null stands for absent, unknown fields,
- * items, parts and tools pass.
- * @throws GatewayError `invalid_request`, which names the field and the remedy; `invalid_model` for a malformed id.
+ * Checks a scanned Responses request. It is as lenient as real clients need: null stands for absent, and unknown fields, items,
+ * parts and tools are accepted.
+ * @throws GatewayError `invalid_request`, which names the field and the remedy; `invalid_model` for a malformed model id.
  */
 export function checkResponsesRequest(text: string, root: JsonNode): void {
-  if (root.kind !== "object") refuse("body", "must be a JSON object");
+  if (root.kind !== "object") rejectField("body", "must be a JSON object");
   checkFieldCount(root);
-  const model = memberOf(root, "model");
-  if (model?.kind !== "string") refuse("model", 'is required: a string such as "openai/gpt-4o-mini"');
-  if (model.end - model.start > BOUNDS.modelIdChars)
-    fail("invalid_model", "model is too long to be a model id. GET /api/gateway/models lists them.");
+  checkModel(memberOf(root, "model"), "openai/gpt-4o-mini");
   for (const field of STATE_FIELDS) if (isWanted(text, memberOf(root, field))) rejectState(field);
   checkInput(text, memberOf(root, "input"));
-  for (const member of root.members ?? [])
-    if (member.kind !== "null") CHECKS[member.key]?.(text, member, member.key);
+  checkNodes(text, root, CHECKS);
 }
 
-/** Neither absent nor null nor false. */
+/** Returns whether a field has a value other than null and false. */
 function isWanted(text: string, node: JsonNode | undefined): boolean {
   if (node === undefined || node.kind === "null") return false;
   return node.kind !== "boolean" || isTrue(text, node);
 }
 
-function refuse(field: string, problem: string): never {
-  return fail("invalid_request", `${field} ${problem}.`, { metadata: { field } });
+/** The checks of the optional fields. */
+const CHECKS: ReadonlyMap<string, NodeCheck> = new Map<string, NodeCheck>(
+  Object.entries({
+    instructions: ofKind("string", "a string"),
+    stream: ofKind("boolean", "true or false"),
+    max_output_tokens: wholeNumberFrom(1),
+    temperature: numberFrom(0, 2),
+    top_p: numberFrom(0, 1),
+    top_logprobs: numberFrom(0, 20),
+    parallel_tool_calls: ofKind("boolean", "true or false"),
+    include: ofKind("array", "an array of strings"),
+    reasoning: ofKind("object", 'an object, such as {"effort": "low"}'),
+    text: checkText,
+    metadata: ofKind("object", "an object"),
+    user: ofKind("string", "a string"),
+    prompt_cache_key: ofKind("string", "a string"),
+    tools: checkTools,
+    tool_choice: checkToolChoice,
+  } satisfies Record<string, NodeCheck>),
+);
+
+function checkText(text: string, node: JsonNode, field: string): void {
+  if (node.kind !== "object") rejectField(field, 'must be an object, such as {"format": {"type": "text"}}');
+  checkSchemaValues(text, node, field);
 }
-
-type Check = (text: string, node: JsonNode, field: string) => void;
-
-const range =
-  (low: number, high: number): Check =>
-  (text, node, field) => {
-    const value = numberOf(text, node);
-    if (value === null || value < low || value > high) {
-      refuse(field, `must be a number from ${low} to ${high}`);
-    }
-  };
-const kind =
-  (wanted: JsonKind, inWords: string): Check =>
-  (_, node, field) => {
-    if (node.kind !== wanted) refuse(field, `must be ${inWords}`);
-  };
-
-const checkTokens: Check = (text, node, field) => {
-  const value = numberOf(text, node);
-  if (value === null || !Number.isInteger(value) || value < 1) {
-    refuse(field, "must be a whole number of at least 1");
-  }
-};
-
-/** What each optional field must be. Null stands for absent and is not looked at. */
-const CHECKS: Readonly<Record<string, Check>> = {
-  instructions: kind("string", "a string"),
-  stream: kind("boolean", "true or false"),
-  max_output_tokens: checkTokens,
-  temperature: range(0, 2),
-  top_p: range(0, 1),
-  top_logprobs: range(0, 20),
-  parallel_tool_calls: kind("boolean", "true or false"),
-  include: kind("array", "an array of strings"),
-  reasoning: kind("object", 'an object, such as {"effort": "low"}'),
-  text: (text, node, field) => {
-    if (node.kind !== "object") refuse(field, 'must be an object, such as {"format": {"type": "text"}}');
-    checkSchemaValues(text, node, field);
-  },
-  metadata: kind("object", "an object"),
-  user: kind("string", "a string"),
-  prompt_cache_key: kind("string", "a string"),
-  tools: checkTools,
-  tool_choice: checkToolChoice,
-};
 
 function checkInput(text: string, input: JsonNode | undefined): void {
   if (input?.kind === "string") return;
   const list = input?.items;
-  if (!list) refuse("input", "is required: a string or an array of items");
+  if (!list) rejectField("input", "is required: a string or an array of items");
   checkMessageCount("input", list.length, "items");
   const parts = tallyParts();
   const calls = tallyCalls();
@@ -111,7 +90,7 @@ function checkInput(text: string, input: JsonNode | undefined): void {
     if (memberOf(item, "call_id") !== undefined && memberOf(item, "output") === undefined)
       calls.add(1, "input");
     const problem = findProblem(text, item);
-    if (problem !== null) refuse(`input[${i}]${problem[0]}`, problem[1]);
+    if (problem !== null) rejectField(`input[${i}]${problem[0]}`, problem[1]);
   }
 }
 
@@ -119,7 +98,7 @@ function lengthOf(item: JsonNode, list: string): number {
   return memberOf(item, list)?.items?.length ?? 0;
 }
 
-/** The field of an item that is wrong, and how; names are put together only then. */
+/** The path of the wrong field inside its item, and what is wrong. Paths are joined only for a problem. */
 type Problem = readonly [string, string] | null;
 
 function findProblem(text: string, item: JsonNode): Problem {
@@ -174,8 +153,7 @@ const TEXTS = wordTable({ input_text: true, output_text: true });
 
 function findReasoningProblem(_: string, item: JsonNode): Problem {
   const summary = memberOf(item, "summary");
-  const isWrong = summary !== undefined && summary.kind !== "null" && summary.kind !== "array";
-  return isWrong ? [".summary", "must be an array of parts"] : null;
+  return isOtherKind(summary, "array") ? [".summary", "must be an array of parts"] : null;
 }
 
 function findResultProblem(text: string, item: JsonNode): Problem {
@@ -184,7 +162,7 @@ function findResultProblem(text: string, item: JsonNode): Problem {
 }
 
 function checkTools(text: string, node: JsonNode): void {
-  if (!node.items) refuse("tools", "must be an array of tools");
+  if (!node.items) rejectField("tools", "must be an array of tools");
   checkToolAmounts(text, node);
   for (const [i, tool] of node.items.entries()) checkTool(text, tool, `tools[${i}]`);
 }
@@ -193,18 +171,12 @@ const NAMED = wordTable({ function: true, custom: true, namespace: true });
 
 function checkTool(text: string, tool: JsonNode, field: string): void {
   const type = memberOf(tool, "type");
-  if (type?.kind !== "string") refuse(`${field}.type`, 'must be a string, "function" for a function');
+  if (type?.kind !== "string") rejectField(`${field}.type`, 'must be a string, "function" for a function');
   if (lookUp(text, type, NAMED) && !isFilled(memberOf(tool, "name"))) {
-    refuse(`${field}.name`, "must be a string that is not empty");
+    rejectField(`${field}.name`, "must be a string that is not empty");
   }
-  const parameters = memberOf(tool, "parameters");
-  if (
-    isWord(text, type, "function") &&
-    parameters !== undefined &&
-    parameters.kind !== "null" &&
-    parameters.kind !== "object"
-  ) {
-    refuse(`${field}.parameters`, "must be a JSON Schema object");
+  if (isWord(text, type, "function") && isOtherKind(memberOf(tool, "parameters"), "object")) {
+    rejectField(`${field}.parameters`, "must be a JSON Schema object");
   }
 }
 
@@ -215,6 +187,6 @@ function checkToolChoice(text: string, node: JsonNode): void {
   const type = stringOf(text, memberOf(node, "type"));
   const needsName = type === "function" || type === "custom";
   if (type === undefined || (needsName && memberOf(node, "name")?.kind !== "string")) {
-    refuse("tool_choice", 'must be "none", "auto", "required" or {"type": "function", "name": "…"}');
+    rejectField("tool_choice", 'must be "none", "auto", "required" or {"type": "function", "name": "…"}');
   }
 }

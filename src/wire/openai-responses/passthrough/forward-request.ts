@@ -14,19 +14,19 @@ import { asksForEncrypted, ENCRYPTED_REASONING, takesPlainReasoning } from "../e
 import { originOfModel } from "../reasoning-origin.ts";
 import type { ResponsesRequest } from "./scan-request.ts";
 
-/** Whether a request's own bytes may go to an upstream of this format; else the hub's do. */
+/** Returns whether the bytes of a request may be forwarded to an upstream of this format. If not, the request is translated. */
 export function canForwardResponses(request: ResponsesRequest, model: ModelTarget): boolean {
   const { root, needsHub, hasPlainReasoning, reasoningOrigins } = request;
   if (needsHub || (hasPlainReasoning && !takesPlainReasoning(model))) return false;
-  if (model.noInstructions === true && isSaid(memberOf(root, "instructions"))) return false;
-  // What is said of reasoning to a model that does not reason is refused.
-  if (model.reasons === false && (isSaid(memberOf(root, "reasoning")) || includesEncrypted(request)))
+  if (model.noInstructions === true && isPresent(memberOf(root, "instructions"))) return false;
+  // Models that do not reason reject fields about reasoning.
+  if (model.reasons === false && (isPresent(memberOf(root, "reasoning")) || includesEncrypted(request)))
     return false;
   const own = originOfModel(model.name);
   return [...reasoningOrigins].every((origin) => origin === own);
 }
 
-function isSaid(node: JsonNode | undefined): boolean {
+function isPresent(node: JsonNode | undefined): boolean {
   return node !== undefined && node.kind !== "null";
 }
 
@@ -34,33 +34,33 @@ function includesEncrypted({ text, root }: ResponsesRequest): boolean {
   return (memberOf(root, "include")?.items ?? []).some((name) => isWord(text, name, ENCRYPTED_REASONING));
 }
 
-/** What an upstream wants to be different from what the client sent. */
+/** How the request of an upstream differs from the client's. */
 export interface ResponsesTarget {
   readonly model: ModelTarget;
-  /** Fields that it refuses. */
+  /** Fields that it rejects. */
   readonly refusedFields: ReadonlySet<string>;
-  /** The most tokens that the answer may have; absent or null: as the client says. */
+  /** The token limit of the answer; absent or null to keep the client's. */
   readonly maxTokens?: number | null;
-  /** What it is told in place of the client's user. */
+  /** Returns what the upstream is sent instead of the client's user. */
   readonly hashUser: (user: string) => string;
 }
 
 /**
- * The body for an upstream of the same format: the client's bytes with the model named as it is there, nothing stored,
- * and the gateway's own fields taken out.
+ * Encodes the body for an upstream of this format: the client's bytes with the upstream's model name, `store: false`, and without
+ * the gateway's own fields.
  */
 export function forwardResponsesRequest(
   request: ResponsesRequest,
   { model, refusedFields, maxTokens = null, hashUser }: ResponsesTarget,
 ): Buffer {
   const { bytes, text, root } = request;
-  const named = memberOf(root, "model") as JsonNode;
+  const modelNode = memberOf(root, "model") as JsonNode;
   const removed = refusedFields.size === 0 ? GATEWAY_FIELDS : GATEWAY_FIELDS.union(refusedFields);
   const users = refusedFields.size === 0 ? USER_FIELDS : USER_FIELDS.difference(refusedFields);
   const splices: Splice[] = [
-    { start: named.start, end: named.end, insert: JSON.stringify(model.name) },
+    { start: modelNode.start, end: modelNode.end, insert: JSON.stringify(model.name) },
     storeNothing(root),
-    ...(refusedFields.has("include") ? [] : askForEncrypted(request, model)),
+    ...(refusedFields.has("include") ? [] : requestEncrypted(request, model)),
     ...(maxTokens === null || refusedFields.has("max_output_tokens")
       ? []
       : [setMember(root, "max_output_tokens", String(maxTokens))]),
@@ -71,16 +71,16 @@ export function forwardResponsesRequest(
   return applySplices(bytes, splices);
 }
 
-/** Where nothing is said, OpenAI stores. */
+/** OpenAI stores responses by default. */
 function storeNothing(root: JsonNode): Splice {
   return setMember(root, "store", "false");
 }
 
-/** Where nothing is stored, the next turn needs the reasoning of this one. */
-function askForEncrypted(request: ResponsesRequest, model: ModelTarget): Splice[] {
+/** Requests encrypted reasoning: without stored responses, the next turn needs the reasoning of this one. */
+function requestEncrypted(request: ResponsesRequest, model: ModelTarget): Splice[] {
   const { root, reasoningOrigins, hasPlainReasoning } = request;
   const mentionsReasoning =
-    isSaid(memberOf(root, "reasoning")) || hasPlainReasoning || reasoningOrigins.size > 0;
+    isPresent(memberOf(root, "reasoning")) || hasPlainReasoning || reasoningOrigins.size > 0;
   if (!asksForEncrypted(model, mentionsReasoning) || includesEncrypted(request)) return [];
   const included = memberOf(root, "include");
   const name = JSON.stringify(ENCRYPTED_REASONING);
@@ -90,7 +90,7 @@ function askForEncrypted(request: ResponsesRequest, model: ModelTarget): Splice[
   return [{ start: last.end, end: last.end, insert: `,${name}` }];
 }
 
-/** A function without `parameters` takes none, which upstreams want to see as a schema. */
+/** Adds an empty schema to functions without `parameters`, which upstreams demand. */
 function addToolParameters({ text, root }: ResponsesRequest): Splice[] {
   const splices: Splice[] = [];
   for (const tool of memberOf(root, "tools")?.items ?? []) {

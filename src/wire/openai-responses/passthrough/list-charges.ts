@@ -2,11 +2,11 @@ import { findVendorTools, MediaTally, type RequestCharges } from "../../conversa
 import { isWord, type JsonNode, lookUp, memberOf } from "../../json/scan.ts";
 import { MODALITIES } from "./list-needs.ts";
 
-/** What a Responses request may cost beside its text. `text` is its body, bytes read as Latin-1. */
+/** Lists what a Responses request may cost besides its text. `text` is the body, bytes as Latin-1. */
 export function listResponsesCharges(text: string, root: JsonNode): RequestCharges {
   const media = new MediaTally();
   for (const item of memberOf(root, "input")?.items ?? []) {
-    // A screenshot is the whole output of its call.
+    // The whole output of this item is a screenshot.
     if (isWord(text, memberOf(item, "type"), "computer_call_output")) media.images += 1;
     addMedia(media, text, memberOf(item, "content"));
     addMedia(media, text, memberOf(item, "output"));

@@ -1,7 +1,7 @@
 import type { RequestNeeds } from "../../conversation/needs.ts";
 import { isWord, type JsonNode, lookUp, memberOf, wordTable } from "../../json/scan.ts";
 
-/** Part types that are no text, as `input_modalities` names them. */
+/** The modality of each part type that is not text, as `input_modalities` names it. */
 export const MODALITIES = wordTable({
   input_image: "image",
   input_file: "file",
@@ -9,7 +9,7 @@ export const MODALITIES = wordTable({
   input_video: "video",
 });
 
-/** Fields that are a parameter of the model, in the words of `supported_parameters`. */
+/** Request fields by the name that `supported_parameters` has for them. */
 const PARAMETERS: Readonly<Record<string, string>> = {
   max_output_tokens: "max_tokens",
   temperature: "temperature",
@@ -21,7 +21,9 @@ const PARAMETERS: Readonly<Record<string, string>> = {
   reasoning: "reasoning",
 };
 
-/** What a Responses request uses that not every offer takes. `text` is its body, bytes read as Latin-1. */
+/**
+ * Lists the features and parameters of a Responses request that a deployment must support. `text` is the body, bytes as Latin-1.
+ */
 export function listResponsesNeeds(text: string, root: JsonNode): RequestNeeds {
   const features = new Set<string>();
   for (const item of memberOf(root, "input")?.items ?? []) {

@@ -3,8 +3,8 @@ import { isWord, type JsonNode, memberOf } from "../../json/scan.ts";
 import type { ResponsesRequest } from "./scan-request.ts";
 
 /**
- * What stays the same from turn to turn, in order: the tools, what the model is told before the first user speaks, and what
- * that user says. Texts only: ids and states come and go.
+ * Lists the texts that stay the same from turn to turn, in order: the tools, the instructions, what comes before the first user
+ * message, and that message. Only texts, because ids and states change.
  */
 export function listResponsesPrefix({ text, root }: ResponsesRequest): JsonNode[] {
   const prefix: JsonNode[] = [];
@@ -18,9 +18,9 @@ export function listResponsesPrefix({ text, root }: ResponsesRequest): JsonNode[
     const role = memberOf(item, "role");
     if (role === undefined || isWord(text, role, "assistant")) continue;
     const isUser = isWord(text, role, "user");
-    // A plain `input` is what the user says, too.
+    // A plain `input` is the user's message, too.
     if (!isUser) prefix.push(role);
-    for (const said of contentTexts(memberOf(item, "content"))) prefix.push(said);
+    for (const text of contentTexts(memberOf(item, "content"))) prefix.push(text);
     if (isUser) break;
   }
   return prefix;

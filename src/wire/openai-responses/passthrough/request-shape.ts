@@ -23,7 +23,7 @@ const TOOL = fields({
   parameters: LEAF,
 });
 
-/** What the gateway looks at in a Responses request; all else is forwarded as it stands. */
+/** The fields of a Responses request that the gateway reads; all others are forwarded as they came. */
 export const RESPONSES_REQUEST_SHAPE: Shape = allFields({
   model: LEAF,
   input: items(ITEM),

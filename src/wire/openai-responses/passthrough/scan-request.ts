@@ -22,39 +22,39 @@ import { originOfItem } from "../reasoning-origin.ts";
 import { checkResponsesRequest } from "./check-request.ts";
 import { RESPONSES_REQUEST_SHAPE } from "./request-shape.ts";
 
-/** A Responses request that has passed the door. The bytes stay as they came; the nodes say where things stand. */
+/** A Responses request that was scanned and checked. The bytes stay as they came; the nodes give the positions of its values. */
 export interface ResponsesRequest {
   readonly bytes: Buffer;
-  /** The same bytes read as Latin-1. */
+  /** The bytes as Latin-1. */
   readonly text: string;
   readonly root: JsonNode;
-  /** About how many values the body has, and of how many it is known where they stand. */
+  /** About how many values the body has, and of how many the position is known. */
   readonly values: number;
   readonly nodes: number;
   readonly model: string;
-  /** Models to fall back to, in the client's order. */
+  /** Fallback models, in the client's order. */
   readonly fallbackModels: readonly string[];
   readonly preferences: ProviderPreferences;
   readonly stream: boolean;
-  /** The most tokens an answer may have; null where the client does not say. */
+  /** The token limit of the answer; null if the client sets none. */
   readonly maxTokens: number | null;
   readonly outline: readonly OutlineMessage[];
-  /** Bytes of text in the conversation, media left out; a bound on the prompt's tokens is made of it. */
+  /** Bytes of text in the conversation without media, from which a bound on the prompt's tokens is estimated. */
   readonly promptTextBytes: number;
   readonly prompt: PromptNodes;
-  /** The vendor may shorten the conversation before its model sees it. */
+  /** The vendor may truncate the conversation before its model sees it. */
   readonly mayBeShortened: boolean;
-  /** It holds what no upstream can read, references to items or other vendors' reasoning, so its bytes cannot go out. */
+  /** It contains what no upstream can read, references to items or other vendors' reasoning, so its bytes cannot be forwarded. */
   readonly needsHub: boolean;
-  /** It has reasoning items that are not encrypted. */
+  /** It contains reasoning items that are not encrypted. */
   readonly hasPlainReasoning: boolean;
-  /** Who encrypted the reasoning in it, see `REASONING_ORIGINS`. */
+  /** The vendors that encrypted the reasoning in it, see `REASONING_ORIGINS`. */
   readonly reasoningOrigins: ReadonlySet<string>;
 }
 
 /**
- * Reads and checks a Responses request's body (docs/contract.md, "Responses and Messages").
- * @throws GatewayError `invalid_request` that names the field and the remedy, `invalid_model` for a malformed id.
+ * Scans and checks the body of a Responses request (docs/contract.md, "Responses and Messages").
+ * @throws GatewayError `invalid_request`, which names the field and the remedy; `invalid_model` for a malformed model id.
  */
 export function scanResponsesRequest(bytes: Buffer): ResponsesRequest {
   return scanBody(bytes, RESPONSES_REQUEST_SHAPE, (text, scan) => {
@@ -106,14 +106,14 @@ function readReasoning(text: string, input: readonly JsonNode[]) {
   return { origins, isForeign, isPlain };
 }
 
-/** The outline of what `decodeInput` makes of the same items: those of the model that stand together are one turn. */
+/** Outlines what `decodeInput` makes of the same items: neighbouring items of the model are one turn. */
 function outlineInput(text: string, input: readonly JsonNode[]): OutlineMessage[] {
   const outline: OutlineMessage[] = [];
   let turn: Turn | null = null;
   for (const [at, item] of input.entries()) {
     const kind = kindOf(text, item);
     if (kind === "native") continue;
-    if (kind === "result" || kind === "spoken-to") {
+    if (kind === "result" || kind === "prompt") {
       turn = null;
       outline.push(kind === "result" ? outlineResult(text, item, at) : OTHER);
       continue;
@@ -130,7 +130,7 @@ function outlineInput(text: string, input: readonly JsonNode[]): OutlineMessage[
 
 const OTHER: OutlineMessage = { kind: "other" };
 
-/** Items of the model that stand together. */
+/** Neighbouring items of the model. */
 class Turn implements OutlineAssistant {
   readonly kind = "assistant";
   readonly callIds: string[] = [];
@@ -167,7 +167,7 @@ function callIdOf(text: string, item: JsonNode): string {
   return stringOf(text, memberOf(item, "call_id")) ?? "";
 }
 
-type ItemKind = "spoken-to" | "turn" | "call" | "hosted-call" | "result" | "native";
+type ItemKind = "prompt" | "turn" | "call" | "hosted-call" | "result" | "native";
 
 const KINDS = wordTable<ItemKind>({
   reasoning: "turn",
@@ -180,7 +180,7 @@ const KINDS = wordTable<ItemKind>({
 function kindOf(text: string, item: JsonNode): ItemKind {
   const type = memberOf(item, "type");
   if (type?.kind !== "string" || isWord(text, type, "message")) {
-    return isWord(text, memberOf(item, "role"), "assistant") ? "turn" : "spoken-to";
+    return isWord(text, memberOf(item, "role"), "assistant") ? "turn" : "prompt";
   }
   const known = lookUp(text, type, KINDS);
   if (known !== undefined) return known;
@@ -188,26 +188,26 @@ function kindOf(text: string, item: JsonNode): ItemKind {
   return isCall ? "hosted-call" : "native";
 }
 
-/** Texts, arguments and tools. Images and files are not text: their bytes say nothing of their tokens. */
+/** Counts texts, arguments and tools. The bytes of images and files say nothing about their tokens. */
 function findPrompt(root: JsonNode, input: readonly JsonNode[]): PromptNodes {
   const texts: JsonNode[] = [];
   let otherBytes = sizeOf(memberOf(root, "tools"));
   let mayHaveMedia = false;
-  for (const item of input) {
-    for (const member of item.members ?? []) {
-      const { key } = member;
-      if (key === "arguments" || key === "input") texts.push(member);
-      else if (key === "summary") otherBytes += sumTexts(member);
-      else if (key === "content" || key === "output") {
-        if (member.kind === "string") texts.push(member);
-        for (const part of member.items ?? []) {
-          const said = memberOf(part, "text");
-          if (said === undefined) mayHaveMedia = true;
-          else texts.push(said);
-        }
-      }
+  const addContent = (content: JsonNode): void => {
+    if (content.kind === "string") texts.push(content);
+    for (const part of content.items ?? []) {
+      const partText = memberOf(part, "text");
+      if (partText === undefined) mayHaveMedia = true;
+      else texts.push(partText);
     }
-  }
+  };
+  const addMember = (member: JsonNode & { readonly key: string }): void => {
+    const { key } = member;
+    if (key === "arguments" || key === "input") texts.push(member);
+    else if (key === "summary") otherBytes += sumTexts(member);
+    else if (key === "content" || key === "output") addContent(member);
+  };
+  for (const item of input) item.members?.forEach(addMember);
   const plain = memberOf(root, "input");
   if (plain?.kind === "string") texts.push(plain);
   const instructions = memberOf(root, "instructions");
