@@ -7,7 +7,7 @@ import { keepForAnswer } from "./keep-for-answer.ts";
 import { createReader } from "./read-stream.ts";
 import { createWriter } from "./write-stream.ts";
 
-/** The OpenAI Responses format, as a client's API and as an upstream's. */
+/** The codec of the OpenAI Responses format, for clients and upstreams. */
 export const openaiResponses: UpstreamCodec & ClientCodec = {
   encodeRequest,
   decodeAnswer,

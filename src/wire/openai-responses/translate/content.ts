@@ -5,8 +5,8 @@ import { decodeAnnotation, encodeCitation } from "./citations.ts";
 import { markSpelling, readSpelling } from "./extras.ts";
 
 /**
- * A part of a message's content, or of a tool's output. What it does not know it keeps whole, as a native part.
- * `value` is checked before: an object with a type.
+ * Decodes a part of a message's content or of a tool's output. Unknown parts become native parts. `value` was checked to be an
+ * object with a type.
  */
 export function decodeContentPart(value: Fields): Part {
   const type = String(value["type"]);
@@ -30,7 +30,7 @@ function decodeText(value: Fields): Part | null {
   const annotations = value["annotations"];
   const list = Array.isArray(annotations) ? annotations : [];
   const rest = omit(value, TEXT_FIELDS);
-  // That there was a list is kept; what stands in it are the citations.
+  // The list itself is kept; its entries are the citations.
   if (Array.isArray(annotations)) rest["annotations"] = [];
   return {
     kind: "text",
@@ -89,10 +89,10 @@ function readFileId(value: unknown): MediaSource | null {
   return typeof value === "string" ? { kind: "file-id", id: value, format: "openai-responses" } : null;
 }
 
-/** Whose words a text is decides its type: `input_text` of people and tools, `output_text` of the model. */
+/** The type of a text: `input_text` of users and tools, `output_text` of the model. */
 export type TextType = "input_text" | "output_text";
 
-/** A part as this format spells it; null where it has no form for it. */
+/** Encodes a part; null if this format has no form for it. */
 export function encodeContentPart(part: Part, textType: TextType): Fields | null {
   const rest = readSpelling(part)?.part;
   switch (part.kind) {
@@ -116,7 +116,7 @@ function encodeText(part: Extract<Part, { kind: "text" }>, rest: Fields): Fields
   return { ...rest, text: part.text, ...(annotations.length > 0 ? { annotations } : {}) };
 }
 
-/** OpenAI keeps one store of files for both of its formats. */
+/** OpenAI has one file store for both of its formats. */
 const OPENAI_FILES: ReadonlySet<FormatName> = new Set(["openai-responses", "openai-chat"]);
 
 function encodeMedia(part: MediaPart, rest: Fields | undefined): Fields | null {
@@ -132,7 +132,7 @@ function encodeMedia(part: MediaPart, rest: Fields | undefined): Fields | null {
     case "file":
       return encodeFile(part, rest);
     case "audio": {
-      // OpenAI's models take none over this API; a client of it that sends some all the same means another vendor.
+      // OpenAI's models take no audio in this API; a client that sends some is meant for another vendor.
       if (source.kind !== "base64" || rest === undefined) return null;
       const format = source.mediaType === "audio/mpeg" ? "mp3" : source.mediaType.replace("audio/", "");
       return { ...rest, input_audio: { data: source.data, format } };
@@ -151,7 +151,7 @@ function encodeFile({ source, name }: MediaPart, rest: Fields | undefined): Fiel
   const spelled = { ...(rest ?? { type: "input_file" }), ...(name === undefined ? {} : { filename: name }) };
   if (source.kind === "file-id") return { ...spelled, file_id: source.id };
   if (source.kind === "url") return { ...spelled, file_url: source.url };
-  // OpenAI refuses file data without a name.
+  // OpenAI rejects file data without a name.
   return {
     ...(name === undefined && !rest ? { filename: "file" } : {}),
     ...spelled,

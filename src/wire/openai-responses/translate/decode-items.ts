@@ -18,7 +18,7 @@ export function decodeContent(content: unknown): Content {
   return { parts: list.map(decodeContentPart), asText: false };
 }
 
-/** An item that the model made, of an input or an output, as parts: at least one. */
+/** Decodes an item of the model, of an input or an output, as at least one part. */
 export function decodeOutputItem(item: Fields): Part[] {
   const type = isMessage(item) ? "message" : String(item["type"]);
   return OUTPUT_DECODERS[type]?.(item) ?? [makeNative(item, type)];
@@ -36,10 +36,10 @@ function makeNative(item: Fields, type: string): Part {
 
 const OUTPUT = "_output";
 
-/** Fields of a hosted call that say nothing of what is called with what. */
+/** Fields of a hosted call that are not its input. */
 const NO_INPUT = new Set(["type", "id", "call_id", "status", "execution"]);
 
-/** What an item says that answers a hosted call: of tools that were found their names. */
+/** Returns the result of a hosted call as text; for found tools, their names. */
 function readOutput(item: Fields): string {
   const { output, tools } = item;
   if (typeof output === "string") return output;
@@ -55,7 +55,7 @@ function readInput(item: Fields): string {
 }
 
 const OUTPUT_DECODERS: Readonly<Record<string, (item: Fields) => Part[] | null>> = {
-  message: decodeSpoken,
+  message: decodeAssistantMessage,
   reasoning: decodeReasoning,
   function_call: decodeCall,
   custom_tool_call: decodeCall,
@@ -64,7 +64,7 @@ const OUTPUT_DECODERS: Readonly<Record<string, (item: Fields) => Part[] | null>>
 
 const IMAGE_FIELDS = new Set(["type", "result"]);
 
-/** An image that the model made, once it is there. */
+/** Decodes an image that the model generated; null until it is complete. */
 function decodeImage(item: Fields): Part[] | null {
   const { result: data, output_format: format } = item;
   if (typeof data !== "string" || data === "") return null;
@@ -76,17 +76,17 @@ function decodeImage(item: Fields): Part[] | null {
   return [{ kind: "image", source, extras: markSpelling({ item: omit(item, IMAGE_FIELDS) }) }];
 }
 
-function decodeSpoken(item: Fields): Part[] | null {
+function decodeAssistantMessage(item: Fields): Part[] | null {
   if (item["role"] !== "assistant") return null;
   const { parts, asText } = decodeContent(item["content"]);
-  // A message with a part that nobody knows, or with none, keeps its form only whole.
+  // A message with an unknown part, or without parts, keeps its form only as a whole.
   if (parts.length === 0 || parts.some((part) => part.kind !== "text" && part.kind !== "refusal"))
     return null;
   const marked = asText ? parts.map((part) => ({ ...part, extras: markSpelling({ asText: true }) })) : parts;
   return markItem(marked, restOfMessage(item));
 }
 
-/** What of a message item its parts do not say. */
+/** Returns the fields of a message item that its parts do not hold. */
 export function restOfMessage(item: Fields): Fields {
   return omit(item, MESSAGE_FIELDS);
 }
@@ -111,7 +111,7 @@ function decodeCall(item: Fields): Part[] | null {
 
 const CALL_FIELDS = new Set(["type", "call_id", "name"]);
 
-/** What of a call's item its part does not say. */
+/** Returns the fields of a call's item that its part does not hold. */
 export function restOfCall(item: Fields): Fields {
   const rest = omit(item, CALL_FIELDS);
   delete rest[item["type"] === "custom_tool_call" ? "input" : "arguments"];

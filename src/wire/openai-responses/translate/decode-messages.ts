@@ -4,19 +4,19 @@ import type { Message } from "../../canonical/request.ts";
 import { asFields, type Fields, omit } from "../../json/fields.ts";
 import { decodeContent, decodeOutputItem, isMessage, restOfMessage } from "./decode-items.ts";
 import { markSpelling } from "./extras.ts";
-import { attachProofs } from "./signature-items.ts";
+import { attachSignatures } from "./signature-items.ts";
 
 /**
- * A request's input as messages. Items of the model that stand together are one turn and become one assistant message;
- * results that stand together become one tool message. Items that only this format knows, but for calls, part nothing: between two
- * results they go behind them, so that both stay with their calls.
- * @throws GatewayError `invalid_request` for an item that is no object.
+ * Decodes the input of a request. Neighbouring items of the model become one assistant message, and neighbouring results one tool
+ * message. Items that only this format has, except calls, separate nothing: between two results they move behind them, so that
+ * both stay with their calls.
+ * @throws GatewayError `invalid_request` for an item that is not an object.
  */
 export function decodeInput(items: readonly unknown[]): Message[] {
   const reading: Reading = { messages: [], turn: [], results: [] };
   for (const [place, raw] of items.entries()) {
     const item = asFields(raw);
-    if (item === null) refuseItem(place);
+    if (item === null) rejectItem(place);
     readItem(reading, item);
   }
   closeResults(reading);
@@ -26,9 +26,9 @@ export function decodeInput(items: readonly unknown[]): Message[] {
 
 interface Reading {
   readonly messages: Message[];
-  /** Parts of the assistant message that is open; it follows the results. */
+  /** Parts of the open assistant message, which follows the results. */
   turn: Part[];
-  /** Parts of the tool message that is open. */
+  /** Parts of the open tool message. */
   results: Part[];
 }
 
@@ -36,7 +36,7 @@ function readItem(reading: Reading, item: Fields): void {
   if (isResult(item)) {
     if (reading.results.length === 0) closeTurn(reading);
     reading.results.push(decodeResult(item));
-  } else if (isSpokenTo(item)) {
+  } else if (isPromptMessage(item)) {
     closeResults(reading);
     closeTurn(reading);
     reading.messages.push(decodeMessage(item));
@@ -47,13 +47,13 @@ function readItem(reading: Reading, item: Fields): void {
   }
 }
 
-/** Whether a part belongs to a turn of the model, and not to whatever stands around it. */
+/** Returns whether a part belongs to a turn of the model, and not to whatever is around it. */
 function isOfTurn(part: Part): boolean {
   return part.kind !== "native" || part.call !== undefined;
 }
 
 function closeTurn(reading: Reading): void {
-  const parts = attachProofs(reading.turn);
+  const parts = attachSignatures(reading.turn);
   if (parts.length > 0) reading.messages.push({ role: "assistant", parts });
   reading.turn = [];
 }
@@ -63,7 +63,7 @@ function closeResults(reading: Reading): void {
   reading.results = [];
 }
 
-function refuseItem(place: number): never {
+function rejectItem(place: number): never {
   const field = `input[${place}]`;
   return fail("invalid_request", `${field} must be an object, such as a message with role and content.`, {
     metadata: { field },
@@ -74,10 +74,10 @@ function isResult(item: Fields): boolean {
   return item["type"] === "function_call_output" || item["type"] === "custom_tool_call_output";
 }
 
-const SPOKEN_TO = new Set<unknown>(["system", "developer", "user"]);
+const PROMPT_ROLES = new Set<unknown>(["system", "developer", "user"]);
 
-function isSpokenTo(item: Fields): boolean {
-  return isMessage(item) && SPOKEN_TO.has(item["role"]);
+function isPromptMessage(item: Fields): boolean {
+  return isMessage(item) && PROMPT_ROLES.has(item["role"]);
 }
 
 function decodeMessage(item: Fields): Message {

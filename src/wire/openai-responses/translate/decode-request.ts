@@ -15,30 +15,30 @@ import { decodeToolChoice, decodeTools } from "./decode-tools.ts";
 import { markExtras, markSpelling } from "./extras.ts";
 import { separateCalls, separateTools } from "./namespaces.ts";
 
-type Said = { -readonly [Key in keyof ConversationRequest]?: ConversationRequest[Key] };
+type KnownParameters = { -readonly [Key in keyof ConversationRequest]?: ConversationRequest[Key] };
 
 /**
- * Reads a Responses request. What the hub has no name for stays in extras, so that this format meets itself whole.
- * @throws GatewayError `invalid_request` for an input that is none, and for what would need stored responses.
+ * Decodes a Responses request. Unknown fields stay in extras, so that this format can encode the same request again.
+ * @throws GatewayError `invalid_request` for an invalid input, and for requests that depend on stored responses.
  */
 export function decodeRequest(body: Fields): ConversationRequest {
   for (const field of STATE_FIELDS) if (isWanted(body[field])) rejectState(field);
   const rest = omit(body, NOT_KEPT);
-  const spoken = [...decodeInstructions(rest), ...decodeMessages(rest)];
-  const said: Said = {};
-  takePlain(rest, said);
-  const messages = separateCalls(spoken, takeTools(rest, said));
-  takeReasoning(rest, said);
-  takeText(rest, said);
-  takeLogprobs(rest, said);
+  const messages = [...decodeInstructions(rest), ...decodeMessages(rest)];
+  const known: KnownParameters = {};
+  takePlain(rest, known);
+  const separated = separateCalls(messages, takeTools(rest, known));
+  takeReasoning(rest, known);
+  takeText(rest, known);
+  takeLogprobs(rest, known);
   if (rest["stream"] === true) {
-    said.stream = true;
+    known.stream = true;
     delete rest["stream"];
   }
-  return { ...NOTHING_SAID, ...said, messages, extras: markExtras(...partSpelled(rest)) };
+  return { ...NOTHING_SAID, ...known, messages: separated, extras: markExtras(...partSpelled(rest)) };
 }
 
-/** Fields whose meaning is in the hub, and which say more of how it was put. */
+/** Fields that the canonical model has, and that say more in this format. */
 const SPELLED = new Set(["text", "include", "top_logprobs", "tools", "tool_choice", "reasoning"]);
 
 function partSpelled(rest: Fields): [Fields, Fields] {
@@ -72,7 +72,7 @@ function decodeMessages(rest: Record<string, unknown>): Message[] {
   return [{ role: "user", parts: [{ kind: "text", text: input }], extras: markSpelling({ asText: true }) }];
 }
 
-/** Fields that mean the same in the hub, with their kind there. */
+/** Fields with the same meaning in the canonical model, with their name and type there. */
 const PLAIN = [
   ["parallel_tool_calls", "parallelToolCalls", "boolean"],
   ["max_output_tokens", "maxTokens", "number"],
@@ -83,40 +83,43 @@ const PLAIN = [
   ["prompt_cache_key", "promptCacheKey", "string"],
 ] as const;
 
-/** Each taker moves what it knows from the rest to what was said; null and what is odd stays in the rest. */
-function takePlain(rest: Record<string, unknown>, said: Said): void {
+/** Moves these fields from `rest` to `known`. Nulls and values of other types stay in `rest`. */
+function takePlain(rest: Record<string, unknown>, known: KnownParameters): void {
   for (const [field, key, kind] of PLAIN) {
     if (typeof rest[field] !== kind) continue;
-    Object.assign(said, { [key]: rest[field] });
+    Object.assign(known, { [key]: rest[field] });
     delete rest[field];
   }
   const metadata = asFields(rest["metadata"]);
   if (metadata === null) return;
-  said.metadata = metadata;
+  known.metadata = metadata;
   delete rest["metadata"];
 }
 
-/** Gives the tools by their own names. */
-function takeTools(rest: Record<string, unknown>, said: Said): readonly Tool[] {
+/** Takes the tools and the tool choice; returns the tools under their own names. */
+function takeTools(rest: Record<string, unknown>, known: KnownParameters): readonly Tool[] {
   const tools = Array.isArray(rest["tools"]) ? decodeTools(rest["tools"]) : [];
   if (tools.length > 0) {
-    said.tools = separateTools(tools);
+    known.tools = separateTools(tools);
     delete rest["tools"];
   }
   const choice = rest["tool_choice"];
   if (choice === undefined || choice === null) return tools;
-  said.toolChoice = decodeToolChoice(choice, tools);
+  known.toolChoice = decodeToolChoice(choice, tools);
   delete rest["tool_choice"];
   return tools;
 }
 
-function takeReasoning(rest: Record<string, unknown>, said: Said): void {
-  const wish = asFields(rest["reasoning"]);
-  if (wish === null) return;
+function takeReasoning(rest: Record<string, unknown>, known: KnownParameters): void {
+  const reasoning = asFields(rest["reasoning"]);
+  if (reasoning === null) return;
   delete rest["reasoning"];
-  const effort = readText(wish["effort"]);
-  const summary = readText(wish["summary"]);
-  const known = new Set([...(effort === null ? [] : ["effort"]), ...(summary === null ? [] : ["summary"])]);
+  const effort = readText(reasoning["effort"]);
+  const summary = readText(reasoning["summary"]);
+  const knownFields = new Set([
+    ...(effort === null ? [] : ["effort"]),
+    ...(summary === null ? [] : ["summary"]),
+  ]);
   const decoded: ReasoningParameters = {
     enabled: effort === null ? null : effort !== "none",
     effort,
@@ -124,24 +127,24 @@ function takeReasoning(rest: Record<string, unknown>, said: Said): void {
     adaptive: false,
     summary,
     hidden: false,
-    extras: markExtras(omit(wish, known)),
+    extras: markExtras(omit(reasoning, knownFields)),
   };
-  said.reasoning = decoded;
+  known.reasoning = decoded;
 }
 
-/** `text` keeps in the rest what the hub does not know of it, and that it was there at all. */
-function takeText(rest: Record<string, unknown>, said: Said): void {
+/** Takes `text`. Its unknown fields stay in `rest`, and that it was sent at all. */
+function takeText(rest: Record<string, unknown>, known: KnownParameters): void {
   const text = asFields(rest["text"]);
   if (text === null) return;
   const left = { ...text };
   const verbosity = readText(text["verbosity"]);
   if (verbosity !== null) {
-    said.verbosity = verbosity;
+    known.verbosity = verbosity;
     delete left["verbosity"];
   }
   const format = asFields(text["format"]);
   if (format !== null) {
-    said.outputFormat = decodeFormat(format);
+    known.outputFormat = decodeFormat(format);
     left["format"] = restOfFormat(format);
   }
   rest["text"] = left;
@@ -163,7 +166,7 @@ function decodeFormat(format: Fields): OutputFormat {
   };
 }
 
-/** Nulls and unknown fields; what is known stands in the hub. */
+/** Returns nulls and unknown fields; the canonical model has the others. */
 function restOfFormat(format: Fields): Fields {
   const rest: Record<string, unknown> = {};
   for (const key in format) if (format[key] === null || !FORMAT_FIELDS.has(key)) rest[key] = format[key];
@@ -172,14 +175,14 @@ function restOfFormat(format: Fields): Fields {
 
 const FORMAT_FIELDS = new Set(["type", "name", "description", "schema", "strict"]);
 
-/** Both fields stay in the rest as well: they say more than the hub keeps. */
-function takeLogprobs(rest: Fields, said: Said): void {
+/** Both fields also stay in `rest`, because they say more than the canonical model keeps. */
+function takeLogprobs(rest: Fields, known: KnownParameters): void {
   const top = typeof rest["top_logprobs"] === "number" ? rest["top_logprobs"] : null;
   const isIncluded = Array.isArray(rest["include"]) && rest["include"].includes(LOGPROBS);
-  if (isIncluded || (top ?? 0) > 0) said.logprobs = { top };
+  if (isIncluded || (top ?? 0) > 0) known.logprobs = { top };
 }
 
-/** What `include` calls log probabilities. */
+/** The value of `include` for log probabilities. */
 export const LOGPROBS = "message.output_text.logprobs";
 
 function readText(value: unknown): string | null {

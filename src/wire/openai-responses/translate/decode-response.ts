@@ -7,9 +7,9 @@ import { decodeFinish, holdsCalls } from "../finish-reason.ts";
 import { decodeUsage } from "../usage.ts";
 import { decodeOutputItem } from "./decode-items.ts";
 import { markExtras, markSpelling, readSpelling } from "./extras.ts";
-import { attachProofs } from "./signature-items.ts";
+import { attachSignatures } from "./signature-items.ts";
 
-/** Reads a response that came whole. One that failed, or is not over, is an error. */
+/** Decodes a whole response. One that failed or has not ended is an error. */
 export function decodeAnswer(body: Fields): AnswerDecoding {
   const error = findFailure(body);
   if (error !== null) return { kind: "error", error };
@@ -19,7 +19,7 @@ export function decodeAnswer(body: Fields): AnswerDecoding {
 function readAnswer(body: Fields, output: readonly unknown[]): Answer {
   const items = output.map(asFields).filter((item) => item !== null);
   const decoded = items.flatMap((item) => decodeOutputItem(settleItem(item)));
-  const { parts, logprobs } = takeLogprobs(attachProofs(decoded));
+  const { parts, logprobs } = takeLogprobs(attachSignatures(decoded));
   const finish = decodeFinish(body, holdsCalls(parts));
   return {
     choices: [{ index: 0, parts, finish, logprobs: logprobs.length > 0 ? { content: logprobs } : null }],
@@ -31,19 +31,19 @@ function readAnswer(body: Fields, output: readonly unknown[]): Answer {
 
 const STATED = new Set<unknown>(["message", "function_call", "custom_tool_call"]);
 
-/** An item that is over: of those that always say so, the state is left to the encoder. */
+/** Removes the status of an ended item whose type always has one; the encoder adds it again. */
 function settleItem(item: Fields): Fields {
   return item["status"] === "completed" && STATED.has(item["type"]) ? omit(item, STATUS) : item;
 }
 
-/** The same for an item that has begun, as it will be. */
+/** Does the same for an item that has begun, as it will be when it has ended. */
 export function settleBegun(item: Fields): Fields {
   return settleItem(item["status"] === "in_progress" ? { ...item, status: "completed" } : item);
 }
 
 const STATUS = new Set(["status"]);
 
-/** Log probabilities stand in the texts here, and beside them in the hub. */
+/** Takes the log probabilities out of the texts: the canonical model keeps them next to the texts. */
 function takeLogprobs(parts: readonly Part[]): { parts: Part[]; logprobs: unknown[] } {
   const logprobs: unknown[] = [];
   const bare = parts.map((part) => {
@@ -55,7 +55,7 @@ function takeLogprobs(parts: readonly Part[]): { parts: Part[]; logprobs: unknow
   return { parts: bare, logprobs };
 }
 
-/** The part without the log probabilities that its spelling keeps. */
+/** Returns the part without the log probabilities that its spelling keeps. */
 export function clearLogprobs(part: Part): Part {
   const spelling = readSpelling(part);
   const rest = spelling?.part;
@@ -63,12 +63,12 @@ export function clearLogprobs(part: Part): Part {
   return { ...part, extras: markSpelling({ ...spelling, part: { ...rest, logprobs: [] } }) };
 }
 
-/** The tier that served it. */
+/** Returns the service tier of a response. */
 export function readTier(body: Fields): string | null {
   return typeof body["service_tier"] === "string" ? body["service_tier"] : null;
 }
 
-/** The fields around an answer, but for those that the gateway or the hub says itself. */
+/** Returns the fields around an answer, except those that the gateway or the canonical model has itself. */
 export function decodeFrame(body: Fields): Fields {
   return omit(body, OWN_FIELDS);
 }

@@ -3,7 +3,7 @@ import { asFields, type Fields, omit } from "../../json/fields.ts";
 import { markSpelling, readSpelling } from "./extras.ts";
 import { kindOfTool, listCustoms } from "./tool-kinds.ts";
 
-/** Tools as the hub has them: those of a `namespace` stand one by one and name it. */
+/** Decodes tools. The tools of a `namespace` become single tools that name it. */
 export function decodeTools(list: readonly unknown[]): Tool[] {
   return list
     .map(asFields)
@@ -68,7 +68,7 @@ function decodeCustom(tool: Fields, name: string): CustomTool {
 
 const WORDS = new Set<unknown>(["auto", "none", "required"]);
 
-/** `tool_choice`. What names tools in a way the hub cannot is kept as it is. */
+/** Decodes `tool_choice`. A choice that the canonical model cannot express is kept as it is. */
 export function decodeToolChoice(value: unknown, tools: readonly Tool[]): ToolChoice {
   if (WORDS.has(value)) return { kind: value as "auto" | "none" | "required" };
   const fields = asFields(value) ?? {};
@@ -84,7 +84,7 @@ export function decodeToolChoice(value: unknown, tools: readonly Tool[]): ToolCh
   return { kind: "allowed", names: names as string[], required: mode === "required" };
 }
 
-/** The tool that `{type, name}` names; null where it says more, or another kind than the tool has. */
+/** Returns the tool that `{type, name}` names; null if it has other fields, or a type that the tool does not have. */
 function readNamed(fields: Fields, customs: ReadonlySet<string>): string | null {
   const { type, name } = fields;
   if (typeof name !== "string" || Object.keys(fields).length !== 2) return null;

@@ -6,7 +6,7 @@ import { readSpelling } from "./extras.ts";
 import { ownNameOf } from "./namespaces.ts";
 import { encodeReasoning, findItemRest } from "./reasoning.ts";
 
-/** Parts of the model that make one item. */
+/** The parts of the model that make one item. */
 export type ItemGroup =
   | { readonly kind: "message"; readonly parts: (TextPart | RefusalPart)[] }
   | { readonly kind: "reasoning"; readonly parts: ReasoningPart[] }
@@ -23,7 +23,7 @@ const KINDS = {
   image: "image",
 } as const;
 
-/** A group for a part; null where no item of this format can hold it. */
+/** Returns a group for a part; null if no item of this format can hold it. */
 export function openGroup(part: Part): ItemGroup | null {
   const kind = part.kind in KINDS ? KINDS[part.kind as keyof typeof KINDS] : null;
   if (kind === null || (part.kind === "native" && part.format !== "openai-responses")) return null;
@@ -31,7 +31,7 @@ export function openGroup(part: Part): ItemGroup | null {
   return { kind, parts: [part] } as ItemGroup;
 }
 
-/** Whether a part belongs to the item of the parts before it. */
+/** Returns whether a part belongs to the item of the parts before it. */
 export function joinsGroup(group: ItemGroup, part: Part): boolean {
   const spelling = readSpelling(part);
   if (group.kind === "message") {
@@ -44,7 +44,7 @@ export function joinsGroup(group: ItemGroup, part: Part): boolean {
   return part.id !== null && part.id === last.id && last.signature === null;
 }
 
-/** The parts of a turn, by items; parts that no item can hold come apart. */
+/** Groups the parts of a turn into items. `rest` are the parts that no item can hold. */
 export function groupParts(parts: readonly Part[]): {
   readonly groups: readonly ItemGroup[];
   readonly rest: readonly Part[];
@@ -64,7 +64,7 @@ export function groupParts(parts: readonly Part[]): {
   return { groups, rest };
 }
 
-/** The item that a group makes, as this format's own; ids and states that nobody gave are left out. */
+/** Encodes a group as an item of this format, without ids and states that were not given. */
 export function encodeItem(group: ItemGroup): Record<string, unknown> {
   switch (group.kind) {
     case "message":
@@ -95,7 +95,7 @@ function encodeCall(call: ToolCallPart): Record<string, unknown> {
     : { type: "function_call", ...grouped, arguments: call.arguments };
 }
 
-/** A model that draws by itself, as the tool that draws here. */
+/** Encodes a generated image as this format's image generation tool. */
 function encodeImage(part: Part | undefined): Record<string, unknown> {
   const source = part?.kind === "image" && part.source.kind === "base64" ? part.source : null;
   const spelled = part === undefined ? undefined : readSpelling(part)?.item;
@@ -106,7 +106,7 @@ function encodeImage(part: Part | undefined): Record<string, unknown> {
   return { ...type, status: "completed", ...(format === "png" ? {} : { output_format: format }), result };
 }
 
-/** A tool's result as its item. */
+/** Encodes a tool result as an item. */
 export function encodeResult(result: Extract<Part, { kind: "tool-result" }>): Record<string, unknown> {
   const spelling = readSpelling(result);
   const type = result.tool === "custom" ? "custom_tool_call_output" : "function_call_output";
@@ -123,7 +123,7 @@ function encodeOutput(content: readonly Part[], spelling: { readonly asText?: tr
   return [encodeContentPart(sayLost(content.map(({ kind }) => kind)), "input_text")];
 }
 
-/** The item's `id`, where it has one. */
+/** Returns the item's `id`; null if it has none. */
 export function idOf(item: unknown): string | null {
   const id = asFields(item)?.["id"];
   return typeof id === "string" ? id : null;

@@ -11,21 +11,22 @@ import { encodeItem, encodeResult, groupParts, type ItemGroup } from "./encode-i
 import { readSpelling } from "./extras.ts";
 import { isOwnReasoning, pickFirst } from "./reasoning.ts";
 
-interface Spoken {
+interface EncodedInput {
   readonly instructions?: string;
   readonly input: unknown;
 }
 
 /**
- * A conversation as `input`, and `instructions` where they came as such and are taken. What has no form here is left out
- * and named; reasoning that the vendor could not read silently: another vendor's, and what it looks for in its store.
+ * Encodes a conversation as `input`, with `instructions` if they came as such and the target takes them. What this format cannot
+ * express is left out with a warning. Reasoning that the vendor cannot read is left out silently: another vendor's, and what it
+ * would look up in its store.
  * @throws GatewayError `invalid_request` for media that this format has no form for.
  */
 export function encodeMessages(
   messages: readonly Message[],
   target: ModelTarget,
   warnings: Warning[],
-): Spoken {
+): EncodedInput {
   const items: unknown[] = [];
   let instructions: string | null = null;
   for (const [place, message] of messages.entries()) {
@@ -38,7 +39,7 @@ export function encodeMessages(
   return { ...(instructions === null ? {} : { instructions }), input: plain ?? items };
 }
 
-/** An input that came as text, when nothing was put beside it since. */
+/** Returns an input that came as text if nothing was added to it. */
 function readPlainInput(messages: readonly Message[], items: readonly unknown[]): string | null {
   const last = messages.at(-1);
   const spelling = last === undefined ? null : readSpelling(last);
@@ -61,11 +62,11 @@ function encodeMessage(message: Message, at: Place): unknown[] {
         encodeToolPart(part, `messages[${at.place}].content[${i}]`, at),
       );
     default:
-      return [encodeSpokenTo(message, at)];
+      return [encodePrompt(message, at)];
   }
 }
 
-function encodeSpokenTo(message: Message, at: Place): Record<string, unknown> {
+function encodePrompt(message: Message, at: Place): Record<string, unknown> {
   const spelling = readSpelling(message);
   const head = { ...(spelling?.item ?? { type: "message" }), role: message.role };
   if (spelling?.asText) return { ...head, content: textOf(message.parts) };
@@ -75,7 +76,7 @@ function encodeSpokenTo(message: Message, at: Place): Record<string, unknown> {
 function encodeContent(parts: readonly Part[], field: string, warnings: Warning[]): unknown[] {
   const encoded = parts.map((part, i) => {
     const one = encodeContentPart(part, "input_text");
-    if (one === null && isMedia(part)) refuseMedia(`${field}[${i}]`, part);
+    if (one === null && isMedia(part)) rejectMedia(`${field}[${i}]`, part);
     if (one === null) warnings.push(leftOut(`${field}[${i}]`, part));
     return one;
   });
@@ -86,8 +87,8 @@ function isMedia({ kind }: Part): boolean {
   return kind === "image" || kind === "audio" || kind === "video" || kind === "file";
 }
 
-/** An answer without it would answer another question. */
-function refuseMedia(field: string, { kind }: Part): never {
+/** Rejects media: without it the answer would be to another question. */
+function rejectMedia(field: string, { kind }: Part): never {
   const problem =
     kind === "audio" || kind === "video"
       ? `is ${kind}, which this model does not take. Remove it or choose another model.`
@@ -120,7 +121,7 @@ function encodeTurn(message: Message, at: Place): unknown[] {
   return sent.map((group) => encodeSentItem(group, isCut));
 }
 
-/** Whether an item is reasoning, in a way that the hub reads or in one that it does not. */
+/** Returns whether an item is reasoning, decoded or native. */
 function isReasoning({ kind, parts }: ItemGroup): boolean {
   return kind === "reasoning" || (kind === "native" && parts[0]?.type === "reasoning");
 }
@@ -133,7 +134,7 @@ function isSent(group: ItemGroup, field: string, { target, warnings }: Place): b
   return false;
 }
 
-/** Whether the vendor can read a reasoning item without having stored it. */
+/** Returns whether the vendor can read a reasoning item that it has not stored. */
 function canReplay(group: ItemGroup, target: ModelTarget): boolean {
   if (group.kind !== "reasoning") {
     const encrypted = group.kind === "native" ? group.parts[0]?.value["encrypted_content"] : null;
@@ -145,11 +146,11 @@ function canReplay(group: ItemGroup, target: ModelTarget): boolean {
   return origin === null || origin === originOfModel(target.name);
 }
 
-/** Items whose id says which reasoning they belong to, and which need none. */
+/** Items whose id names the reasoning that they belong to, and that can do without it. */
 const NEEDS_NO_ID: ReadonlySet<unknown> = new Set(["message", "function_call", "custom_tool_call"]);
 const ID: ReadonlySet<string> = new Set(["id"]);
 
-/** Arguments are JSON, also where another format had none. In a turn without its reasoning, ids would ask for it. */
+/** Arguments are JSON, even if another format sent none. In a turn without its reasoning, ids would refer to it. */
 function encodeSentItem(group: ItemGroup, isCut: boolean): Record<string, unknown> {
   const encoded = encodeItem(group);
   const item = isCut && NEEDS_NO_ID.has(encoded["type"]) ? omit(encoded, ID) : encoded;

@@ -8,17 +8,17 @@ import { lowerSchema } from "../../json-schema/lower-schema.ts";
 import { asksForEncrypted, ENCRYPTED_REASONING } from "../encrypted-reasoning.ts";
 import { LOGPROBS } from "./decode-request.ts";
 import { encodeMessages } from "./encode-messages.ts";
-import { encodeWish } from "./encode-reasoning.ts";
+import { encodeReasoning } from "./encode-reasoning.ts";
 import { encodeToolChoice, encodeTools } from "./encode-tools.ts";
 import { readOwnFields } from "./extras.ts";
 
 /**
- * A request for an upstream of the Responses format. Nothing is stored there, so reasoning is asked for in the form that
+ * Encodes a request for an upstream of the Responses format. Nothing is stored there, so reasoning is requested in the form that
  * can be sent back.
- * @throws GatewayError `invalid_request` for more than one answer, which this format cannot give.
+ * @throws GatewayError `invalid_request` for more than one choice, which this format cannot return.
  */
 export function encodeRequest(request: ConversationRequest, target: ModelTarget): EncodedRequest {
-  if ((request.n ?? 1) > 1) refuseMany();
+  if ((request.n ?? 1) > 1) rejectSeveralChoices();
   const warnings: Warning[] = nameLeftOut(request, "openai-responses");
   const own = readOwnFields(request.extras) ?? {};
   const body = {
@@ -28,7 +28,7 @@ export function encodeRequest(request: ConversationRequest, target: ModelTarget)
     ...encodeToolFields(request, warnings),
     ...encodePlain(request),
     ...encodeServiceTier(request, warnings),
-    ...encodeWish(request.reasoning, target, warnings),
+    ...encodeReasoning(request.reasoning, target, warnings),
     ...encodeText(request, own, warnings),
     ...encodeLogprobs(request, own),
     ...encodeInclude(request, target, own),
@@ -39,7 +39,7 @@ export function encodeRequest(request: ConversationRequest, target: ModelTarget)
   return { body, warnings };
 }
 
-function refuseMany(): never {
+function rejectSeveralChoices(): never {
   const metadata = { field: "n" };
   return fail("invalid_request", "n must be 1 for this model, which gives one answer a request.", {
     metadata,
@@ -78,7 +78,7 @@ function encodePlain(request: ConversationRequest): Fields {
   });
 }
 
-/** Tiers of other formats, in this one's words. */
+/** This format's service tiers by the names that clients use. */
 const TIERS: Readonly<Record<string, string>> = {
   auto: "auto",
   default: "default",
@@ -97,7 +97,7 @@ function encodeServiceTier({ serviceTier, extras }: ConversationRequest, warning
   return {};
 }
 
-/** `text`: what form the answer takes, and how long it is. `own` is what the request kept in this spelling. */
+/** Encodes `text`, the format and verbosity of the answer. `own` are the fields that the request kept in this format. */
 export function encodeText(request: ConversationRequest, own: Fields, warnings: Warning[]): Fields {
   const { outputFormat, verbosity } = request;
   const rest = asFields(own["text"]);
@@ -110,7 +110,7 @@ export function encodeText(request: ConversationRequest, own: Fields, warnings: 
   return { text: { ...rest, ...omitNull({ format, verbosity }) } };
 }
 
-/** `rest` is what the hub does not keep of a format that came in this spelling; null where it came in another. */
+/** Encodes an output format. `rest` are its unknown fields if it came in this format; null if it came in another. */
 function encodeFormat(format: OutputFormat, rest: Fields | null, warnings: Warning[]): Fields | null {
   switch (format.kind) {
     case "text":
@@ -120,7 +120,7 @@ function encodeFormat(format: OutputFormat, rest: Fields | null, warnings: Warni
     case "json-schema": {
       const { name, description, strict } = format;
       const schema = rest === null && strict === true ? fitStrict(format.schema, warnings) : format.schema;
-      // A schema has to have a name here.
+      // This format demands a name for the schema.
       const named = name ?? (rest === null ? "response" : null);
       return { ...rest, type: "json_schema", ...omitNull({ name: named, description, strict }), schema };
     }
@@ -145,7 +145,7 @@ function encodeInclude(request: ConversationRequest, target: ModelTarget, own: F
   const asked = target.reasons === false ? given.filter((name) => name !== ENCRYPTED_REASONING) : given;
   const wanted = [
     ...(asksForEncrypted(target, mentionsReasoning(request)) ? [ENCRYPTED_REASONING] : []),
-    // Whoever said it in this spelling has said what to include.
+    // A client that used this format has set `include` itself.
     ...(request.logprobs === null || own["top_logprobs"] !== undefined ? [] : [LOGPROBS]),
   ];
   const missing = wanted.filter((name) => !asked.includes(name));
@@ -157,7 +157,7 @@ function mentionsReasoning({ reasoning, messages }: ConversationRequest): boolea
   return reasoning !== null || messages.some(({ parts }) => parts.some(({ kind }) => kind === "reasoning"));
 }
 
-/** What has no field here and shapes an answer only a little: it is left out, and said so. */
+/** Warns of parameters that this format does not have and that change an answer only a little. */
 function warnAboutSampling(request: ConversationRequest, warnings: Warning[]): void {
   const given: readonly (readonly [string, boolean])[] = [
     ["stop", request.stop.length > 0],

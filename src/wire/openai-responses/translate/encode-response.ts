@@ -5,7 +5,7 @@ import { keepForAnswer } from "./keep-for-answer.ts";
 import { encodeEcho, encodeResponse, encodeStart } from "./response-fields.ts";
 import { closeItems, createItemWriter, hasRefusal, readOutput, stepItems } from "./write-items.ts";
 
-/** A whole answer as a response: the items that a stream of it would end with. */
+/** Encodes a whole answer as a response: the items that a stream of it would end with. */
 export function encodeAnswer(
   answer: Answer,
   identity: AnswerIdentity,
@@ -15,7 +15,7 @@ export function encodeAnswer(
   const choice = answer.choices[0];
   const request = keepForAnswer(asked.request);
   const items = createItemWriter(identity.id, request.tools, () => {});
-  // Before the texts, so that each takes its own.
+  // Before the texts, so that each of them takes its own.
   if (choice !== undefined) stepItems(items, { kind: "logprobs", choice: 0, value: choice.logprobs });
   for (const event of replayAnswer(answer)) {
     if (event.kind === "part-start" || event.kind === "part-delta" || event.kind === "part-end") {

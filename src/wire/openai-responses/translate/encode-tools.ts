@@ -7,7 +7,7 @@ import { readSpelling } from "./extras.ts";
 import { ownNameOf } from "./namespaces.ts";
 import { kindOfTool, listCustoms } from "./tool-kinds.ts";
 
-/** Tools as this format has them; natives of other formats are for the caller to name and leave out. */
+/** Encodes tools. Native tools of other formats are left out; the caller warns of them. */
 export function encodeTools(tools: readonly Tool[], warnings: Warning[]): Fields[] {
   const encoded: Fields[] = [];
   const schemas = createSchemaBudget();
@@ -31,7 +31,7 @@ export function encodeTools(tools: readonly Tool[], warnings: Warning[]): Fields
   return encoded;
 }
 
-/** A strict tool of another format with the schema that strictness takes here. */
+/** Returns a strict tool of another format with a schema that is allowed to be strict here. */
 function fitStrict(tool: Tool, field: string, schemas: SchemaBudget, warnings: Warning[]): Tool {
   const isForeign = tool.kind === "function" && tool.strict === true && readSpelling(tool) === null;
   if (!isForeign || tool.parameters === null) return tool;
@@ -40,7 +40,7 @@ function fitStrict(tool: Tool, field: string, schemas: SchemaBudget, warnings: W
   return { ...tool, parameters: schema };
 }
 
-/** A namespace while its tools come. */
+/** A namespace while its tools are collected. */
 interface Group {
   readonly name: string;
   readonly tools: Fields[];
@@ -70,19 +70,19 @@ function encodeTool(tool: FunctionTool | CustomTool): Fields {
   };
 }
 
-/** A tool without parameters takes none, which upstreams want to see as a schema. */
+/** Encodes the parameters; a tool without parameters gets an empty schema, which upstreams demand. */
 function encodeParameters({ parameters }: FunctionTool, own: Fields | undefined): Fields {
   if (own !== undefined && "parameters" in own && own["parameters"] !== null) return {};
   return { parameters: parameters ?? NO_ARGUMENTS };
 }
 
-/** Elsewhere nothing said means loose; here it means strict, and schemas that are not made for it are refused. */
+/** Encodes `strict`. In other formats the default is loose; here it is strict, and schemas that do not fit are rejected. */
 function encodeStrict({ strict }: FunctionTool, own: Fields | undefined): Fields {
   if (strict !== null) return { strict };
   return own === undefined ? { strict: false } : {};
 }
 
-/** The choice as this format says it; null where it is another format's own. */
+/** Encodes the tool choice; null if it is another format's own. */
 export function encodeToolChoice(choice: ToolChoice, tools: readonly Tool[]): unknown {
   const customs = listCustoms(tools);
   const nameTool = (name: string) => ({ type: kindOfTool(name, customs), name });

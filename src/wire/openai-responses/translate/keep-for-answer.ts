@@ -2,12 +2,12 @@ import { type ConversationRequest, NOTHING_SAID, type Tool } from "../../canonic
 import { measureChars } from "../../json/measure-chars.ts";
 import { readSpelling } from "./extras.ts";
 
-/** What an answer repeats of its request, at most: it does so several times. Characters. */
+/** The most characters of the request that an answer repeats, which it does several times. */
 const MAX_REPEATED_CHARS = 1_000_000;
 
 /**
- * What answers look at of a request: all but its messages, of which the instructions stand first. Of one that says very
- * much only what is short; of its tools the names, which the calls in the answer need.
+ * Returns what answers need of a request: everything but its messages, of which only the instructions are kept. Of a very long
+ * request only short fields are kept, and the names of its tools, which the calls in the answer need.
  */
 export function keepForAnswer(request: ConversationRequest): ConversationRequest {
   const messages = request.messages.slice(0, 1).filter((message) => readSpelling(message)?.asInstructions);

@@ -3,13 +3,13 @@ import type { CustomTool, FunctionTool, Message, Tool } from "../../canonical/re
 import { markSpelling, readSpelling } from "./extras.ts";
 
 /*
- * Names need only be unique within a namespace here, and among all tools elsewhere. Where two tools have one name, those
- * in a namespace are known to the hub by both names, and by their own again on the way back.
+ * Names are unique within a namespace in this format, and among all tools elsewhere. If two tools have the same name, those in a
+ * namespace get a canonical name of both, and their own names again on the way back.
  */
 
 type NamedTool = FunctionTool | CustomTool;
 
-/** Tools with names that are unique. */
+/** Returns the tools under unique names. */
 export function separateTools(tools: readonly Tool[]): readonly Tool[] {
   const shared = findShared(tools);
   return shared.size === 0
@@ -17,7 +17,7 @@ export function separateTools(tools: readonly Tool[]): readonly Tool[] {
     : tools.map((tool) => (tool.kind === "native" ? tool : separate(tool, shared)));
 }
 
-/** Calls in a conversation by the names that `separateTools` gave their tools. */
+/** Returns a conversation with calls under the names that `separateTools` gave their tools. */
 export function separateCalls(messages: readonly Message[], tools: readonly Tool[]): readonly Message[] {
   const shared = findShared(tools);
   if (shared.size === 0) return messages;
@@ -45,23 +45,23 @@ function separate<T extends NamedTool | ToolCallPart>(one: T, shared: ReadonlySe
   return { ...one, name: `${namespace}__${name}`, extras };
 }
 
-/** The name that a tool or a call has in this format. */
+/** Returns the name of a tool or a call in this format. */
 export function ownNameOf(one: NamedTool | ToolCallPart): string {
   return readSpelling(one)?.name ?? one.name;
 }
 
-/** A tool's group, and its own name in it. */
+/** A tool's namespace, and its own name in it. */
 export interface ToolHome {
   readonly name: string;
   readonly namespace: string;
 }
 
-/** Where calls belong by the name of their tool, so that they go back to its group by its own name. */
+/** Indexes the namespaces of tools by their canonical names, so that calls return to their namespace under their own names. */
 export function indexHomes(tools: readonly Tool[]): ReadonlyMap<string, ToolHome> {
   const homes = new Map<string, ToolHome>();
   const seen = new Set<string>();
   for (const tool of tools) {
-    // Of several tools of one name the first.
+    // The first of several tools with the same name counts.
     if (tool.kind === "native" || seen.has(tool.name)) continue;
     seen.add(tool.name);
     if (tool.namespace !== undefined)

@@ -7,8 +7,8 @@ import { markSpelling, readSpelling } from "./extras.ts";
 const KNOWN = new Set(["id", "type", "summary", "content", "encrypted_content"]);
 
 /**
- * A reasoning item as parts: one a summary, one a text, one for what is encrypted, all with the item's id. Null where
- * it says nothing, or says it in a way nobody knows.
+ * Decodes a reasoning item: one part for each summary and text, one for the encrypted content, all with the item's id. Null if it
+ * is empty or of an unknown form.
  */
 export function decodeReasoning(item: Fields): ReasoningPart[] | null {
   const { summary, content, encrypted_content: encrypted } = item;
@@ -26,7 +26,7 @@ export function decodeReasoning(item: Fields): ReasoningPart[] | null {
   return parts.length === 0 ? null : markItem(parts, restOfReasoning(item));
 }
 
-/** What of a reasoning item its parts do not say. */
+/** Returns the fields of a reasoning item that its parts do not hold. */
 export function restOfReasoning(item: Fields): Fields {
   const rest = omit(item, KNOWN);
   const { content, encrypted_content: encrypted } = item;
@@ -35,7 +35,7 @@ export function restOfReasoning(item: Fields): Fields {
   return rest;
 }
 
-/** The part of a reasoning item that only its vendor can read. */
+/** Returns the part of a reasoning item that only its vendor can read. */
 export function makeEncrypted(encrypted: string, id: string | null): ReasoningPart {
   const origin = originOfItem(id);
   return { kind: "reasoning", text: "", isSummary: false, signature: null, encrypted, id, origin };
@@ -54,12 +54,12 @@ function decodeText(entry: Fields, id: string | null, isSummary: boolean): Reaso
   };
 }
 
-/** Puts the rest of an item on its first part, and on the others that they go on with it. */
+/** Attaches the other fields of an item to its first part, and marks the others as its continuation. */
 export function markItem<P extends Part>(parts: readonly P[], item: Fields): P[] {
   return parts.map((part, place) => markPlace(part, place === 0 ? item : null));
 }
 
-/** A part as the first of its item, which keeps the rest of it; or, with null, as one that goes on with it. */
+/** Marks a part as the first of its item, which keeps the item's other fields, or (with null) as a continuation. */
 export function markPlace<P extends Part>(part: P, item: Fields | null): P {
   const place = item === null ? { continues: true as const } : { item };
   return { ...part, extras: markSpelling({ ...readSpelling(part), ...place }) };
@@ -81,7 +81,7 @@ function readText(value: unknown): string | null {
   return typeof value === "string" ? value : null;
 }
 
-/** Of the parts of one item: the first that is not null. */
+/** Returns the first value of the parts of an item that is not null. */
 export function pickFirst<K extends "id" | "origin" | "signature" | "encrypted">(
   parts: readonly ReasoningPart[],
   key: K,
@@ -89,7 +89,7 @@ export function pickFirst<K extends "id" | "origin" | "signature" | "encrypted">
   return parts.find((part) => part[key] !== null)?.[key] ?? null;
 }
 
-/** Whether the item is this format's own: encrypted by a vendor of it, or written in it with nothing encrypted. */
+/** Returns whether the item is this format's own: encrypted by one of its vendors, or written in it without encryption. */
 export function isOwnReasoning(parts: readonly ReasoningPart[]): boolean {
   const origin = pickFirst(parts, "origin");
   if (pickFirst(parts, "signature") !== null) return false;
@@ -99,7 +99,7 @@ export function isOwnReasoning(parts: readonly ReasoningPart[]): boolean {
   return origin === originOfItem(pickFirst(parts, "id"));
 }
 
-/** Parts as the reasoning item of this format that they were, or could have been. */
+/** Encodes parts as the reasoning item of this format that they were, or could have been. */
 export function encodeReasoning(parts: readonly ReasoningPart[]): Record<string, unknown> {
   const id = pickFirst(parts, "id");
   const encrypted = pickFirst(parts, "encrypted");
@@ -117,7 +117,7 @@ export function encodeReasoning(parts: readonly ReasoningPart[]): Record<string,
   };
 }
 
-/** What the first part of an item keeps of it. */
+/** Returns the item's fields that its first part keeps. */
 export function findItemRest(parts: readonly Part[]): Fields | undefined {
   for (const part of parts) {
     const item = readSpelling(part)?.item;
@@ -131,8 +131,8 @@ function encodeText(part: ReasoningPart, type: string): Fields {
 }
 
 /**
- * Another vendor's reasoning as an item that clients show and send back: its text stands where they look for a summary,
- * what its vendor wants back in `encrypted_content`.
+ * Encodes another vendor's reasoning as an item that clients display and send back: its text is in the summary, and what its
+ * vendor wants back in `encrypted_content`.
  */
 export function encodeForeignReasoning(parts: readonly ReasoningPart[]): Record<string, unknown> {
   const texts = parts.filter((part) => part.text !== "");

@@ -9,7 +9,7 @@ import { encodeText } from "./encode-request.ts";
 import { encodeToolChoice, encodeTools } from "./encode-tools.ts";
 import { readOwnFields, readSpelling } from "./extras.ts";
 
-/** The fields of a response that repeat the request, as OpenAI's answers do and its clients' types demand. */
+/** Returns the fields of a response that repeat the request, as OpenAI sends them and its clients' types demand. */
 export function encodeEcho(request: ConversationRequest): Record<string, unknown> {
   const own = readOwnFields(request.extras) ?? {};
   const { toolChoice, tools, reasoning } = request;
@@ -43,7 +43,7 @@ function readInstructions({ messages }: ConversationRequest): string | null {
   return part?.kind === "text" ? part.text : null;
 }
 
-/** The response before anything has come of it. */
+/** Returns the response at its start. */
 export function encodeStart(identity: AnswerIdentity, echo: Fields): Record<string, unknown> {
   return {
     id: identity.id,
@@ -59,17 +59,17 @@ export function encodeStart(identity: AnswerIdentity, echo: Fields): Record<stri
   };
 }
 
-/** What is known of a response once it is over. */
+/** What is known of a response at its end. */
 export interface Outcome {
   readonly output: readonly Fields[];
   readonly finish: Finish | null;
   readonly serviceTier: string | null;
-  /** What the vendor's answer said of itself, where it was of this format. */
+  /** The extras of the vendor's answer, if it was of this format. */
   readonly extras: Extras | undefined;
   readonly hasRefusal: boolean;
 }
 
-/** The response that is over: what the vendor said of it stands before what the request said. */
+/** Encodes the response at its end. The vendor's fields take precedence over those of the request. */
 export function encodeResponse(start: Fields, outcome: Outcome, end: AnswerEnd): Record<string, unknown> {
   const vendor = readOwnFields(outcome.extras) ?? {};
   const { serviceTier, finish } = outcome;

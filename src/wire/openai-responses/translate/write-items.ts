@@ -8,31 +8,31 @@ import { encodeItem, type ItemGroup, idOf, joinsGroup, openGroup } from "./encod
 import { readSpelling } from "./extras.ts";
 import { indexHomes, type ToolHome } from "./namespaces.ts";
 import { encodeForeignReasoning, isOwnReasoning } from "./reasoning.ts";
-import { encodeProof, type ProofPlace } from "./signature-items.ts";
+import { encodeSignature, type SignatureSide } from "./signature-items.ts";
 import {
   type Emit,
   emitAdded,
   emitDelta,
   emitDone,
-  encodeSpokenPart,
+  encodeMessagePart,
   type FormName,
   formOf,
   listOf,
-  type PartPlace,
+  type PartPosition,
 } from "./write-parts.ts";
 
 export type PartEvent = Extract<AnswerEvent, { kind: "part-start" | "part-delta" | "part-end" | "logprobs" }>;
 
-/** The items of an answer while it is written. It is changed in place, by the functions below alone. */
+/** The items of an answer while it is written. Only the functions of this file change it. */
 export interface ItemWriter {
   readonly responseId: string;
   readonly homes: ReadonlyMap<string, ToolHome>;
   readonly emit: Emit;
-  /** Items in their order; those that are not over as they stand. */
+  /** Items in order; open ones as far as they have come. */
   readonly items: OpenItem[];
   /** The item that further parts may join. */
   current: OpenItem | null;
-  /** Parts that are not over, by their place in the answer. */
+  /** Open parts, by their index in the answer. */
   readonly slots: Map<number, Slot>;
   /** Log probabilities, and how many of them texts have taken. */
   readonly logprobs: Fields[];
@@ -43,16 +43,16 @@ interface OpenItem {
   readonly index: number;
   readonly id: string;
   readonly group: ItemGroup;
-  /** What texts have of log probabilities, by the text's place in the group. */
+  /** The log probabilities that texts have taken, by the text's index in the group. */
   readonly logprobs: Map<number, TakenLogprobs>;
-  /** How many parts stand in each list. */
+  /** The number of parts in each list. */
   readonly counts: Map<string, number>;
   openSlots: number;
-  /** The item as it was written last. */
+  /** The item as it was sent last; null while it is open. */
   done: Fields | null;
 }
 
-/** Log probabilities of a text, and how many characters their tokens have. */
+/** Log probabilities of a text, and the number of characters of their tokens. */
 interface TakenLogprobs {
   readonly list: Fields[];
   chars: number;
@@ -60,18 +60,18 @@ interface TakenLogprobs {
 
 interface Slot {
   readonly item: OpenItem;
-  /** Its place in the item's group. */
+  /** Its index in the item's group. */
   readonly place: number;
   readonly form: FormName | null;
-  /** Null until its first event, which a reasoning without a text never has. */
-  shown: PartPlace | null;
-  /** How many of its citations were looked at, and how many of them were told. */
+  /** Null until its first event, which reasoning without text never has. */
+  shown: PartPosition | null;
+  /** How many of its citations were read, and how many of them were sent. */
   readCitations: number;
   citations: number;
-  lateProof: boolean;
+  hasLateSignature: boolean;
 }
 
-/** A writer of items: ids that a vendor left out are made of the response's id and the item's place. */
+/** Returns a writer of items. Missing item ids are made of the response's id and the item's index. */
 export function createItemWriter(responseId: string, tools: readonly Tool[], emit: Emit): ItemWriter {
   return {
     responseId,
@@ -85,7 +85,7 @@ export function createItemWriter(responseId: string, tools: readonly Tool[], emi
   };
 }
 
-/** Takes the next event of the one answer. */
+/** Writes the next event of the answer's one choice. */
 export function stepItems(writer: ItemWriter, event: PartEvent): void {
   switch (event.kind) {
     case "part-start":
@@ -109,7 +109,7 @@ export function stepItems(writer: ItemWriter, event: PartEvent): void {
   }
 }
 
-/** Ends all that is open; `reason` says whether it was cut. */
+/** Ends all open items; `reason` tells whether the answer was cut off. */
 export function closeItems(writer: ItemWriter, reason: FinishReason | null): void {
   for (const slot of writer.slots.values()) endSlot(writer, slot);
   writer.slots.clear();
@@ -117,12 +117,12 @@ export function closeItems(writer: ItemWriter, reason: FinishReason | null): voi
   for (const item of writer.items) closeItem(writer, item, isCut ? "incomplete" : "completed");
 }
 
-/** All items; what is not over is marked as broken off. */
+/** Returns all items; open ones are marked as incomplete. */
 export function readOutput(writer: ItemWriter): Fields[] {
   return writer.items.map((item) => item.done ?? encodeWhole(writer, item, "incomplete"));
 }
 
-/** Whether the model declined in words. */
+/** Returns whether the answer contains a refusal in words. */
 export function hasRefusal(writer: ItemWriter): boolean {
   return writer.items.some(({ group }) => group.kind === "message" && group.parts.some(isRefusal));
 }
@@ -134,9 +134,9 @@ function isRefusal(part: Part): boolean {
 function startPart(writer: ItemWriter, at: number, given: Part): void {
   const part = ownPart(given);
   const joined = writer.current !== null && joinsGroup(writer.current.group, part) ? writer.current : null;
-  const proof = proofOf(part);
-  if (joined === null || proof !== undefined) settleCurrent(writer);
-  if (proof !== undefined) writeProof(writer, part, "ahead");
+  const signature = signatureOf(part);
+  if (joined === null || signature !== undefined) settleCurrent(writer);
+  if (signature !== undefined) writeSignature(writer, part, "ahead");
   const item = writer.current ?? openItem(writer, part);
   if (item === null) return;
   if (item === joined) (item.group.parts as Part[]).push(part);
@@ -148,17 +148,17 @@ function startPart(writer: ItemWriter, at: number, given: Part): void {
     shown: null,
     readCitations: 0,
     citations: 0,
-    lateProof: false,
+    hasLateSignature: false,
   };
   item.openSlots++;
   writer.slots.set(at, slot);
   if (part.kind !== "reasoning" || (readSpelling(part) !== null && part.encrypted === null))
     show(writer, slot);
-  sayText(writer, slot, textOf(part));
-  sayCitations(writer, slot);
+  writeText(writer, slot, textOf(part));
+  writeCitations(writer, slot);
 }
 
-/** What comes next is no part of the current item; it ends as soon as its parts have. */
+/** Detaches the current item: what comes next does not belong to it, and it ends once its parts have. */
 function settleCurrent(writer: ItemWriter): void {
   const { current } = writer;
   writer.current = null;
@@ -184,10 +184,10 @@ function addItem(writer: ItemWriter, group: ItemGroup): OpenItem {
   return item;
 }
 
-/** OpenAI looks at them when an item comes back. */
+/** OpenAI checks the prefixes when an item comes back. */
 const PREFIXES = { message: "msg", reasoning: "rs", call: "fc", native: "item", image: "ig" };
 
-function show(writer: ItemWriter, slot: Slot): PartPlace | null {
+function show(writer: ItemWriter, slot: Slot): PartPosition | null {
   const { form, item } = slot;
   if (form === null) return null;
   const list = listOf(form) ?? "";
@@ -201,18 +201,21 @@ function show(writer: ItemWriter, slot: Slot): PartPlace | null {
 function growSlot(writer: ItemWriter, slot: Slot, delta: PartDelta): void {
   const parts = slot.item.group.parts as Part[];
   parts[slot.place] = growOwnPart(parts[slot.place] as Part, delta);
-  if (delta.kind === "text" || delta.kind === "arguments") sayText(writer, slot, delta.text);
-  if (delta.kind === "citation") sayCitations(writer, slot);
-  if (delta.kind === "proof") slot.lateProof = true;
+  if (delta.kind === "text" || delta.kind === "arguments") writeText(writer, slot, delta.text);
+  if (delta.kind === "citation") writeCitations(writer, slot);
+  if (delta.kind === "proof") slot.hasLateSignature = true;
 }
 
-function sayText(writer: ItemWriter, slot: Slot, text: string): void {
+function writeText(writer: ItemWriter, slot: Slot, text: string): void {
   if (text === "") return;
   const place = slot.shown ?? show(writer, slot);
-  if (place !== null) emitDelta(writer.emit, place, text, takeLogprobs(writer, slot));
+  if (place !== null) emitDelta(writer.emit, place, { text, logprobs: takeLogprobs(writer, slot) });
 }
 
-/** Log probabilities for the text so far: whichever come first, the lengths of their tokens tell whose they are. */
+/**
+ * Takes the log probabilities for the text so far. The lengths of their tokens tell which text they belong to, whichever comes
+ * first.
+ */
 function takeLogprobs(writer: ItemWriter, slot: Slot): Fields[] {
   const { logprobs } = writer;
   if (slot.form !== "output_text" || writer.takenLogprobs === logprobs.length) return [];
@@ -241,7 +244,7 @@ function textOf(part: Part): string {
   return part.kind === "tool-call" ? part.arguments : "text" in part ? part.text : "";
 }
 
-function sayCitations(writer: ItemWriter, slot: Slot): void {
+function writeCitations(writer: ItemWriter, slot: Slot): void {
   const part = partOf(slot);
   if (part.kind !== "text" || slot.shown === null) return;
   const { itemId: item_id, outputIndex: output_index, index: content_index } = slot.shown;
@@ -258,16 +261,17 @@ function endSlot(writer: ItemWriter, slot: Slot): void {
   const { item } = slot;
   fillArguments(writer, slot);
   takeLogprobs(writer, slot);
-  if (slot.shown !== null) emitDone(writer.emit, slot.shown, textOf(partOf(slot)), encodeShown(slot));
+  if (slot.shown !== null)
+    emitDone(writer.emit, slot.shown, { text: textOf(partOf(slot)), part: encodeShown(slot) });
   item.openSlots--;
-  const isAlone = item.group.kind !== "message" && item.group.kind !== "reasoning";
-  if (item.openSlots === 0 && (isAlone || item !== writer.current)) closeItem(writer, item, "completed");
-  if (!slot.lateProof) return;
+  const isSingle = item.group.kind !== "message" && item.group.kind !== "reasoning";
+  if (item.openSlots === 0 && (isSingle || item !== writer.current)) closeItem(writer, item, "completed");
+  if (!slot.hasLateSignature) return;
   settleCurrent(writer);
-  writeProof(writer, partOf(slot), "behind");
+  writeSignature(writer, partOf(slot), "behind");
 }
 
-/** A function's arguments are JSON, also where the model gave none. */
+/** A function's arguments are JSON, even if the model sent none. */
 function fillArguments(writer: ItemWriter, slot: Slot): void {
   const part = partOf(slot);
   if (part.kind !== "tool-call" || part.tool !== "function" || part.arguments !== "") return;
@@ -277,7 +281,7 @@ function fillArguments(writer: ItemWriter, slot: Slot): void {
 function encodeShown({ item, place, form }: Slot): Fields | null {
   const part = item.group.parts[place] as Part;
   if (part.kind === "reasoning") return { ...(readSpelling(part)?.part ?? { type: form }), text: part.text };
-  return part.kind === "tool-call" ? null : encodeSpokenPart(part, item.logprobs.get(place)?.list ?? []);
+  return part.kind === "tool-call" ? null : encodeMessagePart(part, item.logprobs.get(place)?.list ?? []);
 }
 
 function closeItem(writer: ItemWriter, item: OpenItem, status: string): void {
@@ -287,15 +291,15 @@ function closeItem(writer: ItemWriter, item: OpenItem, status: string): void {
   writer.emit("response.output_item.done", { output_index: item.index, item: item.done });
 }
 
-function proofOf(part: Part): Signature | undefined {
+function signatureOf(part: Part): Signature | undefined {
   return part.kind === "reasoning" || !("signature" in part) ? undefined : part.signature;
 }
 
-function writeProof(writer: ItemWriter, part: Part, place: ProofPlace): void {
-  const proof = proofOf(part);
-  if (proof === undefined) return;
+function writeSignature(writer: ItemWriter, part: Part, place: SignatureSide): void {
+  const signature = signatureOf(part);
+  if (signature === undefined) return;
   const item = addItem(writer, { kind: "reasoning", parts: [] });
-  item.done = { id: item.id, ...encodeProof(part, proof, place) };
+  item.done = { id: item.id, ...encodeSignature(part, signature, place) };
   const event = { output_index: item.index, item: item.done };
   writer.emit("response.output_item.added", event);
   writer.emit("response.output_item.done", event);
@@ -315,7 +319,7 @@ function encodeOpening(writer: ItemWriter, item: OpenItem): Fields {
   }
 }
 
-/** What is encrypted is known only at the end. */
+/** The encrypted content is known only at the end. */
 function encodeReasoningOpening(whole: Fields): Fields {
   const rest = typeof whole["encrypted_content"] === "string" ? omit(whole, ENCRYPTED) : whole;
   const status = rest["status"] === undefined ? {} : { status: "in_progress" };
@@ -334,7 +338,9 @@ function encodeWhole(writer: ItemWriter, item: OpenItem, status: string): Record
 function encodeBare(writer: ItemWriter, { group, logprobs }: OpenItem): Record<string, unknown> {
   const encoded = encodeItem(group);
   if (group.kind === "message") {
-    const content = group.parts.map((part, place) => encodeSpokenPart(part, logprobs.get(place)?.list ?? []));
+    const content = group.parts.map((part, place) =>
+      encodeMessagePart(part, logprobs.get(place)?.list ?? []),
+    );
     return { ...encoded, content };
   }
   if (group.kind === "reasoning")

@@ -3,16 +3,16 @@ import type { Fields } from "../../json/fields.ts";
 import { encodeContentPart } from "./content.ts";
 import { readSpelling } from "./extras.ts";
 
-/** Takes an event: its type and its fields but for type and number. */
+/** Emits an event: its type, and its fields without type and sequence number. */
 export type Emit = (type: string, fields: Fields) => void;
 
-/** How the events of a part are called, and what they hold. */
+/** The events of a form of part. */
 interface PartForm {
-  /** Their name before `.delta` and `.done`. */
+  /** Their type before `.delta` and `.done`. */
   readonly events: string;
-  /** The field of the last one that holds all of it. */
+  /** The field of the last event that holds the whole text. */
   readonly whole: string;
-  /** The events around them, and the field that says its place in the item; null for the one text of a call. */
+  /** The events around them, and the field with the part's index in its list; null for the one text of a call. */
   readonly list: { readonly events: string; readonly index: string } | null;
 }
 
@@ -30,7 +30,7 @@ const FORMS = {
 
 export type FormName = keyof typeof FORMS;
 
-/** The form that a part is shown in; null for what has no events of its own. */
+/** Returns the form of a part; null for parts without events of their own. */
 export function formOf(part: Part): FormName | null {
   switch (part.kind) {
     case "text":
@@ -40,31 +40,32 @@ export function formOf(part: Part): FormName | null {
     case "tool-call":
       return part.tool;
     case "reasoning":
-      // Other vendors' thoughts stand where clients look for a summary.
+      // Reasoning of other vendors is sent as a summary, which is what clients display.
       return part.isSummary || readSpelling(part) === null ? "summary_text" : "reasoning_text";
     default:
       return null;
   }
 }
 
-/** Whether parts of a form stand in a list of their item, and in which. */
+/** Returns the index field of the list that parts of a form are in; null for calls. */
 export function listOf(form: FormName): string | null {
   return FORMS[form].list?.index ?? null;
 }
 
-/** Where a part's events say it is. */
-export interface PartPlace {
+/** The position of a part, which its events repeat. */
+export interface PartPosition {
   readonly form: FormName;
   readonly itemId: string;
   readonly outputIndex: number;
-  /** Among the parts of its list. */
+  /** Its index in its list. */
   readonly index: number;
 }
 
-/** Opens a part. */
-export function emitAdded(emit: Emit, place: PartPlace): void {
-  const { list } = FORMS[place.form];
-  if (list !== null) emit(`${list.events}.added`, { ...encodePlace(place), part: EMPTY[place.form] });
+/** Emits the event that starts a part. */
+export function emitAdded(emit: Emit, position: PartPosition): void {
+  const { list } = FORMS[position.form];
+  if (list !== null)
+    emit(`${list.events}.added`, { ...encodePosition(position), part: EMPTY[position.form] });
 }
 
 const EMPTY: Partial<Record<FormName, Fields>> = {
@@ -74,28 +75,39 @@ const EMPTY: Partial<Record<FormName, Fields>> = {
   summary_text: { type: "summary_text", text: "" },
 };
 
-/** Adds a piece of text to a part. */
-export function emitDelta(emit: Emit, place: PartPlace, delta: string, logprobs: readonly unknown[]): void {
-  const beside = place.form === "output_text" ? { logprobs } : {};
-  emit(`${FORMS[place.form].events}.delta`, { ...encodePlace(place), delta, ...beside });
+/** Emits a piece of a part's text. */
+export function emitDelta(emit: Emit, position: PartPosition, { text, logprobs }: TextPiece): void {
+  const extra = position.form === "output_text" ? { logprobs } : {};
+  emit(`${FORMS[position.form].events}.delta`, { ...encodePosition(position), delta: text, ...extra });
 }
 
-/** Closes a part, which is `whole` now: its text, and the part itself where it stands in a list. */
-export function emitDone(emit: Emit, place: PartPlace, text: string, whole: Fields | null): void {
-  const { events, whole: field, list } = FORMS[place.form];
-  const beside = place.form === "output_text" ? { logprobs: whole?.["logprobs"] ?? [] } : {};
-  emit(`${events}.done`, { ...encodePlace(place), [field]: text, ...beside });
-  if (list !== null) emit(`${list.events}.done`, { ...encodePlace(place), part: whole });
+interface TextPiece {
+  readonly text: string;
+  readonly logprobs: readonly unknown[];
 }
 
-function encodePlace({ form, itemId, outputIndex, index }: PartPlace): Fields {
+/** Emits the events that end a part, with its whole text. */
+export function emitDone(emit: Emit, position: PartPosition, { text, part }: WholePart): void {
+  const { events, whole: field, list } = FORMS[position.form];
+  const extra = position.form === "output_text" ? { logprobs: part?.["logprobs"] ?? [] } : {};
+  emit(`${events}.done`, { ...encodePosition(position), [field]: text, ...extra });
+  if (list !== null) emit(`${list.events}.done`, { ...encodePosition(position), part });
+}
+
+interface WholePart {
+  readonly text: string;
+  /** The encoded part; null for the text of a call. */
+  readonly part: Fields | null;
+}
+
+function encodePosition({ form, itemId, outputIndex, index }: PartPosition): Fields {
   const { list } = FORMS[form];
-  const place = { item_id: itemId, output_index: outputIndex };
-  return list === null ? place : { ...place, [list.index]: index };
+  const fields = { item_id: itemId, output_index: outputIndex };
+  return list === null ? fields : { ...fields, [list.index]: index };
 }
 
-/** A text or refusal as it stands in its message, with the lists that clients count on. */
-export function encodeSpokenPart(part: Part, logprobs: readonly unknown[]): Record<string, unknown> {
+/** Encodes a text or refusal of a message, with the lists that clients expect. */
+export function encodeMessagePart(part: Part, logprobs: readonly unknown[]): Record<string, unknown> {
   const encoded = encodeContentPart(part, "output_text") ?? {};
   if (part.kind !== "text") return encoded;
   const isOwn = readSpelling(part)?.part !== undefined;

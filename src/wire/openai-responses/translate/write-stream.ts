@@ -22,7 +22,7 @@ import {
   stepItems,
 } from "./write-items.ts";
 
-/** What a writer knows of its answer so far. */
+/** The state of a writer. */
 interface WriterState {
   readonly start: Fields;
   readonly items: ItemWriter;
@@ -32,13 +32,15 @@ interface WriterState {
   extras: Extras | undefined;
 }
 
-/** Numbers events and holds them until they are handed out. */
+/** Numbers events and collects them until they are returned. */
 interface EventSink {
   sequence: number;
   out: string;
 }
 
-/** Writes a stream as OpenAI does: each item and part added, grown and done, and the whole response last. */
+/**
+ * Returns a writer of streams in OpenAI's form: each item and part is added, grown and done, and the whole response comes last.
+ */
 export function createWriter(identity: AnswerIdentity, asked: AskedFor): AnswerWriter {
   const request = keepForAnswer(asked.request);
   const events: EventSink = { sequence: 0, out: "" };
@@ -47,7 +49,7 @@ export function createWriter(identity: AnswerIdentity, asked: AskedFor): AnswerW
   );
   const start = encodeStart(identity, encodeEcho(request));
   const state: WriterState = { start, items, events, finish: null, serviceTier: null, extras: undefined };
-  const handOut = (write: () => void): string => {
+  const collect = (write: () => void): string => {
     if (events.sequence === 0) writeStart(state);
     write();
     const { out } = events;
@@ -55,9 +57,9 @@ export function createWriter(identity: AnswerIdentity, asked: AskedFor): AnswerW
     return out;
   };
   return {
-    step: (event) => handOut(() => stepWriter(state, event)),
-    end: (end) => handOut(() => writeEnd(state, end)),
-    fail: (error) => handOut(() => writeFailure(state, error)),
+    step: (event) => collect(() => stepWriter(state, event)),
+    end: (end) => collect(() => writeEnd(state, end)),
+    fail: (error) => collect(() => writeFailure(state, error)),
   };
 }
 
@@ -76,7 +78,7 @@ function stepWriter(state: WriterState, event: AnswerEvent): void {
     case "part-delta":
     case "part-end":
     case "logprobs":
-      // There is one answer here; a wish for more was refused with the request.
+      // This format has one choice; requests for more were rejected.
       if (event.choice === 0) stepItems(state.items, event);
       break;
     case "finish":
@@ -99,7 +101,7 @@ function writeEnd(state: WriterState, end: AnswerEnd): void {
   pushEvent(events, `response.${String(response["status"])}`, { response });
 }
 
-/** Agents look at no bare `error` event, so an answer that broke off is a response that failed. */
+/** Writes an error as a failed response, because agents ignore a bare `error` event. */
 function writeFailure({ events, items, start }: WriterState, error: StreamError): void {
   const response = {
     ...start,
