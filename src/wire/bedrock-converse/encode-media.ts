@@ -1,4 +1,4 @@
-import { fail } from "../../base/errors.ts";
+import { rejectField } from "../../base/errors.ts";
 import type { MediaPart } from "../canonical/parts.ts";
 
 /** Converse's format names by media type. */
@@ -66,15 +66,17 @@ function encodeSource(part: MediaPart, field: string) {
     case "base64":
       return { bytes: source.data };
     case "text":
-      return part.kind === "file" ? { text: source.text } : reject(field, "holds text; send it as a file");
+      return part.kind === "file"
+        ? { text: source.text }
+        : rejectField(field, "holds text; send it as a file");
     case "url":
       if (source.url.startsWith("s3://")) return { s3Location: { uri: source.url } };
-      return reject(
+      return rejectField(
         field,
         "is a URL, which this model's provider does not fetch; send the data itself as base64",
       );
     case "file-id":
-      return reject(
+      return rejectField(
         field,
         "is a file uploaded elsewhere, which this model's provider does not have; send the data itself as base64",
       );
@@ -95,17 +97,16 @@ function readFormat(part: MediaPart, field: string): string {
   const known = [...new Set(Object.values(formats))].join(", ");
   // A URL that cannot be fetched is reported before an unknown format.
   if (source.kind === "url" || source.kind === "file-id") encodeSource(part, field);
-  return reject(field, `has the media type ${mediaType ?? "unknown"}; this model's provider reads ${known}`);
+  return rejectField(
+    field,
+    `has the media type ${mediaType ?? "unknown"}; this model's provider reads ${known}`,
+  );
 }
 
 function readExtension(url: string, formats: Readonly<Record<string, string>>): string | undefined {
   const extension = /\.([a-z0-9]+)$/i.exec(url)?.[1]?.toLowerCase() ?? "";
   const format = EXTENSIONS[extension] ?? extension;
   return Object.values(formats).includes(format) ? format : undefined;
-}
-
-function reject(field: string, problem: string): never {
-  return fail("invalid_request", `${field} ${problem}.`, { metadata: { field } });
 }
 
 const MAX_NAME_CHARS = 200;

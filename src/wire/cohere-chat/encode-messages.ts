@@ -1,4 +1,4 @@
-import { fail } from "../../base/errors.ts";
+import { rejectField } from "../../base/errors.ts";
 import { objectArguments } from "../canonical/object-arguments.ts";
 import type { MediaPart, Part, ReasoningPart, ToolCallPart, ToolResultPart } from "../canonical/parts.ts";
 import type { Message } from "../canonical/request.ts";
@@ -146,10 +146,10 @@ function encodeMedia(part: MediaPart, field: string): Fields {
     return { type: "text", text: part.name ? `${part.name}\n\n${document}` : document };
   }
   if (part.kind !== "image")
-    reject(field, `is ${part.kind}, which this model's provider does not read; send text or images`);
+    rejectField(field, `is ${part.kind}, which this model's provider does not read; send text or images`);
   const detail = part.detail === "low" || part.detail === "high" ? { detail: part.detail } : {};
   if (source.kind === "url") return { type: "image_url", image_url: { url: source.url, ...detail } };
-  if (source.kind !== "base64") reject(field, "is not here; send the image itself as base64");
+  if (source.kind !== "base64") rejectField(field, "is not here; send the image itself as base64");
   return {
     type: "image_url",
     image_url: { url: `data:${source.mediaType};base64,${source.data}`, ...detail },
@@ -162,10 +162,6 @@ function readDocument({ kind, source }: MediaPart): string | null {
   if (source.kind === "text") return source.text;
   if (source.kind !== "base64" || !/^(text\/|application\/json)/.test(source.mediaType)) return null;
   return Buffer.from(source.data, "base64").toString("utf8");
-}
-
-function reject(field: string, problem: string): never {
-  return fail("invalid_request", `${field} ${problem}.`, { metadata: { field } });
 }
 
 function leaveOut(part: Part, field: string, { warn }: Encoding): [] {

@@ -46,7 +46,7 @@ export interface ScannedMessagesRequest {
   readonly outline: readonly OutlineMessage[];
   /**
    * Another vendor's reasoning may travel in it (canonical/reasoning-envelope). Then the bytes cannot be forwarded:
-   * an upstream of this format would refuse the signature.
+   * an upstream of this format would reject the signature.
    */
   readonly mayCarryReasoning: boolean;
 }

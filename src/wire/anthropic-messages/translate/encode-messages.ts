@@ -36,7 +36,11 @@ export function encodeConversation(messages: readonly Message[], report: Report)
   const hoisted = leading === messages.length ? 0 : leading;
   const turns: Turn[] = [];
   for (const [at, message] of messages.entries()) {
-    if (at >= hoisted) addMessage(turns, message, `messages[${at}]`, report, at < leading);
+    if (at < hoisted) continue;
+    const field = `messages[${at}]`;
+    const isMarked = at >= leading && isInstruction(message) && !isOwn(message);
+    const parts = isMarked ? markInstruction(message, field, report) : message.parts;
+    addMessage(turns, { ...message, parts }, field);
   }
   const encoded = turns.map((turn, at) => encodeTurn(turn, at === turns.length - 1, report));
   const first = encoded.findIndex((message) => message !== null);
@@ -71,10 +75,8 @@ function encodeSystem(messages: readonly Message[], report: Report): EncodedConv
   return encodeContent(parts, (part, at) => encodeBlock(part, `system[${at}]`, report));
 }
 
-function addMessage(turns: Turn[], message: Message, field: string, report: Report, isOnly: boolean): void {
-  const isForeignInstruction = isInstruction(message) && !isOwn(message);
-  const parts = isForeignInstruction && !isOnly ? markInstruction(message, field, report) : message.parts;
-  const entries = parts.map((part, at) => ({ part, field: `${field}.content[${at}]` }));
+function addMessage(turns: Turn[], message: Message, field: string): void {
+  const entries = message.parts.map((part, index) => ({ part, field: `${field}.content[${index}]` }));
   const role = message.role === "assistant" ? "assistant" : isOwnSystem(message) ? "system" : "user";
   const last = turns.at(-1);
   const begins = last === undefined || last.role !== role || (isOwn(message) && last.isOwn);
