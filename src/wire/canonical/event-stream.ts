@@ -5,7 +5,7 @@ import { EventSplitter, EventTooLargeError, type OnEvent, type PassKnown } from 
 
 /** How far an upstream's stream has been read. No further event is read once it is done or has failed. */
 export interface StreamProgress {
-  /** The vendor's end marker has come. */
+  /** Whether the vendor's end marker has arrived. */
   isDone: boolean;
   /** Why the stream cannot be read any further; null while it can. */
   error: VendorError | null;

@@ -9,17 +9,20 @@ import type { AnswerReader, UpstreamCodec } from "./format.ts";
 type Codec = Pick<UpstreamCodec, "decodeAnswer" | "createReader">;
 
 /**
- * What a JSON document or an HTML page begins with, and no stream: lines of an event stream begin with a field's name or a
- * colon, frames of Bedrock with a zero byte.
+ * The beginning of a JSON document or an HTML page. Lines of an event stream begin with a field name or a colon, and Bedrock's
+ * frames with a zero byte.
  */
 const DOCUMENT_START = /^\s*[{[<]/;
 
-/** Whether the first bytes of an upstream's body, read as Latin-1, are those of a document instead of a stream. */
+/** Whether a body that begins with these bytes, as Latin-1, is a document and not a stream. */
 export function isDocumentStart(latin1: string): boolean {
   return DOCUMENT_START.test(latin1);
 }
 
-/** Reads the JSON document of an upstream that was asked for a stream. All of it is read before there is an event. */
+/**
+ * Returns a reader for the JSON document of an upstream that was asked for a stream. It emits its events once all of the document
+ * has arrived.
+ */
 export function createDocumentReader(codec: Codec): AnswerReader {
   const pieces: string[] = [];
   let size = 0;
@@ -36,7 +39,7 @@ export function createDocumentReader(codec: Codec): AnswerReader {
   };
 }
 
-/** A whole answer, or a list of the events of a stream, as Gemini gives where no event stream is asked for. */
+/** Decodes a whole answer, or a list of the events of a stream, as Gemini returns without `alt=sse`. */
 function readDocument(codec: Codec, text: string): AnswerEvent[] {
   const document = tryParse(text);
   if (Array.isArray(document)) return readList(codec, document);

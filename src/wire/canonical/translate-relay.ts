@@ -12,8 +12,8 @@ import type { Part } from "./parts.ts";
 import type { AnswerRelay, RelayFinish, RelayIdentity, RelayVerdict, WholeAnswer } from "./relay.ts";
 
 /**
- * Joins a vendor's stream in one format with a client's in another. `maxBufferedBytes` bounds what the answer may
- * bring: writers keep it, as some formats repeat all of it at the end.
+ * Translates a vendor's stream into the client's format. `maxBufferedBytes` limits the size of the answer, because writers of some
+ * formats keep all of it for their last event.
  */
 export function createTranslation(
   reader: AnswerReader,
@@ -27,7 +27,7 @@ export function createTranslation(
   let usage: TokenUsage | null = null;
   let error: VendorError | null = null;
   let hasEnded = false;
-  /** What the client gets for what the reader had held back when the stream broke off. */
+  /** What to send for events that the reader had held back when the stream broke off. */
   let heldBack = "";
 
   const take = (event: AnswerEvent): string => {
@@ -53,13 +53,13 @@ export function createTranslation(
     try {
       for (const event of read()) out.push(take(event));
     } catch {
-      // Whatever a vendor sends must end in an error event, never in a client that hangs.
+      // Whatever a vendor sends, the client must get an error event and not wait forever.
       error ??= brokenAnswer("an event of the stream cannot be read");
     }
     return out.join("");
   };
 
-  /** A stream that broke off may have come whole all the same; only then is what was held back worth reading. */
+  /** Reads what the reader held back. A stream that broke off may still have arrived completely. */
   const settle = (): void => {
     if (hasEnded || reader.isDone || error !== null) return;
     hasEnded = true;
@@ -120,7 +120,10 @@ function judge(finishes: ReadonlyMap<number, Finish | null>, sawToken: boolean):
   return isEmptyAnswer(finishes, sawToken) ? "empty" : "complete";
 }
 
-/** A plain stop without a word. Vendors count tokens for it all the same: of hidden reasoning, or the one that ends it. */
+/**
+ * Whether all choices stopped normally without any content. Vendors may still have counted tokens, for hidden reasoning or the end
+ * token.
+ */
 function isEmptyAnswer(finishes: ReadonlyMap<number, Finish | null>, sawToken: boolean): boolean {
   if (sawToken) return false;
   return finishes.values().every((finish) => finish !== null && FINISH_WORDS[finish.reason] === "stop");
@@ -131,7 +134,7 @@ function firstFinish(finishes: ReadonlyMap<number, Finish | null>): RelayFinish 
   return first === null ? null : { client: FINISH_WORDS[first.reason], native: first.native };
 }
 
-/** The same for an answer that was not streamed: set right in the same way, and ready for the client but for its price. */
+/** Translates a whole answer with the same corrections. Only its cost is still missing. */
 export function createWholeTranslation(
   decoding: AnswerDecoding,
   codec: Pick<ClientCodec, "encodeAnswer">,
@@ -166,18 +169,18 @@ function failed(message: string): WholeAnswer {
 }
 
 interface Counter {
-  /** Of text. */
+  /** Bytes of text. */
   readonly bytes: number;
-  /** Of media, proofs and what only one format has: nothing that is read, but held all the same. */
+  /** Bytes of media, signatures and native parts: not read by the client, but held in memory. */
   readonly hiddenBytes: number;
-  /** Whether anything was said that a person or agent would read. */
+  /** Whether any content for a person or agent has arrived. */
   readonly sawToken: boolean;
-  /** By the vendor, on the web. */
+  /** The number of the vendor's web searches. */
   readonly searches: number;
   step(event: AnswerEvent): void;
 }
 
-/** Counts what an answer says. */
+/** Returns a counter of an answer's content. */
 function createCounter(): Counter {
   let bytes = 0;
   let hiddenBytes = 0;
@@ -223,7 +226,7 @@ function hiddenSizeOf(part: Part): number {
   return "source" in part && part.source.kind === "base64" ? part.source.data.length : 0;
 }
 
-/** Anthropic names the tool within the block, OpenAI and xAI by the item's type. */
+/** Whether a part is a web search. Anthropic names the tool within the block, OpenAI and xAI by the type of the item. */
 function isSearch(part: Part): boolean {
   if (part.kind !== "native") return false;
   const { type, value } = part;
