@@ -3,7 +3,7 @@ import { type Fields, omit } from "../json/fields.ts";
 import type { JsonNode } from "../json/scan.ts";
 import type { ProviderTarget } from "./inference-request.ts";
 
-/** The fields of a client's own body that are left out because the provider refuses them. */
+/** Returns warnings for fields of the client's body that are removed because the provider rejects them. */
 export function listRejectedFields(root: JsonNode, { refusedFields }: ProviderTarget): readonly Warning[] {
   if (refusedFields.size === 0) return NO_WARNINGS;
   const refused = root.members?.filter(({ key }) => refusedFields.has(key)) ?? [];
@@ -13,14 +13,14 @@ export function listRejectedFields(root: JsonNode, { refusedFields }: ProviderTa
 const NO_WARNINGS: readonly Warning[] = [];
 const REFUSED = "The provider refuses it; it was left out.";
 
-/** Encrypted reasoning of earlier turns has no place in a format. */
+/** The format cannot carry encrypted reasoning of earlier turns. */
 export const LOST_REASONING: Warning = {
   field: "messages",
   message: "Encrypted reasoning of earlier turns has no place in this format.",
   isGrave: true,
 };
 
-/** A body as one provider wants it, where that departs from its format: fields spelled otherwise, left out, added. */
+/** Adapts a body to a provider that deviates from its format: renames, removes and adds fields. */
 export function applyProvider(body: Fields, target: ProviderTarget): Fields {
   const applied: Record<string, unknown> = { ...body };
   for (const [from, to] of target.renames) {
@@ -37,7 +37,7 @@ export function applyProvider(body: Fields, target: ProviderTarget): Fields {
   return applied;
 }
 
-/** A body without what its provider would refuse the whole request for: all but the `known` fields. */
+/** Removes all but the `known` fields, for a provider that would reject the whole request for any other. */
 export function limitFields(
   body: Fields,
   known: ReadonlySet<string> | null,

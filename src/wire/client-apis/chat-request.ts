@@ -29,7 +29,7 @@ import type { UpstreamTarget } from "./inference-request.ts";
 import { NO_HEADERS, type ReadHeader, readHints } from "./session-hints.ts";
 
 /**
- * A chat completion request. Model ids go through `rename`, which knows the operator's aliases.
+ * Parses a chat completion request. `rename` resolves the operator's aliases of model ids.
  * @throws GatewayError as `scanChatRequest`.
  */
 export function parseChatRequest(
@@ -92,13 +92,13 @@ function decodeShort(chat: ScannedChatRequest): Decoded | null {
   return { request: openaiChat.decodeRequest(body), print: short.print };
 }
 
-/** What the client says of reasoning, as a vendor takes it; `warnings` name what it does not take. */
+/** The client's reasoning fields in the vendor's spelling; `warnings` name what the vendor does not accept. */
 interface RespelledReasoning {
   readonly fields: Fields;
   readonly warnings: readonly Warning[];
 }
 
-/** Null where the vendor takes what the client says, or it says nothing. */
+/** Returns null if the vendor accepts the client's fields, or if there are none. */
 function respellReasoning({ text, root }: ScannedChatRequest, model: ModelTarget): RespelledReasoning | null {
   if (memberOf(root, "reasoning") === undefined && memberOf(root, "reasoning_effort") === undefined)
     return null;
@@ -111,13 +111,15 @@ function respellReasoning({ text, root }: ScannedChatRequest, model: ModelTarget
   const warn: Warn = (field, message, isGrave) =>
     void warnings.push({ field, message, ...(isGrave ? { isGrave } : {}) });
   const { reasoning } = readReasoningParameters(raw);
-  // The vendor's own field counts before the object.
+  // The vendor's own field takes precedence over the object.
   const effort = asText(raw.reasoning_effort);
   const wish = reasoning === null || effort === null ? reasoning : { ...reasoning, effort };
   return { fields: encodeReasoningParameters({ reasoning: wish }, model, warn), warnings };
 }
 
-/** Whether the client's bytes can go out: what the vendor is told in fields that the client has as well goes through the hub. */
+/**
+ * Whether the client's bytes may be forwarded. They are not if the client already uses a field that the vendor needs for reasoning.
+ */
 function mayForward(
   chat: ScannedChatRequest,
   { noToolsWhileReasoning }: UpstreamTarget,
@@ -128,7 +130,7 @@ function mayForward(
   return names.every((name) => REASONING_FIELDS.has(name) || memberOf(chat.root, name) === undefined);
 }
 
-/** Whether there are tools, and nothing that switches reasoning off. */
+/** Whether the request has tools and does not switch reasoning off. */
 function mayReasonWithTools({ text, root }: ScannedChatRequest): boolean {
   if ((memberOf(root, "tools")?.items?.length ?? 0) === 0) return false;
   const wish = memberOf(root, "reasoning");
@@ -136,7 +138,7 @@ function mayReasonWithTools({ text, root }: ScannedChatRequest): boolean {
   return !isWord(text, effort, "none") && !isFalse(text, memberOf(wish, "enabled"));
 }
 
-/** Whether a message brings reasoning back that only its vendor can read. */
+/** Whether a message holds encrypted reasoning of an earlier turn. */
 function hasEncryptedReasoning({ text, root }: ScannedChatRequest): boolean {
   return (memberOf(root, "messages")?.items ?? []).some((message) => {
     const details = memberOf(message, "reasoning_details");
@@ -144,7 +146,7 @@ function hasEncryptedReasoning({ text, root }: ScannedChatRequest): boolean {
   });
 }
 
-/** The tool-call history as targets take it; worked out once for all that have the same rules. */
+/** Returns a function that repairs the tool calls; computed once for all targets with the same rules. */
 function createRepairs({ outline }: ScannedChatRequest): (rules: ToolCallRules) => Repair | null {
   const known = new Map<string, Repair | null>();
   return (rules) => {

@@ -3,8 +3,8 @@ import type { Warning } from "../conversation/warning.ts";
 import type { InferenceRequest, UpstreamTarget } from "./inference-request.ts";
 
 /**
- * The target in whose format a request goes: the client's own unless it cannot express the request, else the first that loses
- * nothing, else the one that loses least, of equals the one that the row names first. Pure.
+ * Chooses the target whose format the request is sent in: the client's own unless it cannot express the request, else the first
+ * that loses nothing, else the one that loses least; of equals the first one listed. Pure.
  */
 export function chooseTarget<T extends UpstreamTarget>(
   request: Pick<InferenceRequest, "format" | "listLosses">,
@@ -25,12 +25,12 @@ export function chooseTarget<T extends UpstreamTarget>(
   return best;
 }
 
-/** What a grave loss counts for: more than all that is not. */
+/** The weight of a loss that changes the meaning of the request: more than all other losses together. */
 const GRAVE = 1_000;
 
 /**
- * How much a list of losses counts. `light` is what a loss counts for that is not grave. How much a model reasons is fitted to
- * the model, whichever the format.
+ * Weighs losses. `light` is the weight of a loss that does not change the meaning. The amount of reasoning is not weighed, because
+ * it is adapted to the model in every format.
  */
 export function weighLosses(losses: readonly Warning[], light: number): number {
   return losses.reduce((sum, { isGrave, field }) => {
@@ -39,7 +39,7 @@ export function weighLosses(losses: readonly Warning[], light: number): number {
   }, 0);
 }
 
-/** How much of a request a format leaves out; infinite where it cannot express the request at all. */
+/** Weighs what a format leaves out of a request; infinite if it cannot express the request at all. */
 function lossOf(
   request: Pick<InferenceRequest, "listLosses">,
   target: UpstreamTarget,

@@ -16,13 +16,13 @@ import { countChars } from "./count-chars.ts";
 import { createHubRequest, type Decoding } from "./hub-request.ts";
 import type { AnswerContext, EncodeJob, InferenceRequest, UpstreamTarget } from "./inference-request.ts";
 
-/** What a client API's scan tells of a request. */
+/** What the scan of a client API finds in a request. */
 interface Scanned {
   readonly bytes: Buffer;
-  /** The body, its bytes read as Latin-1. */
+  /** The body as a Latin-1 string. */
   readonly text: string;
   readonly root: JsonNode;
-  /** About how many values the body has, and of how many it is known where they stand. */
+  /** The approximate number of values in the body, and how many of them have nodes. */
   readonly values: number;
   readonly nodes: number;
   readonly outline: readonly OutlineMessage[];
@@ -31,63 +31,66 @@ interface Scanned {
   readonly preferences: ProviderPreferences;
   readonly stream: boolean;
   readonly maxTokens: number | null;
-  /** Absent: one. */
+  /** Absent: 1. */
   readonly answers?: number;
   readonly promptTextBytes: number;
   readonly prompt: PromptNodes;
-  /** Absent: it may not. */
+  /** Absent: false. */
   readonly mayBeShortened?: boolean;
 }
 
-/** A client API: its scan of a request, its way through the hub, and its own way to an upstream of its own format. */
+/**
+ * The functions of one client API: scanning a request, forwarding it to an upstream of its own format, and translating it to
+ * others.
+ */
 export interface ClientRequestParts {
   readonly api: EncodeJob["api"];
   readonly format: FormatName;
   readonly scanned: Scanned;
   readonly listNeeds: (text: string, root: JsonNode) => RequestNeeds;
-  /** Types of tools that other formats have as well. Absent: all of them. */
+  /** Types of tools that other formats have as well. Absent: all. */
   readonly commonTools?: WordTable<true>;
   readonly session: string | null;
   readonly user: string | null;
-  /** What a conversation is known by, see `InferenceRequest.hashPrefix`. */
+  /** Lists the prefix that identifies a conversation, see `InferenceRequest.hashPrefix`. */
   readonly listPrefix: () => readonly JsonNode[];
   readonly listCharges: (text: string, root: JsonNode) => RequestCharges;
-  /** Knows the operator's aliases of model ids. */
+  /** Resolves the operator's aliases of model ids. */
   readonly rename: (id: string) => string;
   readonly client: ClientCodec;
   readonly facts: Omit<AskedFor, "request">;
   readonly decoding: Decoding;
-  /** Answers of the client's own format are translated as well. Absent: they are relayed. */
+  /** Answers in the client's own format are translated too. Absent: they are relayed. */
   readonly readsThroughHub?: boolean;
   /**
-   * Whether the client's own bytes may go to an upstream of the same format, as far as that is the format's own matter;
-   * else they go through the hub.
+   * Whether the client's bytes may be forwarded to an upstream of the same format, as far as the format decides that; otherwise the
+   * request is translated.
    */
   readonly mayForward: (target: UpstreamTarget) => boolean;
-  /** What of those bytes such an upstream does not get, or gets otherwise; absent: fields that it refuses. */
+  /** Warnings for fields that such an upstream does not get, or gets changed. Absent: the fields that it rejects. */
   readonly listWarnings?: (target: UpstreamTarget) => readonly Warning[];
-  /** What else those bytes lose that another format of the endpoint would carry. */
+  /** Further losses of forwarded bytes that another format of the endpoint would avoid. */
   readonly listOwnLosses?: (target: UpstreamTarget) => readonly Warning[];
-  /** What the tool-call history among those bytes needs; absent: one that needs something goes through the hub. */
+  /** Returns the repair of the tool calls in those bytes. Absent: a request that needs repair is translated. */
   readonly repairFor?: (rules: ToolCallRules) => Repair | null;
-  /** The client's own bytes, with a few edits. */
+  /** Returns the client's bytes with a few edits. */
   readonly forward: (target: UpstreamTarget, repair: Repair | null) => Buffer;
-  /** Reasoning that the vendor may refuse can be among those bytes. */
+  /** Forwarded bytes may hold reasoning that the vendor rejects. */
   readonly mayCarryReasoning: boolean;
   readonly openRelay: (identity: RelayIdentity) => AnswerRelay;
   readonly readAnswer: (body: string, identity: RelayIdentity) => WholeAnswer;
 }
 
-/** A request of a client API that holds conversations. */
+/** A parsed request of a client API for conversations. */
 export interface ClientRequest extends InferenceRequest {
   /**
-   * What the way back of the answer depends on, once it was encoded for a target. Null where the answer passes as it is.
-   * `readsThroughHub`: it does not, though the client's bytes went out.
+   * Returns what is needed to translate the answer, after the request was encoded for a target; null if the answer is relayed
+   * unchanged. `readsThroughHub`: the answer is translated although the client's bytes were forwarded.
    */
   describeAnswering(readsThroughHub: boolean): AnswerContext | null;
 }
 
-/** A request of a client API. Where it meets its own format the bytes pass; everything else goes through the hub. */
+/** Creates a request of a client API. It is forwarded to upstreams of its own format and translated for all others. */
 export function createClientRequest(dialect: ClientRequestParts): ClientRequest {
   const { scanned, rename, format } = dialect;
   const hub = createHubRequest(dialect.client, dialect.decoding, dialect.facts);
@@ -98,10 +101,10 @@ export function createClientRequest(dialect: ClientRequestParts): ClientRequest 
     ...listWarnings(target),
     ...(dialect.listOwnLosses?.(target) ?? []),
   ];
-  /** Whether an answer of the client's own format passes as it is. */
+  /** Whether an answer in the client's own format is relayed unchanged. */
   const isRelayed = (upstream: FormatName): boolean =>
     upstream === format && dialect.readsThroughHub !== true && !hub.hasRenamedTools();
-  /** Whether the client's bytes will go out, which is known without translating anything. */
+  /** Whether the client's bytes will be forwarded, which is known without translating anything. */
   const passesUnchanged = (targets: readonly UpstreamTarget[]): boolean =>
     targets.some(
       (target) =>
@@ -109,7 +112,7 @@ export function createClientRequest(dialect: ClientRequestParts): ClientRequest 
     );
   let prefix: string | null = null;
   let charges: RequestCharges | null = null;
-  /** Whether the request was last encoded without the hub. */
+  /** Whether the last encoding forwarded the client's bytes. */
   let wasForwarded = false;
   return {
     api: dialect.api,
@@ -131,7 +134,7 @@ export function createClientRequest(dialect: ClientRequestParts): ClientRequest 
     listNeeds: () => dialect.listNeeds(scanned.text, scanned.root),
     mayHaveMedia: scanned.prompt.mayHaveMedia,
     formatOfTools: () => (hasOwnTools(dialect) ? format : null),
-    // Asked for the hold, and again for the record.
+    // Needed for the hold and again for the record.
     listCharges: () => (charges ??= dialect.listCharges(scanned.text, scanned.root)),
     countPromptChars: () => countChars(scanned.bytes, scanned.promptTextBytes),
     listPromptText: () => sliceTexts(scanned.bytes, scanned.prompt),
@@ -160,7 +163,7 @@ export function createClientRequest(dialect: ClientRequestParts): ClientRequest 
         adopt({ encoded, answering }) {
           if (answering === null) hub.forgetTools();
           else hub.adopt(answering);
-          // What was parsed there is not held here.
+          // The parsed values are held by the other thread.
           return { ...encoded, heldBytes: encoded.body.length };
         },
       };
@@ -174,7 +177,7 @@ export function createClientRequest(dialect: ClientRequestParts): ClientRequest 
   };
 }
 
-/** Whether there are tools that only this format has, such as those that the vendor runs. */
+/** Whether the request has tools that only this format has, such as those that the vendor runs. */
 function hasOwnTools({ commonTools, scanned: { text, root } }: ClientRequestParts): boolean {
   if (commonTools === undefined) return false;
   return (memberOf(root, "tools")?.items ?? []).some((tool) => {
@@ -183,24 +186,24 @@ function hasOwnTools({ commonTools, scanned: { text, root } }: ClientRequestPart
   });
 }
 
-/** Memory that a scanned request holds beside its body. */
+/** Returns the approximate memory of a scanned request besides its body, in bytes. */
 export function heldBytesOf({ text, nodes }: Pick<Scanned, "text" | "nodes">): number {
   return text.length + nodes * NODE_BYTES;
 }
 
-/** Memory that a decoded request holds beside what was scanned. */
+/** Returns the approximate memory of a decoded request besides the scanned one, in bytes. */
 function decodedBytesOf({ bytes, values }: Scanned): number {
   return bytes.length + values * VALUE_BYTES;
 }
 
-/** Memory of a value whose place is known, with what is made of it beside (measured: 120 to 130). */
+/** Memory per value with a node (measured: 120 to 130 bytes). */
 const NODE_BYTES = 128;
-/** The same of a value that was parsed, without its text. */
+/** Memory per parsed value without its text, in bytes. */
 const VALUE_BYTES = 64;
 
 /**
- * What is encoded at once: larger requests go to another thread, so that nobody else waits for them. Measured at four
- * microseconds a value and ten milliseconds a megabyte at worst. Bytes that go on as they came cost less.
+ * The largest requests that are encoded on this thread; larger ones go to another thread, so that they do not block other requests.
+ * Measured: at most 4 µs per value and 10 ms per megabyte. Forwarding costs less.
  */
 const AT_ONCE = {
   translated: { bytes: 2 * 1024 * 1024, values: 6_000 },
@@ -233,7 +236,7 @@ function listTurnNames(scanned: Scanned, targets: readonly UpstreamTarget[]): re
   return [...listRecalledCalls(scanned.outline), ...(signsTexts ? listRecalledTexts(scanned) : [])];
 }
 
-/** The calls that turns are remembered by, see `restoreTurns`; the last ones. */
+/** Lists the first calls of the last turns, under which turns are stored (see `restoreTurns`). */
 function listRecalledCalls(outline: readonly OutlineMessage[]): ReadonlySet<string> {
   const callIds = new Set<string>();
   for (let at = outline.length - 1; at >= 0 && callIds.size < MAX_RECALLED; at--) {
@@ -243,7 +246,7 @@ function listRecalledCalls(outline: readonly OutlineMessage[]): ReadonlySet<stri
   return callIds;
 }
 
-/** What texts are remembered by, the last ones: each has to be read for its name. */
+/** Lists the keys under which the last texts are stored; computing a key reads the whole text. */
 function listRecalledTexts({ text, prompt: { texts } }: Scanned): readonly string[] {
   const names: string[] = [];
   let left = MAX_RECALLED_BYTES;
@@ -259,7 +262,7 @@ function listRecalledTexts({ text, prompt: { texts } }: Scanned): readonly strin
 
 const MAX_RECALLED_BYTES = 2 * 1024 * 1024;
 
-/** Whether the provider takes the format as it is, and the request as the client put it. */
+/** Whether the provider accepts the plain format, and the request is sent as the client wrote it. */
 function isPlain({ withReasoning, overrides, knownFields, bodyFields }: UpstreamTarget): boolean {
   return withReasoning && overrides === null && knownFields === null && Object.keys(bodyFields).length === 0;
 }

@@ -4,8 +4,8 @@ const LETTER_U = 117;
 const BYTES_BESIDE_ONE = 5;
 
 /**
- * Of a body, how many characters its prompt has at least: `promptBytes` less the bytes beyond one a character, of
- * `\\u0000` escapes and of UTF-8 characters their later bytes.
+ * Returns a lower bound of a prompt's characters: `promptBytes` less the surplus bytes of `\\u0000` escapes and of UTF-8
+ * characters.
  */
 export function countChars(body: Buffer, promptBytes: number): number {
   let beside = 0;

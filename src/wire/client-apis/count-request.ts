@@ -9,23 +9,23 @@ import { type JsonNode, memberOf } from "../json/scan.ts";
 import { applySplices, removeMembers } from "../json/splice.ts";
 import { heldBytesOf } from "./client-request.ts";
 
-/** A conversation whose tokens a client wants to know. */
+/** A request to count the tokens of a conversation. */
 export interface CountRequest {
   readonly model: string;
   readonly preferences: ProviderPreferences;
   /** See `InferenceRequest.heldBytes`. */
   readonly heldBytes: number;
-  /** Counted by its text, for models whose vendor counts for nobody. */
+  /** Bytes of its text, for models whose vendor does not count tokens. */
   readonly estimatedTokens: number;
-  /** Bytes of tools and reasoning in it, which are not among its texts. */
+  /** Bytes of tools and reasoning, which are not part of the texts. */
   readonly otherBytes: number;
   /** Its texts, as `InferenceRequest.listPromptText`. */
   listPromptText(): readonly Uint8Array[];
-  /** The body for an upstream that counts; `model` is the model's name there. */
+  /** Returns the body for an upstream that counts tokens; `model` is the model's name there. */
   encode(model: string): Buffer;
 }
 
-/** What a Messages request may say and a count of it may not. */
+/** Fields of a Messages request that a token count does not accept. */
 const NOT_COUNTED: ReadonlySet<string> = new Set([
   "max_tokens",
   "stream",
@@ -41,7 +41,7 @@ const NOT_COUNTED: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * A request of `messages/count_tokens`: a Messages request, of which only what counts is looked at.
+ * Parses a request of `messages/count_tokens`: a Messages request of which only the counted fields are read.
  * @throws GatewayError as `scanMessagesRequest`.
  */
 export function parseCountRequest(bytes: Buffer, rename: (id: string) => string): CountRequest {
@@ -57,7 +57,7 @@ export function parseCountRequest(bytes: Buffer, rename: (id: string) => string)
   };
 }
 
-/** The client's bytes with the model named as it is there, and without what a count takes no interest in. */
+/** Returns the client's bytes with the provider's model name and without fields that a count does not need. */
 function encodeCounted({ bytes, text, root }: ScannedMessagesRequest, model: string): Buffer {
   const { start, end } = memberOf(root, "model") as JsonNode;
   const named = { start, end, insert: JSON.stringify(model) };

@@ -14,7 +14,7 @@ import { readEmbeddingsAnswer } from "../openai-embeddings/read-answer.ts";
 import type { EncodedForUpstream, InferenceRequest, UpstreamTarget } from "./inference-request.ts";
 import { NO_HEADERS, type ReadHeader, readHints } from "./session-hints.ts";
 
-/** How a format's upstreams are asked for embeddings; null: as OpenAI's are, so that the client's bytes go on. */
+/** Encodes embeddings requests for a format; null: the client's bytes are forwarded in OpenAI's format. */
 interface Upstream {
   readonly encode: ((wish: EmbeddingsParameters, model: string) => EncodedRequest) | null;
   readonly read: (body: string, count: number) => VectorsReading;
@@ -27,7 +27,7 @@ const UPSTREAMS: Readonly<Partial<Record<FormatName, Upstream>>> = {
 };
 
 /**
- * An embeddings request. Model ids go through `rename`, which knows the operator's aliases.
+ * Parses an embeddings request. `rename` resolves the operator's aliases of model ids.
  * @throws GatewayError as `decodeEmbeddingsRequest`.
  */
 export function parseEmbeddingsRequest(
@@ -49,7 +49,7 @@ export function parseEmbeddingsRequest(
     answers: 1,
     notice: null,
     promptTextBytes: request.promptTextBytes,
-    // The text, the texts or numbers in it, and what goes out.
+    // The Latin-1 text, the inputs, and the encoded body.
     heldBytes: 3 * bytes.length,
     ...readHints(request.text, request.root, headers),
     // No prompt is cached.
@@ -75,7 +75,7 @@ export function parseEmbeddingsRequest(
   };
 }
 
-/** The longest text; token ids are none. */
+/** The longest text; token ids have no characters. */
 function listLongest({ inputs }: EmbeddingsParameters): Buffer[] {
   const texts = inputs.filter((input) => typeof input === "string");
   const longest = texts.reduce((a, b) => (Buffer.byteLength(b) > Buffer.byteLength(a) ? b : a), "");
@@ -84,7 +84,7 @@ function listLongest({ inputs }: EmbeddingsParameters): Buffer[] {
 
 function upstreamOf(format: FormatName): Upstream {
   const upstream = UPSTREAMS[format];
-  // The roster leaves out what has no address.
+  // Deployments without an embeddings URL are not served.
   if (upstream === undefined) throw new Error(`embeddings are not spoken in ${format}`);
   return upstream;
 }

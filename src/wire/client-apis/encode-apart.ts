@@ -14,8 +14,8 @@ const OPENERS: Readonly<
 };
 
 /**
- * Chooses the format and encodes a request from data alone, as `chooseTarget` and `InferenceRequest.encode` do where the
- * request is at hand. `hashUser`: what the vendor is told in place of the client's user.
+ * Chooses the format and encodes a request from plain data, as `chooseTarget` and `InferenceRequest.encode` do in the main thread.
+ * `hashUser` returns the hash that the vendor gets in place of the client's user.
  * @throws GatewayError as `InferenceRequest.encode`.
  */
 export function encodeApart(job: EncodeJob, hashUser: (user: string) => string): EncodedApart {

@@ -15,8 +15,8 @@ import type { InferenceRequest } from "./inference-request.ts";
 import { findSession, findUser, NO_HEADERS, type ReadHeader } from "./session-hints.ts";
 
 /**
- * A fill-in-the-middle request (specification 4.2). Its answers are in the chat shape, from the vendor and to the
- * client (docs/contract.md, "FIM").
+ * Parses a fill-in-the-middle request. Its answers are in the chat format, from the vendor and to the client (docs/contract.md,
+ * "FIM").
  * @throws GatewayError as `decodeFimRequest`.
  */
 export function parseFimRequest(
@@ -37,7 +37,7 @@ export function parseFimRequest(
     answers: 1,
     notice: fim.notice,
     promptTextBytes: fim.promptTextBytes,
-    // What was parsed, and what goes out.
+    // The parsed values and the encoded body.
     heldBytes: 2 * bytes.length,
     session: findSession(
       { sessionId: fim.sessionId, promptCacheKey: fim.fields["prompt_cache_key"] },
@@ -79,7 +79,7 @@ function openDocument(identity: RelayIdentity): AnswerRelay {
   return createTranslation(createDocumentReader(openaiChat), writer, identity);
 }
 
-/** What the form of a chat stream depends on. */
+/** The facts that decide the form of a chat stream. */
 const ASKED: AskedFor = {
   request: { ...NOTHING_SAID, messages: [] },
   wantsUsageChunk: false,

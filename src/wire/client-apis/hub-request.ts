@@ -30,27 +30,27 @@ import type {
 import { overrideParameters, warnOfOverrides } from "./override-parameters.ts";
 import { UPSTREAM_CODECS } from "./upstream-codecs.ts";
 
-/** A request on its way through the hub, in whichever format it came and goes out. */
+/** Translates a request between the formats of its client and its upstream. */
 export interface HubRequest
   extends Pick<InferenceRequest, "listLosses" | "encode" | "openRelay" | "readAnswer"> {
-  /** Whether the target that it was last encoded for knows tools by other names or kinds than the client. */
+  /** Whether the last target got tools under other names or kinds than the client's. */
   hasRenamedTools(): boolean;
-  /** The request went to its target without the hub. */
+  /** Forgets renamed tools: the request was forwarded without translation. */
   forgetTools(): void;
-  /** What the way back of the answer depends on, once the request was encoded. */
+  /** Returns what is needed to translate the answer, after the request was encoded. */
   describeAnswering(): AnswerContext;
-  /** Takes that of an encoding that was done elsewhere. */
+  /** Adopts the result of an encoding by another thread. */
   adopt(answering: AnswerContext): void;
 }
 
-/** A conversation as a client's format reads it, and how what is made of it is printed. */
+/** A decoded conversation, and how a body made from it is printed. */
 export interface Decoded {
   readonly request: ConversationRequest;
   /** Prints a body made from it; null where that is impossible and the request has to be decoded whole. */
   readonly print: (body: Fields) => Buffer | null;
 }
 
-/** How a request is decoded. */
+/** How a request is decoded, when it is first needed. */
 export interface Decoding {
   /** Decodes all of the request. */
   whole(): ConversationRequest;
@@ -59,8 +59,8 @@ export interface Decoding {
 }
 
 /**
- * A request that a client's format has decoded, or decodes when it is first needed. It is encoded for a target before
- * that target's answer is read: the way back depends on it.
+ * Creates a translated request; it is decoded when first needed. It must be encoded for a target before that target's answer is
+ * read, because reading depends on it.
  */
 export function createHubRequest(
   client: ClientCodec,
@@ -70,11 +70,11 @@ export function createHubRequest(
   const decodeWhole = (): Decoded => ({ request: decoding.whole(), print: printBody });
   let decoded: Decoded | null = null;
   const decode = (): Decoded => (decoded ??= decoding.short?.() ?? decodeWhole());
-  /** Of an encoding that was done elsewhere; null where it was done here. */
+  /** The request as kept by an encoding in another thread; null if it was encoded here. */
   let kept: ConversationRequest | null = null;
   const asked = (): AskedFor => ({ ...facts, request: kept ?? decode().request });
   let renamed: RenamedTools = NONE_RENAMED;
-  /** What was last composed: a format that was found to lose nothing is the one that is sent. */
+  /** The last composition: the target whose losses were listed last is often the one that is sent. */
   let last: { readonly target: UpstreamTarget; readonly composed: Composed } | null = null;
   const compose = (target: UpstreamTarget): Composed => {
     if (last?.target !== target) last = { target, composed: composeFor(decode().request, target) };
@@ -125,15 +125,15 @@ function printBody(body: Fields): Buffer {
   return Buffer.from(JSON.stringify(body));
 }
 
-/** A request for a target, not yet printed. */
+/** A request encoded for a target, not yet printed. */
 interface Composed extends Omit<EncodedForUpstream, "body" | "heldBytes"> {
   readonly body: Fields;
   readonly tools: RenamedTools;
 }
 
 /**
- * Restores what the client dropped, adopts calls of other formats, repairs the calls, steers the request, makes it fit
- * the target and encodes it.
+ * Encodes a request for a target: restores what the client dropped of earlier turns, adopts calls of other formats, repairs tool
+ * calls, applies overrides, adapts the request to the provider and encodes it.
  */
 function composeFor(request: ConversationRequest, target: UpstreamTarget): Composed {
   const restored = restoreTurns(request, target.recallTurn, target.format === "gemini");
@@ -165,7 +165,7 @@ function composeFor(request: ConversationRequest, target: UpstreamTarget): Compo
   };
 }
 
-/** Takes away what the provider, not its format, would refuse. */
+/** Removes what the provider, though not its format, would reject. */
 function fitProvider(
   request: ConversationRequest,
   target: UpstreamTarget,
@@ -190,7 +190,7 @@ function limitToKnown(
   return limitExtras(plain, { ofRequest: knownFields, ofMessages: knownMessageFields });
 }
 
-/** Whether the request has tools and may reason, and the target takes only one of the two. */
+/** Whether the request has tools and may reason, but the target only supports one of the two. */
 function mustNotReason({ tools, reasoning }: ConversationRequest, target: UpstreamTarget): boolean {
   const isOff = reasoning?.enabled === false || reasoning?.effort === "none";
   return target.noToolsWhileReasoning === true && tools.length > 0 && !isOff;
@@ -205,20 +205,20 @@ const NO_REASONING: ReasoningParameters = {
   hidden: false,
 };
 
-/** What clients are told where the only format of an endpoint takes tools without reasoning alone. */
+/** The warning where reasoning is switched off because of tools. */
 const NO_REASONING_BESIDE_TOOLS: Warning = {
   field: "reasoning",
   message: "The provider takes tools in this format only without reasoning; reasoning was switched off.",
   isGrave: true,
 };
 
-/** Vendors whose chat format has no place for the reasoning that their Responses format encrypts. */
+/** Vendors whose chat format cannot carry the reasoning that their Responses format encrypts. */
 const RESPONSES_ORIGINS: ReadonlySet<string | null> = new Set([
   REASONING_ORIGINS.openai,
   REASONING_ORIGINS.xai,
 ]);
 
-/** Names encrypted reasoning of earlier turns that only the Responses format takes back. */
+/** Returns a warning if encrypted reasoning of earlier turns would be lost, because only the Responses format carries it. */
 function listLostReasoning({ messages }: ConversationRequest, target: UpstreamTarget): readonly Warning[] {
   if (target.format !== "openai-chat" || target.takesReasoningDetails === true) return [];
   const isLost = (part: Part): boolean =>

@@ -9,19 +9,19 @@ import type { Repair, ToolCallRules } from "../conversation/outline.ts";
 import type { ProviderPreferences } from "../conversation/preferences.ts";
 import type { Warning } from "../conversation/warning.ts";
 
-/** The client APIs, in the words that records use. */
+/** The client APIs by the names that records use. */
 export type ClientApi = "chat.completions" | "responses" | "messages" | "fim" | "embeddings";
 
-/** Which of a provider's endpoints a request needs. */
+/** The kind of provider endpoint that a request needs. */
 export type InferenceAction = "chat" | "fim" | "embeddings";
 
 /**
- * A request to a model, whichever client API it came in: what routing and metering see of it, how it is put for an
- * upstream, and how the upstream's answer is read back for this client.
+ * A request to a model from any client API: what routing and metering need to know of it, how it is encoded for an upstream, and
+ * how the upstream's answer is read for the client.
  */
 export interface InferenceRequest {
   readonly api: ClientApi;
-  /** The format of its client API; null where no upstream has it. */
+  /** The format of its client API; null where no upstream has that format. */
   readonly format: FormatName | null;
   readonly action: InferenceAction;
   readonly model: string;
@@ -29,41 +29,50 @@ export interface InferenceRequest {
   readonly fallbackModels: readonly string[];
   readonly preferences: ProviderPreferences;
   readonly stream: boolean;
-  /** The most tokens that the client lets an answer have; null where it does not say. */
+  /** The client's limit of tokens per answer; null where it sets none. */
   readonly maxTokens: number | null;
-  /** How many answers it wants. */
+  /** The number of answers. */
   readonly answers: number;
-  /** What the client should know of how its request was changed, for a header; null for nothing. */
+  /** A notice for a response header about how the request was changed; null for none. */
   readonly notice: string | null;
-  /** Memory that it holds beside its body: the text read of it, and what is known of its parts. Bytes, about. */
+  /** Approximate memory besides its body, in bytes: the text and the nodes. */
   readonly heldBytes: number;
-  /** Bytes of text in the conversation, media left out; estimates and bounds of the prompt's tokens are made of it. */
+  /** Bytes of text in the conversation without media, from which the prompt's tokens are estimated and bounded. */
   readonly promptTextBytes: number;
-  /** Bytes of text that must fit the model's window together: the same, of embeddings the longest input; 0 where the vendor may shorten it. */
+  /**
+   * Bytes of text that must fit the model's context window: the same for conversations, the longest input for embeddings, 0 where
+   * the vendor may shorten the prompt.
+   */
   readonly windowTextBytes: number;
-  /** Characters of that. Counted when asked for. */
+  /** Returns the number of characters of that. Computed on demand. */
   countPromptChars(): number;
-  /** What the client says tells its conversation apart, at most 256 characters; null where it says nothing. Goes to no log. */
+  /** The client's id of the conversation, at most 256 characters; null where it sends none. Never logged. */
   readonly session: string | null;
-  /** Who the client says it asks for; null where it does not say. As `session`. */
+  /** The client's id of the end user; null where it sends none. Never logged. */
   readonly user: string | null;
   /**
-   * A fingerprint of what stays the same in a conversation from turn to turn: tools, instructions and the first user's
-   * message. Computed when first asked for.
+   * Returns a hash of the part of a conversation that stays the same from turn to turn: tools, instructions and the first user
+   * message. Computed on the first call.
    */
   hashPrefix(): string;
-  /** The texts of that which a vendor's model certainly sees, as JSON strings; views of the body where they can be. Empty where they are not known. */
+  /**
+   * Returns the texts that the model certainly gets, as JSON strings, which are views of the body where possible. Empty where they
+   * are unknown.
+   */
   listPromptText(): readonly Uint8Array[];
-  /** What it uses that not every offer of its model takes. Looked for when asked for. */
+  /** Returns the features and parameters that not every deployment of the model supports. Computed on demand. */
   listNeeds(): RequestNeeds;
-  /** Whether images, files, audio or video may be among that. */
+  /** Whether the prompt may hold images, files, audio or video. */
   readonly mayHaveMedia: boolean;
-  /** The format that alone has some of its tools, such as those that the vendor runs; null: there are none. Looked for when asked for. */
+  /**
+   * Returns the only format that has some of its tools, such as those that the vendor runs; null if there are none. Computed on
+   * demand.
+   */
   formatOfTools(): FormatName | null;
-  /** What may be charged for it beside its tokens. Looked for when asked for. */
+  /** Returns what may be charged for the request besides its tokens. Computed on demand. */
   listCharges(): RequestCharges;
   /**
-   * What `encode` would leave out for a target; changes nothing. Asked only where an endpoint speaks several formats.
+   * Returns what `encode` would leave out for a target; has no effect. Only used for endpoints with several formats.
    * @throws GatewayError as `encode`.
    */
   listLosses(target: UpstreamTarget): readonly Warning[];
@@ -73,124 +82,127 @@ export interface InferenceRequest {
    */
   listTurnNames(targets: readonly UpstreamTarget[]): readonly string[];
   /**
-   * The body for an upstream.
+   * Encodes the request for an upstream. The client's bytes are not changed.
    * @throws GatewayError `invalid_request` for what the target's format cannot express and must not leave out.
    */
   encode(target: UpstreamTarget): EncodedForUpstream;
   /**
-   * What it takes to choose one of these targets and to encode for it in another thread; null where both are quick. What the
-   * thread makes is given to `adopt`, in place of what `encode` would give.
+   * Returns a job that chooses one of these targets and encodes for it in another thread; null if both are quick. The result is
+   * given to `adopt` instead of calling `encode`.
    */
   encodeApart(targets: readonly UpstreamTarget[]): ApartEncoding | null;
-  /** Reads the stream of an upstream of that format. `isDocument`: it sent one JSON document in place of a stream. */
+  /**
+   * Returns a relay for the stream of an upstream of that format. `isDocument`: the upstream sent one JSON document instead of a
+   * stream.
+   */
   openRelay(format: FormatName, identity: RelayIdentity, isDocument?: boolean): AnswerRelay;
   /** Reads the whole answer of an upstream of that format. `body` is its text. */
   readAnswer(format: FormatName, body: string, identity: RelayIdentity): WholeAnswer;
 }
 
-/** What the chosen provider speaks, and what it wants to be different. */
+/** The format of a provider and its deviations from that format. */
 export interface ProviderTarget {
   readonly format: FormatName;
   readonly model: ModelTarget;
   readonly toolCalls: ToolCallRules;
-  /** It takes no `stream_options`. */
+  /** The provider does not accept `stream_options`. */
   readonly noStreamOptions: boolean;
-  /** Fields that it spells otherwise: from, to. */
+  /** Fields that the provider names differently, as pairs of client name and provider name. */
   readonly renames: readonly (readonly [string, string])[];
-  /** All that a request's fields may be there, and its messages' likewise; null where nobody minds. */
+  /** The only request and message fields that the provider accepts; null where it ignores unknown ones. */
   readonly knownFields: ReadonlySet<string> | null;
-  /** Where that is not null: further fields of a message that it takes. */
+  /** Further message fields that the provider accepts. Only used if `knownFields` is not null. */
   readonly knownMessageFields: ReadonlySet<string>;
-  /** It takes `thinking` parts in contents. */
+  /** The provider accepts `thinking` parts in contents. */
   readonly takesThinkingParts: boolean;
-  /** It knows tools of type `custom`. Only asked of chat hosts. */
+  /** The provider supports tools of type `custom`. Only used for chat hosts. */
   readonly takesCustomTools: boolean;
-  /** Fields that it refuses. */
+  /** Fields that the provider rejects. */
   readonly refusedFields: ReadonlySet<string>;
-  /** It wants the reasoning of earlier turns back as `reasoning_content`. */
+  /** The provider wants the reasoning of earlier turns in `reasoning_content`. */
   readonly wantsReasoningContent: boolean;
-  /** In this format its model takes tools only while it does not reason. */
+  /** In this format the model supports tools only while it does not reason. */
   readonly noToolsWhileReasoning?: boolean;
-  /** In the chat format it takes `reasoning_details` of earlier turns, encrypted ones with them. */
+  /** In the chat format the provider accepts `reasoning_details` of earlier turns, including encrypted ones. */
   readonly takesReasoningDetails?: boolean;
-  /** Members that the body must have there, or with null must not have. */
+  /** Members that the body must have at the provider, as JSON; null: members that it must not have. */
   readonly bodyFields: Readonly<Record<string, string | null>>;
 }
 
-/** Sampling fields that not every model takes. */
+/** Sampling fields that not every model accepts. */
 export type SamplingField = "temperature" | "top_p";
 
-/** What the gateway says of reasoning and length in place of what the client did (docs/contract.md, "Auto tiers"). */
+/** The gateway's own parameters for reasoning and length, which replace the client's (docs/contract.md, "Auto tiers"). */
 export interface ParameterOverrides {
-  /** Absent: as the client wishes. A null effort: reasoning is on, how much is the model's own choice. */
+  /** Absent: the client's. A null effort: reasoning is on and the model chooses the amount. */
   readonly reasoning?: { readonly effort: string | null };
-  /** Absent: as the client wishes. `unsaid`: what the provider cannot be told, so that nothing is said of it. */
+  /** Absent: the client's. `unsaid`: a verbosity that the provider cannot be told, so that none is sent. */
   readonly verbosity?: string | { readonly unsaid: string };
-  /** What the client sets and the model does not take: it did not choose the model. */
+  /** Fields of the client to leave out because the model, which the client did not choose, does not accept them. */
   readonly leaveOut?: readonly SamplingField[];
 }
 
-/** A provider, and how this request goes to it. */
+/** A provider, and how this request is sent to it. */
 export interface UpstreamTarget extends ProviderTarget {
-  /** False: reasoning of earlier turns is left out, because the vendor refused it. */
+  /** False: reasoning of earlier turns is left out, because the vendor rejected it. */
   readonly withReasoning: boolean;
-  /** The most tokens that each answer may have, where that is fewer than the client wants; absent or null: as the client says. */
+  /** A limit of tokens per answer that is lower than the client's; absent or null: the client's limit. */
   readonly maxTokens?: number | null;
-  /** Null: all as the client says. */
+  /** Null: no overrides. */
   readonly overrides: ParameterOverrides | null;
-  /** What the gateway remembers of the turn that made a call; null where it remembers none. */
+  /** Returns the stored turn that made a call; null where none is stored. */
   readonly recallTurn: (callId: string) => CalledTurn | null;
-  /** What the vendor is told in place of the client's user: the same for the same, and nothing that names them. */
+  /** Returns a stable hash that the vendor gets in place of the client's user. */
   readonly hashUser: (user: string) => string;
 }
 
-/** What another thread needs to encode a request. Data alone. */
+/** The plain data that another thread needs to encode a request. */
 export interface EncodeJob {
   readonly api: "chat.completions" | "responses" | "messages";
-  /** The client's body, a copy of the job's own. */
+  /** A copy of the client's body. */
   readonly body: Uint8Array<ArrayBuffer>;
-  /** The formats of one endpoint; the best is chosen. */
+  /** The formats of one endpoint, of which the best is chosen. */
   readonly targets: readonly Omit<UpstreamTarget, "recallTurn" | "hashUser">[];
-  /** What the gateway remembers of turns, by the call that each is asked for by. */
+  /** Stored turns by the key that they are looked up with. */
   readonly turns: ReadonlyMap<string, CalledTurn>;
-  /** The way back of the answer needs the request even where the client's bytes go out. */
+  /** The answer is translated even if the client's bytes are forwarded. */
   readonly readsThroughHub: boolean;
 }
 
-/** What comes back of it. */
+/** The result of an `EncodeJob`. */
 export interface EncodedApart {
   readonly encoded: EncodedForUpstream;
   /** The format of the target that was chosen. */
   readonly format: FormatName;
-  /** What the way back of the answer depends on; null where the answer passes as it is. */
+  /** What is needed to translate the answer; null if it is relayed unchanged. */
   readonly answering: AnswerContext | null;
 }
 
-/** What of an encoded request its answer's way back depends on. Data alone. */
+/** The plain data of an encoded request that is needed to translate its answer. */
 export interface AnswerContext {
   readonly renamed: RenamedTools;
-  /** What `ClientCodec.keepForAnswer` keeps, as JSON: one text is moved between threads more cheaply than many values. */
+  /** The result of `ClientCodec.keepForAnswer` as JSON: one string is cheaper to move between threads than many values. */
   readonly request: string;
 }
 
-/** An encoding that another thread is to do. */
+/** An encoding for another thread. */
 export interface ApartEncoding {
-  /** Made when its turn has come: it copies the body. */
+  /** Called when the job starts, because it copies the body. */
   describe(): EncodeJob;
   adopt(made: EncodedApart): EncodedForUpstream;
 }
 
-/** A request as it goes out. */
+/** An encoded request. */
 export interface EncodedForUpstream {
   readonly body: Buffer;
-  /** Memory that was made for it and stays as long as the request: 0 where the client's own bytes go out. Bytes, about. */
+  /** Approximate memory that was allocated for it and lives as long as the request, in bytes. */
   readonly heldBytes: number;
-  /** Headers of the client's that the vendor is to see. */
+  /** The client's headers that are sent to the vendor. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** What tool-call repair did; null where nothing had to change. */
+  /** The tool-call repair; null where nothing had to change. */
   readonly repair: Repair | null;
-  /** Reasoning of earlier turns is in it, which could be left out. */
+  /** It holds reasoning of earlier turns, which could be left out. */
   readonly carriesReasoning: boolean;
-  /** What the target could not express. */
+  /** Warnings about what the target could not express. */
   readonly warnings: readonly Warning[];
 }

@@ -21,8 +21,8 @@ import type { EncodedForUpstream, UpstreamTarget } from "./inference-request.ts"
 import { findSession, findUser, NO_HEADERS, type ReadHeader } from "./session-hints.ts";
 
 /**
- * A Messages request (docs/contract.md, "Responses and Messages"). What its `anthropic-beta` header switches on stands
- * in the body, so the header goes on to a vendor of this format, and to no other.
+ * Parses a Messages request (docs/contract.md, "Responses and Messages"). The features that its `anthropic-beta` header enables are
+ * used in the body, so the header is only sent to vendors of this format.
  * @throws GatewayError as `scanMessagesRequest`.
  */
 export function parseMessagesRequest(
@@ -46,7 +46,7 @@ export function parseMessagesRequest(
   };
 }
 
-/** Names with commas between them. */
+/** A comma-separated list of names. */
 const BETAS = /^[\w.-]+(, ?[\w.-]+)*$/;
 
 /** Tools of the Messages format that other formats have as well. */
@@ -91,7 +91,7 @@ function readMessagesHints({ text, root }: ScannedMessagesRequest, headers: Read
 
 const NOBODY = { user: null, session: null };
 
-/** Whether the client's own bytes may go out. A budget for thinking has to stay below the answer's bound. */
+/** Whether the client's bytes may be forwarded. A thinking budget must be below the answer's limit. */
 function mayForward(scanned: ScannedMessagesRequest, target: UpstreamTarget): boolean {
   if (scanned.mayCarryReasoning || scanned.maxTokens === null || holdsMadeImages(scanned)) return false;
   if (target.maxTokens && scanned.thinkingBudget >= target.maxTokens) return false;

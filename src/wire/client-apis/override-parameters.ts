@@ -5,7 +5,7 @@ import type { ParameterOverrides, UpstreamTarget } from "./inference-request.ts"
 
 type Steered = Pick<UpstreamTarget, "overrides" | "model">;
 
-/** The request with what the target is to be told of reasoning and length, over what the client said of them. */
+/** Returns the request with the overrides for reasoning, length and sampling applied. */
 export function overrideParameters(
   request: ConversationRequest,
   { overrides, model }: Steered,
@@ -23,7 +23,7 @@ export function overrideParameters(
   };
 }
 
-/** The warnings of an encoded request, of what was left out of it, and of what the tier wished and could not be said. */
+/** Returns the warnings of an encoded request, including those about overrides that could not be expressed. */
 export function warnOfOverrides(
   warnings: readonly Warning[],
   { overrides }: Pick<Steered, "overrides">,
@@ -45,12 +45,12 @@ function isSaid(verbosity: Exclude<ParameterOverrides["verbosity"], undefined>):
   return typeof verbosity === "string";
 }
 
-/** Whether the model may be told how much to reason: all but those that are known not to. */
+/** Whether the model may be told how much to reason: any model that is not known not to reason. */
 function mayReason({ reasons, reasoning }: ModelTarget): boolean {
   return reasoning !== null || reasons === true;
 }
 
-/** What is shown of the reasoning stays the client's; how it was spelled does not bear the new wish. */
+/** Whether reasoning is shown stays the client's choice. The client's spelling is dropped, because it does not fit the override. */
 function replaceWish(wish: ReasoningParameters | null, effort: string | null): ReasoningParameters {
   return {
     enabled: effort !== "none",

@@ -20,7 +20,7 @@ import { NO_HEADERS, type ReadHeader, readHints } from "./session-hints.ts";
 const COMMON_TOOLS = wordTable<true>({ function: true, custom: true, namespace: true });
 
 /**
- * A Responses request (docs/contract.md, "Responses and Messages").
+ * Parses a Responses request (docs/contract.md, "Responses and Messages").
  * @throws GatewayError as `scanResponsesRequest`.
  */
 export function parseResponsesRequest(

@@ -21,10 +21,7 @@ const MAX_CHARS = 256;
 /** What coding agents send that name their session in none of the ways that the contract names. */
 const AGENT_HEADERS = ["session-id", "session_id", "conversation_id", "x-claude-code-session-id"] as const;
 
-/**
- * What the client says tells its conversation apart: the first that is there (docs/contract.md, "Sessions and users").
- * Null where it says nothing; what is no text, or blank, says nothing.
- */
+/** The client's id of the conversation, at most 256 characters; null where it sends none. Never logged. */
 export function findSession(body: BodyHints, headers: ReadHeader): string | null {
   return (
     readHint(body.sessionId) ??
