@@ -1,5 +1,5 @@
 import { BOUNDS } from "../../base/bounds.ts";
-import { brokenAnswer } from "../conversation/vendor-error.ts";
+import { ANSWER_NOT_JSON, answerTooLarge } from "../conversation/broken-answers.ts";
 import { asFields } from "../json/fields.ts";
 import { decodeUtf8, encodeLatin1 } from "../json/scan.ts";
 import type { AnswerEvent } from "./answer.ts";
@@ -31,7 +31,7 @@ export function createDocumentReader(codec: Codec): AnswerReader {
     signsTexts: true,
     step(piece) {
       size += piece.length;
-      if (size > BOUNDS.answerBytes) return failWith(`an answer of over ${BOUNDS.answerBytes} bytes`);
+      if (size > BOUNDS.answerBytes) return [{ kind: "error", error: answerTooLarge(BOUNDS.answerBytes) }];
       pieces.push(piece);
       return [];
     },
@@ -44,7 +44,7 @@ function readDocument(codec: Codec, text: string): AnswerEvent[] {
   const document = tryParse(text);
   if (Array.isArray(document)) return readList(codec, document);
   const body = asFields(document);
-  if (body === null) return failWith("the upstream's answer is not JSON");
+  if (body === null) return [{ kind: "error", error: ANSWER_NOT_JSON }];
   const decoding = codec.decodeAnswer(body);
   return decoding.kind === "error"
     ? [{ kind: "error", error: decoding.error }]
@@ -67,8 +67,4 @@ function readList(codec: Codec, documents: readonly unknown[]): AnswerEvent[] {
     for (const event of reader.step(piece)) events.push(event);
   }
   return events.concat(reader.end());
-}
-
-function failWith(message: string): AnswerEvent[] {
-  return [{ kind: "error", error: brokenAnswer(message) }];
 }

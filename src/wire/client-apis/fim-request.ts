@@ -2,7 +2,7 @@ import type { AskedFor } from "../canonical/format.ts";
 import { createDocumentReader } from "../canonical/read-document.ts";
 import type { AnswerRelay, RelayIdentity } from "../canonical/relay.ts";
 import { NOTHING_SAID } from "../canonical/request.ts";
-import { createTranslation } from "../canonical/translate-relay.ts";
+import { TranslatedRelay } from "../canonical/translate-relay.ts";
 import { NO_CHARGES } from "../conversation/charges.ts";
 import { USER_FIELDS } from "../conversation/user-fields.ts";
 import type { Fields } from "../json/fields.ts";
@@ -76,7 +76,7 @@ export function parseFimRequest(
 
 function openDocument(identity: RelayIdentity): AnswerRelay {
   const writer = openaiChat.createWriter(identity, ASKED);
-  return createTranslation(createDocumentReader(openaiChat), writer, identity);
+  return new TranslatedRelay(createDocumentReader(openaiChat), writer, identity);
 }
 
 /** The facts that decide the form of a chat stream. */

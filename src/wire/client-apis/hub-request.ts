@@ -14,9 +14,9 @@ import { createDocumentReader } from "../canonical/read-document.ts";
 import { repairConversation } from "../canonical/repair-conversation.ts";
 import type { ConversationRequest, ReasoningParameters } from "../canonical/request.ts";
 import { stripReasoning } from "../canonical/strip-reasoning.ts";
-import { createTranslation, createWholeTranslation } from "../canonical/translate-relay.ts";
+import { createWholeTranslation, TranslatedRelay } from "../canonical/translate-relay.ts";
+import { ANSWER_NOT_JSON, ANSWER_UNREADABLE } from "../conversation/broken-answers.ts";
 import type { FormatName } from "../conversation/format-name.ts";
-import { brokenAnswer } from "../conversation/vendor-error.ts";
 import type { Warning } from "../conversation/warning.ts";
 import { type Fields, tryParseFields } from "../json/fields.ts";
 import { placeThinking } from "../openai-chat/translate/place-thinking.ts";
@@ -110,7 +110,7 @@ export function createHubRequest(
       const codec = UPSTREAM_CODECS[format];
       const reader = isDocument ? createDocumentReader(codec) : codec.createReader();
       const writer = client.createWriter(identity, asked());
-      return createTranslation(restoreTools(reader, renamed), writer, identity);
+      return new TranslatedRelay(restoreTools(reader, renamed), writer, identity);
     },
     readAnswer(format, body, identity) {
       const decoding = restoreAnswer(decodeAnswer(format, body), renamed);
@@ -239,11 +239,11 @@ function carriesReasoning({ messages }: ConversationRequest): boolean {
 
 function decodeAnswer(format: FormatName, body: string): AnswerDecoding {
   const fields = tryParseFields(body);
-  if (fields === null) return { kind: "error", error: brokenAnswer("the upstream's answer is not JSON") };
+  if (fields === null) return { kind: "error", error: ANSWER_NOT_JSON };
   try {
     return UPSTREAM_CODECS[format].decodeAnswer(fields);
   } catch {
-    return { kind: "error", error: brokenAnswer("the upstream's answer cannot be read") };
+    return { kind: "error", error: ANSWER_UNREADABLE };
   }
 }
 

@@ -21,3 +21,8 @@ export function eventTooLarge(maxBytes: number): VendorError {
 export function failedFinish(native: string, detail = ""): VendorError {
   return brokenAnswer(`the upstream ended the answer with "${native}"${detail}`);
 }
+
+/** The error for an answer that is larger than `maxBytes`. */
+export function answerTooLarge(maxBytes: number): VendorError {
+  return brokenAnswer(`the upstream's answer is larger than ${maxBytes} bytes`);
+}

@@ -38,85 +38,90 @@ interface KnownCall {
   readonly isWhole: boolean;
 }
 
+const DROPPED = "dropped";
+
 /**
  * Tracks the tool calls of one choice. It adds an id, an index and a type where the vendor left them out, names each call once, and
  * drops duplicate calls (docs/contract.md, "Chat completions").
  */
-export interface ToolCallTracker {
-  /** Returns the pieces to send for the vendor's pieces; empty if they were duplicates or had no content. */
-  step(pieces: readonly unknown[]): ToolCallOut[];
-  /** Returns the client's index for a vendor's index; null where that is unknown or its call was dropped. */
-  indexOf(vendorIndex: number): number | null;
-  /** Returns the number of calls that the client has seen. */
-  count(): number;
-  /** Returns the last pieces: `{}` as the arguments of each call that came without any. */
-  end(): ToolCallOut[];
-}
-
-const DROPPED = "dropped";
-
-/** Returns a tracker. It makes missing ids with `makeId` and replaces mapped ids by the client's own. */
-export function createToolCallTracker(
-  makeId: () => string,
-  originalIds: ReadonlyMap<string, string> | null,
-): ToolCallTracker {
-  const calls: KnownCall[] = [];
-  const ids = new Set<string>();
+export class ToolCallTracker {
+  private readonly calls: KnownCall[] = [];
+  private readonly ids = new Set<string>();
   /** The current call of each vendor index. Gemini uses one index for several calls in turn. */
-  const current = new Map<number, KnownCall | typeof DROPPED>();
-  let lastVendorIndex = -1;
+  private readonly current = new Map<number, KnownCall | typeof DROPPED>();
+  private lastVendorIndex = -1;
 
-  const open = (piece: Piece, vendorIndex: number): ToolCallOut | null => {
-    if (piece.id !== "" && ids.has(piece.id)) {
-      current.set(vendorIndex, DROPPED);
-      return null;
-    }
-    const { text } = piece;
-    const { isCustom } = piece;
-    const isWhole = !isCustom && isWholeObject(text);
-    const call = { index: calls.length, hasArguments: isCustom || text !== "", isWhole };
-    calls.push(call);
-    current.set(vendorIndex, call);
-    const id = piece.id === "" ? makeId() : piece.id;
-    ids.add(id);
-    return {
-      index: call.index,
-      id: originalIds?.get(id) ?? id,
-      type: isCustom ? "custom" : "function",
-      ...spell(piece, { name: piece.name }, text),
-    };
-  };
+  /** `makeId` makes missing ids; `originalIds` are the client's own ids by the mapped ones. */
+  constructor(
+    private readonly makeId: () => string,
+    private readonly originalIds: ReadonlyMap<string, string> | null,
+  ) {}
 
-  const stepOne = (raw: unknown): ToolCallOut | null => {
+  /** Returns the pieces to send for the vendor's pieces; empty if they were duplicates or had no content. */
+  step(pieces: readonly unknown[]): ToolCallOut[] {
+    return pieces.map((raw) => this.stepOne(raw)).filter((out) => out !== null);
+  }
+
+  /** Returns the client's index for a vendor's index; null where that is unknown or its call was dropped. */
+  indexOf(vendorIndex: number): number | null {
+    const call = this.current.get(vendorIndex);
+    return call === undefined || call === DROPPED ? null : call.index;
+  }
+
+  /** Returns the number of calls that the client has seen. */
+  count(): number {
+    return this.calls.length;
+  }
+
+  /** Returns the last pieces: `{}` as the arguments of each call that came without any. */
+  end(): ToolCallOut[] {
+    const bare = this.calls.filter((call) => !call.hasArguments);
+    for (const call of bare) call.hasArguments = true;
+    return bare.map((call) => ({ index: call.index, function: { arguments: "{}" } }));
+  }
+
+  private stepOne(raw: unknown): ToolCallOut | null {
     const piece = readPiece(raw);
     if (piece === null) return null;
-    const startsCall = piece.id !== "" || piece.name !== "";
-    const vendorIndex =
-      piece.index ?? (startsCall || lastVendorIndex < 0 ? lastVendorIndex + 1 : lastVendorIndex);
-    lastVendorIndex = Math.max(lastVendorIndex, vendorIndex);
-    const call = current.get(vendorIndex);
-    const isNew = call === undefined || (piece.id !== "" && piece.name !== "" && !ids.has(piece.id));
-    if (isNew) return open(piece, vendorIndex);
+    const vendorIndex = this.vendorIndexOf(piece);
+    const call = this.current.get(vendorIndex);
+    const isNew = call === undefined || (piece.id !== "" && piece.name !== "" && !this.ids.has(piece.id));
+    if (isNew) return this.open(piece, vendorIndex);
     if (call === DROPPED || isRepeat(call, piece)) return null;
     const text = call.isWhole ? "" : piece.text;
     if (text === "" && Object.keys(piece.beside).length === 0) return null;
     if (text !== "") call.hasArguments = true;
     return { index: call.index, ...spell(piece, {}, text) };
-  };
+  }
 
-  return {
-    step: (pieces) => pieces.map(stepOne).filter((out) => out !== null),
-    indexOf(vendorIndex) {
-      const call = current.get(vendorIndex);
-      return call === undefined || call === DROPPED ? null : call.index;
-    },
-    count: () => calls.length,
-    end() {
-      const bare = calls.filter((call) => !call.hasArguments);
-      for (const call of bare) call.hasArguments = true;
-      return bare.map((call) => ({ index: call.index, function: { arguments: "{}" } }));
-    },
-  };
+  /** A piece without an index starts the next call, or continues the last one. */
+  private vendorIndexOf(piece: Piece): number {
+    const last = this.lastVendorIndex;
+    const startsCall = piece.id !== "" || piece.name !== "" || last < 0;
+    const vendorIndex = piece.index ?? (startsCall ? last + 1 : last);
+    this.lastVendorIndex = Math.max(last, vendorIndex);
+    return vendorIndex;
+  }
+
+  private open(piece: Piece, vendorIndex: number): ToolCallOut | null {
+    if (piece.id !== "" && this.ids.has(piece.id)) {
+      this.current.set(vendorIndex, DROPPED);
+      return null;
+    }
+    const { text, isCustom } = piece;
+    const isWhole = !isCustom && isWholeObject(text);
+    const call = { index: this.calls.length, hasArguments: isCustom || text !== "", isWhole };
+    this.calls.push(call);
+    this.current.set(vendorIndex, call);
+    const id = piece.id === "" ? this.makeId() : piece.id;
+    this.ids.add(id);
+    return {
+      index: call.index,
+      id: this.originalIds?.get(id) ?? id,
+      type: isCustom ? "custom" : "function",
+      ...spell(piece, { name: piece.name }, text),
+    };
+  }
 }
 
 interface Piece {

@@ -1,7 +1,7 @@
 import type { AnswerEnd, AskedFor } from "../../../src/wire/canonical/format.ts";
 import type { RelayIdentity } from "../../../src/wire/canonical/relay.ts";
 import { NOTHING_SAID } from "../../../src/wire/canonical/request.ts";
-import { createTranslation } from "../../../src/wire/canonical/translate-relay.ts";
+import { TranslatedRelay } from "../../../src/wire/canonical/translate-relay.ts";
 import { NO_TOKENS } from "../../../src/wire/conversation/usage.ts";
 import { openaiChat } from "../../../src/wire/openai-chat/translate/codec.ts";
 
@@ -32,7 +32,7 @@ export const END: AnswerEnd = {
 
 /** A chat vendor's stream for a chat client, through the hub. */
 export function translate(pieces: Iterable<string>, asked: AskedFor = ASKED, identity = IDENTITY) {
-  const relay = createTranslation(
+  const relay = new TranslatedRelay(
     openaiChat.createReader(),
     openaiChat.createWriter(identity, asked),
     identity,

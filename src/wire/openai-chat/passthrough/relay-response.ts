@@ -5,7 +5,7 @@ import { asFields, asObjects, type Fields, omit, tryParseFields } from "../../js
 import { isFailedFinish, readFinishReason } from "../finish-reason.ts";
 import { OWN_ANSWER_FIELDS, OWN_CHOICE_FIELDS, OWN_MESSAGE_FIELDS } from "../own-fields.ts";
 import { encodeReasoning, readSpoken, saysBeside } from "../reasoning.ts";
-import { createToolCallTracker, listCalls, textOf } from "../tool-calls.ts";
+import { listCalls, ToolCallTracker, textOf } from "../tool-calls.ts";
 import { encodeUsage, findUsage } from "../usage.ts";
 
 /** Corrects a vendor's whole answer for a chat client. `text` is its body. */
@@ -87,7 +87,7 @@ function readChoice(choice: Fields, place: number, identity: RelayIdentity): Cho
 /** Each call is complete, so one step of the tracker and its end suffice. */
 function readCalls(raw: readonly unknown[], identity: RelayIdentity) {
   if (raw.length === 0) return [];
-  const tracker = createToolCallTracker(identity.makeCallId, identity.originalIds);
+  const tracker = new ToolCallTracker(identity.makeCallId, identity.originalIds);
   const calls = tracker.step(raw.map((call, index) => ({ ...asFields(call), index })));
   const bare = new Set(tracker.end().map((call) => call.index));
   return calls.map((call) =>

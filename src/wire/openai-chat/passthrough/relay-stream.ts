@@ -10,7 +10,7 @@ import { asFields, asList, type Fields, omit } from "../../json/fields.ts";
 import { encodeChunkEvent, encodeEnding, encodeStreamError } from "../encode-chunk.ts";
 import { isFailedFinish, readFinishReason } from "../finish-reason.ts";
 import { OWN_ANSWER_FIELDS, OWN_CHOICE_FIELDS } from "../own-fields.ts";
-import { createToolCallTracker, type ToolCallTracker } from "../tool-calls.ts";
+import { ToolCallTracker } from "../tool-calls.ts";
 import { encodeUsage, findUsage } from "../usage.ts";
 import { type ChunkTemplate, copyEvent } from "./chunk-template.ts";
 import { learnChunk, type ParsedChunk } from "./learn-chunk.ts";
@@ -195,7 +195,7 @@ export class ChatRelay implements AnswerRelay, StreamProgress {
       return null;
     }
     const { makeCallId, originalIds } = this.identity;
-    const tools = createToolCallTracker(makeCallId, originalIds);
+    const tools = new ToolCallTracker(makeCallId, originalIds);
     const choice: Choice = { index, tools, finish: null, finishFields: {} };
     this.choices.set(index, choice);
     return choice;

@@ -9,14 +9,7 @@ import {
 import { asFields, asObjects, asText, type Fields, omit } from "../../json/fields.ts";
 import { OWN_CHOICE_FIELDS, OWN_MESSAGE_FIELDS } from "../own-fields.ts";
 import { readSpoken } from "../reasoning.ts";
-import {
-  createToolCallTracker,
-  isWholeObject,
-  listCalls,
-  nameOf,
-  type ToolCallTracker,
-  textOf,
-} from "../tool-calls.ts";
+import { isWholeObject, listCalls, nameOf, ToolCallTracker, textOf } from "../tool-calls.ts";
 import { decodeAnnotation } from "./citations.ts";
 import { decodePart, keepNative } from "./decode-part.ts";
 import { decodeFinish, keepChoice } from "./decode-response.ts";
@@ -80,7 +73,7 @@ export function createChoiceReader(emitter: AnswerEmitter, index: number): Choic
     speech: null,
     hasCited: false,
     // Missing ids stay empty; `createNormaliser` makes them.
-    tracker: createToolCallTracker(() => "", null),
+    tracker: new ToolCallTracker(() => "", null),
     calls: [],
     openCalls: new Map(),
     grown: new Set(),
