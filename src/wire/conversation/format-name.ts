@@ -1,4 +1,4 @@
-/** The formats that the hub joins, each the name of a folder of `wire`. */
+/** The formats between which requests and answers are translated; each is a folder of `wire`. */
 export const FORMAT_NAMES = [
   "openai-chat",
   "openai-responses",

@@ -4,30 +4,30 @@ import { parsePrice } from "../../base/money.ts";
 import { asFields, type Fields } from "../json/fields.ts";
 import { requireAtMost } from "../json/reject-excess.ts";
 
-/** The part of a request's `provider` that decides who may answer. */
+/** The routing preferences in a request's `provider`. */
 export interface ProviderPreferences {
   /** Slugs to try first. */
   readonly order: readonly string[];
   /** Null: any. */
   readonly only: readonly string[] | null;
   readonly ignore: readonly string[];
-  /** Only the account's own keys at providers, never the gateway's. */
+  /** Only BYOK keys of the account, never platform keys. */
   readonly ownKeysOnly: boolean;
-  /** Whether providers beyond `order` may answer. */
+  /** Whether providers that `order` does not list may answer. */
   readonly allowFallbacks: boolean;
   /** `data_collection: "deny"`: only providers known not to train on what they are sent. */
   readonly denyDataCollection: boolean;
   /** `zdr`: only providers known to keep nothing. */
   readonly zeroRetention: boolean;
-  /** Only offers that take every parameter of the request. */
+  /** Only deployments that support every parameter of the request. */
   readonly requireParameters: boolean;
-  /** Null: at any price. */
+  /** Null: no price limit. */
   readonly maxPrice: MaxPrice | null;
-  /** What providers beyond `order` are ordered by; null: the gateway's own order. */
+  /** How providers that `order` does not list are sorted; null: the gateway's default. */
   readonly sort: ProviderSort | null;
 }
 
-/** The most that an answer may be priced at, attodollars; null: not bounded. */
+/** Price limits in attodollars; null: no limit. */
 export interface MaxPrice {
   /** Per million tokens. */
   readonly prompt: bigint | null;
@@ -40,14 +40,14 @@ export interface MaxPrice {
 const SORTS = ["price", "throughput", "latency"] as const;
 export type ProviderSort = (typeof SORTS)[number];
 
-/** Fields that speak to the gateway: who else may answer. */
+/** The routing fields of a request. */
 export interface RoutingParameters {
   /** Models to fall back to, in the client's order. */
   readonly fallbackModels: readonly string[];
   readonly preferences: ProviderPreferences;
 }
 
-/** Nothing said: anybody may answer. */
+/** No preferences. */
 export const NO_PREFERENCES: ProviderPreferences = {
   order: [],
   only: null,
@@ -62,8 +62,8 @@ export const NO_PREFERENCES: ProviderPreferences = {
 };
 
 /**
- * Reads `models` and `provider`.
- * @throws GatewayError `invalid_request` for what is malformed, or asks for a promise that is not known.
+ * Parses `models` and `provider`.
+ * @throws GatewayError `invalid_request` if they are malformed, or for an unknown guarantee.
  */
 export function readRoutingParameters(models: unknown, provider: unknown): RoutingParameters {
   return { fallbackModels: readModels(models), preferences: readPreferences(provider) };
@@ -95,7 +95,7 @@ function readPreferences(raw: unknown): ProviderPreferences {
   };
 }
 
-/** What is promised is read strictly: a word that is misspelt must not pass for no wish. */
+/** Guarantees are parsed strictly: a misspelt field must not be ignored. */
 function readDenial(value: unknown): boolean {
   if (value === undefined || value === null || value === "allow") return false;
   return value === "deny" || rejectField("provider.data_collection", 'must be "allow" or "deny"');
@@ -125,7 +125,7 @@ function readMaxPrice(raw: unknown): MaxPrice | null {
   };
 }
 
-/** Clients write numbers, and some decimal strings. */
+/** Parses a number; some clients send decimal strings. */
 function readDollars(value: Fields, kind: string): bigint | null {
   const said = value[kind] ?? null;
   if (said === null) return null;
@@ -134,13 +134,13 @@ function readDollars(value: Fields, kind: string): bigint | null {
   return price ?? rejectField(`provider.max_price.${kind}`, "must be a number of US dollars, 0 or more");
 }
 
-/** Without an exponent. */
+/** Formats a number without an exponent. */
 function spellOut(dollars: number): string {
   const text = String(dollars);
   return text.includes("e-") ? dollars.toFixed(18) : text;
 }
 
-/** A word, or an object with one; ordering the providers of several models together is not known. */
+/** Parses a sort key, or an object with one. Sorting the providers of several models together is not supported. */
 function readSort(raw: unknown): ProviderSort | null {
   if (raw === undefined || raw === null) return null;
   const by = asFields(raw)?.["by"] ?? raw;
@@ -148,7 +148,7 @@ function readSort(raw: unknown): ProviderSort | null {
   return sort ?? rejectField("provider.sort", 'must be "price", "throughput" or "latency"');
 }
 
-/** A promise: what is no boolean is refused, or it would be broken in silence. */
+/** Parses a guarantee. Anything but a boolean is rejected, because it would be ignored silently. */
 function readOwnKeysOnly(value: unknown): boolean {
   if (value === undefined || value === null || typeof value === "boolean") return value === true;
   return rejectField("provider.own_keys_only", "must be true or false");

@@ -1,9 +1,9 @@
-/** Something the target could not express, shown in `gateway_metadata.warnings`. */
+/** Something that the target could not express, shown in `gateway_metadata.warnings`. */
 export interface Warning {
-  /** The field, in the client's words as far as they are known: `logit_bias`, `messages[3].content[1]`. */
+  /** The field in the client's terms where known: `logit_bias`, `messages[3].content[1]`. */
   readonly field: string;
-  /** What was done with it, as a sentence. */
+  /** What was done about it, as a sentence. */
   readonly message: string;
-  /** Without it the answer is to another request; among the formats of an endpoint one that can say it goes first. */
+  /** The meaning of the request changes without it. Among the formats of an endpoint, one that can express it is preferred. */
   readonly isGrave?: true;
 }
