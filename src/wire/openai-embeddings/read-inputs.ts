@@ -3,8 +3,8 @@ import { rejectField } from "../../base/errors.ts";
 import type { EmbeddingInput } from "../canonical/embeddings.ts";
 
 /**
- * Reads `input`: a text, token ids, or an array of either.
- * @throws GatewayError `invalid_request` for anything else, for what is empty, and for too many.
+ * Parses `input`: a text, token ids, or an array of either.
+ * @throws GatewayError `invalid_request` for anything else, for empty inputs, and for too many.
  */
 export function readInputs(input: unknown): readonly EmbeddingInput[] {
   if (input === undefined || input === null)
