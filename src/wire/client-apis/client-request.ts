@@ -13,7 +13,7 @@ import { type JsonNode, lookUp, memberOf, tryStringOf, type WordTable } from "..
 import { listRejectedFields } from "./apply-provider.ts";
 import { weighLosses } from "./choose-target.ts";
 import { countChars } from "./count-chars.ts";
-import { createHubRequest, type Decoding } from "./hub-request.ts";
+import { type Decoding, HubRequest } from "./hub-request.ts";
 import type { AnswerContext, EncodeJob, InferenceRequest, UpstreamTarget } from "./inference-request.ts";
 
 /** What the scan of a client API finds in a request. */
@@ -93,7 +93,7 @@ export interface ClientRequest extends InferenceRequest {
 /** Creates a request of a client API. It is forwarded to upstreams of its own format and translated for all others. */
 export function createClientRequest(dialect: ClientRequestParts): ClientRequest {
   const { scanned, rename, format } = dialect;
-  const hub = createHubRequest(dialect.client, dialect.decoding, dialect.facts);
+  const hub = new HubRequest(dialect.client, dialect.decoding, dialect.facts);
   const listWarnings = dialect.listWarnings ?? ((target) => listRejectedFields(scanned.root, target));
   const isForwarded = (target: UpstreamTarget): boolean =>
     target.format === format && isPlain(target) && dialect.mayForward(target);
@@ -103,7 +103,7 @@ export function createClientRequest(dialect: ClientRequestParts): ClientRequest 
   ];
   /** Whether an answer in the client's own format is relayed unchanged. */
   const isRelayed = (upstream: FormatName): boolean =>
-    upstream === format && dialect.readsThroughHub !== true && !hub.hasRenamedTools();
+    upstream === format && dialect.readsThroughHub !== true && !hub.hasRenamedTools;
   /** Whether the client's bytes will be forwarded, which is known without translating anything. */
   const passesUnchanged = (targets: readonly UpstreamTarget[]): boolean =>
     targets.some(

@@ -11,6 +11,7 @@ import { limitExtras } from "../canonical/limit-extras.ts";
 import { type Part, REASONING_ORIGINS } from "../canonical/parts.ts";
 import { placeMadeImages } from "../canonical/place-made-images.ts";
 import { createDocumentReader } from "../canonical/read-document.ts";
+import type { AnswerRelay, RelayIdentity, WholeAnswer } from "../canonical/relay.ts";
 import { repairConversation } from "../canonical/repair-conversation.ts";
 import type { ConversationRequest, ReasoningParameters } from "../canonical/request.ts";
 import { stripReasoning } from "../canonical/strip-reasoning.ts";
@@ -30,18 +31,7 @@ import type {
 import { overrideParameters, warnOfOverrides } from "./override-parameters.ts";
 import { UPSTREAM_CODECS } from "./upstream-codecs.ts";
 
-/** Translates a request between the formats of its client and its upstream. */
-export interface HubRequest
-  extends Pick<InferenceRequest, "listLosses" | "encode" | "openRelay" | "readAnswer"> {
-  /** Whether the last target got tools under other names or kinds than the client's. */
-  hasRenamedTools(): boolean;
-  /** Forgets renamed tools: the request was forwarded without translation. */
-  forgetTools(): void;
-  /** Returns what is needed to translate the answer, after the request was encoded. */
-  describeAnswering(): AnswerContext;
-  /** Adopts the result of an encoding by another thread. */
-  adopt(answering: AnswerContext): void;
-}
+const NONE_RENAMED: RenamedTools = new Map();
 
 /** A decoded conversation, and how a body made from it is printed. */
 export interface Decoded {
@@ -59,67 +49,98 @@ export interface Decoding {
 }
 
 /**
- * Creates a translated request; it is decoded when first needed. It must be encoded for a target before that target's answer is
- * read, because reading depends on it.
+ * Translates a request between the formats of its client and its upstream. It is decoded when first needed. It must be encoded for
+ * a target before that target's answer is read, because reading depends on it.
  */
-export function createHubRequest(
-  client: ClientCodec,
-  decoding: Decoding,
-  facts: Omit<AskedFor, "request">,
-): HubRequest {
-  const decodeWhole = (): Decoded => ({ request: decoding.whole(), print: printBody });
-  let decoded: Decoded | null = null;
-  const decode = (): Decoded => (decoded ??= decoding.short?.() ?? decodeWhole());
+export class HubRequest
+  implements Pick<InferenceRequest, "listLosses" | "encode" | "openRelay" | "readAnswer">
+{
+  private decoded: Decoded | null = null;
   /** The request as kept by an encoding in another thread; null if it was encoded here. */
-  let kept: ConversationRequest | null = null;
-  const asked = (): AskedFor => ({ ...facts, request: kept ?? decode().request });
-  let renamed: RenamedTools = NONE_RENAMED;
+  private kept: ConversationRequest | null = null;
+  private renamed: RenamedTools = NONE_RENAMED;
   /** The last composition: the target whose losses were listed last is often the one that is sent. */
-  let last: { readonly target: UpstreamTarget; readonly composed: Composed } | null = null;
-  const compose = (target: UpstreamTarget): Composed => {
-    if (last?.target !== target) last = { target, composed: composeFor(decode().request, target) };
-    return last.composed;
-  };
-  return {
-    hasRenamedTools: () => renamed.size > 0,
-    forgetTools() {
-      renamed = NONE_RENAMED;
-    },
-    describeAnswering: () => ({ renamed, request: JSON.stringify(client.keepForAnswer(decode().request)) }),
-    adopt(answering) {
-      ({ renamed } = answering);
-      kept = JSON.parse(answering.request) as ConversationRequest;
-    },
-    listLosses: (target) => [...listLostReasoning(decode().request, target), ...compose(target).warnings],
-    encode(target) {
-      let composed = compose(target);
-      let body = decode().print(composed.body);
-      if (body === null) {
-        decoded = decodeWhole();
-        last = null;
-        composed = compose(target);
-        body = decoded.print(composed.body);
-      }
-      if (body === null) throw new Error("a request that cannot be printed");
-      renamed = composed.tools;
-      kept = null;
-      const { repair, carriesReasoning, warnings } = composed;
-      return { body, heldBytes: body.length, repair, carriesReasoning, warnings };
-    },
-    openRelay(format, identity, isDocument = false) {
-      const codec = UPSTREAM_CODECS[format];
-      const reader = isDocument ? createDocumentReader(codec) : codec.createReader();
-      const writer = client.createWriter(identity, asked());
-      return new TranslatedRelay(restoreTools(reader, renamed), writer, identity);
-    },
-    readAnswer(format, body, identity) {
-      const decoding = restoreAnswer(decodeAnswer(format, body), renamed);
-      return createWholeTranslation(decoding, client, identity, asked());
-    },
-  };
-}
+  private last: { readonly target: UpstreamTarget; readonly composed: Composed } | null = null;
 
-const NONE_RENAMED: RenamedTools = new Map();
+  constructor(
+    private readonly client: ClientCodec,
+    private readonly decoding: Decoding,
+    private readonly facts: Omit<AskedFor, "request">,
+  ) {}
+
+  /** Whether the last target got tools under other names or kinds than the client's. */
+  get hasRenamedTools(): boolean {
+    return this.renamed.size > 0;
+  }
+
+  /** Forgets renamed tools: the request was forwarded without translation. */
+  forgetTools(): void {
+    this.renamed = NONE_RENAMED;
+  }
+
+  /** Returns what is needed to translate the answer, after the request was encoded. */
+  describeAnswering(): AnswerContext {
+    const kept = this.client.keepForAnswer(this.decode().request);
+    return { renamed: this.renamed, request: JSON.stringify(kept) };
+  }
+
+  /** Adopts the result of an encoding by another thread. */
+  adopt({ renamed, request }: AnswerContext): void {
+    this.renamed = renamed;
+    this.kept = JSON.parse(request) as ConversationRequest;
+  }
+
+  listLosses(target: UpstreamTarget): readonly Warning[] {
+    return [...listLostReasoning(this.decode().request, target), ...this.compose(target).warnings];
+  }
+
+  encode(target: UpstreamTarget): EncodedForUpstream {
+    const body = this.decode().print(this.compose(target).body) ?? this.printWhole(target);
+    const { tools, repair, carriesReasoning, warnings } = this.compose(target);
+    this.renamed = tools;
+    this.kept = null;
+    return { body, heldBytes: body.length, repair, carriesReasoning, warnings };
+  }
+
+  openRelay(format: FormatName, identity: RelayIdentity, isDocument = false): AnswerRelay {
+    const codec = UPSTREAM_CODECS[format];
+    const reader = isDocument ? createDocumentReader(codec) : codec.createReader();
+    const writer = this.client.createWriter(identity, this.asked());
+    return new TranslatedRelay(restoreTools(reader, this.renamed), writer, identity);
+  }
+
+  readAnswer(format: FormatName, body: string, identity: RelayIdentity): WholeAnswer {
+    const decoding = restoreAnswer(decodeAnswer(format, body), this.renamed);
+    return createWholeTranslation(decoding, this.client, identity, this.asked());
+  }
+
+  private decode(): Decoded {
+    this.decoded ??= this.decoding.short?.() ?? this.decodeWhole();
+    return this.decoded;
+  }
+
+  private decodeWhole(): Decoded {
+    return { request: this.decoding.whole(), print: printBody };
+  }
+
+  private asked(): AskedFor {
+    return { ...this.facts, request: this.kept ?? this.decode().request };
+  }
+
+  private compose(target: UpstreamTarget): Composed {
+    if (this.last?.target !== target) {
+      this.last = { target, composed: composeFor(this.decode().request, target) };
+    }
+    return this.last.composed;
+  }
+
+  /** Encodes the request without placeholders, where a body with placeholders cannot be printed. */
+  private printWhole(target: UpstreamTarget): Buffer {
+    this.decoded = this.decodeWhole();
+    this.last = null;
+    return printBody(this.compose(target).body);
+  }
+}
 
 function printBody(body: Fields): Buffer {
   return Buffer.from(JSON.stringify(body));
