@@ -1,15 +1,15 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { FORMAT_NAMES } from "../../src/wire/conversation/format-name.ts";
+import { FORMAT_NAMES } from "../../../src/wire/conversation/format-name.ts";
 import type {
   OutlineAssistant,
   OutlineMessage,
   Repair,
   ToolCallRules,
-} from "../../src/wire/conversation/outline.ts";
-import { repairToolCalls } from "../../src/wire/conversation/repair-tool-calls.ts";
-import { toolCallRulesOf } from "../../src/wire/conversation/tool-call-rules.ts";
-import { callIdsOf, FITS, isValidFor, pairPlainly } from "../support/tool-histories.ts";
+} from "../../../src/wire/conversation/outline.ts";
+import { repairToolCalls } from "../../../src/wire/conversation/repair-tool-calls.ts";
+import { toolCallRulesOf } from "../../../src/wire/conversation/tool-call-rules.ts";
+import { callIdsOf, FITS, isValidFor, pairPlainly } from "../../support/tool-histories.ts";
 
 /** An assistant message with calls, each `id` or `id=input`: two calls are the same where both parts are. */
 function calls(...written: string[]): OutlineAssistant {

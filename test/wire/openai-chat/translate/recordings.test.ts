@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
-import type { AnswerEvent } from "../../../src/wire/canonical/answer.ts";
-import { collectAnswer, replayAnswer } from "../../../src/wire/canonical/collect-answer.ts";
-import { createWholeTranslation } from "../../../src/wire/canonical/translate-relay.ts";
-import { relayResponse } from "../../../src/wire/openai-chat/passthrough/relay-response.ts";
-import { ChatRelay } from "../../../src/wire/openai-chat/passthrough/relay-stream.ts";
-import { openaiChat } from "../../../src/wire/openai-chat/translate/codec.ts";
-import { OPENAI_CHAT_FOLDERS, readAnswers, readStreams } from "../../support/recordings.ts";
+import type { AnswerEvent } from "../../../../src/wire/canonical/answer.ts";
+import { collectAnswer, replayAnswer } from "../../../../src/wire/canonical/collect-answer.ts";
+import { createWholeTranslation } from "../../../../src/wire/canonical/translate-relay.ts";
+import { relayResponse } from "../../../../src/wire/openai-chat/passthrough/relay-response.ts";
+import { ChatRelay } from "../../../../src/wire/openai-chat/passthrough/relay-stream.ts";
+import { openaiChat } from "../../../../src/wire/openai-chat/translate/codec.ts";
+import { OPENAI_CHAT_FOLDERS, readAnswers, readStreams } from "../../../support/recordings.ts";
 import { ASKED, END, fold, IDENTITY, translate } from "./folding.ts";
 
 const answers = [...OPENAI_CHAT_FOLDERS, "azure"].flatMap(readAnswers);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import type { RelayIdentity } from "../../src/wire/canonical/relay.ts";
-import { NO_TOKENS } from "../../src/wire/conversation/usage.ts";
-import { ChatRelay } from "../../src/wire/openai-chat/passthrough/relay-stream.ts";
+import type { RelayIdentity } from "../../../src/wire/canonical/relay.ts";
+import { NO_TOKENS } from "../../../src/wire/conversation/usage.ts";
+import { ChatRelay } from "../../../src/wire/openai-chat/passthrough/relay-stream.ts";
 
 const identity: RelayIdentity = {
   id: "gen_1",

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { BOUNDS } from "../../src/base/bounds.ts";
+import { BOUNDS } from "../../../src/base/bounds.ts";
 import {
   closingQuote,
   decodeUtf8,
@@ -14,8 +14,8 @@ import {
   scanCounting,
   scanJson,
   stringOf,
-} from "../../src/wire/json/scan.ts";
-import { appendMember, applySplices, removeMembers } from "../../src/wire/json/splice.ts";
+} from "../../../src/wire/json/scan.ts";
+import { appendMember, applySplices, removeMembers } from "../../../src/wire/json/splice.ts";
 
 const latin1 = (text: string) => Buffer.from(text, "utf8").toString("latin1");
 const DEEP = fields({ a: fields({ b: LEAF }), list: items(fields({ b: LEAF })) });

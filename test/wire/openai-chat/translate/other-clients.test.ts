@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test";
-import type { ModelTarget } from "../../../src/wire/canonical/format.ts";
-import type { Part, ReasoningPart } from "../../../src/wire/canonical/parts.ts";
+import type { ModelTarget } from "../../../../src/wire/canonical/format.ts";
+import type { Part, ReasoningPart } from "../../../../src/wire/canonical/parts.ts";
 import {
   type ConversationRequest,
   type Message,
   NOTHING_SAID,
   type ReasoningParameters,
-} from "../../../src/wire/canonical/request.ts";
-import { encodeRequest } from "../../../src/wire/openai-chat/translate/encode-request.ts";
+} from "../../../../src/wire/canonical/request.ts";
+import { encodeRequest } from "../../../../src/wire/openai-chat/translate/encode-request.ts";
 
 const TARGET: ModelTarget = { name: "m", maxOutputTokens: null, reasoning: null };
 

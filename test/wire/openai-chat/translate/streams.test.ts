@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import type { AnswerEvent } from "../../../src/wire/canonical/answer.ts";
-import { collectAnswer } from "../../../src/wire/canonical/collect-answer.ts";
-import { openaiChat } from "../../../src/wire/openai-chat/translate/codec.ts";
+import type { AnswerEvent } from "../../../../src/wire/canonical/answer.ts";
+import { collectAnswer } from "../../../../src/wire/canonical/collect-answer.ts";
+import { openaiChat } from "../../../../src/wire/openai-chat/translate/codec.ts";
 import { ASKED, END, fold, IDENTITY, readEvents, translate } from "./folding.ts";
 
 function sse(...events: unknown[]): string {

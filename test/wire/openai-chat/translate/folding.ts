@@ -1,9 +1,9 @@
-import type { AnswerEnd, AskedFor } from "../../../src/wire/canonical/format.ts";
-import type { RelayIdentity } from "../../../src/wire/canonical/relay.ts";
-import { NOTHING_SAID } from "../../../src/wire/canonical/request.ts";
-import { TranslatedRelay } from "../../../src/wire/canonical/translate-relay.ts";
-import { NO_TOKENS } from "../../../src/wire/conversation/usage.ts";
-import { openaiChat } from "../../../src/wire/openai-chat/translate/codec.ts";
+import type { AnswerEnd, AskedFor } from "../../../../src/wire/canonical/format.ts";
+import type { RelayIdentity } from "../../../../src/wire/canonical/relay.ts";
+import { NOTHING_SAID } from "../../../../src/wire/canonical/request.ts";
+import { TranslatedRelay } from "../../../../src/wire/canonical/translate-relay.ts";
+import { NO_TOKENS } from "../../../../src/wire/conversation/usage.ts";
+import { openaiChat } from "../../../../src/wire/openai-chat/translate/codec.ts";
 
 export const IDENTITY: RelayIdentity = {
   id: "gen_test",

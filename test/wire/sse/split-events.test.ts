@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { EventSplitter, EventTooLargeError } from "../../src/wire/sse/split-events.ts";
-import { growsLinearly, LARGER } from "../growth/measure-growth.ts";
+import { EventSplitter, EventTooLargeError } from "../../../src/wire/sse/split-events.ts";
+import { growsLinearly, LARGER } from "../../growth/measure-growth.ts";
 
 /** The events of a stream that comes in pieces, as [name, data]. */
 function split(pieces: readonly string[], maxBytes = 1_000): [string, string][] {
