@@ -50,16 +50,16 @@ import { guardStore } from "../storage/guard-store.ts";
 import { listDamagedLines } from "../storage/journal/damaged-lines.ts";
 import { openFileJournal } from "../storage/journal/file-journal.ts";
 import { createMemoryConversationStore } from "../storage/memory/conversation-store.ts";
-import { createSqliteAccountStore } from "../storage/sqlite/account-store.ts";
+import { SqliteAccountStore } from "../storage/sqlite/account-store.ts";
 import { createSqliteAuditStore } from "../storage/sqlite/audit-store.ts";
 import { lockDataDir } from "../storage/sqlite/data-lock.ts";
 import { openDatabase } from "../storage/sqlite/database.ts";
-import { createSqliteKeyStore } from "../storage/sqlite/key-store.ts";
-import { createSqliteLedgerStore } from "../storage/sqlite/ledger-store.ts";
+import { SqliteKeyStore } from "../storage/sqlite/key-store.ts";
+import { SqliteLedgerStore } from "../storage/sqlite/ledger-store.ts";
 import { createSqliteProviderKeyStore } from "../storage/sqlite/provider-key-store.ts";
 import { createSqliteSettingsStore } from "../storage/sqlite/settings-store.ts";
 import { createSqliteStoredResponseStore } from "../storage/sqlite/stored-response-store.ts";
-import { createSqliteUsageStore } from "../storage/sqlite/usage-store.ts";
+import { SqliteUsageStore } from "../storage/sqlite/usage-store.ts";
 import { createTokenCounter } from "../tokenizer/token-counter.ts";
 import { createCatalogKeeper } from "./catalog-keeper.ts";
 import type { Config } from "./config-schema.ts";
@@ -142,13 +142,13 @@ export function openStores(dataDir: string, clock: Clock, random: Random): Store
   makePrivateFolder(dataDir);
   const database = openDatabase(dataDir);
   return {
-    keys: guardStore(createSqliteKeyStore(database)),
-    accounts: guardStore(createSqliteAccountStore(database)),
+    keys: guardStore(new SqliteKeyStore(database)),
+    accounts: guardStore(new SqliteAccountStore(database)),
     answers: guardStore(createSqliteStoredResponseStore(database)),
     audit: guardStore(createSqliteAuditStore(database)),
-    ledger: guardStore(createSqliteLedgerStore(database)),
+    ledger: guardStore(new SqliteLedgerStore(database)),
     providerKeys: guardStore(createSqliteProviderKeyStore(database)),
-    usage: guardStore(createSqliteUsageStore(database)),
+    usage: guardStore(new SqliteUsageStore(database)),
     settings: guardStore(createSqliteSettingsStore(database)),
     clock,
     random,

@@ -1,5 +1,6 @@
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
+import { PLATFORM_ACCOUNT } from "../../src/core/ledger/records.ts";
 import type { UsageRecord } from "../../src/core/usage/records.ts";
 
 export interface TransferRow {
@@ -34,6 +35,12 @@ export function readBooks(dataDir: string): Books {
     const balances = database
       .query<{ account_id: string; amount: number }, []>("SELECT * FROM balances")
       .all();
+    // The platform's balance is derived: what all others together leave.
+    if (balances.length > 0)
+      balances.push({
+        account_id: PLATFORM_ACCOUNT,
+        amount: -balances.reduce((sum, { amount }) => sum + amount, 0),
+      });
     return {
       integrity: (database.query("PRAGMA integrity_check").get() as { integrity_check: string })
         .integrity_check,

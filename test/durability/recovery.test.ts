@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { recoverUsage } from "../../src/core/usage/recover-usage.ts";
-import { createSqliteUsageStore } from "../../src/storage/sqlite/usage-store.ts";
+import { SqliteUsageStore } from "../../src/storage/sqlite/usage-store.ts";
 import { openUsageOf } from "../storage/contracts/samples.ts";
 import { useSqlite } from "../storage/sqlite-connections.ts";
 
@@ -16,7 +16,7 @@ const NO_JOURNAL = {
 };
 
 test("a recovery interrupts the gateway's own generations and expired ones, and leaves those of running gateways open", async () => {
-  const store = createSqliteUsageStore(connect());
+  const store = new SqliteUsageStore(connect());
   const own = { gatewayId: "gateway_a", endsAt: 9_000 };
   const running = { gatewayId: "gateway_b", endsAt: 9_000 };
   const expired = { gatewayId: "gateway_c", endsAt: 5_000 };

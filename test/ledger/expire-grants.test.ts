@@ -11,7 +11,7 @@ import type { LedgerStore } from "../../src/core/ledger/ledger-store.ts";
 import { MemoryHoldBook } from "../../src/core/ledger/memory-hold-book.ts";
 import { PLATFORM_ACCOUNT } from "../../src/core/ledger/records.ts";
 import { openDatabase } from "../../src/storage/sqlite/database.ts";
-import { createSqliteLedgerStore } from "../../src/storage/sqlite/ledger-store.ts";
+import { SqliteLedgerStore } from "../../src/storage/sqlite/ledger-store.ts";
 import { createTestClock, type TestClock } from "../support/test-clock.ts";
 
 let dir: string;
@@ -23,7 +23,7 @@ let ledger: Ledger;
 beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), "gateway-expiry-"));
   database = openDatabase(dir);
-  store = createSqliteLedgerStore(database);
+  store = new SqliteLedgerStore(database);
   clock = createTestClock();
   ledger = openLedger();
 });

@@ -10,15 +10,15 @@ import type { Transport } from "../../src/core/deployments/transport.ts";
 import { recoverUsage } from "../../src/core/usage/recover-usage.ts";
 import { createSandboxTransport } from "../../src/providers/sandbox/sandbox-transport.ts";
 import { guardStore } from "../../src/storage/guard-store.ts";
-import { createSqliteAccountStore } from "../../src/storage/sqlite/account-store.ts";
+import { SqliteAccountStore } from "../../src/storage/sqlite/account-store.ts";
 import { createSqliteAuditStore } from "../../src/storage/sqlite/audit-store.ts";
-import { createSqliteKeyStore } from "../../src/storage/sqlite/key-store.ts";
-import { createSqliteLedgerStore } from "../../src/storage/sqlite/ledger-store.ts";
+import { SqliteKeyStore } from "../../src/storage/sqlite/key-store.ts";
+import { SqliteLedgerStore } from "../../src/storage/sqlite/ledger-store.ts";
 import { MIGRATIONS } from "../../src/storage/sqlite/migrations.ts";
 import { createSqliteProviderKeyStore } from "../../src/storage/sqlite/provider-key-store.ts";
 import { createSqliteSettingsStore } from "../../src/storage/sqlite/settings-store.ts";
 import { createSqliteStoredResponseStore } from "../../src/storage/sqlite/stored-response-store.ts";
-import { createSqliteUsageStore } from "../../src/storage/sqlite/usage-store.ts";
+import { SqliteUsageStore } from "../../src/storage/sqlite/usage-store.ts";
 import type { SeededRandom } from "../support/seeded-random.ts";
 import {
   type Faults,
@@ -63,13 +63,13 @@ export function openPlainStores({
   random,
 }: Pick<Place, "database" | "clock" | "random">): Stores {
   return {
-    keys: createSqliteKeyStore(database),
-    accounts: createSqliteAccountStore(database),
+    keys: new SqliteKeyStore(database),
+    accounts: new SqliteAccountStore(database),
     answers: createSqliteStoredResponseStore(database),
     audit: createSqliteAuditStore(database),
     providerKeys: createSqliteProviderKeyStore(database),
-    ledger: createSqliteLedgerStore(database),
-    usage: createSqliteUsageStore(database),
+    ledger: new SqliteLedgerStore(database),
+    usage: new SqliteUsageStore(database),
     settings: createSqliteSettingsStore(database),
     clock,
     random,

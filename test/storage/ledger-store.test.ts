@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { SpendQuery } from "../../src/core/ledger/ledger-store.ts";
-import { createSqliteLedgerStore, describeSpending } from "../../src/storage/sqlite/ledger-store.ts";
+import { describeSpending, SqliteLedgerStore } from "../../src/storage/sqlite/ledger-store.ts";
 import { grantOf } from "./contracts/samples.ts";
 import { useSqlite } from "./sqlite-connections.ts";
 
@@ -22,7 +22,7 @@ describe("the ledger in SQLite", () => {
     ["a deletion", "DELETE FROM transfers"],
   ])("rejects %s of a transfer by SQL", async (_change, statement) => {
     const database = connect();
-    await createSqliteLedgerStore(database).addTransfer(grantOf("grant_1", 100));
+    await new SqliteLedgerStore(database).addTransfer(grantOf("grant_1", 100));
     expect(() => database.exec(statement)).toThrow(/never/);
   });
 });

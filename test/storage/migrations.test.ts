@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { recoverUsage } from "../../src/core/usage/recover-usage.ts";
 import { openDatabase } from "../../src/storage/sqlite/database.ts";
 import { MIGRATIONS } from "../../src/storage/sqlite/migrations.ts";
-import { createSqliteUsageStore } from "../../src/storage/sqlite/usage-store.ts";
+import { SqliteUsageStore } from "../../src/storage/sqlite/usage-store.ts";
 import { openUsageOf } from "./contracts/samples.ts";
 
 /** Version 0.1 had the tables of these migrations. */
@@ -57,7 +57,7 @@ test("a generation that version 0.1 left open is interrupted by the first recove
     .run(record.id, record.createdAt, record.accountId, json);
   before.close();
   const database = openDatabase(dir);
-  const store = createSqliteUsageStore(database);
+  const store = new SqliteUsageStore(database);
   const journal = {
     append() {},
     flush() {},

@@ -1,12 +1,12 @@
 import { describe } from "bun:test";
-import { createSqliteAccountStore } from "../../src/storage/sqlite/account-store.ts";
+import { SqliteAccountStore } from "../../src/storage/sqlite/account-store.ts";
 import { createSqliteAuditStore } from "../../src/storage/sqlite/audit-store.ts";
-import { createSqliteKeyStore } from "../../src/storage/sqlite/key-store.ts";
-import { createSqliteLedgerStore } from "../../src/storage/sqlite/ledger-store.ts";
+import { SqliteKeyStore } from "../../src/storage/sqlite/key-store.ts";
+import { SqliteLedgerStore } from "../../src/storage/sqlite/ledger-store.ts";
 import { createSqliteProviderKeyStore } from "../../src/storage/sqlite/provider-key-store.ts";
 import { createSqliteSettingsStore } from "../../src/storage/sqlite/settings-store.ts";
 import { createSqliteStoredResponseStore } from "../../src/storage/sqlite/stored-response-store.ts";
-import { createSqliteUsageStore } from "../../src/storage/sqlite/usage-store.ts";
+import { SqliteUsageStore } from "../../src/storage/sqlite/usage-store.ts";
 import { testAccountStore } from "./contracts/account-store.ts";
 import { testAuditStore } from "./contracts/audit-store.ts";
 import { testKeyStore } from "./contracts/key-store.ts";
@@ -19,14 +19,14 @@ import { useSqlite } from "./sqlite-connections.ts";
 
 describe("SQLite", () => {
   const connect = useSqlite();
-  testAccountStore(() => createSqliteAccountStore(connect()));
-  testKeyStore(() => createSqliteKeyStore(connect()));
+  testAccountStore(() => new SqliteAccountStore(connect()));
+  testKeyStore(() => new SqliteKeyStore(connect()));
   testProviderKeyStore(() => createSqliteProviderKeyStore(connect()));
   testSettingsStore(() => createSqliteSettingsStore(connect()));
-  testUsageStore(() => createSqliteUsageStore(connect()));
+  testUsageStore(() => new SqliteUsageStore(connect()));
   testLedgerStore(() => {
     const database = connect();
-    return { ledger: createSqliteLedgerStore(database), usage: createSqliteUsageStore(database) };
+    return { ledger: new SqliteLedgerStore(database), usage: new SqliteUsageStore(database) };
   });
   testAuditStore(() => createSqliteAuditStore(connect()));
   testStoredResponseStore(() => createSqliteStoredResponseStore(connect()));

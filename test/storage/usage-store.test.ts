@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { createSqliteUsageStore } from "../../src/storage/sqlite/usage-store.ts";
+import { SqliteUsageStore } from "../../src/storage/sqlite/usage-store.ts";
 import { openUsageOf, usageOf } from "./contracts/samples.ts";
 import { useSqlite } from "./sqlite-connections.ts";
 
@@ -8,7 +8,7 @@ const connect = useSqlite();
 describe("a usage record in SQLite", () => {
   test("has columns for its account, key, address, time and outcome, which follow its latest version", async () => {
     const database = connect();
-    const store = createSqliteUsageStore(database);
+    const store = new SqliteUsageStore(database);
     const keyed = { accountId: "acct_1", keyId: "key_1", createdAt: 2_000 };
     const anonymous = { accountId: null, keyId: null, userId: null, addressHash: "ab" };
     await store.saveUsage([

@@ -243,4 +243,8 @@ export const MIGRATIONS: readonly string[] = [
   ALTER TABLE generations ADD COLUMN gateway_id TEXT;
   ALTER TABLE generations ADD COLUMN lease_ends_at INTEGER;
   `,
+  // Every transfer updated the platform's row. Its balance is derived: what all others together leave.
+  `
+  DELETE FROM balances WHERE account_id = 'house';
+  `,
 ];
