@@ -38,7 +38,7 @@ import { createHealth, type Health } from "../core/routing/health.ts";
 import { createRetryBudget } from "../core/routing/retry-budget.ts";
 import type { SettingsStore } from "../core/settings/settings-store.ts";
 import type { DamagedLines, Journal } from "../core/usage/journal.ts";
-import { createRecorder, type Recorder } from "../core/usage/recorder.ts";
+import { Recorder } from "../core/usage/recorder.ts";
 import type { UsageReports, UsageStore } from "../core/usage/usage-store.ts";
 import { createRequestEncoder } from "../encoder/request-encoder.ts";
 import type { HttpDeps } from "../http/context/context.ts";
@@ -175,9 +175,15 @@ export async function wireUp(config: Config, platform: Platform): Promise<Parts>
     "the store refused records; they wait in the journal",
     "records are written again",
   );
-  const recorder = createRecorder(journal, stores.usage, clock, recordTrouble.met, (quarantined) => {
-    tellQuarantined(quarantined, log);
-    ledger.takeBack(quarantined.record);
+  const recorder = new Recorder({
+    journal,
+    store: stores.usage,
+    clock,
+    onStoreError: recordTrouble.met,
+    onQuarantined(quarantined) {
+      tellQuarantined(quarantined, log);
+      ledger.takeBack(quarantined.record);
+    },
   });
   const keyCache = createKeyCache(stores.keys, clock, config.admin_key ?? null);
   const state = { isDraining: false };

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createRecorder } from "../../src/core/usage/recorder.ts";
+import { Recorder } from "../../src/core/usage/recorder.ts";
 import type { RecordEntry, UsageRecord } from "../../src/core/usage/records.ts";
 import { openFileJournal } from "../../src/storage/journal/file-journal.ts";
 import { fetchRecord } from "../faults/two-vendors.ts";
@@ -47,7 +47,7 @@ test("a record stands in the journal with its kind and version, printed once for
       return { id: "gen_1" };
     },
   };
-  createRecorder(journal, store, clock, () => {}).write(record as unknown as UsageRecord);
+  new Recorder({ journal, store, clock, onStoreError: () => {} }).write(record as unknown as UsageRecord);
   clock.advance(100);
   await turnEventLoop();
   journal.close();

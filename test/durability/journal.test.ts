@@ -3,7 +3,7 @@ import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Journal } from "../../src/core/usage/journal.ts";
-import { createRecorder } from "../../src/core/usage/recorder.ts";
+import { Recorder } from "../../src/core/usage/recorder.ts";
 import type { UsageRecord } from "../../src/core/usage/records.ts";
 import type { UsageStore } from "../../src/core/usage/usage-store.ts";
 import { openFileJournal } from "../../src/storage/journal/file-journal.ts";
@@ -78,7 +78,7 @@ describe("a journal whose disk refuses", () => {
       findFreeSince: async () => [],
     };
     const problems: unknown[] = [];
-    const recorder = createRecorder(journal, store, clock, (error) => problems.push(error));
+    const recorder = new Recorder({ journal, store, clock, onStoreError: (error) => problems.push(error) });
     recorder.write({ id: "gen_1" } as UsageRecord);
     clock.advance(100);
     await turnEventLoop();

@@ -9,7 +9,7 @@ import type { Log } from "../../src/base/log.ts";
 import { createSystemRandom } from "../../src/base/random.ts";
 import { createKey } from "../../src/core/accounts/manage-keys.ts";
 import type { Journal } from "../../src/core/usage/journal.ts";
-import { createRecorder } from "../../src/core/usage/recorder.ts";
+import { Recorder } from "../../src/core/usage/recorder.ts";
 import type { UsageRecord } from "../../src/core/usage/records.ts";
 import { listen } from "../../src/http/server/server.ts";
 import { fetchRecord, startTwoVendors, type TwoVendors } from "../faults/two-vendors.ts";
@@ -149,7 +149,7 @@ test("a gateway with too many records waiting for the store lets nobody in, and 
   const random = createSystemRandom();
   const parts = await wireUp(config, { clock, random, log: SILENT, environment: {} });
   const { secret } = await createKey(parts.stores, { kind: "inference", name: "test", expiresAt: null });
-  const recorder = createRecorder(FORGETFUL, AWAY, clock, () => {});
+  const recorder = new Recorder({ journal: FORGETFUL, store: AWAY, clock, onStoreError: () => {} });
   const generation = { ...parts.http.generation, recorder };
   const server = listen(
     { ...parts.http, generation },
