@@ -1,27 +1,27 @@
 import type { GrantLeft } from "./grants.ts";
 import type { Transfer, TransferKind } from "./records.ts";
 
-/** A transfer as it is kept, with its place in the order of all. */
+/** A stored transfer with its sequence number. */
 export interface StoredTransfer extends Transfer {
   readonly place: number;
 }
 
-/** What was spent under a limit: by whom or through what, by requests of which days. */
+/** The spending that a limit covers: of a key, account or user, by the days of the requests. */
 export interface SpendQuery {
   readonly keyId?: string;
   readonly accountId?: string;
   readonly userId?: string;
-  /** Days since the epoch (UTC), both ends with it; left out: of all times. */
+  /** Days since the epoch (UTC), both included; absent: all time. */
   readonly days?: { readonly from: number; readonly to: number };
 }
 
-/** A grant whose time is up and of which it is not settled yet what is left. */
+/** A grant that has expired and whose rest was not taken back yet. */
 export interface EndedGrant {
   readonly id: string;
   readonly accountId: string;
 }
 
-/** A refund of a generation's cost; an amount of null is all that is left of it. */
+/** A refund of a generation's cost. An amount of null refunds everything that is left. */
 export interface RefundEntry {
   readonly id: string;
   readonly generationId: string;
@@ -30,56 +30,56 @@ export interface RefundEntry {
   readonly createdAt: number;
 }
 
-/** What became of a refund. */
+/** The outcome of a refund. */
 export type RefundVerdict =
   | { readonly kind: "refunded" | "exists"; readonly transfer: StoredTransfer }
-  /** No transfer of usage has that id. */
+  /** No generation with that id was charged. */
   | { readonly kind: "unknown" }
-  /** `left`: what could be given back at most. */
+  /** `left`: the most that can be refunded, in nanodollars. */
   | { readonly kind: "too_much"; readonly left: number };
 
-/** Sums of an account's transfers by kind, nanodollars; what came in less what went out. */
+/** The sums of an account's transfers by kind, incoming less outgoing, in nanodollars. */
 export type SumsByKind = Readonly<Record<TransferKind, number>>;
 
-/** A generation whose record says another cost than what was paid for it; nanodollars. */
+/** A generation whose record and transfer have different costs, in nanodollars. */
 export interface UnmatchedUsage {
   readonly generationId: string;
-  /** By its record; 0 without one that has ended. */
+  /** The cost in its record; 0 if none has ended. */
   readonly recorded: number;
-  /** By its transfer; 0 without one. */
+  /** The amount of its transfer; 0 if there is none. */
   readonly transferred: number;
 }
 
-/** Where the ledger is kept. What generations cost comes in with their records (`UsageStore.saveUsage`). */
+/** Stores the ledger. The cost of a generation is written with its record (`UsageStore.saveUsage`). */
 export interface LedgerStore {
-  /** Writes a transfer and moves both balances, in one transaction; false when there is one with that id already. */
+  /** Writes a transfer and changes both balances, in one transaction. Returns false if its id exists. */
   addTransfer(transfer: Transfer): Promise<boolean>;
   findTransfer(id: string): Promise<StoredTransfer | null>;
-  /** An account's balance, 0 without transfers, and the place of the newest deposit of anybody at that instant, or 0. */
+  /** Returns an account's balance and, read in the same transaction, the number of the newest deposit of any account. */
   findBalance(accountId: string): Promise<{ readonly balance: number; readonly depositPlace: number }>;
-  /** Transfers of every kind but `usage` behind a place, oldest first: what others have put in or taken out. */
+  /** Returns the transfers of every kind but `usage` after a sequence number, oldest first. */
   listDeposits(afterPlace: number, limit: number): Promise<readonly StoredTransfer[]>;
-  /** An account's transfers, of one kind or of all, newest first, before a place. */
+  /** Returns an account's transfers before a sequence number, of one kind or of all, newest first. */
   listTransfers(
     accountId: string,
     beforePlace: number,
     limit: number,
     kind?: TransferKind,
   ): Promise<readonly StoredTransfer[]>;
-  /** What an account's transfers came to. */
+  /** Returns the sums of an account's transfers. */
   sumTransfers(accountId: string): Promise<SumsByKind>;
-  /** Gives back what a generation cost, at most that in sum, in one transaction. */
+  /** Decides on a refund (`decideRefund`) and writes it, in one transaction. */
   addRefund(refund: RefundEntry): Promise<RefundVerdict>;
-  /** What is left of an account's grants for a time that are under way. */
+  /** Returns what is left of an account's grants that have not been ended. */
   findGrantsLeft(accountId: string): Promise<readonly GrantLeft[]>;
-  /** Grants whose time is up, the earliest first. */
+  /** Returns the grants that have expired and were not ended yet, the earliest first. */
   listEndedGrants(now: number, limit: number): Promise<readonly EndedGrant[]>;
-  /** Takes back what is left of a grant, in one transaction, once; gives how much that was. */
+  /** Ends a grant and takes back its rest (`expiryOf`), once and in one transaction. Returns the rest in nanodollars. */
   expireGrant(grantId: string, now: number): Promise<number>;
-  /** What generations that have ended have cost, in nanodollars. */
+  /** Returns the cost of generations that have ended, in nanodollars. */
   sumSpending(query: SpendQuery): Promise<number>;
-  /** The sum of all transfers and the sum of all balances, account by account where they differ: none may. */
+  /** Returns the accounts whose balance is not the sum of their transfers. There should be none. */
   findDifferences(): Promise<readonly { readonly accountId: string; readonly difference: number }[]>;
-  /** Generations whose record and transfer differ, at most `limit`: none may. */
+  /** Returns at most `limit` generations whose record and transfer differ. There should be none. */
   findUnmatchedUsage(limit: number): Promise<readonly UnmatchedUsage[]>;
 }

@@ -1,13 +1,13 @@
 import { isIPv4, isIPv6 } from "node:net";
 
-/** Addresses of proxies that may say for whom they speak. */
+/** The addresses of proxies whose `x-forwarded-for` header is trusted. */
 export interface TrustedProxies {
   has(address: string): boolean;
 }
 
 /**
- * Reads proxies given as addresses or CIDR ranges.
- * @throws RangeError that names the entry that is neither.
+ * Parses proxies given as addresses or CIDR ranges.
+ * @throws RangeError for an entry that is neither, with the entry in its message.
  */
 export function parseTrustedProxies(entries: readonly string[]): TrustedProxies {
   const ranges = entries.map((entry) => {
@@ -30,8 +30,8 @@ export function parseTrustedProxies(entries: readonly string[]): TrustedProxies 
 }
 
 /**
- * The client's address: the peer's, or, where the peer is a trusted proxy, the last in `x-forwarded-for` that is not
- * one itself (docs/contract.md, "Keys, money, limits").
+ * Returns the client's address: the peer's, or, if the peer is a trusted proxy, the last in `x-forwarded-for` that is not
+ * a trusted proxy (docs/contract.md, "Keys, money, limits").
  */
 export function findClientAddress(
   peer: string,
@@ -48,13 +48,13 @@ export function findClientAddress(
   return address;
 }
 
-/** What anonymous use is counted by: an IPv4 address, or the /64 of an IPv6 one, which one household holds. */
+/** Returns what anonymous requests are counted by: an IPv4 address, or the /64 of an IPv6 address, which one site holds. */
 export function limitKeyOf(address: string): string {
   const bits = toBits(address);
   return bits === null || bits.length === 32 ? plain(address) : BigInt(`0b${bits.slice(0, 64)}`).toString(16);
 }
 
-/** `::ffff:1.2.3.4` is an IPv4 client on a dual-stack socket. */
+/** Maps `::ffff:1.2.3.4`, an IPv4 client on a dual-stack socket, to its IPv4 address. */
 function plain(address: string): string {
   return /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address;
 }
@@ -72,7 +72,7 @@ function toBits(raw: string): string | null {
     .join("");
 }
 
-/** The eight groups of an IPv6 address. */
+/** Returns the eight groups of an IPv6 address. */
 function expand(address: string): string[] {
   const dotted = /^(.*:)(\d+)\.(\d+)\.(\d+)\.(\d+)$/.exec(address);
   const text = dotted

@@ -1,8 +1,8 @@
-/** Small facts that a gateway keeps about itself. */
+/** Stores settings that the gateway keeps about itself, by name. */
 export interface SettingsStore {
   findSetting(name: string): Promise<string | null>;
-  /** Stores a setting unless it is there; true when it was stored. */
+  /** Adds a setting; returns false, and changes nothing, if it exists. */
   addSetting(name: string, value: string): Promise<boolean>;
-  /** Stores a setting in place of what is there. */
+  /** Adds or replaces a setting. */
   putSetting(name: string, value: string): Promise<void>;
 }
