@@ -79,10 +79,10 @@ async function startServing(parts: Parts, config: Config, platform: Platform): P
     if (parts.recorder.isHealthy()) parts.recordTrouble.isOver();
     refreshFromStore(parts).then(trouble.isOver, trouble.met);
   });
-  const { catalogKeeper } = parts.http;
+  const { catalogManager: catalogKeeper } = parts.http;
   const hours = config.catalog.refresh_hours;
   const catalogRefresh = scheduleRefresh({
-    keeper: catalogKeeper,
+    manager: catalogKeeper,
     clock,
     random: platform.random,
     log,

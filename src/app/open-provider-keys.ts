@@ -30,12 +30,12 @@ export interface ProviderKeyServices {
  * Opens a data directory for its accounts' own keys; a gateway may run on it.
  * @throws ConfigError
  */
-export function openProviderKeys(
+export async function openProviderKeys(
   config: Config,
   environment: Environment,
   clock: Clock,
   random: Random,
-): ProviderKeyServices {
+): Promise<ProviderKeyServices> {
   const stores = openStores(config.data_dir, clock, random);
   const transport = createTransport(config, environment, clock, SILENT);
   const sandboxTransport = createSandboxTransport({ clock });
@@ -46,7 +46,7 @@ export function openProviderKeys(
   return {
     stores,
     maker: { store: stores.providerKeys, vault, ring, clock, ids: stores.ids },
-    serving: openServing(sources, SILENT).current(),
+    serving: (await openServing(sources, stores.catalog, SILENT)).current(),
     trying: { clock, timers: readTimers(config) },
     requireSameSealing: () => requireSameSealing(config.data_dir, stores.settings, masters),
     async close() {

@@ -12,6 +12,7 @@ import type { KeyStores } from "../core/accounts/manage-keys.ts";
 import type { RateLimit } from "../core/accounts/rate-limit.ts";
 import type { Policy } from "../core/accounts/records.ts";
 import type { AuditStore } from "../core/audit/audit-store.ts";
+import type { CatalogStore } from "../core/catalog/catalog-store.ts";
 import type { Transport } from "../core/deployments/transport.ts";
 import { createRequestLog } from "../core/extensions/request-log.ts";
 import type { GenerationDeps } from "../core/generation/call.ts";
@@ -45,6 +46,7 @@ import type { HttpDeps } from "../http/context/context.ts";
 import { createFetchTransport } from "../providers/fetch/transport.ts";
 import { createHttp1Transport } from "../providers/http1/transport.ts";
 import { createSandboxTransport } from "../providers/sandbox/sandbox-transport.ts";
+import { createFileCatalogStore } from "../storage/files/catalog-store.ts";
 import { makePrivateFolder } from "../storage/files/private-files.ts";
 import { guardStore } from "../storage/guard-store.ts";
 import { listDamagedLines } from "../storage/journal/damaged-lines.ts";
@@ -61,7 +63,7 @@ import { createSqliteSettingsStore } from "../storage/sqlite/settings-store.ts";
 import { createSqliteStoredResponseStore } from "../storage/sqlite/stored-response-store.ts";
 import { SqliteUsageStore } from "../storage/sqlite/usage-store.ts";
 import { createTokenCounter } from "../tokenizer/token-counter.ts";
-import { createCatalogKeeper } from "./catalog-keeper.ts";
+import { createCatalogManager } from "./catalog-manager.ts";
 import type { Config } from "./config-schema.ts";
 import { prepareDataDir } from "./data-dir.ts";
 import { ConfigError } from "./load-config.ts";
@@ -112,6 +114,7 @@ export interface Stores extends KeyStores {
   readonly accounts: AccountStore;
   readonly answers: StoredResponseStore;
   readonly audit: AuditStore;
+  readonly catalog: CatalogStore;
   readonly ledger: LedgerStore;
   readonly providerKeys: ProviderKeyStore;
   readonly settings: SettingsStore;
@@ -146,6 +149,7 @@ export function openStores(dataDir: string, clock: Clock, random: Random): Store
     accounts: guardStore(new SqliteAccountStore(database)),
     answers: guardStore(createSqliteStoredResponseStore(database)),
     audit: guardStore(createSqliteAuditStore(database)),
+    catalog: createFileCatalogStore(dataDir),
     ledger: guardStore(new SqliteLedgerStore(database)),
     providerKeys: guardStore(createSqliteProviderKeyStore(database)),
     usage: guardStore(new SqliteUsageStore(database)),
@@ -168,7 +172,7 @@ export async function wireUp(config: Config, platform: Platform): Promise<Parts>
   const network = platform.transport ?? createTransport(config, environment, clock, log);
   const sandboxTransport = createSandboxTransport({ clock });
   const { stores, journal, serving, release } =
-    platform.resources ?? openHoldings(config, platform, network, sandboxTransport);
+    platform.resources ?? (await openResources(config, platform, network, sandboxTransport));
   const recordTrouble = createTroubleLog(
     log,
     clock,
@@ -214,16 +218,17 @@ export async function wireUp(config: Config, platform: Platform): Promise<Parts>
     clock,
     ids: stores.ids,
     log,
-    keyCache: keyCache,
+    keyCache,
     accountCache: createAccountCache(stores.accounts),
     keyStores: stores,
     audit: stores.audit,
     answers: stores.answers,
-    catalogKeeper: createCatalogKeeper({
+    catalogManager: createCatalogManager({
       config,
       clock,
-      takeUp: () => serving.refresh(),
-      work: (job) => refreshInThread(job, clock),
+      store: stores.catalog,
+      onChanged: () => serving.refresh(),
+      runRefresh: (job) => refreshInThread({ dataDirectory: config.data_dir, job }, clock),
     }),
     providerKeyStores: { store: stores.providerKeys, vault, ring: byokKeys, clock, ids: stores.ids },
     generation,
@@ -258,19 +263,23 @@ export async function wireUp(config: Config, platform: Platform): Promise<Parts>
   };
 }
 
-function openHoldings(
+async function openResources(
   config: Config,
   { clock, random, log, environment }: Platform,
   network: Transport,
   sandboxTransport: Transport,
-): Resources {
+): Promise<Resources> {
   prepareDataDir(config.data_dir, log);
   const lock = lockDataDir(config.data_dir);
   const stores = openStores(config.data_dir, clock, random);
   return {
     stores,
     journal: openFileJournal(journalDirOf(config.data_dir)),
-    serving: openServing({ config, environment, clock, transport: network, sandboxTransport }, log),
+    serving: await openServing(
+      { config, environment, clock, transport: network, sandboxTransport },
+      stores.catalog,
+      log,
+    ),
     release() {
       stores.close();
       lock.release();
@@ -300,7 +309,7 @@ function buildGeneration(
     health: health ?? createHealth(),
     retryBudget: createRetryBudget(),
     affinity: createAffinityMemory(),
-    byokKeys: byokKeys,
+    byokKeys,
     ledger,
     holdBounds: { tokens: limits.hold_tokens, searches: limits.hold_searches },
     buyCreditsUrl: config.billing.buy_credits_url ?? null,

@@ -24,7 +24,7 @@ import {
   readName,
   readRateLimit,
 } from "./read-options.ts";
-import { withStores } from "./with-stores.ts";
+import { withNames, withStores } from "./with-stores.ts";
 
 type Kind = AccountRecord["kind"];
 
@@ -47,7 +47,7 @@ export function addAccountCommands(program: Command, kind: Kind): void {
     .argument("<name>", "what it is called")
     .option("--json", "print JSON")
     .action((name: string, options: AccountOptions) =>
-      withStores((stores, known) => createOne(stores, known, kind, name, options)),
+      withNames((stores, known) => createOne(stores, known, kind, name, options)),
     );
   if (kind === "organization") create.option("--owner <user>", "its first owner, user_…");
   addAccountOptions(create, kind);
@@ -69,7 +69,7 @@ export function addAccountCommands(program: Command, kind: Kind): void {
     .option("--name <name>", "another name")
     .option("--json", "print JSON")
     .action((id: string, options: AccountOptions) =>
-      withStores((stores, known) =>
+      withNames((stores, known) =>
         change(stores, known, kind, id, "update", readChange(options), describeOptions(options), options),
       ),
     );
@@ -81,7 +81,7 @@ export function addAccountCommands(program: Command, kind: Kind): void {
       .argument("<id>", id)
       .option("--json", "print JSON")
       .action((id: string, options: JsonOption) =>
-        withStores((stores, known) =>
+        withNames((stores, known) =>
           change(stores, known, kind, id, word, { isClosed }, { closed: isClosed }, options),
         ),
       );

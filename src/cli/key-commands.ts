@@ -20,7 +20,7 @@ import {
   readName,
   readRateLimit,
 } from "./read-options.ts";
-import { withStores } from "./with-stores.ts";
+import { withNames, withStores } from "./with-stores.ts";
 
 /** `gateway keys create|list|show|update|revoke`: works on the data directory, whether or not a gateway runs on it. */
 export function addKeyCommands(program: Command): void {
@@ -37,7 +37,7 @@ export function addKeyCommands(program: Command): void {
     .option("--expires <time>", "when it ends, such as 2027-01-31 or 2027-01-31T12:00:00Z")
     .option("--json", "print JSON")
     .action((name: string, options: CreateOptions) =>
-      withStores((stores, known) => create(stores, known, name, options)),
+      withNames((stores, known) => create(stores, known, name, options)),
     );
   addRateLimitOptions(createCommand);
   keys
@@ -62,7 +62,7 @@ export function addKeyCommands(program: Command): void {
     .option("--expires <time>", "when it ends; none: never")
     .option("--json", "print JSON")
     .action((id: string, options: UpdateOptions) =>
-      withStores((stores, known) => update(stores, known, id, options)),
+      withNames((stores, known) => update(stores, known, id, options)),
     );
   addRateLimitOptions(updateCommand);
   keys

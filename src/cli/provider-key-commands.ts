@@ -93,7 +93,12 @@ export function addProviderKeyCommands(program: Command): void {
 }
 
 async function run(work: (office: ProviderKeyServices) => Promise<string>): Promise<void> {
-  const office = openProviderKeys(loadConfig(process.env), process.env, systemClock, createSystemRandom());
+  const office = await openProviderKeys(
+    loadConfig(process.env),
+    process.env,
+    systemClock,
+    createSystemRandom(),
+  );
   try {
     console.log(await work(office));
   } finally {

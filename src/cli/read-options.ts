@@ -19,6 +19,16 @@ export function readDollars(option: string, text: string | undefined): number | 
   return amount;
 }
 
+/** The option of commands that can print JSON. */
+export interface JsonOption {
+  readonly json?: boolean;
+}
+
+/** Adds `--json`. */
+export function addJsonOption(command: Command): Command {
+  return command.option("--json", "Print JSON");
+}
+
 /** A rate limit as options of a command; each is left out, a number, or `none`. */
 export interface RateLimitOptions {
   readonly requestsPerMinute?: string;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { endMissing, findNextTurn, missingSince } from "../../src/core/catalog/expiry.ts";
+import { endMissing, findNextChange, missingSince } from "../../src/core/catalog/expiry.ts";
 import { mergeRefresh, type RefreshTerms } from "../../src/core/catalog/merge-refresh.ts";
 import { findPriceJumps } from "../../src/core/catalog/price-jumps.ts";
 import type { PriceTerms } from "../../src/core/catalog/price-row.ts";
@@ -142,8 +142,8 @@ describe("joining a source with the catalog", () => {
     expect(mergeRefresh(later, [both], TERMS).models).toEqual([both]);
     const [ended] = endMissing(gone, 7);
     expect(ended).toMatchObject({ expires: null, endpoints: [{ expires: "2026-07-10" }, {}] });
-    expect(findNextTurn([ended!], "2026-07-03")).toBe("2026-07-10");
-    expect(findNextTurn([ended!], "2026-07-10")).toBeNull();
+    expect(findNextChange([ended!], "2026-07-03")).toBe("2026-07-10");
+    expect(findNextChange([ended!], "2026-07-10")).toBeNull();
   });
 
   test("holds the price of an deployment that only got another name", () => {

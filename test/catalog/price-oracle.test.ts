@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { calcPrice } from "@pydantic/genai-prices";
-import { loadCatalog } from "../../src/app/load-catalog.ts";
+import { loadShippedCatalog } from "../../src/app/load-catalog.ts";
 import { priceAt } from "../../src/core/catalog/price-usage.ts";
 import type { ModelEndpoint, Prices } from "../../src/core/catalog/records.ts";
 import { UPSTREAM_CODECS } from "../../src/wire/client-apis/upstream-codecs.ts";
@@ -36,7 +36,7 @@ interface Case {
   readonly theirs: number;
 }
 
-const endpoints = loadCatalog({}).data.models.flatMap((model) => model.endpoints);
+const endpoints = loadShippedCatalog().models.flatMap((model) => model.endpoints);
 
 /** The deployment under that name, or the one that a dated name is a snapshot of. */
 function findEndpoint(slug: string, name: string): ModelEndpoint | undefined {

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { loadCatalog } from "../../src/app/load-catalog.ts";
+import { loadShippedCatalog } from "../../src/app/load-catalog.ts";
 import { listEndpointFormats, listProviderFormats } from "../../src/core/catalog/list-formats.ts";
 import type { ModelEndpoint, ModelRecord, ProviderRecord } from "../../src/core/catalog/records.ts";
 import type { Deployment } from "../../src/core/deployments/served-models.ts";
@@ -41,7 +41,7 @@ export interface Row {
 
 /** Every endpoint of a model that reasons, in each of its formats. */
 export function listRows(): readonly Row[] {
-  const { data: catalog } = loadCatalog({});
+  const catalog = loadShippedCatalog();
   const providers = new Map(catalog.providers.map((provider) => [provider.slug, provider]));
   return catalog.models
     .filter(({ supportedParameters }) => supportedParameters.includes("reasoning"))

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { loadCatalog } from "../../src/app/load-catalog.ts";
+import { loadShippedCatalog } from "../../src/app/load-catalog.ts";
 import { GatewayError } from "../../src/base/errors.ts";
 import {
   type ModelEndpoint,
@@ -37,7 +37,7 @@ function reaches(format: FormatName, fields: Readonly<Record<string, unknown>>):
   }
 }
 
-const { data } = loadCatalog({});
+const data = loadShippedCatalog();
 
 function describeEndpoint(
   provider: Pick<ProviderRecord, "slug" | "format"> & Partial<ProviderRecord>,

@@ -3,14 +3,14 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import packageJson from "../../package.json" with { type: "json" };
 import { countPriced } from "../../src/app/check-import.ts";
-import { loadCatalog } from "../../src/app/load-catalog.ts";
+import { loadShippedCatalog } from "../../src/app/load-catalog.ts";
 import { SANDBOX_MODELS } from "../../src/app/sandbox-catalog.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { createWorkplace } from "../support/run-gateway.ts";
 
 const ROOT = join(import.meta.dir, "../..");
 const README = readFileSync(join(ROOT, "README.md"), "utf8");
-const { data } = loadCatalog({});
+const data = loadShippedCatalog();
 
 /** All of a pattern's first groups in a text. */
 function findAll(text: string, pattern: RegExp): string[] {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { loadCatalog } from "../../src/app/load-catalog.ts";
+import { loadShippedCatalog } from "../../src/app/load-catalog.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import type { ProviderRecord } from "../../src/core/catalog/records.ts";
 import type { UpstreamAction, UpstreamAddress } from "../../src/core/deployments/upstream-address.ts";
@@ -12,7 +12,7 @@ import { createFetchTransport } from "../../src/providers/fetch/transport.ts";
 import { FORMAT_NAMES } from "../../src/wire/conversation/format-name.ts";
 import { makeServiceAccount } from "../support/service-account.ts";
 
-const { data } = loadCatalog({});
+const data = loadShippedCatalog();
 const account = makeServiceAccount();
 
 function rowOf(slug: string): ProviderRecord {

@@ -9,6 +9,7 @@ import type { Random } from "../../src/base/random.ts";
 import type { Transport } from "../../src/core/deployments/transport.ts";
 import { recoverUsage } from "../../src/core/usage/recover-usage.ts";
 import { createSandboxTransport } from "../../src/providers/sandbox/sandbox-transport.ts";
+import { createFileCatalogStore } from "../../src/storage/files/catalog-store.ts";
 import { guardStore } from "../../src/storage/guard-store.ts";
 import { SqliteAccountStore } from "../../src/storage/sqlite/account-store.ts";
 import { createSqliteAuditStore } from "../../src/storage/sqlite/audit-store.ts";
@@ -67,6 +68,8 @@ export function openPlainStores({
     accounts: new SqliteAccountStore(database),
     answers: createSqliteStoredResponseStore(database),
     audit: createSqliteAuditStore(database),
+    // The simulation brings its own catalog.
+    catalog: createFileCatalogStore("/nonexistent"),
     providerKeys: createSqliteProviderKeyStore(database),
     ledger: new SqliteLedgerStore(database),
     usage: new SqliteUsageStore(database),

@@ -48,7 +48,7 @@ function earlier(a: string | null, b: string | null): string | null {
 }
 
 /** The first day after this one on which something ends or prices change; null where none is known. */
-export function findNextTurn(models: readonly ModelRecord[], day: string): string | null {
+export function findNextChange(models: readonly ModelRecord[], day: string): string | null {
   let next: string | null = null;
   const note = (other: string | null | undefined): void => {
     if (typeof other === "string" && other > day) next = earlier(next, other);

@@ -1,5 +1,5 @@
 import { formatTime } from "../../base/time.ts";
-import type { CatalogStatus } from "./catalog-keeper.ts";
+import type { CatalogStatus } from "./catalog-manager.ts";
 import { missingSince } from "./expiry.ts";
 import type { ModelRecord } from "./records.ts";
 

@@ -8,7 +8,7 @@ import type { KeyCache } from "../../core/accounts/key-cache.ts";
 import type { KeyStores } from "../../core/accounts/manage-keys.ts";
 import type { InferencePrincipal } from "../../core/accounts/principal.ts";
 import type { AuditStore } from "../../core/audit/audit-store.ts";
-import type { CatalogKeeper } from "../../core/catalog/catalog-keeper.ts";
+import type { CatalogManager } from "../../core/catalog/catalog-manager.ts";
 import type { GenerationDeps } from "../../core/generation/call.ts";
 import type { StoredResponseStore } from "../../core/idempotency/stored-response-store.ts";
 import type { Credits } from "../../core/ledger/credits.ts";
@@ -29,7 +29,7 @@ export interface HttpDeps {
   readonly keyStores: KeyStores;
   readonly audit: AuditStore;
   readonly answers: StoredResponseStore;
-  readonly catalogKeeper: CatalogKeeper;
+  readonly catalogManager: CatalogManager;
   readonly providerKeyStores: ProviderKeyStores;
   readonly generation: GenerationDeps;
   readonly credits: Credits;

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { fail } from "../../base/errors.ts";
-import type { Verdict } from "../../core/catalog/catalog-keeper.ts";
+import type { Verdict } from "../../core/catalog/catalog-manager.ts";
 import type { HeldChange } from "../../core/catalog/merge-refresh.ts";
 import { presentHeldChange } from "../../core/catalog/present-held-change.ts";
 import { presentStatus } from "../../core/catalog/present-status.ts";
@@ -94,9 +94,10 @@ export const getCatalog = defineEndpoint({
   query: NOTHING,
   body: NOTHING,
   response: z.object({ data: StatusView }),
-  handle: ({ deps }) => ({
-    data: presentStatus(deps.catalogKeeper.status(), deps.generation.serving().catalog.models),
-  }),
+  async handle({ deps }) {
+    const { models } = deps.generation.serving().catalog;
+    return { data: presentStatus(await deps.catalogManager.status(), models) };
+  },
 });
 
 /** `POST /api/admin/catalog/refresh`: refreshes the catalog from its source now. */
@@ -125,7 +126,7 @@ export const postCatalogRefresh = defineEndpoint({
   }),
   errors: ["upstream_error"],
   async handle({ body, deps, note }) {
-    const report = await deps.catalogKeeper.refresh({ dryRun: body.dry_run });
+    const report = await deps.catalogManager.refresh({ dryRun: body.dry_run });
     if (!report.ok) return fail("upstream_error", `The catalog was not refreshed: ${report.problem}.`);
     const { written, added, changed, lines: difference } = report;
     note({ target: "catalog", changes: { dry_run: body.dry_run, added, changed } });
@@ -146,7 +147,10 @@ export const listCatalogChanges = defineEndpoint({
   }),
   body: NOTHING,
   response: z.object({ data: z.array(ChangeView) }),
-  handle: ({ query, deps }) => ({ data: deps.catalogKeeper.listHeld()[query.status].map(presentHeldChange) }),
+  async handle({ query, deps }) {
+    const held = await deps.catalogManager.listHeld();
+    return { data: held[query.status].map(presentHeldChange) };
+  },
 });
 
 /** `POST /api/admin/catalog/changes/{id}/approve`: puts price changes in force. */
@@ -179,7 +183,7 @@ export const rejectCatalogChange = defineEndpoint({
 });
 
 async function decide(id: string, verdict: Verdict, deps: HttpDeps, note: (change: ChangeNote) => void) {
-  const decided = await deps.catalogKeeper.decide(id, verdict);
+  const decided = await deps.catalogManager.decide(id, verdict);
   for (const change of decided) note({ target: change.id, changes: summarize(change) });
   return { data: decided.map(presentHeldChange) };
 }

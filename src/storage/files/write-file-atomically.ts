@@ -1,9 +1,9 @@
 import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { makePrivateFolder, PRIVATE_FILE } from "../storage/files/private-files.ts";
+import { makePrivateFolder, PRIVATE_FILE } from "./private-files.ts";
 
-/** Writes a file of the data directory so that a reader sees the old one or the new one, never a part, also after a crash. */
-export function writeWhole(file: string, text: string): void {
+/** Replaces a file so that readers see the old or the new text, never a part, also after a crash. Creates missing folders. */
+export function writeFileAtomically(file: string, text: string): void {
   makePrivateFolder(dirname(file));
   const fresh = `${file}.${process.pid}.tmp`;
   try {

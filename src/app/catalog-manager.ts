@@ -1,34 +1,31 @@
 import type { Clock } from "../base/clock.ts";
 import { fail } from "../base/errors.ts";
-import type { CatalogKeeper, RefreshReport } from "../core/catalog/catalog-keeper.ts";
+import type { CatalogManager, RefreshReport } from "../core/catalog/catalog-manager.ts";
+import type { CatalogStore } from "../core/catalog/catalog-store.ts";
 import { type DataLock, LockTakenError, lockRefresh } from "../storage/sqlite/data-lock.ts";
 import type { Config } from "./config-schema.ts";
 import { DEFAULT_CATALOG_SOURCE } from "./read-source.ts";
 import { decideHeld, type RefreshJob, refreshCatalog } from "./refresh-catalog.ts";
-import { readRefreshState } from "./refresh-state.ts";
 
-/** What keeping a catalog takes. */
-export interface KeeperSources {
+export interface CatalogManagerOptions {
   readonly config: Config;
+  readonly store: CatalogStore;
   readonly clock: Clock;
-  /** Has the catalog taken up that was written. */
-  takeUp(): Promise<void>;
-  /** Does a refresh; here, unless said. */
-  readonly work?: (job: RefreshJob) => Promise<RefreshReport>;
+  /** Called after the stored catalog has changed. */
+  readonly onChanged?: () => Promise<void>;
+  /** Runs a refresh; by default in this thread. */
+  readonly runRefresh?: (job: RefreshJob) => Promise<RefreshReport>;
 }
 
-/** Keeps the catalog of a data directory; a command and a gateway may both do it, one after the other. */
-export function createCatalogKeeper({
-  config,
-  clock,
-  takeUp,
-  work = refreshCatalog,
-}: KeeperSources): CatalogKeeper {
+/** Creates a manager of the stored catalog. Several processes may have one; the refresh lock lets one of them write at a time. */
+export function createCatalogManager(options: CatalogManagerOptions): CatalogManager {
+  const { config, store, clock, onChanged = async () => {} } = options;
+  const { runRefresh = (job: RefreshJob) => refreshCatalog(store, job) } = options;
   const { data_dir: dataDirectory, catalog } = config;
   const source = catalog.source ?? DEFAULT_CATALOG_SOURCE;
   return {
-    status() {
-      const { waiting, rejected, ...state } = readRefreshState(dataDirectory);
+    async status() {
+      const { waiting, rejected, ...state } = await store.readRefreshState();
       return {
         source,
         refreshHours: catalog.refresh_hours,
@@ -39,23 +36,22 @@ export function createCatalogKeeper({
         rejected: rejected.length,
       };
     },
-    listHeld() {
-      const { waiting, rejected } = readRefreshState(dataDirectory);
+    async listHeld() {
+      const { waiting, rejected } = await store.readRefreshState();
       return { waiting, rejected };
     },
     async refresh({ dryRun }) {
       const factor = String(catalog.price_factor);
-      const report = await withLock(dataDirectory, () =>
-        work({ dataDirectory, source, factor, now: clock.now(), dryRun, maxBytes: catalog.source_bytes }),
-      );
-      if (report.written) await takeUp();
+      const job = { source, factor, now: clock.now(), dryRun, maxBytes: catalog.source_bytes };
+      const report = await withLock(dataDirectory, () => runRefresh(job));
+      if (report.written) await onChanged();
       return report;
     },
     async decide(id, verdict) {
-      const decided = await withLock(dataDirectory, async () => decideHeld(dataDirectory, id, verdict));
+      const decided = await withLock(dataDirectory, () => decideHeld(store, id, verdict));
       if (decided === null)
-        return fail("not_found", "There is no such change. The list of changes has those that wait.");
-      if (verdict === "approve" && decided.length > 0) await takeUp();
+        return fail("not_found", "There is no such price change. List the pending changes for their ids.");
+      if (verdict === "approve" && decided.length > 0) await onChanged();
       return decided;
     },
   };
