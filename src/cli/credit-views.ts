@@ -8,26 +8,26 @@ import { presentGrantLeft, presentSums } from "../core/ledger/present-sums.ts";
 import { generationOf, TRANSFER_KINDS, type TransferKind } from "../core/ledger/records.ts";
 import { formatFields, formatTable } from "./format-table.ts";
 import { printTime } from "./print-values.ts";
-import { readLimit, USUAL_LIMIT } from "./read-options.ts";
+import { DEFAULT_LIMIT, readLimit } from "./read-options.ts";
 import { requireAccount } from "./require-account.ts";
 import { withStores } from "./with-stores.ts";
 
-/** `gateway credits balance|list`: what an account has, and where it came from. */
+/** `gateway credits balance|list`: the balance of an account and its sources. */
 export function addCreditViews(credits: Command): void {
   credits
     .command("balance")
-    .description("what an account has, what it came from, and what is left of grants for a time")
-    .argument("<account>", "the account's id")
-    .option("--json", "print JSON")
+    .description("Show the balance of an account, its sources, and unused grants that expire")
+    .argument("<account>", "ID of the account")
+    .option("--json", "Print JSON")
     .action((account: string, options: JsonOption) =>
       withStores((stores) => showBalance(stores, account, options)),
     );
   credits
     .command("list")
-    .description("list what an account was given, has bought and got back, newest first")
-    .argument("<account>", "the account's id")
-    .option("--limit <number>", "how many at most", readLimit, USUAL_LIMIT)
-    .option("--json", "print JSON")
+    .description("List grants, purchases, corrections and refunds of an account, newest first")
+    .argument("<account>", "ID of the account")
+    .option("--limit <number>", "Maximum number of rows", readLimit, DEFAULT_LIMIT)
+    .option("--json", "Print JSON")
     .action((account: string, options: EntryOptions) =>
       withStores((stores) => listEntries(stores, account, CREDIT_KINDS, options)),
     );
@@ -37,7 +37,7 @@ interface JsonOption {
   readonly json?: boolean;
 }
 
-/** What commands that list entries of the ledger take. */
+/** The options of commands that list ledger entries. */
 export interface EntryOptions extends JsonOption {
   readonly limit: number;
   readonly kind?: TransferKind;
@@ -46,8 +46,8 @@ export interface EntryOptions extends JsonOption {
 const CREDIT_KINDS = TRANSFER_KINDS.filter((kind) => kind !== "usage");
 
 /**
- * A kind of transfer.
- * @throws InvalidArgumentError that lists them.
+ * Reads a kind of transfer.
+ * @throws InvalidArgumentError for an unknown kind; it lists the known ones.
  */
 export function readKind(text: string): TransferKind {
   const kind = TRANSFER_KINDS.find((known) => known === text);
@@ -71,7 +71,7 @@ async function showBalance(stores: Stores, id: string, { json }: JsonOption): Pr
   return formatFields({ ...data, grants: grants.length === 0 ? null : grants.join(", ") });
 }
 
-/** An account's transfers of some kinds, undefined for all, newest first. */
+/** Prints the transfers of an account of the given kinds, newest first. The kind `undefined` stands for all. */
 export async function listEntries(
   stores: Stores,
   accountId: string,
@@ -84,8 +84,7 @@ export async function listEntries(
     found.push(...(await stores.ledger.listTransfers(accountId, Number.MAX_SAFE_INTEGER, limit, kind)));
   const newest = found.sort((a, b) => b.place - a.place).slice(0, limit);
   if (json) return JSON.stringify({ data: newest.map((transfer) => presentEntry(transfer, accountId)) });
-  if (newest.length === 0)
-    return "There is nothing yet. Give credits: gateway credits grant <account> <amount>";
+  if (newest.length === 0) return "No entries. Grant credits: gateway credits grant <account> <amount>";
   const rows = newest.map((transfer) => [
     String(transfer.place),
     printTime(transfer.createdAt),
@@ -94,5 +93,5 @@ export async function listEntries(
     transfer.expiresAt === null ? "" : dateOf(transfer.expiresAt),
     generationOf(transfer) ?? transfer.note ?? "",
   ]);
-  return formatTable(["number", "time", "kind", "dollars", "until", "about"], rows);
+  return formatTable(["number", "time", "kind", "dollars", "expires", "about"], rows);
 }

@@ -22,54 +22,54 @@ import {
 } from "./read-options.ts";
 import { withNames, withStores } from "./with-stores.ts";
 
-/** `gateway keys create|list|show|update|revoke`: works on the data directory, whether or not a gateway runs on it. */
+/** `gateway keys create|list|show|update|revoke`. A gateway may be running on the same stores. */
 export function addKeyCommands(program: Command): void {
-  const keys = program.command("keys").description("make, list, change and revoke API keys");
+  const keys = program.command("keys").description("Manage API keys");
   const createCommand = keys
     .command("create")
-    .description("make a key; its secret is shown this once")
-    .argument("<name>", "what the key is for")
-    .option("--management", "a key for management instead of inference")
-    .option("--account <id>", "whose it is, user_… or org_…; left out: the operator's own")
-    .option("--user <id>", "of an organization's key: the member whose it is; left out: a service key")
-    .option("--spend-limit <dollars>", "what may be spent through it in all")
-    .option("--models <patterns>", "the models it may call, between commas")
-    .option("--expires <time>", "when it ends, such as 2027-01-31 or 2027-01-31T12:00:00Z")
-    .option("--json", "print JSON")
+    .description("Create a key; its secret is printed once and not stored")
+    .argument("<name>", "Name of the key")
+    .option("--management", "Create a management key instead of an inference key")
+    .option("--account <id>", "Owner of the key, user_… or org_… (default: the operator account)")
+    .option("--user <id>", "Member that an organization's key belongs to (default: none, a service key)")
+    .option("--spend-limit <dollars>", "Total spending limit in US dollars (default: none)")
+    .option("--models <patterns>", "Models that the key may call, comma-separated (default: all)")
+    .option("--expires <time>", "Expiry time, such as 2027-01-31 or 2027-01-31T12:00:00Z (default: never)")
+    .option("--json", "Print JSON")
     .action((name: string, options: CreateOptions) =>
       withNames((stores, known) => create(stores, known, name, options)),
     );
   addRateLimitOptions(createCommand);
   keys
     .command("list")
-    .description("list keys, newest first")
-    .option("--account <id>", "of one account alone")
-    .option("--json", "print JSON")
+    .description("List keys, newest first")
+    .option("--account <id>", "Only keys of this account")
+    .option("--json", "Print JSON")
     .action((options: ListOptions) => withStores((stores) => list(stores, options)));
   keys
     .command("show")
-    .description("show one, and what was spent through it")
-    .argument("<id>", "the key's id, key_…")
-    .option("--json", "print JSON")
+    .description("Show a key and the amount spent with it")
+    .argument("<id>", "ID of the key, key_…")
+    .option("--json", "Print JSON")
     .action((id: string, options: JsonOption) => withStores((stores) => show(stores, id, options)));
   const updateCommand = keys
     .command("update")
-    .description("change what is given, leave the rest; a running gateway follows within a second")
-    .argument("<id>", "the key's id, key_…")
-    .option("--name <name>", "another name")
-    .option("--spend-limit <dollars>", "what may be spent through it in all; none: no limit")
-    .option("--models <patterns>", "the models it may call, between commas; none: all")
-    .option("--expires <time>", "when it ends; none: never")
-    .option("--json", "print JSON")
+    .description("Change the given fields; a running gateway applies them within a second")
+    .argument("<id>", "ID of the key, key_…")
+    .option("--name <name>", "New name")
+    .option("--spend-limit <dollars>", "Total spending limit in US dollars, or none")
+    .option("--models <patterns>", "Models that the key may call, comma-separated, or none for all")
+    .option("--expires <time>", "Expiry time, or none for never")
+    .option("--json", "Print JSON")
     .action((id: string, options: UpdateOptions) =>
       withNames((stores, known) => update(stores, known, id, options)),
     );
   addRateLimitOptions(updateCommand);
   keys
     .command("revoke")
-    .description("revoke a key; a running gateway refuses it within a second")
-    .argument("<id>", "the key's id, key_…")
-    .option("--json", "print JSON")
+    .description("Revoke a key; a running gateway rejects it within a second")
+    .argument("<id>", "ID of the key, key_…")
+    .option("--json", "Print JSON")
     .action((id: string, options: JsonOption) => withStores((stores) => revoke(stores, id, options)));
 }
 
@@ -108,19 +108,19 @@ async function create(
     expiresAt: readExpiry(options.expires, stores.clock.now()) ?? null,
     spendLimit: readDollars("--spend-limit", options.spendLimit) ?? null,
     models: readList("--models", options.models) ?? null,
-    rateLimit: readOperatorsLimit(options),
+    rateLimit: readOperatorLimit(options),
     userId: options.user ?? null,
     ...(options.account === undefined ? {} : { accountId: options.account }),
   });
   await audit(stores, "create", key, { ...describeOptions(options), name: key.name, kind });
   if (options.json) return JSON.stringify({ key: secret, data: presentKey(key) });
-  return `${secret}\n\nThis is ${key.id}, a key for ${kind}. Its secret is not stored: keep it now.`;
+  return `${secret}\n\nCreated ${key.id} (${kind} key). The secret is not stored: save it now.`;
 }
 
 async function list(stores: Stores, { json, account }: ListOptions): Promise<string> {
   const keys = await stores.keys.listKeys(account === undefined ? {} : { accountId: account });
   if (json) return JSON.stringify({ data: keys.map(presentKey) });
-  if (keys.length === 0) return "There are no keys. Make one: gateway keys create <name>";
+  if (keys.length === 0) return "No keys. Create one: gateway keys create <name>";
   const rows = keys.map((key) => [
     key.id,
     key.name,
@@ -140,36 +140,36 @@ async function update(
   id: string,
   options: UpdateOptions,
 ): Promise<string> {
-  const found = (await stores.keys.findKey(id)) ?? refuseUnknown(id);
+  const found = (await stores.keys.findKey(id)) ?? rejectUnknown(id);
   const change = {
     name: options.name === undefined ? undefined : readName(options.name),
     spendLimit: readDollars("--spend-limit", options.spendLimit),
     models: readList("--models", options.models),
-    rateLimit: readOperatorsLimit(options),
+    rateLimit: readOperatorLimit(options),
     expiresAt: readExpiry(options.expires, stores.clock.now()),
   };
   const key = await changeKey(stores, known, { key: found, change });
   await audit(stores, "update", key, describeOptions(options));
-  return options.json ? JSON.stringify({ data: presentKey(key) }) : `${key.id} (${key.name}) is changed.`;
+  return options.json ? JSON.stringify({ data: presentKey(key) }) : `Updated ${key.id} (${key.name}).`;
 }
 
-/** Whoever may run the command is the operator. */
-function readOperatorsLimit(options: RateLimitOptions): KeyRateLimitChange | undefined {
+/** Commands run with the operator's rights. */
+function readOperatorLimit(options: RateLimitOptions): KeyRateLimitChange | undefined {
   const limit = readRateLimit(options);
   return limit === undefined ? undefined : { setBy: "operator", limit };
 }
 
 async function show(stores: Stores, id: string, { json }: JsonOption): Promise<string> {
-  const key = (await stores.keys.findKey(id)) ?? refuseUnknown(id);
+  const key = (await stores.keys.findKey(id)) ?? rejectUnknown(id);
   const spent = await stores.ledger.sumSpending({ keyId: id });
   const data = { ...presentKey(key), usage: toDollars(spent), usage_nanodollars: spent };
   return json ? JSON.stringify({ data }) : formatFields(data);
 }
 
 async function revoke(stores: Stores, id: string, { json }: JsonOption): Promise<string> {
-  const key = (await stores.keys.revokeKey(id, stores.clock.now())) ?? refuseUnknown(id);
+  const key = (await stores.keys.revokeKey(id, stores.clock.now())) ?? rejectUnknown(id);
   await audit(stores, "revoke", key, { revoked: true });
-  return json ? JSON.stringify({ data: presentKey(key) }) : `${key.id} (${key.name}) is revoked.`;
+  return json ? JSON.stringify({ data: presentKey(key) }) : `Revoked ${key.id} (${key.name}).`;
 }
 
 function audit(
@@ -181,8 +181,8 @@ function audit(
   return auditCommand(stores, { action: `gateway keys ${word}`, accountId, target: id, changes });
 }
 
-function refuseUnknown(id: string): never {
-  throw new Error(`There is no key ${id}. List them: gateway keys list`);
+function rejectUnknown(id: string): never {
+  throw new Error(`No key has the ID ${id}. List keys: gateway keys list`);
 }
 
 function stateOf(key: KeyRecord): string {

@@ -85,8 +85,8 @@ describe("gateway users, orgs and members", () => {
     );
     expect(member.data).toMatchObject({ user_id: other, role: "billing", daily_limit: 0.1 });
     expect(await runTable("members", "list", org.id)).toMatch(new RegExp(`${other} +billing +\\$0\\.1 `));
-    expect(await runTable("members", "remove", org.id, other)).toContain("no member");
-    expect(await runTable("orgs", "close", org.id)).toContain("closed");
+    expect(await runTable("members", "remove", org.id, other)).toContain(`Removed ${other} from ${org.id}`);
+    expect(await runTable("orgs", "close", org.id)).toContain("Closed");
     expect(await runTable("orgs", "list")).toMatch(/Acme +\$0 +none +\S+ +closed \d{4}/);
     expect(await runTable("orgs", "reopen", org.id)).toContain("open");
     expect(JSON.parse(await runTable("users", "show", owner.id, "--json")).data).toMatchObject({
