@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import type { Stores } from "../app/wire-up.ts";
 import { presentEntry } from "../core/audit/present-entry.ts";
-import { describeVerdict, verifyAudit } from "../core/audit/verify-audit.ts";
+import { presentVerdict, verifyAudit } from "../core/audit/verify-audit.ts";
 import { formatTable } from "./format-table.ts";
 import { printTime } from "./print-values.ts";
 import { DEFAULT_LIMIT, readLimit } from "./read-options.ts";
@@ -49,7 +49,7 @@ async function verify({ audit }: Stores, { json }: { readonly json?: boolean }):
   const verdict = await verifyAudit(audit);
   const { entries, lastHash, flaw } = verdict;
   if (flaw !== null) process.exitCode = 1;
-  if (json) return JSON.stringify({ data: describeVerdict(verdict) });
+  if (json) return JSON.stringify({ data: presentVerdict(verdict) });
   return flaw === null
     ? `All ${entries} entries are intact. Hash of the last entry: ${lastHash}.`
     : `Entry ${flaw.place} is not intact: ${flaw.problem}. The ${entries} entries before it are.`;

@@ -145,7 +145,7 @@ describe.each(["", ...PREFIXES])("every endpoint there is, under prefix '%s'", (
         const response = await call(path, { method });
         if (allowed.includes(method)) {
           expect([method, response.status]).not.toEqual([method, 405]);
-          expect(await response.text()).not.toContain("There is nothing at this address");
+          expect(await response.text()).not.toContain("There is no endpoint at this path");
           continue;
         }
         expect([method, response.status]).toEqual([method, 405]);

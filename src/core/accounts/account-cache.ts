@@ -1,6 +1,6 @@
 import type { AccountStore } from "./account-store.ts";
+import { memoize } from "./memoize.ts";
 import type { AccountRecord, MemberRecord } from "./records.ts";
-import { remember } from "./remembered.ts";
 
 /** Accounts and memberships, cached in memory for the hot path, also those that do not exist. */
 export interface AccountCache {
@@ -14,8 +14,8 @@ export interface AccountCache {
 
 /** Returns a cache over a store. */
 export function createAccountCache(store: AccountStore): AccountCache {
-  const accounts = remember((id) => store.findAccount(id));
-  const members = remember((id) => {
+  const accounts = memoize((id) => store.findAccount(id));
+  const members = memoize((id) => {
     const [organizationId = "", userId = ""] = id.split("/");
     return store.findMember(organizationId, userId);
   });

@@ -1,40 +1,40 @@
 import type { AccountRecord, MemberRecord } from "./records.ts";
 
-/** What became of a change that may not leave an organization without an owner; one whose account is closed is none. */
+/** The outcome of a change that must not leave an organization without an owner. Owners whose account is closed do not count. */
 export type OwnerVerdict = "done" | "unknown" | "last_owner";
 
-/** Where accounts and memberships are kept. */
+/** Stores accounts and memberships. Several processes may share one. */
 export interface AccountStore {
-  /** Adds an account; an organization with its first owner, both or neither. */
+  /** Inserts an account, and in the same transaction the first owner of an organization. */
   insertAccount(account: AccountRecord, owner?: MemberRecord): Promise<void>;
   /**
-   * Replaces an account's own facts by what `change` makes of them, with nobody else changing them meanwhile. `last_owner`
-   * where it would close a user who alone owns an organization.
+   * Replaces an account by what `change` returns for it, in one transaction. The verdict is `last_owner` if the change would
+   * close a user who is the only owner of an organization, and `unknown` if there is no such account.
    */
   changeAccount(
     id: string,
     change: (account: AccountRecord) => AccountRecord,
   ): Promise<{ readonly verdict: OwnerVerdict; readonly account: AccountRecord | null }>;
   findAccount(id: string): Promise<AccountRecord | null>;
-  /** Accounts of a kind, newest first, behind an id of the page before. */
+  /** Returns accounts of a kind, newest first, after the id `afterId`. */
   listAccounts(
     kind: AccountRecord["kind"],
     afterId: string | null,
     limit: number,
   ): Promise<readonly AccountRecord[]>;
-  /** Adds a member or replaces what is known of one. */
+  /** Inserts a member, or replaces the role and limit of an existing one. */
   putMember(member: MemberRecord): Promise<Exclude<OwnerVerdict, "unknown">>;
-  /** `unknown` when there was no such member. */
+  /** The verdict is `unknown` if there is no such member. */
   removeMember(organizationId: string, userId: string): Promise<OwnerVerdict>;
   findMember(organizationId: string, userId: string): Promise<MemberRecord | null>;
-  /** By user id, behind one of the page before. */
+  /** Returns members in the order of their user ids, after the id `afterUserId`. */
   listMembers(
     organizationId: string,
     afterUserId: string | null,
     limit: number,
   ): Promise<readonly MemberRecord[]>;
-  /** Organizations that a user is a member of. */
+  /** Returns the memberships of a user. */
   listMemberships(userId: string): Promise<readonly MemberRecord[]>;
-  /** Rises with every change of an account or a member, whichever process makes it. */
+  /** Returns a number that rises with every change of an account or a member by any process. */
   accountRevision(): Promise<number>;
 }

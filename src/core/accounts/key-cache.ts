@@ -1,8 +1,8 @@
 import type { Clock } from "../../base/clock.ts";
 import type { KeyStore } from "./key-store.ts";
+import { memoize } from "./memoize.ts";
 import { ADMIN_KEY_ID, type ApiKeyPrincipal, type OperatorPrincipal } from "./principal.ts";
 import { DEFAULT_ACCOUNT_ID, type KeyRecord } from "./records.ts";
-import { remember } from "./remembered.ts";
 import { hashSecret, isWellFormedSecret } from "./secrets.ts";
 
 /** Identifies callers by the secret of their API key. Keys are cached in memory, also those that do not exist. */
@@ -20,7 +20,7 @@ export interface KeyCache {
  * none. Changes by other processes take effect with the next `refresh`.
  */
 export function createKeyCache(store: KeyStore, clock: Clock, adminSecret: string | null): KeyCache {
-  const keys = remember((hash) => store.findKeyByHash(hash));
+  const keys = memoize((hash) => store.findKeyByHash(hash));
   const adminHash = adminSecret === null ? null : hashSecret(adminSecret);
   let revision = -1;
   return {

@@ -1,27 +1,27 @@
 import type { KeyRecord } from "./records.ts";
 
-/** Which keys are asked for; what is left out restricts nothing. */
+/** Selects keys. Absent fields do not restrict the result. */
 export interface KeyQuery {
   readonly accountId?: string;
-  /** Only those behind this one, an id of the page before. */
+  /** Only keys after this id in the order of the list. */
   readonly afterId?: string;
   readonly limit?: number;
 }
 
-/** Where keys are kept. Several processes may share one. */
+/** Stores API keys. Several processes may share one. */
 export interface KeyStore {
   insertKey(key: KeyRecord): Promise<void>;
   findKey(id: string): Promise<KeyRecord | null>;
   findKeyByHash(hash: string): Promise<KeyRecord | null>;
-  /** Newest first. */
+  /** Returns keys, newest first. */
   listKeys(query?: KeyQuery): Promise<readonly KeyRecord[]>;
   /**
-   * Replaces what may change of a key (name, spending limit, models, rate limit, end) by what `change` makes of it, with nobody else
-   * changing it meanwhile; null when there is none.
+   * Replaces the settings of a key (name, spending limit, models, rate limit, expiry) by what `change` returns, in one
+   * transaction. Returns null if there is no such key.
    */
   changeKey(id: string, change: (key: KeyRecord) => KeyRecord): Promise<KeyRecord | null>;
-  /** Marks a key revoked; null when there is none. Revoking twice keeps the first time. */
+  /** Revokes a key. A second call keeps the first time. Returns null if there is no such key. */
   revokeKey(id: string, revokedAt: number): Promise<KeyRecord | null>;
-  /** A number that changes with every change to any key, by whichever process. */
+  /** Returns a number that changes with every change of any key by any process. */
   keyRevision(): Promise<number>;
 }

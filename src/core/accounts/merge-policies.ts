@@ -2,32 +2,32 @@ import { matchPattern } from "../../base/match-pattern.ts";
 import type { InferencePrincipal } from "./principal.ts";
 import type { KeyRecord, Policy } from "./records.ts";
 
-/** Whose policy it is: the operator's, the account's that pays, the key's. */
+/** The level of a policy: the configuration of the gateway, the account that pays, or the key. */
 export type PolicyLevel = "gateway" | "account" | "key";
 
-/** A list of one policy that forbids something. */
+/** One list of a policy that restricts models or providers. */
 export interface PolicyRule {
   readonly level: PolicyLevel;
   readonly list: "allowed_models" | "denied_models" | "allowed_providers" | "denied_providers";
   readonly patterns: readonly string[];
 }
 
-/** Policies of several levels, joined: what any of them forbids is forbidden. */
+/** The merged policies of several levels: what any of them denies is denied. */
 export interface EffectivePolicy {
   readonly rules: readonly PolicyRule[];
-  /** The first level that wants no provider which trains on what it is sent; null: none does. */
+  /** The first level that requires providers not to train on request data; null if none does. */
   readonly denyDataCollection: PolicyLevel | null;
-  /** The first level that wants only providers which keep nothing; null: none does. */
+  /** The first level that requires zero data retention; null if none does. */
   readonly zeroRetention: PolicyLevel | null;
 }
 
-/** A policy and whose it is. */
+/** A policy and its level. */
 export interface LevelPolicy {
   readonly level: PolicyLevel;
   readonly policy: Policy;
 }
 
-/** Joins policies. Rules are only ever added, so a further level can tighten and never loosen. */
+/** Merges policies. A further level only adds rules, so it can tighten a policy but never loosen it. */
 export function mergePolicies(levels: readonly LevelPolicy[]): EffectivePolicy {
   return {
     rules: levels.flatMap(listRules),
@@ -36,39 +36,39 @@ export function mergePolicies(levels: readonly LevelPolicy[]): EffectivePolicy {
   };
 }
 
-/** A key's policies joined, as long as its record and its account's stay the same. Gone with the key. */
-interface KnownJoin {
+/** The merged policy of a key, valid while the operator's and the account's policies are the same objects. */
+interface CachedPolicy {
   readonly operator: Policy;
   readonly policy: Policy;
-  readonly joined: EffectivePolicy;
+  readonly merged: EffectivePolicy;
 }
 
-const known = new WeakMap<KeyRecord, KnownJoin>();
+const cache = new WeakMap<KeyRecord, CachedPolicy>();
 
-/** The policies that a caller is under: the operator's own, and with a key the account's and the key's models. */
+/** Returns the policy that applies to a principal: the operator's, and with a key also the account's and the key's models. */
 export function policyOf(operator: Policy, principal: InferencePrincipal): EffectivePolicy {
   if (principal.kind === "anonymous") return mergePolicies([{ level: "gateway", policy: operator }]);
   const { account, key } = principal;
-  const before = known.get(key);
-  if (before?.operator === operator && before.policy === account.policy) return before.joined;
-  const joined = joinKeyPolicies(operator, account.policy, key);
-  known.set(key, { operator, policy: account.policy, joined });
-  return joined;
+  const before = cache.get(key);
+  if (before?.operator === operator && before.policy === account.policy) return before.merged;
+  const merged = mergeKeyPolicies(operator, account.policy, key);
+  cache.set(key, { operator, policy: account.policy, merged });
+  return merged;
 }
 
-function joinKeyPolicies(operator: Policy, account: Policy, key: KeyRecord): EffectivePolicy {
-  const joined = mergePolicies([
+function mergeKeyPolicies(operator: Policy, account: Policy, key: KeyRecord): EffectivePolicy {
+  const merged = mergePolicies([
     { level: "gateway", policy: operator },
     { level: "account", policy: account },
   ]);
-  if (key.models === null) return joined;
+  if (key.models === null) return merged;
   return {
-    ...joined,
-    rules: [...joined.rules, { level: "key", list: "allowed_models", patterns: key.models }],
+    ...merged,
+    rules: [...merged.rules, { level: "key", list: "allowed_models", patterns: key.models }],
   };
 }
 
-/** Whether a rule lets a model of a provider through. */
+/** Returns whether a rule allows a model of a provider. */
 export function ruleAllows({ list, patterns }: PolicyRule, modelId: string, provider: string): boolean {
   switch (list) {
     case "allowed_models":

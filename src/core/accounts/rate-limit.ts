@@ -1,13 +1,13 @@
-/** What one key, account or model may use; null: no limit. */
+/** The rate limit of one key, account or model. Null members are not limited. */
 export interface RateLimit {
   readonly requestsPerMinute: number | null;
-  /** Of prompt and answer together. */
+  /** Prompt and completion tokens together. */
   readonly tokensPerMinute: number | null;
-  /** Requests at once. */
+  /** Concurrent requests. */
   readonly concurrent: number | null;
 }
 
-/** Whether a limit limits anything. */
+/** Returns whether any member of a limit is set. */
 export function isLimit(limit: RateLimit): boolean {
   return limit.requestsPerMinute !== null || limit.tokensPerMinute !== null || limit.concurrent !== null;
 }

@@ -1,19 +1,19 @@
 import type { AuditDraft, AuditEntry } from "./records.ts";
 
-/** Where the audit log is kept: entries are added and read, nothing else. */
+/** Stores the audit log. Entries are appended and read, never changed. */
 export interface AuditStore {
-  /** Chains a change to the last one, whichever process wrote that. */
+  /** Appends an entry to the hash chain, whichever process wrote the last one. */
   appendAudit(draft: AuditDraft): Promise<AuditEntry>;
-  /** Notes a change that is about to be made; gives the note's number. */
+  /** Announces a change that is about to be made. Returns the id of the announcement. */
   beginChange(draft: AuditDraft): Promise<number>;
-  /** Chains what the change was, and forgets the note, in one transaction. */
-  commitChange(note: number, drafts: readonly AuditDraft[]): Promise<void>;
-  /** Forgets the note of a change that was refused. */
-  abortChange(note: number): Promise<void>;
-  /** Chains what was announced and neither fulfilled nor withdrawn; gives how many. For a start: nothing may be under way. */
+  /** Replaces an announcement with entries, in one transaction. */
+  commitChange(announcement: number, drafts: readonly AuditDraft[]): Promise<void>;
+  /** Deletes the announcement of a change that was rejected. */
+  abortChange(announcement: number): Promise<void>;
+  /** Turns announcements that were neither committed nor aborted into entries, and returns their number. Call it at the start, while no change is in progress. */
   settleChanges(): Promise<number>;
-  /** Newest first, before a place; those of one account, or all. */
+  /** Returns entries before a position, newest first: of one account, or all for null. */
   listAudit(accountId: string | null, beforePlace: number, limit: number): Promise<readonly AuditEntry[]>;
-  /** Oldest first, behind a place. */
+  /** Returns entries after a position, oldest first. */
   readAudit(afterPlace: number, limit: number): Promise<readonly AuditEntry[]>;
 }

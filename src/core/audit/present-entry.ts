@@ -1,6 +1,6 @@
 import type { AuditEntry } from "./records.ts";
 
-/** An entry as the management API and the command show it. */
+/** Returns an entry as the management API and the command show it. */
 export function presentEntry(entry: AuditEntry): Record<string, unknown> {
   return {
     place: entry.place,

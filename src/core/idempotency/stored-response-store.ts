@@ -1,30 +1,32 @@
-/** Names a request that may be repeated: who sent it, and what they called it. */
-export interface IdempotencyName {
+/** Identifies a request that may be repeated. */
+export interface IdempotencyKey {
+  /** The credentials that sent it: names of different scopes do not collide. */
   readonly scope: string;
+  /** The value of the `Idempotency-Key` header. */
   readonly name: string;
 }
 
-/** What a repeatable request was answered with. */
+/** The response to a repeatable request. */
 export interface StoredResponse {
   /** HTTP status. */
   readonly status: number;
-  /** JSON; null where it may not be kept. */
+  /** JSON; null if the body may not be stored. */
   readonly body: string | null;
 }
 
-/** Whether a request is the first of its name. */
+/** The result of claiming an idempotency key. */
 export type IdempotencyClaim =
   | { readonly kind: "first" }
-  /** `answer` is null while the first one runs, and where its process died under it. */
+  /** The key was claimed before. `answer` is null while the first request runs, and if its process ended before it did. */
   | { readonly kind: "repeated"; readonly fingerprint: string; readonly answer: StoredResponse | null }
-  /** The scope has as many names as it may have. */
+  /** The scope has reached its maximum number of keys. */
   | { readonly kind: "full" };
 
-/** Where the answers of repeatable requests are kept for a while. */
+/** Stores the responses to repeatable requests for a limited time. */
 export interface StoredResponseStore {
-  /** Takes a name unless it is taken; forgets all that were taken before `expiredAt`. */
+  /** Claims a key unless it is claimed. Deletes all keys that were claimed before `expiredAt`. */
   claimKey(
-    request: IdempotencyName,
+    key: IdempotencyKey,
     claim: {
       readonly fingerprint: string;
       readonly at: number;
@@ -32,7 +34,7 @@ export interface StoredResponseStore {
       readonly maxNames: number;
     },
   ): Promise<IdempotencyClaim>;
-  keepAnswer(request: IdempotencyName, answer: StoredResponse): Promise<void>;
-  /** Gives a name back: its request has changed nothing. */
-  releaseName(request: IdempotencyName): Promise<void>;
+  storeResponse(key: IdempotencyKey, response: StoredResponse): Promise<void>;
+  /** Releases a key whose request has changed nothing. */
+  releaseKey(key: IdempotencyKey): Promise<void>;
 }

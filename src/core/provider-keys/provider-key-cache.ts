@@ -1,4 +1,4 @@
-import { remember } from "../accounts/remembered.ts";
+import { memoize } from "../accounts/memoize.ts";
 import { type ByokKey, type ByokKeys, labelOf } from "./byok-keys.ts";
 import type { ProviderKeyStore } from "./provider-key-store.ts";
 import type { KeyUse, ProviderKeyRecord } from "./records.ts";
@@ -25,7 +25,7 @@ export function createProviderKeyCache(
   vault: Vault,
   onUnreadable: (key: ProviderKeyRecord) => void,
 ): ProviderKeyCache {
-  const known = remember(async (accountId) => {
+  const known = memoize(async (accountId) => {
     const enabled = (await store.listProviderKeys(accountId)).filter((key) => key.enabled);
     return enabled.length === 0 ? null : Map.groupBy(enabled.map(openKey), ({ provider }) => provider);
   });

@@ -6,7 +6,7 @@ import type { Handler, HttpDeps, RequestContext } from "../context/context.ts";
 import { urlOf } from "../context/url-of.ts";
 import { admit } from "../middleware/admit.ts";
 import type { Access, PrincipalFor } from "../middleware/authorize.ts";
-import { answerOnce } from "./answer-once.ts";
+import { respondOnce } from "./respond-once.ts";
 import { type AuditedPrincipal, announceAndMake, type ChangeNote, writeAudit } from "./write-audit.ts";
 
 type Schema = z.ZodType;
@@ -144,7 +144,7 @@ async function changeOnce(
     answersSecret: endpoint.answersSecret === true,
   };
   let announced: number | null = null;
-  const answer = await answerOnce(keeper, repeatable, async () => {
+  const answer = await respondOnce(keeper, repeatable, async () => {
     const make = () => endpoint.handle(input as HandlerInput);
     const change = await announceAndMake(endpoint, input, make);
     announced = change.announced;

@@ -1,14 +1,15 @@
 import { AnswerWriter, WHOLE_ANSWER } from "../../core/generation/answer-writer.ts";
 import type { UnreadAnswers } from "../../core/generation/unread-answers.ts";
 
-/** What head and body of an answer may have together for the runtime to send them as one. Bytes; of it a head needs at most 2,000. */
+/** The largest body in bytes that the runtime sends together with the head in one packet. A head takes at most 2,000 more. */
 const AS_ONE_BYTES = 14_000;
-/** What a character takes at most, in UTF-8. */
+/** The maximum number of UTF-8 bytes of a character of a string. */
 const MOST_BYTES = 3;
 
 /**
- * A whole body as the runtime sends it best. With a larger one it would send each name and value of the head as a packet of
- * its own (seen in Bun 1.4.5: 26 packets before a body of 16 kB); as a stream of one piece the head is one, and so is the body.
+ * Returns a complete body in the form that the runtime sends in the fewest packets. Before a larger string or buffer the runtime
+ * sends every header name and value as a separate packet (Bun 1.4.5: 26 packets before a body of 16 kB), before a stream of
+ * one chunk it does not.
  */
 export function bodyOf(
   body: string | Buffer,

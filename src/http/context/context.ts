@@ -19,7 +19,7 @@ import type { ProviderKeyStores } from "../../core/provider-keys/manage-provider
 import type { DamagedLines } from "../../core/usage/journal.ts";
 import type { UsageReports, UsageStore } from "../../core/usage/usage-store.ts";
 
-/** What the HTTP floor works with. */
+/** The dependencies of the HTTP layer. */
 export interface HttpDeps {
   readonly clock: Clock;
   readonly ids: IdSource;
@@ -33,70 +33,70 @@ export interface HttpDeps {
   readonly providerKeyStores: ProviderKeyStores;
   readonly generation: GenerationDeps;
   readonly credits: Credits;
-  /** Where reports of usage come from. */
+  /** The source of usage reports. */
   readonly usage: UsageReports & Pick<UsageStore, "listQuarantined">;
-  /** Lines of the journal that were damaged and are kept aside. */
+  /** Returns the damaged lines of the journal that were quarantined. */
   readonly listDamagedLines: () => readonly DamagedLines[];
-  /** What a payment system signs its calls with; null where there is none. */
+  /** The secret that the payment system signs its requests with; null if none is configured. */
   readonly webhookSecret: string | null;
   readonly trustedProxies: TrustedProxies;
-  /** Keys the hash of anonymous addresses, so that a record does not tell them. */
+  /** The key of the hash of client addresses, so that records do not contain addresses. */
   readonly addressSalt: string;
-  /** Largest body of a request, decompressed. Bytes. */
+  /** The largest request body in bytes, after decompression. */
   readonly maxBodyBytes: number;
-  /** Request headers that are read as another: from, to. */
+  /** Aliases of request headers: from, to. */
   readonly headerAliases: readonly (readonly [string, string])[];
-  /** What the bodies of all requests may hold together. */
+  /** The memory budget of the bodies of all requests. */
   readonly bodyBudget: ByteBudget;
-  /** Bodies of requests that are still coming. */
+  /** The timers of request bodies that are being received. */
   readonly bodyWaits: WaitList;
-  /** How many packed bodies are unpacked at once. */
+  /** Bounds how many compressed bodies are decompressed at once. */
   readonly unpackGate: Gate;
-  /** Resolves in a turn of the event loop in which nobody else does long work. */
+  /** Resolves in a turn of the event loop without other long work. */
   readonly ownTurn: () => Promise<void>;
-  /** Ids that begin with a key of it are read as if they began with its value. */
+  /** Replacements of model id prefixes, from the prefix sent to the prefix used. */
   readonly modelPrefixAliases: Readonly<Record<string, string>>;
-  /** Null while the gateway can serve; else what is wrong. */
+  /** Returns why the gateway is not ready; null if it is. */
   readonly notReady: () => string | null;
 }
 
-/** What is known of a request before its handler runs. */
+/** The state of a request in the HTTP layer. */
 export interface RequestContext {
   readonly deps: HttpDeps;
   readonly requestId: string;
   /** Milliseconds since the epoch. */
   readonly startedAt: number;
-  /** The route's own path, without prefix and values: `/chat/completions`. */
+  /** The path pattern of the route, without the gateway prefix: `/chat/completions`. */
   readonly route: string;
-  /** The named parts of the path. */
+  /** The parameters of the path. */
   readonly params: Readonly<Record<string, string>>;
-  /** The address of whoever opened the connection. Looked up only where it matters. */
+  /** Returns the address of the connection, which may be a proxy. */
   peer(): string;
-  /** Fields for the request's log line, added on the way. */
+  /** Fields of the request's log line. Handlers add theirs. */
   readonly logFields: Record<string, unknown>;
   /** The principal whose rate limits inference responses report; null until it is authorized. */
   inferencePrincipal: InferencePrincipal | null;
-  /** Renders this request's errors; a client API puts its own here. */
+  /** Renders the errors of this request. The handler of a client API sets its own. */
   renderError: ErrorRenderer;
-  /** What the request's body holds of the budget; null until it is read. */
+  /** The share of the memory budget that the body holds; null until it is read. */
   bodyShare: ByteShare | null;
-  /**
-   * Set by a handler whose work outlives it: it writes the log line and gives `bodyShare` back itself, when its answer has
-   * ended.
-   */
+  /** Set by a handler that returns before its response has ended. It writes the log line and releases `bodyShare` itself. */
   endsItself: boolean;
-  /** From here on the generation's own timers bound the wait, not the connection's. */
+  /** Disables the idle timeout of the connection, while the generation's own timers apply. */
   waitWithoutLimit(): void;
-  /** The generation is over: a client that does not fetch the rest of its answer loses its connection. */
+  /** Enables the idle timeout again, so that a client that does not read its response loses the connection. */
   waitWithLimit(): void;
 }
 
-/** A failure as an answer, in the shape of one client API. */
+/** Renders a failure as a response in the format of a client API. */
 export type ErrorRenderer = (
   failure: Failure,
   headers: Record<string, string>,
   requestId: string,
 ) => Response;
 
-/** Answers one route. Throws a `GatewayError` for what is rendered as an error. */
+/**
+ * Handles the requests of a route.
+ * @throws GatewayError, which is rendered as an error response.
+ */
 export type Handler = (request: Request, context: RequestContext) => Response | Promise<Response>;

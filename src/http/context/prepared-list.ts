@@ -1,20 +1,20 @@
-/** An answer ready to be sent, with the tag by which a client that has it is told so. */
+/** A response body that is ready to be sent, with its entity tag. */
 export interface PreparedAnswer {
-  /** Sent without being copied. */
+  /** A blob, which the runtime sends without copying it. */
   readonly body: Blob;
   readonly bytes: number;
   readonly etag: string;
 }
 
-/** A list ready to be sent. */
+/** A list that is ready to be sent. */
 export type PreparedList = PreparedAnswer;
 
-/** Prepares a list; nulls are left out. */
+/** Prepares a list. Leaves out nulls. */
 export function prepareList(items: readonly unknown[]): PreparedList {
   return prepareTexts(items.filter((item) => item !== null).map((item) => JSON.stringify(item)));
 }
 
-/** The same of items that are JSON already. */
+/** Prepares a list of items that are JSON texts. */
 export function prepareTexts(items: readonly string[]): PreparedList {
   return prepareText(`{"object":"list","data":[${items.join(",")}]}`);
 }
@@ -25,7 +25,7 @@ export function prepareText(text: string): PreparedAnswer {
   return { body: new Blob([bytes]), bytes: bytes.length, etag: `"${Bun.hash(bytes).toString(36)}"` };
 }
 
-/** A text as an answer; 304 for a client that has it already. */
+/** Returns a response with a prepared body, or 304 if the client has the same version. */
 export function sendPrepared(
   request: Request,
   { body, etag }: PreparedAnswer,
@@ -38,7 +38,7 @@ export function sendPrepared(
   return new Response(body, { headers: { ...headers, ...more } });
 }
 
-/** A list as an answer; 304 for a client that has it already. */
+/** Returns a response with a list, or 304 if the client has the same version. */
 export function jsonList(request: Request, list: PreparedList): Response {
   return sendPrepared(request, list, { "content-type": "application/json" });
 }

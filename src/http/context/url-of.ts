@@ -1,4 +1,4 @@
-/** The address of a request. `request.url` is a bare path where the client sends no host or an invalid one; no caller reads the host. */
+/** Returns the URL of a request. The host is not meaningful: `request.url` is a bare path if the client sends no valid host. */
 export function urlOf(request: Request): URL {
   return new URL(request.url, "http://host.invalid");
 }

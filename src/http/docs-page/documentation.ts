@@ -3,7 +3,7 @@ import { describeApi } from "../openapi/describe-api.ts";
 import { DOCS_STYLE } from "./docs-style.ts";
 import { renderDocs } from "./render-docs.ts";
 
-/** Made when it is first asked for, and then kept: it is the same as long as the process runs. */
+/** Returns a function that calls `make` once and returns the same result every time. */
 function makeOnce<Made extends object>(make: () => Made): () => Made {
   let made: Made | undefined;
   return () => {
@@ -16,16 +16,16 @@ const document = makeOnce(describeApi);
 const openApiText = makeOnce(() => prepareText(JSON.stringify(document())));
 const docsText = makeOnce(() => prepareText(renderDocs(document())));
 
-/** `GET /openapi.json`: the OpenAPI document of everything that is served. */
+/** `GET /openapi.json`: the OpenAPI document of all endpoints. */
 export function getOpenApi(request: Request): Response {
   return sendPrepared(request, openApiText(), {
     "content-type": "application/json",
-    // Tools in a browser read it from elsewhere; it says nothing that is not public.
+    // Browser tools on other origins read it; its content is public.
     "access-control-allow-origin": "*",
   });
 }
 
-/** `GET /docs`: the same for people, as one page that fetches nothing and runs nothing. */
+/** `GET /docs`: the OpenAPI document as an HTML page without scripts or external resources. */
 export function getDocs(request: Request): Response {
   return sendPrepared(request, docsText(), PAGE_HEADERS);
 }

@@ -3,8 +3,8 @@ import { renderMessagesError, renderResponsesError } from "./client-api-errors.t
 import { renderError } from "./render-error.ts";
 
 /**
- * How an error looks at a path that no handler has taken: clients of the APIs with a shape of their own read none else,
- * also where they use a wrong method, or an address of that API that is not here.
+ * Returns the error format for a path without a handler: an unknown path or a wrong method. Clients of the Messages and
+ * Responses APIs can only read errors in the format of their API.
  */
 export function rendererFor(pathname: string): ErrorRenderer {
   const api = /\/(responses|messages)(?:\/|$)/.exec(pathname)?.[1];

@@ -1,6 +1,6 @@
 import { type Failure, statusOf } from "../../base/errors.ts";
 
-/** A failure as the answer of every endpoint whose API has no shape of its own (docs/contract.md, "When things go wrong"). */
+/** Renders a failure in the gateway's own format (docs/contract.md, "When things go wrong"). */
 export function renderError(failure: Failure, headers: Record<string, string>): Response {
   const { message, code: type, metadata } = failure;
   const body = {
@@ -10,7 +10,7 @@ export function renderError(failure: Failure, headers: Record<string, string>): 
   return respondWithError(failure, body, headers);
 }
 
-/** A failure's body with the status and the headers that it has in every API. */
+/** Returns an error response with a body in any format, and the status and headers that all formats share. */
 export function respondWithError(
   failure: Failure,
   body: Readonly<Record<string, unknown>>,

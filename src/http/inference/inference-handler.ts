@@ -10,19 +10,19 @@ import type { ErrorRenderer, Handler, HttpDeps, RequestContext } from "../contex
 import { admit, holderOf, peekLimits } from "../middleware/admit.ts";
 import { rejectForMemory } from "../middleware/read-body.ts";
 
-/** A client API: how its requests are read and its errors look. */
+/** How the requests of a client API are parsed and its errors are rendered. */
 export interface ClientApiOptions {
-  /** @throws GatewayError for what is wrong with the request. */
-  open(body: Buffer, rename: (id: string) => string, headers: Headers): InferenceRequest;
+  /** @throws GatewayError `invalid_request` and others for an invalid request. */
+  parse(body: Buffer, rename: (id: string) => string, headers: Headers): InferenceRequest;
   readonly renderError: ErrorRenderer;
-  /** A further name that the API's clients know the request's id by. */
+  /** An additional response header with the id of the request. */
   readonly requestIdHeader?: string;
   /** Who may call it. */
   readonly access: { readonly kind: "open_inference" | "inference" };
 }
 
-/** The handler of a client API: who calls, what they ask, the generation, its answer. */
-export function inferenceHandler({ open, renderError, access, requestIdHeader }: ClientApiOptions): Handler {
+/** Returns the handler of a client API: admits and parses the request, generates, and renders the response. */
+export function inferenceHandler({ parse, renderError, access, requestIdHeader }: ClientApiOptions): Handler {
   return async (request, context) => {
     context.renderError = renderError;
     const { deps } = context;
@@ -30,9 +30,9 @@ export function inferenceHandler({ open, renderError, access, requestIdHeader }:
       const { principal, body } = await admit(request, context, access);
       const isLarge = body.length > LARGE_BYTES;
       if (isLarge) await deps.ownTurn();
-      const asked = open(body, renameModels(deps), request.headers);
+      const asked = parse(body, renameModels(deps), request.headers);
       if (isLarge) await deps.ownTurn();
-      holdBeside(context, principal, asked.heldBytes);
+      holdExtra(context, principal, asked.heldBytes);
       context.waitWithoutLimit();
       const result = await generate(deps.generation, {
         requestId: context.requestId,
@@ -60,18 +60,14 @@ export function inferenceHandler({ open, renderError, access, requestIdHeader }:
   };
 }
 
-/** Larger bodies may take milliseconds to be scanned, and again to be measured: each time in a turn of their own. */
+/** Larger bodies take milliseconds to parse, and again to measure. Each runs in its own turn of the event loop. Bytes. */
 const LARGE_BYTES = 256 * 1024;
 
 /**
- * Counts what a request holds beside its body.
+ * Counts memory that a request holds besides its body.
  * @throws GatewayError `unavailable`, `rate_limit_exceeded`.
  */
-export function holdBeside(
-  { bodyShare }: RequestContext,
-  principal: InferencePrincipal,
-  bytes: number,
-): void {
+export function holdExtra({ bodyShare }: RequestContext, principal: InferencePrincipal, bytes: number): void {
   if (bodyShare === null || bodyShare.takeBeside(bytes)) return;
   rejectForMemory(bodyShare, holderOf(principal).source, bytes);
 }
@@ -126,7 +122,7 @@ export async function withLimit(
     : new GatewayError({ ...error.failure, headers: limitHeaders(limitStatus) });
 }
 
-/** Clients of other gateways put that gateway's name before an id. */
+/** Returns the replacement of model id prefixes: clients of other gateways prefix ids with that gateway's name. */
 export function renameModels({ modelPrefixAliases }: HttpDeps): (id: string) => string {
   return (id) => {
     for (const prefix in modelPrefixAliases) {

@@ -4,7 +4,7 @@ import { INFERENCE_OPERATIONS } from "./inference-operations.ts";
 import { LIST_OPERATIONS, SERVICE_OPERATIONS } from "./list-operations.ts";
 import type { Operation } from "./operation.ts";
 
-/** Everything that is served. Endpoints come in by themselves; whatever else has a route is described beside this file. */
+/** Every documented operation. Endpoints describe themselves; other routes are described in this folder. */
 export const OPERATIONS: readonly Operation[] = [
   ...INFERENCE_OPERATIONS,
   ...LIST_OPERATIONS,

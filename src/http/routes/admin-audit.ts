@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { IdInput } from "../../core/accounts/resource-fields.ts";
 import { presentEntry } from "../../core/audit/present-entry.ts";
-import { describeVerdict, verifyAudit } from "../../core/audit/verify-audit.ts";
+import { presentVerdict, verifyAudit } from "../../core/audit/verify-audit.ts";
 import { ACCOUNT_MANAGERS, listedAccountOf, OPERATOR } from "../api/access.ts";
 import { defineEndpoint, NOTHING } from "../api/endpoint.ts";
 import { makePage, PAGE_QUERY, pageView } from "../api/pages.ts";
@@ -92,6 +92,6 @@ export const getAuditVerdict = defineEndpoint({
     }),
   }),
   async handle({ deps }) {
-    return { data: describeVerdict(await verifyAudit(deps.audit)) };
+    return { data: presentVerdict(await verifyAudit(deps.audit)) };
   },
 });

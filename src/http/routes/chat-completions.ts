@@ -5,6 +5,6 @@ import { inferenceHandler } from "../inference/inference-handler.ts";
 /** `POST chat/completions` (specification 4.1). */
 export const chatCompletions = inferenceHandler({
   access: { kind: "open_inference" },
-  open: parseChatRequest,
+  parse: parseChatRequest,
   renderError,
 });

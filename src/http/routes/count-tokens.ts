@@ -3,17 +3,17 @@ import { limitHeaders } from "../../core/limits/limit-headers.ts";
 import { parseCountRequest } from "../../wire/client-apis/count-request.ts";
 import type { Handler } from "../context/context.ts";
 import { renderMessagesError } from "../errors/client-api-errors.ts";
-import { holdBeside, renameModels, withLimit } from "../inference/inference-handler.ts";
+import { holdExtra, renameModels, withLimit } from "../inference/inference-handler.ts";
 import { admit } from "../middleware/admit.ts";
 
-/** `POST messages/count_tokens`, for any model (docs/contract.md, "Responses and Messages"). */
+/** `POST messages/count_tokens`: counts the tokens of a Messages request for any model (docs/contract.md, "Responses and Messages"). */
 export const postCountTokens: Handler = async (request, context) => {
   context.renderError = renderMessagesError;
   const { deps } = context;
   try {
     const { principal, body } = await admit(request, context, { kind: "open_inference" });
     const asked = parseCountRequest(body, renameModels(deps));
-    holdBeside(context, principal, asked.heldBytes);
+    holdExtra(context, principal, asked.heldBytes);
     const readHeader = (name: string) => request.headers.get(name);
     const { tokens, estimated, limit } = await countTokens(deps.generation, principal, asked, readHeader);
     const counted = { input_tokens: tokens, ...(estimated ? { estimated } : {}) };

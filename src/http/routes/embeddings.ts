@@ -5,6 +5,6 @@ import { inferenceHandler } from "../inference/inference-handler.ts";
 /** `POST embeddings` (docs/contract.md, "Embeddings"). */
 export const embeddings = inferenceHandler({
   access: { kind: "open_inference" },
-  open: parseEmbeddingsRequest,
+  parse: parseEmbeddingsRequest,
   renderError,
 });

@@ -30,7 +30,7 @@ import { getUser, listUsers, patchUser, postUser } from "./admin-users.ts";
 import { postPayment } from "./payments.ts";
 import { getActivity, getCredits, getKey } from "./self-service.ts";
 
-/** Every endpoint of the management and self-service APIs: routes and documentation are made of this list. */
+/** The endpoints of the management and self-service APIs. Routes and documentation derive from this list. */
 export const ENDPOINTS: readonly Endpoint[] = [
   listUsers,
   postUser,
@@ -73,7 +73,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   rejectCatalogChange,
 ];
 
-/** The handlers of those under one name, or of those behind every prefix, by path and method. */
+/** Returns the handlers of endpoints at a fixed path, or of those under every gateway prefix, by path and method. */
 export function apiRoutes(where: "fixed" | "every prefix"): Record<string, Record<string, Handler>> {
   const routes: Record<string, Record<string, Handler>> = {};
   for (const endpoint of ENDPOINTS) {

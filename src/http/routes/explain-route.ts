@@ -8,10 +8,10 @@ import { parseMessagesRequest } from "../../wire/client-apis/messages-request.ts
 import { parseResponsesRequest } from "../../wire/client-apis/responses-request.ts";
 import type { Handler } from "../context/context.ts";
 import { urlOf } from "../context/url-of.ts";
-import { type ClientApiOptions, holdBeside, renameModels } from "../inference/inference-handler.ts";
+import { type ClientApiOptions, holdExtra, renameModels } from "../inference/inference-handler.ts";
 import { admit } from "../middleware/admit.ts";
 
-const OPENERS: Readonly<Record<ClientApi, ClientApiOptions["open"]>> = {
+const PARSERS: Readonly<Record<ClientApi, ClientApiOptions["parse"]>> = {
   "chat.completions": parseChatRequest,
   responses: parseResponsesRequest,
   messages: parseMessagesRequest,
@@ -19,18 +19,18 @@ const OPENERS: Readonly<Record<ClientApi, ClientApiOptions["open"]>> = {
   embeddings: parseEmbeddingsRequest,
 };
 
-/** `POST route/explain?api=`: who would answer the request that is its body, and why (docs/routing.md). Calls nobody. */
+/** `POST route/explain?api=`: explains how the request in the body would be routed, without calling a provider (docs/routing.md). */
 export const postExplainRoute: Handler = async (request, context) => {
   const { deps } = context;
   const { principal, body } = await admit(request, context, { kind: "inference" });
   const api = urlOf(request).searchParams.get("api") ?? "chat.completions";
-  if (!Object.hasOwn(OPENERS, api)) {
-    fail("invalid_request", `api: must be one of ${Object.keys(OPENERS).join(", ")}.`, {
+  if (!Object.hasOwn(PARSERS, api)) {
+    fail("invalid_request", `api must be one of ${Object.keys(PARSERS).join(", ")}.`, {
       metadata: { field: "api" },
     });
   }
-  const asked = OPENERS[api as ClientApi](body, renameModels(deps), request.headers);
-  holdBeside(context, principal, asked.heldBytes);
+  const asked = PARSERS[api as ClientApi](body, renameModels(deps), request.headers);
+  holdExtra(context, principal, asked.heldBytes);
   const readHeader = (name: string) => request.headers.get(name);
   return Response.json({
     data: await explainRoute(deps.generation, { principal, request: asked, readHeader }),

@@ -5,6 +5,6 @@ import { inferenceHandler } from "../inference/inference-handler.ts";
 /** `POST fim/completions` (specification 4.2). */
 export const fimCompletions = inferenceHandler({
   access: { kind: "inference" },
-  open: parseFimRequest,
+  parse: parseFimRequest,
   renderError,
 });

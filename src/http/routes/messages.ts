@@ -5,7 +5,7 @@ import { inferenceHandler } from "../inference/inference-handler.ts";
 /** `POST messages` (docs/contract.md, "Responses and Messages"). */
 export const messages = inferenceHandler({
   access: { kind: "open_inference" },
-  open: parseMessagesRequest,
+  parse: parseMessagesRequest,
   renderError: renderMessagesError,
   requestIdHeader: "request-id",
 });

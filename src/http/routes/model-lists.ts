@@ -10,13 +10,13 @@ import { createPolicyFilter } from "../../core/routing/select-deployments.ts";
 import { type PreparedList, prepareTexts } from "../context/prepared-list.ts";
 import { viewCatalog, viewServed } from "./tier-views.ts";
 
-/** The lists of models as they are sent, each made once for what is served and the day: prices change with the day. */
+/** The responses of `GET models`. Each is rendered once per day for the served models, because prices may change with the day. */
 export interface ModelLists {
   /** The whole catalog. */
   all(): Promise<PreparedList>;
-  /** What a policy leaves of what is served. */
+  /** The served models that a policy allows. */
   allowed(policy: EffectivePolicy): Promise<PreparedList>;
-  /** Has ready what is asked for most, before somebody asks. */
+  /** Renders the whole catalog and the list for a policy before the first request. */
   prepare(policy: EffectivePolicy): Promise<void>;
 }
 
@@ -25,14 +25,14 @@ interface DaysLists extends ModelLists {
 }
 
 const DAY_MS = 86_400_000;
-/** What lists for policies take together; the one that was asked for longest ago goes. */
-const KEPT_BYTES = 64 * 1024 * 1024;
-/** Models that are described in one go; about a millisecond. */
+/** The total size of cached lists by policy. The least recently used are evicted. */
+const MAX_CACHE_BYTES = 64 * 1024 * 1024;
+/** Models that are rendered in one turn of the event loop, about a millisecond. */
 const SLICE = 100;
 
 const lists = new WeakMap<Serving, DaysLists>();
 
-/** The lists of what is served, at a time in milliseconds since the epoch. */
+/** Returns the lists for the served models at a time in milliseconds since the epoch. */
 export function modelListsOf(serving: Serving, now: number): ModelLists {
   const day = Math.floor(now / DAY_MS);
   const known = lists.get(serving);
@@ -52,13 +52,13 @@ function createLists(serving: Serving, now: number): ModelLists {
   const textFor = (isAllowed: (deployment: Deployment) => boolean) => (model: ModelRecord) => {
     const deployments = servedModels.deploymentsOf(model.id);
     const allowed = deployments.filter(isAllowed);
-    const make = () => describe(model, allowed.map(endpointOf), now);
-    return allowed.length === deployments.length ? remember(servedTexts, model, make) : make();
+    const make = () => renderModel(model, allowed.map(endpointOf), now);
+    return allowed.length === deployments.length ? memoize(servedTexts, model, make) : make();
   };
   const self: ModelLists = {
     all() {
-      whole ??= makeList(describeTiers(tiers.list, viewCatalog(serving), now), catalog.models, (model) =>
-        describe(model, model.endpoints, now),
+      whole ??= makeList(renderTiers(tiers.list, viewCatalog(serving), now), catalog.models, (model) =>
+        renderModel(model, model.endpoints, now),
       );
       return whole;
     },
@@ -66,7 +66,7 @@ function createLists(serving: Serving, now: number): ModelLists {
       policies.find(JSON.stringify(policy), () => {
         const isAllowed = createPolicyFilter(policy);
         const allowed = tiers.list.filter((tier) => findForbidding(policy, tier) === undefined);
-        const first = describeTiers(allowed, viewServed(serving, isAllowed), now);
+        const first = renderTiers(allowed, viewServed(serving, isAllowed), now);
         return makeList(first, servedModels.models, textFor(isAllowed));
       }),
     prepare(policy) {
@@ -86,7 +86,7 @@ function createListCache(): ListCache {
   let total = 0;
   const dropOldest = (): void => {
     for (const [key, { bytes }] of lists) {
-      if (total <= KEPT_BYTES || lists.size === 1) return;
+      if (total <= MAX_CACHE_BYTES || lists.size === 1) return;
       lists.delete(key);
       total -= bytes;
     }
@@ -109,15 +109,15 @@ function createListCache(): ListCache {
   };
 }
 
-/** Those of which something is to be had. */
-function describeTiers(tiers: readonly TierRecord[], view: TierView, now: number): string[] {
+/** Returns the tiers that have at least one model, as JSON texts. */
+function renderTiers(tiers: readonly TierRecord[], view: TierView, now: number): string[] {
   return tiers.flatMap((tier) => {
     const record = presentTier(tier, view, now);
     return record === null ? [] : JSON.stringify(record);
   });
 }
 
-/** In slices, so that requests have their turn in between. `first` stands before the models. */
+/** Renders a list in slices, so that requests run in between. `first` is put before the models. */
 async function makeList(
   first: readonly string[],
   models: readonly ModelRecord[],
@@ -134,7 +134,7 @@ async function makeList(
   return prepareTexts(texts);
 }
 
-function remember(
+function memoize(
   texts: Map<ModelRecord, string | null>,
   model: ModelRecord,
   make: () => string | null,
@@ -146,7 +146,7 @@ function remember(
   return text;
 }
 
-function describe(model: ModelRecord, endpoints: readonly ModelEndpoint[], now: number): string | null {
+function renderModel(model: ModelRecord, endpoints: readonly ModelEndpoint[], now: number): string | null {
   const record = presentModel(model, endpoints, now);
   return record === null ? null : JSON.stringify(record);
 }

@@ -1,22 +1,22 @@
 import type { EndpointHealthReport } from "../../core/routing/health.ts";
 import type { Percentiles } from "../../core/routing/log-histogram.ts";
 
-/** How an endpoint fared lately, as `GET models/{author}/{model}/endpoints` shows it. */
+/** The recent health of an endpoint, as `GET models/{author}/{model}/endpoints` shows it. */
 export interface PublicHealth {
-  /** `down`: it is not asked but for probes. */
+  /** `down`: it receives only probes. */
   readonly status: "ok" | "degraded" | "down" | "unknown";
-  /** Share of the last minute's attempts that went well; null without any. */
+  /** Share of successful attempts in the last minute, 0 to 1; null if there were none. */
   readonly uptime: number | null;
-  /** Until the first token of a stream, and tokens a second behind it; null where too little is known. */
+  /** Time to first token in milliseconds, and tokens per second after it; null below the minimum sample size. */
   readonly latency_ms: Percentiles | null;
   readonly throughput: Percentiles | null;
   readonly requests: number;
 }
 
-/** Below this share of successes an endpoint counts as degraded. */
-const GOOD = 0.95;
+/** Below this share of successful attempts an endpoint is degraded. */
+const HEALTHY_SHARE = 0.95;
 
-/** What everybody may see of an endpoint's health. */
+/** Returns the public part of an endpoint's health. */
 export function presentHealth(report: EndpointHealthReport): PublicHealth {
   const { success, volume, ttftMs, tokensPerS } = report;
   return {
@@ -32,7 +32,7 @@ function statusOf({ state, success }: EndpointHealthReport): PublicHealth["statu
   if (state === "open") return "down";
   if (state === "half_open") return "degraded";
   if (success === null) return "unknown";
-  return success < GOOD ? "degraded" : "ok";
+  return success < HEALTHY_SHARE ? "degraded" : "ok";
 }
 
 function roundAll(percentiles: Percentiles | null, parts: number): Percentiles | null {

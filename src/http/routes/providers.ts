@@ -8,20 +8,20 @@ import { urlOf } from "../context/url-of.ts";
 const served = new WeakMap<Serving, PreparedList>();
 const all = new WeakMap<Serving, PreparedList>();
 
-/** `GET providers`: those that can serve here; with `?all=true` all of the catalog. */
+/** `GET providers`: the providers that this gateway can call; with `?all=true` all providers of the catalog. */
 export function listProviders(request: Request, { deps }: RequestContext): Response {
   const serving = deps.generation.serving();
   const wantsAll = urlOf(request).searchParams.get("all") === "true";
   const cache = wantsAll ? all : served;
   let list = cache.get(serving);
   if (list === undefined) {
-    list = prepareList(wantsAll ? describeAll(serving) : describeServed(serving));
+    list = prepareList(wantsAll ? presentAll(serving) : presentServed(serving));
     cache.set(serving, list);
   }
   return jsonList(request, list);
 }
 
-function describeAll(serving: Serving) {
+function presentAll(serving: Serving) {
   const { catalog } = serving;
   return catalog.providers.map((provider) =>
     presentProvider(provider, countModels(catalog.models, provider.slug), takesOwnKeys(serving, provider)),
@@ -32,7 +32,7 @@ function takesOwnKeys({ servedModels }: Serving, { slug }: ProviderRecord): bool
   return (servedModels.provider(slug)?.readByokKey ?? null) !== null;
 }
 
-function describeServed(serving: Serving) {
+function presentServed(serving: Serving) {
   const { servedModels } = serving;
   return servedModels.providers.map(({ record }) => {
     const count = servedModels.models.filter((model) =>

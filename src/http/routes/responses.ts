@@ -5,6 +5,6 @@ import { inferenceHandler } from "../inference/inference-handler.ts";
 /** `POST responses` (docs/contract.md, "Responses and Messages"). */
 export const responses = inferenceHandler({
   access: { kind: "open_inference" },
-  open: parseResponsesRequest,
+  parse: parseResponsesRequest,
   renderError: renderResponsesError,
 });

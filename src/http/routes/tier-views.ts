@@ -2,7 +2,7 @@ import type { TierView } from "../../core/catalog/present-tier.ts";
 import type { Deployment } from "../../core/deployments/served-models.ts";
 import type { Serving } from "../../core/generation/call.ts";
 
-/** What is served here, as far as it is allowed. */
+/** Returns the served models with the deployments that are allowed. */
 export function viewServed(
   { servedModels }: Serving,
   isAllowed: (deployment: Deployment) => boolean,
@@ -17,7 +17,7 @@ export function viewServed(
   };
 }
 
-/** The whole catalog. */
+/** Returns all models of the catalog. */
 export function viewCatalog({ catalog }: Serving): TierView {
   return {
     models: catalog.models,

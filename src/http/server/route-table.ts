@@ -15,10 +15,10 @@ import { responses } from "../routes/responses.ts";
 
 type Methods = Readonly<Record<string, Handler>>;
 
-/** So that clients can see whether somebody is there. */
+/** Lets clients check that a gateway answers at their base URL. */
 const BASE: Methods = { GET: () => Response.json({ object: "gateway" }) };
 
-/** What answers under every prefix (docs/contract.md, "Addresses"). `:name` stands for one part of a path. */
+/** The routes under every gateway prefix (docs/contract.md, "Addresses"). `:name` is a path parameter. */
 export const GATEWAY_ROUTES: Readonly<Record<string, Methods>> = {
   "": BASE,
   "/": BASE,
@@ -29,7 +29,7 @@ export const GATEWAY_ROUTES: Readonly<Record<string, Methods>> = {
   "/fim/completions": { POST: fimCompletions },
   "/embeddings": { POST: embeddings },
   "/models": { GET: listModels },
-  // OpenAI's library writes the slash of an id as %2F.
+  // OpenAI's SDK encodes the slash of an id as %2F.
   "/models/:id": { GET: getModel },
   "/models/:author/:model": { GET: getModel },
   "/models/:author/:model/endpoints": { GET: listEndpoints },
@@ -39,16 +39,16 @@ export const GATEWAY_ROUTES: Readonly<Record<string, Methods>> = {
   ...apiRoutes("every prefix"),
 };
 
-/** What answers under one name. */
+/** The routes at a fixed path. */
 export const FIXED_ROUTES: Readonly<Record<string, Methods>> = {
   "/healthz": { GET: getHealth },
   "/readyz": { GET: getReadiness },
   "/openapi.json": { GET: getOpenApi },
   "/docs": { GET: getDocs },
-  // Named by the specification; the prefixes have it too.
+  // The specification names this path; the prefixes have the route too.
   "/api/fim/completions": { POST: fimCompletions },
   ...apiRoutes("fixed"),
 };
 
-/** SDKs append `/v1`, and some want the shorter base. A prefix is a name for the same handler. */
+/** The gateway prefixes. All serve the same: SDKs append `/v1`, and some need the shorter base URL. */
 export const PREFIXES: readonly string[] = ["/api/gateway", "/api/gateway/v1", "/api/v1", "/v1"];

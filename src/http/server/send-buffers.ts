@@ -4,8 +4,9 @@ import { boundSocketBuffer } from "../../base/socket-buffers.ts";
 const DESCRIPTORS = "/proc/self/fd";
 
 /**
- * Runs `listen`, and bounds what the system buffers towards each client of the sockets that it opens; the runtime does
- * not say which these are. `isBounded` is false where the system does not tell either.
+ * Runs `listen` and sets the send buffer size of the sockets that it opens, which accepted connections inherit. The runtime
+ * does not expose these sockets, so they are found among the file descriptors of the process. `isBounded` is false on systems that
+ * do not list them.
  */
 export function boundSendBuffers<Result>(
   bytes: number,
@@ -18,7 +19,7 @@ export function boundSendBuffers<Result>(
   return { result, isBounded: bounded.length > 0 };
 }
 
-/** Descriptors of this process's sockets; none where the system does not list them. */
+/** Returns the file descriptors of the sockets of this process; none on systems that do not list them. */
 function listSockets(): number[] {
   if (process.platform !== "linux") return [];
   return readdirSync(DESCRIPTORS).map(Number).filter(isSocket);
@@ -28,7 +29,7 @@ function isSocket(descriptor: number): boolean {
   try {
     return readlinkSync(`${DESCRIPTORS}/${descriptor}`).startsWith("socket:");
   } catch {
-    // Closed again, as the one that listed them.
+    // The descriptor was closed in the meantime, such as the one of the directory listing.
     return false;
   }
 }

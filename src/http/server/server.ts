@@ -12,31 +12,32 @@ import { boundSendBuffers } from "./send-buffers.ts";
 type Methods = Readonly<Record<string, Handler>>;
 type GatewayServer = Server<undefined>;
 
-/** How long a connection may be silent while a request comes in or between requests. Seconds. */
+/** The idle timeout of a connection, during a request and between requests. Seconds. */
 const IDLE_S = 120;
 
-/** Where to listen, and under which names besides the built-in ones. */
+/** The address to listen on, and the gateway prefixes. */
 export interface ListenOptions {
   readonly host: string;
-  /** 0: any free port. */
+  /** 0 for any free port. */
   readonly port: number;
+  /** Gateway prefixes besides the built-in ones. */
   readonly extraPrefixes: readonly string[];
-  /** What the system may buffer towards one client; 0: as it likes. */
+  /** The send buffer of a connection in bytes; 0 for the default of the system. */
   readonly sendBufferBytes: number;
 }
 
-/** A server that listens. */
+/** A listening server. */
 export interface HttpServer {
   readonly port: number;
-  /** Takes no new connections; resolves when the open requests have ended. */
+  /** Stops accepting connections. Resolves when the requests in progress have ended. */
   stop(): Promise<void>;
-  /** Closes what is still open. */
+  /** Closes all connections. */
   kill(): void;
 }
 
 /**
- * Starts to listen.
- * @throws Error when the address is taken or not ours.
+ * Starts a server.
+ * @throws Error if the address is in use or not available.
  */
 export function listen(deps: HttpDeps, options: ListenOptions): HttpServer {
   const { port, sendBufferBytes } = options;
@@ -57,13 +58,13 @@ function serveAll(deps: HttpDeps, { host, port, extraPrefixes }: ListenOptions):
     hostname: host,
     port,
     idleTimeout: IDLE_S,
-    // Bodies are bounded while they are read, with an answer that says so.
+    // readRequestBody bounds bodies, with an error response that the runtime's limit would not send.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     development: false,
-    // Off development, the runtime shares a port with whoever listens there already.
+    // Outside of development the runtime would share the port with another process that listens on it.
     reusePort: false,
     routes: buildRoutes(deps, extraPrefixes),
-    fetch: (request, server) => serve(deps, "unknown", NOWHERE, request, server, {}),
+    fetch: (request, server) => serve(deps, "unknown", NO_METHODS, request, server, {}),
   });
 }
 
@@ -82,9 +83,9 @@ function buildRoutes(deps: HttpDeps, extraPrefixes: readonly string[]): Record<s
   return routes;
 }
 
-const NOWHERE: Methods = {};
+const NO_METHODS: Methods = {};
 
-/** Clients of other gateways spell headers in that gateway's way. What is sent under its own name wins. */
+/** Copies headers that clients of other gateways send to the gateway's own names. A header with the own name takes precedence. */
 function renameHeaders(headers: Headers, aliases: HttpDeps["headerAliases"]): void {
   for (const [from, to] of aliases) {
     const value = headers.get(from);
@@ -92,7 +93,7 @@ function renameHeaders(headers: Headers, aliases: HttpDeps["headerAliases"]): vo
   }
 }
 
-/** One request, from its id to its answer and its log line. `server` has its connection. */
+/** Handles one request, from its id to its response and its log line. */
 export async function serve(
   deps: HttpDeps,
   route: string,
@@ -123,7 +124,7 @@ export async function serve(
     response = await findHandler(methods, request)(request, context);
     if (!context.endsItself) response.headers.set("x-request-id", context.requestId);
   } catch (error) {
-    // No handler has said how the errors of its API look.
+    // The request did not reach a handler that sets the error format.
     if (context.renderError === renderError) context.renderError = rendererFor(urlOf(request).pathname);
     response = renderThrown(error, context);
   }
@@ -131,41 +132,46 @@ export async function serve(
     context.bodyShare?.giveBack();
     writeRequestLog(context, response.status);
   }
-  // The runtime leaves the body of a HEAD out, and says its length.
+  // For HEAD the runtime omits the body and keeps its length.
   return response;
 }
 
-/** What no host has; a comma is where the runtime has joined two headers. */
-const NO_HOST = /[\s,/?#@\\]/;
+/** The characters that no host has. A comma means that the runtime has joined two headers. */
+const INVALID_HOST = /[\s,/?#@\\]/;
 
-/** Proxies and this server might understand different hosts, and so different requests (RFC 9112, 3.2). */
+/** Rejects ambiguous hosts, which a proxy and this server could interpret differently (RFC 9112, section 3.2). */
 function requireOneHost(host: string | null): void {
-  if (host === null || !NO_HOST.test(host)) return;
+  if (host === null || !INVALID_HOST.test(host)) return;
   throw new GatewayError({
     code: "invalid_request",
-    message: 'The request must have one "host" header with one host in it.',
+    message: 'The request must have exactly one "host" header with exactly one host.',
     headers: { connection: "close" },
   });
 }
 
 function findHandler(methods: Methods, request: Request): Handler {
   const handler = methods[request.method] ?? (request.method === "HEAD" ? methods["GET"] : undefined);
-  return handler ?? (methods === NOWHERE ? refuseUnknownPath : refuseMethod(methods));
+  return handler ?? (methods === NO_METHODS ? rejectUnknownPath : rejectMethod(methods));
 }
 
-function refuseUnknownPath(): never {
+function rejectUnknownPath(): never {
   throw new GatewayError({
     code: "not_found",
-    message: "There is nothing at this address. Chat completions are at POST /api/gateway/chat/completions.",
+    message:
+      "There is no endpoint at this path. The chat completions endpoint is POST /api/gateway/chat/completions.",
   });
 }
 
-function refuseMethod(methods: Methods): Handler {
+function rejectMethod(methods: Methods): Handler {
   const allowed = Object.keys(methods);
   if (allowed.includes("GET")) allowed.push("HEAD");
   const allow = allowed.join(", ");
   return () => {
-    throw new GatewayError({ code: "method_not_allowed", message: `Use ${allow} here.`, headers: { allow } });
+    throw new GatewayError({
+      code: "method_not_allowed",
+      message: `This path supports ${allow} only.`,
+      headers: { allow },
+    });
   };
 }
 
@@ -178,13 +184,13 @@ function renderThrown(error: unknown, context: RequestContext): Response {
   return context.renderError(failure, { "x-request-id": context.requestId }, context.requestId);
 }
 
-const STORE_AWAY: Failure = {
+const STORE_UNAVAILABLE: Failure = {
   code: "unavailable",
-  message: "The gateway cannot reach its own store at the moment. Repeat the request later.",
+  message: "The gateway cannot reach its store at the moment. Retry later.",
   retryAfterS: 5,
 };
 
-/** A store that is away is worth another try; everything else is as it says. */
+/** Returns the failure of an error. If the store is unavailable, the request may be retried. */
 function failureOfThrown(error: unknown): Failure {
-  return error instanceof StoreError ? { ...STORE_AWAY, internal: error.message } : failureOf(error);
+  return error instanceof StoreError ? { ...STORE_UNAVAILABLE, internal: error.message } : failureOf(error);
 }

@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite";
 import type {
   IdempotencyClaim,
-  IdempotencyName,
+  IdempotencyKey,
   StoredResponseStore,
 } from "../../core/idempotency/stored-response-store.ts";
 
@@ -27,28 +27,26 @@ export function createSqliteStoredResponseStore(database: Database): StoredRespo
   const release = database.query("DELETE FROM kept_answers WHERE scope = ? AND name = ?");
 
   type Claim = Parameters<StoredResponseStore["claimKey"]>[1];
-  const claimKey = database.transaction(
-    ({ scope, name }: IdempotencyName, claim: Claim): IdempotencyClaim => {
-      sweep.run(claim.expiredAt);
-      const row = find.get(scope, name);
-      if (row !== null) {
-        const answer = row.status === null ? null : { status: row.status, body: row.body };
-        return { kind: "repeated", fingerprint: row.fingerprint, answer };
-      }
-      if ((count.get(scope)?.names ?? 0) >= claim.maxNames) return { kind: "full" };
-      insert.run(scope, name, claim.fingerprint, claim.at);
-      return { kind: "first" };
-    },
-  );
+  const claimKey = database.transaction(({ scope, name }: IdempotencyKey, claim: Claim): IdempotencyClaim => {
+    sweep.run(claim.expiredAt);
+    const row = find.get(scope, name);
+    if (row !== null) {
+      const answer = row.status === null ? null : { status: row.status, body: row.body };
+      return { kind: "repeated", fingerprint: row.fingerprint, answer };
+    }
+    if ((count.get(scope)?.names ?? 0) >= claim.maxNames) return { kind: "full" };
+    insert.run(scope, name, claim.fingerprint, claim.at);
+    return { kind: "first" };
+  });
 
   return {
     async claimKey(request, claim) {
       return claimKey.immediate(request, claim);
     },
-    async keepAnswer({ scope, name }, { status, body }) {
+    async storeResponse({ scope, name }, { status, body }) {
       keep.run(status, body, scope, name);
     },
-    async releaseName({ scope, name }) {
+    async releaseKey({ scope, name }) {
       release.run(scope, name);
     },
   };

@@ -20,7 +20,7 @@ export function testStoredResponseStore(createStore: CreateStore<StoredResponseS
       async (body) => {
         const store = createStore();
         await store.claimKey(keyOf("a"), claim);
-        await store.keepAnswer(keyOf("a"), { status: 201, body });
+        await store.storeResponse(keyOf("a"), { status: 201, body });
         const repeated = await store.claimKey(keyOf("a"), claim);
         expect(repeated).toMatchObject({ kind: "repeated", answer: { status: 201, body } });
       },
@@ -29,7 +29,7 @@ export function testStoredResponseStore(createStore: CreateStore<StoredResponseS
     test("lets a released idempotency key be claimed again", async () => {
       const store = createStore();
       await store.claimKey(keyOf("a"), claim);
-      await store.releaseName(keyOf("a"));
+      await store.releaseKey(keyOf("a"));
       expect((await store.claimKey(keyOf("a"), claim)).kind).toBe("first");
     });
 
