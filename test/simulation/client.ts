@@ -72,7 +72,8 @@ export class SimulatedClient {
       signal: this.leaving.signal,
     });
     const methods = GATEWAY_ROUTES[path] ?? {};
-    const response = await serve(this.service.parts.http, path, methods, request, CONNECTION, {});
+    const route = { deps: this.service.parts.http, route: path, methods };
+    const response = await serve(route, request, CONNECTION);
     if (this.isGone()) return;
     this.status = response.status;
     this.generationId = response.headers.get("x-gateway-generation-id");

@@ -64,7 +64,7 @@ function serveAll(deps: HttpDeps, { host, port, extraPrefixes }: ListenOptions):
     // Outside of development the runtime would share the port with another process that listens on it.
     reusePort: false,
     routes: buildRoutes(deps, extraPrefixes),
-    fetch: (request, server) => serve(deps, "unknown", NO_METHODS, request, server, {}),
+    fetch: (request, server) => serve({ deps, route: "unknown", methods: NO_METHODS }, request, server),
   });
 }
 
@@ -73,8 +73,8 @@ type RouteHandler = (request: BunRequest, server: GatewayServer) => Response | P
 function buildRoutes(deps: HttpDeps, extraPrefixes: readonly string[]): Record<string, RouteHandler> {
   const routes: Record<string, RouteHandler> = {};
   const add = (path: string, name: string, methods: Methods): void => {
-    routes[path] = (request, server) =>
-      serve(deps, name, methods, request, server, request.params as Record<string, string>);
+    const route = { deps, route: name, methods };
+    routes[path] = (request, server) => serve(route, request, server);
   };
   for (const [path, methods] of Object.entries(FIXED_ROUTES)) add(path, path, methods);
   for (const prefix of [...PREFIXES, ...extraPrefixes]) {
@@ -93,21 +93,23 @@ function renameHeaders(headers: Headers, aliases: HttpDeps["headerAliases"]): vo
   }
 }
 
-/** Handles one request, from its id to its response and its log line. */
-export async function serve(
-  deps: HttpDeps,
-  route: string,
-  methods: Methods,
-  request: Request,
-  server: Pick<GatewayServer, "requestIP" | "timeout">,
-  params: Record<string, string>,
-): Promise<Response> {
-  const context: RequestContext = {
+/** A route and the dependencies of its handlers. */
+export interface Route {
+  readonly deps: HttpDeps;
+  /** The path pattern without the gateway prefix. */
+  readonly route: string;
+  readonly methods: Methods;
+}
+
+type Connection = Pick<GatewayServer, "requestIP" | "timeout">;
+
+function createContext({ deps, route }: Route, request: Request, server: Connection): RequestContext {
+  return {
     deps,
     requestId: deps.ids.next("req"),
     startedAt: deps.clock.now(),
     route,
-    params,
+    params: "params" in request ? (request.params as Record<string, string>) : {},
     peer: () => server.requestIP(request)?.address ?? "",
     logFields: {},
     inferencePrincipal: null,
@@ -117,6 +119,12 @@ export async function serve(
     waitWithoutLimit: () => server.timeout(request, 0),
     waitWithLimit: () => server.timeout(request, IDLE_S),
   };
+}
+
+/** Handles one request, from its id to its response and its log line. */
+export async function serve(route: Route, request: Request, server: Connection): Promise<Response> {
+  const { deps, methods } = route;
+  const context = createContext(route, request, server);
   renameHeaders(request.headers, deps.headerAliases);
   let response: Response;
   try {
