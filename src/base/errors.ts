@@ -1,6 +1,6 @@
 /**
- * The closed set of errors a caller can meet, each with its HTTP status (docs/contract.md, "When things
- * go wrong"). Adding a code here is the only way to add an error.
+ * The closed set of errors that a client can get, each with its HTTP status (docs/api/errors.md). Adding a code here is the only
+ * way to add an error.
  */
 export const ERROR_STATUS = {
   invalid_request: 400,

@@ -16,7 +16,7 @@ const LARGEST_PROMPT = 4_000;
 const LONGEST_ESTIMATE = (LONGEST_ANSWER * 5) / 4;
 /** More than the few words of a lying answer. */
 const LONGEST_LIE = 20;
-/** How far a vendor's count may exceed the bound of its request and still be accepted (docs/contract.md). */
+/** How far a vendor's count may exceed the bound of its request and still be accepted (docs/api/chat.md, "Usage"). */
 const ALLOWANCE = 256;
 
 /** Compares the records of hostile vendors with what their requests can have used. */

@@ -20,7 +20,7 @@ export interface PublicPrices {
   readonly internal_reasoning?: string;
 }
 
-/** A model in the answer to `GET /models` (spec 2.7; docs/contract.md, "Models, providers"). */
+/** A model in the answer to `GET /models` (spec 2.7; docs/api/models.md). */
 export interface PublicModel {
   readonly id: string;
   readonly object: "model";

@@ -1,6 +1,6 @@
 import type { ProviderRecord } from "./records.ts";
 
-/** A provider in the answer to `GET /providers` (docs/contract.md, "Models, providers"). Unknown is null. */
+/** A provider in the answer to `GET /providers` (docs/api/models.md). Unknown is null. */
 export interface PublicProvider {
   readonly slug: string;
   readonly name: string;

@@ -78,7 +78,7 @@ export interface ProviderRecord {
   readonly failsOnDemand?: true;
   /** How long a prompt stays in its cache after it was last read, seconds; absent: five minutes. */
   readonly promptCacheSeconds?: number;
-  /** What a tool-call id must look like there (docs/contract.md, "Tool-call repair"). */
+  /** What a tool-call id must look like there (docs/api/translation.md, "Tool-call repair"). */
   readonly toolCallIds: "mistral" | "anthropic" | "openai";
   /** The header by which it keeps a conversation's requests together, so that they find its prompt cache; absent: none. */
   readonly affinityHeader?: string;
@@ -230,7 +230,7 @@ export interface ModelEndpoint {
   readonly maxPromptTokens?: number;
   /** Tokens; null when the vendor names none. */
   readonly maxOutputTokens: number | null;
-  /** Null: no known price, so not offered (docs/contract.md, "Models, providers"). */
+  /** Null: no known price, so not offered (docs/api/models.md). */
   readonly prices: Prices | null;
   /** Rising by `minPromptTokens`. */
   readonly priceTiers?: readonly PriceTier[];

@@ -80,9 +80,8 @@ export interface ServedModels {
 }
 
 /**
- * Joins models with the providers that can be called. Left out are deployments without a price (docs/contract.md, "Models,
- * providers"), those for which the provider has no address, and what has come to its end at `at`, milliseconds since the
- * epoch.
+ * Joins models with the providers that can be called. Left out are deployments without a price (docs/api/models.md), those for
+ * which the provider has no URL, and those that have expired at `at`, milliseconds since the epoch.
  */
 export function createServedModels(
   models: readonly ModelRecord[],

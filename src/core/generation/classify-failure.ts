@@ -36,7 +36,7 @@ export interface PromptSize {
 }
 
 /**
- * Judges what a vendor answered in place of an answer (docs/contract.md, "When things go wrong"). `retryAfterS` is what
+ * Judges what a vendor answered in place of an answer (docs/api/errors.md). `retryAfterS` is what
  * its header says, which wins over its words.
  */
 export function classifyVendorError(

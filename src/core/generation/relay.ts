@@ -347,7 +347,7 @@ class StreamPump {
       this.writer?.abandon();
       return;
     }
-    // Whole but for its close: the answer has come (docs/contract.md, "When things go wrong").
+    // Whole but for its close: the answer has come (docs/api/errors.md, "Broken streams").
     if (isAnswer(this.begun.relay.judge())) {
       this.ending = this.complete("");
       return;

@@ -14,7 +14,7 @@ export interface Held {
 }
 
 /**
- * Holds money for a request before an upstream is called (docs/contract.md, "Keys, money, limits"), and returns the candidates that
+ * Holds money for a request before an upstream is called (docs/api/money.md, "Holds"), and returns the candidates that
  * it is held for. Free models and the account's own provider keys need no hold; if the money does not suffice for others, only
  * those that need none remain.
  * @throws GatewayError `insufficient_credits` if no candidate remains.

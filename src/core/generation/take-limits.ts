@@ -18,8 +18,8 @@ export interface TakenLimits {
 }
 
 /**
- * Counts a generation for the limits of its key and account, or of its address, and of the model it names (docs/contract.md,
- * "Keys, money, limits").
+ * Counts a generation for the limits of its key and account, or of its address, and of the model it names (docs/api/limits.md,
+ * "Rate limits").
  * @throws GatewayError `rate_limit_exceeded`; `authentication` if anonymous requests are not allowed.
  */
 export async function takeLimits(

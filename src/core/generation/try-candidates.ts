@@ -161,7 +161,7 @@ export class CandidateLoop {
   }
 
   /**
-   * Sends the request to the same candidate once without reasoning if the vendor rejects it (docs/contract.md, "Reasoning"),
+   * Sends the request to the same candidate once without reasoning if the vendor rejects it (docs/api/translation.md, "Reasoning across turns"),
    * or in another format if the host does not have this one's endpoint; else records the failure.
    */
   private async handleFailure(

@@ -1,6 +1,6 @@
 import type { LimitVerdict, RateLimitStatus } from "./rate-limiter.ts";
 
-/** Formats the status of a caller's limits as `x-ratelimit-…` headers (docs/contract.md, "Keys, money, limits"). */
+/** Formats the status of a caller's limits as `x-ratelimit-…` headers (docs/api/limits.md, "Headers"). */
 export function limitHeaders({ requests, tokens }: RateLimitStatus): Record<string, string> {
   return {
     ...(requests === null ? {} : headersOf("requests", requests)),

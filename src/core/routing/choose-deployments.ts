@@ -31,7 +31,7 @@ export function chooseKeys(principal: InferencePrincipal, own: ByokKeys | null, 
 
 /**
  * Who could answer for a model, those of the account's own keys first. A provider for which the account has a key that serves
- * the request is called with the account's own keys and never with the gateway's (docs/contract.md, "Own provider keys");
+ * the request is called with the account's own keys and never with the gateway's (docs/api/keys.md, "BYOK provider keys");
  * where none of them can be used, its deployment says so in `unusableKey`.
  */
 export function chooseDeployments(

@@ -17,7 +17,7 @@ export function sessionKeyOf(request: KnownRequest, principal: InferencePrincipa
 }
 
 /**
- * The key that a free model is picked by (docs/contract.md, "Sessions and users"): the session, the user, the key, or the
+ * The key that a free model is picked by (docs/api/chat.md, "Sessions and users"): the session, the user, the key, or the
  * address with how the conversation begins; the first that is there. A hash.
  */
 export function freeSessionKeyOf(request: KnownRequest, principal: InferencePrincipal): string {

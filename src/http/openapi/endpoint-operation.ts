@@ -52,7 +52,7 @@ function answersOf({ response, known, csv, ...endpoint }: Endpoint): readonly Su
   ];
 }
 
-/** Returns the errors of an endpoint, which follow from its input and access (docs/contract.md, "When things go wrong"). */
+/** Returns the errors of an endpoint, which follow from its input and access (docs/api/errors.md). */
 function errorsOf({ method, access, params, query, body, errors = [] }: Endpoint): readonly ErrorCode[] {
   const takesBody = body !== NOTHING;
   const takesAny = takesBody || [params, query].some((schema) => schema !== NOTHING);

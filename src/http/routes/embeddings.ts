@@ -2,7 +2,7 @@ import { parseEmbeddingsRequest } from "../../wire/client-apis/embeddings-reques
 import { renderError } from "../errors/render-error.ts";
 import { inferenceHandler } from "../inference/inference-handler.ts";
 
-/** `POST embeddings` (docs/contract.md, "Embeddings"). */
+/** `POST embeddings` (docs/api/embeddings.md). */
 export const embeddings = inferenceHandler({
   access: { kind: "open_inference" },
   parse: parseEmbeddingsRequest,

@@ -2,7 +2,7 @@ import { parseMessagesRequest } from "../../wire/client-apis/messages-request.ts
 import { renderMessagesError } from "../errors/client-api-errors.ts";
 import { inferenceHandler } from "../inference/inference-handler.ts";
 
-/** `POST messages` (docs/contract.md, "Responses and Messages"). */
+/** `POST messages` (docs/api/messages.md). */
 export const messages = inferenceHandler({
   access: { kind: "open_inference" },
   parse: parseMessagesRequest,

@@ -2,7 +2,7 @@ import { parseResponsesRequest } from "../../wire/client-apis/responses-request.
 import { renderResponsesError } from "../errors/client-api-errors.ts";
 import { inferenceHandler } from "../inference/inference-handler.ts";
 
-/** `POST responses` (docs/contract.md, "Responses and Messages"). */
+/** `POST responses` (docs/api/responses.md). */
 export const responses = inferenceHandler({
   access: { kind: "open_inference" },
   parse: parseResponsesRequest,

@@ -1,5 +1,5 @@
 /**
- * Tool-call repair (specification 4.1.5; docs/contract.md, "Tool-call repair").
+ * Tool-call repair (specification 4.1.5; docs/api/translation.md, "Tool-call repair").
  *
  * A history is valid when every call has its result where the target wants it, no other results exist, and every id
  * fits the target. Upstreams refuse anything else. Where something got between a call and its result, the result moves

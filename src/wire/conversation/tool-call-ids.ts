@@ -45,7 +45,7 @@ export interface ToolCallIds {
 }
 
 /**
- * Maps ids that a target refuses (docs/contract.md, "Tool-call repair"). A mapped id depends on the client's id and
+ * Maps ids that a target refuses (docs/api/translation.md, "Tool-call repair"). A mapped id depends on the client's id and
  * on how often it was used before, so it is the same in every request of a conversation and prompt caches keep matching;
  * only where it is taken already in this request does the next one of its series serve. `fitting` holds the
  * request's ids that fit: no other id is mapped onto them.

@@ -27,7 +27,7 @@ export function encodeChunkEvent(
 
 /**
  * Prints the last events of a complete stream: one finish per choice, the usage, and `[DONE]`. Only the final chunk carries the
- * usage: a chunk of its own if the client asked for one, else the last finish (docs/contract.md, "Chat completions"). `finishes`
+ * usage: a chunk of its own if the client asked for one, else the last finish (docs/api/chat.md, "Usage"). `finishes`
  * are the last entries of the choices, `fields` are added to the last of them, and `metadata` is the `gateway_metadata`.
  */
 export function encodeEnding(

@@ -20,7 +20,7 @@ export function readSpoken(source: Readonly<Record<string, unknown>>): Spoken {
   return { content, reasoning: reasoning === "" ? null : reasoning, details };
 }
 
-/** Encodes reasoning in the three spellings that clients read; no client shows it twice (docs/contract.md, "Chat completions"). */
+/** Encodes reasoning in the three spellings that clients read; no client shows it twice (docs/api/chat.md, "Reasoning"). */
 export function encodeReasoning(spoken: Spoken): Record<string, unknown> {
   const { reasoning, details } = spoken;
   if (reasoning === null) return details === null ? {} : { reasoning_details: details };

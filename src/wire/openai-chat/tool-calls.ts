@@ -42,7 +42,7 @@ const DROPPED = "dropped";
 
 /**
  * Tracks the tool calls of one choice. It adds an id, an index and a type where the vendor left them out, names each call once, and
- * drops duplicate calls (docs/contract.md, "Chat completions").
+ * drops duplicate calls (docs/api/chat.md, "Tool calls").
  */
 export class ToolCallTracker {
   private readonly calls: KnownCall[] = [];

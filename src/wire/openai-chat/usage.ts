@@ -62,7 +62,7 @@ function withReasoning(usage: Fields, prompt: number, completion: number, reason
   return apart ? completion + reasoning : completion;
 }
 
-/** Encodes the `usage` object for clients (docs/contract.md, "Chat completions"). */
+/** Encodes the `usage` object for clients (docs/api/chat.md, "Usage"). */
 export function encodeUsage({ usage, ...cost }: UsageReport): Record<string, unknown> {
   return {
     prompt_tokens: usage.promptTokens,

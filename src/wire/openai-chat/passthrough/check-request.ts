@@ -23,7 +23,7 @@ import { isFilled, isWord, type JsonNode, memberOf, numberOf, stringOf } from ".
 import { readRole } from "./role.ts";
 
 /**
- * Checks a scanned chat request (docs/contract.md, "Chat completions"). It is as lenient as real clients need: null stands for
+ * Checks a scanned chat request (docs/api/chat.md, "Request"). It is as lenient as real clients need: null stands for
  * absent, and unknown fields and part types are accepted.
  * @throws GatewayError `invalid_request`, which names the field and the remedy; `invalid_model` for a malformed model id.
  */

@@ -102,7 +102,7 @@ function replaceModel(root: JsonNode, model: string): Splice {
 
 const ASK = '"include_usage":true';
 
-/** Asks for the usage, whether or not the client did (docs/contract.md, "Chat completions"). */
+/** Asks for the usage, whether or not the client did (docs/api/chat.md, "Usage"). */
 function askForUsage({ text, root }: ScannedChatRequest): Splice {
   const options = memberOf(root, "stream_options");
   if (options === undefined) return appendMember(root, "stream_options", `{${ASK}}`);

@@ -50,7 +50,7 @@ export interface ScannedChatRequest {
 }
 
 /**
- * Scans and checks a request's body (docs/contract.md, "Chat completions"), after non-standard spellings of clients were corrected
+ * Scans and checks a request's body (docs/api/chat.md, "Request"), after non-standard spellings of clients were corrected
  * in it.
  * @throws GatewayError `invalid_request` that names the field and the remedy, `invalid_model` for a malformed model id.
  */

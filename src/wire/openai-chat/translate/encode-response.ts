@@ -12,7 +12,7 @@ import { encodeDetails, encodeProofDetail, spreadExtraContent } from "./reasonin
 import { insertProofs } from "./reasoning-parts.ts";
 import { encodeCall } from "./tool-call-parts.ts";
 
-/** Encodes a whole answer (docs/contract.md, "Chat completions"). */
+/** Encodes a whole answer (docs/api/chat.md). */
 export function encodeAnswer(
   answer: Answer,
   { id, model, created }: AnswerIdentity,

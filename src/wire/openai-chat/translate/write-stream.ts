@@ -77,7 +77,7 @@ interface WriterState {
   carried: Record<string, unknown>;
 }
 
-/** Returns a writer of a stream for a client of this format (docs/contract.md, "Chat completions"). */
+/** Returns a writer of a stream for a client of this format (docs/api/chat.md, "Stream"). */
 export function createWriter(identity: AnswerIdentity, asked: AskedFor): AnswerWriter {
   const state: WriterState = {
     identity,
