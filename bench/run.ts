@@ -1,4 +1,4 @@
-/** `npm run bench`: compares the gateway with no gateway, the minimal gateway and another product. See README.md.: our gateway beside no gateway, the least gateway and another one. See README.md. */
+/** `npm run bench`: compares the gateway with no gateway, the minimal gateway and another product. See README.md. */
 import { mkdirSync } from "node:fs";
 import { cpus, loadavg, release, totalmem } from "node:os";
 import { join } from "node:path";

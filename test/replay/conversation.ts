@@ -105,8 +105,8 @@ export function whatOf(mediaType: string): Media["what"] {
 }
 
 /**
- * A proof of the vendor's, as it came or in the envelope in which another vendor's travels; an envelope without a proof is
- * none. Clients carry both without looking.
+ * The items of a vendor's signature, as received or in the envelope that carries another vendor's; an envelope without a
+ * signature yields none. Clients pass both on unread.
  */
 export function proofItems(...values: Json[]): Item[] {
   const opened = values.map((value) => {

@@ -41,8 +41,8 @@ const REFUSED = [
 ];
 
 /**
- * Hosted calls that clients answer, and Anthropic's searches for tools, whose finds every format can hold: by the names
- * that they get as plain calls.
+ * Hosted calls that clients answer, and Anthropic's tool searches, whose results every format can express: by the names
+ * that they have as plain calls.
  */
 const HOSTED_CALL = /^(shell|local_shell|apply_patch|tool_search|tool_search_tool_(regex|bm25)|computer)\(/;
 
@@ -53,7 +53,7 @@ export const EXPLANATIONS: readonly Explanation[] = [
     covers: ({ kind, warnings }) => warnings.some((warning) => NAMED[kind]?.test(warning)),
   },
   {
-    reason: "refused with a 400 that names the field",
+    reason: "rejected with a 400 that names the field",
     covers: ({ kind, value }) =>
       kind === "refusal" && value.startsWith("400 ") && REFUSED.some((words) => words.test(value)),
   },
@@ -65,12 +65,12 @@ export const EXPLANATIONS: readonly Explanation[] = [
       recording.format !== target.format,
   },
   {
-    reason: "Gemini wants back only reasoning that it signed",
+    reason: "Gemini accepts only reasoning that it signed",
     covers: ({ kind, target, ...loss }) =>
       kind === "reasoning" && target.format === "gemini" && isTurn({ kind, target, ...loss }),
   },
   {
-    reason: "a Responses vendor wants back from other APIs only reasoning that it encrypted",
+    reason: "a Responses vendor accepts from other APIs only reasoning that it encrypted",
     covers: ({ kind, client, target, ...loss }) =>
       kind === "reasoning" &&
       target.format === "openai-responses" &&
@@ -82,12 +82,12 @@ export const EXPLANATIONS: readonly Explanation[] = [
     covers: ({ kind, check }) => (REASONING.includes(kind) || kind === "media") && check === "bare next turn",
   },
   {
-    reason: "no client of another API has words for what a vendor's own tool did",
+    reason: "no other client API can express what a hosted tool of a vendor did",
     covers: ({ kind, check, client, target }) =>
       kind === "hosted" && check !== "next turn elsewhere" && CLIENT_FORMATS[client] !== target.format,
   },
   {
-    reason: "a call of a kind that one format has is a plain call of that name at another",
+    reason: "a call of a kind that only one format has is a plain call of that name in another",
     covers: ({ kind, change, check, recording, target, value }) => {
       if (check !== "next turn elsewhere" || recording.format === target.format) return false;
       const isHosted = kind === "hosted" && change === "lost";
@@ -97,28 +97,28 @@ export const EXPLANATIONS: readonly Explanation[] = [
     },
   },
   {
-    reason: "a proof that the client's format has no place for comes back from the gateway's memory",
+    reason: "a signature without a field in the client's format comes back from the gateway's memory",
     covers: ({ kind, change, check }) => kind === "proof" && change === "lost" && check === "answer",
   },
   {
-    reason: "an answer with calls finishes for them",
+    reason: "an answer with calls has the finish reason for calls",
     covers: ({ kind, change, value }) =>
       kind === "finish" && value === (change === "lost" ? "stop" : "tools"),
   },
   {
-    reason: "a file of text is sent as its text",
+    reason: "a text file is sent as its text",
     covers: ({ kind, check, target }) =>
       (check === "request" || check === "next turn elsewhere") &&
       target.format === "cohere-chat" &&
       (kind === "media" || kind === "user"),
   },
   {
-    reason: "Bedrock wants every tool declared that the history calls",
+    reason: "Bedrock requires a declaration of every tool that the history calls",
     covers: ({ kind, change, target }) =>
       kind === "tool" && change === "added" && target.format === "bedrock-converse",
   },
   {
-    reason: "the recording has had events taken out",
+    reason: "events were removed from the recording",
     covers: ({ recording, kind }) =>
       kind === "text" && recording.name.includes("openai-shell-container.1.chunks"),
   },

@@ -16,8 +16,8 @@ import {
 export type ChatHost = "openai" | "deepseek";
 
 /**
- * Chat completions. OpenAI refuses fields it does not know, and `max_tokens` for reasoning models, and keeps reasoning
- * to itself; DeepSeek shows it as `reasoning_content`, and wants it back while tools are being called.
+ * Chat completions. OpenAI rejects unknown fields, and `max_tokens` for reasoning models, and does not send
+ * reasoning; DeepSeek sends it as `reasoning_content`, and requires it back while tools are being called.
  */
 export function createOpenaiChat(host: ChatHost): WireFormat {
   return {

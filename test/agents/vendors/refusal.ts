@@ -12,7 +12,7 @@ export class Refusal extends Error {
 }
 
 /**
- * Refuses the request.
+ * Rejects the request.
  * @throws Refusal always.
  */
 export function refuse(message: string, field: string | null = null): never {

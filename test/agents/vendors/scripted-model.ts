@@ -57,8 +57,8 @@ export function closingSentence(clue: string): string {
 const PROMPT = /Create the file (\S+) with the text \[([^\]]+)\] in it\. Then read the file (\S+) and/;
 
 /**
- * The next step of the task that the conversation holds: a write, then two reads side by side, then the closing sentence
- * with the clue. A conversation without the task or without tools (titles and the like) gets a few words.
+ * Returns the next step of the conversation's task: a write, then two parallel reads, then the closing sentence
+ * with the clue. A conversation without the task or without tools, such as a request for a title, gets a short text.
  */
 export function decideReply(conversation: Conversation): Reply {
   const task = findTask(conversation.entries);
