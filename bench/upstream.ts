@@ -22,12 +22,12 @@ let streams = 0;
 let peakStreams = 0;
 
 /** One connection from a target. */
-class Principal {
+class UpstreamConnection {
   readonly #reader = new MessageReader({ messageEnded: () => this.#answer() }, false);
   #unsent: Buffer | null = null;
   #timer: Timer | null = null;
 
-  constructor(private readonly socket: Socket<Principal | null>) {}
+  constructor(private readonly socket: Socket<UpstreamConnection | null>) {}
 
   read(data: Buffer): void {
     this.#reader.push(data);
@@ -126,14 +126,14 @@ function reply(message: UpstreamReply): void {
   process.send?.(message);
 }
 
-const listener = Bun.listen<Principal | null>({
+const listener = Bun.listen<UpstreamConnection | null>({
   hostname: "127.0.0.1",
   port: 0,
   data: null,
   socket: {
     open(socket) {
       socket.setNoDelay(true);
-      socket.data = new Principal(socket);
+      socket.data = new UpstreamConnection(socket);
     },
     data: (socket, data) => socket.data?.read(data),
     drain: (socket) => socket.data?.drain(),

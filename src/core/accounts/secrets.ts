@@ -1,7 +1,7 @@
 import type { Random } from "../../base/random.ts";
 
 /**
- * The secret of an API key is `gw_`, 43 random characters and a checksum of 6 (docs/contract.md, "Keys, money, limits"). With
+ * The secret of an API key is `gw_`, 43 random characters and a checksum of 6 (docs/api/keys.md, "API keys"). With
  * the checksum a mistyped or invented key is rejected without a lookup, and secret scanners can verify a match.
  */
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";

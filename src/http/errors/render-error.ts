@@ -1,6 +1,6 @@
 import { type Failure, statusOf } from "../../base/errors.ts";
 
-/** Renders a failure in the gateway's own format (docs/contract.md, "When things go wrong"). */
+/** Renders a failure in the gateway's own format (docs/api/errors.md). */
 export function renderError(failure: Failure, headers: Record<string, string>): Response {
   const { message, code: type, metadata } = failure;
   const body = {

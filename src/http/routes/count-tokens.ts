@@ -6,7 +6,7 @@ import { renderMessagesError } from "../errors/client-api-errors.ts";
 import { holdExtra, renameModels, withLimit } from "../inference/inference-handler.ts";
 import { admit } from "../middleware/admit.ts";
 
-/** `POST messages/count_tokens`: counts the tokens of a Messages request for any model (docs/contract.md, "Responses and Messages"). */
+/** `POST messages/count_tokens`: counts the tokens of a Messages request for any model (docs/api/messages.md, "Token count"). */
 export const postCountTokens: Handler = async (request, context) => {
   context.renderError = renderMessagesError;
   const { deps } = context;

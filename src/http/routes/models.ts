@@ -17,7 +17,7 @@ import { viewCatalog, viewServed } from "./tier-views.ts";
 
 /**
  * `GET models`: the models that this gateway serves, with a key only those that its account and key may use; with `?all=true` the
- * whole catalog (docs/contract.md, "Models, providers"). An invalid key is treated as no key.
+ * whole catalog (docs/api/models.md). An invalid key is treated as no key.
  */
 export async function listModels(request: Request, context: RequestContext): Promise<Response> {
   const { generation, clock } = context.deps;

@@ -18,7 +18,7 @@ type Methods = Readonly<Record<string, Handler>>;
 /** Lets clients check that a gateway answers at their base URL. */
 const BASE: Methods = { GET: () => Response.json({ object: "gateway" }) };
 
-/** The routes under every gateway prefix (docs/contract.md, "Addresses"). `:name` is a path parameter. */
+/** The routes under every gateway prefix (docs/api/README.md, "Paths"). `:name` is a path parameter. */
 export const GATEWAY_ROUTES: Readonly<Record<string, Methods>> = {
   "": BASE,
   "/": BASE,

@@ -35,7 +35,7 @@ export function nameErrorType(code: string): string {
 }
 
 /**
- * Encodes an error body (docs/contract.md, "When things go wrong"). The SDK reads `error_code` and what belongs to it from
+ * Encodes an error body (docs/api/errors.md). The SDK reads `error_code` and what belongs to it from
  * `error.details`; all other facts are in `error.metadata`.
  */
 export function encodeMessagesError(failure: MessagesFailure, requestId: string): Record<string, unknown> {

@@ -2,7 +2,7 @@ import { fail } from "../../base/errors.ts";
 
 /**
  * Rejects `thread`: the gateway does not store threads. The SDK recognizes this error and sends the whole history instead
- * (docs/contract.md, "Messages").
+ * (docs/api/messages.md).
  * @throws GatewayError `invalid_request`.
  */
 export function rejectThread(thread: unknown): void {

@@ -6,7 +6,7 @@ import type { RelayIdentity } from "./relay.ts";
 export type CallIds = Pick<RelayIdentity, "originalIds" | "makeCallId">;
 
 /**
- * Corrects the events of a vendor of any format (docs/contract.md, "Chat completions"): every tool call has arguments and an id,
+ * Corrects the events of a vendor of any format (docs/api/chat.md, "Tool calls"): every tool call has arguments and an id,
  * the client's own if it was mapped; duplicate calls are dropped; a choice with calls finishes for them; every choice finishes
  * once, after all its parts have ended.
  */

@@ -14,7 +14,7 @@ export interface RelayIdentity extends AnswerIdentity {
 }
 
 /**
- * How a stream ended (docs/contract.md, "When things go wrong"). `empty` finished cleanly without any content for a person or
+ * How a stream ended (docs/api/errors.md, "Broken streams"). `empty` finished cleanly without any content for a person or
  * agent.
  */
 export type RelayVerdict = "complete" | "empty" | "unfinished" | "failed";

@@ -15,7 +15,7 @@ export interface RepairedConversation {
   readonly repair: Repair | null;
 }
 
-/** Repairs the tool calls of a conversation (docs/contract.md, "Tool-call repair"; see `repairToolCalls`). */
+/** Repairs the tool calls of a conversation (docs/api/translation.md, "Tool-call repair"; see `repairToolCalls`). */
 export function repairConversation(request: ConversationRequest, rules: ToolCallRules): RepairedConversation {
   const repair = repairToolCalls(outline(request.messages), rules);
   if (repair === null) return { request, repair };

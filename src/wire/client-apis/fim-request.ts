@@ -15,8 +15,7 @@ import type { InferenceRequest } from "./inference-request.ts";
 import { findSession, findUser, NO_HEADERS, type ReadHeader } from "./session-hints.ts";
 
 /**
- * Parses a fill-in-the-middle request. Its answers are in the chat format, from the vendor and to the client (docs/contract.md,
- * "FIM").
+ * Parses a fill-in-the-middle request. Its answers are in the chat format, from the vendor and to the client (docs/api/fim.md).
  * @throws GatewayError as `decodeFimRequest`.
  */
 export function parseFimRequest(

@@ -132,7 +132,7 @@ export interface ProviderTarget {
 /** Sampling fields that not every model accepts. */
 export type SamplingField = "temperature" | "top_p";
 
-/** The gateway's own parameters for reasoning and length, which replace the client's (docs/contract.md, "Auto tiers"). */
+/** The gateway's own parameters for reasoning and length, which replace the client's (docs/api/models.md, "Auto tiers"). */
 export interface ParameterOverrides {
   /** Absent: the client's. A null effort: reasoning is on and the model chooses the amount. */
   readonly reasoning?: { readonly effort: string | null };

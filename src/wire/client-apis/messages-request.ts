@@ -21,7 +21,7 @@ import type { EncodedForUpstream, UpstreamTarget } from "./inference-request.ts"
 import { findSession, findUser, NO_HEADERS, type ReadHeader } from "./session-hints.ts";
 
 /**
- * Parses a Messages request (docs/contract.md, "Responses and Messages"). The features that its `anthropic-beta` header enables are
+ * Parses a Messages request (docs/api/messages.md). The features that its `anthropic-beta` header enables are
  * used in the body, so the header is only sent to vendors of this format.
  * @throws GatewayError as `scanMessagesRequest`.
  */

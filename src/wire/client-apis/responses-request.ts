@@ -20,7 +20,7 @@ import { NO_HEADERS, type ReadHeader, readHints } from "./session-hints.ts";
 const COMMON_TOOLS = wordTable<true>({ function: true, custom: true, namespace: true });
 
 /**
- * Parses a Responses request (docs/contract.md, "Responses and Messages").
+ * Parses a Responses request (docs/api/responses.md).
  * @throws GatewayError as `scanResponsesRequest`.
  */
 export function parseResponsesRequest(

@@ -66,7 +66,7 @@ export interface Repair {
   readonly originalIds: ReadonlyMap<string, string>;
 }
 
-/** The tool-call rules of a target (docs/contract.md, "Tool-call repair"; returned by `toolCallRulesOf`). */
+/** The tool-call rules of a target (docs/api/translation.md, "Tool-call repair"; returned by `toolCallRulesOf`). */
 export interface ToolCallRules {
   readonly ids: ToolCallIdFamily;
   /** All call ids of a conversation must be unique. Otherwise only those within a turn must be. */

@@ -16,7 +16,7 @@ const MADE_IDS = {
   openai: { prefix: "call_", digits: 24 },
 } as const;
 
-/** Whether a family accepts a tool-call id (docs/contract.md, "Tool-call repair"). Never true for the empty id. */
+/** Whether a family accepts a tool-call id (docs/api/translation.md, "Tool-call repair"). Never true for the empty id. */
 export function fitsToolCallId(id: string, family: ToolCallIdFamily): boolean {
   if (family === "mistral") return MISTRAL_ID.test(id);
   if (family === "anthropic") return ANTHROPIC_ID.test(id);

@@ -33,7 +33,7 @@ export interface FimRequest extends RoutingParameters {
   readonly notice: string | null;
 }
 
-/** The prefix of the ids of code-completion models (docs/contract.md, "FIM"). */
+/** The prefix of the ids of code-completion models (docs/api/fim.md). */
 const FIM_PREFIX = "mistralai/";
 /** The maximum of `max_tokens`. */
 const MAX_TOKENS = 1_000;

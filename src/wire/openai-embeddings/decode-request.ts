@@ -61,7 +61,7 @@ const SHARED_FIELDS: ReadonlySet<string> = new Set([
 const BYTES_PER_TOKEN = 4;
 
 /**
- * Scans and checks a request of OpenAI's embeddings API (docs/contract.md, "Embeddings"). Null counts as absent, unknown fields are
+ * Scans and checks a request of OpenAI's embeddings API (docs/api/embeddings.md). Null counts as absent, unknown fields are
  * kept.
  * @throws GatewayError `invalid_request` that names the field and the remedy, `invalid_model` for a malformed model id.
  */

@@ -50,7 +50,7 @@ function encodeVectors(vectors: readonly string[], encoding: VectorEncoding): st
   }
 }
 
-/** Encodes the `usage` object (docs/contract.md, "Embeddings"). */
+/** Encodes the `usage` object (docs/api/embeddings.md). */
 function encodeUsage({ usage, cost, upstreamInferenceCost, isByok }: UsageReport): Record<string, unknown> {
   return {
     prompt_tokens: usage.promptTokens,

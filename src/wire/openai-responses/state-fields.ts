@@ -13,7 +13,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
 export const STATE_FIELDS: readonly string[] = Object.keys(REMEDIES);
 
 /**
- * Rejects a field that asks for stored responses (docs/contract.md, "Responses and Messages").
+ * Rejects a field that asks for stored responses (docs/api/responses.md).
  * @throws GatewayError `invalid_request`.
  */
 export function rejectState(field: string): never {

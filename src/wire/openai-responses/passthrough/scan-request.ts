@@ -53,7 +53,7 @@ export interface ResponsesRequest {
 }
 
 /**
- * Scans and checks the body of a Responses request (docs/contract.md, "Responses and Messages").
+ * Scans and checks the body of a Responses request (docs/api/responses.md).
  * @throws GatewayError `invalid_request`, which names the field and the remedy; `invalid_model` for a malformed model id.
  */
 export function scanResponsesRequest(bytes: Buffer): ResponsesRequest {
