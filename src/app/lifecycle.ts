@@ -1,3 +1,4 @@
+import type { Timer } from "../base/clock.ts";
 import { HOUR_MS } from "../base/days.ts";
 import type { Log } from "../base/log.ts";
 import { nextTurn } from "../base/next-turn.ts";
@@ -88,8 +89,10 @@ async function startServing(parts: Parts, config: Config, platform: Platform): P
     log,
     hours,
   });
+  const promptLogSweep = sweepPromptLog(parts, platform);
   const cancelTimers = (): void => {
     refresh.cancel();
+    promptLogSweep.cancel();
     catalogRefresh.cancel();
   };
   return {
@@ -121,6 +124,20 @@ async function refreshFromStore({ http }: Parts): Promise<void> {
     await step().catch((error) => failures.push(error));
   if (failures.length > 0) throw failures[0];
 }
+
+/** Deletes expired entries of the prompt log now, and from time to time. */
+function sweepPromptLog({ http }: Parts, { clock, log }: Platform): Timer {
+  const sweep = (): Promise<void> =>
+    http.promptLog.deleteExpired().catch((error) => {
+      log.warn("expired prompt log entries could not be deleted; they are deleted later", {
+        detail: String(error),
+      });
+    });
+  void sweep();
+  return clock.every(PROMPT_LOG_SWEEP_MS, () => void sweep());
+}
+
+const PROMPT_LOG_SWEEP_MS = 60_000;
 
 function tellRecovery({ brought, interrupted, unknown, quarantined }: Recovery, log: Log): void {
   if (brought + interrupted > 0) log.warn("settled what an earlier process left", { brought, interrupted });
@@ -212,6 +229,7 @@ async function stopServing(
   try {
     await parts.recorder.drain();
     await parts.http.generation.byokKeys.saveUses();
+    await parts.http.promptLog.drain();
     parts.journal.release(Number.POSITIVE_INFINITY);
   } catch (error) {
     log.error("the store refused the last records; the journal keeps them for the next start", {

@@ -14,6 +14,8 @@ import type { Policy } from "../core/accounts/records.ts";
 import type { AuditStore } from "../core/audit/audit-store.ts";
 import type { CatalogStore } from "../core/catalog/catalog-store.ts";
 import type { Transport } from "../core/deployments/transport.ts";
+import { PromptLog } from "../core/extensions/prompt-log/prompt-log.ts";
+import type { PromptLogStore } from "../core/extensions/prompt-log/prompt-log-store.ts";
 import { createRequestLog } from "../core/extensions/request-log.ts";
 import type { GenerationDeps } from "../core/generation/call.ts";
 import type { GenerationTimers } from "../core/generation/cancellation.ts";
@@ -58,6 +60,7 @@ import { lockDataDir } from "../storage/sqlite/data-lock.ts";
 import { openDatabase } from "../storage/sqlite/database.ts";
 import { SqliteKeyStore } from "../storage/sqlite/key-store.ts";
 import { SqliteLedgerStore } from "../storage/sqlite/ledger-store.ts";
+import { createSqlitePromptLogStore } from "../storage/sqlite/prompt-log-store.ts";
 import { createSqliteProviderKeyStore } from "../storage/sqlite/provider-key-store.ts";
 import { createSqliteSettingsStore } from "../storage/sqlite/settings-store.ts";
 import { createSqliteStoredResponseStore } from "../storage/sqlite/stored-response-store.ts";
@@ -116,6 +119,7 @@ export interface Stores extends KeyStores {
   readonly audit: AuditStore;
   readonly catalog: CatalogStore;
   readonly ledger: LedgerStore;
+  readonly promptLog: PromptLogStore;
   readonly providerKeys: ProviderKeyStore;
   readonly settings: SettingsStore;
   readonly usage: UsageStore & UsageReports;
@@ -151,6 +155,7 @@ export function openStores(dataDir: string, clock: Clock, random: Random): Store
     audit: guardStore(createSqliteAuditStore(database)),
     catalog: createFileCatalogStore(dataDir),
     ledger: guardStore(new SqliteLedgerStore(database)),
+    promptLog: guardStore(createSqlitePromptLogStore(database)),
     providerKeys: guardStore(createSqliteProviderKeyStore(database)),
     usage: guardStore(new SqliteUsageStore(database)),
     settings: guardStore(createSqliteSettingsStore(database)),
@@ -208,9 +213,11 @@ export async function wireUp(config: Config, platform: Platform): Promise<Parts>
     }),
   );
   const identitySecret = await findSecret("identity_secret", stores.settings, random);
+  const promptLog = new PromptLog({ store: stores.promptLog, vault, random, clock, log });
   const generation: GenerationDeps = {
     ...buildGeneration(config, platform, stores.ids, recorder, ledger, serving, byokKeys),
     gatewayId: await findGatewayId(stores),
+    extensions: [createRequestLog({ clock, log }), promptLog, ...(platform.extensions ?? [])],
     hashIdentity: createIdentityHash(identitySecret),
     requestEncoder: createRequestEncoder(clock, identitySecret),
   };
@@ -234,6 +241,7 @@ export async function wireUp(config: Config, platform: Platform): Promise<Parts>
     generation,
     credits: { store: stores.ledger, ledger, clock, ids: stores.ids },
     usage: stores.usage,
+    promptLog,
     listDamagedLines: stores.listDamagedLines,
     webhookSecret: config.billing.webhook_secret ?? null,
     trustedProxies: readProxies(config),
@@ -289,19 +297,18 @@ async function openResources(
 
 function buildGeneration(
   config: Config,
-  { clock, random, log, health, extensions = [], tokenCounter = createTokenCounter(clock) }: Platform,
+  { clock, random, log, health, tokenCounter = createTokenCounter(clock) }: Platform,
   ids: IdSource,
   recorder: Recorder,
   ledger: Ledger,
   serving: ServingSource,
   byokKeys: ProviderKeyCache,
-): Omit<GenerationDeps, "gatewayId" | "hashIdentity" | "requestEncoder"> {
+): Omit<GenerationDeps, "gatewayId" | "extensions" | "hashIdentity" | "requestEncoder"> {
   const { limits } = config;
   const rateLimiter = new MemoryRateLimiter({ leaseMs: config.timers.total_ms + LEASE_SLACK_MS });
   return {
     clock,
     log,
-    extensions: [createRequestLog({ clock, log }), ...extensions],
     ids,
     serving: () => serving.current(),
     recorder,

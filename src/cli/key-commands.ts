@@ -3,7 +3,7 @@ import type { Stores } from "../app/wire-up.ts";
 import { systemClock } from "../base/clock.ts";
 import { toDollars } from "../base/money.ts";
 import { dateOf } from "../base/time.ts";
-import { presentKey } from "../core/accounts/key-fields.ts";
+import { MAX_PROMPT_LOG_SECONDS, presentKey } from "../core/accounts/key-fields.ts";
 import { changeKey, issueKey } from "../core/accounts/manage-keys.ts";
 import type { KeyRateLimitChange } from "../core/accounts/own-rate-limit.ts";
 import type { KeyRecord } from "../core/accounts/records.ts";
@@ -34,6 +34,10 @@ export function addKeyCommands(program: Command): void {
     .option("--user <id>", "Member that an organization's key belongs to (default: none, a service key)")
     .option("--spend-limit <dollars>", "Total spending limit in US dollars (default: none)")
     .option("--models <patterns>", "Models that the key may call, comma-separated (default: all)")
+    .option(
+      "--prompt-log <seconds>",
+      "Store request and response bodies for this time (default: do not store)",
+    )
     .option("--expires <time>", "Expiry time, such as 2027-01-31 or 2027-01-31T12:00:00Z (default: never)")
     .option("--json", "Print JSON")
     .action((name: string, options: CreateOptions) =>
@@ -59,6 +63,7 @@ export function addKeyCommands(program: Command): void {
     .option("--name <name>", "New name")
     .option("--spend-limit <dollars>", "Total spending limit in US dollars, or none")
     .option("--models <patterns>", "Models that the key may call, comma-separated, or none for all")
+    .option("--prompt-log <seconds>", "Store request and response bodies for this time, or none")
     .option("--expires <time>", "Expiry time, or none for never")
     .option("--json", "Print JSON")
     .action((id: string, options: UpdateOptions) =>
@@ -85,6 +90,7 @@ interface UpdateOptions extends RateLimitOptions {
   readonly name?: string;
   readonly spendLimit?: string;
   readonly models?: string;
+  readonly promptLog?: string;
   readonly expires?: string;
   readonly json?: boolean;
 }
@@ -109,6 +115,7 @@ async function create(
     spendLimit: readDollars("--spend-limit", options.spendLimit) ?? null,
     models: readList("--models", options.models) ?? null,
     rateLimit: readOperatorLimit(options),
+    promptLog: readPromptLog(options.promptLog) ?? null,
     userId: options.user ?? null,
     ...(options.account === undefined ? {} : { accountId: options.account }),
   });
@@ -146,11 +153,20 @@ async function update(
     spendLimit: readDollars("--spend-limit", options.spendLimit),
     models: readList("--models", options.models),
     rateLimit: readOperatorLimit(options),
+    promptLog: readPromptLog(options.promptLog),
     expiresAt: readExpiry(options.expires, stores.clock.now()),
   };
   const key = await changeKey(stores, known, { key: found, change });
   await audit(stores, "update", key, describeOptions(options));
   return options.json ? JSON.stringify({ data: presentKey(key) }) : `Updated ${key.id} (${key.name}).`;
+}
+
+/** @throws Error for anything but whole seconds within the bounds, or `none`. */
+function readPromptLog(text: string | undefined): number | null | undefined {
+  if (text === undefined || text === "none") return text === undefined ? undefined : null;
+  const seconds = /^\d+$/.test(text) ? Number(text) : 0;
+  if (seconds >= 1 && seconds <= MAX_PROMPT_LOG_SECONDS) return seconds;
+  throw new Error(`--prompt-log must be 1 to ${MAX_PROMPT_LOG_SECONDS} seconds, or none.`);
 }
 
 /** Commands run with the operator's rights. */

@@ -9,6 +9,7 @@ import { addCreditCommands } from "./credit-commands.ts";
 import { addKeyCommands } from "./key-commands.ts";
 import { addLedgerCommands } from "./ledger-commands.ts";
 import { addMemberCommands } from "./member-commands.ts";
+import { addPromptLogCommand } from "./prompt-log-command.ts";
 import { addProviderKeyCommands } from "./provider-key-commands.ts";
 import { addSecretsCommands } from "./secrets-commands.ts";
 import { addStartCommand } from "./start-command.ts";
@@ -29,6 +30,7 @@ export async function runCli(args: readonly string[]): Promise<number> {
   addCreditCommands(program);
   addLedgerCommands(program);
   addUsageCommand(program);
+  addPromptLogCommand(program);
   addProviderKeyCommands(program);
   addAuditCommands(program);
   addSecretsCommands(program);

@@ -15,6 +15,7 @@ const KEY: KeyRecord = {
   spendLimit: null,
   models: null,
   rateLimit: null,
+  promptLog: null,
   name: "test",
   hash: hashSecret(SECRET),
   hint: "",

@@ -55,8 +55,10 @@ beforeAll(async () => {
     (await callAdmin(gateway, gateway.adminKey, "POST", path, body)).data.id;
   const refreshed = await callAdmin(gateway, gateway.adminKey, "POST", "/catalog/refresh", {});
   ({ waiting: changes } = refreshed.data as unknown as { waiting: typeof changes });
+  const logged = await found.key("acct_default", { prompt_log: 3600 });
+  const asked = { model: "sandbox/echo", messages: [{ role: "user", content: "Hello!" }] };
   const generation = (await (
-    await postChat(gateway, { model: "sandbox/echo", messages: [{ role: "user", content: "Hello!" }] })
+    await postChat(gateway, asked, { authorization: `Bearer ${logged}` })
   ).json()) as { readonly id: string };
   variables = {
     GATEWAY_URL: gateway.url,

@@ -15,6 +15,7 @@ function keyOf(accountId: string, keyId: string): InferencePrincipal {
     spendLimit: null,
     models: null,
     rateLimit: null,
+    promptLog: null,
     createdAt: 0,
     expiresAt: null,
     revokedAt: null,

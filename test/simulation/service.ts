@@ -16,6 +16,7 @@ import { createSqliteAuditStore } from "../../src/storage/sqlite/audit-store.ts"
 import { SqliteKeyStore } from "../../src/storage/sqlite/key-store.ts";
 import { SqliteLedgerStore } from "../../src/storage/sqlite/ledger-store.ts";
 import { MIGRATIONS } from "../../src/storage/sqlite/migrations.ts";
+import { createSqlitePromptLogStore } from "../../src/storage/sqlite/prompt-log-store.ts";
 import { createSqliteProviderKeyStore } from "../../src/storage/sqlite/provider-key-store.ts";
 import { createSqliteSettingsStore } from "../../src/storage/sqlite/settings-store.ts";
 import { createSqliteStoredResponseStore } from "../../src/storage/sqlite/stored-response-store.ts";
@@ -72,6 +73,7 @@ export function openPlainStores({
     catalog: createFileCatalogStore("/nonexistent"),
     providerKeys: createSqliteProviderKeyStore(database),
     ledger: new SqliteLedgerStore(database),
+    promptLog: createSqlitePromptLogStore(database),
     usage: new SqliteUsageStore(database),
     settings: createSqliteSettingsStore(database),
     clock,

@@ -240,12 +240,14 @@ async function sendQuestion(
     max_tokens: 500,
     ...(session === null ? {} : { session_id: session }),
   };
+  const bytes = Buffer.from(JSON.stringify(body));
   const result = await generate(deps, {
     requestId: `req_${request}`,
     principal: principal,
-    request: parseChatRequest(Buffer.from(JSON.stringify(body)), (id) => id),
+    request: parseChatRequest(bytes, (id) => id),
     readClientSignal: () => NEVER,
     readHeader: () => null,
+    readBody: () => bytes,
     takeMemory: () => true,
     onEnded() {},
     route: "/chat/completions",

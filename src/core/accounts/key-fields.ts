@@ -32,6 +32,9 @@ export const KEY_IDENTITY = {
   ),
 };
 
+/** The longest time for which bodies may be stored. Seconds. */
+export const MAX_PROMPT_LOG_SECONDS = 30 * 86_400;
+
 /** The fields that requests can change of a key. */
 export const KEY_SETTINGS = {
   name: settableField(z.string(), NameInput, "Display name of the key."),
@@ -46,10 +49,15 @@ export const KEY_SETTINGS = {
   rate_limit: rateLimitField(
     "The key's own rate limit; `null` resets it. A limit set by the operator replaces the configured one, a limit set by the account can only be lower.",
   ),
+  prompt_log: settableField(
+    z.int().nullable(),
+    z.int().min(1).max(MAX_PROMPT_LOG_SECONDS).nullable(),
+    "Seconds for which the bodies of the key's requests and responses are stored, encrypted. `null` means they are not stored. Requests under zero data retention are never stored.",
+  ),
   expires_at: settableTimeField("Expiry time (RFC 3339). `null` means the key never expires."),
 };
 
-const { name, spend_limit, models, rate_limit, expires_at } = KEY_SETTINGS;
+const { name, spend_limit, models, rate_limit, prompt_log, expires_at } = KEY_SETTINGS;
 const KEY_FIELDS = {
   id: plainField(z.string(), "Id of the key, `key_…`."),
   name,
@@ -64,6 +72,7 @@ const KEY_FIELDS = {
     z.enum(["operator", "account"]).nullable(),
     "Who set the key's rate limit: the `operator`, whose limit replaces the configured one, or the `account`, whose limit can only be lower. `null` means the key has no limit of its own.",
   ),
+  prompt_log,
   created_at: timeField("Creation time (RFC 3339)."),
   expires_at,
   revoked_at: nullableTimeField(

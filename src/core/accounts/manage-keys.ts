@@ -49,6 +49,7 @@ export async function createKey(stores: KeyStores, wanted: NewKey): Promise<Crea
     spendLimit: wanted.spendLimit ?? null,
     models: wanted.models ?? null,
     rateLimit: changeKeyRateLimit(null, wanted.rateLimit),
+    promptLog: wanted.promptLog ?? null,
     createdAt: stores.clock.now(),
     expiresAt: wanted.expiresAt ?? null,
     revokedAt: null,
@@ -119,7 +120,14 @@ export async function changeKey(
 
 /** @throws GatewayError `invalid_request`. */
 function checkKey(
-  { kind, spendLimit, models, rateLimit, expiresAt }: KeyChange & { readonly kind: KeyRecord["kind"] },
+  {
+    kind,
+    spendLimit,
+    models,
+    rateLimit,
+    promptLog,
+    expiresAt,
+  }: KeyChange & { readonly kind: KeyRecord["kind"] },
   now: number,
 ): void {
   if (typeof expiresAt === "number" && expiresAt <= now) rejectField("expires_at", "must be in the future");
@@ -127,6 +135,7 @@ function checkKey(
   if (typeof spendLimit === "number") rejectField("spend_limit", INFERENCE_ONLY);
   if (models) rejectField("models", INFERENCE_ONLY);
   if (rateLimit?.limit) rejectField("rate_limit", INFERENCE_ONLY);
+  if (typeof promptLog === "number") rejectField("prompt_log", INFERENCE_ONLY);
 }
 
 const INFERENCE_ONLY = "applies to inference keys only; leave it out for a management key";

@@ -20,6 +20,8 @@ export interface KeyRecord {
   readonly models: readonly string[] | null;
   /** The key's own rate limit. For null, and for members that are null, the configured limit applies. */
   readonly rateLimit: KeyRateLimit | null;
+  /** How long the bodies of its requests and answers are stored (docs/prompt-log.md). Seconds; null: they are not. */
+  readonly promptLog: number | null;
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
   readonly expiresAt: number | null;

@@ -10,6 +10,8 @@ export interface AdmittedCall {
   readonly requestId: string;
   readonly principal: InferencePrincipal;
   readonly request: InferenceRequest;
+  /** Returns the body as it was received. Its bytes stay unchanged only until the gates have decided. */
+  readonly readBody: () => Uint8Array;
   /** Reserves memory until the generation ends. Returns false if none is left. */
   readonly takeMemory: (bytes: number) => boolean;
   /** The route's path without prefix: `/chat/completions`. */

@@ -9,6 +9,7 @@ import type { KeyStores } from "../../core/accounts/manage-keys.ts";
 import type { InferencePrincipal } from "../../core/accounts/principal.ts";
 import type { AuditStore } from "../../core/audit/audit-store.ts";
 import type { CatalogManager } from "../../core/catalog/catalog-manager.ts";
+import type { PromptLog } from "../../core/extensions/prompt-log/prompt-log.ts";
 import type { GenerationDeps } from "../../core/generation/call.ts";
 import type { StoredResponseStore } from "../../core/idempotency/stored-response-store.ts";
 import type { Credits } from "../../core/ledger/credits.ts";
@@ -35,6 +36,8 @@ export interface HttpDeps {
   readonly credits: Credits;
   /** The source of usage reports. */
   readonly usage: UsageReports & Pick<UsageStore, "listQuarantined">;
+  /** The stored bodies of requests and responses. */
+  readonly promptLog: PromptLog;
   /** Returns the damaged lines of the journal that were quarantined. */
   readonly listDamagedLines: () => readonly DamagedLines[];
   /** The secret that the payment system signs its requests with; null if none is configured. */

@@ -40,6 +40,7 @@ export function inferenceHandler({ parse, renderError, access, requestIdHeader }
         request: asked,
         readHeader: (name) => request.headers.get(name),
         readClientSignal: () => request.signal,
+        readBody: () => body,
         takeMemory: (bytes) => context.bodyShare?.takeBeside(bytes) ?? true,
         onEnded() {
           context.bodyShare?.giveBack();

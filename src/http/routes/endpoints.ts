@@ -18,6 +18,7 @@ import {
   patchOrganization,
   postOrganization,
 } from "./admin-organizations.ts";
+import { getPromptLogEntry } from "./admin-prompt-log.ts";
 import {
   deleteProviderKey,
   listProviderKeys,
@@ -47,6 +48,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   postKey,
   patchKey,
   deleteKey,
+  getPromptLogEntry,
   listAudit,
   getAuditVerdict,
   postCredits,

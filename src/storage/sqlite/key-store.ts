@@ -14,6 +14,7 @@ interface KeyRow {
   spend_limit: number | null;
   models: string | null;
   rate_limit: string | null;
+  prompt_log_seconds: number | null;
   created_at: number;
   expires_at: number | null;
   revoked_at: number | null;
@@ -62,13 +63,14 @@ export class SqliteKeyStore implements KeyStore {
     return this.inTransaction(() => {
       const key = readRow(this.byId.get(id));
       if (key === null) return null;
-      const { name, spendLimit, models, rateLimit, expiresAt } = change(key);
+      const { name, spendLimit, models, rateLimit, promptLog, expiresAt } = change(key);
       const fields = {
         id,
         name,
         spendLimit,
         models: encode(models),
         rateLimit: encode(rateLimit),
+        promptLog,
         expiresAt,
       };
       this.database.query(UPDATE_KEY).run(fields);
@@ -99,14 +101,14 @@ export class SqliteKeyStore implements KeyStore {
 }
 
 const INSERT_KEY = `INSERT INTO api_keys
-    (id, kind, account_id, user_id, name, hash, hint, spend_limit, models, rate_limit, created_at, expires_at,
-     revoked_at)
+    (id, kind, account_id, user_id, name, hash, hint, spend_limit, models, rate_limit, prompt_log_seconds, created_at,
+     expires_at, revoked_at)
   VALUES
-    ($id, $kind, $accountId, $userId, $name, $hash, $hint, $spendLimit, $models, $rateLimit, $createdAt,
-     $expiresAt, $revokedAt)`;
+    ($id, $kind, $accountId, $userId, $name, $hash, $hint, $spendLimit, $models, $rateLimit, $promptLog,
+     $createdAt, $expiresAt, $revokedAt)`;
 
 const UPDATE_KEY = `UPDATE api_keys SET name = $name, spend_limit = $spendLimit, models = $models,
-    rate_limit = $rateLimit, expires_at = $expiresAt WHERE id = $id`;
+    rate_limit = $rateLimit, prompt_log_seconds = $promptLog, expires_at = $expiresAt WHERE id = $id`;
 
 function encode(value: object | null): string | null {
   return value === null ? null : JSON.stringify(value);
@@ -128,6 +130,7 @@ function readKey(row: KeyRow): KeyRecord {
     spendLimit: row.spend_limit,
     models: row.models === null ? null : (JSON.parse(row.models) as string[]),
     rateLimit: row.rate_limit === null ? null : (JSON.parse(row.rate_limit) as KeyRateLimit),
+    promptLog: row.prompt_log_seconds,
     createdAt: row.created_at,
     expiresAt: row.expires_at,
     revokedAt: row.revoked_at,

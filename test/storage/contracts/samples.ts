@@ -45,6 +45,7 @@ export function keyOf(id: string, fields: Partial<KeyRecord> = {}): KeyRecord {
     spendLimit: null,
     models: null,
     rateLimit: null,
+    promptLog: null,
     createdAt: 1_000,
     expiresAt: null,
     revokedAt: null,
