@@ -36,14 +36,14 @@ export interface GenerationCall extends AdmittedCall {
   readonly onEnded: () => void;
 }
 
-/** What this process serves at the moment; replaced as a whole when the catalog changes. */
+/** What this process serves; replaced as a whole when the catalog changes. */
 export interface Serving {
   readonly catalog: Catalog;
   readonly servedModels: ServedModels;
   readonly tiers: Tiers;
 }
 
-/** What generating takes. */
+/** What generations need. */
 export interface GenerationDeps {
   /** Names this gateway in the records of the generations that it runs. */
   readonly gatewayId: string;
@@ -55,56 +55,56 @@ export interface GenerationDeps {
   readonly serving: () => Serving;
   readonly recorder: Recorder;
   readonly ledger: Ledger;
-  /** What is held for answers that the client does not bound. */
+  /** The holds for answers whose length the client does not limit. */
   readonly holdBounds: HoldBounds;
-  /** Where callers can buy credits; null where nobody sells any. */
+  /** Where callers can buy credits; null if none are sold. */
   readonly buyCreditsUrl: string | null;
   readonly random: Random;
-  /** How providers, models and keys have fared lately. */
+  /** The recent health of providers, models and keys. */
   readonly health: Health;
-  /** How often providers may be asked again. */
+  /** Bounds retries at a provider. */
   readonly retryBudget: RetryBudget;
-  /** Where conversations' prompt caches are warm. */
+  /** Remembers where conversations' prompt caches are warm. */
   readonly affinity: AffinityMemory;
-  /** Accounts' own keys at providers. */
+  /** The accounts' own provider keys. */
   readonly byokKeys: ProviderKeyCache;
-  /** Of callers with a key. */
+  /** The hourly limit on free models for accounts. */
   readonly freeLimit: FreeLimit;
   readonly rateLimiter: RateLimiter;
   /** Lists the scopes that a request is counted for. */
   readonly listLimits: ListLimits;
-  /** The operator's own: accounts and keys can only tighten it. */
+  /** The operator's policy; accounts and keys can only tighten it. */
   readonly policy: Policy;
   readonly conversations: ConversationStore;
   readonly hashIdentity: IdentityHash;
   readonly tokenCounter: TokenCounter;
   readonly requestEncoder: RequestEncoder;
   readonly timers: GenerationTimers;
-  /** Answers that their clients do not read at the moment. */
+  /** Answers whose clients do not read at the moment. */
   readonly unread: UnreadAnswers;
-  /** How often one request may be sent to an upstream. */
+  /** The most attempts of one generation. */
   readonly maxAttempts: number;
-  /** How often those that failed for the moment are asked again when nobody has answered. */
+  /** How many rounds of retries follow transient failures if no candidate has answered. */
   readonly repeats: number;
-  /** Generations under way, to be cut when a shutdown has waited long enough. */
+  /** The running generations, which a shutdown cuts after its drain time. */
   readonly active: Set<Cancellation>;
 }
 
-/** What became of a generation, as far as its first byte. */
+/** The result of a generation, as far as its first byte. */
 export interface GenerationResult {
   readonly generationId: string;
-  /** The model and provider that answer; null when none does. */
+  /** The model and provider that answer; null if none does. */
   readonly model: string | null;
   readonly provider: string | null;
   readonly attempts: number;
-  /** Who was to be asked, and who was not. */
+  /** The routing decision: candidates, and deployments left out. */
   readonly plan: readonly PlanEntry[];
-  /** How the caller's limits stand after this request; null where there are none. */
+  /** The status of the caller's limits after this request; null if it has none. */
   readonly limit: RateLimitStatus | null;
   readonly answer:
     | { readonly kind: "json"; readonly body: string }
     | { readonly kind: "stream"; readonly stream: ReadableStream<Uint8Array> | Buffer }
     | { readonly kind: "failure"; readonly failure: Failure }
-    /** The client left before there was anything to answer. */
+    /** The client left before there was an answer. */
     | { readonly kind: "gone" };
 }

@@ -1,7 +1,7 @@
 import type { Clock, Timer } from "../../base/clock.ts";
 import type { Exchange } from "../deployments/transport.ts";
 
-/** Why a generation was cut short from this side. */
+/** Why the gateway ended a generation early. */
 export type CancelReason =
   | "client_left"
   | "client_stalled"
@@ -10,29 +10,29 @@ export type CancelReason =
   | "total"
   | "shutdown";
 
-/** The reasons that are the client's, and no failure of anybody. */
+/** The reasons that lie with the client, which are no failures of a provider. */
 export type ClientCancelReason = "client_left" | "client_stalled";
 
-/** How long a generation may wait for what. Milliseconds. */
+/** How long the phases of a generation may take. Milliseconds. */
 export interface GenerationTimers {
   readonly connectMs: number;
   readonly firstTokenMs: number;
   readonly silenceMs: number;
   readonly totalMs: number;
-  /** After so long no further candidate is asked. */
+  /** Time after which no further candidate is tried. */
   readonly failoverMs: number;
-  /** Quiet after which a client is told that the answer is still coming. */
+  /** Silence after which a keep-alive is sent to the client. */
   readonly keepAliveMs: number;
 }
 
 /**
- * Everything that can end a generation early: its timers, the client's leaving, a shutdown. The first that strikes
- * wins, gives up the exchange that is under way, and tells whoever listens. One timer serves all waits.
+ * Everything that can end a generation early: its timers, the client's leaving, a shutdown. The first reason wins: it cancels
+ * the current exchange and notifies the listener. One timer serves all waits.
  */
 export class Cancellation {
-  /** Null while the generation may go on. */
+  /** Null while the generation may continue. */
   reason: CancelReason | null = null;
-  /** Told once, when it strikes. */
+  /** Called once, when the generation is cut. */
   onCut: (() => void) | null = null;
   private exchange: Exchange | null = null;
   private timer: Timer | null = null;
@@ -48,15 +48,15 @@ export class Cancellation {
     this.endsAt = clock.now() + totalMs;
   }
 
-  /** The exchange to give up when it strikes. */
+  /** Sets the exchange to cancel when the generation is cut. */
   guard(exchange: Exchange): void {
     this.exchange = exchange;
     if (this.reason !== null) exchange.cancel();
   }
 
   /**
-   * Starts waiting for something that may take `limitMs`; replaces what was waited for before. A first token that did
-   * not come in time ended one attempt and not the generation, so that another may begin.
+   * Starts a wait of at most `limitMs`, in place of the one before. A first token that did not come in time ends one attempt
+   * and not the generation, so that another attempt may begin.
    */
   startPhase(reason: "first_token" | "silence", limitMs: number): void {
     if (this.reason === "first_token") this.reason = null;
@@ -65,25 +65,25 @@ export class Cancellation {
     this.arm();
   }
 
-  /** Nothing but the whole time is limited from here. */
+  /** Ends the current wait: only the total time is limited from now on. */
   endPhase(): void {
     if (this.reason === "first_token") this.reason = null;
     this.phase = null;
     this.arm();
   }
 
-  /** What was waited for came; the wait for the next begins. Costs no timer: the one that runs looks again. */
+  /** Restarts the current wait. Sets no timer: the running one checks again when it fires. */
   touch(): void {
     this.since = this.clock.now();
     this.isHeld = false;
   }
 
-  /** Nothing is waited for until the next `touch`; only the whole time runs on. */
+  /** Suspends the current wait until the next `touch`; only the total time runs on. */
   hold(): void {
     this.isHeld = true;
   }
 
-  /** Waits so long, or until it strikes. */
+  /** Resolves after `ms`, or when the generation is cut. */
   async pause(ms: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const timer = this.clock.after(ms, resolve);
@@ -93,16 +93,16 @@ export class Cancellation {
     this.onCut = null;
   }
 
-  /** Whether it has ended the generation, and not one attempt alone. */
+  /** Whether the generation was cut, and not only one attempt. */
   hasStruck(): boolean {
     return this.reason !== null && this.reason !== "first_token";
   }
 
-  /** Waits for work that is done elsewhere; null where it strikes before. */
+  /** Resolves to the result of `work`, or to null if the generation is cut before. */
   async until<T>(work: Promise<T>): Promise<T | null> {
     const { promise, resolve } = Promise.withResolvers<null>();
     this.onCut = () => resolve(null);
-    // Of what nobody waits for any more nobody hears.
+    // A rejection after the cut must not be reported as unhandled.
     work.catch(() => {});
     try {
       return this.hasStruck() ? null : await Promise.race([work, promise]);
@@ -119,7 +119,7 @@ export class Cancellation {
     this.onCut?.();
   }
 
-  /** The generation is over: nothing strikes any more. */
+  /** Cancels the timer, once the generation is over. */
   stop(): void {
     this.timer?.cancel();
     this.timer = null;

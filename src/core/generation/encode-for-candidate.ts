@@ -13,18 +13,18 @@ import type { Cancellation } from "./cancellation.ts";
 import { NO_TURNS, type RequestTurns } from "./request-turns.ts";
 import { listProviderTargets } from "./upstream-target.ts";
 
-/** How this attempt differs from others with the same candidate. */
+/** The variant in which a request is encoded for a candidate. */
 export interface Encoding extends Pick<UpstreamTarget, "withReasoning" | "maxTokens"> {
-  /** The gateway's memory of earlier turns, which is asked for what this request lacks. */
+  /** The remembered turns, which complete what this request lacks. */
   readonly turns: RequestTurns;
-  /** Which of the candidate's formats it may go in; null: the best of all. */
+  /** The formats to choose from; null: all of the candidate's. */
   readonly formats: readonly FormatName[] | null;
 }
 
-/** A request as a candidate takes it, and the format that it is in. */
+/** A request, encoded for a candidate. */
 export interface EncodedForCandidate extends EncodedForUpstream {
   readonly format: FormatName;
-  /** The other formats that it could have been in. */
+  /** The other formats in which it can be encoded. */
   readonly otherFormats: readonly FormatName[];
 }
 
@@ -32,24 +32,24 @@ type Call = Pick<GenerationCall, "principal" | "request">;
 type Deps = Pick<GenerationDeps, "hashIdentity" | "requestEncoder">;
 
 /**
- * The request as a candidate takes it, in the best of its formats. Its user and its session reach the vendor as keyed hashes
- * alone. A promise where it is large: then it is encoded in another thread, and null where `cutoff` strikes meanwhile.
- * @throws GatewayError as `InferenceRequest.encode`; a promise rejects with it, or as `RequestEncoder.encode`.
+ * Encodes a request for a candidate, in the best of its formats. The vendor sees its user and session only as keyed hashes.
+ * A large request is encoded in another thread; resolves to null if the generation is cut meanwhile.
+ * Rejects with a GatewayError as `InferenceRequest.encode` or `RequestEncoder.encode`.
  */
-export function encodeForCandidate(
+export async function encodeForCandidate(
   deps: Deps,
   call: Call,
   candidate: Candidate,
   encoding: Encoding,
   cancellation: Cancellation,
-): EncodedForCandidate | Promise<EncodedForCandidate | null> {
+): Promise<EncodedForCandidate | null> {
   const targets = listTargets(deps, call, candidate, encoding);
-  const encodeTargets = () => encodeForTargets({ deps, call, candidate, cancellation }, targets);
   const names = call.request.listTurnNames(targets);
-  if (names.length === 0) return encodeTargets();
-  return cancellation
-    .until(encoding.turns.load(names))
-    .then(() => (cancellation.hasStruck() ? null : encodeTargets()));
+  if (names.length > 0) {
+    await cancellation.until(encoding.turns.load(names));
+    if (cancellation.hasStruck()) return null;
+  }
+  return encodeForTargets({ deps, call, candidate, cancellation }, targets);
 }
 
 interface EncodeContext {
@@ -59,10 +59,10 @@ interface EncodeContext {
   readonly cancellation: Cancellation;
 }
 
-function encodeForTargets(
+async function encodeForTargets(
   { deps, call, candidate, cancellation }: EncodeContext,
   targets: readonly UpstreamTarget[],
-): EncodedForCandidate | Promise<EncodedForCandidate | null> {
+): Promise<EncodedForCandidate | null> {
   const { request, principal } = call;
   const complete = (encoded: EncodedForUpstream, format: FormatName): EncodedForCandidate => ({
     ...withAffinity(deps, call, candidate, encoded),
@@ -77,9 +77,8 @@ function encodeForTargets(
   const { describe, adopt } = apart;
   const isWanted = () => !cancellation.hasStruck();
   const making = deps.requestEncoder.encode({ scope: scopeOf(principal), isWanted, describe });
-  return cancellation
-    .until(making)
-    .then((made) => (made === null ? null : complete(adopt(made), made.format)));
+  const made = await cancellation.until(making);
+  return made === null ? null : complete(adopt(made), made.format);
 }
 
 const NONE: readonly FormatName[] = [];
@@ -88,7 +87,7 @@ function listOthers(targets: readonly UpstreamTarget[], chosen: FormatName): rea
   return targets.length === 1 ? NONE : targets.flatMap(({ format }) => (format === chosen ? [] : format));
 }
 
-/** Vendors that keep a conversation together by a header of their own get the session's hash in it. */
+/** Adds the session's hash in the header that a vendor uses for cache affinity. */
 function withAffinity(
   { hashIdentity }: Deps,
   { principal, request }: Call,
@@ -101,10 +100,7 @@ function withAffinity(
   return { ...encoded, headers: { ...encoded.headers, [affinityHeader]: session } };
 }
 
-/**
- * The format that a candidate would be asked in.
- * @throws GatewayError as `RequestEncoder.encode`, of a large request.
- */
+/** Returns the format in which a request would be sent. Rejects with a GatewayError as `encodeForCandidate` does. */
 export async function chooseFormat(deps: Deps, call: Call, candidate: Candidate): Promise<FormatName> {
   const targets = listTargets(deps, call, candidate, ANY_ATTEMPT);
   const [only, another] = targets;
@@ -116,7 +112,7 @@ export async function chooseFormat(deps: Deps, call: Call, candidate: Candidate)
   return (await deps.requestEncoder.encode(order)).format;
 }
 
-/** The gateway's memory of turns adds to what a request brings back and takes no part in the choice. */
+/** The memory of turns does not influence the choice of the format. */
 const ANY_ATTEMPT: Encoding = { withReasoning: true, turns: NO_TURNS, formats: null };
 
 function listTargets(
@@ -139,7 +135,7 @@ function listTargets(
   return chosen.map((target) => ({ ...target, ...said }));
 }
 
-/** Whether the candidate's address has the endpoint that the request needs in that format. */
+/** Whether the candidate's address has an endpoint for the request in a format. */
 function isUsable({ format, model }: ProviderTarget, { key }: Candidate, request: InferenceRequest): boolean {
   const { action, stream } = request;
   return key.address.urlFor({ format, action, model: model.name, stream }) !== null;

@@ -14,8 +14,8 @@ import { peekFreeLimit } from "./take-limits.ts";
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * Who would answer a request now, in turn, and who would not, and why. Nothing is held, counted or sent.
- * @throws GatewayError as `consider`.
+ * Explains how a request would be routed now: its candidates in order, and the deployments left out with the reason. Holds,
+ * counts and sends nothing. Rejects with a GatewayError as `consider` does.
  */
 export async function explainRoute(
   deps: GenerationDeps,

@@ -2,7 +2,7 @@ import type { InferencePrincipal } from "../accounts/principal.ts";
 import type { ByokKeys } from "../provider-keys/byok-keys.ts";
 import type { GenerationDeps } from "./call.ts";
 
-/** The keys at providers that the account in charge brings, null without any; a promise only where memory does not know. */
+/** Returns the own provider keys of the account that pays; null if it has none. A promise if they are not in memory. */
 export function findByokKeys(
   { byokKeys }: Pick<GenerationDeps, "byokKeys">,
   principal: InferencePrincipal,

@@ -6,7 +6,7 @@ import type { GenerationDeps } from "./call.ts";
 
 type NotingDeps = Pick<GenerationDeps, "health" | "clock">;
 
-/** Notes what an attempt came to, as far as its first token. */
+/** Records the outcome of an attempt, as far as its first token, in the health statistics. */
 export function recordAttempt(
   deps: NotingDeps,
   candidate: Candidate,
@@ -16,7 +16,7 @@ export function recordAttempt(
   recordHealth(deps, candidate, noteOf(outcome, deps.clock.now() - times.beganAt), times);
 }
 
-/** Notes how an attempt went on, or ended. */
+/** Records how an attempt continued or ended. Providers that fail on demand are left out. */
 export function recordHealth(
   { health, clock }: NotingDeps,
   candidate: Candidate,
@@ -27,9 +27,9 @@ export function recordHealth(
   health.note(healthTargetOf(candidate), note, times, clock.now());
 }
 
-/** What an attempt that took so long says of health. */
+/** Returns what an attempt that took `durationMs` means for health. */
 export function noteOf(outcome: AttemptOutcome, durationMs: number): AttemptReport {
-  // It is no outage, and no proof of health either.
+  // An empty answer is neither an outage nor a sign of health.
   if (isEmptyAnswer(outcome)) return { kind: "neutral" };
   switch (outcome.kind) {
     case "streaming":
@@ -43,11 +43,11 @@ export function noteOf(outcome: AttemptOutcome, durationMs: number): AttemptRepo
   }
 }
 
-/** Shorter answers say nothing of speed. */
+/** Shorter answers do not allow an estimate of speed. */
 const MIN_TOKENS = 20;
 const MIN_MS = 200;
 
-/** Tokens a second between the first and the last; null where too few came, or all at once. */
+/** Returns tokens per second between the first and the last one; null if there were too few, or they came at once. */
 export function measureSpeed(completionTokens: number, durationMs: number): number | null {
   if (completionTokens < MIN_TOKENS || durationMs < MIN_MS) return null;
   return (completionTokens * 1000) / durationMs;

@@ -3,9 +3,9 @@ import type { EncodedApart, EncodeJob } from "../../wire/client-apis/inference-r
 /** Encodes large requests off the event loop. */
 export interface RequestEncoder {
   /**
-   * Encodes a request once its turn has come; callers of different scopes take turns.
-   * Rejects with a `GatewayError`: what encoding fails with, or `unavailable` where too many wait, it took too long, or
-   * the encoder is out of order.
+   * Encodes a request when its turn comes; scopes take turns.
+   * Rejects with a `GatewayError`: the one that encoding fails with, or `unavailable` if too many requests wait, encoding
+   * took too long, or the thread has failed.
    */
   encode(request: EncodeOrder): Promise<EncodedApart>;
   close(): void;
@@ -13,10 +13,10 @@ export interface RequestEncoder {
 
 /** A request that waits to be encoded. */
 export interface EncodeOrder {
-  /** Whose it is, see `scopeOf`: its user is hashed for them. */
+  /** The caller's scope, see `scopeOf`; users are hashed within it. */
   readonly scope: string;
-  /** Asked when its turn has come; false: nobody waits for it any more. */
+  /** Called when its turn comes; returns false if the result is no longer needed. */
   readonly isWanted: () => boolean;
-  /** Asked when its turn has come. */
+  /** Called when its turn comes; returns the work to do. */
   readonly describe: () => EncodeJob;
 }

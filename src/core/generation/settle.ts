@@ -27,28 +27,28 @@ export interface Ending {
   readonly failure: Failure | null;
   /** HTTP status that the client saw. */
   readonly status: number;
-  /** Null where nothing was produced. */
+  /** Null if nothing was produced. */
   readonly charge: Charge | null;
   readonly finish: { readonly client: string; readonly native: string } | null;
   readonly firstTokenAt: number | null;
 }
 
-/** What was used and what it costs: what the account pays, and the provider's list price. Nanodollars. */
+/** Token usage and its cost: what the account pays, and the provider's list price. Nanodollars. */
 export interface Charge {
   readonly usage: TokenUsage;
-  /** Models that were consulted. */
+  /** Models that the provider consulted as advisors. */
   readonly advisors: readonly AdvisorRecord[];
-  /** Null where the endpoint has none. */
+  /** Null if the endpoint has none. */
   readonly prices: Prices | null;
   readonly paid: number;
   readonly list: number;
-  /** The account's own key has served, whose bill is not ours. */
+  /** A BYOK key was used: the provider bills the account directly. */
   readonly isByok: boolean;
 }
 
 /**
- * Prices a usage at the candidate that produced it, as of the request's time. Free models and the account's own keys cost
- * nothing, and nobody pays more than the allowance covers.
+ * Prices token usage at the candidate that produced it, as of the request's time. Free models and BYOK keys cost nothing, and no
+ * account pays more than its allowance covers.
  */
 export function chargeFor(
   { endpoint, provider, key, model }: Candidate,
@@ -76,14 +76,14 @@ export function chargeFor(
   };
 }
 
-/** When, from what and by which catalog a generation is charged. */
+/** The time, the allowance and the catalog by which a generation is charged. */
 export interface ChargeContext {
   readonly requestedAt: number;
   readonly allowance: Pick<Allowance, "cover">;
   readonly serving: GenerationDeps["serving"];
 }
 
-/** Its part of a cost. Where not all is paid, the generation's own model has what is. */
+/** Returns an advisor's share of the cost. If the cost is not paid in full, all that is paid counts for the generation's own model. */
 function chargeAdvisor(
   advisor: PricedAdvisor & Pick<AdvisorRecord, "modelId">,
   isPaid: boolean,
@@ -92,12 +92,12 @@ function chargeAdvisor(
   return { ...advisor, costNanodollars: isPaid ? cost : 0, upstreamCostNanodollars: cost };
 }
 
-/** What the client is told of usage and cost. */
+/** Returns usage and cost as the client sees them. */
 export function reportUsage({ usage, paid, list, isByok }: Charge): UsageReport {
   return { usage, cost: toDollars(paid), upstreamInferenceCost: toDollars(list), isByok };
 }
 
-/** What was used by an answer whose vendor gave no numbers, or that broke off: counted by its text. */
+/** Estimates the usage of an answer without counts of its vendor, or one that broke off, by the size of its text. */
 export function estimateUsage(promptTextBytes: number, producedBytes: number, searches = 0): TokenUsage {
   return {
     ...NO_TOKENS,
@@ -108,7 +108,7 @@ export function estimateUsage(promptTextBytes: number, producedBytes: number, se
   };
 }
 
-/** A usage with what only the request tells, and the record therefore knows. */
+/** Completes usage by what only the request, and therefore the record, knows. */
 export function completeUsage(
   usage: TokenUsage,
   { images, searchContext }: Pick<UsageRecord, "images" | "searchContext">,
@@ -117,7 +117,7 @@ export function completeUsage(
   return { ...usage, images, searchContext: usage.searchContext ?? searchContext };
 }
 
-/** The record as it stands before any attempt. */
+/** Returns the record of a generation before any attempt. */
 export function openRecord(
   call: GenerationCall,
   generation: Pick<UsageRecord, "id" | "requestedModel" | "plan" | "lease"> & {
@@ -160,7 +160,7 @@ export function openRecord(
   };
 }
 
-/** The record with the candidate that is being tried, and what of the request that one may charge for. */
+/** Returns a record with the candidate that is tried, and what of the request it may charge for. */
 export function withCandidate(
   record: UsageRecord,
   candidate: Candidate,
@@ -179,12 +179,12 @@ export function withCandidate(
   };
 }
 
-/** The record with what is held for it: what it costs at most, should the process die. */
+/** Returns a record with its hold: the most that it costs if the process dies. */
 export function withHeld(record: UsageRecord, { held }: Pick<Allowance, "held">): UsageRecord {
   return held === null ? record : { ...record, heldNanodollars: held };
 }
 
-/** What was used, as a record has it. */
+/** Returns usage in the form of a record. */
 export function recordUsage({ usage, advisors }: Pick<Charge, "usage" | "advisors">) {
   const { advisors: _unpriced, ...tokens } = usage;
   return advisors.length === 0 ? tokens : { ...tokens, advisors };
