@@ -15,7 +15,7 @@ export function createTestHealth(): TestHealth {
       describe: (provider, model, now) => current.describe(provider, model, now),
       waitMs: (target, now) => current.waitMs(target, now),
       begin: (target, now) => current.begin(target, now),
-      note: (target, note, times, now) => current.note(target, note, times, now),
+      record: (target, report, times, now) => current.record(target, report, times, now),
     },
     forget() {
       current = createHealth();

@@ -4,31 +4,31 @@ import type { Candidate } from "../routing/plan.ts";
 import { type AttemptOutcome, isEmptyAnswer } from "./attempt.ts";
 import type { GenerationDeps } from "./call.ts";
 
-type NotingDeps = Pick<GenerationDeps, "health" | "clock">;
+type HealthDeps = Pick<GenerationDeps, "health" | "clock">;
 
 /** Records the outcome of an attempt, as far as its first token, in the health statistics. */
 export function recordAttempt(
-  deps: NotingDeps,
+  deps: HealthDeps,
   candidate: Candidate,
   outcome: AttemptOutcome,
   times: AttemptTimes,
 ): void {
-  recordHealth(deps, candidate, noteOf(outcome, deps.clock.now() - times.beganAt), times);
+  recordHealth(deps, candidate, reportOf(outcome, deps.clock.now() - times.beganAt), times);
 }
 
 /** Records how an attempt continued or ended. Providers that fail on demand are left out. */
 export function recordHealth(
-  { health, clock }: NotingDeps,
+  { health, clock }: HealthDeps,
   candidate: Candidate,
-  note: AttemptReport,
+  report: AttemptReport,
   times: AttemptTimes,
 ): void {
   if (candidate.provider.record.failsOnDemand) return;
-  health.note(healthTargetOf(candidate), note, times, clock.now());
+  health.record(healthTargetOf(candidate), report, times, clock.now());
 }
 
 /** Returns what an attempt that took `durationMs` means for health. */
-export function noteOf(outcome: AttemptOutcome, durationMs: number): AttemptReport {
+export function reportOf(outcome: AttemptOutcome, durationMs: number): AttemptReport {
   // An empty answer is neither an outage nor a sign of health.
   if (isEmptyAnswer(outcome)) return { kind: "neutral" };
   switch (outcome.kind) {

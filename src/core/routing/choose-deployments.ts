@@ -9,30 +9,33 @@ import {
 } from "../deployments/served-models.ts";
 import { type ByokKey, type ByokKeys, findUsable } from "../provider-keys/byok-keys.ts";
 
-/** Whose keys may serve a request. */
+/** The keys that may serve a request. */
 export interface KeyChoice {
-  /** The account's own, by provider; null without any. */
+  /** The account's own provider keys; null if it has none. */
   readonly own: ByokKeys | null;
-  /** Whom they must serve; null for a service key. */
+  /** The user that they must serve; null for a service key. */
   readonly userId: string | null;
-  /** Who wants the gateway's keys left out; null: nobody does. */
+  /** What rules platform keys out: the account's policy or the request; null: nothing. */
   readonly ownOnly: "account" | "request" | null;
 }
 
-/** The gateway's keys alone. */
-const HOUSE_KEYS: KeyChoice = { own: null, userId: null, ownOnly: null };
+/** Platform keys only. */
+const PLATFORM_KEYS: KeyChoice = { own: null, userId: null, ownOnly: null };
 
-/** The choice for a caller whose account has `own` keys; `ownOnly` is what the request wants. */
+/** Returns the keys for a caller whose account has `own` keys; `ownOnly` is whether the request asks for BYOK keys only. */
 export function chooseKeys(principal: InferencePrincipal, own: ByokKeys | null, ownOnly: boolean): KeyChoice {
-  if (principal.kind === "anonymous") return ownOnly ? { ...HOUSE_KEYS, ownOnly: "request" } : HOUSE_KEYS;
+  if (principal.kind === "anonymous")
+    return ownOnly ? { ...PLATFORM_KEYS, ownOnly: "request" } : PLATFORM_KEYS;
   const level = principal.account.policy.ownKeysOnly ? "account" : ownOnly ? "request" : null;
-  return own === null && level === null ? HOUSE_KEYS : { own, userId: principal.key.userId, ownOnly: level };
+  return own === null && level === null
+    ? PLATFORM_KEYS
+    : { own, userId: principal.key.userId, ownOnly: level };
 }
 
 /**
- * Who could answer for a model, those of the account's own keys first. A provider for which the account has a key that serves
- * the request is called with the account's own keys and never with the gateway's (docs/api/keys.md, "BYOK provider keys");
- * where none of them can be used, its deployment says so in `unusableKey`.
+ * Returns the deployments of a model, those with BYOK keys first. A provider for which the account has a key that serves the
+ * request is called with BYOK keys only, never with platform keys (docs/api/keys.md, "BYOK provider keys"); if none of them can
+ * be used, the deployment has `unusableKey` set.
  */
 export function chooseDeployments(
   servedModels: ServedModels,
@@ -42,27 +45,27 @@ export function chooseDeployments(
 ): readonly Deployment[] {
   const { own, userId, ownOnly } = choice;
   if (own === null) return ownOnly === null ? servedModels.deploymentsOf(modelId) : [];
-  const [mine, house]: [Deployment[], Deployment[]] = [[], []];
+  const [byok, platform]: [Deployment[], Deployment[]] = [[], []];
   for (const deployment of servedModels.allDeploymentsOf(modelId)) {
     const { provider, endpoint } = deployment;
     const usable = findUsable(own, provider.record.slug, modelId, userId);
     if (usable.length === 0) {
-      if (ownOnly === null && deployment.keys.length > 0) house.push(deployment);
+      if (ownOnly === null && deployment.keys.length > 0) platform.push(deployment);
       continue;
     }
     const ready = usable.flatMap((key) => readyKey(provider, key) ?? []);
     const keys = ready.filter((key) => isReachable(key, provider, endpoint, action));
-    if (keys.length > 0) mine.push({ ...deployment, keys });
-    else if (ready.length === 0) mine.push({ ...deployment, keys, unusableKey: whyUnusable(usable) });
+    if (keys.length > 0) byok.push({ ...deployment, keys });
+    else if (ready.length === 0) byok.push({ ...deployment, keys, unusableKey: whyUnusable(usable) });
   }
-  return [...mine, ...house];
+  return [...byok, ...platform];
 }
 
 function whyUnusable(keys: readonly ByokKey[]): "sealed" | "unfit" {
   return keys.some(({ secret }) => secret !== null) ? "unfit" : "sealed";
 }
 
-/** Made once for a key, and again when the catalog was replaced. Gone with the key. */
+/** Keys ready for use, created once for each key and provider of a catalog. */
 const ready = new WeakMap<ServedProvider, WeakMap<ByokKey, ProviderKey | null>>();
 
 function readyKey(provider: ServedProvider, own: ByokKey): ProviderKey | null {

@@ -2,14 +2,14 @@ import type { Deployment, ProviderKey, ServedProvider } from "../deployments/ser
 import type { HealthTarget } from "./health.ts";
 
 /**
- * Under what name a provider's health is kept, as one key meets it: its slug. An account's own key at an address of the
- * account's own (a resource at Azure) meets another place than everybody else does, and says nothing of theirs.
+ * Returns the name under which the health of a provider is recorded for a key: the provider's slug. A BYOK key with an address
+ * of its own (an Azure resource) has health of its own, because its outcomes say nothing about other addresses.
  */
 export function healthScopeOf({ record }: ServedProvider, { byokId, label }: ProviderKey): string {
   return byokId === null || record.baseUrl !== null ? record.slug : `${record.slug} ${label}`;
 }
 
-/** Where an attempt goes that takes an deployment up with a key. */
+/** Returns the health target of attempts at a deployment with a key. */
 export function healthTargetOf({
   provider,
   model,

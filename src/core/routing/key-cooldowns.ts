@@ -1,25 +1,25 @@
-/** Why a key is not to be used, or not for a model. */
+/** Why a key is not used, or not for a model. */
 export type KeyFailure = "key_refused" | "out_of_credit" | "rate_limited";
 
-/** A time to wait, and why. */
+/** A cooldown, and its reason. */
 export interface Wait<Why extends string> {
   readonly why: Why;
   readonly until: number;
-  /** Attempts that began before it was set have no say in it. */
+  /** When it was set. Attempts that began before do not end it. */
   readonly setAt: number;
-  /** Its length, for the next to be longer. */
+  /** Its length, from which the next one is derived. */
   readonly lengthMs: number;
 }
 
-/** How long a wait is the first time, and at most. Milliseconds. */
+/** The first and the longest length of a cooldown. Milliseconds. */
 export interface CooldownBounds {
   readonly firstMs: number;
   readonly maxMs: number;
 }
 
 /**
- * The wait behind `last`: twice as long where the trouble came back after it. `saidMs` is what a vendor asked for, which
- * is obeyed within the bounds. Of two troubles the one that is waited for longer stays.
+ * Returns the cooldown that follows `last`: twice as long if the same trouble came back after it. `saidMs` is what the vendor asked
+ * for, which is honoured within bounds. Of two different troubles the one with the later end stays.
  */
 export function extendCooldown<Why extends string>(
   last: Wait<Why> | null,
@@ -38,7 +38,7 @@ export function extendCooldown<Why extends string>(
   return { why, until, setAt: isAtOnce ? last.setAt : now, lengthMs: Math.max(lengthMs, firstMs) };
 }
 
-/** Who asks for longer is tried again after this. Milliseconds. */
+/** The longest `Retry-After` that is honoured. Milliseconds. */
 const MAX_SAID_MS = 60_000;
 
 const BOUNDS: Readonly<Record<KeyFailure, CooldownBounds>> = {
@@ -52,16 +52,16 @@ interface KeyState {
   readonly models: Map<string, Wait<KeyFailure>>;
 }
 
-/** Keys that are set aside, as a whole or for single models. A key without trouble takes no room. */
+/** The cooldowns of keys, as a whole or for single models. A key without trouble takes no memory. */
 export class KeyCooldowns {
-  /** The one in trouble last stands last. */
+  /** In order of trouble, the most recent one last. */
   private readonly keys = new Map<string, KeyState>();
   private waits = 0;
 
-  /** `maxWaits` are remembered; past it the key that was in trouble longest ago is forgotten. */
+  /** At most `maxWaits` cooldowns are stored; beyond, the key whose trouble is oldest is evicted. */
   constructor(private readonly maxWaits: number) {}
 
-  /** The longer of the waits for a key and for its use with a model; null for none. */
+  /** Returns the longer of the cooldowns of a key and of its use with a model; null if there is none. */
   find(label: string, model: string, now: number): Wait<KeyFailure> | null {
     const state = this.keys.get(label);
     if (state === undefined) return null;
@@ -70,7 +70,7 @@ export class KeyCooldowns {
     return longer !== null && longer.until > now ? longer : null;
   }
 
-  /** `model` null: the trouble is with the key, whatever it is used for. */
+  /** Sets a cooldown. `model` null: for every use of the key. */
   set(
     label: string,
     model: string | null,
@@ -88,7 +88,7 @@ export class KeyCooldowns {
     this.forgetOldest();
   }
 
-  /** The key was taken for a model, by an attempt that began then. */
+  /** Ends cooldowns after an attempt at a model, begun at `beganAt`, for which the provider accepted the key. */
   clear(label: string, model: string, beganAt: number): void {
     const state = this.keys.get(label);
     if (state === undefined) return;
