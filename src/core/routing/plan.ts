@@ -9,59 +9,59 @@ import type { EndpointHealth, Health } from "./health.ts";
 import { healthScopeOf } from "./health-target.ts";
 import { weighSpread } from "./weigh-spread.ts";
 
-/** What a plan is made of. */
+/** What a plan depends on. */
 export interface RouteQuestion {
-  /** By model, the one asked for first, then its fallbacks. */
+  /** By model, the requested one first, then its fallbacks. */
   readonly deployments: readonly (readonly Deployment[])[];
   readonly preferences: ProviderPreferences;
-  /** Tokens, about; prices are compared with it. */
+  /** Estimated tokens of the prompt, for comparing prices. */
   readonly promptTokens: number;
-  /** Hosts that are for code come first: the request fills in the middle. */
+  /** The request is fill in the middle, for which hosts for code come first. */
   readonly isFim: boolean;
-  /** The format that alone has some of the request's tools: deployments in it come before those that would leave them out. */
+  /** The only format that has some of the request's tools; deployments with it come first. Null for none. */
   readonly formatOfTools: FormatName | null;
   readonly health: Pick<Health, "endpoint" | "waitMs">;
-  /** Where the conversation's prompt cache is warm. */
+  /** Where the conversation's prompt cache is warm; null if nowhere. */
   readonly warm: CacheAffinity | null;
-  /** Tells conversations apart, so that equals share them; null where there is nothing to choose between. */
+  /** The session key, by which equal deployments share conversations; null if there is no choice. */
   readonly session: string | null;
   readonly now: number;
 }
 
-/** One way to answer: an deployment and the key to take it up with. */
+/** A deployment together with the key to call it with. */
 export interface Candidate extends Deployment {
   readonly key: ProviderKey;
   readonly why: CandidateReason;
 }
 
-/** One that is not asked. */
+/** A deployment that is not tried. */
 export interface SkippedCandidate {
   readonly deployment: Deployment;
-  /** Null: whichever. */
+  /** The key that is skipped; null: all of them. */
   readonly key: ProviderKey | null;
   readonly why: SkipReason;
-  /** When it is back; null where that is not a matter of time. Milliseconds. */
+  /** Milliseconds until it is available again; null if that does not depend on time. */
   readonly waitMs: number | null;
 }
 
-/** Candidates in the order they are tried, and those that are not. */
+/** The candidates in the order in which they are tried, and what is skipped. */
 export interface Plan {
   readonly candidates: readonly Candidate[];
   readonly skipped: readonly SkippedCandidate[];
 }
 
-/** An deployment with what decides about its place. */
+/** A deployment with what decides its rank. */
 interface Rated {
   readonly deployment: Deployment;
-  /** Those that can be used now. */
+  /** The keys without a cooldown. */
   readonly keys: readonly ProviderKey[];
   readonly health: EndpointHealth;
   readonly isWarm: boolean;
-  /** The account's own keys before the gateway's, and of each the hosts that are fit for the task before others: the higher the earlier. */
+  /** Rank of its group, the highest first: BYOK before platform keys, and within each the hosts fit for the task first. */
   readonly group: number;
-  /** What an answer costs here, US dollars. */
+  /** The estimated cost of an answer. US dollars. */
   readonly dollars: number;
-  /** The same with its failures and its cache counted in: the step on a scale where a step is two per cent. */
+  /** The cost with failures and a warm cache included, as a step on a scale of two per cent. */
   readonly costStep: number;
 }
 
@@ -76,8 +76,8 @@ export function planRoute(question: RouteQuestion): Plan {
 }
 
 /**
- * The plan where nobody is left: those that are only overloaded are asked after all. An overload is of the moment and may
- * meet one request and spare the next, so it never closes the last way that a request has.
+ * Plans without overload cooldowns if no candidate is left otherwise. An overload may hit one request and spare the next, so it
+ * never rules out the last candidate.
  */
 function planLastResort(question: RouteQuestion, nobody: Plan): Plan {
   if (!nobody.skipped.some(({ why }) => why === "overloaded")) return nobody;
@@ -95,7 +95,7 @@ function planLastResort(question: RouteQuestion, nobody: Plan): Plan {
   };
 }
 
-/** Where there is one way to go and it can be taken, which is most of the time, there is nothing to compare. */
+/** Returns the plan if there is exactly one candidate, which is the most frequent case; else null. */
 function planOnly({ deployments, health, now }: RouteQuestion): Plan | null {
   const [deployment, another] = deployments[0] ?? [];
   const [key, anotherKey] = deployment?.keys ?? [];
@@ -126,7 +126,7 @@ function planMany(question: RouteQuestion): Plan {
   return { candidates, skipped: skipped };
 }
 
-/** Without `allow_fallbacks` the deployments that `order` names, also while none of them can be asked; all where it names none. */
+/** Without `allow_fallbacks`, keeps only the deployments that `order` names, even if none of them is available; all if it names none of these. */
 function keepNamed(
   deployments: readonly Deployment[],
   { preferences: { order: named, allowFallbacks } }: RouteQuestion,
@@ -185,17 +185,17 @@ function groupOf({ keys, provider, endpoint }: Deployment, { isFim, formatOfTool
   return (isOwn ? 2 : 0) + (isForTask || hasTools ? 1 : 0);
 }
 
-/** Up to here nobody is worse than another for its failures. */
+/** The success rate from which on failures do not count. */
 const WELL = 0.98;
-/** Where even the cache makes no price, a warm one is quicker: it is worth so much of the cost. */
+/** The factor by which a warm cache, which is also faster, lowers the cost. */
 const WARM_WORTH = 0.9;
-/** Makes free deployments comparable, whose failures would else count for nothing. US dollars. */
+/** Added to each cost, so that failures also count for free deployments. US dollars. */
 const LEAST_COST = 1e-7;
 const STEP = Math.log(1.02);
 
 /**
- * A failed attempt costs the caller time and not money, more than its share: one in ten makes an deployment a third dearer, one
- * in two eight times.
+ * Failures raise the cost more than proportionally, because they cost the caller time: a failure rate of one in ten by a third,
+ * of one in two eightfold.
  */
 function stepOf(dollars: number, isWarm: boolean, success: number): number {
   const reliable = success >= WELL ? 1 : success ** 3;
@@ -203,7 +203,7 @@ function stepOf(dollars: number, isWarm: boolean, success: number): number {
   return Math.round(Math.log(cost) / STEP);
 }
 
-/** Those whose circuits are open, the worst first, but at most half of all: if all seem to fail, it may be us. */
+/** Ejects deployments with open circuits, the worst first, but at most half of all: if all fail, the cause may be the gateway. */
 function ejectOpen(all: readonly Rated[]): ReadonlySet<Rated> {
   const open = all.filter(({ health }) => health.state === "open");
   if (open.length === 0) return NOBODY;
@@ -213,7 +213,7 @@ function ejectOpen(all: readonly Rated[]): ReadonlySet<Rated> {
 
 const NOBODY: ReadonlySet<Rated> = new Set();
 
-/** The deployments of one model in the order they are tried. */
+/** Sorts the deployments of one model in the order in which they are tried. */
 function order(
   rated: readonly Rated[],
   question: RouteQuestion,
@@ -227,7 +227,7 @@ function order(
   );
   const ordered = first.length === 0 ? sorted : [...first, ...sorted.filter((one) => !first.includes(one))];
   if (allowFallbacks) return ordered;
-  // Of named ones nobody else is left here.
+  // `keepNamed` has left only named deployments.
   if (first.length > 0) return ordered;
   for (const { deployment } of ordered.slice(1)) skipped.push(noFallback(deployment));
   return ordered.slice(0, 1);
@@ -242,7 +242,7 @@ function comparatorOf(sort: ProviderSort | null, session: string | null): Compar
 
 const byWorth: Comparator = (a, b) => a.costStep - b.costStep || Number(b.isWarm) - Number(a.isWarm);
 
-/** What was not measured yet comes last. */
+/** Deployments that were not measured yet come last. */
 const UNKNOWN_MS = Number.MAX_SAFE_INTEGER;
 
 const BY_SORT: Readonly<Record<ProviderSort, Comparator>> = {
@@ -251,7 +251,7 @@ const BY_SORT: Readonly<Record<ProviderSort, Comparator>> = {
   throughput: (a, b) => (b.health.tokensPerS ?? 0) - (a.health.tokensPerS ?? 0) || byWorth(a, b),
 };
 
-/** Equals share the conversations, and each conversation has its own order of them. */
+/** Spreads conversations over equal deployments: each session has its own order of them. */
 function bySpread(a: Rated, b: Rated, session: string | null): number {
   const [one, other] = [a.deployment.provider.record.slug, b.deployment.provider.record.slug];
   const bySlug = compareText(one, other);
@@ -259,7 +259,7 @@ function bySpread(a: Rated, b: Rated, session: string | null): number {
   return weighSpread(session, other) - weighSpread(session, one) || bySlug;
 }
 
-/** An deployment with each of its keys: the account's own in their order, the gateway's shared as equals are, the warm one first. */
+/** Returns a candidate for each key: BYOK keys in their order, platform keys spread by session, the one with the warm cache first. */
 function candidatesOf(rated: Rated, question: RouteQuestion): Candidate[] {
   const { deployment, keys } = rated;
   const why = reasonOf(rated, question);

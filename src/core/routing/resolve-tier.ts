@@ -4,7 +4,7 @@ import type { TierApi, TierPick, TierRule } from "../catalog/tier-records.ts";
 import { isFreeChoice, type Tiers } from "../catalog/tiers.ts";
 import { rankByAffinity } from "./rank-by-affinity.ts";
 
-/** What of a request and its caller a tier picks by. Asked for only where it matters. */
+/** The facts of a request and its caller by which a tier chooses. Functions are called only if needed. */
 export interface TierFacts {
   readonly api: ClientApi;
   /** The value of a request header; null where it was not sent. */
@@ -17,7 +17,7 @@ export interface TierFacts {
   readonly freeModels: () => readonly ModelRecord[];
 }
 
-/** What a tier comes to for a request. */
+/** What a tier resolves to for a request. */
 export interface ResolvedTier {
   /** Ids in order: the first leads, the others are its fallbacks. */
   readonly models: readonly string[];
@@ -25,7 +25,7 @@ export interface ResolvedTier {
   readonly overrides: ((model: ModelRecord, provider: ProviderRecord) => ParameterOverrides) | null;
 }
 
-/** What a tier picks for a request. Pure: whether the models are served, allowed and able is not looked at. */
+/** Resolves a tier for a request. Pure: does not check whether the models are served, allowed or capable. */
 export function resolveTier(rule: TierRule, facts: TierFacts, tiers: Tiers): ResolvedTier {
   switch (rule.by) {
     case "header": {

@@ -1,9 +1,9 @@
-/** Load that retries may add at a provider: a share of its first attempts in the last minute, and a few besides. */
+/** Limits retries at a provider to a share of its first attempts in the last minute, plus a small reserve. */
 export interface RetryBudget {
   mayRetry(provider: string, now: number): boolean;
-  /** A request's first attempt goes there. */
+  /** Records the first attempt of a request at a provider. */
   recordFirst(provider: string, now: number): void;
-  /** A further attempt of a request goes there. */
+  /** Records a further attempt of a request at a provider. */
   recordRetry(provider: string, now: number): void;
 }
 

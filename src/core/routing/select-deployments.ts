@@ -16,66 +16,66 @@ import type { PromptTokens } from "./prompt-tokens.ts";
 import { keepUsable, rejectUnusable } from "./unusable-keys.ts";
 import { mayHold, rejectByContextWindow } from "./window.ts";
 
-/** What a request's deployments are chosen by. */
+/** The rules by which a request's deployments are selected. */
 export interface SelectionRules {
   readonly policy: EffectivePolicy;
-  /** The tier that was asked for; null: a model was. */
+  /** The requested tier; null if a model was requested. */
   readonly tierId: string | null;
   readonly preferences: ProviderPreferences;
-  /** Asked for only where it matters. */
+  /** Returns what the request uses; called only if it matters. */
   readonly listNeeds: () => RequestNeeds;
-  /** Whether there may be more than text in the request. */
+  /** Whether the request may contain more than text. */
   readonly mayHaveMedia: boolean;
-  /** Tokens that the prompt has at most: prices rise with its size. */
+  /** The most tokens that the prompt may have; prices depend on it. */
   readonly maxPromptTokens: number;
-  /** What is known of the prompt's size. Null: it need not fit. */
+  /** The measured size of the prompt; null if it fits all windows. */
   readonly promptTokens: PromptTokens | null;
 }
 
-/** One reason to leave deployments out, and what is said where it leaves none. */
+/** A reason to filter deployments out, and the failure if it leaves none. */
 interface DeploymentFilter {
   readonly name: FilterName;
-  /** Which rule, feature or parameter it is about; null where the name says it. */
+  /** The rule, feature or parameter; null if the name suffices. */
   readonly about: string | null;
   readonly keeps: (deployment: Deployment) => boolean;
-  /** `first` is an deployment that was left out, of `left`. */
+  /** Returns the failure; `left` are the deployments that it filtered out, `first` the first of them. */
   readonly refusal: (first: Deployment, left: readonly Deployment[]) => Failure;
 }
 
-/** An deployment that may not answer, and why. */
+/** A deployment that was filtered out, and why. */
 export interface FilteredOut {
   readonly deployment: Deployment;
   readonly why: FilterName;
   readonly about: string | null;
 }
 
-/** What the sieves leave. */
+/** The deployments that all filters keep. */
 export interface Selection {
-  /** By model; models of which nothing is left are left out. */
+  /** By model, without models that have none. */
   readonly deployments: readonly (readonly Deployment[])[];
   readonly filteredOut: readonly FilteredOut[];
   /**
-   * What the caller is told where nothing is left at all: `model_not_allowed` where a policy did it, `invalid_request` where the
-   * request did, `unavailable` where own keys cannot be used.
+   * The failure if no deployment is left: `model_not_allowed` because of a policy, `invalid_request` because of the request,
+   * `unavailable` because BYOK keys cannot be used. Null otherwise.
    */
   readonly refusal: Failure | null;
 }
 
-/** The deployments that policy, the request's own rules and what it uses leave, and why each of the others may not answer. Pure. */
+/** Filters deployments by policy, the request's preferences and the features it uses. Pure. */
 export function filterDeployments(
   deployments: readonly (readonly Deployment[])[],
   rules: SelectionRules,
 ): Selection {
   const filteredOut: FilteredOut[] = [];
   let left = deployments;
-  for (const { keeps, name: why, about, refusal } of listSieves(deployments, rules)) {
-    const keepsOrTells = (deployment: Deployment): boolean => {
+  for (const { keeps, name: why, about, refusal } of listFilters(deployments, rules)) {
+    const keepOrRecord = (deployment: Deployment): boolean => {
       const isKept = keeps(deployment);
       if (!isKept) filteredOut.push({ deployment: deployment, why, about });
       return isKept;
     };
     const before = left;
-    left = before.map((ofModel) => ofModel.filter(keepsOrTells)).filter((ofModel) => ofModel.length > 0);
+    left = before.map((ofModel) => ofModel.filter(keepOrRecord)).filter((ofModel) => ofModel.length > 0);
     if (left.length === 0) {
       const all = before.flat();
       return { deployments: left, filteredOut: filteredOut, refusal: refusal(all[0] as Deployment, all) };
@@ -87,7 +87,7 @@ export function filterDeployments(
     : leaveOutUnusable(left, isUsable, filteredOut);
 }
 
-/** Runs last: an own key that cannot be used matters only where policy and request would have let it answer. */
+/** Runs last: an unusable BYOK key matters only if policy and request would allow its deployment. */
 function leaveOutUnusable(
   deployments: readonly (readonly Deployment[])[],
   isUsable: (deployment: Deployment, modelIndex: number) => boolean,
@@ -114,8 +114,8 @@ function leaveOutUnusable(
 }
 
 /**
- * The deployments that are left.
- * @throws GatewayError where nothing is; it names the rule.
+ * Filters deployments as `filterDeployments` does.
+ * @throws GatewayError if none is left; it names the rule.
  */
 export function selectDeployments(
   deployments: readonly (readonly Deployment[])[],
@@ -126,58 +126,59 @@ export function selectDeployments(
   return left;
 }
 
-/** Says of deployments whether a policy leaves them, its rules about data among them. */
+/** Returns a predicate for the deployments that a policy allows, its data rules included. */
 export function createPolicyFilter(policy: EffectivePolicy): (deployment: Deployment) => boolean {
-  const sieves = listPolicySieves(policy, null);
-  return (deployment) => sieves.every(({ keeps }) => keeps(deployment));
+  const filters = listPolicyFilters(policy, null);
+  return (deployment) => filters.every(({ keeps }) => keeps(deployment));
 }
 
-/** What was wished for and cannot be done, for `gateway_metadata.warnings`. */
+/** Returns warnings for required parameters of which the catalog does not know who supports them. */
 export function warnOfParameters(
   { requireParameters }: ProviderPreferences,
   listNeeds: () => RequestNeeds,
 ): readonly Warning[] {
-  const untold = requireParameters ? listNeeds().parameters.filter((name) => !TOLD.has(name)) : [];
-  if (untold.length === 0) return [];
-  const message = `The catalog does not say who takes ${untold.join(", ")}; that was not looked at.`;
+  const unknown = requireParameters
+    ? listNeeds().parameters.filter((name) => !KNOWN_PARAMETERS.has(name))
+    : [];
+  if (unknown.length === 0) return [];
+  const message = `The catalog does not say who takes ${unknown.join(", ")}; that was not looked at.`;
   return [{ field: "provider.require_parameters", message }];
 }
 
-/** Most requests have none. */
-function listSieves(
+function listFilters(
   deployments: readonly (readonly Deployment[])[],
   rules: SelectionRules,
 ): readonly DeploymentFilter[] {
   const { policy, tierId, preferences, listNeeds, mayHaveMedia, maxPromptTokens, promptTokens } = rules;
-  const sieves = [...listPolicySieves(policy, tierId), ...listWishSieves(preferences)];
+  const filters = [...listPolicyFilters(policy, tierId), ...listPreferenceFilters(preferences)];
   const { maxPrice, requireParameters } = preferences;
   const isLacking = deployments.some((ofModel) =>
     ofModel.some(({ endpoint }) => endpoint.lacks !== undefined),
   );
   if (isLacking || mayHaveMedia) {
     const needs = listNeeds();
-    sieves.push(...listFeatures(needs).map((feature) => sieveFeature(feature, needs.contentField)));
+    filters.push(...listFeatures(needs).map((feature) => filterByFeature(feature, needs.contentField)));
   }
   if (requireParameters)
-    sieves.push(
+    filters.push(
       ...listNeeds()
-        .parameters.filter((name) => TOLD.has(name))
-        .map(sieveParameter),
+        .parameters.filter((name) => KNOWN_PARAMETERS.has(name))
+        .map(filterByParameter),
     );
-  if (maxPrice !== null) sieves.push(sievePrice(maxPrice, maxPromptTokens));
-  if (promptTokens !== null) sieves.push(sieveWindow(deployments, promptTokens));
-  return sieves;
+  if (maxPrice !== null) filters.push(filterByPrice(maxPrice, maxPromptTokens));
+  if (promptTokens !== null) filters.push(filterByWindow(deployments, promptTokens));
+  return filters;
 }
 
 const trainsNot = ({ provider }: Deployment): boolean => provider.record.trainsOnData === false;
 const keepsNothing = ({ provider }: Deployment): boolean => provider.record.retainsData === false;
 
-/** `tierId` is what a refusal speaks of where the caller asked for a tier and does not know what it came to. */
-function listPolicySieves(
+/** `tierId` is the requested tier, which failures name instead of the models that it resolved to. */
+function listPolicyFilters(
   { rules, denyDataCollection, zeroRetention }: EffectivePolicy,
   tierId: string | null,
 ): DeploymentFilter[] {
-  const sieves = rules.map(
+  const filters = rules.map(
     (rule): DeploymentFilter => ({
       name: "policy",
       about: `${rule.level}.${rule.list}`,
@@ -192,7 +193,7 @@ function listPolicySieves(
       "not to train on what they are sent",
       tierId,
     );
-    sieves.push({
+    filters.push({
       name: "policy",
       about: `${denyDataCollection}.deny_data_collection`,
       keeps: trainsNot,
@@ -206,9 +207,9 @@ function listPolicySieves(
       "to keep nothing of what they are sent",
       tierId,
     );
-    sieves.push({ name: "policy", about: `${zeroRetention}.zero_retention`, keeps: keepsNothing, refusal });
+    filters.push({ name: "policy", about: `${zeroRetention}.zero_retention`, keeps: keepsNothing, refusal });
   }
-  return sieves;
+  return filters;
 }
 
 const WHOSE: Readonly<Record<PolicyLevel, string>> = {
@@ -252,28 +253,28 @@ function refuseWish(field: string, message: string): DeploymentFilter["refusal"]
   return () => ({ code: "invalid_request", message, metadata: { field } });
 }
 
-/** What the request itself says of providers. */
-function listWishSieves({
+/** The filters of the request's own preferences. */
+function listPreferenceFilters({
   only,
   ignore,
   denyDataCollection,
   zeroRetention,
 }: ProviderPreferences): DeploymentFilter[] {
-  const sieves: DeploymentFilter[] = [];
+  const filters: DeploymentFilter[] = [];
   if (denyDataCollection) {
     const message =
       'provider.data_collection "deny" leaves nobody: no provider of this model is known not to train on what it is sent. Name another model, or allow it.';
     const refusal = refuseWish("provider.data_collection", message);
-    sieves.push({ name: "data_collection", about: null, keeps: trainsNot, refusal });
+    filters.push({ name: "data_collection", about: null, keeps: trainsNot, refusal });
   }
   if (zeroRetention) {
     const message =
       "provider.zdr leaves nobody: no provider of this model is known to keep nothing of what it is sent. Name another model, or do without.";
     const refusal = refuseWish("provider.zdr", message);
-    sieves.push({ name: "zero_retention", about: null, keeps: keepsNothing, refusal });
+    filters.push({ name: "zero_retention", about: null, keeps: keepsNothing, refusal });
   }
   if (only !== null || ignore.length > 0) {
-    sieves.push({
+    filters.push({
       name: "provider_rules",
       about: null,
       keeps: ({ provider: { record } }) =>
@@ -284,11 +285,11 @@ function listWishSieves({
       ),
     });
   }
-  return sieves;
+  return filters;
 }
 
-/** Whose window the prompt cannot fit. */
-function sieveWindow(
+/** Filters out deployments whose context window the prompt cannot fit. */
+function filterByWindow(
   deployments: readonly (readonly Deployment[])[],
   promptTokens: PromptTokens,
 ): DeploymentFilter {
@@ -300,7 +301,7 @@ function sieveWindow(
   };
 }
 
-/** What the request cannot do without: what is in it, and an answer of the shape that it names. */
+/** Returns the features that a deployment must have: the request's media and tools, and structured output if it asks for it. */
 function listFeatures({ features, parameters }: RequestNeeds): readonly string[] {
   return parameters.includes(STRUCTURED) ? [...features, STRUCTURED] : features;
 }
@@ -308,8 +309,8 @@ function listFeatures({ features, parameters }: RequestNeeds): readonly string[]
 const STRUCTURED = "structured_outputs";
 const FEATURE_FIELDS: Readonly<Record<string, string>> = { tools: "tools", [STRUCTURED]: "response_format" };
 
-/** Without it the request cannot be served there: a modality, tools, or structured output. */
-function sieveFeature(feature: string, contentField: string): DeploymentFilter {
+/** Filters out deployments without a modality, tools or structured output. */
+function filterByFeature(feature: string, contentField: string): DeploymentFilter {
   const field = FEATURE_FIELDS[feature] ?? contentField;
   return {
     name: "lacks_feature",
@@ -333,12 +334,12 @@ const MODALITIES: Readonly<Record<string, string>> = {
   video: "video",
 };
 
-/** Whether an deployment takes a modality as far as its model goes; all else that a request needs is not the model's alone. */
+/** Whether a deployment accepts an input modality. Features other than modalities count as accepted. */
 export function takesInput(deployment: Deployment, feature: string): boolean {
   return readsFor(deployment, feature) || knows(deployment, feature);
 }
 
-/** Whether the model takes a modality, or nobody knows. */
+/** Whether the model accepts a modality, or this is not known. */
 function knows({ model }: Deployment, feature: string): boolean {
   if (MODALITIES[feature] === undefined || model.hasUnknownInputs === true) return true;
   return model.inputModalities.includes(feature);
@@ -355,8 +356,8 @@ function describeBlindness({ model }: Deployment, feature: string, field: string
   return `${JSON.stringify(model.id)} takes no ${media}, and there are ${media} in ${field}: its input modalities are ${takes}. Leave them out, name a model that takes them, or name one in models to fall back to; GET /api/gateway/models lists input_modalities.`;
 }
 
-/** The parameters of which the catalog says who takes them. */
-const TOLD: ReadonlySet<string> = new Set([
+/** The parameters for which the catalog lists who supports them. */
+const KNOWN_PARAMETERS: ReadonlySet<string> = new Set([
   ...SAMPLING_PARAMETERS,
   "max_tokens",
   "temperature",
@@ -370,7 +371,7 @@ const TOLD: ReadonlySet<string> = new Set([
   "include_reasoning",
 ]);
 
-function sieveParameter(name: string): DeploymentFilter {
+function filterByParameter(name: string): DeploymentFilter {
   return {
     name: "lacks_parameter",
     about: name,
@@ -389,7 +390,7 @@ function lacks(endpoint: ModelEndpoint, name: string): boolean {
   return endpoint.lacks?.includes(name) === true;
 }
 
-function sievePrice(maxPrice: MaxPrice, maxPromptTokens: number): DeploymentFilter {
+function filterByPrice(maxPrice: MaxPrice, maxPromptTokens: number): DeploymentFilter {
   return {
     name: "max_price",
     about: null,
@@ -402,7 +403,7 @@ function sievePrice(maxPrice: MaxPrice, maxPromptTokens: number): DeploymentFilt
   };
 }
 
-/** All prices that may come to hold for a prompt of at most so many tokens. */
+/** Returns all prices that may apply to a prompt of at most `maxPromptTokens`. */
 function pricesWithin(
   { prices, priceTiers = [] }: ModelEndpoint,
   maxPromptTokens: number,
@@ -424,7 +425,7 @@ function isWithin(prices: Prices, { prompt, completion, request, image }: MaxPri
   );
 }
 
-/** What has no price of its own costs nothing apart. */
+/** A missing price counts as 0. */
 function isAtMost(price: string | undefined, units: bigint, most: bigint | null): boolean {
   return most === null || price === undefined || (parsePrice(price) ?? 0n) * units <= most;
 }
