@@ -189,6 +189,10 @@ const ROWS: Readonly<Record<string, Row>> = {
     body: () => ({ amount: "1", note: "by hand" }),
     status: operatorOnly(201),
   },
+  "GET /api/admin/generations/:id/bodies": {
+    path: () => "/generations/gen_none/bodies",
+    status: ownAccount(404, 403),
+  },
   "POST /api/admin/generations/:id/refund": {
     path: () => "/generations/gen_none/refund",
     body: () => ({}),

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createKey } from "../../src/core/accounts/manage-keys.ts";
+import { eventually } from "../support/eventually.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { addPayer, balanceOf, findTrouble, manage, withStoresOf } from "../support/money.ts";
 
@@ -113,7 +114,11 @@ describe("a grant", () => {
     await Bun.sleep(5);
     expect((await balanceOf(own, "user_ends")).balance).toBe(4_000_000_000 - cost);
     time.now += 1;
-    for (const _ of [1, 2, 3]) {
+    await eventually("the end of the grant", async () => {
+      tick();
+      return (await balanceOf(own, "user_ends")).balance === 3_000_000_000;
+    });
+    for (const _ of [1, 2]) {
       tick();
       await Bun.sleep(5);
       expect(await balanceOf(own, "user_ends")).toMatchObject({
