@@ -2,7 +2,7 @@ import type { UsageRecord } from "../../src/core/usage/records.ts";
 import { type BillEntry, MAX_TOKENS } from "./billing-vendor.ts";
 import { type Check, check, describe, type Run, sameAsBilled } from "./check-books.ts";
 import type { Asked } from "./clients.ts";
-import { LONGEST_ANSWER } from "./hostile-answers.ts";
+import { LONGEST_ANSWER, OPENING } from "./hostile-answers.ts";
 import { DRY_ACCOUNT } from "./payers.ts";
 import { HOSTILE, priceOf } from "./prices.ts";
 
@@ -12,8 +12,8 @@ const ANSWER_PARTS = ["reasoningTokens", "audioCompletionTokens", "imageCompleti
 
 /** More than the prompt of any honest request of a run, and less than any lie. */
 const LARGEST_PROMPT = 4_000;
-/** The longest answer, estimated from five bytes per token at four. */
-const LONGEST_ESTIMATE = (LONGEST_ANSWER * 5) / 4;
+/** The longest answer, estimated at four bytes per token: the opening, then five bytes per token. */
+const LONGEST_ESTIMATE = Math.ceil((OPENING.length + LONGEST_ANSWER * 5) / 4);
 /** More than the few words of a lying answer. */
 const LONGEST_LIE = 20;
 /** How far a vendor's count may exceed the bound of its request and still be accepted (docs/api/chat.md, "Usage"). */

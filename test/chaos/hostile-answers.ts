@@ -31,6 +31,8 @@ const LIES: readonly unknown[] = [
 /** More tokens than the largest bound of a request, but less than the model's longest answer. */
 const LIE_ABOVE_BOUND = 5_000;
 
+/** What every answer begins with. */
+export const OPENING = "Go";
 const PIECE = "word ".repeat(40);
 const TOKENS_IN_PIECE = 40;
 
@@ -96,7 +98,7 @@ function lieOf(serial: number): unknown {
 async function answer(call: VendorCall, pieces: readonly string[], usage: unknown): Promise<void> {
   if (!call.isStream) return call.respond(200, documentOf(pieces.join(""), { usage }));
   await call.begin();
-  await call.events(...opening("Go"));
+  await call.events(...opening(OPENING));
   for (const piece of pieces) await call.events(textOf(piece));
   await call.events(chunkOf({}, "stop"), { ...chunkOf({}), choices: [], usage }, "[DONE]");
   await call.end();
@@ -105,7 +107,7 @@ async function answer(call: VendorCall, pieces: readonly string[], usage: unknow
 /** Ends in the middle of an event, of a finish without usage, or of a character. */
 async function breakStream(call: VendorCall, serial: number): Promise<void> {
   await call.begin();
-  await call.events(...opening("Go"), textOf(PIECE));
+  await call.events(...opening(OPENING), textOf(PIECE));
   const ends = ['data: {"choices":[{"index":0,"delta":{"content":"ha', "data: \xe2", ""];
   await call.piece(ends[serial % ends.length] as string);
   call.connection.end();

@@ -78,13 +78,16 @@ describe("a grant", () => {
 
   test("for a time is spent first, shown with what is left, and ends with it", async () => {
     const time = { now: Date.parse("2030-01-01T00:00:00Z") };
-    let tick = () => {};
+    const timers: (() => void)[] = [];
+    const tick = () => {
+      for (const timer of timers) timer();
+    };
     const never = { cancel: () => {} };
     const clock = {
       now: () => time.now,
       after: () => never,
       every: (_ms: number, callback: () => void) => {
-        tick = callback;
+        timers.push(callback);
         return never;
       },
     };
