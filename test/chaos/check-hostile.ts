@@ -3,7 +3,7 @@ import { type BillEntry, MAX_TOKENS } from "./billing-vendor.ts";
 import { type Check, check, describe, type Run, sameAsBilled } from "./check-books.ts";
 import type { Asked } from "./clients.ts";
 import { LONGEST_ANSWER, OPENING } from "./hostile-answers.ts";
-import { DRY_ACCOUNT } from "./payers.ts";
+import { DRY_ACCOUNT, type Payer } from "./payers.ts";
 import { HOSTILE, priceOf } from "./prices.ts";
 
 /** Tokens counted in the prompt, and in the answer. */
@@ -46,13 +46,13 @@ export function checkHostile(run: Run): Check[] {
         record.completionTokens <= (one.maxTokens ?? MAX_TOKENS) + ALLOWANCE ? null : describe(record),
     ),
     check(
-      "an answer to a request without a bound is charged what the vendor billed, or all that the account had left",
+      "an answer to a request without a bound is charged what the vendor billed, or all that the account or key had left",
       known.filter(({ one, record }) => one.plan === "long" && one.isWhole && !record.estimated),
       ({ one, record }) => {
         const entry = run.bill.find(({ serial, isBilled }) => serial === one.serial && isBilled);
         if (entry === undefined) return describe(record);
-        const isDry = one.payer.accountId === DRY_ACCOUNT && isShortOf(record, entry);
-        return isDry || sameAsBilled(record, entry, run.books) ? null : describe(record);
+        const isShort = mayRunOut(one.payer) && isShortOf(record, entry);
+        return isShort || sameAsBilled(record, entry, run.books) ? null : describe(record);
       },
     ),
     check(
@@ -62,6 +62,11 @@ export function checkHostile(run: Run): Check[] {
         record.finishReason === "length" && record.costNanodollars > 0 ? null : describe(record),
     ),
   ];
+}
+
+/** Whether a run may spend all that this payer has. */
+function mayRunOut({ accountId, limit }: Payer): boolean {
+  return accountId === DRY_ACCOUNT || limit !== null;
 }
 
 /** Concurrent streams may together use more than their account had left; the record shows it, and no balance does. */
