@@ -1,13 +1,16 @@
-import { isSpace, JsonSyntaxError } from "./scan.ts";
+import {
+  BACKSLASH,
+  CLOSE_BRACE,
+  CLOSE_BRACKET,
+  COLON,
+  COMMA,
+  isSpace,
+  JsonSyntaxError,
+  OPEN_BRACE,
+  OPEN_BRACKET,
+  QUOTE,
+} from "./scan.ts";
 
-const QUOTE = 34;
-const COMMA = 44;
-const COLON = 58;
-const BACKSLASH = 92;
-const OPEN_BRACKET = 91;
-const CLOSE_BRACKET = 93;
-const OPEN_BRACE = 123;
-const CLOSE_BRACE = 125;
 const SPACE = 32;
 
 /** A literal as far as it goes wrong or ends; a letter behind it makes it another word. */

@@ -99,14 +99,15 @@ export class JsonBoundError extends Error {
   }
 }
 
-const QUOTE = 34;
-const COMMA = 44;
-const COLON = 58;
-const BACKSLASH = 92;
-const OPEN_BRACKET = 91;
-const CLOSE_BRACKET = 93;
-const OPEN_BRACE = 123;
-const CLOSE_BRACE = 125;
+/** Character codes of the marks of JSON. */
+export const QUOTE = 34;
+export const COMMA = 44;
+export const COLON = 58;
+export const BACKSLASH = 92;
+export const OPEN_BRACKET = 91;
+export const CLOSE_BRACKET = 93;
+export const OPEN_BRACE = 123;
+export const CLOSE_BRACE = 125;
 
 const LEVELS = "levels of nesting";
 
