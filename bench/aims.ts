@@ -3,10 +3,10 @@ import { figureOf, LANES, type LaneName, LOADS } from "./lanes.ts";
 import { SOAK_SLICES } from "./memory.ts";
 import type { TargetName } from "./targets.ts";
 
-/** What the gateway is held to, and how it did. */
+/** A goal and whether the gateway met it. */
 export interface Verdict {
   readonly aim: string;
-  /** Null when what it takes was not measured. */
+  /** `null` if its figures were not measured. */
   readonly isMet: boolean | null;
   readonly found: string;
 }
@@ -15,7 +15,7 @@ interface Aim {
   readonly figure: string;
   readonly what: string;
   readonly against: TargetName;
-  /** The gateway's figure over the other's may be this much. */
+  /** The maximum of the gateway's figure, as a multiple of the other target's. */
   readonly most: number;
 }
 
@@ -27,46 +27,46 @@ const AIMS: readonly Aim[] = [
   { figure: "large.cpu", what: "CPU, 200 kB body", against: "relay", most: 2 },
   { figure: "stream.cpu", what: "CPU, 100-event stream", against: "relay", most: 2 },
 ];
-/** What a lane's requests may cost of the first lane's where formats differ. */
+/** The maximum cost of a lane with translation, as a multiple of the first lane's. */
 const MOST_TRANSLATED = 2;
-/** And where they do not: as much, as far as one run can tell. */
+/** The maximum cost of a lane without translation: the same, within the noise of one run. */
 const MOST_ALIKE = 1.2;
 const MOST_GROWTH = 1.2;
 const MOST_PLANNING_US = 15;
 
-/** Holds the findings against the aims. */
-export function judge(findings: Findings): Verdict[] {
-  const lanes = LANES.slice(1).map(({ name }) => judgeLane(findings, name));
+/** Compares the findings with the goals. */
+export function checkGoals(findings: Findings): Verdict[] {
+  const lanes = LANES.slice(1).map(({ name }) => checkLane(findings, name));
   return [
-    ...AIMS.map((aim) => judgeRatio(findings, aim)),
+    ...AIMS.map((aim) => checkRatio(findings, aim)),
     ...lanes,
-    judgePlanning(findings),
-    judgeGrowth(findings),
+    checkPlanning(findings),
+    checkGrowth(findings),
   ];
 }
 
-/** A ratio as people say it: 1/12.5 for the small ones, 1.25x for the others. */
+/** Formats a ratio: 1/12.5 for small ones, 1.25x for the others. */
 export function formatRatio(ratio: number): string {
   if (ratio > 0 && ratio < 0.5) return `1/${(1 / ratio).toFixed(1)}`;
   return `${ratio.toFixed(2)}x`;
 }
 
-function judgeRatio(findings: Findings, { figure, what, against, most }: Aim): Verdict {
+function checkRatio(findings: Findings, { figure, what, against, most }: Aim): Verdict {
   const ours = findings.median(figure, "gateway");
   const theirs = findings.median(figure, against);
   const aim = `${what}: at most ${most < 1 ? `1/${Math.round(1 / most)}` : `${most}x`} of ${against}'s`;
-  return judgeQuotient(aim, ours, theirs, most);
+  return checkQuotient(aim, ours, theirs, most);
 }
 
-/** A lane meets its aim where every load over it does. */
-function judgeLane(findings: Findings, lane: LaneName): Verdict {
+/** A lane meets its goal if it does under every load. */
+function checkLane(findings: Findings, lane: LaneName): Verdict {
   const [chat] = LANES;
   const { api, vendor, label } = LANES.find(({ name }) => name === lane) ?? chat;
   const most = api === vendor ? MOST_ALIKE : MOST_TRANSLATED;
   const aim = `CPU, ${label}: at most ${most}x of ${chat.label}, ${LOADS.map(({ name }) => name).join(", ")}`;
   const verdicts = LOADS.map(({ name: load }) => {
     const ours = findings.median(figureOf(load, lane), "gateway");
-    return judgeQuotient(load, ours, findings.median(figureOf(load, chat.name), "gateway"), most);
+    return checkQuotient(load, ours, findings.median(figureOf(load, chat.name), "gateway"), most);
   });
   const isMeasured = verdicts.every(({ isMet }) => isMet !== null);
   return {
@@ -76,17 +76,17 @@ function judgeLane(findings: Findings, lane: LaneName): Verdict {
   };
 }
 
-function judgePlanning(findings: Findings): Verdict {
+function checkPlanning(findings: Findings): Verdict {
   const aim = `Planning, 20 candidates: at most ${MOST_PLANNING_US} µs`;
   const us = findings.median("planning.cpu", "gateway");
   if (us === null) return { aim, isMet: null, found: "not measured" };
   return { aim, isMet: us <= MOST_PLANNING_US, found: `${us.toFixed(1)} µs` };
 }
 
-function judgeGrowth(findings: Findings): Verdict {
+function checkGrowth(findings: Findings): Verdict {
   const first = findings.median("soak.1", "gateway");
   const last = findings.median(`soak.${SOAK_SLICES}`, "gateway");
-  return judgeQuotient(
+  return checkQuotient(
     `Memory, end of the long run: at most ${MOST_GROWTH}x of its first fifth's`,
     last,
     first,
@@ -94,7 +94,7 @@ function judgeGrowth(findings: Findings): Verdict {
   );
 }
 
-function judgeQuotient(aim: string, value: number | null, base: number | null, most: number): Verdict {
+function checkQuotient(aim: string, value: number | null, base: number | null, most: number): Verdict {
   if (value === null || base === null || base <= 0) return { aim, isMet: null, found: "not measured" };
   return { aim, isMet: value / base <= most, found: formatRatio(value / base) };
 }

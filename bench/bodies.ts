@@ -23,7 +23,7 @@ const CODE = [
   'C:\\Users\\dev\\project\\node_modules\\.bin\\tsc.cmd --project "tsconfig.json" & exit /b 0\r\n',
 ];
 
-/** A message as chat clients put it. */
+/** A chat message. */
 export interface ChatMessage {
   role: "system" | "user" | "assistant" | "tool";
   content: string;
@@ -31,7 +31,7 @@ export interface ChatMessage {
   tool_calls?: { id: string; type: "function"; function: { name: string; arguments: string } }[];
 }
 
-/** A request as chat clients put it, but for its model and whether it streams. */
+/** A chat request, without its model and `stream`. */
 export interface ChatRequest {
   readonly messages: readonly ChatMessage[];
   readonly temperature: number;
@@ -41,7 +41,7 @@ export interface ChatRequest {
   readonly parallel_tool_calls?: boolean;
 }
 
-/** A tool as chat clients put it. */
+/** A chat tool. */
 export interface ChatTool {
   readonly type: "function";
   readonly function: { readonly name: string; readonly description: string; readonly parameters: object };
@@ -54,7 +54,7 @@ const SHAPES: Readonly<Record<ClientApi, (request: ChatRequest, stream: boolean)
   responses: shapeAsResponses,
 };
 
-/** The bytes of a request body. The same arguments always give the same bytes. */
+/** Returns the bytes of a request body. The same arguments always give the same bytes. */
 export function makeBody(kind: BodyKind, api: ClientApi, model: string, stream: boolean): Buffer {
   const request = kind === "small" ? smallRequest() : largeRequest();
   return Buffer.from(JSON.stringify({ model, ...SHAPES[api](request, stream) }));
@@ -73,7 +73,7 @@ function smallRequest(): ChatRequest {
   };
 }
 
-/** About 200 kB: an agent some forty steps into its work, every tool call answered. */
+/** About 200 kB: an agent forty steps into its work, with every tool call answered. */
 function largeRequest(): ChatRequest {
   const random = makeRandom(20_260_212);
   const messages: ChatMessage[] = [{ role: "system", content: systemPrompt() }];
@@ -138,7 +138,7 @@ function pick<T>(from: readonly T[], random: () => number): T {
   return from[Math.floor(random() * from.length)] as T;
 }
 
-/** mulberry32: small, and the same on every machine. */
+/** mulberry32: small and the same on every machine. */
 function makeRandom(seed: number): () => number {
   let state = seed;
   return () => {

@@ -1,9 +1,9 @@
 import type { ChatMessage, ChatRequest, ChatTool } from "./bodies.ts";
 
-/** Messages demands a bound. */
+/** The Messages API requires a bound. */
 const MAX_TOKENS = 1024;
 
-/** A chat request as a client of Anthropic's Messages puts it. */
+/** Converts a chat request to a Messages request. */
 export function shapeAsMessages(request: ChatRequest, stream: boolean): object {
   const { messages, tools = [], max_tokens = MAX_TOKENS, temperature } = request;
   return {
@@ -16,7 +16,7 @@ export function shapeAsMessages(request: ChatRequest, stream: boolean): object {
   };
 }
 
-/** Results of calls that were made together come together. */
+/** Puts results of calls that were made together into one message. */
 function joinResults(messages: readonly ChatMessage[]): object[] {
   const joined: { role: string; content: unknown }[] = [];
   let results: object[] = [];
@@ -43,7 +43,7 @@ function messagesTool({ function: { name, description, parameters } }: ChatTool)
   return { name, description, input_schema: parameters };
 }
 
-/** A chat request as a client of OpenAI's Responses puts it. */
+/** Converts a chat request to a Responses request. */
 export function shapeAsResponses(request: ChatRequest, stream: boolean): object {
   const { messages, tools = [], max_tokens } = request;
   return {

@@ -6,13 +6,13 @@ import type { ClientApi, LoadOrder } from "./messages.ts";
 const FIRST = Buffer.from(FIRST_TOKEN);
 const EVENT_END = Buffer.from("\n\n");
 
-/** How a stream of an API is known to be right. */
+/** The marks by which a complete stream of an API is recognized. */
 interface StreamMarks {
-  /** What its last event begins with. */
+  /** The beginning of its last event. */
   readonly end: Buffer;
-  /** Stands once in every event with content. */
+  /** Occurs once in every event with content. */
   readonly content: Buffer;
-  /** Stands where an event of that kind has none. */
+  /** Occurs where such an event has no content. */
   readonly empty: Buffer;
 }
 
@@ -26,19 +26,19 @@ function marks(end: string, content: string, empty: string): StreamMarks {
   return { end: Buffer.from(end), content: Buffer.from(content), empty: Buffer.from(empty) };
 }
 
-/** Every answer is checked for its status, marker and end; one in so many for every event as well. */
+/** Every answer is checked for its status, marker and end; one in this many also for every event. */
 const FULL_CHECK_EVERY = 64;
 const FAULT_CHARS = 120;
 
-/** Who sends over a connection and hears of its answers. */
+/** The owner of a connection, which is told about its answers. */
 export interface ConnectionOwner {
   readonly order: LoadOrder;
   readonly request: Buffer;
-  /** `fault` says what is wrong with the answer; `firstTokenAt` is 0 when the answer was no stream. */
+  /** `fault` says what is wrong with the answer; `firstTokenAt` is 0 if the answer was not a stream. says what is wrong with the answer; `firstTokenAt` is 0 when the answer was no stream. */
   answered(connection: Connection, dueAt: number, firstTokenAt: number, fault: string | null): void;
 }
 
-/** A keep-alive connection with at most one request on its way. */
+/** A keep-alive connection with at most one request in flight. */
 export class Connection {
   readonly #reader = new MessageReader(
     { bodyGrew: () => this.#lookForFirstToken(), messageEnded: () => this.#end(this.#faultOf()) },
@@ -93,7 +93,7 @@ export class Connection {
     this.#socket.setNoDelay(true);
   }
 
-  /** A target may close an idle connection; the request that finds it closed opens another. */
+  /** A target may close an idle connection; the request that finds it closed opens a new one. */
   #reopen(): void {
     this.#open().then(
       () => this.#write(this.owner.request),
@@ -120,7 +120,7 @@ export class Connection {
   }
 
   #left(socket: Socket<Connection>, how: string): void {
-    // An earlier socket's end may be told after its successor was opened.
+    // The end of the previous socket may be reported after the next one was opened.
     if (socket !== this.#socket) return;
     this.#socket = null;
     if (!this.#isClosed) this.#end(how);
@@ -135,7 +135,7 @@ export class Connection {
     if (!this.#isBusy) return;
     this.#isBusy = false;
     this.#unsent = null;
-    // The order: the owner may send the next request from within the call.
+    // Last, because the owner may send the next request from within this call.
     this.owner.answered(this, this.#dueAt, this.#firstTokenAt, fault);
   }
 

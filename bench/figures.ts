@@ -1,7 +1,7 @@
 import type { PartName } from "./plan.ts";
 import type { TargetName } from "./targets.ts";
 
-/** One value of one figure, of one target in one round. */
+/** One value of one figure, for one target in one round. */
 export interface Sample {
   readonly figure: string;
   readonly target: TargetName;
@@ -9,17 +9,17 @@ export interface Sample {
   readonly value: number;
 }
 
-/** What can fail on its own. A figure's name begins with the part that it belongs to. */
+/** A part that can fail on its own. The name of a figure begins with its part. */
 export type Measured = PartName | "soak" | "start";
 
-/** A part that a target could not be measured in, and why. */
+/** A part that could not be measured for a target, and why. */
 export interface Failure {
   readonly target: TargetName;
   readonly part: Measured;
   readonly reason: string;
 }
 
-/** All that a run has found. */
+/** All results of a run. */
 export class Findings {
   readonly samples: Sample[] = [];
   readonly failures: Failure[] = [];
@@ -28,7 +28,7 @@ export class Findings {
     this.samples.push({ figure, target, round, value });
   }
 
-  /** Whatever was measured of a part before it failed is not to be trusted either. */
+  /** Drops what was measured of a part before it failed, because it cannot be trusted. */
   fail(target: TargetName, part: Measured, reason: string): void {
     if (!this.hasFailed(target, part)) this.failures.push({ target, part, reason });
   }
@@ -37,7 +37,7 @@ export class Findings {
     return this.failures.some((failure) => failure.target === target && failure.part === part);
   }
 
-  /** The median over the rounds, or null when there is none to trust. */
+  /** Returns the median over the rounds, or `null` without a trusted value. */
   median(figure: string, target: TargetName): number | null {
     const part = figure.split(".")[0] as Measured;
     if (this.hasFailed(target, part)) return null;

@@ -1,6 +1,6 @@
 /**
- * The little of HTTP/1.1 that the load generator and the upstream need: messages one after another on one
- * connection, framed by content-length or chunks. It trusts its peer and is no model for production code.
+ * The minimum of HTTP/1.1 that the load generator and the upstream need: consecutive messages on one
+ * connection, framed by content-length or chunks. It trusts its peer and is not suitable for production.
  */
 
 const HEAD_END = Buffer.from("\r\n\r\n");
@@ -11,16 +11,16 @@ const SEMICOLON = 59;
 
 type State = "head" | "fixed" | "chunk-size" | "chunk-data" | "chunk-end" | "trailer";
 
-/** What is told about each message. */
+/** Callbacks for each message. */
 export interface MessageEvents {
-  /** More of the body is there; only asked for when bodies are kept. */
+  /** More of the body has arrived. Called only if bodies are kept. */
   bodyGrew?(): void;
   messageEnded(): void;
 }
 
-/** Reads messages from the pieces of a connection, however they are cut. */
+/** Reads messages from the pieces of a connection, wherever they are split. */
 export class MessageReader {
-  /** First line and header lines; header names may be in any case. */
+  /** The start line and header lines; header names may be in any case. */
   head = "";
   /** Bytes of the body so far, without framing. */
   bodyBytes = 0;
@@ -38,12 +38,12 @@ export class MessageReader {
     this.#body = keepsBody ? Buffer.allocUnsafe(4096) : NONE;
   }
 
-  /** The body so far. Its bytes change with the next message. */
+  /** The body so far. Its bytes are overwritten by the next message. */
   get body(): Buffer {
     return this.#body.subarray(0, this.bodyBytes);
   }
 
-  /** No message has begun that has not ended. */
+  /** Whether no message is incomplete. */
   get isBetweenMessages(): boolean {
     return this.#state === "head" && this.#carried.length === 0;
   }
@@ -158,7 +158,7 @@ export class MessageReader {
   }
 }
 
-/** The value of a header in a message's head, or null. `name` is in lower case. */
+/** Returns the value of a header in a message's head, or `null`. `name` is lower-case. */
 export function findHeader(head: string, name: string): string | null {
   const lower = head.toLowerCase();
   const at = lower.indexOf(`\r\n${name}:`);

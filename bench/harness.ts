@@ -15,11 +15,11 @@ import type {
 import { adopt, end, pinned } from "./processes.ts";
 import type { Target } from "./targets.ts";
 
-/** Work that a target does after its answers, such as writing its records, belongs to them. */
+/** How long after its answers a target is measured, because work such as writing records belongs to them. Milliseconds. */
 const SETTLE_MS = 150;
-/** A model's name and stream options may change a body's length a little; more would be a body that was cut. */
+/** Tolerated difference in a body's length, for the model's name and stream options. A larger one means a truncated body. */
 const LEAST_BODY_SHARE = 0.97;
-/** Another format has other words, and no quotes to escape in what it takes as objects. */
+/** The same for another format, which has other field names and does not escape quotes where it takes objects. */
 const LEAST_TRANSLATED_SHARE = 0.75;
 const START_MS = 10_000;
 const REPLY_MARGIN_MS = 10_000;
@@ -27,7 +27,7 @@ const REPLY_MARGIN_MS = 10_000;
 /** One kind of request to measure: what is sent and how it is answered. */
 export interface Trial {
   readonly body: BodyKind;
-  /** Content events; 0 for an answer that is no stream. */
+  /** Content events; 0 for an answer that is not a stream. */
   readonly events: number;
   readonly intervalMs: number;
   readonly connections: number;
@@ -39,14 +39,14 @@ export interface Trial {
 export interface Outcome extends LoadResult {
   /** Processor time of the target over the whole run; 0 for `direct`. */
   readonly cpuUs: number;
-  /** Paced streams that the upstream was giving at the same moment, at most. */
+  /** The maximum of paced streams that the upstream was sending at the same time. */
   readonly peakStreams: number;
 }
 
-/** A target gave an answer that was not right, so its figures would mean nothing. */
+/** A target gave a wrong answer, so that its figures would be meaningless. */
 export class WrongAnswers extends Error {}
 
-/** The upstream and the load generator, each a process of its own. */
+/** The upstream and the load generator, each in its own process. */
 export class Harness {
   #trials = 0;
 
@@ -64,7 +64,7 @@ export class Harness {
     return new Harness(listening.port, upstream, load);
   }
 
-  /** Runs a trial against a target; fails with `WrongAnswers` unless every single answer was right. */
+  /** Runs a trial against a target. Rejects with `WrongAnswers` unless every answer was right. */
   async run(target: Target, trial: Trial): Promise<Outcome> {
     const marker = `mark${(++this.#trials).toString().padStart(6, "0")}`;
     await this.#set({ ...trial, stream: trial.events > 0, latencyMs: 0, marker });
@@ -121,7 +121,7 @@ function readCpuOf(target: Target): CpuReading {
   return target.pid === null ? NO_CPU : readCpu(target.pid);
 }
 
-/** A helper process and the conversation with it, one question at a time. */
+/** A helper process that is asked one question at a time. */
 class Peer<Question, Reply> {
   readonly #process: Subprocess;
   readonly #received: Reply[] = [];

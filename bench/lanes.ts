@@ -1,16 +1,16 @@
 import type { ClientApi, VendorFormat } from "./messages.ts";
 
-/** A client's API and an upstream's format, which the gateway brings together. */
+/** A client API and an upstream format that the gateway connects. */
 interface Lane {
   readonly name: string;
   readonly label: string;
   readonly api: ClientApi;
   readonly vendor: VendorFormat;
-  /** A model of the catalog that a provider of this format has. */
+  /** A model of the catalog that a provider of this format serves. */
   readonly model: string;
 }
 
-/** The pairs that are measured; the first is what the others are held against. */
+/** The measured pairs. The others are compared with the first. */
 export const LANES = [
   { name: "chat", label: "chat → chat", api: "chat", vendor: "chat", model: "openai/gpt-4o-mini" },
   {
@@ -45,7 +45,7 @@ export const LANES = [
 
 export type LaneName = (typeof LANES)[number]["name"];
 
-/** What is sent over each of them. */
+/** The loads that are sent over each lane. */
 export const LOADS = [
   { name: "small", label: "small, µs", body: "small", isStream: false },
   { name: "large", label: "200 kB, µs", body: "large", isStream: false },
@@ -54,7 +54,7 @@ export const LOADS = [
 
 export type LoadName = (typeof LOADS)[number]["name"];
 
-/** The name of a figure of this part. */
+/** Returns the name of a figure of this part. */
 export function figureOf(load: LoadName, lane: LaneName): string {
   return `translation.${load}.${lane}`;
 }

@@ -1,13 +1,13 @@
 import { Connection, type ConnectionOwner } from "./connection.ts";
 import type { LoadOrder, LoadResult, Spread } from "./messages.ts";
 
-/** A target that answers this many requests wrongly is not worth more of them. */
+/** After this many wrong answers no more requests are sent to a target. */
 const MAX_WRONG = 20;
-/** Timers count whole milliseconds; the rest of a wait is spent polling, so that requests leave when due. */
+/** Timers count whole milliseconds; the rest of a wait is spent polling, so that requests leave on time. */
 const POLL_MS = 1.5;
 const NOTHING: Spread = { p50: 0, p99: 0, max: 0 };
 
-/** One run of requests: a closed loop, or an open one on a schedule. Use once. */
+/** One run of requests, as a closed loop or as an open loop on a schedule. Use once. */
 export class LoadRun implements ConnectionOwner {
   readonly #idle: Connection[] = [];
   readonly #all: Connection[] = [];
@@ -32,7 +32,7 @@ export class LoadRun implements ConnectionOwner {
     readonly request: Buffer,
   ) {}
 
-  /** Runs to the end and says what came of it. */
+  /** Runs to the end and returns the outcome. */
   async finish(): Promise<LoadResult> {
     const isOpen = this.order.ratePerSecond > 0;
     await this.#connect(isOpen ? Math.min(32, this.order.connections) : this.order.connections);
@@ -84,7 +84,7 @@ export class LoadRun implements ConnectionOwner {
     connection.send(dueAt);
   }
 
-  /** Sends what is due by now and comes back when the next is. */
+  /** Sends the requests that are due and schedules the next call. */
   #tick(next: number): void {
     const period = 1000 / this.order.ratePerSecond;
     let index = next;

@@ -1,6 +1,6 @@
 /**
- * The load generator: requests made of bytes laid out beforehand, over keep-alive sockets, every answer checked.
- * A process of its own, so that its work never counts as a target's; the bench orders runs over IPC.
+ * The load generator: prepared requests over keep-alive sockets, with every answer checked.
+ * A separate process, so that its work never counts as a target's. The bench controls it over IPC.
  */
 import { makeBody } from "./bodies.ts";
 import { LoadRun } from "./load-run.ts";
@@ -25,6 +25,6 @@ async function obey(order: LoadOrder): Promise<LoadReply> {
 }
 
 process.on("message", async (order: LoadOrder) => process.send?.(await obey(order)));
-// The bench has gone, however it went.
+// The bench has ended, for whatever reason.
 process.on("disconnect", () => process.exit(0));
 process.send?.({ kind: "ready" } satisfies LoadReply);

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 
-/** Linux counts in `stat` are hundredths of a second on every architecture Bun runs on. */
+/** Linux counts ticks of 10 ms in `stat` on every architecture that Bun supports. */
 const TICK_NS = 10_000_000;
-/** Two readings, each cut to whole ticks. */
+/** Two readings, each rounded down to whole ticks. */
 const TICK_ERROR_NS = 2 * TICK_NS;
 const STAT_PARENT = 1;
 const STAT_TIMES = [11, 12] as const;
@@ -10,13 +10,13 @@ const STAT_CHILDREN_TIMES = [13, 14] as const;
 
 /** Processor time used so far by a process, its threads and its children. */
 export interface CpuReading {
-  /** By thread, to the nanosecond; knows nothing of threads that have ended. */
+  /** By thread, in nanoseconds; excludes threads that have ended. */
   readonly byThread: ReadonlyMap<string, number>;
-  /** Of the whole, ended threads and children included, in ticks. */
+  /** In total, in ticks; includes threads and children that have ended. */
   readonly coarseNs: number;
 }
 
-/** Reads what the process tree under `pid` has used. */
+/** Reads the processor time of the process tree under `pid`. */
 export function readCpu(pid: number): CpuReading {
   const byThread = new Map<string, number>();
   let coarseNs = 0;
@@ -31,8 +31,8 @@ export function readCpu(pid: number): CpuReading {
 }
 
 /**
- * Microseconds used between two readings: the precise count, unless threads that ended between them have taken
- * a part of it along; then the coarse one.
+ * Returns the microseconds used between two readings: the precise count, or the coarse one if threads that ended in between
+ * took a part of the precise count with them.
  */
 export function cpuBetween(before: CpuReading, after: CpuReading): number {
   let preciseNs = 0;
@@ -41,7 +41,7 @@ export function cpuBetween(before: CpuReading, after: CpuReading): number {
   return (coarseNs - preciseNs > TICK_ERROR_NS ? coarseNs : preciseNs) / 1_000;
 }
 
-/** Resident memory of the process tree under `pid`, in MB (1,000,000 bytes). */
+/** Returns the resident memory of the process tree under `pid`, in MB (1,000,000 bytes). */
 export function readResidentMb(pid: number): number {
   let kilobytes = 0;
   for (const member of readTree(pid)) {
@@ -51,7 +51,7 @@ export function readResidentMb(pid: number): number {
   return (kilobytes * 1024) / 1_000_000;
 }
 
-/** `pid` and everything that descends from it. */
+/** Returns `pid` and all its descendants. */
 function readTree(pid: number): string[] {
   const children = new Map<string, string[]>();
   for (const entry of list("/proc")) {
@@ -70,7 +70,7 @@ function readTicks(pid: string): number {
   return [...STAT_TIMES, ...STAT_CHILDREN_TIMES].reduce((sum, field) => sum + Number(fields[field] ?? 0), 0);
 }
 
-/** The fields of `stat` after the name, which may itself contain spaces and brackets. */
+/** Returns the fields of `stat` after the name, which may contain spaces and brackets. */
 function readStat(pid: string): string[] | null {
   const text = read(`/proc/${pid}/stat`);
   return text === null ? null : text.slice(text.lastIndexOf(")") + 2).split(" ");
@@ -84,7 +84,7 @@ function list(folder: string): string[] {
   }
 }
 
-/** A process may end between being listed and being read. */
+/** Returns `null` if the process has ended since it was listed. */
 function read(file: string): string | null {
   try {
     return readFileSync(file, "utf8");

@@ -7,16 +7,16 @@ import { startTarget, type Target, type TargetName } from "./targets.ts";
 
 const SAMPLE_MS = 250;
 const IDLE_MS = 1_000;
-/** Fewer at once would be another figure. */
+/** The share of streams that must be open at once for the figure to count. */
 const LEAST_SHARE_AT_ONCE = 0.95;
 
 /** Slices of the long run after which memory is read. */
 export const SOAK_SLICES = 5;
-/** Of each slice, how much is short streams. */
+/** The share of short streams in each slice. */
 const SOAK_STREAM_SHARE = 0.2;
 const SOAK_STREAM_EVENTS = 20;
 
-/** Resident memory of fresh processes: idle, under many slow streams and after them, and over a long run. */
+/** Measures the resident memory of fresh processes: idle, under many slow streams and after them, and over a long run. */
 export async function measureMemory(bench: Bench, names: readonly TargetName[]): Promise<void> {
   const { slowStreams, soak } = bench.plan;
   for (const name of names) {
@@ -56,7 +56,7 @@ async function holdStreams(bench: Bench, target: Target & { pid: number }, slow:
   await Bun.sleep(IDLE_MS);
   findings.add("memory.idle", target.name, 1, readResidentMb(target.pid));
   const watch = new Watch(target.pid);
-  // From when all are open until the first ends; the later half of it, for targets that are slow to open them.
+  // Measures from when all are open until the first ends; the later half, because some targets open them slowly.
   const eventCpu = readEventCpu(
     target.pid,
     slow,
@@ -75,7 +75,7 @@ async function holdStreams(bench: Bench, target: Target & { pid: number }, slow:
   findings.add("memory.after", target.name, 1, readResidentMb(target.pid));
 }
 
-/** Microseconds of processor time an event costs that comes alone, between two moments from now. */
+/** Returns the microseconds of processor time per single event, between two moments from now. */
 async function readEventCpu(pid: number, slow: SlowStreams, fromMs: number, toMs: number): Promise<number> {
   await Bun.sleep(fromMs);
   const before = readCpu(pid);
@@ -105,7 +105,7 @@ async function soakTarget(bench: Bench, target: Target & { pid: number }, soak: 
   }
 }
 
-/** Keeps the most resident memory it has seen. */
+/** Records the highest resident memory it has read. */
 class Watch {
   most = 0;
   readonly #timer: ReturnType<typeof setInterval>;

@@ -1,24 +1,24 @@
-/** What the bench and its two helper processes, the upstream and the load generator, say to each other. */
+/** The messages between the bench and its two helper processes, the upstream and the load generator. */
 
-/** Which conversation a request carries; `bodies.ts` makes them. */
+/** The conversation that a request carries; built by `bodies.ts`. */
 export type BodyKind = "small" | "large";
 
-/** The APIs that the load speaks. */
+/** The APIs that the load generator speaks. */
 export type ClientApi = "chat" | "messages" | "responses";
 
 /** The formats that the upstream answers in. */
 export type VendorFormat = ClientApi | "gemini";
 
-/** How the upstream answers from now on. One measurement runs at a time, so one setting serves all. */
+/** How the upstream answers from now on. Measurements run one at a time, so one setting serves all. */
 export interface AnswerSetting {
   readonly stream: boolean;
   /** Content events of a stream; ignored for a plain answer. */
   readonly events: number;
   /** Pause between events; 0 sends the whole stream in one burst. */
   readonly intervalMs: number;
-  /** Wait before the first byte of the answer. */
+  /** Delay before the first byte of the answer. */
   readonly latencyMs: number;
-  /** Word that stands in the last content of every answer, so that an old or cut answer is noticed. */
+  /** A word in the last content of every answer, which reveals old or truncated answers. */
   readonly marker: string;
 }
 
@@ -26,7 +26,7 @@ export interface AnswerSetting {
 export interface UpstreamCount {
   readonly requests: number;
   readonly bodyBytes: number;
-  /** The most paced streams that were being given at the same moment. */
+  /** The maximum of paced streams that were being sent at the same time. */
   readonly peakStreams: number;
 }
 
@@ -39,11 +39,11 @@ export type UpstreamReply =
   | { readonly kind: "set" }
   | { readonly kind: "count"; readonly count: UpstreamCount };
 
-/** Where requests go and what they say there. */
+/** Where requests are sent, and in which API. */
 export interface Door {
-  /** What is spoken there. */
+  /** The API of the requests. */
   readonly api: ClientApi;
-  /** What the upstream behind it speaks. */
+  /** The format of the upstream behind the target. */
   readonly vendor: VendorFormat;
   readonly port: number;
   readonly path: string;
@@ -56,16 +56,16 @@ export interface LoadOrder {
   readonly door: Door;
   readonly body: BodyKind;
   readonly stream: boolean;
-  /** What a right answer carries: `AnswerSetting.marker`, and for a stream the number of content events. */
+  /** What a right answer contains: `AnswerSetting.marker`, and for a stream the number of content events. */
   readonly marker: string;
   readonly events: number;
-  /** Closed loop: connections that each send as soon as they are answered. Open loop: the most there may be. */
+  /** Closed loop: the connections, each of which sends again once it is answered. Open loop: the maximum of connections. */
   readonly connections: number;
-  /** Requests a second on a fixed schedule; 0 for a closed loop. */
+  /** Requests per second on a fixed schedule; 0 for a closed loop. */
   readonly ratePerSecond: number;
   readonly maxRequests: number;
   readonly durationMs: number;
-  /** How long answers may take to arrive after the last request was sent. */
+  /** How long answers may take after the last request was sent. */
   readonly graceMs: number;
 }
 
@@ -78,14 +78,14 @@ export interface Spread {
 
 export interface LoadResult {
   readonly requests: number;
-  /** Answers that were not right, by what was wrong with them. Empty means that the figures may be used. */
+  /** Wrong answers by what was wrong with them. The figures are valid only if this is empty. */
   readonly wrong: Readonly<Record<string, number>>;
   readonly elapsedMs: number;
   readonly requestBytes: number;
   readonly peakInFlight: number;
-  /** To the end of the answer. */
+  /** Until the end of the answer. */
   readonly latency: Spread;
-  /** To the first content event; zeroes when the answer was no stream. */
+  /** Until the first content event; zeros if the answer was not a stream. */
   readonly firstToken: Spread;
 }
 

@@ -3,17 +3,17 @@ import { type Harness, type Outcome, type Trial, WrongAnswers } from "./harness.
 import type { PartName, Plan } from "./plan.ts";
 import type { Target, TargetName } from "./targets.ts";
 
-/** Processor time is measured at this many connections: busy, not drowned. */
+/** Processor time is measured with this many connections: busy, but not overloaded. */
 const CONNECTIONS = 16;
 /** Content events of a long stream. */
 export const STREAM_EVENTS = 100;
 const LATENCY_RATE = 200;
 const FIRST_TOKEN_RATE = 50;
-/** Never reached in the time there is; every run has a bound in both. */
+/** Never reached in practice; every run is bounded in count and in time. */
 const MANY = 200_000;
 const OPEN_LOOP_CONNECTIONS = 512;
 
-/** What a part needs. */
+/** What every part needs. */
 export interface Bench {
   readonly plan: Plan;
   readonly harness: Harness;
@@ -24,7 +24,7 @@ export interface Bench {
 
 type Use = (outcome: Outcome, target: Target, round: number) => void;
 
-/** Processor time, requests a second: small bodies and small answers. */
+/** Measures processor time and requests per second with small bodies and small answers. */
 export async function measureSmall(bench: Bench): Promise<void> {
   const { plan } = bench;
   const trial = closedTrial(plan.closedMs, {});
@@ -42,7 +42,7 @@ export async function measureSmall(bench: Bench): Promise<void> {
   }
 }
 
-/** The same with an agent's 200 kB of conversation. */
+/** Measures the same with an agent's conversation of 200 kB. */
 export async function measureLarge(bench: Bench): Promise<void> {
   const trial = closedTrial(bench.plan.closedMs, { body: "large" });
   await warmUp(bench, "large", trial);
@@ -54,7 +54,7 @@ export async function measureLarge(bench: Bench): Promise<void> {
   }
 }
 
-/** Streams in a burst: what a stream costs, and what each of its events adds to a stream of one. */
+/** Measures streams sent in a burst: what a stream costs, and what each further event adds. */
 export async function measureStream(bench: Bench): Promise<void> {
   const long = closedTrial(bench.plan.closedMs, { events: STREAM_EVENTS });
   const short = { ...long, events: 1 };
@@ -75,7 +75,7 @@ export async function measureStream(bench: Bench): Promise<void> {
   }
 }
 
-/** What a target adds to the time of an answer, and to the time to the first token, at a rate all can bear. */
+/** Measures how much a target adds to the time of an answer and to the first token, at a rate that all targets sustain. */
 export async function measureLatency(bench: Bench): Promise<void> {
   const { plan } = bench;
   const plain = openTrial(LATENCY_RATE, plan.openMs, 0);
@@ -107,7 +107,7 @@ async function compare(
   }
 }
 
-/** Runs a trial on every target once. Another target begins each round, so that none is always first. */
+/** Runs a trial once on every target. Each round begins with another target, so that none is always first. */
 export async function each(
   bench: Bench,
   part: PartName,
@@ -124,7 +124,7 @@ export async function each(
   }
 }
 
-/** Compilers and allocators settle before anything is measured. */
+/** Warms targets up, so that compilers and allocators have settled before the measurement. */
 export async function warmUp(bench: Bench, part: PartName, trial: Trial): Promise<void> {
   bench.say(`${part} …`);
   const { ms, requests, limitMs } = bench.plan.warmUp;
@@ -134,7 +134,7 @@ export async function warmUp(bench: Bench, part: PartName, trial: Trial): Promis
   });
   for (const target of bench.targets) {
     const maxRequests = missing.get(target) ?? 0;
-    // An open loop asks for no more than its rate; there is nothing to hurry.
+    // An open loop sends at its rate only, so it needs no other limit.
     if (maxRequests <= 0 || trial.ratePerSecond > 0) continue;
     await attempt(bench, part, target, async () => {
       await bench.harness.run(target, { ...trial, maxRequests, durationMs: limitMs - ms });
@@ -142,7 +142,7 @@ export async function warmUp(bench: Bench, part: PartName, trial: Trial): Promis
   }
 }
 
-/** Notes a target's failure instead of passing it on; a target that has failed in a part is left alone in it. */
+/** Records a target's failure instead of rethrowing it. A target that failed in a part is not measured in it any more. */
 export async function attempt(
   bench: Bench,
   part: Measured,
@@ -159,7 +159,7 @@ export async function attempt(
   }
 }
 
-/** Adds the processor time of a request; `direct` has none. */
+/** Adds the processor time per request; `direct` has none. */
 export function addCpu(
   bench: Bench,
   figure: string,
@@ -174,7 +174,7 @@ function rate(outcome: Outcome): number {
   return (outcome.requests * 1000) / outcome.elapsedMs;
 }
 
-/** Connections that each send again as soon as they are answered. */
+/** Connections, each of which sends again once it is answered. */
 export function closedTrial(durationMs: number, differing: Partial<Trial>): Trial {
   return {
     body: "small",

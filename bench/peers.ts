@@ -7,7 +7,7 @@ const script = join(folder, "node_modules", "@portkey-ai", "gateway", "build", "
 const INSTALL_MS = 180_000;
 const HOW = "install it with `npm ci --ignore-scripts --prefix bench/peers`";
 
-/** Where Portkey's gateway and the Node.js it runs on are; installs it when it is missing. */
+/** Returns the paths of Portkey's gateway and its Node.js; installs the gateway if it is missing. */
 export async function preparePortkey(): Promise<{ node: string; script: string }> {
   const node = Bun.which("node");
   if (node === null) throw new Error("it needs node on the PATH");
@@ -15,7 +15,7 @@ export async function preparePortkey(): Promise<{ node: string; script: string }
   return { node, script };
 }
 
-/** The version of the Node.js that Portkey runs on, or null. */
+/** Returns the version of the Node.js that Portkey runs on, or `null`. */
 export function readNodeVersion(): string | null {
   const node = Bun.which("node");
   return node === null ? null : Bun.spawnSync([node, "--version"]).stdout.toString().trim();

@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import { TARGET_NAMES, type TargetName } from "./targets.ts";
 
-/** The parts of a run, in their order. */
+/** The parts of a run, in order. */
 export const PART_NAMES = [
   "small",
   "large",
@@ -13,7 +13,7 @@ export const PART_NAMES = [
 ] as const;
 export type PartName = (typeof PART_NAMES)[number];
 
-/** What to measure and for how long. Times are of one measurement of one target in one round. */
+/** What to measure and for how long. Times are per measurement, target and round. */
 export interface Plan {
   readonly isQuick: boolean;
   readonly parts: readonly PartName[];
@@ -22,16 +22,16 @@ export interface Plan {
   readonly warmUp: WarmUp;
   readonly closedMs: number;
   readonly openMs: number;
-  /** Connections of the closed loops besides the 16 that processor time is measured at. */
+  /** Connections of the closed loops, in addition to the 16 with which processor time is measured. */
   readonly otherConnections: readonly number[];
   readonly slowStreams: SlowStreams;
-  /** Null leaves the long run out. */
+  /** `null` skips the long run. */
   readonly soak: Soak | null;
 }
 
 /**
- * What comes before the first measurement of a part: both this long and this many requests, unless the limit is
- * reached. By requests, since a slow target compiles its code no sooner than a fast one.
+ * Warm-up before the first measurement of a part: at least this long and this many requests, unless the limit is
+ * reached first. Counted in requests too, because a slow target needs as many of them to compile its code.
  */
 export interface WarmUp {
   readonly ms: number;
@@ -39,25 +39,25 @@ export interface WarmUp {
   readonly limitMs: number;
 }
 
-/** Many streams at once, each with an event now and then. */
+/** Many concurrent streams with an event now and then. */
 export interface SlowStreams {
   readonly count: number;
   readonly opensPerSecond: number;
   readonly events: number;
   readonly intervalMs: number;
-  /** How long to wait before memory is read once they have ended. */
+  /** How long to wait before memory is read after they have ended. */
   readonly restMs: number;
 }
 
-/** Many requests to one process, to see its memory stay where it is. */
+/** Many requests to one process, to check that its memory does not grow. */
 export interface Soak {
   readonly requests: number;
   readonly targets: readonly TargetName[];
-  /** A target that is slower than this gets fewer requests. */
+  /** A target slower than this gets fewer requests. */
   readonly limitMs: number;
 }
 
-/** Told on `--help`. */
+/** Printed by `--help`. */
 export const USAGE = `bun bench/run.ts [--quick] [--only=${PART_NAMES.join(",")}] [--targets=${TARGET_NAMES.join(",")}]
                  [--memory-requests=100000]
 
@@ -69,10 +69,10 @@ export const USAGE = `bun bench/run.ts [--quick] [--only=${PART_NAMES.join(",")}
 
 const DEFAULT_SOAK_REQUESTS = 100_000;
 const SOAK_LIMIT_MS = 60_000;
-/** A soak that was asked for may take what the slowest gateway needs. */
+/** A long run that was asked for explicitly may take as long as the slowest gateway needs. */
 const ASKED_SOAK_LIMIT_MS = 300_000;
 
-/** Reads the command line; null when help was asked for. Fails with a sentence on a word it does not know. */
+/** Parses the command line; `null` for `--help`. Throws with a message for an unknown option. */
 export function readPlan(args: readonly string[]): Plan | null {
   const { values } = parseArgs({
     args: [...args],

@@ -1,7 +1,8 @@
-/** What planning costs: the planner of the gateway alone, in this process, with candidates that make it work. */
+/** Measures the cost of planning: only the gateway's planner, in this process, with candidates that it must compare. */
+
+import type { Deployment } from "../src/core/deployments/served-models.ts";
 import { createHealth } from "../src/core/routing/health.ts";
 import { planRoute, type RouteQuestion } from "../src/core/routing/plan.ts";
-import type { Offer } from "../src/core/routing/roster.ts";
 import { NO_PREFERENCES } from "../src/wire/conversation/preferences.ts";
 import type { Bench } from "./parts.ts";
 
@@ -9,11 +10,11 @@ const CANDIDATES = 20;
 const PLANS = 20_000;
 const NOW = Date.UTC(2026, 0, 1);
 
-/** Microseconds of processor time a plan of twenty candidates, prices in pairs, each with a minute of traffic behind it. */
+/** Returns the microseconds of processor time per plan of twenty candidates, in pairs of equal prices, each with a minute of traffic. */
 export async function measurePlanning({ plan, findings, say }: Bench): Promise<void> {
   say("planning");
   const questions = makeQuestions();
-  // Once for the compiler.
+  // The first pass warms the compiler up.
   timePlans(questions);
   for (let round = 1; round <= plan.rounds; round++) {
     findings.add("planning.cpu", "gateway", round, timePlans(questions));
@@ -31,24 +32,24 @@ function timePlans(questions: readonly RouteQuestion[]): number {
   return (user + system) / PLANS;
 }
 
-/** Sixty-four conversations, every other with a warm cache somewhere. */
+/** Sixty-four conversations, every other one with a warm cache. */
 function makeQuestions(): readonly RouteQuestion[] {
   const health = createHealth();
-  const offers = Array.from({ length: CANDIDATES }, (_, at) => makeOffer(at));
+  const offers = Array.from({ length: CANDIDATES }, (_, at) => makeDeployment(at));
   for (const { provider, keys } of offers) {
     const target = { provider: provider.record.slug, model: "acme/model", keyLabel: keys[0]?.label ?? "" };
     for (let second = 60; second > 0; second--) {
       const began = NOW - second * 1_000;
       const times = { beganAt: began, requestedAt: began };
       health.begin(target, began);
-      health.note(target, { kind: "begun", ttftMs: 200 + second }, times, began + 300);
-      health.note(target, { kind: "succeeded", tokensPerS: 50 }, times, began + 900);
+      health.record(target, { kind: "begun", ttftMs: 200 + second }, times, began + 300);
+      health.record(target, { kind: "succeeded", tokensPerS: 50 }, times, began + 900);
     }
   }
   return Array.from(
     { length: 64 },
     (_, at): RouteQuestion => ({
-      offers: [offers],
+      deployments: [offers],
       preferences: NO_PREFERENCES,
       promptTokens: 5_000,
       isFim: false,
@@ -70,7 +71,7 @@ function makeQuestions(): readonly RouteQuestion[] {
   );
 }
 
-function makeOffer(at: number): Offer {
+function makeDeployment(at: number): Deployment {
   const price = (0.000001 + Math.floor(at / 2) / 10_000_000).toFixed(9);
   const slug = `host-${at}`;
   return {
@@ -82,5 +83,5 @@ function makeOffer(at: number): Offer {
     },
     provider: { record: { slug, baseUrl: "https://vendor.test" } },
     keys: [{ label: `${slug}#0`, secret: null, ownId: null }],
-  } as unknown as Offer;
+  } as unknown as Deployment;
 }

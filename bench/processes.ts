@@ -7,32 +7,32 @@ const READY_MS = 20_000;
 const POLL_MS = 50;
 const GRACE_MS = 3_000;
 
-/** Which core a process is kept on: the measured ones on the first, what measures them on the second. */
+/** The core of a process: measured ones on the first, measuring ones on the second. */
 export type Core = "target" | "harness";
 
 const running = new Set<Subprocess>();
 const cores = readCores();
 
-/** The command that keeps `command` on its core; where that cannot be done, `command` itself. */
+/** Returns the command that pins `command` to its core; `command` itself where that is not possible. */
 export function pinned(core: Core, command: readonly string[]): string[] {
   if (cores === null) return [...command];
   return ["taskset", "-c", String(core === "target" ? cores[0] : cores[1]), ...command];
 }
 
-/** What to say about pinning in a report. */
+/** Describes the pinning for the report. */
 export function describePinning(): string {
   if (cores === null) return "not pinned";
   return `targets on core ${cores[0]}, load and upstream on core ${cores[1]}`;
 }
 
-/** Remembers a process, so that it ends when the bench does. */
+/** Registers a process, so that it is ended with the bench. */
 export function adopt<T extends Subprocess>(process: T): T {
   running.add(process);
   process.exited.then(() => running.delete(process));
   return process;
 }
 
-/** Ends a process and waits until it has gone. */
+/** Ends a process and waits until it has exited. */
 export async function end(process: Subprocess): Promise<void> {
   if (process.exitCode !== null || process.signalCode !== null) return;
   process.kill("SIGTERM");
@@ -41,17 +41,17 @@ export async function end(process: Subprocess): Promise<void> {
   clearTimeout(timer);
 }
 
-/** Ends every process the bench has started. */
+/** Ends every process that the bench has started. */
 export async function endAll(): Promise<void> {
   await Promise.all([...running].map(end));
 }
 
-/** The last resort, for when nothing can be waited for any more. */
+/** Ends every process without waiting, as the last resort. */
 export function killAll(): void {
   for (const process of running) process.kill("SIGKILL");
 }
 
-/** A port that was free a moment ago. */
+/** Returns a port that was free a moment ago. */
 export async function findFreePort(): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<number>();
   const server = createServer().on("error", reject);
@@ -62,7 +62,7 @@ export async function findFreePort(): Promise<number> {
   return promise;
 }
 
-/** Waits until `url` answers 200; fails when the process ends first or takes too long. */
+/** Waits until `url` returns 200. Rejects if the process exits first or takes too long. */
 export async function waitUntilReady(url: string, process: Subprocess): Promise<void> {
   const deadline = performance.now() + READY_MS;
   while (performance.now() < deadline) {
@@ -81,7 +81,7 @@ async function isReady(url: string): Promise<boolean> {
   }
 }
 
-/** Two cores this process may use, or null where there is only one or nothing to pin with. */
+/** Two cores this process may use, or `null` if there is only one or no way to pin. */
 function readCores(): readonly [number, number] | null {
   if (Bun.which("taskset") === null || availableParallelism() < 2) return null;
   const allowed = /Cpus_allowed_list:\s*(\S+)/.exec(readFileSync("/proc/self/status", "utf8"))?.[1] ?? "";

@@ -1,6 +1,6 @@
 /**
- * The least a gateway on Bun can be: it reads the request, forwards it with `fetch` and hands the answer back.
- * It checks nothing, records nothing and knows no one. What our gateway costs above it is what our own code costs.
+ * The minimal gateway on Bun: it reads the request, forwards it with `fetch` and returns the answer.
+ * It checks nothing and records nothing. What our gateway costs in addition is the cost of our own code.
  */
 const port = Number(process.env["RELAY_PORT"]);
 const upstream = `${process.env["RELAY_UPSTREAM_URL"]}/chat/completions`;

@@ -1,4 +1,4 @@
-import { formatRatio, judge, type Verdict } from "./aims.ts";
+import { checkGoals, formatRatio, type Verdict } from "./aims.ts";
 import type { Findings } from "./figures.ts";
 import { figureOf, LANES, LOADS } from "./lanes.ts";
 import { SOAK_SLICES } from "./memory.ts";
@@ -79,7 +79,7 @@ const LABEL_WIDTH = 28;
 const COLUMN_WIDTH = 11;
 const RATIOS: readonly TargetName[] = ["portkey", "relay"];
 
-/** The whole report as text. */
+/** Returns the whole report as text. */
 export function renderReport(findings: Findings, plan: Plan): string {
   const { targets } = plan;
   const ratios = targets.includes("gateway") ? RATIOS.filter((name) => targets.includes(name)) : [];
@@ -91,7 +91,7 @@ export function renderReport(findings: Findings, plan: Plan): string {
       lines.push("", title, ...filled.map((row) => renderRow(findings, plan, ratios, row)));
   }
   lines.push(...renderLanes(findings));
-  return [...lines, ...renderFailures(findings), ...renderVerdicts(judge(findings)), ""].join("\n");
+  return [...lines, ...renderFailures(findings), ...renderVerdicts(checkGoals(findings)), ""].join("\n");
 }
 
 function renderRow(findings: Findings, plan: Plan, ratios: readonly TargetName[], row: Row): string {
@@ -102,7 +102,7 @@ function renderRow(findings: Findings, plan: Plan, ratios: readonly TargetName[]
   return line(`  ${label}`, [...values.map((value) => renderValue(value, row.decimals)), ...quotients]);
 }
 
-/** The lanes have a table of their own: what differs there are formats, not targets. */
+/** Translation has its own table, because it compares formats instead of targets. */
 function renderLanes(findings: Findings): string[] {
   const [chat] = LANES;
   const rows = LANES.map(({ name }) => {

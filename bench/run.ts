@@ -1,8 +1,8 @@
-/** `npm run bench`: our gateway beside no gateway, the least gateway and another one. See README.md. */
+/** `npm run bench`: compares the gateway with no gateway, the minimal gateway and another product. See README.md. */
 import { mkdirSync } from "node:fs";
 import { cpus, loadavg, release, totalmem } from "node:os";
 import { join } from "node:path";
-import { judge } from "./aims.ts";
+import { checkGoals } from "./aims.ts";
 import { Findings } from "./figures.ts";
 import { Harness } from "./harness.ts";
 import { measureMemory } from "./memory.ts";
@@ -59,7 +59,7 @@ async function measure(plan: Plan): Promise<Findings> {
   return findings;
 }
 
-/** A target that does not start is reported and left out; the others are measured all the same. */
+/** Starts the targets. One that does not start is reported and skipped. */
 async function startTargets(plan: Plan, harness: Harness, findings: Findings): Promise<Target[]> {
   const targets: Target[] = [];
   for (const name of plan.targets) {
@@ -108,7 +108,7 @@ async function keep(run: {
   const file = join(folder, `${run.startedAt.toISOString().replaceAll(":", "-").slice(0, 19)}.json`);
   const { samples, failures } = run.findings;
   const { startedAt, seconds, machine, plan } = run;
-  const content = { startedAt, seconds, machine, plan, aims: judge(run.findings), failures, samples };
+  const content = { startedAt, seconds, machine, plan, aims: checkGoals(run.findings), failures, samples };
   await Bun.write(file, `${JSON.stringify(content, null, 2)}\n`);
   return file;
 }

@@ -11,13 +11,13 @@ import { adopt, end, findFreePort, pinned, waitUntilReady } from "./processes.ts
 export const TARGET_NAMES = ["direct", "relay", "gateway", "portkey"] as const;
 export type TargetName = (typeof TARGET_NAMES)[number];
 
-/** A target that takes requests. */
+/** A running target. */
 export interface Target {
   readonly name: TargetName;
   readonly door: Door;
-  /** Its doors in front of other formats; empty where it is asked for none. */
+  /** Its paths in front of other formats; empty if none are measured. */
   readonly lanes: ReadonlyMap<LaneName, Door>;
-  /** The process to measure; null for `direct`, which has none. */
+  /** The process to measure; `null` for `direct`. */
   readonly pid: number | null;
   stop(): Promise<void>;
 }
@@ -42,7 +42,7 @@ const STARTERS: Record<TargetName, (upstreamPort: number) => Promise<Target>> = 
   portkey: startPortkey,
 };
 
-/** Starts a target in front of the upstream; a sentence for the report when it cannot. */
+/** Starts a target in front of the upstream. Returns a message for the report if that fails. */
 export async function startTarget(name: TargetName, upstreamPort: number): Promise<Target | string> {
   try {
     return await STARTERS[name](upstreamPort);
@@ -61,7 +61,7 @@ async function startRelay(upstreamPort: number): Promise<Target> {
   const env = {
     RELAY_PORT: String(port),
     RELAY_UPSTREAM_URL: upstreamUrl(upstreamPort),
-    // Bun's fetch has no more than 256 requests under way by default; the others would wait unseen.
+    // Bun's fetch allows 256 concurrent requests by default; further ones would wait unnoticed.
     BUN_CONFIG_MAX_HTTP_REQUESTS: "65336",
   };
   const child = start("relay", [process.execPath, join(import.meta.dir, "relay.ts")], env, root);
@@ -89,7 +89,7 @@ async function startGateway(upstreamPort: number): Promise<Target> {
     GEMINI_API_KEY: "bench",
     GEMINI_BASE_URL: `http://127.0.0.1:${upstreamPort}/v1beta`,
   };
-  // In its data folder: a gateway.yaml or .env of the developer's must not change what is measured.
+  // Runs in its data folder, so that a developer's gateway.yaml or .env does not change the measurement.
   const child = start("gateway", [process.execPath, main, "start"], env, dataDir);
   await waitUntilReady(`http://127.0.0.1:${port}/readyz`, child);
   const key = await createKey(port, adminKey);
@@ -126,7 +126,7 @@ async function createKey(port: number, adminKey: string): Promise<string> {
   return ((await answer.json()) as { key: string }).key;
 }
 
-/** Only the environment that is named here, so that the developer's own settings stay out. */
+/** Passes only the named variables, so that the developer's own settings have no effect. */
 function start(
   name: TargetName,
   command: readonly string[],
@@ -140,7 +140,7 @@ function start(
   return adopt(Bun.spawn(pinned("target", command), { cwd, env: { PATH, HOME, ...env }, ...streams }));
 }
 
-/** On the disk of the repository: in a memory file system the journal would cost less than it does. */
+/** On the repository's disk: the journal would cost less in a memory file system. */
 function makeDataDir(): string {
   mkdirSync(out, { recursive: true });
   const dataDir = mkdtempSync(join(out, "data-"));
@@ -153,7 +153,7 @@ function removeDataDir(dataDir: string): void {
   dataDirs.delete(dataDir);
 }
 
-/** Removes what targets that were not stopped in good order have left behind. */
+/** Removes the data of targets that were not stopped properly. */
 export function removeDataDirs(): void {
   for (const dataDir of dataDirs) removeDataDir(dataDir);
 }

@@ -3,8 +3,8 @@ import { addCpu, type Bench, closedTrial, each, STREAM_EVENTS, warmUp } from "./
 import type { Target } from "./targets.ts";
 
 /**
- * Processor time of the gateway where a client's API and an upstream's format differ, and where both are another
- * format than chat. One process serves all pairs, as it does in life.
+ * Measures the processor time of the gateway where client API and upstream format differ, and where both are
+ * the same format other than chat. One process serves all pairs, as in production.
  */
 export async function measureTranslation(bench: Bench): Promise<void> {
   const gateway = bench.targets.find(({ lanes }) => lanes.size > 0);

@@ -1,6 +1,6 @@
 /**
- * Fake providers of several formats, on raw sockets and from bytes made beforehand, so that they take as little as
- * possible of the core they share with the load. How they answer is told over IPC, in which format the path says.
+ * Fake providers of several formats, on raw sockets with prepared bytes, so that they use as little as
+ * possible of the core that they share with the load generator. Their answers are set over IPC; the path selects the format.
  */
 import type { Socket } from "bun";
 import { type Answer, makeAnswer } from "./answers.ts";
@@ -14,7 +14,7 @@ const MODELS = Buffer.from(
 );
 
 let setting: AnswerSetting = { stream: false, events: 0, intervalMs: 0, latencyMs: 0, marker: "ready" };
-/** Of this setting, made when first asked for. */
+/** Prepared answers of the current setting, built on first use. */
 const answers = new Map<VendorFormat, Answer>();
 let requests = 0;
 let bodyBytes = 0;
@@ -22,12 +22,12 @@ let streams = 0;
 let peakStreams = 0;
 
 /** One connection from a target. */
-class Caller {
+class UpstreamConnection {
   readonly #reader = new MessageReader({ messageEnded: () => this.#answer() }, false);
   #unsent: Buffer | null = null;
   #timer: Timer | null = null;
 
-  constructor(private readonly socket: Socket<Caller | null>) {}
+  constructor(private readonly socket: Socket<UpstreamConnection | null>) {}
 
   read(data: Buffer): void {
     this.#reader.push(data);
@@ -90,7 +90,7 @@ const PATHS: readonly (readonly [string, VendorFormat])[] = [
   ["POST /v1beta/models/", "gemini"],
 ];
 
-/** The format of a request, which its path tells; null for a path that nobody asks with reason. */
+/** Returns the format of a request from its path; `null` for an unknown path. */
 function findFormat(head: string): VendorFormat | null {
   for (const [path, format] of PATHS) if (head.startsWith(path)) return format;
   return null;
@@ -126,14 +126,14 @@ function reply(message: UpstreamReply): void {
   process.send?.(message);
 }
 
-const listener = Bun.listen<Caller | null>({
+const listener = Bun.listen<UpstreamConnection | null>({
   hostname: "127.0.0.1",
   port: 0,
   data: null,
   socket: {
     open(socket) {
       socket.setNoDelay(true);
-      socket.data = new Caller(socket);
+      socket.data = new UpstreamConnection(socket);
     },
     data: (socket, data) => socket.data?.read(data),
     drain: (socket) => socket.data?.drain(),
@@ -143,6 +143,6 @@ const listener = Bun.listen<Caller | null>({
 });
 
 process.on("message", obey);
-// The bench has gone, however it went.
+// The bench has ended, for whatever reason.
 process.on("disconnect", () => process.exit(0));
 reply({ kind: "listening", port: listener.port });

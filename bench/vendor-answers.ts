@@ -1,14 +1,14 @@
 import type { VendorFormat } from "./messages.ts";
 
-/** How a vendor puts an answer. Events are whole, with the blank line behind them. */
+/** A vendor's answer format. Events include the blank line that ends them. */
 interface VendorAnswers {
   /** The body of an answer that is not streamed. */
   whole(text: string): object;
   /** The events before the first content. */
   opening(): string[];
-  /** The event that brings one more piece of text. */
+  /** The event that carries one more piece of text. */
   content(text: string, turn: number): string;
-  /** The events behind the last content; `text` is all of it, `tokens` the number of its pieces. */
+  /** The events after the last content; `text` is all of it, `tokens` the number of pieces. */
   closing(text: string, tokens: number): string[];
 }
 
@@ -192,7 +192,7 @@ const gemini: VendorAnswers = {
   closing: (_, tokens) => [bare(generated("", tokens, true))],
 };
 
-/** Gemini counts in every chunk. */
+/** Gemini reports token counts in every chunk. */
 function generated(text: string, tokens: number, isLast: boolean): object {
   const content = { parts: [{ text }], role: "model" };
   return {
@@ -220,7 +220,7 @@ function paddingOf(turn: number): string {
   return PADDING.slice(turn % PADDING.length);
 }
 
-/** Answers in every format that the upstream is asked in. */
+/** The answer formats of the upstream. */
 export const VENDOR_ANSWERS: Readonly<Record<VendorFormat, VendorAnswers>> = {
   chat,
   messages,

@@ -1,14 +1,14 @@
 /**
- * Holds the import table of ARCHITECTURE.md against the code: each floor of src/ may import only the floors
- * below it, siblings named apart never meet, and no chain of imports comes back to where it began.
+ * Checks the imports of src/ against the layers of ARCHITECTURE.md: the layers themselves, the order of the folders inside `wire`,
+ * `core` and `http`, folders that must not import each other, and cycles between files and between folders.
  */
 import { dirname, join, normalize, relative } from "node:path";
 import { Glob } from "bun";
 
 const root = join(import.meta.dir, "..");
 
-/** For each floor, the floors it may import besides itself. */
-const ALLOWED: Record<string, readonly string[]> = {
+/** The layers that each layer may import besides itself. */
+const LAYERS: Readonly<Record<string, readonly string[]>> = {
   base: [],
   wire: ["base"],
   core: ["base", "wire"],
@@ -22,35 +22,55 @@ const ALLOWED: Record<string, readonly string[]> = {
   cli: ["base", "wire", "core", "telemetry", "app"],
 };
 
-/** Folders on one floor that must not know each other. */
-const STRANGERS = ["src/wire", "src/providers", "src/storage"];
-
-/** Neighbours on those floors that everyone there shares. */
-const SHARED = new Set([
-  "src/wire/json",
-  "src/wire/sse",
-  "src/wire/conversation",
-  "src/wire/canonical",
-  "src/wire/json-schema",
-  "src/providers/content-encoding",
-  "src/storage/files",
-]);
-
-/** Rooms that join neighbours on such a floor, and may know all of them. */
-const JOINERS = new Set(["src/wire/dialects"]);
+/**
+ * The order of the folders inside a layer: a folder may import those before it. Folders of one inner list do not import each
+ * other; `*` stands for all folders that are not named.
+ */
+const ORDER: Readonly<Record<string, readonly (readonly string[])[]>> = {
+  wire: [["json", "sse"], ["conversation"], ["json-schema"], ["canonical"], ["*"], ["client-apis"]],
+  core: [
+    ["audit", "settings", "idempotency"],
+    ["catalog"],
+    ["accounts"],
+    ["limits"],
+    ["deployments"],
+    ["provider-keys"],
+    ["usage"],
+    ["ledger"],
+    ["routing"],
+    ["generation"],
+    ["extensions"],
+  ],
+  http: [
+    ["context"],
+    ["errors"],
+    ["middleware"],
+    ["inference", "api"],
+    ["routes"],
+    ["openapi"],
+    ["docs-page"],
+    ["server"],
+  ],
+  providers: [["address", "content-encoding"], ["*"]],
+  storage: [["files"], ["*"]],
+};
 
 const IMPORT = /(?:^|\n)\s*(?:import|export)\s[^;]*?from\s*"(\.[^"]+)"|import\(\s*"(\.[^"]+)"\s*\)/g;
 
-function floorOf(file: string): string | null {
-  const [top, floor] = file.split("/");
-  return top === "src" && floor !== undefined && !floor.includes(".") ? floor : null;
+type Imports = ReadonlyMap<string, readonly string[]>;
+
+function layerOf(file: string): string | null {
+  const [top, layer] = file.split("/");
+  return top === "src" && layer !== undefined && !layer.includes(".") ? layer : null;
 }
 
-function roomOf(file: string): string {
-  return file.split("/").slice(0, 3).join("/");
+/** The folder inside the layer; null for a file that stands in the layer itself. */
+function folderOf(file: string): string | null {
+  const parts = file.split("/");
+  return parts.length > 3 ? (parts[2] as string) : null;
 }
 
-async function readImports(): Promise<Map<string, string[]>> {
+async function readImports(): Promise<Imports> {
   const imports = new Map<string, string[]>();
   for await (const file of new Glob("src/**/*.ts").scan(root)) {
     const source = await Bun.file(join(root, file)).text();
@@ -62,57 +82,74 @@ async function readImports(): Promise<Map<string, string[]>> {
   return imports;
 }
 
-function findForbidden(imports: Map<string, string[]>): string[] {
-  const problems: string[] = [];
-  for (const [file, targets] of imports) {
-    const floor = floorOf(file);
-    if (floor === null) continue;
-    const allowed = ALLOWED[floor];
-    if (allowed === undefined) {
-      problems.push(`${file}: src/${floor} is not a floor of ARCHITECTURE.md`);
-      continue;
-    }
-    for (const target of targets) {
-      // The version stands there, and nowhere else.
-      if (target === "package.json") continue;
-      const targetFloor = floorOf(target);
-      if (targetFloor === null || (targetFloor !== floor && !allowed.includes(targetFloor))) {
-        problems.push(
-          `${file} imports ${target}: ${floor} may import only ${[floor, ...allowed].join(", ")}`,
-        );
-      } else if (
-        targetFloor === floor &&
-        STRANGERS.includes(`src/${floor}`) &&
-        roomOf(file) !== roomOf(target) &&
-        !JOINERS.has(roomOf(file)) &&
-        !SHARED.has(roomOf(target))
-      ) {
-        problems.push(`${file} imports ${target}: neighbours in src/${floor} must not know each other`);
-      }
-    }
-  }
-  return problems;
+function rankOf(order: readonly (readonly string[])[], folder: string): number {
+  const rank = order.findIndex((folders) => folders.includes(folder));
+  return rank >= 0 ? rank : order.findIndex((folders) => folders.includes("*"));
 }
 
-function findCycles(imports: Map<string, string[]>): string[] {
+/** Why a file must not import another; null where it may. */
+function findFault(file: string, target: string): string | null {
+  // The version stands in package.json and nowhere else.
+  if (target === "package.json") return null;
+  const [layer, targetLayer] = [layerOf(file), layerOf(target)];
+  if (layer === null) return null;
+  const allowed = LAYERS[layer];
+  if (allowed === undefined) return `src/${layer} is not a layer of ARCHITECTURE.md`;
+  if (targetLayer !== layer)
+    return targetLayer !== null && allowed.includes(targetLayer)
+      ? null
+      : `${layer} may import only ${[layer, ...allowed].join(", ")}`;
+  const order = ORDER[layer];
+  const [folder, targetFolder] = [folderOf(file), folderOf(target)];
+  if (order === undefined || folder === targetFolder) return null;
+  if (folder === null || targetFolder === null)
+    return `files of src/${layer} belong into its folders, whose order is checked`;
+  const [rank, targetRank] = [rankOf(order, folder), rankOf(order, targetFolder)];
+  if (rank < 0 || targetRank < 0) return `the order of src/${layer} does not name its folder`;
+  return targetRank < rank ? null : `src/${layer}/${folder} may import only folders before it`;
+}
+
+function listFaults(imports: Imports): string[] {
+  return [...imports].flatMap(([file, targets]) =>
+    targets.flatMap((target) => {
+      const fault = findFault(file, target);
+      return fault === null ? [] : `${file} imports ${target}: ${fault}`;
+    }),
+  );
+}
+
+/** Each cycle among nodes, as a chain that ends where it began. */
+function findCycles(graph: Imports): string[] {
   const done = new Set<string>();
   const cycles: string[] = [];
-  const visit = (file: string, trail: string[]): void => {
-    const at = trail.indexOf(file);
+  const visit = (node: string, trail: readonly string[]): void => {
+    const at = trail.indexOf(node);
     if (at >= 0) {
-      cycles.push(`cycle: ${[...trail.slice(at), file].join(" -> ")}`);
+      cycles.push(`cycle: ${[...trail.slice(at), node].join(" -> ")}`);
       return;
     }
-    if (done.has(file)) return;
-    for (const target of imports.get(file) ?? []) visit(target, [...trail, file]);
-    done.add(file);
+    if (done.has(node)) return;
+    for (const target of graph.get(node) ?? []) visit(target, [...trail, node]);
+    done.add(node);
   };
-  for (const file of imports.keys()) visit(file, []);
+  for (const node of graph.keys()) visit(node, []);
   return cycles;
 }
 
+/** The imports between folders, of whatever depth. */
+function joinFolders(imports: Imports): Imports {
+  const folders = new Map<string, Set<string>>();
+  for (const [file, targets] of imports) {
+    const folder = dirname(file);
+    const known = folders.get(folder) ?? new Set();
+    folders.set(folder, known);
+    for (const target of targets) if (dirname(target) !== folder) known.add(dirname(target));
+  }
+  return new Map([...folders].map(([folder, targets]) => [folder, [...targets]]));
+}
+
 const imports = await readImports();
-const problems = [...findForbidden(imports), ...findCycles(imports)];
+const problems = [...listFaults(imports), ...findCycles(imports), ...findCycles(joinFolders(imports))];
 for (const problem of problems) console.error(problem);
 console.log(`layers: ${imports.size} files, ${problems.length} problems`);
 process.exit(problems.length === 0 ? 0 : 1);

@@ -11,18 +11,18 @@ import type {
   SamplingParameter,
 } from "../core/catalog/records.ts";
 import { addSamplingParameters } from "../core/catalog/sampling-parameters.ts";
-import type { Serving } from "../core/generation/call.ts";
-import type { Transport } from "../core/ports/transport.ts";
-import type { UpstreamAddress, UpstreamCall } from "../core/ports/upstream-address.ts";
 import {
-  createRoster,
-  type OwnKeyReading,
+  type ByokKeyReading,
+  createServedModels,
   type ProviderKey,
   type ServedProvider,
-} from "../core/routing/roster.ts";
+} from "../core/deployments/served-models.ts";
+import type { Transport } from "../core/deployments/transport.ts";
+import type { UpstreamAddress, UpstreamCall } from "../core/deployments/upstream-address.ts";
+import type { Serving } from "../core/generation/call.ts";
 import { type AddressReading, createAddress } from "../providers/address/create-address.ts";
 import { GOOGLE_TOKEN_URL } from "../providers/address/google-tokens.ts";
-import type { FormatName } from "../wire/canonical/parts.ts";
+import type { FormatName } from "../wire/conversation/format-name.ts";
 import type { Config, ProviderConfig } from "./config-schema.ts";
 import { ConfigError } from "./load-config.ts";
 import { loadTiers } from "./load-tiers.ts";
@@ -78,7 +78,7 @@ export function buildServing(data: CatalogData, sources: ServingSources): BuiltS
   const tiers = loadTiers(sources.config, catalog, useSandbox, notices);
   return {
     catalog,
-    roster: createRoster(models, served, sources.clock.now()),
+    servedModels: createServedModels(models, served, sources.clock.now()),
     tiers,
     notices,
     overrideProblems: problems.map(({ path, message }) => `${spellPath(path)}: ${message}`),
@@ -177,9 +177,15 @@ function serveProvider(
   if (config?.enabled === false) return null;
   const record = config?.auth === undefined ? row : { ...row, auth: config.auth };
   const keys = readHouseKeys(record, sources, notices);
-  const readOwnKey = openToOwnKeys(record, sources, keys.length > 0);
-  if (keys.length === 0 && readOwnKey === null) return null;
-  return { record, formats: chooseFormats(record, config), keys, transport: sources.transport, readOwnKey };
+  const readByokKey = openToOwnKeys(record, sources, keys.length > 0);
+  if (keys.length === 0 && readByokKey === null) return null;
+  return {
+    record,
+    formats: chooseFormats(record, config),
+    keys,
+    transport: sources.transport,
+    readByokKey: readByokKey,
+  };
 }
 
 function readHouseKeys(record: ProviderRecord, sources: ServingSources, notices: string[]): ProviderKey[] {
@@ -194,7 +200,7 @@ function readHouseKeys(record: ProviderRecord, sources: ServingSources, notices:
   }
   const { address } = reading;
   const headers = lowerCase(config?.headers ?? {});
-  return found.map((key) => ({ ...key, ownId: null, address, headers }));
+  return found.map((key) => ({ ...key, byokId: null, address, headers }));
 }
 
 /** What no secret is; it only stands for one. */
@@ -209,7 +215,7 @@ function openToOwnKeys(
   record: ProviderRecord,
   sources: ServingSources,
   isServed: boolean,
-): ServedProvider["readOwnKey"] {
+): ServedProvider["readByokKey"] {
   try {
     if (readAddress(record, [PROBE], sources).kind === "incomplete") return null;
   } catch (error) {
@@ -217,18 +223,18 @@ function openToOwnKeys(
     if (error instanceof ConfigError && !isServed) return null;
     throw error;
   }
-  return (own): OwnKeyReading => {
+  return (own): ByokKeyReading => {
     const { id, label, secret } = own;
     if (!isSendable(secret, record)) return refuseKey("it has characters that no key has");
     const reading = readAddress(record, [secret], sources);
     if (reading.kind === "incomplete")
       return refuseKey(`this gateway does not know the ${reading.missing.join(" and the ")} to call it at`);
     if (reading.kind === "refused") return refuseKey(reading.reason);
-    return { kind: "key", key: { label, secret, ownId: id, address: reading.address, headers: {} } };
+    return { kind: "key", key: { label, secret, byokId: id, address: reading.address, headers: {} } };
   };
 }
 
-function refuseKey(reason: string): OwnKeyReading {
+function refuseKey(reason: string): ByokKeyReading {
   return { kind: "refused", reason };
 }
 
@@ -314,9 +320,9 @@ function serveSandbox(transport: Transport): ServedProvider {
   return {
     record: SANDBOX_PROVIDER,
     formats: [SANDBOX_PROVIDER.format],
-    keys: [{ label: "sandbox#0", secret: null, ownId: null, address, headers: {} }],
+    keys: [{ label: "sandbox#0", secret: null, byokId: null, address, headers: {} }],
     transport,
-    readOwnKey: null,
+    readByokKey: null,
   };
 }
 
@@ -368,7 +374,7 @@ function upstreamNameOf(id: string): string {
   return id.slice(id.indexOf("/") + 1).replace(/:free$/i, "");
 }
 
-/** One record a model: who offers it first gives its facts, the others add their endpoints. */
+/** One record a model: who deployments it first gives its facts, the others add their endpoints. */
 function mergeModels(...lists: readonly (readonly ModelRecord[])[]): ModelRecord[] {
   const merged = new Map<string, ModelRecord>();
   for (const model of lists.flat()) {

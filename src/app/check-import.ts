@@ -26,7 +26,7 @@ export function findImportFault(
     : null;
 }
 
-/** How many models somebody offers at a price. */
+/** How many models somebody deployments at a price. */
 export function countPriced(models: readonly ModelRecord[]): number {
   return models.filter((model) => model.endpoints.some((endpoint) => endpoint.prices !== null)).length;
 }

@@ -1,8 +1,8 @@
 import { z } from "zod";
+import { LOG_LEVELS } from "../base/log.ts";
 import { tiersSchema } from "../core/catalog/tier-schema.ts";
-import { LOG_LEVELS } from "../core/ports/log.ts";
 import { readMasterKey } from "../core/provider-keys/vault.ts";
-import { FORMAT_NAMES } from "../wire/canonical/parts.ts";
+import { FORMAT_NAMES } from "../wire/conversation/format-name.ts";
 import { overridesSchema } from "./override-schema.ts";
 
 /**

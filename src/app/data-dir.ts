@@ -1,7 +1,7 @@
 import { SQLiteError } from "bun:sqlite";
 import { chmodSync, lstatSync, readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
-import type { Log } from "../core/ports/log.ts";
+import type { Log } from "../base/log.ts";
 import { makePrivateFolder, PRIVATE_FILE, PRIVATE_FOLDER } from "../storage/files/private-files.ts";
 
 /** What the gateway makes in its data directory; what else lies there is not touched. */

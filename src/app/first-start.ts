@@ -1,6 +1,6 @@
+import type { Log } from "../base/log.ts";
 import { createKey } from "../core/accounts/manage-keys.ts";
 import { DEFAULT_ACCOUNT_ID, type KeyRecord } from "../core/accounts/records.ts";
-import type { Log } from "../core/ports/log.ts";
 import type { Config } from "./config-schema.ts";
 import type { Stores } from "./wire-up.ts";
 

@@ -1,18 +1,20 @@
+import type { Timer } from "../base/clock.ts";
+import { HOUR_MS } from "../base/days.ts";
+import type { Log } from "../base/log.ts";
 import { nextTurn } from "../base/next-turn.ts";
-import type { DamagedLines } from "../core/ports/journal.ts";
-import type { Log } from "../core/ports/log.ts";
 import { findUnreadableKeys } from "../core/provider-keys/find-unreadable.ts";
 import type { ProviderKeyRecord } from "../core/provider-keys/records.ts";
+import type { DamagedLines } from "../core/usage/journal.ts";
 import { type Recovery, recoverUsage } from "../core/usage/recover-usage.ts";
 import { prepareModelLists } from "../http/routes/models.ts";
-import { type HttpServer, listen } from "../http/server.ts";
+import { type HttpServer, listen } from "../http/server/server.ts";
 import type { Config } from "./config-schema.ts";
 import { explainDiskFailure } from "./data-dir.ts";
 import { type FirstStart, prepareFirstStart } from "./first-start.ts";
 import { scheduleRefresh } from "./schedule-refresh.ts";
 import { tellQuarantined } from "./tell-quarantined.ts";
 import { createTroubleLog } from "./trouble-log.ts";
-import { HOUR_MS, type Parts, type World, wireUp } from "./wire-up.ts";
+import { type Parts, type Platform, wireUp } from "./wire-up.ts";
 
 /** How often it is looked whether another process changed keys or catalog. Milliseconds. */
 const REFRESH_MS = 1_000;
@@ -34,10 +36,10 @@ export interface RunningGateway {
  * Starts a gateway: opens the stores, settles what an earlier process left, listens.
  * @throws ConfigError, or Error when the data directory or the address is taken.
  */
-export async function startGateway(config: Config, world: World): Promise<RunningGateway> {
+export async function startGateway(config: Config, platform: Platform): Promise<RunningGateway> {
   try {
-    const parts = await wireUp(config, world);
-    return await startServing(parts, config, world).catch((error) => {
+    const parts = await wireUp(config, platform);
+    return await startServing(parts, config, platform).catch((error) => {
       parts.journal.close();
       parts.release();
       throw error;
@@ -47,11 +49,16 @@ export async function startGateway(config: Config, world: World): Promise<Runnin
   }
 }
 
-async function startServing(parts: Parts, config: Config, world: World): Promise<RunningGateway> {
-  const { clock, log } = world;
-  tellRecovery(await recoverUsage(parts.journal, parts.stores.usage, clock.now()), log);
+async function startServing(parts: Parts, config: Config, platform: Platform): Promise<RunningGateway> {
+  const { clock, log } = platform;
+  const { gatewayId } = parts.http.generation;
+  const recovering = { journal: parts.journal, store: parts.stores.usage, gatewayId, now: clock.now() };
+  tellRecovery(await recoverUsage(recovering), log);
   tellDamage(parts.stores.listDamagedLines(), log);
-  tellUnreadable(await findUnreadableKeys(parts.stores.providerKeys, parts.http.providerKeyMaker.vault), log);
+  tellUnreadable(
+    await findUnreadableKeys(parts.stores.providerKeys, parts.http.providerKeyStores.vault),
+    log,
+  );
   const unsure = await parts.stores.audit.settleChanges();
   if (unsure > 0) log.warn("changes were under way when the gateway stopped", { changes: unsure });
   await restoreHourlyLimits(parts, clock.now());
@@ -73,11 +80,19 @@ async function startServing(parts: Parts, config: Config, world: World): Promise
     if (parts.recorder.isHealthy()) parts.recordTrouble.isOver();
     refreshFromStore(parts).then(trouble.isOver, trouble.met);
   });
-  const { catalogKeeper } = parts.http;
+  const { catalogManager: catalogKeeper } = parts.http;
   const hours = config.catalog.refresh_hours;
-  const catalogRefresh = scheduleRefresh({ keeper: catalogKeeper, clock, random: world.random, log, hours });
+  const catalogRefresh = scheduleRefresh({
+    manager: catalogKeeper,
+    clock,
+    random: platform.random,
+    log,
+    hours,
+  });
+  const promptLogSweep = sweepPromptLog(parts, platform);
   const cancelTimers = (): void => {
     refresh.cancel();
+    promptLogSweep.cancel();
     catalogRefresh.cancel();
   };
   return {
@@ -85,7 +100,7 @@ async function startServing(parts: Parts, config: Config, world: World): Promise
     firstStart,
     notices: parts.serving.notices,
     exampleModel: chooseExampleModel(parts),
-    stop: () => stopServing(parts, server, cancelTimers, config, world),
+    stop: () => stopServing(parts, server, cancelTimers, config, platform),
   };
 }
 
@@ -97,18 +112,32 @@ async function refreshServing({ serving, http }: Parts): Promise<void> {
 
 /** Takes over what other processes have changed in the store. A step that fails keeps none behind it from being done. */
 async function refreshFromStore({ http }: Parts): Promise<void> {
-  const { ownKeys, ledger } = http.generation;
+  const { byokKeys, ledger } = http.generation;
   const failures: unknown[] = [];
   for (const step of [
-    http.keyRing.refresh,
-    http.accountRing.refresh,
-    ownKeys.refresh,
-    ledger.refresh,
-    ledger.expireGrants,
+    http.keyCache.refresh,
+    http.accountCache.refresh,
+    byokKeys.refresh,
+    () => ledger.refresh(),
+    () => ledger.expireGrants(),
   ])
     await step().catch((error) => failures.push(error));
   if (failures.length > 0) throw failures[0];
 }
+
+/** Deletes expired entries of the prompt log now, and from time to time. */
+function sweepPromptLog({ http }: Parts, { clock, log }: Platform): Timer {
+  const sweep = (): Promise<void> =>
+    http.promptLog.deleteExpired().catch((error) => {
+      log.warn("expired prompt log entries could not be deleted; they are deleted later", {
+        detail: String(error),
+      });
+    });
+  void sweep();
+  return clock.every(PROMPT_LOG_SWEEP_MS, () => void sweep());
+}
+
+const PROMPT_LOG_SWEEP_MS = 60_000;
 
 function tellRecovery({ brought, interrupted, unknown, quarantined }: Recovery, log: Log): void {
   if (brought + interrupted > 0) log.warn("settled what an earlier process left", { brought, interrupted });
@@ -160,16 +189,17 @@ const NAMED_KEYS = 100;
 
 /** Requests of the last hour count again: a restart frees nobody. */
 async function restoreHourlyLimits({ stores, http }: Parts, now: number): Promise<void> {
-  const { anonymousLimit, freeLimit } = http.generation;
+  const { rateLimiter, freeLimit, listLimits } = http.generation;
   const since = now - HOUR_MS;
   for (const { addressHash, createdAt } of await stores.usage.findAnonymousSince(since))
-    anonymousLimit.restore(addressHash, createdAt);
+    for (const scope of listLimits({ kind: "anonymous", addressHash }, null))
+      rateLimiter.restore(scope, createdAt);
   for (const { accountId, createdAt } of await stores.usage.findFreeSince(since))
     freeLimit.restore(accountId, createdAt);
 }
 
 function chooseExampleModel(parts: Parts): string | null {
-  const { models } = parts.serving.current().roster;
+  const { models } = parts.serving.current().servedModels;
   const wellKnown = models.find(({ id }) => id === "sandbox/echo" || id === "openai/gpt-4o-mini");
   return (wellKnown ?? models[0])?.id ?? null;
 }
@@ -179,7 +209,7 @@ async function stopServing(
   server: HttpServer,
   cancelTimers: () => void,
   config: Config,
-  { clock, log }: World,
+  { clock, log }: Platform,
 ): Promise<void> {
   parts.state.isDraining = true;
   cancelTimers();
@@ -187,18 +217,19 @@ async function stopServing(
   if (active.size > 0)
     log.info("waiting for open answers", { open: active.size, drain_ms: config.server.drain_ms });
   const cutRest = clock.after(config.server.drain_ms, () => {
-    for (const cutoff of [...active]) cutoff.cut("shutdown");
+    for (const cancellation of [...active]) cancellation.cut("shutdown");
     // Their error events need a moment to leave.
     clock.after(LAST_WORDS_MS, () => server.kill());
   });
   await server.stop();
   cutRest.cancel();
   // No connection is open any more, so the clients of these have left.
-  for (const cutoff of [...active]) cutoff.cut("client_left");
+  for (const cancellation of [...active]) cancellation.cut("client_left");
   for (let turn = 0; active.size > 0 && turn < LAST_TURNS; turn++) await nextTurn();
   try {
     await parts.recorder.drain();
-    await parts.http.generation.ownKeys.saveUses();
+    await parts.http.generation.byokKeys.saveUses();
+    await parts.http.promptLog.drain();
     parts.journal.release(Number.POSITIVE_INFINITY);
   } catch (error) {
     log.error("the store refused the last records; the journal keeps them for the next start", {

@@ -1,55 +1,75 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
+import type { CatalogStore } from "../core/catalog/catalog-store.ts";
 import type { CatalogData, ModelRecord, ProviderRecord } from "../core/catalog/records.ts";
 import {
   belongsInFile,
   type Checked,
   findModelProblems,
+  type ImportedCatalog,
   parseModels,
-  parseOverride,
   parseProviders,
 } from "../core/catalog/validate-catalog.ts";
 
 /** The catalog that ships with the program. */
 export const SHIPPED_CATALOG_DIRECTORY = join(import.meta.dir, "..", "..", "catalog");
 
-/** File of the data directory that an import writes and that then replaces the shipped models. */
-export const OVERRIDE_FILE = "catalog.json";
-
-/** A catalog and where it comes from. */
+/** A catalog and where its models come from. */
 export interface LoadedCatalog {
   readonly data: CatalogData;
-  readonly origin: "shipped" | "data directory";
-  /** Why the data directory's catalog was not used, where there is one. */
+  readonly origin: "shipped" | "imported";
+  /** Why the imported catalog is not used, if there is one. */
   readonly problems: readonly string[];
 }
 
 const originSchema = z.strictObject({ source: z.string().min(1) });
 
 /**
- * Loads the catalog: providers as shipped, models from the data directory's `catalog.json` where there is a sound
- * one, else as shipped. Throws only when the shipped catalog is damaged.
+ * Loads the catalog: the shipped providers, with the imported models if there are valid ones, else with the shipped models.
+ * @throws Error only if the shipped catalog is damaged.
  */
-export function loadCatalog(options: {
-  readonly dataDirectory?: string;
-  readonly catalogDirectory?: string;
-}): LoadedCatalog {
-  const directory = options.catalogDirectory ?? SHIPPED_CATALOG_DIRECTORY;
+export async function loadCatalog(
+  store: CatalogStore,
+  directory = SHIPPED_CATALOG_DIRECTORY,
+): Promise<LoadedCatalog> {
   const providers = loadProviders(directory);
-  const override =
-    options.dataDirectory === undefined
-      ? null
-      : readOverride(join(options.dataDirectory, OVERRIDE_FILE), providers);
-  if (override !== null && "data" in override)
-    return { data: override.data, origin: "data directory", problems: [] };
-  return { data: loadShipped(directory, providers), origin: "shipped", problems: override?.problems ?? [] };
+  const stored = await store.readCatalog();
+  const problems = stored === null ? [] : findProblems(stored, store.location, providers);
+  if (stored !== null && stored.value !== null && problems.length === 0)
+    return { data: { ...stored.value, providers }, origin: "imported", problems };
+  const notice = `${store.location} is not used; using the shipped catalog`;
+  return {
+    data: loadShipped(directory, providers),
+    origin: "shipped",
+    problems: problems.length === 0 ? [] : [...problems, notice],
+  };
 }
 
-/** The provider rows of a catalog directory. Throws when they are damaged. */
+/**
+ * Loads a catalog directory.
+ * @throws Error if it is damaged.
+ */
+export function loadShippedCatalog(directory = SHIPPED_CATALOG_DIRECTORY): CatalogData {
+  return loadShipped(directory, loadProviders(directory));
+}
+
+/**
+ * Loads the provider rows of a catalog directory.
+ * @throws Error if they are damaged.
+ */
 export function loadProviders(directory: string): ProviderRecord[] {
   const file = join(directory, "providers.json");
   return orThrow(parseProviders(file, readFileSync(file, "utf8")));
+}
+
+function findProblems(
+  { value, problems }: Checked<ImportedCatalog>,
+  location: string,
+  providers: readonly ProviderRecord[],
+): readonly string[] {
+  if (value === null) return problems;
+  return findModelProblems(value.models, providers).map((problem) => `${location}: ${problem}`);
 }
 
 function loadShipped(directory: string, providers: ProviderRecord[]): CatalogData {
@@ -71,32 +91,6 @@ function loadModels(directory: string): ModelRecord[] {
     }
   }
   return models;
-}
-
-function readOverride(
-  file: string,
-  providers: ProviderRecord[],
-): { data: CatalogData } | { problems: string[] } | null {
-  const text = readIfThere(file);
-  if (text === null) return null;
-  if (typeof text !== "string")
-    return { problems: [`${file} cannot be read: ${text.message}; using the shipped catalog`] };
-  const { value, problems } = parseOverride(file, text);
-  const found =
-    value === null
-      ? problems
-      : findModelProblems(value.models, providers).map((problem) => `${file}: ${problem}`);
-  if (value === null || found.length > 0)
-    return { problems: [...found, `${file} is not used; using the shipped catalog`] };
-  return { data: { source: value.source, providers, models: value.models } };
-}
-
-function readIfThere(file: string): string | Error | null {
-  try {
-    return readFileSync(file, "utf8");
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "ENOENT" ? null : (error as Error);
-  }
 }
 
 function orThrow<T>(checked: Checked<T>): T {

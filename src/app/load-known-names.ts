@@ -1,22 +1,26 @@
-import type { Clock } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
 import type { KnownNames } from "../core/catalog/known-names.ts";
-import type { Log } from "../core/ports/log.ts";
 import { createSandboxTransport } from "../providers/sandbox/sandbox-transport.ts";
 import type { Config } from "./config-schema.ts";
 import { openServing } from "./open-serving.ts";
 import type { Environment } from "./read-provider-keys.ts";
-import { createTransport } from "./wire-up.ts";
+import { createTransport, type Stores } from "./wire-up.ts";
 
 /**
  * The models, providers and tiers that a gateway with this configuration and data directory knows, for a command that stores
  * their names. Nobody is called.
  * @throws ConfigError
  */
-export function loadKnownNames(config: Config, environment: Environment, clock: Clock): KnownNames {
+export async function loadKnownNames(
+  config: Config,
+  environment: Environment,
+  { catalog, clock }: Pick<Stores, "catalog" | "clock">,
+): Promise<KnownNames> {
   const transport = createTransport(config, environment, clock, SILENT);
   const sandboxTransport = createSandboxTransport({ clock });
   try {
-    return openServing({ config, environment, clock, transport, sandboxTransport }, SILENT).current();
+    const sources = { config, environment, clock, transport, sandboxTransport };
+    return (await openServing(sources, catalog, SILENT)).current();
   } finally {
     transport.close();
     sandboxTransport.close();

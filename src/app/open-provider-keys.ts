@@ -2,8 +2,8 @@ import type { Clock } from "../base/clock.ts";
 import type { Random } from "../base/random.ts";
 import type { Serving } from "../core/generation/call.ts";
 import type { TryDeps } from "../core/generation/try-provider-key.ts";
-import type { ProviderKeyMaker } from "../core/provider-keys/manage-provider-keys.ts";
-import { createProviderKeyRing } from "../core/provider-keys/provider-key-ring.ts";
+import type { ProviderKeyStores } from "../core/provider-keys/manage-provider-keys.ts";
+import { createProviderKeyCache } from "../core/provider-keys/provider-key-cache.ts";
 import { createVault } from "../core/provider-keys/vault.ts";
 import { createSandboxTransport } from "../providers/sandbox/sandbox-transport.ts";
 import type { Config } from "./config-schema.ts";
@@ -15,9 +15,9 @@ import { requireSameSealing } from "./sealing-gateway.ts";
 import { createTransport, openStores, readTimers, type Stores } from "./wire-up.ts";
 
 /** What managing accounts' own keys takes beside a gateway, or without one. */
-export interface ProviderKeyOffice {
+export interface ProviderKeyServices {
   readonly stores: Stores;
-  readonly maker: ProviderKeyMaker;
+  readonly maker: ProviderKeyStores;
   readonly serving: Serving;
   /** For a call with a key. */
   readonly trying: TryDeps;
@@ -30,23 +30,23 @@ export interface ProviderKeyOffice {
  * Opens a data directory for its accounts' own keys; a gateway may run on it.
  * @throws ConfigError
  */
-export function openProviderKeys(
+export async function openProviderKeys(
   config: Config,
   environment: Environment,
   clock: Clock,
   random: Random,
-): ProviderKeyOffice {
+): Promise<ProviderKeyServices> {
   const stores = openStores(config.data_dir, clock, random);
   const transport = createTransport(config, environment, clock, SILENT);
   const sandboxTransport = createSandboxTransport({ clock });
   const sources = { config, environment, clock, transport, sandboxTransport };
   const masters = openMasterKeys(config, random);
   const vault = createVault(masters, random);
-  const ring = createProviderKeyRing(stores.providerKeys, vault, () => {});
+  const ring = createProviderKeyCache(stores.providerKeys, vault, () => {});
   return {
     stores,
     maker: { store: stores.providerKeys, vault, ring, clock, ids: stores.ids },
-    serving: openServing(sources, SILENT).current(),
+    serving: (await openServing(sources, stores.catalog, SILENT)).current(),
     trying: { clock, timers: readTimers(config) },
     requireSameSealing: () => requireSameSealing(config.data_dir, stores.settings, masters),
     async close() {

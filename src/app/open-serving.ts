@@ -1,92 +1,118 @@
-import { statSync } from "node:fs";
-import { join } from "node:path";
-import { dayOf, findNextTurn } from "../core/catalog/expiry.ts";
+import type { Log } from "../base/log.ts";
+import { nextTurn } from "../base/next-turn.ts";
+import { dateOf } from "../base/time.ts";
+import type { CatalogStore } from "../core/catalog/catalog-store.ts";
+import { findNextChange } from "../core/catalog/expiry.ts";
 import type { CatalogData } from "../core/catalog/records.ts";
 import type { Serving } from "../core/generation/call.ts";
-import type { Log } from "../core/ports/log.ts";
 import { type BuiltServing, buildServing, type ServingSources } from "./build-serving.ts";
 import { checkConfigNames } from "./check-config-names.ts";
-import { loadCatalog, OVERRIDE_FILE } from "./load-catalog.ts";
+import { loadCatalog } from "./load-catalog.ts";
 import { ConfigError } from "./load-config.ts";
 
-/** What is served now; `refresh` looks whether a new catalog was written, or a day has come that changes prices or ends a model. */
+/** The models and providers that are served, kept up to date with the catalog store and the calendar. */
 export interface ServingSource {
   current(): Serving;
   /** What the operator should know. */
   readonly notices: readonly string[];
-  /** Takes a new catalog up; a damaged one changes nothing and is told to the log. Never throws. */
+  /**
+   * Reloads the catalog if the stored one has changed, or if a day has begun on which prices change or models end. An invalid catalog
+   * is logged and changes nothing. Never throws.
+   */
   refresh(): Promise<void>;
 }
 
 /**
  * Loads the catalog and joins it with the operator's keys.
- * @throws ConfigError, also for an override that cannot be applied and for a policy that names what is not known.
+ * @throws ConfigError for an invalid configuration, an override that cannot be applied, and a policy with unknown names.
  */
-export function openServing(sources: ServingSources, log: Log): ServingSource {
-  const dataDirectory = sources.config.data_dir;
-  const file = join(dataDirectory, OVERRIDE_FILE);
-  let seen = stampOf(file);
-  const first = loadCatalog({ dataDirectory });
-  for (const problem of first.problems) log.warn("the imported catalog is not used", { detail: problem });
-  let data = first.data;
-  let serving = buildServing(data, sources);
-  const { notices, overrideProblems } = serving;
-  if (overrideProblems.length > 0) throw new ConfigError(overrideProblems.join("\n"));
+export async function openServing(
+  sources: ServingSources,
+  store: CatalogStore,
+  log: Log,
+): Promise<ServingSource> {
+  const version = await store.readVersion();
+  const { data, problems } = await loadCatalog(store);
+  if (problems.length > 0) log.warn("the imported catalog is not used", { detail: problems.join("; ") });
+  const serving = buildServing(data, sources);
+  if (serving.overrideProblems.length > 0) throw new ConfigError(serving.overrideProblems.join("\n"));
   checkConfigNames(sources.config, serving);
-  let nextDay = findNextDay(serving);
-  let running: Promise<void> | null = null;
+  return new StoredServing({ sources, store, log }, { data, serving, version });
+}
 
-  const swap = (fresh: CatalogData): void => {
-    data = fresh;
-    serving = buildServing(data, sources);
-    nextDay = findNextDay(serving);
-    for (const problem of serving.overrideProblems)
-      log.warn("an override does not fit the catalog any more and is left out", { detail: problem });
-  };
-  const takeUp = async (stamp: string): Promise<void> => {
-    seen = stamp;
+interface ServingDeps {
+  readonly sources: ServingSources;
+  readonly store: CatalogStore;
+  readonly log: Log;
+}
+
+interface ServingState {
+  readonly data: CatalogData;
+  readonly serving: BuiltServing;
+  /** The version of the stored catalog that was read last, also if it was invalid. */
+  readonly version: string;
+}
+
+class StoredServing implements ServingSource {
+  readonly notices: readonly string[];
+  /** The next date on which prices change or models end; null if none is known. */
+  private nextChange: string | null;
+  /** One refresh runs at a time. */
+  private refreshing: Promise<void> = Promise.resolve();
+
+  constructor(
+    private readonly deps: ServingDeps,
+    private state: ServingState,
+  ) {
+    this.notices = state.serving.notices;
+    this.nextChange = nextChangeOf(state.serving);
+  }
+
+  current(): Serving {
+    return this.state.serving;
+  }
+
+  refresh(): Promise<void> {
+    this.refreshing = this.refreshing.then(() => this.refreshNow());
+    return this.refreshing;
+  }
+
+  private async refreshNow(): Promise<void> {
+    const { sources, store, log } = this.deps;
     try {
-      const loaded = loadCatalog({ dataDirectory });
-      if (loaded.problems.length > 0) {
-        log.warn("the imported catalog is not used; the one before stays", {
-          detail: loaded.problems.join("; "),
-        });
-        return;
-      }
-      // Requests have their turn between reading and joining.
-      await new Promise((resolve) => setImmediate(resolve));
-      swap(loaded.data);
-      log.info("catalog refreshed", { source: data.source, models: data.models.length });
+      const version = await store.readVersion();
+      if (version !== this.state.version) await this.reload(version);
+      else if (this.nextChange !== null && dateOf(sources.clock.now()) >= this.nextChange)
+        this.build(this.state.data);
     } catch (error) {
       log.warn("the catalog could not be refreshed; the one before stays", { detail: String(error) });
     }
-  };
-  return {
-    current: () => serving,
-    notices,
-    async refresh() {
-      await running;
-      const stamp = stampOf(file);
-      if (stamp !== seen) {
-        running = takeUp(stamp);
-        await running;
-        running = null;
-      } else if (nextDay !== null && dayOf(sources.clock.now()) >= nextDay) swap(data);
-    },
-  };
-}
-
-function findNextDay({ catalog, roster }: BuiltServing): string | null {
-  return findNextTurn(catalog.models, roster.day);
-}
-
-/** Changes when a file is written, made or removed, and when the disk begins or ceases to refuse it. */
-function stampOf(file: string): string {
-  try {
-    const stat = statSync(file, { throwIfNoEntry: false });
-    return stat === undefined ? "" : `${stat.mtimeMs}/${stat.size}/${stat.ino}`;
-  } catch (error) {
-    // Reading it then fails too, and that is told to the log.
-    return `refused: ${(error as NodeJS.ErrnoException).code}`;
   }
+
+  private async reload(version: string): Promise<void> {
+    const { store, log } = this.deps;
+    this.state = { ...this.state, version };
+    const { data, problems } = await loadCatalog(store);
+    if (problems.length > 0) {
+      log.warn("the imported catalog is not used; the one before stays", { detail: problems.join("; ") });
+      return;
+    }
+    // Loading and building each take long; requests are served in between.
+    await nextTurn();
+    this.build(data);
+    log.info("catalog refreshed", { source: data.source, models: data.models.length });
+  }
+
+  private build(data: CatalogData): void {
+    const { sources, log } = this.deps;
+    const serving = buildServing(data, sources);
+    this.state = { ...this.state, data, serving };
+    this.nextChange = nextChangeOf(serving);
+    for (const problem of serving.overrideProblems)
+      log.warn("an override does not fit the catalog any more and is left out", { detail: problem });
+  }
+}
+
+function nextChangeOf({ catalog, servedModels }: BuiltServing): string | null {
+  return findNextChange(catalog.models, servedModels.day);
 }

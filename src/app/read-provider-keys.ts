@@ -5,7 +5,7 @@ import type { ProviderConfig } from "./config-schema.ts";
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** A key of the gateway's own. */
-export interface HouseKey {
+export interface PlatformKey {
   /** Tells keys apart in memory: `openai#0`. */
   readonly label: string;
   /** Null: a host that wants none. */
@@ -21,7 +21,7 @@ export function readProviderKeys(
   config: ProviderConfig | undefined,
   environment: Environment,
   notices: string[],
-): HouseKey[] {
+): PlatformKey[] {
   const secrets =
     config?.api_keys ??
     [readFirst(environment, record.env.apiKey) ?? readSharedKey(record, config, environment, notices)].filter(

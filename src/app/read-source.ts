@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { basename } from "node:path";
-import { dayOf } from "../core/catalog/expiry.ts";
+import { dateOf } from "../base/time.ts";
 import type { FetchedSource, FetchSource } from "./fetch-source.ts";
 
 /** The public list of models the catalog is kept from. */
@@ -18,5 +18,5 @@ export async function readSource(source: string, fetchSource: FetchSource): Prom
 
 /** What a source is called in the catalog: its address or file name, and the day. */
 export function labelSource(source: string, now: number): string {
-  return `${source.includes("://") ? source : basename(source)}, ${dayOf(now)}`;
+  return `${source.includes("://") ? source : basename(source)}, ${dateOf(now)}`;
 }

@@ -1,117 +1,120 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { describeDiff, diffCatalogs, isEmptyDiff } from "../core/catalog/diff-catalog.ts";
-import { formatOverride } from "../core/catalog/format-catalog.ts";
+import type { RefreshReport, Verdict } from "../core/catalog/catalog-manager.ts";
+import type { CatalogStore, RefreshState } from "../core/catalog/catalog-store.ts";
+import { diffCatalogs, isEmptyDiff, presentDiff } from "../core/catalog/diff-catalog.ts";
 import { importModelsDev } from "../core/catalog/import-models-dev.ts";
 import { parseImportRules } from "../core/catalog/import-rules.ts";
 import { type HeldChange, mergeRefresh, withTerms } from "../core/catalog/merge-refresh.ts";
-import type { ModelRecord } from "../core/catalog/records.ts";
 import { findModelProblems } from "../core/catalog/validate-catalog.ts";
-import type { RefreshReport, Verdict } from "../core/ports/catalog-keeper.ts";
 import { findImportFault } from "./check-import.ts";
 import { createFetchSource } from "./fetch-source.ts";
-import { loadCatalog, OVERRIDE_FILE, SHIPPED_CATALOG_DIRECTORY } from "./load-catalog.ts";
+import { loadCatalog, SHIPPED_CATALOG_DIRECTORY } from "./load-catalog.ts";
 import { labelSource, readSource } from "./read-source.ts";
-import { type RefreshState, readRefreshState, writeRefreshState } from "./refresh-state.ts";
-import { writeWhole } from "./write-whole.ts";
 
-/** What a refresh takes; plain data, so that another thread can do it. */
+/** The parameters of a refresh: plain data, so that they can be passed to another thread. */
 export interface RefreshJob {
-  readonly dataDirectory: string;
-  /** Address or file. */
+  /** URL or file path. */
   readonly source: string;
-  /** A plain decimal; prices that change by more wait. */
+  /** A plain decimal; price changes by more than this factor are held. */
   readonly factor: string;
   /** Milliseconds since the epoch. */
   readonly now: number;
-  /** Say what would change and write nothing. */
+  /** Reports what would change and writes nothing. */
   readonly dryRun: boolean;
-  /** Largest source. Bytes; the usual bound when left out. */
+  /** Upper bound of the source's size in bytes. Defaults to that of `createFetchSource`. */
   readonly maxBytes?: number;
 }
 
-/** Lines of a difference that are kept and shown. */
-const KEPT_LINES = 500;
-const REASON_CHARS = 2_000;
+/** Lines of a difference that are stored and shown. */
+const MAX_DIFF_LINES = 500;
+const MAX_PROBLEM_CHARS = 2_000;
 
 /**
- * Reads the source, checks it, joins it with the catalog of the data directory and writes that anew, with what waits beside
- * it. Every way in which this can fail leaves the catalog as it was. The caller holds the lock of the directory's refreshes.
+ * Reads and checks the source, merges it with the stored catalog, and stores the result with the changes that are held. A failure
+ * at any step leaves the stored catalog as it was. The caller must hold the refresh lock.
  */
-export async function refreshCatalog(job: RefreshJob): Promise<RefreshReport> {
-  const state = readRefreshState(job.dataDirectory);
+export async function refreshCatalog(store: CatalogStore, job: RefreshJob): Promise<RefreshReport> {
+  const state = await store.readRefreshState();
+  const refresh = { store, job, state };
   try {
     const bounds = job.maxBytes === undefined ? {} : { bytes: job.maxBytes };
     const source = await readSource(job.source, createFetchSource(bounds));
-    if ("refused" in source) return refuse(job, state, source.refused);
-    return takeOver(job, state, source.text);
+    if ("refused" in source) return await reject(refresh, source.refused);
+    return await mergeSource(refresh, source.text);
   } catch (error) {
-    return refuse(job, state, `cannot be taken over: ${(error as Error).message}`);
+    return await reject(refresh, `cannot be merged: ${(error as Error).message}`);
   }
 }
 
-function refuse(job: RefreshJob, state: RefreshState, reason: string): RefreshReport {
-  const problem = `${job.source} ${reason}`.slice(0, REASON_CHARS);
-  if (!job.dryRun) writeRefreshState(job.dataDirectory, { ...state, attemptedAt: job.now, problem });
+interface Refresh {
+  readonly store: CatalogStore;
+  readonly job: RefreshJob;
+  /** As it was before. */
+  readonly state: RefreshState;
+}
+
+async function reject({ store, job, state }: Refresh, reason: string): Promise<RefreshReport> {
+  const problem = `${job.source} ${reason}`.slice(0, MAX_PROBLEM_CHARS);
+  if (!job.dryRun) await store.writeRefreshState({ ...state, attemptedAt: job.now, problem });
   return { ok: false, written: false, problem, lines: [], added: 0, changed: 0, waiting: [] };
 }
 
-function takeOver(job: RefreshJob, state: RefreshState, text: string): RefreshReport {
+async function mergeSource(refresh: Refresh, text: string): Promise<RefreshReport> {
+  const { store, job, state } = refresh;
   const rules = parseImportRules(readFileSync(join(SHIPPED_CATALOG_DIRECTORY, "import-rules.json"), "utf8"));
   const imported = importModelsDev(text, rules);
-  if ("refused" in imported) return refuse(job, state, imported.refused);
-  const { data } = loadCatalog({ dataDirectory: job.dataDirectory });
+  if ("refused" in imported) return reject(refresh, imported.refused);
+  const { data } = await loadCatalog(store);
   const listed = data.models.filter(({ endpoints }) =>
     endpoints.some(({ missingSince }) => missingSince === undefined),
   );
   const fault = findImportFault(imported.models, listed, data.providers);
-  if (fault !== null) return refuse(job, state, fault);
+  if (fault !== null) return reject(refresh, fault);
   const { models, waiting, rejected } = mergeRefresh(data.models, imported.models, { ...job, ...state });
   const problems = findModelProblems(models, data.providers);
-  if (problems.length > 0) return refuse(job, state, `does not fit the catalog: ${problems.join("; ")}`);
+  if (problems.length > 0) return reject(refresh, `does not fit the catalog: ${problems.join("; ")}`);
   const diff = diffCatalogs(data.models, models);
-  const written = !job.dryRun && !isEmptyDiff(diff);
-  const lines = bound(describeDiff(diff));
-  if (written) writeModels(job, models);
-  if (!job.dryRun) {
-    const { now } = job;
-    const difference = isEmptyDiff(diff) ? state.difference : lines;
-    const kept = { attemptedAt: now, refreshedAt: now, problem: null, difference, waiting, rejected };
-    writeRefreshState(job.dataDirectory, kept);
-  }
+  const isEmpty = isEmptyDiff(diff);
+  const lines = truncateLines(presentDiff(diff));
+  const written = !job.dryRun && !isEmpty;
+  if (written) await store.writeCatalog({ source: labelSource(job.source, job.now), models });
+  if (!job.dryRun)
+    await store.writeRefreshState({
+      attemptedAt: job.now,
+      refreshedAt: job.now,
+      problem: null,
+      difference: isEmpty ? state.difference : lines,
+      waiting,
+      rejected,
+    });
   const { added, changed } = diff;
   return { ok: true, written, problem: null, lines, added: added.length, changed: changed.length, waiting };
 }
 
-function bound(lines: readonly string[]): string[] {
-  if (lines.length <= KEPT_LINES) return [...lines];
-  return [...lines.slice(0, KEPT_LINES), `and ${lines.length - KEPT_LINES} more`];
-}
-
-function writeModels(
-  { dataDirectory, source, now }: Pick<RefreshJob, "dataDirectory" | "source" | "now">,
-  models: readonly ModelRecord[],
-): void {
-  writeWhole(join(dataDirectory, OVERRIDE_FILE), formatOverride(labelSource(source, now), models));
+function truncateLines(lines: readonly string[]): string[] {
+  if (lines.length <= MAX_DIFF_LINES) return [...lines];
+  return [...lines.slice(0, MAX_DIFF_LINES), `and ${lines.length - MAX_DIFF_LINES} more`];
 }
 
 /**
- * Decides on one change that waits or was rejected, or on all that wait. Null where there is no such change. The caller holds
- * the lock of the directory's refreshes.
+ * Approves or rejects one held change, or all that wait. Returns the changes decided on; null if there is no change with this id. The
+ * caller must hold the refresh lock.
  */
-export function decideHeld(
-  dataDirectory: string,
+export async function decideHeld(
+  store: CatalogStore,
   id: string | "all",
   verdict: Verdict,
-): readonly HeldChange[] | null {
-  const state = readRefreshState(dataDirectory);
+): Promise<readonly HeldChange[] | null> {
+  const state = await store.readRefreshState();
   const all = id === "all" ? state.waiting : [...state.waiting, ...state.rejected];
   const decided = id === "all" ? all : all.filter((change) => change.id === id);
   if (decided.length === 0) return id === "all" ? [] : null;
-  if (verdict === "approve") putInForce(dataDirectory, decided);
+  // The prices come first: after a crash in between the change is still listed and can be approved again.
+  if (verdict === "approve") await applyChanges(store, decided);
   const isLeft = (change: HeldChange) => !decided.includes(change);
   const rejected = state.rejected.filter(isLeft);
-  writeRefreshState(dataDirectory, {
+  await store.writeRefreshState({
     ...state,
     waiting: state.waiting.filter(isLeft),
     rejected: verdict === "reject" ? [...rejected, ...decided] : rejected,
@@ -119,9 +122,8 @@ export function decideHeld(
   return decided;
 }
 
-/** Before the change is off the list: broken off in between, it can be approved again. */
-function putInForce(dataDirectory: string, changes: readonly HeldChange[]): void {
-  const { data } = loadCatalog({ dataDirectory });
+async function applyChanges(store: CatalogStore, changes: readonly HeldChange[]): Promise<void> {
+  const { data } = await loadCatalog(store);
   const models = data.models.map((model) => {
     const own = changes.filter((change) => change.model === model.id);
     if (own.length === 0) return model;
@@ -133,5 +135,5 @@ function putInForce(dataDirectory: string, changes: readonly HeldChange[]): void
     });
     return { ...model, endpoints };
   });
-  writeWhole(join(dataDirectory, OVERRIDE_FILE), formatOverride(data.source, models));
+  await store.writeCatalog({ source: data.source, models });
 }

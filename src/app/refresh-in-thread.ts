@@ -1,12 +1,12 @@
 import type { Clock } from "../base/clock.ts";
-import type { RefreshReport } from "../core/ports/catalog-keeper.ts";
-import type { RefreshJob } from "./refresh-catalog.ts";
+import type { RefreshReport } from "../core/catalog/catalog-manager.ts";
+import type { RefreshOrder } from "./refresh-worker.ts";
 
-/** Longer than a source may take, and all that comes of it. Milliseconds. */
+/** Longer than fetching and merging a source may take. Milliseconds. */
 const THREAD_MS = 120_000;
 
-/** Does a refresh in a thread of its own. One that dies or does not end has failed; what it had not renamed is not there. */
-export function refreshInThread(job: RefreshJob, clock: Clock): Promise<RefreshReport> {
+/** Runs a refresh in a thread of its own. A thread that fails or does not end in time counts as a failed refresh; writes are atomic. */
+export function refreshInThread(order: RefreshOrder, clock: Clock): Promise<RefreshReport> {
   return new Promise((resolve) => {
     const worker = new Worker(new URL("./refresh-worker.ts", import.meta.url));
     const end = (report: RefreshReport): void => {
@@ -14,14 +14,14 @@ export function refreshInThread(job: RefreshJob, clock: Clock): Promise<RefreshR
       worker.terminate();
       resolve(report);
     };
-    const timer = clock.after(THREAD_MS, () => end(failed(job, "took too long to be taken over")));
+    const timer = clock.after(THREAD_MS, () => end(failed(order, "took too long to be merged")));
     worker.onmessage = ({ data }: MessageEvent<RefreshReport>) => end(data);
-    worker.onerror = (event) => end(failed(job, `could not be taken over: ${event.message}`));
-    worker.postMessage(job);
+    worker.onerror = (event) => end(failed(order, `could not be merged: ${event.message}`));
+    worker.postMessage(order);
   });
 }
 
-function failed({ source }: RefreshJob, reason: string): RefreshReport {
-  const problem = `${source} ${reason}`;
+function failed({ job }: RefreshOrder, reason: string): RefreshReport {
+  const problem = `${job.source} ${reason}`;
   return { ok: false, written: false, problem, lines: [], added: 0, changed: 0, waiting: [] };
 }

@@ -1,8 +1,15 @@
+import { createFileCatalogStore } from "../storage/files/catalog-store.ts";
 import { type RefreshJob, refreshCatalog } from "./refresh-catalog.ts";
 
-/** A thread that does one refresh, so that the gateway serves on meanwhile: thousands of models take it half a second. */
+/** What the gateway sends to the worker. */
+export interface RefreshOrder {
+  readonly dataDirectory: string;
+  readonly job: RefreshJob;
+}
+
+/** A thread that runs one refresh: merging thousands of models takes half a second, in which the gateway must go on serving. */
 declare const self: Worker;
 
-self.onmessage = async ({ data }: MessageEvent<RefreshJob>) => {
-  self.postMessage(await refreshCatalog(data));
+self.onmessage = async ({ data: { dataDirectory, job } }: MessageEvent<RefreshOrder>) => {
+  self.postMessage(await refreshCatalog(createFileCatalogStore(dataDirectory), job));
 };

@@ -1,4 +1,5 @@
 import type { Random } from "../base/random.ts";
+import type { ProviderKeyRecord } from "../core/provider-keys/records.ts";
 import { type Rotation, rotateSecrets } from "../core/provider-keys/rotate-secrets.ts";
 import { createVault } from "../core/provider-keys/vault.ts";
 import { lockRotation } from "../storage/sqlite/data-lock.ts";
@@ -8,7 +9,7 @@ import { isSealedOtherwise, requireSameSealing } from "./sealing-gateway.ts";
 import type { Stores } from "./wire-up.ts";
 
 /** What a rotation has come to, and under which master key everything is now. */
-export interface MasterRotation extends Rotation {
+export interface MasterRotation extends Rotation<ProviderKeyRecord> {
   readonly masterKeyId: string;
   /** It was made just now. */
   readonly isNew: boolean;
@@ -23,24 +24,25 @@ export interface MasterRotation extends Rotation {
  */
 export async function rotateMasterKey(
   config: Config,
-  { providerKeys: store, settings }: Pick<Stores, "providerKeys" | "settings">,
+  stores: SealingStores,
   random: Random,
 ): Promise<MasterRotation | null> {
   const lock = lockRotation(config.data_dir);
   try {
     const masters = openMasterKeys(config, random);
-    await requireSameSealing(config.data_dir, settings, masters);
-    const inUse = await store.listMasterKeysInUse();
+    await requireSameSealing(config.data_dir, stores.settings, masters);
+    const inUse = await listMasterKeysInUse(stores);
     if (inUse.length === 0) return null;
     const before = masters.newest();
     const isBegun = inUse.some((id) => id !== before.id);
     // The newest stays beside the next: a gateway that runs may just be sealing with it.
     const isNew = masters.configuredId === null && !isBegun;
     const newest = isNew ? masters.generate(new Set([...inUse, before.id])) : before;
-    const rotation = await rotateSecrets(store, createVault(masters, random), newest);
-    const idleFile = (await isFileIdle(config, { providerKeys: store, settings }, masters))
-      ? masters.file
-      : null;
+    const vault = createVault(masters, random);
+    const rotation = await rotateSecrets(stores.providerKeys, vault, newest);
+    // Entries that cannot be opened are not reported: they expire.
+    await rotateSecrets(stores.promptLog, vault, newest);
+    const idleFile = (await isFileIdle(config, stores, masters)) ? masters.file : null;
     return { ...rotation, masterKeyId: newest.id, isNew, idleFile };
   } finally {
     lock.release();
@@ -51,13 +53,16 @@ export async function rotateMasterKey(
  * Whether the data directory's file has master keys that nothing needs any more: all secrets are sealed under the configured
  * one, also those that another process has stored meanwhile, and no gateway is running that seals with another.
  */
-async function isFileIdle(
-  config: Config,
-  { providerKeys, settings }: Pick<Stores, "providerKeys" | "settings">,
-  masters: MasterKeys,
-): Promise<boolean> {
+async function isFileIdle(config: Config, stores: SealingStores, masters: MasterKeys): Promise<boolean> {
   const { configuredId } = masters;
   if (configuredId === null || masters.list().length === config.secrets.keys.length) return false;
-  if (await isSealedOtherwise(config.data_dir, settings, masters)) return false;
-  return (await providerKeys.listMasterKeysInUse()).every((id) => id === configuredId);
+  if (await isSealedOtherwise(config.data_dir, stores.settings, masters)) return false;
+  return (await listMasterKeysInUse(stores)).every((id) => id === configuredId);
+}
+
+type SealingStores = Pick<Stores, "providerKeys" | "promptLog" | "settings">;
+
+async function listMasterKeysInUse({ providerKeys, promptLog }: SealingStores): Promise<readonly string[]> {
+  const inUse = [providerKeys.listMasterKeysInUse(), promptLog.listMasterKeysInUse()];
+  return [...new Set((await Promise.all(inUse)).flat())];
 }

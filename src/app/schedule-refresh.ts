@@ -1,8 +1,8 @@
 import type { Clock, Timer } from "../base/clock.ts";
 import { GatewayError } from "../base/errors.ts";
+import type { Log } from "../base/log.ts";
 import type { Random } from "../base/random.ts";
-import type { CatalogKeeper, RefreshReport } from "../core/ports/catalog-keeper.ts";
-import type { Log } from "../core/ports/log.ts";
+import type { CatalogManager, RefreshReport } from "../core/catalog/catalog-manager.ts";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
@@ -13,7 +13,7 @@ const SPREAD = { least: 0.9, most: 1.1 };
 
 /** What refreshing on a schedule takes. */
 export interface RefreshSchedule {
-  readonly keeper: CatalogKeeper;
+  readonly manager: CatalogManager;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
@@ -46,8 +46,11 @@ export function scheduleRefresh(schedule: RefreshSchedule): Timer {
 type Tell = (report: RefreshReport) => void;
 
 /** Another process on the data directory, or this one before its restart, may have done it just now. */
-async function refreshIfDue({ keeper, clock, hours, log }: RefreshSchedule, tell: Tell): Promise<void> {
-  const { refreshedAt } = keeper.status();
+async function refreshIfDue(
+  { manager: keeper, clock, hours, log }: RefreshSchedule,
+  tell: Tell,
+): Promise<void> {
+  const { refreshedAt } = await keeper.status();
   if (refreshedAt !== null && clock.now() - refreshedAt < (hours * HOUR_MS) / 2) return;
   try {
     tell(await keeper.refresh({ dryRun: false }));

@@ -1,4 +1,4 @@
-import type { SettingsStore } from "../core/ports/settings-store.ts";
+import type { SettingsStore } from "../core/settings/settings-store.ts";
 import { isDataDirLocked } from "../storage/sqlite/data-lock.ts";
 import type { MasterKeys } from "./open-master-keys.ts";
 

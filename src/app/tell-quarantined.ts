@@ -1,4 +1,4 @@
-import type { Log } from "../core/ports/log.ts";
+import type { Log } from "../base/log.ts";
 import type { Quarantined } from "../core/usage/save-records.ts";
 
 /** Tells the log of a record that the store rejects, and what it would have charged. */

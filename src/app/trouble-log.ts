@@ -1,5 +1,5 @@
 import type { Clock } from "../base/clock.ts";
-import type { Log } from "../core/ports/log.ts";
+import type { Log } from "../base/log.ts";
 
 /** How often a trouble that lasts is told again. Milliseconds. */
 const REMIND_MS = 60_000;

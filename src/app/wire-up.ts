@@ -1,64 +1,72 @@
 import { join } from "node:path";
 import type { Clock } from "../base/clock.ts";
 import { createIdSource, type IdSource } from "../base/ids.ts";
+import type { Log } from "../base/log.ts";
 import { createTurnLine } from "../base/next-turn.ts";
 import type { Random } from "../base/random.ts";
 import { WaitList } from "../base/wait-list.ts";
-import { createAccountRing } from "../core/accounts/account-ring.ts";
-import { createKeyRing } from "../core/accounts/key-ring.ts";
-import type { KeyMaker } from "../core/accounts/manage-keys.ts";
+import { createAccountCache } from "../core/accounts/account-cache.ts";
+import type { AccountStore } from "../core/accounts/account-store.ts";
+import { createKeyCache } from "../core/accounts/key-cache.ts";
+import type { KeyStores } from "../core/accounts/manage-keys.ts";
+import type { RateLimit } from "../core/accounts/rate-limit.ts";
 import type { Policy } from "../core/accounts/records.ts";
+import type { AuditStore } from "../core/audit/audit-store.ts";
+import type { CatalogStore } from "../core/catalog/catalog-store.ts";
+import type { Transport } from "../core/deployments/transport.ts";
+import { PromptLog } from "../core/extensions/prompt-log/prompt-log.ts";
+import type { PromptLogStore } from "../core/extensions/prompt-log/prompt-log-store.ts";
+import { createRequestLog } from "../core/extensions/request-log.ts";
 import type { GenerationDeps } from "../core/generation/call.ts";
-import type { GenerationTimers } from "../core/generation/cutoff.ts";
+import type { GenerationTimers } from "../core/generation/cancellation.ts";
+import type { Extension } from "../core/generation/extension.ts";
 import { createIdentityHash } from "../core/generation/identity-hash.ts";
-import { createTurnMemory } from "../core/generation/turn-memory.ts";
+import type { TokenCounter } from "../core/generation/token-counter.ts";
 import { createUnreadAnswers } from "../core/generation/unread-answers.ts";
-import { createLedger, type Ledger } from "../core/ledger/ledger.ts";
+import type { StoredResponseStore } from "../core/idempotency/stored-response-store.ts";
+import { Ledger } from "../core/ledger/ledger.ts";
+import type { LedgerStore } from "../core/ledger/ledger-store.ts";
+import { MemoryHoldBook } from "../core/ledger/memory-hold-book.ts";
 import { createByteBudget } from "../core/limits/byte-budget.ts";
 import { parseTrustedProxies } from "../core/limits/client-address.ts";
-import { createFreeLimit } from "../core/limits/free-limit.ts";
+import { FreeLimit } from "../core/limits/free-limit.ts";
 import { createGate } from "../core/limits/gate.ts";
 import { createLimitList, type ListLimits } from "../core/limits/list-limits.ts";
-import { createRateLimits, type RateLimit } from "../core/limits/rate-limits.ts";
-import { createSlidingWindow } from "../core/limits/sliding-window.ts";
-import type { AccountStore } from "../core/ports/account-store.ts";
-import type { AnswerStore } from "../core/ports/answer-store.ts";
-import type { AuditStore } from "../core/ports/audit-store.ts";
-import type { DamagedLines, Journal } from "../core/ports/journal.ts";
-import type { LedgerStore } from "../core/ports/ledger-store.ts";
-import type { Log } from "../core/ports/log.ts";
-import type { ProviderKeyStore } from "../core/ports/provider-key-store.ts";
-import type { SettingsStore } from "../core/ports/settings-store.ts";
-import type { TokenCounter } from "../core/ports/token-counter.ts";
-import type { Transport } from "../core/ports/transport.ts";
-import type { UsageReports, UsageStore } from "../core/ports/usage-store.ts";
-import { createProviderKeyRing, type ProviderKeyRing } from "../core/provider-keys/provider-key-ring.ts";
+import { MemoryRateLimiter } from "../core/limits/memory-rate-limiter.ts";
+import { createProviderKeyCache, type ProviderKeyCache } from "../core/provider-keys/provider-key-cache.ts";
+import type { ProviderKeyStore } from "../core/provider-keys/provider-key-store.ts";
 import { createVault } from "../core/provider-keys/vault.ts";
 import { createAffinityMemory } from "../core/routing/affinity.ts";
 import { createHealth, type Health } from "../core/routing/health.ts";
 import { createRetryBudget } from "../core/routing/retry-budget.ts";
-import { createRecorder, type Recorder } from "../core/usage/recorder.ts";
+import type { SettingsStore } from "../core/settings/settings-store.ts";
+import type { DamagedLines, Journal } from "../core/usage/journal.ts";
+import { Recorder } from "../core/usage/recorder.ts";
+import type { UsageReports, UsageStore } from "../core/usage/usage-store.ts";
 import { createRequestEncoder } from "../encoder/request-encoder.ts";
-import type { HttpDeps } from "../http/context.ts";
+import type { HttpDeps } from "../http/context/context.ts";
 import { createFetchTransport } from "../providers/fetch/transport.ts";
 import { createHttp1Transport } from "../providers/http1/transport.ts";
 import { createSandboxTransport } from "../providers/sandbox/sandbox-transport.ts";
+import { createFileCatalogStore } from "../storage/files/catalog-store.ts";
 import { makePrivateFolder } from "../storage/files/private-files.ts";
 import { guardStore } from "../storage/guard-store.ts";
 import { listDamagedLines } from "../storage/journal/damaged-lines.ts";
 import { openFileJournal } from "../storage/journal/file-journal.ts";
-import { createSqliteAccountStore } from "../storage/sqlite/account-store.ts";
-import { createSqliteAnswerStore } from "../storage/sqlite/answer-store.ts";
+import { createMemoryConversationStore } from "../storage/memory/conversation-store.ts";
+import { SqliteAccountStore } from "../storage/sqlite/account-store.ts";
 import { createSqliteAuditStore } from "../storage/sqlite/audit-store.ts";
 import { lockDataDir } from "../storage/sqlite/data-lock.ts";
 import { openDatabase } from "../storage/sqlite/database.ts";
-import { createSqliteKeyStore } from "../storage/sqlite/key-store.ts";
-import { createSqliteLedgerStore } from "../storage/sqlite/ledger-store.ts";
+import { SqliteKeyStore } from "../storage/sqlite/key-store.ts";
+import { SqliteLedgerStore } from "../storage/sqlite/ledger-store.ts";
+import { createSqlitePromptLogStore } from "../storage/sqlite/prompt-log-store.ts";
 import { createSqliteProviderKeyStore } from "../storage/sqlite/provider-key-store.ts";
 import { createSqliteSettingsStore } from "../storage/sqlite/settings-store.ts";
-import { createSqliteUsageStore } from "../storage/sqlite/usage-store.ts";
+import { createSqliteStoredResponseStore } from "../storage/sqlite/stored-response-store.ts";
+import { SqliteUsageStore } from "../storage/sqlite/usage-store.ts";
 import { createTokenCounter } from "../tokenizer/token-counter.ts";
-import { createCatalogKeeper } from "./catalog-keeper.ts";
+import { createCatalogManager } from "./catalog-manager.ts";
 import type { Config } from "./config-schema.ts";
 import { prepareDataDir } from "./data-dir.ts";
 import { ConfigError } from "./load-config.ts";
@@ -69,9 +77,6 @@ import { recordSealingKey } from "./sealing-gateway.ts";
 import { tellQuarantined } from "./tell-quarantined.ts";
 import { createTroubleLog, type TroubleLog } from "./trouble-log.ts";
 
-/** An hour, in which anonymous requests and those to free models are counted. Milliseconds. */
-export const HOUR_MS = 3_600_000;
-
 /** How much longer than the longest generation a hold is kept that nobody settles. Milliseconds. */
 const HOLD_MARGIN_MS = 60_000;
 
@@ -81,7 +86,7 @@ const UNPACKED_AT_ONCE = 2;
 const UNPACK_WAIT_MS = 30_000;
 
 /** The world outside: what a simulation replaces. */
-export interface World {
+export interface Platform {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
@@ -90,14 +95,16 @@ export interface World {
   readonly transport?: Transport;
   /** In place of one of its own, for tests whose requests are to know nothing of each other. */
   readonly health?: Health;
+  /** Extensions after the gateway's own, for tests. */
+  readonly extensions?: readonly Extension[];
   /** In place of the thread that counts tokens, for tests. */
   readonly tokenCounter?: TokenCounter;
   /** In place of the data directory, for tests. */
-  readonly holdings?: Holdings;
+  readonly resources?: Resources;
 }
 
 /** What a gateway keeps, and who is served from: what its data directory gives it. */
-export interface Holdings {
+export interface Resources {
   readonly stores: Stores;
   readonly journal: Journal;
   readonly serving: ServingSource;
@@ -106,11 +113,13 @@ export interface Holdings {
 }
 
 /** The stores behind the ports, and how to let go of them. */
-export interface Stores extends KeyMaker {
+export interface Stores extends KeyStores {
   readonly accounts: AccountStore;
-  readonly answers: AnswerStore;
+  readonly answers: StoredResponseStore;
   readonly audit: AuditStore;
+  readonly catalog: CatalogStore;
   readonly ledger: LedgerStore;
+  readonly promptLog: PromptLogStore;
   readonly providerKeys: ProviderKeyStore;
   readonly settings: SettingsStore;
   readonly usage: UsageStore & UsageReports;
@@ -140,13 +149,15 @@ export function openStores(dataDir: string, clock: Clock, random: Random): Store
   makePrivateFolder(dataDir);
   const database = openDatabase(dataDir);
   return {
-    keys: guardStore(createSqliteKeyStore(database)),
-    accounts: guardStore(createSqliteAccountStore(database)),
-    answers: guardStore(createSqliteAnswerStore(database)),
+    keys: guardStore(new SqliteKeyStore(database)),
+    accounts: guardStore(new SqliteAccountStore(database)),
+    answers: guardStore(createSqliteStoredResponseStore(database)),
     audit: guardStore(createSqliteAuditStore(database)),
-    ledger: guardStore(createSqliteLedgerStore(database)),
+    catalog: createFileCatalogStore(dataDir),
+    ledger: guardStore(new SqliteLedgerStore(database)),
+    promptLog: guardStore(createSqlitePromptLogStore(database)),
     providerKeys: guardStore(createSqliteProviderKeyStore(database)),
-    usage: guardStore(createSqliteUsageStore(database)),
+    usage: guardStore(new SqliteUsageStore(database)),
     settings: guardStore(createSqliteSettingsStore(database)),
     clock,
     random,
@@ -161,37 +172,52 @@ function journalDirOf(dataDir: string): string {
 }
 
 /** Joins all parts. The only function that knows every one of them. */
-export async function wireUp(config: Config, world: World): Promise<Parts> {
-  const { clock, random, log, environment } = world;
-  const network = world.transport ?? createTransport(config, environment, clock, log);
+export async function wireUp(config: Config, platform: Platform): Promise<Parts> {
+  const { clock, random, log, environment } = platform;
+  const network = platform.transport ?? createTransport(config, environment, clock, log);
   const sandboxTransport = createSandboxTransport({ clock });
   const { stores, journal, serving, release } =
-    world.holdings ?? openHoldings(config, world, network, sandboxTransport);
+    platform.resources ?? (await openResources(config, platform, network, sandboxTransport));
   const recordTrouble = createTroubleLog(
     log,
     clock,
     "the store refused records; they wait in the journal",
     "records are written again",
   );
-  const recorder = createRecorder(journal, stores.usage, clock, recordTrouble.met, (quarantined) => {
-    tellQuarantined(quarantined, log);
-    ledger.takeBack(quarantined.record);
+  const recorder = new Recorder({
+    journal,
+    store: stores.usage,
+    clock,
+    onStoreError: recordTrouble.met,
+    onQuarantined(quarantined) {
+      tellQuarantined(quarantined, log);
+      ledger.takeBack(quarantined.record);
+    },
   });
-  const keyRing = createKeyRing(stores.keys, clock, config.admin_key ?? null);
+  const keyCache = createKeyCache(stores.keys, clock, config.admin_key ?? null);
   const state = { isDraining: false };
-  const ledger = createLedger(stores.ledger, recorder, clock, config.timers.total_ms + HOLD_MARGIN_MS);
+  const ledger = new Ledger({
+    store: stores.ledger,
+    holdBook: new MemoryHoldBook(stores.ledger),
+    recorder,
+    clock,
+    holdMs: config.timers.total_ms + HOLD_MARGIN_MS,
+  });
   const masters = openMasterKeys(config, random);
   await recordSealingKey(stores.settings, masters);
   const vault = createVault(masters, random);
-  const ownKeys = createProviderKeyRing(stores.providerKeys, vault, ({ id, accountId }) =>
+  const byokKeys = createProviderKeyCache(stores.providerKeys, vault, ({ id, accountId }) =>
     log.error("a provider key cannot be opened: its master key is not in secrets.keys", {
       provider_key_id: id,
       account_id: accountId,
     }),
   );
   const identitySecret = await findSecret("identity_secret", stores.settings, random);
+  const promptLog = new PromptLog({ store: stores.promptLog, vault, random, clock, log });
   const generation: GenerationDeps = {
-    ...buildGeneration(config, world, stores.ids, recorder, ledger, serving, ownKeys),
+    ...buildGeneration(config, platform, stores.ids, recorder, ledger, serving, byokKeys),
+    gatewayId: await findGatewayId(stores),
+    extensions: [createRequestLog({ clock, log }), promptLog, ...(platform.extensions ?? [])],
     hashIdentity: createIdentityHash(identitySecret),
     requestEncoder: createRequestEncoder(clock, identitySecret),
   };
@@ -199,21 +225,23 @@ export async function wireUp(config: Config, world: World): Promise<Parts> {
     clock,
     ids: stores.ids,
     log,
-    keyRing,
-    accountRing: createAccountRing(stores.accounts),
-    keyMaker: stores,
+    keyCache,
+    accountCache: createAccountCache(stores.accounts),
+    keyStores: stores,
     audit: stores.audit,
     answers: stores.answers,
-    catalogKeeper: createCatalogKeeper({
+    catalogManager: createCatalogManager({
       config,
       clock,
-      takeUp: () => serving.refresh(),
-      work: (job) => refreshInThread(job, clock),
+      store: stores.catalog,
+      onChanged: () => serving.refresh(),
+      runRefresh: (job) => refreshInThread({ dataDirectory: config.data_dir, job }, clock),
     }),
-    providerKeyMaker: { store: stores.providerKeys, vault, ring: ownKeys, clock, ids: stores.ids },
+    providerKeyStores: { store: stores.providerKeys, vault, ring: byokKeys, clock, ids: stores.ids },
     generation,
     credits: { store: stores.ledger, ledger, clock, ids: stores.ids },
     usage: stores.usage,
+    promptLog,
     listDamagedLines: stores.listDamagedLines,
     webhookSecret: config.billing.webhook_secret ?? null,
     trustedProxies: readProxies(config),
@@ -243,19 +271,23 @@ export async function wireUp(config: Config, world: World): Promise<Parts> {
   };
 }
 
-function openHoldings(
+async function openResources(
   config: Config,
-  { clock, random, log, environment }: World,
+  { clock, random, log, environment }: Platform,
   network: Transport,
   sandboxTransport: Transport,
-): Holdings {
+): Promise<Resources> {
   prepareDataDir(config.data_dir, log);
   const lock = lockDataDir(config.data_dir);
   const stores = openStores(config.data_dir, clock, random);
   return {
     stores,
     journal: openFileJournal(journalDirOf(config.data_dir)),
-    serving: openServing({ config, environment, clock, transport: network, sandboxTransport }, log),
+    serving: await openServing(
+      { config, environment, clock, transport: network, sandboxTransport },
+      stores.catalog,
+      log,
+    ),
     release() {
       stores.close();
       lock.release();
@@ -265,14 +297,15 @@ function openHoldings(
 
 function buildGeneration(
   config: Config,
-  { clock, random, log, health, tokenCounter = createTokenCounter(clock) }: World,
+  { clock, random, log, health, tokenCounter = createTokenCounter(clock) }: Platform,
   ids: IdSource,
   recorder: Recorder,
   ledger: Ledger,
   serving: ServingSource,
-  ownKeys: ProviderKeyRing,
-): Omit<GenerationDeps, "hashIdentity" | "requestEncoder"> {
+  byokKeys: ProviderKeyCache,
+): Omit<GenerationDeps, "gatewayId" | "extensions" | "hashIdentity" | "requestEncoder"> {
   const { limits } = config;
+  const rateLimiter = new MemoryRateLimiter({ leaseMs: config.timers.total_ms + LEASE_SLACK_MS });
   return {
     clock,
     log,
@@ -283,21 +316,16 @@ function buildGeneration(
     health: health ?? createHealth(),
     retryBudget: createRetryBudget(),
     affinity: createAffinityMemory(),
-    ownKeys,
+    byokKeys,
     ledger,
     holdBounds: { tokens: limits.hold_tokens, searches: limits.hold_searches },
     buyCreditsUrl: config.billing.buy_credits_url ?? null,
-    rateLimits: createRateLimits({ leaseMs: config.timers.total_ms + LEASE_SLACK_MS }),
+    rateLimiter,
     listLimits: buildLimitList(config),
     policy: readPolicy(config),
-    turnMemory: createTurnMemory(clock, random, limits.turn_memory_bytes),
+    conversations: createMemoryConversationStore({ clock, random, maxBytes: limits.turn_memory_bytes }),
     tokenCounter,
-    anonymousLimit: createSlidingWindow(limits.anonymous_requests_per_hour, HOUR_MS),
-    freeLimit: createFreeLimit(
-      limits.free_requests_per_hour === 0
-        ? null
-        : createSlidingWindow(limits.free_requests_per_hour, HOUR_MS),
-    ),
+    freeLimit: new FreeLimit(rateLimiter, limits.free_requests_per_hour),
     timers: readTimers(config),
     unread: createUnreadAnswers(clock, config.timers.client_silence_ms, limits.total_unread_bytes),
     maxAttempts: limits.attempts,
@@ -315,6 +343,7 @@ function buildLimitList({ limits }: Config): ListLimits {
     account: readRateLimit(limits.per_account),
     model: readRateLimit(limits.per_model),
     models: Object.entries(limits.models ?? {}).map(([pattern, limit]) => [pattern, readRateLimit(limit)]),
+    anonymousRequestsPerHour: limits.anonymous_requests_per_hour,
   });
 }
 
@@ -361,7 +390,7 @@ const PROXY_VARIABLES = ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy
 /** Speaks to providers over the network. */
 export function createTransport(
   config: Config,
-  environment: World["environment"],
+  environment: Platform["environment"],
   clock: Clock,
   log: Log,
 ): Transport {
@@ -381,6 +410,12 @@ function readProxies(config: Config) {
   } catch (error) {
     throw new ConfigError(`server.trusted_proxies: ${(error as Error).message}`);
   }
+}
+
+/** Finds the id of this gateway, which it keeps from its first start on. */
+async function findGatewayId({ settings, ids }: Stores): Promise<string> {
+  await settings.addSetting("gateway_id", ids.next("gateway"));
+  return (await settings.findSetting("gateway_id")) as string;
 }
 
 /** Made once for a data directory, so that an address or a user keeps its hash across restarts. */

@@ -1,6 +1,6 @@
 /**
- * The closed set of errors a caller can meet, each with its HTTP status (docs/contract.md, "When things
- * go wrong"). Adding a code here is the only way to add an error.
+ * The closed set of errors that a client can get, each with its HTTP status (docs/api/errors.md). Adding a code here is the only
+ * way to add an error.
  */
 export const ERROR_STATUS = {
   invalid_request: 400,
@@ -57,6 +57,14 @@ export class GatewayError extends Error {
 /** Ends the request with a failure. */
 export function fail(code: ErrorCode, message: string, rest: Omit<Failure, "code" | "message"> = {}): never {
   throw new GatewayError({ code, message, ...rest });
+}
+
+/**
+ * Ends the request with `invalid_request` for one field. The message is the field's name followed by `problem`, a sentence without
+ * its full stop such as "must be a string". A path such as `messages[3].content` names a nested field.
+ */
+export function rejectField(field: string, problem: string): never {
+  return fail("invalid_request", `${field} ${problem}.`, { metadata: { field } });
 }
 
 /**

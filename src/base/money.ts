@@ -1,7 +1,7 @@
 /**
  * Money is an integer of nanodollars (1e-9 USD). Prices are decimal strings in dollars per unit and may be
  * finer than that, so a cost is summed exactly in attodollars (1e-18 USD) and rounded once, half up, at the end
- * (docs/contract.md, "Keys, money, limits"). No float touches it.
+ * (docs/api/money.md). No float touches it.
  */
 
 const ATTO_DIGITS = 18;

@@ -1,18 +1,19 @@
 import type { Command } from "commander";
 import type { Stores } from "../app/wire-up.ts";
+import { dateOf } from "../base/time.ts";
+import { presentAccount } from "../core/accounts/account-fields.ts";
 import {
   type AccountChange,
   changeAccount,
   createAccount,
-  describeAccount,
   findAccount,
 } from "../core/accounts/manage-accounts.ts";
-import { describeMember } from "../core/accounts/manage-members.ts";
+import { presentMember } from "../core/accounts/member-fields.ts";
 import type { AccountRecord } from "../core/accounts/records.ts";
 import type { KnownNames } from "../core/catalog/known-names.ts";
 import { auditCommand } from "./audit-command.ts";
 import { formatFields, formatTable } from "./format-table.ts";
-import { printDay, printLimit } from "./print-values.ts";
+import { printLimit } from "./print-values.ts";
 import {
   addRateLimitOptions,
   describeOptions,
@@ -23,14 +24,14 @@ import {
   readName,
   readRateLimit,
 } from "./read-options.ts";
-import { withStores } from "./with-stores.ts";
+import { withNames, withStores } from "./with-stores.ts";
 
 type Kind = AccountRecord["kind"];
 
-/** Accounts that are read at once. */
+/** Accounts that are read per page. */
 const PAGE = 500;
 
-/** What users and organizations are called in commands. */
+/** The words for users and organizations in commands and messages. */
 const WORDS: Record<Kind, { readonly group: string; readonly many: string; readonly id: string }> = {
   user: { group: "users", many: "users", id: "user_…" },
   organization: { group: "orgs", many: "organizations", id: "org_…" },
@@ -39,36 +40,36 @@ const WORDS: Record<Kind, { readonly group: string; readonly many: string; reado
 /** `gateway users` and `gateway orgs`: `create`, `list`, `show`, `update`, `close` and `reopen`. */
 export function addAccountCommands(program: Command, kind: Kind): void {
   const { group, many, id } = WORDS[kind];
-  const commands = program.command(group).description(`make, list, change and close ${many}`);
+  const commands = program.command(group).description(`Manage ${many}`);
   const create = commands
     .command("create")
-    .description(kind === "user" ? "make a user" : "make an organization")
-    .argument("<name>", "what it is called")
-    .option("--json", "print JSON")
+    .description(kind === "user" ? "Create a user" : "Create an organization")
+    .argument("<name>", "Display name")
+    .option("--json", "Print JSON")
     .action((name: string, options: AccountOptions) =>
-      withStores((stores, known) => createOne(stores, known, kind, name, options)),
+      withNames((stores, known) => createOne(stores, known, kind, name, options)),
     );
-  if (kind === "organization") create.option("--owner <user>", "its first owner, user_…");
+  if (kind === "organization") create.option("--owner <user>", "User that becomes the first owner, user_…");
   addAccountOptions(create, kind);
   commands
     .command("list")
-    .description(`list ${many}, newest first`)
-    .option("--json", "print JSON")
+    .description(`List ${many}, newest first`)
+    .option("--json", "Print JSON")
     .action((options: JsonOption) => withStores((stores) => list(stores, kind, options)));
   commands
     .command("show")
-    .description("show one with its policy")
+    .description(kind === "user" ? "Show a user and its memberships" : "Show an organization")
     .argument("<id>", id)
-    .option("--json", "print JSON")
+    .option("--json", "Print JSON")
     .action((id: string, options: JsonOption) => withStores((stores) => show(stores, kind, id, options)));
   const update = commands
     .command("update")
-    .description("change what is given, leave the rest; a running gateway follows within a second")
+    .description("Change the given fields; a running gateway applies them within a second")
     .argument("<id>", id)
-    .option("--name <name>", "another name")
-    .option("--json", "print JSON")
+    .option("--name <name>", "New display name")
+    .option("--json", "Print JSON")
     .action((id: string, options: AccountOptions) =>
-      withStores((stores, known) =>
+      withNames((stores, known) =>
         change(stores, known, kind, id, "update", readChange(options), describeOptions(options), options),
       ),
     );
@@ -78,9 +79,9 @@ export function addAccountCommands(program: Command, kind: Kind): void {
       .command(word)
       .description(description)
       .argument("<id>", id)
-      .option("--json", "print JSON")
+      .option("--json", "Print JSON")
       .action((id: string, options: JsonOption) =>
-        withStores((stores, known) =>
+        withNames((stores, known) =>
           change(stores, known, kind, id, word, { isClosed }, { closed: isClosed }, options),
         ),
       );
@@ -88,8 +89,8 @@ export function addAccountCommands(program: Command, kind: Kind): void {
 }
 
 const STATES = [
-  ["close", true, "close the account: it calls nothing and keeps its ledger"],
-  ["reopen", false, "open a closed account again"],
+  ["close", true, "Close an account: its keys stop working, its ledger stays"],
+  ["reopen", false, "Reopen a closed account"],
 ] as const;
 
 interface JsonOption {
@@ -111,17 +112,32 @@ interface AccountOptions extends JsonOption, RateLimitOptions {
 }
 
 function addAccountOptions(command: Command, kind: Kind): void {
-  command.option("--overdraft <dollars>", "how far below zero its balance may go; none: no bound");
+  command.option(
+    "--overdraft <dollars>",
+    "How far the balance may go below zero, in US dollars, or none for no bound",
+  );
   if (kind === "organization")
-    command.option("--monthly-limit <dollars>", "what all members may spend in a month; none: no limit");
+    command.option(
+      "--monthly-limit <dollars>",
+      "Monthly spending limit of all members together in US dollars, or none",
+    );
   command
-    .option("--allowed-models <patterns>", "the models it may call, between commas; none: all")
-    .option("--denied-models <patterns>", "models it may not call")
-    .option("--allowed-providers <slugs>", "the providers it may use; none: all")
-    .option("--denied-providers <slugs>", "providers it may not use")
-    .option("--data-collection <allow|deny>", "whether providers may train on its requests")
-    .option("--retention <allow|deny>", "whether providers may keep its requests")
-    .option("--own-keys-only <yes|no>", "whether it is served by its own keys at providers alone");
+    .option(
+      "--allowed-models <patterns>",
+      "Models that the account may call, comma-separated, or none for all",
+    )
+    .option("--denied-models <patterns>", "Models that the account may not call, comma-separated, or none")
+    .option(
+      "--allowed-providers <slugs>",
+      "Providers that may serve the account, comma-separated, or none for all",
+    )
+    .option(
+      "--denied-providers <slugs>",
+      "Providers that may not serve the account, comma-separated, or none",
+    )
+    .option("--data-collection <allow|deny>", "Whether providers that train on prompts may serve the account")
+    .option("--retention <allow|deny>", "Whether providers that retain prompts may serve the account")
+    .option("--own-keys-only <yes|no>", "Whether only the account's own provider keys (BYOK) may serve it");
   addRateLimitOptions(command);
 }
 
@@ -144,7 +160,7 @@ function readChange(options: AccountOptions): AccountChange {
   };
 }
 
-/** `none` denies nothing. */
+/** Reads `none` as an empty deny list. */
 function noneOf(text: string | undefined): readonly string[] | undefined {
   return text === undefined ? undefined : [];
 }
@@ -161,31 +177,42 @@ async function createOne(
   options: AccountOptions,
 ): Promise<string> {
   const name = readName(text);
-  const account = await createAccount(stores, known, kind, { ...readChange(options), name }, options.owner);
+  const account = await createAccount(stores, known, {
+    kind,
+    settings: { ...readChange(options), name },
+    ownerId: options.owner,
+  });
   await auditCommand(stores, {
     action: `gateway ${WORDS[kind].group} create`,
     accountId: account.id,
     target: account.id,
     changes: { ...describeOptions(options), name },
   });
-  return options.json ? printJson(account) : `${account.id} (${account.name}) is made.`;
+  return options.json ? printJson(account) : `Created ${account.id} (${account.name}).`;
 }
 
 async function list(stores: Stores, kind: Kind, { json }: JsonOption): Promise<string> {
   const accounts = await readAll(stores, kind);
   const { many, group } = WORDS[kind];
-  if (json) return JSON.stringify({ data: accounts.map(describeAccount) });
-  if (accounts.length === 0) return `There are no ${many}. Make one: gateway ${group} create <name>`;
+  if (json) return JSON.stringify({ data: accounts.map(presentAccount) });
+  if (accounts.length === 0) return `No ${many}. Create one: gateway ${group} create <name>`;
   const isOrganization = kind === "organization";
   const rows = accounts.map((account) => [
     account.id,
     account.name,
     printLimit(account.overdraft),
     ...(isOrganization ? [printLimit(account.monthlyLimit)] : []),
-    printDay(account.createdAt),
-    account.closedAt === null ? "open" : `closed ${printDay(account.closedAt)}`,
+    dateOf(account.createdAt),
+    account.closedAt === null ? "open" : `closed ${dateOf(account.closedAt)}`,
   ]);
-  const headings = ["id", "name", "overdraft", ...(isOrganization ? ["a month"] : []), "created", "state"];
+  const headings = [
+    "id",
+    "name",
+    "overdraft",
+    ...(isOrganization ? ["monthly limit"] : []),
+    "created",
+    "state",
+  ];
   return formatTable(headings, rows);
 }
 
@@ -199,31 +226,35 @@ async function readAll({ accounts }: Stores, kind: Kind): Promise<readonly Accou
 }
 
 async function show({ accounts }: Stores, kind: Kind, id: string, { json }: JsonOption): Promise<string> {
-  const account = describeAccount(await findAccount(accounts, kind, id));
+  const account = presentAccount(await findAccount(accounts, kind, id));
   if (kind === "organization") return json ? JSON.stringify({ data: account }) : formatFields(account);
-  const memberships = (await accounts.listMemberships(id)).map(describeMember);
+  const memberships = (await accounts.listMemberships(id)).map(presentMember);
   if (json) return JSON.stringify({ data: { ...account, memberships } });
   const roles = memberships.map(({ organization_id, role }) => `${role} of ${organization_id}`);
   return formatFields({ ...account, memberships: roles.length === 0 ? null : roles.join(", ") });
 }
+
+type Word = "update" | "close" | "reopen";
+
+const OUTCOMES: Readonly<Record<Word, string>> = { update: "Updated", close: "Closed", reopen: "Reopened" };
 
 async function change(
   stores: Stores,
   known: () => KnownNames,
   kind: Kind,
   id: string,
-  word: string,
+  word: Word,
   wanted: AccountChange,
   changes: Record<string, unknown>,
   { json }: JsonOption,
 ): Promise<string> {
-  const account = await changeAccount(stores, known, kind, id, wanted);
+  const account = await changeAccount(stores, known, { kind, id, change: wanted });
   const action = `gateway ${WORDS[kind].group} ${word}`;
   await auditCommand(stores, { action, accountId: id, target: id, changes });
   if (json) return printJson(account);
-  return `${account.id} (${account.name}) is ${account.closedAt === null ? "open" : "closed"}${word === "update" ? " and changed" : ""}.`;
+  return `${OUTCOMES[word]} ${account.id} (${account.name}).`;
 }
 
 function printJson(account: AccountRecord): string {
-  return JSON.stringify({ data: describeAccount(account) });
+  return JSON.stringify({ data: presentAccount(account) });
 }

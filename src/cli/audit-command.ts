@@ -1,7 +1,7 @@
 import type { Stores } from "../app/wire-up.ts";
 import type { AuditDraft } from "../core/audit/records.ts";
 
-/** Writes what a command has changed to the audit log: by nobody's key, under the command's name. */
+/** Appends the changes of a command to the audit log. The entry has no key; its action is the name of the command. */
 export async function auditCommand(
   { audit, clock }: Stores,
   change: Pick<AuditDraft, "action" | "accountId" | "target" | "changes">,

@@ -1,9 +1,10 @@
 import type { Command } from "commander";
 import type { Stores } from "../app/wire-up.ts";
-import { describeEntry } from "../core/audit/describe-entry.ts";
-import { describeVerdict, verifyAudit } from "../core/audit/verify-audit.ts";
+import { presentEntry } from "../core/audit/present-entry.ts";
+import { presentVerdict, verifyAudit } from "../core/audit/verify-audit.ts";
 import { formatTable } from "./format-table.ts";
-import { readLimit, USUAL_LIMIT } from "./read-options.ts";
+import { printTime } from "./print-values.ts";
+import { DEFAULT_LIMIT, readLimit } from "./read-options.ts";
 import { withStores } from "./with-stores.ts";
 
 interface ListOptions {
@@ -12,30 +13,30 @@ interface ListOptions {
   readonly json?: boolean;
 }
 
-/** `gateway audit list|verify`: who changed what, and whether the log is as it was written. */
+/** `gateway audit list|verify`: administrative changes, and the integrity of their log. */
 export function addAuditCommands(program: Command): void {
-  const audit = program.command("audit").description("look at the audit log, and verify it");
+  const audit = program.command("audit").description("Read and verify the audit log");
   audit
     .command("list")
-    .description("who changed what, newest first")
-    .option("--account <id>", "of one account alone")
-    .option("--limit <number>", "how many at most", readLimit, USUAL_LIMIT)
-    .option("--json", "print JSON")
+    .description("List audit log entries, newest first")
+    .option("--account <id>", "Only entries of this account")
+    .option("--limit <number>", "Maximum number of rows", readLimit, DEFAULT_LIMIT)
+    .option("--json", "Print JSON")
     .action((options: ListOptions) => withStores((stores) => list(stores, options)));
   audit
     .command("verify")
-    .description("follow the chain from its first entry; fails where it breaks")
-    .option("--json", "print JSON")
+    .description("Verify the hash chain of the log; exits with 1 if it is broken")
+    .option("--json", "Print JSON")
     .action((options: { readonly json?: boolean }) => withStores((stores) => verify(stores, options)));
 }
 
 async function list({ audit }: Stores, { account, limit, json }: ListOptions): Promise<string> {
   const entries = await audit.listAudit(account ?? null, Number.MAX_SAFE_INTEGER, limit);
-  if (json) return JSON.stringify({ data: entries.map(describeEntry) });
-  if (entries.length === 0) return "Nothing was changed yet.";
+  if (json) return JSON.stringify({ data: entries.map(presentEntry) });
+  if (entries.length === 0) return "No entries.";
   const rows = entries.map(({ place, at, keyId, action, target, changes }) => [
     String(place),
-    new Date(at).toISOString().slice(0, 19),
+    printTime(at),
     keyId ?? "command",
     action,
     target ?? "",
@@ -48,8 +49,8 @@ async function verify({ audit }: Stores, { json }: { readonly json?: boolean }):
   const verdict = await verifyAudit(audit);
   const { entries, lastHash, flaw } = verdict;
   if (flaw !== null) process.exitCode = 1;
-  if (json) return JSON.stringify({ data: describeVerdict(verdict) });
+  if (json) return JSON.stringify({ data: presentVerdict(verdict) });
   return flaw === null
-    ? `All ${entries} entries are as they were written. The last has the hash ${lastHash}.`
-    : `Entry ${flaw.place} does not hold: ${flaw.problem}. The ${entries} before it do.`;
+    ? `All ${entries} entries are intact. Hash of the last entry: ${lastHash}.`
+    : `Entry ${flaw.place} is not intact: ${flaw.problem}. The ${entries} entries before it are.`;
 }

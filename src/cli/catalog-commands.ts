@@ -1,200 +1,210 @@
-import { join } from "node:path";
-import type { Command } from "commander";
-import { createCatalogKeeper } from "../app/catalog-keeper.ts";
+import { type Command, Option } from "commander";
+import { createCatalogManager } from "../app/catalog-manager.ts";
+import type { Config } from "../app/config-schema.ts";
 import { importCatalog } from "../app/import-catalog.ts";
-import { loadCatalog, OVERRIDE_FILE, SHIPPED_CATALOG_DIRECTORY } from "../app/load-catalog.ts";
-import { loadConfig } from "../app/load-config.ts";
-import { describeHeld } from "../core/catalog/describe-held.ts";
-import { describeStatus } from "../core/catalog/describe-status.ts";
+import { createDirectoryTarget, createStoreTarget } from "../app/import-target.ts";
+import { loadCatalog, SHIPPED_CATALOG_DIRECTORY } from "../app/load-catalog.ts";
+import type { Stores } from "../app/wire-up.ts";
+import type { CatalogManager, Verdict } from "../core/catalog/catalog-manager.ts";
 import { endMissing } from "../core/catalog/expiry.ts";
-import type { CatalogKeeper, Verdict } from "../core/ports/catalog-keeper.ts";
+import { presentHeldChange } from "../core/catalog/present-held-change.ts";
+import { presentStatus } from "../core/catalog/present-status.ts";
 import { auditCommand } from "./audit-command.ts";
 import { formatTable } from "./format-table.ts";
+import { addJsonOption, type JsonOption } from "./read-options.ts";
 import { withStores } from "./with-stores.ts";
+
+/** `gateway catalog`: keeps models and prices up to date. A gateway may be running on the same stores. */
+export function addCatalogCommands(program: Command): void {
+  const catalog = program.command("catalog").description("Manage the catalog of models and prices");
+  addImport(catalog);
+  addRefresh(catalog);
+  addPending(catalog);
+  addDecision(catalog, "approve", "Put held price changes in force");
+  addDecision(catalog, "reject", "Keep the prices in force until the source lists different ones");
+  addJsonOption(
+    catalog
+      .command("status")
+      .description("Show the last refresh, missing models and the number of held price changes"),
+  ).action((options: JsonOption) =>
+    withStores((stores, config) => showStatus({ stores, config, manager: open(stores, config) }, options)),
+  );
+}
 
 interface ImportOptions {
   readonly source?: string;
-  readonly into: string;
+  readonly into: "data" | "catalog";
   readonly dryRun?: boolean;
-}
-
-interface Shown {
-  readonly json?: boolean;
-}
-
-/** `gateway catalog`: keeps models and prices up to date, whether or not a gateway runs. */
-export function addCatalogCommands(program: Command): void {
-  const catalog = program.command("catalog").description("look after the catalog of models");
-  addImport(catalog);
-  catalog
-    .command("refresh")
-    .description(
-      "read models and prices anew; changes of prices beyond the factor wait, what is missing is marked",
-    )
-    .option("--json", "print JSON")
-    .action((options: Shown) => refresh(false, options));
-  catalog
-    .command("diff")
-    .description("say what a refresh would change, and change nothing")
-    .option("--json", "print JSON")
-    .action((options: Shown) => refresh(true, options));
-  catalog
-    .command("pending")
-    .description("list changes of prices that wait for a decision")
-    .option("--rejected", "those that were rejected")
-    .option("--json", "print JSON")
-    .action((options: Shown & { rejected?: boolean }) =>
-      withKeeper(async (keeper) => listHeld(keeper, options)),
-    );
-  addDecision(
-    catalog,
-    "approve",
-    "put changes of prices in force; a running gateway takes them up within a second",
-  );
-  addDecision(catalog, "reject", "keep the prices in force until the source has others");
-  catalog
-    .command("status")
-    .description("say when the catalog was last refreshed, what is missing and what waits")
-    .option("--json", "print JSON")
-    .action((options: Shown) => withKeeper(async (keeper) => showStatus(keeper, options)));
 }
 
 function addImport(catalog: Command): void {
   catalog
     .command("import")
-    .description(
-      "read models and prices from a list in the shape of models.dev and take all of it; a running gateway takes them up",
+    .description("Replace all models and prices with those of a list in the format of models.dev")
+    .option("--source <url|file>", "List to read (default: catalog.source, else models.dev)")
+    .addOption(
+      new Option("--into <target>", "data: this gateway's catalog; catalog: the files that the project ships")
+        .choices(["data", "catalog"])
+        .default("data"),
     )
-    .option("--source <address or file>", "where to read; the public list when left out")
-    .option(
-      "--into <data|catalog>",
-      "data: for the gateway on this data directory; catalog: the project's own files",
-      "data",
-    )
-    .option("--dry-run", "say what would change and change nothing")
-    .action(runImport);
+    .option("--dry-run", "Show what would change, without changing it")
+    .action((options: ImportOptions) => withStores((stores, config) => runImport(stores, config, options)));
+}
+
+function addRefresh(catalog: Command): void {
+  addJsonOption(
+    catalog
+      .command("refresh")
+      .description("Merge models and prices from the source; large price changes are held for a decision"),
+  ).action((options: JsonOption) => withStores((stores, config) => refresh(stores, config, options)));
+  addJsonOption(
+    catalog.command("diff").description("Show what a refresh would change, without changing it"),
+  ).action((options: JsonOption) => withStores((stores, config) => diff(stores, config, options)));
+}
+
+interface PendingOptions extends JsonOption {
+  readonly rejected?: boolean;
+}
+
+function addPending(catalog: Command): void {
+  addJsonOption(
+    catalog
+      .command("pending")
+      .description("List price changes that await a decision")
+      .option("--rejected", "List rejected changes instead"),
+  ).action((options: PendingOptions) =>
+    withStores((stores, config) => listHeld(open(stores, config), options)),
+  );
+}
+
+interface DecideOptions extends JsonOption {
+  readonly all?: boolean;
 }
 
 function addDecision(catalog: Command, verdict: Verdict, description: string): void {
-  catalog
-    .command(verdict)
-    .description(description)
-    .argument("[ids...]", "ids of changes, as `pending` lists them")
-    .option("--all", "all that wait")
-    .option("--json", "print JSON")
-    .action((ids: string[], options: Shown & { all?: boolean }) => decide(ids, verdict, options));
+  addJsonOption(
+    catalog
+      .command(verdict)
+      .description(description)
+      .argument("[ids...]", "IDs of changes, as listed by `gateway catalog pending`")
+      .option("--all", "All changes that await a decision"),
+  ).action((ids: string[], options: DecideOptions) => decide(ids, verdict, options));
 }
 
-async function runImport(options: ImportOptions): Promise<void> {
-  if (options.into !== "data" && options.into !== "catalog")
-    throw new Error("--into must be data or catalog");
-  const config = loadConfig(process.env);
-  const source = options.source ?? config.catalog.source;
-  const outcome = await importCatalog({
-    target: options.into === "data" ? join(config.data_dir, OVERRIDE_FILE) : SHIPPED_CATALOG_DIRECTORY,
-    ...(source === undefined ? {} : { source }),
-    ...(options.dryRun ? { dryRun: true } : {}),
-  });
-  if (!outcome.ok) throw new Error(outcome.lines.join("\n"));
-  console.log(outcome.lines.join("\n"));
-}
-
-function withKeeper(work: (keeper: CatalogKeeper) => Promise<string>): Promise<void> {
-  return withStores(({ clock }) => work(openKeeper(clock)));
-}
-
-/** A running gateway sees what was written by itself. */
-function openKeeper(clock: Parameters<typeof createCatalogKeeper>[0]["clock"]): CatalogKeeper {
-  return createCatalogKeeper({ config: loadConfig(process.env), clock, takeUp: async () => {} });
-}
-
-function refresh(dryRun: boolean, { json }: Shown): Promise<void> {
-  return withStores(async (stores) => {
-    const report = await openKeeper(stores.clock).refresh({ dryRun });
-    if (!report.ok) throw new Error(`${report.problem}\nnothing was changed`);
-    const { written, added, changed, lines: difference } = report;
-    const waiting = report.waiting.map(describeHeld);
-    if (!dryRun) {
-      const changes = { added, changed };
-      await auditCommand(stores, {
-        action: "gateway catalog refresh",
-        accountId: null,
-        target: "catalog",
-        changes,
-      });
-    }
-    if (json) return JSON.stringify({ data: { written, added, changed, difference, waiting } });
-    const end = dryRun ? "nothing was changed" : written ? "written" : "nothing to change";
-    return [...difference, end, ...(waiting.length > 0 ? ["", printHeld(waiting)] : [])].join("\n");
-  });
-}
-
-async function listHeld(
-  keeper: CatalogKeeper,
-  { json, rejected }: Shown & { rejected?: boolean },
+async function runImport(
+  { catalog }: Stores,
+  { catalog: { source: configured } }: Config,
+  { source = configured, into, dryRun = false }: ImportOptions,
 ): Promise<string> {
-  const held = keeper.listHeld()[rejected ? "rejected" : "waiting"].map(describeHeld);
-  if (json) return JSON.stringify({ data: held });
-  return held.length === 0 ? "There is nothing to decide on." : printHeld(held);
+  const target =
+    into === "data" ? createStoreTarget(catalog) : createDirectoryTarget(SHIPPED_CATALOG_DIRECTORY);
+  const outcome = await importCatalog({ target, dryRun, ...(source === undefined ? {} : { source }) });
+  const text = outcome.lines.join("\n");
+  if (!outcome.ok) throw new Error(text);
+  return text;
 }
 
-function printHeld(held: readonly ReturnType<typeof describeHeld>[]): string {
+function open({ catalog, clock }: Stores, config: Config): CatalogManager {
+  return createCatalogManager({ config, store: catalog, clock });
+}
+
+async function diff(stores: Stores, config: Config, options: JsonOption): Promise<string> {
+  return printReport(await runRefresh(stores, config, true), "nothing was changed", options);
+}
+
+async function refresh(stores: Stores, config: Config, options: JsonOption): Promise<string> {
+  const report = await runRefresh(stores, config, false);
+  const { added, changed, written } = report;
+  const audited = { accountId: null, target: "catalog", changes: { added, changed } };
+  await auditCommand(stores, { action: "gateway catalog refresh", ...audited });
+  return printReport(report, written ? "written" : "nothing to change", options);
+}
+
+async function runRefresh(stores: Stores, config: Config, dryRun: boolean) {
+  const report = await open(stores, config).refresh({ dryRun });
+  if (!report.ok) throw new Error(`${report.problem}\nnothing was changed`);
+  return report;
+}
+
+function printReport(
+  { written, added, changed, lines: difference, waiting: held }: Awaited<ReturnType<typeof runRefresh>>,
+  outcome: string,
+  { json }: JsonOption,
+): string {
+  const waiting = held.map(presentHeldChange);
+  if (json) return JSON.stringify({ data: { written, added, changed, difference, waiting } });
+  return [...difference, outcome, ...(waiting.length > 0 ? ["", printHeld(waiting)] : [])].join("\n");
+}
+
+async function listHeld(manager: CatalogManager, { json, rejected }: PendingOptions): Promise<string> {
+  const held = (await manager.listHeld())[rejected ? "rejected" : "waiting"].map(presentHeldChange);
+  if (json) return JSON.stringify({ data: held });
+  return held.length === 0 ? `No ${rejected ? "rejected" : "pending"} price changes.` : printHeld(held);
+}
+
+type HeldView = ReturnType<typeof presentHeldChange>;
+
+function printHeld(held: readonly HeldView[]): string {
   const rows = held.flatMap(({ id, model, provider, jumps, seen_at }) =>
     jumps.map((jump) => [
       id,
       model,
       provider,
-      [
-        jump.kind,
-        jump.min_prompt_tokens === null ? "" : ` from ${jump.min_prompt_tokens} tokens`,
-        jump.from === null ? "" : ` from ${jump.from}`,
-      ].join(""),
+      nameJump(jump),
       jump.before ?? "none",
       jump.after ?? "none",
-      seen_at.slice(0, 10),
+      seen_at.slice(0, "YYYY-MM-DD".length),
     ]),
   );
   return formatTable(["id", "model", "provider", "price", "in force", "at the source", "since"], rows);
 }
 
-function decide(
-  ids: readonly string[],
-  verdict: Verdict,
-  { all, json }: Shown & { all?: boolean },
-): Promise<void> {
-  if ((ids.length === 0) !== (all === true)) throw new Error("name the ids of changes, or say --all");
-  return withStores(async (stores) => {
-    const keeper = openKeeper(stores.clock);
-    const decided = [];
-    for (const id of all ? ["all"] : ids) decided.push(...(await keeper.decide(id, verdict)));
-    const shown = decided.map(describeHeld);
-    for (const { id, model, provider, before, after } of shown) {
-      const changes = { model, provider, before, after };
-      await auditCommand(stores, {
-        action: `gateway catalog ${verdict}`,
-        accountId: null,
-        target: id,
-        changes,
-      });
-    }
-    if (json) return JSON.stringify({ data: shown });
-    if (shown.length === 0) return "There is nothing to decide on.";
-    return `${shown.map(({ id, model, provider }) => `${id}  ${model} at ${provider}`).join("\n")}\n${DONE[verdict]}`;
+function nameJump({ kind, min_prompt_tokens, from }: HeldView["jumps"][number]): string {
+  const tier = min_prompt_tokens === null ? "" : ` from ${min_prompt_tokens} tokens`;
+  return `${kind}${tier}${from === null ? "" : ` from ${from}`}`;
+}
+
+async function decide(ids: readonly string[], verdict: Verdict, { all, json }: DecideOptions): Promise<void> {
+  if ((ids.length === 0) !== (all === true)) throw new Error("Give the IDs of changes, or --all.");
+  return withStores(async (stores, config) => {
+    const manager = open(stores, config);
+    const decided: HeldView[] = [];
+    for (const id of all ? ["all"] : ids)
+      decided.push(...(await manager.decide(id, verdict)).map(presentHeldChange));
+    for (const change of decided) await auditDecision(stores, verdict, change);
+    if (json) return JSON.stringify({ data: decided });
+    if (decided.length === 0) return "No pending price changes.";
+    const lines = decided.map(({ id, model, provider }) => `${id}  ${model} at ${provider}`);
+    return [...lines, OUTCOMES[verdict]].join("\n");
   });
 }
 
-const DONE: Readonly<Record<Verdict, string>> = {
-  approve: "These prices are in force; a running gateway takes them up within a second.",
-  reject: "The prices before stay in force until the source has others.",
+function auditDecision(stores: Stores, verdict: Verdict, change: HeldView): Promise<void> {
+  const { id, model, provider, before, after } = change;
+  const changes = { model, provider, before, after };
+  return auditCommand(stores, {
+    action: `gateway catalog ${verdict}`,
+    accountId: null,
+    target: id,
+    changes,
+  });
+}
+
+const OUTCOMES: Readonly<Record<Verdict, string>> = {
+  approve: "These prices are in force. A running gateway applies them within a second.",
+  reject: "The current prices stay in force until the source lists different ones.",
 };
 
-async function showStatus(keeper: CatalogKeeper, { json }: Shown): Promise<string> {
-  const { data_dir: dataDirectory, catalog } = loadConfig(process.env);
-  const { models } = loadCatalog({ dataDirectory }).data;
-  const { difference, missing, ...status } = describeStatus(
-    keeper.status(),
-    endMissing(models, catalog.grace_days),
-  );
+interface StatusContext {
+  readonly stores: Stores;
+  readonly config: Config;
+  readonly manager: CatalogManager;
+}
+
+async function showStatus({ stores, config, manager }: StatusContext, { json }: JsonOption): Promise<string> {
+  const { models } = (await loadCatalog(stores.catalog)).data;
+  const listed = endMissing(models, config.catalog.grace_days);
+  const { difference, missing, ...status } = presentStatus(await manager.status(), listed);
   if (json) return JSON.stringify({ data: { ...status, missing, difference } });
   const lines = Object.entries(status).map(([name, value]) => [
     name.replaceAll("_", " "),
@@ -202,8 +212,8 @@ async function showStatus(keeper: CatalogKeeper, { json }: Shown): Promise<strin
   ]);
   const rows = missing.map(({ model, since, expiration_date }) => [model, since, expiration_date ?? "none"]);
   return [
-    formatTable(["what", "value"], lines),
+    formatTable(["field", "value"], lines),
     ...(rows.length > 0 ? ["", formatTable(["missing", "since", "served until"], rows)] : []),
-    ...(difference.length > 0 ? ["", "the last change:", ...difference] : []),
+    ...(difference.length > 0 ? ["", "Last change:", ...difference] : []),
   ].join("\n");
 }

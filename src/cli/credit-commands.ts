@@ -9,60 +9,63 @@ import {
   type Moved,
   refundGeneration,
 } from "../core/ledger/credits.ts";
-import { describeEntry } from "../core/ledger/describe-entry.ts";
+import { presentEntry } from "../core/ledger/present-entry.ts";
 import { auditCommand } from "./audit-command.ts";
 import { addCreditViews } from "./credit-views.ts";
 import { describeOptions, readExpiry } from "./read-options.ts";
 import { requireAccount } from "./require-account.ts";
 import { withStores } from "./with-stores.ts";
 
-/** `gateway credits grant|purchase|correct|refund|balance|list`: an account's money, whether or not a gateway runs. */
+/** `gateway credits grant|purchase|correct|refund|balance|list`: the credits of an account. A gateway may be running on the same stores. */
 export function addCreditCommands(program: Command): void {
   const credits = program
     .command("credits")
-    .description("give, correct and refund credits, and look at them");
+    .description("Manage credits: grants, purchases, corrections and refunds");
   credits
     .command("grant")
-    .description("give an account credits; a running gateway takes them up within a second")
-    .argument("<account>", "the account's id, user_… or org_…")
-    .argument("<amount>", "US dollars, such as 12.50", readAmount)
-    .option("--note <text>", "what for")
-    .option("--expires <time>", "when what is left of them ends, such as 2027-01-31")
-    .option("--id <id>", "your own name for it: the same one twice grants once")
-    .option("--json", "print JSON")
+    .description("Grant credits to an account; a running gateway applies them within a second")
+    .argument("<account>", "ID of the account, user_… or org_…")
+    .argument("<amount>", "Amount in US dollars, such as 12.50", readAmount)
+    .option("--note <text>", "Note in the ledger")
+    .option(
+      "--expires <time>",
+      "When the unused rest of the grant expires, such as 2027-01-31 (default: never)",
+    )
+    .option("--id <id>", "Idempotency ID: repeating the command with the same ID grants once")
+    .option("--json", "Print JSON")
     .action((account: string, amount: number, options: MoveOptions) =>
       withStores((stores) => move(stores, { word: "grant", account, amount, options }, grant)),
     );
   credits
     .command("purchase")
-    .description("put in what an account has bought and the webhook has not told")
-    .argument("<account>", "the account's id")
-    .argument("<amount>", "US dollars, such as 12.50", readAmount)
-    .requiredOption("--id <id>", "the payment's id: each counts once")
-    .option("--note <text>", "what for")
-    .option("--json", "print JSON")
+    .description("Record a purchase that the payment webhook has not reported")
+    .argument("<account>", "ID of the account")
+    .argument("<amount>", "Amount in US dollars, such as 12.50", readAmount)
+    .requiredOption("--id <id>", "ID of the payment; each payment is recorded once")
+    .option("--note <text>", "Note in the ledger")
+    .option("--json", "Print JSON")
     .action((account: string, amount: number, options: MoveOptions & { readonly id: string }) =>
       withStores((stores) => move(stores, { word: "purchase", account, amount, options }, purchase)),
     );
   credits
     .command("correct")
-    .description("move an account's balance up or down")
-    .argument("<account>", "the account's id")
-    .argument("<amount>", "US dollars, such as 12.50 or -12.50", readCorrection)
-    .requiredOption("--note <text>", "why")
-    .option("--id <id>", "your own name for it: the same one twice corrects once")
-    .option("--json", "print JSON")
+    .description("Correct the balance of an account up or down")
+    .argument("<account>", "ID of the account")
+    .argument("<amount>", "Amount in US dollars, such as 12.50 or -12.50", readCorrection)
+    .requiredOption("--note <text>", "Reason, noted in the ledger")
+    .option("--id <id>", "Idempotency ID: repeating the command with the same ID corrects once")
+    .option("--json", "Print JSON")
     .action((account: string, amount: number, options: MoveOptions) =>
       withStores((stores) => move(stores, { word: "correct", account, amount, options }, correct)),
     );
   credits
     .command("refund")
-    .description("give back what a generation cost, or a part of it")
-    .argument("<generation>", "the generation's id, gen_…")
-    .option("--amount <dollars>", "how much; all that was not given back yet when left out", readAmount)
-    .option("--note <text>", "why")
-    .option("--id <id>", "tells several refunds of one generation apart")
-    .option("--json", "print JSON")
+    .description("Refund the cost of a generation, or part of it")
+    .argument("<generation>", "ID of the generation, gen_…")
+    .option("--amount <dollars>", "Amount in US dollars (default: all that is not refunded yet)", readAmount)
+    .option("--note <text>", "Reason, noted in the ledger")
+    .option("--id <id>", "Idempotency ID; needed for several refunds of one generation")
+    .option("--json", "Print JSON")
     .action((generation: string, options: RefundOptions) =>
       withStores((stores) => refund(stores, generation, options)),
     );
@@ -80,7 +83,7 @@ interface RefundOptions extends Omit<MoveOptions, "expires"> {
   readonly amount?: number;
 }
 
-/** What is to be moved, and by which command. */
+/** A change of a balance, and the command that makes it. */
 interface Movement {
   readonly word: "grant" | "purchase" | "correct";
   readonly account: string;
@@ -94,24 +97,26 @@ type Mover = (stores: Stores, movement: Movement) => Promise<Moved>;
 function readAmount(text: string): number {
   const amount = parseDollars(text);
   if (amount !== null && amount > 0) return amount;
-  throw new InvalidArgumentError("It must be more than 0, with at most 9 places, such as 12.50.");
+  throw new InvalidArgumentError(
+    "It must be greater than 0 and have at most 9 decimal places, such as 12.50.",
+  );
 }
 
 function readCorrection(text: string): number {
   const amount = parseDollars(text);
   if (amount !== null && amount !== 0) return amount;
-  throw new InvalidArgumentError("It must not be 0, with at most 9 places, such as -12.50.");
+  throw new InvalidArgumentError("It must not be 0 and have at most 9 decimal places, such as -12.50.");
 }
 
 const grant: Mover = (stores, movement) => {
   const expiresAt = readExpiry(movement.options.expires, stores.clock.now()) ?? null;
-  return grantCredits(creditsOf(stores), { ...wishOf(movement), expiresAt });
+  return grantCredits(creditsOf(stores), { ...transferOf(movement), expiresAt });
 };
 const purchase: Mover = (stores, movement) =>
-  addPurchase(creditsOf(stores), { ...wishOf(movement), id: movement.options.id as string });
-const correct: Mover = (stores, movement) => correctBalance(creditsOf(stores), wishOf(movement));
+  addPurchase(creditsOf(stores), { ...transferOf(movement), id: movement.options.id as string });
+const correct: Mover = (stores, movement) => correctBalance(creditsOf(stores), transferOf(movement));
 
-function wishOf({ account, amount, options }: Movement) {
+function transferOf({ account, amount, options }: Movement) {
   return { accountId: account, amount, note: options.note ?? null, id: options.id ?? null };
 }
 
@@ -156,14 +161,14 @@ async function tell(
   accountId: string,
   { json }: { readonly json?: boolean },
 ): Promise<string> {
-  if (json) return JSON.stringify({ data: describeEntry(transfer, accountId) });
+  if (json) return JSON.stringify({ data: presentEntry(transfer, accountId) });
   const { balance } = await stores.ledger.findBalance(accountId);
   const [now, before] = transfer.from === accountId ? ["lost", "had lost"] : ["was given", "had been given"];
   const what = isNew ? now : `${before} before:`;
   return `${accountId} ${what} ${formatDollars(transfer.amount)} US dollars (${transfer.id}). Its balance is ${formatDollars(balance)}.`;
 }
 
-/** Beside a gateway: it takes over what stands in the store. */
+/** Credits without a running ledger: a running gateway reads the changes from the store. */
 function creditsOf({ ledger: store, clock, ids }: Stores): Credits {
   const ledger = {
     transfer: (transfer: Parameters<typeof store.addTransfer>[0]) => store.addTransfer(transfer),

@@ -1,31 +1,33 @@
 import { type Command, InvalidArgumentError } from "commander";
 import type { Stores } from "../app/wire-up.ts";
 import { formatDollars, toDollars } from "../base/money.ts";
-import { describeEntry } from "../core/ledger/describe-entry.ts";
-import { describeGrantLeft, describeSums } from "../core/ledger/describe-sums.ts";
+import { dateOf } from "../base/time.ts";
+import type { StoredTransfer } from "../core/ledger/ledger-store.ts";
+import { presentEntry } from "../core/ledger/present-entry.ts";
+import { presentGrantLeft, presentSums } from "../core/ledger/present-sums.ts";
 import { generationOf, TRANSFER_KINDS, type TransferKind } from "../core/ledger/records.ts";
-import type { StoredTransfer } from "../core/ports/ledger-store.ts";
 import { formatFields, formatTable } from "./format-table.ts";
-import { readLimit, USUAL_LIMIT } from "./read-options.ts";
+import { printTime } from "./print-values.ts";
+import { DEFAULT_LIMIT, readLimit } from "./read-options.ts";
 import { requireAccount } from "./require-account.ts";
 import { withStores } from "./with-stores.ts";
 
-/** `gateway credits balance|list`: what an account has, and where it came from. */
+/** `gateway credits balance|list`: the balance of an account and its sources. */
 export function addCreditViews(credits: Command): void {
   credits
     .command("balance")
-    .description("what an account has, what it came from, and what is left of grants for a time")
-    .argument("<account>", "the account's id")
-    .option("--json", "print JSON")
+    .description("Show the balance of an account, its sources, and unused grants that expire")
+    .argument("<account>", "ID of the account")
+    .option("--json", "Print JSON")
     .action((account: string, options: JsonOption) =>
       withStores((stores) => showBalance(stores, account, options)),
     );
   credits
     .command("list")
-    .description("list what an account was given, has bought and got back, newest first")
-    .argument("<account>", "the account's id")
-    .option("--limit <number>", "how many at most", readLimit, USUAL_LIMIT)
-    .option("--json", "print JSON")
+    .description("List grants, purchases, corrections and refunds of an account, newest first")
+    .argument("<account>", "ID of the account")
+    .option("--limit <number>", "Maximum number of rows", readLimit, DEFAULT_LIMIT)
+    .option("--json", "Print JSON")
     .action((account: string, options: EntryOptions) =>
       withStores((stores) => listEntries(stores, account, CREDIT_KINDS, options)),
     );
@@ -35,7 +37,7 @@ interface JsonOption {
   readonly json?: boolean;
 }
 
-/** What commands that list entries of the ledger take. */
+/** The options of commands that list ledger entries. */
 export interface EntryOptions extends JsonOption {
   readonly limit: number;
   readonly kind?: TransferKind;
@@ -44,8 +46,8 @@ export interface EntryOptions extends JsonOption {
 const CREDIT_KINDS = TRANSFER_KINDS.filter((kind) => kind !== "usage");
 
 /**
- * A kind of transfer.
- * @throws InvalidArgumentError that lists them.
+ * Reads a kind of transfer.
+ * @throws InvalidArgumentError for an unknown kind; it lists the known ones.
  */
 export function readKind(text: string): TransferKind {
   const kind = TRANSFER_KINDS.find((known) => known === text);
@@ -61,15 +63,15 @@ async function showBalance(stores: Stores, id: string, { json }: JsonOption): Pr
     balance: toDollars(balance),
     balance_nanodollars: balance,
     overdraft: overdraft === null ? null : toDollars(overdraft),
-    ...describeSums(await stores.ledger.sumTransfers(id)),
-    grants: (await stores.ledger.findGrantsLeft(id)).map(describeGrantLeft),
+    ...presentSums(await stores.ledger.sumTransfers(id)),
+    grants: (await stores.ledger.findGrantsLeft(id)).map(presentGrantLeft),
   };
   if (json) return JSON.stringify({ data });
   const grants = data.grants.map(({ left, expires_at }) => `${left} until ${expires_at}`);
   return formatFields({ ...data, grants: grants.length === 0 ? null : grants.join(", ") });
 }
 
-/** An account's transfers of some kinds, undefined for all, newest first. */
+/** Prints the transfers of an account of the given kinds, newest first. The kind `undefined` stands for all. */
 export async function listEntries(
   stores: Stores,
   accountId: string,
@@ -81,16 +83,15 @@ export async function listEntries(
   for (const kind of kinds)
     found.push(...(await stores.ledger.listTransfers(accountId, Number.MAX_SAFE_INTEGER, limit, kind)));
   const newest = found.sort((a, b) => b.place - a.place).slice(0, limit);
-  if (json) return JSON.stringify({ data: newest.map((transfer) => describeEntry(transfer, accountId)) });
-  if (newest.length === 0)
-    return "There is nothing yet. Give credits: gateway credits grant <account> <amount>";
+  if (json) return JSON.stringify({ data: newest.map((transfer) => presentEntry(transfer, accountId)) });
+  if (newest.length === 0) return "No entries. Grant credits: gateway credits grant <account> <amount>";
   const rows = newest.map((transfer) => [
     String(transfer.place),
-    new Date(transfer.createdAt).toISOString().slice(0, 19),
+    printTime(transfer.createdAt),
     transfer.kind,
     formatDollars(transfer.to === accountId ? transfer.amount : -transfer.amount),
-    transfer.expiresAt === null ? "" : new Date(transfer.expiresAt).toISOString().slice(0, 10),
+    transfer.expiresAt === null ? "" : dateOf(transfer.expiresAt),
     generationOf(transfer) ?? transfer.note ?? "",
   ]);
-  return formatTable(["number", "time", "kind", "dollars", "until", "about"], rows);
+  return formatTable(["number", "time", "kind", "dollars", "expires", "about"], rows);
 }

@@ -1,14 +1,14 @@
-/** Rows under headings, columns two spaces apart. */
+/** Formats rows under headings, with two spaces between columns. */
 export function formatTable(headings: readonly string[], rows: readonly (readonly string[])[]): string {
   return alignColumns([headings, ...rows]);
 }
 
-/** One thing, a line for each of its fields. Null is a dash, a list stands between spaces. */
+/** Formats an object, one line per field. Null becomes a dash; list items are separated by spaces. */
 export function formatFields(fields: Readonly<Record<string, unknown>>): string {
   return alignColumns(listFields(fields));
 }
 
-/** Fields of fields stand with a dot. */
+/** Lists fields with their values; nested fields as `outer.inner`. */
 function listFields(fields: Readonly<Record<string, unknown>>, within = ""): string[][] {
   return Object.entries(fields).flatMap(([name, value]) => {
     const isObject = typeof value === "object" && value !== null && !Array.isArray(value);

@@ -1,27 +1,28 @@
 import type { Command } from "commander";
 import type { Stores } from "../app/wire-up.ts";
 import { formatDollars } from "../base/money.ts";
-import { checkLedger, describeDifference } from "../core/ledger/check-ledger.ts";
+import { formatTime } from "../base/time.ts";
+import { checkLedger, presentDifference } from "../core/ledger/check-ledger.ts";
 import { TRANSFER_KINDS } from "../core/ledger/records.ts";
-import { describeGeneration } from "../core/usage/describe-generation.ts";
+import { presentGeneration } from "../core/usage/present-generation.ts";
 import { type EntryOptions, listEntries, readKind } from "./credit-views.ts";
 import { formatFields, formatTable } from "./format-table.ts";
-import { readLimit, USUAL_LIMIT } from "./read-options.ts";
+import { DEFAULT_LIMIT, readLimit } from "./read-options.ts";
 import { withStores } from "./with-stores.ts";
 
 interface JsonOption {
   readonly json?: boolean;
 }
 
-/** `gateway ledger`, `ledger check`, `holds` and `generation`: where money went, and whether it adds up. */
+/** `gateway ledger`, `ledger check`, `holds` and `generation`: ledger entries, holds, and verification. */
 export function addLedgerCommands(program: Command): void {
   const ledger = program
     .command("ledger")
-    .description("list all that moved an account's money, newest first")
-    .argument("<account>", "the account's id")
-    .option("--kind <kind>", `only ${TRANSFER_KINDS.join(", ")}`, readKind)
-    .option("--limit <number>", "how many at most", readLimit, USUAL_LIMIT)
-    .option("--json", "print JSON")
+    .description("List all ledger entries of an account, newest first")
+    .argument("<account>", "ID of the account")
+    .option("--kind <kind>", `Only entries of this kind: ${TRANSFER_KINDS.join(", ")}`, readKind)
+    .option("--limit <number>", "Maximum number of rows", readLimit, DEFAULT_LIMIT)
+    .option("--json", "Print JSON")
     .action((account: string, options: EntryOptions) =>
       withStores((stores) =>
         listEntries(stores, account, options.kind ? [options.kind] : [undefined], options),
@@ -29,31 +30,31 @@ export function addLedgerCommands(program: Command): void {
     );
   ledger
     .command("check")
-    .description("add everything up; fails where something differs")
-    .option("--json", "print JSON")
-    // The option is also the group's, which takes it first.
+    .description("Verify all balances and charges; exits with 1 if anything differs")
+    .option("--json", "Print JSON")
+    // The parent command has the option too and parses it first.
     .action((_, command: Command) =>
       withStores((stores) => check(stores, command.optsWithGlobals<JsonOption>())),
     );
   program
     .command("holds")
-    .description("generations under way, for which a running gateway holds credits")
-    .option("--json", "print JSON")
+    .description("List generations in progress, for which a running gateway holds credits")
+    .option("--json", "Print JSON")
     .action((options: JsonOption) => withStores((stores) => listHolds(stores, options)));
   program
     .command("generation")
-    .description("what a generation was and cost")
-    .argument("<id>", "the generation's id, gen_…")
-    .option("--json", "print JSON")
+    .description("Show a generation, its attempts and its cost")
+    .argument("<id>", "ID of the generation, gen_…")
+    .option("--json", "Print JSON")
     .action((id: string, options: JsonOption) => withStores((stores) => showGeneration(stores, id, options)));
 }
 
 async function check({ ledger, usage, listDamagedLines }: Stores, { json }: JsonOption): Promise<string> {
   const differences = await checkLedger(ledger, usage, listDamagedLines());
   if (differences.length > 0) process.exitCode = 1;
-  if (json) return JSON.stringify({ data: differences.map(describeDifference) });
+  if (json) return JSON.stringify({ data: differences.map(presentDifference) });
   if (differences.length === 0)
-    return "All balances are the sum of their transfers, and all records have theirs.";
+    return "All balances match their transfers, and all generation records have their charges.";
   const rows = differences.map(({ of, id, difference, reason }) => [
     of,
     id,
@@ -63,7 +64,7 @@ async function check({ ledger, usage, listDamagedLines }: Stores, { json }: Json
   return formatTable(["of", "id", "dollars", "reason"], rows);
 }
 
-/** The amounts are in the gateway's memory alone; what they are held for is in its store. */
+/** Lists what credits are held for. The held amounts exist only in the memory of the running gateway. */
 async function listHolds({ usage }: Stores, { json }: JsonOption): Promise<string> {
   const open = (await usage.findOpenUsage()).filter(({ accountId }) => accountId !== null);
   const data = open.map(({ id, accountId, keyId, requestedModel, createdAt }) => ({
@@ -71,10 +72,10 @@ async function listHolds({ usage }: Stores, { json }: JsonOption): Promise<strin
     account_id: accountId,
     key_id: keyId,
     requested_model: requestedModel,
-    created_at: new Date(createdAt).toISOString(),
+    created_at: formatTime(createdAt),
   }));
   if (json) return JSON.stringify({ data });
-  if (data.length === 0) return "No generation is under way: nothing is held.";
+  if (data.length === 0) return "No generations are in progress.";
   const rows = data.map((one) => [
     one.id,
     one.account_id ?? "",
@@ -87,7 +88,7 @@ async function listHolds({ usage }: Stores, { json }: JsonOption): Promise<strin
 
 async function showGeneration({ usage }: Stores, id: string, { json }: JsonOption): Promise<string> {
   const record = await usage.findUsage(id);
-  if (record === null) throw new Error(`There is no generation ${id}.`);
-  const data = describeGeneration(record);
+  if (record === null) throw new Error(`No generation has the ID ${id}.`);
+  const data = presentGeneration(record);
   return json ? JSON.stringify({ data }) : formatFields(data);
 }

@@ -1,15 +1,17 @@
 import type { Command } from "commander";
 import type { Stores } from "../app/wire-up.ts";
+import { dateOf } from "../base/time.ts";
 import { findAccount } from "../core/accounts/manage-accounts.ts";
-import { describeMember, putMember, removeMember } from "../core/accounts/manage-members.ts";
+import { putMember, removeMember } from "../core/accounts/manage-members.ts";
+import { presentMember } from "../core/accounts/member-fields.ts";
 import { type MemberRecord, ROLES, type Role } from "../core/accounts/records.ts";
 import { auditCommand } from "./audit-command.ts";
 import { formatTable } from "./format-table.ts";
-import { printDay, printLimit } from "./print-values.ts";
+import { printLimit } from "./print-values.ts";
 import { readDollars } from "./read-options.ts";
 import { withStores } from "./with-stores.ts";
 
-/** Members that are read at once. */
+/** Members that are read per page. */
 const PAGE = 500;
 
 interface JsonOption {
@@ -21,34 +23,34 @@ interface SetOptions extends JsonOption {
   readonly dailyLimit?: string;
 }
 
-/** `gateway members set|list|remove`: who belongs to an organization, and as what. */
+/** `gateway members set|list|remove`: the members of organizations and their roles. */
 export function addMemberCommands(program: Command): void {
-  const members = program.command("members").description("set, list and remove members of organizations");
+  const members = program.command("members").description("Manage members of organizations");
   members
     .command("set")
-    .description("make a user a member, or replace their role and daily limit")
-    .argument("<org>", "the organization's id, org_…")
-    .argument("<user>", "the user's id, user_…")
-    .option("--role <role>", ROLES.join(", "), "member")
-    .option("--daily-limit <dollars>", "what they may spend in a day; none: no limit")
-    .option("--json", "print JSON")
+    .description("Add a member, or replace their role and daily limit")
+    .argument("<org>", "ID of the organization, org_…")
+    .argument("<user>", "ID of the user, user_…")
+    .option("--role <role>", `Role: ${ROLES.join(", ")}`, "member")
+    .option("--daily-limit <dollars>", "Daily spending limit in US dollars, or none (default: none)")
+    .option("--json", "Print JSON")
     .action((organizationId: string, userId: string, options: SetOptions) =>
       withStores((stores) => set(stores, organizationId, userId, options)),
     );
   members
     .command("list")
-    .description("list an organization's members")
-    .argument("<org>", "the organization's id, org_…")
-    .option("--json", "print JSON")
+    .description("List the members of an organization")
+    .argument("<org>", "ID of the organization, org_…")
+    .option("--json", "Print JSON")
     .action((organizationId: string, options: JsonOption) =>
       withStores((stores) => list(stores, organizationId, options)),
     );
   members
     .command("remove")
-    .description("take a member out; a running gateway refuses their keys of it within a second")
-    .argument("<org>", "the organization's id, org_…")
-    .argument("<user>", "the user's id, user_…")
-    .option("--json", "print JSON")
+    .description("Remove a member; a running gateway rejects their keys of the organization within a second")
+    .argument("<org>", "ID of the organization, org_…")
+    .argument("<user>", "ID of the user, user_…")
+    .option("--json", "Print JSON")
     .action((organizationId: string, userId: string, options: JsonOption) =>
       withStores((stores) => remove(stores, organizationId, userId, options)),
     );
@@ -69,7 +71,7 @@ async function set(
     target: `${organizationId}/${userId}`,
     changes: { role, dailyLimit: options.dailyLimit ?? null },
   });
-  if (options.json) return JSON.stringify({ data: describeMember(member) });
+  if (options.json) return JSON.stringify({ data: presentMember(member) });
   return `${userId} is ${role} of ${organizationId}.`;
 }
 
@@ -87,15 +89,15 @@ async function list({ accounts }: Stores, organizationId: string, { json }: Json
     members.push(...page);
     if (page.length < PAGE) break;
   }
-  if (json) return JSON.stringify({ data: members.map(describeMember) });
-  if (members.length === 0) return "It has no members. Add one: gateway members set <org> <user>";
+  if (json) return JSON.stringify({ data: members.map(presentMember) });
+  if (members.length === 0) return "No members. Add one: gateway members set <org> <user>";
   const rows = members.map(({ userId, role, dailyLimit, createdAt }) => [
     userId,
     role,
     printLimit(dailyLimit),
-    printDay(createdAt),
+    dateOf(createdAt),
   ]);
-  return formatTable(["user", "role", "a day", "since"], rows);
+  return formatTable(["user", "role", "daily limit", "since"], rows);
 }
 
 async function remove(
@@ -112,5 +114,5 @@ async function remove(
     changes: {},
   });
   if (json) return JSON.stringify({ data: { organization_id: organizationId, user_id: userId } });
-  return `${userId} is no member of ${organizationId} any more.`;
+  return `Removed ${userId} from ${organizationId}.`;
 }

@@ -1,11 +1,12 @@
 import { formatDollars } from "../base/money.ts";
+import { formatTime } from "../base/time.ts";
 
-/** A limit for people. */
+/** Formats a limit in nanodollars as dollars for a table; `none` without one. */
 export function printLimit(nanodollars: number | null): string {
   return nanodollars === null ? "none" : `$${formatDollars(nanodollars)}`;
 }
 
-/** A day for people. */
-export function printDay(ms: number): string {
-  return new Date(ms).toISOString().slice(0, 10);
+/** Formats a time for a table: UTC to the second, such as `2027-01-31T12:00:00`. */
+export function printTime(ms: number): string {
+  return formatTime(ms).slice(0, "YYYY-MM-DDTHH:MM:SS".length);
 }

@@ -3,23 +3,33 @@ import { BOUNDS } from "../base/bounds.ts";
 import { parseDollars } from "../base/money.ts";
 import type { RateLimitChange } from "../core/accounts/own-rate-limit.ts";
 
-/** The word for no limit, no bound, all. */
+/** The value that removes a limit or a restriction. */
 const NONE = "none";
 
 /**
- * An amount of dollars as nanodollars; null for `none`, undefined for an option that was left out.
- * @throws Error that names the option.
+ * Reads an amount in US dollars as nanodollars; null for `none`, undefined for an absent option.
+ * @throws Error naming the option.
  */
 export function readDollars(option: string, text: string | undefined): number | null | undefined {
   if (text === undefined) return undefined;
   if (text === NONE) return null;
   const amount = parseDollars(text);
   if (amount === null || amount < 0)
-    throw new Error(`${option} must be US dollars, such as 2.50, or ${NONE}`);
+    throw new Error(`${option} must be an amount in US dollars, such as 2.50, or ${NONE}`);
   return amount;
 }
 
-/** A rate limit as options of a command; each is left out, a number, or `none`. */
+/** The option of commands that can print JSON. */
+export interface JsonOption {
+  readonly json?: boolean;
+}
+
+/** Adds `--json`. */
+export function addJsonOption(command: Command): Command {
+  return command.option("--json", "Print JSON");
+}
+
+/** The options of a rate limit: each is absent, a number, or `none`. */
 export interface RateLimitOptions {
   readonly requestsPerMinute?: string;
   readonly tokensPerMinute?: string;
@@ -29,14 +39,17 @@ export interface RateLimitOptions {
 /** Adds the options of a rate limit to a command. */
 export function addRateLimitOptions(command: Command): Command {
   return command
-    .option("--requests-per-minute <count>", "its own limit; none: as configured")
-    .option("--tokens-per-minute <count>", "its own limit, prompts and answers together; none: as configured")
-    .option("--concurrent <count>", "its own limit of requests at once; none: as configured");
+    .option("--requests-per-minute <count>", "Limit of requests per minute, or none for the configured one")
+    .option(
+      "--tokens-per-minute <count>",
+      "Limit of prompt and completion tokens per minute, or none for the configured one",
+    )
+    .option("--concurrent <count>", "Limit of concurrent requests, or none for the configured one");
 }
 
 /**
- * What is to change of a rate limit; undefined where none of its options was given.
- * @throws Error that names the option.
+ * Reads the change of a rate limit; undefined if none of its options is given.
+ * @throws Error naming the option.
  */
 export function readRateLimit(options: RateLimitOptions): RateLimitChange | undefined {
   const change = {
@@ -55,8 +68,8 @@ function readCount(option: string, text: string | undefined): number | null | un
 }
 
 /**
- * One of two words; undefined for an option that was left out.
- * @throws Error that names the option.
+ * Reads one of two words as true or false; undefined for an absent option.
+ * @throws Error naming the option.
  */
 export function readChoice(
   option: string,
@@ -69,8 +82,8 @@ export function readChoice(
 }
 
 /**
- * Patterns or slugs between commas; null for `none`, undefined for an option that was left out.
- * @throws Error that names the option.
+ * Reads a comma-separated list of patterns or slugs; null for `none`, undefined for an absent option.
+ * @throws Error naming the option.
  */
 export function readList(option: string, text: string | undefined): readonly string[] | null | undefined {
   if (text === undefined) return undefined;
@@ -78,12 +91,12 @@ export function readList(option: string, text: string | undefined): readonly str
   const list = text.split(",").map((item) => item.trim());
   const isSound = list.every((item) => item !== "" && item.length <= BOUNDS.modelIdChars);
   if (isSound && list.length <= BOUNDS.patterns) return list;
-  throw new Error(`${option} must be patterns between commas, such as openai/*,*:free, or ${NONE}`);
+  throw new Error(`${option} must be a comma-separated list, such as openai/*,*:free, or ${NONE}`);
 }
 
 /**
- * A time in the future as milliseconds since the epoch; null for `none`, undefined for an option that was left out.
- * @throws Error that names the option.
+ * Reads a future time as milliseconds since the epoch; null for `none`, undefined for an absent option.
+ * @throws Error naming the option.
  */
 export function readExpiry(text: string | undefined, now: number): number | null | undefined {
   if (text === undefined) return undefined;
@@ -94,8 +107,8 @@ export function readExpiry(text: string | undefined, now: number): number | null
 }
 
 /**
- * What an account or a key is called.
- * @throws Error where it is empty or too long.
+ * Reads the name of an account or a key.
+ * @throws Error if it is empty or too long.
  */
 export function readName(text: string): string {
   const name = text.trim();
@@ -103,21 +116,21 @@ export function readName(text: string): string {
   throw new Error("the name must have 1 to 200 characters");
 }
 
-/** Rows that are shown unless more are asked for. */
-export const USUAL_LIMIT = 50;
-const MOST_ROWS = 10_000;
+/** The default number of rows of a list. */
+export const DEFAULT_LIMIT = 50;
+const MAX_ROWS = 10_000;
 
 /**
- * How many rows at most.
+ * Reads the maximum number of rows.
  * @throws InvalidArgumentError
  */
 export function readLimit(text: string): number {
   const limit = Number(text);
-  if (Number.isInteger(limit) && limit >= 1 && limit <= MOST_ROWS) return limit;
-  throw new InvalidArgumentError(`It must be a whole number from 1 to ${MOST_ROWS}.`);
+  if (Number.isInteger(limit) && limit >= 1 && limit <= MAX_ROWS) return limit;
+  throw new InvalidArgumentError(`It must be a whole number from 1 to ${MAX_ROWS}.`);
 }
 
-/** The options that were given, as they were written: what the audit log keeps of a command. */
+/** Returns the given options as written, for the audit log. */
 export function describeOptions(options: object): Record<string, unknown> {
   return Object.fromEntries(Object.entries(options).filter(([name]) => name !== "json"));
 }

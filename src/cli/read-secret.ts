@@ -5,20 +5,19 @@ const INTERRUPT = "\u0003";
 const ERASE = new Set(["\u007f", "\b"]);
 
 /**
- * A secret from standard input: all of it where it is a file or a pipe, a line that is not shown where a person types.
- * Never from the command line, where every process of the machine could read it.
- * @throws Error where there is none.
+ * Reads a secret from standard input: the whole input of a file or pipe, or one line typed without echo. Secrets are not accepted as
+ * arguments, because every process on the machine can read those.
+ * @throws Error if the input is empty.
  */
 export async function readSecret(prompt: string): Promise<string> {
   const { stdin } = process;
-  const text = stdin.isTTY ? await readUnseen(stdin, prompt) : await Bun.stdin.text();
+  const text = stdin.isTTY ? await readWithoutEcho(stdin, prompt) : await Bun.stdin.text();
   const secret = text.trim();
-  if (secret === "")
-    throw new Error("No key was given: type it, or send it to standard input, such as from a file");
+  if (secret === "") throw new Error("No key was given. Type it, or pipe it to standard input.");
   return secret;
 }
 
-function readUnseen(stdin: ReadStream, prompt: string): Promise<string> {
+function readWithoutEcho(stdin: ReadStream, prompt: string): Promise<string> {
   process.stderr.write(prompt);
   stdin.setRawMode(true);
   stdin.setEncoding("utf8");
@@ -35,7 +34,7 @@ function readUnseen(stdin: ReadStream, prompt: string): Promise<string> {
       for (const char of data) {
         if (char === INTERRUPT || ENTER.has(char)) {
           end();
-          if (char === INTERRUPT) reject(new Error("Nothing was stored"));
+          if (char === INTERRUPT) reject(new Error("Cancelled; nothing was stored."));
           resolve(typed);
           return;
         }

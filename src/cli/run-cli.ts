@@ -9,12 +9,13 @@ import { addCreditCommands } from "./credit-commands.ts";
 import { addKeyCommands } from "./key-commands.ts";
 import { addLedgerCommands } from "./ledger-commands.ts";
 import { addMemberCommands } from "./member-commands.ts";
+import { addPromptLogCommand } from "./prompt-log-command.ts";
 import { addProviderKeyCommands } from "./provider-key-commands.ts";
 import { addSecretsCommands } from "./secrets-commands.ts";
 import { addStartCommand } from "./start-command.ts";
 import { addUsageCommand } from "./usage-command.ts";
 
-/** Runs the `gateway` command. Gives the exit code: 0, 1 for a failure, 2 for words it does not know. */
+/** Runs the `gateway` command. Returns the exit code: 0 for success, 1 for a failure, 2 for invalid arguments. */
 export async function runCli(args: readonly string[]): Promise<number> {
   const program = new Command("gateway")
     .description("An AI gateway: one OpenAI-compatible HTTP API in front of many model providers.")
@@ -29,6 +30,7 @@ export async function runCli(args: readonly string[]): Promise<number> {
   addCreditCommands(program);
   addLedgerCommands(program);
   addUsageCommand(program);
+  addPromptLogCommand(program);
   addProviderKeyCommands(program);
   addAuditCommands(program);
   addSecretsCommands(program);
@@ -44,11 +46,11 @@ export async function runCli(args: readonly string[]): Promise<number> {
 
 function explain(error: unknown): number {
   if (error instanceof Error && "exitCode" in error && "code" in error) {
-    // Help and version were asked for; commander has said what was wrong with anything else.
+    // Exit code 0 is --help and --version. Commander has printed what is wrong with the arguments otherwise.
     return error.exitCode === 0 ? 0 : 2;
   }
   const problems = error instanceof Error ? error.message : String(error);
-  const heading = error instanceof ConfigError ? "The configuration is wrong:\n" : "";
+  const heading = error instanceof ConfigError ? "Invalid configuration:\n" : "";
   console.error(`${heading}${problems}`);
   return 1;
 }

@@ -7,13 +7,11 @@ import { createSystemRandom } from "../base/random.ts";
 
 /** `gateway secrets rotate`: a gateway may run on the data directory. */
 export function addSecretsCommands(program: Command): void {
-  const secrets = program
-    .command("secrets")
-    .description("look after the keys that seal accounts' provider keys");
+  const secrets = program.command("secrets").description("Manage the master keys that encrypt provider keys");
   secrets
     .command("rotate")
     .description(
-      "seal everything under the newest master key: a new one where the gateway keeps them itself, else the first of GATEWAY_SECRETS_KEY or secrets.keys; can be broken off and run again",
+      "Re-encrypt all provider keys with the newest master key: the first of GATEWAY_SECRETS_KEY or secrets.keys, or a new one if none is configured. Can be interrupted and run again.",
     )
     .action(rotate);
 }
@@ -32,15 +30,15 @@ async function rotate(): Promise<void> {
 }
 
 function describe(rotation: MasterRotation | null): string {
-  if (rotation === null) return "No provider keys are stored: there is nothing to seal.";
+  if (rotation === null) return "No provider keys are stored: nothing to re-encrypt.";
   const { resealed, unreadable, masterKeyId, isNew, idleFile } = rotation;
   const lines = [
-    `${resealed} provider keys were sealed anew under master key ${masterKeyId}${isNew ? ", which is new" : ""}.`,
+    `Re-encrypted ${resealed} provider keys with${isNew ? " the new" : ""} master key ${masterKeyId}.`,
   ];
-  if (idleFile !== null) lines.push(`Nothing needs ${idleFile} any more; it can be deleted.`);
+  if (idleFile !== null) lines.push(`${idleFile} is not needed any more and can be deleted.`);
   if (unreadable.length > 0) {
     lines.push(
-      "These cannot be opened, because their master key is missing: restore it, or store those keys again.",
+      "These keys cannot be decrypted, because their master key is missing. Restore it, or store the keys again:",
     );
     for (const { id, accountId, provider, sealed } of unreadable)
       lines.push(`  ${id}, a key of ${accountId} for ${provider}, needs master key ${sealed.masterKeyId}`);

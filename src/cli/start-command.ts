@@ -3,11 +3,11 @@ import { type RunningGateway, startGateway } from "../app/lifecycle.ts";
 import { loadConfig } from "../app/load-config.ts";
 import { systemClock } from "../base/clock.ts";
 import { createSystemRandom } from "../base/random.ts";
-import { createLog, type GatheringLog } from "../telemetry/log.ts";
+import { type BufferedLog, createLog } from "../telemetry/log.ts";
 
-/** `gateway start`: serves until it is told to stop. */
+/** `gateway start`: serves until SIGTERM or SIGINT. */
 export function addStartCommand(program: Command): void {
-  program.command("start").description("serve until SIGTERM or Ctrl-C").action(start);
+  program.command("start").description("Start the gateway; stops on SIGTERM or Ctrl-C").action(start);
 }
 
 async function start(): Promise<void> {
@@ -26,20 +26,20 @@ async function start(): Promise<void> {
   await gateway.stop();
   log.info("stopped");
   log.flush();
-  // Whoever reads the log may have stopped; the last lines wait for them, but not for ever.
+  // A reader of the log that has stopped must not keep the process from ending.
   setTimeout(() => process.exit(0), LAST_LINES_MS).unref();
 }
 
-/** Greets, and notes that the secrets were shown once they are out of this process. */
-function showGreeting(gateway: RunningGateway, log: GatheringLog): void {
-  // That nobody reads is told to the write below; as an event unheard it would end the process in place of a stop in order.
+/** Prints the greeting, and records that the secrets were shown once they are written. */
+function showGreeting(gateway: RunningGateway, log: BufferedLog): void {
+  // The callback of the write handles a closed stream; an unhandled "error" event would end the process without a graceful stop.
   process.stderr.on("error", () => {});
-  // People read standard error; standard output carries the log alone.
+  // The greeting goes to standard error, because standard output carries only the log.
   process.stderr.write(greet(gateway), async (error) => {
     try {
       if (!error) await gateway.firstStart?.confirmShown();
     } catch (reason) {
-      log.error("could not note that the new keys were shown; the next start makes others", {
+      log.error("could not record that the new keys were shown; the next start creates others", {
         detail: String(reason),
       });
     }
@@ -54,7 +54,7 @@ function waitForSignal(): Promise<void> {
   return new Promise((resolve) => {
     let isStopping = false;
     const onSignal = (): void => {
-      // A second signal means now.
+      // A second signal ends the process at once.
       if (isStopping) process.exit(130);
       isStopping = true;
       resolve();
@@ -64,12 +64,12 @@ function waitForSignal(): Promise<void> {
   });
 }
 
-/** What a person sees at start. Secrets stand here at the first start, and nowhere else. */
+/** Returns the greeting. It is the only place where the secrets of the first start are shown. */
 function greet({ url, notices, firstStart, exampleModel }: RunningGateway): string {
   const lines = [`Gateway listens on ${url}`, ...notices.map((notice) => `Note: ${notice}`)];
   if (firstStart === null) return `${lines.join("\n")}\n`;
   const { managementKey, inferenceKey } = firstStart;
-  lines.push("", "New keys. They are shown this once:", "");
+  lines.push("", "New keys, shown only once:", "");
   if (managementKey !== null) lines.push(`  management key  ${managementKey}`);
   if (inferenceKey !== null)
     lines.push(`  inference key   ${inferenceKey}`, "", ...greetTry(url, inferenceKey, exampleModel));
@@ -77,7 +77,7 @@ function greet({ url, notices, firstStart, exampleModel }: RunningGateway): stri
 }
 
 function greetTry(url: string, inferenceKey: string, model: string | null): string[] {
-  if (model === null) return ["No model is served yet: set a provider's API key and start again."];
+  if (model === null) return ["No models are served yet: set a provider's API key and start again."];
   return [
     "Try it:",
     "",

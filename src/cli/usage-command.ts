@@ -1,8 +1,9 @@
 import { type Command, Option } from "commander";
 import type { Stores } from "../app/wire-up.ts";
+import { formatDay } from "../base/days.ts";
 import { formatDollars } from "../base/money.ts";
-import { describeUsage, printUsageCsv } from "../core/usage/describe-usage.ts";
-import { nameOfDay, readDays, USAGE_GROUPS, type UsageGroup } from "../core/usage/report.ts";
+import { presentUsage, printUsageCsv } from "../core/usage/present-usage.ts";
+import { readDays, USAGE_GROUPS, type UsageGroup } from "../core/usage/report.ts";
 import { formatTable } from "./format-table.ts";
 import { withStores } from "./with-stores.ts";
 
@@ -15,17 +16,17 @@ interface UsageOptions {
   readonly json?: boolean;
 }
 
-/** `gateway usage`: what was used and what it cost. */
+/** `gateway usage`: usage and cost. */
 export function addUsageCommand(program: Command): void {
   program
     .command("usage")
-    .description("what was used and what it cost")
-    .option("--from <day>", "first day (UTC), such as 2027-01-31; 30 days back when left out")
-    .option("--to <day>", "last day (UTC); today when left out")
-    .addOption(new Option("--by <group>", "a line for each").choices(USAGE_GROUPS).default("day"))
-    .option("--account <id>", "of one account only")
-    .addOption(new Option("--csv", "print CSV").conflicts("json"))
-    .option("--json", "print JSON")
+    .description("Report usage and cost")
+    .option("--from <day>", "First day (UTC), such as 2027-01-31 (default: the last 30 days)")
+    .option("--to <day>", "Last day (UTC) (default: today)")
+    .addOption(new Option("--by <group>", "Group rows by").choices(USAGE_GROUPS).default("day"))
+    .option("--account <id>", "Only usage of this account")
+    .addOption(new Option("--csv", "Print CSV").conflicts("json"))
+    .option("--json", "Print JSON")
     .action((options: UsageOptions) => withStores((stores) => report(stores, options)));
 }
 
@@ -34,9 +35,8 @@ async function report(stores: Stores, { from, to, by, account, csv, json }: Usag
   const whose = { accountId: account ?? null, userId: null, keyId: null };
   const sums = await stores.usage.sumUsage({ groupBy: by, ...days, ...whose });
   if (csv) return printUsageCsv(by, sums).trimEnd();
-  if (json) return JSON.stringify({ data: sums.map((sum) => describeUsage(by, sum)) });
-  if (sums.length === 0)
-    return `Nothing was used from ${nameOfDay(days.fromDay)} to ${nameOfDay(days.toDay)}.`;
+  if (json) return JSON.stringify({ data: sums.map((sum) => presentUsage(by, sum)) });
+  if (sums.length === 0) return `No usage from ${formatDay(days.fromDay)} to ${formatDay(days.toDay)}.`;
   const rows = sums.map((sum) => [
     sum.group ?? "–",
     String(sum.requests),

@@ -1,3 +1,4 @@
+import type { Config } from "../app/config-schema.ts";
 import { loadConfig } from "../app/load-config.ts";
 import { loadKnownNames } from "../app/load-known-names.ts";
 import { openStores, type Stores } from "../app/wire-up.ts";
@@ -5,18 +6,21 @@ import { systemClock } from "../base/clock.ts";
 import { createSystemRandom } from "../base/random.ts";
 import type { KnownNames } from "../core/catalog/known-names.ts";
 
-/**
- * Works on the stores of the configured data directory and prints what comes of it. A gateway may be running there. `known`
- * loads the models and providers that are known there, which takes a moment.
- */
-export async function withStores(
-  work: (stores: Stores, known: () => KnownNames) => Promise<string>,
-): Promise<void> {
+/** Opens the configured stores, runs a command on them, and prints what it returns. A gateway may be running on the same stores. */
+export async function withStores(run: (stores: Stores, config: Config) => Promise<string>): Promise<void> {
   const config = loadConfig(process.env);
   const stores = openStores(config.data_dir, systemClock, createSystemRandom());
   try {
-    console.log(await work(stores, () => loadKnownNames(config, process.env, systemClock)));
+    console.log(await run(stores, config));
   } finally {
     stores.close();
   }
+}
+
+/** Like `withStores`, for commands that check names of models and providers against the catalog. */
+export function withNames(run: (stores: Stores, known: () => KnownNames) => Promise<string>): Promise<void> {
+  return withStores(async (stores, config) => {
+    const known = await loadKnownNames(config, process.env, stores);
+    return run(stores, () => known);
+  });
 }

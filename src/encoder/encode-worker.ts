@@ -1,8 +1,8 @@
-/** The thread that encodes large requests: to translate megabytes takes longer than other callers can wait. */
+/** The worker that encodes large requests: translating megabytes would block the event loop for too long. */
 import { failureOf } from "../base/errors.ts";
 import { createIdentityHash, type IdentityHash } from "../core/generation/identity-hash.ts";
-import { encodeApart } from "../wire/dialects/encode-apart.ts";
-import type { EncodeJob } from "../wire/dialects/inference-request.ts";
+import { encodeApart } from "../wire/client-apis/encode-apart.ts";
+import type { EncodeJob } from "../wire/client-apis/inference-request.ts";
 import type { EncodingAnswer, EncodingMessage } from "./encoding-thread.ts";
 
 declare const self: Worker;
@@ -20,7 +20,7 @@ self.onmessage = ({ data }: MessageEvent<EncodingMessage>) => {
   if (byteLength > COLLECTED_BYTES) Bun.gc(true);
 };
 
-/** What a body of so many bytes leaves behind is given back at once: the next may be long in coming. */
+/** Size of a body whose garbage is collected at once, because the next job may come much later. Bytes. */
 const COLLECTED_BYTES = 1024 * 1024;
 
 function encode(job: EncodeJob, scope: string): EncodingAnswer {
@@ -38,7 +38,7 @@ function hashUser(scope: string, user: string): string {
   return hashIdentity("user", scope, user);
 }
 
-/** The body in memory that it shares with nothing, which can change hands. */
+/** Returns the body in memory of its own, which can be transferred. */
 function ownBytes(body: Buffer): Buffer {
   return body.byteLength === body.buffer.byteLength ? body : Buffer.from(new Uint8Array(body).buffer);
 }

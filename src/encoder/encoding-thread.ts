@@ -1,19 +1,19 @@
 import type { Failure } from "../base/errors.ts";
-import type { EncodedApart, EncodeJob } from "../wire/dialects/inference-request.ts";
+import type { EncodedApart, EncodeJob } from "../wire/client-apis/inference-request.ts";
 
-/** What an encoding thread is sent: first the secret that identities are hashed under, then one job after the other. */
+/** A message to the thread: first the secret for hashing identities, then one job after the other. */
 export type EncodingMessage =
   | { readonly identitySecret: string }
   | { readonly job: EncodeJob; readonly scope: string };
 
-/** What it answers. */
+/** The answer of the thread. */
 export type EncodingAnswer =
   | { readonly kind: "encoded"; readonly made: EncodedApart }
   | { readonly kind: "failed"; readonly failure: Failure };
 
 /** A thread that encodes one request after the other. */
 export interface EncodingThread {
-  /** The job's body is gone from this thread afterwards. */
+  /** Transfers the job's body: it cannot be used here afterwards. */
   send(job: EncodeJob, scope: string): void;
   stop(): void;
 }
@@ -21,7 +21,7 @@ export interface EncodingThread {
 /** Callbacks of a thread. */
 export interface ThreadEvents {
   readonly onAnswer: (answer: EncodingAnswer) => void;
-  /** It is of no use any more. */
+  /** Called when the thread has failed. */
   readonly onBroken: () => void;
 }
 

@@ -1,8 +1,8 @@
 import type { Clock, Timer } from "../base/clock.ts";
 import { type Failure, GatewayError } from "../base/errors.ts";
 import { createTurns } from "../base/turns.ts";
-import type { EncodeOrder, RequestEncoder } from "../core/ports/request-encoder.ts";
-import type { EncodedApart } from "../wire/dialects/inference-request.ts";
+import type { EncodeOrder, RequestEncoder } from "../core/generation/request-encoder.ts";
+import type { EncodedApart } from "../wire/client-apis/inference-request.ts";
 import {
   type EncodingAnswer,
   type EncodingThread,
@@ -10,11 +10,11 @@ import {
   type ThreadEvents,
 } from "./encoding-thread.ts";
 
-/** How long a request waits for its turn and is encoded, together. Milliseconds. */
+/** How long a request may take, queueing included. Milliseconds. */
 const WAIT_MS = 60_000;
-/** A thread that is silent for so long is replaced. Milliseconds. */
+/** Silence after which the thread is replaced. Milliseconds. */
 const STUCK_MS = 30_000;
-/** Requests that wait at once. Their bodies are counted elsewhere. */
+/** The most waiting requests. The memory of their bodies is counted elsewhere. */
 const MAX_WAITING = 1_000;
 
 interface Job {
@@ -24,7 +24,7 @@ interface Job {
   isSettled: boolean;
 }
 
-/** An encoder with a thread of its own, which is started when the first large request comes. */
+/** Creates an encoder with its own thread, which starts with the first large request. */
 export function createRequestEncoder(
   clock: Clock,
   identitySecret: string,
@@ -123,7 +123,7 @@ const OUT_OF_ORDER: EncodingAnswer = {
 function read(answer: EncodingAnswer): EncodedApart {
   if (answer.kind === "failed") throw new GatewayError(answer.failure);
   const { made } = answer;
-  // A buffer comes out of another thread as plain bytes.
+  // A Buffer arrives from another thread as a plain Uint8Array.
   const { buffer, byteOffset, byteLength } = made.encoded.body;
   return { ...made, encoded: { ...made.encoded, body: Buffer.from(buffer, byteOffset, byteLength) } };
 }

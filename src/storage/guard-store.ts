@@ -1,19 +1,13 @@
-import { StoreError } from "../core/ports/store-error.ts";
+import { StoreError } from "../base/store-error.ts";
+import { wrapMethods } from "./wrap-methods.ts";
 
-type AsyncMethods<Store> = { readonly [Name in keyof Store]: (...args: never[]) => Promise<unknown> };
-
-/** A store whose every failure, whatever its database calls it, is a `StoreError`. */
-export function guardStore<Store extends AsyncMethods<Store>>(store: Store): Store {
-  const guarded: Partial<Record<keyof Store, unknown>> = {};
-  for (const name in store) {
-    const method: (...args: never[]) => Promise<unknown> = store[name];
-    guarded[name] = async (...args: never[]) => {
-      try {
-        return await method(...args);
-      } catch (error) {
-        throw error instanceof StoreError ? error : new StoreError(error);
-      }
-    };
-  }
-  return guarded as Store;
+/** Returns a store that rejects with a `StoreError` for every failure of its database. */
+export function guardStore<Store extends object>(store: Store): Store {
+  return wrapMethods(store, (method) => async (...args) => {
+    try {
+      return await method(...args);
+    } catch (error) {
+      throw error instanceof StoreError ? error : new StoreError(error);
+    }
+  });
 }

@@ -1,6 +1,6 @@
 import { write } from "node:fs";
 import type { Clock } from "../base/clock.ts";
-import { LOG_LEVELS, type Log, type LogLevel } from "../core/ports/log.ts";
+import { LOG_LEVELS, type Log, type LogLevel } from "../base/log.ts";
 
 /** Events gather up to so many, or for `FLUSH_MS`, and are printed together: one after the other each costs twice as much. */
 const GATHER_EVENTS = 128;
@@ -8,7 +8,7 @@ const FLUSH_MS = 200;
 const STDOUT = 1;
 
 /** A log that can be told to write what it has gathered. */
-export interface GatheringLog extends Log {
+export interface BufferedLog extends Log {
   flush(): void;
 }
 
@@ -30,7 +30,7 @@ export function createLog(
   level: LogLevel,
   clock: Clock,
   writeLines: (lines: string) => void = createStdoutWriter(),
-): GatheringLog {
+): BufferedLog {
   const threshold = LOG_LEVELS.indexOf(level);
   let gathered: GatheredEvent[] = [];
   const flush = (): void => {

@@ -1,7 +1,7 @@
-/** Characters that are given to the tokenizer at once: what it takes for a run without a break grows with its square. */
+/** Characters per tokenizer call: its time grows with the square of a run without a break. */
 const PIECE_CHARS = 512;
 
-/** Counts text in pieces, cut before a space where there is one, which is where the tokenizer cuts too. */
+/** Counts the tokens of text in pieces, cut before spaces if possible, as the tokenizer does. */
 export function countText(text: string, countPiece: (piece: string) => number): number {
   let tokens = 0;
   for (let start = 0; start < text.length; ) {

@@ -1,4 +1,4 @@
-/** The thread that holds the tokenizer: its tables take half a second and 110 MB to load, which no event loop can bear. */
+/** The worker with the tokenizer. Its tables take half a second and 110 MB to load, which would block the event loop. */
 import { clearMergeCache, countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import { countText } from "./count-text.ts";
 import type { CountingAnswer, CountingJob } from "./counting-thread.ts";
@@ -6,7 +6,7 @@ import { readText } from "./read-text.ts";
 
 declare const self: Worker;
 
-/** What looks like a mark of the tokenizer's own is text like any other. */
+/** Special tokens in the text count as ordinary text. */
 const AS_TEXT = { disallowedSpecial: new Set<string>() };
 
 self.onmessage = ({ data }: MessageEvent<CountingJob>) => {
@@ -16,7 +16,7 @@ self.onmessage = ({ data }: MessageEvent<CountingJob>) => {
     at += length;
     return countText(text, (piece) => countTokens(piece, AS_TEXT));
   });
-  // It would keep words of the request.
+  // The cache would retain text of the request.
   clearMergeCache();
   const answer: CountingAnswer = { counts };
   self.postMessage(answer);

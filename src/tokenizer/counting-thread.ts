@@ -1,30 +1,30 @@
-/** What a counting thread is sent: texts one behind the other. */
+/** A message to the thread: concatenated texts and their lengths. */
 export interface CountingJob {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly lengths: readonly number[];
 }
 
-/** What it answers: the tokens of each. */
+/** The answer of the thread: the tokens of each text. */
 export interface CountingAnswer {
   readonly counts: readonly number[];
 }
 
 /** A thread that counts one job after the other. */
 export interface CountingThread {
-  /** The bytes are gone from this thread afterwards. */
+  /** Transfers the bytes: they cannot be used here afterwards. */
   send(job: CountingJob): void;
   stop(): void;
 }
 
-/** Who hears of a thread. */
-export interface ThreadEars {
+/** Callbacks of a thread. */
+export interface ThreadEvents {
   readonly onAnswer: (answer: CountingAnswer) => void;
-  /** It is of no use any more. */
+  /** Called when the thread has failed. */
   readonly onBroken: () => void;
 }
 
 /** Starts a thread with the tokenizer in it. It does not keep the process alive. */
-export function startCountingThread({ onAnswer, onBroken }: ThreadEars): CountingThread {
+export function startCountingThread({ onAnswer, onBroken }: ThreadEvents): CountingThread {
   const worker = new Worker(new URL("./count-worker.ts", import.meta.url).href);
   worker.unref();
   worker.onmessage = ({ data }: MessageEvent<CountingAnswer>) => onAnswer(data);

@@ -1,6 +1,6 @@
 /**
- * The text of a JSON string as it stands in a body, or of a cut of one, whose quotes and escapes at the ends may be
- * missing. What cannot be read is taken as it stands. Pure.
+ * Decodes a JSON string as it stands in a body, or a part of one, whose quotes and escapes at the ends may be incomplete. Text
+ * that cannot be decoded is returned unchanged.
  */
 export function readText(bytes: Uint8Array): string {
   const raw = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8");

@@ -1,14 +1,14 @@
 import type { Clock, Timer } from "../base/clock.ts";
-import type { TokenCounter } from "../core/ports/token-counter.ts";
-import { type CountingThread, startCountingThread, type ThreadEars } from "./counting-thread.ts";
+import type { TokenCounter } from "../core/generation/token-counter.ts";
+import { type CountingThread, startCountingThread, type ThreadEvents } from "./counting-thread.ts";
 
-/** How long a caller waits for its count, its turn with it. Milliseconds. */
+/** How long a caller waits for its count, queueing included. Milliseconds. */
 const WAIT_MS = 2_000;
-/** A thread that is silent for so long is replaced. Milliseconds. */
+/** Silence after which the thread is replaced. Milliseconds. */
 const STUCK_MS = 30_000;
-/** How long after a thread broke none is started. Milliseconds. */
+/** Pause before another thread is started after a failure. Milliseconds. */
 const REST_MS = 10_000;
-/** Jobs that wait at once; their bytes are the requests' own until their turn has come. */
+/** The most waiting jobs. Their bytes are those of the requests, without a copy. */
 const MAX_WAITING = 64;
 
 interface Job {
@@ -17,10 +17,10 @@ interface Job {
   readonly patience: Timer;
 }
 
-/** A counter with a thread of its own, which is started when something is counted for the first time. */
+/** Creates a counter with its own thread, which starts with the first count. */
 export function createTokenCounter(
   clock: Clock,
-  startThread: (ears: ThreadEars) => CountingThread = startCountingThread,
+  startThread: (events: ThreadEvents) => CountingThread = startCountingThread,
 ): TokenCounter {
   const waiting: Job[] = [];
   let running: { readonly job: Job; readonly watchdog: Timer } | null = null;
@@ -46,7 +46,7 @@ export function createTokenCounter(
     }
   }
 
-  /** Null while none may be started, or where it fails. */
+  /** Returns null if the thread cannot be started, or during the pause after a failure. */
   function start(): CountingThread | null {
     if (clock.now() < restUntil) return null;
     let started: CountingThread | null = null;
@@ -100,7 +100,7 @@ export function createTokenCounter(
   };
 }
 
-/** The texts in memory of their own, which can change hands: the body's is still needed here. */
+/** Copies texts into memory that can be transferred; the body itself is still needed here. */
 function pack(texts: readonly Uint8Array[]): { bytes: Uint8Array<ArrayBuffer>; lengths: readonly number[] } {
   const lengths = texts.map(({ length }) => length);
   const bytes = new Uint8Array(lengths.reduce((sum, length) => sum + length, 0));

@@ -1,25 +1,25 @@
-/** What an agent is pointed at. */
+/** The API that an agent is configured to use. */
 export interface AgentTarget {
   /** Scheme, host and port. */
   readonly origin: string;
-  /** What the API's paths are appended to: `<base>/chat/completions`. */
+  /** The URL to which the API's paths are appended: `<base>/chat/completions`. */
   readonly base: string;
   readonly key: string;
   readonly model: string;
 }
 
-/** How an agent is started, in its home and a folder to work in. */
+/** How an agent is started, in its home and a working folder. */
 export interface AgentStart {
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-  /** Files to write before, by their path in the home folder. */
+  /** Files to write before the start, by their path in the home folder. */
   readonly files: Readonly<Record<string, string>>;
 }
 
-/** A command-line agent, and how it works without anybody at the keyboard. */
+/** A command-line agent, and how it runs without user interaction. */
 export interface Agent {
   readonly name: string;
-  /** What npm installs, exactly. Its newest versions want a newer Node than the gateway does. */
+  /** The exact npm version. The newest versions need a newer Node than the gateway does. */
   readonly npmPackage: string;
   readonly version: string;
   readonly command: string;
@@ -28,7 +28,7 @@ export interface Agent {
   prepare(target: AgentTarget, prompt: string): AgentStart;
 }
 
-/** Permissions to bypass all questions are refused to root, so the tools are named. */
+/** Bypassing all permission questions is rejected for root, so the tools are named. */
 export const CLAUDE_CODE: Agent = {
   name: "Claude Code",
   npmPackage: "@anthropic-ai/claude-code",
@@ -101,7 +101,7 @@ export const OPENCODE: Agent = {
   }),
 };
 
-/** For an agent that does not know `NO_PROXY`, and would look for this machine behind a proxy. */
+/** For an agent that ignores `NO_PROXY` and would look for this machine behind a proxy. */
 const NO_PROXIES = { HTTP_PROXY: "", HTTPS_PROXY: "", http_proxy: "", https_proxy: "" };
 
 const QWEN = { npmPackage: "@qwen-code/qwen-code", version: "0.15.10", command: "qwen" } as const;
@@ -143,7 +143,7 @@ const KILO = {
 } as const;
 const KILO_ENV = { KILO_DISABLE_AUTOUPDATE: "1", KILO_TELEMETRY_LEVEL: "off" };
 
-/** As it comes: to it the gateway is its own service, under that service's path. */
+/** Unmodified: the agent treats the gateway as its own service, under that service's path. */
 export const KILOCODE: Agent = {
   ...KILO,
   name: "kilocode",
@@ -154,7 +154,7 @@ export const KILOCODE: Agent = {
   }),
 };
 
-/** With a provider of one's own, which needs no list of models. */
+/** With a custom provider, which needs no list of models. */
 export const KILOCODE_OWN_PROVIDER: Agent = {
   ...KILO,
   name: "kilocode (own provider)",

@@ -17,7 +17,7 @@ export type ProviderSlug = "openai" | "deepseek" | "anthropic" | "google";
 export interface AgentCase {
   readonly agent: Agent;
   readonly provider: ProviderSlug;
-  /** The format in which the vendor is to be asked. */
+  /** The format in which the vendor is expected to be called. */
   readonly format: VendorFormat;
   readonly model: string;
 }
@@ -30,7 +30,7 @@ function onDeepseek(agent: Agent): AgentCase {
   return { agent, provider: "deepseek", format: "openai-chat", model: "deepseek/deepseek-reasoner" };
 }
 
-/** OpenAI speaks chat completions and Responses for this model: a client of Responses is served in its own format. */
+/** OpenAI speaks chat completions and Responses for this model: a Responses client is served in its own format. */
 function onBoth(agent: Agent): AgentCase {
   return { agent, provider: "openai", format: "openai-responses", model: "openai/gpt-5.1" };
 }
@@ -52,7 +52,7 @@ function onGemini(agent: Agent): AgentCase {
   return { agent, provider: "google", format: "gemini", model: "google/gemini-3.1-pro-preview" };
 }
 
-/** Through the gateway, under the ids of its catalog. */
+/** Through the gateway, with the ids of its catalog. */
 export const GATEWAY_CASES: readonly AgentCase[] = [
   onChat(CLAUDE_CODE),
   onGemini(CLAUDE_CODE),
@@ -73,9 +73,9 @@ export const GATEWAY_CASES: readonly AgentCase[] = [
   onGemini(KILOCODE),
 ];
 
-/** Without the gateway, under the vendor's own names: whether agents and simulated vendors get along at all. */
+/** Without the gateway, with the vendor's own names: checks that agents and simulated vendors work together. */
 export const DIRECT_CASES: readonly AgentCase[] = [
-  // With a budget for thinking; and adaptive, with system messages among the others.
+  // With a thinking budget; and adaptive, with system messages at other positions.
   { ...onMessages(CLAUDE_CODE), model: "claude-sonnet-4-5" },
   { ...onMessages(CLAUDE_CODE), model: "claude-sonnet-5" },
   { ...onResponses(CODEX), model: "gpt-5.1-codex" },

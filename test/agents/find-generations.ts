@@ -3,7 +3,7 @@ import type { GatewayProcess } from "../support/gateway-process.ts";
 import type { AgentCase } from "./cases.ts";
 import type { VendorRequest } from "./vendors/simulated-vendor.ts";
 
-/** A generation as `GET generation` tells of it. */
+/** A generation as `GET generation` returns it. */
 interface Generation {
   readonly model: string;
   readonly provider_name: string;
@@ -13,8 +13,8 @@ interface Generation {
   readonly estimated: boolean;
 }
 
-/** Holds the gateway's records since `from` (a place in what it printed) against what the vendor counted. */
-export async function judgeGenerations(
+/** Compares the gateway's records since `from` (a position in its output) with the vendor's counts. */
+export async function checkGenerations(
   gateway: GatewayProcess,
   from: number,
   { model, provider }: AgentCase,

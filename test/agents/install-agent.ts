@@ -7,10 +7,10 @@ import { runChild } from "./run-child.ts";
 /** Where agents are kept between runs. */
 export const AGENTS_DIR = process.env["GATEWAY_AGENTS_DIR"] ?? join(tmpdir(), "gateway-agents");
 
-/** An agent that can be started, or why it cannot. */
+/** An installed agent, or why it could not be installed. */
 export type Installed = { readonly binary: string } | { readonly problem: string };
 
-/** Installs an agent with npm in a folder of its own, unless it is there. Never a part of `npm ci`. */
+/** Installs an agent with npm in its own folder, unless it is installed. Never part of `npm ci`. */
 export async function installAgent(
   { npmPackage, version, command }: Agent,
   timeoutMs: number,
@@ -18,13 +18,13 @@ export async function installAgent(
   const folder = join(AGENTS_DIR, `${npmPackage.replace(/^@/, "").replace("/", "-")}-${version}`);
   const binary = join(folder, "node_modules/.bin", command);
   if (existsSync(binary)) return { binary };
-  // A run that is cut off leaves nothing that looks whole.
+  // An interrupted run leaves nothing that looks complete.
   const draft = `${folder}.${process.pid}`;
   mkdirSync(draft, { recursive: true });
   const manifest = { private: true, allowScripts: { [npmPackage]: true } };
   writeFileSync(join(draft, "package.json"), JSON.stringify(manifest));
   const { exitCode, stdout, stderr } = await runChild(
-    // Started by `npm run`, npm would else take the repository for the place to install in.
+    // When started by `npm run`, npm would otherwise install into the repository.
     [
       "npm",
       "install",
@@ -46,7 +46,7 @@ export async function installAgent(
   return { binary };
 }
 
-/** npm's own reason, in a line. */
+/** npm's own reason, on one line. */
 function summarize(printed: string): string {
   const errors = printed.split("\n").filter((line) => /^npm error (code|network|\d+)\b/.test(line));
   return errors.length > 0 ? errors.slice(0, 2).join("; ") : printed.trim().slice(-200);

@@ -8,20 +8,20 @@ import { type ChildRun, runChild } from "./run-child.ts";
 import { closingSentence, type Task, writePrompt } from "./vendors/scripted-model.ts";
 import type { SimulatedVendor, VendorRequest } from "./vendors/simulated-vendor.ts";
 
-/** What a case has come to: nothing wrong, or all that is. */
+/** The result of a case: all problems found, or none. */
 export interface CaseResult {
   readonly problems: readonly string[];
-  /** The end of what the agent printed, for whoever looks into a failure. */
+  /** The end of the agent's output, for debugging. */
   readonly printed: string;
 }
 
-/** Turns of the task: it writes, it reads, it answers. */
+/** Turns of the task: the agent writes, reads, and answers. */
 const TURNS = 3;
 
-/** What the agent is to write: characters that are more than a byte, or that quoting gets wrong. */
+/** What the agent is to write: multi-byte characters, and characters that quoting often breaks. */
 const TEXT = "it's 5 € at the café";
 
-/** Runs an agent on a fresh task in a home and a folder of its own, and holds what it did against the task. */
+/** Runs an agent on a new task in its own home and folder, and checks the result. */
 export async function runCase(
   { agent, format }: AgentCase,
   binary: string,
@@ -63,7 +63,7 @@ function writeInto(path: string, text: string): void {
   writeFileSync(path, text);
 }
 
-/** Nothing of this machine's but where programs are; whatever is not on this machine is out of reach. */
+/** Contains nothing of this machine except the path of programs; other machines are unreachable. */
 function environmentIn(folder: string): Record<string, string> {
   const nowhere = "http://127.0.0.1:9";
   return {
@@ -94,7 +94,7 @@ function judgeRun({ exitCode, stdout }: ChildRun, task: Task, clue: string, time
   return problems;
 }
 
-/** What the vendor saw: valid requests in its format, the turns of the task, and all results at the end. */
+/** Checks what the vendor saw: valid requests in its format, the turns of the task, and all results at the end. */
 function judgeRequests(requests: readonly VendorRequest[], format: string): string[] {
   const problems = requests.flatMap(({ refusal, losses, format: seen }) => [
     ...(refusal === null ? [] : [`the vendor refused: ${refusal}`]),

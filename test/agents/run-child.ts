@@ -1,6 +1,6 @@
-/** What a child has come to. */
+/** The result of a child process. */
 export interface ChildRun {
-  /** Null when it was ended for taking too long. */
+  /** `null` if it was ended because it took too long. */
   readonly exitCode: number | null;
   readonly stdout: string;
   readonly stderr: string;
@@ -8,23 +8,23 @@ export interface ChildRun {
 
 export interface ChildOptions {
   readonly cwd: string;
-  /** All of its environment. */
+  /** Its whole environment. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly timeoutMs: number;
 }
 
-/** How long a child may take to end when it is asked to. Milliseconds. */
+/** How long a child may take to end after it was asked to. Milliseconds. */
 const GRACE_MS = 2_000;
 
-/** Leaders of the groups that are running. */
+/** Leaders of the running process groups. */
 const leaders = new Set<number>();
 
-/** Ends all children that are running, at once: for when this process has to go. */
+/** Ends all running children immediately, before this process exits. */
 export function endChildren(): void {
   for (const leader of leaders) signalGroup(leader, "SIGKILL");
 }
 
-/** Runs a command in a process group of its own, and ends all that is left of the group. */
+/** Runs a command in its own process group, and ends what remains of the group. */
 export async function runChild(
   command: readonly string[],
   { cwd, env, timeoutMs }: ChildOptions,
@@ -47,7 +47,7 @@ export async function runChild(
   }, timeoutMs);
   const exitCode = await child.exited;
   clearTimeout(timer);
-  // What it left behind would hold its output open.
+  // Remaining processes would keep its output open.
   signalGroup(child.pid, "SIGKILL");
   leaders.delete(child.pid);
   const [stdout, stderr] = await output;
@@ -58,6 +58,6 @@ function signalGroup(leader: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-leader, signal);
   } catch {
-    // Nobody of the group is left.
+    // No process of the group is left.
   }
 }

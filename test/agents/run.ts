@@ -2,13 +2,13 @@
  * Runs real command-line agents through the gateway, against simulated vendors: `npm run test:agents`. Agents are
  * installed with npm on first use and kept.
  *
- *   --direct        without the gateway: do agents and simulated vendors get along?
- *   --only=<text>   cases with this in their line
+ * --direct        without the gateway: checks that agents and simulated vendors work together
+ * --only=<text>   cases whose line contains this text
  */
 import { AS_SHIPPED, type GatewayProcess, makeSite } from "../support/gateway-process.ts";
 import type { Agent, AgentTarget } from "./agents.ts";
 import { type AgentCase, DIRECT_CASES, GATEWAY_CASES, type ProviderSlug } from "./cases.ts";
-import { judgeGenerations } from "./find-generations.ts";
+import { checkGenerations } from "./find-generations.ts";
 import { AGENTS_DIR, type Installed, installAgent } from "./install-agent.ts";
 import { type CaseResult, runCase } from "./run-case.ts";
 import { endChildren } from "./run-child.ts";
@@ -18,11 +18,11 @@ import { createOpenaiChat } from "./vendors/openai-chat.ts";
 import { createOpenaiResponses } from "./vendors/openai-responses.ts";
 import { type SimulatedVendor, startVendor } from "./vendors/simulated-vendor.ts";
 
-/** The whole run. */
+/** The time for the whole run. */
 const RUN_MS = 10 * 60_000;
-/** One case; an agent that waits out retries would take all there is. */
+/** The time for one case; an agent that waits for retries could take all of it. */
 const CASE_MS = 90_000;
-/** Getting one agent from the registry. */
+/** The time to download one agent. */
 const INSTALL_MS = 180_000;
 
 type Vendors = Readonly<Record<ProviderSlug, SimulatedVendor>>;
@@ -34,7 +34,7 @@ const vendors: Vendors = {
   google: startVendor(createGemini()),
 };
 
-/** What the gateway is told: the catalog's providers, at the simulated vendors' addresses. */
+/** The gateway's environment: the catalog's providers, at the simulated vendors' URLs. */
 function writeGatewayYaml({ openai, deepseek, anthropic, google }: Vendors): string {
   return `
 server:
@@ -53,17 +53,17 @@ function describeCase({ agent, provider, format, model }: AgentCase, isDirect: b
   return `${agent.name}, ${way}, on ${model} (${format})`;
 }
 
-/** Runs a case at the vendor itself. */
+/** Runs a case directly at the vendor. */
 function runDirectly(one: AgentCase, binary: string, timeoutMs: number): Promise<CaseResult> {
   const vendor = vendors[one.provider];
   const { origin, key } = vendor;
   vendor.clear();
-  // Anthropic's own client wants the address without a version.
+  // Anthropic's own client needs the base URL without a version.
   const base = one.provider === "anthropic" ? origin : `${origin}/v1`;
   return runCase(one, binary, { origin, base, key, model: one.model }, vendor, timeoutMs);
 }
 
-/** Runs a case through the gateway, and looks at its records afterwards. */
+/** Runs a case through the gateway, and checks its records afterwards. */
 async function runThrough(
   gateway: GatewayProcess,
   one: AgentCase,
@@ -76,7 +76,7 @@ async function runThrough(
   const target: AgentTarget = { origin, base: `${origin}/api/gateway`, key, model: one.model };
   const vendor = vendors[one.provider];
   const { problems, printed } = await runCase(one, binary, target, vendor, timeoutMs);
-  const recorded = await judgeGenerations(gateway, from, one, vendor.requests);
+  const recorded = await checkGenerations(gateway, from, one, vendor.requests);
   return { problems: [...problems, ...recorded], printed };
 }
 

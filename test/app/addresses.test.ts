@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buildServing } from "../../src/app/build-serving.ts";
-import { loadCatalog } from "../../src/app/load-catalog.ts";
+import { loadShippedCatalog } from "../../src/app/load-catalog.ts";
 import { checkConfig } from "../../src/app/load-config.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { createFetchTransport } from "../../src/providers/fetch/transport.ts";
@@ -164,7 +164,7 @@ tiers:
     ]);
   });
 
-  const { data } = loadCatalog({});
+  const data = loadShippedCatalog();
 
   function noticesFor(environment: Readonly<Record<string, string>>, yaml = ""): readonly string[] {
     const transport = createFetchTransport();

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { OVERRIDE_FILE } from "../../src/app/load-catalog.ts";
 import { scheduleRefresh } from "../../src/app/schedule-refresh.ts";
-import type { CatalogKeeper } from "../../src/core/ports/catalog-keeper.ts";
+import type { CatalogManager } from "../../src/core/catalog/catalog-manager.ts";
+import { CATALOG_FILE } from "../../src/storage/files/catalog-store.ts";
 import { lockRefresh } from "../../src/storage/sqlite/data-lock.ts";
 import { type SourceModels, seedCatalog, startSource, type TestSource } from "../catalog/seed-catalog.ts";
 import { sourceModel, sourceText } from "../catalog/source-fixture.ts";
@@ -94,13 +94,16 @@ function ask({ gateway }: Pick<Place, "gateway">, id: string): Promise<Response>
 }
 
 function readCatalog({ gateway }: Pick<Place, "gateway">): string {
-  return readFileSync(join(gateway.dataDir, OVERRIDE_FILE), "utf8");
+  return readFileSync(join(gateway.dataDir, CATALOG_FILE), "utf8");
 }
 
 describe("on a schedule", () => {
   /** Lets the next refresh come, and waits until it is over. */
   async function awaitRefresh({ gateway, clock }: Place): Promise<void> {
-    while (!isRefreshing(gateway)) clock.leap(10_000);
+    while (!isRefreshing(gateway)) {
+      clock.leap(10_000);
+      await turnEventLoop(1);
+    }
     await waitFor(() => (isRefreshing(gateway) ? null : true));
     await turnEventLoop(3);
   }
@@ -158,9 +161,9 @@ describe("on a schedule", () => {
     const asked: string[] = [];
     const gatewayOf = (name: string, byte: number, refreshedAt: number | null) =>
       scheduleRefresh({
-        keeper: {
-          ...NO_KEEPER,
-          status: () => ({ ...NO_KEEPER.status(), refreshedAt }),
+        manager: {
+          ...IDLE_MANAGER,
+          status: async () => ({ ...(await IDLE_MANAGER.status()), refreshedAt }),
           async refresh() {
             asked.push(`${name} ${Math.round((clock.now() - begin) / 60_000)}`);
             return { ok: true, written: false, problem: null, lines: [], added: 0, changed: 0, waiting: [] };
@@ -183,8 +186,8 @@ describe("on a schedule", () => {
   });
 });
 
-const NO_KEEPER: CatalogKeeper = {
-  status: () => ({
+const IDLE_MANAGER: CatalogManager = {
+  status: async () => ({
     source: "",
     refreshHours: 1,
     priceFactor: 2,
@@ -196,7 +199,7 @@ const NO_KEEPER: CatalogKeeper = {
     waiting: 0,
     rejected: 0,
   }),
-  listHeld: () => ({ waiting: [], rejected: [] }),
+  listHeld: async () => ({ waiting: [], rejected: [] }),
   refresh: () => Promise.reject(new Error("not asked")),
   decide: async () => [],
 };
@@ -359,7 +362,7 @@ describe("the operator's overrides", () => {
   }
 });
 
-test("announced prices order the offers from their day on", async () => {
+test("announced prices order the deployments from their day on", async () => {
   const other = startVendor();
   const ours = (dollars: string, more: object = {}) => ({
     name: "x",

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { loadCatalog } from "../../src/app/load-catalog.ts";
+import { loadShippedCatalog } from "../../src/app/load-catalog.ts";
 import { createCatalog } from "../../src/core/catalog/catalog.ts";
 
-const catalog = createCatalog(loadCatalog({}).data);
+const catalog = createCatalog(loadShippedCatalog());
 
 describe("find", () => {
   for (const id of ["openai/gpt-4o", "OpenAI/GPT-4o"]) {

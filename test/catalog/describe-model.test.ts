@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { loadCatalog } from "../../src/app/load-catalog.ts";
-import { describeModel } from "../../src/core/catalog/describe-model.ts";
-import { describeProvider } from "../../src/core/catalog/describe-provider.ts";
+import { loadShippedCatalog } from "../../src/app/load-catalog.ts";
+import { presentModel } from "../../src/core/catalog/present-model.ts";
+import { presentProvider } from "../../src/core/catalog/present-provider.ts";
 import type { ModelEndpoint, ModelRecord } from "../../src/core/catalog/records.ts";
 
 const NOW = Date.parse("2026-07-01T12:00:00Z");
@@ -35,7 +35,7 @@ function model(rest: Partial<ModelRecord> = {}): ModelRecord {
 
 describe("a model record", () => {
   test("has every field of the contract", () => {
-    expect(describeModel(model(), [endpoint()], NOW)).toEqual({
+    expect(presentModel(model(), [endpoint()], NOW)).toEqual({
       id: "author/name",
       object: "model",
       created: 1744588800,
@@ -59,7 +59,7 @@ describe("a model record", () => {
       maxOutputTokens: 400,
       prices: { prompt: "0.000001", completion: "0.00001", cacheRead: "0.0000001" },
     });
-    const described = describeModel(model(), [endpoint(), cheap], NOW);
+    const described = presentModel(model(), [endpoint(), cheap], NOW);
     expect(described).toMatchObject({
       context_length: 1000,
       top_provider: { context_length: 4000, max_completion_tokens: 400 },
@@ -72,7 +72,7 @@ describe("a model record", () => {
       priceTiers: [{ minPromptTokens: 501, prompt: "0.000006", completion: "0.000008" }],
     });
     const dear = endpoint({ prices: { prompt: "0.000003", completion: "0.000009" } });
-    expect(describeModel(model(), [tiered, dear], NOW)?.pricing).toEqual({
+    expect(presentModel(model(), [tiered, dear], NOW)?.pricing).toEqual({
       prompt: "0.000003",
       completion: "0.000009",
       overrides: [{ min_prompt_tokens: 501, prompt: "0.000006", completion: "0.000009" }],
@@ -80,19 +80,19 @@ describe("a model record", () => {
   });
 
   test("leaves out what no endpoint takes", () => {
-    const described = describeModel(model(), [endpoint({ lacks: ["image", "tools"] })], NOW);
+    const described = presentModel(model(), [endpoint({ lacks: ["image", "tools"] })], NOW);
     expect(described).toMatchObject({
       architecture: { input_modalities: ["text"] },
       supported_parameters: ["max_tokens"],
     });
     expect(
-      describeModel(model(), [endpoint({ lacks: ["tools"] }), endpoint()], NOW)?.supported_parameters,
+      presentModel(model(), [endpoint({ lacks: ["tools"] }), endpoint()], NOW)?.supported_parameters,
     ).toContain("tools");
   });
 
   test("is free by its id alone", () => {
     expect(
-      describeModel(
+      presentModel(
         model({ id: "author/name:free" }),
         [endpoint({ prices: { prompt: "0", completion: "0" } })],
         NOW,
@@ -101,13 +101,13 @@ describe("a model record", () => {
   });
 
   test("is not there without a priced endpoint", () => {
-    expect(describeModel(model(), [], NOW)).toBeNull();
-    expect(describeModel(model(), [endpoint({ prices: null })], NOW)).toBeNull();
+    expect(presentModel(model(), [], NOW)).toBeNull();
+    expect(presentModel(model(), [endpoint({ prices: null })], NOW)).toBeNull();
   });
 
   test("of every shipped model has a context and prices", () => {
-    for (const shipped of loadCatalog({}).data.models) {
-      const described = describeModel(shipped, shipped.endpoints, NOW);
+    for (const shipped of loadShippedCatalog().models) {
+      const described = presentModel(shipped, shipped.endpoints, NOW);
       if (described === null) continue;
       expect(described.context_length).toBeGreaterThan(0);
       expect(described.created).toBeGreaterThan(Date.UTC(2020, 0) / 1000);
@@ -118,9 +118,9 @@ describe("a model record", () => {
 });
 
 test("a provider record has every field of the contract, unknown as null", () => {
-  const llama = loadCatalog({}).data.providers.find((provider) => provider.slug === "llama");
+  const llama = loadShippedCatalog().providers.find((provider) => provider.slug === "llama");
   if (llama === undefined) throw new Error("the catalog has no such provider");
-  expect(describeProvider(llama, 7, true)).toEqual({
+  expect(presentProvider(llama, 7, true)).toEqual({
     slug: "llama",
     name: "Llama API",
     displayName: "Llama API",

@@ -1,10 +1,12 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { createFetchSource } from "../../src/app/fetch-source.ts";
 import { type ImportOutcome, importCatalog } from "../../src/app/import-catalog.ts";
-import { loadCatalog, OVERRIDE_FILE, SHIPPED_CATALOG_DIRECTORY } from "../../src/app/load-catalog.ts";
+import { createDirectoryTarget, createStoreTarget } from "../../src/app/import-target.ts";
+import { loadCatalog, loadShippedCatalog, SHIPPED_CATALOG_DIRECTORY } from "../../src/app/load-catalog.ts";
+import { CATALOG_FILE, createFileCatalogStore } from "../../src/storage/files/catalog-store.ts";
 import { sourceModel, sourceText } from "./source-fixture.ts";
 
 const clock = { now: () => Date.parse("2026-07-03T12:00:00Z"), after: () => never(), every: () => never() };
@@ -47,7 +49,7 @@ afterAll(() => server.stop(true));
 beforeEach(() => {
   home = mkdtempSync(join(tmpdir(), "catalog-"));
   directory = join(home, "catalog");
-  override = join(home, "data", OVERRIDE_FILE);
+  override = join(home, "data", CATALOG_FILE);
   cpSync(SHIPPED_CATALOG_DIRECTORY, directory, { recursive: true });
 });
 
@@ -78,9 +80,13 @@ function snapshot(): Record<string, string> {
 }
 
 function importInto(
-  target: string,
+  into: string,
   rest: Partial<Parameters<typeof importCatalog>[0]> = {},
 ): Promise<ImportOutcome> {
+  const target =
+    into === directory
+      ? createDirectoryTarget(directory)
+      : createStoreTarget(createFileCatalogStore(dirname(into)));
   return importCatalog({ source: at("/api.json"), target, clock, catalogDirectory: directory, ...rest });
 }
 
@@ -151,11 +157,11 @@ describe("an import into the data directory", () => {
     const outcome = await importInto(override);
     expect(outcome).toMatchObject({ ok: true, written: true });
     expect(outcome.lines[0]).toBe("600 models, 600 with a price");
-    const loaded = loadCatalog({ dataDirectory: join(home, "data"), catalogDirectory: directory });
-    expect(loaded).toMatchObject({ origin: "data directory", problems: [] });
+    const loaded = await loadCatalog(createFileCatalogStore(join(home, "data")), directory);
+    expect(loaded).toMatchObject({ origin: "imported", problems: [] });
     expect(loaded.data.models).toHaveLength(600);
     expect(loaded.data.source).toBe(`${at("/api.json")}, 2026-07-03`);
-    expect(loaded.data.providers).toEqual(loadCatalog({ catalogDirectory: directory }).data.providers);
+    expect(loaded.data.providers).toEqual(loadShippedCatalog(directory).providers);
   });
 
   test("again with the same source changes nothing", async () => {
@@ -186,7 +192,7 @@ describe("an import into the data directory", () => {
 
   test("leaves no temporary file behind", async () => {
     await importInto(override);
-    expect(readdirSync(join(home, "data"))).toEqual([OVERRIDE_FILE]);
+    expect(readdirSync(join(home, "data"))).toEqual([CATALOG_FILE]);
   });
 });
 
@@ -219,7 +225,7 @@ describe("a catalog in the data directory that is not sound", () => {
     test(`${what}, is not used, and why is said`, async () => {
       await importInto(override);
       writeFileSync(override, damage(readFileSync(override, "utf8")));
-      const loaded = loadCatalog({ dataDirectory: join(home, "data"), catalogDirectory: directory });
+      const loaded = await loadCatalog(createFileCatalogStore(join(home, "data")), directory);
       expect(loaded.origin).toBe("shipped");
       expect(loaded.problems.join("\n")).toContain(reason);
       expect(loaded.problems.at(-1)).toContain("using the shipped catalog");
@@ -230,7 +236,7 @@ describe("a catalog in the data directory that is not sound", () => {
     await importInto(override);
     writeFileSync(override, "{");
     expect(await importInto(override)).toMatchObject({ ok: true, written: true });
-    expect(loadCatalog({ dataDirectory: join(home, "data") }).origin).toBe("data directory");
+    expect((await loadCatalog(createFileCatalogStore(join(home, "data")))).origin).toBe("imported");
   });
 });
 
@@ -245,7 +251,7 @@ describe("an import into the catalog directory", () => {
     expect(readdirSync(join(directory, "models"))).toEqual(["openai.json"]);
     expect(reviewed.map((file) => readFileSync(file, "utf8"))).toEqual(before);
     expect(readdirSync(directory).sort()).toEqual(readdirSync(SHIPPED_CATALOG_DIRECTORY).sort());
-    expect(loadCatalog({ catalogDirectory: directory }).data.source).toBe("a test");
+    expect(loadShippedCatalog(directory).source).toBe("a test");
   });
 });
 
@@ -255,7 +261,7 @@ test("a damaged shipped catalog is named by file and place", () => {
     file,
     readFileSync(file, "utf8").replace('"contextLength": 200000', '"contextLength": "many"'),
   );
-  expect(() => loadCatalog({ catalogDirectory: directory })).toThrow(
+  expect(() => loadShippedCatalog(directory)).toThrow(
     /openai\.json: \[0\] \(openai\/[^)]+\)\.endpoints\[0\] \(azure\)\.contextLength/,
   );
 });

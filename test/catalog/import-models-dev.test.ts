@@ -101,7 +101,7 @@ describe("one model at several providers", () => {
     ]);
   });
 
-  test("takes its facts from its author, and names what an offer lacks", () => {
+  test("takes its facts from its author, and names what an deployment lacks", () => {
     const { models } = importProviders({
       "novita-ai": [sourceModel("moonshotai/kimi-k2.5", { tool_call: false, name: "Kimi (novita)" })],
       moonshotai: [

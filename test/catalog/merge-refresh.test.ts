@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { endMissing, findNextTurn, missingSince } from "../../src/core/catalog/expiry.ts";
+import { endMissing, findNextChange, missingSince } from "../../src/core/catalog/expiry.ts";
 import { mergeRefresh, type RefreshTerms } from "../../src/core/catalog/merge-refresh.ts";
 import { findPriceJumps } from "../../src/core/catalog/price-jumps.ts";
 import type { PriceTerms } from "../../src/core/catalog/price-row.ts";
@@ -142,11 +142,11 @@ describe("joining a source with the catalog", () => {
     expect(mergeRefresh(later, [both], TERMS).models).toEqual([both]);
     const [ended] = endMissing(gone, 7);
     expect(ended).toMatchObject({ expires: null, endpoints: [{ expires: "2026-07-10" }, {}] });
-    expect(findNextTurn([ended!], "2026-07-03")).toBe("2026-07-10");
-    expect(findNextTurn([ended!], "2026-07-10")).toBeNull();
+    expect(findNextChange([ended!], "2026-07-03")).toBe("2026-07-10");
+    expect(findNextChange([ended!], "2026-07-10")).toBeNull();
   });
 
-  test("holds the price of an offer that only got another name", () => {
+  test("holds the price of an deployment that only got another name", () => {
     const before = model("a/x", endpoint("openai", { prices: prices("4") }, "x-1"));
     const after = model("a/x", endpoint("openai", { prices: prices("40") }, "x-2"));
     const { models, waiting } = mergeRefresh([before], [after], TERMS);
@@ -154,7 +154,7 @@ describe("joining a source with the catalog", () => {
     expect(models[0]?.endpoints.find(({ name }) => name === "x-2")?.prices?.prompt).toBe("4");
   });
 
-  test("remembers a rejected price while its offer is missing", () => {
+  test("remembers a rejected price while its deployment is missing", () => {
     const before = model("a/x", endpoint("openai"));
     const after = model("a/x", endpoint("openai", { prices: prices("40") }));
     const { waiting } = mergeRefresh([before], [after], TERMS);
@@ -166,9 +166,11 @@ describe("joining a source with the catalog", () => {
 
   test("loses no model and no provider, whatever comes; what is in force moves within the factor or is held", () => {
     const price = fc.integer({ min: 0, max: 12 }).map(String);
-    const offers = fc.uniqueArray(fc.constantFrom("groq", "mistral", "openai"), { minLength: 1 });
+    const deployments = fc.uniqueArray(fc.constantFrom("groq", "mistral", "openai"), { minLength: 1 });
     const list = fc
-      .uniqueArray(fc.tuple(fc.constantFrom("a/x", "a/y", "a/z"), offers, price), { selector: ([id]) => id })
+      .uniqueArray(fc.tuple(fc.constantFrom("a/x", "a/y", "a/z"), deployments, price), {
+        selector: ([id]) => id,
+      })
       .map((items) =>
         items.map(([id, slugs, prompt]) =>
           model(id, ...slugs.sort().map((slug) => endpoint(slug, { prices: prices(prompt) }))),

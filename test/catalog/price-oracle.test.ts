@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
 import { calcPrice } from "@pydantic/genai-prices";
-import { loadCatalog } from "../../src/app/load-catalog.ts";
+import { loadShippedCatalog } from "../../src/app/load-catalog.ts";
+import { priceAt } from "../../src/core/catalog/price-usage.ts";
 import type { ModelEndpoint, Prices } from "../../src/core/catalog/records.ts";
-import { priceAt } from "../../src/core/generation/price-usage.ts";
-import type { FormatName } from "../../src/wire/canonical/parts.ts";
+import { UPSTREAM_CODECS } from "../../src/wire/client-apis/upstream-codecs.ts";
+import type { FormatName } from "../../src/wire/conversation/format-name.ts";
 import { NO_TOKENS, type TokenUsage } from "../../src/wire/conversation/usage.ts";
-import { UPSTREAM_CODECS } from "../../src/wire/dialects/upstream-codecs.ts";
 import { asFields } from "../../src/wire/json/fields.ts";
 import { priceUsage } from "../support/price-usage.ts";
 import { hasRecordings, readAnswers } from "../support/recordings.ts";
@@ -36,9 +36,9 @@ interface Case {
   readonly theirs: number;
 }
 
-const endpoints = loadCatalog({}).data.models.flatMap((model) => model.endpoints);
+const endpoints = loadShippedCatalog().models.flatMap((model) => model.endpoints);
 
-/** The offer under that name, or the one that a dated name is a snapshot of. */
+/** The deployment under that name, or the one that a dated name is a snapshot of. */
 function findEndpoint(slug: string, name: string): ModelEndpoint | undefined {
   const plain = name.replace(/-\d{4}-\d\d-\d\d$/, "");
   const own = endpoints.filter((endpoint) => endpoint.provider === slug && endpoint.prices !== null);

@@ -1,11 +1,11 @@
 import { join } from "node:path";
-import { loadCatalog } from "../../src/app/load-catalog.ts";
+import { loadShippedCatalog } from "../../src/app/load-catalog.ts";
 import { listEndpointFormats, listProviderFormats } from "../../src/core/catalog/list-formats.ts";
 import type { ModelEndpoint, ModelRecord, ProviderRecord } from "../../src/core/catalog/records.ts";
-import { describeTargets } from "../../src/core/generation/upstream-target.ts";
-import type { Offer } from "../../src/core/routing/roster.ts";
-import { openChatRequest } from "../../src/wire/dialects/chat-request.ts";
-import type { ProviderTarget } from "../../src/wire/dialects/inference-request.ts";
+import type { Deployment } from "../../src/core/deployments/served-models.ts";
+import { listProviderTargets } from "../../src/core/generation/upstream-target.ts";
+import { parseChatRequest } from "../../src/wire/client-apis/chat-request.ts";
+import type { ProviderTarget } from "../../src/wire/client-apis/inference-request.ts";
 
 /*
  * What goes out for a wish for reasoning, for every endpoint of the shipped catalog whose model reasons. `bun
@@ -41,7 +41,7 @@ export interface Row {
 
 /** Every endpoint of a model that reasons, in each of its formats. */
 export function listRows(): readonly Row[] {
-  const { data: catalog } = loadCatalog({});
+  const catalog = loadShippedCatalog();
   const providers = new Map(catalog.providers.map((provider) => [provider.slug, provider]));
   return catalog.models
     .filter(({ supportedParameters }) => supportedParameters.includes("reasoning"))
@@ -54,8 +54,8 @@ export function listRows(): readonly Row[] {
 
 function listOfEndpoint(model: ModelRecord, endpoint: ModelEndpoint, record: ProviderRecord): Row[] {
   const formats = listEndpointFormats(endpoint, listProviderFormats(record));
-  const provider = { record, formats } as unknown as Offer["provider"];
-  return describeTargets({ model, endpoint, provider, keys: [] }).map((target) => ({
+  const provider = { record, formats } as unknown as Deployment["provider"];
+  return listProviderTargets({ model, endpoint, provider, keys: [] }).map((target) => ({
     model: model.id,
     provider: record.slug,
     format: target.format,
@@ -93,12 +93,11 @@ function tell(target: ProviderTarget, name: WishName): Told {
 
 function encode(target: ProviderTarget, said: object) {
   const body = { model: "m", messages: MESSAGES, max_tokens: 10_000, ...said };
-  const request = openChatRequest(Buffer.from(JSON.stringify(body)), (id) => id);
+  const request = parseChatRequest(Buffer.from(JSON.stringify(body)), (id) => id);
   const encoded = request.encode({
     ...target,
-    isLast: false,
     withReasoning: true,
-    steer: null,
+    overrides: null,
     recallTurn: () => null,
     hashUser: (user) => user,
   });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { loadCatalog } from "../../src/app/load-catalog.ts";
+import { loadShippedCatalog } from "../../src/app/load-catalog.ts";
 import { GatewayError } from "../../src/base/errors.ts";
 import {
   type ModelEndpoint,
@@ -9,7 +9,8 @@ import {
   type SamplingParameter,
 } from "../../src/core/catalog/records.ts";
 import { addSamplingParameters, EXPRESSIBLE } from "../../src/core/catalog/sampling-parameters.ts";
-import { FORMAT_NAMES, type FormatName } from "../../src/wire/canonical/parts.ts";
+import type { FormatName } from "../../src/wire/conversation/format-name.ts";
+import { FORMAT_NAMES } from "../../src/wire/conversation/format-name.ts";
 import { openRequest } from "../fidelity/open-request.ts";
 import { makeTarget } from "../fidelity/targets.ts";
 
@@ -36,7 +37,7 @@ function reaches(format: FormatName, fields: Readonly<Record<string, unknown>>):
   }
 }
 
-const { data } = loadCatalog({});
+const data = loadShippedCatalog();
 
 function describeEndpoint(
   provider: Pick<ProviderRecord, "slug" | "format"> & Partial<ProviderRecord>,

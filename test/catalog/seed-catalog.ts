@@ -1,10 +1,10 @@
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { OVERRIDE_FILE } from "../../src/app/load-catalog.ts";
-import { writeWhole } from "../../src/app/write-whole.ts";
-import { formatOverride } from "../../src/core/catalog/format-catalog.ts";
+import { formatImportedCatalog } from "../../src/core/catalog/format-catalog.ts";
 import { importModelsDev } from "../../src/core/catalog/import-models-dev.ts";
+import { CATALOG_FILE } from "../../src/storage/files/catalog-store.ts";
+import { writeFileAtomically } from "../../src/storage/files/write-file-atomically.ts";
 import { shippedRules, sourceText } from "./source-fixture.ts";
 
 /** Models of a source, by its provider. */
@@ -15,7 +15,7 @@ export function seedCatalog(models: SourceModels): string {
   const imported = importModelsDev(sourceText(models), shippedRules);
   if ("refused" in imported) throw new Error(imported.refused);
   const dataDir = mkdtempSync(join(tmpdir(), "gateway-refresh-"));
-  writeWhole(join(dataDir, OVERRIDE_FILE), formatOverride("a test", imported.models));
+  writeFileAtomically(join(dataDir, CATALOG_FILE), formatImportedCatalog("a test", imported.models));
   return dataDir;
 }
 

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { loadCatalog, SHIPPED_CATALOG_DIRECTORY } from "../../src/app/load-catalog.ts";
+import { loadShippedCatalog, SHIPPED_CATALOG_DIRECTORY } from "../../src/app/load-catalog.ts";
 import { formatModels, formatProviders, groupByAuthor } from "../../src/core/catalog/format-catalog.ts";
 import { importModelsDev } from "../../src/core/catalog/import-models-dev.ts";
 import { shippedRules } from "./source-fixture.ts";
 
-const { data, origin, problems } = loadCatalog({});
+const data = loadShippedCatalog();
 const models = new Map(data.models.map((model) => [model.id, model]));
 const SOURCE = join(import.meta.dir, "..", "..", "..", "shared", "catalog", "models-dev.json");
 
@@ -51,9 +51,7 @@ const WELL_KNOWN: readonly (readonly [id: string, provider: string, prompt: stri
 ];
 
 describe("the shipped catalog", () => {
-  test("loads without a complaint", () => {
-    expect(origin).toBe("shipped");
-    expect(problems).toEqual([]);
+  test("loads and names its source", () => {
     expect(data.source).toContain("models.dev");
   });
 

@@ -1,15 +1,15 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { loadCatalog, SHIPPED_CATALOG_DIRECTORY } from "../../src/app/load-catalog.ts";
+import { loadShippedCatalog, SHIPPED_CATALOG_DIRECTORY } from "../../src/app/load-catalog.ts";
 import { readTiers } from "../../src/app/load-tiers.ts";
-import { matchPattern } from "../../src/core/accounts/match-pattern.ts";
+import { matchPattern } from "../../src/base/match-pattern.ts";
 import { isFreeId } from "../../src/core/catalog/is-free-id.ts";
 import type { TierRule } from "../../src/core/catalog/tier-records.ts";
 import { createTiers, isFreeChoice, listCases } from "../../src/core/catalog/tiers.ts";
 import { parseTiers } from "../../src/core/catalog/validate-catalog.ts";
 
-const { models } = loadCatalog({}).data;
+const { models } = loadShippedCatalog();
 const data = readTiers(SHIPPED_CATALOG_DIRECTORY);
 const tiers = createTiers(data);
 const known = new Map(models.map((model) => [model.id, model]));

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { loadCatalog } from "../../src/app/load-catalog.ts";
+import { loadShippedCatalog } from "../../src/app/load-catalog.ts";
 import { diffCatalogs } from "../../src/core/catalog/diff-catalog.ts";
 import { formatModels } from "../../src/core/catalog/format-catalog.ts";
 import { isSoundModel } from "../../src/core/catalog/is-sound-model.ts";
@@ -12,7 +12,7 @@ import {
   parseProviders,
 } from "../../src/core/catalog/validate-catalog.ts";
 
-const { data } = loadCatalog({});
+const data = loadShippedCatalog();
 
 /** A model with every member that only some have. */
 const CHANGING: ModelRecord = {

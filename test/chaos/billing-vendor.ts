@@ -3,14 +3,14 @@ import { HOSTILE_PLANS, type HostilePlan, playHostile } from "./hostile-answers.
 import { HOSTILE, PROVIDERS, type ProviderSlug } from "./prices.ts";
 
 /**
- * What a request wants of the vendor: an answer at once, or in the course of some milliseconds; a stream that goes on for
- * as long as anybody reads; one that breaks off; a refusal; a refusal by vendor-a, which vendor-b makes good.
+ * What a request asks of the vendor: an immediate or slow answer; a stream that continues
+ * until its client stops reading; one that breaks off; a rejection; a rejection by vendor-a that vendor-b answers.
  */
 const HONEST_PLANS = ["quick", "spaced", "endless", "broken", "refused", "elsewhere"] as const;
 const PLANS = [...HONEST_PLANS, ...HOSTILE_PLANS] as const;
 export type PlanName = (typeof PLANS)[number];
 
-/** Whether a vendor that does so is hostile. */
+/** Whether a vendor with this plan is hostile. */
 export function isHostile(plan: PlanName): plan is HostilePlan {
   return (HOSTILE_PLANS as readonly string[]).includes(plan);
 }
@@ -20,7 +20,7 @@ export interface BillEntry {
   readonly serial: number;
   readonly provider: ProviderSlug;
   usage: { readonly promptTokens: number; readonly completionTokens: number };
-  /** It has answered in full, or is about to, and its usage is billed. */
+  /** Whether it was answered completely, or is about to be, and its usage is billed. */
   isBilled: boolean;
 }
 
@@ -33,12 +33,12 @@ export interface BillingVendor {
 }
 
 const PROMPTS = 500;
-/** The most tokens that any answer has, for requests to ask for. */
+/** The maximum of tokens in any answer, for requests to ask for. */
 export const MAX_TOKENS = 200;
-/** Serial numbers that have a usage of their own. */
+/** The number of serial numbers with distinct usage. */
 export const SERIALS = PROMPTS * MAX_TOKENS;
 
-/** The usage of a request: of no two the same, so that a record shows whose it is. */
+/** The usage of a request. All are different, so that a record identifies its request. */
 export function usageOf(serial: number): BillEntry["usage"] {
   return { promptTokens: 1 + (serial % PROMPTS), completionTokens: 1 + Math.floor(serial / PROMPTS) };
 }
@@ -94,7 +94,7 @@ const PLAY: Readonly<Record<(typeof HONEST_PLANS)[number], Play>> = {
 
 const SPACE_MS = 6;
 const ENDLESS_MS = 40;
-/** As many as fit into `MAX_TOKENS` when they are counted by their text. */
+/** As many pieces as fit into `MAX_TOKENS` when tokens are estimated from the text. */
 const ENDLESS_PIECES = 150;
 
 async function answer(call: VendorCall, entry: BillEntry, spaceMs: number): Promise<void> {
@@ -105,7 +105,7 @@ async function answer(call: VendorCall, entry: BillEntry, spaceMs: number): Prom
   };
   if (spaceMs > 0) await Bun.sleep(spaceMs);
   if (!call.isStream) {
-    // From here on the vendor wants its money, whether anybody is still there or not.
+    // From here on the vendor bills the request, whether its client is still connected or not.
     entry.isBilled = true;
     return call.respond(200, documentOf("Gone", { usage }));
   }
@@ -131,6 +131,6 @@ async function isClosed(call: VendorCall, withinMs: number): Promise<boolean> {
 function readPrompt({ body }: VendorCall): { serial: number; plan: PlanName } {
   const text = JSON.stringify(body["messages"]);
   const found = new RegExp(`(\\d{6}) (${PLANS.join("|")})`).exec(text);
-  if (found === null) throw new Error(`a request that nobody sent has reached the vendor: ${text}`);
+  if (found === null) throw new Error(`a request that no client sent has reached the vendor: ${text}`);
   return { serial: Number(found[1]), plan: found[2] as PlanName };
 }

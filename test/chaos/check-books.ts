@@ -1,4 +1,4 @@
-import { HOUSE_ACCOUNT } from "../../src/core/ledger/records.ts";
+import { PLATFORM_ACCOUNT } from "../../src/core/ledger/records.ts";
 import type { UsageRecord } from "../../src/core/usage/records.ts";
 import { estimateTokens } from "../../src/wire/conversation/usage.ts";
 import { type BillEntry, isHostile, usageOf, writePrompt } from "./billing-vendor.ts";
@@ -7,7 +7,7 @@ import type { Payer } from "./payers.ts";
 import { HOSTILE, type ProviderSlug, priceOf } from "./prices.ts";
 import type { Books } from "./read-books.ts";
 
-/** All that is known of a run from outside the gateway, and what it has written. */
+/** Everything known about a run from outside the gateway, and what the gateway has written. */
 export interface Run {
   readonly asked: readonly Asked[];
   readonly bill: readonly BillEntry[];
@@ -17,15 +17,15 @@ export interface Run {
   readonly roundStarts: readonly number[];
 }
 
-/** Something that must hold, and where it does not. */
+/** A property that must hold, and where it does not. */
 export interface Check {
   readonly promise: string;
-  /** How many cases were looked at; 0 means that nothing was tried. */
+  /** The number of cases checked; 0 means that nothing was tested. */
   readonly cases: number;
   readonly broken: readonly string[];
 }
 
-/** Holds the books against the vendor's bill and what clients saw. */
+/** Compares the database with the vendor's bill and with what clients saw. */
 export function checkBooks(run: Run): Check[] {
   return [...checkAnswers(run), ...checkBill(run), ...checkCharges(run), ...checkSums(run)];
 }
@@ -42,7 +42,7 @@ function checkAnswers({ asked, bill, books }: Run): Check[] {
   const reached = new Set(bill.map(({ serial }) => serial));
   const recordOf = (one: Asked) => books.records.get(one.generationId as string);
   return [
-    check("who saw a first byte has a record with one outcome", answered, (one) => {
+    check("a request whose client saw a first byte has a record with one outcome", answered, (one) => {
       const record = recordOf(one);
       if (record === undefined) return `${one.generationId}: no record`;
       return record.outcome === "open" ? `${record.id}: open` : null;
@@ -53,7 +53,7 @@ function checkAnswers({ asked, bill, books }: Run): Check[] {
       (size) => (size === answered.length ? null : `${answered.length} answers, ${size} generations`),
     ),
     check(
-      "an honest answer that its client saw whole is charged exactly what the vendor billed",
+      "an honest answer that its client received completely is charged exactly what the vendor billed",
       whole,
       (one) => {
         const record = recordOf(one);
@@ -63,10 +63,10 @@ function checkAnswers({ asked, bill, books }: Run): Check[] {
         return sameAsBilled(record, entry, books) ? null : describe(record, entry);
       },
     ),
-    check("a refusal for want of money reaches no vendor and leaves no charge", refused, (one) =>
+    check("a request rejected for lack of credit reaches no vendor and leaves no charge", refused, (one) =>
       reached.has(one.serial) ? `request ${one.serial} was refused, and reached the vendor` : null,
     ),
-    check("what failed before its first token costs nothing", records(books, "failed"), (record) =>
+    check("a failure before the first token costs nothing", records(books, "failed"), (record) =>
       record.firstTokenAt === null && (record.costNanodollars !== 0 || books.transfers.has(record.id))
         ? describe(record)
         : null,
@@ -94,7 +94,7 @@ function checkBill(run: Run): Check[] {
   );
   return [
     check(
-      "a completed record of an honest vendor is one that it billed, at its numbers",
+      "a completed record of an honest vendor matches one that it billed",
       counted,
       ({ record, entry }) =>
         entry !== undefined && sameAsBilled(record, entry, books) ? null : describe(record, entry),
@@ -102,23 +102,27 @@ function checkBill(run: Run): Check[] {
     check("what the vendor billed is in no two records", found, ([serial, times]) =>
       times > 1 ? `request ${serial}: ${times} records` : null,
     ),
-    check("what reached the vendor has a record", new Set(bill.map(({ serial }) => serial)), (serial) => {
-      const one = asked[serial] as Asked;
-      if (one.generationId !== null || found.has(serial)) return null;
-      const failure = keyOfFailure(one.payer.keyId, one.round);
-      const hostile = keyOfHostile(one.payer.keyId, one.round);
-      const own = isHostile(one.plan) ? [hostile, keyOfEstimate(one)] : [keyOfEstimate(one)];
-      const explanation = [...own, failure].find((key) => rest.has(key));
-      if (explanation === undefined) return `request ${serial} of round ${one.round} (${one.payer.name})`;
-      takeOne(rest, explanation);
-      return null;
-    }),
+    check(
+      "a request that reached the vendor has a record",
+      new Set(bill.map(({ serial }) => serial)),
+      (serial) => {
+        const one = asked[serial] as Asked;
+        if (one.generationId !== null || found.has(serial)) return null;
+        const failure = keyOfFailure(one.payer.keyId, one.round);
+        const hostile = keyOfHostile(one.payer.keyId, one.round);
+        const own = isHostile(one.plan) ? [hostile, keyOfEstimate(one)] : [keyOfEstimate(one)];
+        const explanation = [...own, failure].find((key) => rest.has(key));
+        if (explanation === undefined) return `request ${serial} of round ${one.round} (${one.payer.name})`;
+        takeOne(rest, explanation);
+        return null;
+      },
+    ),
   ];
 }
 
 /**
- * Records that no client can name and no usage tells apart, by what is known of them: key, round, and the estimate of the
- * prompt that they were opened with. Of what failed before its first token the estimate is not kept.
+ * Counts records that no client can name and no usage distinguishes, by what is known: key, round, and the estimate of the
+ * prompt when they were opened. The estimate is not kept for a failure before the first token.
  */
 function countUnexplained(
   { asked, books, roundStarts }: Run,
@@ -150,7 +154,7 @@ function keyOfEstimate({ payer, round, place }: Asked): string {
   return `${payer.keyId}/${round}/${estimateTokens(writePrompt(0, "quick", place).length)}`;
 }
 
-/** What a hostile vendor said of a prompt may be in the record, so that only its name tells. */
+/** The record may contain what a hostile vendor said about the prompt, so that only the vendor's name identifies it. */
 function keyOfHostile(keyId: string, round: number): string {
   return `${keyId}/${round}/${HOSTILE}`;
 }
@@ -162,7 +166,7 @@ function keyOfFailure(keyId: string, round: number): string {
 function checkCharges({ books }: Run): Check[] {
   const all = [...books.records.values()];
   return [
-    check("every cost is its record's tokens at its provider's prices", all, (record) => {
+    check("every cost equals its record's tokens at its provider's prices", all, (record) => {
       const isFree =
         record.provider === null ||
         (record.firstTokenAt === null && record.outcome !== "completed") ||
@@ -173,18 +177,18 @@ function checkCharges({ books }: Run): Check[] {
         : `${describe(record)}, not ${cost}`;
     }),
     check(
-      "what a crash cut before anything was noted costs nothing",
+      "a generation that a crash interrupted before its first token costs nothing",
       records(books, "interrupted"),
       (record) => (record.firstTokenAt === null && record.costNanodollars !== 0 ? describe(record) : null),
     ),
     check(
-      "what a crash cut in the middle of a stream is charged as far as was noted",
+      "a generation that a crash interrupted in the middle of a stream is charged for its recorded progress",
       records(books, "interrupted").filter(({ firstTokenAt }) => firstTokenAt !== null),
       (record) =>
         record.streamed && record.estimated && record.costNanodollars > 0 ? null : describe(record),
     ),
     check(
-      "a record that cost something has one transfer of just that, from who pays to the house",
+      "a record with a cost has one transfer of that amount, from its account to the platform",
       all,
       (record) => {
         const transfer = books.transfers.get(record.id);
@@ -194,7 +198,7 @@ function checkCharges({ books }: Run): Check[] {
           transfer?.kind === "usage" &&
           transfer.amount === record.costNanodollars &&
           transfer.from_account === record.accountId &&
-          transfer.to_account === HOUSE_ACCOUNT;
+          transfer.to_account === PLATFORM_ACCOUNT;
         return isRight ? null : `${describe(record)}, transfer ${JSON.stringify(transfer)}`;
       },
     ),
@@ -207,8 +211,8 @@ function checkCharges({ books }: Run): Check[] {
 }
 
 /**
- * What a vendor has used beyond all that the account had left, or beyond what was held when the gateway died, is not
- * charged; the record shows it beside the charge.
+ * What a vendor used beyond all that the account had left, or beyond the hold when the gateway died, is not
+ * charged; the record shows it next to the charge.
  */
 function isCapped(
   { provider, outcome, costNanodollars, upstreamCostNanodollars }: UsageRecord,
@@ -233,12 +237,11 @@ function checkSums({ books, payers }: Run): Check[] {
       0,
     );
   return [
-    check("the database is sound", [books.integrity], (said) => (said === "ok" ? null : said)),
-    check(
-      "no record and no transfer stands there twice",
-      [books],
-      ({ rows, records, transferRows, transfers }) =>
-        rows === records.size && transferRows === transfers.size ? null : "an id stands twice",
+    check("the database passes its integrity check", [books.integrity], (said) =>
+      said === "ok" ? null : said,
+    ),
+    check("no record and no transfer occurs twice", [books], ({ rows, records, transferRows, transfers }) =>
+      rows === records.size && transferRows === transfers.size ? null : "an id stands twice",
     ),
     check(
       "a balance is the sum of its transfers",
@@ -259,7 +262,7 @@ function checkSums({ books, payers }: Run): Check[] {
       ([account, balance]) => (balance >= 0 ? null : `${account}: ${balance}`),
     ),
     check(
-      "nobody has spent more than their limit",
+      "no key has spent more than its limit",
       payers.filter(({ limit }) => limit !== null),
       ({ name, keyId, limit }) =>
         spentBy(keyId) <= (limit as number) ? null : `${name}: ${spentBy(keyId)} of ${limit}`,
@@ -275,7 +278,7 @@ function keyOfUsage({ promptTokens, completionTokens }: BillEntry["usage"]): str
   return `${promptTokens}/${completionTokens}`;
 }
 
-/** Whether a record says what the vendor has billed, and its transfer the same. */
+/** Whether a record and its transfer match what the vendor billed. */
 export function sameAsBilled(
   record: UsageRecord,
   { usage, provider }: BillEntry,
@@ -292,7 +295,7 @@ export function sameAsBilled(
   );
 }
 
-/** A record in a line. */
+/** Formats a record as one line. */
 export function describe(record: UsageRecord, entry?: BillEntry): string {
   const { id, outcome, provider, promptTokens, completionTokens, costNanodollars } = record;
   const said = `${id}: ${outcome} at ${provider}, ${promptTokens} + ${completionTokens} tokens, ${costNanodollars} nanodollars`;

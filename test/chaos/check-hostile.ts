@@ -2,38 +2,38 @@ import type { UsageRecord } from "../../src/core/usage/records.ts";
 import { type BillEntry, MAX_TOKENS } from "./billing-vendor.ts";
 import { type Check, check, describe, type Run, sameAsBilled } from "./check-books.ts";
 import type { Asked } from "./clients.ts";
-import { LONGEST_ANSWER } from "./hostile-answers.ts";
-import { DRY_ACCOUNT } from "./payers.ts";
+import { LONGEST_ANSWER, OPENING } from "./hostile-answers.ts";
+import { DRY_ACCOUNT, type Payer } from "./payers.ts";
 import { HOSTILE, priceOf } from "./prices.ts";
 
-/** What is counted in the prompt, and in the answer. */
+/** Tokens counted in the prompt, and in the answer. */
 const PROMPT_PARTS = ["cachedTokens", "cacheWriteTokens", "audioPromptTokens"] as const;
 const ANSWER_PARTS = ["reasoningTokens", "audioCompletionTokens", "imageCompletionTokens"] as const;
 
-/** More than any honest request of a run has in its prompt, and less than any lie. */
+/** More than the prompt of any honest request of a run, and less than any lie. */
 const LARGEST_PROMPT = 4_000;
-/** An answer of the longest that there is, estimated by its five bytes a token at four. */
-const LONGEST_ESTIMATE = (LONGEST_ANSWER * 5) / 4;
-/** More than the few words of a lying answer have. */
+/** The longest answer, estimated at four bytes per token: the opening, then five bytes per token. */
+const LONGEST_ESTIMATE = Math.ceil((OPENING.length + LONGEST_ANSWER * 5) / 4);
+/** More than the few words of a lying answer. */
 const LONGEST_LIE = 20;
-/** What a vendor's count may exceed the bound of its request by and is still believed (docs/contract.md). */
+/** How far a vendor's count may exceed the bound of its request and still be accepted (docs/api/chat.md, "Usage"). */
 const ALLOWANCE = 256;
 
-/** Holds the records of hostile vendors against what their requests can have used. */
+/** Compares the records of hostile vendors with what their requests can have used. */
 export function checkHostile(run: Run): Check[] {
   const all = [...run.books.records.values()].filter(({ provider }) => provider === HOSTILE);
   const known = pairs(run);
   const lied = known.filter(({ one }) => one.plan === "lying");
   return [
     check(
-      "no count is believed that a hostile vendor's window or longest answer does not allow",
+      "no count is accepted that a hostile vendor's context window or longest answer does not allow",
       all,
       (record) => (isWithin(record, LARGEST_PROMPT, LONGEST_ESTIMATE) ? null : describe(record)),
     ),
-    check("a lie about usage is neither believed nor charged", lied, ({ record }) =>
+    check("false usage is neither recorded nor charged", lied, ({ record }) =>
       isWithin(record, LARGEST_PROMPT, LONGEST_LIE) ? null : describe(record),
     ),
-    check("no part of a usage is more than its whole", all, (record) =>
+    check("no part of a usage exceeds the whole", all, (record) =>
       PROMPT_PARTS.every((part) => isCount(record[part], record.promptTokens)) &&
       ANSWER_PARTS.every((part) => isCount(record[part], record.completionTokens))
         ? null
@@ -46,17 +46,17 @@ export function checkHostile(run: Run): Check[] {
         record.completionTokens <= (one.maxTokens ?? MAX_TOKENS) + ALLOWANCE ? null : describe(record),
     ),
     check(
-      "an answer to a request without a bound, however long, is charged what the vendor billed, or all that the account had left",
+      "an answer to a request without a bound is charged what the vendor billed, or all that the account or key had left",
       known.filter(({ one, record }) => one.plan === "long" && one.isWhole && !record.estimated),
       ({ one, record }) => {
         const entry = run.bill.find(({ serial, isBilled }) => serial === one.serial && isBilled);
         if (entry === undefined) return describe(record);
-        const isDry = one.payer.accountId === DRY_ACCOUNT && isShortOf(record, entry);
-        return isDry || sameAsBilled(record, entry, run.books) ? null : describe(record);
+        const isShort = mayRunOut(one.payer) && isShortOf(record, entry);
+        return isShort || sameAsBilled(record, entry, run.books) ? null : describe(record);
       },
     ),
     check(
-      "an answer that the account does not cover to its end is cut, and charged as far as it came",
+      "an answer that the account does not cover is cut, and charged as far as it came",
       known.filter(({ one, record }) => one.plan === "long" && one.isWhole && record.estimated),
       ({ record }) =>
         record.finishReason === "length" && record.costNanodollars > 0 ? null : describe(record),
@@ -64,7 +64,12 @@ export function checkHostile(run: Run): Check[] {
   ];
 }
 
-/** Streams that run at once may together use more than was left to their account; the record shows it, and no balance does. */
+/** Whether a run may spend all that this payer has. */
+function mayRunOut({ accountId, limit }: Payer): boolean {
+  return accountId === DRY_ACCOUNT || limit !== null;
+}
+
+/** Concurrent streams may together use more than their account had left; the record shows it, and no balance does. */
 function isShortOf(record: UsageRecord, { usage, provider }: BillEntry): boolean {
   const { promptTokens, completionTokens, costNanodollars, upstreamCostNanodollars } = record;
   return (
@@ -75,7 +80,7 @@ function isShortOf(record: UsageRecord, { usage, provider }: BillEntry): boolean
   );
 }
 
-/** Requests whose generation the client has learned of, with its record. */
+/** Requests whose generation is known to the client, with its record. */
 function pairs({ asked, books }: Run): { readonly one: Asked; readonly record: UsageRecord }[] {
   return asked.flatMap((one) => {
     const record = one.generationId === null ? undefined : books.records.get(one.generationId);

@@ -7,38 +7,38 @@ export interface Asked {
   readonly serial: number;
   readonly payer: Payer;
   readonly plan: PlanName;
-  /** The bound that it sets; null where it leaves it out. */
+  /** Its bound; `null` without one. */
   readonly maxTokens: number | null;
   readonly isStream: boolean;
-  /** Which start of the gateway it went to, and how many went before it there. */
+  /** The start of the gateway that it was sent to, and its position among that start's requests. */
   readonly round: number;
   readonly place: number;
-  /** Null until the first byte of an answer came. */
+  /** `null` until the first byte of an answer. */
   status: number | null;
   generationId: string | null;
-  /** The answer has come to its end. */
+  /** Whether the answer is complete. */
   isWhole: boolean;
 }
 
-/** Clients under way. */
+/** Running clients. */
 export interface Load {
-  /** Asks nothing new. */
+  /** Starts no further requests. */
   stop(): void;
-  /** Leaves what is still open. */
+  /** Aborts what is still open. */
   leave(): void;
-  /** Settles when the last answer has ended, well or badly, after `stop`. */
+  /** Resolves when the last answer has ended, successfully or not, after `stop`. */
   readonly ended: Promise<void>;
 }
 
-/** Clients that ask one thing after the other, several at once. */
+/** Concurrent clients, each of which sends one request after another. */
 export interface Clients {
   readonly asked: readonly Asked[];
-  /** Begins to ask, as the clients of one start of the gateway. */
+  /** Starts to send, as the clients of one start of the gateway. */
   load(url: string, round: number): Load;
 }
 
 const BUSY = 12;
-/** Mostly answers that come to an end; some of each other kind. */
+/** Mostly complete answers, and some of each other kind. */
 const PLANS_DEALT: readonly PlanName[] = [
   ...Array<PlanName>(8).fill("quick"),
   ...Array<PlanName>(6).fill("spaced"),
@@ -48,7 +48,7 @@ const PLANS_DEALT: readonly PlanName[] = [
   "elsewhere",
   "elsewhere",
 ];
-/** As many honest answers as hostile ones, so that what a hostile one leaves behind meets others. */
+/** As many honest answers as hostile ones, so that any effect of a hostile one meets others. */
 const HOSTILE_DEALT: readonly PlanName[] = [
   ...Array<PlanName>(4).fill("quick"),
   "spaced",
@@ -61,7 +61,7 @@ const HOSTILE_DEALT: readonly PlanName[] = [
   "long",
   "overlong",
 ];
-/** A client that has had enough leaves after so many pieces, or never comes to it. */
+/** After how many pieces a client disconnects; it may never reach that. */
 const LEAVES_ONE_IN = 12;
 
 interface Face {
@@ -93,7 +93,7 @@ const FACES: readonly Face[] = [
   },
 ];
 
-/** Makes clients that choose by `chance` what they ask, how, and as who; with `meetsHostility` half of them meet hostile vendors. */
+/** Creates clients that choose what to ask, how, and with which key by `chance`; with `meetsHostility` half of them use hostile vendors. */
 export function createClients(
   { all: payers, poor }: Pick<Payers, "all" | "poor">,
   chance: SeededRandom,
@@ -106,7 +106,7 @@ export function createClients(
     const isStream = plan === "endless" || !chance.oneIn(3);
     const one: Asked = {
       serial: asked.length,
-      // A long answer is more than the poor one has, which is what it is asked for.
+      // A long answer costs more than the poor account has, which is why it is requested.
       payer: plan === "long" && chance.oneIn(2) ? poor : chance.pick(payers),
       plan,
       maxTokens: chooseBound(plan, chance),
@@ -133,7 +133,7 @@ export function createClients(
       let isOver = false;
       const leaving = new AbortController();
       const client = async (): Promise<void> => {
-        // Whoever is refused at once does not ask again at once.
+        // A client that was rejected immediately waits before it asks again.
         while (!isOver) await askOnce(url, round, place++, leaving.signal).catch(() => Bun.sleep(5));
       };
       return {
@@ -147,7 +147,7 @@ export function createClients(
   };
 }
 
-/** Whoever gets a long answer has left the bound out, or it would not be long. */
+/** A request for a long answer has no bound, because a bound would shorten it. */
 function chooseBound(plan: PlanName, chance: SeededRandom): number | null {
   if (plan === "long") return null;
   return isHostile(plan) ? chance.pick([1, MAX_TOKENS]) : MAX_TOKENS;

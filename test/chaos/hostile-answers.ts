@@ -1,18 +1,18 @@
 import { chunkOf, documentOf, opening, textOf, type VendorCall } from "../support/vendor.ts";
 
 /**
- * What a hostile vendor does: counts that no request can have used, or that are none; an answer cut in half; an answer as
- * long as it may be, or longer.
+ * What a hostile vendor does: impossible or invalid counts; an answer that breaks off; an answer as
+ * long as allowed, or longer.
  */
 export const HOSTILE_PLANS = ["lying", "half", "long", "overlong"] as const;
 export type HostilePlan = (typeof HOSTILE_PLANS)[number];
 
 /** The longest answer of the hostile vendor's model, tokens. */
 export const LONGEST_ANSWER = 20_000;
-/** The window of the vendors' models, tokens. */
+/** The context window of the vendors' models, tokens. */
 export const WINDOW = 32_768;
 
-/** Counts that are none, or more than any request here can have used. */
+/** Invalid counts, or more than any request here can have used. */
 const LIES: readonly unknown[] = [
   1e19,
   1e12,
@@ -28,13 +28,15 @@ const LIES: readonly unknown[] = [
   [],
   {},
 ];
-/** More tokens than the largest bound that a request with a bound sets, but less than the model's longest answer. */
+/** More tokens than the largest bound of a request, but less than the model's longest answer. */
 const LIE_ABOVE_BOUND = 5_000;
 
+/** What every answer begins with. */
+export const OPENING = "Go";
 const PIECE = "word ".repeat(40);
 const TOKENS_IN_PIECE = 40;
 
-/** Plays one hostile answer; `serial` chooses which. `bill` hears of what it used where that is true and within its bound. */
+/** Plays the hostile answer that `serial` selects. `bill` receives the usage if it is true and within its bound. */
 export function playHostile(plan: HostilePlan, call: VendorCall, serial: number, bill: Bill): Promise<void> {
   return PLAY[plan](call, serial, bill);
 }
@@ -58,7 +60,7 @@ const PLAY: Readonly<Record<HostilePlan, Play>> = {
 
 const PROMPT_TOKENS = 10;
 
-/** The bound that the request sets; none where it sets none. */
+/** The bound that the request sets, if any. */
 function boundOf({ body }: VendorCall): number {
   const bound = body["max_completion_tokens"] ?? body["max_tokens"];
   return typeof bound === "number" ? bound : Number.POSITIVE_INFINITY;
@@ -73,7 +75,7 @@ function count(pieces: number): unknown {
   };
 }
 
-/** A usage with a lie in one or two places, another for each serial number. */
+/** Usage with a lie in one or two places, different for each serial number. */
 function lieOf(serial: number): unknown {
   const lie = LIES[serial % LIES.length];
   const places = [
@@ -96,7 +98,7 @@ function lieOf(serial: number): unknown {
 async function answer(call: VendorCall, pieces: readonly string[], usage: unknown): Promise<void> {
   if (!call.isStream) return call.respond(200, documentOf(pieces.join(""), { usage }));
   await call.begin();
-  await call.events(...opening("Go"));
+  await call.events(...opening(OPENING));
   for (const piece of pieces) await call.events(textOf(piece));
   await call.events(chunkOf({}, "stop"), { ...chunkOf({}), choices: [], usage }, "[DONE]");
   await call.end();
@@ -105,13 +107,13 @@ async function answer(call: VendorCall, pieces: readonly string[], usage: unknow
 /** Ends in the middle of an event, of a finish without usage, or of a character. */
 async function breakStream(call: VendorCall, serial: number): Promise<void> {
   await call.begin();
-  await call.events(...opening("Go"), textOf(PIECE));
+  await call.events(...opening(OPENING), textOf(PIECE));
   const ends = ['data: {"choices":[{"index":0,"delta":{"content":"ha', "data: \xe2", ""];
   await call.piece(ends[serial % ends.length] as string);
   call.connection.end();
 }
 
-/** Promises more bytes than come. */
+/** Announces more bytes than it sends. */
 async function breakDocument(call: VendorCall): Promise<void> {
   const body = JSON.stringify(documentOf(PIECE));
   await call.respond(200, body.slice(0, body.length / 2), { "content-length": String(body.length) });

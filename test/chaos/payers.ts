@@ -3,40 +3,40 @@ import { systemClock } from "../../src/base/clock.ts";
 import { createSystemRandom } from "../../src/base/random.ts";
 import { createKey, type NewKey } from "../../src/core/accounts/manage-keys.ts";
 import { type AccountRecord, DEFAULT_ACCOUNT_ID, OPEN_POLICY } from "../../src/core/accounts/records.ts";
-import { HOUSE_ACCOUNT } from "../../src/core/ledger/records.ts";
+import { PLATFORM_ACCOUNT } from "../../src/core/ledger/records.ts";
 
-/** A key to ask with, who pays, and what bounds it. Nanodollars. */
+/** A key to send requests with, its account, and its limits. Nanodollars. */
 export interface Payer {
   readonly name: string;
   readonly secret: string;
   readonly keyId: string;
   readonly accountId: string;
-  /** What may be spent through it in all (or in this day, or month); null: as much as there is. */
+  /** What may be spent through it in total (or in this day, or month); `null`: unlimited. */
   readonly limit: number | null;
 }
 
-/** Who asks in a run, and the store of their gateway, opened beside it as another process opens it. */
+/** The payers of a run, and the store of their gateway, opened by a second process. */
 export interface Payers {
   readonly all: readonly Payer[];
-  /** The one whose balance is small, and filled up now and then. */
+  /** The account with a small balance, which is topped up now and then. */
   readonly poor: Payer;
-  /** Puts money in from outside, under the eyes of a gateway that runs or is being killed. */
+  /** Adds money from outside, while the gateway runs or is being killed. */
   grant(accountId: string, amount: number): Promise<void>;
   close(): void;
 }
 
-/** The account whose balance is small. */
+/** The account with a small balance. */
 export const DRY_ACCOUNT = "user_poor";
 
 const RICH = 900_000_000_000;
 const POOR = 21_000_001;
-/** Less than a long answer of the hostile vendor costs. */
+/** Less than the cost of a long answer of the hostile vendor. */
 const POORER = 3_000_001;
 const KEY_LIMIT = 900_000_007;
 const MEMBER_LIMIT = 800_000_003;
 const MONTHLY_LIMIT = 700_000_001;
 
-/** Makes accounts and keys of every kind that is bounded in a way of its own; with `meetsHostility` the poor one cannot pay a long answer. */
+/** Creates accounts and keys with every kind of limit; with `meetsHostility` the poor account cannot pay a long answer. */
 export async function makePayers(dataDir: string, meetsHostility: boolean): Promise<Payers> {
   const stores = openStores(dataDir, systemClock, createSystemRandom());
   let grants = 0;
@@ -45,7 +45,7 @@ export async function makePayers(dataDir: string, meetsHostility: boolean): Prom
     await stores.ledger.addTransfer({
       id: `grant_${grants}`,
       kind: "grant",
-      from: HOUSE_ACCOUNT,
+      from: PLATFORM_ACCOUNT,
       to: accountId,
       amount,
       createdAt: stores.clock.now(),
@@ -62,7 +62,7 @@ export async function makePayers(dataDir: string, meetsHostility: boolean): Prom
     ["org_daily", null],
     ["org_monthly", MONTHLY_LIMIT],
   ] as const) {
-    await stores.accounts.insertAccount(describeAccount(id, monthlyLimit));
+    await stores.accounts.insertAccount(presentAccount(id, monthlyLimit));
     await grant(id, id !== DRY_ACCOUNT ? RICH : meetsHostility ? POORER : POOR);
   }
   await stores.accounts.putMember({
@@ -72,7 +72,7 @@ export async function makePayers(dataDir: string, meetsHostility: boolean): Prom
     dailyLimit: MEMBER_LIMIT,
     createdAt: 1,
   });
-  const poor = await make("a prepaid user who runs dry", null, {
+  const poor = await make("a prepaid user who runs out of credit", null, {
     accountId: DRY_ACCOUNT,
     userId: DRY_ACCOUNT,
   });
@@ -101,7 +101,7 @@ async function makePayer(
   return { name, secret, keyId: key.id, accountId: key.accountId, limit };
 }
 
-function describeAccount(id: string, monthlyLimit: number | null): AccountRecord {
+function presentAccount(id: string, monthlyLimit: number | null): AccountRecord {
   const kind = id.startsWith("org_") ? "organization" : "user";
   return {
     id,

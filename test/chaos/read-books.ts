@@ -1,5 +1,6 @@
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
+import { PLATFORM_ACCOUNT } from "../../src/core/ledger/records.ts";
 import type { UsageRecord } from "../../src/core/usage/records.ts";
 
 export interface TransferRow {
@@ -10,7 +11,7 @@ export interface TransferRow {
   readonly amount: number;
 }
 
-/** What stands in a gateway's database, read past the gateway. */
+/** The contents of a gateway's database, read without the gateway. */
 export interface Books {
   readonly integrity: string;
   readonly rows: number;
@@ -21,7 +22,7 @@ export interface Books {
   readonly balances: ReadonlyMap<string, number>;
 }
 
-/** Reads all of it. */
+/** Reads everything. */
 export function readBooks(dataDir: string): Books {
   const database = new Database(join(dataDir, "gateway.db"), { readonly: true, strict: true });
   try {
@@ -34,11 +35,17 @@ export function readBooks(dataDir: string): Books {
     const balances = database
       .query<{ account_id: string; amount: number }, []>("SELECT * FROM balances")
       .all();
+    // The platform's balance is derived: what all others together leave.
+    if (balances.length > 0)
+      balances.push({
+        account_id: PLATFORM_ACCOUNT,
+        amount: -balances.reduce((sum, { amount }) => sum + amount, 0),
+      });
     return {
       integrity: (database.query("PRAGMA integrity_check").get() as { integrity_check: string })
         .integrity_check,
       rows: generations.length,
-      // What is searched by and what is shown are kept apart; they must say the same.
+      // The columns for queries and the JSON of the record are stored separately; they must agree.
       records: new Map(
         generations.map(({ id, outcome, record }) => [id, { ...JSON.parse(record), id, outcome }]),
       ),

@@ -1,11 +1,11 @@
 /**
- * Kills the gateway under load, again and again, and then holds its books against the vendor's bill:
+ * Kills the gateway under load repeatedly, and then compares its ledger with the vendor's bill:
  * `npm run test:chaos`, and with hostile vendors `npm run test:chaos-hostile`.
  *
- *   --hostile         half of the answers lie about their usage, break off, or are longer than they may be
- *   --seed=<number>   what chance begins with; a run prints its own
- *   --kills=<number>  how often
- *   --keep            leaves the data directory where it is, for a look
+ * --hostile         half of the answers misreport usage, break off, or are longer than allowed
+ * --seed=<number>   seed of all random choices; a run prints its own
+ * --kills=<number>  number of kills
+ * --keep            keeps the data directory for inspection
  */
 import { parseArgs } from "node:util";
 import { AS_SHIPPED, fetchGeneration, type GatewayProcess, makeSite } from "../support/gateway-process.ts";
@@ -35,22 +35,22 @@ const kills = Number(options.kills ?? (options.hostile ? HOSTILE_KILLS : KILLS))
 const chance = createSeededRandom(seed);
 console.log(`chaos: ${kills} kills${options.hostile ? ", hostile vendors" : ""}, --seed=${seed}`);
 
-/** Behind it no kill follows. Milliseconds. */
+/** No kill follows after this time. Milliseconds. */
 const RUN_MS = 320_000;
 /** Load before a kill, milliseconds. */
 const [LOAD_MIN_MS, LOAD_MAX_MS] = [20, 300];
-/** Now and then longer than the second after which a stream's progress is noted. */
+/** Sometimes longer than the second after which a stream's progress is recorded. */
 const LONG_ONE_IN = options.hostile ? 4 : 20;
 const [LONG_MIN_MS, LONG_MAX_MS] = [1_200, 1_700];
-/** Now and then the next start is killed too, wherever it has come to. */
+/** Sometimes the next start is killed too, at any point. */
 const START_ONE_IN = 8;
 const START_MAX_MS = 400;
 const GRANT_ONE_IN = options.hostile ? 1 : 3;
 const GRANT_MAX = options.hostile ? 3_000_001 : 9_000_001;
-/** Now and then the load ends by itself, and the gateway is asked what it holds. */
+/** Sometimes the load ends by itself, and the gateway is asked for its holds. */
 const REST_ONE_IN = 25;
 
-/** Cases that are printed of what does not hold. */
+/** Printed cases of a violated property. */
 const SHOWN = 10;
 
 const ADMIN_KEY = "chaos-management-key-0123456789";
@@ -79,7 +79,7 @@ function describeSite(): string {
   return `admin_key: ${ADMIN_KEY}\nproviders:\n${providers.join("\n")}\n`;
 }
 
-/** Gives how often it was killed: as often as wanted, or as there was time for. */
+/** Returns the number of kills: as many as requested, or as there was time for. */
 async function killInTurn(): Promise<number> {
   const until = Date.now() + RUN_MS;
   let done = 0;
@@ -112,13 +112,13 @@ async function killInTurn(): Promise<number> {
   return done;
 }
 
-/** One more start; when it began tells its records from those of others. */
+/** Starts the gateway once more; the start time identifies its records. */
 function startRound(): Promise<GatewayProcess> {
   roundStarts.push(Date.now());
   return site.start("");
 }
 
-/** A last start, which settles what the last kill left, answers for every generation, and stops as it should. */
+/** The last start: settles what the last kill left, answers for every generation, and stops cleanly. */
 async function drain(): Promise<Check[]> {
   const gateway = await startRound();
   const shown = await checkShown(gateway, clients);
@@ -136,7 +136,7 @@ async function drain(): Promise<Check[]> {
     shown,
     sound,
     ...mergeRest(resting),
-    promise("a clean stop leaves an empty journal and says 0", [
+    promise("a clean stop leaves an empty journal and exits with 0", [
       ...(exitCode === 0 ? [] : [`exit code ${exitCode}`]),
       ...site.journalFiles(),
     ]),
@@ -145,7 +145,7 @@ async function drain(): Promise<Check[]> {
   ];
 }
 
-/** The management of generations shows what the books say; nobody waits for a record that never comes. */
+/** Checks that the management API shows what the database contains; no client waits for a record that never comes. */
 async function checkShown(gateway: GatewayProcess, { asked }: Clients): Promise<Check> {
   const broken: string[] = [];
   const answered = asked.filter(({ generationId }) => generationId !== null);
@@ -161,17 +161,17 @@ async function checkShown(gateway: GatewayProcess, { asked }: Clients): Promise<
       broken.push(`${id}: shown ${JSON.stringify(shown)}`);
   }
   return {
-    promise: "who asks for their generation is shown what stands in the books",
+    promise: "a client that asks for its generation gets what the database contains",
     cases: answered.length,
     broken,
   };
 }
 
-/** Clients that leave are noticed, and records reach the database, within this. Milliseconds. */
+/** Disconnects are noticed, and records reach the database, within this time. Milliseconds. */
 const REST_MS = 2_000;
 const LOOK_EVERY_MS = 100;
 
-/** At rest nothing is held of a prepaid account, and what its management says it has is its balance in the books. */
+/** At rest nothing is held of a prepaid account, and the balance of the management API is that of the database. */
 async function checkRest(gateway: GatewayProcess, { all }: Payers): Promise<Check> {
   const accounts = [...new Set(all.map(({ accountId }) => accountId))].filter((id) =>
     /^(user|org)_/.test(id),
@@ -189,7 +189,10 @@ async function checkRest(gateway: GatewayProcess, { all }: Payers): Promise<Chec
       )
       .map((one) => `${JSON.stringify(one)}, ${balances.get(one.id)} in the books`);
     if (broken.length === 0 || Date.now() > until)
-      return promise("nothing is held at rest, and what an account has is its balance", broken);
+      return promise(
+        "nothing is held at rest, and the balance of the API is the balance in the database",
+        broken,
+      );
     await Bun.sleep(LOOK_EVERY_MS);
   }
 }
@@ -199,17 +202,17 @@ interface Balance {
   readonly held_nanodollars: number;
 }
 
-/** What the kills and the vendors left is a gateway that is ready, and books in which it finds no difference. */
+/** After the kills the gateway is ready, and its own ledger check finds no difference. */
 async function checkSound(gateway: GatewayProcess): Promise<Check> {
   const ready = await fetch(`${gateway.url}/readyz`);
   const differences = (await manage(gateway, "ledger/check")) as unknown[];
-  return promise("the gateway is ready, and its own check of the ledger finds nothing", [
+  return promise("the gateway is ready, and its own ledger check finds nothing", [
     ...(ready.status === 200 ? [] : [`readyz: ${ready.status}`]),
     ...differences.map((difference) => JSON.stringify(difference)),
   ]);
 }
 
-/** The data of an answer of the management API. */
+/** The data of a response of the management API. */
 async function manage({ url }: GatewayProcess, path: string): Promise<unknown> {
   const response = await fetch(`${url}/api/admin/${path}`, {
     headers: { authorization: `Bearer ${ADMIN_KEY}` },

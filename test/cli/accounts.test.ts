@@ -85,8 +85,8 @@ describe("gateway users, orgs and members", () => {
     );
     expect(member.data).toMatchObject({ user_id: other, role: "billing", daily_limit: 0.1 });
     expect(await runTable("members", "list", org.id)).toMatch(new RegExp(`${other} +billing +\\$0\\.1 `));
-    expect(await runTable("members", "remove", org.id, other)).toContain("no member");
-    expect(await runTable("orgs", "close", org.id)).toContain("closed");
+    expect(await runTable("members", "remove", org.id, other)).toContain(`Removed ${other} from ${org.id}`);
+    expect(await runTable("orgs", "close", org.id)).toContain("Closed");
     expect(await runTable("orgs", "list")).toMatch(/Acme +\$0 +none +\S+ +closed \d{4}/);
     expect(await runTable("orgs", "reopen", org.id)).toContain("open");
     expect(JSON.parse(await runTable("users", "show", owner.id, "--json")).data).toMatchObject({
@@ -97,7 +97,7 @@ describe("gateway users, orgs and members", () => {
   test.each<[string, readonly string[], RegExp]>([
     ["a user that is not there", ["users", "close", "user_none"], /There is no user/],
     ["a user as an organization", ["orgs", "show", "acct_default"], /There is no organization/],
-    ["the operator's own account to be closed", ["users", "close", "acct_default"], /own account/],
+    ["the operator's own account to be closed", ["users", "close", "acct_default"], /operator account/],
     ["an amount that is none", ["users", "create", "x", "--overdraft", "much"], /--overdraft/],
     ["an amount below zero", ["users", "create", "x", "--overdraft=-1"], /--overdraft/],
     ["an empty pattern", ["users", "create", "x", "--allowed-models", "a,,b"], /--allowed-models/],

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { loadCatalog, OVERRIDE_FILE } from "../../src/app/load-catalog.ts";
+import { loadCatalog } from "../../src/app/load-catalog.ts";
+import { CATALOG_FILE, createFileCatalogStore } from "../../src/storage/files/catalog-store.ts";
 import { type SourceModels, seedCatalog, startSource, type TestSource } from "../catalog/seed-catalog.ts";
 import { sourceModel } from "../catalog/source-fixture.ts";
 import { createWorkplace, type Workplace } from "../support/run-gateway.ts";
@@ -39,13 +40,17 @@ function runAlone(...words: string[]) {
   return workplace.runAlone(["catalog", ...words], { environment: { GATEWAY_DATA_DIR: dataDir } });
 }
 
-function promptPrice(id: string): string | undefined {
-  const model = loadCatalog({ dataDirectory: dataDir }).data.models.find((known) => known.id === id);
+function load() {
+  return loadCatalog(createFileCatalogStore(dataDir));
+}
+
+async function promptPrice(id: string): Promise<string | undefined> {
+  const model = (await load()).data.models.find((known) => known.id === id);
   return model?.endpoints[0]?.prices?.prompt;
 }
 
 test("a refresh that is killed before its file takes the old one's place leaves the old one", async () => {
-  const file = join(dataDir, OVERRIDE_FILE);
+  const file = join(dataDir, CATALOG_FILE);
   const before = readFileSync(file, "utf8");
   const preload = join(workplace.folder, "kill-at-rename.ts");
   const bunfig = join(workplace.folder, "bunfig.toml");
@@ -56,21 +61,24 @@ test("a refresh that is killed before its file takes the old one's place leaves 
   expect(readFileSync(file, "utf8")).toBe(before);
   const written = readdirSync(dataDir).find((name) => name.endsWith(".tmp"));
   expect(readFileSync(join(dataDir, written ?? "nothing was written"), "utf8")).toContain("openai/gpt-c");
-  expect(loadCatalog({ dataDirectory: dataDir })).toMatchObject({ origin: "data directory", problems: [] });
+  expect(await load()).toMatchObject({ origin: "imported", problems: [] });
 });
 
 test("diff shows, refresh writes, of two at once one or both one after the other, and the price waits", async () => {
   const diff = await run("diff");
   expect(diff.stdout).toContain("+ openai/gpt-c");
   expect(diff.stdout).toContain("nothing was changed");
-  expect(promptPrice("openai/gpt-c")).toBeUndefined();
+  expect(await promptPrice("openai/gpt-c")).toBeUndefined();
 
   const runs = await Promise.all([run("refresh"), runAlone("refresh", "--json")]);
   for (const { exitCode, stderr } of runs)
     if (exitCode !== 0) expect(stderr).toContain("The catalog is being refreshed");
   expect(runs.some(({ exitCode }) => exitCode === 0)).toBe(true);
-  expect(loadCatalog({ dataDirectory: dataDir }).problems).toEqual([]);
-  expect([promptPrice("openai/gpt-a"), promptPrice("openai/gpt-c")]).toEqual(["0.000001", "0.000001"]);
+  expect((await load()).problems).toEqual([]);
+  expect([await promptPrice("openai/gpt-a"), await promptPrice("openai/gpt-c")]).toEqual([
+    "0.000001",
+    "0.000001",
+  ]);
 
   const pending = await run("pending");
   expect(pending.stdout).toMatch(/^id +model +provider +price +in force +at the source +since\n/);
@@ -80,12 +88,12 @@ test("diff shows, refresh writes, of two at once one or both one after the other
 test("reject, approve and status", async () => {
   const held = await run("pending", "--json");
   const [{ id }] = (JSON.parse(held.stdout) as { data: [{ id: string }] }).data;
-  expect((await run("approve")).stderr).toContain("name the ids of changes, or say --all");
+  expect((await run("approve")).stderr).toContain("Give the IDs of changes, or --all");
   expect((await run("reject", id)).stdout).toContain("openai/gpt-a at openai");
-  expect((await run("pending")).stdout).toBe("There is nothing to decide on.\n");
+  expect((await run("pending")).stdout).toBe("No pending price changes.\n");
   expect((await run("pending", "--rejected")).stdout).toContain(id);
   expect((await run("approve", id)).exitCode).toBe(0);
-  expect(promptPrice("openai/gpt-a")).toBe("0.000009");
+  expect(await promptPrice("openai/gpt-a")).toBe("0.000009");
   expect((await run("approve", id)).exitCode).toBe(1);
 
   source.serve({ openai: (JUMPED["openai"] ?? []).slice(0, 2) });

@@ -77,7 +77,7 @@ describe.concurrent("gateway keys", () => {
     expect(listed.stdout).not.toContain(secret);
 
     const revoked = await workplace.run(["keys", "revoke", id], environment);
-    expect([revoked.exitCode, revoked.stdout]).toEqual([0, expect.stringContaining("revoked")]);
+    expect([revoked.exitCode, revoked.stdout]).toEqual([0, expect.stringContaining("Revoked")]);
     expect((await workplace.run(["keys", "list"], environment)).stdout).toMatch(/revoked \d{4}-\d\d-\d\d/);
   });
 
@@ -142,14 +142,14 @@ describe.concurrent("gateway config print", () => {
     writeFileSync(join(own.folder, "gateway.yaml"), "log_level: warn\nport: 80\n");
     const { exitCode, stderr } = await own.run(["config", "print"]);
     expect(exitCode).toBe(1);
-    expect(stderr).toBe("The configuration is wrong:\ngateway.yaml:2: port is not a known key\n");
+    expect(stderr).toBe("Invalid configuration:\ngateway.yaml:2: port is not a known key\n");
     own.clear();
   });
 
   test("names the variable that is wrong", async () => {
     const { exitCode, stderr } = await workplace.run(["config", "print"], { GATEWAY_LOG_LEVEL: "loud" });
     expect(exitCode).toBe(1);
-    expect(stderr).toStartWith("The configuration is wrong:\nGATEWAY_LOG_LEVEL ");
+    expect(stderr).toStartWith("Invalid configuration:\nGATEWAY_LOG_LEVEL ");
   });
 
   test("names the file that is not there", async () => {

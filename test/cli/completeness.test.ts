@@ -1,12 +1,16 @@
 import { afterAll, beforeAll, describe, expect, spyOn, test } from "bun:test";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { loadConfig } from "../../src/app/load-config.ts";
+import { openMasterKeys } from "../../src/app/open-master-keys.ts";
 import { openStores } from "../../src/app/wire-up.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { createSystemRandom } from "../../src/base/random.ts";
 import { runCli } from "../../src/cli/run-cli.ts";
+import { sealEntry } from "../../src/core/extensions/prompt-log/seal-entry.ts";
+import { createVault } from "../../src/core/provider-keys/vault.ts";
 import type { UsageRecord } from "../../src/core/usage/records.ts";
-import { ENDPOINTS } from "../../src/http/api/endpoints.ts";
+import { ENDPOINTS } from "../../src/http/routes/endpoints.ts";
 import { seedCatalog, startSource } from "../catalog/seed-catalog.ts";
 import { sourceModel } from "../catalog/source-fixture.ts";
 
@@ -56,8 +60,11 @@ const COMMANDS: Readonly<Record<string, readonly ((scene: Scene) => readonly str
   ],
   "GET /api/admin/keys": [() => ["keys", "list"]],
   "POST /api/admin/keys": [() => ["keys", "create", "laptop"]],
-  "PATCH /api/admin/keys/:id": [({ key }) => ["keys", "update", key, "--spend-limit", "2.50"]],
+  "PATCH /api/admin/keys/:id": [
+    ({ key }) => ["keys", "update", key, "--spend-limit", "2.50", "--prompt-log", "60"],
+  ],
   "DELETE /api/admin/keys/:id": [({ key }) => ["keys", "revoke", key]],
+  "GET /api/admin/generations/:id/bodies": [({ generation }) => ["prompt-log", generation]],
   "GET /api/admin/audit": [() => ["audit", "list"]],
   "GET /api/admin/audit/verify": [() => ["audit", "verify"]],
   "POST /api/admin/accounts/:id/credits": [
@@ -148,7 +155,7 @@ afterAll(() => {
 
 const MASTER_KEY = Buffer.alloc(32, 7).toString("base64");
 
-/** What no command makes: a generation that was paid for, and a key at a provider. */
+/** What no command makes: a generation that was paid for, its bodies, and a key at a provider. */
 async function seed(accountId: string, keyId: string): Promise<void> {
   const stores = openStores(dataDir, systemClock, createSystemRandom());
   const record = { ...PAID, accountId, keyId };
@@ -158,6 +165,12 @@ async function seed(accountId: string, keyId: string): Promise<void> {
       (open) => ({ record: open, json: JSON.stringify(open) }),
     ),
   ]);
+  const random = createSystemRandom();
+  const vault = createVault(openMasterKeys(loadConfig(process.env), random), random);
+  const now = systemClock.now();
+  const identity = { id: "gen_1", accountId, keyId, createdAt: now, expiresAt: now + 3_600_000 };
+  const bodies = { request: "{}", requestTruncated: false, response: "{}", responseTruncated: false };
+  await stores.promptLog.addEntry(sealEntry({ vault, random }, identity, bodies));
   await stores.providerKeys.insertProviderKey({
     id: "pkey_1",
     accountId,

@@ -31,7 +31,7 @@ describe.concurrent("gateway credits, ledger and usage", () => {
     ]) {
       const table = await workplace.run(words, environment);
       const [heading, row, ...rest] = table.stdout.trim().split("\n");
-      expect(heading).toMatch(/^number +time +kind +dollars +until +about$/);
+      expect(heading).toMatch(/^number +time +kind +dollars +expires +about$/);
       expect(row).toMatch(/^\d+ +\S+ +grant +12\.5 +welcome$/);
       expect(rest).toEqual([]);
       const json = await workplace.run([...words, "--json"], environment);

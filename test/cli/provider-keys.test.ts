@@ -53,7 +53,7 @@ describe("gateway provider-keys", () => {
 
     const removed = await run(["provider-keys", "remove", data.id]);
     expect(removed.exitCode).toBe(0);
-    expect((await run(["provider-keys", "list"])).stdout).toContain("no keys at providers");
+    expect((await run(["provider-keys", "list"])).stdout).toContain("No provider keys of");
     for (const { stdout, stderr } of [added, tried, rotated, listed, refused, removed])
       expect(stdout + stderr).not.toContain(OWN);
   });
@@ -61,8 +61,13 @@ describe("gateway provider-keys", () => {
   test.each<[string, readonly string[], string, RegExp]>([
     ["no key on standard input", ["add", "vendor"], "\n", /No key was given/],
     ["a provider that takes none", ["add", "nobody"], OWN, /takes no keys/],
-    ["an account that there is not", ["add", "vendor", "--account", "org_none"], OWN, /no account org_none/],
-    ["a key that is not there", ["remove", "pkey_none"], "", /no key pkey_none/],
+    [
+      "an account that there is not",
+      ["add", "vendor", "--account", "org_none"],
+      OWN,
+      /No account has the ID org_none/,
+    ],
+    ["a key that is not there", ["remove", "pkey_none"], "", /No provider key has the ID pkey_none/],
   ])("gives 1 and says what is wrong with %s", async (_name, args, stdin, words) => {
     const { exitCode, stdout, stderr } = await run(["provider-keys", ...args], stdin);
     expect([exitCode, stdout]).toEqual([1, ""]);
@@ -76,16 +81,16 @@ describe("gateway provider-keys", () => {
 
   test("rotating with nothing stored says so", async () => {
     const { exitCode, stdout } = await run(["secrets", "rotate"]);
-    expect([exitCode, stdout]).toEqual([0, expect.stringContaining("nothing to seal")]);
+    expect([exitCode, stdout]).toEqual([0, expect.stringContaining("nothing to re-encrypt")]);
   });
 
-  test("says in the list which key cannot be opened after a change of the master key, and what to do", async () => {
+  test("says in the list which key cannot be decrypted after a change of the master key, and what to do", async () => {
     const master = (letter: string) => ({ GATEWAY_SECRETS_KEY: letter.repeat(64) });
     const added = await run(["provider-keys", "add", "vendor", "--json"], `${OWN}\n`, master("a"));
     const { id } = JSON.parse(added.stdout).data;
     expect((await run(["provider-keys", "list"], undefined, master("a"))).stdout).toMatch(/enabled\n$/);
     const listed = await run(["provider-keys", "list"], undefined, master("b"));
-    expect(listed.stdout).toMatch(new RegExp(`${id}.*cannot be opened\n\n.*store the key again`));
+    expect(listed.stdout).toMatch(new RegExp(`${id}.*cannot be decrypted\n\n.*store the key again`));
     const json = await run(["provider-keys", "list", "--json"], undefined, master("b"));
     expect(JSON.parse(json.stdout).data).toMatchObject([{ id, readable: false }]);
     await run(["provider-keys", "remove", id]);

@@ -49,7 +49,7 @@ test("`gateway secrets rotate` calls no master key deletable that the running ga
   const moved = await rotate(FIRST);
   expect([moved.exitCode, moved.stderr]).toEqual([0, ""]);
   expect(moved.stdout).toMatch(
-    /1 provider keys were sealed anew[\s\S]*secrets\.key any more; it can be deleted/,
+    /Re-encrypted 1 provider keys[\s\S]*secrets\.key is not needed any more and can be deleted/,
   );
 
   // A second configured key that the running gateway does not have yet.

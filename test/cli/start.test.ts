@@ -128,7 +128,7 @@ describe("other first starts", () => {
     writeFileSync(join(own.folder, "gateway.yaml"), "serve: {}\n");
     const { exitCode, stdout, stderr } = await own.runAlone(["start"]);
     expect([exitCode, stdout]).toEqual([1, ""]);
-    expect(stderr).toBe("The configuration is wrong:\ngateway.yaml:1: serve is not a known key\n");
+    expect(stderr).toBe("Invalid configuration:\ngateway.yaml:1: serve is not a known key\n");
     expect(existsSync(join(own.folder, "data"))).toBe(false);
     own.clear();
   });

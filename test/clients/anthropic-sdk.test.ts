@@ -314,7 +314,7 @@ describe("errors have the library's classes", () => {
       NotFoundError,
       404,
       "not_found_error",
-      /nothing at this address/,
+      /no endpoint at this path/,
     ],
     [
       "a limit of the upstream",

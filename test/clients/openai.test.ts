@@ -401,7 +401,7 @@ describe("errors have the library's classes", () => {
       NotFoundError,
       404,
       "not_found",
-      /nothing at this address/,
+      /no endpoint at this path/,
     ],
     [
       "a limit of the upstream",

@@ -3,14 +3,14 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import packageJson from "../../package.json" with { type: "json" };
 import { countPriced } from "../../src/app/check-import.ts";
-import { loadCatalog } from "../../src/app/load-catalog.ts";
+import { loadShippedCatalog } from "../../src/app/load-catalog.ts";
 import { SANDBOX_MODELS } from "../../src/app/sandbox-catalog.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { createWorkplace } from "../support/run-gateway.ts";
 
 const ROOT = join(import.meta.dir, "../..");
 const README = readFileSync(join(ROOT, "README.md"), "utf8");
-const { data } = loadCatalog({});
+const data = loadShippedCatalog();
 
 /** All of a pattern's first groups in a text. */
 function findAll(text: string, pattern: RegExp): string[] {
@@ -18,18 +18,18 @@ function findAll(text: string, pattern: RegExp): string[] {
 }
 
 describe("the README", () => {
-  test("begins with the two commands that a fresh machine needs, a line each", () => {
+  test("its first screen has the two commands that a fresh machine needs, one line each", () => {
     const firstScreen = README.split("\n").slice(0, 25).join("\n");
     expect(firstScreen).toMatch(/^ {4}npm ci && npm start\b/m);
     expect(firstScreen).toMatch(/^ {4}npm ci && npm test\b/m);
   });
 
-  test("states how many models the catalog has, and how many of them have a price", () => {
+  test("it states how many models the catalog has, and how many of them have a price", () => {
     const stated = /has (\d+) models, (\d+) of them with a known price/.exec(README)?.slice(1);
     expect(stated?.map(Number)).toEqual([data.models.length, countPriced(data.models)]);
   });
 
-  test("names models that there are", () => {
+  test("it names only models that exist", () => {
     const known = new Set([...data.models, ...SANDBOX_MODELS].map(({ id }) => id));
     const named = findAll(README, /"?model"?:? "([a-z][\w-]*\/[\w.:-]+)"/g).concat(
       findAll(README, /--model ([a-z][\w-]*\/[\w.:-]+)/g),
@@ -38,7 +38,7 @@ describe("the README", () => {
     expect(named.filter((id) => !known.has(id) && !id.startsWith("gateway-auto/"))).toEqual([]);
   });
 
-  test("states as many bad bodies and kills as the tests send and make", () => {
+  test("it states the numbers of generated bodies and kills that the tests use", () => {
     const read = (file: string) => readFileSync(join(ROOT, file), "utf8");
     const stated = [/([\d,]+) generated bodies/, /\((\d+) kills under load/].map((pattern) =>
       Number(pattern.exec(README)?.[1]?.replaceAll(",", "")),
@@ -60,7 +60,8 @@ describe("the documents", () => {
     "bench/README.md",
     "catalog/README.md",
   ];
-  const documents = [...files, ...readdirSync(join(ROOT, "docs")).map((name) => `docs/${name}`)]
+  const inDocs = readdirSync(join(ROOT, "docs"), { recursive: true, encoding: "utf8" });
+  const documents = [...files, ...inDocs.map((name) => `docs/${name}`)]
     .filter((file) => file.endsWith(".md") && existsSync(join(ROOT, file)))
     .map((file) => [file, readFileSync(join(ROOT, file), "utf8")] as const);
 
@@ -68,7 +69,7 @@ describe("the documents", () => {
   const findWrong = (check: (text: string, file: string) => readonly string[]) =>
     documents.flatMap(([file, text]) => check(text, file).map((found) => `${file}: ${found}`));
 
-  test("link only to files that there are", () => {
+  test("documents link only to files that exist", () => {
     const wrong = findWrong((text, file) =>
       findAll(text, /\]\(([^)#\s]+)[^)]*\)/g).filter(
         (link) => !/^[a-z]+:/.test(link) && !existsSync(join(ROOT, dirname(file), link)),
@@ -77,14 +78,35 @@ describe("the documents", () => {
     expect(wrong).toEqual([]);
   });
 
-  test("name only scripts of npm that there are", () => {
+  /** The id that a heading gets in a rendered page. */
+  const anchorOf = (heading: string) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\w\s-]/g, "")
+      .trim()
+      .replaceAll(/\s/g, "-");
+
+  test("documents link only to headings that exist", () => {
+    const wrong = findWrong((text, file) =>
+      [...text.matchAll(/\]\(([^)#\s:]*\.md)?#([^)\s]+)\)/g)]
+        .filter(([, target, anchor]) => {
+          const linked =
+            target === undefined ? text : readFileSync(join(ROOT, dirname(file), target), "utf8");
+          return !findAll(linked, /^#+ (.*)$/gm).some((heading) => anchorOf(heading) === anchor);
+        })
+        .map(([link]) => link),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  test("documents name only npm scripts that exist", () => {
     const wrong = findWrong((text) =>
       findAll(text, /npm run ([a-z][\w:-]*)/g).filter((script) => !(script in packageJson.scripts)),
     );
     expect(wrong).toEqual([]);
   });
 
-  test("name only files and folders that there are", () => {
+  test("documents name only files and folders that exist", () => {
     const isThere = (path: string) => existsSync(join(ROOT, path)) || existsSync(join(ROOT, `${path}.ts`));
     const wrong = findWrong((text) =>
       findAll(text, /`((?:test|src|bench|scripts|catalog)\/[\w./-]+)`/g).filter((path) => !isThere(path)),
@@ -107,7 +129,7 @@ describe("the commands of the README", () => {
   /** Requests as they are printed, each on one line, without the comments behind them. */
   const requests = findAll(README.replaceAll("\\\n", ""), /^ *(curl .*?)(?: +# .*)?$/gm);
 
-  test.skipIf(Bun.which("curl") === null)("are requests that are answered as they are printed", async () => {
+  test.skipIf(Bun.which("curl") === null)("every printed request is answered with 200", async () => {
     expect(requests.length).toBeGreaterThanOrEqual(5);
     for (const request of requests) {
       const line = request
@@ -122,7 +144,7 @@ describe("the commands of the README", () => {
     }
   });
 
-  test("are commands that the program has", async () => {
+  test("every gateway command is one that the program has", async () => {
     const lines = findAll(README, /^ {4}npm run gateway -- (.*?)(?: {2,}#.*)?$/gm);
     expect(lines.length).toBeGreaterThanOrEqual(4);
     const runs = lines.map(async (line) => {
@@ -134,7 +156,7 @@ describe("the commands of the README", () => {
     await Promise.all(runs);
   });
 
-  test("name parts of the program that there are", async () => {
+  test("every command that is only listed is one that the program has", async () => {
     const also = /also (orgs, [a-z, -]+)$/m.exec(README)?.[1]?.split(", ") ?? [];
     expect(also.length).toBeGreaterThan(5);
     const { stdout } = await workplace.run(["--help"]);

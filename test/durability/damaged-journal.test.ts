@@ -72,7 +72,7 @@ describe("a damaged line in the middle of the journal", () => {
 
   test("is kept as well among the entries that another version is to read", () => {
     const journal = openFileJournal(dir);
-    journal.setAside(["for later", `{"id":"${LOST}"}`]);
+    journal.skipped(["for later", `{"id":"${LOST}"}`]);
     journal.close();
     damage(join(dir, "aside.log"), LOST);
     expect(recover()).toEqual(["for later"]);

@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { prepareDataDir } from "../../src/app/data-dir.ts";
-import { writeWhole } from "../../src/app/write-whole.ts";
+import { writeFileAtomically } from "../../src/storage/files/write-file-atomically.ts";
 import { lockDataDir, lockRefresh, lockRotation } from "../../src/storage/sqlite/data-lock.ts";
 import { ADMIN_KEY, createMemoryLog } from "../support/gateway.ts";
 import { FROM_SOURCE, makeSite, type Site } from "../support/gateway-process.ts";
@@ -61,7 +61,7 @@ describe("the data directory", () => {
     const umask = process.umask(0);
     try {
       for (const lock of [lockDataDir, lockRotation, lockRefresh]) lock(folder).release();
-      writeWhole(join(folder, "catalog.json"), "{}");
+      writeFileAtomically(join(folder, "catalog.json"), "{}");
     } finally {
       process.umask(umask);
     }
@@ -84,7 +84,7 @@ describe("the data directory", () => {
 
   test("keeps the modes of what is not the gateway's, and its own where other programs share it", () => {
     const folder = makeDir();
-    writeWhole(join(folder, "notes.txt"), "");
+    writeFileAtomically(join(folder, "notes.txt"), "");
     chmodSync(join(folder, "notes.txt"), 0o644);
     chmodSync(folder, 0o1777);
     const { log, lines } = createMemoryLog();

@@ -22,8 +22,8 @@ const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
 
 function start(environment: Readonly<Record<string, string>> = {}): Promise<RunningGateway> {
   const all = { GATEWAY_PORT: "0", GATEWAY_DATA_DIR: dataDir, ...environment };
-  const world = { clock: createTestClock(), random: createSystemRandom(), log: SILENT, environment: all };
-  return startGateway(checkConfig("", "gateway.yaml", all), world);
+  const platform = { clock: createTestClock(), random: createSystemRandom(), log: SILENT, environment: all };
+  return startGateway(checkConfig("", "gateway.yaml", all), platform);
 }
 
 async function statusOf(gateway: RunningGateway, key: string | null | undefined): Promise<number> {

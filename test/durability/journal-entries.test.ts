@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createRecorder } from "../../src/core/usage/recorder.ts";
+import { Recorder } from "../../src/core/usage/recorder.ts";
 import type { RecordEntry, UsageRecord } from "../../src/core/usage/records.ts";
 import { openFileJournal } from "../../src/storage/journal/file-journal.ts";
 import { fetchRecord } from "../faults/two-vendors.ts";
@@ -33,6 +33,7 @@ test("a record stands in the journal with its kind and version, printed once for
     saveUsage: async (entries: readonly RecordEntry[]) => void saved.push(...entries),
     findUsage: async () => null,
     findOpenUsage: async () => [],
+    findAbandonedUsage: async () => [],
     quarantineUsage: async () => {},
     listQuarantined: async () => [],
     findAnonymousSince: async () => [],
@@ -46,7 +47,7 @@ test("a record stands in the journal with its kind and version, printed once for
       return { id: "gen_1" };
     },
   };
-  createRecorder(journal, store, clock, () => {}).write(record as unknown as UsageRecord);
+  new Recorder({ journal, store, clock, onStoreError: () => {} }).write(record as unknown as UsageRecord);
   clock.advance(100);
   await turnEventLoop();
   journal.close();
@@ -96,7 +97,7 @@ describe("entries that this version cannot read", () => {
   test("are kept once, also where a crash left them both in the files and aside", async () => {
     const journal = openFileJournal(join(dir, "journal"));
     journal.append(STRANGE[0] as string);
-    journal.setAside([STRANGE[0] as string]);
+    journal.skipped([STRANGE[0] as string]);
     journal.close();
     await (await startTestGateway({ dataDir: dir })).stop({ keepData: true });
     expect(recoverFrom(join(dir, "journal"))).toEqual([STRANGE[0] as string]);
@@ -104,8 +105,8 @@ describe("entries that this version cannot read", () => {
 
   test("leave nothing behind once there are none", () => {
     const journal = openFileJournal(dir);
-    journal.setAside(["strange"]);
-    journal.setAside([]);
+    journal.skipped(["strange"]);
+    journal.skipped([]);
     journal.close();
     expect(recoverFrom(dir)).toEqual([]);
   });

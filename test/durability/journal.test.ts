@@ -2,10 +2,10 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Journal } from "../../src/core/ports/journal.ts";
-import type { UsageStore } from "../../src/core/ports/usage-store.ts";
-import { createRecorder } from "../../src/core/usage/recorder.ts";
+import type { Journal } from "../../src/core/usage/journal.ts";
+import { Recorder } from "../../src/core/usage/recorder.ts";
 import type { UsageRecord } from "../../src/core/usage/records.ts";
+import type { UsageStore } from "../../src/core/usage/usage-store.ts";
 import { openFileJournal } from "../../src/storage/journal/file-journal.ts";
 import { turnEventLoop } from "../support/event-loop.ts";
 import { CAN_FILL_DISK, fillDiskOf } from "../support/full-disk.ts";
@@ -64,20 +64,21 @@ describe("a journal whose disk refuses", () => {
       },
       release() {},
       recover: () => [],
-      setAside() {},
+      skipped() {},
       close() {},
     };
     const store: UsageStore = {
       saveUsage: async (entries) => void saved.push(...entries.map(({ record }) => record.id)),
       findUsage: async () => null,
       findOpenUsage: async () => [],
+      findAbandonedUsage: async () => [],
       quarantineUsage: async () => {},
       listQuarantined: async () => [],
       findAnonymousSince: async () => [],
       findFreeSince: async () => [],
     };
     const problems: unknown[] = [];
-    const recorder = createRecorder(journal, store, clock, (error) => problems.push(error));
+    const recorder = new Recorder({ journal, store, clock, onStoreError: (error) => problems.push(error) });
     recorder.write({ id: "gen_1" } as UsageRecord);
     clock.advance(100);
     await turnEventLoop();

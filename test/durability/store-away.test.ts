@@ -5,13 +5,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { checkConfig } from "../../src/app/load-config.ts";
 import { wireUp } from "../../src/app/wire-up.ts";
+import type { Log } from "../../src/base/log.ts";
 import { createSystemRandom } from "../../src/base/random.ts";
 import { createKey } from "../../src/core/accounts/manage-keys.ts";
-import type { Journal } from "../../src/core/ports/journal.ts";
-import type { Log } from "../../src/core/ports/log.ts";
-import { createRecorder } from "../../src/core/usage/recorder.ts";
+import type { Journal } from "../../src/core/usage/journal.ts";
+import { Recorder } from "../../src/core/usage/recorder.ts";
 import type { UsageRecord } from "../../src/core/usage/records.ts";
-import { listen } from "../../src/http/server.ts";
+import { listen } from "../../src/http/server/server.ts";
 import { fetchRecord, startTwoVendors, type TwoVendors } from "../faults/two-vendors.ts";
 import { turnEventLoop } from "../support/event-loop.ts";
 import { postChat, startTestGateway } from "../support/gateway.ts";
@@ -149,7 +149,7 @@ test("a gateway with too many records waiting for the store lets nobody in, and 
   const random = createSystemRandom();
   const parts = await wireUp(config, { clock, random, log: SILENT, environment: {} });
   const { secret } = await createKey(parts.stores, { kind: "inference", name: "test", expiresAt: null });
-  const recorder = createRecorder(FORGETFUL, AWAY, clock, () => {});
+  const recorder = new Recorder({ journal: FORGETFUL, store: AWAY, clock, onStoreError: () => {} });
   const generation = { ...parts.http.generation, recorder };
   const server = listen(
     { ...parts.http, generation },
@@ -182,7 +182,7 @@ const FORGETFUL: Journal = {
   mark: () => 0,
   release() {},
   recover: () => [],
-  setAside() {},
+  skipped() {},
   close() {},
 };
 
@@ -190,6 +190,7 @@ const AWAY = {
   saveUsage: () => Promise.reject(new Error("the store is away")),
   findUsage: async () => null,
   findOpenUsage: async () => [],
+  findAbandonedUsage: async () => [],
   quarantineUsage: async () => {},
   listQuarantined: async () => [],
   findAnonymousSince: async () => [],

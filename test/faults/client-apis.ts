@@ -2,7 +2,7 @@ import { expect } from "bun:test";
 import { ERROR_STATUS, type ErrorCode } from "../../src/base/errors.ts";
 import { PROMPT } from "./two-vendors.ts";
 
-/** Why an answer ended, whichever API says it. */
+/** Why an answer ended, in terms of all APIs. */
 export type HeardFinish = "stop" | "length" | "refusal";
 
 /** An answer as a client of one API understands it. */
@@ -12,22 +12,22 @@ export interface Heard {
   readonly text: string;
   /** Names of the tools that were called. */
   readonly calls: readonly string[];
-  /** How it ended: a finish, an error of that gateway code (or what the API calls it), or not at all. */
+  /** How it ended: a finish, an error with that gateway code (or the API's name for it), or not at all. */
   readonly ending: { readonly finish: HeardFinish } | { readonly error: string } | null;
-  /** Null where none was told. */
+  /** `null` without one. */
   readonly usage: { readonly completion: number; readonly estimated: boolean } | null;
 }
 
-/** A client API: how it asks, and what it makes of what it gets. */
+/** A client API: how it asks, and how it reads the answer. */
 export interface ClientApi {
   readonly name: "chat" | "responses" | "messages";
   readonly path: string;
   ask(model: string, stream: boolean): Readonly<Record<string, unknown>>;
   readStream(body: string): Heard;
   readDocument(body: string): Heard;
-  /** An error's body, for this status and gateway code. */
+  /** The body of an error with this status and gateway code. */
   errorBody(code: ErrorCode): unknown;
-  /** What an error of that gateway code is called in the middle of a stream. */
+  /** The API's name for an error with that gateway code in the middle of a stream. */
   nameLate(code: ErrorCode): string;
 }
 
@@ -72,7 +72,7 @@ const chat: ClientApi = {
     const chunks = events.slice(0, -1);
     const deltas = chunks.flatMap(({ choices }) => choices.map(({ delta }: Json) => delta));
     const finishes = chunks.flatMap(({ choices }) => choices[0].finish_reason ?? []);
-    // Success is a finish with [DONE] behind it; an error stands alone in the last event.
+    // Success is a finish followed by [DONE]; an error is alone in the last event.
     const error = isDone ? undefined : events.at(-1).error;
     expect(finishes).toHaveLength(error === undefined ? 1 : 0);
     if (error !== undefined) expect(Object.keys(events.at(-1))).toEqual(["error"]);
@@ -215,7 +215,7 @@ const responses: ClientApi = {
     const heard = readResponse(last.response);
     const text = deltas.map(({ data }) => data.delta).join("");
     if (last.response.status === "failed") {
-      // All that has come stands in the last event as well.
+      // The last event also contains everything that came before.
       expect([heard.text, last.response.output.length]).toEqual([text, added.length]);
     }
     return {
@@ -258,5 +258,5 @@ function readResponse(response: Json): Heard {
   };
 }
 
-/** Every API that conversations come in by. */
+/** Every API for conversations. */
 export const CLIENT_APIS: readonly ClientApi[] = [chat, responses, messagesApi];

@@ -12,7 +12,7 @@ let b: Vendor;
 const model = (price: string) =>
   `{id: acme/m, name: up, context_length: 8192, prices: {prompt: "${price}", completion: "${price}"}}`;
 
-/** A cheap vendor with three keys and a dear one, and no more than two attempts. */
+/** A cheap vendor with three keys and an expensive one, with at most two attempts. */
 beforeAll(async () => {
   clock = createTestClock();
   a = startVendor();
@@ -42,9 +42,9 @@ const ask = (stream: boolean) =>
 
 describe("a vendor with several keys that", () => {
   test.each([
-    ["fails is not asked with the next key", 500, ["vendor-a", "vendor-b"]],
-    ["limits one key is asked with the next", 429, ["vendor-a", "vendor-a"]],
-    ["refuses one key is asked with the next", 401, ["vendor-a", "vendor-a"]],
+    ["fails is not called with the next key", 500, ["vendor-a", "vendor-b"]],
+    ["limits one key is called with the next", 429, ["vendor-a", "vendor-a"]],
+    ["rejects one key is called with the next", 401, ["vendor-a", "vendor-a"]],
   ] as const)("%s", async (_, status, expected) => {
     a.perform((call) => call.respond(status, { error: { message: "No." } }));
     const response = await ask(true);
@@ -55,8 +55,8 @@ describe("a vendor with several keys that", () => {
   });
 });
 
-describe("a whole answer that does not come", () => {
-  test("is asked for elsewhere once other requests have found its vendor out of order", async () => {
+describe("an answer that is not streamed and does not arrive", () => {
+  test("is requested elsewhere once other requests have opened the circuit of its vendor", async () => {
     a.perform((call) => call.gate());
     const streams = Array.from({ length: 5 }, () => ask(true));
     await (await a.call(4)).atGate;
@@ -70,7 +70,7 @@ describe("a whole answer that does not come", () => {
     expect(response.headers.get("x-gateway-provider")).toBe("vendor-b");
   });
 
-  test("is waited for where nobody has found anything", async () => {
+  test("is waited for while the circuit of its vendor is closed", async () => {
     a.perform(async (call) => {
       await call.gate();
       await healthy("Alpha")(call);

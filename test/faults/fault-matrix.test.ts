@@ -12,7 +12,7 @@ interface Request {
   readonly stream: boolean;
 }
 
-const COMPANY = { alone: "with nobody else", both: "with a second vendor" } as const;
+const COMPANY = { alone: "without a second vendor", both: "with a second vendor" } as const;
 
 for (const transport of ["http1", "fetch"] as const) {
   describe(`over ${transport}`, () => {
@@ -22,13 +22,16 @@ for (const transport of ["http1", "fetch"] as const) {
     afterAll(() => vendors.stop());
     beforeEach(() => vendors.reset());
     for (const [group, faults] of Object.entries(FAULTS)) {
-      // All of them over the transport that is on by default, every third over the other.
+      // All of them over the default transport, every third over the other.
       const rows = faults.filter(
         ({ needsHttp1 }, index) => transport === "http1" || (!needsHttp1 && isInRun(3, index)),
       );
       describe(`a vendor that fails ${group}`, () => testRows(rows));
     }
-    test("a vendor out of credit is not asked again for a minute, and the client is told when", expectRest);
+    test(
+      "a vendor out of credit is not called again for a minute, and the client is told when to retry",
+      expectRest,
+    );
   });
 }
 
@@ -60,7 +63,7 @@ async function runRow(fault: Fault, outcome: Outcome, request: Request): Promise
   expectCalls(b, attempts - 1, KEY_B, gateway.key);
 }
 
-/** Sends a request; lets the vendor go on once the client has its first words, or time pass where that is the fault. */
+/** Sends a request. Lets the vendor continue once the client has its first words, or advances time where that is the fault. */
 async function send(fault: Fault, request: Request): Promise<Received> {
   const body = { ...request, messages: [{ role: "user", content: PROMPT }] };
   const muteCount = vendors.mute.connections.length;

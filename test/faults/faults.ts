@@ -12,27 +12,27 @@ import {
 import type { Outcome } from "./outcome.ts";
 import { KEY_A } from "./two-vendors.ts";
 
-/** One way in which the first vendor fails, and what the client gets for it. */
+/** One way in which the first vendor fails, and what the client gets. */
 export interface Fault {
   /** Completes "a vendor that …". */
   readonly what: string;
-  /** What vendor-a does; where another takes its place, `at` says so. */
+  /** What vendor-a does; `at` names another vendor. */
   readonly play?: Play;
-  /** In place of vendor-a: one that refuses connections, or one that accepts them and says nothing. */
+  /** Instead of vendor-a: one that refuses connections, or one that accepts them and sends nothing. */
   readonly at?: "down" | "mute";
-  /** What vendor-b does, where it is not well. */
+  /** What vendor-b does, if it is not healthy. */
   readonly second?: Play;
-  /** Time that passes while the vendor stands at its gate. Milliseconds. */
+  /** Time that passes while the vendor waits at its gate. Milliseconds. */
   readonly passMs?: { readonly streamed: number; readonly whole: number };
-  /** Only the gateway's own HTTP client notices it. */
+  /** Only the gateway's own HTTP client detects it. */
   readonly needsHttp1?: true;
-  /** A stream has its first token before the vendor stands at its gate. */
+  /** A stream has its first token before the vendor waits at its gate. */
   readonly speaksFirst?: true;
   readonly streamed: Promised;
   readonly whole: Promised;
 }
 
-/** What is promised without and with a second vendor. */
+/** The expected outcome without and with a second vendor. */
 interface Promised {
   readonly alone: Outcome;
   readonly both: Outcome;
@@ -41,9 +41,9 @@ interface Promised {
 const FIRST: Outcome = { kind: "answer", by: "vendor-a", attempts: 1, text: "Alpha one two" };
 const SECOND: Outcome = { kind: "answer", by: "vendor-b", attempts: 2, text: "Beta one two" };
 
-/** The second vendor makes good what the first could not. */
+/** The second vendor answers where the first could not. */
 const madeGood = (alone: Outcome): Promised => ({ alone, both: SECOND });
-/** No second vendor is asked. */
+/** No second vendor is called. */
 const final = (outcome: Outcome): Promised => ({ alone: outcome, both: outcome });
 const FINE = final(FIRST);
 
@@ -73,7 +73,7 @@ const broken = (code: number, type: string, text = "Alpha one"): Outcome => ({
 });
 const BROKEN_OFF = broken(502, "upstream_error");
 
-/** Nothing in it says that the gateway's own account ran dry. */
+/** It does not say that the gateway's account is out of credit. */
 const OUT_OF_CREDIT = unavailable(null, "unavailable", 60);
 
 const says = (message: string, more: Metadata = {}) => ({ error: { message, ...more } });
@@ -82,7 +82,7 @@ const status =
   (call) =>
     call.respond(code, body, headers);
 
-/** Events of a stream; in a document, `body`. */
+/** Events of a stream; for an answer that is not streamed, `body`. */
 const eventsOr =
   (body: unknown, ...events: readonly unknown[]): Play =>
   async (call) => {
@@ -92,7 +92,7 @@ const eventsOr =
     await call.end();
   };
 
-/** The first words of a stream, which the client has before `then`; in a document, `body`. */
+/** The first words of a stream, which the client has before `then`; for an answer that is not streamed, `body`. */
 const speaksThen =
   (body: unknown, then: (call: VendorCall) => Promise<void> | void): Play =>
   async (call) => {
@@ -113,7 +113,7 @@ const lateEvents = (body: unknown, ...events: readonly unknown[]): Play =>
     await call.end();
   });
 
-/** What the client is told of it. */
+/** What the client is told about it. */
 const RATE_LIMITED_FACTS = { raw: "You are too fast.", upstream_code: "rate_limit_exceeded" };
 const RATE_LIMITED = says("You are too fast.", { type: "requests", code: "rate_limit_exceeded" });
 const NO_CREDIT = says("Your account balance is empty, check your billing details.", { code: 402 });
@@ -124,7 +124,7 @@ const QUOTA = says("You exceeded your current quota, please check your plan and 
 const LEAKY = `It failed for ${KEY_A} of org-abc123def456.`;
 const CLEANED = "It failed for [redacted] of [redacted].";
 const HTML = "<!doctype html><html><body><h1>Welcome</h1></body></html>";
-const NOT_JSON_EVENT = "an event of the stream is not JSON";
+const NOT_JSON_EVENT = "an event of the upstream's stream is not JSON";
 const NOT_JSON = "the upstream's answer is not JSON";
 const limited = (retryAfter: number, attempts = 1) =>
   refusal(
@@ -163,7 +163,7 @@ const connecting: readonly Fault[] = [
     whole: madeGood(upstreamError(null, "connection reset")),
   },
   {
-    what: "speaks something that is not HTTP",
+    what: "does not speak HTTP",
     play: async (call) => {
       await call.connection.write("220 mail.example ESMTP\r\n\r\n");
       call.connection.end();
@@ -177,12 +177,12 @@ const same = (outcome: Outcome) => ({ streamed: madeGood(outcome), whole: madeGo
 
 const statuses: readonly Fault[] = [
   {
-    what: "refuses the gateway's key with 401",
+    what: "rejects the platform key with 401",
     play: status(401, says(`Incorrect API key provided: ${KEY_A}.`, { code: "invalid_api_key" })),
     ...same(upstreamError(401, "the key was refused")),
   },
   {
-    what: "refuses the gateway's key with 403",
+    what: "rejects the platform key with 403",
     play: status(403, says(LEAKY)),
     ...same(upstreamError(403, "the key was refused")),
   },
@@ -196,7 +196,7 @@ const statuses: readonly Fault[] = [
   { what: "answers 429 without Retry-After", play: status(429, RATE_LIMITED), ...same(limited(1)) },
   {
     what: "answers 429 with a date in Retry-After",
-    // The test clock began in November 2023.
+    // The test clock begins in November 2023.
     play: status(429, RATE_LIMITED, { "retry-after": "Wed, 01 Jan 2025 00:00:00 GMT" }),
     ...same(limited(3_600)),
   },
@@ -214,7 +214,11 @@ const statuses: readonly Fault[] = [
     streamed: { alone: limited(3), both: limited(3, 2) },
     whole: { alone: limited(3), both: limited(3, 2) },
   },
-  { what: "answers 429 because its account ran dry", play: status(429, QUOTA), ...same(OUT_OF_CREDIT) },
+  {
+    what: "answers 429 because its account is out of credit",
+    play: status(429, QUOTA),
+    ...same(OUT_OF_CREDIT),
+  },
   { what: "answers 500", play: status(500, says(LEAKY)), ...same(upstreamError(500, CLEANED)) },
   {
     what: "answers 503 with Retry-After",
@@ -256,13 +260,13 @@ const statuses: readonly Fault[] = [
     ...same(upstreamError(307, "Moved.")),
   },
   {
-    what: "refuses the request itself with 400",
+    what: "rejects the request itself with 400",
     play: status(400, says(`temperature is too high. ${LEAKY}`)),
     streamed: final(requestRefused(`temperature is too high. ${CLEANED}`)),
     whole: final(requestRefused(`temperature is too high. ${CLEANED}`)),
   },
   {
-    what: "finds the prompt too long",
+    what: "rejects the prompt as too long",
     play: status(
       400,
       says("This model's maximum context length is 4096 tokens. However, you requested 5000 tokens."),
@@ -296,11 +300,11 @@ const NOTHING = "the upstream answered with nothing";
 
 const insideOk: readonly Fault[] = [
   {
-    what: "says 402 in the body of a 200",
+    what: "reports 402 in the body of a 200",
     play: status(200, NO_CREDIT),
     ...same(OUT_OF_CREDIT),
   },
-  { what: "says 402 in its first event", play: eventsOr(NO_CREDIT, NO_CREDIT), ...same(OUT_OF_CREDIT) },
+  { what: "reports 402 in its first event", play: eventsOr(NO_CREDIT, NO_CREDIT), ...same(OUT_OF_CREDIT) },
   {
     what: "says 402 in a late event",
     play: lateEvents(NO_CREDIT, NO_CREDIT),
@@ -308,23 +312,23 @@ const insideOk: readonly Fault[] = [
     whole: madeGood(OUT_OF_CREDIT),
   },
   {
-    what: "says in a late event that its account ran dry",
+    what: "reports in a late event that its account is out of credit",
     play: lateEvents(QUOTA, QUOTA),
     streamed: final(broken(503, "unavailable")),
     whole: madeGood(OUT_OF_CREDIT),
   },
   {
-    what: "says an error in the body of a 200",
+    what: "reports an error in the body of a 200",
     play: status(200, SERVER_ERROR),
     ...same(upstreamError(500, CLEANED)),
   },
   {
-    what: "says an error in its first event",
+    what: "reports an error in its first event",
     play: eventsOr(SERVER_ERROR, SERVER_ERROR),
     ...same(upstreamError(500, CLEANED)),
   },
   {
-    what: "says an error in an event of that name",
+    what: "reports an error in an event with that name",
     play: async (call) => {
       if (!call.isStream) return call.respond(200, SERVER_ERROR);
       await call.begin();
@@ -334,13 +338,13 @@ const insideOk: readonly Fault[] = [
     ...same(upstreamError(500, CLEANED)),
   },
   {
-    what: "says an error in a late event",
+    what: "reports an error in a late event",
     play: lateEvents(SERVER_ERROR, SERVER_ERROR, "[DONE]"),
     streamed: final(BROKEN_OFF),
     whole: madeGood(upstreamError(500, CLEANED)),
   },
   {
-    what: "says in a late event that it limits",
+    what: "reports in a late event that it limits requests",
     play: lateEvents(RATE_LIMITED, RATE_LIMITED),
     streamed: final(broken(429, "rate_limit_exceeded")),
     whole: madeGood(limited(1)),
@@ -351,7 +355,7 @@ const insideOk: readonly Fault[] = [
     ...same(upstreamError(200, NOT_JSON)),
   },
   {
-    what: "answers 200 with HTML that calls itself an event stream",
+    what: "answers 200 with HTML and the content type of an event stream",
     play: status(200, HTML, { "content-type": "text/event-stream" }),
     ...same(upstreamError(200, NOT_JSON)),
   },
@@ -372,13 +376,13 @@ const insideOk: readonly Fault[] = [
     ...same({ ...FIRST, text: "", estimated: true, attemptError: "empty_answer" } as Outcome),
   },
   {
-    what: "answers 200 with [DONE] alone",
+    what: "answers 200 with only [DONE]",
     play: eventsOr({ choices: [] }, "[DONE]"),
     streamed: madeGood(upstreamError(200, NOTHING)),
     whole: madeGood(upstreamError(200, "the upstream's answer has no choices")),
   },
   {
-    what: "ends with the finish reason error before it has said anything",
+    what: "ends with the finish reason error before any text",
     play: eventsOr(
       { ...documentOf("Alpha"), choices: [{ index: 0, message: { content: "" }, finish_reason: "error" }] },
       chunkOf({}, "error"),
@@ -434,7 +438,7 @@ const silence: readonly Fault[] = [
   },
 ];
 
-/** A document that the connection's end cuts. Not by a reset, which may overtake what was sent before it. */
+/** A document that ends with the connection. Not by a reset, which could overtake the bytes sent before it. */
 async function cutDocument(call: VendorCall): Promise<void> {
   await call.begin();
   await call.piece(JSON.stringify(documentOf("Alpha one two")).slice(0, 60));
@@ -497,7 +501,7 @@ const cuts: readonly Fault[] = [
       await call.events(textOf(" two"), ...closing().slice(0, 2));
       call.connection.end();
     }),
-    // fetch drops what came right before the break.
+    // fetch drops what arrived right before the break.
     needsHttp1: true,
     streamed: FINE,
     whole: FINE,
@@ -509,7 +513,7 @@ const cuts: readonly Fault[] = [
     whole: FINE,
   },
   {
-    what: "says [DONE] without a finish reason",
+    what: "sends [DONE] without a finish reason",
     play: lateEvents(documentOf("Alpha one two"), textOf(" two"), "[DONE]"),
     streamed: final(broken(502, "upstream_error", "Alpha one two")),
     whole: FINE,
@@ -531,7 +535,7 @@ const MIB = 1024 * 1024;
 const OVER_EVENT_BOUND = 33;
 const OVER_ANSWER_BOUND = 65;
 
-/** So many mebibytes without an end. */
+/** This many mebibytes without an end. */
 async function flood(call: VendorCall, mebibytes: number): Promise<void> {
   const piece = Buffer.alloc(MIB, "x");
   for (let i = 0; i < mebibytes; i++) await call.piece(piece);
@@ -581,17 +585,19 @@ const malformed: readonly Fault[] = [
     whole: madeGood(upstreamError(200, NOT_JSON)),
   },
   {
-    what: "sends more than an answer may hold",
+    what: "sends more than the bound of an answer",
     play: async (call) => {
       await call.begin();
       await call.piece(call.isStream ? "data: " : '{"id": "');
       await flood(call, call.isStream ? OVER_EVENT_BOUND : OVER_ANSWER_BOUND);
     },
-    streamed: madeGood(upstreamError(200, `an event of over ${32 * MIB} bytes`)),
+    streamed: madeGood(
+      upstreamError(200, `an event of the upstream's stream is larger than ${32 * MIB} bytes`),
+    ),
     whole: madeGood(upstreamError(200, "the answer is not HTTP, or too large")),
   },
   {
-    what: "sends an event over the bound after its first token",
+    what: "sends an event larger than the bound after its first token",
     play: async (call) => {
       if (!call.isStream) return call.respond(200, documentOf("Alpha one two"));
       await speak(call);
@@ -603,11 +609,11 @@ const malformed: readonly Fault[] = [
   },
 ];
 
-/** What is odd and still an answer. */
+/** Unusual but valid answers. */
 const harmless: readonly Fault[] = [
   { what: "is well", play: healthy("Alpha"), streamed: FINE, whole: FINE },
   {
-    what: "says its finish without [DONE]",
+    what: "sends its finish without [DONE]",
     play: lateEvents(documentOf("Alpha one two"), textOf(" two"), ...closing().slice(0, 2)),
     streamed: FINE,
     whole: FINE,
@@ -619,13 +625,13 @@ const harmless: readonly Fault[] = [
     whole: FINE,
   },
   {
-    what: "goes on with its text after the finish",
+    what: "continues its text after the finish",
     play: lateEvents(documentOf("Alpha one two"), chunkOf({}, "stop"), textOf(" two"), ...closing().slice(1)),
     streamed: FINE,
     whole: FINE,
   },
   {
-    what: "goes on with its text after [DONE]",
+    what: "continues its text after [DONE]",
     play: lateEvents(documentOf("Alpha one two"), textOf(" two"), ...closing(), textOf(" three")),
     streamed: FINE,
     whole: FINE,
@@ -656,13 +662,13 @@ const harmless: readonly Fault[] = [
     whole: final({ ...FIRST, estimated: true } as Outcome),
   },
   {
-    what: "answers with a document where a stream was asked for",
+    what: "answers with a document where a stream was requested",
     play: status(200, documentOf("Alpha one two")),
     streamed: FINE,
     whole: FINE,
   },
   {
-    what: "drips its answer a few bytes at a time",
+    what: "sends its answer a few bytes at a time",
     play: async (call) => {
       const text = call.isStream
         ? [...opening("Alpha one"), textOf(" two"), ...closing()]
@@ -686,5 +692,5 @@ export const FAULTS: Readonly<Record<string, readonly Fault[]>> = {
   "by its silence": silence,
   "by breaking off": cuts,
   "by malformed answers": malformed,
-  "not at all, for all its oddity": harmless,
+  "in no way, although its answer is unusual": harmless,
 };

@@ -3,7 +3,7 @@ import type { ErrorName, ScriptedFinish, VendorScript } from "../support/scripts
 import type { Play, VendorCall } from "../support/vendor.ts";
 import type { HeardFinish } from "./client-apis.ts";
 
-/** What a client gets; each row promises one, whichever API it speaks and whichever format the vendor. */
+/** What a client gets, in any client API and from any upstream format. */
 export type FormatOutcome =
   | {
       readonly kind: "answer";
@@ -16,7 +16,7 @@ export type FormatOutcome =
       readonly code: ErrorCode;
       readonly retryAfter: number | null;
     }
-  /** Status 200, then the API's own event that says so, and no other end. */
+  /** Status 200, then the API's own error event, and no other end. */
   | {
       readonly kind: "break";
       readonly code: ErrorCode;
@@ -24,24 +24,24 @@ export type FormatOutcome =
       readonly calls: readonly string[];
     };
 
-/** What a vendor does, in whichever format it speaks. */
+/** What a vendor does, in any format. */
 type Script = (script: VendorScript) => Play;
 
-/** One way in which a vendor fails, said in its own format. */
+/** One way in which a vendor fails, expressed in its own format. */
 export interface FormatFault {
   /** Completes "a vendor that …". */
   readonly what: string;
-  /** Left out: it refuses connections. */
+  /** Absent: it refuses connections. */
   readonly play?: Script;
-  /** Time that passes while it stands at its gate. Milliseconds. */
+  /** Time that passes while it waits at its gate. Milliseconds. */
   readonly passMs?: { readonly streamed: number; readonly whole: number };
-  /** A stream has its first token before the vendor stands at its gate. */
+  /** A stream has its first token before the vendor waits at its gate. */
   readonly speaksFirst?: true;
   readonly streamed: Promised;
   readonly whole: Promised;
 }
 
-/** What is promised without and with a second vendor. */
+/** The expected outcome without and with a second vendor. */
 interface Promised {
   readonly alone: FormatOutcome;
   readonly both: FormatOutcome;
@@ -54,13 +54,13 @@ const answerOf = (finish: HeardFinish): FormatOutcome => ({
   finish,
 });
 const FIRST = answerOf("stop");
-/** Passed on where no second vendor has anything to say. */
+/** Passed on if no second vendor has anything to say. */
 const EMPTY: FormatOutcome = { kind: "answer", by: "first", text: "", finish: "stop" };
 const SECOND: FormatOutcome = { kind: "answer", by: "second", text: "Beta one two", finish: "stop" };
 
-/** The second vendor makes good what the first could not. */
+/** The second vendor answers where the first could not. */
 const madeGood = (alone: FormatOutcome): Promised => ({ alone, both: SECOND });
-/** No second vendor is asked. */
+/** No second vendor is called. */
 const final = (outcome: FormatOutcome): Promised => ({ alone: outcome, both: outcome });
 const same = (outcome: FormatOutcome) => ({ streamed: madeGood(outcome), whole: madeGood(outcome) });
 
@@ -84,7 +84,7 @@ const asksStream = (script: VendorScript, call: VendorCall): boolean => script.i
 const beginStream = (script: VendorScript, call: VendorCall): Promise<void> =>
   call.begin(200, { "content-type": script.contentType });
 
-/** Refuses with a status. */
+/** Rejects with a status. */
 const refuse =
   (name: ErrorName, headers: Readonly<Record<string, string>> = {}) =>
   (script: VendorScript): Play => {
@@ -92,7 +92,7 @@ const refuse =
     return (call) => call.respond(status, body, headers);
   };
 
-/** Pieces of a stream; a document in place of it. */
+/** Pieces of a stream, or of a document instead. */
 const piecesOr =
   (
     document: (script: VendorScript) => unknown,
@@ -106,7 +106,7 @@ const piecesOr =
     await call.end();
   };
 
-/** The first words of a stream, which the client has before `then`; a document in place of it. */
+/** The first words of a stream, which the client has before `then`, or a document instead. */
 const speaksThen =
   (
     document: (script: VendorScript, call: VendorCall) => Promise<void>,
@@ -125,14 +125,14 @@ const speaksThen =
 const wellDocument = (script: VendorScript, call: VendorCall) =>
   call.respond(200, script.document("Alpha one two", "stop"));
 
-/** A document that the connection's end cuts. */
+/** A document that ends with the connection. */
 async function cutDocument(script: VendorScript, call: VendorCall): Promise<void> {
   await call.begin();
   await call.piece(JSON.stringify(script.document("Alpha one two", "stop")).slice(0, 60));
   call.connection.end();
 }
 
-/** An error in the middle of a stream; in a document's place, the body of a 200. */
+/** An error in the middle of a stream; for a document, the body of a 200. */
 const failsLate = (name: ErrorName) =>
   speaksThen(
     (script, call) => call.respond(200, script.errors[name].body),
@@ -158,22 +158,22 @@ const HTML = "<!doctype html><html><body><h1>Welcome</h1></body></html>";
 
 const refusing: readonly FormatFault[] = [
   { what: "refuses the connection", ...same(OVERLOADED) },
-  { what: "refuses the gateway's key", play: refuse("key"), ...same(FAILED) },
-  { what: "says that its account ran dry", play: refuse("credit"), ...same(OUT_OF_CREDIT) },
+  { what: "rejects the platform key", play: refuse("key"), ...same(FAILED) },
+  { what: "reports that its account is out of credit", play: refuse("credit"), ...same(OUT_OF_CREDIT) },
   {
     what: "limits, with Retry-After",
     play: refuse("limited", { "retry-after": "7" }),
     ...same(refusal("rate_limit_exceeded", 7)),
   },
   {
-    what: "limits, without Retry-After",
+    what: "limits requests, without Retry-After",
     play: refuse("limited"),
     ...same(refusal("rate_limit_exceeded", 1)),
   },
   { what: "fails with 500", play: refuse("failed"), ...same(FAILED) },
   { what: "is overloaded", play: refuse("overloaded"), ...same(OVERLOADED) },
   {
-    what: "refuses the request itself",
+    what: "rejects the request itself",
     play: refuse("bad"),
     streamed: final(refusal("invalid_request")),
     whole: final(refusal("invalid_request")),
@@ -193,7 +193,7 @@ const refusing: readonly FormatFault[] = [
     ...same(EMPTY),
   },
   {
-    what: "says in its first event that it is overloaded",
+    what: "reports in its first event that it is overloaded",
     play: piecesOr(
       (script) => script.errors.overloaded.body,
       (script) => script.fail(script.errors.overloaded),
@@ -201,7 +201,7 @@ const refusing: readonly FormatFault[] = [
     ...same(OVERLOADED),
   },
   {
-    what: "says in its first event that its account ran dry",
+    what: "reports in its first event that its account is out of credit",
     play: piecesOr(
       (script) => script.errors.credit.body,
       (script) => script.fail(script.errors.credit),
@@ -212,25 +212,25 @@ const refusing: readonly FormatFault[] = [
 
 const late: readonly FormatFault[] = [
   {
-    what: "says in a late event that it failed",
+    what: "reports in a late event that it failed",
     play: failsLate("failed"),
     streamed: final(broken("upstream_error")),
     whole: madeGood(FAILED),
   },
   {
-    what: "says in a late event that it is overloaded",
+    what: "reports in a late event that it is overloaded",
     play: failsLate("overloaded"),
     streamed: final(broken("unavailable")),
     whole: madeGood(OVERLOADED),
   },
   {
-    what: "says in a late event that its account ran dry",
+    what: "reports in a late event that its account is out of credit",
     play: failsLate("credit"),
     streamed: final(broken("unavailable")),
     whole: madeGood(OUT_OF_CREDIT),
   },
   {
-    what: "says in a late event that it limits",
+    what: "reports in a late event that it limits requests",
     play: failsLate("limited"),
     streamed: final(broken("rate_limit_exceeded")),
     whole: madeGood(refusal("rate_limit_exceeded", 1)),
@@ -293,7 +293,7 @@ const cut: readonly FormatFault[] = [
     whole: madeGood(FAILED),
   },
   {
-    what: "ends without saying how it finished",
+    what: "ends without a finish",
     play: speaksThen(wellDocument, async (script, call) => {
       await call.piece(script.more(" two"));
       await call.piece(script.trailOff());
@@ -304,13 +304,13 @@ const cut: readonly FormatFault[] = [
   },
 ];
 
-/** What is odd and still an answer. */
+/** Unusual but valid answers. */
 const harmless: readonly FormatFault[] = [
   finishes("stop"),
   finishes("length"),
   finishes("refusal"),
   {
-    what: "sends its usage and its end marker without a reason to finish",
+    what: "sends its usage and its end marker without a finish reason",
     play: piecesOr(
       (script) => script.document("Alpha one two", "stop"),
       (script) => script.begin("Alpha one"),
@@ -321,13 +321,13 @@ const harmless: readonly FormatFault[] = [
     whole: final(FIRST),
   },
   {
-    what: "answers with a JSON document, whether or not a stream was asked for",
+    what: "answers with a JSON document, whether or not a stream was requested",
     play: (script) => (call) => wellDocument(script, call),
     streamed: final(FIRST),
     whole: final(FIRST),
   },
   {
-    what: "answers with a JSON document in pieces, behind empty lines and under the content type of a stream",
+    what: "answers with a JSON document in pieces, after empty lines and with the content type of a stream",
     play: (script) => async (call) => {
       await call.begin(200, { "content-type": script.contentType });
       await call.piece("\n\n");
@@ -340,7 +340,7 @@ const harmless: readonly FormatFault[] = [
     whole: final(FIRST),
   },
   {
-    what: "ends behind its finish, without its end marker",
+    what: "ends after its finish, without its end marker",
     play: piecesOr(
       (script) => script.document("Alpha one two", "stop"),
       (script) => script.begin("Alpha one"),

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { ERROR_STATUS } from "../../src/base/errors.ts";
-import { FORMAT_NAMES, type FormatName } from "../../src/wire/canonical/parts.ts";
+import type { FormatName } from "../../src/wire/conversation/format-name.ts";
+import { FORMAT_NAMES } from "../../src/wire/conversation/format-name.ts";
 import { waitFor } from "../support/event-loop.ts";
 import { isInRun } from "../support/long-run.ts";
 import { SCRIPTS } from "../support/scripts/all-scripts.ts";
@@ -32,17 +33,18 @@ for (const [apiIndex, api] of CLIENT_APIS.entries()) {
       beforeEach(() => vendors.reset(format));
       for (const [group, faults] of Object.entries(FORMAT_FAULTS)) {
         describe(`and fails ${group}`, () => {
-          // Each fault of each format is met by one of the client APIs, and each API by each fault.
+          // Each fault of each format is tested with one of the client APIs, and each API with each fault.
           for (const [index, fault] of faults.entries())
             if (isInRun(CLIENT_APIS.length, apiIndex, formatIndex, index)) testFault(api, format, fault);
         });
       }
-      test("and leaves in the middle of a stream pays for what was produced", () => expectLeft(api, format));
+      test("that disconnects in the middle of a stream is charged for what was produced", () =>
+        expectLeft(api, format));
     });
   }
 }
 
-const COMPANY = { alone: "with nobody else", both: "with one of another format" } as const;
+const COMPANY = { alone: "without a second vendor", both: "with a second vendor of another format" } as const;
 
 function testFault(api: ClientApi, format: FormatName, fault: FormatFault): void {
   for (const stream of [true, false]) {
@@ -56,7 +58,7 @@ function testFault(api: ClientApi, format: FormatName, fault: FormatFault): void
 }
 
 function describeOutcome(outcome: FormatOutcome): string {
-  if (outcome.kind === "answer") return `the ${outcome.by} one's answer, ${outcome.finish}`;
+  if (outcome.kind === "answer") return `the answer of the ${outcome.by} vendor, ${outcome.finish}`;
   if (outcome.kind === "refusal") return `${ERROR_STATUS[outcome.code]} ${outcome.code}`;
   return `the API's own error event, ${outcome.code}`;
 }
@@ -126,7 +128,7 @@ function expectBreak(
   expect(record["total_cost_nanodollars"]).toBeGreaterThan(0);
 }
 
-/** What failed before its first token costs nothing. */
+/** A failure before the first token costs nothing. */
 function expectRefusal(
   api: ClientApi,
   response: Response,
@@ -147,7 +149,7 @@ function expectRefusal(
   });
 }
 
-/** Keys of vendors and the state of our account there are nowhere, prompts and keys of clients not in the log. */
+/** Keys of vendors and the state of the platform's account appear nowhere; prompts and keys of clients not in the log. */
 function expectNoSecrets(told: unknown): void {
   const { gateway } = vendors;
   const answer = JSON.stringify(told);
@@ -172,7 +174,7 @@ function post({ path, ask }: ClientApi, model: string, stream: boolean, signal?:
   });
 }
 
-/** Sends a request; lets the vendor go on once the client has its first words, or time pass where that is the fault. */
+/** Sends a request. Lets the vendor continue once the client has its first words, or advances time where that is the fault. */
 async function send({ api, fault, stream }: Case, model: string) {
   const pending = post(api, model, stream);
   const passMs = fault.passMs?.[stream ? "streamed" : "whole"] ?? 0;

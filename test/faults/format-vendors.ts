@@ -1,4 +1,5 @@
-import { FORMAT_NAMES, type FormatName } from "../../src/wire/canonical/parts.ts";
+import type { FormatName } from "../../src/wire/conversation/format-name.ts";
+import { FORMAT_NAMES } from "../../src/wire/conversation/format-name.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { SCRIPTS } from "../support/scripts/all-scripts.ts";
 import { healthyScript, type VendorScript } from "../support/scripts/vendor-script.ts";
@@ -7,18 +8,18 @@ import { createTestHealth } from "../support/test-health.ts";
 import { startVendor, type Vendor } from "../support/vendor.ts";
 import { KEY_A, KEY_B } from "./two-vendors.ts";
 
-/** A gateway under a test clock, with a cheap and a dear vendor that speak any format. */
+/** A gateway under a test clock, with a cheap and an expensive vendor that speak any format. */
 export interface FormatVendors {
   readonly gateway: TestGateway;
   readonly clock: TestClock;
   readonly first: Vendor;
   readonly second: Vendor;
-  /** Both are well, the second in the format that stands in for this one; no key is set aside. */
+  /** Makes both healthy, the second in the other format for this one, and clears all cooldowns. */
   reset(format: FormatName): void;
   stop(): Promise<void>;
 }
 
-/** Who answers where a vendor of a format fails: one of another format. */
+/** The format of the vendor that answers where one of this format fails. */
 const STAND_INS: Readonly<Record<FormatName, FormatName>> = {
   "openai-chat": "anthropic-messages",
   "openai-responses": "gemini",
@@ -28,7 +29,7 @@ const STAND_INS: Readonly<Record<FormatName, FormatName>> = {
   "cohere-chat": "openai-chat",
 };
 
-/** What stands in for a format. */
+/** Returns the stand-in for a format. */
 export function standInOf(format: FormatName): VendorScript {
   return SCRIPTS[STAND_INS[format]];
 }
@@ -42,11 +43,11 @@ const DOWN = "http://127.0.0.1:1/v1";
  */
 export async function startFormatVendors(): Promise<FormatVendors> {
   const clock = createTestClock();
-  const fared = createTestHealth();
+  const health = createTestHealth();
   const first = startVendor();
   const second = startVendor();
   const yaml = `providers:\n${FORMAT_NAMES.flatMap((format) => rowsOf(format, first, second)).join("\n")}\n`;
-  const gateway = await startTestGateway({ clock, health: fared.health, yaml });
+  const gateway = await startTestGateway({ clock, health: health.health, yaml });
   return {
     gateway,
     clock,
@@ -55,7 +56,7 @@ export async function startFormatVendors(): Promise<FormatVendors> {
     reset(format) {
       first.perform(healthyScript(SCRIPTS[format], "Alpha"));
       second.perform(healthyScript(standInOf(format), "Beta"));
-      fared.forget();
+      health.forget();
       clock.leap(REST_MS);
     },
     async stop() {
@@ -100,5 +101,5 @@ function modelOf(id: string, isCheap: boolean): string {
   return `{id: ${id}, name: up, context_length: 8192, prices: {prompt: "${prompt}", completion: "${completion}"}}`;
 }
 
-/** What the scripted usage costs at each, in nanodollars. */
+/** The cost of the scripted usage at each, in nanodollars. */
 export const SCRIPTED_COST = { first: 20_000, second: 200_000 } as const;

@@ -19,8 +19,8 @@ beforeEach(() => {
 const messages = [{ role: "user", content: PROMPT }];
 
 /**
- * Leaves, and waits until the vendor's connection is gone. The gateway's clock stands still meanwhile: no timer ends the
- * request, only the client's leaving does.
+ * Disconnects, and waits until the vendor's connection is closed. The gateway's clock stands still meanwhile, so no timer can end
+ * the request; only the disconnect does.
  */
 async function leaveWhileNoTimePasses(leave: () => void, call: VendorCall): Promise<void> {
   vendors.clock.advance(WATCHED_MS);
@@ -30,7 +30,7 @@ async function leaveWhileNoTimePasses(leave: () => void, call: VendorCall): Prom
   expect(vendors.clock.now()).toBe(left);
 }
 
-/** The record of the one generation of this test, once it has ended. */
+/** Returns the record of the only generation of this test, once it has ended. */
 async function settledRecord(): Promise<Readonly<Record<string, unknown>>> {
   const { gateway } = vendors;
   const id = await waitFor(
@@ -45,10 +45,10 @@ const speak: Play = async (call) => {
   await call.gate();
 };
 
-describe("a client that leaves", () => {
+describe("a client that disconnects", () => {
   for (const stream of [true, false]) {
     const what = stream ? "the first token of a stream" : "a whole answer";
-    test(`before ${what} takes the upstream with it, and nobody else is asked`, async () => {
+    test(`before ${what} ends the upstream call, and no other vendor is called`, async () => {
       const { a, b, gateway } = vendors;
       a.perform((call) => call.gate());
       const client = await openRawChat(gateway, { model: "acme/both", stream, messages });
@@ -68,7 +68,7 @@ describe("a client that leaves", () => {
     });
   }
 
-  test("in the middle of a document takes the upstream with it", async () => {
+  test("in the middle of a document ends the upstream call", async () => {
     const { a, gateway } = vendors;
     a.perform(async (call) => {
       await call.begin();
@@ -82,7 +82,7 @@ describe("a client that leaves", () => {
     expect(await settledRecord()).toMatchObject({ outcome: "cancelled", total_cost_nanodollars: 0 });
   });
 
-  test("in the middle of a stream takes the upstream with it, and pays for what was produced", async () => {
+  test("in the middle of a stream ends the upstream call, and is charged for what was produced", async () => {
     const { a, gateway } = vendors;
     a.perform(speak);
     const client = await openRawChat(gateway, { model: "acme/both", stream: true, messages });
@@ -103,7 +103,7 @@ describe("a client that leaves", () => {
     });
   });
 
-  test("while the upstream is sending takes it with it", async () => {
+  test("while the upstream is sending ends the upstream call", async () => {
     const { a, gateway } = vendors;
     a.perform(async (call) => {
       await call.begin();
@@ -123,7 +123,7 @@ describe("a client that leaves", () => {
     expect(await settledRecord()).toMatchObject({ outcome: "cancelled", estimated: true });
   });
 
-  test("before its stream begins, and is not watched over yet, takes the upstream with it when it does", async () => {
+  test("before its stream begins, and before its abort signal is subscribed to, ends the upstream call when the stream begins", async () => {
     const { a, gateway } = vendors;
     a.perform(async (call) => {
       await call.gate();
@@ -136,14 +136,14 @@ describe("a client that leaves", () => {
     await call.atGate;
     client.leave();
     await client.closed;
-    // The gateway has heard of it as well.
+    // The gateway has noticed it as well.
     await turnEventLoop();
     call.letGoOn();
     await call.connection.closed;
     expect(await settledRecord()).toMatchObject({ outcome: "cancelled" });
   });
 
-  test("just before the gateway stops, and is not watched over yet, is recorded all the same", async () => {
+  test("just before the gateway stops, and before its abort signal is subscribed to, is recorded", async () => {
     const stopping = await startTwoVendors();
     stopping.a.perform((call) => call.gate());
     const client = await openRawChat(stopping.gateway, { model: "acme/both", messages });
@@ -156,7 +156,7 @@ describe("a client that leaves", () => {
     ]);
   });
 
-  test("through an SDK's abort signal takes the upstream with it", async () => {
+  test("through an SDK's abort signal ends the upstream call", async () => {
     const { a, gateway } = vendors;
     a.perform(speak);
     const abort = new AbortController();
@@ -172,7 +172,7 @@ describe("a client that leaves", () => {
   });
 });
 
-/** Whether the promise is still open after everything that could settle it had its turn. */
+/** Whether the promise is still pending after everything that could settle it had a turn. */
 async function isPending(promise: Promise<unknown>): Promise<boolean> {
   let isOpen = true;
   const close = () => {
@@ -184,7 +184,7 @@ async function isPending(promise: Promise<unknown>): Promise<boolean> {
 }
 
 describe("a client that waits", () => {
-  test("hears nothing before the status is known, however long it takes", async () => {
+  test("receives nothing before the status is known, however long that takes", async () => {
     const { a, clock, gateway } = vendors;
     a.perform(async (call) => {
       await call.begin();
@@ -202,7 +202,7 @@ describe("a client that waits", () => {
     expect(await (await pending).text()).toMatch(/^data: /);
   });
 
-  test("hears a comment after 10 s of silence, and another after each 10 s", async () => {
+  test("receives a comment after 10 s of silence, and another one every 10 s", async () => {
     const { a, clock, gateway } = vendors;
     a.perform(async (call) => {
       await speak(call);
@@ -217,7 +217,7 @@ describe("a client that waits", () => {
     await turnEventLoop();
     const first = nextText();
     clock.advance(9_999);
-    // What the first read left over would be here by now.
+    // Anything left from the first read would have arrived by now.
     const rest = (await isPending(first)) ? "" : await first;
     expect(rest).not.toContain("keep-alive");
     const second = rest === "" ? first : nextText();

@@ -2,7 +2,7 @@ import { expect } from "bun:test";
 import type { Vendor } from "../support/vendor.ts";
 import { COST, fetchRecord, KEY_A, KEY_B, PROMPT, type TwoVendors } from "./two-vendors.ts";
 
-/** What a client gets; each row of the matrix promises one. */
+/** What a client gets; each row of the matrix expects one. */
 export type Outcome =
   /** A whole answer of one vendor. */
   | {
@@ -10,22 +10,22 @@ export type Outcome =
       readonly by: "vendor-a" | "vendor-b";
       readonly attempts: number;
       readonly text: string;
-      /** The vendor gave no numbers: they are counted here. */
+      /** The vendor reported no usage, so the gateway counted. */
       readonly estimated?: boolean;
-      /** What the record of its attempt says is wrong with it. */
+      /** The error in the record of its attempt. */
       readonly attemptError?: string;
     }
-  /** An error with a status of its own. */
+  /** An error with its own status. */
   | {
       readonly kind: "refusal";
       readonly status: number;
       readonly type: string;
       readonly attempts: number;
       readonly metadata: Readonly<Record<string, unknown>>;
-      /** Seconds; null where nothing is said. */
+      /** Seconds; `null` if there is no such header. */
       readonly retryAfter: number | null;
     }
-  /** An answer that breaks off: status 200, then an event that says so. */
+  /** An answer that breaks off: status 200, then an error event. */
   | {
       readonly kind: "break";
       readonly code: number;
@@ -56,7 +56,7 @@ interface Chunk {
   readonly error?: Readonly<Record<string, unknown>>;
 }
 
-/** Says an outcome in words, for the test's name. */
+/** Describes an outcome for the test's name. */
 export function describeOutcome(outcome: Outcome): string {
   switch (outcome.kind) {
     case "answer":
@@ -68,7 +68,7 @@ export function describeOutcome(outcome: Outcome): string {
   }
 }
 
-/** Checks the answer, its headers, the record and the log against what was promised. */
+/** Checks the answer, its headers, the record and the log against the expected outcome. */
 export async function expectOutcome(
   vendors: TwoVendors,
   received: Received,
@@ -159,13 +159,13 @@ function expectBrokenStream(
   expect(isDone).toBe(false);
   expect(wordsOf(chunks)).toBe(outcome.text);
   expect(finishesOf(chunks)).toEqual([]);
-  // The error stands alone: with choices beside it client libraries take it for a chunk.
+  // The error is alone in its event: next to choices client libraries take it for a chunk.
   const { code, type } = outcome;
   const error = { code, type, message: expect.any(String), metadata: expect.any(Object) };
   expect(events.at(-1) as unknown).toEqual({ error });
 }
 
-/** All of a stream is one answer of one model: nothing of another is spliced in. */
+/** A stream is one answer of one model, without parts of another. */
 function expectOneAnswer(chunks: readonly Chunk[], id: string, model: string): void {
   expect([...new Set(chunks.map((chunk) => chunk.id))]).toEqual([id]);
   expect([...new Set(chunks.map((chunk) => chunk.model))]).toEqual([model]);
@@ -219,7 +219,7 @@ function expectAnswerRecord(
   else expect(record["total_cost_nanodollars"]).toBe(COST[outcome.by]);
 }
 
-/** What failed before its first token costs nothing. */
+/** A failure before the first token costs nothing. */
 function expectFailedRecord(
   record: Readonly<Record<string, unknown>>,
   outcome: Extract<Outcome, { kind: "refusal" }>,
@@ -234,7 +234,7 @@ function expectFailedRecord(
   expect(record["attempts"]).toHaveLength(outcome.attempts);
 }
 
-/** What broke off afterwards costs what had been produced. */
+/** An answer that breaks off later costs what was produced. */
 function expectBrokenRecord(
   record: Readonly<Record<string, unknown>>,
   outcome: Extract<Outcome, { kind: "break" }>,
@@ -251,7 +251,7 @@ function expectBrokenRecord(
   expect(record["attempts"]).toHaveLength(1);
 }
 
-/** Keys of vendors are nowhere, prompts and keys of clients not in the log. */
+/** Keys of vendors appear nowhere; prompts and keys of clients not in the log. */
 function expectNoSecrets(vendors: TwoVendors, told: unknown): void {
   const { gateway } = vendors;
   const log = JSON.stringify(gateway.log);
@@ -264,7 +264,7 @@ function expectNoSecrets(vendors: TwoVendors, told: unknown): void {
   expect(log).not.toContain(PROMPT);
 }
 
-/** Each vendor was called with its own key as often as promised. */
+/** Each vendor was called with its own platform key, as often as expected. */
 export function expectCalls(vendor: Vendor, count: number, key: string, gatewayKey: string): void {
   expect(vendor.calls).toHaveLength(count);
   for (const { head } of vendor.calls) {
@@ -280,7 +280,7 @@ function readStream(body: string): { chunks: Chunk[]; isDone: boolean } {
   return { chunks: (isDone ? data.slice(0, -1) : data).map((event) => JSON.parse(event)), isDone };
 }
 
-/** Text, and the arguments of tool calls behind it. */
+/** The text, followed by the arguments of tool calls. */
 function wordsOf(chunks: readonly Chunk[]): string {
   const deltas = chunks.flatMap((chunk) => chunk.choices.map((choice) => choice.delta));
   const calls = deltas.flatMap((delta) => delta.tool_calls ?? []);

@@ -15,36 +15,39 @@ beforeAll(async () => {
 afterAll(() => vendors.stop());
 beforeEach(() => vendors.reset());
 
-/** A request of about so many bytes. */
+/** A request of about this many bytes. */
 function requestOf(bytes: number): string {
   const content = `${PROMPT} ${"x".repeat(bytes)}`;
   return JSON.stringify({ model: "acme/alone", messages: [{ role: "user", content }] });
 }
 
-describe("a request body that comes slowly", () => {
+describe("a request body that arrives slowly", () => {
   test.each([
     ["small and of a known length", 1_000, (bytes: number) => `content-length: ${bytes}`],
     ["large and of a known length", 900 * KIB, (bytes: number) => `content-length: ${bytes}`],
     ["of no known length", 1_000, () => "transfer-encoding: chunked"],
-  ])("and is %s is refused with 408 after a minute, and its connection closed", async (_, bytes, framing) => {
-    const { clock, gateway } = vendors;
-    const client = await dialRaw(gateway);
-    client.send(rawChatHead(gateway, framing(bytes)));
-    await turnEventLoop();
-    for (let second = 1; second < SILENCE_MS / 1_000; second++) {
+  ])(
+    "and is %s is rejected with 408 after a minute, and its connection closed",
+    async (_, bytes, framing) => {
+      const { clock, gateway } = vendors;
+      const client = await dialRaw(gateway);
+      client.send(rawChatHead(gateway, framing(bytes)));
+      await turnEventLoop();
+      for (let second = 1; second < SILENCE_MS / 1_000; second++) {
+        clock.advance(1_000);
+        client.send(framing(0).startsWith("transfer") ? "1\r\n \r\n" : " ");
+        await turnEventLoop(2);
+      }
+      expect(client.received).toBe("");
       clock.advance(1_000);
-      client.send(framing(0).startsWith("transfer") ? "1\r\n \r\n" : " ");
-      await turnEventLoop(2);
-    }
-    expect(client.received).toBe("");
-    clock.advance(1_000);
-    await client.closed;
-    expect(client.received).toStartWith("HTTP/1.1 408 ");
-    expect(client.received).toContain('"type":"client_timeout"');
-    expect(client.received).toContain("timers.client_silence_ms");
-  });
+      await client.closed;
+      expect(client.received).toStartWith("HTTP/1.1 408 ");
+      expect(client.received).toContain('"type":"client_timeout"');
+      expect(client.received).toContain("timers.client_silence_ms");
+    },
+  );
 
-  test("has a minute for each 256 KiB, and is answered when it is whole", async () => {
+  test("has a minute for each 256 KiB, and is answered when it is complete", async () => {
     const { clock, gateway } = vendors;
     const body = requestOf(900 * KIB);
     const client = await dialRaw(gateway);
@@ -59,7 +62,7 @@ describe("a request body that comes slowly", () => {
     client.leave();
   });
 
-  test("gives back its share of the room for bodies when it is refused", async () => {
+  test("releases its share of the memory for bodies when it is rejected", async () => {
     const { clock, gateway } = vendors;
     const client = await dialRaw(gateway);
     client.send(rawChatHead(gateway, "transfer-encoding: chunked"));

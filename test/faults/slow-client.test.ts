@@ -18,9 +18,9 @@ beforeEach(() => {
 const MIB = 1024 * 1024;
 const EVENTS = 4_096;
 const EVENT_TEXT = "x".repeat(16 * 1024);
-/** What the vendor would like to say, about 64 MiB. */
+/** The size of the vendor's answer, about 64 MiB. */
 const ANSWER_BYTES = EVENTS * EVENT_TEXT.length;
-/** Of it, what may be on its way while the client does not read: the vendor's own buffer, and what the gateway bounds. */
+/** The part of it that may be in flight while the client does not read: the vendor's own buffer, and what the gateway bounds. */
 const HELD_BYTES = 6 * MIB;
 /** How long a client may read nothing. Milliseconds. */
 const SILENCE_MS = 60_000;
@@ -34,7 +34,7 @@ const talk: Play = async (call) => {
   await call.end();
 };
 
-/** A client that has its first words and stops reading, while the vendor goes on until it is held back. */
+/** A client that has its first words and stops reading, while the vendor continues until it is held back. */
 async function stall(): Promise<{ client: RawClient; call: VendorCall }> {
   const { a, gateway } = vendors;
   a.perform(talk);
@@ -48,7 +48,7 @@ async function stall(): Promise<{ client: RawClient; call: VendorCall }> {
   return { client, call };
 }
 
-/** Waits until a count has stood still for many turns of the event loop. */
+/** Waits until a count has not changed for many turns of the event loop. */
 async function untilQuiet(count: () => number): Promise<void> {
   const STILL_TURNS = 2_000;
   let before = -1;
@@ -64,7 +64,7 @@ function outcomeOf(): string | null {
 }
 
 describe("a client that reads slowly", () => {
-  test("holds the upstream back, and has its whole answer in the end", async () => {
+  test("holds the upstream back, and gets its whole answer in the end", async () => {
     const { client, call } = await stall();
     expect(call.connection.bytesSent).toBeLessThan(HELD_BYTES);
     // As long as the upstream itself may be silent.
@@ -80,7 +80,7 @@ describe("a client that reads slowly", () => {
     client.leave();
   });
 
-  test("and reads a little in each minute keeps its connection", async () => {
+  test("and reads a little every minute keeps its connection", async () => {
     const { client } = await stall();
     for (let minute = 0; minute < 5; minute++) {
       vendors.clock.advance(SILENCE_MS - 1);
@@ -95,7 +95,7 @@ describe("a client that reads slowly", () => {
     await waitFor(() => outcomeOf());
   });
 
-  test("and reads nothing for a minute loses its connection, and is charged for what was produced", async () => {
+  test("and reads nothing for a minute is disconnected, and charged for what was produced", async () => {
     const { client, call } = await stall();
     vendors.clock.advance(SILENCE_MS);
     await call.connection.closed;
@@ -111,7 +111,7 @@ describe("a client that reads slowly", () => {
     expect(client.received).not.toContain("[DONE]");
   });
 
-  test("and leaves takes the upstream with it", async () => {
+  test("and disconnects ends the upstream call", async () => {
     const { client, call } = await stall();
     client.leave();
     await call.connection.closed;

@@ -4,7 +4,7 @@ import { openRawChat, type RawClient } from "../support/raw-client.ts";
 import { closing, documentOf, opening, type Play, textOf } from "../support/vendor.ts";
 import { PROMPT, startTwoVendors, type TwoVendors } from "./two-vendors.ts";
 
-/** Elsewhere the system's own buffers are not bounded, and take what these vendors say. */
+/** On other systems the system's own buffers are not bounded, and hold everything that these vendors send. */
 const BOUNDS_BUFFERS = process.platform === "linux";
 const SILENCE_MS = 60_000;
 const KIB = 1024;
@@ -17,7 +17,7 @@ afterEach(() => vendors.stop());
 const messages = [{ role: "user", content: PROMPT }];
 const STREAM = { model: "acme/both", stream: true, messages };
 
-/** More than the buffers between two ends hold, then a wait for the test. */
+/** Sends more than the buffers of both ends hold, then waits for the test. */
 const talk: Play = async (call) => {
   await call.begin();
   await call.events(...opening("Alpha"));
@@ -40,14 +40,14 @@ async function stallMany(count: number): Promise<RawClient[]> {
   return clients;
 }
 
-/** The outcomes of the generations that have ended, with the errors that are recorded of them. */
+/** The outcomes of the generations that have ended, with their recorded errors. */
 function endings(): string[] {
   const ended = vendors.gateway.log.filter(({ fields }) => fields["outcome"] !== undefined);
   return ended.map(({ fields }) => `${fields["outcome"]} ${fields["error"]}`);
 }
 
 describe.skipIf(!BOUNDS_BUFFERS)("clients that stop reading", () => {
-  test("all lose their connections after a minute, and one that reads meanwhile has its answer", async () => {
+  test("are all disconnected after a minute, and one that reads gets its answer", async () => {
     vendors = await startTwoVendors();
     vendors.a.perform(talk);
     const clients = await stallMany(200);
@@ -65,7 +65,7 @@ describe.skipIf(!BOUNDS_BUFFERS)("clients that stop reading", () => {
     reader.leave();
   });
 
-  test("lose them before that, the longest silent first, when unread answers exceed their bound", async () => {
+  test("are disconnected earlier, the longest silent first, when unread answers exceed their bound", async () => {
     vendors = await startTwoVendors("limits: {total_unread_bytes: 1048576}");
     vendors.a.perform(talk);
     const clients = await stallMany(20);
@@ -84,7 +84,7 @@ describe.skipIf(!BOUNDS_BUFFERS)("clients that stop reading", () => {
     await waitFor(() => (endings().length === 20 ? true : null));
   });
 
-  test("lose them in the middle of an answer that is not streamed", async () => {
+  test("are disconnected in the middle of an answer that is not streamed", async () => {
     vendors = await startTwoVendors();
     const text = "x".repeat(4_096 * KIB);
     vendors.a.perform((call) => call.respond(200, documentOf(text)));

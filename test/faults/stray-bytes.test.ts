@@ -5,7 +5,7 @@ import { createTestClock } from "../support/test-clock.ts";
 import { closing, documentOf, opening, type Play, startVendor, type VendorCall } from "../support/vendor.ts";
 
 const CALLERS = 64;
-/** With seven further answers behind each, nearly every caller would get another caller's. */
+/** With seven further answers after each one, nearly every client would get another client's answer. */
 const STRAYS = 7;
 
 const vendor = startVendor();
@@ -15,7 +15,7 @@ function promptOf(call: VendorCall): string {
   return (call.body as { messages: { content: string }[] }).messages[0]!.content;
 }
 
-/** Answers, and sends further answers behind it when the caller has had time to see the first. */
+/** Answers, and sends further answers once the client has had time to read the first. */
 const repeatItself: Play = async (call) => {
   await call.respond(200, documentOf(promptOf(call)));
   void sendLater(() => call.respond(200, documentOf(`stray of ${promptOf(call)}`)));
@@ -38,16 +38,16 @@ async function sendLater(send: () => Promise<void>): Promise<void> {
   }
 }
 
-describe("a vendor that sends further answers behind each of its answers", () => {
+describe("a vendor that sends further answers after each of its answers", () => {
   test.each([
     ["whole answers", false, repeatItself],
     ["streams", true, repeatItselfInStreams],
   ] as const)(
-    "gives no caller of %s another caller's answer, and is named in the log once",
+    "gives no client of %s another client's answer, and is logged once",
     async (_, stream, play) => {
       vendor.perform(play);
       const gateway = await startTestGateway({
-        // No time passes, however slowly the test runs: nothing but the strays decides about trust.
+        // The clock stands still, so only the stray bytes affect whether the connection is reused.
         clock: createTestClock(),
         yaml: `
 upstream: {transport: http1}
@@ -55,8 +55,8 @@ providers:
   vendor: {base_url: "${vendor.baseUrl}", models: [{id: acme/one}]}`,
       });
       const wrong: string[] = [];
-      for (let caller = 0; caller < CALLERS; caller++) {
-        const content = `caller ${caller}`;
+      for (let principal = 0; principal < CALLERS; principal++) {
+        const content = `caller ${principal}`;
         const body = { model: "acme/one", stream, messages: [{ role: "user", content }] };
         const text = await (await postChat(gateway, body)).text();
         if (!text.includes(`"${content}"`)) wrong.push(`${content} got: ${text}`);

@@ -6,23 +6,23 @@ import { healthy, startVendor, type Vendor } from "../support/vendor.ts";
 
 export const KEY_A = "sk-vendor-a-0123456789abcdef";
 export const KEY_B = "sk-vendor-b-0123456789abcdef";
-/** Stands in every prompt; no log may hold it. */
-export const PROMPT = "Nobody but the vendor may read this: 7391.";
+/** Occurs in every prompt; no log may contain it. */
+export const PROMPT = "No one but the vendor may read this: 7391.";
 
-/** A gateway under a test clock with a cheap vendor, `vendor-a`, and a dear one, `vendor-b`. */
+/** A gateway under a test clock with a cheap vendor, `vendor-a`, and an expensive one, `vendor-b`. */
 export interface TwoVendors {
   readonly gateway: TestGateway;
   readonly clock: TestClock;
   readonly a: Vendor;
   readonly b: Vendor;
-  /** Accepts connections and says nothing, not even to a TLS handshake. */
+  /** Accepts connections and sends nothing, not even in a TLS handshake. */
   readonly mute: RawServer;
-  /** Both vendors are well, no connection waits, no key is set aside. */
+  /** Makes both vendors healthy, closes idle connections and clears all cooldowns. */
   reset(): void;
   stop(): Promise<void>;
 }
 
-/** Nobody listens there. */
+/** No process listens on this port. */
 const REFUSED = "http://127.0.0.1:1/v1";
 /** Twice as long as an idle connection is kept. */
 const REST_MS = 121_000;
@@ -33,17 +33,17 @@ const REST_MS = 121_000;
  */
 export async function startTwoVendors(yaml = ""): Promise<TwoVendors> {
   const clock = createTestClock();
-  const fared = createTestHealth();
+  const health = createTestHealth();
   const a = startVendor(healthy("Alpha"));
   const b = startVendor(healthy("Beta"));
   const mute = startRawServer(() => {});
   const gateway = await startTestGateway({
     clock,
-    health: fared.health,
+    health: health.health,
     yaml: `
 providers:
   vendor-a: {base_url: "${a.baseUrl}", api_keys: ["${KEY_A}"], models: [${[CHEAP("acme/alone"), CHEAP("acme/both")]}]}
-  vendor-b: {base_url: "${b.baseUrl}", api_keys: ["${KEY_B}"], models: [${[DEAR("acme/both"), DEAR("acme/down-both"), DEAR("acme/mute-both")]}]}
+  vendor-b: {base_url: "${b.baseUrl}", api_keys: ["${KEY_B}"], models: [${[EXPENSIVE("acme/both"), EXPENSIVE("acme/down-both"), EXPENSIVE("acme/mute-both")]}]}
   vendor-down: {base_url: "${REFUSED}", api_keys: ["${KEY_A}"], models: [${[CHEAP("acme/down-alone"), CHEAP("acme/down-both")]}]}
   vendor-mute: {base_url: "https://127.0.0.1:${mute.port}/v1", api_keys: ["${KEY_A}"], models: [${[CHEAP("acme/mute-alone"), CHEAP("acme/mute-both")]}]}
 ${yaml}`,
@@ -57,7 +57,7 @@ ${yaml}`,
     reset() {
       a.perform(healthy("Alpha"));
       b.perform(healthy("Beta"));
-      fared.forget();
+      health.forget();
       clock.leap(REST_MS);
     },
     async stop() {
@@ -72,12 +72,12 @@ ${yaml}`,
 const model = (prompt: string, completion: string) => (id: string) =>
   `{id: ${id}, name: up, context_length: 8192, prices: {prompt: "${prompt}", completion: "${completion}"}}`;
 const CHEAP = model("0.000001", "0.000002");
-const DEAR = model("0.00001", "0.00002");
+const EXPENSIVE = model("0.00001", "0.00002");
 
-/** What the vendors' usage costs at each, in nanodollars. */
+/** The cost of the vendors' usage at each, in nanodollars. */
 export const COST = { "vendor-a": 20_000, "vendor-b": 200_000 } as const;
 
-/** The record of a generation, as its caller sees it. */
+/** Returns the record of a generation, as its caller sees it. */
 export async function fetchRecord(
   gateway: TestGateway,
   id: string,

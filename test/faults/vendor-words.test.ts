@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => vendors.stop());
 beforeEach(() => vendors.reset());
 
-/** What a vendor says; `code` and `type` go into the error beside the message. */
+/** A vendor's error; `code` and `type` go into the error next to the message. */
 interface Words {
   readonly vendor: string;
   readonly status?: number;
@@ -39,9 +39,9 @@ async function hear(
   return { response, body: JSON.parse(text), text };
 }
 
-/** The model's own window, where the vendor does not name it. */
+/** The model's own context window, if the vendor does not name it. */
 const OWN_LIMIT = 8192;
-/** The prompt as it is counted here. Tokens. */
+/** The prompt as the gateway counts it. Tokens. */
 
 const OVERFLOWS: readonly (Words & { readonly limit: number; readonly requested?: number })[] = [
   {
@@ -144,7 +144,7 @@ const OVERFLOWS: readonly (Words & { readonly limit: number; readonly requested?
     message:
       "Please reduce the length of the messages or completion. Current length is 9000 while limit is 8191",
     code: "context_length_exceeded",
-    // One token less than the list says: the same window.
+    // One token less than the catalog says: the same window.
     limit: OWN_LIMIT,
     requested: 9000,
   },
@@ -182,12 +182,12 @@ const OVERFLOWS: readonly (Words & { readonly limit: number; readonly requested?
 
 describe("a prompt that is too long", () => {
   for (const { limit, requested, ...words } of OVERFLOWS) {
-    test(`in the words of ${words.vendor} is told in the words that clients look for`, async () => {
+    test(`in the words of ${words.vendor} is reported in the words that clients look for`, async () => {
       const { response, body } = await hear(words, "acme/both");
       expect(response.status).toBe(400);
       expect(body.error.type).toBe("context_length_exceeded");
       expect(body.error.message).toContain(`maximum context length is ${limit} tokens`);
-      // A vendor that does not say how many there are has found one too many at the least.
+      // A vendor that does not report the number found at least one token too many.
       expect(body.error.metadata).toMatchObject({ limit, requested: requested ?? limit + 1 });
       expect(body.error.message).toContain(
         requested === undefined ? `at least ${limit + 1} tokens` : `about ${requested} tokens`,
@@ -197,7 +197,7 @@ describe("a prompt that is too long", () => {
   }
 });
 
-test("a name that is too long is no prompt that is too long", async () => {
+test("a tool-call id that is too long is not reported as a prompt that is too long", async () => {
   const { response, body } = await hear({
     vendor: "OpenAI",
     message:
@@ -268,9 +268,9 @@ const OUT_OF_CREDIT: readonly Words[] = [
   { vendor: "SiliconFlow", status: 403, message: "Sorry, your account balance is insufficient", code: 30001 },
 ];
 
-describe("an account that has run dry", () => {
+describe("an account that is out of credit", () => {
   for (const words of OUT_OF_CREDIT) {
-    test(`in the words of ${words.vendor} is 503, and nobody learns of it`, async () => {
+    test(`in the words of ${words.vendor} is a 503 that does not say so`, async () => {
       const { response, body, text } = await hear(words);
       expect(response.status).toBe(503);
       expect(body.error.type).toBe("unavailable");
@@ -284,7 +284,7 @@ describe("an account that has run dry", () => {
     });
   }
 
-  test("is not believed where the vendor only repeats what the caller wrote", async () => {
+  test("is not recognized where the vendor only repeats what the client wrote", async () => {
     const { response } = await hear({
       vendor: "OpenAI",
       message: "Invalid value: 'insufficient balance'. Supported values are: 'json_object' and 'text'.",
@@ -296,7 +296,7 @@ describe("an account that has run dry", () => {
 });
 
 describe("a limit", () => {
-  test("of a minute stays a limit, even where the vendor calls it a quota", async () => {
+  test("per minute stays a rate limit, even if the vendor calls it a quota", async () => {
     vendors.a.perform((call) =>
       call.respond(429, [
         {
@@ -317,7 +317,7 @@ describe("a limit", () => {
     expect(response.headers.get("retry-after")).toBe("17");
   });
 
-  test("by tokens of a minute that comes as 413 is a limit, without the vendor's account in it", async () => {
+  test("by tokens per minute that comes as 413 is a rate limit, without the vendor's account id in it", async () => {
     const { response, body } = await hear({
       vendor: "Groq",
       status: 413,
@@ -332,7 +332,7 @@ describe("a limit", () => {
   });
 });
 
-describe("a request that the vendor refuses", () => {
+describe("a request that the vendor rejects", () => {
   for (const [words, calmer] of [
     ["Rate limit of tools is 128.", "request limit of tools is 128."],
     ["The field is wrong. Please try again later.", "The field is wrong. change the request."],

@@ -1,4 +1,4 @@
-import type { FormatName } from "../../src/wire/canonical/parts.ts";
+import type { FormatName } from "../../src/wire/conversation/format-name.ts";
 
 /** The client APIs that hold conversations. */
 export const CLIENTS = ["chat", "responses", "messages"] as const;

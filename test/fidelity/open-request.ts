@@ -1,16 +1,16 @@
-import { openChatRequest } from "../../src/wire/dialects/chat-request.ts";
-import type { InferenceRequest } from "../../src/wire/dialects/inference-request.ts";
-import { openMessagesRequest } from "../../src/wire/dialects/messages-request.ts";
-import { openResponsesRequest } from "../../src/wire/dialects/responses-request.ts";
+import { parseChatRequest } from "../../src/wire/client-apis/chat-request.ts";
+import type { InferenceRequest } from "../../src/wire/client-apis/inference-request.ts";
+import { parseMessagesRequest } from "../../src/wire/client-apis/messages-request.ts";
+import { parseResponsesRequest } from "../../src/wire/client-apis/responses-request.ts";
 import type { Fields } from "../../src/wire/json/fields.ts";
 import type { Client } from "./formats.ts";
 
 type Rename = (id: string) => string;
 
 const OPENERS: Readonly<Record<Client, (bytes: Buffer, rename: Rename) => InferenceRequest>> = {
-  chat: openChatRequest,
-  responses: openResponsesRequest,
-  messages: openMessagesRequest,
+  chat: parseChatRequest,
+  responses: parseResponsesRequest,
+  messages: parseMessagesRequest,
 };
 
 /** A request at the door of its client API. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { FINISH_WORDS } from "../../src/wire/canonical/finish-words.ts";
-import type { FormatName } from "../../src/wire/canonical/parts.ts";
+import type { FormatName } from "../../src/wire/conversation/format-name.ts";
 import { hasRecordings } from "../support/recordings.ts";
 import { FEATURES } from "./answers/features.ts";
 import { readClientStream, readStream, runFeature } from "./answers/run-answers.ts";

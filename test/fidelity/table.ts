@@ -6,33 +6,33 @@ import { REQUEST_CASES } from "./requests/cases.ts";
 import type { RequestCase } from "./requests/request-case.ts";
 import { runRequest } from "./requests/run-requests.ts";
 
-/** docs/fidelity.md: what of a request reaches whom, and what of an answer. */
+/** Returns the text of docs/fidelity.md: what of a request reaches each format, and what of an answer each client API. */
 export function writeTable(): string {
   const requests = REQUEST_CASES.map(([title, cases]) => writeRequests(title, cases));
   return `${INTRODUCTION}\n${requests.join("\n")}\n${ANSWERS}\n${writeAnswers()}\n`;
 }
 
-const INTRODUCTION = `# What survives between formats
+const INTRODUCTION = `# What translation preserves
 
-This page is made from the tests of \`test/fidelity\` by \`npm run fidelity-table\`. Each line is a request or an answer that really was sent
-through the codecs, and a probe that looked for the thing in what came out; the whole bodies stand in \`test/fidelity/golden\`.
+This page is generated from the tests of \`test/fidelity\` by \`npm run fidelity-table\`. Each row is a request or an answer that was sent
+through the codecs, and a probe for the feature in the result; the whole bodies are in \`test/fidelity/golden\`.
 
-- **kept**: it is there, in the words of the other format.
-- **named**: it was left out or sent otherwise, and a warning in \`gateway_metadata.warnings\` names it.
-- **refused**: a 400 that names it, because an answer without it would answer another question.
-- **–**: there is nothing to keep; why, says the list below its table.
+- **kept**: the feature is in the result, in the other format's form.
+- **named**: it was left out or changed, and a warning in \`gateway_metadata.warnings\` names it.
+- **refused**: a 400 that names it, because leaving it out would change what was asked.
+- **–**: there is nothing to keep; the list below the table says why.
 
-Nothing is lost without a word: a test holds that.
+Nothing is lost without being named; a test verifies that.
 
 ## Requests
 
-From each client API to each upstream format. A model that can do all that its format can say is assumed; what a single model or provider
-does not take is named in the same way. Rows of client APIs that come to the same are one; an API without words for a thing has no row.
+From each client API to each upstream format, for a model that supports everything its format can express; what a particular model or provider
+does not accept is named in the same way. Rows of client APIs with equal results are merged. An API that cannot express a feature has no row.
 `;
 
 const ANSWERS = `## Answers
 
-From each upstream format to each client API, whole and streamed alike. A format that cannot say a thing has no row.
+From each upstream format to each client API, whole and streamed. A format that cannot express a feature has no row.
 `;
 
 const FORMAT_HEADS = ["Chat", "Responses", "Messages", "Gemini", "Converse", "Cohere"];

@@ -1,7 +1,7 @@
 import type { ModelTarget } from "../../src/wire/canonical/format.ts";
-import type { FormatName } from "../../src/wire/canonical/parts.ts";
+import type { UpstreamTarget } from "../../src/wire/client-apis/inference-request.ts";
+import type { FormatName } from "../../src/wire/conversation/format-name.ts";
 import { toolCallRulesOf } from "../../src/wire/conversation/tool-call-rules.ts";
-import type { UpstreamTarget } from "../../src/wire/dialects/inference-request.ts";
 
 /** Per format a model that can do all that its format can say. */
 const MODELS: Readonly<Record<FormatName, ModelTarget>> = {
@@ -56,9 +56,8 @@ export function makeTarget(format: FormatName): UpstreamTarget {
     refusedFields: new Set(),
     wantsReasoningContent: false,
     bodyFields: {},
-    isLast: false,
     withReasoning: true,
-    steer: null,
+    overrides: null,
     recallTurn: () => null,
     hashUser: (user) => `hashed(${user})`,
   };

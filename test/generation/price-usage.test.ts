@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { roundToNanodollars } from "../../src/base/money.ts";
+import { listPriceLines, priceAt } from "../../src/core/catalog/price-usage.ts";
 import type { ModelEndpoint } from "../../src/core/catalog/records.ts";
-import { listPriceLines, priceAt } from "../../src/core/generation/price-usage.ts";
 import { NO_TOKENS, type TokenUsage } from "../../src/wire/conversation/usage.ts";
 import { priceUsage } from "../support/price-usage.ts";
 

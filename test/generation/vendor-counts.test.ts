@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { FORMAT_NAMES, type FormatName } from "../../src/wire/canonical/parts.ts";
+import type { FormatName } from "../../src/wire/conversation/format-name.ts";
+import { FORMAT_NAMES } from "../../src/wire/conversation/format-name.ts";
 import { CLIENT_APIS } from "../faults/client-apis.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { addPayer, balanceOf, findTrouble, manage } from "../support/money.ts";

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { GatewayError } from "../../src/base/errors.ts";
-import type { FormatName } from "../../src/wire/canonical/parts.ts";
-import { openChatRequest } from "../../src/wire/dialects/chat-request.ts";
-import { openEmbeddingsRequest } from "../../src/wire/dialects/embeddings-request.ts";
-import { openFimRequest } from "../../src/wire/dialects/fim-request.ts";
-import type { InferenceRequest } from "../../src/wire/dialects/inference-request.ts";
-import { openMessagesRequest } from "../../src/wire/dialects/messages-request.ts";
-import { openResponsesRequest } from "../../src/wire/dialects/responses-request.ts";
+import { parseChatRequest } from "../../src/wire/client-apis/chat-request.ts";
+import { parseEmbeddingsRequest } from "../../src/wire/client-apis/embeddings-request.ts";
+import { parseFimRequest } from "../../src/wire/client-apis/fim-request.ts";
+import type { InferenceRequest } from "../../src/wire/client-apis/inference-request.ts";
+import { parseMessagesRequest } from "../../src/wire/client-apis/messages-request.ts";
+import { parseResponsesRequest } from "../../src/wire/client-apis/responses-request.ts";
+import type { FormatName } from "../../src/wire/conversation/format-name.ts";
 import { FORMATS } from "../fidelity/formats.ts";
 import { makeTarget } from "../fidelity/targets.ts";
 import { isInRun } from "../support/long-run.ts";
@@ -29,18 +29,18 @@ interface Api {
 }
 
 const APIS: readonly Api[] = [
-  { name: "chat completions", open: openChatRequest, dimensions: CHAT_DIMENSIONS, formats: FORMATS },
-  { name: "Messages", open: openMessagesRequest, dimensions: MESSAGES_DIMENSIONS, formats: FORMATS },
-  { name: "Responses", open: openResponsesRequest, dimensions: RESPONSES_DIMENSIONS, formats: FORMATS },
+  { name: "chat completions", open: parseChatRequest, dimensions: CHAT_DIMENSIONS, formats: FORMATS },
+  { name: "Messages", open: parseMessagesRequest, dimensions: MESSAGES_DIMENSIONS, formats: FORMATS },
+  { name: "Responses", open: parseResponsesRequest, dimensions: RESPONSES_DIMENSIONS, formats: FORMATS },
   {
     name: "embeddings",
-    open: openEmbeddingsRequest,
+    open: parseEmbeddingsRequest,
     dimensions: EMBEDDINGS_DIMENSIONS,
     formats: ["openai-chat", "gemini", "cohere-chat"],
   },
   {
     name: "fill in the middle",
-    open: openFimRequest,
+    open: parseFimRequest,
     dimensions: FIM_DIMENSIONS,
     formats: ["openai-chat"],
   },

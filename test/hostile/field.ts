@@ -1,11 +1,12 @@
 import { dirname, join } from "node:path";
-import { FORMAT_NAMES, type FormatName } from "../../src/wire/canonical/parts.ts";
+import type { FormatName } from "../../src/wire/conversation/format-name.ts";
+import { FORMAT_NAMES } from "../../src/wire/conversation/format-name.ts";
 import { type GatewayProcess, makeSite } from "../support/gateway-process.ts";
 import { startVendor, type Vendor } from "../support/vendor.ts";
 import { PROBE_SOCKET, type Reading } from "./probe.ts";
 import { type HostileVendor, startHostileVendor } from "./vendor.ts";
 
-/** A gateway as an operator starts it, watched, and a vendor of every format. */
+/** A gateway started as an operator starts it, with a probe in its process, and a vendor of every format. */
 export interface Field {
   /** The gateway's process; another one after a crash. */
   readonly gateway: Pick<GatewayProcess, "url" | "key">;
@@ -18,14 +19,14 @@ export interface Field {
   modelOf(format: FormatName, isFree?: boolean): string;
   /** The model that the scripted vendor serves in a format, at `PRICES`, with answers of up to `LONGEST_ANSWER`. */
   paidModelOf(format: FormatName): string;
-  /** Posts a body to a path of the gateway's; text and bytes go out as they are. */
+  /** Posts a body to a path of the gateway; text and bytes are sent unchanged. */
   post(path: string, body: unknown, headers?: Readonly<Record<string, string>>): Promise<Response>;
-  /** What the gateway's process says of itself since `forget`. */
+  /** The probe's measurements since `forget`. */
   read(): Promise<Reading>;
   forget(): Promise<void>;
   /** What the gateway has printed. */
   printed(): string;
-  /** Kills the gateway with signal 9 and starts another one on what it left. `between` runs while none does. */
+  /** Kills the gateway with signal 9 and starts another one on its data. `between` runs while none does. */
   crash(between?: () => void): Promise<void>;
   stop(): Promise<void>;
 }
@@ -42,7 +43,7 @@ export async function startField(config = ""): Promise<Field> {
   let gateway = await site.start();
   const socket = join(dirname(site.dataDir), PROBE_SOCKET);
   const askProbe = (method: string) => fetch("http://probe/", { unix: socket, method });
-  /** What gateways have said of themselves before they were killed. */
+  /** What gateways printed before they were killed. */
   let ofKilled = { stallMs: 0, peakMb: 0 };
   const read = async (): Promise<Reading> => {
     const { stallMs, peakMb, residentMb } = (await (await askProbe("GET")).json()) as Reading;
@@ -81,7 +82,7 @@ export async function startField(config = ""): Promise<Field> {
       await gateway.kill();
       between();
       gateway = await site.start(key);
-      // A start holds nobody up.
+      // A start delays no request.
       await askProbe("DELETE");
     },
     async stop() {
@@ -93,12 +94,12 @@ export async function startField(config = ""): Promise<Field> {
   };
 }
 
-/** Nanodollars for a token of the paid models. */
+/** Nanodollars per token of the paid models. */
 export const PRICES = { prompt: 1_000, completion: 10_000 } as const;
 /** Tokens. */
 export const LONGEST_ANSWER = 100_000;
 
-/** Holds any prompt: what is tried is the gateway, and not its check of the context. */
+/** Large enough for any prompt: the case tests the gateway and not its context check. */
 const WINDOW = 100_000_000;
 const PAID_WINDOW = 128_000;
 

@@ -1,15 +1,15 @@
 import type { Field } from "./field.ts";
 
-/** Something that an attacker sends, or a broken vendor answers, and what the gateway promises of it. */
+/** Input of an attacker or answer of a broken vendor, and the expected behavior of the gateway. */
 export interface HostileCase {
   readonly name: string;
-  /** The most that it may hold up the event loop; 100 ms unless said. */
+  /** The maximum stall of the event loop; 100 ms by default. */
   readonly maxStallMs?: number;
-  /** The most memory that it may take on top, megabytes; not looked at unless said. */
+  /** The maximum of additional memory, megabytes; not checked by default. */
   readonly maxMemoryMb?: number;
-  /** Configuration of a gateway that is this case's alone; unless said, the cases share one. */
+  /** Configuration of a gateway for this case alone; by default the cases share one. */
   readonly config?: string;
-  /** Gives what came of it, for the table: statuses. Throws what was promised and is not so. */
+  /** Returns the result for the table: statuses. Throws if an expectation is violated. */
   run(field: Field): Promise<string>;
 }
 
@@ -25,7 +25,7 @@ export async function expectStatus(response: Response, ...expected: readonly num
   return String(response.status);
 }
 
-/** Fails a case whose answer is no error of the caller's that names what is too much. */
+/** Fails a case whose answer is not a client error that names the exceeded bound. */
 export async function expectRefusal(response: Response, words: string): Promise<string> {
   const text = await response.text();
   promise(

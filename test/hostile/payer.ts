@@ -10,9 +10,9 @@ export const DOLLAR = 1_000_000_000;
 export interface Payer {
   readonly id: string;
   readonly key: string;
-  /** Posts as its caller. */
+  /** Posts with its key. */
   post(path: string, body: unknown): Promise<Response>;
-  /** What it has once nothing is held any more, nanodollars. Throws where that is less than nothing. */
+  /** Its balance in nanodollars, once nothing is held any more. Throws if that is negative. */
   rest(): Promise<number>;
   /** What is held for its requests now, nanodollars. */
   held(): Promise<number>;
@@ -23,7 +23,7 @@ interface Balance {
   readonly held_nanodollars: number;
 }
 
-/** Makes an account with so many nanodollars, and a key of it. `more` are further fields of the key. */
+/** Creates an account with this many nanodollars, and a key. `more` are further fields of the key. */
 export async function addPayer(
   field: Field,
   nanodollars: number,
@@ -59,7 +59,7 @@ export async function addPayer(
 }
 
 /**
- * Fails a case whose gateway is not ready, or whose ledger has other differences, by the gateway's own check, than those of
+ * Fails a case whose gateway is not ready, or whose ledger check reports other differences than those of
  * the kinds `expected`.
  */
 export async function expectSound(field: Field, ...expected: readonly string[]): Promise<void> {
@@ -70,7 +70,7 @@ export async function expectSound(field: Field, ...expected: readonly string[]):
   promise(kinds.join() === expected.join(), `ledger check: ${JSON.stringify(rows)}`);
 }
 
-/** The record of the generation that an answer is of, once it has ended. */
+/** The record of the generation of an answer, once it has ended. */
 export function fetchEnded(
   { gateway }: Field,
   { key }: Payer,

@@ -1,17 +1,17 @@
 /**
- * Loaded into the gateway's process before it: says how long its event loop was held up, and how much memory it took.
- * Reached over a socket in the working directory.
+ * Loaded into the gateway's process before it: measures how long its event loop stalled, and how much memory it used.
+ * Reachable over a socket in the working directory.
  */
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { threadTimeMs } from "../support/thread-time.ts";
 
 export const PROBE_SOCKET = "probe.sock";
 
-/** What is told since it was last told to forget. */
+/** The measurements since the last reset. */
 export interface Reading {
-  /** The longest that the event loop worked without a turn, of the processor's time: what others take is not counted. */
+  /** The longest time that the event loop worked without a turn, in processor time, so that other processes do not count. */
   readonly stallMs: number;
-  /** The most memory that was resident, and what is now. Megabytes. */
+  /** The maximum of resident memory, and the current value. Megabytes. */
   readonly peakMb: number;
   readonly residentMb: number;
 }
@@ -26,14 +26,14 @@ if (process.argv.includes("start")) {
     setTimeout(look, 1);
   };
   look();
-  // The program puts itself in its own place once more when it starts.
+  // The program re-executes itself when it starts.
   rmSync(PROBE_SOCKET, { force: true });
   Bun.serve({
     unix: PROBE_SOCKET,
     fetch({ method }) {
       if (method === "DELETE") {
         longest = 0;
-        // Forgets the peak.
+        // Resets the peak.
         writeFileSync("/proc/self/clear_refs", "5");
         return new Response();
       }

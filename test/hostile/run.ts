@@ -1,8 +1,8 @@
 /**
- * Sends the gateway what an attacker sends and answers it what a broken vendor answers, and looks how long its event loop
- * was held up, how much memory it took and what it said: `npm run test:hostile`.
+ * Sends the gateway what attackers send, and answers it as broken vendors answer, and measures how long its event loop
+ * stalled, how much memory it used and what it answered: `npm run test:hostile`.
  *
- *   --only=<words>  cases whose name has these words in it
+ * --only=<words>  cases whose name contains these words
  */
 import { parseArgs } from "node:util";
 import { Glob } from "bun";
@@ -13,11 +13,11 @@ import { measureSlowness } from "./machine-speed.ts";
 
 const { values: options } = parseArgs({ options: { only: { type: "string", default: "" } } });
 
-/** The longest that a case may hold up the event loop, on a machine that is not slower than the reference. Milliseconds. */
+/** The maximum stall of the event loop in a case, on a machine as fast as the reference. Milliseconds. */
 const MAX_STALL_MS = 100;
-/** After so long a case has failed. */
+/** After this time a case has failed. */
 const CASE_MS = 60_000;
-/** A case is tried again where it took longer: compilers, collectors and machines with other work have their moments. */
+/** A case that took longer is tried again, because compilation, garbage collection and other processes cause outliers. */
 const TRIES = 5;
 const REST_MS = 500;
 
@@ -48,7 +48,7 @@ async function tryCase(shared: Field, hostile: HostileCase): Promise<Row> {
   return row;
 }
 
-/** Runs a case at the gateway that the cases share, or at one of its own. */
+/** Runs a case at the gateway that the cases share, or at its own. */
 async function runWhereItBelongs(shared: Field, hostile: HostileCase): Promise<Row> {
   if (hostile.config === undefined) return runCase(shared, hostile);
   const own = await startField(hostile.config);

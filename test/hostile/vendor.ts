@@ -1,13 +1,14 @@
-import { FORMAT_NAMES, type FormatName } from "../../src/wire/canonical/parts.ts";
+import type { FormatName } from "../../src/wire/conversation/format-name.ts";
+import { FORMAT_NAMES } from "../../src/wire/conversation/format-name.ts";
 import { SCRIPTS } from "../support/scripts/all-scripts.ts";
 
-/** How a vendor answers a request; null: as a vendor that is well. */
+/** How a vendor answers a request; `null`: as a healthy vendor. */
 export type AnswerScript = (request: Request) => Response | Promise<Response> | null;
 
-/** A vendor that speaks every format, each under a path of its own. */
+/** A vendor that speaks every format, each under its own path. */
 export interface HostileVendor {
   baseUrl(format: FormatName): string;
-  /** Answers by this from now on. */
+  /** Answers with this from now on. */
   answer(script: AnswerScript): void;
   /** Bytes of the last request's body. */
   lastBodyBytes(): number;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { ENDPOINTS } from "../../src/http/api/endpoints.ts";
+import { ENDPOINTS } from "../../src/http/routes/endpoints.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { callAdmin, createFounder, type Founder } from "../support/management.ts";
 
@@ -89,7 +89,7 @@ const ownAccount = (status: number, billing: number): Row["status"] => ({
 });
 
 const everybody = (status: number): Row["status"] =>
-  Object.fromEntries(CALLERS.map((caller) => [caller, status])) as Row["status"];
+  Object.fromEntries(CALLERS.map((principal) => [principal, status])) as Row["status"];
 
 /** About the caller's own inference key. */
 const inferenceOnly: Row["status"] = { ...everybody(403), nobody: 401, invalid: 401, inference: 200 };
@@ -188,6 +188,10 @@ const ROWS: Readonly<Record<string, Row>> = {
     path: accountPath("corrections"),
     body: () => ({ amount: "1", note: "by hand" }),
     status: operatorOnly(201),
+  },
+  "GET /api/admin/generations/:id/bodies": {
+    path: () => "/generations/gen_none/bodies",
+    status: ownAccount(404, 403),
   },
   "POST /api/admin/generations/:id/refund": {
     path: () => "/generations/gen_none/refund",
@@ -288,10 +292,10 @@ describe.each(ENDPOINTS.map(({ method, path }) => [method, path] as const))("%s 
   test("answers each kind of caller as it should", async () => {
     const row = ROWS[`${method} ${path}`] as Row;
     const answers: Record<string, number> = {};
-    for (const caller of CALLERS) {
+    for (const principal of CALLERS) {
       const now = await restore();
-      const { status } = await callAdmin(gateway, secrets[caller], method, row.path(now), row.body?.(now));
-      answers[caller] = status;
+      const { status } = await callAdmin(gateway, secrets[principal], method, row.path(now), row.body?.(now));
+      answers[principal] = status;
     }
     expect(answers).toEqual({ ...row.status });
   });
@@ -324,8 +328,8 @@ describe("a management key of another account", () => {
 });
 
 describe("nobody makes themselves more than they are", () => {
-  const put = (caller: CallerName, user: string, role: string) =>
-    callAdmin(gateway, secrets[caller], "PUT", `/organizations/${scene.organization}/members/${user}`, {
+  const put = (principal: CallerName, user: string, role: string) =>
+    callAdmin(gateway, secrets[principal], "PUT", `/organizations/${scene.organization}/members/${user}`, {
       role,
     });
 
@@ -347,8 +351,8 @@ describe("nobody makes themselves more than they are", () => {
       await callAdmin(gateway, gateway.adminKey, "GET", `/organizations/${scene.organization}/members`)
     ).rows;
     const idOf = (role: string) => members.find((member) => member.role === role)?.user_id;
-    const post = (caller: CallerName, body: object) =>
-      callAdmin(gateway, secrets[caller], "POST", "/keys", { name: "m", kind: "management", ...body });
+    const post = (principal: CallerName, body: object) =>
+      callAdmin(gateway, secrets[principal], "POST", "/keys", { name: "m", kind: "management", ...body });
     expect((await post("admin", { user_id: idOf("admin") })).status).toBe(201);
     expect((await post("admin", {})).status).toBe(403);
     expect((await post("admin", { user_id: idOf("owner") })).status).toBe(403);
@@ -362,12 +366,12 @@ describe("nobody makes themselves more than they are", () => {
   });
 
   test("overdrafts are the operator's, and only an owner closes an organization", async () => {
-    for (const [caller, path] of [
+    for (const [principal, path] of [
       ["owner", `/organizations/${scene.organization}`],
       ["person", `/users/${scene.person}`],
     ] as const) {
       for (const overdraft of [1, null])
-        expect((await callAdmin(gateway, secrets[caller], "PATCH", path, { overdraft })).status).toBe(403);
+        expect((await callAdmin(gateway, secrets[principal], "PATCH", path, { overdraft })).status).toBe(403);
     }
     const path = `/organizations/${scene.organization}`;
     expect((await callAdmin(gateway, secrets.admin, "PATCH", path, { closed: true })).status).toBe(403);

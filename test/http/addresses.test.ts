@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { connect } from "node:net";
-import { FIXED_ROUTES, GATEWAY_ROUTES } from "../../src/http/route-table.ts";
+import { FIXED_ROUTES, GATEWAY_ROUTES } from "../../src/http/server/route-table.ts";
 import { waitFor } from "../support/event-loop.ts";
 import { postChat, startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { type RecordingVendor, startRecordingVendor, yamlFor } from "../support/recording-vendor.ts";
@@ -145,7 +145,7 @@ describe.each(["", ...PREFIXES])("every endpoint there is, under prefix '%s'", (
         const response = await call(path, { method });
         if (allowed.includes(method)) {
           expect([method, response.status]).not.toEqual([method, 405]);
-          expect(await response.text()).not.toContain("There is nothing at this address");
+          expect(await response.text()).not.toContain("There is no endpoint at this path");
           continue;
         }
         expect([method, response.status]).toEqual([method, 405]);

@@ -7,7 +7,8 @@ import {
   gzipSync,
   zstdCompressSync,
 } from "node:zlib";
-import { FORMAT_NAMES, type FormatName } from "../../src/wire/canonical/parts.ts";
+import type { FormatName } from "../../src/wire/conversation/format-name.ts";
+import { FORMAT_NAMES } from "../../src/wire/conversation/format-name.ts";
 import { postChat, startTestGateway, type TestGateway } from "../support/gateway.ts";
 import {
   type RecordedRequest,

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { z } from "zod";
-import { ENDPOINTS } from "../../src/http/api/endpoints.ts";
 import { writeCurlExample } from "../../src/http/docs-page/curl-example.ts";
 import { describeApi } from "../../src/http/openapi/describe-api.ts";
 import { ErrorAnswer, MessagesErrorAnswer, ResponsesErrorAnswer } from "../../src/http/openapi/errors.ts";
@@ -9,6 +8,7 @@ import { Model, ModelEndpoints } from "../../src/http/openapi/list-schemas.ts";
 import type { Operation } from "../../src/http/openapi/operation.ts";
 import { OPERATIONS } from "../../src/http/openapi/operations.ts";
 import { RouteExplanation } from "../../src/http/openapi/route-schemas.ts";
+import { ENDPOINTS } from "../../src/http/routes/endpoints.ts";
 import { seedCatalog, startSource, type TestSource } from "../catalog/seed-catalog.ts";
 import { sourceModel } from "../catalog/source-fixture.ts";
 import { postChat, readEvents, startTestGateway, type TestGateway } from "../support/gateway.ts";
@@ -55,8 +55,10 @@ beforeAll(async () => {
     (await callAdmin(gateway, gateway.adminKey, "POST", path, body)).data.id;
   const refreshed = await callAdmin(gateway, gateway.adminKey, "POST", "/catalog/refresh", {});
   ({ waiting: changes } = refreshed.data as unknown as { waiting: typeof changes });
+  const logged = await found.key("acct_default", { prompt_log: 3600 });
+  const asked = { model: "sandbox/echo", messages: [{ role: "user", content: "Hello!" }] };
   const generation = (await (
-    await postChat(gateway, { model: "sandbox/echo", messages: [{ role: "user", content: "Hello!" }] })
+    await postChat(gateway, asked, { authorization: `Bearer ${logged}` })
   ).json()) as { readonly id: string };
   variables = {
     GATEWAY_URL: gateway.url,

@@ -176,6 +176,7 @@ describe("managing keys", () => {
       models: null,
       rate_limit: { requests_per_minute: null, tokens_per_minute: null, concurrent: null },
       rate_limit_set_by: null,
+      prompt_log: null,
       created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
       expires_at: null,
       revoked_at: null,

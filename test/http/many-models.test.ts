@@ -1,15 +1,17 @@
 import { afterAll, beforeAll, expect, spyOn, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import path, { join } from "node:path";
 import { buildServing } from "../../src/app/build-serving.ts";
-import { loadCatalog, OVERRIDE_FILE } from "../../src/app/load-catalog.ts";
+import { loadShippedCatalog } from "../../src/app/load-catalog.ts";
 import { checkConfig } from "../../src/app/load-config.ts";
 import { systemClock } from "../../src/base/clock.ts";
-import { formatOverride } from "../../src/core/catalog/format-catalog.ts";
+import { formatImportedCatalog } from "../../src/core/catalog/format-catalog.ts";
 import type { ModelRecord } from "../../src/core/catalog/records.ts";
+import { findModelProblems, parseImportedCatalog } from "../../src/core/catalog/validate-catalog.ts";
 import { createHttp1Transport } from "../../src/providers/http1/transport.ts";
 import { createSandboxTransport } from "../../src/providers/sandbox/sandbox-transport.ts";
+import { CATALOG_FILE } from "../../src/storage/files/catalog-store.ts";
 import { growsLinearly, LARGER } from "../growth/measure-growth.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { createFounder } from "../support/management.ts";
@@ -51,7 +53,7 @@ let gateway: TestGateway;
 let narrowKey: string;
 beforeAll(async () => {
   const dataDir = mkdtempSync(join(tmpdir(), "gateway-many-"));
-  writeFileSync(join(dataDir, OVERRIDE_FILE), formatOverride("a test", models));
+  writeFileSync(join(dataDir, CATALOG_FILE), formatImportedCatalog("a test", models));
   gateway = await startTestGateway({ dataDir, environment: ENVIRONMENT, yaml: "sandbox: off" });
   const founder = createFounder(gateway);
   const account = await founder.user("Ada", { policy: { denied_providers: ["openai"] } });
@@ -114,18 +116,27 @@ test("reading a catalog and joining it with keys take time that grows with its m
   const sandboxTransport = createSandboxTransport({ clock: systemClock });
   const config = checkConfig("sandbox: off", "gateway.yaml", { GATEWAY_DATA_DIR: gateway.dataDir });
   const sources = { config, environment: ENVIRONMENT, clock: systemClock, transport, sandboxTransport };
+  const { providers } = loadShippedCatalog();
   const open = (dataDirectory: string, count: number) => {
-    const load = () => loadCatalog({ dataDirectory });
-    const { data } = load();
+    const file = path.join(dataDirectory, CATALOG_FILE);
+    const load = () => {
+      const { value } = parseImportedCatalog(file, readFileSync(file, "utf8"));
+      expect(findModelProblems(value?.models ?? [], providers)).toEqual([]);
+      return { source: "a test", providers, models: value?.models ?? [] };
+    };
+    const data = load();
     const join = () => buildServing(data, sources);
-    expect(join().roster.models).toHaveLength(count);
+    expect(join().servedModels.models).toHaveLength(count);
     return { load, join };
   };
   const smallDir = mkdtempSync(join(tmpdir(), "gateway-fewer-"));
-  writeFileSync(join(smallDir, OVERRIDE_FILE), formatOverride("a test", models.slice(0, MODELS / LARGER)));
+  writeFileSync(
+    join(smallDir, CATALOG_FILE),
+    formatImportedCatalog("a test", models.slice(0, MODELS / LARGER)),
+  );
   const small = open(smallDir, MODELS / LARGER);
   const large = open(gateway.dataDir, MODELS);
-  const text = readFileSync(join(gateway.dataDir, OVERRIDE_FILE), "utf8");
+  const text = readFileSync(join(gateway.dataDir, CATALOG_FILE), "utf8");
   const parsing = timeQuickest(() => JSON.parse(text));
   for (const step of ["load", "join"] as const) {
     expect([step, growsLinearly(small[step], large[step])]).toEqual([step, true]);

@@ -3,7 +3,7 @@ import { Validator } from "@seriousme/openapi-schema-validator";
 import packageJson from "../../package.json" with { type: "json" };
 import { describeApi } from "../../src/http/openapi/describe-api.ts";
 import type { OperationObject } from "../../src/http/openapi/document.ts";
-import { FIXED_ROUTES, GATEWAY_ROUTES } from "../../src/http/route-table.ts";
+import { FIXED_ROUTES, GATEWAY_ROUTES } from "../../src/http/server/route-table.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 
 const DOCUMENT = describeApi();

@@ -3,15 +3,17 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type AccountRecord, type Caller, OPEN_POLICY } from "../../src/core/accounts/records.ts";
-import { createLedger, type Ledger } from "../../src/core/ledger/ledger.ts";
-import { HOUSE_ACCOUNT } from "../../src/core/ledger/records.ts";
-import type { LedgerStore } from "../../src/core/ports/ledger-store.ts";
+import { DAY_MS } from "../../src/base/days.ts";
+import type { InferencePrincipal } from "../../src/core/accounts/principal.ts";
+import { type AccountRecord, OPEN_POLICY } from "../../src/core/accounts/records.ts";
+import { Ledger } from "../../src/core/ledger/ledger.ts";
+import type { LedgerStore } from "../../src/core/ledger/ledger-store.ts";
+import { MemoryHoldBook } from "../../src/core/ledger/memory-hold-book.ts";
+import { PLATFORM_ACCOUNT } from "../../src/core/ledger/records.ts";
 import { openDatabase } from "../../src/storage/sqlite/database.ts";
-import { createSqliteLedgerStore } from "../../src/storage/sqlite/ledger-store.ts";
+import { SqliteLedgerStore } from "../../src/storage/sqlite/ledger-store.ts";
 import { createTestClock, type TestClock } from "../support/test-clock.ts";
 
-const DAY_MS = 86_400_000;
 let dir: string;
 let database: Database;
 let store: LedgerStore;
@@ -21,14 +23,19 @@ let ledger: Ledger;
 beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), "gateway-expiry-"));
   database = openDatabase(dir);
-  store = createSqliteLedgerStore(database);
+  store = new SqliteLedgerStore(database);
   clock = createTestClock();
-  ledger = createLedger(store, { drain: async () => {} }, clock, 3_600_000);
+  ledger = openLedger();
 });
 afterEach(() => {
   database.close();
   rmSync(dir, { recursive: true, force: true });
 });
+
+function openLedger(): Ledger {
+  const holdBook = new MemoryHoldBook(store);
+  return new Ledger({ store, holdBook, recorder: { drain: async () => {} }, clock, holdMs: 3_600_000 });
+}
 
 const account: AccountRecord = {
   id: "user_a",
@@ -41,31 +48,29 @@ const account: AccountRecord = {
   createdAt: 0,
   closedAt: null,
 };
-const caller = { kind: "key", key: { spendLimit: null }, account, member: null } as Extract<
-  Caller,
+const principal = { kind: "key", key: { spendLimit: null }, account, member: null } as Extract<
+  InferencePrincipal,
   { kind: "key" }
 >;
 
 function give(id: string, amount: number, days: number | null): Promise<boolean> {
   const expiresAt = days === null ? null : clock.now() + days * DAY_MS;
   const rest = { createdAt: clock.now(), note: null, expiresAt };
-  return ledger.transfer({ id, kind: "grant", from: HOUSE_ACCOUNT, to: "user_a", amount, ...rest });
+  return ledger.transfer({ id, kind: "grant", from: PLATFORM_ACCOUNT, to: "user_a", amount, ...rest });
 }
 
-async function hold(id: string, amount: number): Promise<string | undefined> {
-  const requestedAt = 0;
-  await ledger.prepare(caller, requestedAt);
-  return ledger.hold(caller, { id, amount, requestedAt })?.kind;
+async function hold(id: string, amount: number): Promise<string> {
+  return (await ledger.hold(principal, { id, amount, requestedAt: 0 })).kind;
 }
 
-/** What settling a generation does: its cost in the store, and its hold gone. */
+/** Settles a generation: its cost is in the store, and its hold is released. */
 async function settle(id: string, cost: number): Promise<void> {
   const rest = { createdAt: clock.now(), note: null, expiresAt: null };
-  await store.addTransfer({ id, kind: "usage", from: "user_a", to: HOUSE_ACCOUNT, amount: cost, ...rest });
+  await store.addTransfer({ id, kind: "usage", from: "user_a", to: PLATFORM_ACCOUNT, amount: cost, ...rest });
   ledger.settle(id, cost);
 }
 
-test("a request that runs when a grant ends may still use it, nobody else may, and the balance stays above zero", async () => {
+test("only a request that runs when a grant expires may still spend it, and the balance stays above zero", async () => {
   await give("short", 100, 1);
   await give("long", 30, null);
   expect(await hold("gen_1", 80)).toBe("held");
@@ -83,12 +88,12 @@ test("a request that runs when a grant ends may still use it, nobody else may, a
   expect(await store.findDifferences()).toEqual([]);
 });
 
-test("what is left is taken back once, by however many gateways and sweeps", async () => {
+test("the rest of an expired grant is taken back once, by several gateways and sweeps at the same time", async () => {
   await give("a", 50, 1);
   await give("b", 50, 2);
   await settle("gen_1", 20);
   clock.leap(DAY_MS);
-  const other = createLedger(store, { drain: async () => {} }, clock, 3_600_000);
+  const other = openLedger();
   await Promise.all([ledger.expireGrants(), other.expireGrants(), ledger.expireGrants()]);
   await ledger.refresh();
   expect((await ledger.balanceOf("user_a")).balance).toBe(50);
@@ -101,7 +106,7 @@ test("what is left is taken back once, by however many gateways and sweeps", asy
   expect(await store.findDifferences()).toEqual([]);
 });
 
-test("a grant that is used up ends without a transfer", async () => {
+test("a grant that is used up expires without a transfer", async () => {
   await give("a", 50, 1);
   await settle("gen_1", 50);
   clock.leap(DAY_MS);
@@ -110,7 +115,7 @@ test("a grant that is used up ends without a transfer", async () => {
   expect(await store.listEndedGrants(clock.now(), 10)).toEqual([]);
 });
 
-test("a grant whose end the store rejects keeps no other grant from its end", async () => {
+test("a grant whose expiry the store rejects does not prevent the expiry of other grants", async () => {
   await give("a", 50, 1);
   await give("b", 50, 1);
   database.exec(`CREATE TRIGGER poison BEFORE INSERT ON transfers WHEN NEW.id = 'expiry:a'

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { loadCatalog } from "../../src/app/load-catalog.ts";
+import { loadShippedCatalog } from "../../src/app/load-catalog.ts";
 import { roundToNanodollars } from "../../src/base/money.ts";
+import { findPrices, priceAt } from "../../src/core/catalog/price-usage.ts";
+import type { Deployment } from "../../src/core/deployments/served-models.ts";
 import { checkUsage } from "../../src/core/generation/check-usage.ts";
-import { findPrices, priceAt } from "../../src/core/generation/price-usage.ts";
-import type { Offer } from "../../src/core/routing/roster.ts";
 import { NO_CHARGES } from "../../src/wire/conversation/charges.ts";
 import { NO_TOKENS, type TokenUsage } from "../../src/wire/conversation/usage.ts";
 
@@ -30,11 +30,11 @@ const REQUEST = {
 const SEEN = { producedBytes: 64 * 1024 * 1024, searches: 0 };
 
 /** The highest count that passes, found by halving. */
-function highestOf(offer: Offer, name: "promptTokens" | "completionTokens" | "searches"): number {
+function highestOf(deployment: Deployment, name: "promptTokens" | "completionTokens" | "searches"): number {
   let [passes, fails] = [0, MOST];
   while (fails - passes > 1) {
     const count = Math.floor(passes + (fails - passes) / 2);
-    const { rejected } = checkUsage({ ...NO_TOKENS, [name]: count }, REQUEST, offer, null, SEEN);
+    const { rejected } = checkUsage({ ...NO_TOKENS, [name]: count }, REQUEST, deployment, null, SEEN);
     if (rejected.length === 0) passes = count;
     else fails = count;
   }
@@ -44,14 +44,14 @@ function highestOf(offer: Offer, name: "promptTokens" | "completionTokens" | "se
 describe("the highest cost that a generation can have", () => {
   test("is an exact integer of nanodollars at every endpoint of the shipped catalog, and a thousand of them fit a column", () => {
     let highest = 0;
-    for (const model of loadCatalog({}).data.models) {
+    for (const model of loadShippedCatalog().models) {
       for (const endpoint of model.endpoints) {
-        const offer = { model, endpoint } as unknown as Offer;
+        const deployment = { model, endpoint } as unknown as Deployment;
         const usage: TokenUsage = {
           ...NO_TOKENS,
-          promptTokens: highestOf(offer, "promptTokens"),
-          completionTokens: highestOf(offer, "completionTokens"),
-          searches: highestOf(offer, "searches"),
+          promptTokens: highestOf(deployment, "promptTokens"),
+          completionTokens: highestOf(deployment, "completionTokens"),
+          searches: highestOf(deployment, "searches"),
           images: 20_000,
           searchContext: "high",
         };
@@ -64,7 +64,7 @@ describe("the highest cost that a generation can have", () => {
         };
         const reasoned = { ...dear, reasoningTokens: usage.completionTokens };
         highest = Math.max(highest, ...[usage, dear, reasoned].map((one) => priceAt(prices, one)));
-        expect(checkUsage(LIE, REQUEST, offer, null, SEEN).rejected.map(({ field }) => field)).toEqual([
+        expect(checkUsage(LIE, REQUEST, deployment, null, SEEN).rejected.map(({ field }) => field)).toEqual([
           "prompt_tokens",
           "completion_tokens",
           "searches",

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
-import type { Caller } from "../../src/core/accounts/records.ts";
-import { createLedger } from "../../src/core/ledger/ledger.ts";
-import type { LedgerStore, SpendQuery } from "../../src/core/ports/ledger-store.ts";
+import type { InferencePrincipal } from "../../src/core/accounts/principal.ts";
+import { Ledger } from "../../src/core/ledger/ledger.ts";
+import type { LedgerStore, SpendQuery } from "../../src/core/ledger/ledger-store.ts";
+import { MemoryHoldBook } from "../../src/core/ledger/memory-hold-book.ts";
 import { eventually } from "../support/eventually.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { callAdmin } from "../support/management.ts";
@@ -120,25 +121,32 @@ test("a request from before midnight is held to its own day's limit, though the 
     findBalance: async () => ({ balance: 1_000, depositPlace: 0 }),
     sumSpending: async (query: SpendQuery) => spent(query),
   } as unknown as LedgerStore;
-  const ledger = createLedger(store, { drain: async () => {} }, createTestClock(MIDNIGHT + 1), 60_000);
-  const caller = {
+  const ledger = new Ledger({
+    store,
+    holdBook: new MemoryHoldBook(store),
+    recorder: { drain: async () => {} },
+    clock: createTestClock(MIDNIGHT + 1),
+    holdMs: 60_000,
+  });
+  const principal = {
     kind: "key",
     key: { id: "key_a", spendLimit: null },
     account: { id: "user_a", kind: "user", overdraft: 0 },
     member: { userId: "user_a", dailyLimit: 100 },
-  } as unknown as Extract<Caller, { kind: "key" }>;
+  } as unknown as Extract<InferencePrincipal, { kind: "key" }>;
   const hold = (id: string, amount: number, requestedAt: number) =>
-    ledger.hold(caller, { id, amount, requestedAt });
+    ledger.hold(principal, { id, amount, requestedAt });
 
-  await ledger.prepare(caller, MIDNIGHT);
-  expect(hold("today", 60, MIDNIGHT)).toMatchObject({ kind: "held" });
-  expect(hold("yesterday", 20, MIDNIGHT - 1)).toBeNull();
-  await ledger.prepare(caller, MIDNIGHT - 1);
-  expect(hold("yesterday", 20, MIDNIGHT - 1)).toMatchObject({ kind: "refused", by: "member", available: 10 });
-  expect(hold("yesterday", 10, MIDNIGHT - 1)).toMatchObject({ kind: "held" });
+  expect(await hold("today", 60, MIDNIGHT)).toMatchObject({ kind: "held" });
+  expect(await hold("yesterday", 20, MIDNIGHT - 1)).toMatchObject({
+    kind: "refused",
+    by: "member",
+    available: 10,
+  });
+  expect(await hold("yesterday", 10, MIDNIGHT - 1)).toMatchObject({ kind: "held" });
   // Each day's meter goes on for itself.
-  expect(hold("late", 1, MIDNIGHT - 1)).toMatchObject({ kind: "refused" });
+  expect(await hold("late", 1, MIDNIGHT - 1)).toMatchObject({ kind: "refused" });
   ledger.settle("yesterday", 5);
-  expect(hold("late", 6, MIDNIGHT - 1)).toMatchObject({ kind: "refused", available: 5 });
-  expect(hold("today too", 40, MIDNIGHT)).toMatchObject({ kind: "held" });
+  expect(await hold("late", 6, MIDNIGHT - 1)).toMatchObject({ kind: "refused", available: 5 });
+  expect(await hold("today too", 40, MIDNIGHT)).toMatchObject({ kind: "held" });
 });

@@ -4,8 +4,8 @@ import { systemClock } from "../../src/base/clock.ts";
 import { createSystemRandom } from "../../src/base/random.ts";
 import { createKey } from "../../src/core/accounts/manage-keys.ts";
 import { OPEN_POLICY } from "../../src/core/accounts/records.ts";
-import { ENDPOINTS } from "../../src/http/api/endpoints.ts";
-import { FIXED_ROUTES, GATEWAY_ROUTES, PREFIXES } from "../../src/http/route-table.ts";
+import { ENDPOINTS } from "../../src/http/routes/endpoints.ts";
+import { FIXED_ROUTES, GATEWAY_ROUTES, PREFIXES } from "../../src/http/server/route-table.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { healthy, startVendor, type Vendor } from "../support/vendor.ts";
 

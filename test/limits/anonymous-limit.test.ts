@@ -57,7 +57,7 @@ async function askTimes(target: TestGateway, times: number): Promise<void> {
   for (let i = 0; i < times; i++) expect((await ask(target)).status).toBe(200);
 }
 
-function standing(response: Response) {
+function limitStatus(response: Response) {
   const { headers } = response;
   return {
     status: response.status,
@@ -73,7 +73,7 @@ const HOUR_MS = 3_600_000;
 describe("an address without a key", () => {
   test("has 200 requests in any hour, and is told how many are left and when to come back", async () => {
     const target = await start();
-    expect(standing(await ask(target))).toEqual({
+    expect(limitStatus(await ask(target))).toEqual({
       status: 200,
       limit: "200",
       remaining: "199",
@@ -84,7 +84,7 @@ describe("an address without a key", () => {
     clock.leap(HOUR_MS / 2);
     await askTimes(target, 100);
     const refused = await ask(target);
-    expect(standing(refused)).toEqual({
+    expect(limitStatus(refused)).toEqual({
       status: 429,
       limit: "200",
       remaining: "0",
@@ -104,26 +104,26 @@ describe("an address without a key", () => {
     expect((await ask(target)).status).toBe(429);
     clock.advance(1);
     await askTimes(target, 100);
-    expect(standing(await ask(target))).toMatchObject({ status: 429, retryAfter: "1800" });
+    expect(limitStatus(await ask(target))).toMatchObject({ status: 429, retryAfter: "1800" });
     expect(vendor.calls).toHaveLength(300);
   });
 
   test("loses nothing by requests that are refused, and every answer says how the limit stands", async () => {
     const target = await start({ perHour: 2 });
     const paid = await ask(target, undefined, "acme/paid");
-    expect(standing(paid)).toMatchObject({ status: 401, limit: "2", remaining: "2" });
+    expect(limitStatus(paid)).toMatchObject({ status: 401, limit: "2", remaining: "2" });
     expect(paid.headers.get("www-authenticate")).toBe("Bearer");
-    expect(standing(await ask(target, undefined, "acme/unknown:free"))).toMatchObject({
+    expect(limitStatus(await ask(target, undefined, "acme/unknown:free"))).toMatchObject({
       status: 400,
       remaining: "2",
     });
-    expect(standing(await ask(target))).toMatchObject({ status: 200, remaining: "1" });
+    expect(limitStatus(await ask(target))).toMatchObject({ status: 200, remaining: "1" });
     vendor.perform((call) => call.respond(500, { error: { message: "No." } }));
-    expect(standing(await ask(target))).toMatchObject({ status: 502, remaining: "0" });
+    expect(limitStatus(await ask(target))).toMatchObject({ status: 502, remaining: "0" });
     expect((await ask(target)).status).toBe(429);
     expect((await ask(target)).status).toBe(429);
     clock.leap(HOUR_MS);
-    expect(standing(await ask(target))).toMatchObject({ remaining: "1" });
+    expect(limitStatus(await ask(target))).toMatchObject({ remaining: "1" });
   });
 
   test("is refused before its body is read once it has used them up, and loses nothing by that", async () => {
@@ -148,7 +148,7 @@ describe("an address without a key", () => {
   test("is told to send a key where nobody is let in without one: waiting would not help", async () => {
     const target = await start({ perHour: 0 });
     for (const model of ["acme/gift:free", "acme/paid"]) {
-      expect(standing(await ask(target, undefined, model))).toMatchObject({
+      expect(limitStatus(await ask(target, undefined, model))).toMatchObject({
         status: 401,
         limit: "0",
         retryAfter: null,
@@ -163,10 +163,10 @@ describe("an address without a key", () => {
     await askTimes(first, 1);
     await first.stop({ keepData: true });
     const second = await start({ perHour: 3, after: first });
-    expect(standing(await ask(second))).toMatchObject({ status: 429, retryAfter: String(3_600 - 60) });
+    expect(limitStatus(await ask(second))).toMatchObject({ status: 429, retryAfter: String(3_600 - 60) });
     clock.leap(HOUR_MS - 60_000);
     await askTimes(second, 2);
-    expect(standing(await ask(second))).toMatchObject({ status: 429, retryAfter: "60" });
+    expect(limitStatus(await ask(second))).toMatchObject({ status: 429, retryAfter: "60" });
   });
 
   test("shares nothing with callers that have a key", async () => {

@@ -82,7 +82,7 @@ function ask({
   );
 }
 
-async function standing(response: Response): Promise<Record<string, string | number | null>> {
+async function limitStatus(response: Response): Promise<Record<string, string | number | null>> {
   await response.text();
   const read = (name: string) => response.headers.get(name);
   return {
@@ -98,14 +98,14 @@ describe("requests a minute of a key", () => {
     "hold for %s, are said in every answer, and are refused in its own shape",
     async (_name, api) => {
       await start("{per_key: {requests_per_minute: 2}}");
-      expect(await standing(await ask({ api }))).toEqual({
+      expect(await limitStatus(await ask({ api }))).toEqual({
         status: 200,
         requests: "1/2",
         tokens: "null/null",
         retryAfter: null,
       });
       clock.advance(10_000);
-      expect(await standing(await ask({ api }))).toMatchObject({ status: 200, requests: "0/2" });
+      expect(await limitStatus(await ask({ api }))).toMatchObject({ status: 200, requests: "0/2" });
       const refused = await ask({ api });
       const body = await refused.json();
       expect(api.readError(body)).toMatchObject({ message: expect.stringContaining("2 requests a minute") });
@@ -116,18 +116,18 @@ describe("requests a minute of a key", () => {
       expect(refused.headers.get("x-ratelimit-reset-requests")).toBe("60s");
       expect(vendor.calls).toHaveLength(2);
       clock.advance(50_000);
-      expect(await standing(await ask({ api }))).toMatchObject({ status: 200, requests: "0/2" });
+      expect(await limitStatus(await ask({ api }))).toMatchObject({ status: 200, requests: "0/2" });
     },
   );
 
   test("are each key's own; an account's are its keys' together", async () => {
     await start("{per_key: {requests_per_minute: 2}, per_account: {requests_per_minute: 3}}");
     const [first = "", second = ""] = keys[0] ?? [];
-    expect(await standing(await ask({ key: first }))).toMatchObject({ requests: "1/2" });
-    expect(await standing(await ask({ key: first }))).toMatchObject({ requests: "0/2" });
+    expect(await limitStatus(await ask({ key: first }))).toMatchObject({ requests: "1/2" });
+    expect(await limitStatus(await ask({ key: first }))).toMatchObject({ requests: "0/2" });
     expect((await ask({ key: first })).status).toBe(429);
     // The account has fewer left than the second key: the tightest is said.
-    expect(await standing(await ask({ key: second }))).toMatchObject({ status: 200, requests: "0/3" });
+    expect(await limitStatus(await ask({ key: second }))).toMatchObject({ status: 200, requests: "0/3" });
     const refused = await ask({ key: second });
     expect(await refused.json()).toMatchObject({ error: { metadata: { limit_source: "account" } } });
     expect((await ask({ key: keys[1]?.[0] ?? "" })).status).toBe(200);
@@ -141,9 +141,9 @@ describe("requests a minute of a key", () => {
       [{ more: { provider: { zdr: true } } }, 400],
     ];
     for (const [asking, status] of refusals)
-      expect(await standing(await ask(asking))).toMatchObject({ status, requests: "2/2" });
+      expect(await limitStatus(await ask(asking))).toMatchObject({ status, requests: "2/2" });
     vendor.perform((call) => call.respond(500, {}));
-    expect(await standing(await ask())).toMatchObject({ status: 502, requests: "1/2" });
+    expect(await limitStatus(await ask())).toMatchObject({ status: 502, requests: "1/2" });
   });
 
   test("hold for all callers of a model together, whoever they are", async () => {
@@ -157,7 +157,7 @@ describe("requests a minute of a key", () => {
 
   test("are nobody's where none are configured, and no header says otherwise", async () => {
     await start("{}");
-    expect(await standing(await ask())).toMatchObject({
+    expect(await limitStatus(await ask())).toMatchObject({
       status: 200,
       requests: "null/null",
       tokens: "null/null",
@@ -169,9 +169,9 @@ describe("tokens a minute", () => {
   test("are taken by estimate and corrected by what was used", async () => {
     await start("{per_key: {tokens_per_minute: 1000}}");
     const words = { max_tokens: 600 };
-    expect(await standing(await ask({ more: words }))).toMatchObject({ status: 200, tokens: "398/1000" });
+    expect(await limitStatus(await ask({ more: words }))).toMatchObject({ status: 200, tokens: "398/1000" });
     // 15 were used, as the vendor says.
-    expect(await standing(await ask({ more: words }))).toMatchObject({
+    expect(await limitStatus(await ask({ more: words }))).toMatchObject({
       tokens: `${1000 - USAGE.total_tokens - 602}/1000`,
     });
     const large = await ask({ more: { messages: [{ role: "user", content: "x".repeat(4_100) }] } });
@@ -201,7 +201,7 @@ describe("tokens a minute", () => {
     vendor.perform((call) => call.respond(500, {}));
     await (await ask({ more: { max_tokens: 500 } })).text();
     vendor.perform(answerAll);
-    expect(await standing(await ask({ more: { max_tokens: 100 } }))).toMatchObject({
+    expect(await limitStatus(await ask({ more: { max_tokens: 100 } }))).toMatchObject({
       tokens: `${1000 - USAGE.total_tokens - 102}/1000`,
     });
   });
@@ -342,8 +342,11 @@ providers:
     models: [{id: acme/paid, prices: {prompt: "0.001", completion: "0.001"}}, {id: "acme/gift:free"}]`,
   });
   for (let i = 0; i < 3; i++)
-    expect(await standing(await ask({ model: "acme/paid" }))).toMatchObject({ status: 402, requests: "1/1" });
-  expect(await standing(await ask({ model: "acme/gift:free" }))).toMatchObject({
+    expect(await limitStatus(await ask({ model: "acme/paid" }))).toMatchObject({
+      status: 402,
+      requests: "1/1",
+    });
+  expect(await limitStatus(await ask({ model: "acme/gift:free" }))).toMatchObject({
     status: 200,
     requests: "0/1",
   });

@@ -204,9 +204,8 @@ describe("a key's own limit", () => {
     const known = () => {
       throw new Error("no model is named");
     };
-    await changeKey(stores, known, key, {
-      rateLimit: { setBy: "operator", limit: { requestsPerMinute: 900 } },
-    });
+    const change = { rateLimit: { setBy: "operator", limit: { requestsPerMinute: 900 } } } as const;
+    await changeKey(stores, known, { key, change });
     stores.close();
     clock.advance(1_000);
     await eventually("the other limit", async () => (await limitOf(secret)) === 900);

@@ -44,7 +44,7 @@ test.each([
   before.append(encodeUsageEntry(JSON.stringify(record)));
   before.close();
   const journal = openFileJournal(join(dir, "journal"));
-  await recoverUsage(journal, stores.usage, 3);
+  await recoverUsage({ journal, store: stores.usage, gatewayId: "gateway_a", now: 3 });
   journal.close();
   expect(await stores.usage.findUsage("gen_1")).toMatchObject({
     outcome: "interrupted",

@@ -164,7 +164,7 @@ describe("an account's own key", () => {
     expect(secretsAt(site.near)).toEqual([OWN, HOUSE.near]);
   });
 
-  test("comes before cheaper offers of the gateway, unless the request orders otherwise", async () => {
+  test("comes before cheaper deployments of the gateway, unless the request orders otherwise", async () => {
     const account = await makeAccount(site);
     const key = await makeKey(site, account);
     await site.bring(account, "far", OWN);

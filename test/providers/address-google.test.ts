@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { AuthorizeError } from "../../src/core/ports/upstream-address.ts";
+import { AuthorizeError } from "../../src/core/deployments/upstream-address.ts";
 import { createTokenSource, type TokenSource } from "../../src/providers/address/google-tokens.ts";
 import { readServiceAccount } from "../../src/providers/address/service-account.ts";
 import { createHttp1Transport } from "../../src/providers/http1/transport.ts";

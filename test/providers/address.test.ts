@@ -1,18 +1,18 @@
 import { describe, expect, test } from "bun:test";
-import { loadCatalog } from "../../src/app/load-catalog.ts";
+import { loadShippedCatalog } from "../../src/app/load-catalog.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import type { ProviderRecord } from "../../src/core/catalog/records.ts";
-import type { UpstreamAction, UpstreamAddress } from "../../src/core/ports/upstream-address.ts";
+import type { UpstreamAction, UpstreamAddress } from "../../src/core/deployments/upstream-address.ts";
 import {
   type AddressPlan,
   type AddressReading,
   createAddress,
 } from "../../src/providers/address/create-address.ts";
 import { createFetchTransport } from "../../src/providers/fetch/transport.ts";
-import { FORMAT_NAMES } from "../../src/wire/canonical/parts.ts";
+import { FORMAT_NAMES } from "../../src/wire/conversation/format-name.ts";
 import { makeServiceAccount } from "../support/service-account.ts";
 
-const { data } = loadCatalog({});
+const data = loadShippedCatalog();
 const account = makeServiceAccount();
 
 function rowOf(slug: string): ProviderRecord {

@@ -18,7 +18,7 @@ import {
   TransportError,
   type UpstreamRequest,
   type UpstreamResponse,
-} from "../../src/core/ports/transport.ts";
+} from "../../src/core/deployments/transport.ts";
 import { type Certificates, makeCertificates } from "../support/certificates.ts";
 import { type RawConnection, type RawServer, startRawServer } from "../support/raw-server.ts";
 import { createTestClock } from "../support/test-clock.ts";

@@ -1,8 +1,8 @@
 import type { Conversation, Item, Turn } from "./conversation.ts";
 
 /**
- * Gives an id to each call and result that has none, since in the APIs of clients each has one. A result belongs to the
- * first call of its name that is open, or to the only one.
+ * Adds an id to each call and result without one, because every client API requires it. A result belongs to the
+ * first open call of its name, or to the only open call.
  */
 export function addCallIds({ turns, tools }: Conversation): Conversation {
   const open: { id: string; name: string }[] = [];

@@ -1,4 +1,4 @@
-import type { FormatName } from "../../src/wire/canonical/parts.ts";
+import type { FormatName } from "../../src/wire/conversation/format-name.ts";
 import { type Client, FORMAT_OF } from "../fidelity/formats.ts";
 import { type Conversation, type Item, type Json, listOf, type Media, type Turn } from "./conversation.ts";
 
@@ -7,20 +7,20 @@ export interface ClientApi {
   readonly name: Client;
   readonly format: FormatName;
   readonly path: string;
-  /** Puts a conversation of any format into a request. */
+  /** Builds a request from a conversation of any format. */
   write(conversation: Conversation): Json;
-  /** The next request of the conversation: the answer as it came, then a result for each call, or the user's next words. */
+  /** The next request of the conversation: the answer as received, then a result for each call, or the user's next message. */
   goOn(request: Json, answer: Json): Json;
-  /** The same from a client that keeps of the answer only what the specification names; absent where the API has no such clients. */
+  /** The same for a client that keeps only the fields of the specification; absent if the API has no such clients. */
   goOnBare?(request: Json, answer: Json): Json;
   /** Types of the items with which it answers items that no other API has. */
   answersItems?(answer: Json): readonly string[];
 }
 
-/** What the user says after an answer without calls. */
+/** The user's message after an answer without calls. */
 export const NEXT_WORDS = "Go on.";
 
-/** What the tool of a call gave back. */
+/** The result of a call. */
 export function resultOf(place: number): string {
   return `The result of call ${place + 1}.`;
 }
@@ -124,7 +124,7 @@ function writeChatContent(items: readonly Item[]): Json {
   });
 }
 
-/** Media that a client API can carry; a client that cannot never has them. */
+/** Media that a client API supports; other clients never have them. */
 const CARRIED: Readonly<Record<Client, readonly Media["what"][]>> = {
   chat: ["image", "file", "audio", "video"],
   responses: ["image", "file"],
@@ -213,7 +213,7 @@ function asItems(input: Json): Json[] {
   return typeof input === "string" ? [{ role: "user", content: input }] : input;
 }
 
-/** Items that the client has to answer, by type: what it answers. */
+/** The answers to items that the client must answer, by type. */
 const ANSWERED: Readonly<Record<string, (item: Json, place: number) => Json>> = {
   function_call: ({ call_id }, place) => ({ type: "function_call_output", call_id, output: resultOf(place) }),
   custom_tool_call: ({ call_id }, place) => ({

@@ -1,20 +1,20 @@
 import { unwrapReasoning } from "../../src/wire/canonical/reasoning-envelope.ts";
 
-/** What comes from the wire is looked into as it comes. */
+/** Values from the wire are read dynamically. */
 // biome-ignore lint/suspicious/noExplicitAny: recorded bodies have every shape
 export type Json = any;
 
-/** An image, a file, a recording or a film, wherever it is. */
+/** An image, a file, an audio or a video, inline or by reference. */
 export interface Media {
   readonly what: "image" | "file" | "audio" | "video";
   readonly mediaType: string | null;
-  /** Base64; null where only the address or an id is said. */
+  /** Base64; `null` if only the URL or an id is known. */
   readonly data: string | null;
-  /** The address, or the id of an upload. */
+  /** The URL, or the id of an upload. */
   readonly url: string | null;
 }
 
-/** A piece of a message, whichever format it stands in. */
+/** A part of a message, in any format. */
 export type Item =
   | { readonly kind: "text" | "refusal" | "reasoning" | "proof" | "hosted"; readonly value: string }
   | { readonly kind: "media"; readonly media: Media }
@@ -40,23 +40,23 @@ export interface Tool {
   readonly schema: Json;
 }
 
-/** A request, as far as every format can say it. */
+/** The parts of a request that every format has. */
 export interface Conversation {
   readonly turns: readonly Turn[];
   readonly tools: readonly Tool[];
 }
 
-/** Tokens as the vendor counts them; null where it does not say. */
+/** The vendor's token counts; `null` if not reported. */
 export interface Usage {
   readonly prompt: number | null;
   readonly completion: number | null;
   readonly cached: number | null;
 }
 
-/** Why an answer ended, in one vocabulary. */
+/** Why an answer ended, in terms of all formats. */
 export type Finish = "stop" | "length" | "tools" | "filter" | "pause";
 
-/** An answer, as far as every format can say it. */
+/** The parts of an answer that every format has. */
 export interface Answer {
   readonly items: readonly Item[];
   readonly citations: readonly string[];
@@ -72,17 +72,17 @@ export interface WireReader {
   joinStream(latin1: string): Json;
 }
 
-/** A list where one is expected, and an empty one anywhere else. */
+/** Returns a list, or an empty one for anything else. */
 export function listOf(value: Json): Json[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** A text item for each text that says something. */
+/** A text item for each text that is not empty. */
 export function textItems(kind: "text" | "refusal" | "reasoning" | "proof", ...values: Json[]): Item[] {
   return values.flatMap((value) => (typeof value === "string" && value !== "" ? [{ kind, value }] : []));
 }
 
-/** A text of a message's content: a string, or parts of which those with a text count. */
+/** The text of a message's content: a string, or parts with a text. */
 export function textOf(content: Json): string {
   if (typeof content === "string") return content;
   return listOf(content)
@@ -90,7 +90,7 @@ export function textOf(content: Json): string {
     .join("\n");
 }
 
-/** Media behind a `data:` URL, or another address. */
+/** Media from a `data:` URL or another URL. */
 export function mediaFromUrl(what: Media["what"], url: string): Media {
   const [, mediaType, data] = /^data:([^;,]*)(?:;[^,]*)?,(.*)$/s.exec(url) ?? [];
   return data === undefined
@@ -98,15 +98,15 @@ export function mediaFromUrl(what: Media["what"], url: string): Media {
     : { what, mediaType: mediaType ?? null, data, url: null };
 }
 
-/** The kind of media that a MIME type names. */
+/** The kind of media of a MIME type. */
 export function whatOf(mediaType: string): Media["what"] {
   const [family] = mediaType.split("/");
   return family === "image" || family === "audio" || family === "video" ? family : "file";
 }
 
 /**
- * A proof of the vendor's, as it came or in the envelope in which another vendor's travels; an envelope without a proof is
- * none. Clients carry both without looking.
+ * The items of a vendor's signature, as received or in the envelope that carries another vendor's; an envelope without a
+ * signature yields none. Clients pass both on unread.
  */
 export function proofItems(...values: Json[]): Item[] {
   const opened = values.map((value) => {
@@ -116,7 +116,7 @@ export function proofItems(...values: Json[]): Item[] {
   return textItems("proof", ...opened);
 }
 
-/** The events of an SSE stream as JSON, bytes read as Latin-1; `[DONE]` is none. */
+/** The events of an SSE stream as JSON, bytes read as Latin-1, without `[DONE]`. */
 export function readSse(latin1: string): Json[] {
   return Buffer.from(latin1, "latin1")
     .toString("utf8")

@@ -1,14 +1,14 @@
 import type { Difference } from "./facts.ts";
 import type { Outcome } from "./replay.ts";
 
-/** One difference, or a refusal, with all that is known of it. */
+/** One difference, or a rejection, with everything known about it. */
 export interface Loss extends Omit<Outcome, "differences"> {
   readonly kind: Difference["kind"] | "refusal";
   readonly change: "lost" | "added" | "refused";
   readonly value: string;
 }
 
-/** Why something may be missing: a rule of the contract, or a fact about the recording. */
+/** Why something may be missing: a rule of the API reference, or a fact about the recording. */
 export interface Explanation {
   readonly reason: string;
   readonly covers: (loss: Loss) => boolean;
@@ -17,7 +17,7 @@ export interface Explanation {
 const REASONING: readonly Loss["kind"][] = ["reasoning", "proof"];
 const isTurn = ({ check }: Loss): boolean => check === "next turn" || check === "bare next turn";
 
-/** What a warning has to speak of to name a difference of that kind. */
+/** What a warning must mention to name a difference of that kind. */
 const NAMED: Readonly<Partial<Record<Loss["kind"], RegExp>>> = {
   system: /system message|told to answer in JSON/,
   user: /system message|does not begin with the user/,
@@ -27,7 +27,7 @@ const NAMED: Readonly<Partial<Record<Loss["kind"], RegExp>>> = {
   hosted: / left out/,
 };
 
-/** Refusals that name the field, because an answer without it would answer another question. */
+/** Rejections that name the field, because leaving it out would change the request's meaning. */
 const REFUSED = [
   /previous_response_id is not supported/,
   /\bn must be 1 for this model/,
@@ -41,19 +41,19 @@ const REFUSED = [
 ];
 
 /**
- * Hosted calls that clients answer, and Anthropic's searches for tools, whose finds every format can hold: by the names
- * that they get as plain calls.
+ * Hosted calls that clients answer, and Anthropic's tool searches, whose results every format can express: by the names
+ * that they have as plain calls.
  */
 const HOSTED_CALL = /^(shell|local_shell|apply_patch|tool_search|tool_search_tool_(regex|bm25)|computer)\(/;
 
-/** All explanations; what none of them covers is a loss. */
+/** All explanations; a difference that none of them covers is a loss. */
 export const EXPLANATIONS: readonly Explanation[] = [
   {
     reason: "a warning names it",
     covers: ({ kind, warnings }) => warnings.some((warning) => NAMED[kind]?.test(warning)),
   },
   {
-    reason: "refused with a 400 that names the field",
+    reason: "rejected with a 400 that names the field",
     covers: ({ kind, value }) =>
       kind === "refusal" && value.startsWith("400 ") && REFUSED.some((words) => words.test(value)),
   },
@@ -65,12 +65,12 @@ export const EXPLANATIONS: readonly Explanation[] = [
       recording.format !== target.format,
   },
   {
-    reason: "Gemini wants back only reasoning that it signed",
+    reason: "Gemini accepts only reasoning that it signed",
     covers: ({ kind, target, ...loss }) =>
       kind === "reasoning" && target.format === "gemini" && isTurn({ kind, target, ...loss }),
   },
   {
-    reason: "a Responses vendor wants back from other APIs only reasoning that it encrypted",
+    reason: "a Responses vendor accepts from other APIs only reasoning that it encrypted",
     covers: ({ kind, client, target, ...loss }) =>
       kind === "reasoning" &&
       target.format === "openai-responses" &&
@@ -82,12 +82,12 @@ export const EXPLANATIONS: readonly Explanation[] = [
     covers: ({ kind, check }) => (REASONING.includes(kind) || kind === "media") && check === "bare next turn",
   },
   {
-    reason: "no client of another API has words for what a vendor's own tool did",
+    reason: "no other client API can express what a hosted tool of a vendor did",
     covers: ({ kind, check, client, target }) =>
       kind === "hosted" && check !== "next turn elsewhere" && CLIENT_FORMATS[client] !== target.format,
   },
   {
-    reason: "a call of a kind that one format has is a plain call of that name at another",
+    reason: "a call of a kind that only one format has is a plain call of that name in another",
     covers: ({ kind, change, check, recording, target, value }) => {
       if (check !== "next turn elsewhere" || recording.format === target.format) return false;
       const isHosted = kind === "hosted" && change === "lost";
@@ -97,28 +97,28 @@ export const EXPLANATIONS: readonly Explanation[] = [
     },
   },
   {
-    reason: "a proof that the client's format has no place for comes back from the gateway's memory",
+    reason: "a signature without a field in the client's format comes back from the gateway's memory",
     covers: ({ kind, change, check }) => kind === "proof" && change === "lost" && check === "answer",
   },
   {
-    reason: "an answer with calls finishes for them",
+    reason: "an answer with calls has the finish reason for calls",
     covers: ({ kind, change, value }) =>
       kind === "finish" && value === (change === "lost" ? "stop" : "tools"),
   },
   {
-    reason: "a file of text is sent as its text",
+    reason: "a text file is sent as its text",
     covers: ({ kind, check, target }) =>
       (check === "request" || check === "next turn elsewhere") &&
       target.format === "cohere-chat" &&
       (kind === "media" || kind === "user"),
   },
   {
-    reason: "Bedrock wants every tool declared that the history calls",
+    reason: "Bedrock requires a declaration of every tool that the history calls",
     covers: ({ kind, change, target }) =>
       kind === "tool" && change === "added" && target.format === "bedrock-converse",
   },
   {
-    reason: "the recording has had events taken out",
+    reason: "events were removed from the recording",
     covers: ({ recording, kind }) =>
       kind === "text" && recording.name.includes("openai-shell-container.1.chunks"),
   },
@@ -130,14 +130,14 @@ const CLIENT_FORMATS = {
   messages: "anthropic-messages",
 } as const;
 
-/** The losses of an outcome: one for each difference, or one for a refusal. */
+/** The losses of an outcome: one for each difference, or one for a rejection. */
 export function listLosses({ differences, ...outcome }: Outcome): Loss[] {
   if (outcome.refusal !== null)
     return [{ ...outcome, kind: "refusal", change: "refused", value: outcome.refusal }];
   return differences.map((difference) => ({ ...outcome, ...difference }));
 }
 
-/** Why a loss is none; null where it is one. */
+/** The reason of an explained difference; `null` for a loss. */
 export function explain(loss: Loss): Explanation | null {
   return EXPLANATIONS.find(({ covers }) => covers(loss)) ?? null;
 }

@@ -9,17 +9,17 @@ import {
   textOf,
 } from "./conversation.ts";
 
-/** Kinds whose texts are joined before they are compared, because formats part them differently. */
+/** Kinds whose texts are joined before they are compared, because formats split them differently. */
 const JOINED = ["system", "user", "text", "reasoning"] as const;
 /** Kinds that are compared one by one. */
 const SINGLE = ["call", "result", "media", "proof", "hosted", "tool", "citation", "finish", "usage"] as const;
 
 export type FactKind = (typeof JOINED)[number] | (typeof SINGLE)[number];
 
-/** What a conversation or an answer says, by kind, in order. */
+/** The contents of a conversation or an answer, by kind, in order. */
 export type Facts = Readonly<Record<FactKind, readonly string[]>>;
 
-/** Something that one side says and the other does not, or a rule of the vendor's that is broken. */
+/** A fact that only one side has, or a violated rule of the vendor. */
 export interface Difference {
   readonly kind: FactKind | "rule";
   readonly change: "lost" | "added";
@@ -42,12 +42,12 @@ const NOTHING: Facts = {
   usage: [],
 };
 
-/** Says what a conversation holds. Results without any earlier call are left out, as the contract says. */
+/** Returns the facts of a conversation. Results without an earlier call are left out, as specified. */
 export function conversationFacts({ turns, tools }: Conversation): Facts {
   return gather([...turnFacts(turns), ...tools.map(({ name }): Fact => ["tool", name])]);
 }
 
-/** Says what an answer holds. */
+/** Returns the facts of an answer. */
 export function answerFacts(answer: Answer): Facts {
   const { prompt, completion, cached } = answer.usage;
   const counts = { prompt, completion, cached };
@@ -55,7 +55,7 @@ export function answerFacts(answer: Answer): Facts {
     ...turnFacts([{ role: "assistant", items: answer.items }]),
     ...answer.citations.map((value): Fact => ["citation", value]),
     ["finish", answer.finish],
-    // Without a count by the vendor the gateway estimates, which is no loss.
+    // Without a vendor's count the gateway estimates, which is not a loss.
     ...(prompt
       ? Object.entries(counts).flatMap(([name, count]): Fact[] =>
           count ? [["usage", `${name} ${count}`]] : [],
@@ -64,12 +64,12 @@ export function answerFacts(answer: Answer): Facts {
   ]);
 }
 
-/** Says what an answer holds that its next turn has to bring back. */
+/** Returns the facts of an answer that its next turn must send back. */
 export function replayedFacts(answer: Answer): Facts {
   return { ...answerFacts(answer), citation: [], finish: [], usage: [] };
 }
 
-/** What both say, one after the other. */
+/** Joins two lists of facts. */
 export function joinFacts(...all: readonly Facts[]): Facts {
   const kinds = Object.keys(NOTHING) as FactKind[];
   return Object.fromEntries(
@@ -77,9 +77,9 @@ export function joinFacts(...all: readonly Facts[]): Facts {
   ) as unknown as Facts;
 }
 
-/** Names what `got` lacks of `wanted`, and what it has beyond it. */
+/** Lists what `got` lacks of `wanted`, and what it has in addition. */
 export function compareFacts(wanted: Facts, got: Facts): Difference[] {
-  // What the vendor does not count the gateway may.
+  // The gateway may count what the vendor does not.
   const names = wanted.usage.map((fact) => fact.split(" ")[0]);
   const counted = { ...got, usage: got.usage.filter((fact) => names.includes(fact.split(" ")[0])) };
   return [
@@ -102,7 +102,7 @@ interface OpenCall {
   readonly label: string;
 }
 
-/** A result is paired with the nearest earlier open call of its id, or, where ids are not sent, with the first of its name, or the only one. */
+/** Pairs a result with the nearest earlier open call of its id; without ids, with the first of its name, or the only one. */
 function turnFacts(turns: readonly Turn[]): Fact[] {
   const facts: Fact[] = [];
   const open: OpenCall[] = [];
@@ -122,7 +122,7 @@ function openCall(call: Extract<Item, { kind: "call" }>, facts: Fact[]): OpenCal
   return { id: call.id, name: call.name, label };
 }
 
-/** Tools of a namespace have its name before their own where a format has no namespaces. */
+/** Tools of a namespace have its name as a prefix where a format has no namespaces. */
 function ownName(name: string): string {
   return name.split("__").at(-1) as string;
 }
@@ -137,7 +137,7 @@ function closeCall(result: Extract<Item, { kind: "result" }>, open: OpenCall[], 
 
 function findOpen({ id, name }: Extract<Item, { kind: "result" }>, open: readonly OpenCall[]): number {
   if (id !== "") return open.findLastIndex((call) => call.id === id);
-  // Without either it belongs to the one call that is open.
+  // Without either it belongs to the only open call.
   return name === "" ? (open.length === 1 ? 0 : -1) : open.findIndex((call) => call.name === name);
 }
 
@@ -148,19 +148,19 @@ function itemFacts(role: Turn["role"], item: Exclude<Item, { kind: "call" | "res
   return [[role === "system" ? "system" : "user", squash(item.value)]];
 }
 
-/** Media are told apart by their bytes; what they are called differs from format to format. */
+/** Media are compared by their bytes, because their types differ between formats. */
 function mediaFact({ what, data, url }: Media): Fact {
   const digest =
     data === null ? url : createHash("sha256").update(Buffer.from(data, "base64")).digest("hex").slice(0, 16);
   return ["media", `${what === "file" || what === "image" ? "" : `${what} `}${digest}`];
 }
 
-/** Formats join texts with blanks of their own. */
+/** Formats join texts with different whitespace. */
 function squash(text: string): string {
   return text.replace(/\s+/g, "");
 }
 
-/** Arguments without their blanks, members in order. Free text, and what is no JSON object, stands in `input`. */
+/** Arguments without whitespace, members sorted. Free text, and anything but a JSON object, is in `input`. */
 function canonicalArguments(args: string): string {
   if (args.trim() === "" || args.trim() === "null") return "{}";
   const parsed = tryParse(args);
@@ -210,7 +210,7 @@ function compareSingle(kind: FactKind, wanted: readonly string[], got: readonly 
   ];
 }
 
-/** A tool's result as text, however it was put. */
+/** A tool's result as text, in any form. */
 export function resultText(value: Json): string {
   if (typeof value === "string") return value;
   if (Array.isArray(value)) return textOf(value);

@@ -1,15 +1,15 @@
-import type { FormatName } from "../../src/wire/canonical/parts.ts";
+import type { FormatName } from "../../src/wire/conversation/format-name.ts";
 import { FORMATS } from "../fidelity/formats.ts";
 import type { Recording } from "./recordings.ts";
 
-/** Where a request can be sent: a vendor of a format of which nothing else is known, or a host that the catalog knows. */
+/** A target for requests: a plain vendor of a format, or a host of the catalog. */
 export interface Target {
-  /** In the table, and behind `replay/` as the model's id. */
+  /** Its name in the table, and in the model id after `replay/`. */
   readonly name: string;
   readonly format: FormatName;
-  /** The provider's slug in the catalog; null for a vendor that it does not know. */
+  /** The provider's slug in the catalog; `null` for a vendor that it does not have. */
   readonly slug: string | null;
-  /** The model's name there. Some formats tell from it whose reasoning it can read. */
+  /** The model's name there. Some formats derive from it which reasoning it can read. */
   readonly upstream: string;
 }
 
@@ -50,7 +50,7 @@ const HOST_SLUGS = [
   "xai",
 ] as const;
 
-/** Hosts with a row in the catalog, whose departures from the chat format are fields of it. */
+/** Hosts with a row in the catalog, whose deviations from the chat format are fields of it. */
 const HOSTS: readonly Target[] = HOST_SLUGS.map((slug) => ({
   name: slug,
   format: "openai-chat",
@@ -74,7 +74,7 @@ const RECORDED_AT: readonly (readonly [place: RegExp, slug: (typeof HOST_SLUGS)[
   [/azure\.com$/, "azure"],
 ];
 
-/** The targets that may have given a recorded answer. */
+/** The targets that may have produced a recorded answer. */
 export function targetsOf({ name, host, format }: Recording): Target[] {
   if (format === "openai-responses" && name.startsWith("xai-responses/")) return [GROK];
   const plain = PLAIN_TARGETS.filter((target) => target.format === format);

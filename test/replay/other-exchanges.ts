@@ -4,14 +4,14 @@ import type { Json } from "./conversation.ts";
 import type { Recordings } from "./recordings.ts";
 import { EMBEDDING_MODEL, failingModel, type ReplaySite } from "./site.ts";
 
-/** Something that must hold, and where it does not. */
+/** A property that must hold, and where it does not. */
 export interface OtherCheck {
   readonly promise: string;
   readonly cases: number;
   readonly broken: readonly string[];
 }
 
-/** Replays recorded embeddings: the same vectors, in the same order, at the vendor's count of tokens. */
+/** Replays recorded embeddings and expects the same vectors, in the same order, with the vendor's count of tokens. */
 export async function checkEmbeddings(
   site: ReplaySite,
   embeddings: Recordings["embeddings"],
@@ -35,7 +35,7 @@ export async function checkEmbeddings(
 
 const EXCERPT = 200;
 
-/** Vectors come as numbers, or as base64 of 32-bit floats. */
+/** Vectors are numbers, or base64 of 32-bit floats. */
 function vectorsOf({ data }: Json): string {
   return JSON.stringify(
     (data ?? []).map(({ embedding }: Json) => {

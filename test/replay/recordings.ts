@@ -1,29 +1,29 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { FormatName } from "../../src/wire/canonical/parts.ts";
+import type { FormatName } from "../../src/wire/conversation/format-name.ts";
 import { readRecorded } from "../fidelity/recorded/recorded-answers.ts";
 import type { Json } from "./conversation.ts";
 
-/** Where recorded exchanges are found beside the project; they are not part of it. */
+/** Where recorded exchanges are found next to the project; they are not part of it. */
 export const EXCHANGES = join(import.meta.dir, "../../../shared/recordings/exchanges.jsonl.gz");
 
-/** Whether the recorded exchanges are there. */
+/** Whether recorded exchanges are available. */
 export const hasExchanges = existsSync(EXCHANGES);
 
-/** An answer of a vendor, with the request that it answered where that was recorded too. */
+/** An answer of a vendor, with its request if that was recorded too. */
 export interface Recording {
   readonly name: string;
   readonly format: FormatName;
-  /** Whom the request was sent to, where that was recorded; else the name's folder tells. */
+  /** The host of the request, if recorded; otherwise the folder identifies it. */
   readonly host: string | null;
-  /** In the vendor's format; null where only the answer is known. */
+  /** In the vendor's format; `null` if only the answer is known. */
   readonly request: Json | null;
   readonly isStream: boolean;
   /** Bytes read as Latin-1. */
   readonly body: string;
 }
 
-/** An exchange as it stands in the file. */
+/** An exchange as stored in the file. */
 interface Exchange {
   readonly name: string;
   readonly host: string;
@@ -35,17 +35,17 @@ interface Exchange {
   readonly body_base64?: string;
 }
 
-/** All exchanges, by what they are. */
+/** All exchanges, by kind. */
 export interface Recordings {
   readonly answers: readonly Recording[];
   /** Answers with an error's status. */
   readonly failures: readonly (Recording & { readonly status: number })[];
   readonly embeddings: readonly { readonly name: string; readonly request: Json; readonly body: string }[];
-  /** How many of each kind speak what the gateway does not. */
+  /** How many of each kind use an API that the gateway does not speak. */
   readonly beyond: ReadonlyMap<string, number>;
 }
 
-/** Reads whatever recordings are there: answers alone, hand-made ones among them, and exchanges. */
+/** Reads all available recordings: answers alone, including hand-made ones, and exchanges. */
 export function readRecordings(): Recordings {
   const exchanges = hasExchanges ? readExchanges() : [];
   const beyond = new Map<string, number>();
@@ -88,7 +88,7 @@ function readExchanges(): Exchange[] {
     .map((line) => JSON.parse(line));
 }
 
-/** Formats by the end of the path that they are asked at. */
+/** Formats by the end of their path. */
 const FORMATS: readonly (readonly [path: RegExp, format: FormatName])[] = [
   [/\/chat\/completions$|^\/v1\/chat$/, "openai-chat"],
   [/\/responses$/, "openai-responses"],
@@ -98,7 +98,7 @@ const FORMATS: readonly (readonly [path: RegExp, format: FormatName])[] = [
   [/\/v2\/chat$/, "cohere-chat"],
 ];
 
-/** Null for APIs that the gateway does not speak: Cohere's first, Ollama's own, Bedrock's raw calls. */
+/** Null for APIs that the gateway does not speak: Cohere`null` for APIs that the gateway does not speak: Cohere's first, Ollama's own, Bedrock's raw calls.s own, Bedrock's raw calls. */
 function formatOf({ path, host }: Exchange): FormatName | null {
   if (host === "api.cohere.com" && path === "/v1/chat") return null;
   return FORMATS.find(([end]) => end.test(path))?.[1] ?? null;

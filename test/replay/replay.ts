@@ -1,4 +1,4 @@
-import type { FormatName } from "../../src/wire/canonical/parts.ts";
+import type { FormatName } from "../../src/wire/conversation/format-name.ts";
 import { CLIENTS, type Client } from "../fidelity/formats.ts";
 import { addCallIds } from "./call-ids.ts";
 import { CLIENT_APIS, type ClientApi, NEXT_WORDS, resultOf } from "./clients.ts";
@@ -12,8 +12,8 @@ import { type Asked, modelOf, type ReplaySite } from "./site.ts";
 import { findRefusal } from "./strict-vendors.ts";
 
 /**
- * What is held against what was recorded: the request as the vendor gets it, the answer as the client gets it, the next
- * turn as the vendor gets it, the next turn of a chat client that knows no fields but the specification's, and the next
+ * What is compared with the recording: the request as the vendor gets it, the answer as the client gets it, the next
+ * turn as the vendor gets it, the next turn of a chat client that knows only the fields of the specification, and the next
  * turn as a vendor of another format gets it.
  */
 export const CHECKS = ["request", "answer", "next turn", "bare next turn", "next turn elsewhere"] as const;
@@ -25,9 +25,9 @@ export interface Outcome {
   readonly client: Client;
   readonly target: Target;
   readonly recording: Recording;
-  /** What differs; none where everything arrived. */
+  /** The differences; empty if everything arrived. */
   readonly differences: readonly Difference[];
-  /** The gateway's own words where it answered with an error. */
+  /** The gateway's message if it answered with an error. */
   readonly refusal: string | null;
   /** The warnings of the answer, each as `field: message`. */
   readonly warnings: readonly string[];
@@ -38,15 +38,15 @@ export interface Direction {
   readonly client: ClientApi;
   readonly target: Target;
   readonly recording: Recording;
-  /** What the vendor answers: the recording itself, or, where it is of another format, one of the vendor's own. */
+  /** The vendor's answer: the recording itself, or one of the vendor's own if the recording is of another format. */
   readonly answer: Recording;
-  /** How the history is put; null: as it was recorded. */
+  /** The shape of the history; `null`: as recorded. */
   readonly shape: Shape | null;
-  /** Another vendor that the conversation goes on at, and what that one answers. */
+  /** Another vendor at which the conversation continues, and its answer. */
   readonly elsewhere: Pick<Direction, "target" | "answer">;
 }
 
-/** Lists every direction: each recorded answer to each client API, and each recorded request from each to each format. */
+/** Lists every direction: each recorded answer to each client API, and each recorded request from each API to each format. */
 export function listDirections(recordings: readonly Recording[]): Direction[] {
   const sayable = Map.groupBy(recordings.filter(saysSomething), ({ format }) => format);
   return recordings.flatMap((recording, place) => {
@@ -76,7 +76,7 @@ function fromEachClient(directions: readonly Omit<Direction, "client">[]): Direc
   );
 }
 
-/** A target of another format, each in its turn. */
+/** Returns targets of another format in turn. */
 function chooseOther(
   format: FormatName,
   place: number,
@@ -89,12 +89,12 @@ function chooseOther(
   return { target, answer: pick(sayable.get(target.format) ?? [], place) };
 }
 
-/** One of a list, each in its turn. Every format has hand-made answers, so that no list is empty. */
+/** Returns elements of a list in turn. Every format has hand-made answers, so no list is empty. */
 function pick<T>(list: readonly T[], place: number): T {
   return list[place % list.length] as T;
 }
 
-/** An answer of another recording must not be an empty one: that is a case of its own. */
+/** An answer of another recording must not be empty: that is a separate case. */
 function saysSomething(recording: Recording): boolean {
   return readVendor(recording).items.length > 0;
 }
@@ -107,15 +107,16 @@ export async function replay(site: ReplaySite, direction: Direction): Promise<Ou
   const body = { ...writeRequest(direction), stream: answer.isStream };
   const first = await ask(body);
   const isRecorded = recording.request !== null;
-  if (first.status !== 200) return [judge(direction, isRecorded ? "request" : "answer", first, () => [])];
+  if (first.status !== 200)
+    return [compareReply(direction, isRecorded ? "request" : "answer", first, () => [])];
   const outcomes = isRecorded
-    ? [judge(direction, "request", first, () => checkRequest(client, target, body, first))]
+    ? [compareReply(direction, "request", first, () => checkRequest(client, target, body, first))]
     : [];
   if (recording !== answer) return outcomes;
   const said = readVendor(answer);
   const got = readReply(client, answer.isStream, first.text);
   outcomes.push(
-    judge(direction, "answer", first, () =>
+    compareReply(direction, "answer", first, () =>
       compareFacts(answerFacts(said), answerFacts(READERS[client.format].readAnswer(got))),
     ),
   );
@@ -128,7 +129,7 @@ export async function replay(site: ReplaySite, direction: Direction): Promise<Ou
     const next = await ask(nextBody);
     const added = continueWith(said, client.answersItems?.(got) ?? []);
     outcomes.push(
-      judge(direction, check, next, () =>
+      compareReply(direction, check, next, () =>
         checkNextTurn(client, target, { body: nextBody, first, next }, added),
       ),
     );
@@ -136,7 +137,7 @@ export async function replay(site: ReplaySite, direction: Direction): Promise<Ou
   return [...outcomes, await goOnElsewhere(site, direction, client.goOn(body, got))];
 }
 
-/** Conversations of different recordings, and of different clients, are different callers'. */
+/** Conversations of different recordings, and of different clients, have different keys. */
 function callerOf({ client, recording }: Direction): string {
   return `${client.name} ${recording.name}`;
 }
@@ -147,12 +148,12 @@ async function goOnElsewhere(site: ReplaySite, direction: Direction, next: Json)
   const { target, answer } = direction.elsewhere;
   const body = { ...next, stream: answer.isStream };
   const asked = await site.ask(client.path, modelOf(target), body, answer, callerOf(direction));
-  return judge({ ...direction, target, answer }, "next turn elsewhere", asked, () =>
+  return compareReply({ ...direction, target, answer }, "next turn elsewhere", asked, () =>
     checkRequest(client, target, body, asked),
   );
 }
 
-function judge(
+function compareReply(
   { client, target, recording, answer }: Direction,
   check: Check,
   { status, text }: Asked,
@@ -170,7 +171,7 @@ function judge(
   };
 }
 
-/** The recorded request, in the client's words where it was recorded in others or is put otherwise. */
+/** The recorded request, translated if it was recorded in another API or has another shape. */
 function writeRequest({ client, recording, answer, shape }: Direction): Json {
   const { format, request } = recording;
   if (request === null) return client.write(greet(answer));
@@ -180,7 +181,7 @@ function writeRequest({ client, recording, answer, shape }: Direction): Json {
   return client.write(shape === null ? conversation : SHAPES[shape](conversation));
 }
 
-/** Stands for a request that was not recorded: a greeting, with the tools that the answer calls. */
+/** Replaces a request that was not recorded: a greeting, with the tools that the answer calls. */
 function greet(answer: Recording): Conversation {
   const names = readVendor(answer).items.flatMap((item) => (item.kind === "call" ? [item.name] : []));
   const tools = [...new Set(names)].map((name) => ({ name, description: null, schema: ANYTHING }));
@@ -189,7 +190,7 @@ function greet(answer: Recording): Conversation {
 
 const ANYTHING = { type: "object", properties: {}, additionalProperties: true };
 
-/** The vendor has to read what the client has said, in a form that it takes. */
+/** The vendor must receive what the client said, in a form that it accepts. */
 function checkRequest(client: ClientApi, target: Target, body: Json, { sent }: Asked): Difference[] {
   const said = conversationFacts(READERS[client.format].readRequest(body));
   const got = sent.at(-1);
@@ -199,16 +200,16 @@ function checkRequest(client: ClientApi, target: Target, body: Json, { sent }: A
   ];
 }
 
-/** What comes from another format is the gateway's to put right; what comes in the vendor's own is its client's. */
+/** The gateway is responsible for requests of another format; the client for those in the vendor's own. */
 function checkRules(client: ClientApi, { format, slug }: Target, body: Json, got: Json): Difference[] {
-  // Hosts that depart from OpenAI's own chat have other rules.
+  // Hosts that deviate from OpenAI's own chat have other rules.
   if (slug !== null && slug !== "openai") return [];
   const refusal = findRefusal(format, got);
   if (refusal === null || (client.format === format && findRefusal(format, body) !== null)) return [];
   return [{ kind: "rule", change: "added", value: refusal }];
 }
 
-/** The vendor has to read what it read before, what it answered then, and what the client has added. */
+/** The vendor must receive what it received before, its answer, and what the client has added. */
 function checkNextTurn(
   client: ClientApi,
   target: Target,
@@ -225,7 +226,7 @@ function checkNextTurn(
   ];
 }
 
-/** The turns that an answer and what its client adds make. `itemTypes` are those of the client's own items. */
+/** The turns of an answer and of what its client adds. `itemTypes` are those of the client's own items. */
 function continueWith({ items, finish }: Answer, itemTypes: readonly string[]): Turn[] {
   const calls = items.filter((item): item is Extract<Item, { kind: "call" }> => item.kind === "call");
   const results = calls.map(
@@ -238,13 +239,13 @@ function continueWith({ items, finish }: Answer, itemTypes: readonly string[]): 
   return [turn, { role: "user", items: [{ kind: "text", value: NEXT_WORDS }] }];
 }
 
-/** A recorded answer, read as its vendor means it. */
+/** A recorded answer, read as its vendor defines it. */
 export function readVendor({ format, isStream, body }: Recording): Answer {
   const reader = READERS[format];
   return reader.readAnswer(isStream ? reader.joinStream(body) : JSON.parse(decode(body)));
 }
 
-/** The answer as the client's library makes it of what came. */
+/** The answer as the client's library reads it. */
 function readReply(client: ClientApi, isStream: boolean, text: string): Json {
   return isStream ? READERS[client.format].joinStream(text) : JSON.parse(decode(text));
 }

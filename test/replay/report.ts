@@ -13,12 +13,12 @@ interface Cell {
 export interface Tally {
   /** By `client → target`, and by check. */
   readonly cells: ReadonlyMap<string, ReadonlyMap<Check, Cell>>;
-  /** How many comparisons each explanation was needed for. */
+  /** How many comparisons needed each explanation. */
   readonly reasons: ReadonlyMap<Explanation, number>;
   readonly losses: readonly Loss[];
 }
 
-/** Counts outcomes: as whole, as explained where every difference is, else as lost. */
+/** Counts outcomes: whole; explained, if every difference is; otherwise lost. */
 export function tally(outcomes: readonly Outcome[]): Tally {
   const cells = new Map<string, Map<Check, Cell>>();
   const reasons = new Map<Explanation, number>();
@@ -47,12 +47,12 @@ function cellOf(cells: Map<string, Map<Check, Cell>>, { client, target, check }:
 }
 
 interface ReportOptions {
-  /** Everything was replayed, so that an explanation of nothing is one too many. */
+  /** After a complete run, an explanation that was never needed is an error. */
   readonly isWhole: boolean;
   readonly printsAll: boolean;
 }
 
-/** The report of a run, and what it counts. */
+/** The report of a run and its counts. */
 export interface Report {
   readonly text: string;
   readonly passed: number;
@@ -113,7 +113,7 @@ function writeCell(cell: Cell | undefined): string {
 const EXAMPLES = 2;
 const VALUE_CHARS = 160;
 
-/** Losses by what they are, with a few examples of each or all of them. */
+/** Losses by kind, with a few examples of each, or all of them. */
 function writeLosses(losses: readonly Loss[], printsAll: boolean): string[] {
   const groups = Map.groupBy(
     losses,

@@ -1,6 +1,6 @@
 import type { Conversation, Turn } from "./conversation.ts";
 
-/** Shapes in which clients send the same history, beside the one that was recorded. */
+/** Shapes in which clients send the same history, in addition to the recorded one. */
 export const SHAPES = {
   "each call in a message of its own": (conversation) => reshape(conversation, partCalls),
   "words between calls and results": (conversation) => reshape(conversation, speakBetween),

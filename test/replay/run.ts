@@ -1,12 +1,12 @@
 /**
- * Replays recorded answers and exchanges through a gateway, from every client API to every upstream format, and says what
- * was lost: `npm run test:replay`.
+ * Replays recorded answers and exchanges through a gateway, from every client API to every upstream format, and reports
+ * what was lost: `npm run test:replay`.
  *
- *   --only=<text>    recordings whose name holds the text
- *   --client=<name>  one client API: chat, responses, messages
- *   --target=<name>  one target, as the table names it
- *   --every=<n>      each n-th direction
- *   --all            prints every loss, not only the first of each kind
+ * --only=<text>    recordings whose name contains the text
+ * --client=<name>  one client API: chat, responses, messages
+ * --target=<name>  one target, as named in the table
+ * --every=<n>      every n-th direction
+ * --all            prints every loss, not only the first of each kind
  */
 import { parseArgs } from "node:util";
 import { checkEmbeddings, checkFailures } from "./other-exchanges.ts";

@@ -1,11 +1,11 @@
-import type { FormatName } from "../../src/wire/canonical/parts.ts";
+import type { FormatName } from "../../src/wire/conversation/format-name.ts";
 import { startTestGateway } from "../support/gateway.ts";
 import { createFounder } from "../support/management.ts";
 import type { Json } from "./conversation.ts";
 import { TARGETS, type Target } from "./hosts.ts";
 import type { Recording } from "./recordings.ts";
 
-/** What a client got for a request, and what reached the vendor for it. */
+/** What a client got for a request, and what reached the vendor. */
 export interface Asked {
   readonly status: number;
   /** The answer's body, bytes read as Latin-1. */
@@ -14,13 +14,13 @@ export interface Asked {
   readonly sent: readonly Json[];
 }
 
-/** A gateway before vendors that play recordings back. */
+/** A gateway in front of vendors that play recordings back. */
 export interface ReplaySite {
   /**
-   * Posts a body to a path of the gateway's. The vendor answers with `recording`. Each `caller` has an account of its own, so
-   * that what the gateway remembers of one's turns is not given to another; null: the operator's.
+   * Posts a body to a path of the gateway. The vendor answers with `recording`. Each `caller` has its own account, so
+   * that reasoning remembered for one is not given to another; `null`: the operator's.
    */
-  ask(path: string, model: string, body: Json, recording: Playable, caller: string | null): Promise<Asked>;
+  ask(path: string, model: string, body: Json, recording: Playable, principal: string | null): Promise<Asked>;
   stop(): Promise<void>;
 }
 
@@ -32,10 +32,10 @@ export function modelOf({ name }: Pick<Target, "name">): string {
   return `replay/${name}`;
 }
 
-/** The model of embeddings. */
+/** The embedding model. */
 export const EMBEDDING_MODEL = "replay/embedding";
 
-/** The model whose vendor has failed for the n-th time: each has a provider of its own, since a failure closes keys. */
+/** The model whose vendor fails for the n-th time: each has its own provider, because a failure starts a cooldown. */
 export function failingModel(place: number): string {
   return `replay/failing-${place}`;
 }
@@ -55,15 +55,15 @@ export async function startReplaySite(failures: readonly FormatName[] = []): Pro
   const gateway = await startTestGateway({ yaml: describeSite(`http://127.0.0.1:${vendor.port}`, failures) });
   const founder = createFounder(gateway);
   const keys = new Map<string, string>();
-  const findKey = async (caller: string | null): Promise<string> => {
-    if (caller === null) return gateway.key;
-    const key = keys.get(caller) ?? (await founder.key(await founder.user()));
-    keys.set(caller, key);
+  const findKey = async (principal: string | null): Promise<string> => {
+    if (principal === null) return gateway.key;
+    const key = keys.get(principal) ?? (await founder.key(await founder.user()));
+    keys.set(principal, key);
     return key;
   };
   return {
-    async ask(path, model, body, recording, caller) {
-      const key = await findKey(caller);
+    async ask(path, model, body, recording, principal) {
+      const key = await findKey(principal);
       playing = recording;
       sent = [];
       const response = await fetch(`${gateway.base}${path}`, {
@@ -105,7 +105,7 @@ function describeSite(origin: string, failures: readonly FormatName[]): string {
   return `log_level: error\nlimits: {repeats: 0}\nproviders:\n${rows.join("\n")}\n`;
 }
 
-/** A provider with one model. It is asked in `format` alone, whatever else the catalog says that it speaks. */
+/** A provider with one model. It is called only in `format`, whatever else the catalog lists. */
 function describeVendor(
   slug: string,
   format: FormatName,

@@ -1,4 +1,4 @@
-import type { FormatName } from "../../src/wire/canonical/parts.ts";
+import type { FormatName } from "../../src/wire/conversation/format-name.ts";
 import { createAnthropicMessages } from "../agents/vendors/anthropic-messages.ts";
 import { createGemini } from "../agents/vendors/gemini.ts";
 import { createOpenaiChat } from "../agents/vendors/openai-chat.ts";
@@ -7,7 +7,7 @@ import { Refusal } from "../agents/vendors/refusal.ts";
 import type { WireFormat } from "../agents/vendors/simulated-vendor.ts";
 import type { Json } from "./conversation.ts";
 
-/** Vendors that check requests as strictly as the real ones, and where each is asked. */
+/** Vendors that validate requests as strictly as the real ones, and their paths. */
 const VENDORS: Readonly<Partial<Record<FormatName, { create: () => WireFormat; path: string }>>> = {
   "openai-chat": { create: () => createOpenaiChat("openai"), path: "/v1/chat/completions" },
   "openai-responses": { create: createOpenaiResponses, path: "/v1/responses" },
@@ -15,12 +15,12 @@ const VENDORS: Readonly<Partial<Record<FormatName, { create: () => WireFormat; p
   gemini: { create: createGemini, path: "/v1beta/models/gemini-replayed:generateContent" },
 };
 
-/** A simulated vendor knows only the proofs that it has given itself, and these are recorded ones. */
+/** A simulated vendor knows only signatures that it has issued itself, and these are recorded ones. */
 const UNKNOWN_PROOF = /could not be verified|[Ss]ignature is not valid|Invalid `signature`/;
 
 const HEADERS = new Headers({ "anthropic-version": "2023-06-01" });
 
-/** What the vendor of a format would refuse a request with; null where it takes it, or where none is simulated. */
+/** Returns the reason for which the vendor of a format would reject a request; `null` if it accepts it, or if none is simulated. */
 export function findRefusal(format: FormatName, body: Json): string | null {
   const vendor = VENDORS[format];
   if (vendor === undefined) return null;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import {
-  type AttemptNote,
+  type AttemptReport,
   type AttemptTimes,
   createHealth,
   type Health,
@@ -11,8 +11,8 @@ import {
 const START = 1_700_000_000_000;
 const S = 1_000;
 const AT: HealthTarget = { provider: "acme", model: "acme/one", keyLabel: "acme#0" };
-const WELL: AttemptNote = { kind: "succeeded", tokensPerS: null };
-const BADLY: AttemptNote = { kind: "failed" };
+const WELL: AttemptReport = { kind: "succeeded", tokensPerS: null };
+const BADLY: AttemptReport = { kind: "failed" };
 
 /** The first attempt of a request that came at that time. */
 const from = (at: number): AttemptTimes => ({ beganAt: at, requestedAt: at });
@@ -27,10 +27,10 @@ class Scene {
   }
 
   /** An attempt that takes no time. */
-  go(note: AttemptNote, times = 1, target: HealthTarget = AT): this {
+  go(note: AttemptReport, times = 1, target: HealthTarget = AT): this {
     for (let time = 0; time < times; time++) {
       this.health.begin(target, this.now);
-      this.health.note(target, note, from(this.now), this.now);
+      this.health.record(target, note, from(this.now), this.now);
       this.now += 1;
     }
     return this;
@@ -169,8 +169,8 @@ describe("a circuit", () => {
   test("a stream that is told at its first token and at its end is one probe", () => {
     const scene = new Scene().toHalfOpen();
     scene.health.begin(AT, scene.now);
-    scene.health.note(AT, { kind: "begun", ttftMs: 10 }, from(scene.now), scene.now + 10);
-    scene.health.note(AT, WELL, from(scene.now), scene.now + 20);
+    scene.health.record(AT, { kind: "begun", ttftMs: 10 }, from(scene.now), scene.now + 10);
+    scene.health.record(AT, WELL, from(scene.now), scene.now + 20);
     expect(scene.pass(30).state()).toBe("half_open");
   });
 
@@ -198,7 +198,7 @@ describe("a circuit", () => {
       provider: `p${at}`,
     }));
     for (const target of targets)
-      for (let i = 0; i < 5; i++) scene.health.note(target, BADLY, from(START), START);
+      for (let i = 0; i < 5; i++) scene.health.record(target, BADLY, from(START), START);
     const halfOpen = (now: number) =>
       targets.filter(
         (target) => scene.health.endpoint(target.provider, target.model, now).state === "half_open",
@@ -215,12 +215,12 @@ describe("a circuit", () => {
       .pass(10)
       .go(BADLY, 5)
       .pass(5 * S);
-    for (let i = 0; i < 10; i++) scene.health.note(AT, WELL, from(before), scene.now);
+    for (let i = 0; i < 10; i++) scene.health.record(AT, WELL, from(before), scene.now);
     expect(scene.state()).toBe("half_open");
-    for (let i = 0; i < 10; i++) scene.health.note(AT, BADLY, from(before), scene.now);
+    for (let i = 0; i < 10; i++) scene.health.record(AT, BADLY, from(before), scene.now);
     expect(scene.state()).toBe("half_open");
     scene.go(WELL, 2);
-    for (let i = 0; i < 100; i++) scene.health.note(AT, BADLY, from(before), scene.now);
+    for (let i = 0; i < 100; i++) scene.health.record(AT, BADLY, from(before), scene.now);
     expect(scene.state()).toBe("closed");
     expect(scene.health.endpoint(AT.provider, AT.model, scene.now).success).toBe(1);
   });
@@ -245,7 +245,7 @@ describe("a circuit", () => {
 
   test("a hundred that fail at one model at once do not bring its provider down", () => {
     const scene = new Scene();
-    for (let i = 0; i < 100; i++) scene.health.note(AT, BADLY, from(START), START + 10 * S);
+    for (let i = 0; i < 100; i++) scene.health.record(AT, BADLY, from(START), START + 10 * S);
     expect(scene.pass(10 * S).state({ ...AT, model: "acme/two" })).toBe("closed");
   });
 
@@ -329,13 +329,13 @@ describe("success", () => {
 });
 
 describe("waiting", () => {
-  const limited = (retryAfterMs: number | null): AttemptNote => ({ kind: "rate_limited", retryAfterMs });
-  const overloaded = (retryAfterMs: number | null): AttemptNote => ({ kind: "overloaded", retryAfterMs });
-  const refused: AttemptNote = { kind: "key_refused", scope: "key" };
+  const limited = (retryAfterMs: number | null): AttemptReport => ({ kind: "rate_limited", retryAfterMs });
+  const overloaded = (retryAfterMs: number | null): AttemptReport => ({ kind: "overloaded", retryAfterMs });
+  const refused: AttemptReport = { kind: "key_refused", scope: "key" };
   const OTHER_KEY = { ...AT, keyLabel: "acme#1" };
   const OTHER_MODEL = { ...AT, model: "acme/two" };
 
-  const cases: readonly (readonly [string, AttemptNote, HealthTarget, number])[] = [
+  const cases: readonly (readonly [string, AttemptReport, HealthTarget, number])[] = [
     ["a limit sets the key aside for a second", limited(null), AT, 1_000],
     ["a limit leaves the provider's other keys", limited(null), OTHER_KEY, 0],
     ["a limit leaves the key's other models", limited(null), OTHER_MODEL, 0],
@@ -371,7 +371,7 @@ describe("waiting", () => {
     expect(scene.pass(ms).wait(target)).toBeNull();
   });
 
-  const growing: readonly (readonly [string, AttemptNote, number[]])[] = [
+  const growing: readonly (readonly [string, AttemptReport, number[]])[] = [
     ["a limit", limited(null), [1, 2, 4, 8, 16, 30, 30]],
     ["a refused key", refused, [60, 120, 240, 480, 900, 900]],
     ["no credit", { kind: "out_of_credit" }, [60, 60, 60]],
@@ -390,9 +390,9 @@ describe("waiting", () => {
   test.each(growing)("%s that many meet at once counts once", (_, note) => {
     const scene = new Scene().go(overloaded(null));
     const [together, later] = [scene.now, scene.now + 100];
-    for (let i = 0; i < 100; i++) scene.health.note(AT, note, from(together), later);
+    for (let i = 0; i < 100; i++) scene.health.record(AT, note, from(together), later);
     const once = new Scene().go(overloaded(null));
-    once.health.note(AT, note, from(once.now), once.now + 100);
+    once.health.record(AT, note, from(once.now), once.now + 100);
     expect(scene.health.waitMs(AT, later)).toEqual(once.health.waitMs(AT, once.now + 100));
   });
 
@@ -408,7 +408,7 @@ describe("waiting", () => {
     const scene = new Scene();
     const requestedAt = scene.now;
     for (let attempt = 0; attempt < 5; attempt++) {
-      scene.pass(100).health.note(AT, overloaded(null), { beganAt: scene.now, requestedAt }, scene.now);
+      scene.pass(100).health.record(AT, overloaded(null), { beganAt: scene.now, requestedAt }, scene.now);
       expect(scene.wait()).toBeNull();
     }
     expect(scene.pass(1).go(overloaded(null)).wait()?.why).toBe("overloaded");
@@ -421,7 +421,7 @@ describe("waiting", () => {
       let metAt = requestedAt;
       for (let attempt = 0; attempt < attempts; attempt++) {
         metAt += 10;
-        scene.health.note(AT, note, { beganAt: metAt, requestedAt }, metAt);
+        scene.health.record(AT, note, { beganAt: metAt, requestedAt }, metAt);
       }
       const until = metAt + (scene.health.waitMs(AT, metAt)?.ms ?? 0);
       return until - metAt;
@@ -440,7 +440,7 @@ describe("waiting", () => {
     const scene = new Scene();
     const before = scene.now;
     scene.pass(10).go(limited(9_000));
-    scene.health.note(AT, WELL, from(before), scene.now);
+    scene.health.record(AT, WELL, from(before), scene.now);
     expect(scene.wait()?.why).toBe("rate_limited");
   });
 
@@ -501,7 +501,7 @@ describe("latency and speed", () => {
       fc.property(values, (list) => {
         const scene = new Scene();
         for (const ttftMs of list)
-          scene.health.note(AT, { kind: "begun", ttftMs }, from(scene.now), scene.now);
+          scene.health.record(AT, { kind: "begun", ttftMs }, from(scene.now), scene.now);
         const report = scene.health.describe(AT.provider, AT.model, scene.now).ttftMs;
         const sorted = list.toSorted((a, b) => a - b);
         for (const [name, share] of [

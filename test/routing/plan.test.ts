@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { createAffinityMemory, type WarmPlace } from "../../src/core/routing/affinity.ts";
+import type { Deployment } from "../../src/core/deployments/served-models.ts";
+import { type CacheAffinity, createAffinityMemory } from "../../src/core/routing/affinity.ts";
 import type { EndpointHealth } from "../../src/core/routing/health.ts";
 import { type Plan, planRoute, type RouteQuestion } from "../../src/core/routing/plan.ts";
-import type { Offer } from "../../src/core/routing/roster.ts";
-import { readGatewayWishes } from "../../src/wire/conversation/preferences.ts";
-import { makeOffer } from "./make-offer.ts";
+import { readRoutingParameters } from "../../src/wire/conversation/preferences.ts";
+import { makeDeployment } from "./make-deployment.ts";
 
 const WELL: EndpointHealth = { state: "closed", success: 1, volume: 100, ttftMs: null, tokensPerS: null };
 
@@ -13,7 +13,7 @@ interface Asked {
   readonly provider?: unknown;
   readonly isFim?: boolean;
   readonly session?: string;
-  readonly warm?: Partial<WarmPlace>;
+  readonly warm?: Partial<CacheAffinity>;
   readonly promptTokens?: number;
   /** By provider. */
   readonly health?: Readonly<Record<string, Partial<EndpointHealth>>>;
@@ -25,10 +25,10 @@ interface Asked {
 
 const NOW = Date.UTC(2026, 10, 21);
 
-function plan(offers: readonly (readonly Offer[])[], asked: Asked = {}): Plan {
+function plan(deployments: readonly (readonly Deployment[])[], asked: Asked = {}): Plan {
   const question: RouteQuestion = {
-    offers,
-    preferences: readGatewayWishes(undefined, asked.provider).preferences,
+    deployments: deployments,
+    preferences: readRoutingParameters(undefined, asked.provider).preferences,
     promptTokens: asked.promptTokens ?? 10_000,
     isFim: asked.isFim ?? false,
     formatOfTools: null,
@@ -59,12 +59,12 @@ function plan(offers: readonly (readonly Offer[])[], asked: Asked = {}): Plan {
 }
 
 const sayCandidates = ({ candidates }: Plan) => candidates.map(({ key, why }) => `${key.label} ${why}`);
-const saySetAside = ({ setAside }: Plan) =>
-  setAside.map(({ offer, key, why }) => `${key?.label ?? offer.provider.record.slug} ${why}`);
+const saySetAside = ({ skipped: setAside }: Plan) =>
+  setAside.map(({ deployment, key, why }) => `${key?.label ?? deployment.provider.record.slug} ${why}`);
 
-const DEAR = makeOffer("a/m", "dear", { price: 10, cached: 1 });
-const MIDDLE = makeOffer("a/m", "middle", { price: 3 });
-const CHEAP = makeOffer("a/m", "cheap", { price: 2 });
+const DEAR = makeDeployment("a/m", "dear", { price: 10, cached: 1 });
+const MIDDLE = makeDeployment("a/m", "middle", { price: 3 });
+const CHEAP = makeDeployment("a/m", "cheap", { price: 2 });
 const OFFERS = [[DEAR, MIDDLE, CHEAP]];
 
 describe("a plan", () => {
@@ -169,14 +169,14 @@ describe("a plan", () => {
       ["cheap#0 price", "middle#0 price"],
       ["dear#0 rate_limited"],
     ],
-  ])("%s", (_what, asked, candidates, setAside = []) => {
+  ])("%s", (_what, asked, candidates, skipped = []) => {
     const made = plan(OFFERS, asked);
     expect(sayCandidates(made)).toEqual(candidates);
-    expect(saySetAside(made)).toEqual(setAside);
+    expect(saySetAside(made)).toEqual(skipped);
   });
 
   test("has models in turn, and says of the only way that it is the only one", () => {
-    const other = makeOffer("a/other", "cheap", { price: 1 });
+    const other = makeDeployment("a/other", "cheap", { price: 1 });
     expect(sayCandidates(plan([[DEAR, MIDDLE], [other]]))).toEqual([
       "middle#0 price",
       "dear#0 price",
@@ -218,21 +218,21 @@ describe("a plan", () => {
   });
 
   test("has the account's own keys first, in their order, and for code the hosts that are for code", () => {
-    const own = makeOffer("a/m", "dear", { price: 10, own: true, keys: ["own-1", "own-2"] });
+    const own = makeDeployment("a/m", "dear", { price: 10, own: true, keys: ["own-1", "own-2"] });
     for (const session of ["a", "b", "c"])
       expect(sayCandidates(plan([[CHEAP, own]], { session }))).toEqual([
         "own-1 price",
         "own-2 price",
         "cheap#0 price",
       ]);
-    const code = makeOffer("a/m", "code", { price: 10, isForCode: true });
+    const code = makeDeployment("a/m", "code", { price: 10, isForCode: true });
     expect(sayCandidates(plan([[CHEAP, code]], { isFim: true }))).toEqual(["code#0 price", "cheap#0 price"]);
     expect(sayCandidates(plan([[CHEAP, code]]))).toEqual(["cheap#0 price", "code#0 price"]);
   });
 
   test("shares conversations among equals, providers and keys, and keeps each where it is", () => {
     const keys = ["k0", "k1"];
-    const equals = [[makeOffer("a/m", "one", { keys }), makeOffer("a/m", "two", { keys: ["t0"] })]];
+    const equals = [[makeDeployment("a/m", "one", { keys }), makeDeployment("a/m", "two", { keys: ["t0"] })]];
     const firstOf = (session: string) => plan(equals, { session }).candidates[0]?.key.label ?? "";
     const firsts = Array.from({ length: 600 }, (_, at) => firstOf(`session ${at}`));
     const share = (label: string) => firsts.filter((first) => first === label).length / firsts.length;
@@ -260,18 +260,20 @@ describe("a plan", () => {
         anySort,
         fc.string(),
         (facts, sort, session) => {
-          const offers = [facts.map(({ price }, at) => makeOffer("a/m", `p${at}`, { price }))];
+          const deployments = [facts.map(({ price }, at) => makeDeployment("a/m", `p${at}`, { price }))];
           const health = Object.fromEntries(facts.map((fact, at) => [`p${at}`, fact]));
           const asked = { session, health, provider: { sort } };
-          const made = plan(offers, asked);
-          expect(plan(offers, asked)).toEqual(made);
-          // However the offers were ordered before.
-          expect(plan([[...(offers[0] as Offer[])].reverse()], asked).candidates).toEqual(made.candidates);
-          const all = [...made.candidates, ...made.setAside.map(({ offer }) => offer)];
+          const made = plan(deployments, asked);
+          expect(plan(deployments, asked)).toEqual(made);
+          // However the deployments were ordered before.
+          expect(plan([[...(deployments[0] as Deployment[])].reverse()], asked).candidates).toEqual(
+            made.candidates,
+          );
+          const all = [...made.candidates, ...made.skipped.map(({ deployment }) => deployment)];
           expect(all.map(({ provider }) => provider.record.slug).toSorted()).toEqual(
             facts.map((_, at) => `p${at}`).toSorted(),
           );
-          expect(made.setAside.length).toBeLessThanOrEqual(facts.length / 2);
+          expect(made.skipped.length).toBeLessThanOrEqual(facts.length / 2);
         },
       ),
     );
@@ -284,13 +286,13 @@ describe("a plan", () => {
         anySort,
         fc.string(),
         (facts, sort, session) => {
-          const offers = facts.map(({ price }, at) => makeOffer("a/m", `p${at}`, { price }));
-          const slugs = (of: readonly Offer[]) =>
+          const deployments = facts.map(({ price }, at) => makeDeployment("a/m", `p${at}`, { price }));
+          const slugs = (of: readonly Deployment[]) =>
             plan([of], { session, provider: { sort } }).candidates.map(
               ({ provider }) => provider.record.slug,
             );
-          const without = slugs(offers.slice(1));
-          expect(slugs(offers).filter((slug) => slug !== "p0")).toEqual(without);
+          const without = slugs(deployments.slice(1));
+          expect(slugs(deployments).filter((slug) => slug !== "p0")).toEqual(without);
         },
       ),
     );

@@ -10,7 +10,7 @@ describe("the retry budget", () => {
   function drain(budget: ReturnType<typeof createRetryBudget>, now: number): number {
     let retries = 0;
     while (budget.mayRetry("acme", now)) {
-      budget.noteRetry("acme", now);
+      budget.recordRetry("acme", now);
       retries += 1;
     }
     return retries;
@@ -23,7 +23,7 @@ describe("the retry budget", () => {
     [1_000, 110],
   ])("after %i first attempts, %i retries", (firsts, retries) => {
     const budget = createRetryBudget();
-    for (let at = 0; at < firsts; at++) budget.noteFirst("acme", START);
+    for (let at = 0; at < firsts; at++) budget.recordFirst("acme", START);
     expect(drain(budget, START)).toBe(retries);
   });
 
@@ -52,8 +52,8 @@ describe("the retry budget", () => {
         for (const { isRetry, gapMs } of list) {
           now += gapMs;
           if (isRetry && !budget.mayRetry("acme", now)) continue;
-          if (isRetry) budget.noteRetry("acme", now);
-          else budget.noteFirst("acme", now);
+          if (isRetry) budget.recordRetry("acme", now);
+          else budget.recordFirst("acme", now);
           seen.push({ at: now, isRetry });
           // Slices of five seconds: a window of 55 seconds is surely within one that was counted.
           const recent = seen.filter(({ at }) => at > now - 55_000);

@@ -1,13 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import {
-  type AccountRecord,
-  type Caller,
-  type KeyRecord,
-  OPEN_POLICY,
-} from "../../src/core/accounts/records.ts";
+import type { InferencePrincipal } from "../../src/core/accounts/principal.ts";
+import { type AccountRecord, type KeyRecord, OPEN_POLICY } from "../../src/core/accounts/records.ts";
 import { freeSessionKeyOf, sessionKeyOf } from "../../src/core/routing/session-key.ts";
 
-function keyOf(accountId: string, keyId: string): Caller {
+function keyOf(accountId: string, keyId: string): InferencePrincipal {
   const key: KeyRecord = {
     id: keyId,
     kind: "inference",
@@ -19,6 +15,7 @@ function keyOf(accountId: string, keyId: string): Caller {
     spendLimit: null,
     models: null,
     rateLimit: null,
+    promptLog: null,
     createdAt: 0,
     expiresAt: null,
     revokedAt: null,
@@ -40,8 +37,8 @@ function keyOf(accountId: string, keyId: string): Caller {
 const ADA = keyOf("user_ada", "key_1");
 const ADAS_OTHER_KEY = keyOf("user_ada", "key_2");
 const BOB = keyOf("user_bob", "key_3");
-const NOBODY: Caller = { kind: "anonymous", addressHash: "0a" };
-const NOBODY_ELSE: Caller = { kind: "anonymous", addressHash: "0b" };
+const NOBODY: InferencePrincipal = { kind: "anonymous", addressHash: "0a" };
+const NOBODY_ELSE: InferencePrincipal = { kind: "anonymous", addressHash: "0b" };
 
 function asked(session: string | null, user: string | null = null, prefix = "prefix") {
   return { action: "chat", session, user, hashPrefix: () => prefix } as const;

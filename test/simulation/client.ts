@@ -1,5 +1,5 @@
-import { GATEWAY_ROUTES } from "../../src/http/route-table.ts";
-import { serve } from "../../src/http/server.ts";
+import { GATEWAY_ROUTES } from "../../src/http/server/route-table.ts";
+import { serve } from "../../src/http/server/server.ts";
 import type { Service } from "./service.ts";
 
 /** What a client asks for. */
@@ -72,7 +72,8 @@ export class SimulatedClient {
       signal: this.leaving.signal,
     });
     const methods = GATEWAY_ROUTES[path] ?? {};
-    const response = await serve(this.service.parts.http, path, methods, request, CONNECTION, {});
+    const route = { deps: this.service.parts.http, route: path, methods };
+    const response = await serve(route, request, CONNECTION);
     if (this.isGone()) return;
     this.status = response.status;
     this.generationId = response.headers.get("x-gateway-generation-id");

@@ -1,5 +1,6 @@
 import type { Clock } from "../../src/base/clock.ts";
-import type { Journal } from "../../src/core/ports/journal.ts";
+import type { Journal } from "../../src/core/usage/journal.ts";
+import { wrapMethods } from "../../src/storage/wrap-methods.ts";
 import type { SeededRandom } from "../support/seeded-random.ts";
 
 /**
@@ -48,30 +49,23 @@ export function mortalClock(clock: Clock, life: Life): Clock {
   };
 }
 
-type AsyncMethods<Store> = { readonly [Name in keyof Store]: (...args: never[]) => Promise<unknown> };
-
 /** A store that refuses at random, and answers nobody behind the life's end. */
-export function mortalStore<Store extends AsyncMethods<Store>>(
+export function mortalStore<Store extends object>(
   store: Store,
   life: Life,
   faults: Faults,
   chance: SeededRandom,
 ): Store {
-  const mortal: Partial<Record<keyof Store, unknown>> = {};
-  for (const name in store) {
-    const method: (...args: never[]) => Promise<unknown> = store[name];
-    mortal[name] = async (...args: never[]) => {
-      if (life.isOverAt()) return NEVER;
-      if (faults.store > 0 && chance.oneIn(faults.store)) throw new Error(`${name} is refused`);
-      const result = await method(...args);
-      // It is done; who asked may not live to hear of it.
-      if (life.isOverAt()) return NEVER;
-      if (faults.store > 0 && chance.oneIn(faults.store))
-        throw new Error(`${name} was done, and its answer lost`);
-      return result;
-    };
-  }
-  return mortal as Store;
+  return wrapMethods(store, (method, name) => async (...args) => {
+    if (life.isOverAt()) return NEVER;
+    if (faults.store > 0 && chance.oneIn(faults.store)) throw new Error(`${name} is refused`);
+    const result = await method(...args);
+    // The call was made; the process that made it may not live to learn that.
+    if (life.isOverAt()) return NEVER;
+    if (faults.store > 0 && chance.oneIn(faults.store))
+      throw new Error(`${name} was done, and its answer lost`);
+    return result;
+  });
 }
 
 /** The journal's file, which outlives the process. */
@@ -133,7 +127,7 @@ export function mortalJournal(
       first += gone;
     },
     recover: () => left,
-    setAside(entries) {
+    skipped(entries) {
       if (!life.isOverAt()) file.aside = [...entries];
     },
     close: flush,

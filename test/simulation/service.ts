@@ -4,21 +4,23 @@ import type { Config } from "../../src/app/config-schema.ts";
 import { type Parts, type Stores, wireUp } from "../../src/app/wire-up.ts";
 import type { Clock } from "../../src/base/clock.ts";
 import { createIdSource } from "../../src/base/ids.ts";
+import type { Log } from "../../src/base/log.ts";
 import type { Random } from "../../src/base/random.ts";
-import type { Log } from "../../src/core/ports/log.ts";
-import type { Transport } from "../../src/core/ports/transport.ts";
+import type { Transport } from "../../src/core/deployments/transport.ts";
 import { recoverUsage } from "../../src/core/usage/recover-usage.ts";
 import { createSandboxTransport } from "../../src/providers/sandbox/sandbox-transport.ts";
+import { createFileCatalogStore } from "../../src/storage/files/catalog-store.ts";
 import { guardStore } from "../../src/storage/guard-store.ts";
-import { createSqliteAccountStore } from "../../src/storage/sqlite/account-store.ts";
-import { createSqliteAnswerStore } from "../../src/storage/sqlite/answer-store.ts";
+import { SqliteAccountStore } from "../../src/storage/sqlite/account-store.ts";
 import { createSqliteAuditStore } from "../../src/storage/sqlite/audit-store.ts";
-import { createSqliteKeyStore } from "../../src/storage/sqlite/key-store.ts";
-import { createSqliteLedgerStore } from "../../src/storage/sqlite/ledger-store.ts";
+import { SqliteKeyStore } from "../../src/storage/sqlite/key-store.ts";
+import { SqliteLedgerStore } from "../../src/storage/sqlite/ledger-store.ts";
 import { MIGRATIONS } from "../../src/storage/sqlite/migrations.ts";
+import { createSqlitePromptLogStore } from "../../src/storage/sqlite/prompt-log-store.ts";
 import { createSqliteProviderKeyStore } from "../../src/storage/sqlite/provider-key-store.ts";
 import { createSqliteSettingsStore } from "../../src/storage/sqlite/settings-store.ts";
-import { createSqliteUsageStore } from "../../src/storage/sqlite/usage-store.ts";
+import { createSqliteStoredResponseStore } from "../../src/storage/sqlite/stored-response-store.ts";
+import { SqliteUsageStore } from "../../src/storage/sqlite/usage-store.ts";
 import type { SeededRandom } from "../support/seeded-random.ts";
 import {
   type Faults,
@@ -63,13 +65,16 @@ export function openPlainStores({
   random,
 }: Pick<Place, "database" | "clock" | "random">): Stores {
   return {
-    keys: createSqliteKeyStore(database),
-    accounts: createSqliteAccountStore(database),
-    answers: createSqliteAnswerStore(database),
+    keys: new SqliteKeyStore(database),
+    accounts: new SqliteAccountStore(database),
+    answers: createSqliteStoredResponseStore(database),
     audit: createSqliteAuditStore(database),
+    // The simulation brings its own catalog.
+    catalog: createFileCatalogStore("/nonexistent"),
     providerKeys: createSqliteProviderKeyStore(database),
-    ledger: createSqliteLedgerStore(database),
-    usage: createSqliteUsageStore(database),
+    ledger: new SqliteLedgerStore(database),
+    promptLog: createSqlitePromptLogStore(database),
+    usage: new SqliteUsageStore(database),
     settings: createSqliteSettingsStore(database),
     clock,
     random,
@@ -112,14 +117,15 @@ export function startService(place: Place): { life: Life; started: Promise<Servi
       log: SILENT,
       environment: {},
       transport,
-      holdings: {
+      resources: {
         stores,
         journal,
         serving: { current: () => serving, notices: [], async refresh() {} },
         release() {},
       },
     });
-    await recoverUsage(journal, stores.usage, clock.now());
+    const { gatewayId } = parts.http.generation;
+    await recoverUsage({ journal, store: stores.usage, gatewayId, now: clock.now() });
     return { life, parts, journal };
   };
   return { life, started: start() };

@@ -3,7 +3,7 @@ import { checkConfig } from "../../src/app/load-config.ts";
 import type { Random } from "../../src/base/random.ts";
 import { createKey } from "../../src/core/accounts/manage-keys.ts";
 import { type AccountRecord, DEFAULT_ACCOUNT_ID, OPEN_POLICY } from "../../src/core/accounts/records.ts";
-import { HOUSE_ACCOUNT, type Transfer } from "../../src/core/ledger/records.ts";
+import { PLATFORM_ACCOUNT, type Transfer } from "../../src/core/ledger/records.ts";
 import { decodeJournalEntry } from "../../src/core/usage/journal-entry.ts";
 import type { UsageRecord } from "../../src/core/usage/records.ts";
 import { describePrices, PROVIDERS } from "../chaos/prices.ts";
@@ -390,13 +390,14 @@ class Simulation {
       `SELECT account_id, sum(amount) AS difference FROM (
          SELECT to_account AS account_id, amount FROM transfers
          UNION ALL SELECT from_account, -amount FROM transfers
-         UNION ALL SELECT account_id, -amount FROM balances)
-       GROUP BY account_id HAVING sum(amount) <> 0
-       UNION ALL SELECT 'all', sum(amount) FROM balances HAVING sum(amount) <> 0`,
+         UNION ALL SELECT account_id, -amount FROM balances
+         -- The platform's balance is what all others together leave.
+         UNION ALL SELECT 'house', coalesce(sum(amount), 0) FROM balances)
+       GROUP BY account_id HAVING sum(amount) <> 0`,
     );
     ensure(
       differences.length === 0,
-      "balances are the sums of transfers, and all together zero",
+      "every balance is the sum of its transfers, the derived one of the platform included",
       () => differences,
     );
     for (const [id, overdraft] of Object.entries(OVERDRAFTS)) {
@@ -517,7 +518,7 @@ class Simulation {
   private async makeAccounts(): Promise<void> {
     const stores = openPlainStores(this.place);
     for (const id of [...Object.keys(OVERDRAFTS)]) {
-      await stores.accounts.insertAccount(describeAccount(id));
+      await stores.accounts.insertAccount(presentAccount(id));
       await stores.ledger.addTransfer(
         describeGrant(`first_${id}`, id, GRANT_MIN + this.chance.below(GRANT_MAX), this.clock.now()),
       );
@@ -592,7 +593,7 @@ const LIMITS: readonly Limit[] = [
   },
 ];
 
-function describeAccount(id: string): AccountRecord {
+function presentAccount(id: string): AccountRecord {
   return {
     id,
     kind: id.startsWith("org_") ? "organization" : "user",
@@ -607,7 +608,7 @@ function describeAccount(id: string): AccountRecord {
 }
 
 function describeGrant(id: string, to: string, amount: number, createdAt: number): Transfer {
-  return { id, kind: "grant", from: HOUSE_ACCOUNT, to, amount, createdAt, note: null, expiresAt: null };
+  return { id, kind: "grant", from: PLATFORM_ACCOUNT, to, amount, createdAt, note: null, expiresAt: null };
 }
 
 function describeConfig(timers: (typeof TIMERS)[number]) {

@@ -3,7 +3,7 @@ import {
   type Transport,
   TransportError,
   type UpstreamRequest,
-} from "../../src/core/ports/transport.ts";
+} from "../../src/core/deployments/transport.ts";
 import { type ProviderSlug, priceOf } from "../chaos/prices.ts";
 import type { SeededRandom } from "../support/seeded-random.ts";
 import { chunkOf, documentOf, textOf } from "../support/vendor.ts";

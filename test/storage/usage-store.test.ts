@@ -1,49 +1,21 @@
-import type { Database } from "bun:sqlite";
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import type { UsageRecord } from "../../src/core/usage/records.ts";
-import { openDatabase } from "../../src/storage/sqlite/database.ts";
-import { createSqliteUsageStore } from "../../src/storage/sqlite/usage-store.ts";
+import { describe, expect, test } from "bun:test";
+import { SqliteUsageStore } from "../../src/storage/sqlite/usage-store.ts";
+import { openUsageOf, usageOf } from "./contracts/samples.ts";
+import { useSqlite } from "./sqlite-connections.ts";
 
-let dir: string;
-let database: Database;
+const connect = useSqlite();
 
-beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), "gateway-store-"));
-  database = openDatabase(dir);
-});
-afterEach(() => {
-  database.close();
-  rmSync(dir, { recursive: true, force: true });
-});
-
-function entryOf(fields: Partial<UsageRecord>) {
-  const record = {
-    id: "gen_1",
-    createdAt: 1_000,
-    accountId: null,
-    keyId: null,
-    addressHash: null,
-    userId: null,
-    costNanodollars: 0,
-    finishedAt: null,
-    outcome: "completed",
-    ...fields,
-  } as UsageRecord;
-  return { record, json: JSON.stringify(record) };
-}
-
-describe("what records are searched by has a column beside the JSON", () => {
-  test("who made them, when, and how they ended", async () => {
-    const store = createSqliteUsageStore(database);
-    const open = { accountId: "acct_1", keyId: "key_1", createdAt: 2_000 };
+describe("a usage record in SQLite", () => {
+  test("has columns for its account, key, address, time and outcome, which follow its latest version", async () => {
+    const database = connect();
+    const store = new SqliteUsageStore(database);
+    const keyed = { accountId: "acct_1", keyId: "key_1", createdAt: 2_000 };
+    const anonymous = { accountId: null, keyId: null, userId: null, addressHash: "ab" };
     await store.saveUsage([
-      entryOf({ ...open, outcome: "open" }),
-      entryOf({ id: "gen_2", addressHash: "ab", outcome: "failed" }),
+      openUsageOf("gen_1", keyed),
+      usageOf("gen_2", { ...anonymous, outcome: "failed", costNanodollars: 0 }),
     ]);
-    await store.saveUsage([entryOf(open)]);
+    await store.saveUsage([usageOf("gen_1", keyed)]);
     const rows = database
       .query("SELECT id, account_id, key_id, address_hash, created_at, outcome FROM generations ORDER BY id")
       .values();
@@ -54,10 +26,10 @@ describe("what records are searched by has a column beside the JSON", () => {
   });
 
   test.each([
-    ["nobody, lately", "address_hash IS NOT NULL AND created_at > 1", "generations_anonymous"],
-    ["whom its gateway died under", "outcome = 'open'", "generations_open"],
-  ])("those of %s are found without reading them all", (_who, where, index) => {
-    const [plan] = database
+    ["anonymous", "address_hash IS NOT NULL AND created_at > 1", "generations_anonymous"],
+    ["open", "outcome = 'open'", "generations_open"],
+  ])("is found through an index when it is %s", (_which, where, index) => {
+    const [plan] = connect()
       .query(`EXPLAIN QUERY PLAN SELECT record FROM generations WHERE ${where} ORDER BY created_at`)
       .all() as { detail: string }[];
     expect(plan?.detail).toContain(`USING INDEX ${index}`);

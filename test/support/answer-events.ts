@@ -2,14 +2,14 @@ import { expect } from "bun:test";
 import type { AnswerEvent } from "../../src/wire/canonical/answer.ts";
 import type { AnswerReader } from "../../src/wire/canonical/format.ts";
 
-/** All that a reader gives for a stream in these pieces. */
+/** Returns all events that a reader makes of a stream in these pieces. */
 export function readPieces(reader: AnswerReader, pieces: Iterable<string>): AnswerEvent[] {
   const events: AnswerEvent[] = [];
   for (const piece of pieces) events.push(...reader.step(piece));
   return [...events, ...reader.end()];
 }
 
-/** Holds a stream's events against the rules of `AnswerEvent`: parts in order, each ended once, one finish, nothing after an error. */
+/** Checks a stream's events against the rules of `AnswerEvent`: parts in order, each ended once, one finish, nothing after an error. */
 export function checkEvents(events: readonly AnswerEvent[]): void {
   const open = new Set<number>();
   let started = 0;

@@ -12,13 +12,13 @@ export interface Certificates {
   readonly ca: string;
   /** For localhost, 127.0.0.1 and ::1. */
   readonly local: Certificate;
-  /** For another host. */
+  /** For another host name. */
   readonly elsewhere: Certificate;
 }
 
 const NEW_KEY = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
 
-/** Makes a root and two certificates with `openssl`, good for a day; keys never lie in the repository. */
+/** Creates a root and two certificates with `openssl`, valid for a day. No keys are kept in the repository. */
 export function makeCertificates(): Certificates {
   const folder = mkdtempSync(join(tmpdir(), "certificates-"));
   try {

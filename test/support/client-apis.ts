@@ -1,11 +1,11 @@
-/** A client API as a test asks it: the same question in its own shape. */
+/** A client API for tests: the same question in the API's own shape. */
 export interface AskableApi {
   readonly name: string;
   readonly path: string;
   /** The model that serves it at the vendor of `yamlForAllApis`. */
   readonly model: string;
   body(model: string, more?: Readonly<Record<string, unknown>>): Record<string, unknown>;
-  /** What its errors say, whatever their shape. */
+  /** Extracts what an error of this API says. */
   readError(answer: unknown): { readonly type: unknown; readonly message: string };
 }
 
@@ -29,7 +29,7 @@ export const CLIENT_APIS: readonly AskableApi[] = [
     path: "/responses",
     model: "acme/model",
     body: (model, more) => ({ model, input: "Hello!", ...more }),
-    // OpenAI's own words: the code is what this API acts on.
+    // OpenAI's own code, which clients of this API act on.
     readError: (answer) => {
       const { code, message } = (answer as ErrorBody).error;
       return { type: code, message };
@@ -58,7 +58,7 @@ export const CLIENT_APIS: readonly AskableApi[] = [
   },
 ];
 
-/** The yaml of a gateway whose vendor at `baseUrl` serves a model for each API. `more` is put before it. */
+/** Configuration of a gateway whose vendor at `baseUrl` serves a model for each API. `more` precedes it. */
 export function yamlForAllApis(baseUrl: string, more = ""): string {
   return `${more}
 providers:

@@ -1,6 +1,6 @@
 /**
- * Runs `gateway` commands, one behind the other, in a process that is started once: reading the program takes longer than
- * nearly all commands do. The parent sends what to run and where, and is sent what came of it (`run-gateway.ts`).
+ * Runs `gateway` commands one after another in a process that is started once, because loading the program takes longer than
+ * nearly all commands. The parent sends the command and its environment, and receives the result (`run-gateway.ts`).
  */
 import { runCli } from "../../src/cli/run-cli.ts";
 import type { CommandRun, HostedCommand } from "./run-gateway.ts";

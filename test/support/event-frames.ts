@@ -32,7 +32,7 @@ export function encodeEvent(type: string, body: unknown): string {
   return encodeFrame(headers, JSON.stringify(body));
 }
 
-/** An exception in the place of an event. */
+/** An exception in place of an event. */
 export function encodeException(type: string, body: unknown): string {
   const headers = {
     ":message-type": "exception",
@@ -42,7 +42,7 @@ export function encodeException(type: string, body: unknown): string {
   return encodeFrame(headers, JSON.stringify(body));
 }
 
-/** Events one a line, each an object whose one key is its type, as the recordings have them. */
+/** Builds frames from events, one per line, each an object whose one key is its type, as in the recordings. */
 export function encodeLines(lines: string): string {
   return lines
     .split("\n")

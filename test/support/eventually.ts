@@ -1,11 +1,11 @@
-/** How long to wait for what should come at once, unless said. Milliseconds. */
+/** Default for how long to wait for something that should happen at once. Milliseconds. */
 const PATIENCE_MS = 15_000;
 const LOOK_EVERY_MS = 2;
 
 /**
- * Waits for what happens behind an answer, such as the settling of a request whose client has left: looks until
- * `find` gives something.
- * @throws Error with `what` in it, when it does not come.
+ * Waits for something that happens after an answer, such as the settling of a request whose client has left: polls until
+ * `find` returns a value. gives something.
+ * @throws Error that contains `what`, if that does not happen in time.
  */
 export async function eventually<T>(
   what: string,

@@ -1,11 +1,11 @@
 import { closeSync, openSync, readdirSync, readlinkSync } from "node:fs";
 
-/** Whether a full disk can be played here. */
+/** Whether a full disk can be simulated on this system. */
 export const CAN_FILL_DISK = process.platform === "linux";
 
 /**
- * Makes a file that this process has open for appending take nothing more, as on a full disk: in the place of its
- * descriptor stands one of `/dev/full`. What comes back undoes it.
+ * Makes a file that this process has open for appending behave as on a full disk: its
+ * descriptor is replaced by one of `/dev/full`. The returned function restores it.
  */
 export function fillDiskOf(file: string): () => void {
   const descriptor = findDescriptor(file);

@@ -2,29 +2,29 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** A gateway in a process of its own, started as an operator starts it. */
+/** A gateway in its own process, started as an operator starts it. */
 export interface GatewayProcess {
   readonly url: string;
-  /** An inference key: the one this start has printed, or that of an earlier one. */
+  /** An inference key: the one that this start printed, or that of an earlier start. */
   readonly key: string;
-  /** What it has printed so far, on standard output and error. */
+  /** Everything it has printed so far, on standard output and error. */
   readonly printed: () => string;
-  /** Ends it as a crash would, at once. */
+  /** Kills it at once, as a crash would. */
   kill(): Promise<void>;
-  /** Tells it to stop; settles with the exit code once it has. */
+  /** Tells it to stop; resolves with the exit code. */
   terminate(): Promise<number>;
 }
 
-/** A data directory with a configuration beside it. */
+/** A data directory with a configuration next to it. */
 export interface Site {
   readonly dataDir: string;
   /** Starts a gateway on it. `key` is that of an earlier start. */
   start(key?: string): Promise<GatewayProcess>;
-  /** Starts one that is expected to refuse; gives its exit code and what it says. */
+  /** Starts one that is expected to fail; resolves with its exit code and output. */
   startInVain(): Promise<{ readonly exitCode: number; readonly printed: string }>;
-  /** Starts one and ends it after a while as a crash would, wherever its start has come to. */
+  /** Starts one and kills it after a while, at whatever point of its start. */
   startAndKill(afterMs: number): Promise<void>;
-  /** Files of the journal that hold something. */
+  /** Files of the journal that are not empty. */
   journalFiles(): readonly string[];
   remove(): void;
 }
@@ -37,7 +37,7 @@ export const FROM_SOURCE: readonly string[] = [process.execPath, join(ROOT, "src
 /** The program as an operator calls it. */
 export const AS_SHIPPED: readonly string[] = [join(ROOT, "bin/gateway")];
 
-/** Makes a site with the text of a configuration file, for gateways that `command` starts. */
+/** Creates a site with the text of a configuration file, for gateways that `command` starts. */
 export function makeSite(yaml: string, command = FROM_SOURCE): Site {
   const dir = mkdtempSync(join(tmpdir(), "gateway-site-"));
   const dataDir = join(dir, "data");
@@ -98,7 +98,7 @@ class Spawned {
   }
 
   async listening(): Promise<void> {
-    // Behind this line it is noted that its keys were shown.
+    // After this line the gateway has recorded that its keys were shown.
     while (this.url === undefined || !this.printed.includes('"message":"listening"')) {
       if (this.child.exitCode !== null) throw new Error(`the gateway did not start: ${this.printed}`);
       await Promise.race([this.change.promise, this.child.exited]);
@@ -125,7 +125,7 @@ class Spawned {
   }
 
   private get url(): string | undefined {
-    // The greeting is written whole, in one write, so that what follows the address is there too.
+    // The greeting is written at once, so the text after the URL has arrived as well.
     return /^Gateway listens on (\S+)$/m.exec(this.printed)?.[1];
   }
 
@@ -139,7 +139,7 @@ class Spawned {
   }
 }
 
-/** The record of a generation as its caller reads it; null where there is none. */
+/** Returns the record of a generation as its caller reads it, or `null`. */
 export async function fetchGeneration(
   gateway: Pick<GatewayProcess, "url" | "key">,
   id: string,

@@ -3,10 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type RunningGateway, startGateway } from "../../src/app/lifecycle.ts";
 import { checkConfig } from "../../src/app/load-config.ts";
-import type { World } from "../../src/app/wire-up.ts";
+import type { Platform } from "../../src/app/wire-up.ts";
 import { systemClock } from "../../src/base/clock.ts";
+import type { Log } from "../../src/base/log.ts";
 import { createSystemRandom } from "../../src/base/random.ts";
-import type { Log } from "../../src/core/ports/log.ts";
 
 /** One line of the log. */
 export interface LogLine {
@@ -15,10 +15,10 @@ export interface LogLine {
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
-/** A real gateway in this process, on a free port, with a data directory of its own. */
+/** A real gateway in this process, on a free port, with its own data directory. */
 export interface TestGateway {
   readonly url: string;
-  /** `url` and `/api/gateway`. */
+  /** `url` and `/api/gateway`. and `/api/gateway`. */
   readonly base: string;
   /** A valid inference key. */
   readonly key: string;
@@ -31,13 +31,15 @@ export interface TestGateway {
 
 export const ADMIN_KEY = "test-management-key-0123456789";
 
-/** What a test sets. `yaml` is the configuration file's text; `environment` what providers are configured by. */
+/** What a test configures. `yaml` is the configuration file's text; `environment` configures providers. */
 export interface TestGatewayOptions
-  extends Partial<Pick<World, "clock" | "random" | "transport" | "health" | "tokenCounter">> {
+  extends Partial<
+    Pick<Platform, "clock" | "random" | "transport" | "health" | "tokenCounter" | "extensions">
+  > {
   readonly yaml?: string;
   readonly environment?: Readonly<Record<string, string>>;
   readonly dataDir?: string;
-  /** In place of `limits.repeats`; 0 unless said where a test holds the clock. */
+  /** Instead of `limits.repeats`; by default 0 for tests that control the clock. */
   readonly repeats?: number;
   /** A key of an earlier start on the same data directory. */
   readonly key?: string;
@@ -54,7 +56,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
   };
   const { log, lines } = createMemoryLog();
   const config = checkConfig(options.yaml ?? "", "gateway.yaml", environment);
-  // Who holds the clock would have to wait out the pause before each repeat by hand.
+  // A test that controls the clock would have to advance it over the pause before each repeat.
   const repeats = options.repeats ?? (options.clock === undefined ? config.limits.repeats : 0);
   const gateway = await startGateway(
     { ...config, limits: { ...config.limits, repeats } },
@@ -66,6 +68,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
       ...(options.transport ? { transport: options.transport } : {}),
       ...(options.health ? { health: options.health } : {}),
       ...(options.tokenCounter ? { tokenCounter: options.tokenCounter } : {}),
+      ...(options.extensions ? { extensions: options.extensions } : {}),
     },
   );
   await gateway.firstStart?.confirmShown();
@@ -113,7 +116,7 @@ export function postChat(
   });
 }
 
-/** The data of a stream's events, `[DONE]` among them. */
+/** Returns the data of a stream's events, including `[DONE]`. */
 export async function readEvents(response: Response): Promise<string[]> {
   const text = await response.text();
   return text

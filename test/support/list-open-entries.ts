@@ -1,7 +1,7 @@
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 
-/** Lists the paths of a folder and of all that is in it that other users may read: of a mode other than 0700 and 0600. */
+/** Lists the paths of a folder and its contents that other users may access: those with a mode other than 0700 and 0600. */
 export function listOpenEntries(folder: string): string[] {
   const paths = [
     folder,

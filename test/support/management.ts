@@ -9,19 +9,19 @@ export interface ApiObject {
   readonly [field: string]: unknown;
 }
 
-/** What the management API answered. */
+/** A response of the management API. */
 export interface ApiAnswer {
   readonly status: number;
   readonly headers: Headers;
   /** The whole body. */
   readonly body: Readonly<Record<string, unknown>>;
-  /** `data`, where it is one object. */
+  /** `data`, if it is one object., where it is one object. */
   readonly data: ApiObject;
-  /** `data`, where it is a list. */
+  /** `data`, if it is a list., where it is a list. */
   readonly rows: readonly ApiObject[];
 }
 
-/** Calls the management API with a key; null sends none. `path` begins behind `/api/admin`. */
+/** Calls the management API with a key; `null` sends none. `path` follows `/api/admin`. */
 export async function callAdmin(
   gateway: Pick<TestGateway, "url">,
   key: string | null,
@@ -51,16 +51,16 @@ export async function callAdmin(
   };
 }
 
-/** Makes accounts and keys as the operator. Each gives an id, or a secret. */
+/** Creates accounts and keys as the operator. Each function returns an id, or a secret. */
 export interface Founder {
   user(name?: string, more?: Readonly<Record<string, unknown>>): Promise<string>;
   organization(owner?: string, more?: Readonly<Record<string, unknown>>): Promise<string>;
   member(organization: string, user: string, role: string): Promise<void>;
-  /** The secret of a new key. */
+  /** Returns the secret of a new key. */
   key(accountId: string, more?: Readonly<Record<string, unknown>>): Promise<string>;
 }
 
-/** A founder at a gateway. */
+/** Creates the functions of a gateway. */
 export function createFounder(gateway: Pick<TestGateway, "url" | "adminKey">): Founder {
   const make = async (method: string, path: string, body: unknown): Promise<ApiAnswer> => {
     const answer = await callAdmin(gateway, gateway.adminKey, method, path, body);

@@ -1,4 +1,4 @@
-/** As much of `@mistralai/mistralai` as tests use. Its own types redeclare the runtime's streams, so they are not loaded. */
+/** The part of `@mistralai/mistralai` that tests use. Its own types redeclare the runtime's streams, so they are not loaded. */
 export interface MistralClient {
   readonly chat: MistralEndpoint;
   readonly fim: MistralEndpoint;
@@ -41,7 +41,7 @@ interface MistralChunk {
 interface MistralOptions {
   readonly apiKey: string;
   readonly serverURL: string;
-  /** In place of the network. */
+  /** Replaces the network. */
   readonly fetcher?: (...request: Parameters<typeof fetch>) => Promise<Response>;
 }
 

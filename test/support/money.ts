@@ -5,7 +5,7 @@ import { createKey, type NewKey } from "../../src/core/accounts/manage-keys.ts";
 import { type AccountRecord, type MemberRecord, OPEN_POLICY } from "../../src/core/accounts/records.ts";
 import type { TestGateway } from "./gateway.ts";
 
-/** Works on a gateway's stores beside it, as the command does. */
+/** Works on a gateway's stores while it runs, as the command line does. */
 export async function withStoresOf<T>(
   gateway: Pick<TestGateway, "dataDir">,
   work: (stores: ReturnType<typeof openStores>) => Promise<T>,
@@ -18,7 +18,7 @@ export async function withStoresOf<T>(
   }
 }
 
-/** An account without credits, and an inference key of it. */
+/** Creates an account without credits, and an inference key of it. */
 export function addPayer(
   gateway: TestGateway,
   account: Partial<AccountRecord> & Pick<AccountRecord, "id">,
@@ -49,7 +49,7 @@ export function addPayer(
   });
 }
 
-/** Asks the management API as the operator; with a body it posts. */
+/** Calls the management API as the operator; with a body it posts. */
 export async function manage(
   gateway: TestGateway,
   path: string,
@@ -63,7 +63,7 @@ export async function manage(
   return { status: response.status, body: (await response.json()) as Record<string, unknown> };
 }
 
-/** What an account has, nanodollars. */
+/** Returns an account's balance in nanodollars. */
 export async function balanceOf(
   gateway: TestGateway,
   accountId: string,
@@ -78,7 +78,7 @@ export async function balanceOf(
   };
 }
 
-/** What is wrong with the ledger, and what is held: nothing, at rest. */
+/** Returns the inconsistencies of the ledger and the current holds: nothing, when no request is running. */
 export async function findTrouble(gateway: TestGateway): Promise<unknown[]> {
   const check = await manage(gateway, "/ledger/check");
   const holds = await manage(gateway, "/holds");

@@ -7,18 +7,18 @@ import { createSystemRandom } from "../../src/base/random.ts";
 import { createKey } from "../../src/core/accounts/manage-keys.ts";
 import { OPEN_POLICY, type Policy } from "../../src/core/accounts/records.ts";
 
-/** An account to make, with one key of its own. */
+/** An account to create, with a key. */
 export interface PreparedAccount {
   readonly policy?: Partial<Policy>;
   /** Patterns of the models that its key may call. */
   readonly keyModels?: readonly string[];
-  /** How far its balance may go below zero, nanodollars; left out: as far as it likes. */
+  /** How far its balance may go below zero, nanodollars; unlimited by default. */
   readonly overdraft?: number;
   /** Further keys of the same account. */
   readonly moreKeys?: number;
 }
 
-/** A data directory for a gateway to start on, with accounts in it; their keys in order. */
+/** Creates a data directory with accounts, and returns it with their keys in order. */
 export async function prepareData(
   accounts: readonly PreparedAccount[],
 ): Promise<{ readonly dataDir: string; readonly keys: readonly (readonly string[])[] }> {

@@ -1,8 +1,8 @@
+import { findPrices, priceAt } from "../../src/core/catalog/price-usage.ts";
 import type { ModelEndpoint } from "../../src/core/catalog/records.ts";
-import { findPrices, priceAt } from "../../src/core/generation/price-usage.ts";
 import type { TokenUsage } from "../../src/wire/conversation/usage.ts";
 
-/** What a usage costs at an endpoint's list price of a time, in nanodollars; 0 where it has none. */
+/** Returns the cost of token usage at an endpoint's list price at a time, in nanodollars; 0 without a price. */
 export function priceUsage(endpoint: ModelEndpoint, usage: TokenUsage, at: number): number {
   const prices = findPrices(endpoint, usage.promptTokens, at);
   return prices === null ? 0 : priceAt(prices, usage);

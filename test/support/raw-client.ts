@@ -1,28 +1,28 @@
 import type { Socket } from "bun";
 import type { TestGateway } from "./gateway.ts";
 
-/** Clients are watched over once their answers are so slow (docs/contract.md). Milliseconds. */
+/** The gateway subscribes to a client's abort signal after this time. Milliseconds. */
 export const WATCHED_MS = 20;
 
-/** A client on a socket of its own, which reads only when it is told to. */
+/** A client on its own socket, which reads only when told to. */
 export interface RawClient {
-  /** What has come, head and all, as text. */
+  /** Everything received, including the head, as text. */
   readonly received: string;
   readonly receivedBytes: number;
-  /** Waits until what has come contains `text`. Rejects when the connection closes before that. */
+  /** Waits until `text` has been received. Rejects if the connection closes before that. */
   sees(text: string): Promise<void>;
-  /** Sends more, as it stands. */
+  /** Sends text unchanged. */
   send(text: string): void;
-  /** Stops reading; the system's buffers fill up. */
+  /** Stops reading, so that the system's buffers fill up. */
   pause(): void;
   resume(): void;
-  /** Closes the connection in the middle of things. */
+  /** Closes the connection abruptly. */
   leave(): void;
-  /** Settles when the connection is gone. */
+  /** Resolves when the connection is closed. */
   readonly closed: Promise<void>;
 }
 
-/** Posts a chat completion by hand. */
+/** Posts a chat completion on a raw socket. */
 export async function openRawChat(
   gateway: Pick<TestGateway, "url" | "key">,
   body: unknown,
@@ -33,7 +33,7 @@ export async function openRawChat(
   return client;
 }
 
-/** The head of a chat completion that is posted by hand, with the lines that say how its body is framed. */
+/** The head of such a request, with the lines that frame its body. */
 export function rawChatHead({ url, key }: Pick<TestGateway, "url" | "key">, ...framing: string[]): string {
   const lines = [
     "POST /api/gateway/chat/completions HTTP/1.1",
@@ -45,7 +45,7 @@ export function rawChatHead({ url, key }: Pick<TestGateway, "url" | "key">, ...f
   return `${lines.join("\r\n")}\r\n\r\n`;
 }
 
-/** Connects, and sends nothing yet. */
+/** Connects without sending anything. */
 export async function dialRaw(gateway: Pick<TestGateway, "url">): Promise<RawClient> {
   const { hostname, port } = new URL(gateway.url);
   const client = new SocketClient();

@@ -1,8 +1,8 @@
 import type { Socket } from "bun";
 
-/** A request as it stood on the wire. */
+/** A request as it was received. */
 export interface RawRequest {
-  /** The first line. */
+  /** The start line. */
   readonly line: string;
   /** Everything up to the empty line, latin-1. */
   readonly head: string;
@@ -10,34 +10,34 @@ export interface RawRequest {
   readonly body: Uint8Array;
 }
 
-/** The server's end of one connection, for a handler to play any server with, good or bad. */
+/** The server's end of one connection, with which a handler can play any server, correct or broken. */
 export interface RawConnection {
-  /** The next whole request; null when the client closed before there was one. */
+  /** The next complete request; `null` if the client closed before there was one. */
   request(): Promise<RawRequest | null>;
-  /** Waits until any bytes have come. */
+  /** Waits until any bytes have arrived. */
   readable(): Promise<void>;
-  /** Sends bytes as they are; settles when the system has taken them all, or the connection is gone. */
+  /** Sends bytes unchanged; resolves when the system has accepted all of them, or the connection is closed. */
   write(bytes: string | Uint8Array): Promise<void>;
-  /** Says that nothing more comes, and closes. */
+  /** Ends the stream of bytes and closes. */
   end(): void;
-  /** Says that nothing more comes, and goes on reading. */
+  /** Ends the stream of bytes and continues to read. */
   halfClose(): void;
   /** Closes with a reset. */
   reset(): void;
-  /** Stops reading, so that the client's bytes pile up; `resume` undoes it. */
+  /** Stops reading, so that the client's bytes accumulate; `resume` undoes it. */
   pause(): void;
   resume(): void;
-  /** Settles when the connection is gone, whoever closed it. */
+  /** Resolves when the connection is closed by either side. */
   readonly closed: Promise<void>;
-  /** Bytes the system has taken. */
+  /** Bytes that the system has accepted. */
   readonly bytesSent: number;
 }
 
 export interface RawServer {
   readonly port: number;
-  /** `http://` or `https://`, address and port. */
+  /** `http://` or `https://`, host and port. or `https://`, address and port. */
   readonly origin: string;
-  /** All connections there were, in order. */
+  /** All connections so far, in order. */
   readonly connections: readonly RawConnection[];
   /** Waits for the connection of that index. */
   connection(index: number): Promise<RawConnection>;
@@ -47,14 +47,14 @@ export interface RawServer {
 }
 
 export interface RawServerOptions {
-  /** Where to listen; 127.0.0.1 unless told. */
+  /** The host to listen on; 127.0.0.1 by default. */
   readonly hostname?: string;
-  /** The name in `origin`; where it listens unless told. */
+  /** The host name in `origin`; the host to listen on by default. */
   readonly name?: string;
   readonly tls?: { readonly key: string; readonly cert: string };
 }
 
-/** Starts a TCP (or TLS) server that runs `handler` for each connection. A handler's error closes its connection. */
+/** Starts a TCP (or TLS) server that runs `handler` for each connection. An error of the handler closes its connection. */
 export function startRawServer(
   handler: (connection: RawConnection) => Promise<void> | void,
   { hostname = "127.0.0.1", name = hostname, tls }: RawServerOptions = {},
@@ -176,7 +176,7 @@ class ServerConnection implements RawConnection {
     this.writable = createSignal();
   }
 
-  /** The client sends no more: to all our handlers it is gone. */
+  /** The client sends no more; our handlers treat it as closed. */
   ended(): void {
     this.gone();
     this.socket.end();

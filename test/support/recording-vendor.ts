@@ -2,7 +2,7 @@
 export interface RecordedRequest {
   readonly method: string;
   readonly path: string;
-  /** Empty, or from the question mark on. */
+  /** Empty, or beginning with the question mark. */
   readonly search: string;
   readonly headers: Headers;
   /** The body, byte for byte. */
@@ -10,17 +10,17 @@ export interface RecordedRequest {
   readonly text: string;
 }
 
-/** Answers a request, given how many came before it. */
+/** Answers a request, given the number of requests before it. */
 export type Responder = (request: RecordedRequest, place: number) => Response | Promise<Response>;
 
-/** A vendor of the OpenAI chat format on a free port that keeps what it is sent. */
+/** A vendor of the OpenAI chat format on a free port that records its requests. */
 export interface RecordingVendor {
-  /** What a `base_url` is set to. */
+  /** The value for `base_url`. */
   readonly baseUrl: string;
   readonly requests: RecordedRequest[];
   /** The newest request. */
   last(): RecordedRequest;
-  /** Forgets what came, and answers the next requests with `respond`; plainly when left out. */
+  /** Forgets earlier requests, and answers the next ones with `respond`; by default with a plain answer. */
   reset(respond?: Responder): void;
   stop(): Promise<void>;
 }
@@ -57,7 +57,7 @@ export function startRecordingVendor(): RecordingVendor {
   };
 }
 
-/** The yaml of a gateway that serves `acme/model` from the vendor. `more` is indented by four spaces. */
+/** Configuration of a gateway that serves `acme/model` from the vendor. `more` is indented by four spaces. */
 export function yamlFor(vendor: RecordingVendor, more = ""): string {
   return `
 providers:
@@ -76,7 +76,7 @@ export const VENDOR_KEY = "sk-vendor-0123456789abcdef";
 
 const USAGE = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 };
 
-/** "Hello there.", whole or streamed as asked. */
+/** Answers "Hello there.", whole or streamed as requested. */
 export function answerPlainly(request: RecordedRequest): Response {
   const head = { id: "chatcmpl-vendor", created: 1, model: "upstream-model" };
   if (!/"stream"\s*:\s*true/.test(request.text)) {
@@ -102,7 +102,7 @@ export function answerPlainly(request: RecordedRequest): Response {
   ]);
 }
 
-/** An event stream of these chunks, `[DONE]` behind them. */
+/** An event stream of these chunks, followed by `[DONE]`. */
 export function streamOf(chunks: readonly unknown[]): Response {
   const text = chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join("");
   return new Response(`${text}data: [DONE]\n\n`, { headers: { "content-type": "text/event-stream" } });

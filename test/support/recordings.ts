@@ -1,13 +1,13 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** Where recorded provider answers are found beside the project; they are not part of it. */
+/** Where recorded provider answers are found next to the project; they are not part of it. */
 export const RECORDINGS = join(import.meta.dir, "../../../shared/wire");
 
-/** Answers written by hand in each provider's documented shape. They are part of the project, so that no format is without any. */
+/** Answers written by hand in each provider's documented shape. They are part of the project, so that every format has some. */
 const HANDMADE = join(import.meta.dir, "handmade");
 
-/** Whether the recorded answers are there. Tests that need one in particular, or many, skip without them. */
+/** Whether recorded answers are available. Tests that need a particular one, or many, are skipped without them. */
 export const hasRecordings = existsSync(RECORDINGS);
 if (!hasRecordings)
   console.warn(`skipped: tests of recorded provider answers, because there are none at ${RECORDINGS}`);
@@ -32,7 +32,7 @@ export interface Recording {
   readonly text: string;
 }
 
-/** Streams of a folder as they were on the wire. */
+/** Streams of a folder as they were received. */
 export function readStreams(folder: string): Recording[] {
   return readFolder(folder).flatMap(({ name, text }) => {
     if (name.endsWith(".sse")) return [{ name, text }];
@@ -52,7 +52,7 @@ export function readAnswers(folder: string): Recording[] {
   return readFolder(folder).filter(({ name }) => name.endsWith(".json"));
 }
 
-/** The answers of a folder, ours first. */
+/** The answers of a folder, hand-made ones first. */
 function readFolder(folder: string): Recording[] {
   return [HANDMADE, RECORDINGS].flatMap((root) => {
     const directory = join(root, folder);

@@ -5,41 +5,41 @@ import { join } from "node:path";
 const MAIN = join(import.meta.dir, "..", "..", "src", "main.ts");
 const COMMAND_HOST = join(import.meta.dir, "command-host.ts");
 
-/** What a run of the `gateway` command came to. */
+/** The result of a run of the `gateway` command. */
 export interface CommandRun {
   readonly exitCode: number;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** A gateway in a process of its own. */
+/** A gateway in its own process. */
 export interface GatewayProcess {
   readonly url: string;
-  /** What it has told people so far. */
+  /** What it has printed so far. */
   greeting(): string;
-  /** Sends SIGTERM and waits for the end. */
+  /** Sends SIGTERM and waits for the exit. */
   stop(): Promise<CommandRun>;
 }
 
-/** What a command of its own process finds there. */
+/** The environment of a command in its own process. */
 export interface Surroundings {
   readonly environment?: Readonly<Record<string, string>>;
-  /** Nothing, unless given. */
+  /** Empty by default. */
   readonly stdin?: string;
 }
 
-/** A folder to run the command in, with an environment that holds nothing of this machine's. */
+/** A folder to run the command in, with an environment that contains nothing of this machine. */
 export interface Workplace {
   readonly folder: string;
-  /** Runs a command in the process that all tests' commands share, behind those that were given before. */
+  /** Runs a command in the process that all tests' commands share, after those that were queued before. */
   run(args: readonly string[], environment?: Readonly<Record<string, string>>): Promise<CommandRun>;
-  /** Runs a command in a process of its own, as a shell does. */
+  /** Runs a command in its own process, as a shell does. */
   runAlone(args: readonly string[], surroundings?: Surroundings): Promise<CommandRun>;
   start(environment?: Readonly<Record<string, string>>): Promise<GatewayProcess>;
   clear(): void;
 }
 
-/** Makes a workplace. Gateways in it listen on a free port. */
+/** Creates a workplace. Gateways in it listen on a free port. */
 export function createWorkplace(): Workplace {
   const folder = mkdtempSync(join(tmpdir(), "gateway-command-"));
   const complete = (environment: Readonly<Record<string, string>>) => ({
@@ -85,7 +85,7 @@ export function createWorkplace(): Workplace {
   };
 }
 
-/** A command, and what it finds where it runs. */
+/** A command and its environment. */
 export interface HostedCommand {
   readonly args: readonly string[];
   readonly folder: string;
@@ -94,7 +94,7 @@ export interface HostedCommand {
 
 type Host = (command: HostedCommand) => Promise<CommandRun>;
 
-/** Started with the first command; it ends with this process. */
+/** Started with the first command; ends with this process. */
 let host: Host | null = null;
 
 function startHost(): Host {
@@ -118,7 +118,7 @@ function startHost(): Host {
   };
 }
 
-/** Reads on until the gateway has said where it listens, and behind that to the end. */
+/** Reads until the gateway has printed its URL, and continues to the end. */
 async function readGreeting(stream: ReadableStream<Uint8Array>) {
   const reader = stream.getReader();
   const decoder = new TextDecoder();

@@ -1,15 +1,15 @@
-/** Chance that comes back with its seed (mulberry32). */
+/** Reproducible randomness from a seed (mulberry32). */
 export interface SeededRandom {
-  /** A number from 0, with, to 1, without. */
+  /** A number from 0 (inclusive) to 1 (exclusive). */
   next(): number;
-  /** A whole number from 0, with, to `below`, without. */
+  /** An integer from 0 (inclusive) to `below` (exclusive). */
   below(below: number): number;
   pick<T>(choices: readonly T[]): T;
-  /** True once in `times`. */
+  /** True once in `times` on average. */
   oneIn(times: number): boolean;
 }
 
-/** Chance from a seed. */
+/** Creates randomness from a seed. */
 export function createSeededRandom(seed: number): SeededRandom {
   let state = seed >>> 0;
   const next = (): number => {

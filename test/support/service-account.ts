@@ -1,14 +1,14 @@
 import { createVerify, generateKeyPairSync } from "node:crypto";
 
-/** A service account of our own making. */
+/** A generated service account. */
 export interface TestAccount {
   /** The text of its key file. */
   readonly json: string;
-  /** The claims of an assertion that this account signed; throws for one that it did not. */
+  /** Returns the claims of an assertion that this account signed; throws for any other. */
   readClaims(assertion: string): Record<string, unknown>;
 }
 
-/** Makes an account with a fresh key. `change` goes over the key file's fields. */
+/** Creates an account with a new key. `change` overrides fields of the key file. */
 export function makeServiceAccount(change: Readonly<Record<string, unknown>> = {}): TestAccount {
   const { privateKey, publicKey } = generateKeyPairSync("rsa", {
     modulusLength: 2048,

@@ -2,22 +2,22 @@ import type { Clock, Timer } from "../../src/base/clock.ts";
 
 interface Pending {
   dueMs: number;
-  /** Set for what repeats. */
+  /** Set for a repeating timer. */
   readonly periodMs: number | null;
   readonly callback: () => void;
 }
 
-/** A clock whose time passes only when a test says so. */
+/** A clock whose time advances only when a test says so. */
 export interface TestClock extends Clock {
-  /** Lets `ms` pass; what falls due is called in its order, at its time. */
+  /** Advances by `ms`; timers are called in order, each at its time. */
   advance(ms: number): void;
-  /** Lets `ms` pass in one leap: what repeats is called once, however often it fell due meanwhile. */
+  /** Advances by `ms` at once: a repeating timer is called once, however often it was due. */
   leap(ms: number): void;
-  /** Timers that have neither run out nor been cancelled. */
+  /** Timers that have neither fired nor been cancelled. */
   readonly pendingTimers: number;
 }
 
-/** Makes a clock that stands at `startMs` (milliseconds since the epoch). */
+/** Creates a clock at `startMs` (milliseconds since the epoch). */
 export function createTestClock(startMs = 1_700_000_000_000): TestClock {
   let nowMs = startMs;
   const pending = new Set<Pending>();
@@ -36,7 +36,7 @@ export function createTestClock(startMs = 1_700_000_000_000): TestClock {
     return first;
   }
 
-  /** `countRounds` says by how many periods what repeats is put off once it was called. */
+  /** `countRounds` returns by how many periods a repeating timer is postponed after a call. says by how many periods what repeats is put off once it was called. */
   function pass(
     ms: number,
     countRounds: (entry: Pending, periodMs: number, untilMs: number) => number,

@@ -1,12 +1,12 @@
 import { createHealth, type Health } from "../../src/core/routing/health.ts";
 
-/** Health that a test can wipe, so that its requests know nothing of those before. */
+/** Health that a test can reset, so that its requests are not affected by earlier ones. */
 export interface TestHealth {
   readonly health: Health;
   forget(): void;
 }
 
-/** Real health, empty. */
+/** Creates real, empty health. */
 export function createTestHealth(): TestHealth {
   let current = createHealth();
   return {
@@ -15,7 +15,7 @@ export function createTestHealth(): TestHealth {
       describe: (provider, model, now) => current.describe(provider, model, now),
       waitMs: (target, now) => current.waitMs(target, now),
       begin: (target, now) => current.begin(target, now),
-      note: (target, note, times, now) => current.note(target, note, times, now),
+      record: (target, report, times, now) => current.record(target, report, times, now),
     },
     forget() {
       current = createHealth();

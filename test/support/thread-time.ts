@@ -2,7 +2,7 @@ import { dlopen, FFIType, ptr } from "bun:ffi";
 
 const CLOCK_THREAD_CPUTIME_ID = 3;
 
-/** The exact clock where the C library is found under its usual name; else the runtime's, which ticks every few milliseconds. */
+/** The precise clock if the C library is found under its usual name; otherwise the runtime's, which ticks every few milliseconds. */
 function openClock(): () => number {
   try {
     const { symbols } = dlopen("libc.so.6", {
@@ -21,5 +21,5 @@ function openClock(): () => number {
   }
 }
 
-/** How long this thread has worked on a processor, milliseconds: what others on the machine do is not in it. */
+/** Returns the processor time of this thread in milliseconds, without other work on the machine. */
 export const threadTimeMs: () => number = openClock();

@@ -1,6 +1,6 @@
 import type { OutlineAssistant, OutlineMessage, ToolCallRules } from "../../src/wire/conversation/outline.ts";
 
-/** The ids that a family of vendors accepts, said another way than the code says it. */
+/** The ids that each kind of vendor accepts, implemented independently of the code under test. */
 export const FITS: Record<ToolCallRules["ids"], (id: string) => boolean> = {
   mistral: (id) => id.length === 9 && !/[^A-Za-z0-9]/.test(id),
   anthropic: (id) => id.length > 0 && id.length < 65 && !/[^A-Za-z0-9_-]/.test(id),
@@ -12,7 +12,7 @@ export function callIdsOf(message: OutlineMessage): readonly string[] {
 }
 
 /**
- * Whether a target accepts a history, said another way than the code says it: by the calls that each result could
+ * Returns whether a target accepts a history, implemented independently of the code under test: by the calls that each result could
  * answer.
  */
 export function isValidFor(messages: readonly OutlineMessage[], rules: ToolCallRules): boolean {
@@ -40,14 +40,14 @@ export function isValidFor(messages: readonly OutlineMessage[], rules: ToolCallR
   });
 }
 
-/** Index of the first of the neighbouring assistant messages that this one stands behind. */
+/** Returns the index of the first of the adjacent assistant messages before this one. */
 function turnStart(messages: readonly OutlineMessage[], at: number): number {
   let start = at;
   while (messages[start - 1]?.kind === "assistant") start--;
   return start;
 }
 
-/** Whether a result at `at` may answer a call of message `before`, by what stands between them. */
+/** Whether a result at `at` may answer a call of message `before`, given what is between them. */
 function standsWell(
   messages: readonly OutlineMessage[],
   before: number,
@@ -64,8 +64,8 @@ function standsWell(
 }
 
 /**
- * Which call each result answers, found in the plainest way: the nearest call before it that has its id and no other
- * result, in one message the first. `message/index` of the call by the result's index.
+ * Finds the call that each result answers in the simplest way: the nearest earlier call that has its id and no other
+ * result, in one message the first. Returns `message/index` of the call by the result's index.
  */
 export function pairPlainly(messages: readonly OutlineMessage[]): Map<number, string> {
   const pairs = new Map<number, string>();
@@ -89,7 +89,7 @@ export function pairPlainly(messages: readonly OutlineMessage[]): Map<number, st
   return pairs;
 }
 
-/** The call at `message/index`, as its message describes it. */
+/** Returns the call at `message/index`, as its message describes it. */
 export function describeAt(messages: readonly OutlineMessage[], name: string): string {
   const [message, from] = name.split("/").map(Number) as [number, number];
   return (messages[message] as OutlineAssistant).describeCall(from);

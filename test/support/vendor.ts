@@ -3,47 +3,47 @@ import { type RawConnection, type RawServer, startRawServer } from "./raw-server
 /** What a simulated vendor does with one call. */
 export type Play = (call: VendorCall) => Promise<void> | void;
 
-/** A simulated vendor of the OpenAI chat format: its bytes are scripted, its calls are kept. */
+/** A simulated vendor of the OpenAI chat format: its bytes are scripted, its calls are recorded. */
 export interface Vendor {
-  /** For `base_url`. */
+  /** The value for `base_url`. */
   readonly baseUrl: string;
   /** All calls since the last `perform`, in order. */
   readonly calls: readonly VendorCall[];
   /** Waits for the call of that index. */
   call(index: number): Promise<VendorCall>;
-  /** Forgets earlier calls and answers from now on by `play`. */
+  /** Forgets earlier calls and answers from now on with `play`. */
   perform(play: Play): void;
   stop(): void;
 }
 
 /** One request to a vendor, and the means to answer it in any way. */
 export interface VendorCall {
-  /** The request's head, lines as sent. */
+  /** The request's head, lines as received. */
   readonly head: string;
   /** The request's body, parsed. */
   readonly body: Readonly<Record<string, unknown>>;
   /** Whether the body asks for a stream. */
   readonly isStream: boolean;
   readonly connection: RawConnection;
-  /** A whole answer of a known length. A string goes out as it is; anything else as JSON. */
+  /** Sends a complete answer with a content-length. A string is sent unchanged, anything else as JSON. */
   respond(status: number, body: unknown, headers?: Readonly<Record<string, string>>): Promise<void>;
-  /** The head of an answer in pieces. */
+  /** Sends the head of an answer in pieces. */
   begin(status?: number, headers?: Readonly<Record<string, string>>): Promise<void>;
-  /** A piece of the body, one HTTP chunk. */
+  /** Sends a piece of the body as one HTTP chunk. */
   piece(bytes: string | Uint8Array): Promise<void>;
-  /** An event of a stream, one HTTP chunk each. */
+  /** Sends an event of a stream as one HTTP chunk. */
   events(...events: readonly unknown[]): Promise<void>;
-  /** The end of an answer in pieces. */
+  /** Ends an answer in pieces. */
   end(): Promise<void>;
-  /** Waits until the test lets go on, or the connection is gone. */
+  /** Waits until the test opens the gate, or the connection is closed. */
   gate(): Promise<void>;
   /** Opens the gate. */
   letGoOn(): void;
-  /** Settles when the vendor has reached its gate. */
+  /** Resolves when the vendor has reached its gate. */
   readonly atGate: Promise<void>;
 }
 
-/** Starts a vendor that answers by `play`. */
+/** Starts a vendor that answers with `play`. */
 export function startVendor(play: Play = healthy("Alpha")): Vendor {
   let current = play;
   let calls: ScriptedCall[] = [];
@@ -144,7 +144,7 @@ function encodeHead(status: number, headers: Readonly<Record<string, string>>): 
   return Buffer.from(`HTTP/1.1 ${status} Scripted\r\n${lines.join("")}\r\n`, "latin1");
 }
 
-/** What every simulated vendor says that it used. */
+/** The token usage that every simulated vendor reports. */
 export const USAGE = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 };
 
 /** A chunk of a stream. */
@@ -174,7 +174,7 @@ export function documentOf(content: string, rest: Readonly<Record<string, unknow
   return { id: "chatcmpl-vendor", object: "chat.completion", created: 1, model: "up", choices, ...rest };
 }
 
-/** A vendor that is well and says `NAME one two`. */
+/** A healthy vendor that answers `NAME one two`. */
 export function healthy(name: string): Play {
   return async (call) => {
     if (!call.isStream) return call.respond(200, documentOf(`${name} one two`));

@@ -2,9 +2,9 @@ import { findBusiest } from "./outage.ts";
 import { FIRST_TOKEN_MS, type Town } from "./town.ts";
 import { spread } from "./weather.ts";
 
-/** How conversations fared. */
+/** The outcome of conversations. */
 export interface ConversationsReport {
-  /** Turns behind a conversation's first that were answered, and those of them that found the cache warm. */
+  /** Turns after a conversation's first that were answered, and those of them that found a warm cache. */
   readonly turns: number;
   readonly warm: number;
   readonly failed: number;
@@ -12,14 +12,14 @@ export interface ConversationsReport {
 
 const TURNS = 50;
 const PAUSE_MS = 12_000;
-/** A vendor keeps a prompt for five minutes: nobody thinks for longer. */
+/** A vendor caches a prompt for five minutes, so no turn takes longer than that to follow. */
 const MAX_PAUSE_MS = 120_000;
 const DEGRADED = { kind: "brown-out", failShare: 0.3, slowness: 4 } as const;
 const UNTIL_DEGRADED_MS = 60_000;
 /** Longer than any conversation takes. */
 const ALL_MS = 3_600_000;
 
-/** Holds so many conversations of fifty turns, while the vendor that has most of them is not quite well. */
+/** Runs conversations of fifty turns while the vendor that has most of them fails now and then. */
 export async function holdConversations(town: Town, count: number): Promise<ConversationsReport> {
   const { clock, fleet, chance } = town;
   const requests: number[] = [];
@@ -52,7 +52,7 @@ export async function holdConversations(town: Town, count: number): Promise<Conv
   return { turns: requests.length, warm, failed };
 }
 
-/** What did not hold. */
-export function judgeConversations({ turns, warm }: ConversationsReport): readonly string[] {
+/** Lists the violated expectations. */
+export function findBrokenConversations({ turns, warm }: ConversationsReport): readonly string[] {
   return warm >= 0.95 * turns ? [] : [`of ${turns} turns only ${warm} found a warm cache`];
 }

@@ -1,9 +1,9 @@
 import type { Clock } from "../../src/base/clock.ts";
 import { turnEventLoop } from "../support/event-loop.ts";
 
-/** A clock that goes from event to event. */
+/** A clock that advances from event to event. */
 export interface EventClock extends Clock {
-  /** Lets everything happen that falls due until `untilMs`, each at its time, with all that follows from it. */
+  /** Runs everything that is due until `untilMs`, each at its time, with everything that follows from it. */
   run(untilMs: number): Promise<void>;
 }
 
@@ -13,11 +13,11 @@ interface Entry {
   callback: (() => void) | null;
 }
 
-/** Makes a clock that stands at `startMs`. */
+/** Creates a clock at `startMs`. */
 export function createEventClock(startMs: number): EventClock {
   let nowMs = startMs;
   let orders = 0;
-  /** A binary heap, the first due on top. What was cancelled stays until it would be due. */
+  /** A binary heap with the earliest timer on top. A cancelled timer stays until it would be due. */
   const heap: Entry[] = [];
 
   const isBefore = (a: Entry, b: Entry): boolean =>
@@ -85,5 +85,5 @@ export function createEventClock(startMs: number): EventClock {
   };
 }
 
-/** A record waits for the end of its turn, and an attempt for its record: what one event leads to takes a few turns. */
+/** A record waits for the end of its turn and an attempt for its record, so one event needs several turns. */
 const TURNS = 3;

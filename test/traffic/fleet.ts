@@ -5,26 +5,26 @@ import {
   TransportError,
   type UpstreamRequest,
   type UpstreamResponse,
-} from "../../src/core/ports/transport.ts";
+} from "../../src/core/deployments/transport.ts";
 import type { SeededRandom } from "../support/seeded-random.ts";
 import { chunkOf, documentOf, textOf } from "../support/vendor.ts";
 
-/** What is the matter with a vendor. `dead` kinds answer nobody. */
+/** The condition of a vendor. `dead` kinds answer no request. */
 export type Trouble =
   | { readonly kind: "none" }
-  /** Refuses connections, says 500, says 503, answers with nothing, does not answer. */
+  /** Refuses connections, answers 500, answers 503, answers with nothing, does not answer. */
   | { readonly kind: "refusing" | "failing" | "overloaded" | "empty" | "mute" }
   | { readonly kind: "brown-out"; readonly failShare: number; readonly slowness: number };
 
 export const NO_TROUBLE: Trouble = { kind: "none" };
 
-/** What a vendor is like while it is well. */
+/** The behavior of a healthy vendor. */
 export interface VendorTraits {
   readonly slug: string;
-  /** Until the first token, its median. */
+  /** Median time to first token. */
   readonly ttftMs: number;
   readonly tokensPerS: number;
-  /** Requests a minute with each key; null: as many as come. */
+  /** Requests per minute with each key; `null`: unlimited. */
   readonly perMinute: number | null;
 }
 
@@ -32,9 +32,9 @@ export interface VendorTraits {
 export interface FleetCall {
   readonly at: number;
   readonly vendor: string;
-  /** Of the request that it is for. */
+  /** The id of its request. */
   readonly request: number;
-  /** The request's first call to this vendor. */
+  /** Whether it is the request's first call to this vendor. */
   readonly isFirst: boolean;
 }
 
@@ -44,31 +44,31 @@ export interface Fleet extends Transport {
   readonly calls: readonly FleetCall[];
   troubleOf(slug: string): Trouble;
   setTrouble(slug: string, trouble: Trouble): void;
-  /** It was well, and let in whoever came, from then until now. */
+  /** Whether it was healthy and had no limit from that time until now. */
   wasWellSince(slug: string, at: number): boolean;
-  /** Whether the request's conversation was in the cache of whoever answered it; null: nobody did. */
+  /** Whether the request's conversation was in the cache of the vendor that answered it; `null` if none did. */
   wasWarm(request: number): boolean | null;
 }
 
-/** How long a vendor keeps a prompt it has seen. */
+/** How long a vendor keeps a prompt that it has seen. */
 const CACHE_MS = 300_000;
 const PROMPT_TOKENS = 1_000;
-/** Time that a call takes which is refused. */
+/** Duration of a rejected call. */
 const REFUSAL_MS = 40;
 
 interface VendorState {
   readonly traits: VendorTraits;
-  /** Requests that came here. */
+  /** Requests that reached this vendor. */
   readonly asked: Set<number>;
   trouble: Trouble;
   wellSince: number;
-  /** Calls that each key has left. */
+  /** Remaining calls of each key. */
   readonly allowance: Map<string, { left: number; at: number }>;
   /** Until when a conversation is cached, by key, model and conversation. */
   readonly cache: Map<string, number>;
 }
 
-/** Makes a fleet. Each request's last message is its number, its first the conversation's name. */
+/** Creates a fleet. Each request's last message is its number, its first message the conversation's name. */
 export function createFleet(traits: readonly VendorTraits[], clock: Clock, chance: SeededRandom): Fleet {
   const calls: FleetCall[] = [];
   const warm = new Map<number, boolean>();
@@ -184,7 +184,7 @@ function answerWell(
 ): void {
   const cached = `${key} ${model} ${conversation}`;
   const isWarm = (cache.get(cached) ?? 0) > clock.now();
-  // A factor around 1, with a tail.
+  // A factor around 1, with a long tail.
   const spread = 0.6 + 0.5 * -Math.log(1 - chance.next());
   const ttftMs = traits.ttftMs * spread * slowness * (isWarm ? 0.6 : 1);
   const tokens = 20 + chance.below(300);
@@ -217,7 +217,7 @@ function answerWell(
   });
 }
 
-/** Counts a call; seconds to wait where the key has none left. */
+/** Counts a call; returns the seconds to wait if the key has none left. */
 function takeAllowance({ traits, allowance }: VendorState, key: string, now: number): number | null {
   const { perMinute } = traits;
   if (perMinute === null) return null;
@@ -227,7 +227,7 @@ function takeAllowance({ traits, allowance }: VendorState, key: string, now: num
   return left >= 1 ? null : Math.ceil(((1 - left) * 60) / perMinute);
 }
 
-/** An exchange whose answer comes when the fleet says so. */
+/** An exchange whose answer arrives when the fleet says so. */
 class FleetExchange implements Exchange {
   private readonly head = Promise.withResolvers<UpstreamResponse>();
   private readonly pieces: (Uint8Array | null | TransportError)[] = [];
@@ -243,7 +243,7 @@ class FleetExchange implements Exchange {
     return this.head.promise;
   }
 
-  /** What happens next, unless it is given up. */
+  /** The next event, unless the exchange is aborted. */
   later(timer: Timer): void {
     this.timer = timer;
   }

@@ -2,18 +2,18 @@ import { type FleetCall, NO_TROUBLE, type Trouble } from "./fleet.ts";
 import { FIRST_TOKEN_MS, type Town } from "./town.ts";
 import { sendTraffic } from "./weather.ts";
 
-/** How a vendor that died was left alone, and came back. Shares of all calls. */
+/** How a vendor that failed was avoided, and how it recovered its traffic. Shares of all calls. */
 export interface OutageReport {
   readonly kind: DeadKind;
   readonly vendor: string;
   readonly before: number;
-  /** From ten seconds after it could be known. */
+  /** From ten seconds after the failure could be detected. */
   readonly dead: number;
-  /** In the second minute after it was well again. */
+  /** In the second minute after its recovery. */
   readonly after: number;
 }
 
-/** The ways to be dead. */
+/** The ways in which a vendor can be down. */
 export const DEAD_KINDS = ["refusing", "failing", "overloaded", "empty", "mute"] as const;
 export type DeadKind = Extract<Trouble["kind"], (typeof DEAD_KINDS)[number]>;
 
@@ -23,7 +23,7 @@ const OUTAGE_MS = 120 * SECOND_MS;
 const MINUTE_MS = 60 * SECOND_MS;
 const NOTICE_MS = 10 * SECOND_MS;
 
-/** Under dense traffic, lets the vendor die for two minutes that has most of it. */
+/** Under dense traffic, takes the busiest vendor down for two minutes. */
 export async function sufferOutage(town: Town, kind: DeadKind, perSecond: number): Promise<OutageReport> {
   const { clock, fleet } = town;
   const diesAt = clock.now() + WARM_UP_MS;
@@ -36,7 +36,7 @@ export async function sufferOutage(town: Town, kind: DeadKind, perSecond: number
   await clock.run(backAt);
   fleet.setTrouble(vendor, NO_TROUBLE);
   await clock.run(endsAt + 3 * FIRST_TOKEN_MS);
-  // That somebody says nothing is known when the first wait is over.
+  // A silent vendor can be detected only after the first deadline.
   const knownAt = kind === "mute" ? diesAt + FIRST_TOKEN_MS : diesAt;
   return {
     kind,
@@ -47,8 +47,8 @@ export async function sufferOutage(town: Town, kind: DeadKind, perSecond: number
   };
 }
 
-/** What did not hold. */
-export function judgeOutage({ kind, vendor, before, dead, after }: OutageReport): readonly string[] {
+/** Lists the violated expectations. */
+export function findBrokenOutage({ kind, vendor, before, dead, after }: OutageReport): readonly string[] {
   const broken: string[] = [];
   const percent = (share: number) => `${(100 * share).toFixed(2)} %`;
   if (dead >= 0.01) broken.push(`${vendor}, dead (${kind}), still had ${percent(dead)} of all calls`);
@@ -58,7 +58,7 @@ export function judgeOutage({ kind, vendor, before, dead, after }: OutageReport)
   return broken;
 }
 
-/** The vendor that was called most often. */
+/** Returns the vendor that was called most often. */
 export function findBusiest(calls: readonly FleetCall[]): string {
   const counts = new Map<string, number>();
   for (const { vendor } of calls) counts.set(vendor, (counts.get(vendor) ?? 0) + 1);

@@ -1,6 +1,6 @@
 import type { FleetCall } from "./fleet.ts";
 
-/** What a vendor's calls of one minute were. */
+/** A vendor's calls in one minute. */
 export interface RetryLoad {
   readonly vendor: string;
   readonly at: number;
@@ -8,12 +8,12 @@ export interface RetryLoad {
   readonly retries: number;
 }
 
-/** The budget counts by slices of five seconds: what it knows as a minute is 55 to 60 seconds. */
+/** The budget counts in slices of five seconds: its minute is 55 to 60 seconds. */
 const [SURE_MS, MINUTE_MS] = [55_000, 60_000];
 const RESERVE = 10;
 const SHARE = 0.1;
 
-/** Minutes in which a vendor had more further attempts than a tenth of its first ones and ten besides. */
+/** Lists the minutes in which a vendor had more retries than ten plus a tenth of its first attempts. */
 export function findOverloads(calls: readonly FleetCall[]): readonly RetryLoad[] {
   const byVendor = new Map<string, FleetCall[]>();
   for (const call of calls) {

@@ -1,10 +1,10 @@
 /**
  * Simulates traffic through the gateway to twenty vendors: `npm run test:routing`.
  *
- *   --seed=<number>   only this one
- *   --from=<number>   seeds from here on
- *   --seeds=<number>  so many
- *   --days=<number>   of weather, each
+ * --seed=<number>   only this seed
+ * --from=<number>   first seed
+ * --seeds=<number>  number of seeds
+ * --days=<number>   simulated days for each
  */
 import { parseArgs } from "node:util";
 import { DEAD_KINDS } from "./outage.ts";
@@ -27,7 +27,7 @@ const days = Number(options.days);
 const first = Number(options.seed ?? options.from);
 const seeds = options.seed === undefined ? Number(options.seeds) : 1;
 
-/** Requests a second, on an ordinary day and while a vendor dies. */
+/** Requests per second, on an ordinary day and during an outage. */
 const [CALM, DENSE] = [1, 40];
 const CONVERSATIONS = 60;
 

@@ -1,40 +1,40 @@
-import { type ConversationsReport, holdConversations, judgeConversations } from "./conversations.ts";
-import { type DeadKind, judgeOutage, type OutageReport, sufferOutage } from "./outage.ts";
+import { type ConversationsReport, findBrokenConversations, holdConversations } from "./conversations.ts";
+import { type DeadKind, findBrokenOutage, type OutageReport, sufferOutage } from "./outage.ts";
 import { findOverloads } from "./retry-load.ts";
 import { buildTown, type Town } from "./town.ts";
-import { judgeWeather, liveThroughWeather, type Season, type WeatherReport } from "./weather.ts";
+import { findBrokenWeather, liveThroughWeather, type Season, type WeatherReport } from "./weather.ts";
 
-/** What a simulation came to. */
+/** The result of a simulation. */
 export interface Simulated<Report> {
   readonly report: Report;
-  /** What did not hold. */
+  /** The violated expectations. */
   readonly broken: readonly string[];
 }
 
-/** Simulates vendors that fall ill and get well again. As all of these, the same from the same seed. */
+/** Simulates vendors that fail and recover. Like the others, it gives the same result for the same seed. */
 export function simulateWeather(seed: number, season: Season): Promise<Simulated<WeatherReport>> {
-  return simulate(seed, (town) => liveThroughWeather(town, season), judgeWeather);
+  return simulate(seed, (town) => liveThroughWeather(town, season), findBrokenWeather);
 }
 
-/** Simulates dense traffic, in the middle of which the busiest vendor dies for a while. */
+/** Simulates dense traffic during which the busiest vendor is down for a while. */
 export function simulateOutage(
   seed: number,
   kind: DeadKind,
   perSecond: number,
 ): Promise<Simulated<OutageReport>> {
-  return simulate(seed, (town) => sufferOutage(town, kind, perSecond), judgeOutage);
+  return simulate(seed, (town) => sufferOutage(town, kind, perSecond), findBrokenOutage);
 }
 
-/** Simulates so many conversations of fifty turns with one vendor that is not quite well. */
+/** Simulates conversations of fifty turns with one vendor that fails now and then. */
 export function simulateConversations(seed: number, count: number): Promise<Simulated<ConversationsReport>> {
-  return simulate(seed, (town) => holdConversations(town, count), judgeConversations);
+  return simulate(seed, (town) => holdConversations(town, count), findBrokenConversations);
 }
 
-/** Every town holds its retries in their budget. */
+/** Checks that retries stay within their budget. */
 async function simulate<Report>(
   seed: number,
   play: (town: Town) => Promise<Report>,
-  judge: (report: Report) => readonly string[],
+  findBroken: (report: Report) => readonly string[],
 ): Promise<Simulated<Report>> {
   const town = await buildTown(seed);
   try {
@@ -43,7 +43,7 @@ async function simulate<Report>(
       ({ vendor, at, firsts, retries }) =>
         `${vendor} had ${retries} retries beside ${firsts} first calls in the minute until ${at}`,
     );
-    return { report, broken: [...judge(report), ...overloads.slice(0, 3)] };
+    return { report, broken: [...findBroken(report), ...overloads.slice(0, 3)] };
   } finally {
     town.close();
   }

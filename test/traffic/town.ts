@@ -1,23 +1,24 @@
 import { buildServing } from "../../src/app/build-serving.ts";
 import { checkConfig } from "../../src/app/load-config.ts";
 import { type Stores, wireUp } from "../../src/app/wire-up.ts";
-import { findPayer } from "../../src/core/accounts/find-payer.ts";
+import type { Log } from "../../src/base/log.ts";
 import { createKey } from "../../src/core/accounts/manage-keys.ts";
-import { type Caller, DEFAULT_ACCOUNT_ID } from "../../src/core/accounts/records.ts";
+import type { InferencePrincipal } from "../../src/core/accounts/principal.ts";
+import { DEFAULT_ACCOUNT_ID } from "../../src/core/accounts/records.ts";
+import { resolveAccount } from "../../src/core/accounts/resolve-account.ts";
 import { createCatalog } from "../../src/core/catalog/catalog.ts";
+import { createServedModels } from "../../src/core/deployments/served-models.ts";
 import type { GenerationDeps, GenerationResult, Serving } from "../../src/core/generation/call.ts";
 import { generate } from "../../src/core/generation/generate.ts";
-import type { Journal } from "../../src/core/ports/journal.ts";
-import type { Log } from "../../src/core/ports/log.ts";
-import { createRoster } from "../../src/core/routing/roster.ts";
+import type { Journal } from "../../src/core/usage/journal.ts";
 import { createSandboxTransport } from "../../src/providers/sandbox/sandbox-transport.ts";
-import { openChatRequest } from "../../src/wire/dialects/chat-request.ts";
+import { parseChatRequest } from "../../src/wire/client-apis/chat-request.ts";
 import { createDatabase, openPlainStores } from "../simulation/service.ts";
 import { createSeededRandom, type SeededRandom } from "../support/seeded-random.ts";
 import { createEventClock, type EventClock } from "./event-clock.ts";
 import { createFleet, type Fleet, type VendorTraits } from "./fleet.ts";
 
-/** What a client asks. */
+/** A request of a client. */
 export interface Question {
   readonly model: string;
   readonly stream: boolean;
@@ -25,18 +26,18 @@ export interface Question {
   readonly conversation: string;
   /** Turns before this one. */
   readonly turn: number;
-  /** What the client names its session, or null. */
+  /** The client's name for its session, or `null`. */
   readonly session: string | null;
 }
 
-/** How a request went. */
+/** The outcome of a request. */
 export interface Asked {
   readonly request: number;
   readonly model: string;
   readonly at: number;
   readonly endedAt: number;
   readonly isAnswered: boolean;
-  /** Somebody who serves its model was well all the time. */
+  /** Whether a vendor that serves its model was healthy all the time. */
   readonly couldBeAnswered: boolean;
 }
 
@@ -47,10 +48,10 @@ export interface Town {
   readonly fleet: Fleet;
   readonly models: readonly string[];
   readonly vendors: readonly string[];
-  /** Who serves a model, the cheapest first. */
+  /** The vendors that serve a model, the cheapest first. */
   serversOf(model: string): readonly string[];
   readonly asked: readonly Asked[];
-  /** Asks, and keeps how it went. */
+  /** Sends a request and records its outcome. */
   ask(question: Question): Promise<Asked>;
   close(): void;
 }
@@ -59,9 +60,9 @@ const START_MS = Date.UTC(2026, 4, 1);
 const VENDORS = 20;
 const MODELS = 12;
 const SERVERS = { fewest: 4, most: 9 } as const;
-/** One vendor in so many limits its callers. */
+/** One vendor in this many limits its callers. */
 const LIMITED = 5;
-/** How long the town's gateway waits for a first token. Milliseconds. */
+/** How long the gateway waits for a first token. Milliseconds. */
 export const FIRST_TOKEN_MS = 20_000;
 const TIMERS = { connect_ms: 5_000, first_token_ms: FIRST_TOKEN_MS, silence_ms: 120_000, total_ms: 300_000 };
 
@@ -70,9 +71,9 @@ export async function buildTown(seed: number): Promise<Town> {
   const chance = createSeededRandom(seed);
   const clock = createEventClock(START_MS);
   const traits = Array.from({ length: VENDORS }, (_, at) => describeVendor(at, chance));
-  const models = Array.from({ length: MODELS }, (_, at) => describeModel(at, chance));
+  const models = Array.from({ length: MODELS }, (_, at) => presentModel(at, chance));
   const fleet = createFleet(traits, clock, chance);
-  const { deps, caller, close } = await openGateway(describeConfig(models), fleet, clock, seed);
+  const { deps, principal, close } = await openGateway(describeConfig(models), fleet, clock, seed);
   const asked: Asked[] = [];
   let requests = 0;
   const serversOf = (model: string) =>
@@ -89,7 +90,7 @@ export async function buildTown(seed: number): Promise<Town> {
       const at = clock.now();
       requests += 1;
       const request = requests;
-      const isAnswered = await sendQuestion(deps, caller, question, request);
+      const isAnswered = await sendQuestion(deps, principal, question, request);
       const couldBeAnswered = serversOf(question.model).some((slug) => fleet.wasWellSince(slug, at));
       const result = {
         request,
@@ -120,8 +121,8 @@ interface TownModel {
   readonly servers: readonly { readonly slug: string; readonly price: number }[];
 }
 
-/** Served by some, at prices that differ by up to the double. */
-function describeModel(at: number, chance: SeededRandom): TownModel {
+/** Served by some vendors, at prices that differ by up to a factor of two. */
+function presentModel(at: number, chance: SeededRandom): TownModel {
   const slugs = Array.from({ length: VENDORS }, (_, vendor) => `vendor-${String.fromCharCode(97 + vendor)}`);
   const count = SERVERS.fewest + chance.below(SERVERS.most - SERVERS.fewest + 1);
   const servers = Array.from({ length: count }, () => ({
@@ -151,12 +152,12 @@ async function openGateway(
   transport: Fleet,
   clock: EventClock,
   seed: number,
-): Promise<{ deps: GenerationDeps; caller: Caller; close(): void }> {
+): Promise<{ deps: GenerationDeps; principal: InferencePrincipal; close(): void }> {
   const database = createDatabase();
   const noise = createSeededRandom(seed + 1);
   const random = { bytes: (length: number) => Uint8Array.from({ length }, () => noise.below(256)) };
   const plain = openPlainStores({ database, clock, random });
-  // Books are kept elsewhere; here they would only fill up.
+  // The ledger is kept elsewhere; here it would only grow.
   const stores: Stores = { ...plain, usage: { ...plain.usage, saveUsage: async () => {} } };
   const sandboxTransport = createSandboxTransport({ clock });
   const serving = withCachePrices(
@@ -171,7 +172,7 @@ async function openGateway(
     log: SILENT,
     environment: {},
     transport,
-    holdings: {
+    resources: {
       stores,
       journal: NO_JOURNAL,
       serving: { current: () => serving, notices: [], async refresh() {} },
@@ -186,15 +187,15 @@ async function openGateway(
     userId: null,
     spendLimit: null,
   });
-  const key = await http.keyRing.identify(secret);
-  if (key === null) throw new Error("the key is not known");
-  const caller = await findPayer(http.accountRing, key, null);
-  return { deps: http.generation, caller, close: () => database.close() };
+  const found = await http.keyCache.identify(secret);
+  if (found?.kind !== "key") throw new Error("the key is not known");
+  const principal = await resolveAccount(http.accountCache, found.key, null);
+  return { deps: http.generation, principal, close: () => database.close() };
 }
 
-/** What is read from a cache costs a tenth, which a configuration cannot say. */
+/** Sets the cache-read price to a tenth, which a configuration cannot express. */
 function withCachePrices(serving: Serving): Serving {
-  const { catalog, roster } = serving;
+  const { catalog, servedModels } = serving;
   const models = catalog.models.map((model) => ({
     ...model,
     endpoints: model.endpoints.map((endpoint) => ({
@@ -205,7 +206,7 @@ function withCachePrices(serving: Serving): Serving {
   return {
     ...serving,
     catalog: createCatalog({ source: "traffic", providers: catalog.providers, models }),
-    roster: createRoster(models, roster.providers, START_MS),
+    servedModels: createServedModels(models, servedModels.providers, START_MS),
   };
 }
 
@@ -216,14 +217,14 @@ const NO_JOURNAL: Journal = {
   mark: () => 0,
   release() {},
   recover: () => [],
-  setAside() {},
+  skipped() {},
   close() {},
 };
 
-/** True where the whole answer has come. */
+/** Returns whether the whole answer arrived. */
 async function sendQuestion(
   deps: GenerationDeps,
-  caller: Caller,
+  principal: InferencePrincipal,
   { model, stream, conversation, turn, session }: Question,
   request: number,
 ): Promise<boolean> {
@@ -239,14 +240,19 @@ async function sendQuestion(
     max_tokens: 500,
     ...(session === null ? {} : { session_id: session }),
   };
+  const bytes = Buffer.from(JSON.stringify(body));
   const result = await generate(deps, {
     requestId: `req_${request}`,
-    caller,
-    request: openChatRequest(Buffer.from(JSON.stringify(body)), (id) => id),
+    principal: principal,
+    request: parseChatRequest(bytes, (id) => id),
     readClientSignal: () => NEVER,
     readHeader: () => null,
+    readBody: () => bytes,
     takeMemory: () => true,
-    onSettled() {},
+    onEnded() {},
+    route: "/chat/completions",
+    receivedAt: deps.clock.now(),
+    logFields: {},
   });
   return readAnswer(result.answer);
 }

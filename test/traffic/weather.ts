@@ -1,16 +1,16 @@
 import { NO_TROUBLE, type Trouble } from "./fleet.ts";
 import { FIRST_TOKEN_MS, type Town } from "./town.ts";
 
-/** How long, and how many requests a second come meanwhile. */
+/** The duration, and the requests per second. */
 export interface Season {
   readonly days: number;
   readonly perSecond: number;
 }
 
-/** How requests fared. */
+/** The outcome of requests. */
 export interface WeatherReport {
   readonly requests: number;
-  /** Those for which somebody was well all the time, and those of them that failed. */
+  /** Requests for which a vendor was healthy all the time, and those of them that failed. */
   readonly answerable: number;
   readonly failed: number;
   readonly calls: number;
@@ -18,13 +18,13 @@ export interface WeatherReport {
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
-/** How long a vendor is well, and how long it is not, on average. */
+/** How long a vendor is healthy and unhealthy, on average. */
 const WELL_MS = 60 * MINUTE_MS;
 const TROUBLE_MS = 10 * MINUTE_MS;
 
 const DAY_MS = 86_400_000;
 
-/** Lets clients ask while vendors fall ill and get well again. */
+/** Sends requests while vendors fail and recover. */
 export async function liveThroughWeather(town: Town, { days, perSecond }: Season): Promise<WeatherReport> {
   const { clock, fleet, asked } = town;
   const endsAt = clock.now() + days * DAY_MS;
@@ -40,16 +40,16 @@ export async function liveThroughWeather(town: Town, { days, perSecond }: Season
   };
 }
 
-/** By then whatever was asked has an end. */
+/** By then every request has ended. */
 const ENDING_MS = 30 * FIRST_TOKEN_MS;
 
-/** What did not hold. */
-export function judgeWeather({ answerable, failed }: WeatherReport): readonly string[] {
+/** Lists the violated expectations. */
+export function findBrokenWeather({ answerable, failed }: WeatherReport): readonly string[] {
   if (failed <= 0.001 * answerable) return [];
-  return [`${failed} of ${answerable} requests failed while somebody was well`];
+  return [`${failed} of ${answerable} requests failed while a vendor was healthy`];
 }
 
-/** Lets vendors fall ill and get well again, each for itself, until `untilMs`. */
+/** Makes vendors fail and recover independently, until `untilMs`. */
 function makeWeather(town: Town, untilMs: number): void {
   for (const slug of town.vendors) waitForTrouble(town, slug, untilMs);
 }
@@ -73,7 +73,7 @@ function pickTrouble({ chance }: Town): Trouble {
   return { kind: chance.pick(["refusing", "failing", "overloaded", "empty", "mute"] as const) };
 }
 
-/** Clients with single questions come at random, so many a second on average, until `untilMs`. */
+/** Sends single questions at random times, this many per second on average, until `untilMs`. */
 export function sendTraffic(town: Town, perSecond: number, untilMs: number): void {
   const { clock, chance } = town;
   const next = (): void => {
@@ -86,7 +86,7 @@ export function sendTraffic(town: Town, perSecond: number, untilMs: number): voi
   clock.after(0, next);
 }
 
-/** Exponential times around a mean, from a number between 0 and 1. */
+/** Exponentially distributed durations around a mean, from a number between 0 and 1. */
 export function spread(random01: number, meanMs: number): number {
   return Math.max(1, -Math.log(1 - random01) * meanMs);
 }

@@ -1,15 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import type { AnswerEnd } from "../../src/wire/canonical/format.ts";
 import type { RelayIdentity } from "../../src/wire/canonical/relay.ts";
-import { readAnswer } from "../../src/wire/openai-chat/read-answer.ts";
-import {
-  createRelay,
-  encodeEnd,
-  endRelay,
-  judgeRelay,
-  type RelayState,
-  stepRelay,
-} from "../../src/wire/openai-chat/relay-stream.ts";
+import { NO_TOKENS } from "../../src/wire/conversation/usage.ts";
+import { relayResponse } from "../../src/wire/openai-chat/passthrough/relay-response.ts";
+import { ChatRelay } from "../../src/wire/openai-chat/passthrough/relay-stream.ts";
 import { OPENAI_CHAT_FOLDERS, readAnswers, readStreams } from "../support/recordings.ts";
 
 const IDENTITY: RelayIdentity = {
@@ -21,15 +16,20 @@ const IDENTITY: RelayIdentity = {
   onTurn: () => {},
 };
 
+const END: AnswerEnd = {
+  report: { usage: { ...NO_TOKENS, promptTokens: 1 }, cost: 0, upstreamInferenceCost: 0, isByok: false },
+  metadata: null,
+};
+
 const streams = OPENAI_CHAT_FOLDERS.flatMap(readStreams);
 const answers = OPENAI_CHAT_FOLDERS.flatMap(readAnswers);
 
 /** Runs a stream through the relay in the given pieces. */
-function relay(pieces: Iterable<string>): { out: string; state: RelayState } {
-  const state = createRelay(IDENTITY, false);
+function relay(pieces: Iterable<string>): { out: string; state: ChatRelay } {
+  const state = new ChatRelay(IDENTITY, false);
   let out = "";
-  for (const piece of pieces) out += stepRelay(state, piece);
-  return { out: out + endRelay(state), state };
+  for (const piece of pieces) out += state.step(piece);
+  return { out: out + state.end(), state };
 }
 
 function* cutAt(text: string, cuts: readonly number[]): Generator<string> {
@@ -105,8 +105,8 @@ describe("a recorded stream", () => {
     "%s reaches the client with its text, reasoning and tool calls",
     (_name, text) => {
       const { out, state } = relay([Buffer.from(text, "utf8").toString("latin1")]);
-      expect(judgeRelay(state)).toBe("complete");
-      const whole = Buffer.from(out + encodeEnd(state, { total_tokens: 1 }, null), "latin1").toString("utf8");
+      expect(state.judge()).toBe("complete");
+      const whole = Buffer.from(out + state.encodeEnd(END), "latin1").toString("utf8");
       expect(whole.endsWith("data: [DONE]\n\n")).toBeTrue();
       const chunks = parseEvents(whole);
       expect(fold(chunks)).toEqual(fold(parseEvents(text)));
@@ -175,7 +175,7 @@ describe("a recorded stream", () => {
       const finish = latin1.search(/"finish_reason":\s*"/);
       const step = Math.max(1, Math.floor(finish / 50));
       for (let cut = 1; cut < finish; cut += step) {
-        expect(judgeRelay(relay([latin1.slice(0, cut)]).state)).not.toBe("complete");
+        expect(relay([latin1.slice(0, cut)]).state.judge()).not.toBe("complete");
       }
     }
   });
@@ -185,15 +185,16 @@ describe("a recorded answer", () => {
   test.each(answers.map((answer) => [answer.name, answer.text] as const))(
     "%s reaches the client with its text, reasoning, tool calls and usage",
     (_name, text) => {
-      const reading = readAnswer(text, IDENTITY);
+      const reading = relayResponse(text, IDENTITY);
       const sent = JSON.parse(text) as { error?: unknown; choices: { message: Delta }[] };
       if (sent.error) {
         expect(reading.kind).toBe("error");
         return;
       }
       if (reading.kind !== "answer") throw new Error(reading.error.message);
-      expect(reading.body).toMatchObject({ id: "gen_test", object: "chat.completion", model: "acme/model" });
-      const [ours] = reading.body["choices"] as { message: Delta }[];
+      const body = JSON.parse(reading.encode(END));
+      expect(body).toMatchObject({ id: "gen_test", object: "chat.completion", model: "acme/model" });
+      const [ours] = body.choices as { message: Delta }[];
       const asChunk = (message: Delta | undefined): Chunk => ({
         choices: [
           {

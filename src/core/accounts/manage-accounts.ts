@@ -1,53 +1,55 @@
 import type { Clock } from "../../base/clock.ts";
 import { fail } from "../../base/errors.ts";
 import type { IdSource } from "../../base/ids.ts";
-import { toDollars } from "../../base/money.ts";
 import { type KnownNames, type NameList, requireKnownNames } from "../catalog/known-names.ts";
-import type { AccountStore } from "../ports/account-store.ts";
-import { changeRateLimit, describeRateLimit, type RateLimitChange } from "./own-rate-limit.ts";
+import type { ORGANIZATION_SETTINGS } from "./account-fields.ts";
+import type { AccountStore } from "./account-store.ts";
+import { changeRateLimit } from "./own-rate-limit.ts";
 import { type AccountRecord, DEFAULT_ACCOUNT_ID, OPEN_POLICY, type Policy } from "./records.ts";
+import { type Change, mergeChange } from "./resource-fields.ts";
 
-/** What making and changing accounts takes. */
-export interface AccountMaker {
+/** The stores that managing accounts needs. */
+export interface AccountStores {
   readonly accounts: AccountStore;
   readonly clock: Clock;
   readonly ids: IdSource;
 }
 
-/** What an account is to be. What is left out stays as it is; of a new one, it is what a prepaid account has. */
-export interface AccountChange {
-  readonly name?: string | undefined;
-  /** Nanodollars; null: no bound. */
-  readonly overdraft?: number | null | undefined;
-  /** Nanodollars; null: no limit. */
-  readonly monthlyLimit?: number | null | undefined;
-  readonly policy?: { readonly [Field in keyof Policy]?: Policy[Field] | undefined } | undefined;
-  readonly rateLimit?: RateLimitChange | undefined;
+/** The fields of an account to change. Absent and undefined fields keep their value, in a new account their default. */
+export interface AccountChange extends Change<typeof ORGANIZATION_SETTINGS> {
+  /** True closes the account, false opens it again. */
   readonly isClosed?: boolean | undefined;
 }
 
 type Kind = AccountRecord["kind"];
 
+/** A new account. */
+export interface NewAccount {
+  readonly kind: Kind;
+  readonly settings: AccountChange & { readonly name: string };
+  /** The first owner of an organization. */
+  readonly ownerId?: string | undefined;
+}
+
 const PREFIX: Record<Kind, string> = { user: "user", organization: "org" };
 
 /**
- * Makes an account; an organization with its first owner, if one is named. Its policy may name what `known` knows.
- * @throws GatewayError `invalid_request` for an owner that is no user, or a policy that names what is not known.
+ * Creates an account; an organization together with its first owner, if one is given.
+ * @throws GatewayError `invalid_request` for an owner who is not an open user, and for a policy with a model or provider that
+ * `known` does not have.
  */
 export async function createAccount(
-  maker: AccountMaker,
+  stores: AccountStores,
   known: () => KnownNames,
-  kind: Kind,
-  wanted: AccountChange & { readonly name: string },
-  ownerId: string | null = null,
+  { kind, settings, ownerId }: NewAccount,
 ): Promise<AccountRecord> {
-  requireKnownNames(known, listNames(wanted, OPEN_POLICY));
-  const createdAt = maker.clock.now();
-  const id = maker.ids.next(PREFIX[kind]);
+  requireKnownNames(known, listNames(settings, OPEN_POLICY));
+  const createdAt = stores.clock.now();
+  const id = stores.ids.next(PREFIX[kind]);
   const blank: AccountRecord = {
     id,
     kind,
-    name: wanted.name,
+    name: settings.name,
     overdraft: 0,
     monthlyLimit: null,
     policy: OPEN_POLICY,
@@ -55,70 +57,74 @@ export async function createAccount(
     createdAt,
     closedAt: null,
   };
-  const account = applyChange(blank, wanted, createdAt);
-  if (ownerId === null) {
-    await maker.accounts.insertAccount(account);
+  const account = applyChange(blank, settings, createdAt);
+  if (ownerId === undefined) {
+    await stores.accounts.insertAccount(account);
     return account;
   }
-  await requireUser(maker, ownerId, "owner");
+  await requireUser(stores, ownerId, "owner");
   const owner = { organizationId: id, userId: ownerId, role: "owner", dailyLimit: null, createdAt } as const;
-  await maker.accounts.insertAccount(account, owner);
+  await stores.accounts.insertAccount(account, owner);
   return account;
 }
 
+/** A change of one account. */
+export interface ChangeOfAccount {
+  readonly kind: Kind;
+  readonly id: string;
+  readonly change: AccountChange;
+}
+
 /**
- * Changes an account, closes it or opens it again. Its policy may name what it named before and what `known` knows.
- * @throws GatewayError `not_found`; `invalid_request` for a policy that names what is not known; `conflict` for a user who alone owns an organization and is to be closed.
+ * Changes, closes or reopens an account. Its policy may have the names it had before and those that `known` has.
+ * @throws GatewayError `not_found`; `invalid_request` for a policy with an unknown name; `conflict` if a user is closed who is
+ * the only owner of an organization.
  */
 export async function changeAccount(
-  { accounts, clock }: AccountMaker,
+  { accounts, clock }: AccountStores,
   known: () => KnownNames,
-  kind: Kind,
-  id: string,
-  change: AccountChange,
+  { kind, id, change }: ChangeOfAccount,
 ): Promise<AccountRecord> {
   const found = await findAccount(accounts, kind, id);
   requireKnownNames(known, listNames(change, found.policy));
   if (change.isClosed && id === DEFAULT_ACCOUNT_ID) {
-    fail("invalid_request", "The operator's own account cannot be closed.", {
-      metadata: { field: "closed" },
-    });
+    fail("invalid_request", "The operator account cannot be closed.", { metadata: { field: "closed" } });
   }
   const now = clock.now();
   const { verdict, account } = await accounts.changeAccount(id, (before) => applyChange(before, change, now));
   if (verdict === "last_owner") {
     fail(
       "conflict",
-      "This user alone owns an organization. Make somebody else its owner, or close it, first.",
+      "This user is the only owner of an organization. Make another member its owner, or close the organization, first.",
     );
   }
-  return account ?? refuseUnknown(kind);
+  return account ?? rejectUnknown(kind);
 }
 
 /**
- * An account of a kind.
+ * Returns the account with an id, if it is of the kind.
  * @throws GatewayError `not_found`.
  */
 export async function findAccount(accounts: AccountStore, kind: Kind, id: string): Promise<AccountRecord> {
   const account = await accounts.findAccount(id);
-  return account?.kind === kind ? account : refuseUnknown(kind);
+  return account?.kind === kind ? account : rejectUnknown(kind);
 }
 
 /**
- * Checks that a field names a user whose account is open. The operator's own account is nobody.
+ * Checks that a field is the id of an open user. The operator account is not a user.
  * @throws GatewayError `invalid_request`.
  */
-export async function requireUser({ accounts }: AccountMaker, id: string, field: string): Promise<void> {
+export async function requireUser({ accounts }: AccountStores, id: string, field: string): Promise<void> {
   const account = await accounts.findAccount(id);
   if (account?.kind === "user" && account.closedAt === null && id !== DEFAULT_ACCOUNT_ID) return;
-  fail("invalid_request", `${field} names no user, or one whose account is closed.`, { metadata: { field } });
+  fail("invalid_request", `${field} must be the id of an open user.`, { metadata: { field } });
 }
 
-function refuseUnknown(kind: Kind): never {
+function rejectUnknown(kind: Kind): never {
   return fail("not_found", `There is no ${kind} with that id.`);
 }
 
-/** The names in a policy that is to be; those that were in it `before` are not looked up again. */
+/** Returns the names in a policy that need checking. Names that were in it before are not checked again. */
 function listNames({ policy }: AccountChange, before: Policy): readonly NameList[] {
   if (policy === undefined) return [];
   const list = (field: string, kind: NameList["kind"], of: ListField): NameList => ({
@@ -138,44 +144,11 @@ function listNames({ policy }: AccountChange, before: Policy): readonly NameList
 type ListField = "allowedModels" | "deniedModels" | "allowedProviders" | "deniedProviders";
 
 function applyChange(before: AccountRecord, change: AccountChange, now: number): AccountRecord {
-  const { name, overdraft, monthlyLimit, policy, rateLimit, isClosed } = change;
-  const given = Object.entries(policy ?? {}).filter(([, value]) => value !== undefined);
+  const { policy = {}, rateLimit, isClosed, ...settings } = change;
   return {
-    ...before,
-    name: name ?? before.name,
-    overdraft: overdraft === undefined ? before.overdraft : overdraft,
-    monthlyLimit: monthlyLimit === undefined ? before.monthlyLimit : monthlyLimit,
-    policy: { ...before.policy, ...Object.fromEntries(given) },
+    ...mergeChange(before, settings),
+    policy: mergeChange(before.policy, policy),
     rateLimit: changeRateLimit(before.rateLimit, rateLimit),
     closedAt: isClosed === undefined ? before.closedAt : isClosed ? (before.closedAt ?? now) : null,
-  };
-}
-
-/** An account as the management API and the command show it. */
-export function describeAccount(account: AccountRecord): Record<string, unknown> {
-  const { id, name, overdraft, monthlyLimit, policy, rateLimit, createdAt, closedAt } = account;
-  return {
-    id,
-    name,
-    overdraft: overdraft === null ? null : toDollars(overdraft),
-    ...(account.kind === "organization"
-      ? { monthly_limit: monthlyLimit === null ? null : toDollars(monthlyLimit) }
-      : {}),
-    policy: describePolicy(policy),
-    rate_limit: describeRateLimit(rateLimit),
-    created_at: new Date(createdAt).toISOString(),
-    closed_at: closedAt === null ? null : new Date(closedAt).toISOString(),
-  };
-}
-
-function describePolicy(policy: Policy): Record<string, unknown> {
-  return {
-    allowed_models: policy.allowedModels,
-    denied_models: policy.deniedModels,
-    allowed_providers: policy.allowedProviders,
-    denied_providers: policy.deniedProviders,
-    deny_data_collection: policy.denyDataCollection,
-    zero_retention: policy.zeroRetention,
-    own_keys_only: policy.ownKeysOnly,
   };
 }

@@ -1,74 +1,73 @@
-import type { RateLimit } from "../limits/rate-limits.ts";
+import type { RateLimit } from "./rate-limit.ts";
 
-/** An API key as stored: its secret is not among it. */
+/** An API key as it is stored, without its secret. */
 export interface KeyRecord {
   readonly id: string;
-  /** Inference keys call models; management keys manage and never infer. */
+  /** Inference keys call models; management keys call the management API. */
   readonly kind: "inference" | "management";
-  /** Whose account pays: the user's, or the organization's whose key it is. */
+  /** The account that owns the key and pays for its use: a user or an organization. */
   readonly accountId: string;
-  /** The user who made it and uses it; null for an organization's service key, and for the operator's keys. */
+  /** The user whose key it is; null for an organization's service key and for the operator's keys. */
   readonly userId: string | null;
   readonly name: string;
   /** SHA-256 of the secret, hex. */
   readonly hash: string;
-  /** The secret's first and last characters, to tell keys apart by. */
+  /** The first and last characters of the secret, to tell keys apart. */
   readonly hint: string;
-  /** What may be spent through it in all, nanodollars; null: as much as the account has. */
+  /** Nanodollars that may be spent with the key over its lifetime; null for no limit. */
   readonly spendLimit: number | null;
-  /** Patterns of the models it may call, `*` for any characters; null: all. */
+  /** Models that it may call: ids or patterns with `*`; null for all. */
   readonly models: readonly string[] | null;
-  /** Of its own; null, and members that are null: as configured. */
+  /** The key's own rate limit. For null, and for members that are null, the configured limit applies. */
   readonly rateLimit: KeyRateLimit | null;
+  /** How long the bodies of its requests and answers are stored (docs/prompt-log.md). Seconds; null: they are not. */
+  readonly promptLog: number | null;
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
   readonly expiresAt: number | null;
   readonly revokedAt: number | null;
 }
 
-/** A key's own limit. The operator's stands in place of what is configured; its account's can only tighten that. */
+/** A key's own rate limit. One set by the operator replaces the configured limit; one set by the account can only be lower. */
 export interface KeyRateLimit extends RateLimit {
   readonly setBy: "operator" | "account";
 }
 
-/** Who pays: a user, or an organization of users. */
+/** An account that pays for requests: a user, or an organization of users. */
 export interface AccountRecord {
-  /** `user_…` or `org_…`; `acct_default` for the operator's own. */
+  /** `user_…` or `org_…`; `acct_default` for the operator account. */
   readonly id: string;
   readonly kind: "user" | "organization";
   readonly name: string;
-  /**
-   * How far below zero its balance may go, nanodollars; null: as far as it likes, which is how the operator's own account
-   * works without anybody selling credits.
-   */
+  /** Nanodollars by which the balance may fall below zero; null for no bound, as for the operator account by default. */
   readonly overdraft: number | null;
-  /** Of an organization: what all its members may spend in a calendar month (UTC), nanodollars; null: no limit. */
+  /** For an organization: nanodollars that all members together may spend in a calendar month (UTC); null for no limit. */
   readonly monthlyLimit: number | null;
   readonly policy: Policy;
-  /** In place of what is configured; null, and members that are null: as configured. */
+  /** Replaces the configured rate limit. For null, and for members that are null, the configured limit applies. */
   readonly rateLimit: RateLimit | null;
   readonly createdAt: number;
-  /** A closed account calls nothing and keeps its ledger. */
+  /** A closed account cannot make requests; its ledger remains. */
   readonly closedAt: number | null;
 }
 
-/** What members of an organization, or keys of a user, may use. Patterns take `*` for any characters. */
+/** What the keys of an account may use. `*` in a pattern matches any characters. */
 export interface Policy {
-  /** Null: all. */
+  /** Null for all. */
   readonly allowedModels: readonly string[] | null;
   readonly deniedModels: readonly string[];
-  /** Slugs. Null: all. */
+  /** Slugs; null for all. */
   readonly allowedProviders: readonly string[] | null;
   readonly deniedProviders: readonly string[];
-  /** Only providers that do not train on what they are sent. */
+  /** Use only providers that do not train on request data. */
   readonly denyDataCollection: boolean;
-  /** Only providers that keep nothing. */
+  /** Use only providers that do not retain request data. */
   readonly zeroRetention: boolean;
-  /** Only with the account's own keys at providers, never with the gateway's. */
+  /** Use only the account's own provider keys (BYOK), never the gateway's platform keys. */
   readonly ownKeysOnly: boolean;
 }
 
-/** Everything is allowed. */
+/** The policy that allows everything. */
 export const OPEN_POLICY: Policy = {
   allowedModels: null,
   deniedModels: [],
@@ -79,32 +78,19 @@ export const OPEN_POLICY: Policy = {
   ownKeysOnly: false,
 };
 
-/** `owner` and `admin` manage; `billing` sees and buys; `member` calls models. */
+/** The roles in an organization, highest first: `owner` and `admin` manage, `billing` reads balance and usage, `member` calls models. */
 export const ROLES = ["owner", "admin", "billing", "member"] as const;
 export type Role = (typeof ROLES)[number];
 
-/** A user in an organization. */
+/** A user's membership in an organization. */
 export interface MemberRecord {
   readonly organizationId: string;
   readonly userId: string;
   readonly role: Role;
-  /** What they may spend of the organization's money in a day (UTC), nanodollars; null: no limit. */
+  /** Nanodollars that the member may spend of the organization's balance in a day (UTC); null for no limit. */
   readonly dailyLimit: number | null;
   readonly createdAt: number;
 }
 
-/** The operator's own account: it exists from the first start and its balance may go as low as it likes. */
+/** The operator account. It exists from the first start and has no bound on its overdraft. */
 export const DEFAULT_ACCOUNT_ID = "acct_default";
-
-/** Who makes a request. */
-export type Caller =
-  | {
-      readonly kind: "key";
-      readonly key: KeyRecord;
-      /** Who pays. */
-      readonly account: AccountRecord;
-      /** Where an organization pays for a user: the user's place in it. */
-      readonly member: MemberRecord | null;
-    }
-  /** No key: free models only, limited by address. `addressHash` is a keyed hash. */
-  | { readonly kind: "anonymous"; readonly addressHash: string };

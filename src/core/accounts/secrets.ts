@@ -1,27 +1,27 @@
 import type { Random } from "../../base/random.ts";
 
 /**
- * API keys: `gw_`, 43 random characters, 6 of checksum (docs/contract.md, "Keys, money, limits"). The checksum lets a
- * mistyped or invented key be refused without asking the store, and secret scanners be sure of a find.
+ * The secret of an API key is `gw_`, 43 random characters and a checksum of 6 (docs/api/keys.md, "API keys"). With
+ * the checksum a mistyped or invented key is rejected without a lookup, and secret scanners can verify a match.
  */
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 const RANDOM_CHARS = 43;
 const CHECK_CHARS = 6;
 const FORM = /^gw_[A-Za-z0-9]{49}$/;
 
-/** A new secret. Shown once, never stored. */
+/** Returns a new secret. It is shown once and never stored. */
 export function createSecret(random: Random): string {
   let body = "gw_";
   while (body.length < 3 + RANDOM_CHARS) {
     for (const byte of random.bytes(RANDOM_CHARS)) {
-      // 248 is the largest multiple of 62 in a byte; above it the alphabet would be uneven.
+      // 248 is the largest multiple of 62 in a byte. Larger values would favor the first characters of the alphabet.
       if (byte < 248 && body.length < 3 + RANDOM_CHARS) body += ALPHABET[byte % 62];
     }
   }
   return body + checksum(body);
 }
 
-/** Whether a text has a secret's form and checksum. */
+/** Returns whether a text has the form and the checksum of a secret. */
 export function isWellFormedSecret(text: string): boolean {
   return FORM.test(text) && text.endsWith(checksum(text.slice(0, -CHECK_CHARS)));
 }
@@ -36,12 +36,12 @@ function checksum(body: string): string {
   return chars;
 }
 
-/** What is stored of a secret. Plain SHA-256 is enough for 256 random bits. */
+/** Returns the stored hash of a secret. Plain SHA-256 suffices for 256 random bits. */
 export function hashSecret(secret: string): string {
   return Bun.SHA256.hash(secret, "hex");
 }
 
-/** Enough of a secret to tell it apart, too little to use. */
+/** Returns the first and last characters of a secret, to tell keys apart. */
 export function hintOf(secret: string): string {
   return `${secret.slice(0, 7)}…${secret.slice(-4)}`;
 }

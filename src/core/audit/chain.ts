@@ -1,21 +1,21 @@
 import type { AuditDraft, AuditEntry } from "./records.ts";
 
-/** Stands for the hash before the first entry. */
+/** The previous hash of the first entry. */
 const NO_HASH = "0".repeat(64);
 
-/** The end of a chain: where the next entry goes on. */
+/** The end of a chain, to which the next entry is appended. */
 export type ChainEnd = Pick<AuditEntry, "place" | "hash">;
 
-/** The end of a chain without entries. */
+/** The end of an empty chain. */
 export const EMPTY_CHAIN: ChainEnd = { place: 0, hash: NO_HASH };
 
-/** A draft as the entry behind the end of a chain. */
+/** Returns a draft as the next entry of a chain. */
 export function chainEntry(draft: AuditDraft, end: ChainEnd): AuditEntry {
   const entry = { ...draft, place: end.place + 1, previousHash: end.hash };
   return { ...entry, hash: hashEntry(entry) };
 }
 
-/** What is wrong with an entry that should follow the end of a chain; null where it does. */
+/** Returns why an entry does not continue a chain; null if it does. */
 export function findFlaw(entry: AuditEntry, end: ChainEnd): string | null {
   if (entry.place !== end.place + 1) return "an entry before it is missing";
   if (entry.previousHash !== end.hash) return "it does not follow the entry before it";

@@ -1,33 +1,33 @@
-/** A change, as it is told to the audit log. */
+/** An entry of the audit log before it is part of the hash chain. */
 export interface AuditDraft {
   /** Milliseconds since the epoch. */
   readonly at: number;
-  /** The key that asked for it; null for the command, which works on the data directory itself. */
+  /** The id of the key that made the change; null for a command, which works on the data directory directly. */
   readonly keyId: string | null;
-  /** Whose key it is; null for the operator's and for service keys. */
+  /** The id of the key's user; null for the operator and for service keys. */
   readonly userId: string | null;
-  /** What was asked: `PATCH /api/admin/users/:id`, `gateway users close`. */
+  /** The request or command: `PATCH /api/admin/users/:id`, `gateway users close`. */
   readonly action: string;
-  /** The account that it concerns; null for the gateway as a whole. */
+  /** The account that the change is about; null for the gateway as a whole. */
   readonly accountId: string | null;
-  /** The id of what was changed. */
+  /** The id of the changed resource. */
   readonly target: string | null;
   readonly requestId: string | null;
   /** The fields that were set, with their new values. No secrets. */
   readonly changes: Readonly<Record<string, unknown>>;
 }
 
-/** A change as the log keeps it, chained to the one before. */
+/** An entry of the audit log, chained to the previous one. */
 export interface AuditEntry extends AuditDraft {
-  /** 1 for the first, then one more each. */
+  /** The position in the log, from 1. */
   readonly place: number;
-  /** The hash of the entry before. */
+  /** The hash of the previous entry. */
   readonly previousHash: string;
-  /** SHA-256 over everything else in the entry, hex. */
+  /** SHA-256 of all other fields, in hex. */
   readonly hash: string;
 }
 
-/** A change that its process died under, or that failed in the middle: nobody can say whether it was made. */
+/** Returns the entry of a change whose outcome is unknown, because it failed or its process ended in the middle. */
 export function markUnknown(draft: AuditDraft): AuditDraft {
   return { ...draft, changes: { ...draft.changes, "(outcome)": "unknown" } };
 }

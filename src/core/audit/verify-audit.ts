@@ -1,37 +1,37 @@
-import type { AuditStore } from "../ports/audit-store.ts";
+import type { AuditStore } from "./audit-store.ts";
 import { type ChainEnd, EMPTY_CHAIN, findFlaw } from "./chain.ts";
 
-/** Entries that are read at once. */
+/** Entries per page. */
 const PAGE = 500;
 
-/** Whether the audit log is as it was written. */
+/** The result of verifying the audit log. */
 export interface AuditVerdict {
-  /** Entries that hold: all of them, or those before the break. */
+  /** The number of valid entries: all of them, or those before the first invalid one. */
   readonly entries: number;
-  /** The hash of the last of them. Whoever noted it elsewhere can tell that the log's end was not cut off. */
+  /** The hash of the last valid entry. A copy elsewhere proves later that the end of the log was not removed. */
   readonly lastHash: string;
-  /** The first entry that does not follow from those before it. */
+  /** The first invalid entry; null if there is none. */
   readonly flaw: { readonly place: number; readonly problem: string } | null;
 }
 
-/** Follows the chain from its first entry to its end or its first break. */
+/** Verifies the hash chain from its first entry up to its end or the first invalid entry. */
 export async function verifyAudit(store: AuditStore): Promise<AuditVerdict> {
   let end: ChainEnd = EMPTY_CHAIN;
   for (;;) {
     const entries = await store.readAudit(end.place, PAGE);
     for (const entry of entries) {
       const problem = findFlaw(entry, end);
-      if (problem !== null) return describe(end, { place: entry.place, problem });
+      if (problem !== null) return toVerdict(end, { place: entry.place, problem });
       end = entry;
     }
-    if (entries.length < PAGE) return describe(end, null);
-    // An embedded store answers at once; other requests want their turn between pages.
+    if (entries.length < PAGE) return toVerdict(end, null);
+    // An embedded store blocks the event loop: let other requests run between pages.
     await new Promise((resolve) => setImmediate(resolve));
   }
 }
 
-/** A verdict as the management API and the command show it. */
-export function describeVerdict({ entries, lastHash, flaw }: AuditVerdict): Record<string, unknown> {
+/** Returns a verdict as the management API and the command show it. */
+export function presentVerdict({ entries, lastHash, flaw }: AuditVerdict): Record<string, unknown> {
   return {
     holds: flaw === null,
     entries,
@@ -41,6 +41,6 @@ export function describeVerdict({ entries, lastHash, flaw }: AuditVerdict): Reco
   };
 }
 
-function describe({ place, hash }: ChainEnd, flaw: AuditVerdict["flaw"]): AuditVerdict {
+function toVerdict({ place, hash }: ChainEnd, flaw: AuditVerdict["flaw"]): AuditVerdict {
   return { entries: place, lastHash: hash, flaw };
 }

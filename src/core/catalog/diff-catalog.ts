@@ -45,7 +45,7 @@ export function isEmptyDiff(diff: CatalogDiff): boolean {
 }
 
 /** The difference as lines to read. A price that changes fivefold or more is marked with `!`. */
-export function describeDiff(diff: CatalogDiff): string[] {
+export function presentDiff(diff: CatalogDiff): string[] {
   if (isEmptyDiff(diff)) return ["no difference"];
   return [
     `${diff.added.length} added, ${diff.removed.length} removed, ${diff.changed.length} changed`,

@@ -1,18 +1,12 @@
+import { addDays } from "../../base/time.ts";
 import type { ModelEndpoint, ModelRecord } from "./records.ts";
-
-const DAY_MS = 86_400_000;
-
-/** The day (UTC) of a time in milliseconds since the epoch, `YYYY-MM-DD`. */
-export function dayOf(at: number): string {
-  return new Date(at).toISOString().slice(0, "YYYY-MM-DD".length);
-}
 
 /** True for a model or endpoint that is not offered any more on a day. */
 export function isExpired({ expires }: { readonly expires?: string | null }, day: string): boolean {
   return typeof expires === "string" && expires <= day;
 }
 
-/** True for a model that nobody offers any more on a day, or none of whose endpoints is. */
+/** True for a model that nobody deployments any more on a day, or none of whose endpoints is. */
 export function isWithdrawn(model: ModelRecord, day: string): boolean {
   return isExpired(model, day) || model.endpoints.every((endpoint) => isExpired(endpoint, day));
 }
@@ -53,12 +47,8 @@ function earlier(a: string | null, b: string | null): string | null {
   return a < b ? a : b;
 }
 
-function addDays(day: string, days: number): string {
-  return dayOf(Date.parse(`${day}T00:00:00Z`) + days * DAY_MS);
-}
-
 /** The first day after this one on which something ends or prices change; null where none is known. */
-export function findNextTurn(models: readonly ModelRecord[], day: string): string | null {
+export function findNextChange(models: readonly ModelRecord[], day: string): string | null {
   let next: string | null = null;
   const note = (other: string | null | undefined): void => {
     if (typeof other === "string" && other > day) next = earlier(next, other);

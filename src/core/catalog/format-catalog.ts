@@ -63,7 +63,7 @@ export function formatProviders(providers: readonly ProviderRecord[]): string {
 }
 
 /** The text of a whole catalog in one file, as an import writes it into the data directory. */
-export function formatOverride(source: string, models: readonly ModelRecord[]): string {
+export function formatImportedCatalog(source: string, models: readonly ModelRecord[]): string {
   return `{\n"source": ${JSON.stringify(source)},\n"models": ${formatModels(models).trimEnd()}\n}\n`;
 }
 

@@ -1,3 +1,4 @@
+import { parseDay } from "../../base/time.ts";
 import { compareText } from "./format-catalog.ts";
 import {
   addCacheHour,
@@ -26,14 +27,14 @@ export type Imported =
 export type LeftOut = Readonly<Record<string, number>>;
 
 /** One entry of the source that becomes an endpoint. */
-interface Offer {
+interface Deployment {
   readonly sourceProvider: string;
   readonly provider: string;
   readonly source: SourceModel;
-  /** The provider's name for the model; the source's, but for offers of `servedAlso`. */
+  /** The provider's name for the model; the source's, but for deployments of `servedAlso`. */
   readonly name: string;
   readonly author: string;
-  /** `author/name`, in the spelling of this offer. */
+  /** `author/name`, in the spelling of this deployment. */
   readonly id: string;
   /** The id stands in the rules, so its spelling is ours. */
   readonly decided: boolean;
@@ -44,10 +45,10 @@ interface Offer {
   readonly borrowed: boolean;
 }
 
-/** What the offers of one model are held against. */
+/** What the deployments of one model are held against. */
 interface ModelShape {
   readonly id: string;
-  readonly reference: Offer;
+  readonly reference: Deployment;
   readonly outputModalities: readonly string[];
   /** Input modalities and parameters. */
   readonly features: readonly string[];
@@ -81,12 +82,12 @@ export function importModelsDev(text: string, rules: ImportRules): Imported {
     problems: [...source.problems],
     leftOut: {},
   };
-  const offers = source.providers.flatMap((provider) => {
+  const deployments = source.providers.flatMap((provider) => {
     const rule = rules.providers[provider.id];
     if (rule === undefined) return reportUnknown(provider.id, provider.models.length, work);
     return addNotListed(provider, rules).flatMap((model) => listOffers(provider.id, model, rule, work));
   });
-  const models = groupOffers(offers)
+  const models = groupOffers(deployments)
     .map((group) => buildModel(group, work))
     .filter((model) => isFit(model, work));
   return {
@@ -126,7 +127,12 @@ function countLeftOut(work: Work, reason: string, count = 1): [] {
   return [];
 }
 
-function listOffers(sourceProvider: string, source: SourceModel, rule: ProviderRule, work: Work): Offer[] {
+function listOffers(
+  sourceProvider: string,
+  source: SourceModel,
+  rule: ProviderRule,
+  work: Work,
+): Deployment[] {
   if (source.status === "deprecated") return countLeftOut(work, "deprecated");
   if (!source.modalities.output.includes("text") || !source.modalities.input.includes("text")) {
     return countLeftOut(work, "no text in or out");
@@ -134,9 +140,9 @@ function listOffers(sourceProvider: string, source: SourceModel, rule: ProviderR
   if (toTokens(source.limit.context) === null) return countLeftOut(work, "context length unknown");
   const provider = findProvider(source, rule);
   if (provider === null) return countLeftOut(work, "another format than its provider's");
-  const offer = nameOffer(sourceProvider, provider, source, rule, work);
-  if (offer === null) return [];
-  return [offer, ...listServedAlso(offer, work.rules)];
+  const deployment = nameOffer(sourceProvider, provider, source, rule, work);
+  if (deployment === null) return [];
+  return [deployment, ...listServedAlso(deployment, work.rules)];
 }
 
 function findProvider(source: SourceModel, rule: ProviderRule): string | null {
@@ -151,7 +157,7 @@ function nameOffer(
   source: SourceModel,
   rule: ProviderRule,
   work: Work,
-): Offer | null {
+): Deployment | null {
   const entry = `${sourceProvider}/${source.id}`;
   const parsed = parseName(source.id, rule, work.rules);
   if (parsed === "region") return leaveOut(work, "for one region");
@@ -193,11 +199,11 @@ function leaveOut(work: Work, reason: string): null {
   return null;
 }
 
-function listServedAlso(offer: Offer, rules: ImportRules): Offer[] {
+function listServedAlso(deployment: Deployment, rules: ImportRules): Deployment[] {
   return rules.servedAlso
-    .filter((also) => also.like === `${offer.sourceProvider}/${offer.source.id}`)
+    .filter((also) => also.like === `${deployment.sourceProvider}/${deployment.source.id}`)
     .map((also) => ({
-      ...offer,
+      ...deployment,
       provider: also.provider,
       name: also.name,
       id: also.id,
@@ -207,25 +213,25 @@ function listServedAlso(offer: Offer, rules: ImportRules): Offer[] {
 }
 
 /** Offers of one model together: those whose ids differ in spelling only. */
-function groupOffers(offers: readonly Offer[]): Offer[][] {
-  const groups = new Map<string, Offer[]>();
-  for (const offer of offers) {
-    const key = `${offer.author}/${spellingKey(offer.id.slice(offer.author.length + 1))}`;
+function groupOffers(deployments: readonly Deployment[]): Deployment[][] {
+  const groups = new Map<string, Deployment[]>();
+  for (const deployment of deployments) {
+    const key = `${deployment.author}/${spellingKey(deployment.id.slice(deployment.author.length + 1))}`;
     const group = groups.get(key);
-    if (group === undefined) groups.set(key, [offer]);
-    else group.push(offer);
+    if (group === undefined) groups.set(key, [deployment]);
+    else group.push(deployment);
   }
   return [...groups.values()];
 }
 
-function buildModel(group: readonly Offer[], work: Work): ModelRecord {
+function buildModel(group: readonly Deployment[], work: Work): ModelRecord {
   const { rules } = work;
   const believed = [...group].sort(
     (a, b) => rankSource(a, rules) - rankSource(b, rules) || compareText(a.name, b.name),
   );
-  const reference = believed[0] as Offer;
+  const reference = believed[0] as Deployment;
   const id = spellId(believed);
-  const inputModalities = agreeOn(believed, (offer) => inputsOf(offer, rules), MODALITY_ORDER);
+  const inputModalities = agreeOn(believed, (deployment) => inputsOf(deployment, rules), MODALITY_ORDER);
   const parameters = agreeOn(believed, parametersOf);
   const outputModalities = reference.isEmbedding
     ? ["embedding"]
@@ -241,7 +247,9 @@ function buildModel(group: readonly Offer[], work: Work): ModelRecord {
     id,
     name: tidyName(reference.source.name),
     description: null,
-    released: believed.map((offer) => readDay(offer.source.release_date)).find((day) => day !== null) ?? null,
+    released:
+      believed.map((deployment) => readDay(deployment.source.release_date)).find((day) => day !== null) ??
+      null,
     inputModalities,
     outputModalities,
     tokenizer: rules.authors[reference.author]?.tokenizer ?? null,
@@ -253,41 +261,41 @@ function buildModel(group: readonly Offer[], work: Work): ModelRecord {
 }
 
 /** The author's own API is believed first on what a model is, then sources as the rules list them. */
-function rankSource(offer: Offer, rules: ImportRules): number {
-  if (offer.borrowed) return Number.MAX_SAFE_INTEGER;
-  if (isAuthors(offer, rules)) return -1;
-  return Object.keys(rules.providers).indexOf(offer.sourceProvider);
+function rankSource(deployment: Deployment, rules: ImportRules): number {
+  if (deployment.borrowed) return Number.MAX_SAFE_INTEGER;
+  if (isAuthors(deployment, rules)) return -1;
+  return Object.keys(rules.providers).indexOf(deployment.sourceProvider);
 }
 
 /** The rules' spelling, else the one clients know, else that of who is believed first. */
-function spellId(believed: readonly Offer[]): string {
+function spellId(believed: readonly Deployment[]): string {
   const spelled =
-    believed.find((offer) => offer.decided) ??
-    believed.find((offer) => offer.sourceProvider === SPELLING_SOURCE) ??
-    (believed[0] as Offer);
+    believed.find((deployment) => deployment.decided) ??
+    believed.find((deployment) => deployment.sourceProvider === SPELLING_SOURCE) ??
+    (believed[0] as Deployment);
   return spelled.id;
 }
 
-/** What the most believed offer has, and what at least two others have: one host alone may be mistaken. */
+/** What the most believed deployment has, and what at least two others have: one host alone may be mistaken. */
 function agreeOn(
-  believed: readonly Offer[],
-  list: (offer: Offer) => readonly string[],
+  believed: readonly Deployment[],
+  list: (deployment: Deployment) => readonly string[],
   order?: readonly string[],
 ): string[] {
   const counts = new Map<string, number>();
-  for (const [index, offer] of believed.entries()) {
-    for (const item of list(offer)) counts.set(item, (counts.get(item) ?? 0) + (index === 0 ? 2 : 1));
+  for (const [index, deployment] of believed.entries()) {
+    for (const item of list(deployment)) counts.set(item, (counts.get(item) ?? 0) + (index === 0 ? 2 : 1));
   }
   const agreed = [...counts].filter(([, count]) => count >= 2).map(([item]) => item);
   return order === undefined ? agreed.sort(compareText) : inOrder(agreed, order);
 }
 
-function inputsOf(offer: Offer, { inputs }: ImportRules): string[] {
+function inputsOf(deployment: Deployment, { inputs }: ImportRules): string[] {
   // Clients of OpenAI's embeddings API can send nothing else.
-  if (offer.isEmbedding) return ["text"];
-  const { input } = offer.source.modalities;
+  if (deployment.isEmbedding) return ["text"];
+  const { input } = deployment.source.modalities;
   const added = inputs
-    .filter((rule) => rule.provider === offer.provider && new RegExp(rule.names).test(offer.name))
+    .filter((rule) => rule.provider === deployment.provider && new RegExp(rule.names).test(deployment.name))
     .flatMap((rule) => (input.includes(rule.with) ? rule.adds : []));
   return inOrder([...input, ...added], MODALITY_ORDER);
 }
@@ -297,9 +305,9 @@ function inOrder(items: readonly string[], order: readonly string[]): string[] {
   return order.filter((item) => known.has(item));
 }
 
-function parametersOf(offer: Offer): string[] {
-  const { source } = offer;
-  if (offer.isEmbedding) return [];
+function parametersOf(deployment: Deployment): string[] {
+  const { source } = deployment;
+  if (deployment.isEmbedding) return [];
   return [
     "max_tokens",
     ...(source.temperature === false ? [] : ["temperature", "top_p"]),
@@ -340,47 +348,55 @@ function readReasoning(
   return author?.reasonsOnlyWhenTold ? { ...control, onlyWhenTold: true } : control;
 }
 
-function buildEndpoints(shape: ModelShape, believed: readonly Offer[], work: Work): ModelEndpoint[] {
-  const byProvider = new Map<string, Offer>();
-  for (const offer of believed) {
-    const other = byProvider.get(offer.provider);
-    if (other === undefined || isBetterRegion(offer, other)) byProvider.set(offer.provider, offer);
-    if (other !== undefined) reportSecondName(shape.id, offer, other, work);
+function buildEndpoints(shape: ModelShape, believed: readonly Deployment[], work: Work): ModelEndpoint[] {
+  const byProvider = new Map<string, Deployment>();
+  for (const deployment of believed) {
+    const other = byProvider.get(deployment.provider);
+    if (other === undefined || isBetterRegion(deployment, other))
+      byProvider.set(deployment.provider, deployment);
+    if (other !== undefined) reportSecondName(shape.id, deployment, other, work);
   }
   return [...byProvider.values()]
     .sort((a, b) => compareText(a.provider, b.provider))
-    .map((offer) => buildEndpoint(shape, offer, work));
+    .map((deployment) => buildEndpoint(shape, deployment, work));
 }
 
-function isBetterRegion(offer: Offer, other: Offer): boolean {
-  return offer.regionRank !== null && other.regionRank !== null && offer.regionRank < other.regionRank;
+function isBetterRegion(deployment: Deployment, other: Deployment): boolean {
+  return (
+    deployment.regionRank !== null && other.regionRank !== null && deployment.regionRank < other.regionRank
+  );
 }
 
-function reportSecondName(id: string, offer: Offer, other: Offer, work: Work): void {
-  if (offer.regionRank !== other.regionRank) countLeftOut(work, "for one region");
+function reportSecondName(id: string, deployment: Deployment, other: Deployment, work: Work): void {
+  if (deployment.regionRank !== other.regionRank) countLeftOut(work, "for one region");
   else
     work.problems.push(
-      `${id}: two names at ${offer.provider}, ${other.name} and ${offer.name}; took the first`,
+      `${id}: two names at ${deployment.provider}, ${other.name} and ${deployment.name}; took the first`,
     );
 }
 
-function buildEndpoint(shape: ModelShape, offer: Offer, work: Work): ModelEndpoint {
-  const { source } = offer;
-  const { problem, ...imported } = priceOffer(shape, offer, work.rules);
-  const prices = addCacheHour(imported, work.rules.cacheWrite1h[offer.author]);
-  if (problem !== undefined) work.problems.push(`${offer.provider}/${offer.name}: ${problem}; not offered`);
+function buildEndpoint(shape: ModelShape, deployment: Deployment, work: Work): ModelEndpoint {
+  const { source } = deployment;
+  const { problem, ...imported } = priceOffer(shape, deployment, work.rules);
+  const prices = addCacheHour(imported, work.rules.cacheWrite1h[deployment.author]);
+  if (problem !== undefined)
+    work.problems.push(`${deployment.provider}/${deployment.name}: ${problem}; not offered`);
   const contextLength = toTokens(source.limit.context) as number;
   const maxPrompt = toTokens(source.limit.input);
   // The source puts the length of a vector there.
-  const maxOutput = offer.isEmbedding ? null : toTokens(source.limit.output);
-  const priceChanges = work.rules.priceChanges[offer.provider]?.[offer.name];
-  const has = new Set([...inputsOf(offer, work.rules), ...parametersOf(offer), ...unspokenOf(source)]);
+  const maxOutput = deployment.isEmbedding ? null : toTokens(source.limit.output);
+  const priceChanges = work.rules.priceChanges[deployment.provider]?.[deployment.name];
+  const has = new Set([
+    ...inputsOf(deployment, work.rules),
+    ...parametersOf(deployment),
+    ...unspokenOf(source),
+  ]);
   if (isAudioUnpriced(shape, prices.prices, work.rules)) has.delete("audio");
   const lacks = shape.features.filter((feature) => !has.has(feature));
   const endpoint = {
-    provider: offer.provider,
-    name: offer.name,
-    ...(offer.isEmbedding ? {} : findFormats(offer, work.rules)),
+    provider: deployment.provider,
+    name: deployment.name,
+    ...(deployment.isEmbedding ? {} : findFormats(deployment, work.rules)),
     contextLength,
     ...(maxPrompt !== null && maxPrompt < contextLength ? { maxPromptTokens: maxPrompt } : {}),
     maxOutputTokens: maxOutput === null ? null : Math.min(maxOutput, contextLength),
@@ -388,12 +404,12 @@ function buildEndpoint(shape: ModelShape, offer: Offer, work: Work): ModelEndpoi
     ...(priceChanges !== undefined && prices.prices !== null ? { priceChanges } : {}),
     ...(lacks.length > 0 ? { lacks } : {}),
   };
-  return addCharges(endpoint, findCharges(offer, work.rules));
+  return addCharges(endpoint, findCharges(deployment, work.rules));
 }
 
-/** The formats that the rules name for an offer; nothing where it is served in all of its provider's. */
+/** The formats that the rules name for an deployment; nothing where it is served in all of its provider's. */
 function findFormats(
-  { provider, name }: Offer,
+  { provider, name }: Deployment,
   { formats }: ImportRules,
 ): Pick<ModelEndpoint, "formats" | "noToolsWhileReasoning"> {
   const rule = formats[provider]?.find(({ names }) => new RegExp(names).test(name));
@@ -402,8 +418,8 @@ function findFormats(
   return { formats: named, ...(noToolsWhileReasoning === undefined ? {} : { noToolsWhileReasoning }) };
 }
 
-/** What the rules say that an offer charges beside its tokens. */
-function findCharges({ provider, name }: Offer, { charges }: ImportRules): Partial<Prices> {
+/** What the rules say that an deployment charges beside its tokens. */
+function findCharges({ provider, name }: Deployment, { charges }: ImportRules): Partial<Prices> {
   const rules = charges.filter((rule) => rule.provider === provider && new RegExp(rule.names).test(name));
   return Object.assign({}, ...rules.map((rule) => rule.prices)) as Partial<Prices>;
 }
@@ -413,15 +429,15 @@ function findCharges({ provider, name }: Offer, { charges }: ImportRules): Parti
  * and resellers' prices in the source leave that out. A host that asks the author's price for text asks the
  * author's price for audio and long prompts too, though its entry forgets to say so.
  */
-function priceOffer(shape: ModelShape, offer: Offer, rules: ImportRules): ImportedPrices {
+function priceOffer(shape: ModelShape, deployment: Deployment, rules: ImportRules): ImportedPrices {
   const isFree = isFreeId(shape.id);
-  if (offer.isEmbedding) return importEmbeddingPrices(offer.source.cost, isFree);
-  const imported = importPrices(offer.source.cost, isFree);
+  if (deployment.isEmbedding) return importEmbeddingPrices(deployment.source.cost, isFree);
+  const imported = importPrices(deployment.source.cost, isFree);
   const { prices } = imported;
   if (prices === null) return imported;
   const makes = shape.outputModalities;
   if (makes.includes("audio") && prices.audioOut === undefined) return unpriced("audio");
-  if (makes.includes("image") && !isAuthors(offer, rules)) return unpriced("images");
+  if (makes.includes("image") && !isAuthors(deployment, rules)) return unpriced("images");
   const authors = readAuthorsPrices(shape, rules);
   if (authors === null || !isSameTariff(prices, authors.prices)) return imported;
   const audioIn = prices.audioIn ?? authors.prices.audioIn;
@@ -446,8 +462,8 @@ function readAuthorsPrices(
   return imported.prices === null ? null : { ...imported, prices: imported.prices };
 }
 
-function isAuthors(offer: Offer, rules: ImportRules): boolean {
-  return rules.authors[offer.author]?.source === offer.sourceProvider;
+function isAuthors(deployment: Deployment, rules: ImportRules): boolean {
+  return rules.authors[deployment.author]?.source === deployment.sourceProvider;
 }
 
 function isSameTariff(prices: Prices, authors: Prices): boolean {
@@ -470,7 +486,7 @@ function toTokens(text: string | undefined): number | null {
 function readDay(text: string | undefined): string | null {
   if (text === undefined) return null;
   const day = /^\d{4}-\d{2}$/.test(text) ? `${text}-01` : text;
-  return /^\d{4}-\d{2}-\d{2}$/.test(day) && !Number.isNaN(Date.parse(`${day}T00:00:00Z`)) ? day : null;
+  return parseDay(day) === null ? null : day;
 }
 
 function tidyName(name: string): string {

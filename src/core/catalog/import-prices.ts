@@ -3,7 +3,7 @@ import { isZero, multiplyDecimals, perToken } from "./decimal-price.ts";
 import type { ImportRules } from "./import-rules.ts";
 import { type ModelEndpoint, PRICE_NAMES, type PriceChange, type Prices, type PriceTier } from "./records.ts";
 
-/** Prices of one offer; `problem` says why there are none although the source names some. */
+/** Prices of one deployment; `problem` says why there are none although the source names some. */
 export interface ImportedPrices {
   readonly prices: Prices | null;
   readonly priceTiers?: readonly PriceTier[];
@@ -30,7 +30,7 @@ const STRUCTURE = new Set(["tiers", "context_over_200k"]);
 const NO_PRICES: ImportedPrices = { prices: null };
 
 /**
- * The source's `cost` as our prices. A cost nobody can bill leaves the offer without a price, hence not offered:
+ * The source's `cost` as our prices. A cost nobody can bill leaves the deployment without a price, hence not offered:
  * one that names a charge we do not know, or only one of prompt and completion. Zero for both is a preview or a
  * subscription unless the model is a free one by name.
  */
@@ -82,12 +82,12 @@ export function addCacheHour(
 }
 
 /** Adds what a vendor charges beside tokens, which the source lacks, to an offer's prices, its tiers and its changes. */
-export function addCharges<Offer extends Pick<ModelEndpoint, "prices" | "priceTiers" | "priceChanges">>(
-  offer: Offer,
+export function addCharges<Deployment extends Pick<ModelEndpoint, "prices" | "priceTiers" | "priceChanges">>(
+  deployment: Deployment,
   charges: Partial<Prices>,
-): Offer {
-  const { prices, priceTiers, priceChanges } = offer;
-  if (prices === null) return offer;
+): Deployment {
+  const { prices, priceTiers, priceChanges } = deployment;
+  if (prices === null) return deployment;
   const charged = <P extends Prices>(row: P): P => sortPrices({ ...row, ...charges });
   const change = (row: PriceChange): PriceChange => ({
     ...row,
@@ -95,7 +95,7 @@ export function addCharges<Offer extends Pick<ModelEndpoint, "prices" | "priceTi
     ...(row.priceTiers ? { priceTiers: row.priceTiers.map(charged) } : {}),
   });
   return {
-    ...offer,
+    ...deployment,
     prices: charged(prices),
     ...(priceTiers ? { priceTiers: priceTiers.map(charged) } : {}),
     ...(priceChanges ? { priceChanges: priceChanges.map(change) } : {}),

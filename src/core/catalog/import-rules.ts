@@ -1,11 +1,11 @@
 import { z } from "zod";
-import { FORMAT_NAMES } from "../../wire/canonical/parts.ts";
+import { FORMAT_NAMES } from "../../wire/conversation/format-name.ts";
 import type { PriceChange } from "./records.ts";
 import { sourceModelSchema } from "./source-models-dev.ts";
 
 /**
  * What people decided about a source's names: `catalog/import-rules.json`. The importer knows how to match names;
- * which names mean the same model is judgement and stands there, to be reviewed like code.
+ * which names mean the same model is classification and stands there, to be reviewed like code.
  */
 
 const providerRule = z.strictObject({
@@ -60,20 +60,20 @@ const chargesRule = z.strictObject({
   source: z.string(),
 });
 
-/** Input modalities that offers take and the source does not list. */
+/** Input modalities that deployments take and the source does not list. */
 const inputsRule = z.strictObject({
   /** Our provider. */
   provider: z.string(),
   /** A regular expression on the names there. */
   names: z.string(),
-  /** Only offers that take this as well. */
+  /** Only deployments that take this as well. */
   with: z.string(),
   adds: z.array(z.string()).min(1),
   /** Where the vendor says so, and of which day. */
   source: z.string(),
 });
 
-/** The formats that some of a provider's offers are served in; the first rule whose names fit holds. */
+/** The formats that some of a provider's deployments are served in; the first rule whose names fit holds. */
 const formatsRule = z.strictObject({
   /** A regular expression on the names there. */
   names: z.string(),
@@ -120,14 +120,14 @@ const importRulesSchema = z.strictObject({
   entries: z.record(z.string(), z.string().nullable()),
   /** `author/name` as it comes out of normalising, and the id of the same model. */
   sameModel: z.record(z.string(), z.string()),
-  /** Formats of single offers, by our provider: those that they are served in, where it is not all that the provider speaks. */
+  /** Formats of single deployments, by our provider: those that they are served in, where it is not all that the provider speaks. */
   formats: z.record(z.string(), z.array(formatsRule)),
   inputs: z.array(inputsRule),
   /** Offers the source does not list. */
   servedAlso: z.array(servedAlsoRule),
   /** By author: the price of the longer cache, which the source does not have. */
   cacheWrite1h: z.record(z.string(), cacheWriteRule),
-  /** What offers charge beside tokens; embedding models aside. The later of two rules wins. */
+  /** What deployments charge beside tokens; embedding models aside. The later of two rules wins. */
   charges: z.array(chargesRule),
   /** Prices that vendors have announced, by our provider and the name there; the source has those of today only. */
   priceChanges: z.record(z.string(), z.record(z.string(), z.array(priceChange).min(1))),

@@ -1,4 +1,4 @@
-import { FORMAT_NAMES } from "../../wire/canonical/parts.ts";
+import { FORMAT_NAMES } from "../../wire/conversation/format-name.ts";
 import { asFields } from "../../wire/json/fields.ts";
 import type { ModelEndpoint, ModelRecord } from "./records.ts";
 

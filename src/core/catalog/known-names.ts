@@ -1,5 +1,5 @@
 import { fail } from "../../base/errors.ts";
-import { matchPattern } from "../accounts/match-pattern.ts";
+import { matchPattern } from "../../base/match-pattern.ts";
 import type { Catalog } from "./catalog.ts";
 import { createSuggester } from "./suggest-names.ts";
 import type { Tiers } from "./tiers.ts";

@@ -1,4 +1,4 @@
-import type { FormatName } from "../../wire/canonical/parts.ts";
+import type { FormatName } from "../../wire/conversation/format-name.ts";
 import type { ModelEndpoint, ProviderRecord } from "./records.ts";
 
 /** The formats of a provider's API: that of its row first, then the further ones in the order of the row. */

@@ -1,4 +1,4 @@
-import { dayOf } from "./expiry.ts";
+import { dateOf } from "../../base/time.ts";
 import { compareText } from "./format-catalog.ts";
 import { findPriceJumps, type PriceJump } from "./price-jumps.ts";
 import type { PriceTerms } from "./price-row.ts";
@@ -98,7 +98,7 @@ function mergeModel(before: ModelRecord, after: ModelRecord, merge: Merge): Mode
   return { ...after, endpoints: all.sort((a, b) => compareText(a.provider, b.provider)) };
 }
 
-/** Under a new name at its provider it is the same offer as far as prices go. */
+/** Under a new name at its provider it is the same deployment as far as prices go. */
 function findSame({ endpoints }: ModelRecord, endpoint: ModelEndpoint): ModelEndpoint | undefined {
   return (
     endpoints.find((old) => isSameOffer(old, endpoint)) ??
@@ -145,7 +145,7 @@ function markMissing(model: string, endpoint: ModelEndpoint, merge: Merge): Mode
   const isOfEndpoint = (change: HeldChange) =>
     change.model === model && change.provider === endpoint.provider && change.name === endpoint.name;
   merge.stillRejected.push(...merge.rejected.filter(isOfEndpoint));
-  return endpoint.missingSince === undefined ? { ...endpoint, missingSince: dayOf(merge.now) } : endpoint;
+  return endpoint.missingSince === undefined ? { ...endpoint, missingSince: dateOf(merge.now) } : endpoint;
 }
 
 const ID_CHARS = 12;

@@ -1,5 +1,5 @@
+import { dateOf, midnightOf } from "../../base/time.ts";
 import { compareDecimals, isZero, multiplyDecimals } from "./decimal-price.ts";
-import { dayOf } from "./expiry.ts";
 import { findPriceRow, type PriceRow, type PriceTerms } from "./price-row.ts";
 import { PRICE_NAMES, type Prices } from "./records.ts";
 
@@ -46,8 +46,8 @@ export function findPriceJumps(
   now: number,
 ): PriceJump[] {
   const jumps: PriceJump[] = [];
-  for (const from of [null, ...listDays([before, after], dayOf(now))]) {
-    const at = from === null ? now : Date.parse(`${from}T00:00:00Z`);
+  for (const from of [null, ...listDays([before, after], dateOf(now))]) {
+    const at = from === null ? now : midnightOf(from);
     for (const jump of compareRows(findPriceRow(before, at), findPriceRow(after, at), factor))
       jumps.push(from === null ? jump : { ...jump, from });
   }

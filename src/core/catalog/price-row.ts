@@ -1,4 +1,4 @@
-import { dayOf } from "./expiry.ts";
+import { dateOf } from "../../base/time.ts";
 import type { ModelEndpoint, PriceChange, Prices, PriceTier } from "./records.ts";
 
 /** An endpoint's prices at one time, with their tiers. */
@@ -17,7 +17,7 @@ export interface PriceTerms extends PriceRow {
 export function findPriceRow(endpoint: PriceTerms, at: number): PriceRow {
   const { priceChanges } = endpoint;
   if (priceChanges === undefined) return endpoint;
-  const day = dayOf(at);
+  const day = dateOf(at);
   return priceChanges.findLast(({ from }) => from <= day) ?? endpoint;
 }
 

@@ -1,5 +1,5 @@
 import type { ReasoningFields } from "../../wire/canonical/format.ts";
-import type { FormatName } from "../../wire/canonical/parts.ts";
+import type { FormatName } from "../../wire/conversation/format-name.ts";
 
 /** How the addresses of endpoints are put together; `src/providers/address` has a row for each. */
 export const ADDRESS_SCHEMES = [
@@ -78,7 +78,7 @@ export interface ProviderRecord {
   readonly failsOnDemand?: true;
   /** How long a prompt stays in its cache after it was last read, seconds; absent: five minutes. */
   readonly promptCacheSeconds?: number;
-  /** What a tool-call id must look like there (docs/contract.md, "Tool-call repair"). */
+  /** What a tool-call id must look like there (docs/api/translation.md, "Tool-call repair"). */
   readonly toolCallIds: "mistral" | "anthropic" | "openai";
   /** The header by which it keeps a conversation's requests together, so that they find its prompt cache; absent: none. */
   readonly affinityHeader?: string;
@@ -207,7 +207,7 @@ export interface PriceChange {
   readonly priceTiers?: readonly PriceTier[];
 }
 
-/** One provider's offer of a model. */
+/** One provider's deployment of a model. */
 export interface ModelEndpoint {
   /** A `ProviderRecord.slug`. */
   readonly provider: string;
@@ -230,15 +230,15 @@ export interface ModelEndpoint {
   readonly maxPromptTokens?: number;
   /** Tokens; null when the vendor names none. */
   readonly maxOutputTokens: number | null;
-  /** Null: no known price, so not offered (docs/contract.md, "Models, providers"). */
+  /** Null: no known price, so not offered (docs/api/models.md). */
   readonly prices: Prices | null;
   /** Rising by `minPromptTokens`. */
   readonly priceTiers?: readonly PriceTier[];
   /** What takes the place of `prices` and `priceTiers`, and when; rising by `from`. */
   readonly priceChanges?: readonly PriceChange[];
-  /** Input modalities and parameters of the model that this offer does not take. */
+  /** Input modalities and parameters of the model that this deployment does not take. */
   readonly lacks?: readonly string[];
-  /** Parameters that this offer takes beside the model's. Made when the catalog is joined with its providers; no file has it. */
+  /** Parameters that this deployment takes beside the model's. Made when the catalog is joined with its providers; no file has it. */
   readonly takes?: readonly SamplingParameter[];
   /** The first day, `YYYY-MM-DD`, on which a refresh did not find it at the source. */
   readonly missingSince?: string;

@@ -1,4 +1,4 @@
-import type { FormatName } from "../../wire/canonical/parts.ts";
+import type { FormatName } from "../../wire/conversation/format-name.ts";
 import { actionOf } from "./action-of.ts";
 import {
   type ModelEndpoint,

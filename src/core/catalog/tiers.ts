@@ -1,4 +1,4 @@
-import { matchPattern } from "../accounts/match-pattern.ts";
+import { matchPattern } from "../../base/match-pattern.ts";
 import { actionOf } from "./action-of.ts";
 import { isFreeId } from "./is-free-id.ts";
 import type { ModelRecord, ProviderRecord } from "./records.ts";

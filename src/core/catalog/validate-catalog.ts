@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { FORMAT_NAMES } from "../../wire/canonical/parts.ts";
+import { FORMAT_NAMES } from "../../wire/conversation/format-name.ts";
 import { isZero } from "./decimal-price.ts";
 import { authorOf } from "./format-catalog.ts";
 import { isFreeId } from "./is-free-id.ts";
@@ -24,7 +24,7 @@ export type Checked<T> =
   | { readonly value: null; readonly problems: string[] };
 
 /** What an import leaves in the data directory. */
-export interface Override {
+export interface ImportedCatalog {
   readonly source: string;
   readonly models: readonly ModelRecord[];
 }
@@ -241,14 +241,14 @@ export function parseTiers(file: string, text: string): Checked<TierData> {
 }
 
 /** Reads the catalog an import left in the data directory. */
-export function parseOverride(file: string, text: string): Checked<Override> {
+export function parseImportedCatalog(file: string, text: string): Checked<ImportedCatalog> {
   const json = parseJson(file, text);
   if (json.problem !== null) return { value: null, problems: [json.problem] };
   const { source, models: list, ...rest } = (json.value ?? {}) as Record<string, unknown>;
   const models = completeModels(list);
   const sound = typeof source === "string" && source !== "" && models !== null && models.length > 0;
   if (sound && Object.keys(rest).length === 0) return { value: { source, models }, problems: [] };
-  return checkSchema<Override>(file, json.value, overrideSchema);
+  return checkSchema<ImportedCatalog>(file, json.value, overrideSchema);
 }
 
 function completeModels(list: unknown): ModelRecord[] | null {

@@ -1,8 +1,8 @@
-import type { InferenceRequest } from "../../wire/dialects/inference-request.ts";
+import type { InferenceRequest } from "../../wire/client-apis/inference-request.ts";
 import { mayReason } from "../catalog/may-reason.ts";
+import type { HoldVerdict } from "../ledger/hold-book.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import type { HoldVerdict } from "../ledger/purse.ts";
-import { boundPrompt, costOf, type OfferCost, tokensFor } from "../ledger/worst-case.ts";
+import { boundPrompt, costOf, type DeploymentCost, tokensFor } from "../ledger/worst-case.ts";
 import type { Candidate } from "../routing/plan.ts";
 import { boundByBytes } from "../routing/prompt-tokens.ts";
 
@@ -39,7 +39,7 @@ export interface HeldRequest {
   readonly id: string;
   readonly request: Pick<InferenceRequest, "maxTokens" | "answers" | "stream" | "promptTextBytes">;
   /** What each candidate that the hold is for may cost; others cost nothing. */
-  readonly costs: ReadonlyMap<Candidate, OfferCost>;
+  readonly costs: ReadonlyMap<Candidate, DeploymentCost>;
 }
 
 /** The allowance of a request for which an amount is held. */
@@ -100,7 +100,7 @@ function mayHideTokens({ model }: Candidate, isStream: boolean): boolean {
 function boundAnswer(
   { answers, promptTextBytes }: HeldRequest["request"],
   { endpoint }: Candidate,
-  { tokens: range }: OfferCost,
+  { tokens: range }: DeploymentCost,
   tokens: number,
 ): number | null {
   if (tokens >= range.most) return null;

@@ -1,35 +1,35 @@
 import type { UnreadAnswer, UnreadAnswers } from "./unread-answers.ts";
 
-/** A client's connection, as far as an answer is written to it. */
+/** A client's connection, as far as writing goes. */
 export interface Sink {
-  /** Gives a promise where the connection is full; it resolves when the client has taken what was written. */
+  /** Returns a promise if the connection is full; it resolves when the client has read what was written. */
   write(piece: Uint8Array): unknown;
-  /** Sends what was written. */
+  /** Sends what was written so far. */
   flush(): unknown;
-  /** Ends the answer. With an error the connection is reset, and what the client has not taken is dropped. */
+  /** Ends the answer. With an error, resets the connection and drops what the client has not read. */
   close(error?: Error): void;
 }
 
-/** Where an answer comes from. */
+/** The source of an answer. */
 export interface AnswerSource {
-  /** Bytes that have come from there and wait to be passed on. */
+  /** Returns the bytes that were received from it and wait to be passed on. */
   countBuffered(): number;
   /** Called once, when the client is given up. */
   onStalled(): void;
 }
 
-/** An answer that is there as a whole. */
+/** The source of an answer that is complete. */
 export const WHOLE_ANSWER: AnswerSource = { countBuffered: () => 0, onStalled() {} };
 
 /** Larger pieces are written in parts of this size, so that a client that reads slowly is seen to read. Bytes. */
 const PART_BYTES = 128 * 1024;
 
 /**
- * Writes an answer to a client no faster than the client reads. A client that takes nothing for too long loses its
- * connection (`UnreadAnswers`).
+ * Writes an answer to a client no faster than the client reads. A client that reads nothing for too long is disconnected
+ * (`UnreadAnswers`).
  */
 export class AnswerWriter {
-  /** What is not written yet, because the client has not taken what was. */
+  /** Pieces not written yet, because the connection is full. */
   private waiting: Uint8Array[] = [];
   private waitingBytes = 0;
   private draining: Promise<void> | null = null;
@@ -44,7 +44,7 @@ export class AnswerWriter {
     private readonly source: AnswerSource,
   ) {}
 
-  /** Resolves when the client has taken what was written, or is gone; null while it keeps up. */
+  /** A promise that resolves when the client has read what was written, or is gone; null while it keeps up. */
   get room(): Promise<void> | null {
     return this.draining;
   }
@@ -60,19 +60,19 @@ export class AnswerWriter {
     if (full !== null) this.draining = this.drain(full);
   }
 
-  /** Ends the answer once the client has taken it. A promise where that takes time. */
+  /** Ends the answer once the client has read it. Returns a promise if that takes time. */
   end(): Promise<void> | undefined {
     if (this.draining !== null) return this.draining.then(() => this.close());
     this.close();
     return undefined;
   }
 
-  /** Drops what the client has not taken, and closes. */
+  /** Drops what the client has not read, and closes. */
   abandon(): void {
     this.close();
   }
 
-  /** Writes until the connection is full; what is left waits. Gives what to wait for, or null. */
+  /** Writes until the connection is full, and queues the rest. Returns the promise to wait for, or null. */
   private writeParts(piece: Uint8Array): Promise<unknown> | null {
     for (let at = 0; at < piece.length; at += PART_BYTES) {
       const end = at + PART_BYTES;
@@ -92,7 +92,7 @@ export class AnswerWriter {
       this.sink.flush();
       return full instanceof Promise ? full : null;
     } catch {
-      // The client has just gone; its stream's cancelling says so as well.
+      // The client has just left; its stream is cancelled as well.
       return null;
     }
   }
@@ -121,7 +121,7 @@ export class AnswerWriter {
     });
   }
 
-  /** Goes on with what waits. Gives what to wait for next, or null when all is written. */
+  /** Writes queued pieces. Returns the promise to wait for next, or null when all is written. */
   private writeWaiting(): Promise<unknown> | null {
     while (this.waiting.length > 0) {
       const piece = this.waiting.shift()!;
@@ -132,7 +132,7 @@ export class AnswerWriter {
     return null;
   }
 
-  /** What this client's not reading keeps in memory, about: what waits, the part that the connection has, and the source's. */
+  /** Estimates the memory that unread data occupies: the queue, the part in the connection, and the source's buffer. */
   private countHeld(): number {
     return this.waitingBytes + PART_BYTES + this.source.countBuffered();
   }
@@ -152,7 +152,7 @@ export class AnswerWriter {
       if (error === undefined) this.sink.close();
       else this.sink.close(error);
     } catch {
-      // The client has gone already.
+      // The client has left already.
     }
   }
 }

@@ -1,9 +1,9 @@
-import type { FormatName } from "../../wire/canonical/parts.ts";
+import type { FormatName } from "../../wire/conversation/format-name.ts";
 import type { Candidate } from "../routing/plan.ts";
 import type { AttemptRecord } from "../usage/records.ts";
 import { type AttemptOutcome, isEmptyAnswer } from "./attempt.ts";
 
-/** An attempt as it stands in the record before its upstream is called. */
+/** Returns the record of an attempt before its upstream is called. */
 export function beginAttempt(
   { provider, endpoint, key }: Candidate,
   format: FormatName,
@@ -13,7 +13,7 @@ export function beginAttempt(
     provider: provider.record.slug,
     upstreamModel: endpoint.name,
     format,
-    isByok: key.ownId !== null,
+    isByok: key.byokId !== null,
     startedAt,
     durationMs: null,
     upstreamStatus: null,
@@ -21,7 +21,7 @@ export function beginAttempt(
   };
 }
 
-/** The same with what came of it. */
+/** Returns the record of an attempt with its outcome. */
 export function endAttempt(begun: AttemptRecord, now: number, outcome: AttemptOutcome): AttemptRecord {
   return {
     ...begun,
@@ -32,11 +32,11 @@ export function endAttempt(begun: AttemptRecord, now: number, outcome: AttemptOu
 }
 
 function errorOfAttempt(outcome: AttemptOutcome): string | null {
-  if (outcome.kind === "failed") return outcome.judgement.failure.code;
+  if (outcome.kind === "failed") return outcome.classification.failure.code;
   return isEmptyAnswer(outcome) ? EMPTY_ANSWER : null;
 }
 
-/** What the record of an attempt says of an answer that finished without a word. */
+/** The error that the record of an attempt shows for an answer that finished without content. */
 const EMPTY_ANSWER = "empty_answer";
 
 function statusOfAttempt(outcome: AttemptOutcome): number | null {

@@ -1,8 +1,9 @@
 import { BOUNDS } from "../../base/bounds.ts";
 import type { Timer } from "../../base/clock.ts";
-import type { FormatName } from "../../wire/canonical/parts.ts";
 import { isDocumentStart } from "../../wire/canonical/read-document.ts";
 import type { AnswerRelay, RelayIdentity, WholeAnswer } from "../../wire/canonical/relay.ts";
+import type { InferenceRequest } from "../../wire/client-apis/inference-request.ts";
+import type { FormatName } from "../../wire/conversation/format-name.ts";
 import { lacksEndpoint } from "../../wire/conversation/missing-endpoint.ts";
 import { refusesReasoning } from "../../wire/conversation/reasoning-refusal.ts";
 import {
@@ -11,27 +12,26 @@ import {
   readVendorError,
   type VendorError,
 } from "../../wire/conversation/vendor-error.ts";
-import type { InferenceRequest } from "../../wire/dialects/inference-request.ts";
 import { parseJson } from "../../wire/json/parse-json.ts";
-import { type Exchange, TransportError, type UpstreamResponse } from "../ports/transport.ts";
-import { AuthorizeError } from "../ports/upstream-address.ts";
+import { type Exchange, TransportError, type UpstreamResponse } from "../deployments/transport.ts";
+import { AuthorizeError } from "../deployments/upstream-address.ts";
 import type { Candidate } from "../routing/plan.ts";
 import type { GenerationCall, GenerationDeps } from "./call.ts";
-import type { Cutoff } from "./cutoff.ts";
-import type { EncodedForCandidate } from "./encode-for-candidate.ts";
+import type { Cancellation } from "./cancellation.ts";
 import {
-  type Judgement,
-  judgeAuthorizeError,
-  judgeCut,
-  judgeTransportError,
-  judgeVendorError,
+  classifyAuthorizeError,
+  classifyCancellation,
+  classifyTransportError,
+  classifyVendorError,
+  type FailureClassification,
   type PromptSize,
-} from "./judge-failure.ts";
+} from "./classify-failure.ts";
+import type { EncodedForCandidate } from "./encode-for-candidate.ts";
 import { readBody } from "./read-body.ts";
 
 /**
- * What one candidate came to. Once a stream has begun it cannot become a failure that someone else makes good: the
- * type has no way back.
+ * The outcome of one attempt. A stream that has begun cannot become a failure that another candidate makes good, so the type
+ * has no such transition.
  */
 export type AttemptOutcome =
   | { readonly kind: "streaming"; readonly begun: BegunStream }
@@ -42,61 +42,59 @@ export type AttemptOutcome =
     }
   | {
       readonly kind: "failed";
-      readonly judgement: Judgement;
+      readonly classification: FailureClassification;
       readonly status: number | null;
-      /** The vendor did not like the reasoning that came back to it; without it the request may pass. */
+      /** The vendor rejected the reasoning of earlier turns; without it the request may succeed. */
       readonly refusesReasoning: boolean;
-      /** The host does not have the endpoint that was asked; in another format it may have one. */
+      /** The host does not have the endpoint of this format; it may have that of another format. */
       readonly lacksEndpoint: boolean;
     }
   | { readonly kind: "client_left" };
 
-/** Whether it is an answer that has finished cleanly and holds nothing that a person or agent would read. */
+/** Whether an answer has finished cleanly without content for a person or agent. */
 export function isEmptyAnswer(outcome: AttemptOutcome): boolean {
   if (outcome.kind === "streaming") return outcome.begun.isEmpty;
   return outcome.kind === "answered" && outcome.answer.isEmpty;
 }
 
-/** A stream that has reached its first token, or its end without failing. */
+/** A stream that has reached its first token, or its end without a failure. */
 export interface BegunStream {
-  /** It has finished cleanly and holds nothing that a person or agent would read. */
+  /** It has finished cleanly without content for a person or agent. */
   readonly isEmpty: boolean;
   readonly relay: AnswerRelay;
   readonly exchange: Exchange;
   readonly response: UpstreamResponse;
-  /** What the client gets first, bytes read as Latin-1. */
+  /** The first part of the client's answer: bytes read as Latin-1. */
   readonly head: string;
-  /** The upstream has nothing more. */
+  /** The upstream has sent everything. */
   readonly isOver: boolean;
 }
 
-/** What an attempt works with. */
+/** What an attempt needs. */
 export interface AttemptContext {
   readonly deps: Pick<GenerationDeps, "clock" | "timers">;
   readonly call: Pick<GenerationCall, "request">;
   readonly candidate: Candidate;
-  readonly cutoff: Cutoff;
-  /** The request as this candidate takes it. */
+  readonly cancellation: Cancellation;
+  /** The request, encoded for this candidate. */
   readonly encoded: Pick<EncodedForCandidate, "body" | "headers" | "format">;
   readonly identity: RelayIdentity;
   readonly size: PromptSize;
-  /** Whether its endpoint is known by now to be out of order; null where nobody else may try. */
+  /** Returns whether the candidate's endpoint is known by now to be failing; null if no other candidate may follow. */
   readonly isOut: (() => boolean) | null;
 }
 
-/** Tries one candidate as far as its first token, or its whole answer where none is streamed. */
+/** Sends a request to one candidate. Resolves at the first token of a stream, or with the whole answer otherwise. */
 export async function attempt(context: AttemptContext): Promise<AttemptOutcome> {
-  const { deps, call, cutoff } = context;
-  if (call.request.stream) cutoff.startPhase("first_token", deps.timers.firstTokenMs);
-  else cutoff.endPhase();
+  const { deps, call, cancellation } = context;
+  if (call.request.stream) cancellation.startPhase("first_token", deps.timers.firstTokenMs);
+  else cancellation.endPhase();
   const watch = call.request.stream || context.isOut === null ? null : watchOver(context, context.isOut);
   let exchange: Exchange | null = null;
   let status: number | null = null;
   try {
-    const opened = openExchange(context);
-    // Waiting costs a turn of the event loop, also for what is there already.
-    exchange = opened instanceof Promise ? await opened : opened;
-    cutoff.guard(exchange);
+    exchange = await openExchange(context);
+    cancellation.guard(exchange);
     const response = await exchange.response;
     status = response.status;
     if (status < 200 || status >= 300) {
@@ -112,20 +110,25 @@ export async function attempt(context: AttemptContext): Promise<AttemptOutcome> 
   }
 }
 
-/** A whole answer may take its time, unless other requests have found meanwhile that nothing good comes from there. */
-function watchOver({ deps: { clock, timers }, cutoff }: AttemptContext, isOut: () => boolean): Timer {
+/** Cuts an attempt without a stream after the first-token time, once other requests have opened the endpoint's circuit. */
+function watchOver({ deps: { clock, timers }, cancellation }: AttemptContext, isOut: () => boolean): Timer {
   let timer = clock.after(timers.firstTokenMs, function look() {
-    if (isOut()) cutoff.cut("first_token");
+    if (isOut()) cancellation.cut("first_token");
     else timer = clock.after(WATCH_MS, look);
   });
   return { cancel: () => timer.cancel() };
 }
 
-/** How often that is looked at, once a stream would have been given up. Milliseconds. */
+/** How often the circuit is checked after that time. Milliseconds. */
 const WATCH_MS = 5_000;
 
-/** A promise only where the proof of who asks must be fetched. */
-function openExchange({ deps, call, candidate, cutoff, encoded }: AttemptContext) {
+async function openExchange({
+  deps,
+  call,
+  candidate,
+  cancellation,
+  encoded,
+}: AttemptContext): Promise<Exchange> {
   const { provider, key } = candidate;
   const { body, format } = encoded;
   const url = findUrl(candidate, call.request, format);
@@ -136,19 +139,17 @@ function openExchange({ deps, call, candidate, cutoff, encoded }: AttemptContext
     ...key.address.headersFor(format),
     ...key.headers,
   };
-  const open = (proof: Readonly<Record<string, string>>): Exchange =>
-    provider.transport.open({
-      url,
-      method: "POST",
-      headers: Object.assign(headers, proof),
-      body,
-      connectTimeoutMs: deps.timers.connectMs,
-    });
-  const proof = key.address.authorize({ url, body, headers, secret: key.secret });
-  return proof instanceof Promise ? untilCut(proof, cutoff).then(open) : open(proof);
+  const credentials = key.address.authorize({ url, body, headers, secret: key.secret });
+  return provider.transport.open({
+    url,
+    method: "POST",
+    headers: Object.assign(headers, await untilCut(credentials, cancellation)),
+    body,
+    connectTimeoutMs: deps.timers.connectMs,
+  });
 }
 
-/** Streams are server-sent events everywhere but at Bedrock. */
+/** Streams are server-sent events, except at Bedrock. */
 function streamTypeOf(format: FormatName): string {
   return format === "bedrock-converse" ? "application/vnd.amazon.eventstream" : "text/event-stream";
 }
@@ -159,25 +160,25 @@ function findUrl(
   format: FormatName,
 ): URL {
   const url = key.address.urlFor({ format, action, model: endpoint.name, stream });
-  // The roster leaves out what has no address.
+  // Served models include only deployments that have an address.
   if (url === null) throw new Error(`${provider.record.slug} has no address for ${format}`);
   return url;
 }
 
-/** Waits as long as the generation may, and no longer. */
-function untilCut<T>(promise: Promise<T>, cutoff: Cutoff): Promise<T> {
+/** Resolves to a value; rejects with a `TransportError` if the generation is cut before. */
+async function untilCut<T>(value: T | Promise<T>, cancellation: Cancellation): Promise<T> {
   const { promise: cut, reject } = Promise.withResolvers<never>();
   cut.catch(() => {});
-  cutoff.guard({ response: cut, cancel: () => reject(new TransportError("cancelled", "cut")) });
-  return Promise.race([promise, cut]);
+  cancellation.guard({ response: cut, cancel: () => reject(new TransportError("cancelled", "cut")) });
+  return Promise.race([value, cut]);
 }
 
-/** How long the body of a refusal may take. Its status is known, and another candidate may be waiting. Milliseconds. */
+/** How long the body of an error may take: its status is known, and another candidate may follow. Milliseconds. */
 const REFUSAL_MS = 3_000;
 
-/** A status that is none of success. It stands, whatever becomes of the body. */
+/** Reads an error. Its status counts even if the body cannot be read. */
 async function readRefusal(
-  { deps, cutoff }: AttemptContext,
+  { deps, cancellation }: AttemptContext,
   exchange: Exchange,
   response: UpstreamResponse,
 ): Promise<VendorError> {
@@ -187,7 +188,7 @@ async function readRefusal(
     const errorType = response.header("x-amzn-errortype");
     return readVendorError(response.status, parseJson(body.toString("utf8")), errorType);
   } catch (error) {
-    if (cutoff.reason !== null) throw error;
+    if (cancellation.reason !== null) throw error;
     return readBareStatus(response.status);
   } finally {
     timer.cancel();
@@ -234,7 +235,7 @@ function begin(context: AttemptContext, begun: Omit<BegunStream, "isEmpty">): At
 
 const SAID_NOTHING = brokenAnswer("the upstream answered with nothing");
 
-/** Bytes read as Latin-1, which is how the relay wants them. */
+/** Decodes bytes as Latin-1, as relays expect them. */
 export function latin1(piece: Uint8Array): string {
   return Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength).toString("latin1");
 }
@@ -244,7 +245,7 @@ async function readText(response: UpstreamResponse): Promise<string | null> {
   return piece === null ? null : latin1(piece);
 }
 
-/** The first of the body that is not blank: hosts send empty lines as signs of life. Null where there is nothing else. */
+/** Reads up to the first text that is not blank: hosts send empty lines as keep-alives. Null if there is none. */
 async function readStart(response: UpstreamResponse): Promise<string | null> {
   let start = "";
   while (start.length <= BOUNDS.heldBytes) {
@@ -262,19 +263,19 @@ function failed(
   response: UpstreamResponse,
   error: VendorError,
 ): AttemptOutcome {
-  // What was not read would hold its connection for as long as the upstream likes.
+  // An unread body would occupy its connection for as long as the upstream likes.
   exchange.cancel();
   const retryAfterS = parseRetryAfter(response.header("retry-after"), context.deps.clock.now());
   return {
     kind: "failed",
-    judgement: judgeVendorError(error, context.candidate, context.size, retryAfterS),
+    classification: classifyVendorError(error, context.candidate, context.size, retryAfterS),
     status: response.status,
     refusesReasoning: refusesReasoning(error),
     lacksEndpoint: lacksEndpoint(error),
   };
 }
 
-/** `Retry-After` in seconds: a number or a date; null when it is neither. */
+/** Parses `Retry-After`, a number of seconds or a date, to seconds; null if it is neither. */
 function parseRetryAfter(value: string | null, now: number): number | null {
   if (value === null) return null;
   const seconds = Number(value);
@@ -284,17 +285,26 @@ function parseRetryAfter(value: string | null, now: number): number | null {
 }
 
 function judgeThrown(
-  { cutoff, candidate }: AttemptContext,
+  { cancellation, candidate }: AttemptContext,
   error: unknown,
   status: number | null,
 ): AttemptOutcome {
-  if (cutoff.reason === "client_left" || cutoff.reason === "client_stalled") return { kind: "client_left" };
-  if (cutoff.reason !== null) return broken(judgeCut(cutoff.reason, candidate), status);
-  if (error instanceof AuthorizeError) return broken(judgeAuthorizeError(error, candidate), status);
-  if (error instanceof TransportError) return broken(judgeTransportError(error, candidate, status), status);
+  if (cancellation.reason === "client_left" || cancellation.reason === "client_stalled")
+    return { kind: "client_left" };
+  if (cancellation.reason !== null)
+    return broken(classifyCancellation(cancellation.reason, candidate), status);
+  if (error instanceof AuthorizeError) return broken(classifyAuthorizeError(error, candidate), status);
+  if (error instanceof TransportError)
+    return broken(classifyTransportError(error, candidate, status), status);
   throw error;
 }
 
-function broken(judgement: Judgement, status: number | null): AttemptOutcome {
-  return { kind: "failed", judgement, status, refusesReasoning: false, lacksEndpoint: false };
+function broken(classification: FailureClassification, status: number | null): AttemptOutcome {
+  return {
+    kind: "failed",
+    classification: classification,
+    status,
+    refusesReasoning: false,
+    lacksEndpoint: false,
+  };
 }

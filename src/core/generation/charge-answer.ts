@@ -7,7 +7,7 @@ import type { GenerationCall, GenerationDeps } from "./call.ts";
 import { type CheckedUsage, checkUsage, estimateSeen, type SeenAnswer } from "./check-usage.ts";
 import { type Charge, chargeFor, completeUsage } from "./settle.ts";
 
-/** Who answers what, and what the answer may cost. */
+/** The candidate that answers, and what the answer may cost. */
 export interface Answering {
   readonly deps: Pick<GenerationDeps, "log" | "serving">;
   readonly call: Pick<GenerationCall, "request">;
@@ -16,7 +16,7 @@ export interface Answering {
   readonly allowance: Allowance;
 }
 
-/** Counts what an answer has used: by the vendor's counts (null: it gave none) as far as they can be, else by what was seen. */
+/** Returns the token usage of an answer: the vendor's counts as far as they are plausible, else an estimate. `said` is null if it gave none. */
 export function countUsage(
   { call, candidate, record, allowance }: Answering,
   said: TokenUsage | null,
@@ -30,7 +30,7 @@ export function countUsage(
   return { usage: completeUsage(usage, record), rejected };
 }
 
-/** Prices what was counted, as far as the account covers it. The log is told of counts that were rejected, and of what is not covered. */
+/** Prices token usage, as far as the account covers it. Logs counts that were rejected, and costs that are not covered. */
 export function chargeAnswer(
   { deps, candidate, record, allowance }: Answering,
   { usage, rejected }: CheckedUsage,

@@ -1,25 +1,25 @@
+import type { InferenceRequest } from "../../wire/client-apis/inference-request.ts";
 import { type AdvisorUsage, fitParts, type TokenUsage } from "../../wire/conversation/usage.ts";
-import type { InferenceRequest } from "../../wire/dialects/inference-request.ts";
 import { mayReason } from "../catalog/may-reason.ts";
+import type { Deployment } from "../deployments/served-models.ts";
 import { longestAnswer, MOST_SEARCHES } from "../ledger/worst-case.ts";
-import type { Offer } from "../routing/roster.ts";
 import { windowOf } from "../routing/window.ts";
 import { estimateUsage } from "./settle.ts";
 
-/** A vendor's count that is above what the request can have used. */
+/** A vendor's count above what the request can have used. */
 export interface RejectedCount {
   readonly field: "prompt_tokens" | "completion_tokens" | "searches" | "advisors";
   readonly count: number;
   readonly bound: number;
 }
 
-/** A usage that may be charged, and which of the vendor's counts it does without. */
+/** Usage that may be charged, and the vendor's counts that were rejected. */
 export interface CheckedUsage {
   readonly usage: TokenUsage;
   readonly rejected: readonly RejectedCount[];
 }
 
-/** What was seen of an answer. */
+/** What the gateway itself has seen of an answer. */
 export interface SeenAnswer {
   readonly producedBytes: number;
   readonly searches: number;
@@ -31,34 +31,34 @@ type Bounding = Pick<
 >;
 
 /**
- * Prompts that vendors count above the window they state. No recorded one does; of 984 whose window is known the largest has
- * 0.22 of it. The tenth is for templates, and for windows that are stated as round numbers.
+ * The share of its window that a prompt may have. No recorded prompt exceeds 1; the largest of 984 with a known window has 0.22.
+ * The tenth above 1 allows for templates, and for windows that are stated as round numbers.
  */
 const WINDOW_ALLOWANCE = 1.1;
 /**
- * Tokens above the bound that a request sets, for hosts that count an end mark or round a small bound up. Of 133 recorded answers
- * with a bound 9 reach it, and none exceeds it.
+ * Tokens by which an answer may exceed the request's limit, for hosts that count an end mark or round a small limit up. Of 133
+ * recorded answers with a limit 9 reach it, and none exceeds it.
  */
 const ANSWER_ALLOWANCE = 256;
-/** How often a vendor that runs tools reads the conversation for one request, each time up to the window. */
+/** How often a vendor that runs tools may read the conversation for one request, each time up to the window. */
 const ROUNDS = 32;
 
 /**
- * Checks what a vendor says that a request has used against what it can have used: the prompt against the model's window,
- * the answer against the model's longest and the request's own bound (`askedTokens`, for one answer; null where there is none).
- * A count above that is replaced by an estimate of what was seen, and the usage is marked as estimated.
+ * Checks a vendor's counts against what the request can have used: the prompt against the model's window, the answer against the
+ * model's longest and the limit that was sent (`askedTokens`, for one answer; null for none). Replaces a higher count by an
+ * estimate of what was seen, and marks the usage as estimated.
  */
 export function checkUsage(
   said: TokenUsage,
   request: Bounding,
-  offer: Offer,
+  deployment: Deployment,
   askedTokens: number | null,
   seen: SeenAnswer,
 ): CheckedUsage {
-  const own = listRejected(said, request, offer, askedTokens, seen);
+  const own = listRejected(said, request, deployment, askedTokens, seen);
   const rejected = said.advisors === undefined ? own : [...own, ...listRejectedAdvisors(said.advisors)];
   if (rejected.length === 0) return { usage: said, rejected };
-  const estimate = estimateSeen(request, offer, askedTokens, seen);
+  const estimate = estimateSeen(request, deployment, askedTokens, seen);
   let usage: TokenUsage = { ...said, estimated: true };
   for (const { field, bound } of rejected) {
     if (field === "prompt_tokens") usage = { ...usage, ...NO_PROMPT, promptTokens: estimate.promptTokens };
@@ -69,26 +69,26 @@ export function checkUsage(
   return { usage: fitParts(usage), rejected };
 }
 
-/** What an answer has used as far as it was seen: counted by its text, and never more than the request allows. */
+/** Estimates usage by the text that was seen, but never above what the request allows. */
 export function estimateSeen(
   request: Bounding,
-  offer: Offer,
+  deployment: Deployment,
   askedTokens: number | null,
   seen: SeenAnswer,
 ): TokenUsage {
   const estimate = estimateUsage(request.promptTextBytes, seen.producedBytes, seen.searches);
-  const most = boundAnswers(request, offer, askedTokens, seen);
+  const most = boundAnswers(request, deployment, askedTokens, seen);
   return estimate.completionTokens <= most ? estimate : { ...estimate, completionTokens: most };
 }
 
-/** The tokens that the answers to a request may have, but for reasoning. */
+/** Returns the most tokens that the answers to a request may have, without reasoning. */
 function boundAnswers(
   { maxTokens, answers }: Bounding,
-  { endpoint }: Offer,
+  { endpoint }: Deployment,
   askedTokens: number | null,
   { producedBytes }: SeenAnswer,
 ): number {
-  // A longest answer may be stated too short, but no token is shorter than a byte.
+  // The catalog may state too short a longest answer, but no token is shorter than a byte.
   const longest = Math.max(longestAnswer(endpoint), producedBytes);
   const asked = Math.min(maxTokens ?? longest, askedTokens ?? longest, longest);
   return (asked + ANSWER_ALLOWANCE) * answers;
@@ -100,17 +100,17 @@ const NO_ANSWER = { reasoningTokens: 0, audioCompletionTokens: 0, imageCompletio
 function listRejected(
   said: TokenUsage,
   request: Bounding,
-  offer: Offer,
+  deployment: Deployment,
   askedTokens: number | null,
   seen: SeenAnswer,
 ): readonly RejectedCount[] {
-  const { model, endpoint } = offer;
-  // A window may be stated too small, but no token is shorter than a byte.
+  const { model, endpoint } = deployment;
+  // The catalog may state too small a window, but no token is shorter than a byte.
   const window = Math.max(windowOf(endpoint), request.promptTextBytes) * WINDOW_ALLOWANCE;
   const longest = Math.max(longestAnswer(endpoint), seen.producedBytes);
-  // Some vendors do not count reasoning towards the bound that a request sets.
+  // Some vendors do not count reasoning towards the limit of a request.
   const reasoning = mayReason(model) ? Math.min(said.reasoningTokens, longest) : 0;
-  const answers = boundAnswers(request, offer, askedTokens, seen) + reasoning;
+  const answers = boundAnswers(request, deployment, askedTokens, seen) + reasoning;
   const exceeds = (bounds: Bounds): RejectedCount[] =>
     COUNTS.flatMap(([field, name]) =>
       said[name] > bounds[field] ? [{ field, count: said[name], bound: Math.floor(bounds[field]) }] : [],
@@ -118,7 +118,7 @@ function listRejected(
   const isOrdinary =
     said.promptTokens <= window && said.completionTokens <= answers && said.searches <= SEARCHES;
   if (isOrdinary) return NONE;
-  // Only where something is above the bounds of one round it is worth looking whether there may have been several.
+  // Whether a vendor ran tools, over several rounds, matters only if a count exceeds the bounds of one round.
   if (!runsTools(request))
     return exceeds({ prompt_tokens: window, completion_tokens: answers, searches: SEARCHES });
   return exceeds({
@@ -130,10 +130,10 @@ function listRejected(
 
 const NONE: readonly RejectedCount[] = [];
 
-/** Searches of a request that allows none: some models always search. */
+/** The most searches of a request that does not ask for any: some models always search. */
 const SEARCHES = 200;
 
-/** Tokens of all models that were consulted, together: no more than so many rounds with the largest windows there are. */
+/** Rejects the tokens of all advisors together above `ROUNDS` of the largest windows in use. */
 function listRejectedAdvisors(advisors: readonly AdvisorUsage[]): readonly RejectedCount[] {
   const count = advisors.reduce((sum, one) => sum + one.promptTokens + one.completionTokens, 0);
   return count <= MOST_ADVISED ? [] : [{ field: "advisors", count, bound: MOST_ADVISED }];

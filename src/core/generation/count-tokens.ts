@@ -1,24 +1,24 @@
 import { GatewayError } from "../../base/errors.ts";
+import type { CountRequest } from "../../wire/client-apis/count-request.ts";
 import { NO_NEEDS } from "../../wire/conversation/needs.ts";
 import { estimateTokens, readCount } from "../../wire/conversation/usage.ts";
-import type { CountRequest } from "../../wire/dialects/count-request.ts";
 import { asFields } from "../../wire/json/fields.ts";
 import { parseJson } from "../../wire/json/parse-json.ts";
-import { type JoinedPolicy, policyOf } from "../accounts/join-policies.ts";
-import type { Caller } from "../accounts/records.ts";
-import type { LimitStanding } from "../limits/rate-limits.ts";
-import type { UpstreamCall } from "../ports/upstream-address.ts";
-import type { OwnKeys } from "../provider-keys/own-keys.ts";
-import { chooseKeys } from "../routing/choose-offers.ts";
+import { type EffectivePolicy, policyOf } from "../accounts/merge-policies.ts";
+import type { InferencePrincipal } from "../accounts/principal.ts";
+import { type Deployment, formatsOf } from "../deployments/served-models.ts";
+import type { UpstreamCall } from "../deployments/upstream-address.ts";
+import type { RateLimitStatus } from "../limits/rate-limiter.ts";
+import type { ByokKeys } from "../provider-keys/byok-keys.ts";
+import { chooseKeys } from "../routing/choose-deployments.ts";
 import { healthTargetOf } from "../routing/health-target.ts";
 import { requireKnownProviders } from "../routing/known-providers.ts";
-import { formatsOf, type Offer } from "../routing/roster.ts";
-import { selectOffers } from "../routing/select-offers.ts";
+import { selectDeployments } from "../routing/select-deployments.ts";
 import { findFamily } from "../routing/tokenizer-families.ts";
 import type { GenerationCall, GenerationDeps } from "./call.ts";
-import { findOffers, requireFree } from "./find-offers.ts";
-import { findOwnKeys } from "./find-own-keys.ts";
-import { describeFacts, findTierOffers, prepareTiers, type TierCall } from "./find-tier-offers.ts";
+import { findByokKeys } from "./find-byok-keys.ts";
+import { findDeployments, requireFree } from "./find-deployments.ts";
+import { describeFacts, findTierDeployments, prepareTiers, type TierCall } from "./find-tier-deployments.ts";
 import { estimateTexts } from "./measure-prompt.ts";
 import { readBody } from "./read-body.ts";
 import { countRequest } from "./take-limits.ts";
@@ -32,26 +32,26 @@ export interface TokenCount {
   readonly tokens: number;
   /** No vendor has counted them. */
   readonly estimated: boolean;
-  readonly limit: LimitStanding | null;
+  readonly limit: RateLimitStatus | null;
 }
 
 /**
- * How many tokens a conversation has for its model: counted by the vendor where one offers it, else estimated with a
+ * How many tokens a conversation has for its model: counted by the vendor where one deployments it, else estimated with a
  * tokenizer. Costs nothing, leaves no record, and counts as a request of its caller, without tokens.
  * @throws GatewayError `invalid_model`, `model_not_allowed`, `invalid_request`; `authentication` for a paid model without a key;
  * `rate_limit_exceeded`.
  */
 export async function countTokens(
   deps: GenerationDeps,
-  caller: Caller,
+  principal: InferencePrincipal,
   request: CountRequest,
   readHeader: GenerationCall["readHeader"],
 ): Promise<TokenCount> {
-  const own = await findOwnKeys(deps, caller);
-  const policy = policyOf(deps.policy, caller);
-  const asked = await findAskedOffers(deps, { caller, request, readHeader }, own, policy);
+  const own = await findByokKeys(deps, principal);
+  const policy = policyOf(deps.policy, principal);
+  const asked = await findAskedOffers(deps, { principal: principal, request, readHeader }, own, policy);
   requireKnownProviders(deps.serving, request.preferences);
-  const offers = selectOffers(asked, {
+  const deployments = selectDeployments(asked, {
     policy,
     tierId: deps.serving().tiers.find(request.model)?.id ?? null,
     preferences: request.preferences,
@@ -60,13 +60,13 @@ export async function countTokens(
     maxPromptTokens: request.estimatedTokens,
     promptTokens: null,
   });
-  const limit = countRequest(deps, caller);
+  const limit = await countRequest(deps, principal);
   // What else a tier comes to answers only where the first does not.
-  for (const offer of offers[0] ?? []) {
-    const tokens = await askVendor(deps, offer, request);
+  for (const deployment of deployments[0] ?? []) {
+    const tokens = await askVendor(deps, deployment, request);
     if (tokens !== null) return { tokens, estimated: false, limit };
   }
-  const tokens = await estimate(deps, request, (offers.flat()[0] as Offer).model);
+  const tokens = await estimate(deps, request, (deployments.flat()[0] as Deployment).model);
   return { tokens, estimated: true, limit };
 }
 
@@ -77,7 +77,7 @@ const WHOLE_BYTES = 1_000_000;
 async function estimate(
   { tokenCounter }: GenerationDeps,
   request: CountRequest,
-  model: Offer["model"],
+  model: Deployment["model"],
 ): Promise<number> {
   const counted = await estimateTexts(tokenCounter, request.listPromptText(), WHOLE_BYTES);
   if (counted === null) return request.estimatedTokens;
@@ -88,32 +88,32 @@ async function estimate(
 async function findAskedOffers(
   deps: GenerationDeps,
   {
-    caller,
+    principal,
     request,
     readHeader,
-  }: Pick<GenerationCall, "caller" | "readHeader"> & { readonly request: CountRequest },
-  own: OwnKeys | null,
-  policy: JoinedPolicy,
-): Promise<readonly (readonly Offer[])[]> {
+  }: Pick<GenerationCall, "principal" | "readHeader"> & { readonly request: CountRequest },
+  own: ByokKeys | null,
+  policy: EffectivePolicy,
+): Promise<readonly (readonly Deployment[])[]> {
   const serving = deps.serving();
-  const choice = chooseKeys(caller, own, false);
+  const choice = chooseKeys(principal, own, false);
   const tier = serving.tiers.find(request.model);
-  const isAnonymous = caller.kind === "anonymous";
+  const isAnonymous = principal.kind === "anonymous";
   if (tier === undefined) {
     if (isAnonymous) requireFree([request.model]);
-    return [findOffers(serving, choice, request.model, "chat")];
+    return [findDeployments(serving, choice, request.model, "chat")];
   }
   const call: TierCall = {
-    caller,
+    principal: principal,
     request: { ...COUNTED, model: request.model },
     readHeader,
   };
   await prepareTiers(deps, call);
   const facts = describeFacts(deps, call);
   const listNeeds = () => NO_NEEDS;
-  const found = findTierOffers(tier, { serving, choice, policy, isAnonymous, facts, listNeeds });
+  const found = findTierDeployments(tier, { serving, choice, policy, isAnonymous, facts, listNeeds });
   if (found.kind === "refused") throw new GatewayError(found.failure);
-  return found.offers;
+  return found.deployments;
 }
 
 /** A count belongs to no session: of free models any will do. */
@@ -127,14 +127,18 @@ const COUNTED: Omit<TierCall["request"], "model"> = {
 };
 
 /** Null where the vendor does not count, or could not this time. */
-async function askVendor(deps: GenerationDeps, offer: Offer, request: CountRequest): Promise<number | null> {
-  const { provider, endpoint, keys } = offer;
+async function askVendor(
+  deps: GenerationDeps,
+  deployment: Deployment,
+  request: CountRequest,
+): Promise<number | null> {
+  const { provider, endpoint, keys } = deployment;
   const format = "anthropic-messages";
   // The request is in this format, and no other vendor's count is worth translating for.
   if (!formatsOf(provider, endpoint).includes(format)) return null;
   const call: UpstreamCall = { format, action: "count-tokens", model: endpoint.name, stream: false };
   const key = keys.find(
-    (key) => deps.health.waitMs(healthTargetOf({ ...offer, key }), deps.clock.now()) === null,
+    (key) => deps.health.waitMs(healthTargetOf({ ...deployment, key }), deps.clock.now()) === null,
   );
   const url = key?.address.urlFor(call) ?? null;
   if (url === null || key === undefined) return null;

@@ -1,8 +1,8 @@
-import type { Warning } from "../../wire/canonical/format.ts";
+import type { EncodedForUpstream } from "../../wire/client-apis/inference-request.ts";
 import type { RepairCounts } from "../../wire/conversation/outline.ts";
-import type { EncodedForUpstream } from "../../wire/dialects/inference-request.ts";
+import type { Warning } from "../../wire/conversation/warning.ts";
 
-/** The `gateway_metadata` of an answer: what was done to its request. Null for nothing. */
+/** Returns the `gateway_metadata` of an answer: repairs of its request and warnings. Null if there are none. */
 export function describeWork(
   { repair, warnings: ofEncoding }: EncodedForUpstream,
   ofAdmission: readonly Warning[],
@@ -17,7 +17,7 @@ export function describeWork(
   };
 }
 
-/** The `gateway_metadata` of an answer with a warning that only its end has brought. */
+/** Adds a warning that is known only at the end of an answer to its `gateway_metadata`. */
 export function addWarning(
   metadata: Readonly<Record<string, unknown>> | null,
   warning: Warning | null,

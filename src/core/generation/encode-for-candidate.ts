@@ -1,48 +1,69 @@
-import type { FormatName } from "../../wire/canonical/parts.ts";
-import { chooseTarget } from "../../wire/dialects/choose-target.ts";
+import { chooseTarget } from "../../wire/client-apis/choose-target.ts";
 import type {
   EncodedForUpstream,
   InferenceRequest,
   ProviderTarget,
   UpstreamTarget,
-} from "../../wire/dialects/inference-request.ts";
+} from "../../wire/client-apis/inference-request.ts";
+import type { FormatName } from "../../wire/conversation/format-name.ts";
 import type { Candidate } from "../routing/plan.ts";
 import { scopeOf } from "../routing/session-key.ts";
 import type { GenerationCall, GenerationDeps } from "./call.ts";
-import type { Cutoff } from "./cutoff.ts";
-import { describeTargets } from "./upstream-target.ts";
+import type { Cancellation } from "./cancellation.ts";
+import { NO_TURNS, type RequestTurns } from "./request-turns.ts";
+import { listProviderTargets } from "./upstream-target.ts";
 
-/** How this attempt differs from others with the same candidate. */
-export interface Encoding
-  extends Pick<UpstreamTarget, "isLast" | "withReasoning" | "recallTurn" | "maxTokens"> {
-  /** Which of the candidate's formats it may go in; null: the best of all. */
+/** The variant in which a request is encoded for a candidate. */
+export interface Encoding extends Pick<UpstreamTarget, "withReasoning" | "maxTokens"> {
+  /** The remembered turns, which complete what this request lacks. */
+  readonly turns: RequestTurns;
+  /** The formats to choose from; null: all of the candidate's. */
   readonly formats: readonly FormatName[] | null;
 }
 
-/** A request as a candidate takes it, and the format that it is in. */
+/** A request, encoded for a candidate. */
 export interface EncodedForCandidate extends EncodedForUpstream {
   readonly format: FormatName;
-  /** The other formats that it could have been in. */
+  /** The other formats in which it can be encoded. */
   readonly otherFormats: readonly FormatName[];
 }
 
-type Call = Pick<GenerationCall, "caller" | "request">;
+type Call = Pick<GenerationCall, "principal" | "request">;
 type Deps = Pick<GenerationDeps, "hashIdentity" | "requestEncoder">;
 
 /**
- * The request as a candidate takes it, in the best of its formats. Its user and its session reach the vendor as keyed hashes
- * alone. A promise where it is large: then it is encoded in another thread, and null where `cutoff` strikes meanwhile.
- * @throws GatewayError as `InferenceRequest.encode`; a promise rejects with it, or as `RequestEncoder.encode`.
+ * Encodes a request for a candidate, in the best of its formats. The vendor sees its user and session only as keyed hashes.
+ * A large request is encoded in another thread; resolves to null if the generation is cut meanwhile.
+ * Rejects with a GatewayError as `InferenceRequest.encode` or `RequestEncoder.encode`.
  */
-export function encodeForCandidate(
+export async function encodeForCandidate(
   deps: Deps,
   call: Call,
   candidate: Candidate,
   encoding: Encoding,
-  cutoff: Cutoff,
-): EncodedForCandidate | Promise<EncodedForCandidate | null> {
-  const { request, caller } = call;
+  cancellation: Cancellation,
+): Promise<EncodedForCandidate | null> {
   const targets = listTargets(deps, call, candidate, encoding);
+  const names = call.request.listTurnNames(targets);
+  if (names.length > 0) {
+    await cancellation.until(encoding.turns.load(names));
+    if (cancellation.hasStruck()) return null;
+  }
+  return encodeForTargets({ deps, call, candidate, cancellation }, targets);
+}
+
+interface EncodeContext {
+  readonly deps: Deps;
+  readonly call: Call;
+  readonly candidate: Candidate;
+  readonly cancellation: Cancellation;
+}
+
+async function encodeForTargets(
+  { deps, call, candidate, cancellation }: EncodeContext,
+  targets: readonly UpstreamTarget[],
+): Promise<EncodedForCandidate | null> {
+  const { request, principal } = call;
   const complete = (encoded: EncodedForUpstream, format: FormatName): EncodedForCandidate => ({
     ...withAffinity(deps, call, candidate, encoded),
     format,
@@ -54,9 +75,10 @@ export function encodeForCandidate(
     return complete(request.encode(target), target.format);
   }
   const { describe, adopt } = apart;
-  const isWanted = () => !cutoff.hasStruck();
-  const making = deps.requestEncoder.encode({ scope: scopeOf(caller), isWanted, describe });
-  return cutoff.until(making).then((made) => (made === null ? null : complete(adopt(made), made.format)));
+  const isWanted = () => !cancellation.hasStruck();
+  const making = deps.requestEncoder.encode({ scope: scopeOf(principal), isWanted, describe });
+  const made = await cancellation.until(making);
+  return made === null ? null : complete(adopt(made), made.format);
 }
 
 const NONE: readonly FormatName[] = [];
@@ -65,23 +87,20 @@ function listOthers(targets: readonly UpstreamTarget[], chosen: FormatName): rea
   return targets.length === 1 ? NONE : targets.flatMap(({ format }) => (format === chosen ? [] : format));
 }
 
-/** Vendors that keep a conversation together by a header of their own get the session's hash in it. */
+/** Adds the session's hash in the header that a vendor uses for cache affinity. */
 function withAffinity(
   { hashIdentity }: Deps,
-  { caller, request }: Call,
+  { principal, request }: Call,
   { provider }: Candidate,
   encoded: EncodedForUpstream,
 ): EncodedForUpstream {
   const { affinityHeader } = provider.record;
   if (affinityHeader === undefined || request.session === null) return encoded;
-  const session = hashIdentity("session", scopeOf(caller), request.session);
+  const session = hashIdentity("session", scopeOf(principal), request.session);
   return { ...encoded, headers: { ...encoded.headers, [affinityHeader]: session } };
 }
 
-/**
- * The format that a candidate would be asked in.
- * @throws GatewayError as `RequestEncoder.encode`, of a large request.
- */
+/** Returns the format in which a request would be sent. Rejects with a GatewayError as `encodeForCandidate` does. */
 export async function chooseFormat(deps: Deps, call: Call, candidate: Candidate): Promise<FormatName> {
   const targets = listTargets(deps, call, candidate, ANY_ATTEMPT);
   const [only, another] = targets;
@@ -89,33 +108,34 @@ export async function chooseFormat(deps: Deps, call: Call, candidate: Candidate)
   const apart = call.request.encodeApart(targets);
   if (apart === null) return chooseTarget(call.request, targets).format;
   const { describe } = apart;
-  const order = { scope: scopeOf(call.caller), isWanted: () => true, describe };
+  const order = { scope: scopeOf(call.principal), isWanted: () => true, describe };
   return (await deps.requestEncoder.encode(order)).format;
 }
 
-/** The gateway's memory of turns adds to what a request brings back and takes no part in the choice. */
-const ANY_ATTEMPT: Encoding = { isLast: false, withReasoning: true, recallTurn: () => null, formats: null };
+/** The memory of turns does not influence the choice of the format. */
+const ANY_ATTEMPT: Encoding = { withReasoning: true, turns: NO_TURNS, formats: null };
 
 function listTargets(
   { hashIdentity }: Deps,
-  { caller, request }: Call,
+  { principal, request }: Call,
   candidate: Candidate,
-  { formats, ...attempt }: Encoding,
+  { formats, turns, ...attempt }: Encoding,
 ): readonly UpstreamTarget[] {
-  const scope = scopeOf(caller);
+  const scope = scopeOf(principal);
   const said = {
     ...attempt,
-    steer: candidate.steer ?? null,
+    recallTurn: turns.recall,
+    overrides: candidate.overrides ?? null,
     hashUser: (user: string) => hashIdentity("user", scope, user),
   };
-  const targets = describeTargets(candidate);
+  const targets = listProviderTargets(candidate);
   const usable =
     targets.length === 1 ? targets : targets.filter((target) => isUsable(target, candidate, request));
   const chosen = formats === null ? usable : usable.filter(({ format }) => formats.includes(format));
   return chosen.map((target) => ({ ...target, ...said }));
 }
 
-/** Whether the candidate's address has the endpoint that the request needs in that format. */
+/** Whether the candidate's address has an endpoint for the request in a format. */
 function isUsable({ format, model }: ProviderTarget, { key }: Candidate, request: InferenceRequest): boolean {
   const { action, stream } = request;
   return key.address.urlFor({ format, action, model: model.name, stream }) !== null;

@@ -1,31 +1,35 @@
 import { estimateTokens } from "../../wire/conversation/usage.ts";
 import { estimateCost } from "../routing/estimate-cost.ts";
 import { healthTargetOf } from "../routing/health-target.ts";
-import type { Candidate, SetAside } from "../routing/plan.ts";
-import type { SiftedOut } from "../routing/select-offers.ts";
+import type { Candidate, SkippedCandidate } from "../routing/plan.ts";
+import type { FilteredOut } from "../routing/select-deployments.ts";
 import { consider } from "./admit.ts";
 import type { GenerationCall, GenerationDeps } from "./call.ts";
+import { classifyNoCandidates } from "./classify-no-candidates.ts";
 import { chooseFormat } from "./encode-for-candidate.ts";
-import { findOwnKeys } from "./find-own-keys.ts";
-import { judgeNobody } from "./judge-nobody.ts";
+import { findByokKeys } from "./find-byok-keys.ts";
 import { type Route, routeRequest } from "./route-request.ts";
+import { peekFreeLimit } from "./take-limits.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * Who would answer a request now, in turn, and who would not, and why. Nothing is held, counted or sent.
- * @throws GatewayError as `consider`.
+ * Explains how a request would be routed now: its candidates in order, and the deployments left out with the reason. Holds,
+ * counts and sends nothing. Rejects with a GatewayError as `consider` does.
  */
 export async function explainRoute(
   deps: GenerationDeps,
-  call: Pick<GenerationCall, "caller" | "request" | "readHeader">,
+  call: Pick<GenerationCall, "principal" | "request" | "readHeader">,
 ): Promise<Fields> {
-  const { caller, request } = call;
-  const considered = await consider(deps, call, await findOwnKeys(deps, caller));
-  const route = routeRequest(deps, caller, request, considered.offers);
+  const { principal, request } = call;
+  const considered = await consider(deps, call, await findByokKeys(deps, principal));
+  const { deployments } = considered;
+  const freeLimit = await peekFreeLimit(deps, principal, deployments);
+  const route = routeRequest(deps, principal, request, { deployments, freeLimit });
   const promptTokens = estimateTokens(request.promptTextBytes);
   const refusal =
-    considered.refusal ?? (route.candidates.length === 0 ? judgeNobody(route, considered.requestedId) : null);
+    considered.refusal ??
+    (route.candidates.length === 0 ? classifyNoCandidates(route, considered.requestedId) : null);
   return {
     requested_model: considered.requestedId,
     prompt_tokens: promptTokens,
@@ -36,7 +40,7 @@ export async function explainRoute(
         upstream_format: at < deps.maxAttempts ? await chooseFormat(deps, call, candidate) : null,
       })),
     ),
-    left_out: [...route.setAside.map(describeSetAside), ...considered.siftedOut.map(describeSiftedOut)],
+    left_out: [...route.skipped.map(describeSetAside), ...considered.filteredOut.map(describeSiftedOut)],
     warm_until: route.warm === null ? null : new Date(route.warm.until).toISOString(),
     warnings: considered.warnings,
     error: refusal === null ? null : { type: refusal.code, message: refusal.message },
@@ -58,7 +62,7 @@ function describeCandidate(
     provider: candidate.provider.record.slug,
     model: model.id,
     upstream_model: endpoint.name,
-    is_byok: key.ownId !== null,
+    is_byok: key.byokId !== null,
     reason: why,
     /** US dollars for an answer of usual length. */
     estimated_cost: estimateCost(endpoint, promptTokens, warmTokens, now),
@@ -66,20 +70,20 @@ function describeCandidate(
   };
 }
 
-function describeSetAside({ offer, key, why, waitMs }: SetAside): Fields {
+function describeSetAside({ deployment, key, why, waitMs }: SkippedCandidate): Fields {
   return {
-    provider: offer.provider.record.slug,
-    model: offer.model.id,
-    ...(key === null ? {} : { is_byok: key.ownId !== null }),
+    provider: deployment.provider.record.slug,
+    model: deployment.model.id,
+    ...(key === null ? {} : { is_byok: key.byokId !== null }),
     reason: why,
     ...(waitMs === null ? {} : { retry_after: Math.ceil(waitMs / 1000) }),
   };
 }
 
-function describeSiftedOut({ offer, why, about }: SiftedOut): Fields {
+function describeSiftedOut({ deployment, why, about }: FilteredOut): Fields {
   return {
-    provider: offer.provider.record.slug,
-    model: offer.model.id,
+    provider: deployment.provider.record.slug,
+    model: deployment.model.id,
     reason: why,
     ...(about === null ? {} : { about }),
   };

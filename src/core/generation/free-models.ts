@@ -1,45 +1,46 @@
-import type { Caller } from "../accounts/records.ts";
 import { isFreeId } from "../catalog/is-free-id.ts";
-import type { LimitVerdict } from "../limits/sliding-window.ts";
-import type { Candidate, SetAside } from "../routing/plan.ts";
-import type { Offer } from "../routing/roster.ts";
-import type { GenerationDeps } from "./call.ts";
+import type { Deployment } from "../deployments/served-models.ts";
+import type { LimitVerdict } from "../limits/rate-limiter.ts";
+import type { Candidate, SkippedCandidate } from "../routing/plan.ts";
 
-/** The deployments of a request, without free models where the account has used its limit up. */
-export interface AllowedOffers {
-  readonly offers: readonly (readonly Offer[])[];
-  readonly setAside: readonly SetAside[];
-  /** The limit, where it left something out. */
+type DeploymentsByModel = readonly (readonly Deployment[])[];
+
+/** The deployments that may answer a request, without free models if the account has used up its limit on them. */
+export interface AllowedDeployments {
+  readonly deployments: DeploymentsByModel;
+  readonly skipped: readonly SkippedCandidate[];
+  /** The limit, if it removed a deployment. */
   readonly freeLimit: LimitVerdict | null;
 }
 
-/**
- * Leaves free models out for an account that has used its hourly limit on them up. What the account's own provider keys
- * serve is not limited.
- */
-export function leaveOutFree(
-  { freeLimit, clock }: Pick<GenerationDeps, "freeLimit" | "clock">,
-  caller: Caller,
-  offers: readonly (readonly Offer[])[],
-): AllowedOffers {
-  const all = { offers, setAside: NONE, freeLimit: null };
-  // Most requests name no free model.
-  if (!offers.some(([first]) => first !== undefined && isFreeId(first.model.id))) return all;
-  const verdict = freeLimit.peek(caller, clock.now());
-  if (verdict === null || verdict.allowed) return all;
-  const setAside: SetAside[] = [];
-  const keep = (offer: Offer): boolean => {
-    const isLimited = offer.keys.every((key) => countsAsFree({ ...offer, key }));
-    if (isLimited) setAside.push({ offer, key: null, why: "free_limit", waitMs: verdict.retryAfterMs });
-    return !isLimited;
-  };
-  const kept = offers.map((ofModel) => ofModel.filter(keep)).filter((ofModel) => ofModel.length > 0);
-  return setAside.length === 0 ? all : { offers: kept, setAside, freeLimit: verdict };
+/** Returns whether the limit on free models may matter to a request. */
+export function namesFreeModel(deployments: DeploymentsByModel): boolean {
+  return deployments.some(([first]) => first !== undefined && isFreeId(first.model.id));
 }
 
-const NONE: readonly SetAside[] = [];
+/**
+ * Removes free models if the account has used up its hourly limit on them. Models that the account's own provider keys serve are
+ * not limited. `limit` is null if no limit applies.
+ */
+export function leaveOutFree(
+  deployments: DeploymentsByModel,
+  limit: LimitVerdict | null,
+): AllowedDeployments {
+  const all = { deployments, skipped: NO_SKIPPED, freeLimit: null };
+  if (limit === null || limit.allowed) return all;
+  const skipped: SkippedCandidate[] = [];
+  const keep = (deployment: Deployment): boolean => {
+    const isLimited = deployment.keys.every((key) => countsAsFree({ ...deployment, key }));
+    if (isLimited) skipped.push({ deployment, key: null, why: "free_limit", waitMs: limit.retryAfterMs });
+    return !isLimited;
+  };
+  const kept = deployments.map((ofModel) => ofModel.filter(keep)).filter((ofModel) => ofModel.length > 0);
+  return skipped.length === 0 ? all : { deployments: kept, skipped, freeLimit: limit };
+}
 
-/** Whether a request counts for the limit on free models once it is sent to a candidate. */
+const NO_SKIPPED: readonly SkippedCandidate[] = [];
+
+/** Returns whether a request counts for the limit on free models once it is sent to a candidate. */
 export function countsAsFree({ model, key }: Pick<Candidate, "model" | "key">): boolean {
-  return key.ownId === null && isFreeId(model.id);
+  return key.byokId === null && isFreeId(model.id);
 }

@@ -1,15 +1,15 @@
 import { createHmac } from "node:crypto";
 
 /**
- * What a vendor may know of a name that a client gave: the same for the same name of the same account, and nothing that
- * leads back to it. `scope` is whose name it is, see `scopeOf`.
+ * Hashes a name that a client gave, for use at vendors: the same name of the same account has the same hash, and the hash does
+ * not reveal the name. `scope` is the owner of the name, see `scopeOf`.
  */
 export type IdentityHash = (kind: "user" | "session", scope: string, name: string) => string;
 
 const PREFIXES = { user: "u_", session: "s_" } as const;
 const CHARS = 32;
 
-/** Hashes under a secret of this installation, so that nobody can look for a name by hashing guesses. */
+/** Creates a hash under a secret of this installation, so that names cannot be found by hashing guesses. */
 export function createIdentityHash(secret: string): IdentityHash {
   return (kind, scope, name) => {
     const hash = createHmac("sha256", secret).update(`${kind}\0${scope}\0${name}`).digest("base64url");

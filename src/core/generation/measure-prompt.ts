@@ -1,6 +1,6 @@
+import type { InferenceRequest } from "../../wire/client-apis/inference-request.ts";
 import { estimateTokens } from "../../wire/conversation/usage.ts";
-import type { InferenceRequest } from "../../wire/dialects/inference-request.ts";
-import type { TokenCounter } from "../ports/token-counter.ts";
+import type { Deployment } from "../deployments/served-models.ts";
 import {
   boundByBytes,
   CERTAIN_CHARS_PER_TOKEN,
@@ -10,31 +10,31 @@ import {
   SMALL_BYTES,
   sampleTexts,
 } from "../routing/prompt-tokens.ts";
-import type { Offer } from "../routing/roster.ts";
 import { isNearEdge, mayHold, windowOf } from "../routing/window.ts";
+import type { TokenCounter } from "./token-counter.ts";
 
-/** What measuring looks at of a request. */
+/** The part of a request that measuring reads. */
 export type MeasuredRequest = Pick<
   InferenceRequest,
   "windowTextBytes" | "countPromptChars" | "listPromptText" | "mayHaveMedia"
 >;
 
 /**
- * How large a prompt is, as closely as matters for whether it fits the windows of `offers`: bounds by its bytes, which
- * do for most; near an edge the tokens of a sample; nearer still those of the whole. What fits nowhere is sampled too, so
- * that the refusal can say how large it is. A promise only where tokens are counted. Where they cannot be, what is known
- * so far counts, and the upstream decides. Null: it fits all of them.
+ * Measures a prompt as precisely as needed to decide whether it fits the context windows of `deployments`: by its bytes, which
+ * suffices for most; near a window's limit by the tokens of a sample; nearer still by those of the whole. A prompt that fits
+ * nowhere is sampled too, so that the error can say how large it is. If tokens cannot be counted, the bounds known so far are
+ * used and the upstream decides. Null if the prompt fits all windows. A promise only if tokens are counted.
  */
 export function measurePrompt(
   counter: TokenCounter,
   request: MeasuredRequest,
-  offers: readonly Offer[],
+  deployments: readonly Deployment[],
 ): PromptTokens | Promise<PromptTokens> | null {
   const bytes = request.windowTextBytes;
   const most = boundByBytes(bytes);
-  if (offers.every(({ endpoint }) => most <= windowOf(endpoint))) return null;
+  if (deployments.every(({ endpoint }) => most <= windowOf(endpoint))) return null;
   const bounds: PromptTokens = {
-    certain: countCertain(request, offers),
+    certain: countCertain(request, deployments),
     atLeast: 0,
     atMost: most,
     about: estimateTokens(bytes),
@@ -42,20 +42,20 @@ export function measurePrompt(
     isExact: false,
     isPlain: false,
   };
-  const isOpen = (prompt: PromptTokens) => offers.some((offer) => isNearEdge(offer, prompt));
+  const isOpen = (prompt: PromptTokens) => deployments.some((deployment) => isNearEdge(deployment, prompt));
   if (isOpen(bounds)) return countCloser(counter, request, bounds, isOpen);
-  const fitsNowhere = !offers.some((offer) => mayHold(offer, bounds));
+  const fitsNowhere = !deployments.some((deployment) => mayHold(deployment, bounds));
   return fitsNowhere ? countCloser(counter, request, bounds, () => false) : bounds;
 }
 
-/** Bytes are at hand, characters are never more: most prompts need no counting. */
-function countCertain(request: MeasuredRequest, offers: readonly Offer[]): number {
+/** There are never more characters than bytes, so most prompts need no count of characters. */
+function countCertain(request: MeasuredRequest, deployments: readonly Deployment[]): number {
   const least = request.windowTextBytes / CERTAIN_CHARS_PER_TOKEN;
-  const mayBeOver = offers.some(({ endpoint }) => least > windowOf(endpoint));
+  const mayBeOver = deployments.some(({ endpoint }) => least > windowOf(endpoint));
   return mayBeOver ? request.countPromptChars() / CERTAIN_CHARS_PER_TOKEN : 0;
 }
 
-/** The share of characters that more than one byte stands for, beyond which a text is not plain. */
+/** Share of multi-byte characters beyond which a text is not plain. */
 const PLAIN_SHARE = 0.01;
 
 async function countCloser(
@@ -83,19 +83,19 @@ async function countCloser(
   return { ...known, atLeast: tokens, atMost: tokens, about: tokens, error: 0, isExact };
 }
 
-/** What a vendor puts around each text. Tokens. */
+/** Overhead that a vendor adds to each text. Tokens. */
 const TOKENS_AROUND = 4;
-/** How much of a prompt may be left uncounted in a count of all of it. */
+/** Share of a prompt that may be uncounted in a count that is regarded as complete. */
 const UNCOUNTED_SHARE = 0.04;
 
-/** Whether next to nothing of a prompt is left uncounted: its tools, and what stands around many short texts. */
+/** Whether the uncounted part of a prompt (tools, overhead of many short texts) is negligible. */
 function isAllOf(request: MeasuredRequest, texts: readonly Uint8Array[], tokens: number): boolean {
   const otherBytes = request.windowTextBytes - countBytes(texts);
   const uncounted = boundByBytes(otherBytes) + texts.length * TOKENS_AROUND;
   return !request.mayHaveMedia && uncounted <= UNCOUNTED_SHARE * tokens;
 }
 
-/** About how many tokens texts have; null where nobody could count. Of long texts a sample is counted. */
+/** Estimates the tokens of texts, from a sample if they have more than `wholeBytes`; null if they could not be counted. */
 export async function estimateTexts(
   counter: TokenCounter,
   texts: readonly Uint8Array[],

@@ -1,8 +1,8 @@
-import { TransportError, type UpstreamResponse } from "../ports/transport.ts";
+import { TransportError, type UpstreamResponse } from "../deployments/transport.ts";
 
 /**
- * Reads a body of at most `maxBytes`. A larger one is cut there, or refused with a `TransportError`.
- * Rejects as `read` does.
+ * Reads a body of at most `maxBytes`. A larger one is truncated, or rejected with a `TransportError`.
+ * Rejects as `UpstreamResponse.read` does.
  */
 export async function readBody(
   response: UpstreamResponse,

@@ -2,61 +2,69 @@ import type { Timer } from "../../base/clock.ts";
 import { type Failure, failureOf, statusOf } from "../../base/errors.ts";
 import type { RelayVerdict } from "../../wire/canonical/relay.ts";
 import { BYTES_PER_TOKEN, type TokenUsage } from "../../wire/conversation/usage.ts";
-import type { AttemptNote } from "../routing/health.ts";
+import type { AttemptReport } from "../routing/health.ts";
 import { AnswerWriter, type Sink } from "./answer-writer.ts";
 import { type BegunStream, latin1 } from "./attempt.ts";
 import type { GenerationCall, GenerationDeps } from "./call.ts";
+import type { Cancellation } from "./cancellation.ts";
 import { type Answering, chargeAnswer, countUsage } from "./charge-answer.ts";
 import type { CheckedUsage, SeenAnswer } from "./check-usage.ts";
-import type { Cutoff } from "./cutoff.ts";
+import { classifyCancellation, classifyVendorError, type PromptSize } from "./classify-failure.ts";
 import { addWarning } from "./describe-work.ts";
-import { judgeCut, judgeVendorError, type PromptSize } from "./judge-failure.ts";
-import { measureSpeed, noteHealth } from "./note-attempt.ts";
-import { noteKeyUse } from "./note-key-use.ts";
-import { chargeFor, recordUsage, reportUsage, settle, settleSoon, withHeld } from "./settle.ts";
+import { measureSpeed, recordHealth } from "./record-attempt.ts";
+import { recordKeyUse } from "./record-key-use.ts";
+import {
+  chargeFor,
+  recordUsage,
+  reportUsage,
+  type Settling,
+  settle,
+  settleSoon,
+  withHeld,
+} from "./settle.ts";
 import { describeBound, warnOfBound } from "./warn-of-bound.ts";
 
-/** What relaying works with. */
-export interface RelayContext extends Answering {
+/** What relaying a stream needs. */
+export interface RelayContext extends Answering, Settling {
   readonly deps: GenerationDeps;
   readonly call: GenerationCall;
-  readonly cutoff: Cutoff;
+  readonly cancellation: Cancellation;
   readonly size: PromptSize;
-  /** The `gateway_metadata` of the last event, or null. */
+  /** The `gateway_metadata` of the last event; null for none. */
   readonly metadata: Readonly<Record<string, unknown>> | null;
-  /** When the attempt began. */
+  /** When the attempt began. Milliseconds since the epoch. */
   readonly beganAt: number;
   readonly firstTokenAt: number;
-  /** Told once, when nothing more will be sent. */
+  /** Called once, when the upstream is no longer read. */
   readonly onOver: () => void;
-  /** Told once, when the whole answer has come. */
+  /** Called once, when the answer is complete. */
   readonly onCompleted: (usage: TokenUsage) => void;
 }
 
-/** Recorded of a client that has stopped reading; it cannot be told. */
+/** Recorded for a client that has stopped reading; the client itself cannot receive it. */
 const STALLED: Failure = {
   code: "client_timeout",
-  message: "The client took nothing of its answer for too long.",
+  message: "The client did not read its answer for too long.",
 };
 const KEEP_ALIVE = Buffer.from(": keep-alive\n\n");
-/** How often a stream's record is brought up to date. Milliseconds. */
+/** How often the record of a stream is updated. Milliseconds. */
 const NOTE_MS = 1_000;
-/** How long an upstream may take for what follows its finish. Milliseconds. */
+/** How long an upstream may take for usage and end marker after the finish reason. Milliseconds. */
 const ENDING_MS = 5_000;
-/** How long an upstream may take to close its answer after its last event, so that its connection can be used again. */
+/** How long an upstream may take to close its answer after its last event, so that the connection can be reused. Milliseconds. */
 const CLOSE_MS = 1_000;
 
 /**
- * The rest of a stream that has begun, as the client's body. It ends once: with a finish, the usage and `[DONE]`, or
- * with an error event; or silently, when the client has left. The record is written before the client sees the end.
- * A promise where the stream came whole.
+ * Relays a stream that has begun to the client. It ends once: with a finish reason, the usage and `[DONE]`; with an error event;
+ * or silently, if the client has left. The record is written before the client sees the end. Returns a promise of the whole
+ * body if the upstream has sent everything already.
  */
 export function relayStream(
   context: RelayContext,
   begun: BegunStream,
 ): ReadableStream<Uint8Array> | Promise<Buffer> {
   const pump = new StreamPump(context, begun);
-  // A stream that came whole needs no pump: its events go out in one piece.
+  // A complete stream is sent in one piece.
   return begun.isOver ? pump.whole() : pump.stream();
 }
 
@@ -64,7 +72,7 @@ function isAnswer(verdict: RelayVerdict): boolean {
   return verdict === "complete" || verdict === "empty";
 }
 
-/** Two texts, of bytes read as Latin-1, as these bytes; joined as texts first they would be copied once more. */
+/** Joins two Latin-1 texts as bytes. Joining them as text first would copy them once more. */
 function toBytes(first: string, second: string): Buffer {
   const bytes = Buffer.allocUnsafe(first.length + second.length);
   bytes.write(second, bytes.write(first, "latin1"), "latin1");
@@ -77,16 +85,16 @@ class StreamPump {
   private keepAlive: Timer | null = null;
   private sentAt: number;
   private notedAt: number;
-  /** Bytes of the answer from which on what is held for it may not suffice. */
+  /** Size of the answer from which on its hold may not suffice. Bytes. */
   private growAtBytes: number;
-  /** What was sent before the client's connection takes anything. */
+  /** Pieces sent before the client's connection is ready. */
   private readonly pieces: Uint8Array[] = [];
-  /** Null until then. */
+  /** Null until the client's connection is ready. */
   private writer: AnswerWriter | null = null;
   /** Resolves when the upstream is no longer read. */
   private readonly over = Promise.withResolvers<void>();
   private ending: Promise<void> | null = null;
-  /** The client still takes what it was sent. */
+  /** Resolves when the client has read what was sent. */
   private closing: Promise<void> | undefined = undefined;
 
   constructor(
@@ -103,34 +111,34 @@ class StreamPump {
     return this.pieces.length === 1 ? (this.pieces[0] as Buffer) : Buffer.concat(this.pieces);
   }
 
-  /** The runtime's own kind of stream: it costs half of one that is pulled, and its writes say when to wait. */
+  /** Returns the runtime's direct stream: it costs half of a pulled one, and its writes report backpressure. */
   stream(): ReadableStream<Uint8Array> {
-    const { cutoff, deps } = this.context;
+    const { cancellation, deps } = this.context;
     this.send(this.begun.head);
-    // Of a client that has left already the stream is cancelled and never pulled.
-    cutoff.onCut = () => this.endCut();
-    if (cutoff.reason !== null) this.endCut();
-    else cutoff.startPhase("silence", deps.timers.silenceMs);
+    // If the client has left already, the stream is cancelled without a pull.
+    cancellation.onCut = () => this.endCut();
+    if (cancellation.reason !== null) this.endCut();
+    else cancellation.startPhase("silence", deps.timers.silenceMs);
     return new ReadableStream({
       type: "direct",
       pull: (controller) => this.run(controller),
-      cancel: () => this.context.cutoff.cut("client_left"),
+      cancel: () => this.context.cancellation.cut("client_left"),
     });
   }
 
   private async run(sink: Sink): Promise<void> {
-    const { cutoff, deps } = this.context;
+    const { cancellation, deps } = this.context;
     const { response } = this.begun;
     this.writer = new AnswerWriter(sink, deps.unread, {
       countBuffered: () => response.bufferedBytes?.() ?? 0,
-      onStalled: () => cutoff.cut("client_stalled"),
+      onStalled: () => cancellation.cut("client_stalled"),
     });
     for (const piece of this.pieces.splice(0)) this.writer.write(piece);
     if (!this.isOver) {
       this.armKeepAlive(deps.timers.keepAliveMs);
       await this.pump();
     }
-    // What ends the stream may still be on its way to the journal; when this resolves, the client's connection ends.
+    // The final record may still be on its way to the journal; the connection ends when this resolves.
     await this.ending;
     await this.closing;
   }
@@ -139,14 +147,14 @@ class StreamPump {
     try {
       while (!this.isOver) await this.readOn();
     } catch (error) {
-      // A connection that broke, after which what came decides; anything else would be a fault of ours.
+      // The connection broke: what was received so far decides the outcome.
       if (!this.isOver) await this.finish("", error);
     }
   }
 
-  /** Passes one piece on: the client's reading is what moves the upstream. */
+  /** Passes one piece on, once the client has room for it. */
   private async readOn(): Promise<void> {
-    const { cutoff } = this.context;
+    const { cancellation } = this.context;
     const { relay, response } = this.begun;
     const room = this.writer?.room ?? null;
     if (room !== null) await this.waitForRoom(room);
@@ -154,7 +162,7 @@ class StreamPump {
     this.hastenEnd();
     const piece = await response.read();
     if (this.isOver) return;
-    cutoff.touch();
+    cancellation.touch();
     const out = piece === null ? relay.end() : relay.step(latin1(piece));
     if (piece === null || relay.isDone || relay.error !== null) return this.finish(out, null);
     if (relay.producedBytes >= this.growAtBytes && !relay.isFinished && !this.growHold())
@@ -162,7 +170,7 @@ class StreamPump {
     this.send(out);
   }
 
-  /** Holds for twice of what has come; false where not even that much is covered. */
+  /** Raises the hold to twice of what was produced. Returns false if what was produced is not covered. */
   private growHold(): boolean {
     const { allowance, candidate } = this.context;
     const produced = this.countSoFar().usage.completionTokens;
@@ -171,7 +179,7 @@ class StreamPump {
     return covered > produced;
   }
 
-  /** Ends an answer that the account covers no more of: the client gets it as one that has reached its bound. */
+  /** Ends an answer beyond what the account covers, as one that has reached its token limit. */
   private async stopShort(out: string): Promise<void> {
     const { allowance, call, metadata } = this.context;
     this.leave();
@@ -182,42 +190,45 @@ class StreamPump {
     await this.settleWhole(out + closing, this.countSoFar(), addWarning(metadata, warning));
   }
 
-  /** Until the client reads on, the silence is not the upstream's. */
+  /** Waits for the client to read on; the upstream's silence timer is suspended meanwhile. */
   private async waitForRoom(room: Promise<void>): Promise<void> {
-    const { cutoff } = this.context;
-    cutoff.hold();
+    const { cancellation } = this.context;
+    cancellation.hold();
     await Promise.race([room, this.over.promise]);
-    cutoff.touch();
+    cancellation.touch();
   }
 
-  /** Once every choice has finished only the usage and the end marker may still come: not worth a long wait. */
+  /** Shortens the silence timer once every choice has finished: only usage and end marker may still come. */
   private hastenEnd(): void {
     const { relay } = this.begun;
     const isEnding = relay.isFinished;
     if (isEnding === this.isEnding) return;
     this.isEnding = isEnding;
-    const { cutoff, deps } = this.context;
+    const { cancellation, deps } = this.context;
     const { silenceMs } = deps.timers;
-    cutoff.startPhase("silence", isEnding ? Math.min(ENDING_MS, silenceMs) : silenceMs);
+    cancellation.startPhase("silence", isEnding ? Math.min(ENDING_MS, silenceMs) : silenceMs);
   }
 
-  private send(out: string, last = ""): void {
-    if (out === "" && last === "") return;
+  private send(out: string): void {
+    if (out === "") return;
     this.sentAt = this.context.deps.clock.now();
     if (!this.isOver && this.sentAt - this.notedAt >= NOTE_MS) this.noteProgress();
-    this.write(toBytes(out, last));
+    const bytes = Buffer.from(out, "latin1");
+    this.context.extensions.onText(bytes);
+    this.write(bytes);
   }
 
   private write(piece: Uint8Array): void {
+    if (piece.length === 0) return;
     if (this.writer === null) this.pieces.push(piece);
     else this.writer.write(piece);
   }
 
-  /** Should this process die, the record says how far the answer had come. */
+  /** Updates the record, so that it shows the progress if this process dies. */
   private noteProgress(): void {
     this.notedAt = this.sentAt;
     const { deps, record, firstTokenAt, candidate, allowance } = this.context;
-    // Should this be the last version, its cost is charged as far as it is held.
+    // If this remains the last version, its cost is charged as far as it is held.
     const charge = chargeFor(candidate, this.countSoFar().usage, {
       requestedAt: record.createdAt,
       allowance,
@@ -226,7 +237,7 @@ class StreamPump {
     deps.recorder.write(withHeld({ ...record, ...recordUsage(charge), firstTokenAt }, allowance));
   }
 
-  /** What was used until now. A vendor's early numbers know the prompt, but not all that was produced since. */
+  /** Returns the usage so far. A vendor's early counts include the prompt, but not all output. */
   private countSoFar(): CheckedUsage {
     const seen = this.seen();
     const { usage, rejected } = countUsage(this.context, this.begun.relay.usage, seen);
@@ -245,7 +256,7 @@ class StreamPump {
     this.closing = this.writer?.end();
   }
 
-  /** The upstream has ended, well or badly: what came decides. `thrown` is how its connection ended, or null. */
+  /** Ends the relay by what the upstream sent. `thrown` is the error that its connection ended with, or null. */
   private async finish(out: string, thrown: unknown): Promise<void> {
     const verdict = this.begun.relay.judge();
     this.leave();
@@ -268,17 +279,19 @@ class StreamPump {
     await this.settleWhole(out, counted, addWarning(metadata, warning));
   }
 
-  /** The client gets the end of the answer once its record is safe. */
+  /** Settles a complete answer, and sends its end once the record is durable. */
   private async settleWhole(
     out: string,
     counted: CheckedUsage,
     metadata: RelayContext["metadata"],
   ): Promise<void> {
-    const { deps, call, record, firstTokenAt } = this.context;
+    const { record, firstTokenAt } = this.context;
     const { relay } = this.begun;
     const charge = chargeAnswer(this.context, counted);
     const last = relay.encodeEnd({ report: reportUsage(charge), metadata });
-    await settleSoon(deps, call, record, {
+    const bytes = toBytes(out, last);
+    this.context.extensions.onText(bytes);
+    await settleSoon(this.context, record, {
       outcome: "completed",
       failure: null,
       status: 200,
@@ -287,16 +300,18 @@ class StreamPump {
       firstTokenAt,
     });
     this.context.onCompleted(counted.usage);
-    this.send(out, last);
+    this.write(bytes);
     this.close();
   }
 
-  /** After the first token nobody else may go on; the client is told that the answer is broken. */
+  /** Ends a broken answer with an error event. After the first token no other candidate may continue it. */
   private breakOff(out: string, failure: Failure): void {
-    this.settleBroken("failed", failure);
     const { message, code: type, metadata } = failure;
     const error = { message, code: statusOf(failure), type, ...(metadata === undefined ? {} : { metadata }) };
-    this.send(out, this.begun.relay.encodeError(error));
+    const bytes = toBytes(out, this.begun.relay.encodeError(error));
+    this.context.extensions.onText(bytes);
+    this.settleBroken("failed", failure);
+    this.write(bytes);
     this.close();
   }
 
@@ -304,11 +319,11 @@ class StreamPump {
     const { deps, candidate, size } = this.context;
     const { error } = this.begun.relay;
     if (error !== null) {
-      const judgement = judgeVendorError(error, candidate, size, null);
-      noteKeyUse(deps, candidate, judgement);
-      // Too late for this request, in time for the next.
-      this.noteHealth(judgement.health);
-      return judgement.failure;
+      const classification = classifyVendorError(error, candidate, size, null);
+      recordKeyUse(deps, candidate, classification);
+      // Too late for this request, but not for the next.
+      this.noteHealth(classification.health);
+      return classification.failure;
     }
     this.noteHealth({ kind: "failed" });
     const { name, slug } = candidate.provider.record;
@@ -322,34 +337,34 @@ class StreamPump {
   }
 
   private endCut(): void {
-    const { reason } = this.context.cutoff;
+    const { reason } = this.context.cancellation;
     if (this.isOver || reason === null) return;
     this.leave();
     if (reason === "client_left" || reason === "client_stalled") {
       this.noteHealth({ kind: "neutral" });
       this.settleBroken("cancelled", reason === "client_stalled" ? STALLED : null);
-      // Nobody reads any more; closing frees the stream.
+      // No client reads any more; closing frees the stream.
       this.writer?.abandon();
       return;
     }
-    // Whole but for its close: the answer has come (docs/contract.md, "When things go wrong").
+    // The answer is complete except for its close (docs/api/errors.md, "Broken streams").
     if (isAnswer(this.begun.relay.judge())) {
       this.ending = this.complete("");
       return;
     }
-    // An answer may take longer than is allowed here and be a good one.
+    // Exceeding the total time does not mean that the provider is unhealthy.
     this.noteHealth({ kind: reason === "silence" ? "failed" : "neutral" });
-    this.breakOff("", judgeCut(reason, this.context.candidate).failure);
+    this.breakOff("", classifyCancellation(reason, this.context.candidate).failure);
   }
 
-  private noteHealth(note: AttemptNote): void {
+  private noteHealth(note: AttemptReport): void {
     const { deps, candidate, record, beganAt } = this.context;
-    noteHealth(deps, candidate, note, { beganAt, requestedAt: record.createdAt });
+    recordHealth(deps, candidate, note, { beganAt, requestedAt: record.createdAt });
   }
 
   private settleBroken(outcome: "failed" | "cancelled", failure: Failure | null): void {
-    const { deps, call, record, firstTokenAt } = this.context;
-    settle(deps, call, record, {
+    const { record, firstTokenAt } = this.context;
+    settle(this.context, record, {
       outcome,
       failure,
       status: 200,
@@ -363,11 +378,11 @@ class StreamPump {
     this.isOver = true;
     this.over.resolve();
     this.keepAlive?.cancel();
-    this.context.cutoff.stop();
+    this.context.cancellation.stop();
     this.context.onOver();
   }
 
-  /** Lets the upstream close its answer, so that the connection serves the next; gives up if it does not. */
+  /** Waits for the upstream to close its answer, so that the connection can be reused; cancels it if it does not. */
   private closeUpstream(): void {
     const { exchange, response } = this.begun;
     const timer = this.context.deps.clock.after(CLOSE_MS, () => exchange.cancel());
@@ -379,14 +394,14 @@ class StreamPump {
       .finally(() => timer.cancel());
   }
 
-  /** One timer that looks whether it was quiet for long enough, instead of one that is set anew with every event. */
+  /** Sends keep-alives. One timer checks the silence, instead of one that is reset with every event. */
   private armKeepAlive(delayMs: number): void {
     const { clock, timers } = this.context.deps;
     this.keepAlive = clock.after(delayMs, () => {
       if (this.isOver) return;
       const quietMs = clock.now() - this.sentAt;
       if (quietMs < timers.keepAliveMs) return this.armKeepAlive(timers.keepAliveMs - quietMs);
-      // A client that does not read needs no sign of life, and a buffer of them has no bound.
+      // A client that does not read needs no keep-alive, and buffering them would be unbounded.
       if (this.writer?.room == null) this.write(KEEP_ALIVE);
       this.sentAt = clock.now();
       this.armKeepAlive(timers.keepAliveMs);

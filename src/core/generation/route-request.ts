@@ -1,65 +1,69 @@
+import type { InferenceRequest } from "../../wire/client-apis/inference-request.ts";
 import { estimateTokens, type TokenUsage } from "../../wire/conversation/usage.ts";
-import type { InferenceRequest } from "../../wire/dialects/inference-request.ts";
-import type { Caller } from "../accounts/records.ts";
-import type { LimitVerdict } from "../limits/sliding-window.ts";
-import type { WarmPlace } from "../routing/affinity.ts";
+import type { InferencePrincipal } from "../accounts/principal.ts";
+import type { Deployment } from "../deployments/served-models.ts";
+import type { LimitVerdict } from "../limits/rate-limiter.ts";
+import type { CacheAffinity } from "../routing/affinity.ts";
 import { type Candidate, type Plan, planRoute } from "../routing/plan.ts";
-import type { Offer } from "../routing/roster.ts";
 import { sessionKeyOf } from "../routing/session-key.ts";
 import type { GenerationDeps } from "./call.ts";
 import { leaveOutFree } from "./free-models.ts";
 
-/** A plan, and what it knew of the conversation. */
+/** A plan, and what it was based on. */
 export interface Route extends Plan {
-  /** The conversation's; null where there was nothing to choose between. */
+  /** The conversation's session key; null if there was no choice. */
   readonly session: string | null;
-  /** Where the conversation's prompt cache was warm. */
-  readonly warm: WarmPlace | null;
-  /** The account's limit on free models, where it left something out. */
+  /** Where the conversation's prompt cache is warm; null if nowhere. */
+  readonly warm: CacheAffinity | null;
+  /** The account's limit on free models, if deployments were left out because of it. */
   readonly freeLimit: LimitVerdict | null;
 }
 
-/** Plans who answers a request that was let in: health, prices and prompt caches as they are now. Nobody is called. */
+/** Plans an admitted request by current health, prices and prompt caches. Calls no provider. */
 export function routeRequest(
-  deps: Pick<GenerationDeps, "health" | "affinity" | "freeLimit" | "clock">,
-  caller: Caller,
+  deps: Pick<GenerationDeps, "health" | "affinity" | "clock">,
+  principal: InferencePrincipal,
   request: InferenceRequest,
-  admitted: readonly (readonly Offer[])[],
+  admitted: {
+    readonly deployments: readonly (readonly Deployment[])[];
+    readonly freeLimit: LimitVerdict | null;
+  },
 ): Route {
   const { health, affinity, clock } = deps;
   const now = clock.now();
-  const { offers, setAside, freeLimit } = leaveOutFree(deps, caller, admitted);
-  const isOpen = hasChoice(offers);
-  const session = isOpen ? sessionKeyOf(request, caller) : null;
+  const allowed = leaveOutFree(admitted.deployments, admitted.freeLimit);
+  const { deployments, freeLimit } = allowed;
+  const isChoice = hasChoice(deployments);
+  const session = isChoice ? sessionKeyOf(request, principal) : null;
   const warm = session === null ? null : affinity.recall(session, now);
   const plan = planRoute({
-    offers,
+    deployments,
     preferences: request.preferences,
     promptTokens: estimateTokens(request.promptTextBytes),
     isFim: request.action === "fim",
-    formatOfTools: isOpen ? request.formatOfTools() : null,
+    formatOfTools: isChoice ? request.formatOfTools() : null,
     health,
     warm,
     session,
     now,
   });
-  const left = setAside.length === 0 ? plan.setAside : [...setAside, ...plan.setAside];
-  return { candidates: plan.candidates, setAside: left, session, warm, freeLimit };
+  const skipped = allowed.skipped.length === 0 ? plan.skipped : [...allowed.skipped, ...plan.skipped];
+  return { candidates: plan.candidates, skipped, session, warm, freeLimit };
 }
 
-/** Telling conversations apart costs something, and most requests have one way to go. */
-function hasChoice([first, second]: readonly (readonly Offer[])[]): boolean {
+/** Whether there is more than one candidate. Session keys cost time, and most requests have only one. */
+function hasChoice([first, second]: readonly (readonly Deployment[])[]): boolean {
   return second !== undefined || (first?.length ?? 0) > 1 || (first?.[0]?.keys.length ?? 0) > 1;
 }
 
-/** How long a prompt stays in a vendor's cache where its row does not say. Milliseconds. */
+/** How long a prompt stays in a vendor's cache, unless the catalog says otherwise. Milliseconds. */
 const CACHE_MS = 300_000;
 
-/** What a prompt stays for whose client asked for an hour. */
+/** How long a prompt stays cached if the client asked for an hour. Milliseconds. */
 const LONG_CACHE_MS = 3_600_000;
 
-/** Remembers that a conversation was answered here, with a prompt as large as its usage says. */
-export function rememberPlace(
+/** Records that a candidate answered a conversation, so that its next turn finds the prompt cached there. */
+export function recordAffinity(
   { affinity, clock }: Pick<GenerationDeps, "affinity" | "clock">,
   session: string | null,
   { provider, model, key }: Candidate,

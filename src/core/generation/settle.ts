@@ -1,23 +1,24 @@
 import type { Failure } from "../../base/errors.ts";
 import { toDollars } from "../../base/money.ts";
 import type { UsageReport } from "../../wire/canonical/format.ts";
+import type { InferenceRequest } from "../../wire/client-apis/inference-request.ts";
 import { NO_CHARGES } from "../../wire/conversation/charges.ts";
 import { estimateTokens, NO_TOKENS, type TokenUsage } from "../../wire/conversation/usage.ts";
-import type { InferenceRequest } from "../../wire/dialects/inference-request.ts";
 import { findEndpoint } from "../catalog/find-endpoint.ts";
 import { isFreeId } from "../catalog/is-free-id.ts";
-import type { Prices } from "../catalog/records.ts";
-import type { Candidate } from "../routing/plan.ts";
-import type { AdvisorRecord, Outcome, UsageRecord } from "../usage/records.ts";
-import type { Allowance } from "./allowance.ts";
-import type { GenerationCall, GenerationDeps } from "./call.ts";
 import {
   chargesBesideTokens,
   findPrices,
   type PricedAdvisor,
   priceAdvisor,
   priceWhole,
-} from "./price-usage.ts";
+} from "../catalog/price-usage.ts";
+import type { Prices } from "../catalog/records.ts";
+import type { Candidate } from "../routing/plan.ts";
+import type { AdvisorRecord, Outcome, UsageRecord } from "../usage/records.ts";
+import type { Allowance } from "./allowance.ts";
+import type { GenerationCall, GenerationDeps } from "./call.ts";
+import type { AttachedExtensions } from "./extension.ts";
 
 /** How a generation ended. */
 export interface Ending {
@@ -26,28 +27,28 @@ export interface Ending {
   readonly failure: Failure | null;
   /** HTTP status that the client saw. */
   readonly status: number;
-  /** Null where nothing was produced. */
+  /** Null if nothing was produced. */
   readonly charge: Charge | null;
   readonly finish: { readonly client: string; readonly native: string } | null;
   readonly firstTokenAt: number | null;
 }
 
-/** What was used and what it costs: what the account pays, and the provider's list price. Nanodollars. */
+/** Token usage and its cost: what the account pays, and the provider's list price. Nanodollars. */
 export interface Charge {
   readonly usage: TokenUsage;
-  /** Models that were consulted. */
+  /** Models that the provider consulted as advisors. */
   readonly advisors: readonly AdvisorRecord[];
-  /** Null where the endpoint has none. */
+  /** Null if the endpoint has none. */
   readonly prices: Prices | null;
   readonly paid: number;
   readonly list: number;
-  /** The account's own key has served, whose bill is not ours. */
+  /** A BYOK key was used: the provider bills the account directly. */
   readonly isByok: boolean;
 }
 
 /**
- * Prices a usage at the candidate that produced it, as of the request's time. Free models and the account's own keys cost
- * nothing, and nobody pays more than the allowance covers.
+ * Prices token usage at the candidate that produced it, as of the request's time. Free models and BYOK keys cost nothing, and no
+ * account pays more than its allowance covers.
  */
 export function chargeFor(
   { endpoint, provider, key, model }: Candidate,
@@ -63,7 +64,7 @@ export function chargeFor(
     return { ...advisor, modelId: found?.model.id ?? null, prices: row };
   });
   const list = priceWhole({ prices, usage, advisors });
-  const isByok = key.ownId !== null;
+  const isByok = key.byokId !== null;
   const paid = isByok || isFreeId(model.id) ? 0 : allowance.cover(list);
   return {
     usage,
@@ -75,14 +76,14 @@ export function chargeFor(
   };
 }
 
-/** When, from what and by which catalog a generation is charged. */
+/** The time, the allowance and the catalog by which a generation is charged. */
 export interface ChargeContext {
   readonly requestedAt: number;
   readonly allowance: Pick<Allowance, "cover">;
   readonly serving: GenerationDeps["serving"];
 }
 
-/** Its part of a cost. Where not all is paid, the generation's own model has what is. */
+/** Returns an advisor's share of the cost. If the cost is not paid in full, all that is paid counts for the generation's own model. */
 function chargeAdvisor(
   advisor: PricedAdvisor & Pick<AdvisorRecord, "modelId">,
   isPaid: boolean,
@@ -91,12 +92,12 @@ function chargeAdvisor(
   return { ...advisor, costNanodollars: isPaid ? cost : 0, upstreamCostNanodollars: cost };
 }
 
-/** What the client is told of usage and cost. */
+/** Returns usage and cost as the client sees them. */
 export function reportUsage({ usage, paid, list, isByok }: Charge): UsageReport {
   return { usage, cost: toDollars(paid), upstreamInferenceCost: toDollars(list), isByok };
 }
 
-/** What was used by an answer whose vendor gave no numbers, or that broke off: counted by its text. */
+/** Estimates the usage of an answer without counts of its vendor, or one that broke off, by the size of its text. */
 export function estimateUsage(promptTextBytes: number, producedBytes: number, searches = 0): TokenUsage {
   return {
     ...NO_TOKENS,
@@ -107,7 +108,7 @@ export function estimateUsage(promptTextBytes: number, producedBytes: number, se
   };
 }
 
-/** A usage with what only the request tells, and the record therefore knows. */
+/** Completes usage by what only the request, and therefore the record, knows. */
 export function completeUsage(
   usage: TokenUsage,
   { images, searchContext }: Pick<UsageRecord, "images" | "searchContext">,
@@ -116,20 +117,22 @@ export function completeUsage(
   return { ...usage, images, searchContext: usage.searchContext ?? searchContext };
 }
 
-/** The record as it stands before any attempt. */
+/** Returns the record of a generation before any attempt. */
 export function openRecord(
   call: GenerationCall,
-  generation: Pick<UsageRecord, "id" | "requestedModel" | "plan"> & { readonly requestedAt: number },
+  generation: Pick<UsageRecord, "id" | "requestedModel" | "plan" | "lease"> & {
+    readonly requestedAt: number;
+  },
 ): UsageRecord {
-  const { caller, request } = call;
-  const { id, requestedModel, plan, requestedAt } = generation;
+  const { principal, request } = call;
+  const { id, requestedModel, plan, lease, requestedAt } = generation;
   return {
     id,
     requestId: call.requestId,
-    accountId: caller.kind === "key" ? caller.account.id : null,
-    keyId: caller.kind === "key" ? caller.key.id : null,
-    userId: caller.kind === "key" ? caller.key.userId : null,
-    addressHash: caller.kind === "anonymous" ? caller.addressHash : null,
+    accountId: principal.kind === "key" ? principal.account.id : null,
+    keyId: principal.kind === "key" ? principal.key.id : null,
+    userId: principal.kind === "key" ? principal.key.userId : null,
+    addressHash: principal.kind === "anonymous" ? principal.addressHash : null,
     api: request.api,
     streamed: request.stream,
     requestedModel,
@@ -137,6 +140,7 @@ export function openRecord(
     provider: null,
     upstreamModel: null,
     outcome: "open",
+    lease,
     error: null,
     status: null,
     finishReason: null,
@@ -156,7 +160,7 @@ export function openRecord(
   };
 }
 
-/** The record with the candidate that is being tried, and what of the request that one may charge for. */
+/** Returns a record with the candidate that is tried, and what of the request it may charge for. */
 export function withCandidate(
   record: UsageRecord,
   candidate: Candidate,
@@ -170,17 +174,17 @@ export function withCandidate(
     model: candidate.model.id,
     provider: candidate.provider.record.slug,
     upstreamModel: candidate.endpoint.name,
-    isByok: candidate.key.ownId !== null,
+    isByok: candidate.key.byokId !== null,
     prices: findPrices(candidate.endpoint, record.promptTokens, record.createdAt),
   };
 }
 
-/** The record with what is held for it: what it costs at most, should the process die. */
+/** Returns a record with its hold: the most that it costs if the process dies. */
 export function withHeld(record: UsageRecord, { held }: Pick<Allowance, "held">): UsageRecord {
   return held === null ? record : { ...record, heldNanodollars: held };
 }
 
-/** What was used, as a record has it. */
+/** Returns usage in the form of a record. */
 export function recordUsage({ usage, advisors }: Pick<Charge, "usage" | "advisors">) {
   const { advisors: _unpriced, ...tokens } = usage;
   return advisors.length === 0 ? tokens : { ...tokens, advisors };
@@ -194,71 +198,61 @@ const NO_CHARGE: Pick<Charge, "usage" | "advisors" | "prices" | "paid" | "list">
   list: 0,
 };
 
-/** Writes the end of a generation into its record, gives its hold back and tells whoever listens. */
-export function settle(
-  deps: GenerationDeps,
-  call: GenerationCall,
-  record: UsageRecord,
-  ending: Ending,
-): void {
-  const settled = endRecord(deps, record, ending);
-  deps.recorder.write(settled);
-  // What the journal does not take now waits in memory for the store: the client has had its answer.
-  deps.recorder.flush();
-  tellSettled(deps, call, settled, ending);
+/** What settling a generation works with. */
+export interface Settling {
+  readonly deps: GenerationDeps;
+  readonly call: GenerationCall;
+  readonly extensions: AttachedExtensions;
 }
 
-/** The same, where the client's last bytes can wait until the end of this turn of the event loop; resolves then. */
-export async function settleSoon(
-  deps: GenerationDeps,
-  call: GenerationCall,
-  record: UsageRecord,
-  ending: Ending,
-): Promise<void> {
-  const { settled } = await secureEnd(deps, record, ending);
-  tellSettled(deps, call, settled, ending);
+/** Writes the final record of a generation, releases its hold and limits, and notifies the extensions. */
+export function settle(settling: Settling, record: UsageRecord, ending: Ending): void {
+  const { recorder } = settling.deps;
+  const settled = endRecord(settling, record, ending);
+  recorder.write(settled);
+  // If the journal cannot take the record now, it waits in memory for the store: the client already has its answer.
+  recorder.flush();
+  release(settling, settled, ending);
+}
+
+/** Settles an answer whose last bytes can wait until the record is flushed; resolves then, also if flushing fails. */
+export async function settleSoon(settling: Settling, record: UsageRecord, ending: Ending): Promise<void> {
+  const { settled } = await writeDurably(settling, record, ending);
+  release(settling, settled, ending);
 }
 
 /**
- * The same, for an answer of which the client has nothing yet. False when the end would not outlive the process; then
- * nothing is told, and the generation is to be settled otherwise.
+ * Settles an answer of which the client has nothing yet. Resolves to false if the record was not flushed durably; then nothing
+ * was released, and the generation must be settled in another way.
  */
-export async function trySettle(
-  deps: GenerationDeps,
-  call: GenerationCall,
-  record: UsageRecord,
-  ending: Ending,
-): Promise<boolean> {
-  const { settled, isSecure } = await secureEnd(deps, record, ending);
-  if (isSecure) tellSettled(deps, call, settled, ending);
-  return isSecure;
+export async function trySettle(settling: Settling, record: UsageRecord, ending: Ending): Promise<boolean> {
+  const { settled, isDurable } = await writeDurably(settling, record, ending);
+  if (isDurable) release(settling, settled, ending);
+  return isDurable;
 }
 
-/** Writes the end of a generation into its record; `isSecure`: it outlives the process. */
-async function secureEnd({ recorder, clock }: GenerationDeps, record: UsageRecord, ending: Ending) {
-  const settled = endRecord({ clock }, record, ending);
+async function writeDurably(settling: Settling, record: UsageRecord, ending: Ending) {
+  const { recorder } = settling.deps;
+  const settled = endRecord(settling, record, ending);
   recorder.write(settled);
-  return { settled, isSecure: await recorder.secure() };
+  return { settled, isDurable: await recorder.flushDurably() };
 }
 
-function tellSettled(
-  deps: GenerationDeps,
-  call: GenerationCall,
-  settled: UsageRecord,
-  { failure }: Ending,
-): void {
+function release({ deps, call, extensions }: Settling, settled: UsageRecord, { failure }: Ending): void {
   deps.ledger.settle(settled.id, settled.costNanodollars);
-  const advised =
+  const advisorTokens =
     settled.advisors?.reduce((sum, one) => sum + one.promptTokens + one.completionTokens, 0) ?? 0;
-  deps.rateLimits.settle(settled.id, settled.promptTokens + settled.completionTokens + advised);
-  call.onSettled(settled, failure);
+  deps.rateLimiter.settle(settled.id, settled.promptTokens + settled.completionTokens + advisorTokens);
+  call.onEnded();
+  extensions.onSettled(settled, failure);
 }
 
-function endRecord(deps: Pick<GenerationDeps, "clock">, record: UsageRecord, ending: Ending): UsageRecord {
+function endRecord({ deps }: Settling, record: UsageRecord, ending: Ending): UsageRecord {
   const charge = ending.charge ?? NO_CHARGE;
   return {
     ...record,
     outcome: ending.outcome,
+    lease: undefined,
     error: ending.failure?.code ?? null,
     status: ending.status,
     finishReason: ending.finish?.client ?? null,

@@ -1,58 +1,61 @@
 import { fail } from "../../base/errors.ts";
 import { toDollars } from "../../base/money.ts";
-import type { HoldBound, HoldVerdict } from "../ledger/purse.ts";
-import { boundCost, joinCosts, type OfferCost } from "../ledger/worst-case.ts";
+import type { HoldBound, HoldVerdict } from "../ledger/hold-book.ts";
+import { boundCost, type DeploymentCost, joinCosts } from "../ledger/worst-case.ts";
 import type { Candidate } from "../routing/plan.ts";
 import { type Allowance, createAllowance, NO_HOLD } from "./allowance.ts";
 import type { GenerationCall, GenerationDeps } from "./call.ts";
 import { nameBound } from "./warn-of-bound.ts";
 
-/** Candidates that may be asked, and what they may cost. */
+/** The candidates that may be asked, and what they may cost. */
 export interface Held {
   readonly candidates: readonly Candidate[];
   readonly allowance: Allowance;
 }
 
 /**
- * Holds money for a request before an upstream is called (docs/contract.md, "Keys, money, limits"), and gives the
- * candidates that it is held for. Nothing is held for what is free or served with the account's own keys; where the
- * money does not suffice for others, those remain. A promise only where the account is not in memory.
- * @throws GatewayError `insufficient_credits` where nobody remains.
+ * Holds money for a request before an upstream is called (docs/api/money.md, "Holds"), and returns the candidates that
+ * it is held for. Free models and the account's own provider keys need no hold; if the money does not suffice for others, only
+ * those that need none remain.
+ * @throws GatewayError `insufficient_credits` if no candidate remains.
  */
-export function takeHold(
+export async function takeHold(
   deps: GenerationDeps,
-  { caller, request }: GenerationCall,
+  call: GenerationCall,
   { id, requestedAt }: { readonly id: string; readonly requestedAt: number },
   candidates: readonly Candidate[],
-): Held | Promise<Held> {
-  const free: Held = { candidates, allowance: NO_HOLD };
-  if (caller.kind === "anonymous") return free;
-  const costs = new Map<Candidate, OfferCost>();
-  const prices = { bounds: deps.holdBounds, catalog: deps.serving().catalog, now: requestedAt };
+): Promise<Held> {
+  const { principal, request } = call;
+  if (principal.kind === "anonymous") return { candidates, allowance: NO_HOLD };
+  const costs = boundCosts(deps, request, candidates, requestedAt);
+  if (costs.size === 0) return { candidates, allowance: NO_HOLD };
+  const { least, expected, most } = joinCosts([...costs.values()]);
+  const verdict = await deps.ledger.hold(principal, { id, amount: expected, least, most, requestedAt });
+  if (verdict.kind === "held")
+    return { candidates, allowance: createAllowance(deps.ledger, { id, request, costs }, verdict) };
+  const own = candidates.filter((candidate) => !costs.has(candidate) && candidate.key.byokId !== null);
+  return own.length > 0
+    ? { candidates: own, allowance: NO_HOLD }
+    : rejectUnaffordable(verdict, deps.buyCreditsUrl);
+}
+
+/** Returns what each candidate may cost; those that cost nothing are left out. */
+function boundCosts(
+  { holdBounds, serving }: GenerationDeps,
+  request: GenerationCall["request"],
+  candidates: readonly Candidate[],
+  now: number,
+): ReadonlyMap<Candidate, DeploymentCost> {
+  const costs = new Map<Candidate, DeploymentCost>();
+  const prices = { bounds: holdBounds, catalog: serving().catalog, now };
   for (const candidate of candidates) {
-    const cost = candidate.key.ownId === null ? boundCost(request, candidate, prices) : null;
+    const cost = candidate.key.byokId === null ? boundCost(request, candidate, prices) : null;
     if (cost !== null) costs.set(candidate, cost);
   }
-  if (costs.size === 0) return free;
-  const { least, expected, most } = joinCosts([...costs.values()]);
-  const hold = (): HoldVerdict | null =>
-    deps.ledger.hold(caller, { id, amount: expected, least, most, requestedAt });
-  const decide = (verdict: HoldVerdict): Held => {
-    if (verdict.kind === "held")
-      return { candidates, allowance: createAllowance(deps.ledger, { id, request, costs }, verdict) };
-    const own = candidates.filter((candidate) => !costs.has(candidate) && candidate.key.ownId !== null);
-    return own.length > 0 ? { candidates: own, allowance: NO_HOLD } : refuse(verdict, deps.buyCreditsUrl);
-  };
-  const verdict = hold();
-  if (verdict !== null) return decide(verdict);
-  return deps.ledger.prepare(caller, requestedAt).then(() => decide(hold() ?? failUnprepared()));
+  return costs;
 }
 
-function failUnprepared(): never {
-  throw new Error("what a hold depends on was loaded, and is not there");
-}
-
-function refuse(
+function rejectUnaffordable(
   { by, available, required }: Extract<HoldVerdict, { kind: "refused" }>,
   buyCreditsUrl: string | null,
 ): never {

@@ -1,87 +1,97 @@
 import { fail } from "../../base/errors.ts";
 import { estimateTokens } from "../../wire/conversation/usage.ts";
-import type { Caller } from "../accounts/records.ts";
+import type { InferencePrincipal } from "../accounts/principal.ts";
 import { boundAnswers } from "../ledger/worst-case.ts";
-import { anonymousStanding, limitHeaders } from "../limits/limit-headers.ts";
-import { type LimitRefusal, type LimitStanding, tightest } from "../limits/rate-limits.ts";
-import { refuseAnonymous } from "../limits/refuse-anonymous.ts";
+import { limitHeaders } from "../limits/limit-headers.ts";
+import type { LimitDecision, LimitRejection, LimitVerdict, RateLimitStatus } from "../limits/rate-limiter.ts";
+import { rejectAnonymous } from "../limits/reject-anonymous.ts";
 import type { Admission } from "./admit.ts";
 import type { GenerationCall, GenerationDeps } from "./call.ts";
+import { namesFreeModel } from "./free-models.ts";
+
+/** The caller's limits after a request was counted. */
+export interface TakenLimits {
+  /** Null if no limit applies. */
+  readonly limitStatus: RateLimitStatus | null;
+  /** The account's limit on free models; null if the request names none, or if it is not limited. */
+  readonly freeLimit: LimitVerdict | null;
+}
 
 /**
- * Counts a request against the limits of its key, its account and the model it asks for (docs/contract.md, "Keys, money,
- * limits"). Null where nobody is limited.
- * @throws GatewayError `rate_limit_exceeded`.
+ * Counts a generation for the limits of its key and account, or of its address, and of the model it names (docs/api/limits.md,
+ * "Rate limits").
+ * @throws GatewayError `rate_limit_exceeded`; `authentication` if anonymous requests are not allowed.
  */
-export function takeLimits(
+export async function takeLimits(
   deps: GenerationDeps,
-  { caller, request }: GenerationCall,
+  { principal, request }: GenerationCall,
   id: string,
-  { modelId, offers }: Pick<Admission, "modelId" | "offers">,
-): LimitStanding | null {
-  const subjects = deps.listLimits(caller, modelId);
-  if (subjects.length === 0) return null;
-  const wish = {
-    id,
-    subjects,
-    promptTokens: estimateTokens(request.promptTextBytes),
-    completionTokens: Math.max(
-      ...offers.flat().map(({ endpoint }) => {
-        const { expected, most } = boundAnswers(request, endpoint, deps.holdBounds.tokens);
-        return request.maxTokens === null ? expected : most;
-      }),
-    ),
-  };
-  const answer = deps.rateLimits.admit(wish, deps.clock.now());
-  return answer.kind === "counted" ? answer.standing : refuse(answer.refusal, answer.standing, modelId);
+  { modelId, deployments }: Pick<Admission, "modelId" | "deployments">,
+): Promise<TakenLimits> {
+  const { rateLimiter, clock, holdBounds } = deps;
+  const scopes = deps.listLimits(principal, modelId);
+  const now = clock.now();
+  const freeLimit = await peekFreeLimit(deps, principal, deployments);
+  if (scopes.length === 0) return { limitStatus: null, freeLimit };
+  const completionTokens = Math.max(
+    ...deployments.flat().map(({ endpoint }) => {
+      const { expected, most } = boundAnswers(request, endpoint, holdBounds.tokens);
+      return request.maxTokens === null ? expected : most;
+    }),
+  );
+  const promptTokens = estimateTokens(request.promptTextBytes);
+  const decision = await rateLimiter.admit({ id, scopes, promptTokens, completionTokens }, now);
+  return { limitStatus: requireAdmitted(decision, modelId), freeLimit };
+}
+
+/** Returns the account's limit on free models as `takeLimits` does, and counts nothing. */
+export async function peekFreeLimit(
+  { freeLimit, clock }: Pick<GenerationDeps, "freeLimit" | "clock">,
+  principal: InferencePrincipal,
+  deployments: Admission["deployments"],
+): Promise<LimitVerdict | null> {
+  return namesFreeModel(deployments) ? freeLimit.peek(principal, clock.now()) : null;
 }
 
 /**
- * Counts a request of a caller without a key against the limit of its address; `standing` is how its other limits stand.
- * A key's stays as it is.
- * @throws GatewayError `rate_limit_exceeded`, `authentication`.
+ * Counts a request that calls no model, for the requests a minute of its key and account or of its address. Returns null if no
+ * limit applies.
+ * @throws GatewayError `rate_limit_exceeded`; `authentication` if anonymous requests are not allowed.
  */
-export function countAnonymous(
-  { anonymousLimit, clock }: Pick<GenerationDeps, "anonymousLimit" | "clock">,
-  caller: Caller,
-  standing: LimitStanding | null,
-): LimitStanding | null {
-  if (caller.kind !== "anonymous") return standing;
-  const verdict = anonymousLimit.admit(caller.addressHash, clock.now());
-  if (!verdict.allowed) refuseAnonymous(verdict);
-  if (standing === null) return anonymousStanding(verdict);
-  return { ...standing, requests: tightest([verdict, standing.requests]) };
+export async function countRequest(
+  deps: GenerationDeps,
+  principal: InferencePrincipal,
+): Promise<RateLimitStatus | null> {
+  const scopes = deps.listLimits(principal, null);
+  if (scopes.length === 0) return null;
+  return requireAdmitted(await deps.rateLimiter.count(scopes, deps.clock.now()), null);
 }
 
-/**
- * Counts a request that calls no model: against the requests a minute of its key and account, or of its address. Null where
- * nobody is limited.
- * @throws GatewayError `rate_limit_exceeded`, `authentication`.
- */
-export function countRequest(deps: GenerationDeps, caller: Caller): LimitStanding | null {
-  const subjects = deps.listLimits(caller, null);
-  if (subjects.length === 0) return countAnonymous(deps, caller, null);
-  const answer = deps.rateLimits.countRequest(subjects, deps.clock.now());
-  return answer.kind === "counted" ? answer.standing : refuse(answer.refusal, answer.standing, null);
-}
-
-function refuse(refusal: LimitRefusal, standing: LimitStanding, modelId: string | null): never {
-  const { source, kind, limit } = refusal;
-  const retryAfterS = Math.max(1, Math.ceil(refusal.retryAfterMs / 1000));
-  const whose = { key: "This key", account: "This account", gateway: JSON.stringify(modelId) }[source];
-  const what = refusal.isTooLarge
-    ? `may use ${limit} tokens a minute, and this prompt alone has more. Shorten it.`
-    : `${USED[kind](limit)}. Wait ${retryAfterS} s, or ask the operator for more.`;
-  return fail("rate_limit_exceeded", `${whose} ${what}`, {
+function requireAdmitted(decision: LimitDecision, modelId: string | null): RateLimitStatus {
+  const { limitStatus } = decision;
+  if (decision.kind === "admitted") return limitStatus;
+  const { rejection } = decision;
+  const { source, kind, limit } = rejection;
+  if (source === "anonymous") rejectAnonymous(rejection, limitStatus.requests);
+  const retryAfterS = Math.max(1, Math.ceil(rejection.retryAfterMs / 1000));
+  const owner =
+    source === "gateway" ? JSON.stringify(modelId) : source === "key" ? "This key" : "This account";
+  return fail("rate_limit_exceeded", `${owner} ${explain(rejection, retryAfterS)}`, {
     retryAfterS,
     metadata: { limit_source: source, limit_kind: kind, limit },
-    headers: limitHeaders(standing),
+    headers: limitHeaders(limitStatus),
   });
 }
 
-const USED = {
-  requests_per_minute: (limit: number) => `has used its ${limit} requests a minute`,
-  tokens_per_minute: (limit: number) =>
-    `has too little left of its ${limit} tokens a minute for this request`,
-  concurrent: (limit: number) => `has ${limit} requests under way, which is as many as it may`,
-} as const;
+function explain({ kind, limit, isTooLarge }: LimitRejection, retryAfterS: number): string {
+  return isTooLarge
+    ? `may use ${limit} tokens a minute, and this prompt alone has more. Shorten it.`
+    : `${EXCEEDED[kind](limit)}. Wait ${retryAfterS} s, or ask the operator for more.`;
+}
+
+const EXCEEDED: Readonly<Record<LimitRejection["kind"], (limit: number) => string>> = {
+  requests_per_minute: (limit) => `has used its ${limit} requests a minute`,
+  requests_per_hour: (limit) => `has used its ${limit} requests an hour`,
+  tokens_per_minute: (limit) => `has too little left of its ${limit} tokens a minute for this request`,
+  concurrent: (limit) => `has ${limit} requests under way, which is as many as it may`,
+};

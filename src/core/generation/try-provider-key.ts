@@ -1,16 +1,21 @@
-import { openChatRequest } from "../../wire/dialects/chat-request.ts";
-import { openEmbeddingsRequest } from "../../wire/dialects/embeddings-request.ts";
-import type { InferenceRequest, ProviderTarget } from "../../wire/dialects/inference-request.ts";
+import { parseChatRequest } from "../../wire/client-apis/chat-request.ts";
+import { parseEmbeddingsRequest } from "../../wire/client-apis/embeddings-request.ts";
+import type { InferenceRequest, ProviderTarget } from "../../wire/client-apis/inference-request.ts";
 import { actionOf } from "../catalog/action-of.ts";
-import { servesModel } from "../provider-keys/own-keys.ts";
+import {
+  type Deployment,
+  isReachable,
+  type ProviderKey,
+  type ServedProvider,
+} from "../deployments/served-models.ts";
+import { servesModel } from "../provider-keys/byok-keys.ts";
 import type { Candidate } from "../routing/plan.ts";
-import { isReachable, type Offer, type ProviderKey, type ServedProvider } from "../routing/roster.ts";
 import { attempt } from "./attempt.ts";
 import type { GenerationDeps, Serving } from "./call.ts";
-import { Cutoff } from "./cutoff.ts";
+import { Cancellation } from "./cancellation.ts";
+import type { FailureClassification } from "./classify-failure.ts";
 import type { EncodedForCandidate } from "./encode-for-candidate.ts";
-import type { Judgement } from "./judge-failure.ts";
-import { describeTargets } from "./upstream-target.ts";
+import { listProviderTargets } from "./upstream-target.ts";
 
 /** What trying a key takes. */
 export type TryDeps = Pick<GenerationDeps, "clock" | "timers">;
@@ -39,75 +44,78 @@ export async function tryProviderKey(
   key: ProviderKey,
   models: readonly string[] | null,
 ): Promise<KeyTrial> {
-  const offer = findCheapest(serving, provider, key, models);
+  const deployment = findCheapest(serving, provider, key, models);
   const { name } = provider.record;
-  if (offer === null)
+  if (deployment === null)
     return {
       status: "out_of_reach",
       message: `No model of ${name} is known here that this key is for.`,
       model: null,
     };
-  const candidate: Candidate = { ...offer, key, why: "only" };
-  const request = openRequest(offer);
-  const cutoff = new Cutoff(deps.clock, TRIAL_MS);
+  const candidate: Candidate = { ...deployment, key, why: "only" };
+  const request = openRequest(deployment);
+  const cancellation = new Cancellation(deps.clock, TRIAL_MS);
   try {
     const outcome = await attempt({
       deps,
       call: { request },
       candidate,
-      cutoff,
+      cancellation: cancellation,
       encoded: encode(request, candidate),
       identity: IDENTITY,
       isOut: null,
-      size: { promptLimit: offer.endpoint.contextLength, listedWindow: () => offer.endpoint.contextLength },
+      size: {
+        promptLimit: deployment.endpoint.contextLength,
+        listedWindow: () => deployment.endpoint.contextLength,
+      },
     });
-    const told = outcome.kind === "failed" ? judge(outcome.judgement, name) : accept(`${name} took the key.`);
-    return { ...told, model: offer.model.id };
+    const told =
+      outcome.kind === "failed" ? judge(outcome.classification, name) : accept(`${name} took the key.`);
+    return { ...told, model: deployment.model.id };
   } finally {
-    cutoff.stop();
+    cancellation.stop();
   }
 }
 
 /** Of models that talk; of a provider without any, of those that embed. */
 function findCheapest(
-  { catalog, roster }: Serving,
+  { catalog, servedModels }: Serving,
   provider: ServedProvider,
   key: ProviderKey,
   models: readonly string[] | null,
-): Offer | null {
-  const offers = catalog.models
+): Deployment | null {
+  const deployments = catalog.models
     .filter(({ id }) => servesModel(models, id))
-    .flatMap(({ id }) => roster.allOffersFor(id))
-    .filter((offer) => offer.provider === provider)
+    .flatMap(({ id }) => servedModels.allDeploymentsOf(id))
+    .filter((deployment) => deployment.provider === provider)
     .filter(({ model, endpoint }) => isReachable(key, provider, endpoint, actionOf(model)));
-  const [cheapest] = offers.toSorted((a, b) => rank(a) - rank(b));
+  const [cheapest] = deployments.toSorted((a, b) => rank(a) - rank(b));
   return cheapest ?? null;
 }
 
 /** Order only, so floats will do. */
-function rank({ model, endpoint }: Offer): number {
+function rank({ model, endpoint }: Deployment): number {
   const price = Number(endpoint.prices?.prompt ?? 0) + Number(endpoint.prices?.completion ?? 0);
   return actionOf(model) === "chat" ? price : price + 1_000;
 }
 
 const asIs = (id: string): string => id;
 
-function openRequest({ model }: Offer): InferenceRequest {
+function openRequest({ model }: Deployment): InferenceRequest {
   const { id } = model;
   if (actionOf(model) === "embeddings")
-    return openEmbeddingsRequest(Buffer.from(JSON.stringify({ model: id, input: "Hi" })), asIs);
+    return parseEmbeddingsRequest(Buffer.from(JSON.stringify({ model: id, input: "Hi" })), asIs);
   const body = { model: id, messages: [{ role: "user", content: "Hi" }], max_tokens: 1 };
-  return openChatRequest(Buffer.from(JSON.stringify(body)), asIs);
+  return parseChatRequest(Buffer.from(JSON.stringify(body)), asIs);
 }
 
-/** In the client's own format, where the offer has it: one short text goes whole in any. */
+/** In the client's own format, where the deployment has it: one short text goes whole in any. */
 function encode(request: InferenceRequest, candidate: Candidate): EncodedForCandidate {
-  const targets = describeTargets(candidate);
+  const targets = listProviderTargets(candidate);
   const chosen = targets.find(({ format }) => format === request.format) ?? (targets[0] as ProviderTarget);
   const target = {
     ...chosen,
-    isLast: true,
-    steer: null,
+    overrides: null,
     withReasoning: false,
     recallTurn: () => null,
     // It names none.
@@ -132,7 +140,7 @@ function accept(message: string): Told {
   return { status: "ok", message };
 }
 
-function judge({ failure, keyIs }: Judgement, name: string): Told {
+function judge({ failure, keyIs }: FailureClassification, name: string): Told {
   if (keyIs === "refused") return { status: "refused", message: failure.message };
   // It knows whose request it does not answer.
   const tookKey = keyIs === "accepted" || failure.code === "rate_limit_exceeded";

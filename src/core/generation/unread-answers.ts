@@ -1,7 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import { WaitList } from "../../base/wait-list.ts";
 
-/** Answers that are made and that their clients do not read at the moment. */
+/** Answers that wait because their clients do not read at the moment. */
 export interface UnreadAnswers {
   /**
    * Counts `bytes` that a client has not taken. `giveUp` is called once, when it takes nothing for too long, or when the
@@ -12,20 +12,20 @@ export interface UnreadAnswers {
 
 /** The unread part of one answer. */
 export interface UnreadAnswer {
-  /** The client has taken something, and `bytes` are left. */
+  /** Records that the client has read something and `bytes` are left. */
   advance(bytes: number): void;
-  /** So many bytes were added. */
+  /** Records that `bytes` were added. */
   grow(bytes: number): void;
-  /** Nothing is left, or nobody wants it. Idempotent. */
+  /** Ends the wait: nothing is left, or the client is gone. Idempotent. */
   end(): void;
 }
 
-/** Watches over unread answers: `waitMs` is how long a client may take nothing, `totalBytes` the bound for all together. */
+/** Creates a watch over unread answers. `waitMs` is how long a client may read nothing, `totalBytes` the bound for all clients. */
 export function createUnreadAnswers(clock: Clock, waitMs: number, totalBytes: number): UnreadAnswers {
   const waits = new WaitList(clock, waitMs);
   let unreadBytes = 0;
 
-  /** A single answer may be as large as it is: its client has only just begun to read. */
+  /** A single answer is exempt from the bound: its client has only just begun to read. */
   const makeRoom = (): void => {
     while (unreadBytes > totalBytes && waits.size > 1) waits.expireLongest();
   };

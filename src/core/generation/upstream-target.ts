@@ -1,22 +1,22 @@
-import type { FormatName } from "../../wire/canonical/parts.ts";
+import type { ProviderTarget } from "../../wire/client-apis/inference-request.ts";
+import type { FormatName } from "../../wire/conversation/format-name.ts";
 import { toolCallRulesOf } from "../../wire/conversation/tool-call-rules.ts";
-import type { ProviderTarget } from "../../wire/dialects/inference-request.ts";
 import type { ProviderQuirks } from "../catalog/records.ts";
-import { formatsOf, type Offer } from "../routing/roster.ts";
+import { type Deployment, formatsOf } from "../deployments/served-models.ts";
 
 interface DescribedOffer {
-  readonly provider: Offer["provider"];
-  readonly model: Offer["model"];
+  readonly provider: Deployment["provider"];
+  readonly model: Deployment["model"];
   readonly targets: readonly ProviderTarget[];
 }
 
-const described = new WeakMap<Offer["endpoint"], DescribedOffer>();
+const described = new WeakMap<Deployment["endpoint"], DescribedOffer>();
 
 /**
- * An offer as the wire formats see it, once for each of its formats, the preferred one first: what is different in its rows
+ * An deployment as the wire formats see it, once for each of its formats, the preferred one first: what is different in its rows
  * from the format's own vendor. Made once an endpoint, for as long as its rows are the same.
  */
-export function describeTargets({ endpoint, model, provider }: Offer): readonly ProviderTarget[] {
+export function listProviderTargets({ endpoint, model, provider }: Deployment): readonly ProviderTarget[] {
   const known = described.get(endpoint);
   if (known?.provider === provider && known.model === model) return known.targets;
   const targets = formatsOf(provider, endpoint).map((format) =>
@@ -27,7 +27,7 @@ export function describeTargets({ endpoint, model, provider }: Offer): readonly 
 }
 
 function describe(
-  { endpoint, model, provider }: Pick<Offer, "endpoint" | "model" | "provider">,
+  { endpoint, model, provider }: Pick<Deployment, "endpoint" | "model" | "provider">,
   format: FormatName,
 ): ProviderTarget {
   const { record } = provider;

@@ -1,10 +1,10 @@
-import type { Warning } from "../../wire/canonical/format.ts";
 import type { RelayFinish } from "../../wire/canonical/relay.ts";
 import type { TokenUsage } from "../../wire/conversation/usage.ts";
-import type { HoldBound } from "../ledger/purse.ts";
+import type { Warning } from "../../wire/conversation/warning.ts";
+import type { HoldBound } from "../ledger/hold-book.ts";
 import type { Answering } from "./charge-answer.ts";
 
-/** Warns that an answer ended at a bound that the gateway has set, because the account covers no more; null where it did not. */
+/** Returns a warning if an answer ended at a bound that the gateway set because the account covers no more; else null. */
 export function warnOfBound(
   { call, candidate, allowance }: Pick<Answering, "call" | "candidate" | "allowance">,
   finish: RelayFinish | null,
@@ -12,15 +12,15 @@ export function warnOfBound(
 ): Warning | null {
   const bound = finish?.client === "length" ? allowance.boundFor(candidate) : null;
   if (bound === null) return null;
-  // A vendor may end an answer at a bound of its own.
+  // A vendor may also end an answer at a bound of its own.
   const isReached = estimated || completionTokens >= REACHED_SHARE * bound;
   return isReached ? describeBound(call.request.api, allowance.by) : null;
 }
 
-/** Some vendors stop a little before a bound. */
+/** Some vendors stop slightly before the bound. */
 const REACHED_SHARE = 0.9;
 
-/** The warning of an answer that ended because the account covers no more. */
+/** The warning for an answer that ended because the account covers no more. */
 export function describeBound(api: string, by: HoldBound): Warning {
   return {
     field: api === "responses" ? "max_output_tokens" : "max_tokens",
@@ -28,7 +28,7 @@ export function describeBound(api: string, by: HoldBound): Warning {
   };
 }
 
-/** What bounds a hold, within a sentence. */
+/** Names what bounds a hold, for use within a sentence. */
 export function nameBound(by: HoldBound): string {
   return BOUNDS[by];
 }

@@ -1,7 +1,7 @@
 import { basename } from "node:path";
-import type { DamagedLines } from "../ports/journal.ts";
-import type { LedgerStore } from "../ports/ledger-store.ts";
-import type { UsageStore } from "../ports/usage-store.ts";
+import type { DamagedLines } from "../usage/journal.ts";
+import type { UsageStore } from "../usage/usage-store.ts";
+import type { LedgerStore } from "./ledger-store.ts";
 
 /** Something that does not add up. */
 export interface LedgerDifference {
@@ -61,11 +61,6 @@ export async function checkLedger(
 const NAMED_GENERATIONS = 10;
 
 /** A difference as the management API and the command show it. */
-export function describeDifference({
-  of,
-  id,
-  difference,
-  reason,
-}: LedgerDifference): Record<string, unknown> {
+export function presentDifference({ of, id, difference, reason }: LedgerDifference): Record<string, unknown> {
   return { of, id, difference_nanodollars: difference, ...(reason === null ? {} : { reason }) };
 }

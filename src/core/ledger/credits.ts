@@ -2,11 +2,11 @@ import type { Clock } from "../../base/clock.ts";
 import { fail } from "../../base/errors.ts";
 import type { IdSource } from "../../base/ids.ts";
 import { formatDollars } from "../../base/money.ts";
-import type { LedgerStore, StoredTransfer } from "../ports/ledger-store.ts";
 import type { Ledger } from "./ledger.ts";
-import { HOUSE_ACCOUNT, refundIdOf, type Transfer, type TransferKind } from "./records.ts";
+import type { LedgerStore, StoredTransfer } from "./ledger-store.ts";
+import { PLATFORM_ACCOUNT, refundIdOf, type Transfer, type TransferKind } from "./records.ts";
 
-/** What moving credits takes. `ledger` is where a running gateway has its balances. */
+/** What moving credits needs. `ledger` has the balances of the running gateway. */
 export interface Credits {
   readonly store: LedgerStore;
   readonly ledger: Pick<Ledger, "transfer" | "refund">;
@@ -14,49 +14,52 @@ export interface Credits {
   readonly ids: IdSource;
 }
 
-/** What is to be moved. */
-export interface CreditWish {
+/** A request to change the credits of an account. */
+export interface CreditRequest {
   readonly accountId: string;
   /** Nanodollars; a correction may be negative. */
   readonly amount: number;
   readonly note: string | null;
-  /** The caller's own name for it: with the same one it happens once. Null: each call is one of its own. */
+  /** The caller's idempotency key: the same id moves credits once. Null: each call moves credits. */
   readonly id: string | null;
 }
 
-/** A transfer that stands, and whether this call made it. */
+/** A transfer, and whether this call created it. */
 export interface Moved {
   readonly transfer: StoredTransfer;
   readonly isNew: boolean;
 }
 
-/** Gives credits to an account, for ever or until `expiresAt`. */
+/** Grants credits to an account, which expire at `expiresAt`; null: never. */
 export function grantCredits(
   credits: Credits,
-  wish: CreditWish & { readonly expiresAt: number | null },
+  request: CreditRequest & { readonly expiresAt: number | null },
 ): Promise<Moved> {
-  return move(credits, "grant", wish, wish.expiresAt);
+  return move(credits, "grant", request, request.expiresAt);
 }
 
-/** Puts bought credits into an account; `id` is the payment's. */
-export function addPurchase(credits: Credits, wish: CreditWish & { readonly id: string }): Promise<Moved> {
-  return move(credits, "purchase", wish, null);
+/** Adds purchased credits to an account. `id` is the payment's. */
+export function addPurchase(
+  credits: Credits,
+  request: CreditRequest & { readonly id: string },
+): Promise<Moved> {
+  return move(credits, "purchase", request, null);
 }
 
-/** The operator's correction of a balance, up or down. */
-export function correctBalance(credits: Credits, wish: CreditWish): Promise<Moved> {
-  return move(credits, "correction", wish, null);
+/** Corrects a balance, up or down, on behalf of the operator. */
+export function correctBalance(credits: Credits, request: CreditRequest): Promise<Moved> {
+  return move(credits, "correction", request, null);
 }
 
 async function move(
   credits: Credits,
   kind: TransferKind,
-  { accountId, amount, note, id }: CreditWish,
+  { accountId, amount, note, id }: CreditRequest,
   expiresAt: number | null,
 ): Promise<Moved> {
-  const [from, to] = amount < 0 ? [accountId, HOUSE_ACCOUNT] : [HOUSE_ACCOUNT, accountId];
+  const [from, to] = amount < 0 ? [accountId, PLATFORM_ACCOUNT] : [PLATFORM_ACCOUNT, accountId];
   const transfer: Transfer = {
-    // Names that callers give never meet those that are made here.
+    // The prefix keeps ids that callers choose apart from generated ones.
     id: id === null ? credits.ids.next(kind) : `${kind}:${id}`,
     kind,
     from,
@@ -71,8 +74,8 @@ async function move(
 }
 
 /**
- * What stands under the id of a transfer.
- * @throws GatewayError `invalid_request` where that is another one.
+ * Returns the stored transfer with the id of a wanted one.
+ * @throws GatewayError `invalid_request` if its accounts, amount or expiry differ.
  */
 async function findSame(store: LedgerStore, wanted: Transfer): Promise<StoredTransfer> {
   const found = await store.findTransfer(wanted.id);
@@ -88,23 +91,23 @@ async function findSame(store: LedgerStore, wanted: Transfer): Promise<StoredTra
   );
 }
 
-/** What of a generation's cost is to be given back. */
-export interface RefundWish {
+/** A request to refund a generation. */
+export interface RefundRequest {
   readonly generationId: string;
-  /** Nanodollars; null: all that was not given back yet. */
+  /** Nanodollars; null: everything that was not refunded yet. */
   readonly amount: number | null;
   readonly note: string | null;
-  /** Tells several refunds of one generation apart; null: the one refund. */
+  /** Distinguishes several refunds of one generation; null: the only one. */
   readonly id: string | null;
 }
 
 /**
- * Gives back what a generation has cost, or a part of it, to who paid; never more than it cost in sum.
+ * Refunds a generation to the account that paid for it, in whole or in part. All its refunds together never exceed its cost.
  * @throws GatewayError `not_found`, `invalid_request`.
  */
-export async function refundGeneration(credits: Credits, wish: RefundWish): Promise<Moved> {
-  const { generationId, amount, note } = wish;
-  const id = refundIdOf(generationId, wish.id);
+export async function refundGeneration(credits: Credits, request: RefundRequest): Promise<Moved> {
+  const { generationId, amount, note } = request;
+  const id = refundIdOf(generationId, request.id);
   const verdict = await credits.ledger.refund({
     id,
     generationId,

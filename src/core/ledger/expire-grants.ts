@@ -1,69 +1,68 @@
-import type { LedgerStore } from "../ports/ledger-store.ts";
-import type { Purse } from "./purse.ts";
+import type { Recorder } from "../usage/recorder.ts";
+import type { HoldBook } from "./hold-book.ts";
+import type { LedgerStore } from "./ledger-store.ts";
 
-/** Grants that are looked at in one go. */
+/** Grants that one sweep takes back. */
 const PAGE = 100;
 
-/** What ending grants takes. */
-export interface GrantSweep {
-  readonly store: Pick<LedgerStore, "listEndedGrants" | "findGrantsLeft" | "expireGrant">;
-  readonly purse: Purse;
-  /** Takes an account into memory. */
-  readonly loadAccount: (accountId: string) => Promise<void>;
-  /** Brings what was used to the store. */
-  readonly drain: () => Promise<void>;
-  /** Takes transfers of the store over into memory. */
-  readonly refresh: () => Promise<void>;
-}
-
-/** Holds that are no request's begin so. */
+/** Begins the id of a hold that reserves the rest of an expired grant. */
 const RESERVE = "expiry of ";
 
-/** Takes back what is left of grants whose time is up. */
-export type GrantSweeper = (now: number) => Promise<void>;
+/** What a sweeper is made of. */
+export interface GrantSweeperParts {
+  readonly store: Pick<LedgerStore, "listEndedGrants" | "findGrantsLeft" | "expireGrant">;
+  readonly holdBook: HoldBook;
+  readonly recorder: Pick<Recorder, "drain">;
+}
 
 /**
- * Makes a sweeper. What runs when a grant ends may still use it: what is left is kept from everybody else and taken back
- * when the last of those requests is over. So no balance falls below zero by it.
+ * Takes back what is left of expired grants. Generations that run when a grant expires may still spend it, so its rest is held
+ * for nobody else and taken back when the last of those generations has ended. No balance falls below zero by an expiry.
  */
-export function createGrantSweeper(sweep: GrantSweep): GrantSweeper {
-  const { store, purse } = sweep;
-  /** The requests that were under way when a grant ended, by grant. */
-  const earlier = new Map<string, readonly string[]>();
-  let isSweeping = false;
+export class GrantSweeper {
+  /** The generations that ran when a grant expired, by grant. */
+  private readonly earlier = new Map<string, readonly string[]>();
+  private isSweeping = false;
 
-  const expire = async (grantId: string, accountId: string, now: number): Promise<void> => {
-    await sweep.loadAccount(accountId);
-    const left = (await store.findGrantsLeft(accountId)).find(({ id }) => id === grantId)?.left ?? 0;
-    const reserve = RESERVE + grantId;
-    const running = purse
-      .holds()
-      .filter((hold) => hold.accountId === accountId && !hold.id.startsWith(RESERVE));
-    const ids = new Set(running.map(({ id }) => id));
-    const waitFor = (earlier.get(grantId) ?? [...ids]).filter((id) => ids.has(id));
-    purse.settle(reserve, 0);
-    purse.hold({ id: reserve, accountId, overdraft: null, amount: left, limits: [], expiresAt: Infinity });
-    earlier.set(grantId, waitFor);
-    if (waitFor.length > 0) return;
-    await store.expireGrant(grantId, now);
-    await sweep.refresh();
-    purse.settle(reserve, 0);
-    earlier.delete(grantId);
-  };
+  constructor(private readonly parts: GrantSweeperParts) {}
 
-  return async (now) => {
-    if (isSweeping) return;
-    isSweeping = true;
+  /** Sweeps once; no-op while a sweep runs. Rejects with the first failure, after every grant was tried. */
+  async sweep(now: number): Promise<void> {
+    if (this.isSweeping) return;
+    this.isSweeping = true;
     try {
-      const ended = await store.listEndedGrants(now, PAGE);
-      if (ended.length > 0) await sweep.drain();
+      const ended = await this.parts.store.listEndedGrants(now, PAGE);
+      if (ended.length > 0) await this.parts.recorder.drain();
       const failures: unknown[] = [];
-      // One that the store rejects keeps no other from its end.
       for (const { id, accountId } of ended)
-        await expire(id, accountId, now).catch((error) => failures.push(error));
+        await this.expire(id, accountId, now).catch((error) => failures.push(error));
       if (failures.length > 0) throw failures[0];
     } finally {
-      isSweeping = false;
+      this.isSweeping = false;
     }
-  };
+  }
+
+  private async expire(grantId: string, accountId: string, now: number): Promise<void> {
+    const { store, holdBook } = this.parts;
+    const reserve = RESERVE + grantId;
+    const amount = (await store.findGrantsLeft(accountId)).find(({ id }) => id === grantId)?.left ?? 0;
+    holdBook.settle(reserve, 0);
+    const held = { id: reserve, accountId, overdraft: null, amount, limits: [] };
+    await holdBook.hold({ ...held, expiresAt: Number.POSITIVE_INFINITY });
+    const running = this.listRunning(accountId);
+    const waitFor = (this.earlier.get(grantId) ?? running).filter((id) => running.includes(id));
+    this.earlier.set(grantId, waitFor);
+    if (waitFor.length > 0) return;
+    await store.expireGrant(grantId, now);
+    await holdBook.refresh(now);
+    holdBook.settle(reserve, 0);
+    this.earlier.delete(grantId);
+  }
+
+  private listRunning(accountId: string): readonly string[] {
+    const holds = this.parts.holdBook.holds();
+    return holds.flatMap((hold) =>
+      hold.accountId === accountId && !hold.id.startsWith(RESERVE) ? [hold.id] : [],
+    );
+  }
 }

@@ -1,49 +1,49 @@
-import type { Transfer } from "./records.ts";
+import { PLATFORM_ACCOUNT, type Transfer } from "./records.ts";
 
 /**
- * What moved an account's money, in the order of the ledger: money that came in, for a time or for ever, or went out.
- * What went out in a row may stand as one sum.
+ * A change of an account's balance, in the order of the ledger: money that came in, with an expiry or without, or went out.
+ * Consecutive outgoing amounts may be one sum.
  */
 export type Movement =
   | {
       readonly kind: "in";
       readonly id: string;
       readonly amount: number;
-      /** Until when it can be used, milliseconds since the epoch; null: for ever. */
+      /** Milliseconds since the epoch; null: it does not expire. */
       readonly expiresAt: number | null;
     }
   | { readonly kind: "out"; readonly amount: number }
-  /** What was left of a grant when its time was up. */
+  /** What was left of a grant when it expired. */
   | { readonly kind: "expiry"; readonly grantId: string; readonly amount: number };
 
-/** A grant for a time, as far as it is not used. */
+/** What is left of a grant that expires. */
 export interface GrantLeft {
   readonly id: string;
-  /** Nanodollars; 0 where it is used up. */
+  /** Nanodollars; 0 if it is used up. */
   readonly left: number;
   readonly expiresAt: number;
 }
 
 /**
- * How much is left of each grant for a time: what expires first is spent first, money that stays is spent last, and
- * what comes in pays what was overdrawn before it. `opening` is what the account had before the first movement, all of
- * it money that stays; negative where it was overdrawn. Pure: the same movements give the same answer for ever.
+ * Returns what is left of each grant that expires. What expires first is spent first, money without an expiry last, and incoming
+ * money pays an overdraft first. `opening` is the balance before the first movement, which does not expire; it is negative
+ * for an overdrawn account. Amounts are nanodollars.
  */
 export function findGrantsLeft(opening: number, movements: readonly Movement[]): GrantLeft[] {
-  const purse = new SpendingOrder(opening);
+  const order = new SpendingOrder(opening);
   for (const movement of movements) {
-    if (movement.kind === "in") purse.put(movement);
-    else if (movement.kind === "out") purse.take(movement.amount);
-    else purse.expire(movement.grantId, movement.amount);
+    if (movement.kind === "in") order.put(movement);
+    else if (movement.kind === "out") order.take(movement.amount);
+    else order.expire(movement.grantId, movement.amount);
   }
-  return purse.grants();
+  return order.grants();
 }
 
-/** An account's money by the time it is good for. */
+/** An account's money in the order in which it is spent. */
 class SpendingOrder {
-  /** Money that stays; below zero it is a debt, and then no grant has anything left. */
+  /** Money that does not expire. Below zero it is a debt, and then no grant has anything left. */
   private lasting: number;
-  /** By end; of those that end together the earlier grant first. */
+  /** By expiry, then in the order in which they were granted. */
   private readonly limited: { id: string; left: number; expiresAt: number }[] = [];
 
   constructor(opening: number) {
@@ -75,7 +75,7 @@ class SpendingOrder {
     const at = this.limited.findIndex(({ id }) => id === grantId);
     const left = this.limited[at]?.left ?? 0;
     if (at >= 0) this.limited.splice(at, 1);
-    // As written by the ledger they are equal; whatever was taken is taken.
+    // The ledger writes them equal. If they differ, the amount that was taken back counts.
     if (amount > left) this.take(amount - left);
     else this.lasting += left - amount;
   }
@@ -87,12 +87,31 @@ class SpendingOrder {
 
 const EXPIRY = "expiry:";
 
-/** The id of the transfer that takes back what is left of a grant: there can be one of them only. */
+/** Returns the id of the transfer that takes back what is left of a grant. A grant has one at most. */
 export function expiryIdOf(grantId: string): string {
   return EXPIRY + grantId;
 }
 
-/** A transfer as a movement of one account's money. */
+/** Returns the transfer that takes back the rest of an expired grant; null if nothing is left of it. */
+export function expiryOf(
+  { id, accountId }: { readonly id: string; readonly accountId: string },
+  left: number,
+  now: number,
+): Transfer | null {
+  if (left <= 0) return null;
+  return {
+    id: expiryIdOf(id),
+    kind: "expiry",
+    from: accountId,
+    to: PLATFORM_ACCOUNT,
+    amount: left,
+    createdAt: now,
+    note: null,
+    expiresAt: null,
+  };
+}
+
+/** Converts a transfer to a movement of one account's money. */
 export function movementOf(transfer: Transfer, accountId: string): Movement {
   const { id, kind, to, amount, expiresAt } = transfer;
   if (to === accountId) return { kind: "in", id, amount, expiresAt };

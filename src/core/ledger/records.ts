@@ -1,19 +1,16 @@
 /**
- * Why money moved. `usage`: a generation's cost. `grant` and `purchase` put money into an account, `refund` gives back
- * what a generation cost, `expiry` takes away what was granted for a time and not used, `correction` is the operator's.
+ * Why money moved. `usage` is the cost of a generation. `grant` and `purchase` add credits, `refund` returns the cost of a
+ * generation, `expiry` takes back the unused rest of a grant that has expired, and `correction` is made by the operator.
  */
 export const TRANSFER_KINDS = ["usage", "grant", "purchase", "refund", "expiry", "correction"] as const;
 export type TransferKind = (typeof TRANSFER_KINDS)[number];
 
-/** The other side of every transfer: where money comes from and goes to that belongs to nobody who calls. */
-export const HOUSE_ACCOUNT = "house";
+/** The id of the platform account, the counterparty of every transfer. */
+export const PLATFORM_ACCOUNT = "house";
 
-/**
- * Money moved from one account to another, once and for ever: transfers are never changed, and what is taken out of one
- * account is in another, so that all balances together are zero.
- */
+/** Money that moved from one account to another. Transfers are immutable, and all balances together are always 0. */
 export interface Transfer {
-  /** What moved it: the generation's id, the payment's, the grant's. A second transfer with the same id is the same one. */
+  /** The id of the generation, payment or grant. A transfer with an id that exists is not written again. */
   readonly id: string;
   readonly kind: TransferKind;
   readonly from: string;
@@ -22,13 +19,13 @@ export interface Transfer {
   readonly amount: number;
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
-  /** For people: why. */
+  /** A reason, for people. */
   readonly note: string | null;
-  /** Of a grant: until when it can be used, milliseconds since the epoch; null: for ever. */
+  /** When a grant expires, in milliseconds since the epoch; null: never. */
   readonly expiresAt: number | null;
 }
 
-/** What a generation cost, as a transfer; null where it cost nothing. `accountId` is who pays. */
+/** Returns the transfer of a generation's cost; null if it cost nothing. `accountId` is the account that pays. */
 export function transferOfUsage(usage: {
   readonly id: string;
   readonly accountId: string | null;
@@ -41,7 +38,7 @@ export function transferOfUsage(usage: {
     id: usage.id,
     kind: "usage",
     from: usage.accountId,
-    to: HOUSE_ACCOUNT,
+    to: PLATFORM_ACCOUNT,
     amount: usage.costNanodollars,
     createdAt: usage.finishedAt ?? usage.createdAt,
     note: null,
@@ -51,12 +48,12 @@ export function transferOfUsage(usage: {
 
 const REFUND = "refund:";
 
-/** The id of a refund of a generation: one, or several that `name` tells apart. */
+/** Returns the id of a refund of a generation. `name` distinguishes several; null: the only one. */
 export function refundIdOf(generationId: string, name: string | null): string {
   return `${REFUND}${generationId}${name === null ? "" : `:${name}`}`;
 }
 
-/** The generation that a transfer is about; null where it is about none. */
+/** Returns the id of the generation that a transfer charges or refunds; null for other kinds. */
 export function generationOf({ id, kind }: Pick<Transfer, "id" | "kind">): string | null {
   if (kind === "usage") return id;
   return kind === "refund" ? (id.slice(REFUND.length).split(":")[0] as string) : null;

@@ -1,22 +1,16 @@
-import type { Caller } from "../accounts/records.ts";
-import type { SpendQuery } from "../ports/ledger-store.ts";
-import { dayOf } from "../usage/report.ts";
-import type { SpendLimit } from "./purse.ts";
-
-/** A limit that holds for a caller, and how the store finds what was spent under it. */
-export interface CallersLimit extends SpendLimit {
-  readonly query: SpendQuery;
-}
+import { dayOf, monthOf } from "../../base/days.ts";
+import type { InferencePrincipal } from "../accounts/principal.ts";
+import type { SpendLimit } from "./hold-book.ts";
 
 /**
- * The limits under which a caller's request of that time spends: of the key in all, of the member a day, of the organization
- * a month (UTC). Those that are not set are among them: what is spent counts all the same, for the day the limit is set.
+ * Returns the spending limits that a caller's request counts for: of the key in total, of the member per day, of the organization
+ * per month (UTC). Limits that are not set are included, because what is spent counts for a limit that is set later.
  */
 export function limitsOf(
-  { key, account, member }: Extract<Caller, { kind: "key" }>,
+  { key, account, member }: Extract<InferencePrincipal, { kind: "key" }>,
   requestedAt: number,
-): CallersLimit[] {
-  const limits: CallersLimit[] = [
+): SpendLimit[] {
+  const limits: SpendLimit[] = [
     {
       meter: `key:${key.id}`,
       of: "key",
@@ -46,11 +40,4 @@ export function limitsOf(
     });
   }
   return limits;
-}
-
-/** The days of a time's month. */
-function monthOf(at: number): { readonly from: number; readonly to: number } {
-  const date = new Date(at);
-  const startOf = (month: number): number => dayOf(Date.UTC(date.getUTCFullYear(), month, 1));
-  return { from: startOf(date.getUTCMonth()), to: startOf(date.getUTCMonth() + 1) - 1 };
 }

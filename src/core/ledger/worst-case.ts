@@ -1,12 +1,12 @@
 import { roundToNanodollars, toAttodollars } from "../../base/money.ts";
+import type { InferenceRequest } from "../../wire/client-apis/inference-request.ts";
 import type { RequestCharges } from "../../wire/conversation/charges.ts";
-import type { InferenceRequest } from "../../wire/dialects/inference-request.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import { findEndpoint } from "../catalog/find-endpoint.ts";
 import { isFreeId } from "../catalog/is-free-id.ts";
+import { type BoundedPrompt, type CostAtMost, priceAtMost } from "../catalog/price-usage.ts";
 import type { ModelEndpoint } from "../catalog/records.ts";
-import { type BoundedPrompt, type CostAtMost, priceAtMost } from "../generation/price-usage.ts";
-import type { Offer } from "../routing/roster.ts";
+import type { Deployment } from "../deployments/served-models.ts";
 
 /** Bytes of text that make at least one token: what vendors count is hardly ever more. */
 const BYTES_PER_TOKEN = 2;
@@ -39,18 +39,18 @@ export interface Range {
 type Bounded = Pick<InferenceRequest, "action" | "promptTextBytes" | "maxTokens" | "answers">;
 type Charged = Bounded & Pick<InferenceRequest, "listCharges">;
 
-/** What a request may cost at one offer, and the tokens of its answers together. */
-export interface OfferCost {
+/** What a request may cost at one deployment, and the tokens of its answers together. */
+export interface DeploymentCost {
   readonly cost: CostAtMost;
   readonly tokens: Range;
 }
 
-/** What a request may cost at an offer, by the catalog and the prices of `now`; null where the model is free. */
+/** What a request may cost at an deployment, by the catalog and the prices of `now`; null where the model is free. */
 export function boundCost(
   request: Charged,
-  { model, endpoint, provider }: Offer,
+  { model, endpoint, provider }: Deployment,
   { bounds, catalog, now }: { readonly bounds: HoldBounds; readonly catalog: Catalog; readonly now: number },
-): OfferCost | null {
+): DeploymentCost | null {
   if (isFreeId(model.id)) return null;
   const charges = request.listCharges();
   const prompt = boundPromptCost(request.promptTextBytes, charges, endpoint, bounds.searches);
@@ -67,8 +67,8 @@ export function boundCost(
   };
 }
 
-/** What must be held for a request whichever of the offers answers it. Nanodollars. */
-export function joinCosts(costs: readonly OfferCost[]): Range {
+/** What must be held for a request whichever of the deployments answers it. Nanodollars. */
+export function joinCosts(costs: readonly DeploymentCost[]): Range {
   const dearest = (name: keyof Range) =>
     costs.reduce((most, { cost, tokens }) => Math.max(most, costOf(cost, tokens[name])), 0);
   return { least: dearest("least"), expected: dearest("expected"), most: dearest("most") };
@@ -80,7 +80,7 @@ export function costOf({ fixed, perToken }: CostAtMost, tokens: number): number 
 }
 
 /** The tokens of answers that an amount, in nanodollars, covers beside everything else; at most `most`. */
-export function tokensFor(amount: number, { cost, tokens }: OfferCost): number {
+export function tokensFor(amount: number, { cost, tokens }: DeploymentCost): number {
   if (amount === Number.POSITIVE_INFINITY || cost.perToken === 0n) return tokens.most;
   const left = toAttodollars(amount) - cost.fixed;
   return left <= 0n ? 0 : Math.min(tokens.most, Number(left / cost.perToken));

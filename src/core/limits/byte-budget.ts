@@ -1,30 +1,30 @@
-/** A bound on bytes that many hold together, and on those of each of them. */
+/** A bound on the bytes that all callers hold together, and on those that each caller holds. */
 export interface ByteBudget {
-  /** A share of it, empty at first. Those with the same holder count together. */
+  /** Opens an empty share. Shares of one holder count together. */
   openShare(holder: string): ByteShare;
 }
 
-/** What there is too little of: the whole, or what this holder may have of it. */
+/** The bound that is reached: of all holders together, or of one. */
 export type ByteShortage = "all" | "holder";
 
-/** What has been taken of a budget for one purpose. */
+/** The bytes that are held for one purpose. */
 export interface ByteShare {
-  /** What is in the way of taking so many more now; null where nothing is. */
+  /** Returns the bound that prevents taking so many more bytes now; null if none does. */
   shortageFor(bytes: number): ByteShortage | null;
-  /** Takes so many more; false, and nothing is taken, where they do not fit or the share was given back. */
+  /** Takes more bytes. Returns false, and takes nothing, if they do not fit or the share was released. */
   take(bytes: number): boolean;
-  /** Takes what comes to be held beside it. As `take`, but always where nobody else holds anything: one is always served. */
+  /** Takes additional bytes like `take`, but always succeeds for the only holder, so that one request is always served. */
   takeBeside(bytes: number): boolean;
-  /** Gives everything back, for good. Idempotent. */
+  /** Releases all bytes and closes the share. Idempotent. */
   giveBack(): void;
 }
 
-/** A budget of `totalBytes`, of which one holder may have `holderBytes`. */
+/** Creates a budget of `totalBytes`, of which one holder may hold `holderBytes`. */
 export function createByteBudget(totalBytes: number, holderBytes: number): ByteBudget {
   let left = totalBytes;
-  /** What somebody holds; may be more than there is, see `takeBeside`. */
+  /** May exceed the budget, see `takeBeside`. */
   const heldByAll = () => totalBytes - left;
-  /** Only those that hold something. */
+  /** By holder; holders of nothing are removed. */
   const held = new Map<string, number>();
   return {
     openShare(holder) {

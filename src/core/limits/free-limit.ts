@@ -1,46 +1,74 @@
 import type { Failure } from "../../base/errors.ts";
-import type { Caller } from "../accounts/records.ts";
+import type { InferencePrincipal } from "../accounts/principal.ts";
 import { limitHeaders } from "./limit-headers.ts";
-import { type LimitStanding, tightest } from "./rate-limits.ts";
-import type { LimitVerdict, SlidingWindow } from "./sliding-window.ts";
+import { tightest } from "./meter.ts";
+import {
+  type LimitScope,
+  type LimitVerdict,
+  NO_LIMIT,
+  type RateLimiter,
+  type RateLimitStatus,
+} from "./rate-limiter.ts";
 
-/** The word for this limit in `metadata.limit_kind`. */
+/** The value of `metadata.limit_kind` for this limit. */
 export const FREE_LIMIT_KIND = "free_requests_per_hour";
 
-/** Counts the requests of each account to free models (specification 8). */
-export interface FreeLimit {
-  /** Counts a request, unless the account has used its limit up. Null: nothing is limited here. */
-  admit(caller: Caller, now: number): LimitVerdict | null;
-  /** The account's status, counting nothing. Null: nothing is limited here. */
-  peek(caller: Caller, now: number): LimitVerdict | null;
-  /** Counts a request of the past, from before a restart. */
-  restore(accountId: string, at: number): void;
+/**
+ * The limit on each account's requests to free models (specification 8). Anonymous callers are limited by address instead. The
+ * methods return null for callers to whom it does not apply.
+ */
+export class FreeLimit {
+  constructor(
+    private readonly limiter: RateLimiter,
+    /** 0: no account is limited. */
+    private readonly requestsPerHour: number,
+  ) {}
+
+  /** Counts a request unless the account has used its limit up. */
+  async admit(principal: InferencePrincipal, now: number): Promise<LimitVerdict | null> {
+    const scope = this.scopeOf(principal);
+    if (scope === null) return null;
+    const { kind, limitStatus } = await this.limiter.count([scope], now);
+    return limitStatus.requests && { ...limitStatus.requests, allowed: kind === "admitted" };
+  }
+
+  /** Returns the account's status and counts nothing. */
+  async peek(principal: InferencePrincipal, now: number): Promise<LimitVerdict | null> {
+    const scope = this.scopeOf(principal);
+    return scope === null ? null : (await this.limiter.peek([scope], now)).requests;
+  }
+
+  /** Counts a request from before a restart. */
+  restore(accountId: string, at: number): void {
+    if (this.requestsPerHour > 0) this.limiter.restore(this.accountScope(accountId), at);
+  }
+
+  private scopeOf(principal: InferencePrincipal): LimitScope | null {
+    if (this.requestsPerHour === 0 || principal.kind === "anonymous") return null;
+    return this.accountScope(principal.account.id);
+  }
+
+  private accountScope(id: string): LimitScope {
+    return { source: "free_models", id, limit: NO_LIMIT, requestsPerHour: this.requestsPerHour };
+  }
 }
 
-/** Counts with a window of an hour; null: no account is limited. Callers without a key have a limit of their own. */
-export function createFreeLimit(window: SlidingWindow | null): FreeLimit {
-  return {
-    admit: (caller, now) =>
-      window === null || caller.kind === "anonymous" ? null : window.admit(caller.account.id, now),
-    peek: (caller, now) =>
-      window === null || caller.kind === "anonymous" ? null : window.peek(caller.account.id, now),
-    restore: (accountId, at) => window?.restore(accountId, at),
-  };
-}
-
-/** The failure of a request that only free models could answer when the account has used them up. */
-export function freeLimitFailure(verdict: LimitVerdict, standing: LimitStanding | null): Failure {
+/** The failure of a request that only free models could answer, when the account has used up its limit on them. */
+export function freeLimitFailure(verdict: LimitVerdict, limitStatus: RateLimitStatus | null): Failure {
   const retryAfterS = Math.max(1, Math.ceil(verdict.retryAfterMs / 1000));
   return {
     code: "rate_limit_exceeded",
     message: `This account has used its ${verdict.limit} requests an hour to free models. Wait ${retryAfterS} s, or name a model whose id does not end in ":free".`,
     retryAfterS,
     metadata: { limit_source: "account", limit_kind: FREE_LIMIT_KIND, limit: verdict.limit },
-    headers: limitHeaders(withFreeLimit(standing, verdict)),
+    headers: limitHeaders(withFreeLimit(limitStatus, verdict)),
   };
 }
 
-/** The status of all limits, this one among them. */
-export function withFreeLimit(standing: LimitStanding | null, verdict: LimitVerdict): LimitStanding {
-  return { requests: tightest([verdict, standing?.requests ?? null]), tokens: standing?.tokens ?? null };
+/** Returns the status of the caller's limits with the limit on free models among them. */
+export function withFreeLimit(limitStatus: RateLimitStatus | null, verdict: LimitVerdict): RateLimitStatus {
+  return {
+    requests: tightest([verdict, limitStatus?.requests ?? null]),
+    tokens: limitStatus?.tokens ?? null,
+  };
 }

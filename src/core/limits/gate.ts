@@ -2,16 +2,16 @@ import type { Clock } from "../../base/clock.ts";
 import { GatewayError } from "../../base/errors.ts";
 import { createTurns } from "../../base/turns.ts";
 
-/** Lets a few in at once; those who wait take turns, so that one who asks often does not keep others out. */
+/** Bounds how many run at once. Holders that wait take turns, so that one that asks often does not starve others. */
 export interface Gate {
   /**
-   * Resolves once there is room, with a function that makes it again. To be called once.
-   * Rejects with a `GatewayError` `unavailable` where it takes too long.
+   * Resolves when a place is free, with a function that frees it again and must be called once.
+   * Rejects with a `GatewayError` `unavailable` after the longest wait.
    */
   enter(holder: string): Promise<() => void>;
 }
 
-/** A gate of so many places, before which nobody waits longer than `maxWaitMs`. */
+/** Creates a gate with a number of places. No wait is longer than `maxWaitMs` milliseconds. */
 export function createGate(clock: Clock, places: number, maxWaitMs: number): Gate {
   const waiting = createTurns<() => boolean>();
   let free = places;
@@ -21,7 +21,7 @@ export function createGate(clock: Clock, places: number, maxWaitMs: number): Gat
     while (free > 0) {
       const admit = waiting.next();
       if (admit === null) return;
-      // One that has given up takes no place.
+      // A wait that has timed out takes no place.
       if (admit()) free--;
     }
   };

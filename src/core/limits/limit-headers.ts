@@ -1,17 +1,11 @@
-import type { LimitStanding } from "./rate-limits.ts";
-import type { LimitVerdict } from "./sliding-window.ts";
+import type { LimitVerdict, RateLimitStatus } from "./rate-limiter.ts";
 
-/** The headers in which an answer says how its limits stand (docs/contract.md, "Keys, money, limits"). */
-export function limitHeaders({ requests, tokens }: LimitStanding): Record<string, string> {
+/** Formats the status of a caller's limits as `x-ratelimit-…` headers (docs/api/limits.md, "Headers"). */
+export function limitHeaders({ requests, tokens }: RateLimitStatus): Record<string, string> {
   return {
     ...(requests === null ? {} : headersOf("requests", requests)),
     ...(tokens === null ? {} : headersOf("tokens", tokens)),
   };
-}
-
-/** How the limit of a caller without a key stands: it counts requests alone. */
-export function anonymousStanding(requests: LimitVerdict): LimitStanding {
-  return { requests, tokens: null };
 }
 
 function headersOf(unit: "requests" | "tokens", verdict: LimitVerdict): Record<string, string> {

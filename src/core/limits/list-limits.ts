@@ -1,46 +1,55 @@
-import { matchPattern } from "../accounts/match-pattern.ts";
-import type { Caller, KeyRateLimit } from "../accounts/records.ts";
-import { isLimit, type LimitSubject, type RateLimit } from "./rate-limits.ts";
+import { matchPattern } from "../../base/match-pattern.ts";
+import type { InferencePrincipal } from "../accounts/principal.ts";
+import { isLimit, type RateLimit } from "../accounts/rate-limit.ts";
+import type { KeyRateLimit } from "../accounts/records.ts";
+import { type LimitScope, NO_LIMIT } from "./rate-limiter.ts";
 
-/** Limits as they are configured, for everybody. */
+/** The limits of the configuration, which hold for every caller. */
 export interface ConfiguredLimits {
   readonly key: RateLimit;
   readonly account: RateLimit;
   readonly model: RateLimit;
-  /** By pattern of the model's id: the first that matches stands in place of `model`. */
+  /** By pattern of the model's id. The first pattern that matches replaces `model`. */
   readonly models: readonly (readonly [pattern: string, limit: RateLimit])[];
+  /** Of each address that sends requests without a key. */
+  readonly anonymousRequestsPerHour: number;
 }
 
-/** Whom a caller's request for a model is counted for: only who is limited. A model that is not known yet is null. */
-export type ListLimits = (caller: Caller, modelId: string | null) => readonly LimitSubject[];
+/** Lists the scopes with limits that a caller's request for a model counts for. `modelId` is null if it is not known yet. */
+export type ListLimits = (principal: InferencePrincipal, modelId: string | null) => readonly LimitScope[];
 
-/** Lists limits as configured, with those that keys and accounts have of their own. */
+/** Creates a list of the configured limits and those that keys and accounts have of their own. */
 export function createLimitList(configured: ConfiguredLimits): ListLimits {
-  const { key, account, model, models } = configured;
+  const { key, account, model, models, anonymousRequestsPerHour } = configured;
   const limitsNobody = models.length === 0 && ![key, account, model].some(isLimit);
-  return (caller, modelId) => {
-    // The hot path where nobody is limited.
-    if (limitsNobody && !hasOwnLimit(caller)) return NOBODY;
-    const subjects: LimitSubject[] = [];
-    const add = (source: LimitSubject["source"], id: string, limit: RateLimit): void => {
-      if (isLimit(limit)) subjects.push({ source, id, limit });
+  return (principal, modelId) => {
+    // The fast path of gateways without limits.
+    if (limitsNobody && principal.kind === "key" && !hasOwnLimit(principal)) return NO_SCOPES;
+    const scopes: LimitScope[] = [];
+    const add = (source: LimitScope["source"], id: string, limit: RateLimit): void => {
+      if (isLimit(limit)) scopes.push({ source, id, limit });
     };
-    if (caller.kind === "key") {
-      add("key", caller.key.id, keyLimitOf(key, caller.key.rateLimit));
-      add("account", caller.account.id, replaceLimit(account, caller.account.rateLimit));
-    }
+    if (principal.kind === "key") {
+      add("key", principal.key.id, keyLimitOf(key, principal.key.rateLimit));
+      add("account", principal.account.id, replaceLimit(account, principal.account.rateLimit));
+    } else scopes.push(anonymousScope(principal.addressHash, anonymousRequestsPerHour));
     if (modelId !== null) add("gateway", modelId, modelLimitOf(configured, modelId));
-    return subjects;
+    return scopes;
   };
 }
 
-const NOBODY: readonly LimitSubject[] = [];
+const NO_SCOPES: readonly LimitScope[] = [];
 
-function hasOwnLimit(caller: Caller): boolean {
-  return caller.kind === "key" && (caller.key.rateLimit !== null || caller.account.rateLimit !== null);
+/** The scope of an address that sends requests without a key. */
+export function anonymousScope(addressHash: string, requestsPerHour: number): LimitScope {
+  return { source: "anonymous", id: addressHash, limit: NO_LIMIT, requestsPerHour };
 }
 
-/** The operator's word stands in place of what is configured; an account's own can only tighten it. */
+function hasOwnLimit({ key, account }: Extract<InferencePrincipal, { kind: "key" }>): boolean {
+  return key.rateLimit !== null || account.rateLimit !== null;
+}
+
+/** A limit that the operator set for a key replaces the configured one; a limit set by its account can only tighten it. */
 function keyLimitOf(configured: RateLimit, own: KeyRateLimit | null): RateLimit {
   return own?.setBy === "account" ? tightenLimit(configured, own) : replaceLimit(configured, own);
 }
@@ -62,7 +71,7 @@ function tightenLimit(configured: RateLimit, own: RateLimit): RateLimit {
   };
 }
 
-/** Null is no limit. */
+/** Returns the lower limit; null is no limit. */
 function lower(one: number | null, other: number | null): number | null {
   return one === null ? other : other === null ? one : Math.min(one, other);
 }

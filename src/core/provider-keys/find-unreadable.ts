@@ -1,4 +1,4 @@
-import type { ProviderKeyStore } from "../ports/provider-key-store.ts";
+import type { ProviderKeyStore } from "./provider-key-store.ts";
 import type { ProviderKeyRecord } from "./records.ts";
 import type { Vault } from "./vault.ts";
 

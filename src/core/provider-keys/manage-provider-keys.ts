@@ -1,25 +1,26 @@
 import type { Clock } from "../../base/clock.ts";
 import { fail } from "../../base/errors.ts";
 import type { IdSource } from "../../base/ids.ts";
+import { formatTime } from "../../base/time.ts";
 import { type KnownNames, type NameList, requireKnownNames } from "../catalog/known-names.ts";
-import type { ProviderKeyStore } from "../ports/provider-key-store.ts";
-import type { Roster, ServedProvider } from "../routing/roster.ts";
-import { labelOf } from "./own-keys.ts";
-import type { ProviderKeyRing } from "./provider-key-ring.ts";
+import type { ServedModels, ServedProvider } from "../deployments/served-models.ts";
+import { labelOf } from "./byok-keys.ts";
+import type { ProviderKeyCache } from "./provider-key-cache.ts";
+import type { ProviderKeyStore } from "./provider-key-store.ts";
 import type { ProviderKeyRecord } from "./records.ts";
 import type { Vault } from "./vault.ts";
 
 /** What managing accounts' own keys takes. */
-export interface ProviderKeyMaker {
+export interface ProviderKeyStores {
   readonly store: ProviderKeyStore;
   readonly vault: Vault;
-  readonly ring: Pick<ProviderKeyRing, "forget" | "noteUse" | "saveUses">;
+  readonly ring: Pick<ProviderKeyCache, "forget" | "recordUse" | "saveUses">;
   readonly clock: Clock;
   readonly ids: IdSource;
 }
 
 /** What the owner of a key says of it; what is left out stays, or is as usual. */
-export interface ProviderKeyWish {
+export interface ProviderKeyChange {
   readonly name?: string | undefined;
   readonly secret?: string | undefined;
   readonly order?: number | undefined;
@@ -29,14 +30,14 @@ export interface ProviderKeyWish {
 }
 
 /** A new key. */
-export interface NewProviderKey extends ProviderKeyWish {
+export interface NewProviderKey extends ProviderKeyChange {
   readonly accountId: string;
   readonly provider: string;
   readonly secret: string;
 }
 
 /** What is served here, and the names that a key's models may have. */
-export type ServedNames = KnownNames & { readonly roster: Roster };
+export type ServedNames = KnownNames & { readonly servedModels: ServedModels };
 
 /** Keys that one account may have. */
 const MAX_KEYS = 100;
@@ -47,27 +48,27 @@ const MAX_KEYS = 100;
  * not known, or one too many.
  */
 export async function createProviderKey(
-  maker: ProviderKeyMaker,
+  stores: ProviderKeyStores,
   served: ServedNames,
   wanted: NewProviderKey,
 ): Promise<ProviderKeyRecord> {
   const { accountId, secret } = wanted;
-  const provider = requireProvider(served.roster, wanted.provider);
+  const provider = requireProvider(served.servedModels, wanted.provider);
   requireKnownNames(() => served, [{ field: "models", kind: "model", names: wanted.models }]);
   requireFitting(provider, secret);
-  const others = await maker.store.listProviderKeys(accountId);
+  const others = await stores.store.listProviderKeys(accountId);
   if (others.length >= MAX_KEYS)
     fail("invalid_request", `The account has ${MAX_KEYS} keys at providers already. Remove one first.`);
   const orders = others.filter((key) => key.provider === wanted.provider).map(({ order }) => order);
-  const id = maker.ids.next("pkey");
-  const now = maker.clock.now();
+  const id = stores.ids.next("pkey");
+  const now = stores.clock.now();
   const key: ProviderKeyRecord = {
     id,
     accountId,
     provider: provider.record.slug,
     name: wanted.name ?? provider.record.name,
     lastFour: lastFourOf(secret),
-    sealed: maker.vault.seal(secret, { id, accountId }),
+    sealed: stores.vault.seal(secret, { id, accountId }),
     order: wanted.order ?? Math.max(0, ...orders.map((order) => order + 1)),
     enabled: wanted.enabled ?? true,
     models: wanted.models ?? null,
@@ -77,8 +78,8 @@ export async function createProviderKey(
     lastUsedAt: null,
     lastError: null,
   };
-  await maker.store.insertProviderKey(key);
-  maker.ring.forget();
+  await stores.store.insertProviderKey(key);
+  stores.ring.forget();
   return key;
 }
 
@@ -88,16 +89,16 @@ export async function createProviderKey(
  * `not_found` where it is gone.
  */
 export async function changeProviderKey(
-  maker: ProviderKeyMaker,
+  stores: ProviderKeyStores,
   served: ServedNames,
   key: ProviderKeyRecord,
-  wish: ProviderKeyWish,
+  wish: ProviderKeyChange,
 ): Promise<ProviderKeyRecord> {
   const { secret } = wish;
-  if (secret !== undefined) requireFitting(requireProvider(served.roster, key.provider), secret);
+  if (secret !== undefined) requireFitting(requireProvider(served.servedModels, key.provider), secret);
   const models: NameList = { field: "models", kind: "model", names: wish.models, kept: key.models };
   requireKnownNames(() => served, [models]);
-  const sealed = secret === undefined ? null : maker.vault.seal(secret, key);
+  const sealed = secret === undefined ? null : stores.vault.seal(secret, key);
   const changed: ProviderKeyRecord = {
     ...key,
     name: wish.name ?? key.name,
@@ -107,10 +108,10 @@ export async function changeProviderKey(
     members: wish.members === undefined ? key.members : wish.members,
     lastFour: secret === undefined ? key.lastFour : lastFourOf(secret),
     sealed: sealed ?? key.sealed,
-    updatedAt: maker.clock.now(),
+    updatedAt: stores.clock.now(),
   };
-  const isThere = await maker.store.updateProviderKey(changed, sealed);
-  maker.ring.forget();
+  const isThere = await stores.store.updateProviderKey(changed, sealed);
+  stores.ring.forget();
   return isThere ? changed : refuseUnknownKey();
 }
 
@@ -118,9 +119,9 @@ export async function changeProviderKey(
  * Forgets a key and its secret; requests with it end, no further one begins.
  * @throws GatewayError `not_found` where it is gone.
  */
-export async function removeProviderKey(maker: ProviderKeyMaker, id: string): Promise<void> {
-  const wasThere = await maker.store.removeProviderKey(id);
-  maker.ring.forget();
+export async function removeProviderKey(stores: ProviderKeyStores, id: string): Promise<void> {
+  const wasThere = await stores.store.removeProviderKey(id);
+  stores.ring.forget();
   if (!wasThere) refuseUnknownKey();
 }
 
@@ -141,9 +142,13 @@ export async function requireProviderKey(
  * A stored key, opened and ready for use.
  * @throws GatewayError `invalid_request` where its provider is not served any more, or it cannot be read.
  */
-export function openProviderKey(maker: ProviderKeyMaker, roster: Roster, key: ProviderKeyRecord) {
-  const provider = requireProvider(roster, key.provider);
-  const secret = maker.vault.open(key.sealed, key);
+export function openProviderKey(
+  stores: ProviderKeyStores,
+  servedModels: ServedModels,
+  key: ProviderKeyRecord,
+) {
+  const provider = requireProvider(servedModels, key.provider);
+  const secret = stores.vault.open(key.sealed, key);
   if (secret === null)
     return fail(
       "invalid_request",
@@ -153,8 +158,8 @@ export function openProviderKey(maker: ProviderKeyMaker, roster: Roster, key: Pr
 }
 
 /** A key as the management API and the command show it. */
-export function describeProviderKey(
-  { vault }: Pick<ProviderKeyMaker, "vault">,
+export function presentProviderKey(
+  { vault }: Pick<ProviderKeyStores, "vault">,
   key: ProviderKeyRecord,
 ): Record<string, unknown> {
   const { lastError } = key;
@@ -169,10 +174,10 @@ export function describeProviderKey(
     readable: isReadable(vault, key),
     models: key.models,
     members: key.members,
-    created_at: isoTime(key.createdAt),
-    updated_at: isoTime(key.updatedAt),
-    last_used_at: isoTime(key.lastUsedAt),
-    last_error: lastError === null ? null : { message: lastError.message, at: isoTime(lastError.at) },
+    created_at: formatTime(key.createdAt),
+    updated_at: formatTime(key.updatedAt),
+    last_used_at: formatTime(key.lastUsedAt),
+    last_error: lastError === null ? null : { message: lastError.message, at: formatTime(lastError.at) },
   };
 }
 
@@ -181,9 +186,9 @@ export function isReadable(vault: Vault, key: ProviderKeyRecord): boolean {
   return vault.open(key.sealed, key) !== null;
 }
 
-function requireProvider(roster: Roster, slug: string): ServedProvider {
-  const provider = roster.provider(slug);
-  if (provider !== undefined && provider.readOwnKey !== null) return provider;
+function requireProvider(servedModels: ServedModels, slug: string): ServedProvider {
+  const provider = servedModels.provider(slug);
+  if (provider !== undefined && provider.readByokKey !== null) return provider;
   return fail(
     "invalid_request",
     `provider: ${JSON.stringify(slug.slice(0, 100))} takes no keys here. GET /api/gateway/providers?all=true lists those that do, with byokEnabled.`,
@@ -192,9 +197,9 @@ function requireProvider(roster: Roster, slug: string): ServedProvider {
 }
 
 /** @throws GatewayError for a secret with which the provider cannot be called. */
-function requireFitting({ record, readOwnKey }: ServedProvider, secret: string, key?: ProviderKeyRecord) {
+function requireFitting({ record, readByokKey }: ServedProvider, secret: string, key?: ProviderKeyRecord) {
   const own = key === undefined ? { id: "new", label: "new" } : { id: key.id, label: labelOf(key) };
-  const reading = readOwnKey?.({ ...own, secret });
+  const reading = readByokKey?.({ ...own, secret });
   if (reading?.kind === "key") return reading.key;
   const why = reading === undefined ? "" : `: ${reading.reason}`;
   return fail("invalid_request", `key: ${record.name} cannot be called with it${why}.`, {
@@ -210,8 +215,4 @@ function refuseUnknownKey(): never {
 function lastFourOf(secret: string): string {
   const keyId = /"private_key_id"\s*:\s*"([^"]*)"/.exec(secret)?.[1];
   return (keyId ?? secret).slice(-4);
-}
-
-function isoTime(ms: number | null): string | null {
-  return ms === null ? null : new Date(ms).toISOString();
 }

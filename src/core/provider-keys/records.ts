@@ -27,11 +27,11 @@ export interface ProviderKeyRecord {
   readonly createdAt: number;
   readonly updatedAt: number;
   readonly lastUsedAt: number | null;
-  readonly lastError: KeyTrouble | null;
+  readonly lastError: KeyFailure | null;
 }
 
 /** Why a provider did not take a key, or did not answer with it. */
-export interface KeyTrouble {
+export interface KeyFailure {
   /** For people, without secrets. */
   readonly message: string;
   /** Milliseconds since the epoch. */
@@ -44,5 +44,5 @@ export interface KeyUse {
   /** Milliseconds since the epoch. */
   readonly usedAt: number;
   /** Null where nothing was wrong. */
-  readonly error: KeyTrouble | null;
+  readonly error: KeyFailure | null;
 }

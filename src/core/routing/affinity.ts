@@ -1,40 +1,40 @@
-/** Where the prompt cache of a conversation is warm. */
-export interface WarmPlace {
+/** The endpoint at which the prompt cache of a conversation is warm. */
+export interface CacheAffinity {
   /** Slug. */
   readonly provider: string;
   readonly modelId: string;
   readonly keyLabel: string;
-  /** Tokens of the prompt that was sent there last. */
+  /** Tokens of the last prompt that was sent there. */
   readonly tokens: number;
-  /** Until when that cache lives, milliseconds since the epoch. */
+  /** When that cache expires. Milliseconds since the epoch. */
   readonly until: number;
 }
 
-/** Which place answered a conversation last, so that its next turn finds its prompt there. In the memory of this process. */
+/** Remembers which endpoint answered a conversation last, so that its next turn finds its prompt cached. In the memory of this process. */
 export interface AffinityMemory {
-  /** Null where nothing is known, or what is known has grown cold. */
-  recall(session: string, now: number): WarmPlace | null;
-  remember(session: string, place: WarmPlace): void;
+  /** Returns the affinity of a session; null if none is known, or its cache has expired. */
+  recall(session: string, now: number): CacheAffinity | null;
+  remember(session: string, affinity: CacheAffinity): void;
 }
 
-/** Conversations that are remembered at once; the one that was quiet for longest goes first. */
+/** The most conversations that are remembered; the least recently used one is evicted first. */
 const MAX_SESSIONS = 50_000;
 
-/** An empty memory. */
+/** Creates an empty memory. */
 export function createAffinityMemory(): AffinityMemory {
-  const places = new Map<string, WarmPlace>();
+  const known = new Map<string, CacheAffinity>();
   return {
     recall(session, now) {
-      const place = places.get(session);
-      if (place === undefined) return null;
-      if (place.until > now) return place;
-      places.delete(session);
+      const affinity = known.get(session);
+      if (affinity === undefined) return null;
+      if (affinity.until > now) return affinity;
+      known.delete(session);
       return null;
     },
-    remember(session, place) {
-      places.delete(session);
-      if (places.size >= MAX_SESSIONS) places.delete(places.keys().next().value as string);
-      places.set(session, place);
+    remember(session, affinity) {
+      known.delete(session);
+      if (known.size >= MAX_SESSIONS) known.delete(known.keys().next().value as string);
+      known.set(session, affinity);
     },
   };
 }

@@ -1,48 +1,48 @@
 import { OutcomeWindow } from "./outcome-window.ts";
 
-/** `open`: not to be asked. `half_open`: the next attempt is the probe. */
+/** `open`: no attempts. `half_open`: the next attempt is the probe. */
 export type CircuitState = "closed" | "open" | "half_open";
 
-/** What it takes to open a circuit. */
-export interface CircuitBar {
-  /** Failures within the window, and their share of all attempts there. */
+/** The threshold at which a circuit opens. */
+export interface CircuitThreshold {
+  /** The least failures within the window, and their least share of its attempts. */
   readonly failures: number;
   readonly share: number;
-  /** Or so many failures with no success between them. */
-  readonly inARow: number;
+  /** Consecutive failures that open the circuit in any case. */
+  readonly consecutive: number;
 }
 
 const OPEN_MS = 5_000;
 const MAX_OPEN_MS = 30_000;
-/** Part of the time a circuit is open that its name decides, so that not all are probed at once. */
+/** Share of the open time that is jitter, derived from the name, so that circuits are not probed at once. */
 const JITTER = 0.25;
-/** A probe of which nothing was heard for so long does not keep others away. Milliseconds. */
+/** How long a probe without outcome blocks others. Milliseconds. */
 const PROBE_MS = 15_000;
 const SUCCESSES_TO_CLOSE = 2;
-/** A failure this long ago is not in a row with the next, and a circuit that nobody tried for so long is forgotten. */
+/** Failures further apart do not count as consecutive, and a circuit that was not probed for this time closes. Milliseconds. */
 const FORGET_MS = 600_000;
 
 /**
- * Whether one place is fit to be asked, by how recent attempts there went. Attempts are told apart by when they began:
- * those from before the circuit opened say nothing any more, however late they end.
+ * A circuit breaker for one provider or endpoint. Attempts are identified by when they began: outcomes of attempts that began
+ * before the circuit opened are ignored.
  */
 export class Circuit {
   readonly window = new OutcomeWindow();
   private isOpen = false;
   private openedAt = Number.NEGATIVE_INFINITY;
   private openUntil = 0;
-  /** Times it was opened without having closed. */
+  /** How often it opened since it was last closed. */
   private openings = 0;
   private probeBeganAt: number | null = null;
   private probeSuccesses = 0;
-  /** A probe whose first token was told: its end is not another. */
+  /** The probe whose first token was recorded: its end does not count again. */
   private begunProbe: number | null = null;
-  private failuresInARow = 0;
+  private consecutiveFailures = 0;
   private failedAt = 0;
 
-  /** `name` decides the jitter. */
+  /** The jitter derives from `name`. */
   constructor(
-    private readonly bar: CircuitBar,
+    private readonly threshold: CircuitThreshold,
     private readonly name: string,
   ) {}
 
@@ -55,52 +55,52 @@ export class Circuit {
     return "closed";
   }
 
-  /** An attempt begins: the probe, where one is due. */
+  /** Records that an attempt begins; it is the probe if the circuit is half open. */
   begin(now: number): void {
     if (this.isOpen && this.state(now) === "half_open") this.probeBeganAt = now;
   }
 
-  /** Its first token has come: enough for a probe, not yet a success. */
-  noteBegun(beganAt: number): void {
+  /** Records the first token of an attempt: a success for a probe, but not yet for the window. */
+  recordStart(beganAt: number): void {
     if (!this.isOpen || beganAt < this.openedAt) return;
     this.begunProbe = beganAt;
     this.countProbe();
   }
 
-  noteSuccess(beganAt: number, now: number): void {
+  recordSuccess(beganAt: number, now: number): void {
     if (beganAt < this.openedAt) return;
     this.window.add(true, now);
-    this.failuresInARow = 0;
+    this.consecutiveFailures = 0;
     if (this.begunProbe === beganAt) this.begunProbe = null;
     else if (this.isOpen) this.countProbe();
   }
 
-  /** False where it says nothing new. */
-  noteFailure(beganAt: number, now: number): boolean {
+  /** Records a failure. Returns false if it is ignored. */
+  recordFailure(beganAt: number, now: number): boolean {
     if (beganAt < this.openedAt) return false;
     this.window.add(false, now);
     if (!this.isOpen) {
-      this.failuresInARow = now - this.failedAt < FORGET_MS ? this.failuresInARow + 1 : 1;
+      this.consecutiveFailures = now - this.failedAt < FORGET_MS ? this.consecutiveFailures + 1 : 1;
       this.failedAt = now;
-      if (this.isOverBar()) this.open(now);
+      if (this.isOverThreshold()) this.open(now);
       return true;
     }
-    // Somebody had nobody else to ask; that does not put the probe off.
+    // A last resort failed while the circuit was open; that does not postpone the probe.
     if (now < this.openUntil) return false;
     this.open(now);
     return true;
   }
 
-  /** It says nothing of the place; another probe may begin. */
+  /** Ends an attempt without an outcome that counts; another probe may begin. */
   release(beganAt: number): void {
     if (this.probeBeganAt === beganAt) this.probeBeganAt = null;
   }
 
-  private isOverBar(): boolean {
+  private isOverThreshold(): boolean {
     const { successes, failures } = this.window;
-    const { bar } = this;
-    if (this.failuresInARow >= bar.inARow) return true;
-    return failures >= bar.failures && failures >= bar.share * (successes + failures);
+    const { threshold } = this;
+    if (this.consecutiveFailures >= threshold.consecutive) return true;
+    return failures >= threshold.failures && failures >= threshold.share * (successes + failures);
   }
 
   private countProbe(): void {
@@ -122,12 +122,12 @@ export class Circuit {
     this.isOpen = false;
     this.openings = 0;
     this.probeBeganAt = null;
-    this.failuresInARow = 0;
+    this.consecutiveFailures = 0;
     this.window.clear();
   }
 }
 
-/** FNV-1a of a name and a number, between 0 and 1. */
+/** Returns the FNV-1a hash of a name and a number, scaled to 0 to 1. */
 function hashToUnit(name: string, count: number): number {
   let hash = 0x811c9dc5 ^ count;
   for (let at = 0; at < name.length; at++) hash = Math.imul(hash ^ name.charCodeAt(at), 0x01000193);

@@ -1,10 +1,10 @@
+import { findPrices } from "../catalog/price-usage.ts";
 import type { ModelEndpoint, Prices } from "../catalog/records.ts";
-import { findPrices } from "../generation/price-usage.ts";
 
-/** What answers have on the average, as good as any other number: it is the same for all that are compared. */
+/** The assumed length of an answer. It is the same for all endpoints that are compared. */
 const COMPLETION_TOKENS = 500;
 
-/** Prices as numbers; comparing needs no more. US dollars. */
+/** Prices as numbers, which suffice for comparisons. US dollars. */
 interface Rates {
   readonly prompt: number;
   readonly cacheRead: number;
@@ -15,8 +15,8 @@ interface Rates {
 const read = new WeakMap<Prices, Rates>();
 
 /**
- * What a prompt of so many tokens and its answer cost at an endpoint at a time, about, in US dollars: for comparing and
- * never for charging. `warmTokens` of the prompt are in the provider's cache.
+ * Estimates the cost of a prompt of `promptTokens` and its answer at an endpoint, in US dollars, for comparisons and never for
+ * charges. `warmTokens` of the prompt are in the provider's cache. `at` is in milliseconds since the epoch.
  */
 export function estimateCost(
   endpoint: ModelEndpoint,

@@ -1,19 +1,19 @@
+import type { Deployment, ProviderKey, ServedProvider } from "../deployments/served-models.ts";
 import type { HealthTarget } from "./health.ts";
-import type { Offer, ProviderKey, ServedProvider } from "./roster.ts";
 
 /**
- * Under what name a provider's health is kept, as one key meets it: its slug. An account's own key at an address of the
- * account's own (a resource at Azure) meets another place than everybody else does, and says nothing of theirs.
+ * Returns the name under which the health of a provider is recorded for a key: the provider's slug. A BYOK key with an address
+ * of its own (an Azure resource) has health of its own, because its outcomes say nothing about other addresses.
  */
-export function healthScopeOf({ record }: ServedProvider, { ownId, label }: ProviderKey): string {
-  return ownId === null || record.baseUrl !== null ? record.slug : `${record.slug} ${label}`;
+export function healthScopeOf({ record }: ServedProvider, { byokId, label }: ProviderKey): string {
+  return byokId === null || record.baseUrl !== null ? record.slug : `${record.slug} ${label}`;
 }
 
-/** Where an attempt goes that takes an offer up with a key. */
+/** Returns the health target of attempts at a deployment with a key. */
 export function healthTargetOf({
   provider,
   model,
   key,
-}: Pick<Offer, "provider" | "model"> & { readonly key: ProviderKey }): HealthTarget {
+}: Pick<Deployment, "provider" | "model"> & { readonly key: ProviderKey }): HealthTarget {
   return { provider: healthScopeOf(provider, key), model: model.id, keyLabel: key.label };
 }

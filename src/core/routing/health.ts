@@ -1,88 +1,95 @@
-import { Circuit, type CircuitBar, type CircuitState } from "./circuit.ts";
-import { type KeyTrouble, KeyWaits, lengthenWait, type Wait, type WaitBounds } from "./key-waits.ts";
+import { Circuit, type CircuitState, type CircuitThreshold } from "./circuit.ts";
+import {
+  type CooldownBounds,
+  extendCooldown,
+  KeyCooldowns,
+  type KeyFailure,
+  type Wait,
+} from "./key-cooldowns.ts";
 import { LogHistogram, type Percentiles } from "./log-histogram.ts";
 
-/** Where an attempt goes. */
+/** The target of an attempt. */
 export interface HealthTarget {
-  /** Its slug, or what `healthScopeOf` makes of it. */
+  /** The name that `healthScopeOf` returns. */
   readonly provider: string;
   readonly model: string;
   readonly keyLabel: string;
 }
 
-/** How an attempt went, as far as health is concerned. */
-export type AttemptNote =
-  /** A stream's first token has come; its end is told apart. */
+/** The outcome of an attempt, as far as health is concerned. */
+export type AttemptReport =
+  /** The first token of a stream has arrived; its end is reported separately. */
   | { readonly kind: "begun"; readonly ttftMs: number }
-  /** The whole answer has come. */
+  /** The answer is complete. */
   | { readonly kind: "succeeded"; readonly tokensPerS: number | null }
-  /** The connection, a status of 5xx, a timeout, no answer in a 200, an answer that broke off. */
+  /** A connection failure, a 5xx status, a timeout, a 200 without an answer, or an answer that broke off. */
   | { readonly kind: "failed" }
   | { readonly kind: "overloaded" | "rate_limited"; readonly retryAfterMs: number | null }
-  /** `scope`: the key is no good at all, or not for this model. */
+  /** `scope`: the key was rejected for everything, or for this model. */
   | { readonly kind: "key_refused"; readonly scope: "key" | "model" }
   | { readonly kind: "out_of_credit" }
   /** The request is at fault, the client left, or the answer is empty. */
   | { readonly kind: "neutral" };
 
-/** How fit a provider is to serve a model, as the planner sees it. */
+/** The health of a provider's endpoint for a model, as the planner sees it. */
 export interface EndpointHealth {
   readonly state: CircuitState;
-  /** Share of attempts that went well, 0 to 1; near 1 where there were few. */
+  /** Smoothed success rate, 0 to 1; close to 1 after few attempts. */
   readonly success: number;
   /** Attempts in the last minute. */
   readonly volume: number;
-  /** Medians; null where too little is known. */
+  /** Medians; null below the minimum sample size. */
   readonly ttftMs: number | null;
   readonly tokensPerS: number | null;
 }
 
-/** The same for people. */
+/** The health of an endpoint, as the API reports it. */
 export interface EndpointHealthReport {
   readonly state: CircuitState;
-  /** Null without attempts. */
+  /** The success rate; null without attempts. */
   readonly success: number | null;
   readonly volume: number;
   readonly ttftMs: Percentiles | null;
   readonly tokensPerS: Percentiles | null;
 }
 
-/** When an attempt belongs where. Milliseconds since the epoch. */
+/** When an attempt took place. Milliseconds since the epoch. */
 export interface AttemptTimes {
   /** The `now` of its `begin`. */
   readonly beganAt: number;
-  /** When the request came. Further attempts of one request are not further requests that met the same. */
+  /** When the request arrived. Several attempts of one request count as one request. */
   readonly requestedAt: number;
 }
 
-/** How long a target is left alone, and why. */
-export interface TargetWait {
+/** How long a target is skipped, and why. */
+export interface TargetCooldown {
   readonly ms: number;
-  readonly why: KeyTrouble | "overloaded";
+  readonly why: KeyFailure | "overloaded";
   /** Only the overload is in the way: the target may be asked where there is no other. */
   readonly isOnlyOverload: boolean;
 }
 
-/** How providers, their models and keys have fared lately; in the memory of this process. */
+/** The recent health of providers, their models and keys. In the memory of this process. */
 export interface Health {
   endpoint(provider: string, model: string, now: number): EndpointHealth;
-  /** Null: not set aside. A key that is forgotten early costs one failed attempt. */
-  waitMs(target: HealthTarget, now: number): TargetWait | null;
-  /** An attempt begins; where a circuit is half open it is the probe. */
+  /** Returns the cooldown of a target; null if it has none. A cooldown that was evicted early costs one failed attempt. */
+  waitMs(target: HealthTarget, now: number): TargetCooldown | null;
+  /** Records that an attempt begins; it is the probe of a half-open circuit. */
   begin(target: HealthTarget, now: number): void;
-  note(target: HealthTarget, note: AttemptNote, times: AttemptTimes, now: number): void;
+  /** Records the outcome of an attempt. */
+  record(target: HealthTarget, report: AttemptReport, times: AttemptTimes, now: number): void;
   describe(provider: string, model: string, now: number): EndpointHealthReport;
 }
 
-const ENDPOINT_BAR: CircuitBar = { failures: 5, share: 0.5, inARow: 5 };
-/** A provider that is down as a whole is down for all its models: that takes as many failures as open two of them. */
-const PROVIDER_BAR: CircuitBar = { failures: 10, share: 0.8, inARow: 10 };
-/** A single overload is a failure like others. From the second request in a row that meets one, the endpoint is left alone for a while. */
-const OVERLOAD_BOUNDS: WaitBounds = { firstMs: 5_000, maxMs: 30_000 };
-/** Attempts that went well, put beside those that were seen: a few failures alone say little. */
+const ENDPOINT_THRESHOLD: CircuitThreshold = { failures: 5, share: 0.5, consecutive: 5 };
+/** An open provider circuit blocks all its models, so it takes as many failures as opening two of them. */
+const PROVIDER_THRESHOLD: CircuitThreshold = { failures: 10, share: 0.8, consecutive: 10 };
+/** Cooldowns of an overloaded endpoint, from the second consecutive request on. A single overload is an ordinary failure. */
+const OVERLOAD_BOUNDS: CooldownBounds = { firstMs: 5_000, maxMs: 30_000 };
+/** Successes that are added to those observed, because few failures alone mean little. */
 const PRIOR = 4;
 const MAX_TARGETS = 10_000;
-/** How much an endpoint's place among the recently used may lag. Milliseconds. */
+/** By how much the recency of an endpoint may lag. Milliseconds. */
 const TOUCH_MS = 5_000;
 const MIN_TTFT_MS = 10;
 const MIN_TOKENS_PER_S = 0.5;
@@ -107,24 +114,24 @@ interface EndpointState {
   readonly ttft: LogHistogram;
   readonly speed: LogHistogram;
   overload: Wait<"overloaded"> | null;
-  /** When the last of the overloads in a row was met; null where the last attempt met none. */
+  /** When the last of consecutive overloads occurred; null if the last attempt met none. */
   overloadedAt: number | null;
   touchedAt: number;
 }
 
-/** An empty memory of at most `maxTargets` endpoints, and as many waits of keys. */
+/** Creates health statistics for at most `maxTargets` endpoints, and as many cooldowns of keys. */
 export function createHealth(maxTargets = MAX_TARGETS): Health {
   return new HealthMemory(maxTargets);
 }
 
 class HealthMemory implements Health {
   private readonly providers = new Map<string, ProviderState>();
-  /** The one noted last stands last. */
+  /** In order of use, the most recent one last. */
   private readonly recent = new Set<EndpointState>();
-  private readonly keyWaits: KeyWaits;
+  private readonly keyCooldowns: KeyCooldowns;
 
   constructor(private readonly maxTargets: number) {
-    this.keyWaits = new KeyWaits(maxTargets);
+    this.keyCooldowns = new KeyCooldowns(maxTargets);
   }
 
   endpoint(provider: string, model: string, now: number): EndpointHealth {
@@ -144,8 +151,8 @@ class HealthMemory implements Health {
     };
   }
 
-  waitMs({ provider, model, keyLabel }: HealthTarget, now: number): TargetWait | null {
-    const ofKey = this.keyWaits.find(keyLabel, model, now);
+  waitMs({ provider, model, keyLabel }: HealthTarget, now: number): TargetCooldown | null {
+    const ofKey = this.keyCooldowns.find(keyLabel, model, now);
     const overload = this.providers.get(provider)?.models.get(model)?.overload ?? null;
     if (overload !== null && overload.until > now && (ofKey === null || ofKey.until < overload.until)) {
       return { ms: overload.until - now, why: overload.why, isOnlyOverload: ofKey === null };
@@ -159,32 +166,37 @@ class HealthMemory implements Health {
     whole?.models.get(model)?.circuit.begin(now);
   }
 
-  note(target: HealthTarget, note: AttemptNote, times: AttemptTimes, now: number): void {
+  record(target: HealthTarget, report: AttemptReport, times: AttemptTimes, now: number): void {
     const { provider, model, keyLabel } = target;
     const { beganAt, requestedAt } = times;
     const whole = this.openProvider(provider);
     const state = this.openEndpoint(whole, provider, model, now);
-    this.noteCircuits(whole.circuit, state, note, beganAt, now);
-    switch (note.kind) {
+    this.recordCircuits(whole.circuit, state, report, beganAt, now);
+    switch (report.kind) {
       case "begun":
-        state.ttft.add(note.ttftMs, now);
-        this.clearWaits(state, keyLabel, beganAt);
+        state.ttft.add(report.ttftMs, now);
+        this.clearCooldowns(state, keyLabel, beganAt);
         break;
       case "succeeded":
-        if (note.tokensPerS !== null) state.speed.add(note.tokensPerS, now);
-        this.clearWaits(state, keyLabel, beganAt);
+        if (report.tokensPerS !== null) state.speed.add(report.tokensPerS, now);
+        this.clearCooldowns(state, keyLabel, beganAt);
         break;
       case "overloaded":
-        noteOverload(state, note.retryAfterMs, requestedAt, now);
+        recordOverload(state, report.retryAfterMs, requestedAt, now);
         break;
       case "rate_limited":
-        this.keyWaits.set(keyLabel, model, { why: note.kind, saidMs: note.retryAfterMs, requestedAt }, now);
+        this.keyCooldowns.set(
+          keyLabel,
+          model,
+          { why: report.kind, saidMs: report.retryAfterMs, requestedAt },
+          now,
+        );
         break;
       case "key_refused":
       case "out_of_credit": {
-        const ofModel = note.kind === "key_refused" && note.scope === "model";
-        const trouble = { why: note.kind, saidMs: null, requestedAt };
-        this.keyWaits.set(keyLabel, ofModel ? model : null, trouble, now);
+        const ofModel = report.kind === "key_refused" && report.scope === "model";
+        const trouble = { why: report.kind, saidMs: null, requestedAt };
+        this.keyCooldowns.set(keyLabel, ofModel ? model : null, trouble, now);
       }
     }
   }
@@ -202,29 +214,29 @@ class HealthMemory implements Health {
     };
   }
 
-  private noteCircuits(
+  private recordCircuits(
     whole: Circuit,
     { circuit }: EndpointState,
-    { kind }: AttemptNote,
+    { kind }: AttemptReport,
     beganAt: number,
     now: number,
   ): void {
     if (kind === "begun") {
-      circuit.noteBegun(beganAt);
-      whole.noteBegun(beganAt);
+      circuit.recordStart(beganAt);
+      whole.recordStart(beganAt);
     } else if (kind === "succeeded") {
-      circuit.noteSuccess(beganAt, now);
-      whole.noteSuccess(beganAt, now);
+      circuit.recordSuccess(beganAt, now);
+      whole.recordSuccess(beganAt, now);
     } else if (kind === "failed" || kind === "overloaded") {
-      // However many fail at one model at once, it takes several models to bring a provider down.
-      if (circuit.noteFailure(beganAt, now)) whole.noteFailure(beganAt, now);
+      // A failure that the endpoint's circuit ignores does not count for the provider: it takes several models to open its circuit.
+      if (circuit.recordFailure(beganAt, now)) whole.recordFailure(beganAt, now);
     }
     circuit.release(beganAt);
     whole.release(beganAt);
   }
 
-  private clearWaits(state: EndpointState, keyLabel: string, beganAt: number): void {
-    this.keyWaits.clear(keyLabel, state.model, beganAt);
+  private clearCooldowns(state: EndpointState, keyLabel: string, beganAt: number): void {
+    this.keyCooldowns.clear(keyLabel, state.model, beganAt);
     state.overloadedAt = null;
     if (state.overload !== null && beganAt >= state.overload.setAt) state.overload = null;
   }
@@ -232,7 +244,7 @@ class HealthMemory implements Health {
   private openProvider(provider: string): ProviderState {
     let whole = this.providers.get(provider);
     if (whole === undefined) {
-      whole = { circuit: new Circuit(PROVIDER_BAR, provider), models: new Map() };
+      whole = { circuit: new Circuit(PROVIDER_THRESHOLD, provider), models: new Map() };
       this.providers.set(provider, whole);
     }
     return whole;
@@ -244,7 +256,7 @@ class HealthMemory implements Health {
       state = {
         provider,
         model,
-        circuit: new Circuit(ENDPOINT_BAR, `${provider} ${model}`),
+        circuit: new Circuit(ENDPOINT_THRESHOLD, `${provider} ${model}`),
         ttft: new LogHistogram(MIN_TTFT_MS),
         speed: new LogHistogram(MIN_TOKENS_PER_S),
         overload: null,
@@ -273,12 +285,12 @@ class HealthMemory implements Health {
   }
 }
 
-function noteOverload(state: EndpointState, saidMs: number | null, requestedAt: number, now: number): void {
+function recordOverload(state: EndpointState, saidMs: number | null, requestedAt: number, now: number): void {
   const { overloadedAt } = state;
   const isFurther = overloadedAt !== null && requestedAt > overloadedAt;
   if (overloadedAt === null || isFurther) state.overloadedAt = now;
   if (saidMs === null && !isFurther) return;
-  state.overload = lengthenWait(
+  state.overload = extendCooldown(
     state.overload,
     { why: "overloaded", saidMs, requestedAt },
     OVERLOAD_BOUNDS,

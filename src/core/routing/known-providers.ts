@@ -2,8 +2,8 @@ import type { ProviderPreferences } from "../../wire/conversation/preferences.ts
 import { type KnownNames, requireKnownNames } from "../catalog/known-names.ts";
 
 /**
- * Checks the providers that a request names, so that a misspelt one neither excludes nor prefers in silence.
- * @throws GatewayError `invalid_request` that names the field and near names.
+ * Rejects unknown providers in a request's preferences, so that a misspelt name is not ignored silently.
+ * @throws GatewayError `invalid_request`, with the field and similar names.
  */
 export function requireKnownProviders(
   known: () => KnownNames,

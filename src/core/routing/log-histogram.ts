@@ -1,31 +1,31 @@
-/** Each bucket's end over its start: what is read is off by its root at most, less than a tenth. */
+/** Ratio of a bucket's bounds. Percentiles are off by its square root at most, which is less than a tenth. */
 const RATIO = 1.2;
 const LOG_RATIO = Math.log(RATIO);
 const BUCKETS = 64;
-/** After so long a value counts half. Milliseconds. */
+/** Half-life of a value's weight. Milliseconds. */
 const HALF_LIFE_MS = 300_000;
-/** Decay in steps, so that most notes cost one addition. */
+/** Weights decay in steps, so that most additions are cheap. Milliseconds. */
 const STEP_MS = 10_000;
-/** One value says nothing, nor do two that are old. */
+/** The least total weight for percentiles: one value, or two old ones, do not suffice. */
 const MIN_WEIGHT = 1.5;
 
-/** What so many of all values are below. */
+/** Percentiles of a measure, in its unit. */
 export interface Percentiles {
   readonly p50: number;
   readonly p90: number;
   readonly p99: number;
 }
 
-/** Percentiles of the recent values of one measure, in 64 buckets whose bounds grow by a fifth; older values count less and less. */
+/** A histogram of the recent values of a measure, in 64 buckets whose bounds grow by a fifth; weights decay with age. */
 export class LogHistogram {
   private readonly weights = new Float32Array(BUCKETS);
   private total = 0;
   private decayedAt = 0;
   private median: number | null = null;
-  /** Until when what is known is enough; 0: to be worked out. */
+  /** Until when the median is valid; 0: it must be computed. */
   private knownUntil = 0;
 
-  /** `min` is where the first bucket starts; the last ends at about a hundred thousand times that. */
+  /** `min` is the lower bound of the first bucket; the upper bound of the last is about 100,000 times as high. */
   constructor(private readonly min: number) {}
 
   add(value: number, now: number): void {
@@ -37,7 +37,7 @@ export class LogHistogram {
     this.knownUntil = 0;
   }
 
-  /** Null where too little is known. */
+  /** The median; null below the minimum sample size. */
   p50(now: number): number | null {
     if (this.knownUntil === 0) {
       this.median = this.percentile(0.5);

@@ -1,19 +1,19 @@
 const SLICES = 12;
 const SLICE_MS = 5_000;
 
-/** How many attempts went well and badly in the last minute, by slices of five seconds. */
+/** Counts successes and failures of the last minute, in slices of five seconds. */
 export class OutcomeWindow {
   private readonly good = new Uint32Array(SLICES);
   private readonly bad = new Uint32Array(SLICES);
   private slice = 0;
-  /** Within the window, as of the last call that was told the time. */
+  /** Within the window, as of the last call of `add` or `age`. */
   successes = 0;
   failures = 0;
 
-  add(wentWell: boolean, now: number): void {
+  add(isSuccess: boolean, now: number): void {
     this.age(now);
     const at = this.slice % SLICES;
-    if (wentWell) {
+    if (isSuccess) {
       this.good[at] = (this.good[at] as number) + 1;
       this.successes += 1;
     } else {
@@ -22,7 +22,7 @@ export class OutcomeWindow {
     }
   }
 
-  /** Forgets what is too old by now. A clock that goes back changes nothing. */
+  /** Drops outcomes that left the window. A clock that goes back changes nothing. */
   age(now: number): void {
     const slice = Math.floor(now / SLICE_MS);
     if (slice <= this.slice) return;

@@ -1,95 +1,67 @@
-import type { FormatName } from "../../wire/canonical/parts.ts";
+import type { FormatName } from "../../wire/conversation/format-name.ts";
 import type { ProviderPreferences, ProviderSort } from "../../wire/conversation/preferences.ts";
 import { compareText } from "../catalog/format-catalog.ts";
-import type { WarmPlace } from "./affinity.ts";
+import { type Deployment, formatsOf, type ProviderKey } from "../deployments/served-models.ts";
+import type { CandidateReason, SkipReason } from "../usage/plan-entry.ts";
+import type { CacheAffinity } from "./affinity.ts";
 import { estimateCost } from "./estimate-cost.ts";
 import type { EndpointHealth, Health } from "./health.ts";
 import { healthScopeOf } from "./health-target.ts";
-import { formatsOf, type Offer, type ProviderKey } from "./roster.ts";
 import { weighSpread } from "./weigh-spread.ts";
 
-/** What a plan is made of. */
+/** What a plan depends on. */
 export interface RouteQuestion {
-  /** By model, the one asked for first, then its fallbacks. */
-  readonly offers: readonly (readonly Offer[])[];
+  /** By model, the requested one first, then its fallbacks. */
+  readonly deployments: readonly (readonly Deployment[])[];
   readonly preferences: ProviderPreferences;
-  /** Tokens, about; prices are compared with it. */
+  /** Estimated tokens of the prompt, for comparing prices. */
   readonly promptTokens: number;
-  /** Hosts that are for code come first: the request fills in the middle. */
+  /** The request is fill in the middle, for which hosts for code come first. */
   readonly isFim: boolean;
-  /** The format that alone has some of the request's tools: offers in it come before those that would leave them out. */
+  /** The only format that has some of the request's tools; deployments with it come first. Null for none. */
   readonly formatOfTools: FormatName | null;
   readonly health: Pick<Health, "endpoint" | "waitMs">;
-  /** Where the conversation's prompt cache is warm. */
-  readonly warm: WarmPlace | null;
-  /** Tells conversations apart, so that equals share them; null where there is nothing to choose between. */
+  /** Where the conversation's prompt cache is warm; null if nowhere. */
+  readonly warm: CacheAffinity | null;
+  /** The session key, by which equal deployments share conversations; null if there is no choice. */
   readonly session: string | null;
   readonly now: number;
 }
 
-/** Why a candidate stands where it does: the first of these that holds. */
-export type CandidateReason =
-  /** There is nobody else. */
-  | "only"
-  /** `provider.order` names it. */
-  | "order"
-  /** Its circuit is half open: this request tries it. */
-  | "probe"
-  /** Its circuit is open, or it is overloaded, and there are too few others. */
-  | "last_resort"
-  /** The conversation's prompt is in its cache. */
-  | "warm_cache"
-  /** It fails often, which counts against it. */
-  | "degraded"
-  /** What the others are ordered by. */
-  | ProviderSort;
-
-/** Why an offer, or a key, that may answer is not asked this time. */
-export type SetAsideReason =
-  | "circuit_open"
-  | "key_refused"
-  | "out_of_credit"
-  | "rate_limited"
-  | "overloaded"
-  /** The account has used its requests to free models up. */
-  | "free_limit"
-  /** `provider.allow_fallbacks` is false. */
-  | "no_fallbacks";
-
-/** One way to answer: an offer and the key to take it up with. */
-export interface Candidate extends Offer {
+/** A deployment together with the key to call it with. */
+export interface Candidate extends Deployment {
   readonly key: ProviderKey;
   readonly why: CandidateReason;
 }
 
-/** One that is not asked. */
-export interface SetAside {
-  readonly offer: Offer;
-  /** Null: whichever. */
+/** A deployment that is not tried. */
+export interface SkippedCandidate {
+  readonly deployment: Deployment;
+  /** The key that is skipped; null: all of them. */
   readonly key: ProviderKey | null;
-  readonly why: SetAsideReason;
-  /** When it is back; null where that is not a matter of time. Milliseconds. */
+  readonly why: SkipReason;
+  /** Milliseconds until it is available again; null if that does not depend on time. */
   readonly waitMs: number | null;
 }
 
-/** Candidates in the order they are tried, and those that are not. */
+/** The candidates in the order in which they are tried, and what is skipped. */
 export interface Plan {
   readonly candidates: readonly Candidate[];
-  readonly setAside: readonly SetAside[];
+  readonly skipped: readonly SkippedCandidate[];
 }
 
-/** An offer with what decides about its place. */
+/** A deployment with what decides its rank. */
 interface Rated {
-  readonly offer: Offer;
-  /** Those that can be used now. */
+  readonly deployment: Deployment;
+  /** The keys without a cooldown. */
   readonly keys: readonly ProviderKey[];
   readonly health: EndpointHealth;
   readonly isWarm: boolean;
-  /** The account's own keys before the gateway's, and of each the hosts that are fit for the task before others: the higher the earlier. */
+  /** Rank of its group, the highest first: BYOK before platform keys, and within each the hosts fit for the task first. */
   readonly group: number;
-  /** What an answer costs here, US dollars. */
+  /** The estimated cost of an answer. US dollars. */
   readonly dollars: number;
-  /** The same with its failures and its cache counted in: the step on a scale where a step is two per cent. */
+  /** The cost with failures and a warm cache included, as a step on a scale of two per cent. */
   readonly costStep: number;
 }
 
@@ -104,11 +76,11 @@ export function planRoute(question: RouteQuestion): Plan {
 }
 
 /**
- * The plan where nobody is left: those that are only overloaded are asked after all. An overload is of the moment and may
- * meet one request and spare the next, so it never closes the last way that a request has.
+ * Plans without overload cooldowns if no candidate is left otherwise. An overload may hit one request and spare the next, so it
+ * never rules out the last candidate.
  */
 function planLastResort(question: RouteQuestion, nobody: Plan): Plan {
-  if (!nobody.setAside.some(({ why }) => why === "overloaded")) return nobody;
+  if (!nobody.skipped.some(({ why }) => why === "overloaded")) return nobody;
   const health: RouteQuestion["health"] = {
     endpoint: (provider, model, now) => question.health.endpoint(provider, model, now),
     waitMs(target, now) {
@@ -116,71 +88,89 @@ function planLastResort(question: RouteQuestion, nobody: Plan): Plan {
       return wait?.isOnlyOverload === true ? null : wait;
     },
   };
-  const { candidates, setAside } = planMany({ ...question, health });
-  return { candidates: candidates.map((candidate) => ({ ...candidate, why: "last_resort" })), setAside };
+  const { candidates, skipped } = planMany({ ...question, health });
+  return {
+    candidates: candidates.map((candidate) => ({ ...candidate, why: "last_resort" })),
+    skipped: skipped,
+  };
 }
 
-/** Where there is one way to go and it can be taken, which is most of the time, there is nothing to compare. */
-function planOnly({ offers, health, now }: RouteQuestion): Plan | null {
-  const [offer, another] = offers[0] ?? [];
-  const [key, anotherKey] = offer?.keys ?? [];
-  if (offers.length !== 1 || offer === undefined || another !== undefined) return null;
+/** Returns the plan if there is exactly one candidate, which is the most frequent case; else null. */
+function planOnly({ deployments, health, now }: RouteQuestion): Plan | null {
+  const [deployment, another] = deployments[0] ?? [];
+  const [key, anotherKey] = deployment?.keys ?? [];
+  if (deployments.length !== 1 || deployment === undefined || another !== undefined) return null;
   if (key === undefined || anotherKey !== undefined) return null;
-  const target = { provider: healthScopeOf(offer.provider, key), model: offer.model.id, keyLabel: key.label };
+  const target = {
+    provider: healthScopeOf(deployment.provider, key),
+    model: deployment.model.id,
+    keyLabel: key.label,
+  };
   if (health.waitMs(target, now) !== null) return null;
-  return { candidates: [{ ...offer, key, why: "only" }], setAside: [] };
+  return { candidates: [{ ...deployment, key, why: "only" }], skipped: [] };
 }
 
 function planMany(question: RouteQuestion): Plan {
-  const setAside: SetAside[] = [];
-  const rated = question.offers.map((ofModel) =>
-    keepNamed(ofModel, question, setAside).flatMap((offer) => rate(offer, question, setAside)),
+  const skipped: SkippedCandidate[] = [];
+  const rated = question.deployments.map((ofModel) =>
+    keepNamed(ofModel, question, skipped).flatMap((deployment) => rate(deployment, question, skipped)),
   );
   const ejected = ejectOpen(rated.flat());
   const candidates: Candidate[] = [];
   for (const ofModel of rated) {
-    const standing = ejected.size === 0 ? ofModel : ofModel.filter((one) => !ejected.has(one));
-    for (const one of order(standing, question, setAside)) candidates.push(...candidatesOf(one, question));
+    const limitStatus = ejected.size === 0 ? ofModel : ofModel.filter((one) => !ejected.has(one));
+    for (const one of order(limitStatus, question, skipped)) candidates.push(...candidatesOf(one, question));
   }
-  for (const { offer } of ejected) setAside.push({ offer, key: null, why: "circuit_open", waitMs: null });
-  return { candidates, setAside };
+  for (const { deployment } of ejected)
+    skipped.push({ deployment: deployment, key: null, why: "circuit_open", waitMs: null });
+  return { candidates, skipped: skipped };
 }
 
-/** Without `allow_fallbacks` the offers that `order` names, also while none of them can be asked; all where it names none. */
+/** Without `allow_fallbacks`, keeps only the deployments that `order` names, even if none of them is available; all if it names none of these. */
 function keepNamed(
-  offers: readonly Offer[],
+  deployments: readonly Deployment[],
   { preferences: { order: named, allowFallbacks } }: RouteQuestion,
-  setAside: SetAside[],
-): readonly Offer[] {
-  if (allowFallbacks || named.length === 0) return offers;
-  const isNamed = ({ provider }: Offer) => named.includes(provider.record.slug);
-  if (!offers.some(isNamed)) return offers;
-  for (const offer of offers) if (!isNamed(offer)) setAside.push(noFallback(offer));
-  return offers.filter(isNamed);
+  skipped: SkippedCandidate[],
+): readonly Deployment[] {
+  if (allowFallbacks || named.length === 0) return deployments;
+  const isNamed = ({ provider }: Deployment) => named.includes(provider.record.slug);
+  if (!deployments.some(isNamed)) return deployments;
+  for (const deployment of deployments) if (!isNamed(deployment)) skipped.push(noFallback(deployment));
+  return deployments.filter(isNamed);
 }
 
-function noFallback(offer: Offer): SetAside {
-  return { offer, key: null, why: "no_fallbacks", waitMs: null };
+function noFallback(deployment: Deployment): SkippedCandidate {
+  return { deployment: deployment, key: null, why: "no_fallbacks", waitMs: null };
 }
 
-function rate(offer: Offer, question: RouteQuestion, setAside: SetAside[]): Rated[] {
+function rate(deployment: Deployment, question: RouteQuestion, skipped: SkippedCandidate[]): Rated[] {
   const { health, warm, now } = question;
-  const keys = offer.keys.filter((key) => {
-    const provider = healthScopeOf(offer.provider, key);
-    const wait = health.waitMs({ provider, model: offer.model.id, keyLabel: key.label }, now);
-    if (wait !== null) setAside.push({ offer, key, why: wait.why, waitMs: wait.ms });
+  const keys = deployment.keys.filter((key) => {
+    const provider = healthScopeOf(deployment.provider, key);
+    const wait = health.waitMs({ provider, model: deployment.model.id, keyLabel: key.label }, now);
+    if (wait !== null) skipped.push({ deployment: deployment, key, why: wait.why, waitMs: wait.ms });
     return wait === null;
   });
   const [first] = keys;
   if (first === undefined) return [];
-  const standing = health.endpoint(healthScopeOf(offer.provider, first), offer.model.id, now);
-  const isWarm = warm !== null && isAt(warm, offer, keys);
-  const dollars = estimateCost(offer.endpoint, question.promptTokens, isWarm ? warm.tokens : 0, now);
-  const costStep = stepOf(dollars, isWarm, standing.success);
-  return [{ offer, keys, health: standing, isWarm, group: groupOf(offer, question), dollars, costStep }];
+  const limitStatus = health.endpoint(healthScopeOf(deployment.provider, first), deployment.model.id, now);
+  const isWarm = warm !== null && isAt(warm, deployment, keys);
+  const dollars = estimateCost(deployment.endpoint, question.promptTokens, isWarm ? warm.tokens : 0, now);
+  const costStep = stepOf(dollars, isWarm, limitStatus.success);
+  return [
+    {
+      deployment: deployment,
+      keys,
+      health: limitStatus,
+      isWarm,
+      group: groupOf(deployment, question),
+      dollars,
+      costStep,
+    },
+  ];
 }
 
-function isAt(warm: WarmPlace, { provider, model }: Offer, keys: readonly ProviderKey[]): boolean {
+function isAt(warm: CacheAffinity, { provider, model }: Deployment, keys: readonly ProviderKey[]): boolean {
   return (
     warm.provider === provider.record.slug &&
     warm.modelId === model.id &&
@@ -188,24 +178,24 @@ function isAt(warm: WarmPlace, { provider, model }: Offer, keys: readonly Provid
   );
 }
 
-function groupOf({ keys, provider, endpoint }: Offer, { isFim, formatOfTools }: RouteQuestion): number {
-  const isOwn = keys[0]?.ownId !== null;
+function groupOf({ keys, provider, endpoint }: Deployment, { isFim, formatOfTools }: RouteQuestion): number {
+  const isOwn = keys[0]?.byokId !== null;
   const isForTask = isFim && provider.record.isForCode === true;
   const hasTools = formatOfTools !== null && formatsOf(provider, endpoint).includes(formatOfTools);
   return (isOwn ? 2 : 0) + (isForTask || hasTools ? 1 : 0);
 }
 
-/** Up to here nobody is worse than another for its failures. */
+/** The success rate from which on failures do not count. */
 const WELL = 0.98;
-/** Where even the cache makes no price, a warm one is quicker: it is worth so much of the cost. */
+/** The factor by which a warm cache, which is also faster, lowers the cost. */
 const WARM_WORTH = 0.9;
-/** Makes free offers comparable, whose failures would else count for nothing. US dollars. */
+/** Added to each cost, so that failures also count for free deployments. US dollars. */
 const LEAST_COST = 1e-7;
 const STEP = Math.log(1.02);
 
 /**
- * A failed attempt costs the caller time and not money, more than its share: one in ten makes an offer a third dearer, one
- * in two eight times.
+ * Failures raise the cost more than proportionally, because they cost the caller time: a failure rate of one in ten by a third,
+ * of one in two eightfold.
  */
 function stepOf(dollars: number, isWarm: boolean, success: number): number {
   const reliable = success >= WELL ? 1 : success ** 3;
@@ -213,7 +203,7 @@ function stepOf(dollars: number, isWarm: boolean, success: number): number {
   return Math.round(Math.log(cost) / STEP);
 }
 
-/** Those whose circuits are open, the worst first, but at most half of all: if all seem to fail, it may be us. */
+/** Ejects deployments with open circuits, the worst first, but at most half of all: if all fail, the cause may be the gateway. */
 function ejectOpen(all: readonly Rated[]): ReadonlySet<Rated> {
   const open = all.filter(({ health }) => health.state === "open");
   if (open.length === 0) return NOBODY;
@@ -223,17 +213,23 @@ function ejectOpen(all: readonly Rated[]): ReadonlySet<Rated> {
 
 const NOBODY: ReadonlySet<Rated> = new Set();
 
-/** The offers of one model in the order they are tried. */
-function order(rated: readonly Rated[], question: RouteQuestion, setAside: SetAside[]): readonly Rated[] {
+/** Sorts the deployments of one model in the order in which they are tried. */
+function order(
+  rated: readonly Rated[],
+  question: RouteQuestion,
+  skipped: SkippedCandidate[],
+): readonly Rated[] {
   const { order: named, allowFallbacks, sort } = question.preferences;
   if (rated.length === 0) return rated;
   const sorted = rated.length === 1 ? rated : rated.toSorted(comparatorOf(sort, question.session));
-  const first = named.flatMap((slug) => sorted.filter(({ offer }) => offer.provider.record.slug === slug));
+  const first = named.flatMap((slug) =>
+    sorted.filter(({ deployment }) => deployment.provider.record.slug === slug),
+  );
   const ordered = first.length === 0 ? sorted : [...first, ...sorted.filter((one) => !first.includes(one))];
   if (allowFallbacks) return ordered;
-  // Of named ones nobody else is left here.
+  // `keepNamed` has left only named deployments.
   if (first.length > 0) return ordered;
-  for (const { offer } of ordered.slice(1)) setAside.push(noFallback(offer));
+  for (const { deployment } of ordered.slice(1)) skipped.push(noFallback(deployment));
   return ordered.slice(0, 1);
 }
 
@@ -246,7 +242,7 @@ function comparatorOf(sort: ProviderSort | null, session: string | null): Compar
 
 const byWorth: Comparator = (a, b) => a.costStep - b.costStep || Number(b.isWarm) - Number(a.isWarm);
 
-/** What was not measured yet comes last. */
+/** Deployments that were not measured yet come last. */
 const UNKNOWN_MS = Number.MAX_SAFE_INTEGER;
 
 const BY_SORT: Readonly<Record<ProviderSort, Comparator>> = {
@@ -255,24 +251,24 @@ const BY_SORT: Readonly<Record<ProviderSort, Comparator>> = {
   throughput: (a, b) => (b.health.tokensPerS ?? 0) - (a.health.tokensPerS ?? 0) || byWorth(a, b),
 };
 
-/** Equals share the conversations, and each conversation has its own order of them. */
+/** Spreads conversations over equal deployments: each session has its own order of them. */
 function bySpread(a: Rated, b: Rated, session: string | null): number {
-  const [one, other] = [a.offer.provider.record.slug, b.offer.provider.record.slug];
+  const [one, other] = [a.deployment.provider.record.slug, b.deployment.provider.record.slug];
   const bySlug = compareText(one, other);
   if (session === null) return bySlug;
   return weighSpread(session, other) - weighSpread(session, one) || bySlug;
 }
 
-/** An offer with each of its keys: the account's own in their order, the gateway's shared as equals are, the warm one first. */
+/** Returns a candidate for each key: BYOK keys in their order, platform keys spread by session, the one with the warm cache first. */
 function candidatesOf(rated: Rated, question: RouteQuestion): Candidate[] {
-  const { offer, keys } = rated;
+  const { deployment, keys } = rated;
   const why = reasonOf(rated, question);
-  return orderKeys(rated, question).map((key) => ({ ...offer, keys, key, why }));
+  return orderKeys(rated, question).map((key) => ({ ...deployment, keys, key, why }));
 }
 
 function orderKeys({ keys, isWarm }: Rated, { session, warm }: RouteQuestion): readonly ProviderKey[] {
   if (keys.length === 1) return keys;
-  const isOwn = keys[0]?.ownId !== null;
+  const isOwn = keys[0]?.byokId !== null;
   const shared =
     isOwn || session === null
       ? keys
@@ -281,8 +277,8 @@ function orderKeys({ keys, isWarm }: Rated, { session, warm }: RouteQuestion): r
   return shared.toSorted((a, b) => Number(b.label === warm?.keyLabel) - Number(a.label === warm?.keyLabel));
 }
 
-function reasonOf({ offer, health, isWarm }: Rated, { preferences }: RouteQuestion): CandidateReason {
-  if (preferences.order.includes(offer.provider.record.slug)) return "order";
+function reasonOf({ deployment, health, isWarm }: Rated, { preferences }: RouteQuestion): CandidateReason {
+  if (preferences.order.includes(deployment.provider.record.slug)) return "order";
   if (health.state === "half_open") return "probe";
   if (health.state === "open") return "last_resort";
   if (preferences.sort !== null) return preferences.sort;

@@ -2,8 +2,8 @@ import { compareText } from "../catalog/format-catalog.ts";
 import { weighSpread } from "./weigh-spread.ts";
 
 /**
- * Ids in the order in which they serve a session (rendezvous hashing): whoever weighs most leads. An id that leaves moves
- * only the sessions that it led; one that comes takes only those it wins. The same in every process and version.
+ * Orders ids by their weight for a session (rendezvous hashing). Removing an id moves only the sessions that it led, and adding
+ * one moves only those that it wins. The order is the same in every process and version.
  */
 export function rankByAffinity(session: string, ids: readonly string[]): string[] {
   return ids

@@ -1,10 +1,10 @@
-import type { ClientApi, Steer } from "../../wire/dialects/inference-request.ts";
+import type { ClientApi, ParameterOverrides } from "../../wire/client-apis/inference-request.ts";
 import type { ModelRecord, ProviderRecord } from "../catalog/records.ts";
 import type { TierApi, TierPick, TierRule } from "../catalog/tier-records.ts";
 import { isFreeChoice, type Tiers } from "../catalog/tiers.ts";
 import { rankByAffinity } from "./rank-by-affinity.ts";
 
-/** What of a request and its caller a tier picks by. Asked for only where it matters. */
+/** The facts of a request and its caller by which a tier chooses. Functions are called only if needed. */
 export interface TierFacts {
   readonly api: ClientApi;
   /** The value of a request header; null where it was not sent. */
@@ -17,15 +17,15 @@ export interface TierFacts {
   readonly freeModels: () => readonly ModelRecord[];
 }
 
-/** What a tier comes to for a request. */
+/** What a tier resolves to for a request. */
 export interface ResolvedTier {
   /** Ids in order: the first leads, the others are its fallbacks. */
   readonly models: readonly string[];
   /** What is said to a model at a provider in place of the client's own wishes; null: nothing. */
-  readonly steer: ((model: ModelRecord, provider: ProviderRecord) => Steer) | null;
+  readonly overrides: ((model: ModelRecord, provider: ProviderRecord) => ParameterOverrides) | null;
 }
 
-/** What a tier picks for a request. Pure: whether the models are served, allowed and able is not looked at. */
+/** Resolves a tier for a request. Pure: does not check whether the models are served, allowed or capable. */
 export function resolveTier(rule: TierRule, facts: TierFacts, tiers: Tiers): ResolvedTier {
   switch (rule.by) {
     case "header": {
@@ -39,19 +39,19 @@ export function resolveTier(rule: TierRule, facts: TierFacts, tiers: Tiers): Res
       return usePick(facts.hasCredits() ? rule.paid : rule.else, tiers);
     case "free": {
       const ids = facts.freeModels().flatMap((model) => (isFreeChoice(rule, model) ? model.id : []));
-      return { models: [...rankByAffinity(facts.session(), ids), ...rule.last], steer: null };
+      return { models: [...rankByAffinity(facts.session(), ids), ...rule.last], overrides: null };
     }
   }
 }
 
 function usePick({ models, reasoning, verbosity }: TierPick, tiers: Tiers): ResolvedTier {
-  if (reasoning === undefined && verbosity === undefined) return { models, steer: null };
+  if (reasoning === undefined && verbosity === undefined) return { models, overrides: null };
   const effort = reasoning === "enabled" ? null : reasoning;
-  const steer = (model: ModelRecord, provider: ProviderRecord): Steer => ({
+  const overrides = (model: ModelRecord, provider: ProviderRecord): ParameterOverrides => ({
     ...(effort === undefined ? {} : { reasoning: { effort } }),
     ...(verbosity === undefined
       ? {}
       : { verbosity: tiers.takesVerbosity(model, provider) ? verbosity : { unsaid: verbosity } }),
   });
-  return { models, steer };
+  return { models, overrides: overrides };
 }

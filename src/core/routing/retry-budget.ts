@@ -1,10 +1,10 @@
-/** Load that retries may add at a provider: a share of its first attempts in the last minute, and a few besides. */
+/** Limits retries at a provider to a share of its first attempts in the last minute, plus a small reserve. */
 export interface RetryBudget {
   mayRetry(provider: string, now: number): boolean;
-  /** A request's first attempt goes there. */
-  noteFirst(provider: string, now: number): void;
-  /** A further attempt of a request goes there. */
-  noteRetry(provider: string, now: number): void;
+  /** Records the first attempt of a request at a provider. */
+  recordFirst(provider: string, now: number): void;
+  /** Records a further attempt of a request at a provider. */
+  recordRetry(provider: string, now: number): void;
 }
 
 const SHARE = 0.1;
@@ -43,8 +43,8 @@ export function createRetryBudget(): RetryBudget {
       age(known, now);
       return sum(known.retries) + 1 <= RESERVE + SHARE * sum(known.firsts);
     },
-    noteFirst: (provider, now) => addOne(open(provider, now), "firsts"),
-    noteRetry: (provider, now) => addOne(open(provider, now), "retries"),
+    recordFirst: (provider, now) => addOne(open(provider, now), "firsts"),
+    recordRetry: (provider, now) => addOne(open(provider, now), "retries"),
   };
 }
 

@@ -1,5 +1,5 @@
-import type { InferenceRequest } from "../../wire/dialects/inference-request.ts";
-import type { Caller } from "../accounts/records.ts";
+import type { InferenceRequest } from "../../wire/client-apis/inference-request.ts";
+import type { InferencePrincipal } from "../accounts/principal.ts";
 
 /** What a key is made of: never the body itself. */
 type KnownRequest = Pick<InferenceRequest, "action" | "session" | "user" | "hashPrefix">;
@@ -8,31 +8,31 @@ type KnownRequest = Pick<InferenceRequest, "action" | "session" | "user" | "hash
  * The key that a conversation's warm prompt cache is remembered by: what the client names its session, else how the
  * conversation begins. Accounts never share one, whatever their clients say. A hash; null where nothing is cached.
  */
-export function sessionKeyOf(request: KnownRequest, caller: Caller): string | null {
+export function sessionKeyOf(request: KnownRequest, principal: InferencePrincipal): string | null {
   const { action, session } = request;
   if (action === "embeddings") return null;
   return session === null
-    ? hashParts(scopeOf(caller), "prefix", request.hashPrefix())
-    : hashParts(scopeOf(caller), "session", session);
+    ? hashParts(scopeOf(principal), "prefix", request.hashPrefix())
+    : hashParts(scopeOf(principal), "session", session);
 }
 
 /**
- * The key that a free model is picked by (docs/contract.md, "Sessions and users"): the session, the user, the key, or the
+ * The key that a free model is picked by (docs/api/chat.md, "Sessions and users"): the session, the user, the key, or the
  * address with how the conversation begins; the first that is there. A hash.
  */
-export function freeSessionKeyOf(request: KnownRequest, caller: Caller): string {
+export function freeSessionKeyOf(request: KnownRequest, principal: InferencePrincipal): string {
   const { session, user } = request;
-  const scope = scopeOf(caller);
+  const scope = scopeOf(principal);
   if (session !== null) return hashParts(scope, "session", session);
   if (user !== null) return hashParts(scope, "user", user);
-  return caller.kind === "key"
-    ? hashParts(scope, "key", caller.key.id)
+  return principal.kind === "key"
+    ? hashParts(scope, "key", principal.key.id)
     : hashParts(scope, "prefix", request.hashPrefix());
 }
 
 /** Whose sessions a caller's are: the account's that pays, or those of the address. */
-export function scopeOf(caller: Caller): string {
-  return caller.kind === "key" ? caller.account.id : caller.addressHash;
+export function scopeOf(principal: InferencePrincipal): string {
+  return principal.kind === "key" ? principal.account.id : principal.addressHash;
 }
 
 /** No part but the last, which the client writes, can hold the separator. */

@@ -1,25 +1,27 @@
 import type { Failure } from "../../base/errors.ts";
-import type { Offer } from "./roster.ts";
+import type { Deployment } from "../deployments/served-models.ts";
 
 /**
- * Says which offers remain where the account has own keys that cannot be used; null where all can. Those offers are left out,
- * and with them the offers of the gateway's keys that would answer in their place: for the same model and for the models
+ * Says which deployments remain where the account has own keys that cannot be used; null where all can. Those deployments are left out,
+ * and with them the deployments of the gateway's keys that would answer in their place: for the same model and for the models
  * behind it. The account's other own keys remain.
  */
 export function keepUsable(
-  offers: readonly (readonly Offer[])[],
-): ((offer: Offer, modelIndex: number) => boolean) | null {
-  const firstUnusable = offers.findIndex((ofModel) =>
+  deployments: readonly (readonly Deployment[])[],
+): ((deployment: Deployment, modelIndex: number) => boolean) | null {
+  const firstUnusable = deployments.findIndex((ofModel) =>
     ofModel.some(({ unusableKey }) => unusableKey !== undefined),
   );
   if (firstUnusable < 0) return null;
   return ({ keys: [key] }, modelIndex) =>
-    modelIndex < firstUnusable || (key !== undefined && key.ownId !== null);
+    modelIndex < firstUnusable || (key !== undefined && key.byokId !== null);
 }
 
 /** The failure of a request that only an unusable own key could have served. */
-export function refuseUnusable(offers: readonly Offer[]): Failure {
-  const { provider, unusableKey } = offers.find((offer) => offer.unusableKey !== undefined) as Offer;
+export function rejectUnusable(deployments: readonly Deployment[]): Failure {
+  const { provider, unusableKey } = deployments.find(
+    (deployment) => deployment.unusableKey !== undefined,
+  ) as Deployment;
   const { name, slug } = provider.record;
   return {
     code: "unavailable",
@@ -29,7 +31,7 @@ export function refuseUnusable(offers: readonly Offer[]): Failure {
   };
 }
 
-const REASONS: Readonly<Record<NonNullable<Offer["unusableKey"]>, string>> = {
+const REASONS: Readonly<Record<NonNullable<Deployment["unusableKey"]>, string>> = {
   sealed: "the gateway cannot open it, because the master key that sealed it is missing or has changed",
   unfit: "the gateway cannot call the provider with it",
 };

@@ -1,8 +1,8 @@
 import type { Failure } from "../../base/errors.ts";
 import { actionOf } from "../catalog/action-of.ts";
 import type { ModelEndpoint } from "../catalog/records.ts";
+import type { Deployment } from "../deployments/served-models.ts";
 import type { PromptTokens } from "./prompt-tokens.ts";
-import type { Offer } from "./roster.ts";
 import { findFamily, PLAIN_LEAST } from "./tokenizer-families.ts";
 
 /** Tokens that a prompt may have there. */
@@ -11,19 +11,19 @@ export function windowOf({ contextLength, maxPromptTokens }: ModelEndpoint): num
 }
 
 /** Whether a prompt may fit there: false only for what certainly does not. */
-export function mayHold(offer: Offer, prompt: PromptTokens): boolean {
-  const window = windowOf(offer.endpoint);
+export function mayHold(deployment: Deployment, prompt: PromptTokens): boolean {
+  const window = windowOf(deployment.endpoint);
   if (prompt.certain > window) return false;
-  return !refusesOverflow(offer.model) || prompt.atLeast * leastOf(offer, prompt.isPlain) <= window;
+  return !refusesOverflow(deployment.model) || prompt.atLeast * leastOf(deployment, prompt.isPlain) <= window;
 }
 
 /** Whether counting closer could show that a prompt does not fit. */
-export function isNearEdge(offer: Offer, prompt: PromptTokens): boolean {
+export function isNearEdge(deployment: Deployment, prompt: PromptTokens): boolean {
   return (
-    refusesOverflow(offer.model) &&
-    mayHold(offer, prompt) &&
+    refusesOverflow(deployment.model) &&
+    mayHold(deployment, prompt) &&
     prompt.atLeast < prompt.atMost &&
-    prompt.atMost * leastOf(offer, true) > windowOf(offer.endpoint)
+    prompt.atMost * leastOf(deployment, true) > windowOf(deployment.endpoint)
   );
 }
 
@@ -31,27 +31,31 @@ export function isNearEdge(offer: Offer, prompt: PromptTokens): boolean {
  * The least that a model's tokenizer makes of a prompt, in tokens for each that was counted. What makes the unknown ones so
  * uncertain are other scripts and emoji; of a host whose window the operator has stated, plain text is held to it.
  */
-function leastOf({ model, endpoint }: Offer, isPlain: boolean): number {
+function leastOf({ model, endpoint }: Deployment, isPlain: boolean): number {
   const { least } = findFamily(model);
   const isStated = model.isUndescribed === true && endpoint.isWindowAssumed !== true;
   return isPlain && isStated ? Math.max(least, PLAIN_LEAST) : least;
 }
 
 /** Most embedding models cut what is too long for them; OpenAI's refuse it. */
-function refusesOverflow(model: Offer["model"]): boolean {
+function refusesOverflow(model: Deployment["model"]): boolean {
   return actionOf(model) !== "embeddings" || model.tokenizer === "GPT";
 }
 
 /** The window of a model as the list of models says it: what all that serve it keep. */
-export function listedWindow(offers: readonly Offer[]): number {
-  return Math.min(...offers.map(({ endpoint }) => endpoint.contextLength));
+export function listedWindow(deployments: readonly Deployment[]): number {
+  return Math.min(...deployments.map(({ endpoint }) => endpoint.contextLength));
 }
 
 /**
- * Where no offer's window holds a prompt. `left` are the offers that it was held against, `all` those of the same models that
+ * Where no offer's window holds a prompt. `left` are the deployments that it was held against, `all` those of the same models that
  * lists describe.
  */
-export function refuseByWindow(left: readonly Offer[], all: readonly Offer[], prompt: PromptTokens): Failure {
+export function rejectByContextWindow(
+  left: readonly Deployment[],
+  all: readonly Deployment[],
+  prompt: PromptTokens,
+): Failure {
   const widest = left.reduce((a, b) => (windowOf(b.endpoint) > windowOf(a.endpoint) ? b : a));
   const promptLimit = windowOf(widest.endpoint);
   const { isCounted = false, least } = findFamily(widest.model);

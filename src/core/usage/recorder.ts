@@ -1,161 +1,166 @@
 import type { Clock } from "../../base/clock.ts";
-import type { Journal } from "../ports/journal.ts";
-import { StoreError } from "../ports/store-error.ts";
-import type { UsageStore } from "../ports/usage-store.ts";
+import { StoreError } from "../../base/store-error.ts";
+import type { Journal } from "./journal.ts";
 import { encodeUsageEntry } from "./journal-entry.ts";
 import type { RecordEntry, UsageRecord } from "./records.ts";
 import { type Quarantined, saveRecords } from "./save-records.ts";
+import type { UsageStore } from "./usage-store.ts";
 
-/** How long records wait for company before they go to the store together. Milliseconds. */
+/** How long records are gathered before they are saved in one group. Milliseconds. */
 const GATHER_MS = 100;
-/** How long to wait after the store refused. Milliseconds. */
+/** How long to wait after the store has failed. Milliseconds. */
 const RETRY_MS = 1_000;
-/** Records that may wait for a store that is away. Past it no more requests are let in. */
+/** Records that may wait while the store is unavailable. Beyond it no more requests are admitted. */
 const MAX_WAITING = 50_000;
 
-/**
- * Keeps usage records safe: each goes to the journal at once, and from there to the store in groups. What the
- * journal has is not lost by a crash, and not lost while the store is away.
- */
-export interface Recorder {
-  /**
-   * Writes a record down, replacing its earlier version; at the latest with the end of this turn of the event loop it
-   * outlives the process. `secure` or `flush` before the client sees what it is about.
-   */
-  write(record: UsageRecord): void;
-  /**
-   * Resolves when what was written outlives the process; with false when it does not, and then the next time tries again.
-   * All that wait in one turn of the event loop share the work.
-   */
-  secure(): Promise<boolean>;
-  /** The same at once, for what cannot wait. */
-  flush(): boolean;
-  /** The newest version of a record, wherever it is. */
-  find(id: string): Promise<UsageRecord | null>;
-  /** Whether too much is waiting, or the journal takes no more: no new request may be let in. */
-  isFull(): boolean;
-  /** Whether journal and store took what they were given last. */
-  isHealthy(): boolean;
-  /** Brings everything to the store. Rejects with a `StoreError` when store or journal refuse; what was written is still kept. */
-  drain(): Promise<void>;
+/** What a recorder is made of. */
+export interface RecorderParts {
+  readonly journal: Journal;
+  readonly store: UsageStore;
+  readonly clock: Clock;
+  /** Called with each failure of the store, and with the first of a series of failures of the journal. */
+  readonly onStoreError: (error: unknown) => void;
+  /** Called with each record that the store rejects. */
+  readonly onQuarantined?: (quarantined: Quarantined) => void;
 }
 
-/** A recorder. `onStoreError` hears of each refusal of the store, `onQuarantined` of each record that it rejects. */
-export function createRecorder(
-  journal: Journal,
-  store: UsageStore,
-  clock: Clock,
-  onStoreError: (error: unknown) => void,
-  onQuarantined: (quarantined: Quarantined) => void = () => {},
-): Recorder {
+/**
+ * Keeps usage records durable: each is written to the journal at once, and saved in the store in groups. What the journal has
+ * survives a crash, and waits there while the store is unavailable.
+ */
+export class Recorder {
   /** Not in the journal yet. */
-  let fresh = new Map<string, UsageRecord>();
+  private fresh = new Map<string, UsageRecord>();
   /** In the journal, not in the store. */
-  let waiting = new Map<string, RecordEntry>();
-  /** The journal's next turn. */
-  let securing: Promise<boolean> | null = null;
-  let isScheduled = false;
-  let saving: Promise<void> | null = null;
-  /** The group that is on its way, still to be found by id. */
-  let leaving: ReadonlyMap<string, RecordEntry> = new Map();
-  let healthy = true;
-  /** The journal did not take what was written: a full disk. */
-  let isStuck = false;
+  private waiting = new Map<string, RecordEntry>();
+  /** The group that is being saved, still to be found by id. */
+  private leaving: ReadonlyMap<string, RecordEntry> = new Map();
+  /** The journal's next write. */
+  private flushing: Promise<boolean> | null = null;
+  private saving: Promise<void> | null = null;
+  private isScheduled = false;
+  private isStoreHealthy = true;
+  /** The journal could not write, as on a full disk. */
+  private isStuck = false;
 
-  const print = (): void => {
-    if (fresh.size === 0) return;
-    const records = fresh;
-    fresh = new Map();
+  constructor(private readonly parts: RecorderParts) {}
+
+  /**
+   * Writes a record, replacing its earlier version. It is durable by the end of this turn of the event loop; call `flushDurably` or
+   * `flush` before the client sees what it is about.
+   */
+  write(record: UsageRecord): void {
+    this.fresh.set(record.id, record);
+    void this.flushDurably();
+    this.schedule(GATHER_MS);
+  }
+
+  /**
+   * Resolves when what was written is durable; with false if it is not, and the next call tries again. All calls in one turn of the
+   * event loop share the write.
+   */
+  flushDurably(): Promise<boolean> {
+    this.flushing ??= new Promise((resolve) => {
+      // After everything else in this turn: writing records together costs a fraction.
+      setImmediate(() => {
+        this.flushing = null;
+        resolve(this.flush());
+      });
+    });
+    return this.flushing;
+  }
+
+  /** Does the same at once, for what cannot wait. */
+  flush(): boolean {
+    try {
+      this.print();
+      this.parts.journal.flush();
+      this.isStuck = false;
+    } catch (error) {
+      if (!this.isStuck) this.parts.onStoreError(error);
+      this.isStuck = true;
+    }
+    return !this.isStuck;
+  }
+
+  /** Returns the newest version of a record, wherever it is. */
+  async find(id: string): Promise<UsageRecord | null> {
+    const unsaved = this.fresh.get(id) ?? (this.waiting.get(id) ?? this.leaving.get(id))?.record;
+    return unsaved ?? (await this.parts.store.findUsage(id));
+  }
+
+  /** Returns whether too many records wait, or the journal cannot write: no new request may be admitted. */
+  isFull(): boolean {
+    return this.waiting.size + this.fresh.size >= MAX_WAITING || (this.isStuck && !this.flush());
+  }
+
+  /** Returns whether the last writes to journal and store have succeeded. */
+  isHealthy(): boolean {
+    return this.isStoreHealthy && !this.isStuck;
+  }
+
+  /** Saves everything in the store. Rejects with a `StoreError` if store or journal fail; what was written is still kept. */
+  async drain(): Promise<void> {
+    try {
+      this.print();
+      this.parts.journal.flush();
+      while (this.waiting.size > 0 || this.saving !== null) await this.save();
+    } catch (error) {
+      throw error instanceof StoreError ? error : new StoreError(error);
+    }
+  }
+
+  /** Appends fresh records to the journal. */
+  private print(): void {
+    if (this.fresh.size === 0) return;
+    const records = this.fresh;
+    this.fresh = new Map();
     for (const [id, record] of records) {
       const json = JSON.stringify(record);
-      journal.append(encodeUsageEntry(json));
-      waiting.set(id, { record, json });
+      this.parts.journal.append(encodeUsageEntry(json));
+      this.waiting.set(id, { record, json });
     }
-  };
+  }
 
-  const flush = (): boolean => {
-    try {
-      print();
-      journal.flush();
-      isStuck = false;
-    } catch (error) {
-      if (!isStuck) onStoreError(error);
-      isStuck = true;
-    }
-    return !isStuck;
-  };
+  private schedule(delayMs: number): void {
+    if (this.isScheduled) return;
+    this.isScheduled = true;
+    this.parts.clock.after(delayMs, () => {
+      this.isScheduled = false;
+      this.save().catch(this.parts.onStoreError);
+    });
+  }
 
-  const secure = (): Promise<boolean> => {
-    securing ??= new Promise((resolve) => {
-      // Behind all that this turn brings: printed and written together it costs a fraction.
-      setImmediate(() => {
-        securing = null;
-        resolve(flush());
+  /** Saves one group; calls share the group that is being saved. */
+  private save(): Promise<void> {
+    if (this.waiting.size + this.fresh.size > 0) {
+      this.saving ??= this.saveGroup().finally(() => {
+        this.saving = null;
+        if (this.waiting.size > 0) this.schedule(this.isStoreHealthy ? GATHER_MS : RETRY_MS);
       });
-    });
-    return securing;
-  };
+    }
+    return this.saving ?? Promise.resolve();
+  }
 
-  const schedule = (delayMs: number): void => {
-    if (isScheduled) return;
-    isScheduled = true;
-    clock.after(delayMs, () => {
-      isScheduled = false;
-      save().catch(onStoreError);
-    });
-  };
-
-  const saveGroup = async (): Promise<void> => {
-    print();
-    const group = waiting;
+  private async saveGroup(): Promise<void> {
+    const { journal, store, clock, onQuarantined } = this.parts;
+    this.print();
+    const group = this.waiting;
     try {
       const mark = journal.mark();
-      waiting = new Map();
-      leaving = group;
+      this.waiting = new Map();
+      this.leaving = group;
       const quarantined = await saveRecords(store, [...group.values()], clock.now());
-      healthy = true;
-      quarantined.forEach(onQuarantined);
+      this.isStoreHealthy = true;
+      for (const one of quarantined) onQuarantined?.(one);
       journal.release(mark);
     } catch (error) {
-      healthy = false;
-      // Newer versions that came meanwhile win.
-      waiting = new Map([...group, ...waiting]);
+      this.isStoreHealthy = false;
+      // Versions that were written in the meantime are newer.
+      this.waiting = new Map([...group, ...this.waiting]);
       throw error;
     } finally {
-      leaving = new Map();
+      this.leaving = new Map();
     }
-  };
-
-  const save = (): Promise<void> => {
-    if (waiting.size + fresh.size > 0) {
-      saving ??= saveGroup().finally(() => {
-        saving = null;
-        if (waiting.size > 0) schedule(healthy ? GATHER_MS : RETRY_MS);
-      });
-    }
-    return saving ?? Promise.resolve();
-  };
-
-  return {
-    write(record) {
-      fresh.set(record.id, record);
-      void secure();
-      schedule(GATHER_MS);
-    },
-    secure,
-    flush,
-    find: async (id) =>
-      fresh.get(id) ?? (waiting.get(id) ?? leaving.get(id))?.record ?? (await store.findUsage(id)),
-    isFull: () => waiting.size + fresh.size >= MAX_WAITING || (isStuck && !flush()),
-    isHealthy: () => healthy && !isStuck,
-    async drain() {
-      try {
-        print();
-        journal.flush();
-        while (waiting.size > 0 || saving !== null) await save();
-      } catch (error) {
-        throw error instanceof StoreError ? error : new StoreError(error);
-      }
-    },
-  };
+  }
 }

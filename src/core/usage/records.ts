@@ -1,7 +1,7 @@
-import type { FormatName } from "../../wire/canonical/parts.ts";
+import type { FormatName } from "../../wire/conversation/format-name.ts";
 import type { AdvisorUsage, TokenUsage } from "../../wire/conversation/usage.ts";
 import type { Prices } from "../catalog/records.ts";
-import type { PlanNote } from "../routing/note-plan.ts";
+import type { PlanEntry } from "./plan-entry.ts";
 
 /** One try of one candidate, as recorded. */
 export interface AttemptRecord {
@@ -39,6 +39,21 @@ export interface AdvisorRecord extends AdvisorUsage {
   readonly upstreamCostNanodollars: number;
 }
 
+/** The gateway that runs a generation, and until when it may. */
+export interface RecordLease {
+  readonly gatewayId: string;
+  /** Milliseconds since the epoch. No generation lasts longer: one that is open after it was abandoned. */
+  readonly endsAt: number;
+}
+
+/** How much longer than the longest generation a lease lasts: clocks of gateways differ, and a record is saved in groups. */
+const LEASE_MARGIN_MS = 60_000;
+
+/** Creates the lease of a generation that a gateway runs from `requestedAt` and for at most `totalMs`. */
+export function createLease(gatewayId: string, requestedAt: number, totalMs: number): RecordLease {
+  return { gatewayId, endsAt: requestedAt + totalMs + LEASE_MARGIN_MS };
+}
+
 /** What is kept of every generation: who, what, by whom, how much, how it ended. Never contents. */
 export interface UsageRecord extends TokenUsage {
   readonly id: string;
@@ -59,6 +74,8 @@ export interface UsageRecord extends TokenUsage {
   readonly provider: string | null;
   readonly upstreamModel: string | null;
   readonly outcome: Outcome;
+  /** Who runs it, while it is open; absent in records of version 0.1. */
+  readonly lease?: RecordLease | undefined;
   /** The `ErrorCode`, where one was answered. */
   readonly error: string | null;
   /** HTTP status that the client saw; null while open. */
@@ -84,7 +101,7 @@ export interface UsageRecord extends TokenUsage {
   readonly finishedAt: number | null;
   readonly attempts: readonly AttemptRecord[];
   /** Who was to be asked and who was not, and why. */
-  readonly plan: readonly PlanNote[];
+  readonly plan: readonly PlanEntry[];
 }
 
 /** A record and the JSON it is kept as, printed once for journal and store. */

@@ -1,17 +1,23 @@
 import { isFreeId } from "../catalog/is-free-id.ts";
-import { priceWhole } from "../generation/price-usage.ts";
-import type { Journal } from "../ports/journal.ts";
-import type { UsageStore } from "../ports/usage-store.ts";
+import { priceWhole } from "../catalog/price-usage.ts";
+import type { Journal } from "./journal.ts";
 import { decodeJournalEntry } from "./journal-entry.ts";
 import type { RecordEntry, UsageRecord } from "./records.ts";
 import { type Quarantined, saveRecords } from "./save-records.ts";
+import type { UsageStore } from "./usage-store.ts";
 
 /**
- * The record of a generation that its process died under. What had been produced is charged, as for a stream that broke
- * off, and no more than was held for it; of what nothing had been produced yet the client saw nothing, and pays nothing.
+ * Ends the record of a generation whose gateway died. What had been produced is charged, as for a stream that broke off, and no
+ * more than was held for it. If nothing had been produced, the client saw nothing and pays nothing.
  */
 function interrupt(left: UsageRecord, now: number): UsageRecord {
-  const ended = { ...left, outcome: "interrupted", estimated: true, finishedAt: now } as const;
+  const ended = {
+    ...left,
+    outcome: "interrupted",
+    estimated: true,
+    finishedAt: now,
+    lease: undefined,
+  } as const;
   if (left.prices === null || left.firstTokenAt === null) return { ...ended, ...NO_COST };
   const list = price(left);
   const isFree = left.isByok || left.model === null || isFreeId(left.model);
@@ -22,7 +28,7 @@ function interrupt(left: UsageRecord, now: number): UsageRecord {
   };
 }
 
-/** No amount for counts that cannot be priced: such a record is quarantined. */
+/** Returns NaN for counts that cannot be priced: the store quarantines such a record. */
 function price(left: UsageRecord): number {
   try {
     return priceWhole({ prices: left.prices, usage: left, advisors: left.advisors ?? [] });
@@ -33,52 +39,60 @@ function price(left: UsageRecord): number {
 
 const NO_COST = { prices: null, costNanodollars: 0, upstreamCostNanodollars: 0 } as const;
 
-/** What settling came to. */
+/** What a recovery did. */
 export interface Recovery {
-  /** Records that were brought over to the store. */
+  /** Records of the journal that were saved in the store. */
   readonly brought: number;
-  /** Records that were open. */
+  /** Open records that were ended. */
   readonly interrupted: number;
-  /** Kinds of entries that this version does not know. They stay in the journal for one that does. */
+  /** Kinds of journal entries that this version cannot read. They stay in the journal for a version that can. */
   readonly unknown: readonly string[];
   /** Records that the store rejects. */
   readonly quarantined: readonly Quarantined[];
 }
 
+/** What a recovery works on. */
+export interface RecoveryParts {
+  readonly journal: Journal;
+  readonly store: UsageStore;
+  /** The gateway that recovers, under the id that it had before it died. It has not admitted a request yet. */
+  readonly gatewayId: string;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
 /**
- * Settles what an earlier process left: records in its journal go to the store, and whatever is still open there was
- * cut short by its death.
+ * Recovers what a gateway left when it died: saves the records of its journal in the store, and ends the open records that no
+ * gateway runs any more. Records of gateways that run are not touched.
  */
-export async function recoverUsage(journal: Journal, store: UsageStore, now: number): Promise<Recovery> {
+export async function recoverUsage({ journal, store, gatewayId, now }: RecoveryParts): Promise<Recovery> {
+  const { latest, unknown } = readJournal(journal);
+  const quarantined = await saveRecords(store, [...latest.values()], now);
+  const abandoned = await store.findAbandonedUsage(gatewayId, now);
+  const ended = abandoned.map((record) => toEntry(interrupt(record, now)));
+  const left = await saveRecords(store, ended, now);
+  journal.skipped([...unknown.keys()]);
+  journal.release(journal.mark());
+  return {
+    brought: latest.size,
+    interrupted: abandoned.length,
+    unknown: [...unknown.values()],
+    quarantined: [...quarantined, ...left],
+  };
+}
+
+/** Reads the latest version of each record, and the kinds of the entries that this version cannot read, by entry. */
+function readJournal(journal: Journal) {
   const latest = new Map<string, RecordEntry>();
-  /** Kinds by entry: one that was set aside may stand in the files too. */
   const unknown = new Map<string, string>();
   for (const text of journal.recover()) {
     const read = decodeJournalEntry(text);
     if (read.kind === "usage") latest.set(read.entry.record.id, read.entry);
     else unknown.set(text, read.name);
   }
-  const quarantined = latest.size === 0 ? [] : await saveRecords(store, [...latest.values()], now);
-  const open = await store.findOpenUsage();
-  const left =
-    open.length === 0
-      ? []
-      : await saveRecords(
-          store,
-          open.map((one) => end(one, now)),
-          now,
-        );
-  journal.setAside([...unknown.keys()]);
-  journal.release(journal.mark());
-  return {
-    brought: latest.size,
-    interrupted: open.length,
-    unknown: [...unknown.values()],
-    quarantined: [...quarantined, ...left],
-  };
+  return { latest, unknown };
 }
 
-function end(left: UsageRecord, now: number): RecordEntry {
-  const record = interrupt(left, now);
+function toEntry(record: UsageRecord): RecordEntry {
   return { record, json: JSON.stringify(record) };
 }

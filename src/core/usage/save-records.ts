@@ -1,6 +1,6 @@
-import { RejectedRecordError } from "../ports/store-error.ts";
-import type { UsageStore } from "../ports/usage-store.ts";
+import { RejectedRecordError } from "../../base/store-error.ts";
 import type { RecordEntry, UsageRecord } from "./records.ts";
+import type { UsageStore } from "./usage-store.ts";
 
 /** A record that the store rejects, and why. */
 export interface Quarantined {

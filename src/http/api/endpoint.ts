@@ -1,136 +1,156 @@
 import { z } from "zod";
-import { BOUNDS } from "../../base/bounds.ts";
 import { type ErrorCode, fail } from "../../base/errors.ts";
+import { credentialIdOf } from "../../core/accounts/principal.ts";
 import { parseBody } from "../../wire/json/check-fields.ts";
-import { requireBodyBytes } from "../../wire/json/refuse-excess.ts";
-import type { Handler, HttpDeps, RequestContext } from "../context.ts";
-import { hashAddress } from "../middleware/identify-caller.ts";
-import { type BodyHolder, readRequestBody } from "../middleware/read-body.ts";
-import { urlOf } from "../url-of.ts";
-import { answerOnce } from "./answer-once.ts";
-import { type Access, type ApiCaller, identifyApiCaller } from "./api-caller.ts";
-import { identifySigner } from "./identify-signer.ts";
-import { announceAndMake, type ChangeNote, writeAudit } from "./write-audit.ts";
+import type { Handler, HttpDeps, RequestContext } from "../context/context.ts";
+import { urlOf } from "../context/url-of.ts";
+import { admit } from "../middleware/admit.ts";
+import type { Access, PrincipalFor } from "../middleware/authorize.ts";
+import { respondOnce } from "./respond-once.ts";
+import { type AuditedPrincipal, announceAndMake, type ChangeNote, writeAudit } from "./write-audit.ts";
 
 type Schema = z.ZodType;
 
-/** What an endpoint's handler gets: everything checked. */
-export interface ApiInput<Params, Query, Body> {
-  readonly caller: ApiCaller;
+/** The validated input of an endpoint's handler. */
+export interface ApiInput<Principal, Params, Query, Body> {
+  readonly principal: Principal;
   readonly params: Params;
   readonly query: Query;
   readonly body: Body;
   readonly headers: Headers;
   readonly deps: HttpDeps;
   readonly requestId: string;
-  /** Says what was changed, for the audit log. Without it the log names the path's ids and the body's fields alone. */
+  /** Records a change for the audit log. Without a call the entry has the ids of the path and the names of the body's fields. */
   note(change: ChangeNote): void;
 }
 
-/** An endpoint of the management or self-service API: what is served, checked and documented, said once. */
+/** An endpoint of the management or self-service API. Routing, validation and the OpenAPI document derive from it. */
 export interface Endpoint<
+  A extends Access = Access,
   Params extends Schema = Schema,
   Query extends Schema = Schema,
   Body extends Schema = Schema,
 > {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-  /** With `:name` for what varies: `/api/admin/keys/:id`. */
+  /** The path, with `:name` for parameters: `/api/admin/keys/:id`. */
   readonly path: string;
-  /** It answers behind every gateway prefix (`/api/gateway`, `/v1` and so on), which `path` then leaves out. */
+  /** The endpoint is served under every gateway prefix (`/api/gateway`, `/v1` and so on), which `path` then leaves out. */
   readonly everyPrefix?: true;
-  /** Groups endpoints in the documentation. */
+  /** The group of the endpoint in the documentation. */
   readonly tag: string;
-  /** One sentence, without a full stop. */
+  /** A short imperative sentence without a full stop. */
   readonly summary: string;
-  readonly access: Access;
+  readonly access: A;
   readonly params: Params;
   readonly query: Query;
   readonly body: Body;
-  /** The answer's body. */
+  /** The schema of the response body. */
   readonly response: Schema;
-  /** 200 unless said. */
+  /** Status of a successful response. Default: 200. */
   readonly status?: 201;
-  /** Answered in its place where what is to be made was there before. */
+  /** Status returned instead of `status` when the resource already exists. */
   readonly known?: 200;
-  /** Errors that it may answer beside those of every endpoint of its kind. */
+  /** Error codes besides those of every endpoint of its kind. */
   readonly errors?: readonly ErrorCode[];
-  /** The answer is also there as CSV. */
+  /** The response is also available as CSV. */
   readonly csv?: true;
-  /** The answer shows a secret: it is not kept for a request that comes twice. */
+  /** The response contains a secret, so it is not stored for a repeated request with the same Idempotency-Key. */
   readonly answersSecret?: true;
-  handle(input: ApiInput<z.infer<Params>, z.infer<Query>, z.infer<Body>>): Promise<unknown> | unknown;
+  handle(
+    input: ApiInput<PrincipalFor<A>, z.infer<Params>, z.infer<Query>, z.infer<Body>>,
+  ): Promise<unknown> | unknown;
 }
 
-/** Nothing is taken here. */
+/** The schema of a path, query or body without fields. */
 export const NOTHING = z.strictObject({});
 
-/** Declares an endpoint; only there so that the handler's types follow from the schemas. */
-export function defineEndpoint<Params extends Schema, Query extends Schema, Body extends Schema>(
-  endpoint: Endpoint<Params, Query, Body>,
-): Endpoint<Params, Query, Body> {
+/** Returns the endpoint as it is. Exists so that TypeScript infers the handler's types from the schemas. */
+export function defineEndpoint<
+  const A extends Access,
+  Params extends Schema,
+  Query extends Schema,
+  Body extends Schema,
+>(endpoint: Endpoint<A, Params, Query, Body>): Endpoint<A, Params, Query, Body> {
   return endpoint;
 }
 
 /**
- * The handler of an endpoint: who calls, what they ask, checked; the answer as JSON, or the `Response` it made itself. A
- * change goes to the audit log, and one with an `Idempotency-Key` is made once.
+ * Returns the HTTP handler of an endpoint. It admits and validates the request, and responds with JSON, or with the `Response`
+ * that the endpoint returns. Changes are written to the audit log; a change with an `Idempotency-Key` is made once.
  */
 export function serveEndpoint(endpoint: Endpoint): Handler {
   return async (request, context) => {
-    const { caller, bytes } = await admitCaller(endpoint, request, context);
-    const url = urlOf(request);
+    const { principal, body } = await admit(request, context, endpoint.access);
+    if (principal.kind === "anonymous") throw new Error(`${endpoint.path} admits anonymous callers`);
     const notes: ChangeNote[] = [];
-    const holder: BodyHolder = { source: "key", id: caller.key.id };
-    const input: AnyInput = {
-      caller,
-      params: check(endpoint.params, context.params, "path"),
-      query: check(endpoint.query, Object.fromEntries(url.searchParams), "query"),
-      body: check(endpoint.body, readJson(bytes ?? (await readBytes(request, context, holder))), "body"),
-      headers: request.headers,
-      deps: context.deps,
-      requestId: context.requestId,
-      note: (change) => void notes.push(change),
-    };
-    if (endpoint.method === "GET") return respond(endpoint, await endpoint.handle(input));
+    const input = readInput(endpoint, { request, context, principal, body, notes });
+    if (endpoint.method === "GET") return respond(endpoint, await endpoint.handle(input as HandlerInput));
     const name = endpoint.method === "POST" ? request.headers.get("idempotency-key") : null;
-    if (name === null) return change(endpoint, input, notes);
-    return changeOnce(endpoint, input, notes, { name, address: url.pathname + url.search });
+    return name === null ? change(endpoint, input, notes) : changeOnce(endpoint, input, { name, notes });
   };
 }
 
-type AnyInput = ApiInput<unknown, unknown, unknown>;
+type AnyInput = ApiInput<AuditedPrincipal, unknown, unknown, unknown> & { readonly url: URL };
+type HandlerInput = Parameters<Endpoint["handle"]>[0];
+
+interface AdmittedRequest {
+  readonly request: Request;
+  readonly context: RequestContext;
+  readonly principal: AuditedPrincipal;
+  readonly body: Buffer;
+  readonly notes: ChangeNote[];
+}
+
+function readInput(
+  endpoint: Endpoint,
+  { request, context, principal, body, notes }: AdmittedRequest,
+): AnyInput {
+  const url = urlOf(request);
+  return {
+    principal,
+    params: validate(endpoint.params, context.params, "path"),
+    query: validate(endpoint.query, Object.fromEntries(url.searchParams), "query"),
+    body: validate(endpoint.body, parseJson(body), "body"),
+    headers: request.headers,
+    deps: context.deps,
+    requestId: context.requestId,
+    url,
+    note: (change) => void notes.push(change),
+  };
+}
 
 function respond(endpoint: Endpoint, answer: unknown): Response {
   return answer instanceof Response ? answer : Response.json(answer, { status: endpoint.status ?? 200 });
 }
 
 async function change(endpoint: Endpoint, input: AnyInput, notes: readonly ChangeNote[]): Promise<Response> {
-  const { made, announced } = await announceAndMake(endpoint, input, () => endpoint.handle(input));
-  await writeAudit(endpoint, input, announced, notes);
+  const make = () => endpoint.handle(input as HandlerInput);
+  const { made, announced } = await announceAndMake(endpoint, input, make);
+  await writeAudit(endpoint, input, { announced, notes });
   return respond(endpoint, made);
 }
 
 async function changeOnce(
   endpoint: Endpoint,
   input: AnyInput,
-  notes: readonly ChangeNote[],
-  { name, address }: { name: string; address: string },
+  { name, notes }: { readonly name: string; readonly notes: readonly ChangeNote[] },
 ): Promise<Response> {
-  const { deps, caller, body } = input;
+  const { deps, principal, body, url } = input;
   const keeper = { answers: deps.answers, now: deps.clock.now };
   const repeatable = {
     name,
-    keyId: caller.key.id,
-    content: JSON.stringify([endpoint.method, address, body]),
+    keyId: credentialIdOf(principal),
+    content: JSON.stringify([endpoint.method, url.pathname + url.search, body]),
     answersSecret: endpoint.answersSecret === true,
   };
   let announced: number | null = null;
-  const answer = await answerOnce(keeper, repeatable, async () => {
-    const change = await announceAndMake(endpoint, input, () => endpoint.handle(input));
+  const answer = await respondOnce(keeper, repeatable, async () => {
+    const make = () => endpoint.handle(input as HandlerInput);
+    const change = await announceAndMake(endpoint, input, make);
     announced = change.announced;
     return { status: endpoint.status ?? 200, body: change.made };
   });
-  if (announced !== null) await writeAudit(endpoint, input, announced, notes);
+  if (announced !== null) await writeAudit(endpoint, input, { announced, notes });
   return new Response(answer.body, {
     status: answer.status,
     headers: {
@@ -140,34 +160,13 @@ async function changeOnce(
   });
 }
 
-const BODILESS = new Set(["GET", "DELETE", "HEAD"]);
-
-/** Who calls; also the body where it had to be read to find that out. */
-async function admitCaller(
-  { access }: Endpoint,
-  request: Request,
-  context: RequestContext,
-): Promise<{ readonly caller: ApiCaller; readonly bytes: Buffer | null }> {
-  if (access.kind !== "signed")
-    return { caller: await identifyApiCaller(request, context, access), bytes: null };
-  const holder: BodyHolder = { source: "anonymous", id: hashAddress(request, context) };
-  const bytes = await readBytes(request, context, holder);
-  return { caller: identifySigner(request.headers, bytes, context.deps), bytes };
-}
-
-async function readBytes(request: Request, context: RequestContext, holder: BodyHolder): Promise<Buffer> {
-  if (BODILESS.has(request.method)) return Buffer.alloc(0);
-  const bytes = await readRequestBody(request, context, holder);
-  requireBodyBytes(bytes, BOUNDS.managementBodyBytes, "Send less at once.");
-  return bytes;
-}
-
-/** An absent body is an empty object: every field may have a default. */
-function readJson(bytes: Buffer): unknown {
+/** An absent body is an empty object, because every field may have a default. */
+function parseJson(bytes: Buffer): unknown {
   return bytes.length === 0 ? {} : parseBody(bytes);
 }
 
-function check(schema: Schema, value: unknown, where: string): unknown {
+/** @throws GatewayError `invalid_request` that names the first invalid field. */
+function validate(schema: Schema, value: unknown, where: string): unknown {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;

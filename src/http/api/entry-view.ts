@@ -1,18 +1,23 @@
 import { z } from "zod";
 import { TRANSFER_KINDS } from "../../core/ledger/records.ts";
 
-/** A transfer as one of its two accounts sees it: what `describeEntry` gives. */
+/** A transfer from the view of one of its two accounts (`presentEntry`). */
 export const EntryView = z
   .object({
     id: z.string(),
-    number: z.int().describe("Its place in the ledger of all accounts; rises"),
+    number: z.int().describe("Position in the ledger of all accounts, ascending."),
     kind: z.enum(TRANSFER_KINDS),
-    account_id: z.string().describe("Whose money it moved"),
-    amount: z.number().describe("US dollars; negative: went out"),
-    amount_nanodollars: z.int().describe("The same, exact: 1,000,000,000 are a dollar"),
-    generation_id: z.string().nullable().describe("Of usage and refunds: the generation"),
+    account_id: z.string().describe("Id of the account."),
+    amount: z.number().describe("US dollars. Negative if money left the account."),
+    amount_nanodollars: z
+      .int()
+      .describe("The amount in nanodollars, exact. One dollar is 1,000,000,000 nanodollars."),
+    generation_id: z.string().nullable().describe("Id of the generation, for usage and refunds."),
     note: z.string().nullable(),
     created_at: z.iso.datetime(),
-    expires_at: z.iso.datetime().nullable().describe("Of a grant: when what is left of it ends"),
+    expires_at: z.iso
+      .datetime()
+      .nullable()
+      .describe("Time at which the unused part of a grant expires (RFC 3339). `null` means never."),
   })
-  .meta({ id: "LedgerEntry", description: "A transfer as one of its two accounts sees it" });
+  .meta({ id: "LedgerEntry", description: "A transfer from the view of one of its two accounts." });

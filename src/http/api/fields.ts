@@ -2,9 +2,9 @@ import { z } from "zod";
 import { fail } from "../../base/errors.ts";
 import { parseDollars } from "../../base/money.ts";
 import type { AccountRecord } from "../../core/accounts/records.ts";
-import type { HttpDeps } from "../context.ts";
+import type { HttpDeps } from "../context/context.ts";
 
-/** An amount of US dollars in a body, as nanodollars. */
+/** A signed amount of US dollars in a body, parsed to nanodollars. */
 export const amountField = z
   .union([z.string(), z.number()])
   .transform((amount, context) => {
@@ -13,24 +13,24 @@ export const amountField = z
     context.addIssue({
       code: "custom",
       message:
-        'must be an amount of US dollars with at most 9 places and less than 9 million, such as "12.50"',
+        'must be an amount of US dollars with at most 9 decimal places and less than 9 million, such as "12.50"',
     });
     return z.NEVER;
   })
   .meta({
-    description: "US dollars, a number or a decimal string, exact to nine places",
+    description: "US dollars, as a number or a decimal string with at most nine decimal places.",
     examples: ["12.50"],
   });
 
-/** An amount of more than nothing. */
+/** A positive amount. */
 export const positiveAmountField = amountField.refine((amount) => amount > 0, "must be more than 0");
 
-/** The caller's own name for what it makes: sent again it makes nothing new. */
+/** An id that the client chooses, so that repeating the request creates nothing new. */
 export const idField = z
   .string()
   .regex(/^[\w.:-]{1,128}$/, "must be 1 to 128 letters, digits or any of _ . : -")
   .describe(
-    "Your own name for it: with the same one it happens once. 1 to 128 letters, digits or any of _ . : -",
+    "Your unique id of the transfer: a repeated request with it creates nothing new. 1 to 128 letters, digits or any of `_ . : -`.",
   );
 
 export const noteField = z
@@ -38,12 +38,12 @@ export const noteField = z
   .trim()
   .min(1)
   .max(500)
-  .meta({ description: "For people: why", examples: ["order 1001"] });
+  .meta({ description: "Human-readable reason.", examples: ["order 1001"] });
 
 /**
- * An account that is there.
+ * Returns the account with an id.
  * @throws GatewayError `not_found`.
  */
-export async function requireAccount({ accountRing }: HttpDeps, id: string): Promise<AccountRecord> {
-  return (await accountRing.account(id)) ?? fail("not_found", "There is no account with that id.");
+export async function requireAccount({ accountCache }: HttpDeps, id: string): Promise<AccountRecord> {
+  return (await accountCache.account(id)) ?? fail("not_found", "There is no account with that id.");
 }

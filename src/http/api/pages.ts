@@ -3,7 +3,7 @@ import { z } from "zod";
 const MAX_ROWS = 100;
 const DEFAULT_ROWS = 20;
 
-/** The query of every list: how much, and behind what. */
+/** The query of every list. */
 export const PAGE_QUERY = {
   limit: z.coerce
     .number()
@@ -11,35 +11,35 @@ export const PAGE_QUERY = {
     .min(1)
     .max(MAX_ROWS)
     .default(DEFAULT_ROWS)
-    .describe("How many of them at most"),
-  after: z.string().min(1).max(200).optional().describe("`next` of the page before"),
+    .describe("Maximum number of entries in the page."),
+  after: z.string().min(1).max(200).optional().describe("The `next` of the previous page."),
 };
 
-/** The same, checked. */
+/** A validated query of a list. */
 export interface PageQuery {
   readonly limit: number;
   readonly after?: string | undefined;
 }
 
-/** The answer of a list. */
+/** Returns the schema of a page. */
 export function pageView<Item extends z.ZodType>(item: Item) {
   return z.object({
     data: z.array(item),
-    next: z.string().nullable().describe("Send it as `after` for the page behind; null: this is the last"),
+    next: z.string().nullable().describe("Send it as `after` to get the next page. `null` on the last page."),
   });
 }
 
-/** What a page is made of. */
+/** Where the rows of a page come from. */
 interface PageSource<Row> {
   readonly limit: number;
-  /** Gives the rows of the page, and one more where there is one. */
+  /** Loads up to `limit` rows. */
   load(limit: number): Promise<readonly Row[]>;
   describe(row: Row): unknown;
-  /** What the page behind this row is asked for by. */
+  /** Returns the cursor of the page after a row. */
   cursorOf(row: Row): string;
 }
 
-/** A page of a list. `next` is null on the last. */
+/** Returns a page of a list. Loads one row more than the page has, to know whether there is a next page. */
 export async function makePage<Row>({ limit, load, describe, cursorOf }: PageSource<Row>) {
   const rows = await load(limit + 1);
   const shown = rows.slice(0, limit);

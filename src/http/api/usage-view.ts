@@ -2,37 +2,40 @@ import { z } from "zod";
 
 const count = z.int().min(0);
 
-/** What every line of a report of usage has: what `describeUsage` gives, but for the group. */
+/** The sums in every line of a usage report (`presentUsage`). */
 const SUMS = {
   requests: count,
-  errors: count.describe("Of those: failed, or cut short by the gateway's end"),
+  errors: count.describe("Requests that failed or were interrupted by the end of the gateway's process."),
   tokens_prompt: count,
   tokens_completion: count,
   tokens_cached: count,
   tokens_cache_write: count,
   tokens_reasoning: count,
-  cost: z.number().describe("US dollars that were paid"),
+  cost: z.number().describe("US dollars charged."),
   cost_nanodollars: z.int(),
-  upstream_cost: z.number().describe("The providers' list price, US dollars"),
+  upstream_cost: z.number().describe("Cost at the providers' list prices, in US dollars."),
   upstream_cost_nanodollars: z.int(),
 };
 
-/** Lines of a report by day, for the caller. */
+/** A line of a report by day. */
 export const DayOfUsage = z
-  .object({ date: z.iso.date().describe("UTC"), ...SUMS })
-  .meta({ id: "DayOfUsage", description: "What was used in a day" });
+  .object({ date: z.iso.date().describe("Day in UTC."), ...SUMS })
+  .meta({ id: "DayOfUsage", description: "Usage of a day." });
 
 const group = z.string().nullable().optional();
 
-/** Lines of a report by any group: the one asked for is there. */
+/** A line of a report by any group. It has the field of the requested group only. */
 export const UsageLine = z
   .object({
-    day: group.describe("UTC"),
+    day: group.describe("Day in UTC."),
     model: group,
     provider: group,
-    key: group.describe("The key's id"),
-    user: group.describe("The user's id; null: keys of nobody"),
-    account: group.describe("The account's id; null: callers without a key"),
+    key: group.describe("Id of the key."),
+    user: group.describe("Id of the user. `null` for keys without a user."),
+    account: group.describe("Id of the account. `null` for requests without a key."),
     ...SUMS,
   })
-  .meta({ id: "UsageLine", description: "What was used, with the group that was asked for" });
+  .meta({
+    id: "UsageLine",
+    description: "Usage of one group. Only the field of the requested group is present.",
+  });

@@ -1,29 +1,32 @@
 import { GatewayError, statusOf } from "../../base/errors.ts";
+import { type AnonymousPrincipal, credentialIdOf, type Principal } from "../../core/accounts/principal.ts";
 import type { AuditDraft } from "../../core/audit/records.ts";
-import type { HttpDeps } from "../context.ts";
-import type { ApiCaller } from "./api-caller.ts";
+import type { HttpDeps } from "../context/context.ts";
+
+/** The principals that can make changes. */
+export type AuditedPrincipal = Exclude<Principal, AnonymousPrincipal>;
 
 /** What a request has changed. */
 export interface ChangeNote {
-  /** Whose account it concerns; left out: the caller's. */
+  /** The account that the change is about. Default: the account of the principal's key. */
   readonly accountId?: string | null;
-  /** The id of what was changed; left out: the ids of the path. */
+  /** The id of what was changed. Default: the ids of the path. */
   readonly target?: string;
-  /** The fields that were set, with their new values. No secrets. Left out: the body's fields, without values. */
+  /** The fields that were set, with their new values. No secrets. Default: the names of the body's fields, without values. */
   readonly changes?: Readonly<Record<string, unknown>>;
 }
 
-/** The request that a change was made by. */
+/** A request that makes a change. */
 interface ChangingRequest {
-  readonly caller: ApiCaller;
+  readonly principal: AuditedPrincipal;
   readonly params: unknown;
   readonly body: unknown;
   readonly deps: HttpDeps;
   readonly requestId: string;
 }
 
-/** Stands for a value that the log was not told: it may be a secret. */
-const NOT_TOLD = "(not kept)";
+/** Replaces a value that may be a secret. */
+const REDACTED = "(not kept)";
 
 interface Action {
   readonly method: string;
@@ -31,8 +34,9 @@ interface Action {
 }
 
 /**
- * Makes a change whose entry in the audit log cannot be lost: it is announced before, and what a crash or a fault leaves
- * announced is an entry after the next start. Gives what `make` gives, and the announcement for `writeAudit`.
+ * Makes a change whose audit entry survives a crash: it is announced before it is made, and an announcement that is neither
+ * committed nor aborted becomes an entry at the next start. Returns the result of `make`, and the id of the announcement for
+ * `writeAudit`.
  */
 export async function announceAndMake<T>(
   action: Action,
@@ -40,13 +44,13 @@ export async function announceAndMake<T>(
   make: () => Promise<T> | T,
 ): Promise<{ readonly made: T; readonly announced: number }> {
   const { audit } = request.deps;
-  const announced = await audit.announceChange(draftEntry(action, request, {}));
+  const announced = await audit.beginChange(draftEntry(action, request, {}));
   try {
     return { made: await make(), announced };
   } catch (error) {
-    // Refused, so nothing was changed. Whatever else went wrong, nobody knows.
+    // A rejected request has changed nothing. After any other error the outcome is unknown: keep the announcement.
     if (error instanceof GatewayError && statusOf(error.failure) < INTERNAL)
-      await audit.withdrawChange(announced);
+      await audit.abortChange(announced);
     throw error;
   }
 }
@@ -54,19 +58,18 @@ export async function announceAndMake<T>(
 const INTERNAL = 500;
 
 /**
- * Writes what was changed to the audit log, in place of its announcement. A log that cannot be written fails the request,
- * and the operator's own log has the entries.
+ * Replaces the announcement of a change with its audit entries. If the audit log cannot be written, the request fails and the
+ * entries go to the process log.
  */
 export async function writeAudit(
   action: Action,
   request: ChangingRequest,
-  announced: number,
-  notes: readonly ChangeNote[],
+  { announced, notes }: { readonly announced: number; readonly notes: readonly ChangeNote[] },
 ): Promise<void> {
   const { audit, log } = request.deps;
   const drafts = (notes.length > 0 ? notes : [{}]).map((note) => draftEntry(action, request, note));
   try {
-    await audit.fulfilChange(announced, drafts);
+    await audit.commitChange(announced, drafts);
   } catch (error) {
     for (const draft of drafts) {
       log.error("a change has no entry in the audit log", { ...draft, detail: String(error) });
@@ -77,15 +80,16 @@ export async function writeAudit(
 
 function draftEntry(
   { method, path }: Action,
-  { caller, params, body, deps, requestId }: ChangingRequest,
+  { principal, params, body, deps, requestId }: ChangingRequest,
   note: ChangeNote,
 ): AuditDraft {
+  const key = principal.kind === "key" ? principal.key : null;
   return {
     at: deps.clock.now(),
-    keyId: caller.key.id,
-    userId: caller.key.userId,
+    keyId: credentialIdOf(principal),
+    userId: key?.userId ?? null,
     action: `${method} ${path}`,
-    accountId: note.accountId ?? caller.accountId,
+    accountId: note.accountId ?? key?.accountId ?? null,
     target: note.target ?? (Object.values(params as Record<string, string>).join("/") || null),
     requestId,
     changes: note.changes ?? withoutValues(body),
@@ -93,5 +97,5 @@ function draftEntry(
 }
 
 function withoutValues(body: unknown): Record<string, string> {
-  return Object.fromEntries(Object.keys(body as object).map((field) => [field, NOT_TOLD]));
+  return Object.fromEntries(Object.keys(body as object).map((field) => [field, REDACTED]));
 }

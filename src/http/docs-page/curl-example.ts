@@ -3,7 +3,7 @@ import { resolve } from "./schema-rows.ts";
 
 type Schemas = OpenApiDocument["components"]["schemas"];
 
-/** An operation at its address. */
+/** An operation with its method and path. */
 export interface OperationAt {
   /** Upper-case. */
   readonly method: string;
@@ -11,7 +11,7 @@ export interface OperationAt {
   readonly operation: OperationObject;
 }
 
-/** A call of an operation for a shell, in which variables such as `$GATEWAY_URL` and `$USER_ID` are set. */
+/** Returns an example call of an operation with curl. Values come from shell variables such as `$GATEWAY_URL` and `$USER_ID`. */
 export function writeCurlExample({ method, path, operation }: OperationAt, schemas: Schemas): string {
   const url = `"$GATEWAY_URL${fillPath(path, operation)}${writeQuery(operation)}"`;
   const schema = operation.requestBody?.content["application/json"]?.schema;
@@ -25,7 +25,7 @@ export function writeCurlExample({ method, path, operation }: OperationAt, schem
   return words.join(" \\\n  ");
 }
 
-/** The variable that has the key. */
+/** Returns the option with the API key, if the operation needs one. */
 function keyHeader({ security }: OperationObject): readonly string[] {
   if (security.some((scheme) => "managementKey" in scheme))
     return ['-H "Authorization: Bearer $MANAGEMENT_KEY"'];
@@ -47,7 +47,7 @@ function signExample(words: readonly string[], body: string): string {
   ].join("\n");
 }
 
-/** `/users/{id}` is filled as `/users/$USER_ID`, unless the parameter has an example. */
+/** Replaces path parameters by their example, else by a variable: `/users/{id}` becomes `/users/$USER_ID`. */
 function fillPath(path: string, operation: OperationObject): string {
   const parts = path.split("/");
   const fill = (part: string, i: number) =>
@@ -64,7 +64,7 @@ function fillPart(name: string, before: string, operation: OperationObject): str
   return `$${thing.endsWith(stem) ? thing : stem}_id`.toUpperCase();
 }
 
-/** The parameters that must be there. */
+/** Returns the query string with the required parameters. */
 function writeQuery(operation: OperationObject): string {
   const needed = parametersOf(operation).filter((one) => one.in === "query" && one.required);
   const pairs = needed.map(({ name, schema }) => `${name}=${firstExample(schema) ?? "…"}`);
@@ -75,7 +75,7 @@ function parametersOf({ parameters }: OperationObject): readonly ParameterObject
   return parameters.filter((parameter): parameter is ParameterObject => "name" in parameter);
 }
 
-/** A body as it could be sent: fields with an example, and those that must be there. */
+/** Returns an example body with the fields that are required or have an example. */
 function exampleOf(schema: JsonSchema, schemas: Schemas): unknown {
   const found = resolve(schema, schemas);
   const example = firstExample(found);
@@ -115,7 +115,7 @@ function firstExample(schema: JsonSchema): unknown {
   return Array.isArray(examples) ? examples[0] : undefined;
 }
 
-/** A word of the shell; variables in it are filled in. */
+/** Quotes a text for the shell. Variables in it are expanded. */
 function quote(text: string): string {
   const quoted = text.replaceAll("'", `'\\''`).replace(/\$[A-Z_]+/g, (variable) => `'"${variable}"'`);
   return `'${quoted}'`;

@@ -1,4 +1,4 @@
-/** The page's style. Its hash stands in the page's security policy, so it is put in as it is. */
+/** The style sheet of the page. The content security policy has its hash, so the page contains it verbatim. */
 export const DOCS_STYLE = `
 :root {
   color-scheme: light dark;

@@ -1,4 +1,4 @@
-/** Markup that is ready: what is put into it as text was escaped. */
+/** Safe HTML: all text in it is escaped. */
 export interface Html {
   readonly markup: string;
 }
@@ -13,7 +13,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": "&#39;",
 };
 
-/** A template of markup. Texts in it are escaped, markup and lists of it stay, null is left out. */
+/** Returns HTML from a template. Texts are escaped; HTML and lists of HTML are inserted as they are; null is omitted. */
 export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
   const markup = strings.map((text, i) => text + (i < parts.length ? print(parts[i] as Part) : "")).join("");
   return { markup };
@@ -29,7 +29,7 @@ function escapeText(text: string): string {
   return text.replace(/[&<>"']/g, (char) => ENTITIES[char] as string);
 }
 
-/** A text with words in backquotes as code. */
+/** Returns a text as HTML, with words in backquotes as code. */
 export function proseOf(text: string): Html {
   const parts = text.split("`").map((part, i) => (i % 2 === 1 ? html`<code>${part}</code>` : html`${part}`));
   return html`${parts}`;

@@ -5,7 +5,7 @@ import { DOCS_STYLE } from "./docs-style.ts";
 import { type Html, html, proseOf } from "./html.ts";
 import { renderOperation } from "./render-operation.ts";
 
-/** The document as a page for people: without scripts, with nothing to fetch. */
+/** Renders the OpenAPI document as an HTML page without scripts or external resources. */
 export function renderDocs(document: OpenApiDocument): string {
   const { info, tags, components } = document;
   const groups = tags.map(({ name }) => ({ name, operations: operationsOf(document, name) }));
@@ -26,7 +26,7 @@ export function renderDocs(document: OpenApiDocument): string {
 <main id="top">
 <h1>API</h1>
 ${info.description.split("\n\n").map((paragraph) => html`<p>${proseOf(paragraph)}</p>`)}
-<p>The examples take what they need from the shell:</p>
+<p>The examples use these shell variables:</p>
 <pre>${VARIABLES}</pre>
 ${groups.map(
   ({ name, operations }) =>
@@ -66,7 +66,7 @@ function renderLinks({
   )}</ul>`;
 }
 
-/** What all paths begin with says nothing in a list. */
+/** Removes the prefix that all paths share. */
 function shorten(path: string): Html {
   return breakable(path.replace(/^\/api\/(admin|gateway)(?=\/)/, ""));
 }

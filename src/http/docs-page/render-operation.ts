@@ -8,11 +8,18 @@ import type {
 import { breakable } from "./breakable.ts";
 import { type OperationAt, writeCurlExample } from "./curl-example.ts";
 import { type Html, html, proseOf } from "./html.ts";
-import { describeField, type FieldRow, listFieldRows, resolve, typeOf } from "./schema-rows.ts";
+import {
+  describeField,
+  type FieldRow,
+  joinSentences,
+  listFieldRows,
+  resolve,
+  typeOf,
+} from "./schema-rows.ts";
 
 type Components = OpenApiDocument["components"];
 
-/** One operation: what it takes, what it answers, and a call to copy. */
+/** Renders one operation: parameters, body, an example call and responses. */
 export function renderOperation(at: OperationAt, components: Components): Html {
   const { method, path, operation } = at;
   return html`<article id="${operation.operationId}">
@@ -34,12 +41,11 @@ function renderParameters({ parameters }: OperationObject, components: Component
     const parameter = "$ref" in one ? findParameter(one.$ref, components) : one;
     const { name, required, description = "", schema } = parameter;
     const bounds = describeField({ ...schema, description: undefined }, components.schemas);
-    const texts = [description, bounds].filter((text) => text !== "");
     return {
       name,
       type: `${typeOf(schema, components.schemas)}, ${parameter.in}`,
       required,
-      description: texts.join(". "),
+      description: joinSentences([description, bounds]),
     };
   });
   return html`<h4>Parameters</h4>${renderTable(rows, "required")}`;
@@ -54,15 +60,15 @@ function renderBody({ requestBody }: OperationObject, { schemas }: Components): 
   if (schema === undefined) return null;
   const isOpen = resolve(schema, schemas)["additionalProperties"] !== false;
   const rows = listFieldRows(schema, schemas);
-  // A body of one of several shapes, each of which stands elsewhere.
-  if (rows.length === 0) return html`<h4>Body</h4><p>${proseOf(describeField(schema, schemas))}.</p>`;
-  const more = isOpen ? html`<p class="note">Further fields go on to the provider.</p>` : null;
+  // A union of schemas that are shown at their own operations.
+  if (rows.length === 0) return html`<h4>Body</h4><p>${proseOf(describeField(schema, schemas))}</p>`;
+  const more = isOpen ? html`<p class="note">Other fields are passed on to the provider.</p>` : null;
   return html`<h4>Body</h4>${renderTable(rows, "required")}${more}`;
 }
 
-/** Marks what is not as usual: in a request what must be there, in an answer what may be left out. */
+/** Renders fields and marks the exceptions: required ones in requests, optional ones in responses. */
 function renderTable(rows: readonly FieldRow[], mark: "required" | "optional"): Html {
-  return html`<table><thead><tr><th>Name</th><th>Type</th><th>Meaning</th></tr></thead><tbody>${rows.map(
+  return html`<table><thead><tr><th>Name</th><th>Type</th><th>Description</th></tr></thead><tbody>${rows.map(
     ({ name, type, required, description }) =>
       html`<tr><td><code>${name}</code>${required === (mark === "required") ? html` <em class="${mark}">${mark}</em>` : null}</td><td>${type}</td><td>${proseOf(description)}</td></tr>`,
   )}</tbody></table>`;
@@ -80,7 +86,7 @@ function renderAnswers({ responses }: OperationObject, components: Components): 
     .join(" ")}</span></summary><dl>${bad.map(
     ({ status, response }) => html`<dt>${status}</dt><dd>${proseOf(response.description)}</dd>`,
   )}</dl></details>`;
-  return html`<h4>Answers</h4>${good.map(({ status, response }) =>
+  return html`<h4>Responses</h4>${good.map(({ status, response }) =>
     renderAnswer(status, response, components),
   )}${errors}`;
 }
@@ -103,5 +109,5 @@ function renderAnswerBody(mediaType: string, schema: JsonSchema, { schemas }: Co
   const rows = listFieldRows(schema, schemas);
   if (rows.length === 0) return null;
   const isStream = mediaType === "text/event-stream";
-  return html`${isStream ? html`<p class="note">The data of an event:</p>` : null}${renderTable(rows, "optional")}`;
+  return html`${isStream ? html`<p class="note">The data of each event:</p>` : null}${renderTable(rows, "optional")}`;
 }

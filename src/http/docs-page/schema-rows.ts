@@ -1,8 +1,8 @@
 import type { JsonSchema, OpenApiDocument } from "../openapi/document.ts";
 
-/** A field of a body: a line of its table. */
+/** A row of the table of a body's fields. */
 export interface FieldRow {
-  /** With what it is in: `data[].policy.allowed_models`. */
+  /** The path of the field: `data[].policy.allowed_models`. */
   readonly name: string;
   readonly type: string;
   readonly required: boolean;
@@ -11,10 +11,10 @@ export interface FieldRow {
 
 type Schemas = OpenApiDocument["components"]["schemas"];
 
-/** How deep fields of fields are shown. */
+/** The deepest level of nested fields that is shown. */
 const MAX_DEPTH = 4;
 
-/** The fields of a schema, those of objects in it behind them. */
+/** Returns the fields of a schema, each followed by the fields inside of it. */
 export function listFieldRows(schema: JsonSchema, schemas: Schemas, within = "", depth = 0): FieldRow[] {
   const { schema: plain, suffix } = peel(schema, schemas);
   const properties = (plain["properties"] ?? {}) as Readonly<Record<string, JsonSchema>>;
@@ -31,7 +31,7 @@ export function listFieldRows(schema: JsonSchema, schemas: Schemas, within = "",
   });
 }
 
-/** What is inside of references, arrays and null: the object whose fields are shown. */
+/** Returns the object schema inside of references, arrays and nullable schemas. */
 function peel(schema: JsonSchema, schemas: Schemas): { schema: JsonSchema; suffix: string } {
   const found = resolve(schema, schemas);
   if (found["type"] === "array" && isSchema(found["items"])) {
@@ -43,7 +43,7 @@ function peel(schema: JsonSchema, schemas: Schemas): { schema: JsonSchema; suffi
   return options.length === 1 && only !== undefined ? peel(only, schemas) : { schema: found, suffix: "" };
 }
 
-/** The schema behind a reference. */
+/** Returns the schema that a reference points to. */
 export function resolve(schema: JsonSchema, schemas: Schemas): JsonSchema {
   const ref = schema["$ref"];
   if (typeof ref !== "string") return schema;
@@ -59,7 +59,7 @@ function isSchema(value: unknown): value is JsonSchema {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** A schema's type in words: `string or null`, `array of string`, `one of "a", "b"`. */
+/** Returns the type of a schema as text: `string or null`, `array of string`, `"a" or "b"`. */
 export function typeOf(schema: JsonSchema, schemas: Schemas): string {
   const found = resolve(schema, schemas);
   const options = optionsOf(found);
@@ -79,7 +79,7 @@ function nameType(type: string, format: unknown): string {
   return typeof format === "string" ? (FORMATS[format] ?? type) : type;
 }
 
-/** What a field means, and its bounds. */
+/** Returns the description of a field with its bounds and default. */
 export function describeField(schema: JsonSchema, schemas: Schemas): string {
   const found = resolve(schema, schemas);
   const inner = optionsOf(found).find((option) => option["type"] !== "null") ?? {};
@@ -92,7 +92,15 @@ export function describeField(schema: JsonSchema, schemas: Schemas): string {
     describeRange(bounds, "minItems", "maxItems", " items"),
     found["default"] === undefined ? "" : `Default: ${JSON.stringify(found["default"])}`,
   ];
-  return sentences.filter((sentence) => sentence !== "").join(". ");
+  return joinSentences(sentences);
+}
+
+/** Joins sentences to a paragraph. Adds the full stops that are missing, and leaves out empty sentences. */
+export function joinSentences(sentences: readonly string[]): string {
+  return sentences
+    .filter((sentence) => sentence !== "")
+    .map((sentence) => (sentence.endsWith(".") ? sentence : `${sentence}.`))
+    .join(" ");
 }
 
 function describeRange(schema: JsonSchema, low: string, high: string, unit: string): string {

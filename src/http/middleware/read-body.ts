@@ -2,11 +2,11 @@ import { constants, createBrotliDecompress, createGunzip, createZstdDecompress }
 import { fail, GatewayError } from "../../base/errors.ts";
 import type { WaitList } from "../../base/wait-list.ts";
 import type { ByteShare } from "../../core/limits/byte-budget.ts";
-import type { RequestContext } from "../context.ts";
+import type { RequestContext } from "../context/context.ts";
 
-/** Pieces in which a packed body is unpacked and counted. */
+/** The chunk size in which a body is decompressed and counted. Bytes. */
 const UNPACK_BYTES = 64 * 1024;
-/** What a zstd body may ask a decoder to remember: 8 MB, the most that RFC 9659 lets a content encoding ask for. */
+/** The largest zstd window: 8 MB, the maximum for a content encoding by RFC 9659. */
 const ZSTD_WINDOW_LOG = 23;
 
 const options = { chunkSize: UNPACK_BYTES };
@@ -20,31 +20,31 @@ const DECODERS = {
 } as const;
 
 /**
- * Bodies up to this size are taken as announced, which costs less; larger ones only as they come, so that who sends nothing
- * holds little.
+ * Up to this `content-length` the memory of a body is reserved at once, which is cheaper. A larger body is counted as it arrives,
+ * so that a client that announces a large body and sends nothing does not hold memory. Bytes.
  */
 const AT_ONCE_BYTES = 256 * 1024;
-/** So much of a larger body must come within the time that a client may be silent. Bytes. */
+/** The part of a larger body that must arrive within the time that a client may be silent. Bytes. */
 const PROGRESS_BYTES = 256 * 1024;
 
-/** Whose bodies count together: a key's, or those that come from one address without one. */
+/** The group of requests whose bodies are counted together: those of one key, or of one address without a key. */
 export interface BodyHolder {
   readonly source: "key" | "anonymous";
   readonly id: string;
 }
 
-/** What bounds a body: its own size, before and after decompression, and its share of what all together may hold. */
+/** The bounds of a body: its size, before and after decompression, and its share of the memory budget of all bodies. */
 interface Bounds {
   readonly maxBytes: number;
   readonly share: ByteShare;
   readonly source: BodyHolder["source"];
-  /** Bodies that are still coming. */
+  /** The timers of bodies that are being received. */
   readonly waits: WaitList;
 }
 
 /**
- * Reads a JSON body within its bounds. One that is too large, or finds no room, is refused before it is read whole. Its
- * bytes stay counted until the request's end (`context.bodyShare`), with those of the same `holder`.
+ * Reads a JSON body and decompresses it. A body that is too large, or for which there is no memory, is rejected before it is
+ * read completely. Its bytes are counted for `holder` until the end of the request (`context.bodyShare`).
  * @throws GatewayError `payload_too_large`, `unavailable`, `rate_limit_exceeded`, `unsupported_media_type`, `invalid_request`,
  * `client_timeout`.
  */
@@ -66,7 +66,7 @@ export async function readRequestBody(
   const encoding = request.headers.get("content-encoding")?.trim().toLowerCase() ?? "identity";
   if (encoding === "identity" || encoding === "") return body;
   const create = findDecoder(encoding);
-  // What unpacks at once bounds what a burst of bombs takes: each is known for one only when it is unpacked.
+  // Bounds the memory of a burst of decompression bombs, which are only recognized when they are decompressed.
   const leave = await context.deps.unpackGate.enter(holder.id);
   try {
     return await decompress(body, create(), encoding, bounds);
@@ -87,18 +87,18 @@ function requireJson(contentType: string | null): void {
   fail("unsupported_media_type", 'The body must be JSON: send "content-type: application/json".');
 }
 
-/** The body as it was sent. */
+/** Returns the body as it was sent, not decompressed. */
 async function readSent(request: Request, bounds: Bounds): Promise<Buffer> {
   const announced = Number(request.headers.get("content-length") ?? Number.NaN);
-  if (announced > bounds.maxBytes) refuseSize(bounds.maxBytes);
+  if (announced > bounds.maxBytes) rejectSize(bounds.maxBytes);
   if (announced > AT_ONCE_BYTES && bounds.share.shortageFor(announced) !== null)
-    refuseForRoom(bounds.share, bounds.source, announced);
+    rejectForMemory(bounds.share, bounds.source, announced);
   if (!(announced <= AT_ONCE_BYTES)) return readCounted(request, bounds);
-  if (!bounds.share.take(announced)) refuseForRoom(bounds.share, bounds.source, announced);
+  if (!bounds.share.take(announced)) rejectForMemory(bounds.share, bounds.source, announced);
   return Buffer.from(await orLate(orBrokenOff(request.arrayBuffer()), bounds.waits));
 }
 
-/** The body, or a refusal where it takes too long. The runtime drops what still comes when the answer is sent. */
+/** Rejects if a body takes too long. The runtime discards the rest of the body when the response is sent. */
 function orLate<T>(reading: Promise<T>, waits: WaitList): Promise<T> {
   return new Promise((resolve, reject) => {
     const wait = waits.begin(() => reject(createLateError()));
@@ -106,12 +106,12 @@ function orLate<T>(reading: Promise<T>, waits: WaitList): Promise<T> {
   });
 }
 
-/** The connection is closed behind the answer: what the client may still send would be read as its next request. */
+/** Closes the connection after the response, because the rest of the body would be read as the next request. */
 function createLateError(): GatewayError {
   return new GatewayError({
     code: "client_timeout",
     message:
-      "The request's body came too slowly. Repeat the request over a faster connection, or ask the operator to raise timers.client_silence_ms.",
+      "The request body arrived too slowly. Retry over a faster connection, or ask the operator to raise timers.client_silence_ms.",
     headers: { connection: "close" },
   });
 }
@@ -120,11 +120,11 @@ async function orBrokenOff<T>(reading: Promise<T>): Promise<T> {
   try {
     return await reading;
   } catch {
-    return fail("invalid_request", "The body broke off before its end.");
+    return fail("invalid_request", "The request body ended early.");
   }
 }
 
-/** A body that is counted while it comes. */
+/** Reads a body that is counted as it arrives. */
 async function readCounted(request: Request, bounds: Bounds): Promise<Buffer> {
   if (request.body === null) return Buffer.alloc(0);
   const reader = request.body.getReader();
@@ -154,21 +154,21 @@ async function readCounted(request: Request, bounds: Bounds): Promise<Buffer> {
   }
 }
 
-/** Gathers pieces of a body, each counted before it is kept. */
+/** Collects the chunks of a body. Each is counted before it is kept. */
 function createPieces(bounds: Bounds) {
   const pieces: Uint8Array[] = [];
   let size = 0;
   return {
     add(piece: Uint8Array): void {
       size += piece.length;
-      if (size > bounds.maxBytes) refuseSize(bounds.maxBytes);
-      if (!bounds.share.take(piece.length)) refuseForRoom(bounds.share, bounds.source, piece.length);
+      if (size > bounds.maxBytes) rejectSize(bounds.maxBytes);
+      if (!bounds.share.take(piece.length)) rejectForMemory(bounds.share, bounds.source, piece.length);
       pieces.push(piece);
     },
     join: (): Buffer => Buffer.concat(pieces),
     /**
-     * Gives their memory back at once, for the collector would let a burst pile up. Only of pieces that fill their buffer:
-     * into any other its maker may still write.
+     * Releases the memory of the chunks at once: until the garbage collector runs, a burst of bodies would accumulate. Skips chunks
+     * that are part of a larger buffer, into which the decoder may still write.
      */
     free(): void {
       for (const { buffer, byteLength } of pieces.splice(0)) {
@@ -186,31 +186,37 @@ async function decompress(body: Buffer, decoder: Decoder, encoding: string, boun
     return pieces.join();
   } catch (error) {
     if (error instanceof GatewayError) throw error;
-    return fail("invalid_request", `The body is not what its content-encoding says, ${encoding}.`);
+    return fail(
+      "invalid_request",
+      `The request body is not valid ${encoding}, which its content-encoding declares.`,
+    );
   } finally {
     pieces.free();
   }
 }
 
-function refuseSize(maxBytes: number): never {
+function rejectSize(maxBytes: number): never {
   return fail(
     "payload_too_large",
-    `The body is larger than ${maxBytes} bytes. Send less, or ask the operator to raise limits.body_bytes.`,
+    `The request body is larger than ${maxBytes} bytes. Send less, or ask the operator to raise limits.body_bytes.`,
   );
 }
 
-/** Ends a request whose body, or what is made of it, finds no room beside those of others. */
-export function refuseForRoom(share: ByteShare, source: BodyHolder["source"], bytes: number): never {
+/**
+ * Rejects a request for which the memory budget has no room.
+ * @throws GatewayError `rate_limit_exceeded` if the holder's other requests use up its share, else `unavailable`.
+ */
+export function rejectForMemory(share: ByteShare, source: BodyHolder["source"], bytes: number): never {
   if (share.shortageFor(bytes) === "holder") {
     fail(
       "rate_limit_exceeded",
-      "The bodies of this caller's other requests leave no room for another. Repeat the request when they have ended.",
+      "The bodies of your other requests in progress leave no memory for another. Retry when they have ended.",
       { retryAfterS: NO_ROOM_RETRY_S, metadata: { limit_source: source, limit_kind: "body_bytes" } },
     );
   }
   return fail(
     "unavailable",
-    "The gateway has no room for another request body at the moment. Repeat the request later.",
+    "The gateway has no memory for another request body at the moment. Retry later.",
     { retryAfterS: NO_ROOM_RETRY_S, internal: "limits.total_body_bytes is used up" },
   );
 }

@@ -6,7 +6,10 @@ import { OPERATIONS } from "./operations.ts";
 import { createSchemaPrinter } from "./schema-printer.ts";
 import { ANSWER_HEADERS, IDEMPOTENCY_KEY, SECURITY_SCHEMES } from "./shared-parts.ts";
 
-/** The OpenAPI 3.1 document of everything that is served, made of the management endpoints' own schemas, which check their requests, and of schemas for inference. Always the same. */
+/**
+ * Returns the OpenAPI 3.1 document of all endpoints. The schemas of management endpoints are those that validate their requests;
+ * inference has schemas for documentation only. The result is always the same.
+ */
 export function describeApi(): OpenApiDocument {
   const printer = createSchemaPrinter();
   const errors = createErrorPrinter(printer);
@@ -27,7 +30,7 @@ export function describeApi(): OpenApiDocument {
       description: DESCRIPTION,
       license: { name: packageJson.license, identifier: packageJson.license },
     },
-    servers: [{ url: "/", description: "This gateway" }],
+    servers: [{ url: "/", description: "This gateway." }],
     tags: [...new Set(OPERATIONS.map(({ tag }) => tag))].map((name) => ({ name })),
     paths,
     components: {
@@ -41,9 +44,9 @@ export function describeApi(): OpenApiDocument {
 }
 
 const DESCRIPTION = [
-  "Keys come as `Authorization: Bearer gw_…` or as `x-api-key`. Inference keys call models, management keys manage; neither does what the other does.",
-  "Bodies are JSON, plain or with `content-encoding` gzip, br or zstd. Paths under `/api/gateway` also answer under `/api/gateway/v1`, `/api/v1` and `/v1`.",
-  'Errors look the same everywhere but in the Messages and Responses APIs, which have their own shapes. Lists are `{"data": […], "next": …}`: send `next` as `after` for the page behind, until it is null.',
-  "Every answer has its id in `x-request-id`. A POST that changes something takes an `Idempotency-Key`.",
-  "Amounts are US dollars, times are RFC 3339 in UTC. Null is no limit.",
+  "Authenticate with `Authorization: Bearer gw_…` or `x-api-key`. Inference keys call models, management keys call the management API; neither can be used for the other.",
+  "Request bodies are JSON, optionally compressed (`content-encoding` gzip, br or zstd). Paths under `/api/gateway` are also served under `/api/gateway/v1`, `/api/v1` and `/v1`.",
+  'Errors have the same format everywhere except in the Messages and Responses APIs, which use their own. Lists are `{"data": […], "next": …}`: to get the next page, send `next` as `after`. On the last page `next` is `null`.',
+  "Every response has an `x-request-id`. POST requests to the management API accept an `Idempotency-Key`.",
+  "Amounts are in US dollars; times are RFC 3339 in UTC. A limit of `null` means no limit.",
 ].join("\n\n");

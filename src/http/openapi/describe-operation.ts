@@ -12,7 +12,7 @@ import type { Operation, SuccessAnswer } from "./operation.ts";
 import type { SchemaPrinter } from "./schema-printer.ts";
 import { describeCallers } from "./shared-parts.ts";
 
-/** An operation as the document has it; what has a name of its own goes to the printers' components. */
+/** Returns the operation object of the document. Named schemas and responses go to the printers' components. */
 export function describeOperation(
   operation: Operation,
   printer: SchemaPrinter,
@@ -33,7 +33,7 @@ export function describeOperation(
   };
 }
 
-/** A name that stays as long as the address does: `GET /api/admin/users/:id` is `getAdminUsersById`. */
+/** Returns a stable operation id from method and path: `GET /api/admin/users/:id` is `getAdminUsersById`. */
 function nameOperation(method: string, path: string): string {
   const words = path
     .replace(/^\/api\//, "/")
@@ -63,16 +63,16 @@ function listParameters(
   ];
 }
 
-/** What a path names is the id of what stands before it, unless the schema says more. */
+/** Describes a path parameter without description as the id of the resource before it in the path. */
 function describeId(parameter: ParameterObject, path: string): ParameterObject {
   if (parameter.description !== undefined) return parameter;
   const parts = path.split("/");
   const before = parts[parts.indexOf(`:${parameter.name}`) - 1] ?? "";
   const thing = before.replace(/s$/, "").replaceAll("-", " ");
-  return { ...parameter, description: `The ${thing}'s id` };
+  return { ...parameter, description: `Id of the ${thing}.` };
 }
 
-/** The fields of an object of strings, each a parameter. */
+/** Returns the fields of an object schema as parameters. */
 function listFields(
   schema: z.ZodType | null,
   where: "path" | "query",
@@ -93,12 +93,12 @@ function listFields(
 }
 
 function describeBody(body: z.ZodType, printer: SchemaPrinter): NonNullable<OperationObject["requestBody"]> {
-  // Without any field that must be there, the body may be left out too.
+  // If no field is required, the body may be omitted.
   const isOptional = body.safeParse({}).success;
   return { required: !isOptional, content: { "application/json": { schema: printer.print(body, "input") } } };
 }
 
-/** Answers of one status and several media types are one. */
+/** Returns the responses by status. Responses of one status with several media types are merged. */
 function describeAnswers(
   { answers, answerHeaders }: Operation,
   printer: SchemaPrinter,

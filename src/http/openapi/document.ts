@@ -1,7 +1,7 @@
-/** A JSON Schema of draft 2020-12, as OpenAPI 3.1 has them. */
+/** A JSON Schema of draft 2020-12, which OpenAPI 3.1 uses. */
 export type JsonSchema = { readonly [keyword: string]: unknown };
 
-/** A value in the path, the query or a header of a request. */
+/** A parameter in the path, the query or a header. */
 export interface ParameterObject {
   readonly name: string;
   readonly in: "path" | "query" | "header";
@@ -10,7 +10,7 @@ export interface ParameterObject {
   readonly schema: JsonSchema;
 }
 
-/** Bodies by their media type. */
+/** Bodies by media type. */
 export type ContentObject = Readonly<Record<string, { readonly schema: JsonSchema }>>;
 
 export interface ReferenceObject {
@@ -29,7 +29,7 @@ export interface OperationObject {
   readonly tags: readonly string[];
   readonly summary: string;
   readonly description?: string;
-  /** For people: who may call it. */
+  /** Who may call the operation, in words. */
   readonly "x-who-may-call": string;
   readonly security: readonly Readonly<Record<string, readonly string[]>>[];
   readonly parameters: readonly (ParameterObject | ReferenceObject)[];

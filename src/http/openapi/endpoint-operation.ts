@@ -1,12 +1,12 @@
 import type { z } from "zod";
 import type { ErrorCode } from "../../base/errors.ts";
-import type { Access } from "../api/api-caller.ts";
 import { type Endpoint, NOTHING } from "../api/endpoint.ts";
+import type { Access } from "../middleware/authorize.ts";
 import { ErrorAnswer } from "./errors.ts";
 import type { Callers, Operation, RequestHeader, SuccessAnswer } from "./operation.ts";
 import { GATEWAY_BASE, ORGANIZATION_HEADER } from "./shared-parts.ts";
 
-/** An endpoint of the management or self-service API as the document describes it. */
+/** Returns the operation of a management or self-service endpoint. */
 export function endpointOperation(endpoint: Endpoint): Operation {
   const { method, path, tag, summary, access } = endpoint;
   return {
@@ -29,30 +29,30 @@ export function endpointOperation(endpoint: Endpoint): Operation {
 
 function callersOf(access: Access): Callers {
   if (access.kind === "account") return access;
-  return { kind: access.kind === "self" ? "inference" : access.kind };
+  return { kind: access.kind === "open_inference" ? "freely" : access.kind };
 }
 
-/** Null for a schema without fields. */
+/** Returns null for a schema without fields. */
 function unlessNothing(schema: z.ZodType): z.ZodType | null {
   return schema === NOTHING ? null : schema;
 }
 
 function headersOf({ access, csv }: Endpoint): readonly RequestHeader[] {
-  if (access.kind === "self") return [ORGANIZATION_HEADER];
-  return csv ? [{ name: "Accept", description: "`text/csv` for CSV in place of JSON" }] : [];
+  if (access.kind === "inference") return [ORGANIZATION_HEADER];
+  return csv ? [{ name: "Accept", description: "`text/csv` for CSV instead of JSON." }] : [];
 }
 
 function answersOf({ response, known, csv, ...endpoint }: Endpoint): readonly SuccessAnswer[] {
   const status: number = endpoint.status ?? 200;
-  const description = status === 201 ? "It is made" : "As asked for";
+  const description = status === 201 ? "Created." : "Success.";
   return [
     { status, description, schema: response },
     ...(csv ? [{ status, description, schema: null, mediaType: "text/csv" }] : []),
-    ...(known ? [{ status: known, description: "It was there before", schema: response }] : []),
+    ...(known ? [{ status: known, description: "The resource already exists.", schema: response }] : []),
   ];
 }
 
-/** The status table of the contract, by what the endpoint takes and who may call it. */
+/** Returns the errors of an endpoint, which follow from its input and access (docs/api/errors.md). */
 function errorsOf({ method, access, params, query, body, errors = [] }: Endpoint): readonly ErrorCode[] {
   const takesBody = body !== NOTHING;
   const takesAny = takesBody || [params, query].some((schema) => schema !== NOTHING);

@@ -3,19 +3,19 @@ import { describeErrors, ErrorAnswer } from "./errors.ts";
 import type { Operation } from "./operation.ts";
 import type { SchemaPrinter } from "./schema-printer.ts";
 
-/** Describes operations' errors; those that look the same and mean the same are said once, in `components.responses`. */
+/** Describes the errors of operations. Errors in the common format are declared once, in `components.responses`. */
 export interface ErrorPrinter {
   print(operation: Operation): OperationObject["responses"];
   readonly responses: OpenApiDocument["components"]["responses"];
 }
 
-/** Headers that an error's answer has besides the request's id. */
+/** Headers of error responses by status, besides the request id. */
 const ERROR_HEADERS: Readonly<Record<number, readonly string[]>> = {
   429: ["retry-after"],
   503: ["retry-after"],
 };
 
-/** A printer without responses yet; schemas go to `schemas`. */
+/** Returns a printer without responses. Schemas go to the printer `schemas`. */
 export function createErrorPrinter(schemas: SchemaPrinter): ErrorPrinter {
   const responses: Record<string, ResponseObject> = {};
   return {
@@ -40,7 +40,7 @@ function nameInPascal(code: string): string {
   return code.replace(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** References to `components.headers`, the request's id first. */
+/** Returns references to `components.headers`, the request id first. */
 export function referToHeaders(names: readonly string[]): NonNullable<ResponseObject["headers"]> {
   const all = ["x-request-id", ...names];
   return Object.fromEntries(all.map((name) => [name, { $ref: `#/components/headers/${name}` }]));

@@ -2,112 +2,134 @@ import { z } from "zod";
 import { BOUNDS } from "../../base/bounds.ts";
 
 /*
- * What the gateway reads of requests, for the document alone: the readers of src/wire check each request, and pass on what
- * stands here nowhere. Every object may have further fields.
+ * Schemas of inference requests, for documentation only: the parsers in src/wire validate requests and pass on fields that are
+ * not listed here. Every object may have further fields.
  */
 
-/** A model's id, with an example that works as it stands where the sandbox is on. */
+/** Returns the schema of a model id, with an example that works as it is if the sandbox provider is enabled. */
 export function describeModelId(example: string) {
   return z
     .string()
     .max(BOUNDS.modelIdChars)
-    .meta({ description: "A model's id, as `GET models` lists them: `author/model`", examples: [example] });
+    .meta({
+      description: "Id of a model or auto tier, `author/model`. `GET models` lists them.",
+      examples: [example],
+    });
 }
 
 const slugs = z.array(z.string()).max(BOUNDS.patterns);
 const dollars = z.union([z.number().min(0), z.string()]);
 
-/** `provider`: who may answer. */
+/** The routing preferences of a request. */
 const ProviderPreferences = z
   .looseObject({
-    order: slugs.nullish().describe("Slugs of providers to try first, in this order. Unknown ones are a 400"),
-    only: slugs.nullish().describe("No other providers than these; likewise"),
-    ignore: slugs.nullish().describe("Not these providers; likewise"),
+    order: slugs
+      .nullish()
+      .describe("Slugs of providers to try first, in this order. An unknown slug is rejected with 400."),
+    only: slugs
+      .nullish()
+      .describe("Slugs of the only providers to use. An unknown slug is rejected with 400."),
+    ignore: slugs.nullish().describe("Slugs of providers not to use. An unknown slug is rejected with 400."),
     allow_fallbacks: z
       .boolean()
       .nullish()
       .describe(
-        "false: only those of `order`, also while none of them can be asked; where `order` names none that serves the model, the first. Default: true",
+        "`false` uses only the providers of `order`, even while none of them is available; without a provider of `order` that serves the model, only the first candidate. Default: `true`.",
       ),
     own_keys_only: z
       .boolean()
       .nullish()
-      .describe("Only the account's own keys at providers, never the gateway's. Default: false"),
+      .describe(
+        "Use only the account's own provider keys (BYOK), never the gateway's platform keys. Default: `false`.",
+      ),
     data_collection: z
       .enum(["allow", "deny"])
       .nullish()
-      .describe("deny: only providers known not to train on what they are sent. Default: allow"),
-    zdr: z.boolean().nullish().describe("Only providers known to keep nothing. Default: false"),
+      .describe("`deny` uses only providers known not to train on request data. Default: `allow`."),
+    zdr: z
+      .boolean()
+      .nullish()
+      .describe(
+        "Zero data retention: use only providers known not to retain request data. Default: `false`.",
+      ),
     require_parameters: z
       .boolean()
       .nullish()
-      .describe("Only offers known to take every parameter of the request. Default: false"),
+      .describe("Use only deployments known to support every parameter of the request. Default: `false`."),
     max_price: z
       .strictObject({
-        prompt: dollars.optional().describe("US dollars per million tokens"),
-        completion: dollars.optional().describe("US dollars per million tokens"),
-        request: dollars.optional().describe("US dollars each"),
-        image: dollars.optional().describe("US dollars each"),
+        prompt: dollars.optional().describe("US dollars per million tokens."),
+        completion: dollars.optional().describe("US dollars per million tokens."),
+        request: dollars.optional().describe("US dollars each."),
+        image: dollars.optional().describe("US dollars each."),
       })
       .nullish()
-      .describe("Only offers that cost no more"),
+      .describe("Use only deployments that cost at most this."),
     sort: z
       .union([z.enum(["price", "throughput", "latency"]), z.looseObject({ by: z.string() })])
       .nullish()
       .describe(
-        "What providers beyond `order` are ordered by: the list price, or the time to the first token (`latency`) or the tokens a second (`throughput`) as measured lately; who was not measured comes last",
+        "Orders the providers that are not in `order`: by list price (`price`), by recent time to first token (`latency`) or by recent tokens per second (`throughput`). Providers without recent measurements come last.",
       ),
   })
-  .meta({ id: "ProviderPreferences", description: "Who may answer" });
+  .meta({
+    id: "ProviderPreferences",
+    description: "Which providers may serve the request, and in which order.",
+  });
 
-/** Fields that speak to the gateway and go no further. */
+/** The fields of every inference request that are for the gateway and are not passed on. */
 export const GATEWAY_FIELDS = {
   models: z
     .array(z.string())
     .max(BOUNDS.fallbackModels)
     .nullish()
-    .describe("Models to fall back to before the first token, in this order"),
+    .describe("Fallback models, tried in this order if a model fails before its first token."),
   provider: ProviderPreferences.nullish(),
-  session_id: z.string().nullish().describe("Your name for the conversation; goes no further"),
+  session_id: z
+    .string()
+    .nullish()
+    .describe("Your identifier of the conversation, for cache affinity. It is not passed on."),
 };
 
 /** `stream`. */
 export const STREAM = {
-  stream: z.boolean().nullish().describe("Answer with server-sent events. Default: false"),
+  stream: z.boolean().nullish().describe("Stream the response as server-sent events. Default: `false`."),
 };
 
 const tokens = z.int().min(0);
 
-/** What the gateway says of an answer beside the answer. */
+/** The `gateway_metadata` of a response. */
 export const GatewayMetadata = z
   .looseObject({
     warnings: z
       .array(z.looseObject({ field: z.string(), message: z.string() }))
       .optional()
-      .describe("What the provider's format cannot say and was left out"),
-    repairs: z.looseObject({}).optional().describe("What was repaired in the history of tool calls"),
+      .describe("Fields of the request that the provider's format cannot express and that were left out."),
+    repairs: z.looseObject({}).optional().describe("Repairs to the tool calls in the conversation."),
   })
-  .meta({ id: "GatewayMetadata", description: "What the gateway did to the request" });
+  .meta({ id: "GatewayMetadata", description: "How the gateway changed the request for the provider." });
 
 /** Usage and cost of a chat completion. */
 export const Usage = z
   .looseObject({
     prompt_tokens: tokens,
-    completion_tokens: tokens.optional().describe("Tokens of the answer, reasoning among them"),
+    completion_tokens: tokens.optional().describe("Tokens of the completion, including reasoning."),
     total_tokens: tokens,
     server_tool_use: z
       .looseObject({ web_search_requests: z.int().optional() })
       .optional()
-      .describe("`web_search_requests`: searches by the vendor"),
-    cost: z.number().optional().describe("US dollars that the account pays"),
+      .describe("Server-side tool use. `web_search_requests` is the number of web searches by the vendor."),
+    cost: z.number().optional().describe("US dollars charged to the account."),
     cost_details: z
       .looseObject({ upstream_inference_cost: z.number().nullable().optional() })
       .optional()
-      .describe("`upstream_inference_cost`: the provider's list price, US dollars"),
-    is_byok: z.boolean().optional().describe("The account's own key at the provider was used"),
+      .describe(
+        "Details of the cost. `upstream_inference_cost` is the cost at the provider's list price in US dollars.",
+      ),
+    is_byok: z.boolean().optional().describe("Whether the account's own provider key (BYOK) was used."),
     estimated: z
       .boolean()
       .optional()
-      .describe("true: the provider gave no numbers; they were counted by the gateway"),
+      .describe("`true` if the provider reported no usage and the gateway counted the tokens."),
   })
-  .meta({ id: "Usage", description: "What an answer used and what it cost" });
+  .meta({ id: "Usage", description: "Token usage and cost of a response." });

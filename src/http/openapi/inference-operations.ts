@@ -36,7 +36,7 @@ const ERRORS: readonly ErrorCode[] = [
   "unavailable",
 ];
 
-/** What a request would be refused with is in the answer, but for what leaves nothing to explain. */
+/** Other rejections are part of the explanation, not errors. */
 const EXPLAIN_ERRORS = ERRORS.filter(
   (code) =>
     code !== "insufficient_credits" && code !== "upstream_error" && code !== "context_length_exceeded",
@@ -56,13 +56,16 @@ const ANSWER_HEADERS = [
 ];
 
 const ANTHROPIC_HEADERS: readonly RequestHeader[] = [
-  { name: "anthropic-version", description: "Any version is taken" },
-  { name: "anthropic-beta", description: "Goes on to providers that speak Messages, and to no other" },
+  { name: "anthropic-version", description: "Any version is accepted." },
+  {
+    name: "anthropic-beta",
+    description: "Forwarded to providers that offer the Messages API; ignored for others.",
+  },
 ];
 
 const CALLING_HEADERS: readonly RequestHeader[] = [ORGANIZATION_HEADER, SESSION_HEADER, MODE_HEADER];
 
-/** What all that call models have in common. */
+/** The parts that inference operations share. */
 const COMMON = {
   method: "POST",
   tag: "Inference",
@@ -77,50 +80,50 @@ const COMMON = {
 } as const;
 
 function answerWith(schema: z.ZodType, event: z.ZodType | null, events: string): readonly SuccessAnswer[] {
-  const description = "The answer; with `stream: true` as events";
+  const description = "The response; with `stream: true` a stream of server-sent events.";
   return [
     { status: 200, description, schema },
-    { status: 200, description: `${description}. ${events}`, schema: event, mediaType: "text/event-stream" },
+    { status: 200, description: `${description} ${events}`, schema: event, mediaType: "text/event-stream" },
   ];
 }
 
 const CHAT_ANSWERS = answerWith(
   ChatCompletion,
   ChatChunk,
-  'Each event\'s data is a chunk, the last `[DONE]`; a stream that breaks after its first token ends with `{"error": {…}}` alone, without `choices` and without `[DONE]`.',
+  'The data of each event is a chunk; the last event is `[DONE]`. A stream that fails after its first token ends with an event `{"error": {…}}` without `choices`, and without `[DONE]`.',
 );
 
-/** What calls models. */
+/** The operations that call models, count tokens or explain routing. */
 export const INFERENCE_OPERATIONS: readonly Operation[] = [
   {
     ...COMMON,
     path: `${GATEWAY_BASE}/chat/completions`,
-    summary: "Answer a conversation, as OpenAI's chat completions",
+    summary: "Create a chat completion (OpenAI Chat Completions API)",
     body: ChatRequest,
     answers: CHAT_ANSWERS,
   },
   {
     ...COMMON,
     path: `${GATEWAY_BASE}/responses`,
-    summary: "Answer a conversation, as OpenAI's Responses; nothing is stored",
+    summary: "Create a response (OpenAI Responses API). Responses are not stored",
     body: ResponsesRequest,
     answers: answerWith(
       ResponsesAnswer,
       null,
-      "Events are those of OpenAI's Responses API, the last `response.completed`, `response.incomplete` or `response.failed`.",
+      "Events are those of OpenAI's Responses API; the last one is `response.completed`, `response.incomplete` or `response.failed`.",
     ),
     errorSchema: ResponsesErrorAnswer,
   },
   {
     ...COMMON,
     path: `${GATEWAY_BASE}/messages`,
-    summary: "Answer a conversation, as Anthropic's Messages",
+    summary: "Create a message (Anthropic Messages API)",
     headers: [...CALLING_HEADERS, ...ANTHROPIC_HEADERS],
     body: MessagesRequest,
     answers: answerWith(
       MessagesAnswer,
       null,
-      "Events are those of Anthropic's Messages API, the last `message_stop`, or `error`.",
+      "Events are those of Anthropic's Messages API; the last one is `message_stop` or `error`.",
     ),
     answerHeaders: ["request-id", ...ANSWER_HEADERS],
     errorSchema: MessagesErrorAnswer,
@@ -128,10 +131,10 @@ export const INFERENCE_OPERATIONS: readonly Operation[] = [
   {
     ...COMMON,
     path: `${GATEWAY_BASE}/messages/count_tokens`,
-    summary: "Count the tokens of a conversation; costs nothing",
+    summary: "Count the input tokens of a message (Anthropic Messages API), free of charge",
     headers: [ORGANIZATION_HEADER, MODE_HEADER, ...ANTHROPIC_HEADERS],
     body: CountRequest,
-    answers: [{ status: 200, description: "The count", schema: CountAnswer }],
+    answers: [{ status: 200, description: "The number of tokens.", schema: CountAnswer }],
     answerHeaders: LIMIT_HEADERS,
     errors: COUNT_ERRORS,
     errorSchema: MessagesErrorAnswer,
@@ -139,7 +142,7 @@ export const INFERENCE_OPERATIONS: readonly Operation[] = [
   {
     ...COMMON,
     path: "/api/fim/completions",
-    summary: "Fill in the code between a prompt and a suffix",
+    summary: "Create a fill-in-the-middle completion between a prompt and a suffix",
     callers: { kind: "inference" },
     body: FimRequest,
     answers: CHAT_ANSWERS,
@@ -148,22 +151,29 @@ export const INFERENCE_OPERATIONS: readonly Operation[] = [
   {
     ...COMMON,
     path: `${GATEWAY_BASE}/embeddings`,
-    summary: "Turn texts into vectors, as OpenAI's embeddings",
+    summary: "Create embeddings (OpenAI Embeddings API)",
     body: EmbeddingsRequest,
     answers: [
-      { status: 200, description: "A vector for each input, in their order", schema: EmbeddingsAnswer },
+      {
+        status: 200,
+        description: "One vector for each input, in the order of the inputs.",
+        schema: EmbeddingsAnswer,
+      },
     ],
   },
   {
     ...COMMON,
     path: `${GATEWAY_BASE}/route/explain`,
-    summary:
-      "Who would answer a request, in turn, and who would not, and why; calls nobody and costs nothing",
+    summary: "Explain how a request would be routed, without calling a provider and free of charge",
     callers: { kind: "inference" },
     query: ExplainQuery,
     body: ExplainBody,
     answers: [
-      { status: 200, description: "The plan as it is now", schema: z.object({ data: RouteExplanation }) },
+      {
+        status: 200,
+        description: "The current routing plan for the request.",
+        schema: z.object({ data: RouteExplanation }),
+      },
     ],
     answerHeaders: [],
     errors: EXPLAIN_ERRORS,

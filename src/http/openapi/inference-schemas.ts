@@ -13,7 +13,7 @@ const ToolCall = z
     type: z.literal("function"),
     function: z.looseObject({
       name: z.string(),
-      arguments: z.string().describe("JSON-encoded; `{}` for none"),
+      arguments: z.string().describe("The arguments as a JSON text; `{}` if there are none."),
     }),
   })
   .meta({ id: "ToolCall" });
@@ -27,34 +27,45 @@ const ContentPart = z
     }),
     z.looseObject({ type: z.string() }),
   ])
-  .meta({ id: "ContentPart", description: "Text, an image, or a part that the gateway passes on" });
+  .meta({
+    id: "ContentPart",
+    description: "A part of a message: text, an image, or another type, which is passed on.",
+  });
 
 const Message = z
   .looseObject({
     role: z
       .enum(["system", "developer", "user", "assistant", "tool", "function"])
-      .describe("`function` is the older form of `tool`: it names the function in `name`"),
+      .describe(
+        "Role of the author. `function` is the deprecated form of `tool`, with the function's name in `name`.",
+      ),
     content: z
       .union([z.string(), z.array(ContentPart)])
       .nullish()
-      .describe("Null or left out for an assistant that calls tools"),
-    tool_calls: z.array(ToolCall).nullish().describe("Of an assistant: the tools that it called"),
+      .describe("Content of the message. May be `null` or omitted if an assistant message has tool calls."),
+    tool_calls: z.array(ToolCall).nullish().describe("Tool calls of an assistant message."),
     tool_call_id: z
       .string()
       .nullish()
-      .describe("Of a tool: the call that this is the result of. Optional where only one call has no result"),
-    function_call: object.nullish().describe("Of an assistant: the older form of one tool call"),
+      .describe(
+        "For a tool message: id of the tool call that it answers. Optional if only one call has no result yet.",
+      ),
+    function_call: object
+      .nullish()
+      .describe("Deprecated form of a single tool call of an assistant message."),
   })
   .meta({ id: "Message" });
 
 const Tool = z
   .looseObject({
-    type: z.string().nullish().describe("`function`, also when left out, or `custom`"),
+    type: z.string().nullish().describe("Type of the tool: `function` (default) or `custom`."),
     function: z
       .looseObject({
         name: z.string().min(1),
         description: z.string().nullish(),
-        parameters: object.nullish().describe("A JSON Schema; an empty object schema when left out"),
+        parameters: object
+          .nullish()
+          .describe("Parameters of the function as a JSON Schema. Default: an object without properties."),
       })
       .optional(),
   })
@@ -71,39 +82,54 @@ export const ChatRequest = z
     ...STREAM,
     stream_options: object
       .nullish()
-      .describe("`include_usage: true`: usage in a last chunk of its own, as OpenAI sends it"),
-    max_tokens: maxTokens.describe("The most tokens to answer with"),
-    max_completion_tokens: maxTokens.describe("The same, in OpenAI's newer word"),
+      .describe("`include_usage: true` sends the usage in a separate last chunk, as OpenAI does."),
+    max_tokens: maxTokens.describe("Maximum number of tokens to generate."),
+    max_completion_tokens: maxTokens.describe(
+      "Maximum number of tokens to generate. OpenAI's newer name of `max_tokens`.",
+    ),
     temperature: z.number().min(0).max(2).nullish(),
     top_p: z.number().min(0).max(1).nullish(),
     stop: z
       .union([z.string(), z.array(z.string())])
       .nullish()
-      .describe("Sequences at which the answer ends"),
+      .describe("Sequences at which generation stops."),
     frequency_penalty: z.number().min(-2).max(2).nullish(),
     presence_penalty: z.number().min(-2).max(2).nullish(),
     tools: z.array(Tool).max(BOUNDS.tools).nullish(),
     tool_choice: z
       .union([z.enum(["none", "auto", "required", "any"]), z.looseObject({ type: z.string().nullish() })])
       .nullish()
-      .describe('A word, or `{"type": "function", "function": {"name": "…"}}`. `any` means `required`'),
+      .describe(
+        'Which tool to call: `none`, `auto`, `required`, or `{"type": "function", "function": {"name": "…"}}`. `any` is a synonym of `required`.',
+      ),
     functions: z
       .array(object)
       .nullish()
-      .describe("The older form of `tools`; the answer has `function_call` then"),
+      .describe("Deprecated form of `tools`. The response then has `function_call`."),
     function_call: z
       .union([z.string(), object])
       .nullish()
-      .describe('The older form of `tool_choice`: `none`, `auto` or `{"name": "…"}`'),
+      .describe('Deprecated form of `tool_choice`: `none`, `auto` or `{"name": "…"}`.'),
     response_format: z
       .looseObject({ type: z.string() })
       .nullish()
-      .describe("`text`, `json_object`, or `json_schema` with `json_schema {name, schema, strict}`"),
-    n: z.int().min(1).nullish().describe("How many answers. Default: 1"),
-    user: z.string().nullish().describe("Your name for the end user, for the provider's safety checks"),
-    safety_identifier: z.string().nullish().describe("The same, in OpenAI's newer word"),
-    prompt_cache_key: z.string().nullish().describe("Which requests have a beginning in common"),
-    seed: z.number().nullish().describe("For answers that repeat, where the provider can"),
+      .describe(
+        "Format of the output: `text`, `json_object`, or `json_schema` with `json_schema {name, schema, strict}`.",
+      ),
+    n: z.int().min(1).nullish().describe("Number of choices to generate. Default: 1."),
+    user: z
+      .string()
+      .nullish()
+      .describe("Your identifier of the end user, for the provider's abuse detection."),
+    safety_identifier: z
+      .string()
+      .nullish()
+      .describe("Your identifier of the end user. OpenAI's newer name of `user`."),
+    prompt_cache_key: z
+      .string()
+      .nullish()
+      .describe("Identifies requests that share a prefix, for the provider's prompt cache."),
+    seed: z.number().nullish().describe("Seed for reproducible sampling, where the provider supports it."),
     ...GATEWAY_FIELDS,
   })
   .meta({ id: "ChatCompletionRequest" });
@@ -111,12 +137,12 @@ export const ChatRequest = z
 const finishReason = z
   .string()
   .describe(
-    "`stop`, `length`, `tool_calls` or `content_filter`; `function_call` for a request with `functions`",
+    "Why generation ended: `stop`, `length`, `tool_calls` or `content_filter`; `function_call` for a request with `functions`.",
   );
 const completion = {
-  id: z.string().describe("The generation's id"),
-  created: z.int().describe("Unix seconds"),
-  model: z.string().describe("The model that answered"),
+  id: z.string().describe("Id of the generation, `gen_…`."),
+  created: z.int().describe("Creation time in Unix seconds."),
+  model: z.string().describe("Id of the model that answered."),
   gateway_metadata: GatewayMetadata.optional(),
 };
 
@@ -131,7 +157,7 @@ export const ChatCompletion = z
           role: z.literal("assistant"),
           content: z.string().nullable(),
           tool_calls: z.array(ToolCall).optional(),
-          reasoning: z.string().nullish().describe("What the model thought, where it says so"),
+          reasoning: z.string().nullish().describe("The model's reasoning, where the provider returns it."),
         }),
         finish_reason: finishReason.nullable(),
       }),
@@ -140,7 +166,7 @@ export const ChatCompletion = z
   })
   .meta({ id: "ChatCompletion" });
 
-/** The data of one event of a stream. */
+/** The data of one server-sent event. */
 export const ChatChunk = z
   .looseObject({
     object: z.literal("chat.completion.chunk"),
@@ -157,7 +183,7 @@ export const ChatChunk = z
         finish_reason: finishReason.nullish(),
       }),
     ),
-    usage: Usage.nullish().describe("In the last chunk alone"),
+    usage: Usage.nullish().describe("Token usage and cost. Only in the last chunk."),
   })
   .meta({ id: "ChatCompletionChunk" });
 
@@ -165,25 +191,30 @@ export const ResponsesRequest = z
   .looseObject({
     model: describeModelId(EXAMPLE_MODEL),
     input: z.union([z.string(), z.array(object).max(BOUNDS.messages)]).meta({
-      description: "A text, or messages, tool calls and their results as items",
+      description: "A text, or a list of items: messages, tool calls and tool results.",
       examples: ["Hello!"],
     }),
-    instructions: z.string().nullish().describe("The system's text"),
+    instructions: z.string().nullish().describe("System prompt."),
     ...STREAM,
-    max_output_tokens: maxTokens.describe("The most tokens to answer with, reasoning among them"),
+    max_output_tokens: maxTokens.describe("Maximum number of tokens to generate, including reasoning."),
     temperature: z.number().min(0).max(2).nullish(),
     top_p: z.number().min(0).max(1).nullish(),
     top_logprobs: z.number().min(0).max(20).nullish(),
     tools: z.array(object).max(BOUNDS.tools).nullish(),
     tool_choice: z.union([z.string(), object]).nullish(),
     parallel_tool_calls: z.boolean().nullish(),
-    reasoning: object.nullish().describe('How much to think, such as `{"effort": "low"}`'),
-    text: object.nullish().describe("`format` of the text, such as a JSON schema"),
+    reasoning: object.nullish().describe('Reasoning parameters, such as `{"effort": "low"}`.'),
+    text: object
+      .nullish()
+      .describe("Text output parameters; `format` is the format of the text, such as a JSON schema."),
     include: z.array(z.string()).nullish(),
     metadata: object.nullish(),
     user: z.string().nullish(),
     prompt_cache_key: z.string().nullish(),
-    store: z.literal(false).nullish().describe("true is refused: nothing is stored"),
+    store: z
+      .literal(false)
+      .nullish()
+      .describe("Must be `false` or omitted, because responses are not stored."),
     ...GATEWAY_FIELDS,
   })
   .meta({ id: "ResponsesRequest" });
@@ -192,16 +223,16 @@ export const ResponsesAnswer = z
   .looseObject({
     id: z.string(),
     object: z.literal("response"),
-    created_at: z.number().describe("Unix seconds"),
-    status: z.string().describe("`completed`, `incomplete` or `failed`"),
+    created_at: z.number().describe("Creation time in Unix seconds."),
+    status: z.string().describe("Status of the response: `completed`, `incomplete` or `failed`."),
     model: z.string(),
-    output: z.array(object).describe("Messages, reasoning and tool calls"),
+    output: z.array(object).describe("Output items: messages, reasoning and tool calls."),
     usage: z.looseObject({ input_tokens: z.int(), output_tokens: z.int(), total_tokens: z.int() }).nullish(),
     gateway_metadata: GatewayMetadata.optional(),
   })
   .meta({ id: "Response" });
 
-/** What asking and counting have in common. */
+/** The fields that MessagesRequest and CountTokensRequest share. */
 const conversation = {
   model: describeModelId(EXAMPLE_MODEL),
   messages: z
@@ -217,17 +248,19 @@ const conversation = {
   system: z
     .union([z.string(), z.array(object)])
     .nullish()
-    .describe("The system's text"),
+    .describe("System prompt."),
   tools: z.array(object).nullish(),
   tool_choice: object.nullish(),
-  thinking: object.nullish().describe('Whether to think, such as `{"type": "adaptive"}`'),
+  thinking: object.nullish().describe('Extended thinking parameters, such as `{"type": "adaptive"}`.'),
   provider: GATEWAY_FIELDS.provider,
 };
 
 export const MessagesRequest = z
   .looseObject({
     ...conversation,
-    max_tokens: maxTokens.describe("The most tokens to answer with; may be left out"),
+    max_tokens: maxTokens.describe(
+      "Maximum number of tokens to generate. Optional, unlike in Anthropic's API.",
+    ),
     ...STREAM,
     temperature: z.number().min(0).max(1).nullish(),
     top_p: z.number().min(0).max(1).nullish(),
@@ -244,7 +277,9 @@ export const MessagesAnswer = z
     type: z.literal("message"),
     role: z.literal("assistant"),
     model: z.string(),
-    content: z.array(z.looseObject({ type: z.string() })).describe("Texts, thinking and tool calls"),
+    content: z
+      .array(z.looseObject({ type: z.string() }))
+      .describe("Content blocks: text, thinking and tool use."),
     stop_reason: z.string().nullable(),
     stop_sequence: z.string().nullish(),
     usage: z.looseObject({ input_tokens: z.int(), output_tokens: z.int() }),
@@ -255,20 +290,25 @@ export const MessagesAnswer = z
 export const CountRequest = z.looseObject(conversation).meta({ id: "CountTokensRequest" });
 export const CountAnswer = z
   .object({
-    input_tokens: z.int().min(0).describe("Counted by the vendor where it speaks Messages, else estimated"),
-    estimated: z.literal(true).optional().describe("No vendor has counted them"),
+    input_tokens: z
+      .int()
+      .min(0)
+      .describe(
+        "Number of input tokens: counted by the vendor if it offers the Messages API, otherwise estimated.",
+      ),
+    estimated: z.literal(true).optional().describe("`true` if the number is an estimate by the gateway."),
   })
   .meta({ id: "CountTokensResponse" });
 
 export const FimRequest = z
   .looseObject({
-    model: describeModelId("mistralai/sandbox-fim").describe("Begins with `mistralai/`"),
+    model: describeModelId("mistralai/sandbox-fim").describe("Model id that begins with `mistralai/`."),
     prompt: z
       .string()
-      .meta({ description: "The code before the cursor", examples: ["def add(a, b):\n    "] }),
-    suffix: z.string().nullish().describe("The code behind the cursor"),
+      .meta({ description: "The code before the cursor.", examples: ["def add(a, b):\n    "] }),
+    suffix: z.string().nullish().describe("The code after the cursor."),
     max_tokens: maxTokens.describe(
-      "At most 1000; more is lowered, which x-gateway-warning says. Default: 1000",
+      "Maximum number of tokens to generate. A value above 1000 is lowered to 1000, which the x-gateway-warning header reports. Default: 1000.",
     ),
     temperature: z.number().min(0).max(2).nullish(),
     top_p: z.number().min(0).max(1).nullish(),
@@ -286,19 +326,24 @@ export const EmbeddingsRequest = z
     input: z
       .union([z.string(), z.array(z.string()).max(BOUNDS.embeddingInputs), tokenIds, z.array(tokenIds)])
       .meta({
-        description: `A text, token ids, or up to ${BOUNDS.embeddingInputs} of either; none empty`,
+        description: `A text, a list of token ids, or a list of up to ${BOUNDS.embeddingInputs} of either. None may be empty.`,
         examples: ["Hello!"],
       }),
     dimensions: z
       .int()
       .min(1)
       .nullish()
-      .describe("How long each vector is to be, where the model can choose"),
+      .describe("Number of dimensions of each vector, where the model supports it."),
     encoding_format: z
       .enum(["float", "base64"])
       .nullish()
-      .describe("Arrays of numbers, or base64 of 32-bit floats. Default: float"),
-    input_type: z.string().nullish().describe("What the vectors are for, in Cohere's words"),
+      .describe(
+        "Encoding of the vectors: arrays of numbers (`float`), or base64 of little-endian 32-bit floats (`base64`). Default: `float`.",
+      ),
+    input_type: z
+      .string()
+      .nullish()
+      .describe("Purpose of the vectors, as in Cohere's API, such as `search_query`."),
     user: z.string().nullish(),
     ...GATEWAY_FIELDS,
   })

@@ -19,75 +19,84 @@ const COMMON = {
 } as const;
 
 const CACHED = {
-  headers: [{ name: "If-None-Match", description: "The `etag` of an earlier answer: 304 while it holds" }],
+  headers: [
+    {
+      name: "If-None-Match",
+      description: "The `etag` of an earlier response. If it is still current, the response is 304.",
+    },
+  ],
   answerHeaders: ["etag"],
 } as const;
 
 const NOT_MODIFIED = {
   status: 304,
-  description: "The version that you have still holds",
+  description: "The version you have is current.",
   schema: null,
 } as const;
 
 const author = z
   .string()
-  .meta({ description: "The part of the model's id before the slash", examples: ["sandbox"] });
-const model = z.string().meta({ description: "The part behind it", examples: ["echo"] });
+  .meta({ description: "Author: the part of the model id before the slash.", examples: ["sandbox"] });
+const model = z
+  .string()
+  .meta({ description: "Name: the part of the model id after the slash.", examples: ["echo"] });
 const ofModel = z.object({ author, model });
 
-/** Lists of what there is, and what a generation was. */
+/** The operations on models, providers and generations. */
 export const LIST_OPERATIONS: readonly Operation[] = [
   {
     ...COMMON,
     ...CACHED,
     path: `${GATEWAY_BASE}/models`,
-    summary: "The models and auto tiers that can be called here, with their prices",
+    summary: "List the models and auto tiers that this gateway serves, with prices",
     callers: { kind: "narrowed" },
     query: LIST_QUERY,
-    answers: [{ status: 200, description: "All of them", schema: listOf(Model) }, NOT_MODIFIED],
+    answers: [{ status: 200, description: "The models.", schema: listOf(Model) }, NOT_MODIFIED],
   },
   {
     ...COMMON,
     path: `${GATEWAY_BASE}/models/:id`,
-    summary: "A model or an auto tier, by its whole id with the slash as %2F",
-    params: z.object({ id: z.string().meta({ description: "Its id", examples: ["sandbox%2Fecho"] }) }),
-    answers: [{ status: 200, description: "The model", schema: Model }],
+    summary: "Retrieve a model or auto tier by its id, with the slash encoded as %2F",
+    params: z.object({
+      id: z.string().meta({ description: "Id of the model.", examples: ["sandbox%2Fecho"] }),
+    }),
+    answers: [{ status: 200, description: "The model.", schema: Model }],
     errors: ["not_found", "internal"],
   },
   {
     ...COMMON,
     path: `${GATEWAY_BASE}/models/:author/:model`,
-    summary: "A model or an auto tier, also one that cannot be called here",
+    summary: "Retrieve a model or auto tier of the catalog, also one that this gateway does not serve",
     params: ofModel,
-    answers: [{ status: 200, description: "The model", schema: Model }],
+    answers: [{ status: 200, description: "The model.", schema: Model }],
     errors: ["not_found", "internal"],
   },
   {
     ...COMMON,
     path: `${GATEWAY_BASE}/models/:author/:model/endpoints`,
-    summary: "Who serves a model or the models of an auto tier, under which name, at what price",
+    summary: "List the endpoints of a model, or of the models of an auto tier, with prices and recent health",
     params: ofModel,
-    answers: [{ status: 200, description: "Its providers", schema: ModelEndpoints }],
+    answers: [{ status: 200, description: "The endpoints.", schema: ModelEndpoints }],
     errors: ["not_found", "internal"],
   },
   {
     ...COMMON,
     ...CACHED,
     path: `${GATEWAY_BASE}/providers`,
-    summary: "The providers that can be called here",
+    summary: "List the providers that this gateway can call",
     query: LIST_QUERY,
-    answers: [{ status: 200, description: "All of them", schema: listOf(Provider) }, NOT_MODIFIED],
+    answers: [{ status: 200, description: "The providers.", schema: listOf(Provider) }, NOT_MODIFIED],
   },
   {
     ...COMMON,
     tag: "Self-service",
     path: `${GATEWAY_BASE}/generation`,
-    summary: "What a generation was and cost, with the arithmetic; of the key's own account",
+    summary: "Retrieve a generation of the key's account: usage, cost calculation, routing plan and attempts",
     callers: { kind: "inference" },
     query: z.object({
-      id: z.string().meta({ description: "The generation's id, gen_…", examples: ["$GENERATION_ID"] }),
+      id: z.string().meta({ description: "Id of the generation, `gen_…`.", examples: ["$GENERATION_ID"] }),
     }),
-    answers: [{ status: 200, description: "The generation", schema: z.looseObject({ data: Generation }) }],
+    answers: [{ status: 200, description: "The generation.", schema: z.looseObject({ data: Generation }) }],
     errors: [
       "invalid_request",
       "authentication",
@@ -102,28 +111,42 @@ export const LIST_OPERATIONS: readonly Operation[] = [
 const text = (mediaType: string, description: string) =>
   [{ status: 200, description, schema: null, mediaType }, NOT_MODIFIED] as const;
 
-/** Whether it runs, and what it can do. */
+/** The operations of the service itself. */
 export const SERVICE_OPERATIONS: readonly Operation[] = [
   {
     ...COMMON,
     tag: "Service",
     path: GATEWAY_BASE,
-    summary: "Whether somebody is there",
-    answers: [{ status: 200, description: "Yes", schema: z.looseObject({ object: z.literal("gateway") }) }],
+    summary: "Check that a gateway answers at this address",
+    answers: [
+      {
+        status: 200,
+        description: "A gateway answers.",
+        schema: z.looseObject({ object: z.literal("gateway") }),
+      },
+    ],
   },
   {
     ...COMMON,
     tag: "Service",
     path: "/healthz",
-    summary: "Whether the process runs",
-    answers: [{ status: 200, description: "It does", schema: z.looseObject({ status: z.literal("ok") }) }],
+    summary: "Liveness check: the process runs",
+    answers: [
+      { status: 200, description: "The process runs.", schema: z.looseObject({ status: z.literal("ok") }) },
+    ],
   },
   {
     ...COMMON,
     tag: "Service",
     path: "/readyz",
-    summary: "Whether it can serve; 503 while it drains or cannot write its records",
-    answers: [{ status: 200, description: "It can", schema: z.looseObject({ status: z.literal("ready") }) }],
+    summary: "Readiness check: 503 while the gateway drains or cannot write its records",
+    answers: [
+      {
+        status: 200,
+        description: "The gateway is ready.",
+        schema: z.looseObject({ status: z.literal("ready") }),
+      },
+    ],
     errors: ["internal", "unavailable"],
   },
   {
@@ -131,9 +154,9 @@ export const SERVICE_OPERATIONS: readonly Operation[] = [
     ...CACHED,
     tag: "Service",
     path: "/openapi.json",
-    summary: "This document, OpenAPI 3.1",
+    summary: "Retrieve this document, OpenAPI 3.1",
     answers: [
-      { status: 200, description: "The document", schema: z.looseObject({ openapi: z.string() }) },
+      { status: 200, description: "The document.", schema: z.looseObject({ openapi: z.string() }) },
       NOT_MODIFIED,
     ],
   },
@@ -142,7 +165,7 @@ export const SERVICE_OPERATIONS: readonly Operation[] = [
     ...CACHED,
     tag: "Service",
     path: "/docs",
-    summary: "This document, as a page for people",
-    answers: text("text/html", "The page"),
+    summary: "Retrieve this document as an HTML page",
+    answers: text("text/html", "The page."),
   },
 ];

@@ -1,14 +1,14 @@
 import { z } from "zod";
 import { PlanLine } from "./route-schemas.ts";
 
-const price = z.string().describe("US dollars per token, a decimal string");
+const price = z.string().describe("US dollars per token, as a decimal string.");
 const otherPrices = {
   input_cache_read: price.optional(),
   input_cache_write: price.optional(),
-  request: z.string().optional().describe("US dollars a request"),
-  image: z.string().optional().describe("US dollars an image of the prompt"),
-  image_output: price.optional().describe("US dollars per token of images in the answer"),
-  web_search: z.string().optional().describe("US dollars a search by the vendor"),
+  request: z.string().optional().describe("US dollars per request."),
+  image: z.string().optional().describe("US dollars per image in the prompt."),
+  image_output: price.optional().describe("US dollars per token of generated images."),
+  web_search: z.string().optional().describe("US dollars per web search by the vendor."),
   audio: price.optional(),
   audio_output: price.optional(),
   internal_reasoning: price.optional(),
@@ -21,21 +21,26 @@ const Pricing = z
     overrides: z
       .array(z.looseObject({ min_prompt_tokens: z.int(), ...prices }))
       .optional()
-      .describe("Prices from a length of the prompt on"),
+      .describe("Prices that apply from a prompt length on."),
   })
-  .meta({ id: "Pricing", description: "The highest price of all providers that may answer" });
+  .meta({
+    id: "Pricing",
+    description: "Prices of a model: for each unit the highest price among its providers.",
+  });
 
 /** A record of `GET models` (`PublicModel`). */
 export const Model = z
   .object({
     id: z.string(),
     object: z.literal("model"),
-    created: z.int().describe("Unix seconds"),
-    owned_by: z.string().describe("The author; of an auto tier `gateway`"),
+    created: z.int().describe("Creation time in Unix seconds."),
+    owned_by: z.string().describe("Author of the model; `gateway` for an auto tier."),
     name: z.string(),
     description: z.string(),
     canonical_slug: z.string(),
-    context_length: z.int().describe("Tokens of prompt and answer together that every provider takes"),
+    context_length: z
+      .int()
+      .describe("Context length in tokens, prompt and completion together, that every provider supports."),
     pricing: Pricing,
     architecture: z.object({
       input_modalities: z.array(z.string()),
@@ -49,33 +54,36 @@ export const Model = z
     }),
     supported_parameters: z.array(z.string()),
     isFree: z.boolean(),
-    expiration_date: z.string().nullable().describe("The day on which it ends"),
+    expiration_date: z
+      .string()
+      .nullable()
+      .describe("Date on which the model is retired. `null` means none is announced."),
     resolves_to: z
       .array(
         z.object({
-          when: z.string().describe("The case, in words"),
-          models: z.array(z.string()).describe("In order; the first leads"),
+          when: z.string().describe("Description of the case."),
+          models: z.array(z.string()).describe("Ids of the models in order of preference."),
         }),
       )
       .optional()
-      .describe("Of an auto tier: the models that it comes to now, case by case"),
+      .describe("For an auto tier: the models it currently resolves to, by case."),
   })
-  .meta({ id: "Model", description: "A model or an auto tier" });
+  .meta({ id: "Model", description: "A model or an auto tier." });
 
 const percentiles = z.looseObject({ p50: z.number(), p90: z.number(), p99: z.number() }).nullable();
 
-/** How an endpoint fared lately (`PublicHealth`). */
+/** The recent health of an endpoint (`PublicHealth`). */
 const HEALTH = {
   status: z
     .enum(["ok", "degraded", "down", "unknown"])
-    .describe("down: it is not asked but for probes; unknown: nobody has asked it lately"),
-  uptime: z.number().nullable().describe("Share of the last minute's attempts that went well"),
-  latency_ms: percentiles.describe("Milliseconds until the first token of a stream"),
-  throughput: percentiles.describe("Tokens a second behind the first"),
-  requests: z.int().describe("Attempts of the last minute"),
+    .describe("Recent health: `down` receives only probes, `unknown` had no recent requests."),
+  uptime: z.number().nullable().describe("Share of successful attempts in the last minute, 0 to 1."),
+  latency_ms: percentiles.describe("Time to first token of streams, in milliseconds."),
+  throughput: percentiles.describe("Tokens per second after the first token."),
+  requests: z.int().describe("Number of attempts in the last minute."),
 };
 
-/** Who serves a model. */
+/** The endpoints of a model. */
 export const ModelEndpoints = z.object({
   data: z.object({
     id: z.string(),
@@ -83,16 +91,19 @@ export const ModelEndpoints = z.object({
     endpoints: z.array(
       z.object({
         provider_name: z.string(),
-        tag: z.string().describe("The provider's slug"),
-        model_id: z.string().describe("Of an auto tier: which of its models"),
-        model_name: z.string().describe("What the model is called there"),
+        tag: z.string().describe("Slug of the provider."),
+        model_id: z.string().describe("Id of the model; for an auto tier, one of its models."),
+        model_name: z.string().describe("Name of the model at the provider."),
         context_length: z.int(),
         max_completion_tokens: z.int().nullable(),
         pricing: Pricing,
         supported_parameters: z.array(z.string()),
-        configured: z.boolean().describe("The gateway has a key for it"),
+        configured: z.boolean().describe("Whether the gateway can call the endpoint."),
         ...HEALTH,
-        expiration_date: z.string().nullable().describe("The day on which it ends"),
+        expiration_date: z
+          .string()
+          .nullable()
+          .describe("Date on which the endpoint is retired. `null` means none is announced."),
       }),
     ),
   }),
@@ -109,46 +120,46 @@ export const Provider = z
     status_page_url: z.string().nullable(),
     headquarters: z.string().nullable(),
     datacenters: z.array(z.string()).nullable(),
-    byokEnabled: z.boolean().describe("It takes keys that accounts bring"),
-    models: z.int().describe("How many models it serves here"),
+    byokEnabled: z.boolean().describe("Whether the provider accepts the accounts' own keys (BYOK)."),
+    models: z.int().describe("Number of models that the provider serves."),
   })
   .meta({ id: "Provider" });
 
-/** A list that comes whole. */
+/** Returns the schema of a list without pages. */
 export function listOf(item: z.ZodType) {
   return z.looseObject({ object: z.literal("list"), data: z.array(item) });
 }
 
-/** The query of both lists. */
+/** The query of the lists of models and providers. */
 export const LIST_QUERY = z.object({
   all: z
     .enum(["true", "false"])
     .optional()
-    .describe("true: the whole catalog. Default: what can be served here"),
+    .describe("`true` lists the whole catalog. Default: only what this gateway can serve."),
 });
 
 const tokens = z.int().min(0);
 const milliseconds = z.number().nullable();
 
-/** What `GET generation` shows (`describeGeneration`). */
+/** What `GET generation` shows (`presentGeneration`). */
 export const Generation = z
   .object({
     id: z.string(),
     request_id: z.string(),
-    api: z.string().describe("The client API, such as `chat.completions`"),
+    api: z.string().describe("Client API of the request, such as `chat.completions`."),
     requested_model: z.string(),
-    model: z.string().nullable().describe("The model that answered"),
+    model: z.string().nullable().describe("Id of the model that answered. `null` means none did."),
     provider_name: z.string().nullable(),
     streamed: z.boolean(),
     outcome: z.enum(["open", "completed", "failed", "cancelled", "interrupted"]),
     cancelled: z.boolean(),
-    status: z.int().nullable().describe("The HTTP status that the client saw"),
+    status: z.int().nullable().describe("HTTP status of the response to the client."),
     error_type: z.string().nullable(),
     finish_reason: z.string().nullable(),
     native_finish_reason: z.string().nullable(),
     created_at: z.iso.datetime(),
-    latency: milliseconds.describe("Milliseconds to the first token"),
-    generation_time: milliseconds.describe("Milliseconds from the first token to the end"),
+    latency: milliseconds.describe("Time to first token, in milliseconds."),
+    generation_time: milliseconds.describe("Time from the first token to the end, in milliseconds."),
     tokens_prompt: tokens,
     tokens_completion: tokens,
     tokens_cached: tokens,
@@ -158,33 +169,38 @@ export const Generation = z
     tokens_audio_prompt: tokens,
     tokens_audio_completion: tokens,
     tokens_image_completion: tokens,
-    images_prompt: tokens.describe("Images in the prompt"),
-    web_searches: tokens.describe("Searches by the vendor"),
+    images_prompt: tokens.describe("Number of images in the prompt."),
+    web_searches: tokens.describe("Number of web searches by the vendor."),
     search_context: z
       .string()
       .nullable()
-      .describe("How much they read, where that was said: `low`, `medium` or `high`"),
-    estimated: z.boolean().describe("The provider gave no numbers; they were counted by the gateway"),
-    total_cost: z.number().describe("US dollars that the account paid"),
+      .describe("Context size of the web searches, if the request set one: `low`, `medium` or `high`."),
+    estimated: z
+      .boolean()
+      .describe("Whether the gateway counted the tokens, because the provider reported no usage."),
+    total_cost: z.number().describe("US dollars charged to the account."),
     total_cost_nanodollars: z.int(),
-    upstream_inference_cost: z.number().describe("The provider's list price, US dollars"),
+    upstream_inference_cost: z.number().describe("Cost at the provider's list price, in US dollars."),
     is_byok: z.boolean(),
     prices: z
       .looseObject({})
       .nullable()
-      .describe("The row of prices that was used, US dollars per token as decimal strings"),
+      .describe("The prices that applied, in US dollars per token as decimal strings."),
     pricing: z
       .array(
         z.object({
-          model: z.string().optional().describe("Of a model that was consulted: which"),
+          model: z.string().optional().describe("Id of the consulted model, for a line of `advisors`."),
           kind: z.string(),
           tokens: z.int().optional(),
-          count: z.int().optional().describe("In place of tokens: of requests, images or searches"),
+          count: z
+            .int()
+            .optional()
+            .describe("Number of requests, images or searches, for lines that do not count tokens."),
           price: z.string(),
           cost_nanodollars: z.string(),
         }),
       )
-      .describe("The products whose sum, rounded once, is `upstream_inference_cost`"),
+      .describe("Lines of the cost calculation. Their sum, rounded once, is `upstream_inference_cost`."),
     advisors: z
       .array(
         z.object({
@@ -193,16 +209,22 @@ export const Generation = z
           tokens_completion: tokens,
           tokens_cached: tokens,
           tokens_cache_write: tokens,
-          upstream_inference_cost: z.number().describe("US dollars at that model's list price"),
+          upstream_inference_cost: z
+            .number()
+            .describe("Cost at the list price of the consulted model, in US dollars."),
         }),
       )
-      .describe("Models that the one that answered has consulted; their tokens are counted here alone"),
-    plan: z.array(PlanLine).describe("Who was to be asked, in turn, then who was not"),
+      .describe(
+        "Models that the answering model consulted. Their tokens are not included in the totals above.",
+      ),
+    plan: z
+      .array(PlanLine)
+      .describe("The routing plan: the candidates in their order, then the deployments that were left out."),
     attempts: z.array(
       z.object({
         provider_name: z.string(),
         upstream_model: z.string(),
-        upstream_format: z.string().nullable().describe("The format that it was asked in"),
+        upstream_format: z.string().nullable().describe("Wire format of the request to the provider."),
         is_byok: z.boolean(),
         started_at: z.iso.datetime(),
         duration_ms: milliseconds,

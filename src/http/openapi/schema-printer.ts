@@ -3,9 +3,9 @@ import type { JsonSchema } from "./document.ts";
 
 type Direction = "input" | "output";
 
-/** Turns zod schemas into JSON Schema; those with an id of their own go to `components.schemas` and are referred to. */
+/** Converts zod schemas to JSON Schema. Schemas with an id go to `components.schemas` and are referenced. */
 export interface SchemaPrinter {
-  /** `input`: what a request may send. `output`: what an answer has. */
+  /** `input` describes requests, `output` responses. */
   print(schema: z.ZodType, io: Direction): JsonSchema;
   readonly components: Readonly<Record<string, JsonSchema>>;
 }
@@ -13,10 +13,10 @@ export interface SchemaPrinter {
 const DEFS = "#/$defs/";
 const COMPONENTS = "#/components/schemas/";
 
-/** A printer with no components yet. */
+/** Returns a printer without components. */
 export function createSchemaPrinter(): SchemaPrinter {
   const components: Record<string, JsonSchema> = {};
-  // The same errors stand at every operation.
+  // Operations share the schemas of their errors.
   const printed = { input: new Map<z.ZodType, JsonSchema>(), output: new Map<z.ZodType, JsonSchema>() };
   return {
     components,
@@ -33,13 +33,13 @@ export function createSchemaPrinter(): SchemaPrinter {
 }
 
 function convert(schema: z.ZodType, io: Direction) {
-  // In a wrapper the schema itself is referred to as well, when it has an id.
+  // In a wrapper a schema with an id becomes a reference, too.
   const wrapped = z.toJSONSchema(z.object({ it: schema }), {
     io,
     target: "draft-2020-12",
     override: ({ zodSchema, jsonSchema }) => {
       simplify(jsonSchema, io);
-      // Of what is transformed zod drops the examples; ours are of what is sent.
+      // zod drops the examples of transformed schemas. Ours are examples of the input.
       const { examples } = z.globalRegistry.get(zodSchema) ?? {};
       if (examples !== undefined) Object.assign(jsonSchema, { examples });
     },
@@ -51,7 +51,7 @@ function convert(schema: z.ZodType, io: Direction) {
   return { it: properties.it, definitions: $defs ?? {} };
 }
 
-/** @throws Error for two schemas of one name, such as one that requests and answers would have in common. */
+/** @throws Error for two different schemas with the same name, such as one that requests and responses share. */
 function addComponent(components: Record<string, JsonSchema>, name: string, definition: JsonSchema): void {
   const { id, ...rest } = definition;
   const known = components[name];
@@ -60,11 +60,11 @@ function addComponent(components: Record<string, JsonSchema>, name: string, defi
   components[name] = rest;
 }
 
-/** What zod says beyond what a reader needs: patterns beside formats, the bounds of safe integers. */
+/** Removes what readers do not need: patterns of formats, and the bounds of safe integers. */
 function simplify(schema: Record<string, unknown>, io: Direction): void {
   if ("format" in schema) delete schema["pattern"];
   if (schema["minimum"] === Number.MIN_SAFE_INTEGER) delete schema["minimum"];
   if (schema["maximum"] === Number.MAX_SAFE_INTEGER) delete schema["maximum"];
-  // Answers may gain fields; whoever reads them is not to refuse those.
+  // Responses may get new fields, which clients must accept.
   if (io === "output" && schema["additionalProperties"] === false) delete schema["additionalProperties"];
 }

@@ -1,109 +1,119 @@
 import type { OpenApiDocument, ParameterObject } from "./document.ts";
 import type { Callers, RequestHeader } from "./operation.ts";
 
-/** The prefix that the document names; the others are names for the same. */
+/** The prefix of inference paths in the document. The other prefixes serve the same. */
 export const GATEWAY_BASE = "/api/gateway";
 
-/** Which account pays, or is meant. */
+/** Selects the account that pays. */
 export const ORGANIZATION_HEADER: RequestHeader = {
   name: "x-gateway-organization",
-  description: "The id of an organization that the key's user is a member of: it pays, and is meant",
+  description:
+    "Id of an organization that the key's user is a member of. The request is made for that organization, which pays for it.",
 };
 
-/** What conversation a request belongs to. */
+/** Identifies the conversation. */
 export const SESSION_HEADER: RequestHeader = {
   name: "x-session-id",
-  description: "Your name for the conversation, where the body has no `session_id`",
+  description: "Your identifier of the conversation, if the body has no `session_id`.",
 };
 
-/** What some auto tiers choose by. */
+/** Selects the model of some auto tiers. */
 export const MODE_HEADER: RequestHeader = {
   name: "x-gateway-mode",
-  description: "What the client is doing, such as `plan`: some auto tiers choose their model by it",
+  description: "Mode of the client, such as `plan`. Some auto tiers select their model by it.",
 };
 
-/** A POST that may be repeated. */
+/** Makes a POST safe to retry. */
 export const IDEMPOTENCY_KEY: ParameterObject = {
   name: "Idempotency-Key",
   in: "header",
   required: false,
   description:
-    "Your name for this request, in visible ASCII characters. The same request with it is done once in 24 hours and answered the same, with `idempotent-replayed: true`; another request with it is 409",
+    "A unique value of visible ASCII characters that makes the request safe to retry. Within 24 hours a repetition returns the first response, with `idempotent-replayed: true`. A different request with the same value is rejected with 409.",
   schema: { type: "string", minLength: 1, maxLength: 255, pattern: "^[\\x21-\\x7e]+$" },
 };
 
 const TEXT = { type: "string" } as const;
 const COUNT = { type: "string", pattern: "^\\d+$" } as const;
 
-/** The headers of answers, by name. */
+/** Response headers by name. */
 export const ANSWER_HEADERS: OpenApiDocument["components"]["headers"] = {
-  "x-request-id": { description: "The request's id, also in the log", schema: TEXT },
-  "request-id": { description: "The same as x-request-id, for clients of the Messages API", schema: TEXT },
+  "x-request-id": { description: "Id of the request, as in the gateway's log.", schema: TEXT },
+  "request-id": { description: "Same as x-request-id, for clients of the Messages API.", schema: TEXT },
   "x-gateway-generation-id": {
-    description: "The generation's id, for `GET generation`; once the request was let in",
+    description:
+      "Id of the generation, for `GET generation`. Absent if the request was rejected before routing.",
     schema: TEXT,
   },
-  "x-gateway-attempts": { description: "How many candidates were tried", schema: COUNT },
+  "x-gateway-attempts": { description: "Number of candidates that were tried.", schema: COUNT },
   "x-gateway-route": {
     description:
-      "Who was to be asked, in turn, then who was not, and why: `anthropic;why=warm_cache, azure;out=circuit_open`",
+      "The routing plan: the candidates in order, then the deployments left out, with reasons, such as `anthropic;why=warm_cache, azure;out=circuit_open`.",
     schema: TEXT,
   },
-  "x-gateway-model": { description: "The model that answered", schema: TEXT },
-  "x-gateway-provider": { description: "The provider that answered", schema: TEXT },
-  "x-gateway-warning": { description: "What was changed of the request", schema: TEXT },
+  "x-gateway-model": { description: "Id of the model that answered.", schema: TEXT },
+  "x-gateway-provider": { description: "Slug of the provider that answered.", schema: TEXT },
+  "x-gateway-warning": { description: "How the gateway changed the request.", schema: TEXT },
   "x-ratelimit-limit-requests": {
-    description: "Requests that the nearest limit allows in its window",
+    description: "Requests allowed per window by the limit closest to being reached.",
     schema: COUNT,
   },
-  "x-ratelimit-remaining-requests": { description: "Requests that are left of it", schema: COUNT },
+  "x-ratelimit-remaining-requests": { description: "Remaining requests in the window.", schema: COUNT },
   "x-ratelimit-reset-requests": {
-    description: "When it is whole again, in seconds, such as `12s`",
+    description: "Time until the limit is fully available again, in seconds, such as `12s`.",
     schema: TEXT,
   },
-  "x-ratelimit-limit-tokens": { description: "Tokens that the nearest limit allows a minute", schema: COUNT },
-  "x-ratelimit-remaining-tokens": { description: "Tokens that are left of it", schema: COUNT },
+  "x-ratelimit-limit-tokens": {
+    description: "Tokens allowed per minute by the limit closest to being reached.",
+    schema: COUNT,
+  },
+  "x-ratelimit-remaining-tokens": { description: "Remaining tokens.", schema: COUNT },
   "x-ratelimit-reset-tokens": {
-    description: "When it is whole again, in seconds, such as `12s`",
+    description: "Time until the limit is fully available again, in seconds, such as `12s`.",
     schema: TEXT,
   },
-  "retry-after": { description: "Seconds to wait before the request is repeated", schema: COUNT },
+  "retry-after": { description: "Seconds to wait before retrying.", schema: COUNT },
   "idempotent-replayed": {
-    description: "`true`: the answer of an earlier request with the same Idempotency-Key",
+    description: "`true` if this is the stored response of an earlier request with the same Idempotency-Key.",
     schema: TEXT,
   },
   etag: {
-    description: "Names this version; sent back as `If-None-Match` it is answered with 304",
+    description:
+      "Identifies this version. Send it as `If-None-Match` to get 304 while the version is current.",
     schema: TEXT,
   },
 };
 
-/** How callers prove who they are. */
+/** The ways to authenticate. */
 export const SECURITY_SCHEMES: OpenApiDocument["components"]["securitySchemes"] = {
-  inferenceKey: { type: "http", scheme: "bearer", description: "An inference key, `gw_…`: calls models" },
+  inferenceKey: {
+    type: "http",
+    scheme: "bearer",
+    description: "An inference key, `gw_…`. Inference keys call models.",
+  },
   inferenceApiKey: {
     type: "apiKey",
     in: "header",
     name: "x-api-key",
-    description: "The same, where clients send it so",
+    description: "The same key in the x-api-key header.",
   },
   managementKey: {
     type: "http",
     scheme: "bearer",
-    description: "A management key, `gw_…`: manages, and calls no model",
+    description: "A management key, `gw_…`. Management keys call the management API.",
   },
   managementApiKey: {
     type: "apiKey",
     in: "header",
     name: "x-api-key",
-    description: "The same, where clients send it so",
+    description: "The same key in the x-api-key header.",
   },
   webhookSignature: {
     type: "apiKey",
     in: "header",
     name: "x-gateway-signature",
     description:
-      '`t=<unix seconds>,v1=<HMAC-SHA256 of "t.body" in hex>`, made with billing.webhook_secret; holds for five minutes',
+      '`t=<unix seconds>,v1=<HMAC-SHA256 of "t.body" in hex>`, with billing.webhook_secret as the key. Valid for five minutes.',
   },
 };
 
@@ -114,28 +124,28 @@ function joinWords(words: readonly string[]): string {
   return [words.slice(0, -1).join(", "), words.at(-1)].filter((part) => part !== "").join(" or ");
 }
 
-/** Who may call, for machines and for people. */
+/** Returns who may call an operation: as security requirements, and as a sentence. */
 export function describeCallers(callers: Callers) {
   switch (callers.kind) {
     case "anyone":
-      return { security: [{}], who: "Anyone, without a key" };
+      return { security: [{}], who: "Anyone, without authentication" };
     case "narrowed":
       return {
         security: [...INFERENCE, {}],
-        who: "Anyone; an inference key narrows it to what its account and key allow",
+        who: "Anyone. With an inference key, the response contains only what its account and key may use",
       };
     case "freely":
-      return { security: [...INFERENCE, {}], who: "An inference key; none is needed for free models" };
+      return { security: [...INFERENCE, {}], who: "Inference keys. Free models need no key" };
     case "inference":
-      return { security: INFERENCE, who: "An inference key, about itself and its account" };
+      return { security: INFERENCE, who: "Inference keys" };
     case "operator":
-      return { security: MANAGEMENT, who: "The operator's management key" };
+      return { security: MANAGEMENT, who: "Management keys of the operator" };
     case "account":
       return {
         security: MANAGEMENT,
-        who: `The operator's management key, or a management key of the account: in an organization of its ${joinWords(callers.roles)}`,
+        who: `Management keys of the operator, and of the account; in an organization those with the role ${joinWords(callers.roles)}`,
       };
     case "signed":
-      return { security: [{ webhookSignature: [] }], who: "Whoever signs with the webhook's secret" };
+      return { security: [{ webhookSignature: [] }], who: "The payment system, by signature" };
   }
 }

@@ -1,78 +1,97 @@
 import { z } from "zod";
-import { describeEntry } from "../../core/audit/describe-entry.ts";
-import { describeVerdict, verifyAudit } from "../../core/audit/verify-audit.ts";
-import { IdField } from "../api/account-fields.ts";
-import { MANAGING, OPERATOR, requireOwnAccount } from "../api/api-caller.ts";
+import { IdInput } from "../../core/accounts/resource-fields.ts";
+import { presentEntry } from "../../core/audit/present-entry.ts";
+import { presentVerdict, verifyAudit } from "../../core/audit/verify-audit.ts";
+import { ACCOUNT_MANAGERS, listedAccountOf, OPERATOR } from "../api/access.ts";
 import { defineEndpoint, NOTHING } from "../api/endpoint.ts";
 import { makePage, PAGE_QUERY, pageView } from "../api/pages.ts";
 
 const EntryView = z
   .object({
-    place: z.number().int().describe("1 for the first entry, then one more each"),
+    place: z.number().int().describe("Position of the entry in the log, from 1."),
     at: z.iso.datetime(),
-    key_id: z.string().nullable().describe("The key that asked for it; null: the command"),
-    user_id: z.string().nullable().describe("Whose key that is"),
-    action: z.string().describe("Such as `PATCH /api/admin/users/:id` or `gateway users close`"),
-    account_id: z.string().nullable().describe("The account that it concerns"),
-    target: z.string().nullable().describe("The id of what was changed"),
+    key_id: z
+      .string()
+      .nullable()
+      .describe("Id of the key that made the change. `null` means a command of the operator."),
+    user_id: z
+      .string()
+      .nullable()
+      .describe("Id of the key's user. `null` for the operator and for service keys."),
+    action: z
+      .string()
+      .describe("The request or command, such as `PATCH /api/admin/users/:id` or `gateway users close`."),
+    account_id: z
+      .string()
+      .nullable()
+      .describe("Id of the account that the change is about. `null` means the gateway as a whole."),
+    target: z.string().nullable().describe("Id of the changed resource."),
     request_id: z.string().nullable(),
-    changes: z.record(z.string(), z.unknown()).describe("The fields that were set; no secrets"),
-    previous_hash: z.string().describe("The hash of the entry before"),
-    hash: z.string().describe("SHA-256 over everything else in the entry, hex"),
+    changes: z
+      .record(z.string(), z.unknown())
+      .describe("The fields that were set, with their values. Contains no secrets."),
+    previous_hash: z.string().describe("Hash of the previous entry."),
+    hash: z.string().describe("SHA-256 of all other fields of the entry, in hex."),
   })
-  .meta({ id: "AuditEntry", description: "A change: who did what, when" });
+  .meta({ id: "AuditEntry", description: "An entry of the audit log: a change and who made it." });
 
-/** `GET /api/admin/audit`: who changed what, newest first. */
+/** `GET /api/admin/audit`: the entries of the audit log, newest first. */
 export const listAudit = defineEndpoint({
   method: "GET",
   path: "/api/admin/audit",
   tag: "Audit",
-  summary: "Who changed what, newest first",
-  access: MANAGING,
+  summary: "List the entries of the audit log, newest first",
+  access: ACCOUNT_MANAGERS,
   params: NOTHING,
   query: z.strictObject({
     ...PAGE_QUERY,
-    after: z.coerce.number().int().min(1).optional().describe("`next` of the page before"),
-    account_id: IdField.optional().describe("Of one account alone"),
+    after: z.coerce.number().int().min(1).optional().describe("The `next` of the previous page."),
+    account_id: IdInput.optional().describe("Only entries about this account."),
   }),
   body: NOTHING,
   response: pageView(EntryView),
-  handle({ caller, query, deps }) {
-    const asked = query.account_id ?? caller.accountId;
-    const accountId = asked === null ? null : requireOwnAccount(caller, asked);
+  handle({ principal, query, deps }) {
+    const accountId = listedAccountOf(principal, query.account_id);
     return makePage({
       limit: query.limit,
       load: (limit) => deps.audit.listAudit(accountId, query.after ?? Number.MAX_SAFE_INTEGER, limit),
-      describe: describeEntry,
+      describe: presentEntry,
       cursorOf: ({ place }) => String(place),
     });
   },
 });
 
-/** `GET /api/admin/audit/verify`: whether the log is as it was written. */
+/** `GET /api/admin/audit/verify`: whether the hash chain of the log is intact. */
 export const getAuditVerdict = defineEndpoint({
   method: "GET",
   path: "/api/admin/audit/verify",
   tag: "Audit",
-  summary: "Whether the audit log is as it was written, and where it is not",
+  summary: "Verify the hash chain of the audit log",
   access: OPERATOR,
   params: NOTHING,
   query: NOTHING,
   body: NOTHING,
   response: z.object({
     data: z.object({
-      holds: z.boolean().describe("Every entry is as it was written"),
-      entries: z.number().int().describe("Entries that hold: all, or those before the break"),
+      holds: z.boolean().describe("Whether all entries are unchanged."),
+      entries: z
+        .number()
+        .int()
+        .describe("Number of valid entries: all of them, or those before the first invalid one."),
       last_hash: z
         .string()
         .describe(
-          "The hash of the last of them: note it elsewhere, and you can tell that the end was not cut off",
+          "Hash of the last valid entry. Store it elsewhere to detect later that the end of the log was removed.",
         ),
-      broken_at: z.number().int().nullable().describe("The place of the first entry that does not hold"),
-      problem: z.string().nullable(),
+      broken_at: z
+        .number()
+        .int()
+        .nullable()
+        .describe("Position of the first invalid entry. `null` means there is none."),
+      problem: z.string().nullable().describe("What is wrong with the first invalid entry."),
     }),
   }),
   async handle({ deps }) {
-    return { data: describeVerdict(await verifyAudit(deps.audit)) };
+    return { data: presentVerdict(await verifyAudit(deps.audit)) };
   },
 });

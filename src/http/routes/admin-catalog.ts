@@ -1,13 +1,13 @@
 import { z } from "zod";
 import { fail } from "../../base/errors.ts";
-import { describeHeld } from "../../core/catalog/describe-held.ts";
-import { describeStatus } from "../../core/catalog/describe-status.ts";
+import type { Verdict } from "../../core/catalog/catalog-manager.ts";
 import type { HeldChange } from "../../core/catalog/merge-refresh.ts";
-import type { Verdict } from "../../core/ports/catalog-keeper.ts";
-import { OPERATOR } from "../api/api-caller.ts";
+import { presentHeldChange } from "../../core/catalog/present-held-change.ts";
+import { presentStatus } from "../../core/catalog/present-status.ts";
+import { OPERATOR } from "../api/access.ts";
 import { defineEndpoint, NOTHING } from "../api/endpoint.ts";
 import type { ChangeNote } from "../api/write-audit.ts";
-import type { HttpDeps } from "../context.ts";
+import type { HttpDeps } from "../context/context.ts";
 
 const TAG = "Catalog";
 const PATH = "/api/admin/catalog";
@@ -19,127 +19,146 @@ const PricesView = z.record(z.string(), z.string());
 const TierView = z.looseObject({ min_prompt_tokens: z.int() });
 const TermsView = z
   .object({
-    prices: PricesView.nullable().describe("US dollars, decimal strings; null: no known price"),
-    price_tiers: z.array(TierView).describe("Prices from a length of the prompt on"),
+    prices: PricesView.nullable().describe(
+      "US dollars as decimal strings. `null` means the price is unknown.",
+    ),
+    price_tiers: z.array(TierView).describe("Prices that apply from a prompt length on."),
     price_changes: z
       .array(z.object({ from: day, prices: PricesView, price_tiers: z.array(TierView) }))
-      .describe("Announced, by the day"),
+      .describe("Announced price changes by date."),
   })
-  .meta({ id: "PriceTerms", description: "A model's prices at a provider" });
+  .meta({ id: "PriceTerms", description: "Prices of a model at a provider." });
 
 const ChangeView = z
   .object({
     id: z.string(),
     model: z.string(),
     provider: z.string(),
-    model_name: z.string().describe("The model's name at the provider"),
+    model_name: z.string().describe("Name of the model at the provider."),
     jumps: z
       .array(
         z.object({
           kind: z.string(),
-          before: z.string().nullable().describe("US dollars; null: no known price"),
+          before: z.string().nullable().describe("US dollars. `null` means the price is unknown."),
           after: z.string().nullable(),
-          min_prompt_tokens: z.int().nullable().describe("Of the tier that begins there"),
-          from: day.nullable().describe("For an announced change, the day"),
+          min_prompt_tokens: z
+            .int()
+            .nullable()
+            .describe("Prompt length from which the price applies, for a tiered price."),
+          from: day.nullable().describe("Date of the change, for an announced price."),
         }),
       )
-      .describe("The prices that change by more than the factor"),
-    before: TermsView.describe("In force"),
-    after: TermsView.describe("What the source says"),
-    seen_at: z.iso.datetime().describe("When the source first said so"),
+      .describe("The prices that change by more than `price_factor`."),
+    before: TermsView.describe("The prices in force."),
+    after: TermsView.describe("The prices at the source."),
+    seen_at: z.iso.datetime().describe("Time at which the source first had the new prices (RFC 3339)."),
   })
-  .meta({ id: "CatalogChange", description: "A change of prices that is not in force" });
+  .meta({
+    id: "CatalogChange",
+    description: "A price change that is not in force: it awaits approval or was rejected.",
+  });
 
 const StatusView = z
   .object({
-    source: z.string().describe("Where models and prices are read"),
-    models: z.int().describe("How many models the catalog has"),
-    refresh_hours: z.number().describe("Hours from one refresh to the next"),
-    price_factor: z.number().describe("A price that changes by more than this factor waits"),
-    grace_days: z.int().describe("Days that a model is served which the source does not list any more"),
+    source: z.string().describe("Source of models and prices."),
+    models: z.int().describe("Number of models in the catalog."),
+    refresh_hours: z.number().describe("Hours between refreshes."),
+    price_factor: z.number().describe("A price that changes by more than this factor awaits approval."),
+    grace_days: z
+      .int()
+      .describe("Days for which a model is still served after the source no longer lists it."),
     attempted_at: time,
     refreshed_at: time,
-    problem: z.string().nullable().describe("Why the last attempt changed nothing"),
-    waiting: z.int().describe("Changes of prices that wait for the operator"),
-    rejected: z.int().describe("Those that were rejected"),
+    problem: z.string().nullable().describe("Why the last refresh failed. `null` means it did not."),
+    waiting: z.int().describe("Number of price changes that await approval."),
+    rejected: z.int().describe("Number of rejected price changes."),
     missing: z
       .array(z.object({ model: z.string(), since: day, expiration_date: day.nullable() }))
-      .describe("Models that the source does not list any more"),
-    difference: z.array(z.string()).describe("What the last refresh changed, a line each"),
+      .describe("Models that the source no longer lists."),
+    difference: z.array(z.string()).describe("The changes of the last refresh, one line each."),
   })
-  .meta({ id: "CatalogStatus", description: "How the catalog stands to its source" });
+  .meta({ id: "CatalogStatus", description: "State of the catalog and of its refreshes." });
 
-const OfChange = z.object({ id: z.string().describe('Of a change; "all" for all that wait') });
+const OfChange = z.object({
+  id: z.string().describe('Id of a price change, or "all" for all that await approval.'),
+});
 
-/** `GET /api/admin/catalog`: how the catalog stands to its source. */
+/** `GET /api/admin/catalog`: the state of the catalog and of its refreshes. */
 export const getCatalog = defineEndpoint({
   method: "GET",
   path: PATH,
   tag: TAG,
-  summary: "How the catalog stands to its source",
+  summary: "Retrieve the state of the catalog and of its refreshes",
   access: OPERATOR,
   params: NOTHING,
   query: NOTHING,
   body: NOTHING,
   response: z.object({ data: StatusView }),
-  handle: ({ deps }) => ({
-    data: describeStatus(deps.catalogKeeper.status(), deps.generation.serving().catalog.models),
-  }),
+  async handle({ deps }) {
+    const { models } = deps.generation.serving().catalog;
+    return { data: presentStatus(await deps.catalogManager.status(), models) };
+  },
 });
 
-/** `POST /api/admin/catalog/refresh`: reads the source now. */
+/** `POST /api/admin/catalog/refresh`: refreshes the catalog from its source now. */
 export const postCatalogRefresh = defineEndpoint({
   method: "POST",
   path: `${PATH}/refresh`,
   tag: TAG,
-  summary: "Read the catalog's source now, or with dry_run see what that would change",
+  summary: "Refresh the catalog from its source now, or preview the refresh with `dry_run`",
   access: OPERATOR,
   params: NOTHING,
   query: NOTHING,
   body: z.strictObject({
-    dry_run: z.boolean().default(false).describe("true: only see what it would change"),
+    dry_run: z
+      .boolean()
+      .default(false)
+      .describe("`true` returns what the refresh would change, without changing it."),
   }),
   response: z.object({
     data: z.object({
-      written: z.boolean().describe("The catalog was changed"),
-      added: z.int().describe("Models that are new"),
-      changed: z.int().describe("Models that changed"),
-      difference: z.array(z.string()).describe("What changed, a line each"),
-      waiting: z.array(ChangeView).describe("Changes of prices that wait for the operator"),
+      written: z.boolean().describe("Whether the catalog was changed."),
+      added: z.int().describe("Number of new models."),
+      changed: z.int().describe("Number of changed models."),
+      difference: z.array(z.string()).describe("The changes, one line each."),
+      waiting: z.array(ChangeView).describe("Price changes that await approval."),
     }),
   }),
   errors: ["upstream_error"],
   async handle({ body, deps, note }) {
-    const report = await deps.catalogKeeper.refresh({ dryRun: body.dry_run });
-    if (!report.ok) return fail("upstream_error", `The catalog is as it was: ${report.problem}.`);
+    const report = await deps.catalogManager.refresh({ dryRun: body.dry_run });
+    if (!report.ok) return fail("upstream_error", `The catalog was not refreshed: ${report.problem}.`);
     const { written, added, changed, lines: difference } = report;
     note({ target: "catalog", changes: { dry_run: body.dry_run, added, changed } });
-    return { data: { written, added, changed, difference, waiting: report.waiting.map(describeHeld) } };
+    return { data: { written, added, changed, difference, waiting: report.waiting.map(presentHeldChange) } };
   },
 });
 
-/** `GET /api/admin/catalog/changes`: changes of prices that are not in force. */
+/** `GET /api/admin/catalog/changes`: price changes that are not in force. */
 export const listCatalogChanges = defineEndpoint({
   method: "GET",
   path: `${PATH}/changes`,
   tag: TAG,
-  summary: "Changes of prices that wait for the operator, or with status=rejected those that were rejected",
+  summary: "List the price changes that await approval, or with status=rejected those that were rejected",
   access: OPERATOR,
   params: NOTHING,
   query: z.strictObject({
-    status: z.enum(["waiting", "rejected"]).default("waiting").describe("Which of them"),
+    status: z.enum(["waiting", "rejected"]).default("waiting").describe("Which price changes to list."),
   }),
   body: NOTHING,
   response: z.object({ data: z.array(ChangeView) }),
-  handle: ({ query, deps }) => ({ data: deps.catalogKeeper.listHeld()[query.status].map(describeHeld) }),
+  async handle({ query, deps }) {
+    const held = await deps.catalogManager.listHeld();
+    return { data: held[query.status].map(presentHeldChange) };
+  },
 });
 
-/** `POST /api/admin/catalog/changes/{id}/approve`: puts it in force. */
+/** `POST /api/admin/catalog/changes/{id}/approve`: puts price changes in force. */
 export const approveCatalogChange = defineEndpoint({
   method: "POST",
   path: `${CHANGE_PATH}/approve`,
   tag: TAG,
-  summary: 'Put a change of prices in force, or all that wait with the id "all"',
+  summary: 'Approve a price change, or all with the id "all"',
   access: OPERATOR,
   params: OfChange,
   query: NOTHING,
@@ -148,13 +167,13 @@ export const approveCatalogChange = defineEndpoint({
   handle: ({ params, deps, note }) => decide(params.id, "approve", deps, note),
 });
 
-/** `POST /api/admin/catalog/changes/{id}/reject`: keeps the price that is in force, until the source says something else. */
+/** `POST /api/admin/catalog/changes/{id}/reject`: keeps the prices in force until the source has different ones. */
 export const rejectCatalogChange = defineEndpoint({
   method: "POST",
   path: `${CHANGE_PATH}/reject`,
   tag: TAG,
   summary:
-    'Keep the prices in force until the source has others, for one change or all that wait with the id "all"',
+    'Reject a price change, or all with the id "all". The prices in force remain until the source has different ones',
   access: OPERATOR,
   params: OfChange,
   query: NOTHING,
@@ -164,13 +183,13 @@ export const rejectCatalogChange = defineEndpoint({
 });
 
 async function decide(id: string, verdict: Verdict, deps: HttpDeps, note: (change: ChangeNote) => void) {
-  const decided = await deps.catalogKeeper.decide(id, verdict);
+  const decided = await deps.catalogManager.decide(id, verdict);
   for (const change of decided) note({ target: change.id, changes: summarize(change) });
-  return { data: decided.map(describeHeld) };
+  return { data: decided.map(presentHeldChange) };
 }
 
-/** What the audit log keeps of a decision. */
+/** Returns what the audit log records of a decision. */
 function summarize(change: HeldChange): Record<string, unknown> {
-  const { model, provider, before, after } = describeHeld(change);
+  const { model, provider, before, after } = presentHeldChange(change);
   return { model, provider, before, after };
 }

@@ -1,23 +1,24 @@
 import { z } from "zod";
 import { fail } from "../../base/errors.ts";
 import { correctBalance, grantCredits, type Moved, refundGeneration } from "../../core/ledger/credits.ts";
-import { describeEntry } from "../../core/ledger/describe-entry.ts";
+import { presentEntry } from "../../core/ledger/present-entry.ts";
+import { OPERATOR } from "../api/access.ts";
 import { defineEndpoint, NOTHING } from "../api/endpoint.ts";
 import { EntryView } from "../api/entry-view.ts";
 import { amountField, idField, noteField, positiveAmountField, requireAccount } from "../api/fields.ts";
 
-/** The transfer as the account that it is about sees it; 200 where it was there before. */
+/** Returns a response with a transfer from the view of an account: 201, or 200 if the transfer already existed. */
 export function answerMoved({ transfer, isNew }: Moved, accountId: string): Response {
-  return Response.json({ data: describeEntry(transfer, accountId) }, { status: isNew ? 201 : 200 });
+  return Response.json({ data: presentEntry(transfer, accountId) }, { status: isNew ? 201 : 200 });
 }
 
-/** `POST /api/admin/accounts/{id}/credits`: gives credits, for ever or for a time. */
+/** `POST /api/admin/accounts/{id}/credits`: grants credits to an account. */
 export const postCredits = defineEndpoint({
   method: "POST",
   path: "/api/admin/accounts/:id/credits",
   tag: "Credits",
-  summary: "Give an account credits, for ever or for a time",
-  access: { kind: "operator" },
+  summary: "Grant credits to an account, optionally with an expiry time",
+  access: OPERATOR,
   params: z.object({ id: z.string() }),
   query: NOTHING,
   body: z.strictObject({
@@ -26,7 +27,7 @@ export const postCredits = defineEndpoint({
     expires_at: z.iso
       .datetime({ offset: true })
       .nullish()
-      .describe("When what is left of them ends. Default: never"),
+      .describe("Time at which the unused part of the grant expires (RFC 3339). Default: never."),
     id: idField.nullish(),
   }),
   response: z.object({ data: EntryView }),
@@ -36,7 +37,7 @@ export const postCredits = defineEndpoint({
     const { id: accountId } = await requireAccount(deps, params.id);
     const expiresAt = body.expires_at ? Date.parse(body.expires_at) : null;
     if (expiresAt !== null && expiresAt <= deps.clock.now())
-      fail("invalid_request", "expires_at must lie in the future.", { metadata: { field: "expires_at" } });
+      fail("invalid_request", "expires_at must be in the future.", { metadata: { field: "expires_at" } });
     const { amount, note = null, id = null } = body;
     return answerMoved(
       await grantCredits(deps.credits, { accountId, amount, note, id, expiresAt }),
@@ -45,13 +46,13 @@ export const postCredits = defineEndpoint({
   },
 });
 
-/** `POST /api/admin/accounts/{id}/corrections`: moves a balance up or down. */
+/** `POST /api/admin/accounts/{id}/corrections`: corrects a balance. */
 export const postCorrection = defineEndpoint({
   method: "POST",
   path: "/api/admin/accounts/:id/corrections",
   tag: "Credits",
-  summary: "Correct an account's balance, up or down",
-  access: { kind: "operator" },
+  summary: "Correct an account's balance by a positive or negative amount",
+  access: OPERATOR,
   params: z.object({ id: z.string() }),
   query: NOTHING,
   body: z.strictObject({
@@ -69,17 +70,19 @@ export const postCorrection = defineEndpoint({
   },
 });
 
-/** `POST /api/admin/generations/{id}/refund`: gives back what a generation cost, or a part of it. */
+/** `POST /api/admin/generations/{id}/refund`: refunds the cost of a generation, or a part of it. */
 export const postRefund = defineEndpoint({
   method: "POST",
   path: "/api/admin/generations/:id/refund",
   tag: "Credits",
-  summary: "Give back what a generation cost, or a part of it",
-  access: { kind: "operator" },
+  summary: "Refund the cost of a generation, or a part of it",
+  access: OPERATOR,
   params: z.object({ id: z.string() }),
   query: NOTHING,
   body: z.strictObject({
-    amount: positiveAmountField.nullish().describe("US dollars. Default: all that was not given back yet"),
+    amount: positiveAmountField
+      .nullish()
+      .describe("US dollars. Default: the cost that was not refunded yet."),
     note: noteField.nullish(),
     id: idField.nullish(),
   }),

@@ -1,49 +1,53 @@
 import { z } from "zod";
 import { toDollars } from "../../base/money.ts";
-import { checkLedger, describeDifference } from "../../core/ledger/check-ledger.ts";
-import { describeEntry } from "../../core/ledger/describe-entry.ts";
-import { describeGrantLeft } from "../../core/ledger/describe-sums.ts";
+import { checkLedger, presentDifference } from "../../core/ledger/check-ledger.ts";
+import { presentEntry } from "../../core/ledger/present-entry.ts";
+import { presentGrantLeft } from "../../core/ledger/present-sums.ts";
 import { TRANSFER_KINDS } from "../../core/ledger/records.ts";
-import { requireOwnAccount } from "../api/api-caller.ts";
+import { ACCOUNT_READERS, OPERATOR, requireOwnAccount } from "../api/access.ts";
 import { defineEndpoint, NOTHING } from "../api/endpoint.ts";
 import { EntryView } from "../api/entry-view.ts";
 import { requireAccount } from "../api/fields.ts";
 import { PAGE_QUERY, pageView } from "../api/pages.ts";
 
-/** Who sees an account's money. */
-const MONEY_ROLES = ["owner", "admin", "billing"] as const;
-
-/** `GET /api/admin/accounts/{id}/balance`. */
+/** `GET /api/admin/accounts/{id}/balance`: an account's balance. */
 export const getBalance = defineEndpoint({
   method: "GET",
   path: "/api/admin/accounts/:id/balance",
   tag: "Ledger",
-  summary: "What an account has, what is held of it, and what is left of its grants for a time",
-  access: { kind: "account", roles: MONEY_ROLES },
+  summary: "Retrieve an account's balance, its holds and its expiring grants",
+  access: ACCOUNT_READERS,
   params: z.object({ id: z.string() }),
   query: NOTHING,
   body: NOTHING,
   response: z.object({
     data: z.object({
       account_id: z.string(),
-      balance: z.number().describe("US dollars"),
-      balance_nanodollars: z.int().describe("The same, exact: 1,000,000,000 are a dollar"),
-      held: z.number().describe("US dollars held for requests under way"),
+      balance: z.number().describe("Balance in US dollars."),
+      balance_nanodollars: z
+        .int()
+        .describe("The balance in nanodollars, exact. One dollar is 1,000,000,000 nanodollars."),
+      held: z.number().describe("US dollars held for requests in progress."),
       held_nanodollars: z.int(),
-      available: z.number().nullable().describe("What may still be held; null: without a bound"),
+      available: z
+        .number()
+        .nullable()
+        .describe(
+          "US dollars available for new requests: balance and overdraft, less the holds. `null` means no bound.",
+        ),
       available_nanodollars: z.int().nullable(),
       grants: z.array(
         z.object({
           id: z.string(),
-          left: z.number().describe("US dollars"),
+          left: z.number().describe("Unused part of the grant in US dollars."),
           left_nanodollars: z.int(),
           expires_at: z.iso.datetime(),
         }),
       ),
     }),
   }),
-  async handle({ params, caller, deps }) {
-    const account = await requireAccount(deps, requireOwnAccount(caller, params.id));
+  async handle({ params, principal, deps }) {
+    const account = await requireAccount(deps, requireOwnAccount(principal, params.id));
     const { ledger, recorder } = deps.generation;
     await recorder.drain();
     const grants = await deps.credits.store.findGrantsLeft(account.id);
@@ -58,60 +62,60 @@ export const getBalance = defineEndpoint({
         held_nanodollars: held,
         available: available === null ? null : toDollars(available),
         available_nanodollars: available,
-        grants: grants.map(describeGrantLeft),
+        grants: grants.map(presentGrantLeft),
       },
     };
   },
 });
 
-/** `GET /api/admin/accounts/{id}/ledger`: what moved an account's money, newest first. */
+/** `GET /api/admin/accounts/{id}/ledger`: the transfers of an account, newest first. */
 export const listLedger = defineEndpoint({
   method: "GET",
   path: "/api/admin/accounts/:id/ledger",
   tag: "Ledger",
-  summary: "What moved an account's money, newest first",
-  access: { kind: "account", roles: MONEY_ROLES },
+  summary: "List the transfers of an account, newest first",
+  access: ACCOUNT_READERS,
   params: z.object({ id: z.string() }),
   query: z.strictObject({
-    kind: z.enum(TRANSFER_KINDS).optional().describe("Of one kind alone"),
+    kind: z.enum(TRANSFER_KINDS).optional().describe("Only transfers of this kind."),
     limit: PAGE_QUERY.limit,
     after: z
       .string()
-      .regex(/^[1-9]\d{0,14}$/, "must be the next of a page before")
+      .regex(/^[1-9]\d{0,14}$/, "must be the `next` of a previous page")
       .optional()
-      .describe("`next` of the page before"),
+      .describe("The `next` of the previous page."),
   }),
   body: NOTHING,
   response: pageView(EntryView),
-  async handle({ params, query, caller, deps }) {
-    const { id } = await requireAccount(deps, requireOwnAccount(caller, params.id));
+  async handle({ params, query, principal, deps }) {
+    const { id } = await requireAccount(deps, requireOwnAccount(principal, params.id));
     await deps.generation.recorder.drain();
     const before = query.after === undefined ? Number.MAX_SAFE_INTEGER : Number(query.after);
     const found = await deps.credits.store.listTransfers(id, before, query.limit + 1, query.kind);
     const page = found.slice(0, query.limit);
     return {
-      data: page.map((transfer) => describeEntry(transfer, id)),
+      data: page.map((transfer) => presentEntry(transfer, id)),
       next: found.length > page.length ? String(page.at(-1)?.place) : null,
     };
   },
 });
 
-/** `GET /api/admin/holds`: what is held for requests under way. */
+/** `GET /api/admin/holds`: the current holds. */
 export const listHolds = defineEndpoint({
   method: "GET",
   path: "/api/admin/holds",
   tag: "Ledger",
-  summary: "What is held at the moment: for requests under way, and of grants whose time is up",
-  access: { kind: "operator" },
+  summary: "List the current holds: for requests in progress, and of expired grants",
+  access: OPERATOR,
   params: NOTHING,
   query: NOTHING,
   body: NOTHING,
   response: z.object({
     data: z.array(
       z.object({
-        id: z.string().describe("The generation's"),
+        id: z.string().describe("Id of the generation."),
         account_id: z.string(),
-        amount: z.number().describe("US dollars"),
+        amount: z.number().describe("US dollars."),
         amount_nanodollars: z.int(),
       }),
     ),
@@ -128,14 +132,14 @@ export const listHolds = defineEndpoint({
   },
 });
 
-/** `GET /api/admin/ledger/check`: adds everything up. */
+/** `GET /api/admin/ledger/check`: checks the ledger for inconsistencies. */
 export const getLedgerCheck = defineEndpoint({
   method: "GET",
   path: "/api/admin/ledger/check",
   tag: "Ledger",
   summary:
-    "Every difference between transfers and balances, and between records and transfers, every record in quarantine, and damaged lines of the journal; empty when all is well",
-  access: { kind: "operator" },
+    "Check the ledger. Lists differences between transfers and balances and between records and transfers, quarantined records, and damaged journal lines; empty if there are none",
+  access: OPERATOR,
   params: NOTHING,
   query: NOTHING,
   body: NOTHING,
@@ -145,20 +149,20 @@ export const getLedgerCheck = defineEndpoint({
         of: z
           .enum(["balance", "record", "quarantined", "damaged"])
           .describe(
-            "`quarantined`: a generation's record that the store rejects; it is not charged. `damaged`: lines of the journal that a disk has damaged",
+            "What the problem is about. `balance`: an account's balance differs from the sum of its transfers. `record`: a generation's cost differs from its transfer. `quarantined`: the store rejects a generation's record, which is not charged. `damaged`: damaged lines of the journal.",
           ),
         id: z
           .string()
-          .describe("The account's or the generation's; of damaged lines the file that they are kept in"),
+          .describe("Id of the account or generation; for damaged lines the name of the file that has them."),
         difference_nanodollars: z
           .int()
           .describe(
-            "The transfers' sum less the balance; the record's cost less its transfer; what a quarantined record would have charged; 0 for damaged lines",
+            "Nanodollars: for `balance`, the sum of the transfers less the balance; for `record`, the cost less the transfer; for `quarantined`, the amount not charged; for `damaged`, 0.",
           ),
         reason: z
           .string()
           .optional()
-          .describe("Why a record is quarantined, or what can be read in damaged lines"),
+          .describe("Why a record is quarantined, or the readable part of damaged lines."),
       }),
     ),
   }),
@@ -166,7 +170,7 @@ export const getLedgerCheck = defineEndpoint({
     await deps.generation.recorder.drain();
     return {
       data: (await checkLedger(deps.credits.store, deps.usage, deps.listDamagedLines())).map(
-        describeDifference,
+        presentDifference,
       ),
     };
   },

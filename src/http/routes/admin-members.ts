@@ -1,47 +1,35 @@
 import { z } from "zod";
+import type { AccountStore } from "../../core/accounts/account-store.ts";
 import { findAccount } from "../../core/accounts/manage-accounts.ts";
-import { describeMember, putMember, removeMember } from "../../core/accounts/manage-members.ts";
-import { ROLES } from "../../core/accounts/records.ts";
-import type { AccountStore } from "../../core/ports/account-store.ts";
-import { DollarsField, IdField, nanodollarsOf } from "../api/account-fields.ts";
-import { type ApiCaller, MANAGING, requireOwnAccount, requireRank, SEEING } from "../api/api-caller.ts";
+import { putMember, removeMember } from "../../core/accounts/manage-members.ts";
+import { MEMBER_SETTINGS, MemberView, presentMember } from "../../core/accounts/member-fields.ts";
+import type { ManagementPrincipal } from "../../core/accounts/principal.ts";
+import { IdInput } from "../../core/accounts/resource-fields.ts";
+import { ACCOUNT_MANAGERS, ACCOUNT_READERS, requireOwnAccount, requireRank } from "../api/access.ts";
 import { defineEndpoint, NOTHING } from "../api/endpoint.ts";
 import { makePage, PAGE_QUERY, pageView } from "../api/pages.ts";
 
-/** A member as answers show them. */
-export const MemberView = z
-  .object({
-    organization_id: z.string(),
-    user_id: z.string(),
-    role: z.enum(ROLES),
-    daily_limit: z
-      .number()
-      .nullable()
-      .describe("US dollars that they may spend in a day (UTC); null: no limit"),
-    created_at: z.iso.datetime(),
-  })
-  .meta({ id: "Member", description: "A user in an organization" });
-
-const MemberParams = z.object({ id: IdField, user_id: IdField });
+const MemberParams = z.object({ id: IdInput, user_id: IdInput });
+const { role, daily_limit } = MEMBER_SETTINGS;
 
 /** `GET /api/admin/organizations/{id}/members`: the members of an organization. */
 export const listMembers = defineEndpoint({
   method: "GET",
   path: "/api/admin/organizations/:id/members",
   tag: "Members",
-  summary: "The members of an organization",
-  access: SEEING,
-  params: z.object({ id: IdField }),
+  summary: "List the members of an organization",
+  access: ACCOUNT_READERS,
+  params: z.object({ id: IdInput }),
   query: z.strictObject(PAGE_QUERY),
   body: NOTHING,
   response: pageView(MemberView),
-  async handle({ caller, params, query, deps }) {
-    const { accounts } = deps.keyMaker;
-    const { id } = await findAccount(accounts, "organization", requireOwnAccount(caller, params.id));
+  async handle({ principal, params, query, deps }) {
+    const { accounts } = deps.keyStores;
+    const { id } = await findAccount(accounts, "organization", requireOwnAccount(principal, params.id));
     return makePage({
       limit: query.limit,
       load: (limit) => accounts.listMembers(id, query.after ?? null, limit),
-      describe: describeMember,
+      describe: presentMember,
       cursorOf: ({ userId }) => userId,
     });
   },
@@ -52,66 +40,57 @@ export const putOrganizationMember = defineEndpoint({
   method: "PUT",
   path: "/api/admin/organizations/:id/members/:user_id",
   tag: "Members",
-  summary: "Make a user a member, or replace their role and daily limit",
-  access: MANAGING,
+  summary: "Make a user a member of an organization, or replace a member's role and daily limit",
+  access: ACCOUNT_MANAGERS,
   params: MemberParams,
   query: NOTHING,
-  body: z.strictObject({
-    role: z.enum(ROLES).meta({
-      description: "owner and admin manage, billing sees, member calls models",
-      examples: ["member"],
-    }),
-    daily_limit: DollarsField.nullable()
-      .default(null)
-      .describe("US dollars that they may spend in a day (UTC); null: no limit"),
-  }),
+  body: z.strictObject({ role: role.input, daily_limit: daily_limit.input.default(null) }),
   response: z.object({ data: MemberView }),
-  async handle({ caller, params, body, deps, note }) {
+  async handle({ principal, params, body, deps, note }) {
     const { id, user_id } = params;
-    requireOwnAccount(caller, id);
-    requireRank(caller, body.role);
-    await requireRankOver(deps.keyMaker.accounts, caller, id, user_id);
-    const member = await putMember(deps.keyMaker, {
+    requireOwnAccount(principal, id);
+    requireRank(principal, body.role);
+    await requireRankOver(deps.keyStores.accounts, principal, params);
+    const member = await putMember(deps.keyStores, {
       organizationId: id,
       userId: user_id,
       role: body.role,
-      dailyLimit: nanodollarsOf(body.daily_limit),
+      dailyLimit: daily_limit.read(body.daily_limit),
     });
-    deps.accountRing.forget();
+    deps.accountCache.forget();
     note({ accountId: id, target: `${id}/${user_id}`, changes: body });
-    return { data: describeMember(member) };
+    return { data: presentMember(member) };
   },
 });
 
-/** `DELETE /api/admin/organizations/{id}/members/{user_id}`: their keys of the organization are refused from now on. */
+/** `DELETE /api/admin/organizations/{id}/members/{user_id}`: removes a member. */
 export const deleteMember = defineEndpoint({
   method: "DELETE",
   path: "/api/admin/organizations/:id/members/:user_id",
   tag: "Members",
-  summary: "Take a member out; their keys of the organization are refused from now on",
-  access: MANAGING,
+  summary: "Remove a member. Later requests with their keys of the organization are rejected",
+  access: ACCOUNT_MANAGERS,
   params: MemberParams,
   query: NOTHING,
   body: NOTHING,
   response: z.object({ data: z.object({ organization_id: z.string(), user_id: z.string() }) }),
-  async handle({ caller, params, deps, note }) {
+  async handle({ principal, params, deps, note }) {
     const { id, user_id } = params;
-    requireOwnAccount(caller, id);
-    await requireRankOver(deps.keyMaker.accounts, caller, id, user_id);
-    await removeMember(deps.keyMaker, id, user_id);
-    deps.accountRing.forget();
+    requireOwnAccount(principal, id);
+    await requireRankOver(deps.keyStores.accounts, principal, params);
+    await removeMember(deps.keyStores, id, user_id);
+    deps.accountCache.forget();
     note({ accountId: id, target: `${id}/${user_id}`, changes: {} });
     return { data: { organization_id: id, user_id } };
   },
 });
 
-/** Only owners touch owners. */
+/** Rejects a change of a member with a higher role than the principal's. */
 async function requireRankOver(
   accounts: AccountStore,
-  caller: ApiCaller,
-  organizationId: string,
-  userId: string,
+  principal: ManagementPrincipal,
+  { id, user_id }: z.infer<typeof MemberParams>,
 ): Promise<void> {
-  const member = await accounts.findMember(organizationId, userId);
-  if (member !== null) requireRank(caller, member.role);
+  const member = await accounts.findMember(id, user_id);
+  if (member !== null) requireRank(principal, member.role);
 }

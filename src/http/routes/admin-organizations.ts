@@ -1,50 +1,47 @@
 import { z } from "zod";
-import { describeAccount, findAccount } from "../../core/accounts/manage-accounts.ts";
-import { IdField } from "../api/account-fields.ts";
+import { OrganizationView, presentAccount } from "../../core/accounts/account-fields.ts";
+import { findAccount } from "../../core/accounts/manage-accounts.ts";
+import { IdInput } from "../../core/accounts/resource-fields.ts";
 import {
-  AccountChangeBody,
-  AccountView,
-  listAccounts,
-  makeAccount,
-  NewAccountBody,
-  ORGANIZATION_SETTINGS,
-  patchAccount,
-} from "../api/account-settings.ts";
-import { MANAGING, OPERATOR, requireOwnAccount, requireRank, SEEING } from "../api/api-caller.ts";
+  ACCOUNT_MANAGERS,
+  ACCOUNT_READERS,
+  OPERATOR,
+  requireOwnAccount,
+  requireRank,
+} from "../api/access.ts";
 import { defineEndpoint, NOTHING } from "../api/endpoint.ts";
+import {
+  listAccounts,
+  NewOrganizationBody,
+  OrganizationChangeBody,
+  patchAccount,
+  postAccount,
+} from "../api/manage-accounts.ts";
 import { PAGE_QUERY, pageView } from "../api/pages.ts";
 
-const OrganizationView = AccountView.extend({
-  monthly_limit: z
-    .number()
-    .nullable()
-    .describe("US dollars that all members may spend in a month (UTC); null: no limit"),
-}).meta({ id: "Organization", description: "An organization and what it may spend" });
-
-/** `POST /api/admin/organizations`: makes an organization, with its first owner where one is named. */
+/** `POST /api/admin/organizations`: creates an organization, with its first owner if one is given. */
 export const postOrganization = defineEndpoint({
   method: "POST",
   path: "/api/admin/organizations",
   tag: "Organizations",
-  summary: "Make an organization",
+  summary: "Create an organization",
   access: OPERATOR,
   params: NOTHING,
   query: NOTHING,
-  body: NewAccountBody.extend({
-    ...ORGANIZATION_SETTINGS,
-    owner: IdField.optional().describe("Its first owner: a user's id"),
+  body: NewOrganizationBody.extend({
+    owner: IdInput.optional().describe("Id of the user who is the first owner."),
   }),
   response: z.object({ data: OrganizationView }),
   status: 201,
-  handle: (input) => makeAccount("organization", input),
+  handle: (input) => postAccount("organization", input),
 });
 
-/** `GET /api/admin/organizations`: organizations, newest first. */
+/** `GET /api/admin/organizations`: all organizations, newest first. */
 export const listOrganizations = defineEndpoint({
   method: "GET",
   path: "/api/admin/organizations",
   tag: "Organizations",
-  summary: "All organizations, newest first",
+  summary: "List all organizations, newest first",
   access: OPERATOR,
   params: NOTHING,
   query: z.strictObject(PAGE_QUERY),
@@ -53,36 +50,36 @@ export const listOrganizations = defineEndpoint({
   handle: (input) => listAccounts("organization", input),
 });
 
-/** `GET /api/admin/organizations/{id}`: an organization. */
+/** `GET /api/admin/organizations/{id}`: one organization. */
 export const getOrganization = defineEndpoint({
   method: "GET",
   path: "/api/admin/organizations/:id",
   tag: "Organizations",
-  summary: "An organization",
-  access: SEEING,
-  params: z.object({ id: IdField }),
+  summary: "Retrieve an organization",
+  access: ACCOUNT_READERS,
+  params: z.object({ id: IdInput }),
   query: NOTHING,
   body: NOTHING,
   response: z.object({ data: OrganizationView }),
-  async handle({ caller, params, deps }) {
-    requireOwnAccount(caller, params.id);
-    return { data: describeAccount(await findAccount(deps.keyMaker.accounts, "organization", params.id)) };
+  async handle({ principal, params, deps }) {
+    requireOwnAccount(principal, params.id);
+    return { data: presentAccount(await findAccount(deps.keyStores.accounts, "organization", params.id)) };
   },
 });
 
-/** `PATCH /api/admin/organizations/{id}`: changes an organization. Only an owner closes it. */
+/** `PATCH /api/admin/organizations/{id}`: changes an organization. Only an owner or the operator may close it. */
 export const patchOrganization = defineEndpoint({
   method: "PATCH",
   path: "/api/admin/organizations/:id",
   tag: "Organizations",
-  summary: "Change an organization; a closed one calls nothing and keeps its ledger",
-  access: MANAGING,
-  params: z.object({ id: IdField }),
+  summary: "Update, close or reopen an organization. Omitted fields keep their value",
+  access: ACCOUNT_MANAGERS,
+  params: z.object({ id: IdInput }),
   query: NOTHING,
-  body: AccountChangeBody.extend(ORGANIZATION_SETTINGS),
+  body: OrganizationChangeBody,
   response: z.object({ data: OrganizationView }),
   handle(input) {
-    if (input.body.closed !== undefined) requireRank(input.caller, "owner");
+    if (input.body.closed !== undefined) requireRank(input.principal, "owner");
     return patchAccount("organization", input);
   },
 });

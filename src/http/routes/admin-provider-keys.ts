@@ -1,23 +1,23 @@
 import { z } from "zod";
 import { fail } from "../../base/errors.ts";
+import type { ManagementPrincipal } from "../../core/accounts/principal.ts";
 import { tryProviderKey } from "../../core/generation/try-provider-key.ts";
 import {
   changeProviderKey,
   createProviderKey,
-  describeProviderKey,
   openProviderKey,
+  presentProviderKey,
   removeProviderKey,
   requireProviderKey,
 } from "../../core/provider-keys/manage-provider-keys.ts";
 import type { ProviderKeyRecord } from "../../core/provider-keys/records.ts";
-import { type ApiCaller, requireOwnAccount } from "../api/api-caller.ts";
+import { ACCOUNT_MANAGERS, requireOwnAccount } from "../api/access.ts";
 import { defineEndpoint, NOTHING } from "../api/endpoint.ts";
 import { PAGE_QUERY, pageView } from "../api/pages.ts";
-import type { HttpDeps } from "../context.ts";
+import type { HttpDeps } from "../context/context.ts";
 
 const TAG = "Provider keys";
 const PATH = "/api/admin/accounts/:id/provider-keys";
-const ACCESS = { kind: "account", roles: ["owner", "admin"] } as const;
 
 const ProviderKeyView = z
   .object({
@@ -25,78 +25,88 @@ const ProviderKeyView = z
     account_id: z.string(),
     provider: z.string(),
     name: z.string(),
-    last_four: z.string().describe("The last characters of its secret"),
-    order: z.int().describe("Keys of one provider are tried from the lowest on"),
+    last_four: z.string().describe("The last four characters of the secret."),
+    order: z.int().describe("Keys of one provider are tried in ascending order."),
     enabled: z.boolean(),
     readable: z
       .boolean()
       .describe(
-        "Whether the gateway can open the secret. `false`: the master key that sealed it is missing or has changed, and requests that need the key fail with 503. Store the key again, or restore the master key.",
+        "Whether the gateway can decrypt the secret. `false` means that its master key is missing or has changed; requests that need the key fail with 503. Store the key again, or restore the master key.",
       ),
-    models: z.array(z.string()).nullable().describe("Patterns of the models it serves; null: all"),
-    members: z.array(z.string()).nullable().describe("The users it serves; null: all, and service keys"),
+    models: z
+      .array(z.string())
+      .nullable()
+      .describe("Models that the key is used for: ids or patterns with `*`. `null` means all models."),
+    members: z
+      .array(z.string())
+      .nullable()
+      .describe("Ids of the users that the key is used for. `null` means all users and service keys."),
     created_at: z.iso.datetime(),
     updated_at: z.iso.datetime(),
     last_used_at: z.iso.datetime().nullable(),
     last_error: z.object({ message: z.string(), at: z.iso.datetime() }).nullable(),
   })
-  .meta({ id: "ProviderKey", description: "A key at a provider that an account brings, without its secret" });
+  .meta({ id: "ProviderKey", description: "An account's own provider key (BYOK), without its secret." });
 
 const OfAccount = z.object({ id: z.string() });
 const OfKey = z.object({ id: z.string(), key_id: z.string() });
 
-/** Patterns, or users' ids. */
+/** A list of patterns or user ids. */
 const list = z.array(z.string().min(1).max(256)).min(1).max(100);
-/** A service account's file is the longest that there is. Characters. */
+/** A secret. The longest kind is the JSON file of a service account. */
 const secret = z.string().trim().min(8).max(16_384);
 
-const wish = {
+const SETTINGS = {
   name: z
     .string()
     .trim()
     .min(1)
     .max(200)
-    .meta({ description: "What it is for", examples: ["Ours"] })
+    .meta({ description: "Display name of the key.", examples: ["Ours"] })
     .optional(),
   order: z
     .int()
     .min(0)
     .max(1_000_000)
     .optional()
-    .describe("Keys of one provider are tried from the lowest on. Default: behind those that are there"),
-  enabled: z.boolean().optional().describe("false: it is not used. Default: true"),
-  models: list.nullish().describe("Patterns of the models it serves, `*` for any characters; null: all"),
-  members: list.nullish().describe("Ids of the users it serves; null: all, and service keys"),
+    .describe("Keys of one provider are tried in ascending order. Default: after the existing keys."),
+  enabled: z.boolean().optional().describe("`false` means the key is not used. Default: `true`."),
+  models: list
+    .nullish()
+    .describe("Models that the key is used for: ids or patterns with `*`. `null` means all models."),
+  members: list
+    .nullish()
+    .describe("Ids of the users that the key is used for. `null` means all users and service keys."),
 };
 
-/** `GET /api/admin/accounts/{id}/provider-keys`: the account's own keys, by provider and order, without secrets. */
+/** `GET /api/admin/accounts/{id}/provider-keys`: the account's own provider keys, without secrets. */
 export const listProviderKeys = defineEndpoint({
   method: "GET",
   path: PATH,
   tag: TAG,
-  summary: "The account's own keys at providers, by provider and order, without secrets",
-  access: ACCESS,
+  summary: "List the account's own provider keys (BYOK) by provider and order, without secrets",
+  access: ACCOUNT_MANAGERS,
   params: OfAccount,
   query: z.strictObject(PAGE_QUERY),
   body: NOTHING,
   response: pageView(ProviderKeyView),
-  async handle({ caller, params, query, deps }) {
-    const accountId = await requireAccount(caller, params.id, deps);
-    await deps.providerKeyMaker.ring.saveUses();
-    const keys = await deps.providerKeyMaker.store.listProviderKeys(accountId);
+  async handle({ principal, params, query, deps }) {
+    const accountId = await requireAccount(principal, params.id, deps);
+    await deps.providerKeyStores.ring.saveUses();
+    const keys = await deps.providerKeyStores.store.listProviderKeys(accountId);
     const page = takePage(keys, query.after, query.limit);
     const next = page.at(-1)?.id === keys.at(-1)?.id ? null : (page.at(-1)?.id ?? null);
-    return { data: page.map((key) => describeProviderKey(deps.providerKeyMaker, key)), next };
+    return { data: page.map((key) => presentProviderKey(deps.providerKeyStores, key)), next };
   },
 });
 
-/** `POST /api/admin/accounts/{id}/provider-keys`: stores a key. Its secret is shown in no answer. */
+/** `POST /api/admin/accounts/{id}/provider-keys`: stores a provider key. No response contains its secret. */
 export const postProviderKey = defineEndpoint({
   method: "POST",
   path: PATH,
   tag: TAG,
-  summary: "Store a key at a provider; its secret is never shown again",
-  access: ACCESS,
+  summary: "Store a provider key (BYOK). No response contains its secret",
+  access: ACCOUNT_MANAGERS,
   params: OfAccount,
   query: NOTHING,
   body: z.strictObject({
@@ -104,72 +114,75 @@ export const postProviderKey = defineEndpoint({
       .string()
       .min(1)
       .max(100)
-      .meta({ description: "The provider's slug", examples: ["openai"] }),
-    key: secret.meta({ description: "The secret; no answer shows it", examples: ["sk-0123456789abcdef"] }),
-    ...wish,
+      .meta({ description: "Slug of the provider.", examples: ["openai"] }),
+    key: secret.meta({
+      description: "The secret of the key. No response contains it.",
+      examples: ["sk-0123456789abcdef"],
+    }),
+    ...SETTINGS,
   }),
   response: z.object({ data: ProviderKeyView }),
   status: 201,
-  async handle({ caller, params, body, deps }) {
-    const accountId = await requireAccount(caller, params.id, deps);
+  async handle({ principal, params, body, deps }) {
+    const accountId = await requireAccount(principal, params.id, deps);
     const { provider, key, ...rest } = body;
     const wanted = { ...rest, accountId, provider, secret: key };
     return {
-      data: describeProviderKey(
-        deps.providerKeyMaker,
-        await createProviderKey(deps.providerKeyMaker, deps.generation.serving(), wanted),
+      data: presentProviderKey(
+        deps.providerKeyStores,
+        await createProviderKey(deps.providerKeyStores, deps.generation.serving(), wanted),
       ),
     };
   },
 });
 
-/** `PATCH /api/admin/accounts/{id}/provider-keys/{key_id}`: changes what is given; `key` replaces the secret. */
+/** `PATCH /api/admin/accounts/{id}/provider-keys/{key_id}`: changes a provider key; `key` replaces the secret. */
 export const patchProviderKey = defineEndpoint({
   method: "PATCH",
   path: `${PATH}/:key_id`,
   tag: TAG,
-  summary: "Change a key at a provider, or replace its secret",
-  access: ACCESS,
+  summary: "Update a provider key or replace its secret. Omitted fields keep their value",
+  access: ACCOUNT_MANAGERS,
   params: OfKey,
   query: NOTHING,
-  body: z.strictObject({ key: secret.optional().describe("Replaces the secret"), ...wish }),
+  body: z.strictObject({ key: secret.optional().describe("Replaces the secret of the key."), ...SETTINGS }),
   response: z.object({ data: ProviderKeyView }),
-  async handle({ caller, params, body, deps }) {
-    const found = await findKey(caller, params, deps);
+  async handle({ principal, params, body, deps }) {
+    const found = await findKey(principal, params, deps);
     const { key, ...rest } = body;
-    const changed = await changeProviderKey(deps.providerKeyMaker, deps.generation.serving(), found, {
+    const changed = await changeProviderKey(deps.providerKeyStores, deps.generation.serving(), found, {
       ...rest,
       secret: key,
     });
-    return { data: describeProviderKey(deps.providerKeyMaker, changed) };
+    return { data: presentProviderKey(deps.providerKeyStores, changed) };
   },
 });
 
-/** `DELETE /api/admin/accounts/{id}/provider-keys/{key_id}`: forgets a key and its secret. */
+/** `DELETE /api/admin/accounts/{id}/provider-keys/{key_id}`: deletes a provider key and its secret. */
 export const deleteProviderKey = defineEndpoint({
   method: "DELETE",
   path: `${PATH}/:key_id`,
   tag: TAG,
-  summary: "Forget a key at a provider; no further request is made with it",
-  access: ACCESS,
+  summary: "Delete a provider key. No further request is made with it",
+  access: ACCOUNT_MANAGERS,
   params: OfKey,
   query: NOTHING,
   body: NOTHING,
   response: z.object({ data: z.object({ id: z.string(), deleted: z.literal(true) }) }),
-  async handle({ caller, params, deps }) {
-    const { id } = await findKey(caller, params, deps);
-    await removeProviderKey(deps.providerKeyMaker, id);
+  async handle({ principal, params, deps }) {
+    const { id } = await findKey(principal, params, deps);
+    await removeProviderKey(deps.providerKeyStores, id);
     return { data: { id, deleted: true } };
   },
 });
 
-/** `POST /api/admin/accounts/{id}/provider-keys/{key_id}/test`: asks the provider for one token with it. */
+/** `POST /api/admin/accounts/{id}/provider-keys/{key_id}/test`: requests one token from the provider with a key. */
 export const testProviderKey = defineEndpoint({
   method: "POST",
   path: `${PATH}/:key_id/test`,
   tag: TAG,
-  summary: "Ask the provider for one token with a key",
-  access: ACCESS,
+  summary: "Test a provider key with a request for one token",
+  access: ACCOUNT_MANAGERS,
   params: OfKey,
   query: NOTHING,
   body: NOTHING,
@@ -177,14 +190,16 @@ export const testProviderKey = defineEndpoint({
     data: z.object({
       status: z
         .enum(["ok", "refused", "out_of_reach"])
-        .describe("refused: the provider did not take it, or its account there has no credit"),
+        .describe(
+          "Result of the test. `refused`: the provider rejected the key, or its account there has no credit. `out_of_reach`: the provider could not be reached.",
+        ),
       message: z.string(),
-      model: z.string().nullable().describe("The model that was asked"),
+      model: z.string().nullable().describe("Id of the model that was called. `null` means none was."),
     }),
   }),
-  async handle({ caller, params, deps }) {
-    const found = await findKey(caller, params, deps);
-    const { provider, key } = openProviderKey(deps.providerKeyMaker, rosterOf(deps), found);
+  async handle({ principal, params, deps }) {
+    const found = await findKey(principal, params, deps);
+    const { provider, key } = openProviderKey(deps.providerKeyStores, servedModelsOf(deps), found);
     const trial = await tryProviderKey(
       deps.generation,
       deps.generation.serving(),
@@ -194,32 +209,39 @@ export const testProviderKey = defineEndpoint({
     );
     const at = deps.clock.now();
     const error = trial.status === "ok" ? null : { message: trial.message, at };
-    deps.providerKeyMaker.ring.noteUse({ id: found.id, usedAt: at, error });
+    deps.providerKeyStores.ring.recordUse({ id: found.id, usedAt: at, error });
     return { data: trial };
   },
 });
 
-function rosterOf({ generation }: HttpDeps) {
-  return generation.serving().roster;
+function servedModelsOf({ generation }: HttpDeps) {
+  return generation.serving().servedModels;
 }
 
-/** @throws GatewayError `not_found` for an account that there is not, or that is another's. */
-async function requireAccount(caller: ApiCaller, id: string, { accountRing }: HttpDeps): Promise<string> {
-  const accountId = requireOwnAccount(caller, id);
-  const account = await accountRing.account(accountId);
+/** @throws GatewayError `not_found` for an account that does not exist or that the principal may not manage. */
+async function requireAccount(
+  principal: ManagementPrincipal,
+  id: string,
+  { accountCache }: HttpDeps,
+): Promise<string> {
+  const accountId = requireOwnAccount(principal, id);
+  const account = await accountCache.account(accountId);
   return account === null ? fail("not_found", "There is no account with that id.") : accountId;
 }
 
 async function findKey(
-  caller: ApiCaller,
+  principal: ManagementPrincipal,
   { id, key_id }: z.infer<typeof OfKey>,
   deps: HttpDeps,
 ): Promise<ProviderKeyRecord> {
-  const accountId = await requireAccount(caller, id, deps);
-  return requireProviderKey(deps.providerKeyMaker.store, accountId, key_id);
+  const accountId = await requireAccount(principal, id, deps);
+  return requireProviderKey(deps.providerKeyStores.store, accountId, key_id);
 }
 
-/** @throws GatewayError for a key to go on behind that is not there any more. */
+/**
+ * Returns the page after the key with the id `after`.
+ * @throws GatewayError `invalid_request` if there is no such key.
+ */
 function takePage(
   keys: readonly ProviderKeyRecord[],
   after: string | undefined,
@@ -227,6 +249,7 @@ function takePage(
 ): readonly ProviderKeyRecord[] {
   if (after === undefined) return keys.slice(0, limit);
   const at = keys.findIndex(({ id }) => id === after);
-  if (at < 0) fail("invalid_request", "after: there is no such key.", { metadata: { field: "after" } });
+  if (at < 0)
+    fail("invalid_request", "after must be the `next` of a previous page.", { metadata: { field: "after" } });
   return keys.slice(at + 1, at + 1 + limit);
 }

@@ -1,43 +1,42 @@
 import { z } from "zod";
-import { describeAccount, findAccount } from "../../core/accounts/manage-accounts.ts";
-import { describeMember } from "../../core/accounts/manage-members.ts";
-import { IdField } from "../api/account-fields.ts";
-import {
-  AccountChangeBody,
-  AccountView,
-  listAccounts,
-  makeAccount,
-  NewAccountBody,
-  patchAccount,
-} from "../api/account-settings.ts";
-import { MANAGING, OPERATOR, requireOwnAccount, SEEING } from "../api/api-caller.ts";
+import { presentAccount, UserFieldsView } from "../../core/accounts/account-fields.ts";
+import { findAccount } from "../../core/accounts/manage-accounts.ts";
+import { MemberView, presentMember } from "../../core/accounts/member-fields.ts";
+import { IdInput } from "../../core/accounts/resource-fields.ts";
+import { ACCOUNT_MANAGERS, ACCOUNT_READERS, OPERATOR, requireOwnAccount } from "../api/access.ts";
 import { defineEndpoint, NOTHING } from "../api/endpoint.ts";
+import {
+  listAccounts,
+  NewUserBody,
+  patchAccount,
+  postAccount,
+  UserChangeBody,
+} from "../api/manage-accounts.ts";
 import { PAGE_QUERY, pageView } from "../api/pages.ts";
-import { MemberView } from "./admin-members.ts";
 
-const UserView = AccountView.meta({ id: "User", description: "A user and what they may spend" });
+const UserView = UserFieldsView.meta({ id: "User", description: "A user: an account of one person." });
 
-/** `POST /api/admin/users`: makes a user. */
+/** `POST /api/admin/users`: creates a user. */
 export const postUser = defineEndpoint({
   method: "POST",
   path: "/api/admin/users",
   tag: "Users",
-  summary: "Make a user",
+  summary: "Create a user",
   access: OPERATOR,
   params: NOTHING,
   query: NOTHING,
-  body: NewAccountBody,
+  body: NewUserBody,
   response: z.object({ data: UserView }),
   status: 201,
-  handle: (input) => makeAccount("user", input),
+  handle: (input) => postAccount("user", input),
 });
 
-/** `GET /api/admin/users`: users, newest first. */
+/** `GET /api/admin/users`: all users, newest first. */
 export const listUsers = defineEndpoint({
   method: "GET",
   path: "/api/admin/users",
   tag: "Users",
-  summary: "All users, newest first",
+  summary: "List all users, newest first",
   access: OPERATOR,
   params: NOTHING,
   query: z.strictObject(PAGE_QUERY),
@@ -46,35 +45,35 @@ export const listUsers = defineEndpoint({
   handle: (input) => listAccounts("user", input),
 });
 
-/** `GET /api/admin/users/{id}`: a user and the organizations they are in. */
+/** `GET /api/admin/users/{id}`: a user and their memberships. */
 export const getUser = defineEndpoint({
   method: "GET",
   path: "/api/admin/users/:id",
   tag: "Users",
-  summary: "A user, and the organizations they are in",
-  access: SEEING,
-  params: z.object({ id: IdField }),
+  summary: "Retrieve a user and their memberships in organizations",
+  access: ACCOUNT_READERS,
+  params: z.object({ id: IdInput }),
   query: NOTHING,
   body: NOTHING,
-  response: z.object({ data: AccountView.extend({ memberships: z.array(MemberView) }) }),
-  async handle({ caller, params, deps }) {
-    const { accounts } = deps.keyMaker;
-    const user = await findAccount(accounts, "user", requireOwnAccount(caller, params.id));
-    const memberships = (await accounts.listMemberships(user.id)).map(describeMember);
-    return { data: { ...describeAccount(user), memberships } };
+  response: z.object({ data: UserFieldsView.extend({ memberships: z.array(MemberView) }) }),
+  async handle({ principal, params, deps }) {
+    const { accounts } = deps.keyStores;
+    const user = await findAccount(accounts, "user", requireOwnAccount(principal, params.id));
+    const memberships = (await accounts.listMemberships(user.id)).map(presentMember);
+    return { data: { ...presentAccount(user), memberships } };
   },
 });
 
-/** `PATCH /api/admin/users/{id}`: changes a user; `closed` in place of deleting, for what they spent stays in the ledger. */
+/** `PATCH /api/admin/users/{id}`: changes a user. Users are closed, not deleted, because their ledger remains. */
 export const patchUser = defineEndpoint({
   method: "PATCH",
   path: "/api/admin/users/:id",
   tag: "Users",
-  summary: "Change a user; a closed one calls nothing and keeps its ledger",
-  access: MANAGING,
-  params: z.object({ id: IdField }),
+  summary: "Update, close or reopen a user. Omitted fields keep their value",
+  access: ACCOUNT_MANAGERS,
+  params: z.object({ id: IdInput }),
   query: NOTHING,
-  body: AccountChangeBody,
+  body: UserChangeBody,
   response: z.object({ data: UserView }),
   handle: (input) => patchAccount("user", input),
 });

@@ -1,6 +1,10 @@
-import { openChatRequest } from "../../wire/dialects/chat-request.ts";
-import { inferenceHandler } from "../inference.ts";
-import { renderError } from "../render-error.ts";
+import { parseChatRequest } from "../../wire/client-apis/chat-request.ts";
+import { renderError } from "../errors/render-error.ts";
+import { inferenceHandler } from "../inference/inference-handler.ts";
 
 /** `POST chat/completions` (specification 4.1). */
-export const chatCompletions = inferenceHandler({ open: openChatRequest, renderError });
+export const chatCompletions = inferenceHandler({
+  access: { kind: "open_inference" },
+  parse: parseChatRequest,
+  renderError,
+});

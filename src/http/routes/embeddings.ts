@@ -1,6 +1,10 @@
-import { openEmbeddingsRequest } from "../../wire/dialects/embeddings-request.ts";
-import { inferenceHandler } from "../inference.ts";
-import { renderError } from "../render-error.ts";
+import { parseEmbeddingsRequest } from "../../wire/client-apis/embeddings-request.ts";
+import { renderError } from "../errors/render-error.ts";
+import { inferenceHandler } from "../inference/inference-handler.ts";
 
-/** `POST embeddings` (docs/contract.md, "Embeddings"). */
-export const embeddings = inferenceHandler({ open: openEmbeddingsRequest, renderError });
+/** `POST embeddings` (docs/api/embeddings.md). */
+export const embeddings = inferenceHandler({
+  access: { kind: "open_inference" },
+  parse: parseEmbeddingsRequest,
+  renderError,
+});

@@ -1,41 +1,38 @@
 import { fail } from "../../base/errors.ts";
 import { explainRoute } from "../../core/generation/explain-route.ts";
-import { openChatRequest } from "../../wire/dialects/chat-request.ts";
-import { openEmbeddingsRequest } from "../../wire/dialects/embeddings-request.ts";
-import { openFimRequest } from "../../wire/dialects/fim-request.ts";
-import type { ClientApi } from "../../wire/dialects/inference-request.ts";
-import { openMessagesRequest } from "../../wire/dialects/messages-request.ts";
-import { openResponsesRequest } from "../../wire/dialects/responses-request.ts";
-import type { Handler } from "../context.ts";
-import { bodyHolderOf, type ClientFace, holdBeside, renameModels } from "../inference.ts";
-import { identifyCaller } from "../middleware/identify-caller.ts";
-import { readRequestBody } from "../middleware/read-body.ts";
-import { urlOf } from "../url-of.ts";
+import { parseChatRequest } from "../../wire/client-apis/chat-request.ts";
+import { parseEmbeddingsRequest } from "../../wire/client-apis/embeddings-request.ts";
+import { parseFimRequest } from "../../wire/client-apis/fim-request.ts";
+import type { ClientApi } from "../../wire/client-apis/inference-request.ts";
+import { parseMessagesRequest } from "../../wire/client-apis/messages-request.ts";
+import { parseResponsesRequest } from "../../wire/client-apis/responses-request.ts";
+import type { Handler } from "../context/context.ts";
+import { urlOf } from "../context/url-of.ts";
+import { type ClientApiOptions, holdExtra, renameModels } from "../inference/inference-handler.ts";
+import { admit } from "../middleware/admit.ts";
 
-const OPENERS: Readonly<Record<ClientApi, ClientFace["open"]>> = {
-  "chat.completions": openChatRequest,
-  responses: openResponsesRequest,
-  messages: openMessagesRequest,
-  fim: openFimRequest,
-  embeddings: openEmbeddingsRequest,
+const PARSERS: Readonly<Record<ClientApi, ClientApiOptions["parse"]>> = {
+  "chat.completions": parseChatRequest,
+  responses: parseResponsesRequest,
+  messages: parseMessagesRequest,
+  fim: parseFimRequest,
+  embeddings: parseEmbeddingsRequest,
 };
 
-/** `POST route/explain?api=`: who would answer the request that is its body, and why (docs/routing.md). Calls nobody. */
+/** `POST route/explain?api=`: explains how the request in the body would be routed, without calling a provider (docs/routing.md). */
 export const postExplainRoute: Handler = async (request, context) => {
   const { deps } = context;
-  const caller = await identifyCaller(request, context);
-  if (caller.kind === "anonymous") {
-    fail("authentication", 'This endpoint needs an API key. Send it as "Authorization: Bearer gw_…".');
-  }
+  const { principal, body } = await admit(request, context, { kind: "inference" });
   const api = urlOf(request).searchParams.get("api") ?? "chat.completions";
-  if (!Object.hasOwn(OPENERS, api)) {
-    fail("invalid_request", `api: must be one of ${Object.keys(OPENERS).join(", ")}.`, {
+  if (!Object.hasOwn(PARSERS, api)) {
+    fail("invalid_request", `api must be one of ${Object.keys(PARSERS).join(", ")}.`, {
       metadata: { field: "api" },
     });
   }
-  const body = await readRequestBody(request, context, bodyHolderOf(caller));
-  const asked = OPENERS[api as ClientApi](body, renameModels(deps), request.headers);
-  holdBeside(context, caller, asked.heldBytes);
+  const asked = PARSERS[api as ClientApi](body, renameModels(deps), request.headers);
+  holdExtra(context, principal, asked.heldBytes);
   const readHeader = (name: string) => request.headers.get(name);
-  return Response.json({ data: await explainRoute(deps.generation, { caller, request: asked, readHeader }) });
+  return Response.json({
+    data: await explainRoute(deps.generation, { principal, request: asked, readHeader }),
+  });
 };

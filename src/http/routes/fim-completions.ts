@@ -1,6 +1,10 @@
-import { openFimRequest } from "../../wire/dialects/fim-request.ts";
-import { inferenceHandler } from "../inference.ts";
-import { renderError } from "../render-error.ts";
+import { parseFimRequest } from "../../wire/client-apis/fim-request.ts";
+import { renderError } from "../errors/render-error.ts";
+import { inferenceHandler } from "../inference/inference-handler.ts";
 
 /** `POST fim/completions` (specification 4.2). */
-export const fimCompletions = inferenceHandler({ open: openFimRequest, renderError, needsKey: true });
+export const fimCompletions = inferenceHandler({
+  access: { kind: "inference" },
+  parse: parseFimRequest,
+  renderError,
+});

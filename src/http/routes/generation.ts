@@ -1,20 +1,20 @@
 import { fail } from "../../base/errors.ts";
-import { describeGeneration } from "../../core/usage/describe-generation.ts";
-import type { RequestContext } from "../context.ts";
-import { requireKey } from "../middleware/identify-caller.ts";
-import { urlOf } from "../url-of.ts";
+import { presentGeneration } from "../../core/usage/present-generation.ts";
+import type { RequestContext } from "../context/context.ts";
+import { urlOf } from "../context/url-of.ts";
+import { requireInferenceKey } from "../middleware/authorize.ts";
+import { identify } from "../middleware/identify.ts";
 
-/** `GET generation?id=`: what a generation was and cost, for keys of the account that made it. */
+/** `GET generation?id=`: a generation, for keys of the account that made it and for its user. */
 export async function getGeneration(request: Request, context: RequestContext): Promise<Response> {
-  const key = await requireKey(request, context, "inference");
+  const key = requireInferenceKey(await identify(request, context));
   const id = urlOf(request).searchParams.get("id");
   if (!id)
     return fail("invalid_request", "id is required: GET generation?id=gen_….", { metadata: { field: "id" } });
   const record = await context.deps.generation.recorder.find(id);
-  const isTheirs =
-    record?.accountId === key.accountId || (key.userId !== null && record?.userId === key.userId);
-  if (record === null || !isTheirs) {
-    return fail("not_found", "There is no generation of this account with that id.");
+  const isOwn = record?.accountId === key.accountId || (key.userId !== null && record?.userId === key.userId);
+  if (record === null || !isOwn) {
+    return fail("not_found", "There is no generation with that id in this account.");
   }
-  return Response.json({ data: describeGeneration(record) });
+  return Response.json({ data: presentGeneration(record) });
 }

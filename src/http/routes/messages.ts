@@ -1,16 +1,11 @@
-import { encodeMessagesError } from "../../wire/anthropic-messages/errors.ts";
-import { openMessagesRequest } from "../../wire/dialects/messages-request.ts";
-import type { ErrorRenderer } from "../context.ts";
-import { inferenceHandler } from "../inference.ts";
-import { respondWithError } from "../render-error.ts";
+import { parseMessagesRequest } from "../../wire/client-apis/messages-request.ts";
+import { renderMessagesError } from "../errors/client-api-errors.ts";
+import { inferenceHandler } from "../inference/inference-handler.ts";
 
-/** A failure as clients of the Messages API read it. Anthropic's SDKs look for `request-id`. */
-export const renderMessagesError: ErrorRenderer = (failure, headers, requestId) =>
-  respondWithError(failure, encodeMessagesError(failure, requestId), { ...headers, "request-id": requestId });
-
-/** `POST messages` (docs/contract.md, "Responses and Messages"). */
+/** `POST messages` (docs/api/messages.md). */
 export const messages = inferenceHandler({
-  open: openMessagesRequest,
+  access: { kind: "open_inference" },
+  parse: parseMessagesRequest,
   renderError: renderMessagesError,
   requestIdHeader: "request-id",
 });

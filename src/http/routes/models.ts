@@ -1,89 +1,96 @@
 import { fail } from "../../base/errors.ts";
-import { type JoinedPolicy, joinPolicies, policyOf } from "../../core/accounts/join-policies.ts";
-import type { Caller } from "../../core/accounts/records.ts";
-import { describeModel, type PublicModel } from "../../core/catalog/describe-model.ts";
-import { describeTier, listTierModels } from "../../core/catalog/describe-tier.ts";
+import { type EffectivePolicy, mergePolicies, policyOf } from "../../core/accounts/merge-policies.ts";
+import type { AccountPrincipal } from "../../core/accounts/principal.ts";
+import { type PublicModel, presentModel } from "../../core/catalog/present-model.ts";
+import { listTierModels, presentTier } from "../../core/catalog/present-tier.ts";
 import type { ModelRecord } from "../../core/catalog/records.ts";
 import type { TierRecord } from "../../core/catalog/tier-records.ts";
 import type { GenerationDeps, Serving } from "../../core/generation/call.ts";
-import type { HttpDeps, RequestContext } from "../context.ts";
-import { describeHealth } from "../describe-health.ts";
-import { identifyCaller } from "../middleware/identify-caller.ts";
-import { modelListsOf } from "../model-lists.ts";
-import { jsonList } from "../prepared-list.ts";
-import { viewCatalog, viewServed } from "../tier-views.ts";
-import { urlOf } from "../url-of.ts";
-
-type KeyCaller = Extract<Caller, { kind: "key" }>;
+import type { HttpDeps, RequestContext } from "../context/context.ts";
+import { jsonList } from "../context/prepared-list.ts";
+import { urlOf } from "../context/url-of.ts";
+import { authorizeInference } from "../middleware/authorize.ts";
+import { identify } from "../middleware/identify.ts";
+import { modelListsOf } from "./model-lists.ts";
+import { presentHealth } from "./present-health.ts";
+import { viewCatalog, viewServed } from "./tier-views.ts";
 
 /**
- * `GET models`: what can be served here, with a key what its account and key allow; with `?all=true` the whole catalog
- * (docs/contract.md, "Models, providers"). A bad key does no harm: it counts as none.
+ * `GET models`: the models that this gateway serves, with a key only those that its account and key may use; with `?all=true` the
+ * whole catalog (docs/api/models.md). An invalid key is treated as no key.
  */
 export async function listModels(request: Request, context: RequestContext): Promise<Response> {
   const { generation, clock } = context.deps;
   const lists = modelListsOf(generation.serving(), clock.now());
   if (request.url.includes("?") && urlOf(request).searchParams.get("all") === "true")
     return jsonList(request, await lists.all());
-  const caller = await findKeyCaller(request, context);
-  const isOther = caller !== null && isNarrowed(caller);
-  const policy = isOther ? policyOf(generation.policy, caller) : everybodysPolicy(generation);
+  const principal = await findAccountPrincipal(request, context);
+  const policy =
+    principal !== null && isRestricted(principal)
+      ? policyOf(generation.policy, principal)
+      : anonymousPolicy(generation);
   return jsonList(request, await lists.allowed(policy));
 }
 
-/** Has the lists ready that callers are sent without a key, after a start, a refresh and at the begin of a day. */
+/** Prepares the lists for requests without a key: after a start, after a refresh and at the beginning of a day. */
 export async function prepareModelLists({ generation, clock }: HttpDeps): Promise<void> {
-  await modelListsOf(generation.serving(), clock.now()).prepare(everybodysPolicy(generation));
+  await modelListsOf(generation.serving(), clock.now()).prepare(anonymousPolicy(generation));
 }
 
-function everybodysPolicy({ policy }: GenerationDeps): JoinedPolicy {
-  return joinPolicies([{ level: "gateway", policy }]);
+function anonymousPolicy({ policy }: GenerationDeps): EffectivePolicy {
+  return mergePolicies([{ level: "gateway", policy }]);
 }
 
-/** Null without a key, and with one that is no good here. */
-async function findKeyCaller(request: Request, context: RequestContext): Promise<KeyCaller | null> {
+/** Returns the principal of an inference key; null without a key and for one that is not valid here. */
+async function findAccountPrincipal(
+  request: Request,
+  context: RequestContext,
+): Promise<AccountPrincipal | null> {
   if (!request.headers.has("authorization") && !request.headers.has("x-api-key")) return null;
   try {
-    const caller = await identifyCaller(request, context);
-    return caller.kind === "key" ? caller : null;
+    const identified = await identify(request, context);
+    const access = { kind: "open_inference" } as const;
+    const principal = await authorizeInference(identified, access, { headers: request.headers, context });
+    return principal.kind === "key" ? principal : null;
   } catch {
     return null;
   }
 }
 
-function isNarrowed({ account: { policy }, key }: KeyCaller): boolean {
-  const { rules, denyDataCollection, zeroRetention } = joinPolicies([{ level: "account", policy }]);
+function isRestricted({ account: { policy }, key }: AccountPrincipal): boolean {
+  const { rules, denyDataCollection, zeroRetention } = mergePolicies([{ level: "account", policy }]);
   return key.models !== null || rules.length > 0 || denyDataCollection !== null || zeroRetention !== null;
 }
 
-/** As what is served shows it, else as the catalog does. */
-function describeAnywhere(serving: Serving, tier: TierRecord, now: number): PublicModel | null {
-  const served = describeTier(
+/** Returns a tier with the models it has among those served, else among the whole catalog. */
+function presentTierAnywhere(serving: Serving, tier: TierRecord, now: number): PublicModel | null {
+  const served = presentTier(
     tier,
     viewServed(serving, () => true),
     now,
   );
-  return served ?? describeTier(tier, viewCatalog(serving), now);
+  return served ?? presentTier(tier, viewCatalog(serving), now);
 }
 
-/** `GET models/{author}/{model}`: one model, of the whole catalog, or a tier. */
+/** `GET models/{author}/{model}`: one model of the catalog, or an auto tier. */
 export function getModel(_request: Request, context: RequestContext): Response {
   const serving = context.deps.generation.serving();
   const tier = serving.tiers.find(idOf(context));
   if (tier !== undefined) {
-    const record = describeAnywhere(serving, tier, context.deps.clock.now());
+    const record = presentTierAnywhere(serving, tier, context.deps.clock.now());
     return record === null ? unknownModel(tier.id) : Response.json(record);
   }
   const model = findModel(serving, context);
-  const offers = serving.roster.offersFor(model.id).map((offer) => offer.endpoint);
-  const record = describeModel(model, offers.length > 0 ? offers : model.endpoints, context.deps.clock.now());
+  const deployments = serving.servedModels.deploymentsOf(model.id).map((deployment) => deployment.endpoint);
+  const record = presentModel(
+    model,
+    deployments.length > 0 ? deployments : model.endpoints,
+    context.deps.clock.now(),
+  );
   return record === null ? unknownModel(model.id) : Response.json(record);
 }
 
-/**
- * `GET models/{author}/{model}/endpoints`: who serves a model, or what a tier comes to, under which name, at what price, and
- * how it fared lately.
- */
+/** `GET models/{author}/{model}/endpoints`: the endpoints of a model or of a tier's models, with prices and recent health. */
 export function listEndpoints(_request: Request, context: RequestContext): Response {
   const { generation } = context.deps;
   const serving = generation.serving();
@@ -93,23 +100,25 @@ export function listEndpoints(_request: Request, context: RequestContext): Respo
       tier,
       viewServed(serving, () => true),
     );
-    const endpoints = models.flatMap(({ model }) => describeEndpoints(context, serving, model));
+    const endpoints = models.flatMap(({ model }) => presentEndpoints(context, serving, model));
     return Response.json({ data: { id: tier.id, name: tier.name, endpoints } });
   }
   const model = findModel(serving, context);
-  const endpoints = describeEndpoints(context, serving, model);
+  const endpoints = presentEndpoints(context, serving, model);
   return Response.json({ data: { id: model.id, name: model.name, endpoints } });
 }
 
-function describeEndpoints(
+function presentEndpoints(
   { deps: { generation, clock } }: RequestContext,
   serving: Serving,
   model: ModelRecord,
 ): readonly unknown[] {
   const now = clock.now();
-  const configured = new Set(serving.roster.offersFor(model.id).map((offer) => offer.endpoint));
+  const configured = new Set(
+    serving.servedModels.deploymentsOf(model.id).map((deployment) => deployment.endpoint),
+  );
   return model.endpoints.flatMap((endpoint) => {
-    const record = describeModel(model, [endpoint], now);
+    const record = presentModel(model, [endpoint], now);
     if (record === null) return [];
     return {
       provider_name: serving.catalog.provider(endpoint.provider)?.name ?? endpoint.provider,
@@ -121,7 +130,7 @@ function describeEndpoints(
       pricing: record.pricing,
       supported_parameters: record.supported_parameters,
       configured: configured.has(endpoint),
-      ...describeHealth(generation.health.describe(endpoint.provider, model.id, now)),
+      ...presentHealth(generation.health.describe(endpoint.provider, model.id, now)),
       expiration_date: endpoint.expires ?? null,
     };
   });
@@ -139,6 +148,6 @@ function findModel(serving: Serving, context: RequestContext): ModelRecord {
 function unknownModel(id: string): never {
   return fail(
     "not_found",
-    `There is no model ${JSON.stringify(id.slice(0, 100))}. GET models?all=true lists them all.`,
+    `There is no model ${JSON.stringify(id.slice(0, 100))}. GET models?all=true lists all models.`,
   );
 }

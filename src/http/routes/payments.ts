@@ -5,18 +5,18 @@ import { EntryView } from "../api/entry-view.ts";
 import { idField, noteField, positiveAmountField, requireAccount } from "../api/fields.ts";
 import { answerMoved } from "./admin-credits.ts";
 
-/** `POST /api/payments/webhook`: a payment system says that an account has paid. Once for each payment's id. */
+/** `POST /api/payments/webhook`: a payment system reports a purchase of credits. Each payment id counts once. */
 export const postPayment = defineEndpoint({
   method: "POST",
   path: "/api/payments/webhook",
   tag: "Payments",
-  summary: "Put bought credits into an account; signed by the payment system, once for each payment",
+  summary: "Record a purchase of credits. Signed by the payment system; each payment counts once",
   access: { kind: "signed" },
   params: NOTHING,
   query: NOTHING,
   body: z.strictObject({
-    id: idField.meta({ description: "The payment's id: each counts once", examples: ["pay_1001"] }),
-    account_id: z.string().describe("Who has bought"),
+    id: idField.meta({ description: "Id of the payment. Each id counts once.", examples: ["pay_1001"] }),
+    account_id: z.string().describe("Id of the account that made the purchase."),
     amount: positiveAmountField,
     currency: z.literal("usd"),
     note: noteField.nullish(),

@@ -1,44 +1,46 @@
-import { describeProvider } from "../../core/catalog/describe-provider.ts";
+import { presentProvider } from "../../core/catalog/present-provider.ts";
 import type { ModelRecord, ProviderRecord } from "../../core/catalog/records.ts";
 import type { Serving } from "../../core/generation/call.ts";
-import type { RequestContext } from "../context.ts";
-import { jsonList, type PreparedList, prepareList } from "../prepared-list.ts";
-import { urlOf } from "../url-of.ts";
+import type { RequestContext } from "../context/context.ts";
+import { jsonList, type PreparedList, prepareList } from "../context/prepared-list.ts";
+import { urlOf } from "../context/url-of.ts";
 
 const served = new WeakMap<Serving, PreparedList>();
 const all = new WeakMap<Serving, PreparedList>();
 
-/** `GET providers`: those that can serve here; with `?all=true` all of the catalog. */
+/** `GET providers`: the providers that this gateway can call; with `?all=true` all providers of the catalog. */
 export function listProviders(request: Request, { deps }: RequestContext): Response {
   const serving = deps.generation.serving();
   const wantsAll = urlOf(request).searchParams.get("all") === "true";
   const cache = wantsAll ? all : served;
   let list = cache.get(serving);
   if (list === undefined) {
-    list = prepareList(wantsAll ? describeAll(serving) : describeServed(serving));
+    list = prepareList(wantsAll ? presentAll(serving) : presentServed(serving));
     cache.set(serving, list);
   }
   return jsonList(request, list);
 }
 
-function describeAll(serving: Serving) {
+function presentAll(serving: Serving) {
   const { catalog } = serving;
   return catalog.providers.map((provider) =>
-    describeProvider(provider, countModels(catalog.models, provider.slug), takesOwnKeys(serving, provider)),
+    presentProvider(provider, countModels(catalog.models, provider.slug), takesOwnKeys(serving, provider)),
   );
 }
 
-function takesOwnKeys({ roster }: Serving, { slug }: ProviderRecord): boolean {
-  return (roster.provider(slug)?.readOwnKey ?? null) !== null;
+function takesOwnKeys({ servedModels }: Serving, { slug }: ProviderRecord): boolean {
+  return (servedModels.provider(slug)?.readByokKey ?? null) !== null;
 }
 
-function describeServed(serving: Serving) {
-  const { roster } = serving;
-  return roster.providers.map(({ record }) => {
-    const count = roster.models.filter((model) =>
-      roster.offersFor(model.id).some((offer) => offer.provider.record.slug === record.slug),
+function presentServed(serving: Serving) {
+  const { servedModels } = serving;
+  return servedModels.providers.map(({ record }) => {
+    const count = servedModels.models.filter((model) =>
+      servedModels
+        .deploymentsOf(model.id)
+        .some((deployment) => deployment.provider.record.slug === record.slug),
     ).length;
-    return describeProvider(record, count, takesOwnKeys(serving, record));
+    return presentProvider(record, count, takesOwnKeys(serving, record));
   });
 }
 

@@ -1,74 +1,66 @@
 import { z } from "zod";
+import { dayOf } from "../../base/days.ts";
 import { toDollars } from "../../base/money.ts";
-import { findPayer } from "../../core/accounts/find-payer.ts";
-import { describeRateLimit } from "../../core/accounts/own-rate-limit.ts";
-import { describeSums } from "../../core/ledger/describe-sums.ts";
-import { describeUsage } from "../../core/usage/describe-usage.ts";
-import { dayOf, USUAL_DAYS } from "../../core/usage/report.ts";
-import { type ApiInput, defineEndpoint, NOTHING } from "../api/endpoint.ts";
-import { RateLimitView } from "../api/rate-limit-field.ts";
+import { presentRateLimit, RateLimitView } from "../../core/accounts/rate-limit-fields.ts";
+import { presentSums } from "../../core/ledger/present-sums.ts";
+import { presentUsage } from "../../core/usage/present-usage.ts";
+import { USUAL_DAYS } from "../../core/usage/report.ts";
+import { defineEndpoint, NOTHING } from "../api/endpoint.ts";
 import { DayOfUsage } from "../api/usage-view.ts";
 
-/** What every endpoint of the caller's own has in common. */
+/** The parts that self-service endpoints share. */
 const SELF = {
   method: "GET",
   everyPrefix: true,
   tag: "Self-service",
-  access: { kind: "self" },
+  access: { kind: "inference" },
   params: NOTHING,
   query: NOTHING,
   body: NOTHING,
 } as const;
 
-type SelfInput = Pick<ApiInput<unknown, unknown, unknown>, "caller" | "headers" | "deps">;
-
-/** Who pays for requests with this key: as in an inference request, an organization that is named does. */
-async function payerOf({ caller, headers, deps }: SelfInput) {
-  return findPayer(deps.accountRing, caller.key, headers.get("x-gateway-organization"));
-}
-
-/** `GET key`: what the caller's key is and may still spend. */
+/** `GET key`: the key of the request. */
 export const getKey = defineEndpoint({
   ...SELF,
   path: "/key",
-  summary: "The key this is asked with: its limits, what was spent through it, and who pays",
+  summary: "Retrieve the key of this request: its limits, its spending, and the account that pays",
   response: z.object({
     data: z.object({
       id: z.string(),
       name: z.string(),
-      label: z.string().describe("Its first and last characters"),
+      label: z.string().describe("The first and last characters of the secret."),
       limit: z
         .number()
         .nullable()
-        .describe("US dollars that may be spent through it; null: no limit of its own"),
+        .describe("US dollars that may be spent with the key over its lifetime. `null` means no limit."),
       limit_remaining: z.number().nullable(),
-      usage: z.number().describe("US dollars spent through it"),
+      usage: z.number().describe("US dollars spent with the key."),
       usage_nanodollars: z.int(),
       models: z.array(z.string()).nullable(),
-      rate_limit: RateLimitView.describe("In force for this key; null: no limit"),
+      rate_limit: RateLimitView.describe("The rate limit in force for the key. `null` means no limit."),
       free_model_limit: z
         .object({
           requests_per_hour: z.int(),
-          remaining: z.int().describe("Left of them now"),
+          remaining: z.int().describe("Remaining requests."),
         })
         .nullable()
-        .describe("Of the account that pays, on models whose id ends in :free; null: no limit"),
+        .describe(
+          "Limit of the account that pays on models whose id ends in `:free`. `null` means no limit.",
+        ),
       created_at: z.iso.datetime(),
       expires_at: z.iso.datetime().nullable(),
       account: z.object({ id: z.string(), kind: z.enum(["user", "organization"]), name: z.string() }),
     }),
   }),
-  async handle(input) {
-    const payer = await payerOf(input);
-    const { key, account } = payer;
-    const { deps } = input;
-    const limited = deps.generation.listLimits(payer, null).find(({ source }) => source === "key");
+  async handle({ principal, deps }) {
+    const { key, account } = principal;
+    const limited = deps.generation.listLimits(principal, null).find(({ source }) => source === "key");
     await deps.generation.recorder.drain();
     const usage = { groupBy: "key", fromDay: 0, toDay: dayOf(deps.clock.now()) } as const;
     const [sum] = await deps.usage.sumUsage({ ...usage, accountId: null, userId: null, keyId: key.id });
     const spent = sum?.cost ?? 0;
     const { spendLimit } = key;
-    const free = deps.generation.freeLimit.peek(payer, deps.clock.now());
+    const free = await deps.generation.freeLimit.peek(principal, deps.clock.now());
     return {
       data: {
         id: key.id,
@@ -79,7 +71,7 @@ export const getKey = defineEndpoint({
         usage: toDollars(spent),
         usage_nanodollars: spent,
         models: key.models,
-        rate_limit: describeRateLimit(limited?.limit ?? null),
+        rate_limit: presentRateLimit(limited?.limit ?? null),
         free_model_limit: free && { requests_per_hour: free.limit, remaining: free.remaining },
         created_at: new Date(key.createdAt).toISOString(),
         expires_at: key.expiresAt === null ? null : new Date(key.expiresAt).toISOString(),
@@ -89,11 +81,11 @@ export const getKey = defineEndpoint({
   },
 });
 
-/** `GET credits`: the balance of who pays, and what it came from. */
+/** `GET credits`: the balance of the account that pays. */
 export const getCredits = defineEndpoint({
   ...SELF,
   path: "/credits",
-  summary: "The balance of the account that pays: total_credits less total_usage",
+  summary: "Retrieve the balance of the account that pays: `total_credits` less `total_usage`",
   response: z.object({
     data: z.object({
       balance: z.number(),
@@ -101,37 +93,34 @@ export const getCredits = defineEndpoint({
       held: z.number(),
       total_granted: z.number(),
       total_purchased: z.number(),
-      total_used: z.number().describe("What generations have cost, refunds taken off"),
-      total_credits: z.number().describe("All that came in, less what expired"),
-      total_usage: z.number().describe("The same as total_used"),
+      total_used: z.number().describe("US dollars charged for generations, less refunds."),
+      total_credits: z.number().describe("US dollars granted and purchased, less expired grants."),
+      total_usage: z.number().describe("Same as `total_used`."),
     }),
   }),
-  async handle(input) {
-    const { account } = await payerOf(input);
-    const { ledger, recorder } = input.deps.generation;
+  async handle({ principal: { account }, deps }) {
+    const { ledger, recorder } = deps.generation;
     await recorder.drain();
-    const sums = await input.deps.credits.store.sumTransfers(account.id);
+    const sums = await deps.credits.store.sumTransfers(account.id);
     const { balance, held } = await ledger.balanceOf(account.id);
     return {
       data: {
         balance: toDollars(balance),
         balance_nanodollars: balance,
         held: toDollars(held),
-        ...describeSums(sums),
+        ...presentSums(sums),
       },
     };
   },
 });
 
-/** `GET activity`: what the caller has used in the last 30 days, day by day. */
+/** `GET activity`: the usage of the last 30 days. */
 export const getActivity = defineEndpoint({
   ...SELF,
   path: "/activity",
-  summary: "What the caller has used in the last 30 days, by day",
+  summary: "Retrieve the usage of the last 30 days by day",
   response: z.object({ data: z.array(DayOfUsage) }),
-  async handle(input) {
-    const { key, account } = await payerOf(input);
-    const { deps } = input;
+  async handle({ principal: { key, account }, deps }) {
     await deps.generation.recorder.drain();
     const today = dayOf(deps.clock.now());
     const sums = await deps.usage.sumUsage({
@@ -139,10 +128,10 @@ export const getActivity = defineEndpoint({
       fromDay: today - USUAL_DAYS + 1,
       toDay: today,
       accountId: account.id,
-      // In an organization a member sees what they used themselves.
+      // A member of an organization sees only their own usage.
       userId: key.userId,
       keyId: null,
     });
-    return { data: sums.map((sum) => describeUsage("date", sum)) };
+    return { data: sums.map((sum) => presentUsage("date", sum)) };
   },
 });

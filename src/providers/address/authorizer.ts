@@ -1,6 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
 import type { AuthKind } from "../../core/catalog/records.ts";
-import type { UnprovenRequest, UpstreamAddress } from "../../core/ports/upstream-address.ts";
+import type { UnsignedRequest, UpstreamAddress } from "../../core/deployments/upstream-address.ts";
 import type { TokenSource } from "./google-tokens.ts";
 import { type AwsKey, signAwsRequest } from "./sign-aws-request.ts";
 
@@ -36,7 +36,7 @@ export function createAwsAuthorizer(region: string, clock: Clock): Authorizer {
 
 /** For Vertex: a service account's token, or an API key. `sources` has a source for each account by its key. */
 export function createGoogleAuthorizer(sources: ReadonlyMap<string, TokenSource>): Authorizer {
-  return ({ secret }: UnprovenRequest) => {
+  return ({ secret }: UnsignedRequest) => {
     const source = secret === null ? undefined : sources.get(secret);
     if (source === undefined) return header("x-goog-api-key", secret);
     const token = source.token();

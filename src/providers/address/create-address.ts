@@ -1,8 +1,13 @@
 import type { Clock } from "../../base/clock.ts";
 import type { AuthKind, ProviderRecord } from "../../core/catalog/records.ts";
-import type { Transport } from "../../core/ports/transport.ts";
-import type { UpstreamAction, UpstreamAddress, UpstreamCall } from "../../core/ports/upstream-address.ts";
-import { FORMAT_NAMES, type FormatName } from "../../wire/canonical/parts.ts";
+import type { Transport } from "../../core/deployments/transport.ts";
+import type {
+  UpstreamAction,
+  UpstreamAddress,
+  UpstreamCall,
+} from "../../core/deployments/upstream-address.ts";
+import type { FormatName } from "../../wire/conversation/format-name.ts";
+import { FORMAT_NAMES } from "../../wire/conversation/format-name.ts";
 import {
   type Authorizer,
   createAwsAuthorizer,

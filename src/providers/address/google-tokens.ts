@@ -1,6 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
-import { type Transport, TransportError, type UpstreamResponse } from "../../core/ports/transport.ts";
-import { AuthorizeError } from "../../core/ports/upstream-address.ts";
+import { type Transport, TransportError, type UpstreamResponse } from "../../core/deployments/transport.ts";
+import { AuthorizeError } from "../../core/deployments/upstream-address.ts";
 import { type ServiceAccount, signAssertion } from "./service-account.ts";
 
 /** What fetching tokens takes. */

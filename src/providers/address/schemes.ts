@@ -1,6 +1,6 @@
 import type { AddressScheme, AuthKind } from "../../core/catalog/records.ts";
-import type { UpstreamAction } from "../../core/ports/upstream-address.ts";
-import type { FormatName } from "../../wire/canonical/parts.ts";
+import type { UpstreamAction } from "../../core/deployments/upstream-address.ts";
+import type { FormatName } from "../../wire/conversation/format-name.ts";
 
 /** A path behind a provider's address: `{model}` and parts in braces. Some have another one for streams. */
 export type Path = string | { readonly whole: string; readonly streamed: string };

@@ -6,7 +6,7 @@ import {
   createInflateRaw,
   createZstdDecompress,
 } from "node:zlib";
-import { TransportError, type UpstreamResponse } from "../../core/ports/transport.ts";
+import { TransportError, type UpstreamResponse } from "../../core/deployments/transport.ts";
 
 type Decoder = ReturnType<typeof createGunzip>;
 

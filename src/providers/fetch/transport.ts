@@ -6,7 +6,7 @@ import {
   type TransportErrorKind,
   type UpstreamRequest,
   type UpstreamResponse,
-} from "../../core/ports/transport.ts";
+} from "../../core/deployments/transport.ts";
 import { decodeResponse } from "../content-encoding/decode-response.ts";
 
 export interface FetchTransportOptions {

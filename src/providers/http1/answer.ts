@@ -1,4 +1,4 @@
-import type { TransportError, UpstreamResponse } from "../../core/ports/transport.ts";
+import type { TransportError, UpstreamResponse } from "../../core/deployments/transport.ts";
 import type { Http1Bounds } from "./bounds.ts";
 import type { ResponseHead } from "./response-head.ts";
 

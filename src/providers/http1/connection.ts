@@ -2,7 +2,7 @@ import { checkServerIdentity } from "node:tls";
 import type { Socket, SocketHandler } from "bun";
 import type { Clock, Timer } from "../../base/clock.ts";
 import { boundSocketBuffer } from "../../base/socket-buffers.ts";
-import { TransportError } from "../../core/ports/transport.ts";
+import { TransportError } from "../../core/deployments/transport.ts";
 import type { Target } from "./target.ts";
 
 /** What a connection tells whoever uses it. Nothing is told after `closed`, nor after the user's own `drop`. */

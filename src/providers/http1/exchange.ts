@@ -4,7 +4,7 @@ import {
   TransportError,
   type UpstreamRequest,
   type UpstreamResponse,
-} from "../../core/ports/transport.ts";
+} from "../../core/deployments/transport.ts";
 import { decodeResponse } from "../content-encoding/decode-response.ts";
 import { Answer, type Feeder } from "./answer.ts";
 import type { Http1Bounds } from "./bounds.ts";

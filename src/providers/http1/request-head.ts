@@ -1,4 +1,4 @@
-import { TRANSPORT_HEADERS, TransportError, type UpstreamRequest } from "../../core/ports/transport.ts";
+import { TRANSPORT_HEADERS, TransportError, type UpstreamRequest } from "../../core/deployments/transport.ts";
 import type { Target } from "./target.ts";
 
 const NAME = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/;

@@ -1,5 +1,6 @@
 import { isIP } from "node:net";
-import { TransportError } from "../../core/ports/transport.ts";
+import { BoundedMap } from "../../base/bounded-map.ts";
+import { TransportError } from "../../core/deployments/transport.ts";
 
 /** Where a URL points. What it says of user and password is ignored: credentials travel in headers. */
 export interface Target {
@@ -18,19 +19,18 @@ export interface Target {
 }
 
 /** URLs of a gateway are few: one a provider's endpoint, and one a model where the path names it. */
-const REMEMBERED_TARGETS = 1024;
+const MAX_TARGETS = 1024;
 
 /**
  * Makes a reader of URLs that remembers what it read: taking a URL apart costs more than looking it up. The reader
  * throws a `connect_failed` error for what is neither `http:` nor `https:`.
  */
 export function createTargetReader(): (url: URL) => Target {
-  const targets = new Map<string, Target>();
+  const targets = new BoundedMap<string, Target>({ max: MAX_TARGETS });
   return (url) => {
     const known = targets.get(url.href);
     if (known !== undefined) return known;
     const target = readTarget(url);
-    if (targets.size >= REMEMBERED_TARGETS) targets.clear();
     targets.set(url.href, target);
     return target;
   };

@@ -1,6 +1,6 @@
 import { rootCertificates } from "node:tls";
 import type { Clock } from "../../base/clock.ts";
-import type { Transport } from "../../core/ports/transport.ts";
+import type { Transport } from "../../core/deployments/transport.ts";
 import { DEFAULT_BOUNDS, type Http1Bounds } from "./bounds.ts";
 import { startExchange } from "./exchange.ts";
 import { createPool } from "./pool.ts";

@@ -1,5 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
-import { type Exchange, TransportError, type UpstreamResponse } from "../../core/ports/transport.ts";
+import { type Exchange, TransportError, type UpstreamResponse } from "../../core/deployments/transport.ts";
 import type { Piece, Reply } from "./reply.ts";
 
 /** How a reply is played. */

@@ -1,4 +1,4 @@
-import type { TransportErrorKind } from "../../core/ports/transport.ts";
+import type { TransportErrorKind } from "../../core/deployments/transport.ts";
 
 /** What comes next in a body. */
 export type Piece =

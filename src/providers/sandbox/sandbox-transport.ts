@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Clock } from "../../base/clock.ts";
-import type { Transport, UpstreamRequest } from "../../core/ports/transport.ts";
+import type { Transport, UpstreamRequest } from "../../core/deployments/transport.ts";
 import { composeAnswer } from "./answer.ts";
 import { planEmbeddings, SANDBOX_EMBEDDING_MODEL } from "./embed.ts";
 import { giveAnswer } from "./failures.ts";
@@ -21,7 +21,7 @@ interface Plan {
  * An upstream inside the process, for trying clients without an account: it speaks OpenAI's chat format in bytes, so
  * the whole of the gateway's path runs. It answers `POST …/chat/completions`, `POST …/fim/completions`, `POST …/embeddings` and
  * `GET …/models` on any host; headers are not looked at. The same request gets the same answer, `created` apart; markers in the last user
- * message ask for tool calls, for reasoning and for each of the failures of docs/contract.md, "When things go wrong". See
+ * message ask for tool calls, for reasoning and for each of the failures of docs/api/errors.md. See
  * docs/sandbox.md. Time is the clock's, and so are all waits.
  */
 export function createSandboxTransport({ clock }: { readonly clock: Clock }): Transport {

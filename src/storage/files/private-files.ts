@@ -1,15 +1,15 @@
 import { closeSync, mkdirSync, openSync } from "node:fs";
 
-/** What the gateway keeps is its user's alone: prompts' facts, keys and money are in it. */
+/** Only the gateway's user may read its files: they contain request metadata, keys and balances. */
 export const PRIVATE_FILE = 0o600;
 export const PRIVATE_FOLDER = 0o700;
 
-/** Makes an empty file that nobody else may read, where there is none. */
+/** Creates an empty file that only its owner may read, if it does not exist. */
 export function makePrivateFile(file: string): void {
   closeSync(openSync(file, "a", PRIVATE_FILE));
 }
 
-/** Makes a folder, and those above it that are missing, that nobody else may enter. */
+/** Creates a directory and its missing parents, which only their owner may enter. */
 export function makePrivateFolder(folder: string): void {
   mkdirSync(folder, { recursive: true, mode: PRIVATE_FOLDER });
 }

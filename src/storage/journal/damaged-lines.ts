@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import type { DamagedLines } from "../../core/ports/journal.ts";
+import type { DamagedLines } from "../../core/usage/journal.ts";
 import { PRIVATE_FILE } from "../files/private-files.ts";
 import { checksum } from "./checksum.ts";
 
@@ -10,8 +10,8 @@ const NEWLINE = Buffer.of(LINE_FEED);
 const GENERATION_ID = /\bgen_[0-9a-z]{26}\b/g;
 
 /**
- * Keeps damaged lines of a journal file in a file of their own beside it. The same lines have the same file, so that a start
- * which dies behind this and comes again does not keep them twice.
+ * Writes the damaged lines of a journal file to a file of their own. Its name depends on its content, so that a start that dies
+ * after this and is repeated does not keep them twice.
  */
 export function keepDamagedLines(dir: string, source: string, lines: readonly Uint8Array[]): void {
   if (lines.length === 0) return;
@@ -20,7 +20,7 @@ export function keepDamagedLines(dir: string, source: string, lines: readonly Ui
   writeFileSync(file, content, { flush: true, mode: PRIVATE_FILE });
 }
 
-/** Lists the damaged lines that are kept in a journal's folder, for as long as their files are there. */
+/** Lists the files of damaged lines in a journal's directory. */
 export function listDamagedLines(dir: string): readonly DamagedLines[] {
   return listNames(dir).map((name) => {
     const file = join(dir, name);
@@ -35,7 +35,7 @@ function listNames(dir: string): string[] {
       .filter((name) => name.endsWith(SUFFIX))
       .sort();
   } catch {
-    // No gateway has run there yet.
+    // The directory does not exist before the first start.
     return [];
   }
 }

@@ -10,18 +10,18 @@ import {
   writeSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import type { Journal } from "../../core/ports/journal.ts";
+import type { Journal } from "../../core/usage/journal.ts";
 import { makePrivateFolder, PRIVATE_FILE } from "../files/private-files.ts";
 import { checksum } from "./checksum.ts";
 import { keepDamagedLines } from "./damaged-lines.ts";
 
-/** A file is followed by the next when it has this size. Bytes. */
+/** The size at which a file is followed by the next. Bytes. */
 const SEGMENT_BYTES = 8 * 1024 * 1024;
 
 /**
- * A journal in numbered files `NNNNNNNN.log` of a directory. Each line is an entry behind its checksum. What was
- * written is with the operating system, so it outlives the process at any instant; against the loss of power stand
- * the database's own guarantees, at most one group of records later (docs/adr/0003-journal.md).
+ * Opens a journal in numbered files `NNNNNNNN.log` of a directory. Each line is an entry after its checksum. What was written
+ * is with the operating system, so it survives the death of the process at any moment. A power failure loses at most the group
+ * of records that the database has not synced yet (docs/adr/0003-journal.md).
  */
 export function openFileJournal(dir: string): Journal {
   makePrivateFolder(dir);
@@ -32,7 +32,7 @@ export function openFileJournal(dir: string): Journal {
   const lines = new LineBuffer();
 
   const flush = (): void => {
-    // Its number may be another file's by now, or a connection's.
+    // The descriptor's number may belong to another file or connection by now.
     if (file === CLOSED && lines.length > 0) throw new Error("the journal is closed");
     while (lines.length > 0) {
       const written = writeSync(file, lines.bytes());
@@ -64,7 +64,7 @@ export function openFileJournal(dir: string): Journal {
       ...recoverEntries(join(dir, ASIDE_FILE)),
       ...left.flatMap((segment) => recoverEntries(segmentPath(dir, segment))),
     ],
-    setAside: (entries) => writeAside(dir, entries),
+    skipped: (entries) => writeAside(dir, entries),
     close() {
       flush();
       closeSync(file);
@@ -74,10 +74,10 @@ export function openFileJournal(dir: string): Journal {
 }
 
 const CLOSED = -1;
-/** Entries that nobody here could read. */
+/** Keeps the entries that this version cannot read. */
 const ASIDE_FILE = "aside.log";
 
-/** Written whole beside the old file and then put in its place, so that no instant has neither. */
+/** Writes a new file and renames it over the old one, so that one of them exists at every moment. */
 function writeAside(dir: string, entries: readonly string[]): void {
   const file = join(dir, ASIDE_FILE);
   if (entries.length === 0) {
@@ -106,8 +106,8 @@ function listSegments(dir: string): number[] {
 }
 
 /**
- * The entries of a file whose checksums hold. Other lines are kept in a file beside it, but for what stands behind the last
- * line feed: that was being written when the process died, and nobody has seen its effect.
+ * Returns the entries of a file whose checksums match. Damaged lines are kept in a file of their own. What follows the last line
+ * feed is dropped: it was being written when the process died, and had no effect that a client could see.
  */
 function recoverEntries(file: string): string[] {
   const bytes = existsSync(file) ? readFileSync(file) : Buffer.alloc(0);
@@ -126,17 +126,17 @@ function recoverEntries(file: string): string[] {
   return entries;
 }
 
-/** The checksum and a space. */
+/** The length of the checksum and a space. */
 const HEAD_BYTES = 9;
 const LINE_FEED = 10;
-/** What a character takes at most, in UTF-8. */
+/** The most bytes that one UTF-16 code unit takes in UTF-8. */
 const MOST_BYTES = 3;
 const USUAL_BYTES = 64 * 1024;
 
-/** Lines as bytes, until a file has taken them: all into one buffer, which is used again. */
+/** Encodes lines into one buffer, which is reused once a file has taken them. */
 class LineBuffer {
   private buffer = Buffer.allocUnsafe(USUAL_BYTES);
-  /** What a full disk did not take stays: the next write goes on where that one stopped. */
+  /** Bytes that a full disk did not take stay: the next write continues where the last one stopped. */
   private from = 0;
   private to = 0;
 
@@ -148,7 +148,7 @@ class LineBuffer {
     return this.buffer.subarray(this.from, this.to);
   }
 
-  /** Adds a line of an entry behind its checksum. */
+  /** Adds a line: the checksum of an entry, a space and the entry. */
   add(entry: string): void {
     this.makeRoom(HEAD_BYTES + entry.length * MOST_BYTES + 1);
     const start = this.to + HEAD_BYTES;
@@ -158,7 +158,7 @@ class LineBuffer {
     this.to = end + 1;
   }
 
-  /** The first `count` bytes have been written. */
+  /** Drops the first `count` bytes, which have been written. */
   drop(count: number): void {
     this.from += count;
     if (this.from < this.to) return;

@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite";
+import type { AuditStore } from "../../core/audit/audit-store.ts";
 import { type ChainEnd, chainEntry, EMPTY_CHAIN } from "../../core/audit/chain.ts";
 import { type AuditDraft, type AuditEntry, markUnknown } from "../../core/audit/records.ts";
-import type { AuditStore } from "../../core/ports/audit-store.ts";
 
 interface AuditRow {
   place: number;
@@ -63,13 +63,13 @@ export function createSqliteAuditStore(database: Database): AuditStore {
       // Immediate: no other process may go on from the same end.
       return append.immediate(draft);
     },
-    async announceChange(draft) {
+    async beginChange(draft) {
       return Number(announce.run(JSON.stringify(draft)).lastInsertRowid);
     },
-    async fulfilChange(note, drafts) {
+    async commitChange(note, drafts) {
       fulfil.immediate(note, drafts);
     },
-    async withdrawChange(note) {
+    async abortChange(note) {
       forget.run(note);
     },
     async settleChanges() {

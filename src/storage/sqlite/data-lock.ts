@@ -5,17 +5,17 @@ import { makePrivateFile } from "../files/private-files.ts";
 
 const GATEWAY_LOCK = "lock.db";
 
-/** How long a lock is waited for: as long as `isDataDirLocked` may read it. Milliseconds. */
+/** How long to wait for a lock: as long as `isDataDirLocked` may read it. Milliseconds. */
 const PROBE_MS = 100;
 
-/** Something that one process alone may do. */
+/** Exclusive access to a part of a data directory, until it is released or the process ends. */
 export interface DataLock {
   release(): void;
 }
 
 /**
- * Holds a data directory for one gateway.
- * @throws LockTakenError when another process holds it.
+ * Locks a data directory for one gateway.
+ * @throws LockTakenError if another process holds the lock.
  */
 export function lockDataDir(dataDir: string): DataLock {
   return lock(
@@ -25,8 +25,8 @@ export function lockDataDir(dataDir: string): DataLock {
 }
 
 /**
- * Holds the master keys of a data directory for one rotation.
- * @throws LockTakenError while another one runs.
+ * Locks the master keys of a data directory for one rotation.
+ * @throws LockTakenError while another rotation runs.
  */
 export function lockRotation(dataDir: string): DataLock {
   return lock(
@@ -36,14 +36,14 @@ export function lockRotation(dataDir: string): DataLock {
 }
 
 /**
- * Holds the catalog of a data directory for one refresh.
- * @throws LockTakenError while another one runs.
+ * Locks the catalog of a data directory for one refresh.
+ * @throws LockTakenError while another refresh runs.
  */
 export function lockRefresh(dataDir: string): DataLock {
   return lock(join(dataDir, "refresh-lock.db"), `another refresh is running on ${dataDir}; wait for its end`);
 }
 
-/** Whether a gateway holds a data directory. */
+/** Returns whether a gateway runs on a data directory. */
 export function isDataDirLocked(dataDir: string): boolean {
   const file = join(dataDir, GATEWAY_LOCK);
   if (!existsSync(file)) return false;
@@ -59,12 +59,12 @@ export function isDataDirLocked(dataDir: string): boolean {
   }
 }
 
-/** Another process holds the lock. */
+/** Thrown when another process holds a lock. */
 export class LockTakenError extends Error {}
 
 /**
- * The lock is the operating system's on an open file, so it is gone with the process, however that ends.
- * @throws LockTakenError with `problem` where another process holds it; the system's error where the file cannot be used.
+ * Locks a file. The operating system releases the lock when the process ends, however it ends.
+ * @throws LockTakenError with `problem` if another process holds it; the system's error if the file cannot be used.
  */
 function lock(file: string, problem: string): DataLock {
   makePrivateFile(file);

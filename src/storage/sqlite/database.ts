@@ -3,23 +3,23 @@ import { join } from "node:path";
 import { makePrivateFile } from "../files/private-files.ts";
 import { MIGRATIONS } from "./migrations.ts";
 
-/** How long to wait for another process that writes. Milliseconds. */
+/** How long to wait while another process writes. Milliseconds. */
 const BUSY_MS = 5_000;
 
 /**
- * Opens the embedded database in a data directory and brings its tables up to date.
- * @throws Error when the file was written by a newer version, or is no database.
+ * Opens the embedded database of a data directory and migrates its tables.
+ * @throws Error if a newer version has written the file, or if it is not a database.
  */
 export function openDatabase(dataDir: string): Database {
   const file = join(dataDir, "gateway.db");
-  // Made beforehand, because SQLite would let everybody read it; the files it makes beside it follow its mode.
+  // Created first, because SQLite would create it readable for everybody. The WAL files get its mode.
   makePrivateFile(file);
   const database = new Database(file, { create: true, strict: true });
   database.exec(`PRAGMA busy_timeout = ${BUSY_MS}`);
-  // Taken by a new file: half as many pages to write for a group of records.
+  // Applies to new files: a group of records writes half as many pages.
   database.exec("PRAGMA page_size = 8192");
   database.exec("PRAGMA journal_mode = WAL");
-  // A group of records reaches the disk before the journal lets go of them.
+  // A group of records is on disk before the journal releases it.
   database.exec("PRAGMA synchronous = FULL");
   migrate(database);
   return database;
@@ -31,7 +31,7 @@ function migrate(database: Database): void {
   if (current() > MIGRATIONS.length) {
     throw new Error("the database was written by a newer version of the gateway; install that version");
   }
-  // Immediate: of two processes that start together, one migrates and the other finds it done.
+  // Immediate: if two processes start together, one migrates and the other waits.
   database
     .transaction(() => {
       for (let version = current(); version < MIGRATIONS.length; version++) {

@@ -1,6 +1,7 @@
 import type { Database } from "bun:sqlite";
+import type { KeyQuery, KeyStore } from "../../core/accounts/key-store.ts";
 import type { KeyRateLimit, KeyRecord } from "../../core/accounts/records.ts";
-import type { KeyStore } from "../../core/ports/key-store.ts";
+import { Revision } from "./revision.ts";
 
 interface KeyRow {
   id: string;
@@ -13,91 +14,111 @@ interface KeyRow {
   spend_limit: number | null;
   models: string | null;
   rate_limit: string | null;
+  prompt_log_seconds: number | null;
   created_at: number;
   expires_at: number | null;
   revoked_at: number | null;
 }
 
-/** Keys in SQLite. Every change raises the revision in the same transaction. */
-export function createSqliteKeyStore(database: Database): KeyStore {
-  const insert = database.query(
-    `INSERT INTO api_keys
-       (id, kind, account_id, user_id, name, hash, hint, spend_limit, models, rate_limit, created_at, expires_at,
-        revoked_at)
-     VALUES
-       ($id, $kind, $accountId, $userId, $name, $hash, $hint, $spendLimit, $models, $rateLimit, $createdAt, $expiresAt, $revokedAt)`,
-  );
-  const revoke = database.query("UPDATE api_keys SET revoked_at = coalesce(revoked_at, $at) WHERE id = $id");
-  const update = database.query(
-    `UPDATE api_keys SET name = $name, spend_limit = $spendLimit, models = $models, rate_limit = $rateLimit,
-     expires_at = $expiresAt WHERE id = $id`,
-  );
-  const raiseRevision = database.query("UPDATE settings SET value = value + 1 WHERE name = 'key_revision'");
-  const byId = database.query<KeyRow, [string]>("SELECT * FROM api_keys WHERE id = ?");
-  const byHash = database.query<KeyRow, [string]>("SELECT * FROM api_keys WHERE hash = ?");
-  // Ids rise with time.
-  const page = database.query<KeyRow, { accountId: string | null; afterId: string | null; limit: number }>(
-    `SELECT * FROM api_keys WHERE ($accountId IS NULL OR account_id = $accountId)
-     AND ($afterId IS NULL OR id < $afterId) ORDER BY id DESC LIMIT $limit`,
-  );
-  const revision = database.query<{ value: string }, []>(
-    "SELECT value FROM settings WHERE name = 'key_revision'",
-  );
+/** API keys in SQLite. Every change raises the revision in the same transaction. */
+export class SqliteKeyStore implements KeyStore {
+  private readonly revision: Revision;
+  private readonly byId;
+  private readonly byHash;
 
-  const insertAndRaise = database.transaction((key: KeyRecord) => {
-    insert.run({ ...key, models: encode(key.models), rateLimit: encode(key.rateLimit) });
-    raiseRevision.run();
-  });
-  const changeAndRaise = database.transaction((id: string, change: (key: KeyRecord) => KeyRecord) => {
-    const row = byId.get(id);
-    if (row === null) return null;
-    const { name, spendLimit, models, rateLimit, expiresAt } = change(readRow(row));
-    update.run({ id, name, spendLimit, models: encode(models), rateLimit: encode(rateLimit), expiresAt });
-    raiseRevision.run();
-    return readRow(byId.get(id) as KeyRow);
-  });
-  const revokeAndRaise = database.transaction((id: string, at: number) => {
-    revoke.run({ id, at });
-    raiseRevision.run();
-  });
+  constructor(private readonly database: Database) {
+    this.revision = new Revision(database, "key_revision");
+    this.byId = database.query<KeyRow, [string]>("SELECT * FROM api_keys WHERE id = ?");
+    this.byHash = database.query<KeyRow, [string]>("SELECT * FROM api_keys WHERE hash = ?");
+  }
 
-  return {
-    async insertKey(key) {
-      insertAndRaise(key);
-    },
-    async findKeyByHash(hash) {
-      const row = byHash.get(hash);
-      return row === null ? null : readRow(row);
-    },
-    async findKey(id) {
-      const row = byId.get(id);
-      return row === null ? null : readRow(row);
-    },
-    async listKeys({ accountId, afterId, limit } = {}) {
-      // SQLite reads -1 as no limit.
-      return page
-        .all({ accountId: accountId ?? null, afterId: afterId ?? null, limit: limit ?? -1 })
-        .map(readRow);
-    },
-    async changeKey(id, change) {
-      return changeAndRaise.immediate(id, change);
-    },
-    async revokeKey(id, revokedAt) {
-      revokeAndRaise(id, revokedAt);
-      const row = byId.get(id);
-      return row === null ? null : readRow(row);
-    },
-    async keyRevision() {
-      return Number(revision.get()?.value);
-    },
-  };
+  async insertKey(key: KeyRecord) {
+    this.inTransaction(() => {
+      const fields = { ...key, models: encode(key.models), rateLimit: encode(key.rateLimit) };
+      this.database.query(INSERT_KEY).run(fields);
+      this.revision.raise();
+    });
+  }
+
+  async findKey(id: string) {
+    return readRow(this.byId.get(id));
+  }
+
+  async findKeyByHash(hash: string) {
+    return readRow(this.byHash.get(hash));
+  }
+
+  async listKeys({ accountId, afterId, limit }: KeyQuery = {}) {
+    type Page = { accountId: string | null; afterId: string | null; limit: number };
+    // Ids rise with time. SQLite reads a limit of -1 as none.
+    const page = this.database.query<KeyRow, Page>(
+      `SELECT * FROM api_keys WHERE ($accountId IS NULL OR account_id = $accountId)
+       AND ($afterId IS NULL OR id < $afterId) ORDER BY id DESC LIMIT $limit`,
+    );
+    const rows = page.all({ accountId: accountId ?? null, afterId: afterId ?? null, limit: limit ?? -1 });
+    return rows.map(readKey);
+  }
+
+  async changeKey(id: string, change: (key: KeyRecord) => KeyRecord) {
+    return this.inTransaction(() => {
+      const key = readRow(this.byId.get(id));
+      if (key === null) return null;
+      const { name, spendLimit, models, rateLimit, promptLog, expiresAt } = change(key);
+      const fields = {
+        id,
+        name,
+        spendLimit,
+        models: encode(models),
+        rateLimit: encode(rateLimit),
+        promptLog,
+        expiresAt,
+      };
+      this.database.query(UPDATE_KEY).run(fields);
+      this.revision.raise();
+      return readRow(this.byId.get(id));
+    });
+  }
+
+  async revokeKey(id: string, revokedAt: number) {
+    return this.inTransaction(() => {
+      const revoke = this.database.query(
+        "UPDATE api_keys SET revoked_at = coalesce(revoked_at, $at) WHERE id = $id",
+      );
+      revoke.run({ id, at: revokedAt });
+      this.revision.raise();
+      return readRow(this.byId.get(id));
+    });
+  }
+
+  async keyRevision() {
+    return this.revision.read();
+  }
+
+  /** Begins with the write lock, so that no other process changes what the work reads. */
+  private inTransaction<Result>(work: () => Result): Result {
+    return this.database.transaction(work).immediate();
+  }
 }
+
+const INSERT_KEY = `INSERT INTO api_keys
+    (id, kind, account_id, user_id, name, hash, hint, spend_limit, models, rate_limit, prompt_log_seconds, created_at,
+     expires_at, revoked_at)
+  VALUES
+    ($id, $kind, $accountId, $userId, $name, $hash, $hint, $spendLimit, $models, $rateLimit, $promptLog,
+     $createdAt, $expiresAt, $revokedAt)`;
+
+const UPDATE_KEY = `UPDATE api_keys SET name = $name, spend_limit = $spendLimit, models = $models,
+    rate_limit = $rateLimit, prompt_log_seconds = $promptLog, expires_at = $expiresAt WHERE id = $id`;
 
 function encode(value: object | null): string | null {
   return value === null ? null : JSON.stringify(value);
 }
 
-function readRow(row: KeyRow): KeyRecord {
+function readRow(row: KeyRow | null): KeyRecord | null {
+  return row === null ? null : readKey(row);
+}
+
+function readKey(row: KeyRow): KeyRecord {
   return {
     id: row.id,
     kind: row.kind,
@@ -109,6 +130,7 @@ function readRow(row: KeyRow): KeyRecord {
     spendLimit: row.spend_limit,
     models: row.models === null ? null : (JSON.parse(row.models) as string[]),
     rateLimit: row.rate_limit === null ? null : (JSON.parse(row.rate_limit) as KeyRateLimit),
+    promptLog: row.prompt_log_seconds,
     createdAt: row.created_at,
     expiresAt: row.expires_at,
     revokedAt: row.revoked_at,

@@ -1,136 +1,185 @@
 import type { Database } from "bun:sqlite";
-import { TRANSFER_KINDS, type Transfer } from "../../core/ledger/records.ts";
-import type { LedgerStore, SpendQuery, SumsByKind, UnmatchedUsage } from "../../core/ports/ledger-store.ts";
-import { prepareGrants } from "./grants.ts";
-import { prepareRefunds } from "./refunds.ts";
-import { prepareTransfers, readTransfer, type TransferRow } from "./transfers.ts";
+import type {
+  LedgerStore,
+  RefundEntry,
+  RefundVerdict,
+  SpendQuery,
+  StoredTransfer,
+  SumsByKind,
+  UnmatchedUsage,
+} from "../../core/ledger/ledger-store.ts";
+import { PLATFORM_ACCOUNT, refundIdOf, type Transfer, type TransferKind } from "../../core/ledger/records.ts";
+import { decideRefund } from "../../core/ledger/refunds.ts";
+import { Grants } from "./grants.ts";
+import { readTransfer, type TransferRow, TransferWriter } from "./transfers.ts";
 
-/** The ledger in SQLite. */
-export function createSqliteLedgerStore(database: Database): LedgerStore {
-  const transfers = prepareTransfers(database);
-  const byId = database.query<TransferRow, [string]>("SELECT * FROM transfers WHERE id = ?");
-  const balance = database.query<{ amount: number }, [string]>(
-    "SELECT amount FROM balances WHERE account_id = ?",
-  );
-  const newest = database.query<{ place: number | null }, []>(
-    "SELECT max(place) AS place FROM transfers WHERE kind <> 'usage'",
-  );
-  const deposits = database.query<TransferRow, [number, number]>(
-    "SELECT * FROM transfers WHERE kind <> 'usage' AND place > ? ORDER BY place LIMIT ?",
-  );
-  // What generations cost goes to the house alone, and is the most there is: it has no index on that side.
-  const ofAccount = database.query<TransferRow, [string, string, number, number]>(
-    `SELECT * FROM (
-       SELECT * FROM transfers WHERE from_account = ?1 AND place < ?3
-       UNION ALL SELECT * FROM transfers WHERE to_account = ?2 AND kind <> 'usage' AND place < ?3
-     ) ORDER BY place DESC LIMIT ?4`,
-  );
-  const creditsOfAccount = database.query<TransferRow, [string, string, number, number]>(
-    `SELECT * FROM (
-       SELECT * FROM transfers WHERE from_account = ?1 AND kind = ?2 AND kind <> 'usage' AND place < ?3
-       UNION ALL SELECT * FROM transfers WHERE to_account = ?1 AND kind = ?2 AND kind <> 'usage' AND place < ?3
-     ) ORDER BY place DESC LIMIT ?4`,
-  );
-  const usageOfAccount = database.query<TransferRow, [string, number, number]>(
-    `SELECT * FROM transfers WHERE from_account = ?1 AND kind = 'usage' AND place < ?2
-     ORDER BY place DESC LIMIT ?3`,
-  );
-  const creditSums = database.query<{ kind: Transfer["kind"]; amount: number }, [string]>(
-    `SELECT kind, sum(amount) AS amount FROM (
-       SELECT kind, amount FROM transfers WHERE to_account = ?1 AND kind <> 'usage'
-       UNION ALL SELECT kind, -amount FROM transfers WHERE from_account = ?1 AND kind <> 'usage'
-     ) GROUP BY kind`,
-  );
-  const unmatched = database.query<UnmatchedUsage, [number]>(
-    `SELECT id AS generationId, sum(recorded) AS recorded, sum(transferred) AS transferred FROM (
-       SELECT id, account_id, cost AS recorded, 0 AS transferred FROM generations
-         WHERE account_id IS NOT NULL AND cost > 0
-       UNION ALL SELECT id, from_account, 0, amount FROM transfers WHERE kind = 'usage'
-     ) GROUP BY id, account_id HAVING sum(recorded) <> sum(transferred) LIMIT ?`,
-  );
-  const differences = database.query<{ account_id: string; difference: number }, []>(
-    `SELECT account_id, sum(amount) AS difference FROM (
-       SELECT to_account AS account_id, amount FROM transfers
-       UNION ALL SELECT from_account, -amount FROM transfers
-       UNION ALL SELECT account_id, -amount FROM balances
-     ) GROUP BY account_id HAVING sum(amount) <> 0`,
-  );
-  const grants = prepareGrants(database, transfers);
-  const refunds = prepareRefunds(database, transfers);
-  const sums = database.transaction((accountId: string): SumsByKind => {
-    const byKind = Object.fromEntries(TRANSFER_KINDS.map((kind) => [kind, 0])) as Record<
-      Transfer["kind"],
-      number
-    >;
-    let credits = 0;
-    for (const { kind, amount } of creditSums.all(accountId)) {
-      byKind[kind] = amount;
-      credits += amount;
+/** The ledger in SQLite. Every method reads and writes in one transaction. */
+export class SqliteLedgerStore implements LedgerStore {
+  private readonly transfers: TransferWriter;
+  private readonly grants: Grants;
+  private readonly byId;
+  private readonly balance;
+  private readonly newestDeposit;
+  private readonly deposits;
+
+  constructor(private readonly database: Database) {
+    this.transfers = new TransferWriter(database);
+    this.grants = new Grants(database, this.transfers);
+    this.byId = database.query<TransferRow, [string]>("SELECT * FROM transfers WHERE id = ?");
+    this.balance = database.query<{ amount: number }, [string]>(
+      "SELECT amount FROM balances WHERE account_id = ?",
+    );
+    this.newestDeposit = database.query<{ place: number | null }, []>(
+      "SELECT max(place) AS place FROM transfers WHERE kind <> 'usage'",
+    );
+    this.deposits = database.query<TransferRow, [number, number]>(
+      "SELECT * FROM transfers WHERE kind <> 'usage' AND place > ? ORDER BY place LIMIT ?",
+    );
+  }
+
+  async addTransfer(transfer: Transfer): Promise<boolean> {
+    return this.database.transaction(() => this.transfers.add([transfer]) === 1).immediate();
+  }
+
+  async findTransfer(id: string): Promise<StoredTransfer | null> {
+    return this.readById(id);
+  }
+
+  async findBalance(accountId: string) {
+    return this.database.transaction(() => ({
+      balance: this.readBalance(accountId),
+      depositPlace: this.newestDeposit.get()?.place ?? 0,
+    }))();
+  }
+
+  async listDeposits(afterPlace: number, limit: number) {
+    return this.deposits.all(afterPlace, limit).map(readTransfer);
+  }
+
+  async listTransfers(accountId: string, beforePlace: number, limit: number, kind?: TransferKind) {
+    const page = [accountId, beforePlace, limit] as const;
+    const filter = kind === undefined || kind === "usage" ? [] : [kind];
+    const statement = this.database.query<TransferRow, (string | number)[]>(describeListing(kind));
+    return statement.all(...page, ...filter).map(readTransfer);
+  }
+
+  async sumTransfers(accountId: string): Promise<SumsByKind> {
+    return this.database.transaction(() => this.sumByKind(accountId))();
+  }
+
+  async addRefund(refund: RefundEntry): Promise<RefundVerdict> {
+    return this.database.transaction(() => this.refund(refund)).immediate();
+  }
+
+  async findGrantsLeft(accountId: string) {
+    return this.grants.findLeft(accountId);
+  }
+
+  async listEndedGrants(now: number, limit: number) {
+    return this.grants.listEnded(now, limit);
+  }
+
+  async expireGrant(grantId: string, now: number) {
+    return this.grants.expire(grantId, now);
+  }
+
+  async sumSpending(query: SpendQuery) {
+    const { text, values } = describeSpending(query);
+    return this.database.query<{ spent: number }, (string | number)[]>(text).get(...values)?.spent ?? 0;
+  }
+
+  async findUnmatchedUsage(limit: number) {
+    return this.database.query<UnmatchedUsage, [number]>(UNMATCHED_USAGE).all(limit);
+  }
+
+  async findDifferences() {
+    const differences = this.database.query<{ accountId: string; difference: number }, [string]>(DIFFERENCES);
+    return differences.all(PLATFORM_ACCOUNT);
+  }
+
+  private readById(id: string): StoredTransfer | null {
+    const row = this.byId.get(id);
+    return row === null ? null : readTransfer(row);
+  }
+
+  /** All balances together are 0: the platform's is what the others leave. */
+  private readBalance(accountId: string): number {
+    if (accountId !== PLATFORM_ACCOUNT) return this.balance.get(accountId)?.amount ?? 0;
+    const others = this.database.query<{ amount: number }, []>(
+      "SELECT 0 - coalesce(sum(amount), 0) AS amount FROM balances",
+    );
+    return others.get()?.amount ?? 0;
+  }
+
+  private refund(refund: RefundEntry): RefundVerdict {
+    const decision = decideRefund(refund, {
+      charge: this.readById(refund.generationId),
+      existing: this.readById(refund.id),
+      refunded: this.sumRefunds(refund.generationId),
+    });
+    if (decision.kind !== "refund") return decision;
+    this.transfers.add([decision.transfer]);
+    return { kind: "refunded", transfer: this.readById(refund.id) as StoredTransfer };
+  }
+
+  /** Sums the refund of a generation without a name, and those with a name after a colon. */
+  private sumRefunds(generationId: string): number {
+    const refunds = this.database.query<{ amount: number }, [string]>(
+      "SELECT coalesce(sum(amount), 0) AS amount FROM transfers WHERE id = ?1 OR (id > ?1 || ':' AND id < ?1 || ';')",
+    );
+    return refunds.get(refundIdOf(generationId, null))?.amount ?? 0;
+  }
+
+  private sumByKind(accountId: string): SumsByKind {
+    const sums = { usage: 0, grant: 0, purchase: 0, refund: 0, expiry: 0, correction: 0 };
+    const credits = this.database.query<{ kind: TransferKind; amount: number }, [string]>(CREDIT_SUMS);
+    let credited = 0;
+    for (const { kind, amount } of credits.all(accountId)) {
+      sums[kind] = amount;
+      credited += amount;
     }
-    // Of what generations cost there may be millions; their sum is what is missing.
-    byKind.usage = (balance.get(accountId)?.amount ?? 0) - credits;
-    return byKind;
-  });
-  const add = database.transaction((transfer: Transfer) => transfers.add([transfer]) === 1);
-  const read = database.transaction((accountId: string) => ({
-    balance: balance.get(accountId)?.amount ?? 0,
-    depositPlace: newest.get()?.place ?? 0,
-  }));
-
-  return {
-    async addTransfer(transfer) {
-      return add.immediate(transfer);
-    },
-    async findTransfer(id) {
-      const row = byId.get(id);
-      return row === null ? null : readTransfer(row);
-    },
-    async findBalance(accountId) {
-      return read(accountId);
-    },
-    async listDeposits(afterPlace, limit) {
-      return deposits.all(afterPlace, limit).map(readTransfer);
-    },
-    async listTransfers(accountId, beforePlace, limit, kind) {
-      if (kind === undefined)
-        return ofAccount.all(accountId, accountId, beforePlace, limit).map(readTransfer);
-      if (kind === "usage") return usageOfAccount.all(accountId, beforePlace, limit).map(readTransfer);
-      return creditsOfAccount.all(accountId, kind, beforePlace, limit).map(readTransfer);
-    },
-    async sumTransfers(accountId) {
-      return sums(accountId);
-    },
-    async addRefund(refund) {
-      return refunds.add(refund);
-    },
-    async findGrantsLeft(accountId) {
-      return grants.left(accountId);
-    },
-    async listEndedGrants(now, limit) {
-      return grants.ended(now, limit);
-    },
-    async expireGrant(grantId, now) {
-      return grants.expire(grantId, now);
-    },
-    async sumSpending(query) {
-      const { text, values } = describeSpending(query);
-      return database.query<{ spent: number }, (string | number)[]>(text).get(...values)?.spent ?? 0;
-    },
-    async findUnmatchedUsage(limit) {
-      return unmatched.all(limit);
-    },
-    async findDifferences() {
-      return differences.all().map(({ account_id, difference }) => ({ accountId: account_id, difference }));
-    },
-  };
+    // An account may have millions of usage transfers. Their sum is the rest of the balance.
+    return { ...sums, usage: this.readBalance(accountId) - credited };
+  }
 }
 
-/** A query as a statement with only the conditions that it has, so that each finds its index. */
-export function describeSpending({ days, ...whose }: SpendQuery) {
+/**
+ * Returns the statement that lists an account's transfers; its parameters are the account, the page and the kind. Usage transfers
+ * are the most, all go to the platform, and have no index on that side.
+ */
+function describeListing(kind: TransferKind | undefined): string {
+  const page = "place < ?2";
+  const order = "ORDER BY place DESC LIMIT ?3";
+  const from = `SELECT * FROM transfers WHERE from_account = ?1 AND ${page}`;
+  const to = `SELECT * FROM transfers WHERE to_account = ?1 AND kind <> 'usage' AND ${page}`;
+  if (kind === "usage") return `${from} AND kind = 'usage' ${order}`;
+  if (kind === undefined) return `SELECT * FROM (${from} UNION ALL ${to}) ${order}`;
+  return `SELECT * FROM (${from} AND kind <> 'usage' AND kind = ?4 UNION ALL ${to} AND kind = ?4) ${order}`;
+}
+
+const CREDIT_SUMS = `SELECT kind, sum(amount) AS amount FROM (
+    SELECT kind, amount FROM transfers WHERE to_account = ?1 AND kind <> 'usage'
+    UNION ALL SELECT kind, -amount FROM transfers WHERE from_account = ?1 AND kind <> 'usage'
+  ) GROUP BY kind`;
+
+const UNMATCHED_USAGE = `SELECT id AS generationId, sum(recorded) AS recorded, sum(transferred) AS transferred FROM (
+    SELECT id, account_id, cost AS recorded, 0 AS transferred FROM generations
+      WHERE account_id IS NOT NULL AND cost > 0
+    UNION ALL SELECT id, from_account, 0, amount FROM transfers WHERE kind = 'usage'
+  ) GROUP BY id, account_id HAVING sum(recorded) <> sum(transferred) LIMIT ?`;
+
+const DIFFERENCES = `SELECT account_id AS accountId, sum(amount) AS difference FROM (
+    SELECT to_account AS account_id, amount FROM transfers
+    UNION ALL SELECT from_account, -amount FROM transfers
+    UNION ALL SELECT account_id, -amount FROM balances
+  ) WHERE account_id <> ? GROUP BY account_id HAVING sum(amount) <> 0`;
+
+/** Returns a query as a statement with only the conditions that it has, so that each finds its index. */
+export function describeSpending({ days, ...scope }: SpendQuery) {
   const conditions = ["1 = 1"];
   const values: (string | number)[] = [];
   for (const name of ["accountId", "userId", "keyId"] as const) {
-    const value = whose[name];
+    const value = scope[name];
     if (value === undefined) continue;
     conditions.push(`${COLUMNS[name]} = ?`);
     values.push(value);

@@ -238,4 +238,32 @@ export const MIGRATIONS: readonly string[] = [
     record TEXT NOT NULL
   ) STRICT;
   `,
+  // The gateway that runs an open generation, and until when it may: null once the generation has ended.
+  `
+  ALTER TABLE generations ADD COLUMN gateway_id TEXT;
+  ALTER TABLE generations ADD COLUMN lease_ends_at INTEGER;
+  `,
+  // Every transfer updated the platform's row. Its balance is derived: what all others together leave.
+  `
+  DELETE FROM balances WHERE account_id = 'house';
+  `,
+  // Bodies of requests and answers, for keys that ask for it.
+  `
+  ALTER TABLE api_keys ADD COLUMN prompt_log_seconds INTEGER;
+
+  CREATE TABLE prompt_log (
+    generation_id TEXT PRIMARY KEY,
+    account_id TEXT NOT NULL,
+    key_id TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL,
+    -- The data key of the ciphertext, sealed under this master key.
+    master_key_id TEXT NOT NULL,
+    sealed_key TEXT NOT NULL,
+    ciphertext BLOB NOT NULL
+  ) STRICT;
+
+  CREATE INDEX prompt_log_expires ON prompt_log (expires_at);
+  CREATE INDEX prompt_log_master ON prompt_log (master_key_id);
+  `,
 ];

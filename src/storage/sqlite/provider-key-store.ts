@@ -1,6 +1,6 @@
 import type { Database } from "bun:sqlite";
-import type { ProviderKeyStore } from "../../core/ports/provider-key-store.ts";
-import type { KeyTrouble, KeyUse, ProviderKeyRecord } from "../../core/provider-keys/records.ts";
+import type { ProviderKeyStore } from "../../core/provider-keys/provider-key-store.ts";
+import type { KeyFailure, KeyUse, ProviderKeyRecord } from "../../core/provider-keys/records.ts";
 
 interface ProviderKeyRow {
   id: string;
@@ -44,7 +44,7 @@ export function createSqliteProviderKeyStore(database: Database): ProviderKeySto
     "SELECT value FROM settings WHERE name = 'provider_key_revision'",
   );
   const raise = database.query("UPDATE settings SET value = value + 1 WHERE name = 'provider_key_revision'");
-  const noteUse = database.query(
+  const recordUse = database.query(
     `UPDATE provider_keys SET last_used_at = max(coalesce(last_used_at, 0), $usedAt),
        last_error = coalesce($error, last_error) WHERE id = $id`,
   );
@@ -65,7 +65,7 @@ export function createSqliteProviderKeyStore(database: Database): ProviderKeySto
   });
   const noteAll = database.transaction((uses: readonly KeyUse[]) => {
     for (const { id, usedAt, error } of uses) {
-      noteUse.run({ id, usedAt, error: error === null ? null : JSON.stringify(error) });
+      recordUse.run({ id, usedAt, error: error === null ? null : JSON.stringify(error) });
     }
   });
 
@@ -94,7 +94,7 @@ export function createSqliteProviderKeyStore(database: Database): ProviderKeySto
     async providerKeyRevision() {
       return Number(revision.get()?.value);
     },
-    async noteKeyUses(uses) {
+    async recordKeyUses(uses) {
       noteAll(uses);
     },
     async listSealedByOthers(masterKeyId, afterId, limit) {
@@ -151,6 +151,6 @@ function readRow(row: ProviderKeyRow): ProviderKeyRecord {
     createdAt: row.created_at,
     updatedAt: row.updated_at,
     lastUsedAt: row.last_used_at,
-    lastError: row.last_error === null ? null : (JSON.parse(row.last_error) as KeyTrouble),
+    lastError: row.last_error === null ? null : (JSON.parse(row.last_error) as KeyFailure),
   };
 }

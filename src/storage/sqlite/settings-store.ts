@@ -1,5 +1,5 @@
 import type { Database } from "bun:sqlite";
-import type { SettingsStore } from "../../core/ports/settings-store.ts";
+import type { SettingsStore } from "../../core/settings/settings-store.ts";
 
 /** Settings in SQLite. */
 export function createSqliteSettingsStore(database: Database): SettingsStore {

@@ -1,6 +1,6 @@
 import type { Database } from "bun:sqlite";
-import type { Transfer } from "../../core/ledger/records.ts";
-import type { StoredTransfer } from "../../core/ports/ledger-store.ts";
+import type { StoredTransfer } from "../../core/ledger/ledger-store.ts";
+import { PLATFORM_ACCOUNT, type Transfer } from "../../core/ledger/records.ts";
 
 /** A row of the table `transfers`. */
 export interface TransferRow {
@@ -15,7 +15,6 @@ export interface TransferRow {
   expires_at: number | null;
 }
 
-/** A row as a transfer. */
 export function readTransfer(row: TransferRow): StoredTransfer {
   return {
     place: row.place,
@@ -30,40 +29,42 @@ export function readTransfer(row: TransferRow): StoredTransfer {
   };
 }
 
-/** Writes transfers within a transaction that the caller has opened. */
-export interface TransferWriter {
-  /** Writes those whose id is new and moves their balances; gives how many there were. */
-  add(transfers: readonly Transfer[]): number;
-}
+/** Writes transfers, in a transaction of the caller. */
+export class TransferWriter {
+  private readonly insert;
+  private readonly insertGrant;
+  private readonly changeBalance;
 
-/** The statements by which transfers are written, with generations or alone. */
-export function prepareTransfers(database: Database): TransferWriter {
-  const insert = database.query(
-    `INSERT INTO transfers (id, kind, from_account, to_account, amount, created_at, note, expires_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
-  );
-  const limit = database.query(
-    "INSERT INTO limited_grants (id, account_id, place, expires_at) VALUES (?, ?, ?, ?)",
-  );
-  const move = database.query(
-    `INSERT INTO balances (account_id, amount) VALUES (?, ?)
-     ON CONFLICT (account_id) DO UPDATE SET amount = amount + excluded.amount`,
-  );
-  return {
-    add(transfers) {
-      /** One change an account, however many transfers. */
-      const changes = new Map<string, number>();
-      let added = 0;
-      for (const { id, kind, from, to, amount, createdAt, note, expiresAt } of transfers) {
-        const written = insert.run(id, kind, from, to, amount, createdAt, note, expiresAt);
-        if (written.changes === 0) continue;
-        added += 1;
-        if (expiresAt !== null) limit.run(id, to, written.lastInsertRowid, expiresAt);
-        changes.set(from, (changes.get(from) ?? 0) - amount);
-        changes.set(to, (changes.get(to) ?? 0) + amount);
-      }
-      for (const [accountId, change] of changes) move.run(accountId, change);
-      return added;
-    },
-  };
+  constructor(database: Database) {
+    this.insert = database.query(
+      `INSERT INTO transfers (id, kind, from_account, to_account, amount, created_at, note, expires_at)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
+    );
+    this.insertGrant = database.query(
+      "INSERT INTO limited_grants (id, account_id, place, expires_at) VALUES (?, ?, ?, ?)",
+    );
+    this.changeBalance = database.query(
+      `INSERT INTO balances (account_id, amount) VALUES (?, ?)
+       ON CONFLICT (account_id) DO UPDATE SET amount = amount + excluded.amount`,
+    );
+  }
+
+  /** Writes the transfers whose ids are new and changes their accounts' balances. Returns how many were new. */
+  add(transfers: readonly Transfer[]): number {
+    /** One update per account, however many transfers it has. */
+    const changes = new Map<string, number>();
+    let added = 0;
+    for (const { id, kind, from, to, amount, createdAt, note, expiresAt } of transfers) {
+      const written = this.insert.run(id, kind, from, to, amount, createdAt, note, expiresAt);
+      if (written.changes === 0) continue;
+      added += 1;
+      if (expiresAt !== null) this.insertGrant.run(id, to, written.lastInsertRowid, expiresAt);
+      changes.set(from, (changes.get(from) ?? 0) - amount);
+      changes.set(to, (changes.get(to) ?? 0) + amount);
+    }
+    // The platform's balance is derived from the others: every transfer would update its row.
+    changes.delete(PLATFORM_ACCOUNT);
+    for (const [accountId, change] of [...changes].sort()) this.changeBalance.run(accountId, change);
+    return added;
+  }
 }

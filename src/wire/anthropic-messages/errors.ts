@@ -1,14 +1,14 @@
 import { ERROR_STATUS, type ErrorCode } from "../../base/errors.ts";
 import { asFields } from "../json/fields.ts";
 
-/** What went wrong, as this API's renderer takes it; see `Failure` of base/errors. */
+/** A failure to report to a client of this API; see `Failure` in base/errors. */
 export interface MessagesFailure {
   readonly code: ErrorCode;
   readonly message: string;
   readonly metadata?: Readonly<Record<string, unknown>>;
 }
 
-/** The API's own word for each error. */
+/** The error type of this API for each error code. */
 const TYPES: Readonly<Record<ErrorCode, string>> = {
   invalid_request: "invalid_request_error",
   invalid_model: "invalid_request_error",
@@ -29,14 +29,14 @@ const TYPES: Readonly<Record<ErrorCode, string>> = {
   unavailable: "overloaded_error",
 };
 
-/** The API's word for one of our codes; `api_error` for any other. */
+/** Returns the error type of this API for an error code of the gateway; `api_error` for unknown codes. */
 export function nameErrorType(code: string): string {
   return Object.hasOwn(TYPES, code) ? TYPES[code as ErrorCode] : "api_error";
 }
 
 /**
- * An error's body as clients of this API read it (docs/contract.md, "When things go wrong"). What the SDK acts on,
- * `error_code` and what belongs to it, stands in `error.details`, all other facts in `error.metadata`.
+ * Encodes an error body (docs/api/errors.md). The SDK reads `error_code` and what belongs to it from
+ * `error.details`; all other facts are in `error.metadata`.
  */
 export function encodeMessagesError(failure: MessagesFailure, requestId: string): Record<string, unknown> {
   const { code, metadata } = failure;
@@ -59,14 +59,14 @@ function readDetails({ error_code, unsupported }: Readonly<Record<string, unknow
   return { error_code, ...(unsupported === undefined ? {} : { unsupported }) };
 }
 
-/** The words by which this API's clients know that it is time to shorten the conversation. */
+/** Words the error so that clients of this API recognize it and shorten the conversation. */
 function describeOverflow({ message, metadata }: MessagesFailure): string {
   const { limit, prompt_limit: promptLimit, requested, requested_is: kind } = asFields(metadata) ?? {};
   if (typeof limit !== "number") return message.includes(TOO_LONG) ? message : `${TOO_LONG}: ${message}`;
-  // Where nobody counted, it is at least one token more than fits.
+  // Without a count, the prompt is at least one token too long.
   const tokens = typeof requested === "number" ? requested : limit + 1;
-  const words = `${TOO_LONG}: ${tokens} tokens > ${promptLimit ?? limit} maximum`;
-  return kind === "at_least" ? `${words} (at least so many tokens)` : words;
+  const text = `${TOO_LONG}: ${tokens} tokens > ${promptLimit ?? limit} maximum`;
+  return kind === "at_least" ? `${text} (at least so many tokens)` : text;
 }
 
 const TOO_LONG = "prompt is too long";

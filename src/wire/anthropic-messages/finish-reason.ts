@@ -1,7 +1,7 @@
 import type { Finish, FinishReason } from "../canonical/answer.ts";
 
-/** What each stop reason means. */
-const MEANINGS: Readonly<Record<string, FinishReason>> = {
+/** The canonical reason of each stop reason. */
+const REASONS: Readonly<Record<string, FinishReason>> = {
   end_turn: "stop",
   stop_sequence: "stop-sequence",
   max_tokens: "length",
@@ -13,12 +13,12 @@ const MEANINGS: Readonly<Record<string, FinishReason>> = {
   compaction: "pause",
 };
 
-/** Reads a stop reason; `native` is null where the vendor said none. */
+/** Decodes a stop reason; `native` is null if the vendor sent none. */
 export function decodeFinish(native: string | null, stopSequence: string | null): Finish {
-  return { reason: MEANINGS[native ?? ""] ?? "stop", native: native ?? "", stopSequence };
+  return { reason: REASONS[native ?? ""] ?? "stop", native: native ?? "", stopSequence };
 }
 
-const WORDS: Readonly<Record<FinishReason, string>> = {
+const STOP_REASONS: Readonly<Record<FinishReason, string>> = {
   stop: "end_turn",
   "stop-sequence": "stop_sequence",
   length: "max_tokens",
@@ -29,11 +29,11 @@ const WORDS: Readonly<Record<FinishReason, string>> = {
 };
 
 /**
- * The stop reason that a client reads: the vendor's own where it is one of this API (`isOwn`: read by it, known or
- * not), and `tool_use` whenever there are calls and nothing worse.
+ * Encodes the stop reason for a client. It is the vendor's own if it is one of this API (`isOwn`: this format read it, known or
+ * not), and `tool_use` for a plain stop with calls.
  */
 export function encodeStopReason(finish: Finish, isOwn: boolean, hasCalls: boolean): string {
-  const isNative = finish.native !== "" && (isOwn || MEANINGS[finish.native] === finish.reason);
+  const isNative = finish.native !== "" && (isOwn || REASONS[finish.native] === finish.reason);
   if (isNative) return finish.native;
-  return hasCalls && finish.reason === "stop" ? WORDS["tool-calls"] : WORDS[finish.reason];
+  return hasCalls && finish.reason === "stop" ? STOP_REASONS["tool-calls"] : STOP_REASONS[finish.reason];
 }

@@ -1,18 +1,18 @@
 import { tryParseFields } from "../json/fields.ts";
 
-/** Who speaks, and in which session, as far as `metadata.user_id` says. */
+/** The user and the session that `metadata.user_id` names. */
 export interface UserIdParts {
   readonly user: string;
   readonly session: string | null;
 }
 
 /**
- * Claude Code names its session in `metadata.user_id`: as `user_<device>_account_<id>_session_<id>`, or as JSON with
- * `device_id`, `account_uuid` and `session_id`. Everybody else's is taken as it is.
+ * Splits `metadata.user_id`. Claude Code puts its session there: as `user_<device>_account_<id>_session_<id>`, or as JSON with
+ * `device_id`, `account_uuid` and `session_id`. Other values are the user.
  */
 export function splitUserId(userId: string): UserIdParts {
   const plain = { user: userId, session: null };
-  // Only what could be one is parsed.
+  // Longer values are not parsed.
   if (userId.length > MAX_CHARS) return plain;
   if (userId.startsWith("{")) return splitJson(userId) ?? plain;
   const [, user, session] = JOINED.exec(userId) ?? [];

@@ -1,16 +1,16 @@
 import type { UsageReport } from "../canonical/format.ts";
 import { type AdvisorUsage, fitParts, NO_TOKENS, readCount, type TokenUsage } from "../conversation/usage.ts";
-import { asFields, type Fields } from "../json/fields.ts";
+import { asFields, asObjects, type Fields } from "../json/fields.ts";
 
 const PROMPT_COUNTERS = ["input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"] as const;
 
-/** Reads a usage object. Null when it counts nothing. */
+/** Reads a usage object; null if it counts no tokens. */
 export function readUsage(raw: Fields): TokenUsage | null {
-  const runs = listRuns(raw);
-  const usage = (runs.get("compaction") ?? []).map(readCounters).reduce(addCounters, readCounters(raw));
+  const iterations = groupIterations(raw);
+  const usage = (iterations.get("compaction") ?? []).map(readCounters).reduce(addCounters, readCounters(raw));
   if (usage.promptTokens === 0 && usage.completionTokens === 0) return null;
-  const advisors = (runs.get("advisor_message") ?? []).map(readAdvisor);
-  const served = runs.get("fallback_message")?.at(-1)?.["model"];
+  const advisors = (iterations.get("advisor_message") ?? []).map(readAdvisor);
+  const served = iterations.get("fallback_message")?.at(-1)?.["model"];
   return {
     ...usage,
     ...(typeof served === "string" ? { countedFor: served } : {}),
@@ -18,18 +18,16 @@ export function readUsage(raw: Fields): TokenUsage | null {
   };
 }
 
-const NO_RUNS: ReadonlyMap<unknown, Fields[]> = new Map();
+const NO_ITERATIONS: ReadonlyMap<unknown, Fields[]> = new Map();
 
 /**
- * The runs that an answer took, by their type. The totals leave two out that the bill does not: `compaction`, in which the model
- * sums the conversation up, and `advisor_message`, in which another model is consulted at that model's prices. A
- * `fallback_message` says whose the totals are.
+ * Groups the iterations of an answer by type. The totals leave out two of them that are billed: `compaction`, in which the model
+ * summarizes the conversation, and `advisor_message`, in which another model is consulted at its own prices. A `fallback_message`
+ * names the model that the totals belong to.
  */
-function listRuns(raw: Fields): ReadonlyMap<unknown, Fields[]> {
+function groupIterations(raw: Fields): ReadonlyMap<unknown, Fields[]> {
   const { iterations } = raw;
-  if (!Array.isArray(iterations)) return NO_RUNS;
-  const runs = iterations.map(asFields).filter((run) => run !== null);
-  return Map.groupBy(runs, ({ type }) => type);
+  return Array.isArray(iterations) ? Map.groupBy(asObjects(iterations), ({ type }) => type) : NO_ITERATIONS;
 }
 
 function readAdvisor(raw: Fields): AdvisorUsage {
@@ -72,12 +70,12 @@ function addCounters(a: TokenUsage, b: TokenUsage): TokenUsage {
   };
 }
 
-/** Counters that an answer may have; those that come to be said later are passed over. */
+/** The most counters that are kept of an answer; later ones are ignored. */
 const MAX_COUNTERS = 64;
 
 /**
- * The usage so far with a later event's: counters are totals, so the later one counts. A zero only where its event
- * counts the prompt at all: some vendors fill what they said before with zeros.
+ * Merges the usage so far with that of a later event. Counters are totals, so the later value counts. A zero counts only if its
+ * event counts the prompt at all, because some vendors overwrite earlier counters with zeros.
  */
 export function foldUsage(before: Fields, later: Fields): Fields {
   const folded: Record<string, unknown> = { ...before };
@@ -86,13 +84,13 @@ export function foldUsage(before: Fields, later: Fields): Fields {
   for (const [name, value] of Object.entries(later)) {
     if (value === null && before[name] !== undefined) continue;
     const isPrompt = (PROMPT_COUNTERS as readonly string[]).includes(name);
-    const isFiller = value === 0 && (readCount(before[name]) ?? 0) > 0 && !(isPrompt && countsPrompt);
-    if (!isFiller && (!isFull || name in before)) folded[name] = value;
+    const isPadding = value === 0 && (readCount(before[name]) ?? 0) > 0 && !(isPrompt && countsPrompt);
+    if (!isPadding && (!isFull || name in before)) folded[name] = value;
   }
   return folded;
 }
 
-/** The counters as clients of this API read them. */
+/** Encodes the counters for clients of this API. */
 export function encodeCounters(usage: TokenUsage): Fields {
   const { cachedTokens, cacheWriteTokens, cacheWrite1hTokens, reasoningTokens } = usage;
   return {
@@ -109,10 +107,7 @@ export function encodeCounters(usage: TokenUsage): Fields {
   };
 }
 
-/**
- * The last word on an answer's usage: the counters, what the vendor said beside them (`raw`, of this format), and the
- * price.
- */
+/** Encodes the final usage of an answer: the counters, the vendor's other fields (`raw`, in this format), and the price. */
 export function encodeUsage(report: UsageReport, raw: Fields, serviceTier: string | null): Fields {
   const counters = encodeCounters(report.usage);
   return {
@@ -125,7 +120,7 @@ export function encodeUsage(report: UsageReport, raw: Fields, serviceTier: strin
   };
 }
 
-/** Clients add the counters up, so none of them may be null. */
+/** Clients add counters up, so none of them may be null. */
 function omitNull(raw: Fields): Fields {
   return Object.fromEntries(
     Object.entries(raw).filter(([name, value]) => value !== null || !isCounter(name)),

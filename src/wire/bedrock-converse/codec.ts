@@ -1,7 +1,7 @@
 import type { UpstreamCodec } from "../canonical/format.ts";
-import { decodeAnswer } from "./decode-answer.ts";
+import { decodeAnswer } from "./decode-response.ts";
 import { encodeRequest } from "./encode-request.ts";
 import { createReader } from "./read-stream.ts";
 
-/** Amazon Bedrock's Converse and ConverseStream. The model stands in the address, so the body does not name it. */
+/** Amazon Bedrock's Converse and ConverseStream. The URL names the model, so the body does not. */
 export const bedrockConverse: UpstreamCodec = { encodeRequest, decodeAnswer, createReader };

@@ -1,7 +1,7 @@
-import { fail } from "../../base/errors.ts";
+import { rejectField } from "../../base/errors.ts";
 import type { MediaPart } from "../canonical/parts.ts";
 
-/** Converse's names of formats, by media type. */
+/** Converse's format names by media type. */
 const FORMATS: Readonly<Record<MediaPart["kind"], Readonly<Record<string, string>>>> = {
   image: {
     "image/png": "png",
@@ -47,12 +47,12 @@ const FORMATS: Readonly<Record<MediaPart["kind"], Readonly<Record<string, string
   },
 };
 
-/** Endings of names whose format is called otherwise. */
-const ENDINGS: Readonly<Record<string, string>> = { jpg: "jpeg", htm: "html", "3gp": "three_gp" };
+/** Format names for file extensions that differ from them. */
+const EXTENSIONS: Readonly<Record<string, string>> = { jpg: "jpeg", htm: "html", "3gp": "three_gp" };
 
 /**
- * A block of media. `field` names the part in errors, `chooseName` makes a document's name unique.
- * @throws GatewayError `invalid_request` for what Bedrock cannot reach or does not read.
+ * Encodes an image, video, audio or document. `field` names the part in errors; `chooseName` makes document names unique.
+ * @throws GatewayError `invalid_request` for media that Bedrock cannot fetch or read.
  */
 export function encodeMedia(part: MediaPart, field: string, chooseName: (wanted: string) => string) {
   const block = { format: readFormat(part, field), source: encodeSource(part, field) };
@@ -66,15 +66,17 @@ function encodeSource(part: MediaPart, field: string) {
     case "base64":
       return { bytes: source.data };
     case "text":
-      return part.kind === "file" ? { text: source.text } : refuse(field, "holds text; send it as a file");
+      return part.kind === "file"
+        ? { text: source.text }
+        : rejectField(field, "holds text; send it as a file");
     case "url":
       if (source.url.startsWith("s3://")) return { s3Location: { uri: source.url } };
-      return refuse(
+      return rejectField(
         field,
         "is a URL, which this model's provider does not fetch; send the data itself as base64",
       );
     case "file-id":
-      return refuse(
+      return rejectField(
         field,
         "is a file uploaded elsewhere, which this model's provider does not have; send the data itself as base64",
       );
@@ -88,37 +90,36 @@ function readFormat(part: MediaPart, field: string): string {
   const format = mediaType
     ? formats[mediaType]
     : source.kind === "url"
-      ? readEnding(source.url, formats)
+      ? readExtension(source.url, formats)
       : undefined;
   if (format !== undefined) return format;
   if (part.kind === "file" && mediaType?.startsWith("text/")) return "txt";
   const known = [...new Set(Object.values(formats))].join(", ");
-  // A URL that is out of reach is the greater problem of the two.
+  // A URL that cannot be fetched is reported before an unknown format.
   if (source.kind === "url" || source.kind === "file-id") encodeSource(part, field);
-  return refuse(field, `has the media type ${mediaType ?? "unknown"}; this model's provider reads ${known}`);
+  return rejectField(
+    field,
+    `has the media type ${mediaType ?? "unknown"}; this model's provider reads ${known}`,
+  );
 }
 
-function readEnding(url: string, formats: Readonly<Record<string, string>>): string | undefined {
-  const ending = /\.([a-z0-9]+)$/i.exec(url)?.[1]?.toLowerCase() ?? "";
-  const format = ENDINGS[ending] ?? ending;
+function readExtension(url: string, formats: Readonly<Record<string, string>>): string | undefined {
+  const extension = /\.([a-z0-9]+)$/i.exec(url)?.[1]?.toLowerCase() ?? "";
+  const format = EXTENSIONS[extension] ?? extension;
   return Object.values(formats).includes(format) ? format : undefined;
 }
 
-function refuse(field: string, problem: string): never {
-  return fail("invalid_request", `${field} ${problem}.`, { metadata: { field } });
-}
-
 const MAX_NAME_CHARS = 200;
-/** Room for a counter behind a name that is taken. */
+/** Characters reserved for the counter of a repeated name. */
 const COUNTER_CHARS = 8;
 
 /**
- * Chooses documents' names for one request: letters, digits, single spaces, hyphens, parentheses and square brackets
- * (API reference, DocumentBlock), and none twice, which Bedrock refuses.
+ * Chooses document names for one request: letters, digits, single spaces, hyphens, parentheses and square brackets (API
+ * reference, DocumentBlock). Names are unique, because Bedrock rejects duplicates.
  */
 export function createDocumentNames(): (wanted: string) => string {
   const taken = new Set<string>();
-  /** The counter that a name was given last. */
+  /** The last counter of each name. */
   const counters = new Map<string, number>();
   return (wanted) => {
     const clean = wanted.replace(/[^A-Za-z0-9\-()[\]]+/g, " ").trim();

@@ -18,18 +18,18 @@ interface EncodedMessage {
   readonly content: Fields[];
 }
 
-/** Stands where Bedrock demands a user's words and there are none. */
-const NO_WORDS = "Continue.";
-/** Stands beside documents, which Bedrock takes only together with a text. */
-const ABOUT_DOCUMENTS = "See the attached document.";
+/** The text of a user message that Bedrock demands and the client did not send. */
+const OPENING_TEXT = "Continue.";
+/** The text next to documents, which Bedrock accepts only together with a text. */
+const DOCUMENT_TEXT = "See the attached document.";
 
 /**
- * Puts a conversation into Converse's shape: system messages at its start apart, users and assistants in turns, none of
- * them empty, the first a user's.
- * @throws GatewayError `invalid_request` for media that Bedrock cannot reach or read.
+ * Encodes a conversation for Converse: the system messages at its start apart from the others, then user and assistant messages
+ * in turn, none of them empty, beginning with the user.
+ * @throws GatewayError `invalid_request` for media that Bedrock cannot fetch or read.
  */
 export function encodeConversation(request: ConversationRequest, encoding: Encoding): EncodedConversation {
-  const encoder = createPartEncoder(encoding);
+  const encoder = new PartEncoder(encoding);
   const system: Fields[] = [];
   const messages: EncodedMessage[] = [];
   let isStart = true;
@@ -61,48 +61,89 @@ function append(messages: EncodedMessage[], role: EncodedMessage["role"], conten
   else for (const block of content) last.content.push(block);
 }
 
-/** Adds and trims what Bedrock refuses a conversation for. */
+/** Adds the messages and texts that Bedrock demands, and trims what it rejects. */
 function completeTurns(messages: EncodedMessage[], encoding: Encoding): void {
   if (messages[0]?.role !== "user") {
     encoding.warn("messages", "The conversation does not begin with the user; a first message was added.");
-    messages.unshift({ role: "user", content: [{ text: NO_WORDS }] });
+    messages.unshift({ role: "user", content: [{ text: OPENING_TEXT }] });
   }
   for (const { role, content } of messages) {
     const hasDocument = content.some((block) => block["document"] !== undefined);
     const hasText = content.some((block) => block["text"] !== undefined);
-    if (role === "user" && hasDocument && !hasText) content.push({ text: ABOUT_DOCUMENTS });
+    if (role === "user" && hasDocument && !hasText) content.push({ text: DOCUMENT_TEXT });
   }
   const last = messages.at(-1);
   const end = last?.content.at(-1)?.["text"];
-  // Claude goes on with a last message of its own, and refuses one that ends in blanks.
+  // Claude continues a last message of its own, and rejects one that ends with whitespace.
   if (last?.role === "assistant" && typeof end === "string")
     last.content[last.content.length - 1] = { text: end.trimEnd() };
 }
 
-interface PartEncoder {
-  encodeSystem(message: Message, at: number): Fields[];
-  encodeParts(message: Message, at: number): Fields[];
-  warnOfReasoning(): void;
-}
+/** Encodes the parts of one conversation as blocks. `at` is the index of the message. */
+class PartEncoder {
+  private readonly chooseName = createDocumentNames();
+  private hasOmittedReasoning = false;
 
-function createPartEncoder(encoding: Encoding): PartEncoder {
-  const chooseName = createDocumentNames();
-  let reasoningLeftOut = false;
+  constructor(private readonly encoding: Encoding) {}
 
-  const encodeThought = (part: ReasoningPart): Fields[] => {
-    const block = encodeReasoning(part, encoding.family);
-    reasoningLeftOut ||= block === null;
+  encodeSystem(message: Message, at: number): Fields[] {
+    return message.parts.flatMap((part, index) => {
+      const field = `messages[${at}].content[${index}]`;
+      const blocks = part.kind === "text" ? encodeText(part.text) : this.leaveOut(part.kind, field);
+      return withCachePoint(blocks, part.cache, this.encoding);
+    });
+  }
+
+  encodeParts(message: Message, at: number): Fields[] {
+    return message.parts.flatMap((part, index) => {
+      const blocks = this.encodePart(part, message.role, `messages[${at}].content[${index}]`);
+      return part.kind === "reasoning" ? blocks : withCachePoint(blocks, findMark(part), this.encoding);
+    });
+  }
+
+  /** Warns once if reasoning was left out. */
+  warnOfReasoning(): void {
+    if (this.hasOmittedReasoning)
+      this.encoding.warn("messages", "Reasoning that this model did not write was left out.");
+  }
+
+  private encodePart(part: Part, role: Message["role"], field: string): Fields[] {
+    switch (part.kind) {
+      case "text":
+      case "refusal":
+        return encodeText(part.text);
+      case "reasoning":
+        return this.encodeReasoning(part);
+      case "tool-call":
+        return [encodeCall(part)];
+      case "tool-result":
+        return [this.encodeResult(part, field)];
+      case "native":
+        return part.format === "bedrock-converse" ? [part.value] : this.leaveOut(part.type, field);
+      default:
+        return role === "assistant"
+          ? this.leaveOut(part.kind, field)
+          : [encodeMedia(part, field, this.chooseName)];
+    }
+  }
+
+  private encodeReasoning(part: ReasoningPart): Fields[] {
+    const block = encodeReasoning(part, this.encoding.family);
+    this.hasOmittedReasoning ||= block === null;
     return block === null ? [] : [block];
-  };
+  }
 
-  const encodeResult = (part: ToolResultPart, field: string): Fields => {
-    const content = part.content.flatMap((inner, at) => encodeResultPart(inner, `${field}.content[${at}]`));
-    // Only these two families know the field.
-    const saysStatus = part.isError && (encoding.family === "claude" || encoding.family === "nova");
-    return { toolResult: { toolUseId: part.callId, content, ...(saysStatus ? { status: "error" } : {}) } };
-  };
+  private encodeResult(part: ToolResultPart, field: string): Fields {
+    const content = part.content.flatMap((inner, index) =>
+      this.encodeResultPart(inner, `${field}.content[${index}]`),
+    );
+    const { family } = this.encoding;
+    // Only these two families take a status.
+    const hasStatus = part.isError && (family === "claude" || family === "nova");
+    return { toolResult: { toolUseId: part.callId, content, ...(hasStatus ? { status: "error" } : {}) } };
+  }
 
-  const encodeResultPart = (part: Part, field: string): Fields[] => {
+  private encodeResultPart(part: Part, field: string): Fields[] {
     switch (part.kind) {
       case "text":
       case "refusal":
@@ -110,55 +151,19 @@ function createPartEncoder(encoding: Encoding): PartEncoder {
       case "image":
       case "video":
       case "file":
-        return [encodeMedia(part, field, chooseName)];
+        return [encodeMedia(part, field, this.chooseName)];
       default:
-        return leaveOut(part.kind, field);
+        return this.leaveOut(part.kind, field);
     }
-  };
+  }
 
-  const leaveOut = (what: string, field: string): Fields[] => {
-    encoding.warn(field, `The ${what} was left out: this model's provider takes none here.`);
+  private leaveOut(what: string, field: string): Fields[] {
+    this.encoding.warn(field, `The ${what} was left out: this model's provider takes none here.`);
     return [];
-  };
-
-  const encodePart = (part: Part, role: Message["role"], field: string): Fields[] => {
-    switch (part.kind) {
-      case "text":
-      case "refusal":
-        return encodeText(part.text);
-      case "reasoning":
-        return encodeThought(part);
-      case "tool-call":
-        return [encodeCall(part)];
-      case "tool-result":
-        return [encodeResult(part, field)];
-      case "native":
-        return part.format === "bedrock-converse" ? [part.value] : leaveOut(part.type, field);
-      default:
-        return role === "assistant" ? leaveOut(part.kind, field) : [encodeMedia(part, field, chooseName)];
-    }
-  };
-
-  return {
-    encodeSystem: (message, at) =>
-      message.parts.flatMap((part, place) => {
-        const field = `messages[${at}].content[${place}]`;
-        const blocks = part.kind === "text" ? encodeText(part.text) : leaveOut(part.kind, field);
-        return withCachePoint(blocks, part.cache, encoding);
-      }),
-    encodeParts: (message, at) =>
-      message.parts.flatMap((part, place) => {
-        const blocks = encodePart(part, message.role, `messages[${at}].content[${place}]`);
-        return part.kind === "reasoning" ? blocks : withCachePoint(blocks, findMark(part), encoding);
-      }),
-    warnOfReasoning() {
-      if (reasoningLeftOut)
-        encoding.warn("messages", "Reasoning that this model did not write was left out.");
-    },
-  };
+  }
 }
 
-/** Bedrock refuses blank texts. */
+/** Encodes a text. Bedrock rejects blank ones. */
 function encodeText(text: string): Fields[] {
   return text.trim() === "" ? [] : [{ text }];
 }
@@ -168,7 +173,10 @@ function encodeCall(part: ToolCallPart): Fields {
   return { toolUse: { toolUseId: part.id, name: part.name, input } };
 }
 
-/** Arguments as the object that Bedrock demands. What a model wrote wrongly is kept as text, for it to see. */
+/**
+ * Returns the arguments as the object that Bedrock demands. Arguments that are not one are passed as text, so that the model sees
+ * its mistake.
+ */
 function readInput(call: ToolCallPart): Fields {
   if (call.arguments.trim() === "") return {};
   const value = parseArguments(call);
@@ -176,7 +184,10 @@ function readInput(call: ToolCallPart): Fields {
   return asFields(value) ?? { arguments: value ?? call.arguments };
 }
 
-/** A mark inside a tool's result stands for the result: there is no place for it inside. */
+/**
+ * Returns the cache mark of a part. A mark inside a tool result applies to the result, because Bedrock has no place for it
+ * inside.
+ */
 function findMark(part: Part): CacheMark | undefined {
   if (part.cache !== undefined || part.kind !== "tool-result") return part.cache;
   return part.content.findLast((inner) => inner.cache !== undefined)?.cache;

@@ -1,7 +1,8 @@
 import { fail } from "../../base/errors.ts";
-import type { EncodedRequest, ModelTarget, Warning } from "../canonical/format.ts";
+import type { EncodedRequest, ModelTarget } from "../canonical/format.ts";
 import { nameLeftOut } from "../canonical/name-left-out.ts";
 import type { ConversationRequest, OutputFormat } from "../canonical/request.ts";
+import type { Warning } from "../conversation/warning.ts";
 import { asFields, type Fields, isEmpty } from "../json/fields.ts";
 import { lowerSchema } from "../json-schema/lower-schema.ts";
 import { createSchemaBudget } from "../json-schema/lowering.ts";
@@ -14,8 +15,8 @@ import { planReasoning } from "./reasoning.ts";
 import { warnUnsupported } from "./warn-unsupported.ts";
 
 /**
- * The body of a Converse or ConverseStream request; which of the two, the address says.
- * @throws GatewayError `invalid_request` for several answers, and for media that Bedrock cannot reach or read.
+ * Encodes the body of a Converse or ConverseStream request; the URL selects which of the two.
+ * @throws GatewayError `invalid_request` for more than one choice, and for media that Bedrock cannot fetch or read.
  */
 export function encodeRequest(request: ConversationRequest, target: ModelTarget): EncodedRequest {
   if (request.n !== null && request.n > 1) {
@@ -25,16 +26,17 @@ export function encodeRequest(request: ConversationRequest, target: ModelTarget)
   }
   const warnings: Warning[] = nameLeftOut(request, "bedrock-converse");
   const encoding: Encoding = {
+    target,
     family: readFamily(target.name),
     warn: (field, message) => warnings.push({ field, message }),
     schemas: createSchemaBudget(),
   };
   warnUnsupported(request, encoding);
   const own = readOwnFields(request);
-  const plan = planReasoning(request, target, encoding);
+  const plan = planReasoning(request, encoding);
   const { system, messages } = encodeConversation(request, encoding);
   const { toolConfig, modelFields: toolFields } = encodeTools(request, encoding);
-  const { inferenceConfig, modelFields: samplingFields } = encodeSampling(request, target, plan, encoding);
+  const { inferenceConfig, modelFields: samplingFields } = encodeSampling(request, plan, encoding);
   const modelFields = {
     ...samplingFields,
     ...toolFields,
@@ -56,7 +58,7 @@ export function encodeRequest(request: ConversationRequest, target: ModelTarget)
   return { body, warnings };
 }
 
-/** Fields of Converse that no other format has: guardrails, latency, prompt variables. */
+/** Fields that only Converse has: guardrails, latency, prompt variables. */
 const OWN_FIELDS = [
   "additionalModelRequestFields",
   "additionalModelResponseFieldPaths",
@@ -78,7 +80,7 @@ const DEFAULT_SCHEMA_NAME = "answer";
 function encodeOutputFormat(format: OutputFormat | null, { family, warn, schemas }: Encoding): Fields {
   switch (format?.kind) {
     case "json-schema": {
-      // Claude's dialect is the narrowest of those that are known; others take what they are given, or refuse it.
+      // Claude accepts the fewest keywords. Other models ignore or reject what they do not support.
       const dialect = family === "claude" ? "anthropic-output" : "bedrock";
       const { schema, loosened } = lowerSchema(format.schema, dialect, "response_format.schema", schemas);
       for (const { field, message } of loosened) warn(field, message);
@@ -100,7 +102,7 @@ function encodeOutputFormat(format: OutputFormat | null, { family, warn, schemas
   }
 }
 
-/** Clients' words for tiers, as Bedrock's. */
+/** Bedrock's service tiers by the names that clients use. */
 const TIERS: Readonly<Record<string, string>> = {
   default: "default",
   standard: "default",
@@ -119,7 +121,7 @@ function encodeServiceTier(tier: string | null, { warn }: Encoding): Fields {
 }
 
 const MAX_METADATA = 16;
-/** Keys and values of request metadata (API reference, Converse, `requestMetadata`). */
+/** The characters that keys and values may have (API reference, Converse, `requestMetadata`). */
 const METADATA_TEXT = /^[a-zA-Z0-9\s:_@$#=/+,.-]{0,256}$/;
 
 function encodeMetadata(metadata: ConversationRequest["metadata"], { warn }: Encoding): Fields {
@@ -134,7 +136,7 @@ function encodeMetadata(metadata: ConversationRequest["metadata"], { warn }: Enc
   return {};
 }
 
-/** Claude says which stop sequence it ran into, if asked. */
+/** Asks Claude to report the stop sequence that ended the answer. */
 function askForStopSequence(request: ConversationRequest, { family }: Encoding): Fields {
   if (family !== "claude" || request.stop.length === 0) return {};
   return { additionalModelResponseFieldPaths: [request.stream ? "/delta/stop_sequence" : "/stop_sequence"] };

@@ -1,28 +1,26 @@
-import type { ModelTarget } from "../canonical/format.ts";
 import type { ConversationRequest } from "../canonical/request.ts";
 import type { Fields } from "../json/fields.ts";
 import type { Encoding } from "./encoding.ts";
 import { thinksAdaptively } from "./model-family.ts";
 import type { ReasoningPlan } from "./reasoning.ts";
 
-/** How tokens are chosen, and how many. */
+/** Sampling parameters and the token limit. */
 export interface EncodedSampling {
   readonly inferenceConfig: Fields;
-  /** What only the model's own API says about it. */
+  /** Fields that only the model's own API has. */
   readonly modelFields: Fields;
 }
 
-/** Claude takes a `top_p` from here on while it thinks. */
+/** The least `top_p` that Claude accepts while it thinks. */
 const MIN_THINKING_TOP_P = 0.95;
 
-/** The sampling fields as far as Converse and the model behind it take them; what they do not is named. */
+/** Encodes the sampling parameters that Converse and the model accept, and warns of the others. */
 export function encodeSampling(
   request: ConversationRequest,
-  target: ModelTarget,
   plan: ReasoningPlan,
   encoding: Encoding,
 ): EncodedSampling {
-  const { temperature, topP, topK } = chooseSampling(request, target, plan, encoding);
+  const { temperature, topP, topK } = chooseSampling(request, plan, encoding);
   const maxTokens = plan.maxTokens ?? request.maxTokens;
   const stop = chooseStops(request.stop, encoding);
   return {
@@ -42,12 +40,7 @@ interface Sampling {
   readonly topK: number | null;
 }
 
-function chooseSampling(
-  request: ConversationRequest,
-  target: ModelTarget,
-  plan: ReasoningPlan,
-  encoding: Encoding,
-): Sampling {
+function chooseSampling(request: ConversationRequest, plan: ReasoningPlan, encoding: Encoding): Sampling {
   const { warn } = encoding;
   const drop = (field: string, value: number | null, why: string): null => {
     if (value !== null) warn(field, `${why}; it was left out.`);
@@ -56,7 +49,7 @@ function chooseSampling(
   const temperature = limitTemperature(request.temperature, encoding);
   const { topP, topK } = request;
   if (encoding.family !== "claude") return { temperature, topP, topK };
-  if (thinksAdaptively(target)) {
+  if (thinksAdaptively(encoding.target)) {
     const why = "This model chooses its tokens itself";
     return {
       temperature: drop("temperature", temperature, why),
@@ -81,7 +74,7 @@ function chooseSampling(
   };
 }
 
-/** Clients say 0 to 2, Converse 0 to 1. */
+/** Clients send 0 to 2, Converse takes 0 to 1. */
 function limitTemperature(temperature: number | null, { warn }: Encoding): number | null {
   if (temperature === null || temperature <= 1) return temperature;
   warn("temperature", "This provider takes at most 1; it was set to 1.");
@@ -95,7 +88,7 @@ function encodeTopK(topK: number, { family, warn }: Encoding): Fields {
   return {};
 }
 
-/** Blank ones are refused. */
+/** Bedrock rejects blank stop sequences. */
 function chooseStops(stop: readonly string[], { warn }: Encoding): readonly string[] {
   const chosen = stop.filter((sequence) => sequence.trim() !== "");
   if (chosen.length < stop.length) warn("stop", "Stop sequences of blanks were left out.");

@@ -14,7 +14,7 @@ import type { Encoding } from "./encoding.ts";
 export interface EncodedTools {
   /** Null where there are none. */
   readonly toolConfig: Fields | null;
-  /** What only the model's own API says about them. */
+  /** Fields that only the model's own API has. */
   readonly modelFields: Fields;
 }
 
@@ -27,8 +27,8 @@ const FREE_TEXT: Fields = {
 };
 
 /**
- * The tools and the choice between them. A conversation with tool calls must have tools, so where the client sent none
- * those that were called are named.
+ * Encodes the tools and the tool choice. Converse demands tools for a conversation with tool calls, so if the client sent none,
+ * the called tools are declared by name.
  */
 export function encodeTools(request: ConversationRequest, encoding: Encoding): EncodedTools {
   const { toolChoice } = request;
@@ -43,7 +43,7 @@ export function encodeTools(request: ConversationRequest, encoding: Encoding): E
     encoding.warn("tool_choice", "Tools cannot be forbidden once one was called; the model may call one.");
   }
   if (!hasTools && called.length === 0) return NO_TOOLS;
-  if (!hasTools) return { toolConfig: { tools: called.map(standIn) }, modelFields: {} };
+  if (!hasTools) return { toolConfig: { tools: called.map(declareCalled) }, modelFields: {} };
   return withChoice(tools, request, encoding);
 }
 
@@ -52,7 +52,7 @@ function listCalledTools(request: ConversationRequest): string[] {
   return [...new Set(parts.flatMap((part) => (part.kind === "tool-call" ? [part.name] : [])))];
 }
 
-function standIn(name: string): Fields {
+function declareCalled(name: string): Fields {
   return { toolSpec: { name, description: "No longer offered.", inputSchema: { json: ANYTHING } } };
 }
 
@@ -77,7 +77,7 @@ function encodeTool(tool: Tool, at: number, encoding: Encoding): Fields[] {
     },
   };
   warnOfTool(tool, at, encoding);
-  // Nova takes cache points in system and messages only.
+  // Nova takes cache points only in the system prompt and in messages.
   const mark = encoding.family === "claude" ? tool.cache : undefined;
   return [{ toolSpec: spec }, ...(mark === undefined ? [] : encodeCachePoint(mark, encoding))];
 }
@@ -89,7 +89,7 @@ function warnOfTool(tool: FunctionTool | CustomTool, at: number, { warn }: Encod
       `"${tool.name}" takes free text; it was sent as a function with one string, "input".`,
     );
   } else if (tool.strict === true) {
-    // Converse knows the field, but Claude Sonnet 5, for one, refuses it behind it.
+    // Converse has the field, but some models behind it, such as Claude Sonnet 5, reject it.
     warn(
       `tools[${at}].function.strict`,
       "Not every model of this provider holds to a schema strictly; it was left out.",
@@ -113,7 +113,7 @@ function withChoice(tools: Fields[], request: ConversationRequest, encoding: Enc
     };
   }
   if (encoding.family === "claude") {
-    // Converse has no such field, and refuses its own choice beside the model's.
+    // Converse has no such field, and rejects its own tool choice together with the model's.
     const own = { ...(choice?.claude ?? { type: "auto" }), disable_parallel_tool_use: true };
     return { toolConfig: { tools }, modelFields: { tool_choice: own } };
   }
@@ -126,13 +126,13 @@ function withChoice(tools: Fields[], request: ConversationRequest, encoding: Enc
 
 interface EncodedChoice {
   readonly converse: Fields;
-  /** The same in the words of Claude's own API. */
+  /** The same in the form of Claude's own API. */
   readonly claude: Fields;
 }
 
 const ANY: EncodedChoice = { converse: { any: {} }, claude: { type: "any" } };
 
-/** Null for the model's own choice, which some models do not let one say. */
+/** Returns null for `auto`, which some models do not accept explicitly. */
 function encodeChoice(choice: ToolChoice | null, { warn }: Encoding): EncodedChoice | null {
   switch (choice?.kind) {
     case "required":
@@ -149,7 +149,7 @@ function encodeChoice(choice: ToolChoice | null, { warn }: Encoding): EncodedCho
   }
 }
 
-/** Whether the request makes the model call a tool. */
+/** Returns whether the request forces the model to call a tool. */
 export function forcesTool({ tools, toolChoice }: ConversationRequest): boolean {
   if (tools.length === 0 || toolChoice === null) return false;
   return (

@@ -1,10 +1,12 @@
+import type { ModelTarget } from "../canonical/format.ts";
 import type { SchemaBudget } from "../json-schema/lowering.ts";
 import type { ModelFamily } from "./model-family.ts";
 
-/** What all of a request's encoders share. */
+/** What the encoders of one request share. */
 export interface Encoding {
+  readonly target: ModelTarget;
   readonly family: ModelFamily;
-  /** Names something that the target cannot express. */
+  /** Warns the client of something that the target cannot express. */
   readonly warn: (field: string, message: string) => void;
   readonly schemas: SchemaBudget;
 }

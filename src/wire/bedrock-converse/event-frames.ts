@@ -1,78 +1,69 @@
 import { crc32 } from "node:zlib";
 
 /**
- * AWS event stream framing (`application/vnd.amazon.eventstream`), bytes read as Latin-1. Numbers are big-endian:
- * total length (4), length of headers (4), CRC32 of those eight bytes (4), headers, payload, CRC32 of all before (4).
+ * A frame of an AWS event stream (`application/vnd.amazon.eventstream`). On the wire it is the total length (4 bytes), the length
+ * of the headers (4), the CRC32 of these eight bytes (4), the headers, the payload, and the CRC32 of everything before it (4).
+ * Numbers are big-endian.
  */
 export interface Frame {
-  /** Headers that are strings; Bedrock has no others. */
+  /** The headers of type string; Bedrock sends no others. */
   readonly headers: ReadonlyMap<string, string>;
-  /** Bytes read as Latin-1. */
+  /** Bytes as Latin-1. */
   readonly payload: string;
-}
-
-export interface FrameSplitter {
-  /** Takes the next piece, cut anywhere. */
-  push(piece: string): FramesRead;
 }
 
 export interface FramesRead {
   /** The frames that the piece completes. */
   readonly complete: readonly Frame[];
-  /** Why the bytes behind them are no frame; nothing after can be read. Null while they may be one. */
+  /** Why the bytes that follow are not a frame, after which nothing can be read; null while they may be one. */
   readonly problem: string | null;
 }
 
-/** Bytes that are no frame, or one over the bound. */
+/** The bytes are not a frame, or a frame that is too large. */
 class BrokenFrameError extends Error {}
 
 const PRELUDE_BYTES = 12;
 const CRC_BYTES = 4;
 const MIN_FRAME_BYTES = PRELUDE_BYTES + CRC_BYTES;
 
-/** A splitter that refuses frames of more than `maxFrameBytes` once it has read their length. */
-export function createFrameSplitter(maxFrameBytes: number): FrameSplitter {
-  /** What came of a frame that is not whole; joined only once enough is there, so that it costs its length once. */
-  let held: string[] = [];
-  let heldBytes = 0;
-  let needed = PRELUDE_BYTES;
+/** Splits a stream into frames. Fails for a frame of more than `maxFrameBytes` as soon as it has read its length. */
+export class FrameSplitter {
+  /** The pieces of an incomplete frame. They are joined once all of it has come, so that a frame costs its length once. */
+  private held: string[] = [];
+  private heldBytes = 0;
+  private needed = PRELUDE_BYTES;
 
-  const takeHeld = (): string => {
-    const text = held.length === 1 ? (held[0] as string) : held.join("");
-    held = [];
-    heldBytes = 0;
-    return text;
-  };
+  constructor(private readonly maxFrameBytes: number) {}
 
-  const readHeld = (): Frame | null => {
-    const text = takeHeld();
-    if (needed === PRELUDE_BYTES) needed = readLength(text, maxFrameBytes);
-    const isWhole = text.length >= needed;
-    held = [isWhole ? text.slice(needed) : text];
-    heldBytes = held[0]?.length ?? 0;
-    if (!isWhole) return null;
-    const frame = readFrame(text.slice(0, needed));
-    needed = PRELUDE_BYTES;
-    return frame;
-  };
-
-  return {
-    push(piece) {
-      held.push(piece);
-      heldBytes += piece.length;
-      const complete: Frame[] = [];
-      try {
-        while (heldBytes >= needed) {
-          const frame = readHeld();
-          if (frame !== null) complete.push(frame);
-        }
-        return { complete, problem: null };
-      } catch (error) {
-        if (error instanceof BrokenFrameError) return { complete, problem: error.message };
-        throw error;
+  /** Reads the next piece of the stream, bytes as Latin-1, cut anywhere. */
+  push(piece: string): FramesRead {
+    this.held.push(piece);
+    this.heldBytes += piece.length;
+    const complete: Frame[] = [];
+    try {
+      while (this.heldBytes >= this.needed) {
+        const frame = this.readHeld();
+        if (frame !== null) complete.push(frame);
       }
-    },
-  };
+      return { complete, problem: null };
+    } catch (error) {
+      if (error instanceof BrokenFrameError) return { complete, problem: error.message };
+      throw error;
+    }
+  }
+
+  private readHeld(): Frame | null {
+    const text = this.held.join("");
+    if (this.needed === PRELUDE_BYTES) this.needed = readLength(text, this.maxFrameBytes);
+    const isWhole = text.length >= this.needed;
+    const rest = isWhole ? text.slice(this.needed) : text;
+    this.held = [rest];
+    this.heldBytes = rest.length;
+    if (!isWhole) return null;
+    const frame = readFrame(text.slice(0, this.needed));
+    this.needed = PRELUDE_BYTES;
+    return frame;
+  }
 }
 
 function readLength(text: string, maxFrameBytes: number): number {
@@ -98,7 +89,7 @@ function readFrame(text: string): Frame {
   };
 }
 
-/** Bytes of a header's value by its type; types 6 (bytes) and 7 (string) say their length themselves. */
+/** The size of a header's value by its type. Values of types 6 (bytes) and 7 (string) carry their own length. */
 const VALUE_BYTES: Readonly<Record<number, number>> = { 0: 0, 1: 0, 2: 1, 3: 2, 4: 4, 5: 8, 8: 8, 9: 16 };
 const BYTES_TYPE = 6;
 const STRING_TYPE = 7;

@@ -13,15 +13,15 @@ const KNOWN: Readonly<Record<string, FinishReason>> = {
   pause_turn: "pause",
 };
 
-/** Reasons that mean the model wrote something that is no answer. */
+/** Reasons that mean the generation failed. */
 const FAILED = new Set(["malformed_model_output", "malformed_tool_use"]);
 
-/** Whether a stop reason means that the generation failed. */
+/** Returns whether a stop reason means that the generation failed. */
 export function isFailedFinish(reason: string): boolean {
   return FAILED.has(reason);
 }
 
-/** A stop reason in the hub's words: tool calls wherever there were any, a plain stop for what nobody knows. */
+/** Converts a stop reason: `tool-calls` if there were calls, `stop` for unknown reasons. */
 export function readFinish(native: string, hasToolCalls: boolean, stopSequence: unknown): Finish {
   const known = KNOWN[native] ?? "stop";
   return {

@@ -10,17 +10,17 @@ const STATUS: Readonly<Record<string, number>> = {
   modelErrorException: 424,
   modelStreamErrorException: 424,
   modelNotReadyException: 429,
-  // The account's quota, whatever its status of 400 says: the request is not at fault.
+  // Says status 400, but means that the account's quota is used up; the request is not at fault.
   serviceQuotaExceededException: 429,
   throttlingException: 429,
   internalServerException: 500,
   serviceUnavailableException: 503,
 };
 
-/** Statuses by which a model behind Bedrock says that it has too much to do. */
+/** Statuses of a model behind Bedrock that is overloaded. */
 const BUSY = new Set([429, 503, 529]);
 
-/** Reads an exception of a stream. `type` is its name, in either case of its first letter; `body` its payload. */
+/** Reads an exception of a stream. `type` is its name, with an upper-case or lower-case first letter; `body` is its payload. */
 export function readException(type: string, body: unknown): VendorError {
   const fields = asFields(body) ?? {};
   const status = STATUS[type.charAt(0).toLowerCase() + type.slice(1)] ?? 500;

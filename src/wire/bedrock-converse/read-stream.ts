@@ -1,22 +1,22 @@
 import { BOUNDS } from "../../base/bounds.ts";
 import type { AnswerEvent, PartDelta } from "../canonical/answer.ts";
+import { AnswerEmitter, PartEmitter } from "../canonical/answer-emitter.ts";
+import { parseEvent } from "../canonical/event-reader.ts";
 import type { AnswerReader } from "../canonical/format.ts";
-import { type Part, REASONING_ORIGINS } from "../canonical/parts.ts";
-import { brokenAnswer, type VendorError } from "../conversation/vendor-error.ts";
-import { asFields, type Fields } from "../json/fields.ts";
-import { parseJson } from "../json/parse-json.ts";
-import {
-  decodeCitation,
-  failedFinish,
-  NO_REASONING,
-  readText,
-  readTier,
-  redactedReasoning,
-} from "./decode-answer.ts";
-import { createFrameSplitter, type Frame, type FrameSplitter } from "./event-frames.ts";
+import { type Part, plainReasoning, REASONING_ORIGINS } from "../canonical/parts.ts";
+import { EVENT_NOT_JSON, failedFinish } from "../conversation/broken-answers.ts";
+import { brokenAnswer } from "../conversation/vendor-error.ts";
+import { asFields, asText, type Fields } from "../json/fields.ts";
+import { decodeCitation, readTier, redactedReasoning } from "./decode-response.ts";
+import { type Frame, FrameSplitter } from "./event-frames.ts";
 import { isFailedFinish, readFinish } from "./finish-reason.ts";
 import { readException } from "./read-exception.ts";
 import { readUsage } from "./usage.ts";
+
+/** Returns a reader of ConverseStream. */
+export function createReader(): AnswerReader {
+  return new StreamReader();
+}
 
 /** A part that has started and not ended. */
 interface OpenPart {
@@ -26,190 +26,167 @@ interface OpenPart {
   hasArguments: boolean;
 }
 
-interface State {
-  /** Open parts by Bedrock's index of their block; null for a block that is passed over. */
-  readonly open: Map<number, OpenPart | null>;
-  parts: number;
-  hasCalls: boolean;
-  hasFinished: boolean;
-  hasUsage: boolean;
-  hasFailed: boolean;
-}
-
-/**
- * Reads ConverseStream. Its usage may come before the stop as well as after it, a block may lack its start, and the last
- * blocks their stop.
- */
-export function createReader(): AnswerReader {
-  const frames = createFrameSplitter(BOUNDS.eventBytes);
-  const state: State = {
-    open: new Map(),
-    parts: 0,
-    hasCalls: false,
-    hasFinished: false,
-    hasUsage: false,
-    hasFailed: false,
-  };
-  return {
-    step: (piece) => (isDone(state) ? [] : readPiece(state, frames, piece)),
-    end: () => [],
-    get isDone() {
-      return isDone(state);
-    },
-  };
-}
-
-function isDone(state: State): boolean {
-  return state.hasFailed || (state.hasFinished && state.hasUsage);
-}
-
-function readPiece(state: State, frames: FrameSplitter, piece: string): AnswerEvent[] {
-  const { complete, problem } = frames.push(piece);
-  const events = complete.flatMap((frame) => (isDone(state) ? [] : readFrame(state, frame)));
-  if (problem === null || isDone(state)) return events;
-  return [...events, ...failWith(state, brokenAnswer(`the upstream's stream is broken: ${problem}`))];
-}
-
-function failWith(state: State, error: VendorError): AnswerEvent[] {
-  state.hasFailed = true;
-  return [{ kind: "error", error }];
-}
-
-function readFrame(state: State, { headers, payload }: Frame): AnswerEvent[] {
-  const body = parsePayload(payload);
-  const type = headers.get(":message-type");
-  if (type === "exception") return failWith(state, readException(headers.get(":exception-type") ?? "", body));
-  if (type === "error") {
-    const message = headers.get(":error-message");
-    return failWith(state, readException(headers.get(":error-code") ?? "", { message }));
-  }
-  if (body === null) return failWith(state, brokenAnswer("the upstream sent an event that is not JSON"));
-  return readEvent(state, headers.get(":event-type") ?? "", body);
-}
-
-function parsePayload(payload: string): Fields | null {
-  try {
-    return asFields(parseJson(Buffer.from(payload, "latin1").toString("utf8")));
-  } catch {
-    return null;
-  }
-}
-
-function readEvent(state: State, type: string, body: Fields): AnswerEvent[] {
-  if (type === "metadata") return readMetadata(state, body);
-  if (state.hasFinished) return [];
-  const index = typeof body["contentBlockIndex"] === "number" ? body["contentBlockIndex"] : 0;
-  switch (type) {
-    case "contentBlockStart":
-      return startBlock(state, index, asFields(body["start"]) ?? {});
-    case "contentBlockDelta":
-      return growBlock(state, index, asFields(body["delta"]) ?? {});
-    case "contentBlockStop":
-      return closeBlock(state, index);
-    case "messageStop":
-      return finish(state, body);
-    default:
-      return [];
-  }
-}
-
-function readMetadata(state: State, body: Fields): AnswerEvent[] {
-  const usage = readUsage(asFields(body["usage"]));
-  const tier = readTier(body);
-  state.hasUsage ||= usage !== null;
-  return [
-    ...(tier === null ? [] : [{ kind: "service-tier", tier } as const]),
-    ...(usage === null ? [] : [{ kind: "usage", usage } as const]),
-  ];
-}
-
-/** Only tools' blocks are described at their start; others are known by their first delta. */
-function startBlock(state: State, index: number, start: Fields): AnswerEvent[] {
-  const closed = closeBlock(state, index);
-  const use = asFields(start["toolUse"]);
-  if (use?.["type"] === "server_tool_use" || start["toolResult"] !== undefined) {
-    state.open.set(index, null);
-    return closed;
-  }
-  if (use === null) return closed;
-  state.hasCalls = true;
-  const id = readText(use["toolUseId"]);
-  const name = readText(use["name"]);
-  return [
-    ...closed,
-    openPart(state, index, { kind: "tool-call", id, name, tool: "function", arguments: "" }),
-  ];
-}
-
-function openPart(state: State, index: number, part: Part): AnswerEvent {
-  const at = state.parts++;
-  state.open.set(index, { at, kind: part.kind, hasArguments: false });
-  return { kind: "part-start", choice: 0, at, part };
-}
-
-function growBlock(state: State, index: number, delta: Fields): AnswerEvent[] {
-  if (state.open.get(index) === null) return [];
-  const use = asFields(delta["toolUse"]);
-  const reasoning = asFields(delta["reasoningContent"]);
-  const citation = asFields(delta["citation"]);
-  if (use !== null) return growCall(state, index, readText(use["input"]));
-  if (reasoning !== null) return growReasoning(state, index, reasoning);
-  if (citation !== null) {
-    return growPart(state, index, NO_TEXT, [{ kind: "citation", citation: decodeCitation(citation) }]);
-  }
-  return growPart(state, index, NO_TEXT, textDelta(readText(delta["text"])));
-}
-
 const NO_TEXT: Part = { kind: "text", text: "" };
+/** A signature comes after its reasoning, too late to set the origin; of all models behind Converse only Claude signs. */
+const NO_REASONING: Part = { ...plainReasoning(""), origin: REASONING_ORIGINS.anthropic };
 
-function textDelta(text: string): PartDelta[] {
-  return text === "" ? [] : [{ kind: "text", text }];
-}
+/** The usage may come before or after the stop; a block may lack its start, and the last blocks their stop. */
+class StreamReader implements AnswerReader {
+  private readonly emitter = new AnswerEmitter();
+  private readonly parts = new PartEmitter(this.emitter);
+  private readonly frames = new FrameSplitter(BOUNDS.eventBytes);
+  /** Open parts by the index of Bedrock's block; null for a block that is ignored. */
+  private readonly open = new Map<number, OpenPart | null>();
+  private hasCalls = false;
+  private hasFinished = false;
+  private hasUsage = false;
 
-/** Adds to the block's open part if it is of this kind, else to a new one. */
-function growPart(state: State, index: number, part: Part, deltas: readonly PartDelta[]): AnswerEvent[] {
-  if (deltas.length === 0) return [];
-  const fits = state.open.get(index)?.kind === part.kind;
-  const opening = fits ? [] : [...closeBlock(state, index), openPart(state, index, part)];
-  const { at } = state.open.get(index) as OpenPart;
-  return [...opening, ...deltas.map((delta) => ({ kind: "part-delta", choice: 0, at, delta }) as const)];
-}
-
-function growCall(state: State, index: number, text: string): AnswerEvent[] {
-  const open = state.open.get(index);
-  if (open?.kind !== "tool-call" || text === "") return [];
-  open.hasArguments = true;
-  return [{ kind: "part-delta", choice: 0, at: open.at, delta: { kind: "arguments", text } }];
-}
-
-function growReasoning(state: State, index: number, reasoning: Fields): AnswerEvent[] {
-  const redacted = readText(reasoning["redactedContent"]);
-  if (redacted !== "") {
-    const opening = [...closeBlock(state, index), openPart(state, index, redactedReasoning(redacted))];
-    return [...opening, ...closeBlock(state, index)];
+  get isDone(): boolean {
+    return this.emitter.error !== null || (this.hasFinished && this.hasUsage);
   }
-  const signature = readText(reasoning["signature"]);
-  const deltas: PartDelta[] = textDelta(readText(reasoning["text"]));
-  if (signature !== "") deltas.push({ kind: "signature", value: signature });
-  // The signature comes last, when it is too late to say whose it is; only Claude signs.
-  return growPart(state, index, { ...NO_REASONING, origin: REASONING_ORIGINS.anthropic }, deltas);
-}
 
-function closeBlock(state: State, index: number): AnswerEvent[] {
-  const open = state.open.get(index);
-  state.open.delete(index);
-  if (!open) return [];
-  const end = { kind: "part-end", choice: 0, at: open.at } as const;
-  if (open.kind !== "tool-call" || open.hasArguments) return [end];
-  return [{ kind: "part-delta", choice: 0, at: open.at, delta: { kind: "arguments", text: "{}" } }, end];
-}
+  step(piece: string): readonly AnswerEvent[] {
+    if (this.isDone) return [];
+    const { complete, problem } = this.frames.push(piece);
+    for (const frame of complete) if (!this.isDone) this.readFrame(frame);
+    if (problem !== null && !this.isDone)
+      this.emitter.fail(brokenAnswer(`the upstream's stream is broken: ${problem}`));
+    return this.emitter.take();
+  }
 
-function finish(state: State, body: Fields): AnswerEvent[] {
-  const native = readText(body["stopReason"]) || "end_turn";
-  if (isFailedFinish(native)) return failWith(state, failedFinish(native));
-  const closed = [...state.open.keys()].flatMap((index) => closeBlock(state, index));
-  const own = asFields(body["additionalModelResponseFields"]);
-  const stopSequence = asFields(own?.["delta"])?.["stop_sequence"];
-  state.hasFinished = true;
-  return [...closed, { kind: "finish", choice: 0, finish: readFinish(native, state.hasCalls, stopSequence) }];
+  end(): readonly AnswerEvent[] {
+    return [];
+  }
+
+  private readFrame({ headers, payload }: Frame): void {
+    const body = parseEvent(payload);
+    const type = headers.get(":message-type");
+    if (type === "exception") {
+      this.emitter.fail(readException(headers.get(":exception-type") ?? "", body));
+    } else if (type === "error") {
+      const message = headers.get(":error-message");
+      this.emitter.fail(readException(headers.get(":error-code") ?? "", { message }));
+    } else if (body === null) {
+      this.emitter.fail(EVENT_NOT_JSON);
+    } else {
+      this.readEvent(headers.get(":event-type") ?? "", body);
+    }
+  }
+
+  private readEvent(type: string, body: Fields): void {
+    if (type === "metadata") {
+      this.readMetadata(body);
+      return;
+    }
+    if (this.hasFinished) return;
+    const index = typeof body["contentBlockIndex"] === "number" ? body["contentBlockIndex"] : 0;
+    switch (type) {
+      case "contentBlockStart":
+        this.startBlock(index, asFields(body["start"]) ?? {});
+        break;
+      case "contentBlockDelta":
+        this.growBlock(index, asFields(body["delta"]) ?? {});
+        break;
+      case "contentBlockStop":
+        this.closeBlock(index);
+        break;
+      case "messageStop":
+        this.finish(body);
+        break;
+    }
+  }
+
+  private readMetadata(body: Fields): void {
+    const usage = readUsage(asFields(body["usage"]));
+    const tier = readTier(body);
+    this.hasUsage ||= usage !== null;
+    if (tier !== null) this.emitter.emit({ kind: "service-tier", tier });
+    if (usage !== null) this.emitter.emit({ kind: "usage", usage });
+  }
+
+  /** Only the blocks of tools are described at their start; others are known by their first delta. */
+  private startBlock(index: number, start: Fields): void {
+    this.closeBlock(index);
+    const use = asFields(start["toolUse"]);
+    if (use?.["type"] === "server_tool_use" || start["toolResult"] !== undefined) {
+      this.open.set(index, null);
+      return;
+    }
+    if (use === null) return;
+    this.hasCalls = true;
+    const id = asText(use["toolUseId"]) ?? "";
+    const name = asText(use["name"]) ?? "";
+    this.openPart(index, { kind: "tool-call", id, name, tool: "function", arguments: "" });
+  }
+
+  private openPart(index: number, part: Part): OpenPart {
+    const open = { at: this.parts.open(part), kind: part.kind, hasArguments: false };
+    this.open.set(index, open);
+    return open;
+  }
+
+  private growBlock(index: number, delta: Fields): void {
+    if (this.open.get(index) === null) return;
+    const use = asFields(delta["toolUse"]);
+    const reasoning = asFields(delta["reasoningContent"]);
+    const citation = asFields(delta["citation"]);
+    if (use !== null) this.growCall(index, asText(use["input"]) ?? "");
+    else if (reasoning !== null) this.growReasoning(index, reasoning);
+    else if (citation !== null) {
+      this.growPart(index, NO_TEXT, { kind: "citation", citation: decodeCitation(citation) });
+    } else this.growPart(index, NO_TEXT, { kind: "text", text: asText(delta["text"]) ?? "" });
+  }
+
+  /** Appends to the block's open part if it is of the kind of `part`, else to a new one. */
+  private growPart(index: number, part: Part, delta: PartDelta): void {
+    if ("text" in delta && delta.text === "") return;
+    let open = this.open.get(index);
+    if (open?.kind !== part.kind) {
+      this.closeBlock(index);
+      open = this.openPart(index, part);
+    }
+    this.parts.append(open.at, delta);
+  }
+
+  private growCall(index: number, text: string): void {
+    const open = this.open.get(index);
+    if (open?.kind !== "tool-call" || text === "") return;
+    open.hasArguments = true;
+    this.parts.append(open.at, { kind: "arguments", text });
+  }
+
+  private growReasoning(index: number, reasoning: Fields): void {
+    const redacted = asText(reasoning["redactedContent"]) ?? "";
+    if (redacted !== "") {
+      this.closeBlock(index);
+      this.parts.emitWhole(redactedReasoning(redacted));
+      return;
+    }
+    const signature = asText(reasoning["signature"]) ?? "";
+    this.growPart(index, NO_REASONING, { kind: "text", text: asText(reasoning["text"]) ?? "" });
+    if (signature !== "") this.growPart(index, NO_REASONING, { kind: "signature", value: signature });
+  }
+
+  private closeBlock(index: number): void {
+    const open = this.open.get(index);
+    this.open.delete(index);
+    if (!open) return;
+    const lacksArguments = open.kind === "tool-call" && !open.hasArguments;
+    if (lacksArguments) this.parts.append(open.at, { kind: "arguments", text: "{}" });
+    this.parts.close(open.at);
+  }
+
+  private finish(body: Fields): void {
+    const native = asText(body["stopReason"]) || "end_turn";
+    if (isFailedFinish(native)) {
+      this.emitter.fail(failedFinish(native));
+      return;
+    }
+    for (const index of [...this.open.keys()]) this.closeBlock(index);
+    const fields = asFields(body["additionalModelResponseFields"]);
+    const stopSequence = asFields(fields?.["delta"])?.["stop_sequence"];
+    this.hasFinished = true;
+    const finish = readFinish(native, this.hasCalls, stopSequence);
+    this.emitter.emit({ kind: "finish", choice: 0, finish });
+  }
 }

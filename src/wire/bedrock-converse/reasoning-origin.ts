@@ -1,15 +1,15 @@
 import { REASONING_ORIGINS, type ReasoningPart } from "../canonical/parts.ts";
 import type { ModelFamily } from "./model-family.ts";
 
-/** Whose redacted reasoning it is: which model's, Converse does not say, and only Bedrock takes it back. */
+/** The origin of redacted reasoning. Converse does not say which model made it, and only Bedrock takes it back. */
 export const BEDROCK_ORIGIN = "bedrock-converse-v1";
 
-/** A signed or redacted piece of reasoning as a block; null where this model would refuse it. */
+/** Encodes a signed or redacted piece of reasoning; null if the model would reject it. */
 export function encodeReasoning(part: ReasoningPart, family: ModelFamily) {
-  const isClaudes = part.origin === REASONING_ORIGINS.anthropic && family === "claude";
-  if (part.encrypted !== null && (isClaudes || part.origin === BEDROCK_ORIGIN)) {
+  const isFromClaude = part.origin === REASONING_ORIGINS.anthropic && family === "claude";
+  if (part.encrypted !== null && (isFromClaude || part.origin === BEDROCK_ORIGIN)) {
     return { reasoningContent: { redactedContent: part.encrypted } };
   }
-  if (part.signature === null || !isClaudes) return null;
+  if (part.signature === null || !isFromClaude) return null;
   return { reasoningContent: { reasoningText: { text: part.text, signature: part.signature } } };
 }

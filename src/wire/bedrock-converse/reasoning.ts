@@ -1,29 +1,29 @@
 import type { ModelTarget } from "../canonical/format.ts";
-import type { ConversationRequest, ReasoningWish } from "../canonical/request.ts";
+import type { ConversationRequest, ReasoningParameters } from "../canonical/request.ts";
 import type { Fields } from "../json/fields.ts";
 import { forcesTool } from "./encode-tools.ts";
 import type { Encoding } from "./encoding.ts";
 import { thinksAdaptively } from "./model-family.ts";
 import { encodeReasoning } from "./reasoning-origin.ts";
 
-/** How a model is told to reason. */
+/** How a model is asked to reason. */
 export interface ReasoningPlan {
-  /** Fields for the model's own API. */
+  /** Fields of the model's own API. */
   readonly modelFields: Fields;
-  /** A Claude will think, which narrows what else it takes. */
+  /** The model is a Claude and will think, which restricts its other parameters. */
   readonly thinks: boolean;
-  /** The maximum of tokens to ask for; null: what the client said, or none. */
+  /** The token limit to send; null for the client's own. */
   readonly maxTokens: number | null;
 }
 
 const NO_PLAN: ReasoningPlan = { modelFields: {}, thinks: false, maxTokens: null };
 
-/** The least that Claude thinks, in tokens. */
+/** The smallest thinking budget that Claude accepts. Tokens. */
 const MIN_BUDGET = 1024;
-/** Room for the answer where the client set no maximum. Tokens. */
+/** Tokens left for the answer if the client set no limit. */
 const ANSWER_TOKENS = 4096;
 
-/** Budgets for efforts, for models that know only budgets. Tokens. */
+/** Budgets by effort, for models that take only budgets. Tokens. */
 const BUDGETS: Readonly<Record<string, number>> = {
   minimal: 1024,
   low: 2048,
@@ -33,24 +33,21 @@ const BUDGETS: Readonly<Record<string, number>> = {
   max: 31_999,
 };
 
-/** What reasoning is asked for that is to be on, where the model knows efforts alone. */
-const USUAL_EFFORT = "medium";
+/** The effort for clients that enable reasoning without choosing one. */
+const DEFAULT_EFFORT = "medium";
 
-/** The most of the client's maximum that an effort may spend. */
+/** The largest share of the client's token limit that an effort may use. */
 const MAX_SHARE = 0.8;
 
-/** Turns a wish for reasoning into the fields of the model behind Converse, which has none of its own. */
-export function planReasoning(
-  request: ConversationRequest,
-  target: ModelTarget,
-  encoding: Encoding,
-): ReasoningPlan {
-  const wish = request.reasoning;
-  if (wish === null) return NO_PLAN;
-  const isOff = wish.enabled === false || wish.effort === "none";
+/** Plans the reasoning fields of the model behind Converse, which has no such fields itself. */
+export function planReasoning(request: ConversationRequest, encoding: Encoding): ReasoningPlan {
+  const parameters = request.reasoning;
+  const { target } = encoding;
+  if (parameters === null) return NO_PLAN;
+  const isOff = parameters.enabled === false || parameters.effort === "none";
   if (encoding.family === "claude")
-    return isOff ? planNoThinking(target) : planThinking(request, wish, target, encoding);
-  const effort = wish.effort ?? (wish.enabled === true ? USUAL_EFFORT : null);
+    return isOff ? planNoThinking(target) : planThinking(request, parameters, encoding);
+  const effort = parameters.effort ?? (parameters.enabled === true ? DEFAULT_EFFORT : null);
   if (encoding.family === "openai" && effort !== null && !isOff && target.reasoning?.efforts !== undefined) {
     return { ...NO_PLAN, modelFields: { reasoning_effort: fitEffort(effort, target.reasoning.efforts) } };
   }
@@ -58,18 +55,23 @@ export function planReasoning(
   return NO_PLAN;
 }
 
-/** Claude does not think unless it is told to, but for models that say they can be stopped. */
+/** Claude does not think unless asked to, except for models that can be told not to. */
 function planNoThinking({ reasoning }: ModelTarget): ReasoningPlan {
   return reasoning?.canDisable ? { ...NO_PLAN, modelFields: { thinking: { type: "disabled" } } } : NO_PLAN;
 }
 
 function planThinking(
   request: ConversationRequest,
-  wish: ReasoningWish,
-  target: ModelTarget,
+  parameters: ReasoningParameters,
   encoding: Encoding,
 ): ReasoningPlan {
-  if (wish.enabled === null && wish.effort === null && wish.budgetTokens === null && !wish.adaptive)
+  const { target } = encoding;
+  if (
+    parameters.enabled === null &&
+    parameters.effort === null &&
+    parameters.budgetTokens === null &&
+    !parameters.adaptive
+  )
     return NO_PLAN;
   if (target.reasoning === null) {
     encoding.warn("reasoning", "This model does not reason; it was left out.");
@@ -79,16 +81,19 @@ function planThinking(
     encoding.warn("reasoning", "This model does not reason when it must call a tool; it was left out.");
     return NO_PLAN;
   }
-  return thinksAdaptively(target) ? planAdaptive(wish, target) : planBudget(request, wish, target, encoding);
+  return thinksAdaptively(target)
+    ? planAdaptive(parameters, target)
+    : planBudget(request, parameters, encoding);
 }
 
-function planAdaptive(wish: ReasoningWish, { reasoning }: ModelTarget): ReasoningPlan {
-  const display = wish.hidden
+function planAdaptive(parameters: ReasoningParameters, { reasoning }: ModelTarget): ReasoningPlan {
+  const display = parameters.hidden
     ? { display: "omitted" }
-    : wish.summary === null
+    : parameters.summary === null
       ? {}
       : { display: "summarized" };
-  const effort = wish.effort ?? (wish.budgetTokens === null ? null : nameBudget(wish.budgetTokens));
+  const effort =
+    parameters.effort ?? (parameters.budgetTokens === null ? null : nameBudget(parameters.budgetTokens));
   return {
     modelFields: {
       thinking: { type: "adaptive", ...display },
@@ -101,16 +106,18 @@ function planAdaptive(wish: ReasoningWish, { reasoning }: ModelTarget): Reasonin
 
 function planBudget(
   request: ConversationRequest,
-  wish: ReasoningWish,
-  target: ModelTarget,
+  parameters: ReasoningParameters,
   encoding: Encoding,
 ): ReasoningPlan {
-  if (lacksThought(request, encoding)) {
+  if (lacksThinking(request, encoding)) {
     encoding.warn("reasoning", "This turn began without reasoning, so it goes on without; it was left out.");
     return NO_PLAN;
   }
-  const wanted = Math.max(MIN_BUDGET, wish.budgetTokens ?? budgetOfEffort(wish.effort, request.maxTokens));
-  const maxTokens = request.maxTokens ?? target.maxOutputTokens ?? wanted + ANSWER_TOKENS;
+  const wanted = Math.max(
+    MIN_BUDGET,
+    parameters.budgetTokens ?? budgetOfEffort(parameters.effort, request.maxTokens),
+  );
+  const maxTokens = request.maxTokens ?? encoding.target.maxOutputTokens ?? wanted + ANSWER_TOKENS;
   const budget = Math.min(wanted, maxTokens - 1);
   if (budget < MIN_BUDGET) {
     encoding.warn(
@@ -119,7 +126,7 @@ function planBudget(
     );
     return NO_PLAN;
   }
-  if (wish.budgetTokens !== null && budget !== wish.budgetTokens) {
+  if (parameters.budgetTokens !== null && budget !== parameters.budgetTokens) {
     encoding.warn(
       "reasoning",
       `The budget was set to ${budget} tokens: at least ${MIN_BUDGET}, and below max_tokens.`,
@@ -128,14 +135,14 @@ function planBudget(
   return { modelFields: { thinking: { type: "enabled", budget_tokens: budget } }, thinks: true, maxTokens };
 }
 
-/** What an effort leaves of the client's maximum is the answer's. */
+/** Leaves the rest of the client's token limit for the answer. */
 function budgetOfEffort(effort: string | null, maxTokens: number | null): number {
   const budget = BUDGETS[effort ?? "medium"] ?? (BUDGETS["medium"] as number);
   return maxTokens === null ? budget : Math.min(budget, Math.floor(maxTokens * MAX_SHARE));
 }
 
-/** Claude refuses to think on a turn whose tool calls it began without thinking. */
-function lacksThought({ messages }: ConversationRequest, { family }: Encoding): boolean {
+/** Returns whether the current turn began without thinking. Claude rejects thinking for such a turn once it has called tools. */
+function lacksThinking({ messages }: ConversationRequest, { family }: Encoding): boolean {
   const asked = messages.findLastIndex(
     ({ role, parts }) => role === "user" && parts.some((part) => part.kind !== "tool-result"),
   );
@@ -147,13 +154,13 @@ function lacksThought({ messages }: ConversationRequest, { family }: Encoding): 
 
 const EFFORTS = ["minimal", "low", "medium", "high", "xhigh", "max"];
 
-/** The effort itself, or the nearest that the model knows, the lesser of two. */
+/** Returns the effort, or the nearest one that the model knows; the lesser of two that are equally near. */
 function fitEffort(effort: string, known: readonly string[]): string {
   if (known.includes(effort)) return effort;
-  const place = EFFORTS.indexOf(effort);
-  const distance = (name: string) => Math.abs(EFFORTS.indexOf(name) - place);
+  const index = EFFORTS.indexOf(effort);
+  const distance = (name: string) => Math.abs(EFFORTS.indexOf(name) - index);
   const ranked = known.filter((name) => EFFORTS.includes(name)).sort((a, b) => distance(a) - distance(b));
-  return place < 0 ? effort : (ranked[0] ?? effort);
+  return index < 0 ? effort : (ranked[0] ?? effort);
 }
 
 function nameBudget(tokens: number): string {

@@ -2,8 +2,8 @@ import { fitParts, NO_TOKENS, readCount, type TokenUsage } from "../conversation
 import { asFields, type Fields } from "../json/fields.ts";
 
 /**
- * Reads a usage object; null where it counts nothing. `inputTokens` leaves out what was read from the cache or written
- * to it (Bedrock user guide, "Prompt caching"), so the prompt is the sum of the three.
+ * Reads a usage object; null if it counts no tokens. `inputTokens` does not include tokens read from or written to the cache
+ * (Bedrock user guide, "Prompt caching"), so the prompt is the sum of the three.
  */
 export function readUsage(usage: Fields | null): TokenUsage | null {
   const input = readCount(usage?.["inputTokens"]) ?? 0;
@@ -18,11 +18,11 @@ export function readUsage(usage: Fields | null): TokenUsage | null {
     completionTokens,
     cachedTokens,
     cacheWriteTokens,
-    cacheWrite1hTokens: countHourLong(usage?.["cacheDetails"]),
+    cacheWrite1hTokens: countHourCacheWrites(usage?.["cacheDetails"]),
   });
 }
 
-function countHourLong(details: unknown): number {
+function countHourCacheWrites(details: unknown): number {
   if (!Array.isArray(details)) return 0;
   return details
     .map(asFields)

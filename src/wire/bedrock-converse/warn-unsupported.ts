@@ -1,9 +1,9 @@
 import type { ConversationRequest } from "../canonical/request.ts";
 import type { Encoding } from "./encoding.ts";
 
-/** Names what was asked for and has no place in Converse. */
+/** Warns of parameters that Converse does not have. */
 export function warnUnsupported(request: ConversationRequest, { warn }: Encoding): void {
-  const asked: readonly (readonly [string, boolean])[] = [
+  const parameters: readonly (readonly [string, boolean])[] = [
     ["frequency_penalty", Boolean(request.frequencyPenalty)],
     ["presence_penalty", Boolean(request.presencePenalty)],
     ["seed", request.seed !== null],
@@ -12,6 +12,6 @@ export function warnUnsupported(request: ConversationRequest, { warn }: Encoding
     ["verbosity", request.verbosity !== null],
     ["user", request.user !== null],
   ];
-  for (const [field, isAsked] of asked)
-    if (isAsked) warn(field, "This provider does not take it; it was left out.");
+  for (const [field, isSet] of parameters)
+    if (isSet) warn(field, "This provider does not take it; it was left out.");
 }

@@ -1,9 +1,10 @@
-import type { FormatName, Part, ToolCallPart, ToolResultPart } from "./parts.ts";
+import type { FormatName } from "../conversation/format-name.ts";
+import type { Part, ToolCallPart, ToolResultPart } from "./parts.ts";
 import type { ConversationRequest, Message } from "./request.ts";
 
 /**
- * Makes plain tool calls and results of those that only their own format has, where the target speaks another format and
- * both are there. Otherwise the target's encoder would leave the call out, and its result would answer nothing.
+ * Turns tool calls and results that only their own format has into plain ones, where the target speaks another format and both are
+ * present. Otherwise the target's encoder would leave the call out and its result would answer nothing.
  */
 export function adoptHostedCalls(request: ConversationRequest, format: FormatName): ConversationRequest {
   const calls = listIds(request.messages, (part) => hostedCallOf(part, format)?.id);
@@ -29,20 +30,20 @@ function listIds(
   return ids;
 }
 
-/** The call that a part of another format is; null for all else. */
+/** Returns the plain form of a call that another format has; null for anything else. */
 function hostedCallOf(part: Part, format: FormatName): ToolCallPart | null {
   if (part.kind !== "native" || part.call === undefined || part.format === format) return null;
   return { kind: "tool-call", tool: "function", ...part.call };
 }
 
-/** The result that a part of another format is; null for all else. */
+/** Returns the plain form of a result that another format has; null for anything else. */
 function hostedResultOf(part: Part, format: FormatName): ToolResultPart | null {
   if (part.kind !== "native" || part.result === undefined || part.format === format) return null;
   const { callId, text } = part.result;
   return { kind: "tool-result", callId, tool: "function", content: [{ kind: "text", text }], isError: false };
 }
 
-/** A message with plain calls. Results among its parts become messages of their own. */
+/** Returns the message with plain calls. Results among its parts become messages of their own. */
 function adopt(message: Message, format: FormatName, pairs: ReadonlySet<string>): Message[] {
   if (!message.parts.some((part) => part.kind === "native" && part.format !== format)) return [message];
   const adopted: Message[] = [];

@@ -5,9 +5,9 @@ import type { Citation, Extras, Part } from "./parts.ts";
 /** A whole answer. */
 export interface Answer {
   readonly choices: readonly AnswerChoice[];
-  /** Null where the vendor gave none. */
+  /** Null if the vendor sent none. */
   readonly usage: TokenUsage | null;
-  /** The tier that served it, in the vendor's word. */
+  /** The service tier that was used, in the vendor's spelling. */
   readonly serviceTier: string | null;
   readonly extras?: Extras;
 }
@@ -16,16 +16,16 @@ export interface AnswerChoice {
   readonly index: number;
   readonly parts: readonly Part[];
   readonly finish: Finish;
-  /** As OpenAI spells it: `{content: [...], refusal: [...]}`; null where none were asked for. */
+  /** In OpenAI's form: `{content: [...], refusal: [...]}`; null if none were requested. */
   readonly logprobs: unknown;
   readonly extras?: Extras;
 }
 
 export interface Finish {
   readonly reason: FinishReason;
-  /** The vendor's own word. */
+  /** The vendor's own finish reason. */
   readonly native: string;
-  /** Which stop sequence it ran into, where the vendor says. */
+  /** The stop sequence that was hit, if the vendor names it. */
   readonly stopSequence: string | null;
 }
 
@@ -36,16 +36,14 @@ export type FinishReason =
   | "tool-calls"
   | "content-filter"
   | "refusal"
-  /** The vendor wants the turn sent back to go on with it. */
+  /** The vendor paused the turn and continues it when it is sent back. */
   | "pause";
 
 /**
- * A streamed answer, piece by piece.
- *
- * In each choice parts have places, counted from 0 in the order they start; several may be open at once. A part
- * starts as far as it is known, grows by deltas, and ends once; what comes whole (native parts) has no deltas. All
- * parts of a choice have ended when it finishes, and it finishes once. A usage replaces the one before. After an
- * error comes nothing more.
+ * An event of a streamed answer.
+ * The parts of a choice are numbered from 0 in the order in which they start; several may be open at once. A part starts with what
+ * is known of it, grows by deltas, and ends once; native parts come whole and have no deltas. A choice finishes once, after all its
+ * parts have ended. A usage replaces an earlier one. Nothing follows an error.
  */
 export type AnswerEvent =
   | { readonly kind: "part-start"; readonly choice: number; readonly at: number; readonly part: Part }
@@ -55,20 +53,20 @@ export type AnswerEvent =
   | { readonly kind: "finish"; readonly choice: number; readonly finish: Finish; readonly extras?: Extras }
   | { readonly kind: "usage"; readonly usage: TokenUsage }
   | { readonly kind: "service-tier"; readonly tier: string }
-  /** Fields of the answer as a whole that only its format knows. */
+  /** Fields of the answer as a whole that only its format has. */
   | { readonly kind: "extras"; readonly extras: Extras }
   | { readonly kind: "error"; readonly error: VendorError };
 
 export type PartDelta =
-  /** To a text, a refusal or a reasoning. */
+  /** For a text, a refusal or reasoning. */
   | { readonly kind: "text"; readonly text: string }
-  /** To a tool call's arguments. */
+  /** For the arguments of a tool call. */
   | { readonly kind: "arguments"; readonly text: string }
-  /** To a reasoning: all of its signature, or more of it. */
+  /** For reasoning: its signature, or more of it. */
   | { readonly kind: "signature"; readonly value: string }
-  /** To a reasoning: all of its encrypted part. */
+  /** For reasoning: its whole encrypted part. */
   | { readonly kind: "encrypted"; readonly value: string }
-  /** To a text. */
+  /** For a text. */
   | { readonly kind: "citation"; readonly citation: Citation }
-  /** To a text or tool call: the vendor's proof came late. */
+  /** For a text or tool call: its signature, where it follows the part's start. */
   | { readonly kind: "proof"; readonly value: string; readonly origin: string };

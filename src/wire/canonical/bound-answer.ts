@@ -1,8 +1,8 @@
 import type { ConversationRequest } from "./request.ts";
 
 /**
- * The request with a lower bound for its answer; as it is where it has none that is higher. A budget for reasoning that does not
- * fit below the bound is lowered with it, and is then no longer as the client spelled it.
+ * Returns the request with a lower limit for its answer; unchanged where its own limit is not higher. A reasoning budget that does
+ * not fit below the limit is lowered with it and loses the client's spelling.
  */
 export function boundAnswer(request: ConversationRequest, maxTokens: number | null): ConversationRequest {
   if (maxTokens === null || (request.maxTokens !== null && request.maxTokens <= maxTokens)) return request;

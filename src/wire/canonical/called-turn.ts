@@ -6,26 +6,25 @@ import type { Part, ReasoningPart, Signature, ToolCallPart } from "./parts.ts";
 import type { ConversationRequest, Message } from "./request.ts";
 
 /**
- * A model's turn that called tools, and what its vendor wants back of it: its reasoning, and the proofs on its calls. Or a
- * text with a proof, which stands for a call under the name that `nameText` gives it.
+ * What a vendor wants back of a model's turn that called tools: its reasoning and the signatures of its calls. A signed text is
+ * stored as a turn as well, under the name that `nameText` gives it.
  */
 export interface CalledTurn {
   readonly callIds: readonly string[];
   readonly reasoning: readonly ReasoningPart[];
-  /** By call id. */
+  /** Signatures by call id. */
   readonly proofs: Readonly<Record<string, Signature>>;
 }
 
-/** A text while it comes. */
+/** A text that is being streamed. */
 interface WatchedText {
   readonly pieces: string[];
   signature: Signature | undefined;
 }
 
 /**
- * Watches the events of an answer, set right, and tells `onTurn` of a turn with calls whose vendor wants something back,
- * and of texts with a proof where the vendor signs texts. Of several choices the first alone: it is the one that clients
- * go on with.
+ * Returns an observer of normalised events that calls `onTurn` for a turn with calls whose vendor wants something back, and for
+ * signed texts. It only observes the first choice, which is the one that clients continue.
  */
 export function createTurnWatcher(
   onTurn: (turn: CalledTurn) => void,
@@ -64,7 +63,7 @@ function describeText({ pieces, signature }: WatchedText): CalledTurn {
   return { callIds: [name], reasoning: [], proofs: signature === undefined ? {} : { [name]: signature } };
 }
 
-/** What a text is remembered by, in place of a call's id. */
+/** Returns the key under which a text is stored, where a turn has no call id. */
 export function nameText(text: string): string {
   return `text:${hashText(text)}:${text.length}`;
 }
@@ -87,9 +86,8 @@ function isProven({ signature, encrypted }: ReasoningPart): boolean {
 }
 
 /**
- * Gives turns back what the client dropped of them. What the client did send back stays as it is; reasoning that it sent
- * without its proof, or with the proof and not all of its text, makes room for the whole of it. `wantsTexts`: the vendor
- * signs texts as well.
+ * Restores what the client dropped from earlier turns. What the client did send back is kept; reasoning without its signature, or
+ * with the signature and only part of its text, is replaced by the whole. `wantsTexts`: the vendor signs texts as well.
  */
 export function restoreTurns(
   request: ConversationRequest,
@@ -119,10 +117,13 @@ function restoreTexts(message: Message, recall: Recall): Message {
   return parts === message.parts ? message : { ...message, parts };
 }
 
-/** Turns that are looked up for one request, its last ones: to look one up costs as much as to encode it. */
+/**
+ * The maximum number of turns that are looked up for one request, counted from its end: a lookup costs as much as encoding the
+ * turn.
+ */
 export const MAX_RECALLED = 1_000;
 
-/** The last message of each first call: what is remembered of a call is its latest turn, and goes to one message alone. */
+/** Returns the last message of each first call. The store keeps the latest turn of a call, which belongs to one message only. */
 function findLastTurns(messages: readonly Message[]): ReadonlyMap<string, Message> {
   const last = new Map<string, Message>();
   for (let at = messages.length - 1; at >= 0 && last.size < MAX_RECALLED; at--) {
@@ -133,7 +134,7 @@ function findLastTurns(messages: readonly Message[]): ReadonlyMap<string, Messag
   return last;
 }
 
-/** The first call of an assistant's message; null where it has none. */
+/** Returns the first call of an assistant message; null where it has none. */
 function callOf({ role, parts }: Message): string | null {
   const call = role === "assistant" ? parts.find((part) => part.kind === "tool-call") : undefined;
   return call?.id ?? null;
@@ -146,7 +147,7 @@ function restoreMessage(message: Message, turn: CalledTurn): Message {
   return { ...message, parts: [...turn.reasoning, ...parts.filter((part) => part.kind !== "reasoning")] };
 }
 
-/** Whether what was sent is the turn's own reasoning, and not all of it: libraries that join a stream lose pieces. */
+/** Whether the client sent the turn's own reasoning incompletely: some libraries lose pieces when they join a stream. */
 function isDamaged(sent: readonly ReasoningPart[], { reasoning }: CalledTurn): boolean {
   const given = reasoning.filter(isProven);
   const proofs = new Set(sent.map(proofOf));

@@ -14,7 +14,10 @@ type LogprobLists = Record<string, unknown[]>;
 
 const UNFINISHED: Finish = { reason: "stop", native: "", stopSequence: null };
 
-/** Puts a streamed answer together; the other way round is `replayAnswer`. Errors are the caller's to look for. */
+/**
+ * Collects the events of a stream into a whole answer, the inverse of `replayAnswer`. Error events are ignored; the caller handles
+ * them.
+ */
 export function collectAnswer(events: Iterable<AnswerEvent>): Answer {
   const choices = new Map<number, Choice>();
   let usage: TokenUsage | null = null;
@@ -61,7 +64,7 @@ export function collectAnswer(events: Iterable<AnswerEvent>): Answer {
   return { choices: ordered, usage, serviceTier, ...(extras === undefined ? {} : { extras }) };
 }
 
-/** What an answer says of itself, as far as it has come. `before` was made here, and grows in place. */
+/** Merges extras that came in pieces. `before` is owned by the caller and grows in place. */
 export function joinExtras(before: Extras | undefined, more: Extras): Extras {
   if (before?.format !== more.format)
     return { format: more.format, fields: { ...before?.fields, ...more.fields } };
@@ -74,7 +77,7 @@ function closeChoice({ index, parts, finish, logprobs, extras }: Choice): Answer
   return extras === undefined ? closed : { ...closed, extras };
 }
 
-/** A part with one more piece of it. A delta that is not for its kind changes nothing. */
+/** Returns a part with a delta applied. A delta that does not fit the kind of the part changes nothing. */
 export function growPart(part: Part, delta: PartDelta): Part {
   switch (delta.kind) {
     case "text":
@@ -96,14 +99,17 @@ export function growPart(part: Part, delta: PartDelta): Part {
   }
 }
 
-/** A part whose lists are the caller's own, for `growOwnPart`. */
+/** Returns a part whose lists may be changed in place by `growOwnPart`. */
 export function ownPart(part: Part): Part {
   return part.kind === "text" && part.citations !== undefined
     ? { ...part, citations: [...part.citations] }
     : part;
 }
 
-/** As `growPart`, for a part that `ownPart` gave: its list of citations grows in place, so that each costs itself alone. */
+/**
+ * Applies a delta like `growPart`, to a part from `ownPart`: its list of citations grows in place, so that each costs constant
+ * time.
+ */
 export function growOwnPart(part: Part, delta: PartDelta): Part {
   if (delta.kind !== "citation" || part.kind !== "text" || part.citations === undefined) {
     return growPart(part, delta);
@@ -112,7 +118,7 @@ export function growOwnPart(part: Part, delta: PartDelta): Part {
   return part;
 }
 
-/** Log probabilities come in lists that go on: `{content: [...]}`. */
+/** Appends log probabilities, which come in lists: `{content: [...]}`. */
 function joinLogprobs(choice: Choice, value: unknown): void {
   if (typeof value !== "object" || value === null) return;
   const joined: LogprobLists = choice.logprobs ?? {};
@@ -125,7 +131,7 @@ function joinLogprobs(choice: Choice, value: unknown): void {
   choice.logprobs = joined;
 }
 
-/** A whole answer as the events of a stream, one delta a part. */
+/** Yields a whole answer as the events of a stream, one delta per part. */
 export function* replayAnswer(answer: Answer): Generator<AnswerEvent> {
   if (answer.extras !== undefined) yield { kind: "extras", extras: answer.extras };
   if (answer.serviceTier !== null) yield { kind: "service-tier", tier: answer.serviceTier };
@@ -145,7 +151,7 @@ function* replayPart(choice: number, at: number, part: Part): Generator<AnswerEv
   yield { kind: "part-end", choice, at };
 }
 
-/** A part as it stands at its start, and the deltas that make it whole again. */
+/** Splits a part into its start and the deltas that complete it. */
 function splitPart(part: Part): { readonly head: Part; readonly deltas: readonly PartDelta[] } {
   switch (part.kind) {
     case "text": {

@@ -1,39 +1,39 @@
 import { fail } from "../../base/errors.ts";
 import type { TokenUsage } from "../conversation/usage.ts";
 import type { VendorError } from "../conversation/vendor-error.ts";
+import type { Warning } from "../conversation/warning.ts";
 import type { Fields } from "../json/fields.ts";
-import type { Warning } from "./format.ts";
 
-/** What one vector is made of: a text, or one that the client has already turned into token ids. */
+/** The input of one vector: a text, or token ids that the client computed. */
 export type EmbeddingInput = string | readonly number[];
 
-/** What a client asks of an embedding model, as far as formats share it. */
-export interface EmbeddingsWish {
+/** The parameters of an embeddings request that formats share. */
+export interface EmbeddingsParameters {
   readonly inputs: readonly EmbeddingInput[];
-  /** Numbers a vector; null: as many as the model gives by itself. */
+  /** The number of dimensions; null: the model's default. */
   readonly dimensions: number | null;
-  /** What the vectors are for, in Cohere's words; null where the client did not say. */
+  /** The purpose of the vectors in Cohere's terms; null where the client gave none. */
   readonly inputType: string | null;
-  /** The client's other fields. */
+  /** The other fields of the client's request. */
   readonly extras: Fields;
 }
 
-/** A vendor's vectors, or why there are none. */
+/** A vendor's vectors, or its error. */
 export type VectorsReading =
   | {
       readonly kind: "vectors";
-      /** One an input, in the order of the inputs, each as JSON: an array of numbers, or base64 of 32-bit floats. */
+      /** One vector per input, in the order of the inputs, as JSON: an array of numbers, or base64 of 32-bit floats. */
       readonly vectors: readonly string[];
-      /** Null where the vendor gave no numbers. */
+      /** Null if the vendor sent no counters. */
       readonly usage: TokenUsage | null;
-      /** Fields of the vendor's answer that clients of this format read. */
+      /** Further fields of the vendor's answer for the client. */
       readonly extras: Fields;
     }
   | { readonly kind: "error"; readonly error: VendorError };
 
 /**
- * The inputs as texts, for a vendor that takes at most `most` of them.
- * @throws GatewayError `invalid_request` for token ids, and for more.
+ * Returns the inputs as texts, for a vendor that accepts at most `most` of them.
+ * @throws GatewayError `invalid_request` for token ids, and for more inputs.
  */
 export function requireTexts(inputs: readonly EmbeddingInput[], most: number): readonly string[] {
   if (inputs.length > most)
@@ -47,12 +47,12 @@ function refuseInput(problem: string): never {
   return fail("invalid_request", `input ${problem}.`, { metadata: { field: "input" } });
 }
 
-/** Names fields that a vendor does not know. */
+/** Returns warnings for fields that a vendor does not have. */
 export function nameLeftOut(names: readonly string[]): Warning[] {
   return names.map((field) => ({ field, message: "This provider does not know it; it was left out." }));
 }
 
-/** The names of fields that say something: null stands for absent. */
+/** Lists the fields that are not null. */
 export function listPresent(extras: Fields): string[] {
   return Object.keys(extras).filter((field) => extras[field] !== null);
 }

@@ -1,18 +1,18 @@
-import type { Warning } from "./format.ts";
+import type { FormatName } from "../conversation/format-name.ts";
+import type { Warning } from "../conversation/warning.ts";
 import { mapSame } from "./map-same.ts";
-import type { FormatName, NativePart, Part, ToolResultPart } from "./parts.ts";
+import type { NativePart, Part, ToolResultPart } from "./parts.ts";
 import type { ConversationRequest, Message } from "./request.ts";
 
-/** A request, and what of it the target cannot express. */
+/** A request, and warnings about what the target cannot express. */
 interface ExpressedRequest {
   readonly request: ConversationRequest;
   readonly warnings: readonly Warning[];
 }
 
 /**
- * Puts parts that only another format has as far as the target can take them: those that say something become its text.
- * A tool result never becomes empty by what it loses; other parts without a text are left to the target's encoder, which
- * leaves them out and names them.
+ * Replaces native parts of other formats by their text, where they have one. A tool result never becomes empty by this. Parts
+ * without a text are left to the target's encoder, which drops them with a warning.
  */
 export function expressNatives(request: ConversationRequest, format: FormatName): ExpressedRequest {
   const warnings: Warning[] = [];
@@ -55,7 +55,7 @@ function expressResult(
   return { ...result, content: left.length > 0 ? left : [sayLost(lost.map(({ type }) => type))] };
 }
 
-/** What a tool result says of which nothing can be sent. */
+/** Returns the content of a tool result whose parts cannot be sent. */
 export function sayLost(kinds: readonly string[]): Part {
   const named = [...new Set(kinds)].join(", ");
   return { kind: "text", text: `The result cannot be shown to this model. It consists of: ${named}.` };

@@ -1,6 +1,6 @@
 import type { FinishReason } from "./answer.ts";
 
-/** Why an answer ended, in OpenAI's words (specification 2.4); records use them for every client API. */
+/** Finish reasons in OpenAI's terms, which records use for every client API. */
 export const FINISH_WORDS: Readonly<Record<FinishReason, string>> = {
   stop: "stop",
   "stop-sequence": "stop",

@@ -1,45 +1,46 @@
 import { createHash } from "node:crypto";
+import type { FormatName } from "../conversation/format-name.ts";
+import type { Warning } from "../conversation/warning.ts";
 import { asFields, type Fields } from "../json/fields.ts";
 import { parseJson } from "../json/parse-json.ts";
 import type { AnswerEvent, PartDelta } from "./answer.ts";
-import type { Warning } from "./format.ts";
 import { mapSame } from "./map-same.ts";
-import type { FormatName, Part, ToolCallPart } from "./parts.ts";
+import type { Part, ToolCallPart } from "./parts.ts";
 import type { ConversationRequest, CustomTool, FunctionTool, Message, Tool, ToolChoice } from "./request.ts";
 
-/** A tool as the client knows it. */
+/** A tool under the client's name. */
 interface ClientTool {
   readonly name: string;
   readonly namespace: string | null;
   readonly tool: "function" | "custom";
 }
 
-/** Tools that the target knows as something else, by the name they have there. */
+/** The client's tools by the names that the target got for them. */
 export type RenamedTools = ReadonlyMap<string, ClientTool>;
 
-/** A request whose tools a target takes, and the way back for the answer. */
+/** A request whose tools the target accepts, and how its answer is mapped back. */
 export interface FlatRequest {
   readonly request: ConversationRequest;
   readonly renamed: RenamedTools;
   readonly warnings: readonly Warning[];
 }
 
-/** What flattening has to know of a target. */
+/** The properties of a target that decide how tools are flattened. */
 interface ToolTarget {
   readonly format: FormatName;
-  /** It is a chat host that knows tools of type `custom`. */
+  /** A chat host that supports tools of type `custom`. */
   readonly takesCustomTools: boolean;
 }
 
-/** What a tool's name may be wherever nobody says otherwise. */
+/** The tool names that every format accepts. */
 const COMMON_NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
-/** Formats that group tools and take free text for them; and that name them as they like. */
+/** Formats with namespaces of tools and free-text tools, and without restrictions on tool names. */
 const TAKES_GROUPS: ReadonlySet<FormatName> = new Set(["openai-responses"]);
 const TAKES_ANY_NAME: ReadonlySet<FormatName> = new Set(["openai-responses", "openai-chat"]);
 
 /**
- * Puts tools as the target can have them: out of their groups, with a name that fits, as functions where it knows no
- * free text. Calls in the history follow. What had nothing of it stays as it is.
+ * Brings tools into a form that the target supports: without namespaces, with a valid name, and as functions where it has no free-
+ * text tools. Calls in the history are changed alike. Requests without such tools are returned unchanged.
  */
 export function flattenTools(request: ConversationRequest, target: ToolTarget): FlatRequest {
   if (TAKES_GROUPS.has(target.format)) return { request, renamed: new Map(), warnings: [] };
@@ -55,7 +56,7 @@ export function flattenTools(request: ConversationRequest, target: ToolTarget): 
 interface Naming {
   readonly takesFreeText: boolean;
   readonly renamed: Map<string, ClientTool>;
-  /** The name in the target's format. */
+  /** Returns the tool's name in the target's format. */
   nameOf(tool: ClientTool): string;
 }
 
@@ -75,7 +76,7 @@ function createNaming({ format, takesCustomTools }: ToolTarget): Naming {
   };
 }
 
-/** A name that fits, the same for the same tool in every request. */
+/** Returns a valid name that is the same for the same tool in every request. */
 function shortenName(name: string): string {
   const digest = createHash("sha256").update(name).digest("hex").slice(0, 8);
   const plain = name.replace(/[^A-Za-z0-9_-]/g, "_").replace(/^(?=[^A-Za-z_])/, "_");
@@ -112,7 +113,7 @@ function toFunction({ description, inputFormat, cache }: CustomTool, name: strin
   return cache === undefined ? tool : { ...tool, cache };
 }
 
-/** A grammar binds no function's argument, so the model is told of it. */
+/** Adds the grammar to the description, because a function's argument cannot be bound to it. */
 function describeGrammar(description: string | null, inputFormat: Fields | null): string | null {
   const definition = inputFormat?.["definition"];
   if (typeof definition !== "string" || definition === "") return description;
@@ -149,11 +150,11 @@ function flattenChoice(choice: ToolChoice | null, { takesFreeText, renamed }: Na
   return takesFreeText && customs !== undefined ? { ...named, customs: customs.map(nameOf) } : named;
 }
 
-/** Gives the calls of an answer back the names, groups and free text that the client knows. */
+/** Returns a function that restores the client's names, namespaces and free text in the calls of an answer. */
 export function createToolRestorer(
   renamed: ReadonlyMap<string, ClientTool>,
 ): (event: AnswerEvent) => readonly AnswerEvent[] {
-  /** Free text comes as JSON, which can be read only once it is whole. */
+  /** Arguments of calls whose free text can only be read once their JSON is complete, by part. */
   const gathering = new Map<string, string>();
   const placeOf = ({ choice, at }: { readonly choice: number; readonly at: number }): string =>
     `${choice}/${at}`;
@@ -186,7 +187,7 @@ function restoreCall(call: ToolCallPart, { name, namespace, tool }: ClientTool):
   return tool === "custom" && call.tool === "function" ? { ...restored, arguments: "" } : restored;
 }
 
-/** The `input` of a call that stood for free text; the whole of it where the model did not keep to that. */
+/** Returns the `input` of a call that stands for free text; all of the arguments if the model did not keep to the schema. */
 function readFreeText(json: string): string {
   try {
     const input = asFields(parseJson(json))?.["input"];

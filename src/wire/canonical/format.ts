@@ -1,108 +1,99 @@
 import type { TokenUsage } from "../conversation/usage.ts";
 import type { VendorError } from "../conversation/vendor-error.ts";
+import type { Warning } from "../conversation/warning.ts";
 import type { Fields } from "../json/fields.ts";
 import type { Answer, AnswerEvent } from "./answer.ts";
 import type { ConversationRequest } from "./request.ts";
 
-/** The model that a request is encoded for, as far as a format must know it. */
+/** The model that a request is encoded for: what encoders need to know about it. */
 export interface ModelTarget {
   /** The model's name at the provider. */
   readonly name: string;
-  /** Tokens; null where nobody names a bound. Formats that demand a maximum take this one where the client said none. */
+  /** The maximum number of output tokens; null where unknown. Formats that require a limit use it where the client gave none. */
   readonly maxOutputTokens: number | null;
-  /** False: it is known to read no images. */
+  /** False: the model does not accept images. */
   readonly takesImages?: boolean;
-  /** How its reasoning is steered; null where it does not reason or nobody knows. */
+  /** How reasoning is controlled; null where the model does not reason or this is unknown. */
   readonly reasoning: {
     readonly efforts?: readonly string[];
     readonly budgetTokens?: { readonly min?: number; readonly max?: number };
     readonly canDisable?: true;
     readonly onlyWhenTold?: true;
   } | null;
-  /** Whether it reasons; absent where nobody knows. */
+  /** Whether the model reasons; absent where unknown. */
   readonly reasons?: boolean;
-  /** Of the chat format: how the provider is told how much to reason; absent: with `reasoning_effort` alone. */
+  /** Chat format only: the fields that control reasoning at the provider. Absent: `reasoning_effort` only. */
   readonly reasoningFields?: ReasoningFields;
-  /** Of the chat format: the provider takes the `reasoning` object that clients of this gateway send. */
+  /** Chat format only: the provider accepts the `reasoning` object that clients of this gateway send. */
   readonly takesReasoningObject?: boolean;
-  /** Of the Responses format: the provider takes no `instructions`. */
+  /** Responses format only: the provider does not accept `instructions`. */
   readonly noInstructions?: boolean;
-  /** Of the Responses format: the provider does not encrypt reasoning for the client to send back. */
+  /** Responses format only: the provider does not encrypt reasoning for the client to send back. */
   readonly noEncryptedReasoning?: boolean;
 }
 
-/** How a vendor spells wishes for reasoning in a request of the chat format; what is absent cannot be said there. */
+/** The fields that control reasoning in a vendor's variant of the chat format. An absent field cannot be expressed. */
 export interface ReasoningFields {
   /** The fields that switch reasoning on. */
   readonly on?: Fields;
   /** The fields that switch it off. */
   readonly off?: Fields;
-  /** The field that an effort goes in. */
+  /** The field for an effort. */
   readonly effort?: string;
-  /** The field that a budget in tokens goes in. */
+  /** The field for a budget in tokens. */
   readonly budget?: string;
 }
 
-/** Something the target could not express, shown in `gateway_metadata.warnings`. */
-export interface Warning {
-  /** The field, in the client's words as far as they are known: `logit_bias`, `messages[3].content[1]`. */
-  readonly field: string;
-  /** What was done with it, as a sentence. */
-  readonly message: string;
-  /** Without it the answer is to another request; among the formats of an endpoint one that can say it goes first. */
-  readonly isGrave?: true;
-}
-
-/** A request in a target's format. */
+/** A request encoded in a target's format. */
 export interface EncodedRequest {
   readonly body: Fields;
   readonly warnings: readonly Warning[];
 }
 
-/** A vendor's whole answer, or why it is none. */
+/** A vendor's whole answer, or its error. */
 export type AnswerDecoding =
   | { readonly kind: "answer"; readonly answer: Answer }
   | { readonly kind: "error"; readonly error: VendorError };
 
-/** Reads a vendor's stream. `step` takes bytes read as Latin-1, cut anywhere. */
+/** Decodes a vendor's stream. `step` takes bytes as Latin-1, split anywhere. */
 export interface AnswerReader {
   step(piece: string): readonly AnswerEvent[];
-  /** The vendor's stream has ended: what it left out is closed, if its finish has come. */
+  /** Reads the end of the vendor's stream; ends what is still open if its finish has arrived. */
   end(): readonly AnswerEvent[];
-  /** The vendor's own end marker has come; what follows it is not read. */
+  /** The vendor's end marker has arrived; nothing after it is read. */
   readonly isDone: boolean;
-  /** Its vendor signs texts and wants the signatures back. */
+  /** The vendor signs texts and wants the signatures back. */
   readonly signsTexts?: true;
   /**
-   * What was used as far as the stream has come, where its counters come more often than they are told as events; null
-   * where they say nothing. Asked for at a stream's end, and by whoever keeps count of one that runs.
+   * Returns the usage so far, for vendors that update their counters more often than they are emitted as events; null where there
+   * is none yet. Called at the end of a stream and while usage is metered.
    */
   countSoFar?(): TokenUsage | null;
 }
 
-/** What an upstream format offers: requests out, answers in. */
+/** Translates requests to an upstream's format and its answers back. */
 export interface UpstreamCodec {
   /**
-   * Puts a request into this format. What it cannot express is left out and named.
-   * @throws GatewayError `invalid_request` where leaving it out would change what was asked.
+   * Encodes a request. What the format cannot express is left out with a warning.
+   * @throws GatewayError `invalid_request` where leaving it out would change the meaning of the request.
    */
   encodeRequest(request: ConversationRequest, target: ModelTarget): EncodedRequest;
-  /** Reads a body that came with status 200. An answer without a word is an answer; whoever asked judges it. */
+  /** Decodes a body that came with status 200. An answer without content is valid; the caller decides what to do with it. */
   decodeAnswer(body: Fields): AnswerDecoding;
   createReader(): AnswerReader;
 }
 
-/** What the client's answer says of itself. */
+/** The fields that identify an answer to the client. */
 export interface AnswerIdentity {
   /** The generation's id. */
   readonly id: string;
-  /** The model that answers, as a catalog id. */
+  /** The catalog id of the model that answers. */
   readonly model: string;
   /** Unix time in whole seconds. */
   readonly created: number;
 }
 
-/** What an answer used, and what it costs. */
+/** The usage and the cost of an answer. */
 export interface UsageReport {
   readonly usage: TokenUsage;
   /** US dollars that the account pays. */
@@ -112,43 +103,43 @@ export interface UsageReport {
   readonly isByok: boolean;
 }
 
-/** What ends an answer: its price, and what the gateway did to it. */
+/** What is added at the end of an answer: its cost, and what the gateway changed. */
 export interface AnswerEnd {
   readonly report: UsageReport;
   /** `gateway_metadata`, or null. */
   readonly metadata: Readonly<Record<string, unknown>> | null;
 }
 
-/** An error as clients see it in the middle of a stream. */
+/** An error that is sent within a stream. */
 export interface StreamError {
   readonly message: string;
-  /** HTTP status that it would have had. */
+  /** The HTTP status that the error would have as a response. */
   readonly code: number;
-  /** One of the closed set of base/errors. */
+  /** An error code of `base/errors`. */
   readonly type: string;
-  /** Facts for programs, as in an error with a status of its own. */
+  /** Machine-readable details, as in an error response. */
   readonly metadata?: Fields;
 }
 
-/** Writes a stream for a client. Each method gives what to send, bytes read as Latin-1. */
+/** Encodes a stream for a client. Each method returns what to send, bytes as Latin-1. */
 export interface AnswerWriter {
   step(event: AnswerEvent): string;
-  /** The last events of an answer that is whole. Nothing follows. */
+  /** Returns the last events of a complete answer. No call follows. */
   end(end: AnswerEnd): string;
-  /** The last event of an answer that broke off. Nothing follows. */
+  /** Returns the last event of an answer that failed. No call follows. */
   fail(error: StreamError): string;
 }
 
-/** What a client format offers: requests in, answers out. */
+/** Decodes a client's requests and encodes the answers for it. */
 export interface ClientCodec {
-  /** What `encodeAnswer` and `createWriter` look at of a request; all else may be forgotten once it is sent. */
+  /** Returns the parts of a request that `encodeAnswer` and `createWriter` read, so that the rest can be freed. */
   keepForAnswer(request: ConversationRequest): ConversationRequest;
   /**
-   * Reads a request. Lenient where clients are, and what it does not know it keeps in extras.
+   * Decodes a request. It accepts common deviations of clients, and keeps unknown fields in extras.
    * @throws GatewayError `invalid_request` that names the field and the remedy.
    */
   decodeRequest(body: Fields): ConversationRequest;
-  /** A whole answer as the client's body. */
+  /** Encodes a whole answer as the client's response body. */
   encodeAnswer(
     answer: Answer,
     identity: AnswerIdentity,
@@ -158,14 +149,14 @@ export interface ClientCodec {
   createWriter(identity: AnswerIdentity, asked: AskedFor): AnswerWriter;
 }
 
-/** What of the request the answer's form depends on. */
+/** The properties of a request that decide the form of its answer. */
 export interface AskedFor {
-  /** The request as it was decoded; Responses repeats fields of it. */
+  /** The decoded request; Responses repeats some of its fields. */
   readonly request: ConversationRequest;
-  /** The client asked for usage in a chunk of its own (`stream_options.include_usage`). */
+  /** The client asked for a usage chunk (`stream_options.include_usage`). */
   readonly wantsUsageChunk: boolean;
-  /** The client knows OpenAI's older `function_call`, and no `tool_calls`. */
+  /** The client only knows OpenAI's deprecated `function_call`. */
   readonly usesFunctions?: boolean;
-  /** About how many tokens the prompt has, for what must be said before the vendor has counted. */
+  /** The estimated number of prompt tokens, for events that are sent before the vendor has counted. */
   readonly estimatedPromptTokens: number;
 }

@@ -1,9 +1,9 @@
 import type { ConversationRequest } from "./request.ts";
 
-/** The field of OpenAI's formats that the hub has no name for. */
+/** A user field of OpenAI's formats that the canonical model does not have. */
 const IDENTIFIER = "safety_identifier";
 
-/** A request that names its user by a hash alone; itself where it names none. */
+/** Returns the request with its user replaced by a hash; unchanged where it names none. */
 export function hideUser(
   request: ConversationRequest,
   hashUser: (user: string) => string,

@@ -1,23 +1,23 @@
+import type { Warning } from "../conversation/warning.ts";
 import { isEmpty } from "../json/fields.ts";
-import type { Warning } from "./format.ts";
 import { saysNothing } from "./name-left-out.ts";
 import type { Extras, Part } from "./parts.ts";
 import type { ConversationRequest, Message, Tool } from "./request.ts";
 
-/** What is left of a request for a vendor that takes only the fields it knows. */
+/** A request limited to the fields that a vendor accepts. */
 export interface LimitedRequest {
   readonly request: ConversationRequest;
-  /** The fields of the request and its messages that were left out; what hung on single parts is not named. */
+  /** Warnings for dropped fields of the request and its messages. Dropped fields of single parts are not reported. */
   readonly warnings: readonly Warning[];
 }
 
-/** The fields that a vendor takes beside those that the hub has a name for. */
+/** The fields that a vendor accepts besides those of the canonical model. */
 export interface KnownFields {
   readonly ofRequest: ReadonlySet<string>;
   readonly ofMessages: ReadonlySet<string>;
 }
 
-/** Takes away what only the client's format knows, but for the fields that the vendor knows as well. */
+/** Removes the extras of a request, except for fields that the vendor accepts. */
 export function limitExtras(request: ConversationRequest, known: KnownFields): LimitedRequest {
   const { extras, ...rest } = request;
   const dropped = Object.keys(extras?.fields ?? {}).filter((field) => !known.ofRequest.has(field));
@@ -36,7 +36,7 @@ export function limitExtras(request: ConversationRequest, known: KnownFields): L
   };
 }
 
-/** Fields of messages that are left out, each where it first stands. */
+/** Lists the dropped fields of messages, each with its first position. */
 function listDropped(messages: readonly Message[], known: ReadonlySet<string>): string[] {
   const dropped = new Map<string, string>();
   for (const [at, { extras }] of messages.entries()) {
@@ -53,7 +53,7 @@ function keepFields(extras: Extras, known: ReadonlySet<string>): Extras {
   return { ...extras, fields };
 }
 
-/** Whether a content came as a text or as parts is no field of the message, and stays. */
+/** Removes the extras of a message. The spelling of its content, as text or as parts, is kept. */
 function limitMessage({ extras, ...message }: Message, known: ReadonlySet<string>): Message {
   const limited: Message = { ...message, parts: message.parts.map(limitPart) };
   if (extras === undefined) return limited;

@@ -1,4 +1,4 @@
-/** The list with `change` made in each; the list itself where that changed none, as in most conversations. */
+/** Maps a list; returns the same list if no element changed, as in most conversations. */
 export function mapSame<T>(list: readonly T[], change: (item: T, index: number) => T): readonly T[] {
   for (let at = 0; at < list.length; at++) {
     const item = list[at] as T;

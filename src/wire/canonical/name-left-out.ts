@@ -1,18 +1,19 @@
-import type { Warning } from "./format.ts";
-import type { Extras, FormatName, Part } from "./parts.ts";
+import type { FormatName } from "../conversation/format-name.ts";
+import type { Warning } from "../conversation/warning.ts";
+import type { Extras, Part } from "./parts.ts";
 import type { ConversationRequest } from "./request.ts";
 
-/** Formats that have names of participants, none of files, a detail of images. */
+/** Formats that have names of participants, names of files, or a detail of images. */
 const TAKES_NAMES: ReadonlySet<FormatName> = new Set(["openai-chat"]);
 const NAMELESS_FILES: ReadonlySet<FormatName> = new Set(["gemini"]);
 const TAKES_DETAIL: ReadonlySet<FormatName> = new Set(["openai-chat", "openai-responses", "cohere-chat"]);
-/** Formats that have a place for reasoning of any model; and Bedrock, which names what it leaves out. */
+/** Formats that can carry reasoning of any model, and Bedrock, whose encoder reports what it leaves out. */
 const TAKES_REASONING: ReadonlySet<FormatName> = new Set(["openai-chat", "cohere-chat", "bedrock-converse"]);
 
 /**
- * Names what a request holds and `format` has no place for, whatever its encoder does with the rest: what only the
- * client's format knows, names of participants and files, the detail of images, reasoning in contents. Each thing is
- * named once, where it first stands.
+ * Returns warnings for what a request holds and `format` cannot express, independently of its encoder: extras of another format,
+ * names of participants and files, the detail of images, and reasoning in contents. Each kind is reported once, at its first
+ * position.
  */
 export function nameLeftOut(request: ConversationRequest, format: FormatName): Warning[] {
   const namesFiles = !NAMELESS_FILES.has(format);
@@ -60,13 +61,13 @@ export function nameLeftOut(request: ConversationRequest, format: FormatName): W
   return [...named.values()];
 }
 
-/** Whether anything of a part may have no place elsewhere: of nearly all nothing has, and where they stand is not spelled out. */
+/** Whether a part may hold anything of that kind. Positions are only computed for those few parts that do. */
 function mayLose(part: Part): boolean {
   if (part.kind === "text" || part.kind === "tool-call") return part.extras !== undefined;
   return part.kind !== "tool-result" || part.extras !== undefined || part.content.some(mayLose);
 }
 
-/** A value that is as good as none: nobody misses it. */
+/** Whether a value is empty, so that its loss need not be reported. */
 export function saysNothing(value: unknown): boolean {
   if (value === null || value === undefined || value === false || value === "") return true;
   return typeof value === "object" && Object.keys(value).length === 0;

@@ -2,35 +2,35 @@ import type { AnswerEvent, Finish } from "./answer.ts";
 import type { Part, ToolCallPart } from "./parts.ts";
 import type { RelayIdentity } from "./relay.ts";
 
-/** What `createNormaliser` needs of the generation. */
+/** The properties of a generation that `createNormaliser` needs. */
 export type CallIds = Pick<RelayIdentity, "originalIds" | "makeCallId">;
 
 /**
- * Sets a vendor's events right, whichever format they came in (docs/contract.md, "Chat completions"): every tool call
- * has an id, the client's own where it was mapped, and arguments; one that comes twice is dropped; a choice with calls
- * finishes for them; and it finishes once, all its parts ended.
+ * Corrects the events of a vendor of any format (docs/api/chat.md, "Tool calls"): every tool call has arguments and an id,
+ * the client's own if it was mapped; duplicate calls are dropped; a choice with calls finishes for them; every choice finishes
+ * once, after all its parts have ended.
  */
 export interface AnswerNormaliser {
   step(event: AnswerEvent): AnswerEvent[];
-  /** Choices that have begun, by index, with their finish once it has come. */
+  /** The finishes of all choices that have begun, by index; null until they finish. */
   readonly finishes: ReadonlyMap<number, Finish | null>;
 }
 
 interface OpenPart {
-  /** Its place as the client knows it; null where it was dropped. */
+  /** The part's index for the client; null where it was dropped. */
   readonly at: number | null;
   readonly lacksArguments: boolean;
 }
 
 interface ChoiceState {
   nextAt: number;
-  /** By the vendor's place. */
+  /** Parts by the vendor's index. */
   readonly open: Map<number, OpenPart>;
   readonly callIds: Set<string>;
   calls: number;
 }
 
-/** A normaliser at the beginning of an answer. */
+/** Returns a normaliser for one answer. */
 export function createNormaliser(ids: CallIds): AnswerNormaliser {
   const choices = new Map<number, ChoiceState>();
   const finishes = new Map<number, Finish | null>();
@@ -113,7 +113,7 @@ function endPart(choice: ChoiceState, index: number, at: number): AnswerEvent[] 
   return [{ kind: "part-delta", choice: index, at: open.at, delta: { kind: "arguments", text: "{}" } }, end];
 }
 
-/** `tool-calls` whenever there are calls, whatever the vendor said, unless they may be incomplete. */
+/** Returns `tool-calls` whenever there are calls, whatever the vendor said, unless they may be incomplete. */
 function settleFinish(finish: Finish, hasCalls: boolean): Finish {
   const isOver = finish.reason === "stop" || finish.reason === "stop-sequence";
   return hasCalls && isOver ? { ...finish, reason: "tool-calls" } : finish;

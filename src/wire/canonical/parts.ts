@@ -1,40 +1,30 @@
+import type { FormatName } from "../conversation/format-name.ts";
 import type { Fields } from "../json/fields.ts";
 
-/** The formats that the hub joins, each the name of a folder of `wire`. */
-export const FORMAT_NAMES = [
-  "openai-chat",
-  "openai-responses",
-  "anthropic-messages",
-  "gemini",
-  "bedrock-converse",
-  "cohere-chat",
-] as const;
-export type FormatName = (typeof FORMAT_NAMES)[number];
-
 /**
- * What only one format knows of a thing: unknown fields, and how it was spelled where a format has several spellings.
- * The format that wrote it reads it back, so that it meets itself without loss; no other looks inside.
+ * Data that only one format has: unknown fields, and how something was spelled where a format has several spellings. The format
+ * that wrote the data reads it back, so that decoding and encoding loses nothing; other formats ignore it.
  */
 export interface Extras {
   readonly format: FormatName;
-  /** Unknown fields, by their names; of a request, what a warning names where another format leaves them out. */
+  /** Unknown fields by name. For a request, these are the names in the warning when another format leaves them out. */
   readonly fields: Fields;
-  /** How known things were spelled. No other format loses anything with it. */
+  /** How known fields were spelled. Other formats lose nothing without it. */
   readonly spelling?: Fields;
 }
 
 interface PartBase {
-  /** The prompt up to and with this part is worth caching. */
+  /** Marks the end of a prompt prefix that should be cached. */
   readonly cache?: CacheMark;
   readonly extras?: Extras;
 }
 
 export interface CacheMark {
-  /** How long; null: as long as the vendor keeps by itself. */
+  /** The time to live; null: the vendor's default. */
   readonly ttl: "5m" | "1h" | null;
 }
 
-/** A piece of a message, in a request or in an answer. */
+/** A part of a message in a request or an answer. */
 export type Part =
   | TextPart
   | RefusalPart
@@ -51,7 +41,7 @@ export interface TextPart extends PartBase {
   readonly signature?: Signature;
 }
 
-/** The model declined, in words of its own. */
+/** The model's refusal in its own words. */
 export interface RefusalPart extends PartBase {
   readonly kind: "refusal";
   readonly text: string;
@@ -60,46 +50,48 @@ export interface RefusalPart extends PartBase {
 export interface MediaPart extends PartBase {
   readonly kind: "image" | "audio" | "video" | "file";
   readonly source: MediaSource;
-  /** Of an image: `low`, `high`, `auto`, `original`. */
+  /** Images only: `low`, `high`, `auto` or `original`. */
   readonly detail?: string;
-  /** Of a file: its name, or title. */
+  /** Files only: the name or title. */
   readonly name?: string;
-  /** Of an image that a model made. */
+  /** Only for images that a model made. */
   readonly signature?: Signature;
 }
 
-/** Where media are. The gateway fetches nothing: a target that takes no URL gets a warning or a refusal. */
+/**
+ * The source of media. The gateway fetches nothing: a target that does not accept URLs gets a warning or the request is rejected.
+ */
 export type MediaSource =
   | { readonly kind: "base64"; readonly mediaType: string; readonly data: string }
   | { readonly kind: "url"; readonly url: string; readonly mediaType: string | null }
-  /** Text that is a document, such as Anthropic's plain-text source. */
+  /** A text document, such as Anthropic's plain-text source. */
   | { readonly kind: "text"; readonly mediaType: string; readonly text: string }
-  /** Uploaded before to a vendor; means something only there. */
+  /** A file that was uploaded to a vendor and is only known there. */
   | { readonly kind: "file-id"; readonly id: string; readonly format: FormatName };
 
 /**
- * A piece of reasoning. What a vendor splits into several (summaries beside an encrypted part) is several parts with
- * one `id`, next to each other.
+ * A part of the model's reasoning. Several parts that a vendor groups (summaries and an encrypted part) have the same `id` and are
+ * adjacent.
  */
 export interface ReasoningPart extends PartBase {
   readonly kind: "reasoning";
-  /** What of it can be read; "" where nothing can. */
+  /** The readable text; "" where there is none. */
   readonly text: string;
-  /** The text sums up what was thought, and is not the thought itself. */
+  /** The text is a summary of the reasoning. */
   readonly isSummary: boolean;
-  /** What the vendor demands back with its text, unchanged. */
+  /** The vendor's signature of the text, which must be sent back unchanged with it. */
   readonly signature: string | null;
-  /** What only the vendor can read. */
+  /** Encrypted reasoning that only the vendor can read. */
   readonly encrypted: string | null;
-  /** The vendor's id for the group it belongs to. */
+  /** The vendor's id of the group that the part belongs to. */
   readonly id: string | null;
-  /** Whose signature or encryption it is, see `REASONING_ORIGINS`; null where it has neither or nobody knows. */
+  /** Whose signature or encryption it is (`REASONING_ORIGINS`); null where it has neither or the origin is unknown. */
   readonly origin: string | null;
-  /** The client put it among the content of its message, as Mistral's `thinking` parts are. */
+  /** The client sent it within the content of its message, as Mistral's `thinking` parts. */
   readonly isContent?: true;
 }
 
-/** Reasoning that is text and nothing else: anybody may read it, and nobody wants it back. */
+/** Returns reasoning that is plain text, without signature or encryption. */
 export function plainReasoning(text: string): ReasoningPart {
   return {
     kind: "reasoning",
@@ -112,7 +104,7 @@ export function plainReasoning(text: string): ReasoningPart {
   };
 }
 
-/** Whose reasoning it is, in the words that `reasoning_details[].format` uses. */
+/** The origins of reasoning, in the terms of `reasoning_details[].format`. */
 export const REASONING_ORIGINS = {
   anthropic: "anthropic-claude-v1",
   openai: "openai-responses-v1",
@@ -120,7 +112,7 @@ export const REASONING_ORIGINS = {
   xai: "xai-responses-v1",
 } as const;
 
-/** A vendor's proof on a part that is no reasoning, demanded back unchanged: Gemini's thought signature. */
+/** A vendor's signature on a part other than reasoning, which must be sent back unchanged: Gemini's thought signature. */
 export interface Signature {
   readonly value: string;
   /** See `REASONING_ORIGINS`. */
@@ -134,7 +126,7 @@ export interface ToolCallPart extends PartBase {
   /** `function`: arguments are JSON text, as the model wrote it. `custom`: free text. */
   readonly tool: "function" | "custom";
   readonly arguments: string;
-  /** Where tools are grouped: the group's name. */
+  /** The namespace of the tool, in formats that group tools. */
   readonly namespace?: string;
   readonly signature?: Signature;
 }
@@ -142,30 +134,33 @@ export interface ToolCallPart extends PartBase {
 export interface ToolResultPart extends PartBase {
   readonly kind: "tool-result";
   readonly callId: string;
-  /** The tool's name, where the client said it, or a placeholder knows it. */
+  /** The tool's name, if the client sent it or the result is a placeholder. */
   readonly toolName?: string;
   readonly tool: "function" | "custom";
-  /** Texts and media. */
+  /** Texts and media of the result. */
   readonly content: readonly Part[];
   readonly isError: boolean;
 }
 
-/** A block that only one format has: server tools and their results, compaction, containers. It meets itself whole. */
+/**
+ * A block that only one format has, such as a server tool and its result, compaction or a container. Its own format gets it back
+ * unchanged.
+ */
 export interface NativePart extends PartBase {
   readonly kind: "native";
   readonly format: FormatName;
-  /** The vendor's name for it, for warnings: `server_tool_use`. */
+  /** The vendor's name of the block, for warnings, such as `server_tool_use`. */
   readonly type: string;
   readonly value: Fields;
-  /** The call that it is, where a tool result may answer it. */
+  /** The call that the block stands for, if a tool result may answer it. */
   readonly call?: HostedCall;
-  /** The result that it is, where it answers such a call. */
+  /** The result that the block stands for, if it answers such a call. */
   readonly result?: { readonly callId: string; readonly text: string };
-  /** What it says, for formats that have no such block. */
+  /** The text of the block, for formats that do not have it. */
   readonly text?: string;
 }
 
-/** A call of a kind that only one format has, in the words of a plain one. */
+/** The plain form of a call that only one format has. */
 export interface HostedCall {
   readonly id: string;
   readonly name: string;
@@ -173,13 +168,13 @@ export interface HostedCall {
   readonly arguments: string;
 }
 
-/** Where a statement comes from. */
+/** The source of a statement. */
 export interface Citation {
   readonly url: string | null;
   readonly title: string | null;
-  /** The words cited. */
+  /** The cited text. */
   readonly text: string | null;
-  /** Place in the answer's text, UTF-16 units; null where the vendor says none. */
+  /** Position in the answer's text in UTF-16 units; null where the vendor gives none. */
   readonly start: number | null;
   readonly end: number | null;
   readonly extras?: Extras;

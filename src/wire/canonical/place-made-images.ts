@@ -1,23 +1,24 @@
-import type { Warning } from "./format.ts";
-import type { FormatName, MediaPart, Part } from "./parts.ts";
+import type { FormatName } from "../conversation/format-name.ts";
+import type { Warning } from "../conversation/warning.ts";
+import type { MediaPart, Part } from "./parts.ts";
 import type { ConversationRequest, Message } from "./request.ts";
 
-/** Formats in which an assistant's message holds images. */
+/** Formats whose assistant messages may hold images. */
 const HOLDS_IMAGES: ReadonlySet<FormatName> = new Set(["gemini", "openai-responses"]);
 
-/** What introduces images of an earlier answer where a user's message has to hold them. */
+/** The text before images of an earlier answer in a user message. */
 const NOTE: Part = { kind: "text", text: "Images from the assistant's answer above:" };
 
-/** A conversation whose assistant holds only what its target lets an assistant hold. */
+/** A conversation whose assistant messages hold only what the target accepts. */
 interface PlacedImages {
   readonly request: ConversationRequest;
   readonly warnings: readonly Warning[];
 }
 
 /**
- * Puts images that a model made where the target takes them: most formats take images from users only, so they go into
- * the user's message that follows, behind the results of the turn's calls. A model that reads no images does without
- * them. Images that the client spelled in the target's own format stay.
+ * Moves images that a model made to where the target accepts them: most formats only accept images from users, so they go into the
+ * following user message, after the results of the turn's calls. They are dropped for a model that does not accept images. Images
+ * that the client sent in the target's own format stay.
  */
 export function placeMadeImages(
   request: ConversationRequest,
@@ -61,7 +62,7 @@ function hasMadeImages({ role, parts }: Message, format: FormatName): boolean {
 }
 
 function isMadeImage(part: Part, format: FormatName): part is MediaPart {
-  // Messages and Converse refuse them in any spelling.
+  // Messages and Converse reject them in any spelling.
   return part.kind === "image" && (format !== "openai-chat" || part.extras?.format !== format);
 }
 

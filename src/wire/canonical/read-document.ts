@@ -1,5 +1,5 @@
 import { BOUNDS } from "../../base/bounds.ts";
-import { brokenAnswer } from "../conversation/vendor-error.ts";
+import { ANSWER_NOT_JSON, answerTooLarge } from "../conversation/broken-answers.ts";
 import { asFields } from "../json/fields.ts";
 import { decodeUtf8, encodeLatin1 } from "../json/scan.ts";
 import type { AnswerEvent } from "./answer.ts";
@@ -9,17 +9,20 @@ import type { AnswerReader, UpstreamCodec } from "./format.ts";
 type Codec = Pick<UpstreamCodec, "decodeAnswer" | "createReader">;
 
 /**
- * What a JSON document or an HTML page begins with, and no stream: lines of an event stream begin with a field's name or a
- * colon, frames of Bedrock with a zero byte.
+ * The beginning of a JSON document or an HTML page. Lines of an event stream begin with a field name or a colon, and Bedrock's
+ * frames with a zero byte.
  */
 const DOCUMENT_START = /^\s*[{[<]/;
 
-/** Whether the first bytes of an upstream's body, read as Latin-1, are those of a document instead of a stream. */
+/** Whether a body that begins with these bytes, as Latin-1, is a document and not a stream. */
 export function isDocumentStart(latin1: string): boolean {
   return DOCUMENT_START.test(latin1);
 }
 
-/** Reads the JSON document of an upstream that was asked for a stream. All of it is read before there is an event. */
+/**
+ * Returns a reader for the JSON document of an upstream that was asked for a stream. It emits its events once all of the document
+ * has arrived.
+ */
 export function createDocumentReader(codec: Codec): AnswerReader {
   const pieces: string[] = [];
   let size = 0;
@@ -28,7 +31,7 @@ export function createDocumentReader(codec: Codec): AnswerReader {
     signsTexts: true,
     step(piece) {
       size += piece.length;
-      if (size > BOUNDS.answerBytes) return failWith(`an answer of over ${BOUNDS.answerBytes} bytes`);
+      if (size > BOUNDS.answerBytes) return [{ kind: "error", error: answerTooLarge(BOUNDS.answerBytes) }];
       pieces.push(piece);
       return [];
     },
@@ -36,12 +39,12 @@ export function createDocumentReader(codec: Codec): AnswerReader {
   };
 }
 
-/** A whole answer, or a list of the events of a stream, as Gemini gives where no event stream is asked for. */
+/** Decodes a whole answer, or a list of the events of a stream, as Gemini returns without `alt=sse`. */
 function readDocument(codec: Codec, text: string): AnswerEvent[] {
   const document = tryParse(text);
   if (Array.isArray(document)) return readList(codec, document);
   const body = asFields(document);
-  if (body === null) return failWith("the upstream's answer is not JSON");
+  if (body === null) return [{ kind: "error", error: ANSWER_NOT_JSON }];
   const decoding = codec.decodeAnswer(body);
   return decoding.kind === "error"
     ? [{ kind: "error", error: decoding.error }]
@@ -64,8 +67,4 @@ function readList(codec: Codec, documents: readonly unknown[]): AnswerEvent[] {
     for (const event of reader.step(piece)) events.push(event);
   }
   return events.concat(reader.end());
-}
-
-function failWith(message: string): AnswerEvent[] {
-  return [{ kind: "error", error: brokenAnswer(message) }];
 }

@@ -13,22 +13,22 @@ import {
   scanJson,
 } from "../json/scan.ts";
 
-/** Where a format has its vectors. */
+/** The place of the vectors in a format's answer. */
 export interface VectorPlace {
-  /** The members that lead to the list. */
+  /** The path of member names to the list. */
   readonly path: readonly string[];
-  /** The member of an element that is its vector; null: the element itself. */
+  /** The member of an element that holds the vector; null: the element is the vector. */
   readonly member: string | null;
 }
 
-/** The vectors of an answer as JSON, and the rest of it, parsed; or why there are none. */
+/** The vectors of an answer as JSON and its other fields, or its error. */
 export type ListedVectors =
   | { readonly kind: "vectors"; readonly vectors: readonly string[]; readonly rest: Fields }
   | { readonly kind: "error"; readonly error: VendorError };
 
 /**
- * Takes the vectors out of a whole answer without parsing them, for they are nearly all of it. There must be `count`:
- * with one too few nobody could tell which text lacks its vector.
+ * Reads the vectors of an answer without parsing them, because they are most of it. There must be `count` vectors, because it is
+ * unknown which input a missing one belongs to.
  */
 export function listVectors(body: string, place: VectorPlace, count: number): ListedVectors {
   const text = encodeLatin1(body);
@@ -71,19 +71,19 @@ function shapeOf(path: readonly string[], member: string | null): Shape {
   return path.reduceRight<Shape>((shape, name) => fields({ [name]: shape }), items(element));
 }
 
-/** Clients count on the order, so elements that are numbered are put in theirs. */
+/** Orders elements by their index, because clients rely on the order. */
 function inOrder(text: string, elements: readonly JsonNode[]): readonly JsonNode[] {
   const ordered: JsonNode[] = [];
   for (const element of elements) {
     const index = numberOf(text, memberOf(element, "index")) ?? -1;
-    // Numbers that are no numbering say nothing.
+    // Invalid indexes are ignored.
     if (!(index in elements) || ordered[index] !== undefined) return elements;
     ordered[index] = element;
   }
   return ordered;
 }
 
-/** What only numbers are made of; how well is for whoever parses them. Linear, for vendors send megabytes. */
+/** Accepts an array of numbers without checking each of them; whoever parses it does. Linear, because vendors send megabytes. */
 const NUMBERS = /^\[\s*-?\d[-+.\deE,\s]*\]$/;
 const BASE64 = /^"[A-Za-z0-9+/\\=]+"$/;
 

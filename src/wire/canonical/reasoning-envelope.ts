@@ -1,18 +1,17 @@
 import { tryParseFields } from "../json/fields.ts";
 import type { ReasoningPart } from "./parts.ts";
 
-/** What of a reasoning part its vendor wants back, and a client must carry without understanding it. */
+/** The fields of a reasoning part that its vendor wants back and that clients carry without reading them. */
 export type CarriedReasoning = Pick<ReasoningPart, "signature" | "encrypted" | "id" | "origin" | "isSummary">;
 
 const MARK = "gw1.";
 
-/** How an envelope begins as a JSON string. */
+/** The beginning of an envelope as a JSON string. */
 export const ENVELOPE_START = `"${MARK}`;
 
 /**
- * One vendor's proof in a field that belongs to another: Messages clients send `signature` and `data` back as they
- * came, Responses clients `encrypted_content`, so what a further vendor wants back travels there. The mark tells it
- * from the field's own vendor's.
+ * Wraps reasoning of one vendor for a field of another vendor's format: Messages clients send `signature` and `data` back
+ * unchanged, Responses clients `encrypted_content`. A mark distinguishes it from values of the field's own vendor.
  */
 export function wrapReasoning(part: CarriedReasoning): string {
   const { signature, encrypted, id, origin, isSummary } = part;
@@ -20,7 +19,7 @@ export function wrapReasoning(part: CarriedReasoning): string {
   return MARK + Buffer.from(JSON.stringify(kept)).toString("base64url");
 }
 
-/** What `wrapReasoning` made; null for anything else, which is the field's own vendor's. */
+/** Unwraps what `wrapReasoning` made; null for anything else, which belongs to the field's own vendor. */
 export function unwrapReasoning(text: string): CarriedReasoning | null {
   if (!text.startsWith(MARK)) return null;
   const kept = tryParseFields(Buffer.from(text.slice(MARK.length), "base64url").toString("utf8"));

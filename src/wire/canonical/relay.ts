@@ -3,76 +3,78 @@ import type { VendorError } from "../conversation/vendor-error.ts";
 import type { CalledTurn } from "./called-turn.ts";
 import type { AnswerEnd, AnswerIdentity, StreamError } from "./format.ts";
 
-/** What a relay must know to speak for the gateway. */
+/** The properties of a generation that a relay needs. */
 export interface RelayIdentity extends AnswerIdentity {
-  /** Mapped tool-call ids to the client's own; null where none was mapped. */
+  /** The client's tool-call ids by the mapped ids; null where none was mapped. */
   readonly originalIds: ReadonlyMap<string, string> | null;
-  /** Makes ids for tool calls that come without. */
+  /** Returns a new id for a tool call that came without one. */
   readonly makeCallId: () => string;
-  /** Told of a turn whose vendor wants something of it back. */
+  /** Called for a turn of which the vendor wants something back. */
   readonly onTurn: (turn: CalledTurn) => void;
 }
 
 /**
- * How a stream ended (docs/contract.md, "When things go wrong"). `complete` and `empty` are answers; an empty one has finished
- * cleanly and holds nothing that a person or agent would read.
+ * How a stream ended (docs/api/errors.md, "Broken streams"). `empty` finished cleanly without any content for a person or
+ * agent.
  */
 export type RelayVerdict = "complete" | "empty" | "unfinished" | "failed";
 
-/** How an answer finished: in the words that records use for every client API (`FINISH_WORDS`), and in the vendor's. */
+/** The finish reason in the terms of records (`FINISH_WORDS`) and in the vendor's. */
 export interface RelayFinish {
   readonly client: string;
   readonly native: string;
 }
 
 /**
- * A streamed answer on its way from a vendor to a client, whichever formats the two speak. Texts are bytes read as
- * Latin-1. A relay is moved on by `step` and `end`, and never throws: what cannot be read becomes its `error`.
+ * Relays a streamed answer from a vendor to a client, whichever formats they speak. Texts are bytes as Latin-1. `step` and `end`
+ * never throw: what cannot be read becomes `error`.
  */
 export interface AnswerRelay {
-  /** Takes the next piece of the vendor's stream, cut anywhere; gives what the client gets for it. */
+  /** Reads the next piece of the vendor's stream, split anywhere; returns what to send to the client. */
   step(piece: string): string;
-  /** Takes the end of the vendor's stream. */
+  /** Reads the end of the vendor's stream; returns what to send to the client. */
   end(): string;
-  /** Whether anything has come that a person or agent would read. Until then another provider may still answer. */
+  /** Whether any content for a person or agent has arrived. Until then another provider may still answer. */
   readonly sawToken: boolean;
-  /** The vendor's end marker has come. */
+  /** Whether the vendor's end marker has arrived. */
   readonly isDone: boolean;
-  /** Every choice that has begun has finished: only usage and an end marker may still come. */
+  /** Whether every choice that has begun has finished; only usage and an end marker may follow. */
   readonly isFinished: boolean;
-  /** What the vendor, or its broken stream, failed with. */
+  /** The error of the vendor or of its malformed stream. */
   readonly error: VendorError | null;
   readonly usage: TokenUsage | null;
-  /** Searches by the vendor so far, for estimates. */
+  /** The number of the vendor's web searches so far, for estimates. */
   readonly searches: number;
   /** Bytes of text so far, for estimates. */
   readonly producedBytes: number;
-  /** Judges a stream that has ended, cleanly or not: an answer that came whole stays whole. Nothing is read after it. */
+  /**
+   * Classifies a stream that has ended, cleanly or not: an answer that arrived completely stays complete. No call of `step`
+   * follows.
+   */
   judge(): RelayVerdict;
-  /** Of the first choice; null before it has come. */
+  /** Returns the finish of the first choice; null before it has arrived. */
   finish(): RelayFinish | null;
   /**
-   * Ends the answer where it is, as one that has reached its bound; gives what the client gets before `encodeEnd`. Nothing is
-   * read after it.
+   * Ends the answer as one that has reached its length limit; returns what to send before `encodeEnd`. No call of `step` follows.
    */
   stopShort(): string;
-  /** The last events of a whole answer. */
+  /** Returns the last events of a complete answer. */
   encodeEnd(end: AnswerEnd): string;
-  /** The last event of an answer that broke off. */
+  /** Returns the last event of an answer that failed. */
   encodeError(error: StreamError): string;
 }
 
-/** A whole answer ready for the client but for its price; or why it is none. */
+/** A whole answer that lacks only its cost, or an error. */
 export type WholeAnswer =
   | {
       readonly kind: "answer";
-      /** It has finished cleanly and holds nothing that a person or agent would read. */
+      /** It finished cleanly without any content for a person or agent. */
       readonly isEmpty: boolean;
       readonly usage: TokenUsage | null;
       readonly producedBytes: number;
-      /** Null for what does not finish: vectors. */
+      /** Null for embeddings, which do not finish. */
       readonly finish: RelayFinish | null;
-      /** The client's body. */
+      /** Encodes the client's response body. */
       encode(end: AnswerEnd): string;
     }
   | { readonly kind: "error"; readonly error: VendorError };

@@ -9,24 +9,24 @@ import { INTERRUPTED, repairToolCalls } from "../conversation/repair-tool-calls.
 import type { Extras, NativePart, Part, ToolCallPart, ToolResultPart } from "./parts.ts";
 import type { ConversationRequest, Message } from "./request.ts";
 
-/** A request whose tool calls the target accepts; `repair` is null where nothing had to change. */
+/** A request whose tool calls the target accepts; `repair` is null if nothing had to change. */
 export interface RepairedConversation {
   readonly request: ConversationRequest;
   readonly repair: Repair | null;
 }
 
-/** Tool-call repair on a conversation in the hub (docs/contract.md, "Tool-call repair"; see `repairToolCalls`). */
+/** Repairs the tool calls of a conversation (docs/api/translation.md, "Tool-call repair"; see `repairToolCalls`). */
 export function repairConversation(request: ConversationRequest, rules: ToolCallRules): RepairedConversation {
   const repair = repairToolCalls(outline(request.messages), rules);
   if (repair === null) return { request, repair };
   const sources = request.messages.flatMap(readSources);
-  // Where contents are one text, words of several messages need something between them.
+  // Where content is one text, joined messages need a separator.
   const layout = new Layout(sources, rules.results === "behind-message" ? [MESSAGE_BREAK] : []);
   for (const entry of repair.messages) layout.add(entry);
   return { request: { ...request, messages: layout.end() }, repair };
 }
 
-/** The messages in their order; of a tool message each result. */
+/** Outlines the messages in order, and each result of a tool message. */
 function outline(messages: readonly Message[]): OutlineMessage[] {
   const outlined: OutlineMessage[] = [];
   for (const { role, parts } of messages) {
@@ -62,7 +62,7 @@ function isHostedCall(part: Part): part is NativePart {
   return part.kind === "native" && part.call !== undefined;
 }
 
-/** Where an entry of the outline comes from, in its order; `result` is null where it is no tool result. */
+/** The message, and the result within it, that an entry of the outline stands for; `result` is null for other messages. */
 interface Source {
   readonly message: Message;
   readonly result: ToolResultPart | null;
@@ -73,17 +73,17 @@ function readSources(message: Message): Source[] {
   return message.parts.filter(isResult).map((result) => ({ message, result }));
 }
 
-/** Puts repaired messages together. Results that came in one message and still stand together stay in one. */
+/** Builds the repaired messages. Results that came in one message and are still adjacent stay in one. */
 class Layout {
   private readonly laid: Message[] = [];
   private readonly sources: readonly Source[];
-  /** What stands between the words of messages that become one. */
+  /** The separator between the contents of joined messages. */
   private readonly between: readonly Part[];
-  /** Assistant messages that become one; the last of all so far. */
+  /** The latest assistant messages, which are to be joined. */
   private turn: Message[] = [];
-  /** The message that the results at the end came in, and their list. */
+  /** The message that the last results came in, and their list. */
   private gathering: { readonly from: Message; readonly results: Part[] } | null = null;
-  /** The calls of messages that placeholders were made for, by the messages' indexes in `sources`. */
+  /** The calls of messages that got placeholders, by the messages' indexes in `sources`. */
   private readonly calls = new Map<number, readonly ToolCallPart[]>();
 
   constructor(sources: readonly Source[], between: readonly Part[]) {
@@ -138,7 +138,7 @@ class Layout {
 
 const PLACEHOLDERS: Message = { role: "tool", parts: [] };
 
-/** The message with the calls that stay, under their new ids. */
+/** Returns the message with the calls that are kept, under their new ids. */
 function keepCalls(message: Message, kept: readonly KeptCall[]): Message {
   const ids = new Map(kept.map(({ from, id }) => [from, id]));
   let index = 0;
@@ -150,12 +150,12 @@ function keepCalls(message: Message, kept: readonly KeptCall[]): Message {
   return { ...message, parts };
 }
 
-/** Whether nothing is left of a message but the reasoning that led to its calls. */
+/** Whether a message holds nothing but the reasoning before its calls. */
 function saysNothing({ parts }: Message): boolean {
   return parts.every(({ kind }) => kind === "reasoning");
 }
 
-/** One message that says what all of them did, and then calls what all of them did. */
+/** Joins messages into one with the contents of all, followed by the calls of all. */
 function joinMessages(messages: readonly Message[], between: readonly Part[]): Message {
   const [first] = messages;
   if (first === undefined || messages.length === 1) return first as Message;
@@ -179,7 +179,7 @@ function isWords(part: Part): boolean {
   return part.kind === "text" && part.text !== "";
 }
 
-/** Of unknown fields the first of each name, of spellings the last. */
+/** Joins extras: the first field of each name, the last spelling. */
 function joinExtras(messages: readonly Message[]): { readonly extras?: Extras } {
   const all = messages.map(({ extras }) => extras).filter((extras) => extras !== undefined);
   const format = all[0]?.format;

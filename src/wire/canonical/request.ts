@@ -1,9 +1,10 @@
+import type { FormatName } from "../conversation/format-name.ts";
 import type { Fields } from "../json/fields.ts";
-import type { CacheMark, Extras, FormatName, Part } from "./parts.ts";
+import type { CacheMark, Extras, Part } from "./parts.ts";
 
 /**
- * A conversation to go on with, whichever client API it came in and whichever format it goes out in. Null is "not
- * said": the vendor's default.
+ * A request to continue a conversation, independent of the client API and the upstream's format. Null means that the client did not
+ * set a field, so that the vendor's default applies.
  */
 export interface ConversationRequest {
   readonly messages: readonly Message[];
@@ -18,33 +19,33 @@ export interface ConversationRequest {
   readonly frequencyPenalty: number | null;
   readonly presencePenalty: number | null;
   readonly seed: number | null;
-  /** How many answers. */
+  /** The number of choices. */
   readonly n: number | null;
   readonly logitBias: Readonly<Record<string, number>> | null;
-  /** Log probabilities wanted, and of how many alternatives beside each token. */
+  /** Requests log probabilities, and the number of alternatives per token. */
   readonly logprobs: { readonly top: number | null } | null;
-  readonly reasoning: ReasoningWish | null;
+  readonly reasoning: ReasoningParameters | null;
   /** `low`, `medium`, `high`. */
   readonly verbosity: string | null;
   readonly outputFormat: OutputFormat | null;
   readonly serviceTier: string | null;
-  /** The end user, as the client names them. */
+  /** The client's id of the end user. */
   readonly user: string | null;
   readonly metadata: Readonly<Record<string, unknown>> | null;
   readonly promptCacheKey: string | null;
   readonly stream: boolean;
-  /** A mark on the whole request: the vendor chooses where to cache. */
+  /** A cache mark for the whole request: the vendor chooses the position. */
   readonly cache?: CacheMark;
   readonly extras?: Extras;
 }
 
 export interface Message {
-  /** `tool`: all its parts are tool results. System and developer messages stand where the client put them. */
+  /** `tool`: all parts are tool results. System and developer messages keep their positions. */
   readonly role: "system" | "developer" | "user" | "assistant" | "tool";
   readonly parts: readonly Part[];
-  /** Participant's name. */
+  /** The name of the participant. */
   readonly name?: string;
-  /** Reasoning was taken out of it. What its vendor ties to that reasoning, such as ids of items, means nothing without. */
+  /** Its reasoning was removed. Data that the vendor ties to that reasoning, such as item ids, is invalid then. */
   readonly lacksReasoning?: true;
   readonly extras?: Extras;
 }
@@ -55,10 +56,10 @@ export interface FunctionTool {
   readonly kind: "function";
   readonly name: string;
   readonly description: string | null;
-  /** A JSON Schema; null where the client gave none: no arguments. */
+  /** A JSON Schema; null where the client sent none, which means no arguments. */
   readonly parameters: Fields | null;
   readonly strict: boolean | null;
-  /** Groups tools, as Responses' `namespace` tools do. */
+  /** The namespace of the tool, as in Responses. */
   readonly namespace?: string;
   readonly cache?: CacheMark;
   readonly extras?: Extras;
@@ -69,18 +70,18 @@ export interface CustomTool {
   readonly kind: "custom";
   readonly name: string;
   readonly description: string | null;
-  /** The grammar or other `format` it is bound to, as Responses spells it. */
+  /** The grammar or other `format` of the input, in the spelling of Responses. */
   readonly inputFormat: Fields | null;
   readonly namespace?: string;
   readonly cache?: CacheMark;
   readonly extras?: Extras;
 }
 
-/** A tool that the vendor runs, or that only one format has. */
+/** A tool that the vendor runs or that only one format has. */
 export interface NativeTool {
   readonly kind: "native";
   readonly format: FormatName;
-  /** The vendor's name for it, for warnings: `web_search`. */
+  /** The vendor's name of the tool, for warnings, such as `web_search`. */
   readonly type: string;
   readonly value: Fields;
 }
@@ -88,10 +89,12 @@ export interface NativeTool {
 export type ToolChoice =
   | { readonly kind: "auto" }
   | { readonly kind: "none" }
-  /** Some tool must be called. */
+  /** The model must call a tool. */
   | { readonly kind: "required" }
   | { readonly kind: "tool"; readonly name: string; readonly customs?: readonly string[] }
-  /** One of these, must be when `required`. `customs`: the names, here and above, that the client says are of custom tools. */
+  /**
+   * The model may call one of these tools, and must if `required`. `customs`: which of the names here and above are custom tools.
+   */
   | {
       readonly kind: "allowed";
       readonly names: readonly string[];
@@ -100,18 +103,18 @@ export type ToolChoice =
     }
   | { readonly kind: "native"; readonly format: FormatName; readonly value: unknown };
 
-/** How much thinking the client wishes. Formats say it as an effort, as a budget, or both. */
-export interface ReasoningWish {
-  /** False: none at all. Null: not said. */
+/** How much reasoning the client asks for. Formats have an effort, a budget, or both. */
+export interface ReasoningParameters {
+  /** False: no reasoning. Null: not set. */
   readonly enabled: boolean | null;
   /** `none`, `minimal`, `low`, `medium`, `high`, `xhigh`, `max`. */
   readonly effort: string | null;
   readonly budgetTokens: number | null;
-  /** The model decides how long it thinks (Anthropic's `adaptive`). */
+  /** The model chooses its own budget (Anthropic's `adaptive`). */
   readonly adaptive: boolean;
-  /** Summaries: `auto`, `concise`, `detailed`; null: not said. */
+  /** Summaries: `auto`, `concise`, `detailed`; null: not set. */
   readonly summary: string | null;
-  /** The reasoning is not to be shown in the answer. */
+  /** Leave reasoning out of the answer. */
   readonly hidden: boolean;
   readonly extras?: Extras;
 }
@@ -129,7 +132,7 @@ export type OutputFormat =
     }
   | { readonly kind: "native"; readonly format: FormatName; readonly value: unknown };
 
-/** A request with nothing said but its messages: what decoders start from. */
+/** A request without settings, from which decoders start. */
 export const NOTHING_SAID: Omit<ConversationRequest, "messages"> = {
   tools: [],
   toolChoice: null,

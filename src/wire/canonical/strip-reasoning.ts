@@ -1,10 +1,10 @@
 import type { Part } from "./parts.ts";
-import type { ConversationRequest, Message, ReasoningWish } from "./request.ts";
+import type { ConversationRequest, Message, ReasoningParameters } from "./request.ts";
 
 /**
- * The request without reasoning of earlier turns and without vendors' proofs: for a vendor that would refuse those of
- * another. A message that was nothing but reasoning disappears. How the wish for reasoning was spelled goes too: what is
- * left of the conversation may not bear it in that form. `keepsContent`: reasoning among contents stays.
+ * Removes the reasoning of earlier turns and the vendors' signatures, for a vendor that would reject those of another. Messages
+ * that held only reasoning are dropped. The spelling of the reasoning parameters is dropped as well, because it may be invalid for
+ * the remaining conversation. `keepsContent`: reasoning within contents is kept.
  */
 export function stripReasoning(request: ConversationRequest, keepsContent = false): ConversationRequest {
   return {
@@ -14,7 +14,7 @@ export function stripReasoning(request: ConversationRequest, keepsContent = fals
   };
 }
 
-function stripSpelling({ extras: _, ...wish }: ReasoningWish): ReasoningWish {
+function stripSpelling({ extras: _, ...wish }: ReasoningParameters): ReasoningParameters {
   return wish;
 }
 
@@ -26,7 +26,7 @@ function stripMessage(message: Message, keepsContent: boolean): Message[] {
   return parts.length === 0 ? [] : [{ ...message, parts, lacksReasoning: true }];
 }
 
-/** In whatever form: what the hub cannot read of it stays a native part under that name. */
+/** Whether a part is reasoning in any form. Reasoning that the canonical model cannot represent is a native part of that name. */
 function isReasoning(part: Part): boolean {
   return part.kind === "reasoning" || (part.kind === "native" && part.type === "reasoning");
 }

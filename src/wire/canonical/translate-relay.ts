@@ -1,112 +1,148 @@
 import { BOUNDS } from "../../base/bounds.ts";
+import {
+  ANSWER_UNREADABLE,
+  answerTooLarge,
+  EVENT_UNREADABLE,
+  NO_CHOICES,
+} from "../conversation/broken-answers.ts";
 import type { TokenUsage } from "../conversation/usage.ts";
-import { brokenAnswer, type VendorError } from "../conversation/vendor-error.ts";
+import type { VendorError } from "../conversation/vendor-error.ts";
 import { asFields } from "../json/fields.ts";
 import type { AnswerEvent, Finish, PartDelta } from "./answer.ts";
 import { createTurnWatcher } from "./called-turn.ts";
 import { collectAnswer, replayAnswer } from "./collect-answer.ts";
 import { FINISH_WORDS } from "./finish-words.ts";
-import type { AnswerDecoding, AnswerReader, AnswerWriter, AskedFor, ClientCodec } from "./format.ts";
-import { createNormaliser } from "./normalise-answer.ts";
+import type {
+  AnswerDecoding,
+  AnswerEnd,
+  AnswerReader,
+  AnswerWriter,
+  AskedFor,
+  ClientCodec,
+  StreamError,
+} from "./format.ts";
+import { type AnswerNormaliser, createNormaliser } from "./normalise-answer.ts";
 import type { Part } from "./parts.ts";
 import type { AnswerRelay, RelayFinish, RelayIdentity, RelayVerdict, WholeAnswer } from "./relay.ts";
 
 /**
- * Joins a vendor's stream in one format with a client's in another. `maxBufferedBytes` bounds what the answer may
- * bring: writers keep it, as some formats repeat all of it at the end.
+ * Translates a vendor's stream into the client's format. `maxBufferedBytes` limits the size of the answer, because writers of some
+ * formats keep all of it for their last event.
  */
-export function createTranslation(
-  reader: AnswerReader,
-  writer: AnswerWriter,
-  identity: RelayIdentity,
-  maxBufferedBytes: number = BOUNDS.answerBytes,
-): AnswerRelay {
-  const normaliser = createNormaliser(identity);
-  const count = createCounter();
-  const watchTurn = createTurnWatcher(identity.onTurn, reader.signsTexts === true);
-  let usage: TokenUsage | null = null;
-  let error: VendorError | null = null;
-  let hasEnded = false;
-  /** What the client gets for what the reader had held back when the stream broke off. */
-  let heldBack = "";
+export class TranslatedRelay implements AnswerRelay {
+  error: VendorError | null = null;
+  private readonly normaliser: AnswerNormaliser;
+  private readonly counter = new ContentCounter();
+  private readonly observeTurn: (event: AnswerEvent) => void;
+  private latestUsage: TokenUsage | null = null;
+  private hasEnded = false;
+  /** What to send for events that the reader had held back when the stream broke off. */
+  private heldBack = "";
 
-  const take = (event: AnswerEvent): string => {
-    if (error !== null) return "";
-    if (event.kind === "error") {
-      error = event.error;
-      return "";
-    }
-    if (event.kind === "usage") usage = event.usage;
-    let out = "";
-    for (const normal of normaliser.step(event)) {
-      count.step(normal);
-      watchTurn(normal);
-      out += writer.step(normal);
-    }
-    if (count.bytes + count.hiddenBytes > maxBufferedBytes)
-      error = brokenAnswer(`an answer of over ${maxBufferedBytes} bytes`);
-    return out;
-  };
+  constructor(
+    private readonly reader: AnswerReader,
+    private readonly writer: AnswerWriter,
+    identity: RelayIdentity,
+    private readonly maxBufferedBytes: number = BOUNDS.answerBytes,
+  ) {
+    this.normaliser = createNormaliser(identity);
+    this.observeTurn = createTurnWatcher(identity.onTurn, reader.signsTexts === true);
+  }
 
-  const takeAll = (read: () => readonly AnswerEvent[]): string => {
+  step(piece: string): string {
+    if (this.error !== null || this.hasEnded || this.reader.isDone) return "";
+    return this.takeAll(() => this.reader.step(piece));
+  }
+
+  end(): string {
+    if (this.error !== null || this.hasEnded) return "";
+    this.hasEnded = true;
+    return this.takeAll(() => this.reader.end());
+  }
+
+  get sawToken(): boolean {
+    return this.counter.sawToken;
+  }
+
+  get isDone(): boolean {
+    return this.reader.isDone;
+  }
+
+  get isFinished(): boolean {
+    return isFinished(this.normaliser.finishes);
+  }
+
+  get usage(): TokenUsage | null {
+    return this.reader.countSoFar?.() ?? this.latestUsage;
+  }
+
+  get searches(): number {
+    return this.counter.searches;
+  }
+
+  get producedBytes(): number {
+    return this.counter.bytes;
+  }
+
+  judge(): RelayVerdict {
+    this.readHeldBack();
+    return this.error !== null ? "failed" : classify(this.normaliser.finishes, this.counter.sawToken);
+  }
+
+  finish(): RelayFinish | null {
+    return firstFinish(this.normaliser.finishes);
+  }
+
+  stopShort(): string {
+    this.hasEnded = true;
+    const open = [...this.normaliser.finishes].filter(([, finish]) => finish === null);
+    return open.map(([choice]) => this.take({ kind: "finish", choice, finish: CUT_SHORT })).join("");
+  }
+
+  encodeEnd(end: AnswerEnd): string {
+    return this.heldBack + this.writer.end(end);
+  }
+
+  encodeError(error: StreamError): string {
+    return this.heldBack + this.writer.fail(error);
+  }
+
+  private takeAll(read: () => readonly AnswerEvent[]): string {
     const out: string[] = [];
     try {
-      for (const event of read()) out.push(take(event));
+      for (const event of read()) out.push(this.take(event));
     } catch {
-      // Whatever a vendor sends must end in an error event, never in a client that hangs.
-      error ??= brokenAnswer("an event of the stream cannot be read");
+      // Whatever a vendor sends, the client must get an error event and not wait forever.
+      this.error ??= EVENT_UNREADABLE;
     }
     return out.join("");
-  };
+  }
 
-  /** A stream that broke off may have come whole all the same; only then is what was held back worth reading. */
-  const settle = (): void => {
-    if (hasEnded || reader.isDone || error !== null) return;
-    hasEnded = true;
-    heldBack = takeAll(() => reader.end().filter((event) => event.kind !== "error"));
-  };
+  private take(event: AnswerEvent): string {
+    if (this.error !== null) return "";
+    if (event.kind === "error") {
+      this.error = event.error;
+      return "";
+    }
+    if (event.kind === "usage") this.latestUsage = event.usage;
+    let out = "";
+    for (const normal of this.normaliser.step(event)) {
+      this.counter.add(normal);
+      this.observeTurn(normal);
+      out += this.writer.step(normal);
+    }
+    if (this.counter.bytes + this.counter.hiddenBytes > this.maxBufferedBytes) {
+      this.error = answerTooLarge(this.maxBufferedBytes);
+    }
+    return out;
+  }
 
-  return {
-    step: (piece) => (error !== null || hasEnded || reader.isDone ? "" : takeAll(() => reader.step(piece))),
-    end() {
-      if (error !== null || hasEnded) return "";
-      hasEnded = true;
-      return takeAll(() => reader.end());
-    },
-    get sawToken() {
-      return count.sawToken;
-    },
-    get isDone() {
-      return reader.isDone;
-    },
-    get isFinished() {
-      return isFinished(normaliser.finishes);
-    },
-    get error() {
-      return error;
-    },
-    get usage() {
-      return reader.countSoFar?.() ?? usage;
-    },
-    get searches() {
-      return count.searches;
-    },
-    get producedBytes() {
-      return count.bytes;
-    },
-    judge() {
-      settle();
-      return error !== null ? "failed" : judge(normaliser.finishes, count.sawToken);
-    },
-    finish: () => firstFinish(normaliser.finishes),
-    stopShort() {
-      hasEnded = true;
-      const open = [...normaliser.finishes].filter(([, finish]) => finish === null);
-      return open.map(([choice]) => take({ kind: "finish", choice, finish: CUT_SHORT })).join("");
-    },
-    encodeEnd: (end) => heldBack + writer.end(end),
-    encodeError: (failure) => heldBack + writer.fail(failure),
-  };
+  /** Reads what the reader held back. A stream that broke off may still have arrived completely. */
+  private readHeldBack(): void {
+    if (this.hasEnded || this.reader.isDone || this.error !== null) return;
+    this.hasEnded = true;
+    this.heldBack = this.takeAll(() => this.reader.end().filter((event) => event.kind !== "error"));
+  }
 }
 
 const CUT_SHORT: Finish = { reason: "length", native: "length", stopSequence: null };
@@ -115,12 +151,15 @@ function isFinished(finishes: ReadonlyMap<number, Finish | null>): boolean {
   return finishes.size > 0 && [...finishes.values()].every((finish) => finish !== null);
 }
 
-function judge(finishes: ReadonlyMap<number, Finish | null>, sawToken: boolean): RelayVerdict {
+function classify(finishes: ReadonlyMap<number, Finish | null>, sawToken: boolean): RelayVerdict {
   if (!isFinished(finishes)) return "unfinished";
   return isEmptyAnswer(finishes, sawToken) ? "empty" : "complete";
 }
 
-/** A plain stop without a word. Vendors count tokens for it all the same: of hidden reasoning, or the one that ends it. */
+/**
+ * Whether all choices stopped normally without any content. Vendors may still have counted tokens, for hidden reasoning or the end
+ * token.
+ */
 function isEmptyAnswer(finishes: ReadonlyMap<number, Finish | null>, sawToken: boolean): boolean {
   if (sawToken) return false;
   return finishes.values().every((finish) => finish !== null && FINISH_WORDS[finish.reason] === "stop");
@@ -131,7 +170,7 @@ function firstFinish(finishes: ReadonlyMap<number, Finish | null>): RelayFinish 
   return first === null ? null : { client: FINISH_WORDS[first.reason], native: first.native };
 }
 
-/** The same for an answer that was not streamed: set right in the same way, and ready for the client but for its price. */
+/** Translates a whole answer with the same corrections. Only its cost is still missing. */
 export function createWholeTranslation(
   decoding: AnswerDecoding,
   codec: Pick<ClientCodec, "encodeAnswer">,
@@ -141,75 +180,50 @@ export function createWholeTranslation(
   if (decoding.kind === "error") return decoding;
   try {
     const normaliser = createNormaliser(identity);
-    const count = createCounter();
+    const counter = new ContentCounter();
     const events = [...replayAnswer(decoding.answer)].flatMap((event) => normaliser.step(event));
-    events.forEach(count.step);
+    for (const event of events) counter.add(event);
     events.forEach(createTurnWatcher(identity.onTurn, true));
     const answer = collectAnswer(events);
     const finish = firstFinish(normaliser.finishes);
-    if (finish === null) return failed("the upstream's answer has no choices");
+    if (finish === null) return { kind: "error", error: NO_CHOICES };
     return {
       kind: "answer",
-      isEmpty: isEmptyAnswer(normaliser.finishes, count.sawToken),
+      isEmpty: isEmptyAnswer(normaliser.finishes, counter.sawToken),
       usage: answer.usage,
-      producedBytes: count.bytes,
+      producedBytes: counter.bytes,
       finish,
       encode: (end) => JSON.stringify(codec.encodeAnswer(answer, identity, end, asked)),
     };
   } catch {
-    return failed("the upstream's answer cannot be read");
+    return { kind: "error", error: ANSWER_UNREADABLE };
   }
 }
 
-function failed(message: string): WholeAnswer {
-  return { kind: "error", error: brokenAnswer(message) };
-}
+/** Counts the content of an answer. */
+class ContentCounter {
+  /** Bytes of text. */
+  bytes = 0;
+  /** Bytes of media, signatures and native parts: not read by the client, but held in memory. */
+  hiddenBytes = 0;
+  /** Whether any content for a person or agent has arrived. */
+  sawToken = false;
+  /** The number of the vendor's web searches. */
+  searches = 0;
 
-interface Counter {
-  /** Of text. */
-  readonly bytes: number;
-  /** Of media, proofs and what only one format has: nothing that is read, but held all the same. */
-  readonly hiddenBytes: number;
-  /** Whether anything was said that a person or agent would read. */
-  readonly sawToken: boolean;
-  /** By the vendor, on the web. */
-  readonly searches: number;
-  step(event: AnswerEvent): void;
-}
-
-/** Counts what an answer says. */
-function createCounter(): Counter {
-  let bytes = 0;
-  let hiddenBytes = 0;
-  let sawToken = false;
-  let searches = 0;
-  return {
-    get searches() {
-      return searches;
-    },
-    get hiddenBytes() {
-      return hiddenBytes;
-    },
-    get bytes() {
-      return bytes;
-    },
-    get sawToken() {
-      return sawToken;
-    },
-    step(event) {
-      if (event.kind === "part-start") {
-        bytes += sizeOfPart(event.part);
-        hiddenBytes += hiddenSizeOf(event.part);
-        sawToken ||= saysOf(event.part);
-        if (isSearch(event.part)) searches += 1;
-      } else if (event.kind === "part-delta") {
-        const size = sizeOfDelta(event.delta);
-        bytes += size;
-        hiddenBytes += "value" in event.delta ? event.delta.value.length : 0;
-        sawToken ||= size > 0;
-      }
-    },
-  };
+  add(event: AnswerEvent): void {
+    if (event.kind === "part-start") {
+      this.bytes += sizeOfPart(event.part);
+      this.hiddenBytes += hiddenSizeOf(event.part);
+      this.sawToken ||= hasContent(event.part);
+      if (isSearch(event.part)) this.searches += 1;
+    } else if (event.kind === "part-delta") {
+      const size = sizeOfDelta(event.delta);
+      this.bytes += size;
+      this.hiddenBytes += "value" in event.delta ? event.delta.value.length : 0;
+      this.sawToken ||= size > 0;
+    }
+  }
 }
 
 function sizeOfPart(part: Part): number {
@@ -223,7 +237,7 @@ function hiddenSizeOf(part: Part): number {
   return "source" in part && part.source.kind === "base64" ? part.source.data.length : 0;
 }
 
-/** Anthropic names the tool within the block, OpenAI and xAI by the item's type. */
+/** Whether a part is a web search. Anthropic names the tool within the block, OpenAI and xAI by the type of the item. */
 function isSearch(part: Part): boolean {
   if (part.kind !== "native") return false;
   const { type, value } = part;
@@ -234,7 +248,7 @@ function isSearch(part: Part): boolean {
 
 const SEARCHES: ReadonlySet<string> = new Set(["web_search_call", "x_search_call"]);
 
-function saysOf(part: Part): boolean {
+function hasContent(part: Part): boolean {
   return "text" in part ? part.text !== "" : true;
 }
 

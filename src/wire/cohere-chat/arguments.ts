@@ -1,14 +1,14 @@
-/** Arguments as JSON text of an object: Cohere writes none as "" and as "null". */
+/** Returns arguments as the JSON text of an object. Cohere sends "" and "null" for none. */
 export function completeArguments(text: string): string {
   const trimmed = text.trim();
   return trimmed === "" || trimmed === "null" ? "{}" : text;
 }
 
-/** Holds arguments that come in pieces back until they cannot mean none any more. */
+/** Holds back arguments that come in pieces until it is certain that there are some. */
 export interface ArgumentsHold {
-  /** Takes a piece; gives what can go on, or "". */
+  /** Adds a piece; returns what can be passed on, or "". */
   push(piece: string): string;
-  /** What was held, completed; "" where all went on. */
+  /** Returns the rest as complete arguments; "" if all has been passed on. */
   end(): string;
 }
 

@@ -1,7 +1,7 @@
 import type { UpstreamCodec } from "../canonical/format.ts";
-import { decodeAnswer } from "./decode-answer.ts";
+import { decodeAnswer } from "./decode-response.ts";
 import { encodeRequest } from "./encode-request.ts";
 import { createReader } from "./read-stream.ts";
 
-/** Cohere's chat, version 2 (`POST /v2/chat`). */
+/** Cohere's chat API, version 2 (`POST /v2/chat`). */
 export const cohereChat: UpstreamCodec = { encodeRequest, decodeAnswer, createReader };

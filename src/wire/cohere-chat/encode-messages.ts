@@ -1,35 +1,35 @@
-import { fail } from "../../base/errors.ts";
-import type { Warning } from "../canonical/format.ts";
+import { rejectField } from "../../base/errors.ts";
 import { objectArguments } from "../canonical/object-arguments.ts";
 import type { MediaPart, Part, ReasoningPart, ToolCallPart, ToolResultPart } from "../canonical/parts.ts";
 import type { Message } from "../canonical/request.ts";
+import type { Warning } from "../conversation/warning.ts";
 import type { Fields } from "../json/fields.ts";
 
 /** What the encoding of messages depends on. */
 export interface MessageRules {
-  /** The model thinks, and has its thoughts as content; others plan their tool calls. */
+  /** Whether the model thinks and takes its thoughts as content; other models plan their tool calls. */
   readonly thinks: boolean;
   readonly warn: (field: Warning["field"], message: string) => void;
 }
 
-/** Rules, and a place to say that reasoning was left out, which is named once for all. */
+/** The rules, and a callback for reasoning that is left out, which one warning reports. */
 interface Encoding extends MessageRules {
-  readonly noteReasoning: () => void;
+  readonly onOmittedReasoning: () => void;
 }
 
 /**
- * Messages as Cohere takes them: one for each tool result, none empty. Images of tool results follow the results as the
- * user's, because only users have images here.
+ * Encodes messages for Cohere: one for each tool result, none empty. Images of tool results follow the results in a user message,
+ * because only users may send images.
  * @throws GatewayError `invalid_request` for media that Cohere does not read.
  */
 export function encodeMessages(messages: readonly Message[], rules: MessageRules): Fields[] {
   const encoded: Fields[] = [];
   let images: Fields[] = [];
-  let reasoningLeftOut = false;
+  let hasOmittedReasoning = false;
   const encoding: Encoding = {
     ...rules,
-    noteReasoning: () => {
-      reasoningLeftOut = true;
+    onOmittedReasoning: () => {
+      hasOmittedReasoning = true;
     },
   };
   const flushImages = (): void => {
@@ -39,8 +39,8 @@ export function encodeMessages(messages: readonly Message[], rules: MessageRules
   for (const [at, message] of messages.entries()) {
     const results = message.parts.filter((part) => part.kind === "tool-result");
     if (results.length === 0) flushImages();
-    for (const [place, result] of results.entries()) {
-      const field = `messages[${at}].content[${place}]`;
+    for (const [index, result] of results.entries()) {
+      const field = `messages[${at}].content[${index}]`;
       encoded.push(encodeResult(result, field, encoding));
       for (const image of listImages(result.content, `${field}.content`)) images.push(image);
     }
@@ -50,22 +50,22 @@ export function encodeMessages(messages: readonly Message[], rules: MessageRules
     encoded.push(...encodeMessage({ ...message, parts: others }, at, encoding));
   }
   flushImages();
-  if (reasoningLeftOut) rules.warn("messages", "Reasoning that this model has no use for was left out.");
+  if (hasOmittedReasoning) rules.warn("messages", "Reasoning that this model has no use for was left out.");
   return encoded;
 }
 
 function encodeMessage(message: Message, at: number, encoding: Encoding): Fields[] {
   if (message.role === "assistant") return encodeAssistant(message, at, encoding);
-  const content = message.parts.flatMap((part, place) =>
-    encodeSaid(part, `messages[${at}].content[${place}]`, encoding),
+  const content = message.parts.flatMap((part, index) =>
+    encodeInputPart(part, `messages[${at}].content[${index}]`, encoding),
   );
   if (content.length === 0) return [];
   const role = message.role === "user" || message.role === "tool" ? "user" : "system";
   return [{ role, content: unwrapText(content) }];
 }
 
-/** A part of what a user or system says. */
-function encodeSaid(part: Part, field: string, encoding: Encoding): Fields[] {
+/** Encodes a part of a user or system message. */
+function encodeInputPart(part: Part, field: string, encoding: Encoding): Fields[] {
   switch (part.kind) {
     case "text":
     case "refusal":
@@ -83,14 +83,14 @@ function encodeSaid(part: Part, field: string, encoding: Encoding): Fields[] {
 function encodeAssistant(message: Message, at: number, encoding: Encoding): Fields[] {
   const calls = message.parts.filter((part) => part.kind === "tool-call").map(encodeCall);
   const reasoning = message.parts.filter((part) => part.kind === "reasoning").filter(isOwn);
-  const saysPlan = !encoding.thinks && calls.length > 0;
-  const content = message.parts.flatMap((part, place): Fields[] => {
-    const field = `messages[${at}].content[${place}]`;
+  const hasPlan = !encoding.thinks && calls.length > 0;
+  const content = message.parts.flatMap((part, index): Fields[] => {
+    const field = `messages[${at}].content[${index}]`;
     if (part.kind === "tool-call") return [];
     if (part.kind === "text" || part.kind === "refusal") return encodeText(part.text);
     if (part.kind !== "reasoning") return leaveOut(part, field, encoding);
     if (isOwn(part) && encoding.thinks) return [{ type: "thinking", thinking: part.text }];
-    if (!isOwn(part) || !saysPlan) encoding.noteReasoning();
+    if (!isOwn(part) || !hasPlan) encoding.onOmittedReasoning();
     return [];
   });
   if (content.length === 0 && calls.length === 0) return [];
@@ -99,13 +99,13 @@ function encodeAssistant(message: Message, at: number, encoding: Encoding): Fiel
     {
       role: "assistant",
       ...(content.length === 0 ? {} : { content: unwrapText(content) }),
-      ...(saysPlan && plan !== "" ? { tool_plan: plan } : {}),
+      ...(hasPlan && plan !== "" ? { tool_plan: plan } : {}),
       ...(calls.length === 0 ? {} : { tool_calls: calls }),
     },
   ];
 }
 
-/** Reasoning that may be Cohere's: its own bears no proof. */
+/** Returns whether reasoning may be Cohere's own, which is neither signed nor encrypted. */
 function isOwn(part: ReasoningPart): boolean {
   return part.origin === null && part.signature === null && part.encrypted === null && part.text !== "";
 }
@@ -116,7 +116,7 @@ function encodeCall(part: ToolCallPart): Fields {
   return { id: part.id, type: "function", function: { name: part.name, arguments: text } };
 }
 
-/** What a result says that has only images, which follow. */
+/** The text of a result that holds only images, which follow it. */
 const SEE_IMAGES = "The result follows in the next message.";
 
 function encodeResult(part: ToolResultPart, field: string, encoding: Encoding): Fields {
@@ -130,15 +130,15 @@ function encodeResult(part: ToolResultPart, field: string, encoding: Encoding): 
     leaveOut(inner, place, encoding);
     return [];
   });
-  const isSeen = texts.length === 0 && part.content.some(({ kind }) => kind === "image");
-  return { role: "tool", tool_call_id: part.callId, content: isSeen ? SEE_IMAGES : texts.join("\n") };
+  const isImagesOnly = texts.length === 0 && part.content.some(({ kind }) => kind === "image");
+  return { role: "tool", tool_call_id: part.callId, content: isImagesOnly ? SEE_IMAGES : texts.join("\n") };
 }
 
 function listImages(parts: readonly Part[], field: string): Fields[] {
   return parts.flatMap((part, at) => (part.kind === "image" ? [encodeMedia(part, `${field}[${at}]`)] : []));
 }
 
-/** An image, or a document that is text. */
+/** Encodes an image, or a document that is text. */
 function encodeMedia(part: MediaPart, field: string): Fields {
   const { source } = part;
   const document = readDocument(part);
@@ -146,26 +146,22 @@ function encodeMedia(part: MediaPart, field: string): Fields {
     return { type: "text", text: part.name ? `${part.name}\n\n${document}` : document };
   }
   if (part.kind !== "image")
-    refuse(field, `is ${part.kind}, which this model's provider does not read; send text or images`);
+    rejectField(field, `is ${part.kind}, which this model's provider does not read; send text or images`);
   const detail = part.detail === "low" || part.detail === "high" ? { detail: part.detail } : {};
   if (source.kind === "url") return { type: "image_url", image_url: { url: source.url, ...detail } };
-  if (source.kind !== "base64") refuse(field, "is not here; send the image itself as base64");
+  if (source.kind !== "base64") rejectField(field, "is not here; send the image itself as base64");
   return {
     type: "image_url",
     image_url: { url: `data:${source.mediaType};base64,${source.data}`, ...detail },
   };
 }
 
-/** The text of a file that is text; null for any other. */
+/** Returns the text of a text file; null for any other part. */
 function readDocument({ kind, source }: MediaPart): string | null {
   if (kind !== "file") return null;
   if (source.kind === "text") return source.text;
   if (source.kind !== "base64" || !/^(text\/|application\/json)/.test(source.mediaType)) return null;
   return Buffer.from(source.data, "base64").toString("utf8");
-}
-
-function refuse(field: string, problem: string): never {
-  return fail("invalid_request", `${field} ${problem}.`, { metadata: { field } });
 }
 
 function leaveOut(part: Part, field: string, { warn }: Encoding): [] {
@@ -178,7 +174,7 @@ function encodeText(text: string): Fields[] {
   return text.trim() === "" ? [] : [{ type: "text", text }];
 }
 
-/** A text that stands alone, in the short form. */
+/** Returns a single text in its short form, as a string. */
 function unwrapText(content: readonly Fields[]): unknown {
   const [only] = content;
   return content.length === 1 && only?.["type"] === "text" ? only["text"] : content;

@@ -1,7 +1,8 @@
 import { fail } from "../../base/errors.ts";
-import type { EncodedRequest, ModelTarget, Warning } from "../canonical/format.ts";
+import type { EncodedRequest, ModelTarget } from "../canonical/format.ts";
 import { nameLeftOut } from "../canonical/name-left-out.ts";
-import type { ConversationRequest, OutputFormat, ReasoningWish } from "../canonical/request.ts";
+import type { ConversationRequest, OutputFormat } from "../canonical/request.ts";
+import type { Warning } from "../conversation/warning.ts";
 import type { Fields } from "../json/fields.ts";
 import { lowerSchema } from "../json-schema/lower-schema.ts";
 import { encodeMessages } from "./encode-messages.ts";
@@ -10,8 +11,8 @@ import { encodeTools } from "./encode-tools.ts";
 type Warn = (field: Warning["field"], message: string) => void;
 
 /**
- * The body of a chat request.
- * @throws GatewayError `invalid_request` for several answers, and for media that Cohere does not read.
+ * Encodes the body of a chat request.
+ * @throws GatewayError `invalid_request` for more than one choice, and for media that Cohere does not read.
  */
 export function encodeRequest(request: ConversationRequest, target: ModelTarget): EncodedRequest {
   if (request.n !== null && request.n > 1) {
@@ -31,13 +32,13 @@ export function encodeRequest(request: ConversationRequest, target: ModelTarget)
     ...encodeOutputFormat(request, warn),
     ...encodeSampling(request, warn),
     ...(request.logprobs === null ? {} : { logprobs: true }),
-    ...encodeThinking(request.reasoning, request.maxTokens, target, warn),
+    ...encodeReasoning(request, target, warn),
     ...readOwnFields(request),
   };
   return { body, warnings };
 }
 
-/** Fields of Cohere that no other format has. */
+/** Fields that only Cohere has. */
 const OWN_FIELDS = ["citation_options", "documents", "priority", "safety_mode"];
 
 function readOwnFields({ extras }: ConversationRequest): Fields {
@@ -47,11 +48,11 @@ function readOwnFields({ extras }: ConversationRequest): Fields {
   );
 }
 
-/** Tiers that come to what Cohere has. */
+/** Service tiers that mean Cohere's default. */
 const PLAIN_TIERS: ReadonlySet<string | null> = new Set([null, "auto", "default", "standard_only"]);
 
 function warnUnsupported(request: ConversationRequest, warn: Warn): void {
-  const asked: readonly (readonly [string, boolean])[] = [
+  const settings: readonly (readonly [string, boolean])[] = [
     ["logit_bias", request.logitBias !== null && Object.keys(request.logitBias).length > 0],
     ["top_logprobs", Boolean(request.logprobs?.top)],
     ["verbosity", request.verbosity !== null],
@@ -59,15 +60,17 @@ function warnUnsupported(request: ConversationRequest, warn: Warn): void {
     ["user", request.user !== null],
     ["metadata", request.metadata !== null && Object.keys(request.metadata).length > 0],
   ];
-  for (const [field, isAsked] of asked)
-    if (isAsked) warn(field, "This provider does not take it; it was left out.");
+  for (const [field, isSet] of settings)
+    if (isSet) warn(field, "This provider does not take it; it was left out.");
 }
 
 const MAX_STOPS = 5;
 
-/** The sampling fields, within the ranges of the API reference. */
+type Range = readonly [low: number, high: number];
+
+/** Encodes the sampling parameters, limited to the ranges of the API reference. */
 function encodeSampling(request: ConversationRequest, warn: Warn): Fields {
-  const limit = (field: string, value: number | null, low: number, high: number): number | null => {
+  const limit = (field: string, value: number | null, [low, high]: Range): number | null => {
     if (value === null || (value >= low && value <= high)) return value;
     const limited = Math.min(Math.max(value, low), high);
     warn(field, `This provider takes ${low} to ${high}; it was set to ${limited}.`);
@@ -78,13 +81,13 @@ function encodeSampling(request: ConversationRequest, warn: Warn): Fields {
     warn("stop", `This provider takes ${MAX_STOPS} stop sequences; the others were left out.`);
   return withoutNulls({
     max_tokens: request.maxTokens,
-    temperature: limit("temperature", request.temperature, 0, 1),
-    // Both ends are left out of Cohere's range; the nearest is as good.
+    temperature: limit("temperature", request.temperature, [0, 1]),
+    // Cohere's range excludes both ends.
     p: request.topP === null ? null : Math.min(Math.max(request.topP, 0.01), 0.99),
-    k: limit("top_k", request.topK, 0, 500),
-    frequency_penalty: limit("frequency_penalty", request.frequencyPenalty, 0, 1),
-    presence_penalty: limit("presence_penalty", request.presencePenalty, 0, 1),
-    seed: limit("seed", request.seed, 0, Number.MAX_SAFE_INTEGER),
+    k: limit("top_k", request.topK, [0, 500]),
+    frequency_penalty: limit("frequency_penalty", request.frequencyPenalty, [0, 1]),
+    presence_penalty: limit("presence_penalty", request.presencePenalty, [0, 1]),
+    seed: limit("seed", request.seed, [0, Number.MAX_SAFE_INTEGER]),
     stop_sequences: stop.length === 0 ? null : stop.slice(0, MAX_STOPS),
   });
 }
@@ -113,17 +116,19 @@ function encodeAnswerSchema(format: OutputFormat, warn: Warn): Fields {
   return { json_schema: schema };
 }
 
-/** Budgets for efforts, Cohere knowing only budgets. Tokens; without one the model thinks as long as it likes. */
+/**
+ * Budgets by effort: Cohere takes only budgets. Tokens. Higher efforts have no budget, so that the model thinks as long as it
+ * needs.
+ */
 const BUDGETS: Readonly<Record<string, number>> = { minimal: 512, low: 2048, medium: 8192 };
 
-function encodeThinking(
-  wish: ReasoningWish | null,
-  maxTokens: number | null,
+function encodeReasoning(
+  { reasoning: parameters, maxTokens }: ConversationRequest,
   { reasoning, reasons }: ModelTarget,
   warn: Warn,
 ): Fields {
-  if (wish === null) return {};
-  const isOff = wish.enabled === false || wish.effort === "none";
+  if (parameters === null) return {};
+  const isOff = parameters.enabled === false || parameters.effort === "none";
   if (reasoning === null) {
     if (reasons === true)
       warn("reasoning", "It is not known how this model's reasoning is steered; left to it.");
@@ -131,11 +136,13 @@ function encodeThinking(
     return {};
   }
   if (isOff) return { thinking: { type: "disabled" } };
-  const wanted = wish.budgetTokens ?? BUDGETS[wish.effort ?? ""] ?? null;
+  const wanted = parameters.budgetTokens ?? BUDGETS[parameters.effort ?? ""] ?? null;
   if (wanted === null)
-    return wish.enabled || wish.effort !== null || wish.adaptive ? { thinking: { type: "enabled" } } : {};
+    return parameters.enabled || parameters.effort !== null || parameters.adaptive
+      ? { thinking: { type: "enabled" } }
+      : {};
   const budget = maxTokens === null ? wanted : Math.max(1, Math.min(wanted, maxTokens - 1));
-  if (wish.budgetTokens !== null && budget !== wanted)
+  if (parameters.budgetTokens !== null && budget !== wanted)
     warn("reasoning", `The budget was set to ${budget} tokens, below max_tokens.`);
   return { thinking: { type: "enabled", token_budget: budget } };
 }

@@ -1,5 +1,5 @@
-import type { Warning } from "../canonical/format.ts";
 import type { ConversationRequest, FunctionTool, Tool, ToolChoice } from "../canonical/request.ts";
+import type { Warning } from "../conversation/warning.ts";
 import { asFields, type Fields } from "../json/fields.ts";
 import { lowerSchema } from "../json-schema/lower-schema.ts";
 import { createSchemaBudget, type SchemaBudget } from "../json-schema/lowering.ts";
@@ -13,34 +13,37 @@ const FREE_TEXT: Fields = {
   required: ["input"],
 };
 
-/** The tools and the choice between them; {} without tools. Cohere cannot name one, so of a choice only its members are sent. */
+/**
+ * Encodes the tools and the tool choice; no fields without tools. Cohere cannot force one tool by name, so only the tools that
+ * the choice allows are sent.
+ */
 export function encodeTools(
   { tools, toolChoice, parallelToolCalls }: ConversationRequest,
   warn: Warn,
 ): Fields {
   const strictness = encodeStrictness(tools, warn);
   const isStrict = strictness["strict_tools"] === true;
-  const chosen = listChosen(toolChoice);
+  const allowed = listAllowed(toolChoice);
   const schemas = createSchemaBudget();
   const encoded = tools.flatMap((tool, at) =>
-    isOffered(tool, chosen) ? encodeTool(tool, `tools[${at}]`, { isStrict, schemas, warn }) : [],
+    isOffered(tool, allowed) ? encodeTool(tool, `tools[${at}]`, { isStrict, schemas, warn }) : [],
   );
   if (encoded.length === 0) return {};
   if (parallelToolCalls === false) warn("parallel_tool_calls", "This model may call several tools at once.");
   return { tools: encoded, ...strictness, ...encodeChoice(toolChoice, warn) };
 }
 
-/** The names that a choice leaves; null where it leaves all tools. */
-function listChosen(choice: ToolChoice | null): ReadonlySet<string> | null {
+/** Returns the names of the tools that a choice allows; null for all tools. */
+function listAllowed(choice: ToolChoice | null): ReadonlySet<string> | null {
   if (choice?.kind === "tool") return new Set([choice.name]);
   return choice?.kind === "allowed" ? new Set(choice.names) : null;
 }
 
-function isOffered(tool: Tool, chosen: ReadonlySet<string> | null): boolean {
-  return chosen === null || (tool.kind !== "native" && chosen.has(tool.name));
+function isOffered(tool: Tool, allowed: ReadonlySet<string> | null): boolean {
+  return allowed === null || (tool.kind !== "native" && allowed.has(tool.name));
 }
 
-/** What the encoding of all tools has in common. */
+/** What the encoders of all tools share. */
 interface Encoding {
   readonly isStrict: boolean;
   readonly schemas: SchemaBudget;
@@ -62,7 +65,7 @@ function encodeTool(tool: Tool, field: string, encoding: Encoding): Fields[] {
   return [{ type: "function", function: { name, ...(description ? { description } : {}), parameters } }];
 }
 
-/** A schema that is held to strictly may say less. */
+/** Strict schemas support fewer keywords. */
 function encodeSchema(parameters: Fields | null, field: string, encoding: Encoding): Fields {
   if (parameters === null) return NO_ARGUMENTS;
   const { isStrict, schemas, warn } = encoding;
@@ -72,7 +75,7 @@ function encodeSchema(parameters: Fields | null, field: string, encoding: Encodi
   return schema;
 }
 
-/** Cohere is strict with all tools or with none, and only where each has a required parameter. */
+/** Returns `strict_tools`. Cohere is strict with all tools or with none, and only if each has a required parameter. */
 function encodeStrictness(tools: readonly Tool[], warn: Warn): Fields {
   const functions = tools.filter((tool) => tool.kind === "function");
   if (!functions.some((tool) => tool.strict === true)) return {};

@@ -9,20 +9,22 @@ const KNOWN: Readonly<Record<string, FinishReason>> = {
   ERROR_TOXIC: "content-filter",
 };
 
-/** A finish reason in the hub's words: tool calls wherever there were any, a plain stop for what nobody knows. */
+/** Converts a finish reason: `tool-calls` if there were calls, `stop` for unknown reasons. */
 export function readFinish(native: string, hasToolCalls: boolean): Finish {
   const known = KNOWN[native] ?? "stop";
   return { reason: hasToolCalls && known === "stop" ? "tool-calls" : known, native, stopSequence: null };
 }
 
-/** HTTP statuses that the reasons mean by which Cohere says that it failed. */
+/** The HTTP statuses of the reasons that report a failure. */
 const FAILED: Readonly<Record<string, number>> = { ERROR: 500, TIMEOUT: 504 };
 
-/** The failure that a finish reason is, with Cohere's words for it; null for any other. */
-export function findFailedFinish(native: string, words: unknown): VendorError | null {
+/** Returns the failure that a finish reason reports, with Cohere's message; null for any other reason. */
+export function findFailedFinish(native: string, vendorMessage: unknown): VendorError | null {
   const status = FAILED[native];
   if (status === undefined) return null;
   const message =
-    typeof words === "string" && words !== "" ? words : `the upstream ended the answer with "${native}"`;
+    typeof vendorMessage === "string" && vendorMessage !== ""
+      ? vendorMessage
+      : `the upstream ended the answer with "${native}"`;
   return readVendorError(status, { message });
 }

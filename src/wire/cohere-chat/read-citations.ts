@@ -1,17 +1,15 @@
 import type { Citation } from "../canonical/parts.ts";
-import { asFields, type Fields } from "../json/fields.ts";
+import { asFields, asObjects, type Fields } from "../json/fields.ts";
 
 /**
- * The citations of a text, one for each of their sources. Those of a tool plan or of thinking are passed over: the hub
- * cites texts only. `index` keeps to the content with that place; citations that name none are the first text's.
+ * Reads the citations of texts, one for each of their sources. Citations of a tool plan or of thinking are ignored, because only
+ * texts have citations in the canonical form. `index` is the index of the cited content; citations without one belong to the
+ * first text.
  */
 export function readCitations(
   value: unknown,
 ): readonly { readonly index: number | null; readonly citation: Citation }[] {
-  const items = Array.isArray(value) ? value : [value];
-  return items
-    .map(asFields)
-    .filter((item) => item !== null)
+  return asObjects(Array.isArray(value) ? value : [value])
     .filter((item) => item["type"] === undefined || item["type"] === null || item["type"] === "TEXT_CONTENT")
     .flatMap((item) => {
       const index = typeof item["content_index"] === "number" ? item["content_index"] : null;
@@ -30,8 +28,8 @@ function readCitation(item: Fields, source: Fields | null): Citation {
     url: readText(document?.["url"]),
     title: readText(document?.["title"]) ?? readText(source?.["id"]),
     text: readText(item["text"]),
-    start: readPlace(item["start"]),
-    end: readPlace(item["end"]),
+    start: readOffset(item["start"]),
+    end: readOffset(item["end"]),
     extras: { format: "cohere-chat", fields: source ?? {} },
   };
 }
@@ -40,6 +38,6 @@ function readText(value: unknown): string | null {
   return typeof value === "string" && value !== "" ? value : null;
 }
 
-function readPlace(value: unknown): number | null {
+function readOffset(value: unknown): number | null {
   return typeof value === "number" ? value : null;
 }

@@ -1,26 +1,32 @@
-import { type EmbeddingsWish, listPresent, nameLeftOut, requireTexts } from "../canonical/embeddings.ts";
+import {
+  type EmbeddingsParameters,
+  listPresent,
+  nameLeftOut,
+  requireTexts,
+} from "../canonical/embeddings.ts";
 import type { EncodedRequest } from "../canonical/format.ts";
 
-/** Texts that one call takes. */
+/** The most texts that one call takes. */
 const MAX_TEXTS = 96;
 
-/** What is not a query is what queries are held against, and Cohere wants to know which. */
-const USUAL_INPUT_TYPE = "search_document";
+/** The input type that Cohere demands if the client sends none: text to be searched. */
+const DEFAULT_INPUT_TYPE = "search_document";
 
-/** Fields of Cohere that no other format has. */
+/** Fields that only Cohere has. */
 const OWN_FIELDS = ["truncate", "priority", "max_tokens"];
 
 /**
- * The body of an embed request. Numbers are asked for, whatever the client wants: all models give them.
+ * Encodes the body of an embed request. Vectors are requested as floats whatever the client wants, because all models support
+ * them.
  * @throws GatewayError `invalid_request` for token ids and for more texts than one call takes.
  */
-export function encodeCohereEmbeddings(wish: EmbeddingsWish, model: string): EncodedRequest {
-  const { dimensions, extras } = wish;
+export function encodeCohereEmbeddings(parameters: EmbeddingsParameters, model: string): EncodedRequest {
+  const { dimensions, extras } = parameters;
   const own = OWN_FIELDS.flatMap((field) => (field in extras ? [[field, extras[field]]] : []));
   const body = {
     model,
-    texts: requireTexts(wish.inputs, MAX_TEXTS),
-    input_type: wish.inputType ?? USUAL_INPUT_TYPE,
+    texts: requireTexts(parameters.inputs, MAX_TEXTS),
+    input_type: parameters.inputType ?? DEFAULT_INPUT_TYPE,
     embedding_types: ["float"],
     ...(dimensions === null ? {} : { output_dimension: dimensions }),
     ...Object.fromEntries(own),

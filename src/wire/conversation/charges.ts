@@ -3,37 +3,37 @@ import { isWord, type JsonNode, memberOf, parseNode, stringOf } from "../json/sc
 import { sizeOf } from "./prompt-nodes.ts";
 import { readCount, readSearchContext, type SearchContext } from "./usage.ts";
 
-/** What a request may cost beside the tokens of its text and of its answer, as far as the request tells. */
+/** What a request may be charged for besides its tokens, as far as the request shows it. */
 export interface RequestCharges extends RequestMedia {
-  /** Null where it does not let the vendor search the web. */
-  readonly search: SearchWish | null;
-  /** It lets the vendor run tools that read more than stands in the request, in several rounds. */
+  /** Null if the vendor may not search the web. */
+  readonly search: SearchParameters | null;
+  /** The vendor may run tools that add input tokens over several rounds. */
   readonly runsTools: boolean;
-  /** Models that the one asked for may consult; the vendor charges them at their own prices. */
-  readonly advisors: readonly AdvisorWish[];
+  /** Models that the requested one may consult; the vendor charges them at their own prices. */
+  readonly advisors: readonly AdvisorRequest[];
 }
 
-/** Images and files of a request, those in tools' results too. */
+/** The images and files of a request, including those in tool results. */
 export interface RequestMedia {
   readonly images: number;
-  /** Bytes of files, audio and video that stand in the request. */
+  /** Bytes of inline files, audio and video. */
   readonly fileBytes: number;
-  /** The vendor fetches files that the request only names, so nothing tells their size. */
+  /** The vendor fetches files that the request refers to, so that their size is unknown. */
   readonly hasReferences: boolean;
 }
 
-/** Leave for the vendor to search the web. */
-export interface SearchWish {
-  /** The most searches it allows; null where it sets no bound. */
+/** Permission for the vendor to search the web. */
+export interface SearchParameters {
+  /** The maximum number of searches; null: no limit. */
   readonly most: number | null;
   readonly context: SearchContext | null;
 }
 
-/** Leave for the model to consult another one. */
-export interface AdvisorWish {
+/** Permission for the model to consult another model. */
+export interface AdvisorRequest {
   /** The model's name at the vendor. */
   readonly model: string;
-  /** The most consultations it allows; null where it sets no bound. */
+  /** The maximum number of consultations; null: no limit. */
   readonly most: number | null;
 }
 
@@ -53,7 +53,7 @@ export class MediaTally implements RequestMedia {
   fileBytes = 0;
   hasReferences = false;
 
-  /** `text` is the request's body, `node` the part that holds or names the file. */
+  /** Counts a file. `text` is the request's body, `node` the part that holds or names the file. */
   addFile(text: string, node: JsonNode): void {
     const size = sizeOf(node);
     if (size < REFERENCE_BYTES && REFERENCE.test(text.slice(node.start, node.end))) this.hasReferences = true;
@@ -61,29 +61,29 @@ export class MediaTally implements RequestMedia {
   }
 }
 
-/** A part that only names a file is shorter. */
+/** Shorter parts only refer to a file. */
 const REFERENCE_BYTES = 8_192;
-/** An id of a file at the vendor, or the address of one. */
+/** A file id at the vendor, or a URL. */
 const REFERENCE = /"file_id"|:\\?\/\\?\//;
 
-/** Tools by which vendors search: `web_search`, `web_search_preview`, `web_search_20250305`, xAI's own. */
+/** Web search tools: `web_search`, `web_search_preview`, `web_search_20250305`, and xAI's own. */
 const SEARCH_TOOL = /^(?:web_search|x_search|live_search)/;
-/** A tool by which the model consults another one: `advisor_20260301`. */
+/** A tool with which the model consults another model: `advisor_20260301`. */
 const ADVISOR_TOOL = /^advisor/;
 /** Types of tools that the client runs. */
 const CLIENT_TOOL =
   /^(?:function$|custom$|namespace$|bash_|text_editor_|computer|memory_|local_shell|apply_patch)/;
-/** Fields that switch searching on without a tool: OpenAI's and Perplexity's, and xAI's. */
+/** Fields that enable searching without a tool: OpenAI's and Perplexity's, and xAI's. */
 const SEARCH_FIELDS = ["web_search_options", "search_parameters"] as const;
 
-/** What a request lets the vendor do. `text` is its body, bytes read as Latin-1. */
+/** Returns what a request permits the vendor to do. `text` is its body, bytes as Latin-1. */
 export function findVendorTools(text: string, root: JsonNode): Omit<RequestCharges, keyof RequestMedia> {
   const searches: Fields[] = [];
-  const advisors: AdvisorWish[] = [];
+  const advisors: AdvisorRequest[] = [];
   let runsTools = false;
   for (const tool of memberOf(root, "tools")?.items ?? []) {
     const node = memberOf(tool, "type");
-    // Nearly all are, and this is told without cutting the word out.
+    // Nearly all tools are of these types, and this check does not copy the string.
     if (node === undefined || isWord(text, node, "function")) continue;
     const type = stringOf(text, node) ?? "";
     if (SEARCH_TOOL.test(type)) searches.push(parseLoosely(text, tool));
@@ -98,8 +98,8 @@ export function findVendorTools(text: string, root: JsonNode): Omit<RequestCharg
   return { search: searches.length === 0 ? null : joinSearches(searches), runsTools, advisors };
 }
 
-/** One tool without a bound leaves all of them without. */
-function joinSearches(wishes: readonly Fields[]): SearchWish {
+/** Adds limits; one tool without a limit makes the total unlimited. */
+function joinSearches(wishes: readonly Fields[]): SearchParameters {
   const bounds = wishes.map((wish) => readCount(wish["max_uses"]) ?? readCount(wish["max_search_results"]));
   const contexts = wishes.map((wish) => readSearchContext(wish["search_context_size"]));
   return {
@@ -108,11 +108,11 @@ function joinSearches(wishes: readonly Fields[]): SearchWish {
   };
 }
 
-function readAdvisor({ model, max_uses }: Fields): AdvisorWish {
+function readAdvisor({ model, max_uses }: Fields): AdvisorRequest {
   return { model: typeof model === "string" ? model : "", most: readCount(max_uses) };
 }
 
-/** What was jumped over may be no JSON; the vendor will say so. */
+/** The scan does not validate what it skips; the vendor reports malformed JSON. */
 function parseLoosely(text: string, node: JsonNode): Fields {
   try {
     return asFields(parseNode(text, node)) ?? {};

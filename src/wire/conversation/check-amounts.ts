@@ -1,52 +1,52 @@
 import { BOUNDS } from "../../base/bounds.ts";
-import { requireAtMost, Tally } from "../json/refuse-excess.ts";
+import { requireAtMost, Tally } from "../json/reject-excess.ts";
 import { type JsonNode, LEAF, scanCounting } from "../json/scan.ts";
 
-/*
- * How much of each thing a conversation may have, whichever client API it came in. The bounds are in `base/bounds`; the
- * errors name the client's own fields.
+/**
+ * The size limits of a conversation, for all client APIs. The limits are defined in `base/bounds`; the errors name the client's own
+ * fields.
  */
 
 const SHORTEN = "Send fewer, or summarize the earlier part of the conversation.";
 
 /**
- * Bounds the members of the body's own object.
- * @throws GatewayError `invalid_request`, as all functions of this file.
+ * Limits the number of fields of the body.
+ * @throws GatewayError `invalid_request`, as do all functions of this file.
  */
 export function checkFieldCount({ members }: JsonNode): void {
   requireAtMost("body", members?.length ?? 0, "fields", BOUNDS.bodyFields, "Send fewer.");
 }
 
-/** Bounds the list of messages, or of items; `what` is the client API's word for them. */
+/** Limits the list of messages or items; `what` is the client API's word for them. */
 export function checkMessageCount(field: string, count: number, what: string): void {
   requireAtMost(field, count, what, BOUNDS.messages, SHORTEN);
 }
 
-/** Counts the content parts of a conversation. */
+/** Returns a counter for the content parts of a conversation. */
 export function tallyParts(): Tally {
   return new Tally("content parts", BOUNDS.parts, SHORTEN);
 }
 
-/** Counts its tool calls. */
+/** Returns a counter for the tool calls of a conversation. */
 export function tallyCalls(): Tally {
   return new Tally("tool calls", BOUNDS.toolCalls, SHORTEN);
 }
 
-/** Counts pieces of its reasoning. */
+/** Returns a counter for the pieces of reasoning in a conversation. */
 export function tallyReasoning(): Tally {
   return new Tally("pieces of reasoning", BOUNDS.reasoningDetails, SHORTEN);
 }
 
-/** A value and the mark that parts it from the next take two bytes at the least. */
+/** A value and its separator take at least two bytes. */
 const LEAST_VALUE_BYTES = 2;
 
-/** Bounds the list of tools, and the values in their schemas. `text` is the body, bytes read as Latin-1. */
+/** Limits the list of tools and the values in their schemas. `text` is the body, bytes as Latin-1. */
 export function checkToolAmounts(text: string, tools: JsonNode): void {
   requireAtMost("tools", tools.items?.length ?? 0, "tools", BOUNDS.tools, "Send fewer.");
   checkSchemaValues(text, tools, "tools");
 }
 
-/** Bounds the values in a schema. Only a long one is looked at. */
+/** Limits the values in a schema. Only long schemas are counted. */
 export function checkSchemaValues(text: string, schema: JsonNode | undefined, field: string): void {
   if (schema === undefined) return;
   const { start, end } = schema;

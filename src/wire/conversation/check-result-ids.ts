@@ -3,7 +3,7 @@ import { matchResults } from "./match-results.ts";
 import type { OutlineMessage } from "./outline.ts";
 
 /**
- * Refuses a tool result without an id where the call that it answers cannot be told.
+ * Rejects a tool result without an id if it is unclear which call it answers.
  * @throws GatewayError `invalid_request` that names the field.
  */
 export function checkResultIds(messages: readonly OutlineMessage[]): void {

@@ -1,6 +1,6 @@
 import type { OutlineAssistant, OutlineMessage } from "./outline.ts";
 
-/** A tool call of a conversation, and what became of it. */
+/** A tool call of a conversation, and its result. */
 export interface Call {
   /** Index of its message. */
   readonly message: number;
@@ -8,27 +8,27 @@ export interface Call {
   readonly from: number;
   /** The client's id; "" where it has none. */
   readonly id: string;
-  /** Index of the message that answers it; null while none does. */
+  /** The index of the message that answers it; null while there is none. */
   result: number | null;
-  /** It repeats another call and has no result of its own. */
+  /** It duplicates another call and has no result of its own. */
   isDuplicate: boolean;
-  /** The id to send; known once the turns are. */
+  /** The id to send; known after the turns have been determined. */
   sentId: string;
 }
 
-/** Which result answers which call. */
+/** The assignment of results to calls. */
 export interface Matches {
-  /** The calls that are not hosted, in their order. */
+  /** The calls that are not hosted, in order. */
   readonly calls: readonly Call[];
-  /** The call that the result at an index answers. A result that is not in it answers none. */
+  /** The calls by the index of the result that answers them. Results that are absent here answer no call. */
   readonly answers: ReadonlyMap<number, Call>;
-  /** The first result without an id for which there is not exactly one call to answer; null where there is none. */
+  /** The first result without an id that does not match exactly one call; null where there is none. */
   readonly unclear: UnclearResult | null;
 }
 
 export interface UnclearResult {
   readonly at: number;
-  /** How many calls have no result yet. */
+  /** The number of calls without a result. */
   readonly openCalls: number;
 }
 
@@ -51,7 +51,7 @@ export function matchResults(messages: readonly OutlineMessage[]): Matches {
   return matcher;
 }
 
-/** Calls of one message with one id, of which the first `answered` have a result. */
+/** Calls of one message with the same id, of which the first `answered` have a result. */
 interface OpenCalls {
   readonly message: number;
   readonly calls: Call[];
@@ -63,7 +63,7 @@ class Matcher implements Matches {
   readonly answers = new Map<number, Call>();
   unclear: UnclearResult | null = null;
 
-  /** By id, the nearest last. */
+  /** Calls by id, the nearest last. */
   private readonly openById = new Map<string, OpenCalls[]>();
   private readonly open = new Set<Call>();
 
@@ -124,7 +124,7 @@ function markDuplicates(calls: readonly Call[], messages: readonly OutlineMessag
   }
 }
 
-/** Of calls that are the same, those without a result go, but for the first where none has one. */
+/** Marks duplicates: of identical calls, those without a result are dropped, except for the first if none has a result. */
 function markRepeated(calls: readonly Call[]): void {
   const kept = calls.find(({ result }) => result !== null) ?? calls[0];
   for (const call of calls) call.isDuplicate = call.result === null && call !== kept;

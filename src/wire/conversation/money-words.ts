@@ -1,9 +1,9 @@
-/*
- * How vendors speak of an account's money in their errors, in the languages that they write them in. Each list is a
- * pattern's alternatives. Latin and Cyrillic words stand alone; others are written without spaces around them.
+/**
+ * Words about an account's balance in vendors' errors, in the languages that vendors use. Each list holds the alternatives of a
+ * pattern. Latin and Cyrillic words are matched as whole words; other scripts have no spaces between words.
  */
 
-/** Words for money and what it buys at a vendor: a sentence with one of them is about an account and not about the request. */
+/** Words for money and credits: a sentence with one of them is about an account and not about the request. */
 const MONEY = [
   // English.
   "billing|billed|credits?|payments?|invoices?|recharge|top[- ]?up|balance|funds|wallet|prepaid|prepayment|quota|upgrade",
@@ -28,7 +28,7 @@ const MONEY_UNSPACED = [
   "رصيد|الدفع|शेष राशि|बैलेंस|भुगतान|ยอดเงิน|เครดิต|ชำระเงิน",
 ] as const;
 
-/** What an account has left, and only that. */
+/** Words for the remaining balance only. */
 const BALANCE = [
   "balance|credits?|funds|afford|guthaben|kontostand|solde|saldo|баланс\\p{L}{0,12}|bakiye\\p{L}{0,12}|số dư",
 ] as const;
@@ -36,7 +36,7 @@ const BALANCE_UNSPACED = [
   "余额|餘額|额度|額度|欠费|欠費|残高|クレジット|잔액|잔고|크레딧|رصيد|बैलेंस|ยอดเงิน",
 ] as const;
 
-/** How vendors say that an account has run dry, besides their codes. */
+/** Phrases with which vendors report an exhausted balance, besides their codes. */
 const OUT_OF_CREDIT = [
   "exceeded your current quota|insufficient (?:balance|credits?|funds)|balance is (?:too low|insufficient)",
   "(?:used all|have any|out of) (?:available )?credits|spending limit|billing hard limit|check your billing",
@@ -51,11 +51,11 @@ const OUT_OF_CREDIT = [
 const alone = (lists: readonly string[]): string =>
   `(?<![\\p{L}\\p{N}_])(?:${lists.join("|")})(?![\\p{L}\\p{N}_])`;
 
-/** Matches a word for money in a text. */
+/** Matches a word for money or credits. */
 export const MONEY_WORD = new RegExp(`${alone(MONEY)}|${MONEY_UNSPACED.join("|")}`, "iu");
 
-/** The source of a pattern for what an account has left. */
+/** The source of a pattern for the remaining balance. */
 export const BALANCE_WORD = `(?:${alone(BALANCE)}|${BALANCE_UNSPACED.join("|")})`;
 
-/** Matches the words of an account that has run dry. */
+/** Matches a report of an exhausted balance. */
 export const OUT_OF_CREDIT_WORDS = new RegExp(OUT_OF_CREDIT.join("|"), "iu");

@@ -1,12 +1,12 @@
-/** What a request uses that not every offer of its model takes. */
+/** What a request uses that not every deployment of its model supports. */
 export interface RequestNeeds {
-  /** Input modalities beyond text, and `tools`: an offer that lacks one cannot serve the request. */
+  /** Input modalities other than text, and `tools`: a deployment without one of them cannot serve the request. */
   readonly features: readonly string[];
-  /** Request parameters that it sets, in the words of `supported_parameters`. */
+  /** The parameters that it sets, in the terms of `supported_parameters`. */
   readonly parameters: readonly string[];
-  /** The field of the body that the modalities are in. */
+  /** The field of the body that holds the modalities. */
   readonly contentField: string;
 }
 
-/** Text, and nothing set. */
+/** A request of plain text without parameters. */
 export const NO_NEEDS: RequestNeeds = { features: [], parameters: [], contentField: "messages" };

@@ -1,42 +1,41 @@
 /**
- * What tool-call repair needs to know of a conversation, whatever format it came in. Each client API makes
- * one of these from its own shape and carries the result back into it, so texts, images and fields that
- * repair has no business with are never touched.
+ * What tool-call repair needs to know of a conversation in any format. Each client API derives it from its own form and applies the
+ * result to it, so that texts, images and other fields are never touched.
  */
 export type OutlineMessage = OutlineAssistant | OutlineResult | { readonly kind: "other" };
 
 export interface OutlineAssistant {
   readonly kind: "assistant";
-  /** Ids of its tool calls in order; "" where the id is empty or missing. */
+  /** Ids of its tool calls in order; "" for an empty or missing id. */
   readonly callIds: readonly string[];
-  /** Ids of calls of a kind that only one format has. A result may answer them, none has to, and their ids stay. */
+  /** Ids of calls that only one format has. They may have a result but need none, and their ids are kept. */
   readonly hostedIds?: readonly string[];
-  /** Name and arguments of the call at an index of `callIds`. Only read where two calls have one id. */
+  /** Returns name and arguments of the call at an index of `callIds`. Only used if two calls have the same id. */
   describeCall(index: number): string;
 }
 
 export interface OutlineResult {
   readonly kind: "result";
-  /** Id of the call it answers; "" where that is empty or missing. */
+  /** The id of the call that it answers; "" for an empty or missing id. */
   readonly callId: string;
-  /** The client's name for the id's field, set where the id is empty or missing. */
+  /** The client's name of the id field; set if the id is empty or missing. */
   readonly field?: string;
 }
 
-/** A message of the repaired conversation, named by where it came from. */
+/** A message of the repaired conversation and its origin. */
 export type RepairedMessage =
-  /** Message `from` of the input. */
+  /** The message at index `from` of the input. */
   | {
       readonly kind: "kept";
       readonly from: number;
-      /** An assistant's remaining calls. Null where nothing changed. */
+      /** The remaining calls of an assistant message; null if unchanged. */
       readonly calls: readonly KeptCall[] | null;
-      /** A result's call id to send. Null where it is unchanged. */
+      /** The call id of a result to send; null if unchanged. */
       readonly callId: string | null;
-      /** It becomes one message with the assistant message before it. */
+      /** It is joined with the assistant message before it. */
       readonly joins: boolean;
     }
-  /** A result to insert for call `call` of message `message` of the input. */
+  /** A placeholder result for call `call` of message `message` of the input. */
   | {
       readonly kind: "placeholder";
       readonly callId: string;
@@ -51,7 +50,7 @@ export interface KeptCall {
   readonly id: string;
 }
 
-/** How many times each repair was made; shown in `gateway_metadata.repairs`. */
+/** The number of repairs of each kind, shown in `gateway_metadata.repairs`. */
 export interface RepairCounts {
   readonly duplicateCallsRemoved: number;
   readonly orphanResultsRemoved: number;
@@ -59,25 +58,25 @@ export interface RepairCounts {
   readonly idsMapped: number;
 }
 
-/** A repaired conversation; null in place of one means that nothing had to change. */
+/** A repaired conversation. Functions return null instead if nothing had to change. */
 export interface Repair {
   readonly messages: readonly RepairedMessage[];
   readonly counts: RepairCounts;
-  /** Ids as sent, to the ids the client knows, where they differ. */
+  /** The client's ids by the ids that were sent, where they differ. */
   readonly originalIds: ReadonlyMap<string, string>;
 }
 
-/** What a target accepts (docs/contract.md, "Tool-call repair"; made by `toolCallRulesOf`). */
+/** The tool-call rules of a target (docs/api/translation.md, "Tool-call repair"; returned by `toolCallRulesOf`). */
 export interface ToolCallRules {
   readonly ids: ToolCallIdFamily;
-  /** No two calls of a conversation may have one id. Otherwise only two calls of one turn may not. */
+  /** All call ids of a conversation must be unique. Otherwise only those within a turn must be. */
   readonly hasUniqueIds: boolean;
   /**
-   * Where the results of calls have to stand: directly behind the message that has the calls, directly behind the
-   * neighbouring assistant messages with calls that it is one of, or anywhere behind it.
+   * Where the results must stand: directly after the message with their calls, directly after the adjacent assistant messages with
+   * calls that it belongs to, or anywhere after it.
    */
   readonly results: "behind-message" | "behind-turn" | "anywhere";
 }
 
-/** The shape of ids that a vendor accepts. */
+/** The form of ids that a vendor accepts. */
 export type ToolCallIdFamily = "mistral" | "anthropic" | "openai";

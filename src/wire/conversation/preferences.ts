@@ -1,33 +1,33 @@
 import { BOUNDS } from "../../base/bounds.ts";
+import { rejectField } from "../../base/errors.ts";
 import { parsePrice } from "../../base/money.ts";
-import { refuseField } from "../json/check-fields.ts";
 import { asFields, type Fields } from "../json/fields.ts";
-import { requireAtMost } from "../json/refuse-excess.ts";
+import { requireAtMost } from "../json/reject-excess.ts";
 
-/** The part of a request's `provider` that decides who may answer. */
+/** The routing preferences in a request's `provider`. */
 export interface ProviderPreferences {
   /** Slugs to try first. */
   readonly order: readonly string[];
   /** Null: any. */
   readonly only: readonly string[] | null;
   readonly ignore: readonly string[];
-  /** Only the account's own keys at providers, never the gateway's. */
+  /** Only BYOK keys of the account, never platform keys. */
   readonly ownKeysOnly: boolean;
-  /** Whether providers beyond `order` may answer. */
+  /** Whether providers that `order` does not list may answer. */
   readonly allowFallbacks: boolean;
   /** `data_collection: "deny"`: only providers known not to train on what they are sent. */
   readonly denyDataCollection: boolean;
   /** `zdr`: only providers known to keep nothing. */
   readonly zeroRetention: boolean;
-  /** Only offers that take every parameter of the request. */
+  /** Only deployments that support every parameter of the request. */
   readonly requireParameters: boolean;
-  /** Null: at any price. */
+  /** Null: no price limit. */
   readonly maxPrice: MaxPrice | null;
-  /** What providers beyond `order` are ordered by; null: the gateway's own order. */
+  /** How providers that `order` does not list are sorted; null: the gateway's default. */
   readonly sort: ProviderSort | null;
 }
 
-/** The most that an answer may be priced at, attodollars; null: not bounded. */
+/** Price limits in attodollars; null: no limit. */
 export interface MaxPrice {
   /** Per million tokens. */
   readonly prompt: bigint | null;
@@ -40,14 +40,14 @@ export interface MaxPrice {
 const SORTS = ["price", "throughput", "latency"] as const;
 export type ProviderSort = (typeof SORTS)[number];
 
-/** Fields that speak to the gateway: who else may answer. */
-export interface GatewayWishes {
+/** The routing fields of a request. */
+export interface RoutingParameters {
   /** Models to fall back to, in the client's order. */
   readonly fallbackModels: readonly string[];
   readonly preferences: ProviderPreferences;
 }
 
-/** Nothing said: anybody may answer. */
+/** No preferences. */
 export const NO_PREFERENCES: ProviderPreferences = {
   order: [],
   only: null,
@@ -62,17 +62,17 @@ export const NO_PREFERENCES: ProviderPreferences = {
 };
 
 /**
- * Reads `models` and `provider`.
- * @throws GatewayError `invalid_request` for what is malformed, or asks for a promise that is not known.
+ * Parses `models` and `provider`.
+ * @throws GatewayError `invalid_request` if they are malformed, or for an unknown guarantee.
  */
-export function readGatewayWishes(models: unknown, provider: unknown): GatewayWishes {
+export function readRoutingParameters(models: unknown, provider: unknown): RoutingParameters {
   return { fallbackModels: readModels(models), preferences: readPreferences(provider) };
 }
 
 function readModels(value: unknown): readonly string[] {
   if (value === undefined || value === null) return [];
   const isList = Array.isArray(value) && value.every((model) => typeof model === "string");
-  if (!isList) refuseField("models", "must be an array of model ids");
+  if (!isList) rejectField("models", "must be an array of model ids");
   requireAtMost("models", value.length, "models", BOUNDS.fallbackModels, "Send fewer.");
   return value;
 }
@@ -80,7 +80,7 @@ function readModels(value: unknown): readonly string[] {
 function readPreferences(raw: unknown): ProviderPreferences {
   if (raw === undefined || raw === null) return NO_PREFERENCES;
   const value = asFields(raw);
-  if (value === null) refuseField("provider", "must be an object");
+  if (value === null) rejectField("provider", "must be an object");
   return {
     order: readSlugs(value, "order") ?? [],
     only: readSlugs(value, "only"),
@@ -95,15 +95,15 @@ function readPreferences(raw: unknown): ProviderPreferences {
   };
 }
 
-/** What is promised is read strictly: a word that is misspelt must not pass for no wish. */
+/** Guarantees are parsed strictly: a misspelt field must not be ignored. */
 function readDenial(value: unknown): boolean {
   if (value === undefined || value === null || value === "allow") return false;
-  return value === "deny" || refuseField("provider.data_collection", 'must be "allow" or "deny"');
+  return value === "deny" || rejectField("provider.data_collection", 'must be "allow" or "deny"');
 }
 
 function readWish(value: Fields, wish: string): boolean {
   const said = value[wish] ?? false;
-  return typeof said === "boolean" ? said : refuseField(`provider.${wish}`, "must be true or false");
+  return typeof said === "boolean" ? said : rejectField(`provider.${wish}`, "must be true or false");
 }
 
 const PRICED = ["prompt", "completion", "request", "image"] as const;
@@ -111,10 +111,10 @@ const PRICED = ["prompt", "completion", "request", "image"] as const;
 function readMaxPrice(raw: unknown): MaxPrice | null {
   if (raw === undefined || raw === null) return null;
   const value = asFields(raw);
-  if (value === null) refuseField("provider.max_price", 'must be an object such as {"prompt": 1}');
+  if (value === null) rejectField("provider.max_price", 'must be an object such as {"prompt": 1}');
   const unknown = Object.keys(value).find((key) => !(PRICED as readonly string[]).includes(key));
   if (unknown !== undefined) {
-    refuseField(`provider.max_price.${unknown}`, `cannot be held; use ${PRICED.join(", ")}`);
+    rejectField(`provider.max_price.${unknown}`, `cannot be held; use ${PRICED.join(", ")}`);
   }
   const [prompt, completion, request, image] = PRICED.map((kind) => readDollars(value, kind));
   return {
@@ -125,33 +125,33 @@ function readMaxPrice(raw: unknown): MaxPrice | null {
   };
 }
 
-/** Clients write numbers, and some decimal strings. */
+/** Parses a number; some clients send decimal strings. */
 function readDollars(value: Fields, kind: string): bigint | null {
   const said = value[kind] ?? null;
   if (said === null) return null;
   const decimal = typeof said === "number" ? spellOut(said) : said;
   const price = typeof decimal === "string" ? parsePrice(decimal) : null;
-  return price ?? refuseField(`provider.max_price.${kind}`, "must be a number of US dollars, 0 or more");
+  return price ?? rejectField(`provider.max_price.${kind}`, "must be a number of US dollars, 0 or more");
 }
 
-/** Without an exponent. */
+/** Formats a number without an exponent. */
 function spellOut(dollars: number): string {
   const text = String(dollars);
   return text.includes("e-") ? dollars.toFixed(18) : text;
 }
 
-/** A word, or an object with one; ordering the providers of several models together is not known. */
+/** Parses a sort key, or an object with one. Sorting the providers of several models together is not supported. */
 function readSort(raw: unknown): ProviderSort | null {
   if (raw === undefined || raw === null) return null;
   const by = asFields(raw)?.["by"] ?? raw;
   const sort = SORTS.find((word) => word === by);
-  return sort ?? refuseField("provider.sort", 'must be "price", "throughput" or "latency"');
+  return sort ?? rejectField("provider.sort", 'must be "price", "throughput" or "latency"');
 }
 
-/** A promise: what is no boolean is refused, or it would be broken in silence. */
+/** Parses a guarantee. Anything but a boolean is rejected, because it would be ignored silently. */
 function readOwnKeysOnly(value: unknown): boolean {
   if (value === undefined || value === null || typeof value === "boolean") return value === true;
-  return refuseField("provider.own_keys_only", "must be true or false");
+  return rejectField("provider.own_keys_only", "must be true or false");
 }
 
 function readSlugs(value: Fields, list: string): string[] | null {
@@ -159,7 +159,7 @@ function readSlugs(value: Fields, list: string): string[] | null {
   if (slugs === undefined || slugs === null) return null;
   const isList = Array.isArray(slugs) && slugs.length <= BOUNDS.patterns;
   if (!isList || slugs.some((slug) => typeof slug !== "string")) {
-    refuseField(`provider.${list}`, `must be an array of at most ${BOUNDS.patterns} provider slugs`);
+    rejectField(`provider.${list}`, `must be an array of at most ${BOUNDS.patterns} provider slugs`);
   }
   requireAtMost(`provider.${list}`, slugs.length, "providers", BOUNDS.patterns, "Send fewer.");
   return slugs.map((slug: string) => slug.toLowerCase());

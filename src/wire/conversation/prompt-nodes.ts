@@ -1,26 +1,26 @@
 import type { JsonNode } from "../json/scan.ts";
 
-/** Where the text of a prompt stands in its body. */
+/** The nodes of a prompt's text in its body. */
 export interface PromptNodes {
-  /** What every vendor puts before its model as it is. */
+  /** Texts that every vendor gives to its model unchanged. */
   readonly texts: readonly JsonNode[];
-  /** Bytes of what vendors rewrite, shorten or leave out: tools, reasoning of earlier turns. */
+  /** Bytes of what vendors rewrite, shorten or omit: tools, and the reasoning of earlier turns. */
   readonly otherBytes: number;
-  /** Some of its parts may be images, files, audio or video. */
+  /** It may have images, files, audio or video. */
   readonly mayHaveMedia: boolean;
 }
 
-/** Bytes of all of it, media left out. */
+/** Returns the bytes of the prompt without media. */
 export function countPromptBytes({ texts, otherBytes }: Pick<PromptNodes, "texts" | "otherBytes">): number {
   return texts.reduce((sum, node) => sum + sizeOf(node), otherBytes);
 }
 
-/** The texts as they stand in the body, views of it. What is no string is no text. */
+/** Returns the texts as views of the body. Values that are not strings are skipped. */
 export function sliceTexts(body: Buffer, { texts }: PromptNodes): Uint8Array[] {
   return texts.filter(({ kind }) => kind === "string").map(({ start, end }) => body.subarray(start, end));
 }
 
-/** Bytes of a value, 0 where there is none. */
+/** Returns the bytes of a value; 0 where there is none. */
 export function sizeOf(node: JsonNode | undefined): number {
   return node === undefined ? 0 : node.end - node.start;
 }

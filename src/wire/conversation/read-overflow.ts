@@ -1,10 +1,10 @@
-/** What a vendor says of a prompt that is too long. Tokens; a vendor may name neither. */
+/** A vendor's report of a prompt that is too long. In tokens; null where the vendor does not name the number. */
 export interface Overflow {
   readonly limit: number | null;
   readonly requested: number | null;
 }
 
-/** How vendors say that a prompt is too long; the groups are tokens. */
+/** Messages for a prompt that is too long; the groups are tokens. */
 const OVERFLOWS: readonly RegExp[] = [
   // OpenAI, DeepSeek, vLLM and most hosts.
   /maximum context length is (?<limit>\d+)(?:.*?(?:requested|resulted in|contains?)[^\d]*(?<requested>\d+))?/is,
@@ -37,7 +37,7 @@ const OVERFLOW_CODES = /context_length_exceeded|exceed_context_size|context_wind
 const OVERFLOW_WORDS =
   /(exceed|too long|larger|greater|over).{0,60}context (window|length|size)|context (window|length|size).{0,40}exceed|too long for requested model|prompt exceeds max length|string with maximum length \d{7}/i;
 
-/** Reads that a prompt is too long out of a vendor's message and its codes (lower-case); null where they say no such thing. */
+/** Recognises a prompt that is too long from a vendor's message and codes (lower-case); null for other errors. */
 export function readOverflow(message: string, words: string): Overflow | null {
   const plain = message.replace(/(\d),(?=\d{3})/g, "$1");
   for (const pattern of OVERFLOWS) {

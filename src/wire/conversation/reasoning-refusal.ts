@@ -1,6 +1,6 @@
 import type { VendorError } from "./vendor-error.ts";
 
-/** How vendors say that reasoning which came back to them is not what they gave. */
+/** Messages for reasoning that differs from what the vendor had sent. */
 const REFUSALS: readonly RegExp[] = [
   // Anthropic, and Bedrock for it.
   /invalid `?signature`? in `?thinking`? block/i,
@@ -15,7 +15,7 @@ const REFUSALS: readonly RegExp[] = [
   /(reasoning item|item with id) '?rs_\w+'? .{0,40}not found/i,
 ];
 
-/** Whether a vendor refused a request for the reasoning in it, so that the request without it may pass. */
+/** Whether a vendor rejected a request because of the reasoning in it, so that it may succeed without. */
 export function refusesReasoning({ status, message }: VendorError): boolean {
   return status >= 400 && status < 500 && REFUSALS.some((words) => words.test(message));
 }

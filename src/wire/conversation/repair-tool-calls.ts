@@ -1,5 +1,5 @@
 /**
- * Tool-call repair (specification 4.1.5; docs/contract.md, "Tool-call repair").
+ * Tool-call repair (specification 4.1.5; docs/api/translation.md, "Tool-call repair").
  *
  * A history is valid when every call has its result where the target wants it, no other results exist, and every id
  * fits the target. Upstreams refuse anything else. Where something got between a call and its result, the result moves
@@ -10,20 +10,20 @@ import type { OutlineMessage, Repair, RepairedMessage, ToolCallRules } from "./o
 import { createToolCallIds, fitsToolCallId, type ToolCallIds } from "./tool-call-ids.ts";
 import { isValidHistory } from "./valid-history.ts";
 
-/** Content of a placeholder: the result of a call that has none. */
+/** The content of a placeholder, which stands for a missing result. */
 export const INTERRUPTED = "This tool call was interrupted before it finished; it has no result.";
 
-/** Neighbouring assistant messages, and what follows them up to the next. The first turn, before any, has none. */
+/** Adjacent assistant messages and what follows them up to the next ones. The first turn, before any, has none. */
 interface Turn {
   /** Indexes of the assistant messages. */
   readonly assistants: number[];
-  /** The calls that stay. */
+  /** The calls that are kept. */
   readonly calls: Call[];
-  /** The calls whose results stand directly behind the turn, in the order of these results. */
+  /** The calls whose results stand directly after the turn, in the order of these results. */
   readonly answered: Call[];
-  /** Indexes of the other messages that stay, and of results that keep a place of their own. */
+  /** Indexes of the other messages that are kept, and of results that keep their position. */
   readonly others: number[];
-  /** Something stands behind the assistant messages, so that the next one begins a turn. */
+  /** Something follows the assistant messages, so that the next one begins a turn. */
   isClosed: boolean;
 }
 
@@ -62,10 +62,10 @@ function isResult({ kind }: OutlineMessage): boolean {
   return kind === "result";
 }
 
-/** Splits a conversation into turns. A result of an earlier turn, and one that goes, part no neighbours. */
+/** Splits a conversation into turns. Results of an earlier turn and dropped results do not separate assistant messages. */
 function readTurns(messages: readonly OutlineMessage[], matches: Matches, rules: ToolCallRules): Turn[] {
   const callsOf = groupByMessage(matches.calls);
-  /** By index of the assistant message. */
+  /** Turns by the index of the assistant message. */
   const turnOf = new Map<number, Turn>();
   const first: Turn = { assistants: [], calls: [], answered: [], others: [], isClosed: true };
   const turns = [first];
@@ -89,7 +89,7 @@ function readTurns(messages: readonly OutlineMessage[], matches: Matches, rules:
   return turns;
 }
 
-/** Adds a result of the turn `own` that came in the turn `turn`. */
+/** Adds a result that belongs to the turn `own` and came in the turn `turn`. */
 function addResult(turn: Turn, own: Turn, call: Call, { results }: ToolCallRules): void {
   const staysAway = results === "anywhere" && (own !== turn || turn.others.length > 0);
   if (staysAway) {
@@ -105,7 +105,7 @@ function addOther(turn: Turn, at: number): void {
   turn.isClosed = true;
 }
 
-/** The calls that stay, by the index of their message. */
+/** The calls that are kept, by the index of their message. */
 function groupByMessage(calls: readonly Call[]): ReadonlyMap<number, Call[]> {
   const groups = new Map<number, Call[]>();
   for (const call of calls) {
@@ -117,7 +117,7 @@ function groupByMessage(calls: readonly Call[]): ReadonlyMap<number, Call[]> {
   return groups;
 }
 
-/** Gives each call that stays the id to send: the client's where it fits, and where no other call may not share it. */
+/** Assigns the ids to send: the client's if it is valid and no other call may have the same. */
 function assignIds(
   messages: readonly OutlineMessage[],
   turns: readonly Turn[],
@@ -136,7 +136,7 @@ function assignIds(
   return ids;
 }
 
-/** Ids of calls that may stay as they are. */
+/** Ids that may be kept. */
 function listFittingIds(messages: readonly OutlineMessage[], family: ToolCallRules["ids"]): Set<string> {
   const fitting = new Set<string>();
   for (const message of messages) {
@@ -162,8 +162,8 @@ function layOutTurn(
 }
 
 /**
- * The turn's assistant messages. Where results must stand behind the message of their call, they become one from the
- * first call on. Elsewhere a message without calls joins the one before it, so that the calls are what the turn ends in.
+ * Emits the turn's assistant messages. Where results must follow the message of their call, the messages are joined from the first
+ * call on. Otherwise a message without calls is joined with the one before it, so that the turn ends in its calls.
  */
 function layOutAssistants(
   messages: readonly OutlineMessage[],
@@ -187,7 +187,7 @@ function listKeptCalls(message: OutlineMessage | undefined, kept: readonly Call[
   return isUnchanged ? null : kept.map((call) => ({ from: call.from, id: call.sentId }));
 }
 
-/** A turn's calls, in the order in which their results and placeholders stand behind it. */
+/** Returns a turn's calls in the order of their results and placeholders. */
 function orderResults({ calls, answered }: Turn): Call[] {
   const leading: Call[] = [];
   const runs = new Map<Call, Call[]>(answered.map((call) => [call, [call]]));
@@ -203,7 +203,7 @@ function makePlaceholder({ sentId, message, from }: Call): RepairedMessage {
   return { kind: "placeholder", callId: sentId, message, call: from };
 }
 
-/** `answered` is the call that the message is a result of, if it is one. */
+/** `answered` is the call whose result the message is, if any. */
 function keepMessage(
   messages: readonly OutlineMessage[],
   from: number,

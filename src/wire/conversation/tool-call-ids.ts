@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { ToolCallIdFamily } from "./outline.ts";
 
-/** Longest tool-call id of the Anthropic and OpenAI families. Characters. */
+/** The maximum length of tool-call ids of the Anthropic and OpenAI families, in characters. */
 const MAX_ID_CHARACTERS = 64;
 
 const MISTRAL_ID = /^[A-Za-z0-9]{9}$/;
@@ -9,43 +9,43 @@ const ANTHROPIC_ID = /^[A-Za-z0-9_-]{1,64}$/;
 
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 
-/** The shape of the ids we make for a family: every one of them fits it. `digits` are taken from ALPHABET. */
+/** The form of generated ids, which is valid for the family. `digits` are taken from ALPHABET. */
 const MADE_IDS = {
   mistral: { prefix: "", digits: 9 },
   anthropic: { prefix: "call_", digits: 24 },
   openai: { prefix: "call_", digits: 24 },
 } as const;
 
-/** Whether a family accepts a tool-call id (docs/contract.md, "Tool-call repair"). The empty id fits none. */
+/** Whether a family accepts a tool-call id (docs/api/translation.md, "Tool-call repair"). Never true for the empty id. */
 export function fitsToolCallId(id: string, family: ToolCallIdFamily): boolean {
   if (family === "mistral") return MISTRAL_ID.test(id);
   if (family === "anthropic") return ANTHROPIC_ID.test(id);
   return id !== "" && countsAtMost(id, MAX_ID_CHARACTERS) && id.isWellFormed();
 }
 
-/** Whether a text has at most `limit` characters, a surrogate pair being one. */
+/** Whether a text has at most `limit` characters; a surrogate pair is one character. */
 function countsAtMost(text: string, limit: number): boolean {
   if (text.length <= limit) return true;
   return text.length <= 2 * limit && [...text].length <= limit;
 }
 
-/** Chooses the ids that go to the upstream, for one request. */
+/** Chooses the tool-call ids of one request to an upstream. */
 export interface ToolCallIds {
   /**
-   * The id to send for a client's id that `before` other calls had before: the same one for the same two. `clientId` is
-   * not empty. The first call of an id that fits keeps it, so that a longer conversation begins like a shorter one.
+   * Returns the id to send for a client's id that `before` earlier calls had: deterministic for the two. `clientId` is not empty.
+   * The first call with a valid id keeps it, so that a longer conversation begins like a shorter one.
    */
   idFor(clientId: string, before: number): string;
-  /** An id for a call that has none, made from the call's position. Each position is asked for once. */
+  /** Returns an id for a call without one, derived from the call's position. Must be called once per position. */
   makeUp(messageIndex: number, callIndex: number): string;
-  /** How many ids were mapped or made up. */
+  /** The number of ids that were mapped or generated. */
   changed(): number;
-  /** Sent ids to client ids, where they differ. Made-up ids are absent: the client knows none for them. */
+  /** The client's ids by the ids sent, where they differ. Generated ids are absent, because the client has none for them. */
   readonly originalIds: ReadonlyMap<string, string>;
 }
 
 /**
- * Maps ids that a target refuses (docs/contract.md, "Tool-call repair"). A mapped id depends on the client's id and
+ * Maps ids that a target refuses (docs/api/translation.md, "Tool-call repair"). A mapped id depends on the client's id and
  * on how often it was used before, so it is the same in every request of a conversation and prompt caches keep matching;
  * only where it is taken already in this request does the next one of its series serve. `fitting` holds the
  * request's ids that fit: no other id is mapped onto them.
@@ -82,9 +82,9 @@ export function createToolCallIds(family: ToolCallIdFamily, fitting: Iterable<st
   };
 }
 
-/** Member `round` of a seed's endless series of ids. */
+/** Returns the id with number `round` in a seed's series of ids. */
 function deriveId(family: ToolCallIdFamily, seed: string, round: number): string {
-  // UTF-16, because in UTF-8 all lone surrogates are one and the same character.
+  // UTF-16, because UTF-8 encodes all lone surrogates as the same character.
   const digest = createHash("sha256").update(`${round}:${seed}`, "utf16le").digest();
   const { prefix, digits } = MADE_IDS[family];
   let id: string = prefix;

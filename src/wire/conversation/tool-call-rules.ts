@@ -1,4 +1,4 @@
-import type { FormatName } from "../canonical/parts.ts";
+import type { FormatName } from "./format-name.ts";
 import type { ToolCallIdFamily, ToolCallRules } from "./outline.ts";
 
 type FormatRules = Omit<ToolCallRules, "ids"> & Partial<Pick<ToolCallRules, "ids">>;
@@ -20,7 +20,7 @@ const RULES: Readonly<Record<FormatName, FormatRules>> = {
   "openai-responses": { results: "anywhere", hasUniqueIds: true },
 };
 
-/** The rules of a target that speaks `format`. `ids` is the family of its provider, where the format leaves it open. */
+/** Returns the rules of a target with this format. `ids` is the family of its provider, used where the format allows several. */
 export function toolCallRulesOf(format: FormatName, ids: ToolCallIdFamily): ToolCallRules {
   return { ids, ...RULES[format] };
 }

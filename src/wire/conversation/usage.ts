@@ -1,38 +1,38 @@
-/** What one generation used: tokens by kind, and what vendors charge beside them. Whole numbers. */
+/** The usage of one generation: tokens by kind, and other units that vendors charge for. Whole numbers. */
 export interface TokenUsage {
-  /** All of the prompt, cached parts with it. */
+  /** The whole prompt, including cached tokens. */
   readonly promptTokens: number;
-  /** All that was produced, reasoning with it. */
+  /** The whole completion, including reasoning. */
   readonly completionTokens: number;
-  /** Of the prompt: read from the vendor's cache. */
+  /** Prompt tokens read from the vendor's cache. */
   readonly cachedTokens: number;
-  /** Of the prompt: written to the vendor's cache, for however long. */
+  /** Prompt tokens written to the vendor's cache, for any duration. */
   readonly cacheWriteTokens: number;
-  /** Of those written: kept for an hour, which costs more than five minutes. */
+  /** Those of them that are kept for an hour, which costs more than five minutes. */
   readonly cacheWrite1hTokens: number;
-  /** Of the completion: reasoning. */
+  /** Reasoning tokens of the completion. */
   readonly reasoningTokens: number;
-  /** Of the prompt: audio. */
+  /** Audio tokens of the prompt. */
   readonly audioPromptTokens: number;
-  /** Of the completion: audio. */
+  /** Audio tokens of the completion. */
   readonly audioCompletionTokens: number;
-  /** Of the completion: images. */
+  /** Image tokens of the completion. */
   readonly imageCompletionTokens: number;
-  /** In the prompt. Only the request tells, and it is asked only where they have a price. */
+  /** Images in the prompt. They are counted from the request, and only if they have a price. */
   readonly images: number;
-  /** On the web, by the vendor: searches, queries or sources, whichever it counts and charges. */
+  /** Web searches of the vendor: searches, queries or sources, whichever it charges. */
   readonly searches: number;
-  /** How much of what was found is read; null where nobody says. */
+  /** The search context size; null where unknown. */
   readonly searchContext: SearchContext | null;
-  /** Counted here, because the vendor gave no numbers, or none that can be. */
+  /** The gateway counted, because the vendor sent no or invalid counters. */
   readonly estimated: boolean;
-  /** The model that the vendor counts the tokens for, by its name there, where another one answered than was asked for. */
+  /** The vendor's name of the model that answered, if it is not the requested one. */
   readonly countedFor?: string;
-  /** What other models have used that the model consulted; absent: it consulted none. No other count has it in it. */
+  /** Usage of other models that the model consulted, not included in any other counter; absent: none. */
   readonly advisors?: readonly AdvisorUsage[];
 }
 
-/** What a model has used that another one consulted. */
+/** The usage of a model that was consulted by another. */
 export interface AdvisorUsage
   extends Pick<
     TokenUsage,
@@ -42,7 +42,7 @@ export interface AdvisorUsage
   readonly model: string;
 }
 
-/** Nothing, as a vendor counted it: what a reader of counters starts from. */
+/** Zero usage, from which readers of counters start. */
 export const NO_TOKENS: Omit<TokenUsage, "countedFor" | "advisors"> = {
   promptTokens: 0,
   completionTokens: 0,
@@ -60,10 +60,10 @@ export const NO_TOKENS: Omit<TokenUsage, "countedFor" | "advisors"> = {
 };
 
 const SEARCH_CONTEXTS = ["low", "medium", "high"] as const;
-/** How much of what a search finds is read: some vendors charge a request by it. */
+/** The size of a search context, by which some vendors charge. */
 export type SearchContext = (typeof SEARCH_CONTEXTS)[number];
 
-/** A search context by its name; null for anything else. */
+/** Parses a search context size; null for anything else. */
 export function readSearchContext(value: unknown): SearchContext | null {
   return SEARCH_CONTEXTS.find((name) => name === value) ?? null;
 }
@@ -80,8 +80,8 @@ export function readCount(value: unknown): number | null {
 }
 
 /**
- * Limits the parts of a usage to their whole. Vendors may count a token as read from the cache and as written to it: it
- * stays a read, so that a client that adds the counters up gets the size of the prompt.
+ * Limits the parts of a usage to their totals. A token that a vendor counts as both read from and written to the cache counts as
+ * read, so that the counters add up to the size of the prompt.
  */
 export function fitParts(usage: TokenUsage): TokenUsage {
   const { promptTokens, completionTokens } = usage;
@@ -99,10 +99,10 @@ export function fitParts(usage: TokenUsage): TokenUsage {
   };
 }
 
-/** Bytes of UTF-8 that make about one token. Scripts that need more bytes a character need more tokens for it too. */
+/** The approximate number of UTF-8 bytes per token. Scripts with more bytes per character also need more tokens. */
 export const BYTES_PER_TOKEN = 4;
 
-/** About how many tokens so many bytes of text are, as UTF-8; at least 1 for any text. */
+/** Estimates the tokens of a text from its UTF-8 bytes; at least 1 for any text. */
 export function estimateTokens(bytes: number): number {
   return Math.ceil(bytes / BYTES_PER_TOKEN);
 }

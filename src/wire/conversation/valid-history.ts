@@ -1,13 +1,13 @@
 import type { OutlineAssistant, OutlineMessage, ToolCallRules } from "./outline.ts";
 import { fitsToolCallId } from "./tool-call-ids.ts";
 
-/** Whether a target accepts a conversation's tool calls and results as they are. One pass. */
+/** Whether a target accepts a conversation's tool calls and results unchanged. One pass. */
 export function isValidHistory(messages: readonly OutlineMessage[], rules: ToolCallRules): boolean {
   const calls = new OpenCalls(rules);
   return rules.results === "anywhere" ? isPaired(messages, calls) : isInOrder(messages, calls, rules);
 }
 
-/** Whether each result stands behind its call, and each call has one. */
+/** Whether each result follows its call, and each call has a result. */
 function isPaired(messages: readonly OutlineMessage[], calls: OpenCalls): boolean {
   for (const message of messages) {
     if (message.kind === "assistant" && !calls.open(message)) return false;
@@ -16,7 +16,7 @@ function isPaired(messages: readonly OutlineMessage[], calls: OpenCalls): boolea
   return calls.areClosed;
 }
 
-/** Whether the results of each turn stand directly behind it. */
+/** Whether the results of each turn directly follow it. */
 function isInOrder(
   messages: readonly OutlineMessage[],
   calls: OpenCalls,
@@ -38,11 +38,11 @@ function isInOrder(
   return calls.areClosed;
 }
 
-/** The calls of a conversation that wait for their results. */
+/** The open calls of a conversation. */
 class OpenCalls {
   private readonly ids = new Set<string>();
   private readonly hostedIds = new Set<string>();
-  /** All ids so far, where none may come twice. */
+  /** All ids so far, if ids must be unique. */
   private readonly used: Set<string> | null;
   private readonly family: ToolCallRules["ids"];
 
@@ -55,7 +55,7 @@ class OpenCalls {
     return this.ids.size === 0;
   }
 
-  /** False where an id does not fit, or is taken. */
+  /** Returns false if an id is invalid or already used. */
   open({ callIds, hostedIds }: OutlineAssistant): boolean {
     for (const id of callIds) {
       const isTaken = this.ids.has(id) || this.used?.has(id) === true;
@@ -67,7 +67,7 @@ class OpenCalls {
     return true;
   }
 
-  /** False where no call waits for it. */
+  /** Returns false if there is no open call for it. */
   close(id: string): boolean {
     return this.ids.delete(id) || this.hostedIds.delete(id);
   }

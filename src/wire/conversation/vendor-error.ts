@@ -4,29 +4,29 @@ import { OUT_OF_CREDIT_WORDS } from "./money-words.ts";
 import { readOverflow } from "./read-overflow.ts";
 import { readRetryAfter } from "./read-retry-after.ts";
 
-/** What a vendor said when it refused or failed, in a status or inside a 200. */
+/** A vendor's error, from an error status or from a body with status 200. */
 export interface VendorError {
-  /** The status it means: its own, or read from the body where the status says 200. */
+  /** The HTTP status, read from the body where the response's own is 200. */
   readonly status: number;
-  /** The vendor's words, bounded. */
+  /** The vendor's message, truncated. */
   readonly message: string;
   readonly meaning: VendorErrorMeaning;
-  /** The vendor's own word for it, such as `tool_use_failed`; null where it gives none, or a number. */
+  /** The vendor's error code, such as `tool_use_failed`; null where it has none or a number. */
   readonly code: string | null;
-  /** What the model wrote that the vendor could not read as a tool call, bounded; null where the vendor does not say. */
+  /** Output of the model that the vendor could not parse as a tool call, truncated; null where the vendor sends none. */
   readonly failedGeneration: string | null;
-  /** Tokens, for `context_overflow`, where the vendor names them. */
+  /** Tokens, for `context_overflow`; null where the vendor does not name them. */
   readonly contextLimit: number | null;
   readonly contextRequested: number | null;
-  /** Seconds to wait, where the body says it; null for errors that no waiting mends. */
+  /** Seconds to wait, if the body names them; null for errors that persist. */
   readonly retryAfterS: number | null;
 }
 
 export type VendorErrorMeaning =
-  /** The caller's request is at fault. */
+  /** The request is invalid. */
   | "bad_request"
   | "context_overflow"
-  /** The vendor does not answer such a prompt. */
+  /** The vendor's content filter rejected the prompt. */
   | "content_filter"
   | "key_refused"
   | "out_of_credit"
@@ -34,16 +34,21 @@ export type VendorErrorMeaning =
   | "overloaded"
   | "failed";
 
-/** The error in a body that came with status 200, or in an event of a stream; null where there is none. */
+/** Returns the error in a body with status 200 or in an event of a stream; null where there is none. */
 export function findVendorError(body: Fields): VendorError | null {
   const hasError = body["error"] !== undefined && body["error"] !== null && body["error"] !== false;
   const isError = body["object"] === "error" || body["type"] === "error";
   return hasError || isError ? readVendorError(200, body) : null;
 }
 
+/** Returns the error in an event of a stream; null where there is none. An event with the name `error` always is one. */
+export function findEventError(event: Fields, name: string): VendorError | null {
+  return findVendorError(event) ?? (name === "error" ? readVendorError(200, event) : null);
+}
+
 /**
- * Reads an error body. `status` is the HTTP status it came with; `errorType` what a header said of it, as AWS does
- * in `x-amzn-errortype`.
+ * Parses an error body. `status` is the HTTP status of the response; `errorType` the error in a header, such as AWS's `x-amzn-
+ * errortype`.
  */
 export function readVendorError(status: number, body: unknown, errorType: string | null = null): VendorError {
   // Gemini wraps its error in a list.
@@ -51,7 +56,7 @@ export function readVendorError(status: number, body: unknown, errorType: string
   const error = asFields(fields["error"]) ?? fields;
   const message = readMessage(fields, error);
   const words = readWords(error, errorType);
-  // A redirect is a refusal of its own, whatever its body says.
+  // A redirect is an error of its own, whatever its body says.
   const meant = status === 200 ? readStatus(error, words) : status;
   const overflow = readOverflow(message, words);
   const meaning = overflow ? "context_overflow" : readMeaning(meant, words, message);
@@ -69,7 +74,7 @@ export function readVendorError(status: number, body: unknown, errorType: string
 
 const WAITING_HELPS: ReadonlySet<VendorErrorMeaning> = new Set(["rate_limited", "overloaded", "failed"]);
 
-/** Codes, types and statuses that vendors name an error by, lower-case. */
+/** Returns the codes, types and statuses of an error in lower case. */
 function readWords(error: Fields, errorType: string | null): string {
   const details = Array.isArray(error["details"]) ? error["details"] : [];
   const inner = asFields(error["innererror"])?.["code"];
@@ -78,17 +83,17 @@ function readWords(error: Fields, errorType: string | null): string {
   return words.map(text).join(" ").toLowerCase();
 }
 
-/** What a status means when no readable body came with it. */
+/** Returns the error for a status without a readable body. */
 export function readBareStatus(status: number): VendorError {
   return { ...UNTOLD, status, message: `HTTP ${status}`, meaning: readMeaning(status, "", "") };
 }
 
-/** What came with status 200 and is no answer. `message` says what is wrong with it. */
+/** Returns the error for a body with status 200 that is not an answer. `message` says what is wrong. */
 export function brokenAnswer(message: string): VendorError {
   return { ...UNTOLD, status: 200, message, meaning: "failed" };
 }
 
-/** What nobody has said of an error. */
+/** The optional fields of an error that has none of them. */
 const UNTOLD = {
   code: null,
   failedGeneration: null,
@@ -97,7 +102,7 @@ const UNTOLD = {
   retryAfterS: null,
 } as const;
 
-/** Google says its word as a `status`. */
+/** Google's error code is in `status`. */
 function readCode(error: Fields): string | null {
   for (const word of [error["code"], error["status"]])
     if (typeof word === "string" && CODE.test(word)) return word;
@@ -110,14 +115,14 @@ function readMessage(fields: Fields, error: Fields): string {
   const found =
     text(error["message"]) ||
     text(fields["message"]) ||
-    // AWS, where it refuses a key.
+    // AWS, for a rejected key.
     text(fields["Message"]) ||
     text(fields["error"]) ||
     readDetail(fields["detail"]);
   return (found || "the upstream gave no reason").slice(0, BOUNDS.upstreamMessageChars);
 }
 
-/** FastAPI hosts and Mistral say `detail`, as text or as a list of `{msg, loc}`. */
+/** FastAPI hosts and Mistral send `detail`, as text or as a list of `{msg, loc}`. */
 function readDetail(detail: unknown): string {
   if (typeof detail === "string") return detail;
   if (!Array.isArray(detail)) return text(asFields(detail)?.["message"]);
@@ -130,7 +135,7 @@ function readDetail(detail: unknown): string {
     .join("; ");
 }
 
-/** The status that an error means which came with 200. */
+/** Returns the status of an error that came with status 200. */
 function readStatus(error: Fields, words: string): number {
   for (const key of ["code", "status", "status_code"]) {
     const value = Number(error[key]);
@@ -149,26 +154,26 @@ const STATUS_WORDS: readonly (readonly [RegExp, number])[] = [
   [/invalid_request|invalid_argument|bad_request|context_length|validationexception/, 400],
 ];
 
-/** Codes and types by which vendors say that the account has run dry: OpenAI with 429, Anthropic with 400, xAI with 403. */
+/** Codes and types for an exhausted balance: OpenAI with 429, Anthropic with 400, xAI with 403. */
 const CREDIT_CODES =
   /insufficient_(quota|balance|credit|funds)|exceeded_current_quota|billing_(hard_limit|not_active)|arrearage|accountoverdue|\b1113\b/;
-/** Gemini's prepaid accounts; it says so with the words of a limit. */
+/** Gemini's prepaid accounts, reported like a rate limit. */
 const PREPAID_WORDS = /prepayment credits are depleted/i;
-/** What a vendor repeats of the request; a caller may have put anything there, these words too. */
+/** Quotations of the request in a vendor's message, which may contain any words. */
 const QUOTED = /"[^"]*"|(?<![A-Za-z])'[^']*'(?![A-Za-z])|`[^`]*`/g;
 
-/** A vendor that will not answer such a prompt: Azure, Moonshot, DashScope, Z.AI. */
+/** Codes of content filters: Azure, Moonshot, DashScope, Z.AI. */
 const CONTENT_CODES = /content_filter|content_policy|data_?inspection_?failed|responsibleai|\b1301\b/;
-/** The same in words: Azure, OpenAI, Anthropic, xAI with 403, DeepSeek, Moonshot, DashScope. */
+/** Messages of content filters: Azure, OpenAI, Anthropic, xAI with 403, DeepSeek, Moonshot, DashScope. */
 const CONTENT_WORDS =
   /content (management|filtering) policy|violat\w+ (our |the )?usage (policy|guidelines)|content violates|content exists risk|considered high risk|inappropriate content|unsafe or sensitive content/i;
-/** Statuses by which a prompt is refused, besides Cohere's own. */
+/** Statuses of content filters, besides Cohere's own. */
 const REFUSALS = new Set([400, 403, 422]);
 const UNSAFE_REQUEST = 498;
 
-/** Codes of overload, with whatever status: Moonshot and Z.AI say it with 429, OpenAI has said it with 400. */
+/** Codes of overload with any status: Moonshot and Z.AI use 429, OpenAI has used 400. */
 const OVERLOAD_CODES = /engine_overloaded|is_overloaded|overloaded_error|queue_exceeded|\b1305\b/;
-/** Codes of a refused key, with whatever status: Gemini says it with 400. */
+/** Codes of a rejected key with any status: Gemini uses 400. */
 const KEY_CODES = /api_key_invalid|invalid_api_key|unrecognizedclient|expiredtoken|invalidsignature/;
 /** xAI, with 400. */
 const KEY_WORDS = /^incorrect(?:%20| )api(?:%20| )key(?:%20| )provided/i;
@@ -187,7 +192,7 @@ function readMeaning(status: number, words: string, message: string): VendorErro
 
 function saysOutOfCredit(words: string, said: string): boolean {
   if (PREPAID_WORDS.test(said)) return true;
-  // Gemini says it of every limit, those of a minute too.
+  // Gemini uses it for every limit, including those per minute.
   if (words.includes("resource_exhausted")) return false;
   return CREDIT_CODES.test(words) || OUT_OF_CREDIT_WORDS.test(said);
 }

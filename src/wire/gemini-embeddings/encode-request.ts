@@ -1,10 +1,15 @@
-import { type EmbeddingsWish, listPresent, nameLeftOut, requireTexts } from "../canonical/embeddings.ts";
+import {
+  type EmbeddingsParameters,
+  listPresent,
+  nameLeftOut,
+  requireTexts,
+} from "../canonical/embeddings.ts";
 import type { EncodedRequest } from "../canonical/format.ts";
 
-/** Texts that one call of `batchEmbedContents` takes. */
+/** The most texts that one call of `batchEmbedContents` takes. */
 const MAX_TEXTS = 100;
 
-/** What vectors are for, in Gemini's words. */
+/** Gemini's task types by input type. */
 const TASK_TYPES: Readonly<Record<string, string>> = {
   search_document: "RETRIEVAL_DOCUMENT",
   search_query: "RETRIEVAL_QUERY",
@@ -13,13 +18,13 @@ const TASK_TYPES: Readonly<Record<string, string>> = {
 };
 
 /**
- * The body of `batchEmbedContents`: a request a text. `model` is the model's name there.
+ * Encodes the body of `batchEmbedContents`, which has one request for each text. `model` is the provider's name of the model.
  * @throws GatewayError `invalid_request` for token ids and for more texts than one call takes.
  */
-export function encodeGeminiEmbeddings(wish: EmbeddingsWish, model: string): EncodedRequest {
-  const { dimensions, inputType, extras } = wish;
+export function encodeGeminiEmbeddings(parameters: EmbeddingsParameters, model: string): EncodedRequest {
+  const { dimensions, inputType, extras } = parameters;
   const taskType = inputType === null ? undefined : TASK_TYPES[inputType];
-  const requests = requireTexts(wish.inputs, MAX_TEXTS).map((text) => ({
+  const requests = requireTexts(parameters.inputs, MAX_TEXTS).map((text) => ({
     model: `models/${model}`,
     content: { parts: [{ text }] },
     ...(taskType === undefined ? {} : { taskType }),

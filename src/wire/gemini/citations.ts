@@ -1,118 +1,117 @@
 import type { Citation } from "../canonical/parts.ts";
-import { asFields, type Fields } from "../json/fields.ts";
+import { asFields, asObjects, type Fields } from "../json/fields.ts";
 
 /**
- * What a candidate says of its sources: `groundingMetadata` (searches) and `citationMetadata` (recitation). Gemini
- * counts bytes of UTF-8 in `text`, the candidate's whole text.
+ * Reads the sources of a candidate: `groundingMetadata` (searches) and `citationMetadata` (recitation). Gemini's offsets are
+ * bytes of UTF-8 in `text`, the whole text of the candidate.
  */
 export function readCitations(candidate: Fields, text: string): Citation[] {
-  const places = listPlaces(candidate);
-  const words: Words = { text, units: countUnits(text, places), searchesLeft: MAX_SEARCHES };
+  const offsets = listOffsets(candidate);
+  const cited: CitedText = { text, units: convertOffsets(text, offsets), searchesLeft: MAX_SEARCHES };
   return [
-    ...readGrounding(asFields(candidate["groundingMetadata"]), words),
-    ...readSources(candidate, words),
+    ...readGrounding(asFields(candidate["groundingMetadata"]), cited),
+    ...readSources(candidate, cited),
   ];
 }
 
-/** A candidate's text while its sources are placed in it. */
-interface Words {
+/** The text of a candidate, with what converts Gemini's offsets in it. */
+interface CitedText {
   readonly text: string;
-  /** UTF-16 units before so many bytes. */
+  /** UTF-16 offsets by byte offset. */
   readonly units: ReadonlyMap<number, number>;
   searchesLeft: number;
 }
 
-/** Words that are looked for in the whole text, each of which costs its length; those of further citations have no place. */
+/**
+ * Cited texts that are searched for in the answer. Each search costs the length of the answer; further citations get no offsets.
+ */
 const MAX_SEARCHES = 64;
 
-function readGrounding(metadata: Fields | null, words: Words): Citation[] {
-  const sources = listFields(metadata?.["groundingChunks"]).map(readChunk);
-  const supports = listFields(metadata?.["groundingSupports"]);
+function readGrounding(metadata: Fields | null, cited: CitedText): Citation[] {
+  const sources = asObjects(metadata?.["groundingChunks"]).map(readChunk);
+  const supports = asObjects(metadata?.["groundingSupports"]);
   if (supports.length === 0) {
     return sources.map((source) => ({ ...source, text: null, start: null, end: null }));
   }
   return supports.flatMap((support) => {
-    const place = readSegment(asFields(support["segment"]) ?? {}, words);
+    const range = readSegment(asFields(support["segment"]) ?? {}, cited);
     const indices = Array.isArray(support["groundingChunkIndices"]) ? support["groundingChunkIndices"] : [];
     return indices.flatMap((index) => {
       const source = sources[Number(index)];
-      return source === undefined ? [] : [{ ...source, ...place }];
+      return source === undefined ? [] : [{ ...source, ...range }];
     });
   });
 }
 
-/** A page, a document of one's own, or a place on the map. */
+/** Reads a web page, a retrieved document or a map location. */
 function readChunk(chunk: Fields): { readonly url: string | null; readonly title: string | null } {
   const source =
     asFields(chunk["web"]) ?? asFields(chunk["retrievedContext"]) ?? asFields(chunk["maps"]) ?? {};
   return { url: readText(source["uri"]), title: readText(source["title"]) };
 }
 
-/** Where the counts do not meet the words, the words' own place counts. */
-function readSegment(segment: Fields, words: Words): Pick<Citation, "text" | "start" | "end"> {
-  const { text } = words;
-  const said = readText(segment["text"]);
-  const { start, end } = readPlace(segment, words);
-  if (said === null) return { text: null, start, end };
-  if (start !== null && end !== null && text.slice(start, end) === said) return { text: said, start, end };
-  const found = words.searchesLeft-- > 0 ? text.indexOf(said) : -1;
+/** Reads a cited segment. If its offsets do not match its text, the text is searched for in the answer. */
+function readSegment(segment: Fields, cited: CitedText): Pick<Citation, "text" | "start" | "end"> {
+  const { text } = cited;
+  const segmentText = readText(segment["text"]);
+  const { start, end } = readOffsets(segment, cited);
+  if (segmentText === null) return { text: null, start, end };
+  if (start !== null && end !== null && text.slice(start, end) === segmentText)
+    return { text: segmentText, start, end };
+  const found = cited.searchesLeft-- > 0 ? text.indexOf(segmentText) : -1;
   return found < 0
-    ? { text: said, start: null, end: null }
-    : { text: said, start: found, end: found + said.length };
+    ? { text: segmentText, start: null, end: null }
+    : { text: segmentText, start: found, end: found + segmentText.length };
 }
 
-/** AI Studio says `citationSources`, Vertex `citations`. */
-function readSources(candidate: Fields, words: Words): Citation[] {
+/** AI Studio sends `citationSources`, Vertex AI `citations`. */
+function readSources(candidate: Fields, cited: CitedText): Citation[] {
   return listSources(candidate).map((source) => ({
     url: readText(source["uri"]),
     title: readText(source["title"]),
     text: null,
-    ...readPlace(source, words),
+    ...readOffsets(source, cited),
   }));
 }
 
 function listSources(candidate: Fields): Fields[] {
   const metadata = asFields(candidate["citationMetadata"]);
-  return listFields(metadata?.["citationSources"] ?? metadata?.["citations"]);
+  return asObjects(metadata?.["citationSources"] ?? metadata?.["citations"]);
 }
 
-/** A place in bytes as one in UTF-16 units. */
-function readPlace(place: Fields, { units }: Words): Pick<Citation, "start" | "end"> {
+/** Converts byte offsets to UTF-16 offsets. */
+function readOffsets(range: Fields, { units }: CitedText): Pick<Citation, "start" | "end"> {
   const unitsAt = (bytes: unknown) => (typeof bytes === "number" ? (units.get(bytes) ?? null) : null);
-  return { start: unitsAt(place["startIndex"] ?? 0), end: unitsAt(place["endIndex"]) };
+  return { start: unitsAt(range["startIndex"] ?? 0), end: unitsAt(range["endIndex"]) };
 }
 
-/** All counts of bytes that a candidate names. */
-function listPlaces(candidate: Fields): unknown[] {
-  const supports = listFields(asFields(candidate["groundingMetadata"])?.["groundingSupports"]);
+/** Returns all byte offsets that a candidate mentions. */
+function listOffsets(candidate: Fields): unknown[] {
+  const supports = asObjects(asFields(candidate["groundingMetadata"])?.["groundingSupports"]);
   const segments = supports.map((support) => asFields(support["segment"]) ?? {});
-  return [...segments, ...listSources(candidate)].flatMap((place) => [
-    place["startIndex"] ?? 0,
-    place["endIndex"],
+  return [...segments, ...listSources(candidate)].flatMap((range) => [
+    range["startIndex"] ?? 0,
+    range["endIndex"],
   ]);
 }
 
-/** UTF-16 units before each of these counts of bytes; counts that lie outside of the text are left out. One walk for all. */
-function countUnits(text: string, counts: readonly unknown[]): Map<number, number> {
+/** Returns the UTF-16 offset of each byte offset, in one pass; offsets outside of the text are left out. */
+function convertOffsets(text: string, offsets: readonly unknown[]): Map<number, number> {
   const bytes = Buffer.from(text);
-  const inside = counts.filter((count): count is number => isPlace(count, bytes.length));
+  const valid = offsets.filter((offset): offset is number => isOffset(offset, bytes.length));
   const units = new Map<number, number>();
   let at = 0;
   let before = 0;
-  for (const count of [...new Set(inside)].sort((a, b) => a - b)) {
-    before += bytes.toString("utf8", at, count).length;
-    at = count;
-    units.set(count, before);
+  for (const offset of [...new Set(valid)].sort((a, b) => a - b)) {
+    before += bytes.toString("utf8", at, offset).length;
+    at = offset;
+    units.set(offset, before);
   }
   return units;
 }
 
-function isPlace(count: unknown, most: number): boolean {
-  return typeof count === "number" && count >= 0 && count <= most;
-}
-
-function listFields(value: unknown): Fields[] {
-  return Array.isArray(value) ? value.map(asFields).filter((item) => item !== null) : [];
+function isOffset(offset: unknown, most: number): boolean {
+  return typeof offset === "number" && offset >= 0 && offset <= most;
 }
 
 function readText(value: unknown): string | null {

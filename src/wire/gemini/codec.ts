@@ -1,7 +1,7 @@
 import type { UpstreamCodec } from "../canonical/format.ts";
-import { decodeAnswer } from "./decode-answer.ts";
+import { decodeAnswer } from "./decode-response.ts";
 import { encodeRequest } from "./encode-request.ts";
 import { createReader } from "./read-stream.ts";
 
-/** Google's generateContent, at AI Studio and Vertex AI. */
+/** Google's `generateContent`, at AI Studio and Vertex AI. */
 export const gemini: UpstreamCodec = { encodeRequest, decodeAnswer, createReader };

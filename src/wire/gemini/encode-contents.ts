@@ -2,7 +2,7 @@ import type { Part } from "../canonical/parts.ts";
 import type { Message } from "../canonical/request.ts";
 import { encodeAssistant } from "./encode-assistant.ts";
 import { encodeMedia } from "./encode-media.ts";
-import { encodeResults, KnownCalls } from "./encode-results.ts";
+import { encodeResults } from "./encode-results.ts";
 import { type Encoding, type GeminiPart, warn } from "./encoding.ts";
 
 export interface Content {
@@ -10,39 +10,34 @@ export interface Content {
   readonly parts: readonly GeminiPart[];
 }
 
-/** A content while its neighbours may still join it. */
-interface OpenContent extends Content {
-  readonly parts: GeminiPart[];
-}
-
-/** The conversation: what leads it is the system's, the rest alternates between user and model. */
+/** A conversation in Gemini's form. */
 export interface Conversation {
+  /** The system messages at the start of the conversation. */
   readonly system: readonly GeminiPart[];
   readonly contents: readonly Content[];
 }
 
+/** Encodes a conversation. Gemini demands at least one content, and one of the user before any of the model. */
 export function encodeContents(messages: readonly Message[], encoding: Encoding): Conversation {
   const leading = messages.findIndex(({ role }) => role !== "system" && role !== "developer");
   const first = leading < 0 ? messages.length : leading;
   const system = messages.slice(0, first).flatMap((message, at) => encodeSystem(message, at, encoding));
   const contents: OpenContent[] = [];
-  const calls = new KnownCalls();
   for (let at = first; at < messages.length; ) {
     const end = messages[at]?.role === "tool" ? endOfResults(messages, at) : at + 1;
-    addContent(contents, encodeMessages(messages, at, end, calls, encoding));
+    addContent(contents, encodeMessages(messages.slice(at, end), at, encoding));
     at = end;
   }
   if (contents.length > 0) {
     const opening = contents[0]?.role === "model" ? [addOpening(encoding)] : [];
     return { system, contents: [...opening, ...contents.map(({ role, parts }) => ({ role, parts }))] };
   }
-  // Gemini wants somebody to have said something.
   if (system.length > 0)
     warn(encoding, "messages", "The provider needs a user's message; the system's is sent as one.");
   return { system: [], contents: [{ role: "user", parts: system.length > 0 ? system : [{ text: " " }] }] };
 }
 
-/** Stands for the user's words where a conversation begins with the model's; Gemini refuses a call that no turn precedes. */
+/** Adds a user message before a conversation that begins with the model: Gemini rejects a call that no user turn precedes. */
 function addOpening(encoding: Encoding): Content {
   warn(encoding, "messages", "The conversation does not begin with the user; a first message was added.");
   return { role: "user", parts: [{ text: "Continue." }] };
@@ -54,20 +49,14 @@ function endOfResults(messages: readonly Message[], from: number): number {
   return end;
 }
 
-/** Messages `at` to `end`: one, or the results of one turn. */
-function encodeMessages(
-  messages: readonly Message[],
-  at: number,
-  end: number,
-  calls: KnownCalls,
-  encoding: Encoding,
-): Content {
-  const message = messages[at] as Message;
+/** Encodes one message, or the tool results of one turn; `at` is the index of the first. */
+function encodeMessages(messages: readonly Message[], at: number, encoding: Encoding): Content {
+  const message = messages[0] as Message;
   switch (message.role) {
     case "assistant":
-      return { role: "model", parts: encodeAssistant(message.parts, `messages[${at}]`, calls, encoding) };
+      return { role: "model", parts: encodeAssistant(message.parts, `messages[${at}]`, encoding) };
     case "tool":
-      return { role: "user", parts: encodeResults(messages.slice(at, end), at, calls, encoding) };
+      return { role: "user", parts: encodeResults(messages, at, encoding) };
     case "system":
     case "developer":
       warn(
@@ -81,13 +70,15 @@ function encodeMessages(
   }
 }
 
-/** A content that more parts may join. */
+/** A content while the parts of its neighbours may still join it. */
 interface OpenContent extends Content {
   readonly parts: GeminiPart[];
   readonly answersCalls: boolean;
 }
 
-/** Function responses stand alone, so that Gemini can tell where a turn begins; others join their neighbour. */
+/**
+ * Joins neighbours of one role. Function responses stay in a content of their own, so that Gemini can tell where a turn begins.
+ */
 function addContent(contents: OpenContent[], { role, parts }: Content): void {
   if (parts.length === 0) return;
   const last = contents.at(-1);
@@ -98,11 +89,11 @@ function addContent(contents: OpenContent[], { role, parts }: Content): void {
 }
 
 function encodeSystem(message: Message, at: number, encoding: Encoding): GeminiPart[] {
-  return message.parts.flatMap((part, place) => {
+  return message.parts.flatMap((part, index) => {
     if (part.kind === "text") return part.text === "" ? [] : [{ text: part.text }];
     warn(
       encoding,
-      `messages[${at}].content[${place}]`,
+      `messages[${at}].content[${index}]`,
       "The provider takes only text from the system; it is left out.",
     );
     return [];
@@ -110,8 +101,8 @@ function encodeSystem(message: Message, at: number, encoding: Encoding): GeminiP
 }
 
 function encodeUser(message: Message, at: number, encoding: Encoding): GeminiPart[] {
-  return message.parts.flatMap((part, place) =>
-    encodeUserPart(part, `messages[${at}].content[${place}]`, encoding),
+  return message.parts.flatMap((part, index) =>
+    encodeUserPart(part, `messages[${at}].content[${index}]`, encoding),
   );
 }
 
@@ -119,7 +110,7 @@ function encodeUserPart(part: Part, field: string, encoding: Encoding): GeminiPa
   switch (part.kind) {
     case "text":
     case "refusal":
-      // Vertex refuses an empty text.
+      // Vertex AI rejects empty texts.
       return part.text === "" ? [] : [{ text: part.text }];
     case "image":
     case "audio":

@@ -2,17 +2,17 @@ import { fail } from "../../base/errors.ts";
 import type { ConversationRequest, OutputFormat } from "../canonical/request.ts";
 import type { Fields } from "../json/fields.ts";
 import { lowerSchema } from "../json-schema/lower-schema.ts";
-import { encodeThinking } from "./encode-thinking.ts";
+import { encodeReasoning } from "./encode-reasoning.ts";
 import { type Encoding, warn } from "./encoding.ts";
 
 const MAX_STOPS = 5;
-/** Seeds are signed and of 32 bits. */
+/** Gemini's seeds are signed 32-bit integers. */
 const SEEDS = 2 ** 31;
 
-/** `generationConfig`; empty where the client said nothing. */
+/** Returns `generationConfig`; empty if the client set nothing. */
 export function encodeGeneration(request: ConversationRequest, encoding: Encoding): Record<string, unknown> {
   const { logprobs, n, seed } = request;
-  const said: Fields = {
+  const config: Fields = {
     maxOutputTokens: request.maxTokens,
     temperature: request.temperature,
     topP: request.topP,
@@ -23,12 +23,12 @@ export function encodeGeneration(request: ConversationRequest, encoding: Encodin
     presencePenalty: request.presencePenalty,
     frequencyPenalty: request.frequencyPenalty,
     responseLogprobs: logprobs === null ? null : true,
-    // 0 is no number of alternatives to Gemini.
+    // Gemini rejects 0 alternatives.
     logprobs: logprobs?.top || null,
-    thinkingConfig: encodeThinking(request.reasoning, encoding),
+    thinkingConfig: encodeReasoning(request.reasoning, encoding),
     ...encodeOutput(request.outputFormat, encoding),
   };
-  return Object.fromEntries(Object.entries(said).filter(([, value]) => value !== null));
+  return Object.fromEntries(Object.entries(config).filter(([, value]) => value !== null));
 }
 
 function encodeStops(stop: readonly string[]): readonly string[] | null {
@@ -39,7 +39,7 @@ function encodeStops(stop: readonly string[]): readonly string[] | null {
   });
 }
 
-/** `responseJsonSchema` and not `responseSchema`, for the reasons of `parametersJsonSchema`. */
+/** Uses `responseJsonSchema` instead of `responseSchema`, for the reasons given at `encodeFunction`. */
 function encodeOutput(format: OutputFormat | null, encoding: Encoding): Fields {
   switch (format?.kind) {
     case "json":

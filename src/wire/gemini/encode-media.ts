@@ -3,9 +3,9 @@ import type { MediaPart, MediaSource } from "../canonical/parts.ts";
 import type { GeminiPart } from "./encoding.ts";
 
 /**
- * An image, file, audio or video. AI Studio and Vertex both fetch `https:` and `gs:` addresses themselves (Google's
- * "File input methods"; Vertex' `FileData`), so an address is passed on as it is.
- * @throws GatewayError `invalid_request` for a file of another vendor and for other addresses.
+ * Encodes an image, file, audio or video. AI Studio and Vertex AI fetch `https:` and `gs:` URLs themselves (Google's "File input
+ * methods"; Vertex AI's `FileData`), so URLs are passed on.
+ * @throws GatewayError `invalid_request` for files uploaded to another vendor and for other URL schemes.
  */
 export function encodeMedia(part: MediaPart, field: string): GeminiPart {
   const { source } = part;
@@ -18,20 +18,20 @@ export function encodeMedia(part: MediaPart, field: string): GeminiPart {
       return encodeUrl(part, source, field);
     case "file-id":
       if (source.format === "gemini") return { fileData: { fileUri: source.id } };
-      return refuse(field, "The file was uploaded to another vendor; send its data, or its address.");
+      return reject(field, "The file was uploaded to another vendor; send its data, or its address.");
   }
 }
 
-const ADDRESS = /^(?:https?|gs):\/\//i;
+const FETCHABLE_URL = /^(?:https?|gs):\/\//i;
 
 function encodeUrl(part: MediaPart, source: MediaSource & { kind: "url" }, field: string): GeminiPart {
-  if (!ADDRESS.test(source.url))
-    refuse(field, "Send the data, or an address that begins with https: or gs:.");
+  if (!FETCHABLE_URL.test(source.url))
+    reject(field, "Send the data, or an address that begins with https: or gs:.");
   const mimeType = source.mediaType ?? guessType(part, source.url);
   return { fileData: { ...(mimeType === null ? {} : { mimeType }), fileUri: source.url } };
 }
 
-function refuse(field: string, remedy: string): never {
+function reject(field: string, remedy: string): never {
   fail("invalid_request", `${field}: Gemini cannot read this. ${remedy}`, { metadata: { field } });
 }
 
@@ -58,8 +58,10 @@ const TYPES: Readonly<Record<string, string>> = {
   webm: "video/webm",
 };
 
-/** Vertex demands a type: by the address's ending, and for images else the commonest. Gemini looks for itself. */
+/**
+ * Vertex AI demands a media type: the one of the URL's extension, or JPEG for other images. Gemini detects other types itself.
+ */
 function guessType(part: MediaPart, url: string): string | null {
-  const ending = /\.([a-z0-9]+)(?:[?#]|$)/i.exec(url)?.[1]?.toLowerCase() ?? "";
-  return TYPES[ending] ?? (part.kind === "image" ? "image/jpeg" : null);
+  const extension = /\.([a-z0-9]+)(?:[?#]|$)/i.exec(url)?.[1]?.toLowerCase() ?? "";
+  return TYPES[extension] ?? (part.kind === "image" ? "image/jpeg" : null);
 }

@@ -6,21 +6,23 @@ import { encodeContents } from "./encode-contents.ts";
 import { encodeGeneration } from "./encode-generation.ts";
 import { encodeTools } from "./encode-tools.ts";
 import { type Encoding, warn } from "./encoding.ts";
+import { KnownCalls } from "./known-calls.ts";
 
 /**
- * A request for generateContent and streamGenerateContent.
- * @throws GatewayError `invalid_request` for media Gemini cannot read, names that are too long, too many stop
- *   sequences.
+ * Encodes a request for `generateContent` and `streamGenerateContent`.
+ * @throws GatewayError `invalid_request` for media that Gemini cannot read, for function names that are too long and for too many
+ *   stop sequences.
  */
 export function encodeRequest(request: ConversationRequest, target: ModelTarget): EncodedRequest {
   const encoding: Encoding = {
     target,
     warnings: nameLeftOut(request, "gemini"),
     schemas: createSchemaBudget(),
+    calls: new KnownCalls(),
   };
   const { system, contents } = encodeContents(request.messages, encoding);
   const generationConfig = encodeGeneration(request, encoding);
-  nameUnknown(request, encoding);
+  warnUnsupported(request, encoding);
   const body = {
     ...(request.extras?.format === "gemini" ? request.extras.fields : {}),
     contents,
@@ -31,13 +33,13 @@ export function encodeRequest(request: ConversationRequest, target: ModelTarget)
   return { body, warnings: encoding.warnings };
 }
 
-/** Tiers that come to what Gemini has by itself. */
+/** Service tiers that mean Gemini's default. */
 const PLAIN_TIERS: ReadonlySet<string | null> = new Set([null, "auto", "default", "standard_only"]);
 
-/** Settings for which Gemini has none. */
-function nameUnknown(request: ConversationRequest, encoding: Encoding): void {
+/** Warns of settings that Gemini does not have. */
+function warnUnsupported(request: ConversationRequest, encoding: Encoding): void {
   const { parallelToolCalls, logitBias, verbosity, serviceTier, user, metadata } = request;
-  const leftOut: Readonly<Record<string, boolean>> = {
+  const settings: Readonly<Record<string, boolean>> = {
     parallel_tool_calls: parallelToolCalls === false && request.tools.length > 0,
     logit_bias: logitBias !== null && Object.keys(logitBias).length > 0,
     verbosity: verbosity !== null,
@@ -45,7 +47,7 @@ function nameUnknown(request: ConversationRequest, encoding: Encoding): void {
     user: user !== null,
     metadata: metadata !== null,
   };
-  for (const [field, isSaid] of Object.entries(leftOut)) {
-    if (isSaid) warn(encoding, field, "The provider has no such setting; it is left out.");
+  for (const [field, isSet] of Object.entries(settings)) {
+    if (isSet) warn(encoding, field, "The provider has no such setting; it is left out.");
   }
 }

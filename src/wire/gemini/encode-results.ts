@@ -5,96 +5,83 @@ import { encodeMedia } from "./encode-media.ts";
 import { type Encoding, type GeminiPart, hasLevels } from "./encoding.ts";
 import { encodeFunctionName } from "./function-name.ts";
 
-/** The calls so far, by id: their names as Gemini knows them, and their order. Of an id used again the newest. */
-export class KnownCalls {
-  private readonly calls = new Map<string, { readonly name: string; readonly order: number }>();
-  private added = 0;
-
-  add(id: string, name: string): void {
-    this.calls.set(id, { name, order: this.added++ });
-  }
-
-  nameOf(id: string): string | null {
-    return this.calls.get(id)?.name ?? null;
-  }
-
-  orderOf(id: string): number {
-    return this.calls.get(id)?.order ?? Number.MAX_SAFE_INTEGER;
-  }
-}
-
 /**
- * The results of one turn, in the order of their calls, because where ids are not sent name and order tell which
- * is whose. Media that a response cannot hold follow all of them.
+ * Encodes the tool results of one turn in the order of their calls: without ids, Gemini matches results to calls by name and
+ * order. Media that a function response cannot hold follow all responses. `first` is the index of the first message.
  */
-export function encodeResults(
-  messages: readonly Message[],
-  first: number,
-  calls: KnownCalls,
-  encoding: Encoding,
-): GeminiPart[] {
+export function encodeResults(messages: readonly Message[], first: number, encoding: Encoding): GeminiPart[] {
   const responses: GeminiPart[] = [];
-  const beside: GeminiPart[] = [];
-  for (const { part, field } of listResults(messages, first, calls)) {
-    const media = part.content.every(isSpoken) ? [] : encodeAllMedia(part, field);
-    const fitsInside = (piece: GeminiPart) => hasLevels(encoding) && "inlineData" in piece;
-    const inside = media.filter(fitsInside);
-    const outside = media.filter((piece) => !fitsInside(piece));
-    for (const piece of outside) beside.push(piece);
-    const name = calls.nameOf(part.callId) ?? encodeFunctionName({ name: part.toolName ?? "tool" }, field);
-    responses.push({ functionResponse: encodeResponse(part, name, { inside, outside }, encoding) });
+  const outside: GeminiPart[] = [];
+  for (const result of listResults(messages, first, encoding)) {
+    const media = splitMedia(result, encoding);
+    for (const piece of media.outside) outside.push(piece);
+    responses.push({ functionResponse: encodeResponse(result, media, encoding) });
   }
-  return beside.length === 0 ? responses : responses.concat(beside);
+  return outside.length === 0 ? responses : responses.concat(outside);
 }
 
 interface Result {
   readonly part: ToolResultPart;
   readonly field: string;
-  readonly order: number;
+  /** The position of its call among all calls. */
+  readonly callIndex: number;
 }
 
-function listResults(messages: readonly Message[], first: number, calls: KnownCalls): Result[] {
+function listResults(messages: readonly Message[], first: number, { calls }: Encoding): Result[] {
   const results: Result[] = [];
   messages.forEach(({ parts }, message) => {
-    parts.forEach((part, at) => {
+    parts.forEach((part, index) => {
       if (part.kind !== "tool-result") return;
-      const order = calls.orderOf(part.callId);
-      results.push({ part, field: `messages[${first + message}].content[${at}]`, order });
+      const callIndex = calls.indexOf(part.callId);
+      results.push({ part, field: `messages[${first + message}].content[${index}]`, callIndex });
     });
   });
-  return results.sort((a, b) => a.order - b.order);
+  return results.sort((a, b) => a.callIndex - b.callIndex);
 }
 
-/** What a result says that has only media, which follow. */
+/** The media of a result: those inside its function response, and those that follow it. */
+interface ResultMedia {
+  readonly inside: readonly GeminiPart[];
+  readonly outside: readonly GeminiPart[];
+}
+
+function splitMedia({ part, field }: Result, encoding: Encoding): ResultMedia {
+  const media = part.content.every(isText) ? [] : encodeAllMedia(part, field);
+  const fitsInside = (piece: GeminiPart) => hasLevels(encoding) && "inlineData" in piece;
+  return { inside: media.filter(fitsInside), outside: media.filter((piece) => !fitsInside(piece)) };
+}
+
+/** The text of a result that holds only media which follow it. */
 const SEE_MEDIA = "The result follows.";
 
 function encodeResponse(
-  part: ToolResultPart,
-  name: string,
-  { inside, outside }: { readonly inside: readonly GeminiPart[]; readonly outside: readonly GeminiPart[] },
+  { part, field }: Result,
+  { inside, outside }: ResultMedia,
   encoding: Encoding,
 ): Fields {
+  const known = encoding.calls.nameOf(part.callId);
+  const name = known ?? encodeFunctionName({ name: part.toolName ?? "tool" }, field);
   const text = joinTexts(part.content) || (outside.length > 0 ? SEE_MEDIA : "");
   const response = part.isError ? { error: text } : { output: text };
-  const said = hasLevels(encoding) ? { id: part.callId, name, response } : { name, response };
-  return inside.length === 0 ? said : { ...said, parts: inside };
+  const encoded = hasLevels(encoding) ? { id: part.callId, name, response } : { name, response };
+  return inside.length === 0 ? encoded : { ...encoded, parts: inside };
 }
 
-function isSpoken(part: Part): part is TextPart | RefusalPart {
+function isText(part: Part): part is TextPart | RefusalPart {
   return part.kind === "text" || part.kind === "refusal";
 }
 
 function joinTexts(content: readonly Part[]): string {
   let text = "";
   for (const part of content) {
-    if (!isSpoken(part) || part.text === "") continue;
+    if (!isText(part) || part.text === "") continue;
     text += text === "" ? part.text : `\n${part.text}`;
   }
   return text;
 }
 
 function encodeAllMedia({ content }: ToolResultPart, field: string): GeminiPart[] {
-  return content.flatMap((piece, at) => encodeResultMedia(piece, `${field}.content[${at}]`));
+  return content.flatMap((piece, index) => encodeResultMedia(piece, `${field}.content[${index}]`));
 }
 
 function encodeResultMedia(part: Part, field: string): GeminiPart[] {

@@ -4,11 +4,11 @@ import { lowerSchema } from "../json-schema/lower-schema.ts";
 import { type Encoding, warn } from "./encoding.ts";
 import { encodeFunctionName, type FunctionName } from "./function-name.ts";
 
-/** `tools` and `toolConfig`, as far as there are any. */
+/** Returns `tools` and `toolConfig`; no fields if there are no tools. */
 export function encodeTools(tools: readonly Tool[], choice: ToolChoice | null, encoding: Encoding): Fields {
   const isOffered = choice?.kind === "allowed" && !choice.required ? allowOnly(choice.names) : null;
   const declarations: Fields[] = [];
-  const own: Fields[] = [];
+  const native: Fields[] = [];
   for (const [at, tool] of tools.entries()) {
     if (isOffered?.(tool) === false) continue;
     const field = `tools[${at}]`;
@@ -16,10 +16,10 @@ export function encodeTools(tools: readonly Tool[], choice: ToolChoice | null, e
       if (tool.strict === true) warn(encoding, `${field}.strict`, "The provider promises no strictness.");
       declarations.push(encodeFunction(tool, field, encoding));
     } else if (tool.kind === "custom") declarations.push(encodeCustom(tool, field, encoding));
-    else if (tool.format === "gemini") own.push(tool.value);
+    else if (tool.format === "gemini") native.push(tool.value);
     else warn(encoding, field, `The provider has no ${tool.type}; it is left out.`);
   }
-  const encoded = [...(declarations.length > 0 ? [{ functionDeclarations: declarations }] : []), ...own];
+  const encoded = [...(declarations.length > 0 ? [{ functionDeclarations: declarations }] : []), ...native];
   if (encoded.length === 0) return {};
   const config = declarations.length > 0 && choice !== null ? encodeChoice(choice, tools, encoding) : null;
   return {
@@ -28,16 +28,19 @@ export function encodeTools(tools: readonly Tool[], choice: ToolChoice | null, e
   };
 }
 
-/** Names may be allowed only where a call is demanded, so tools that may not be called are not offered at all. */
+/**
+ * Returns a test for the tools to offer. Gemini restricts calls by name only where a call is required, so tools that may not be
+ * called are not offered.
+ */
 function allowOnly(names: readonly string[]): (tool: Tool) => boolean {
   const allowed = new Set(names);
   return (tool) => tool.kind === "native" || allowed.has(tool.name);
 }
 
 /**
- * `parametersJsonSchema` and not `parameters`: both AI Studio (v1beta) and Vertex (v1) document it for standard JSON
- * Schema, and `parameters`, a subset of OpenAPI 3.0, refuses what tools really send: types in lists, `anyOf` beside
- * anything, references. What Gemini does not list as supported is lowered all the same.
+ * Uses `parametersJsonSchema` instead of `parameters`. AI Studio (v1beta) and Vertex AI (v1) document it for standard JSON
+ * Schema, while `parameters`, a subset of OpenAPI 3.0, rejects what real tools send: lists of types, `anyOf` next to other
+ * keywords, references. Keywords that Gemini does not list as supported are still lowered.
  */
 function encodeFunction(tool: FunctionTool, field: string, encoding: Encoding): Fields {
   const { description, parameters } = tool;
@@ -48,7 +51,7 @@ function encodeFunction(tool: FunctionTool, field: string, encoding: Encoding): 
   };
 }
 
-/** A function that takes nothing is declared without a schema: Gemini has refused objects without properties. */
+/** A function without parameters is declared without a schema: Gemini has rejected objects without properties. */
 function encodeParameters(parameters: Fields, field: string, encoding: Encoding): Fields {
   const { schema, loosened } = lowerSchema(parameters, "gemini", field, encoding.schemas);
   encoding.warnings.push(...loosened);
@@ -71,7 +74,7 @@ function encodeCustom(tool: CustomTool, field: string, encoding: Encoding): Fiel
   };
 }
 
-/** Of several tools of one name the first. */
+/** Indexes the tools by name; the first of several with the same name counts. */
 function indexByName(tools: readonly Tool[]): ReadonlyMap<string, FunctionName> {
   const byName = new Map<string, FunctionName>();
   for (const tool of tools) {
@@ -81,7 +84,7 @@ function indexByName(tools: readonly Tool[]): ReadonlyMap<string, FunctionName> 
 }
 
 function encodeChoice(choice: ToolChoice, tools: readonly Tool[], encoding: Encoding): Fields | null {
-  const spell = (name: string) => encodeFunctionName(known().get(name) ?? { name }, "tool_choice");
+  const encodeName = (name: string) => encodeFunctionName(known().get(name) ?? { name }, "tool_choice");
   const known = (): ReadonlyMap<string, FunctionName> => (byName ??= indexByName(tools));
   let byName: ReadonlyMap<string, FunctionName> | null = null;
   switch (choice.kind) {
@@ -92,10 +95,10 @@ function encodeChoice(choice: ToolChoice, tools: readonly Tool[], encoding: Enco
     case "required":
       return { mode: "ANY" };
     case "tool":
-      return { mode: "ANY", allowedFunctionNames: [spell(choice.name)] };
+      return { mode: "ANY", allowedFunctionNames: [encodeName(choice.name)] };
     case "allowed":
       return choice.required
-        ? { mode: "ANY", allowedFunctionNames: choice.names.map(spell) }
+        ? { mode: "ANY", allowedFunctionNames: choice.names.map(encodeName) }
         : { mode: "AUTO" };
     case "native":
       if (choice.format === "gemini") return asFields(choice.value);

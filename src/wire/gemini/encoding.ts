@@ -1,21 +1,25 @@
-import type { ModelTarget, Warning } from "../canonical/format.ts";
+import type { ModelTarget } from "../canonical/format.ts";
+import type { Warning } from "../conversation/warning.ts";
 import type { SchemaBudget } from "../json-schema/lowering.ts";
+import type { KnownCalls } from "./known-calls.ts";
 
-/** A request on its way into this format. */
+/** What the encoders of one request share. */
 export interface Encoding {
   readonly target: ModelTarget;
   readonly warnings: Warning[];
   readonly schemas: SchemaBudget;
+  /** Filled while the messages are encoded. */
+  readonly calls: KnownCalls;
 }
 
 export type GeminiPart = Readonly<Record<string, unknown>>;
 
-/** Names what was left out or sent otherwise. */
+/** Warns the client of something that was left out or changed. */
 export function warn({ warnings }: Encoding, field: string, message: string): void {
   warnings.push({ field, message });
 }
 
-/** Whether the model is a Gemini 3 or newer: those are steered by levels. */
+/** Returns whether the model is Gemini 3 or newer: those take reasoning levels instead of budgets. */
 export function hasLevels({ target }: Encoding): boolean {
   return (target.reasoning?.efforts?.length ?? 0) > 0;
 }

@@ -15,7 +15,7 @@ const KNOWN: Readonly<Record<string, FinishReason>> = {
   IMAGE_RECITATION: "content-filter",
 };
 
-/** The model wrote what nobody can use: the generation failed. */
+/** Reasons that mean the generation failed. */
 const FAILED = new Set([
   "MALFORMED_FUNCTION_CALL",
   "MALFORMED_RESPONSE",
@@ -24,18 +24,18 @@ const FAILED = new Set([
   "UNEXPECTED_TOOL_CALL",
 ]);
 
-/** Whether a finish reason means that the generation failed. */
+/** Returns whether a finish reason means that the generation failed. */
 export function isFailedFinish(native: string): boolean {
   return FAILED.has(native);
 }
 
-/** A finish reason of Gemini's: `tool-calls` where there were calls, `stop` for words that nobody knows. */
+/** Reads a finish reason: `tool-calls` if there were calls, `stop` for unknown reasons. */
 export function readFinish(native: string, hasCalls: boolean): Finish {
   const known = KNOWN[native] ?? "stop";
   return { reason: known === "stop" && hasCalls ? "tool-calls" : known, native, stopSequence: null };
 }
 
-/** A prompt that was blocked, for whichever reason. */
-export function readBlock(native: string): Finish {
+/** Returns the finish of an answer whose prompt was blocked. */
+export function readBlockReason(native: string): Finish {
   return { reason: "content-filter", native, stopSequence: null };
 }

@@ -1,28 +1,25 @@
 import { fail } from "../../base/errors.ts";
 
-/** A function as a client names it. */
+/** The name of a function in the client's request. */
 export interface FunctionName {
   readonly name: string;
   readonly namespace?: string;
 }
 
-/**
- * What AI Studio and Vertex both take. Their references say 64 or 128 characters, depending on the version; what the
- * vendor counts otherwise it refuses itself.
- */
-const FITTING = /^[A-Za-z_][A-Za-z0-9_.-]{0,127}$/;
+/** The names that AI Studio and Vertex AI both accept. Their references allow 64 or 128 characters, depending on the version. */
+const ACCEPTED = /^[A-Za-z_][A-Za-z0-9_.-]{0,127}$/;
 const MAX_CHARACTERS = 128;
-const MARK = "gw.";
+const PREFIX = "gw.";
 
 /**
- * A function's name as Gemini takes it. A name with other characters, or one in a group, is spelled so that
- * `decodeFunctionName` reads it back without knowing the request: `gw.<group>..<name>`, other bytes as `.2F`.
- * @throws GatewayError `invalid_request` when it is too long.
+ * Encodes a function's name for Gemini. A name with other characters, or in a namespace, is escaped so that `decodeFunctionName`
+ * can decode it without the request: `gw.<namespace>..<name>`, other bytes as `.2F`.
+ * @throws GatewayError `invalid_request` if the name is empty or too long.
  */
 export function encodeFunctionName({ name, namespace }: FunctionName, field: string): string {
-  if (namespace === undefined && FITTING.test(name) && !name.startsWith(MARK)) return name;
-  const spelled = `${MARK}${escapeName(namespace ?? "")}..${escapeName(name)}`;
-  if (name !== "" && spelled.length <= MAX_CHARACTERS) return spelled;
+  if (namespace === undefined && ACCEPTED.test(name) && !name.startsWith(PREFIX)) return name;
+  const escaped = `${PREFIX}${escapeName(namespace ?? "")}..${escapeName(name)}`;
+  if (name !== "" && escaped.length <= MAX_CHARACTERS) return escaped;
   fail(
     "invalid_request",
     `${field}: Gemini takes names of 1 to ${MAX_CHARACTERS} characters; rename the tool.`,
@@ -32,12 +29,12 @@ export function encodeFunctionName({ name, namespace }: FunctionName, field: str
   );
 }
 
-const SPELLED = /^gw\.((?:[\w-]|\.[0-9A-F]{2})*)\.\.((?:[\w-]|\.[0-9A-F]{2})+)$/;
+const ESCAPED = /^gw\.((?:[\w-]|\.[0-9A-F]{2})*)\.\.((?:[\w-]|\.[0-9A-F]{2})+)$/;
 
-/** The client's name of a function that the model calls. */
-export function decodeFunctionName(spelled: string): FunctionName {
-  const [, namespace = "", name = ""] = SPELLED.exec(spelled) ?? [];
-  if (name === "") return { name: spelled };
+/** Decodes the name of a function that the model calls to the client's name. */
+export function decodeFunctionName(escaped: string): FunctionName {
+  const [, namespace = "", name = ""] = ESCAPED.exec(escaped) ?? [];
+  if (name === "") return { name: escaped };
   const plain = { name: unescapeName(name) };
   return namespace === "" ? plain : { ...plain, namespace: unescapeName(namespace) };
 }
@@ -50,8 +47,8 @@ function escapeName(name: string): string {
   );
 }
 
-function unescapeName(spelled: string): string {
-  const latin1 = spelled.replace(/\.([0-9A-F]{2})/g, (_all, byte: string) =>
+function unescapeName(escaped: string): string {
+  const latin1 = escaped.replace(/\.([0-9A-F]{2})/g, (_all, byte: string) =>
     String.fromCharCode(Number.parseInt(byte, 16)),
   );
   return Buffer.from(latin1, "latin1").toString("utf8");

@@ -1,13 +1,13 @@
 import { asFields, type Fields } from "../json/fields.ts";
 
-/** `logprobsResult` as OpenAI spells it; null where there is none. */
+/** Converts `logprobsResult` to OpenAI's form; null if there is none. */
 export function readLogprobs(result: unknown): Fields | null {
   const fields = asFields(result);
   const chosen = fields?.["chosenCandidates"];
   if (!Array.isArray(chosen)) return null;
   const top = Array.isArray(fields?.["topCandidates"]) ? fields["topCandidates"] : [];
-  const content = chosen.map((token, at) => {
-    const alternatives = asFields(top[at])?.["candidates"];
+  const content = chosen.map((token, index) => {
+    const alternatives = asFields(top[index])?.["candidates"];
     return {
       ...readToken(token),
       top_logprobs: Array.isArray(alternatives) ? alternatives.map(readToken) : [],

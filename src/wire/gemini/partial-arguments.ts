@@ -1,14 +1,14 @@
 import { asFields, type Fields } from "../json/fields.ts";
 
-/** Places in one list and levels of one path that a call may have; what is beyond is left out. */
+/** The largest list index and the deepest path that a call may have; pieces beyond are left out. */
 const MAX_INDEX = 10_000;
 const MAX_DEPTH = 64;
 
-/** Arguments of a call that come in pieces, each with the path of its value. */
+/** Arguments of a call that come in pieces, each with the JSON path of its value. */
 export interface PartialArguments {
-  /** Takes a `functionCall`: all `args` at once, as most come, or some `partialArgs`. */
-  takeCall(call: Fields): void;
-  /** What has come so far, as JSON. */
+  /** Adds a `functionCall`: all `args` at once, which is the usual case, or some `partialArgs`. */
+  addCall(call: Fields): void;
+  /** Returns the arguments so far, as JSON. */
   toJson(): string;
 }
 
@@ -17,30 +17,30 @@ type Container = Record<string, unknown> | unknown[];
 export function createPartialArguments(): PartialArguments {
   const root = createObject();
   return {
-    takeCall({ args, partialArgs }) {
+    addCall({ args, partialArgs }) {
       Object.assign(root, asFields(args));
       for (const piece of Array.isArray(partialArgs) ? partialArgs : [])
-        takePiece(root, asFields(piece) ?? {});
+        addPiece(root, asFields(piece) ?? {});
     },
     toJson: () => JSON.stringify(root),
   };
 }
 
-/** A piece: `{jsonPath: "$.a.b[0]", stringValue | numberValue | boolValue | nullValue}`. */
-function takePiece(root: Container, piece: Fields): void {
+/** Sets the value of a piece: `{jsonPath: "$.a.b[0]", stringValue | numberValue | boolValue | nullValue}`. */
+function addPiece(root: Container, piece: Fields): void {
   const path = readPath(piece["jsonPath"]);
   const value = readValue(piece);
   if (path !== null && value !== undefined) setAt(root, path, value);
 }
 
-/** Without a prototype any name is a name. */
+/** Without a prototype, every name is safe as a key. */
 function createObject(): Record<string, unknown> {
   return Object.create(null);
 }
 
 const STEP = /\.([^.[\]]+)|\[(\d+)\]|\[(?:'([^']*)'|"([^"]*)")\]/y;
 
-/** The steps of a path; null for one that is no path to a value inside the arguments. */
+/** Parses a JSON path; null for one that does not lead to a value inside the arguments. */
 function readPath(path: unknown): (string | number)[] | null {
   if (typeof path !== "string" || !path.startsWith("$")) return null;
   const steps: (string | number)[] = [];
@@ -61,7 +61,7 @@ function readValue(piece: Fields): unknown {
   return "nullValue" in piece ? null : undefined;
 }
 
-/** Sets a value; a text goes on where one stands already. */
+/** Sets a value. A string is appended to a string that is already there. */
 function setAt(root: Container, path: readonly (string | number)[], value: unknown): void {
   let at = root;
   for (const [depth, step] of path.slice(0, -1).entries()) {

@@ -1,79 +1,76 @@
-import type { AnswerEvent, Finish } from "../canonical/answer.ts";
+import type { Finish } from "../canonical/answer.ts";
+import type { AnswerEmitter } from "../canonical/answer-emitter.ts";
 import { type MediaPart, type Part, REASONING_ORIGINS } from "../canonical/parts.ts";
-import { brokenAnswer } from "../conversation/vendor-error.ts";
-import { asFields, type Fields } from "../json/fields.ts";
+import { failedFinish } from "../conversation/broken-answers.ts";
+import { asFields, asObjects, asText, type Fields } from "../json/fields.ts";
 import { readCitations } from "./citations.ts";
-import { isFailedFinish, readBlock, readFinish } from "./finish-reason.ts";
+import { isFailedFinish, readBlockReason, readFinish } from "./finish-reason.ts";
 import { readLogprobs } from "./logprobs.ts";
-import { createPartWriter, type PartWriter } from "./write-parts.ts";
+import { PartWriter } from "./write-parts.ts";
+
+/** The finish of a whole candidate that has no finish reason. */
+const DEFAULT_FINISH = { native: "STOP", message: "" };
 
 /** Reads one candidate, whole or piece by piece. */
-export interface CandidateReader {
-  step(candidate: Fields): AnswerEvent[];
-  /** The prompt was blocked, so there is no candidate. */
-  block(reason: string): void;
-  /** All has come. The finish waits until here, because Gemini has repeated it in each chunk. */
-  end(): AnswerEvent[];
-  readonly isFinished: boolean;
-}
+export class CandidateReader {
+  private readonly parts: PartWriter;
+  /** The pieces of its text; the offsets of sources refer to all of it. */
+  private readonly texts: string[] = [];
+  private readonly sources: Record<string, unknown> = {};
+  private finish: { readonly native: string; readonly message: string } | null = null;
+  private blocked: Finish | null = null;
 
-export function createCandidateReader(choice: number): CandidateReader {
-  const parts = createPartWriter(choice);
-  /** All of its text, because sources are told by their place in it. */
-  const texts: string[] = [];
-  const sources: Record<string, unknown> = {};
-  let finish: { readonly native: string; readonly message: string } | null = null;
-  let blocked: Finish | null = null;
+  constructor(
+    private readonly emitter: AnswerEmitter,
+    private readonly choice: number,
+  ) {
+    this.parts = new PartWriter(emitter, choice);
+  }
 
-  const endEvents = (): AnswerEvent[] => {
-    if (blocked !== null) return [{ kind: "finish", choice, finish: blocked }];
-    const { native, message } = finish ?? UNTOLD;
-    if (!isFailedFinish(native)) {
-      return [{ kind: "finish", choice, finish: readFinish(native, parts.hasCalls) }];
+  get isFinished(): boolean {
+    return this.finish !== null || this.blocked !== null;
+  }
+
+  read(candidate: Fields): void {
+    const value = readLogprobs(candidate["logprobsResult"]);
+    if (value !== null) this.emitter.emit({ kind: "logprobs", choice: this.choice, value });
+    for (const part of asObjects(asFields(candidate["content"])?.["parts"])) {
+      readPart(part, this.parts);
+      if (typeof part["text"] === "string" && part["thought"] !== true) this.texts.push(part["text"]);
     }
-    const why = message === "" ? "" : `: ${message}`;
-    return [{ kind: "error", error: brokenAnswer(`the upstream ended the answer with ${native}${why}`) }];
-  };
+    addSources(this.sources, candidate);
+    this.finish = readReason(candidate) ?? this.finish;
+  }
 
-  return {
-    step(candidate) {
-      for (const part of listFields(asFields(candidate["content"])?.["parts"])) {
-        readPart(part, parts);
-        if (typeof part["text"] === "string" && part["thought"] !== true) texts.push(part["text"]);
-      }
-      addSources(sources, candidate);
-      finish = readReason(candidate) ?? finish;
-      const value = readLogprobs(candidate["logprobsResult"]);
-      const events = parts.takeEvents();
-      // Ahead of the text that they are of.
-      return value === null ? events : [{ kind: "logprobs", choice, value }, ...events];
-    },
-    block(reason) {
-      blocked = readBlock(reason);
-    },
-    end() {
-      parts.addCitations(readCitations(sources, texts.join("")));
-      parts.close();
-      return [...parts.takeEvents(), ...endEvents()];
-    },
-    get isFinished() {
-      return finish !== null || blocked !== null;
-    },
-  };
+  /** Records that the prompt was blocked, so that there is no candidate. */
+  block(reason: string): void {
+    this.blocked = readBlockReason(reason);
+  }
+
+  /** Ends the candidate. Its finish is emitted here, because Gemini has repeated it in each chunk. */
+  end(): void {
+    this.parts.addCitations(readCitations(this.sources, this.texts.join("")));
+    this.parts.close();
+    const { choice, blocked } = this;
+    const { native, message } = this.finish ?? DEFAULT_FINISH;
+    if (blocked === null && isFailedFinish(native)) {
+      this.emitter.fail(failedFinish(native, message === "" ? "" : `: ${message}`));
+      return;
+    }
+    const finish = blocked ?? readFinish(native, this.parts.hasCalls);
+    this.emitter.emit({ kind: "finish", choice, finish });
+  }
 }
-
-/** The finish of a candidate that is known to be whole and does not say why it ended. */
-const UNTOLD = { native: "STOP", message: "" };
 
 function readPart(part: Fields, parts: PartWriter): void {
-  const signature = typeof part["thoughtSignature"] === "string" ? part["thoughtSignature"] : null;
+  const signature = asText(part["thoughtSignature"]);
   const isThought = part["thought"] === true;
   const call = asFields(part["functionCall"]);
   if (call !== null) parts.addCall(call, signature);
   else if (typeof part["text"] === "string") {
     parts.addText(part["text"], isThought ? "reasoning" : "text", signature);
   } else if (!isThought) {
-    // A thought that is no text is a sketch on the way to an image, and no answer.
+    // Thoughts that are not text are drafts of images and not part of the answer.
     const whole = readMedia(part, signature) ?? readNative(part);
     if (whole !== null) parts.addWhole(whole);
   }
@@ -81,10 +78,10 @@ function readPart(part: Fields, parts: PartWriter): void {
 
 function readReason({ finishReason, finishMessage }: Fields) {
   if (typeof finishReason !== "string") return null;
-  return { native: finishReason, message: typeof finishMessage === "string" ? finishMessage : "" };
+  return { native: finishReason, message: asText(finishMessage) ?? "" };
 }
 
-/** Of several in a stream the last one tells all. */
+/** Keeps the sources of a candidate. Those of a later chunk include those of the chunks before it. */
 function addSources(sources: Record<string, unknown>, { groundingMetadata, citationMetadata }: Fields): void {
   if (asFields(groundingMetadata) !== null) sources["groundingMetadata"] = groundingMetadata;
   if (asFields(citationMetadata) !== null) sources["citationMetadata"] = citationMetadata;
@@ -102,12 +99,8 @@ function readMedia(part: Fields, signature: string | null): MediaPart | null {
   return { ...media, signature: { value: signature, origin: REASONING_ORIGINS.gemini } };
 }
 
-/** What only Gemini has: `executableCode`, `codeExecutionResult` and what comes after them. */
+/** Reads a part that only Gemini has, such as `executableCode` and `codeExecutionResult`. */
 function readNative(part: Fields): Part | null {
   const type = Object.keys(part).find((key) => key !== "thought" && key !== "thoughtSignature");
   return type === undefined ? null : { kind: "native", format: "gemini", type, value: part };
-}
-
-function listFields(value: unknown): Fields[] {
-  return Array.isArray(value) ? value.map(asFields).filter((item) => item !== null) : [];
 }

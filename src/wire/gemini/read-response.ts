@@ -1,83 +1,79 @@
-import type { AnswerEvent } from "../canonical/answer.ts";
+import type { AnswerEmitter } from "../canonical/answer-emitter.ts";
 import type { TokenUsage } from "../conversation/usage.ts";
 import { findVendorError } from "../conversation/vendor-error.ts";
-import { asFields, type Fields } from "../json/fields.ts";
-import { type CandidateReader, createCandidateReader } from "./read-candidate.ts";
+import { asFields, asList, type Fields } from "../json/fields.ts";
+import { CandidateReader } from "./read-candidate.ts";
 import { readUsage } from "./usage.ts";
 
-/** Reads an answer: one `GenerateContentResponse` that is whole, or those of a stream one after the other. */
-export interface ResponseReader {
-  step(response: Fields): AnswerEvent[];
-  /** What the counters say by now; null where they say nothing. */
-  countSoFar(): TokenUsage | null;
-  /** All has come. `isWhole`: what has no finish is closed all the same. */
-  end(isWhole: boolean): AnswerEvent[];
-}
-
-/** More candidates than Gemini gives, so that an index is never a size. */
+/** More candidates than Gemini returns, so that an index never allocates memory. */
 const MAX_CANDIDATES = 64;
 
-export function createResponseReader(): ResponseReader {
-  const candidates = new Map<number, CandidateReader>();
-  const counters: Record<string, unknown> = {};
-  let usage: TokenUsage | null = null;
-  /** Queries by candidate: of several in a stream the last ones tell all. */
-  const queries = new Map<number, number>();
+/** Reads one whole `GenerateContentResponse`, or those of a stream one after the other. */
+export class ResponseReader {
+  private readonly candidates = new Map<number, CandidateReader>();
+  private readonly counters: Record<string, unknown> = {};
+  /** The number of search queries by candidate. Each response of a stream repeats those before it. */
+  private readonly queries = new Map<number, number>();
+  private usage: TokenUsage | null = null;
 
-  const candidateAt = (index: number): CandidateReader => {
-    const known = candidates.get(index) ?? createCandidateReader(index);
-    candidates.set(index, known);
-    return known;
-  };
+  constructor(private readonly emitter: AnswerEmitter) {}
 
-  const countSoFar = (): TokenUsage | null => {
+  read(response: Fields): void {
+    const error = findVendorError(response);
+    if (error !== null) {
+      this.emitter.fail(error);
+      return;
+    }
+    const candidates = asList(response["candidates"]);
+    for (const [position, candidate] of candidates.entries())
+      this.readCandidate(asFields(candidate) ?? {}, position);
+    const reason = asFields(response["promptFeedback"])?.["blockReason"];
+    if (typeof reason === "string" && candidates.length === 0) this.candidateAt(0).block(reason);
+    Object.assign(this.counters, asFields(response["usageMetadata"]));
+    if (this.usage === null) this.emitUsage();
+  }
+
+  /** Returns the usage so far; null if nothing has been counted. */
+  countSoFar(): TokenUsage | null {
     let searches = 0;
-    for (const count of queries.values()) searches += count;
-    return readUsage(counters, searches);
-  };
+    for (const count of this.queries.values()) searches += count;
+    return readUsage(this.counters, searches);
+  }
+
+  /** Ends the candidates that have finished; all of them if the answer is known to be whole. */
+  end(isWhole: boolean): void {
+    this.emitUsage();
+    for (const candidate of this.candidates.values()) if (isWhole || candidate.isFinished) candidate.end();
+  }
+
+  private readCandidate(candidate: Fields, position: number): void {
+    const { index } = candidate;
+    const isIndex = typeof index === "number" && index >= 0 && index < MAX_CANDIDATES;
+    const at = isIndex ? index : position;
+    const count = countQueries(candidate);
+    if (count !== null) this.queries.set(at, count);
+    this.candidateAt(at).read(candidate);
+  }
+
+  private candidateAt(index: number): CandidateReader {
+    const known = this.candidates.get(index) ?? new CandidateReader(this.emitter, index);
+    this.candidates.set(index, known);
+    return known;
+  }
 
   /**
-   * Counters grow from chunk to chunk, and not all come in each. They are told with the first that counts, which some
-   * clients want at the beginning, and at the end.
+   * Emits the usage if it has changed. The counters grow from chunk to chunk; they are emitted with the first chunk that counts,
+   * because some clients want them at the beginning, and at the end.
    */
-  const tellUsage = (): AnswerEvent[] => {
-    const counted = countSoFar();
-    if (counted === null || (usage !== null && isSameUsage(counted, usage))) return [];
-    usage = counted;
-    return [{ kind: "usage", usage: counted }];
-  };
-
-  return {
-    countSoFar,
-    step(response) {
-      const error = findVendorError(response);
-      if (error !== null) return [{ kind: "error", error }];
-      const listed = Array.isArray(response["candidates"]) ? response["candidates"] : [];
-      const events = listed.flatMap((each, place) => {
-        const candidate = asFields(each) ?? {};
-        const { index } = candidate;
-        const isIndex = typeof index === "number" && index >= 0 && index < MAX_CANDIDATES;
-        const at = isIndex ? index : place;
-        const count = countQueries(candidate);
-        if (count !== null) queries.set(at, count);
-        return candidateAt(at).step(candidate);
-      });
-      const reason = asFields(response["promptFeedback"])?.["blockReason"];
-      if (typeof reason === "string" && listed.length === 0) candidateAt(0).block(reason);
-      Object.assign(counters, asFields(response["usageMetadata"]));
-      if (usage === null) events.push(...tellUsage());
-      return events;
-    },
-    end: (isWhole) => [
-      ...tellUsage(),
-      ...[...candidates.values()]
-        .filter((candidate) => isWhole || candidate.isFinished)
-        .flatMap((candidate) => candidate.end()),
-    ],
-  };
+  private emitUsage(): void {
+    const usage = this.countSoFar();
+    if (usage === null || (this.usage !== null && isSameUsage(usage, this.usage))) return;
+    this.usage = usage;
+    this.emitter.emit({ kind: "usage", usage });
+  }
 }
 
-/** What Google searched for; null where a candidate does not say. */
+/** Returns the number of Google Search queries of a candidate; null if it does not report them. */
 function countQueries(candidate: Fields): number | null {
   const queries = asFields(candidate["groundingMetadata"])?.["webSearchQueries"];
   return Array.isArray(queries) ? queries.filter((query) => query !== "").length : null;

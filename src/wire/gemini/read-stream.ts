@@ -1,93 +1,75 @@
 import { BOUNDS } from "../../base/bounds.ts";
 import type { AnswerEvent } from "../canonical/answer.ts";
+import { AnswerEmitter } from "../canonical/answer-emitter.ts";
+import { EventReader } from "../canonical/event-reader.ts";
 import type { AnswerReader } from "../canonical/format.ts";
-import { brokenAnswer, findVendorError } from "../conversation/vendor-error.ts";
+import type { TokenUsage } from "../conversation/usage.ts";
+import { findVendorError } from "../conversation/vendor-error.ts";
 import { asFields, type Fields } from "../json/fields.ts";
 import { parseJson } from "../json/parse-json.ts";
 import { decodeUtf8 } from "../json/scan.ts";
-import { EventSplitter, EventTooLargeError, type OnEvent } from "../sse/split-events.ts";
-import { createResponseReader } from "./read-response.ts";
+import { ResponseReader } from "./read-response.ts";
 
-/**
- * Reads a stream of `alt=sse`: each event is a `GenerateContentResponse`. Google sends no end marker, so a candidate that has
- * finished is closed when the stream ends. Hosts that put `[DONE]` there may leave the reason to finish out.
- */
+/** Returns a reader of a stream of `alt=sse`, in which each event is a `GenerateContentResponse`. */
 export function createReader(): AnswerReader {
-  const splitter = new EventSplitter(BOUNDS.eventBytes);
-  const reader = createResponseReader();
-  let out: AnswerEvent[] = [];
-  let isFailed = false;
-  let isDone = false;
-  /** What came before any event: Google may answer with an error that is no stream. Null once there was one. */
-  let head: string | null = "";
-
-  const add = (events: readonly AnswerEvent[]): void => {
-    for (const event of events) {
-      if (isFailed) return;
-      out.push(event);
-      isFailed = event.kind === "error";
-    }
-  };
-
-  const onEvent: OnEvent = (text, start, end) => {
-    if (isFailed || isDone) return;
-    head = null;
-    if (text.startsWith(DONE, start)) {
-      isDone = true;
-      add(reader.end(reader.countSoFar() !== null));
-      return;
-    }
-    const response = parse(text.slice(start, end));
-    add(
-      response === null ? [broken("an event of the upstream's stream is not JSON")] : reader.step(response),
-    );
-  };
-
-  const split = (run: () => void): readonly AnswerEvent[] => {
-    out = [];
-    try {
-      if (!isFailed) run();
-    } catch (error) {
-      if (!(error instanceof EventTooLargeError)) throw error;
-      add([broken("an event of the upstream's stream is too large")]);
-    }
-    return out;
-  };
-
-  return {
-    get isDone() {
-      return isDone;
-    },
-    signsTexts: true,
-    countSoFar: reader.countSoFar,
-    step: (piece) =>
-      split(() => {
-        if (head !== null && head.length < BOUNDS.errorBodyBytes) head += piece;
-        splitter.push(piece, onEvent);
-      }),
-    end: () =>
-      split(() => {
-        splitter.end(onEvent);
-        if (isDone) return;
-        const body = head === null ? null : parse(head);
-        const error = body === null ? null : findVendorError(body);
-        add(error === null ? reader.end(false) : [{ kind: "error", error }]);
-      }),
-  };
+  return new StreamReader();
 }
 
-const DONE = "[DONE]";
+/**
+ * Google sends no end marker, so a candidate that has finished is closed at the end of the stream. Hosts that send `[DONE]` may
+ * leave the finish reason out.
+ */
+class StreamReader implements AnswerReader {
+  readonly signsTexts = true;
+  private readonly emitter = new AnswerEmitter();
+  private readonly responses = new ResponseReader(this.emitter);
+  private readonly events: EventReader;
+  /** The stream up to its first event, which may be an error that is not an event; null from then on. */
+  private head: string | null = "";
 
-/** One object, or the first of a list: Google wraps errors in one. */
-function parse(latin1: string): Fields | null {
+  constructor() {
+    this.events = new EventReader(this.emitter, {
+      parse: parseResponse,
+      readEvent: (response) => {
+        this.head = null;
+        this.responses.read(response);
+      },
+      readDone: () => this.responses.end(this.countSoFar() !== null),
+      readEnd: () => this.readEnd(),
+    });
+  }
+
+  get isDone(): boolean {
+    return this.events.isDone;
+  }
+
+  step(piece: string): readonly AnswerEvent[] {
+    if (this.head !== null && this.head.length < BOUNDS.errorBodyBytes) this.head += piece;
+    return this.events.step(piece);
+  }
+
+  end(): readonly AnswerEvent[] {
+    return this.events.end();
+  }
+
+  countSoFar(): TokenUsage | null {
+    return this.responses.countSoFar();
+  }
+
+  private readEnd(): void {
+    const body = this.head === null ? null : parseResponse(this.head);
+    const error = body === null ? null : findVendorError(body);
+    if (error === null) this.responses.end(false);
+    else this.emitter.fail(error);
+  }
+}
+
+/** Parses an object, or the first of a list, which Google wraps errors in; null for anything else. */
+function parseResponse(latin1: string): Fields | null {
   try {
     const value: unknown = parseJson(decodeUtf8(latin1));
     return asFields(Array.isArray(value) ? value[0] : value);
   } catch {
     return null;
   }
-}
-
-function broken(message: string): AnswerEvent {
-  return { kind: "error", error: brokenAnswer(message) };
 }

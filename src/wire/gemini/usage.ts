@@ -2,15 +2,15 @@ import { fitParts, NO_TOKENS, readCount, type TokenUsage } from "../conversation
 import { asFields, type Fields } from "../json/fields.ts";
 
 /**
- * Reads `usageMetadata`. Null when it counts nothing: Vertex sends a traffic type alone until the last chunk. Searches stand
- * elsewhere in an answer.
+ * Reads `usageMetadata`; null if it counts no tokens, as in all but the last chunk of Vertex AI. `searches` is counted elsewhere
+ * in the answer.
  */
 export function readUsage(usage: Fields, searches: number): TokenUsage | null {
   const prompt = readCount(usage["promptTokenCount"]);
   const candidates = readCount(usage["candidatesTokenCount"]);
   const thoughts = readCount(usage["thoughtsTokenCount"]) ?? 0;
   if (!prompt && !candidates && !thoughts) return null;
-  // What a tool of Google's fetched is prompt, and priced as such.
+  // Content that Google's tools fetched is billed as prompt.
   const promptTokens = (prompt ?? 0) + (readCount(usage["toolUsePromptTokenCount"]) ?? 0);
   const total = readCount(usage["totalTokenCount"]);
   const isThoughtsInside = thoughts > 0 && total === promptTokens + (candidates ?? 0);

@@ -1,22 +1,9 @@
-import type { AnswerEvent, PartDelta } from "../canonical/answer.ts";
+import type { PartDelta } from "../canonical/answer.ts";
+import { type AnswerEmitter, PartEmitter } from "../canonical/answer-emitter.ts";
 import { type Citation, type Part, REASONING_ORIGINS, type Signature } from "../canonical/parts.ts";
 import type { Fields } from "../json/fields.ts";
 import { decodeFunctionName } from "./function-name.ts";
 import { createPartialArguments, type PartialArguments } from "./partial-arguments.ts";
-
-/** Turns Gemini's parts of one candidate into events. Pieces of text that follow each other are one part. */
-export interface PartWriter {
-  addText(text: string, kind: "text" | "reasoning", signature: string | null): void;
-  addCall(call: Fields, signature: string | null): void;
-  /** A part that comes whole. */
-  addWhole(part: Part): void;
-  /** To the text that stands open, or to an empty one. */
-  addCitations(citations: readonly Citation[]): void;
-  close(): void;
-  /** The events since the last time. */
-  takeEvents(): AnswerEvent[];
-  readonly hasCalls: boolean;
-}
 
 interface OpenPart {
   readonly at: number;
@@ -27,85 +14,80 @@ interface OpenPart {
 
 const ORIGIN = REASONING_ORIGINS.gemini;
 
-export function createPartWriter(choice: number): PartWriter {
-  let out: AnswerEvent[] = [];
-  let open: OpenPart | null = null;
-  let nextAt = 0;
-  let hasCalls = false;
+/** Emits the parts of one candidate. Pieces of text that follow each other become one part. */
+export class PartWriter {
+  hasCalls = false;
+  private readonly parts: PartEmitter;
+  private open: OpenPart | null = null;
 
-  const grow = ({ at }: OpenPart, delta: PartDelta): void => {
-    out.push({ kind: "part-delta", choice, at, delta });
-  };
+  constructor(emitter: AnswerEmitter, choice: number) {
+    this.parts = new PartEmitter(emitter, choice);
+  }
 
-  const close = (): void => {
-    if (open === null) return;
-    if (open.args !== null) grow(open, { kind: "arguments", text: open.args.toJson() });
-    out.push({ kind: "part-end", choice, at: open.at });
-    open = null;
-  };
+  addText(text: string, kind: "text" | "reasoning", signature: string | null): void {
+    if (text === "" && signature === null) return;
+    const part = this.openText(kind, signature);
+    this.parts.append(part.at, { kind: "text", text });
+    if (signature === null || part.isSigned) return;
+    part.isSigned = true;
+    this.parts.append(part.at, kind === "text" ? proof(signature) : { kind: "signature", value: signature });
+  }
 
-  const start = (part: Part): number => {
-    close();
-    out.push({ kind: "part-start", choice, at: nextAt, part });
-    return nextAt++;
-  };
+  addCall(call: Fields, signature: string | null): void {
+    const part = this.openCall(call, signature);
+    if (part === null || part.args === null) return;
+    if (signature !== null && !part.isSigned) this.parts.append(part.at, proof(signature));
+    part.args.addCall(call);
+    if (call["willContinue"] !== true) this.close();
+  }
 
-  /** What is signed is whole: nothing goes on behind a signature. `signature` is that of a text which begins with it. */
-  const runOf = (kind: "text" | "reasoning", signature: string | null): OpenPart => {
-    if (open === null || open.kind !== kind || open.isSigned) {
-      const isSigned = kind === "text" && signature !== null;
-      open = { at: start(emptyRun(kind, signature)), kind, isSigned, args: null };
-    }
-    return open;
-  };
+  /** Adds a part that comes whole. */
+  addWhole(part: Part): void {
+    this.close();
+    this.parts.emitWhole(part);
+  }
 
-  /** A call comes whole, or begins with its name and goes on in parts without one. */
-  const callOf = (call: Fields, signature: string | null): OpenPart | null => {
-    if (typeof call["name"] !== "string" || call["name"] === "") return open;
-    hasCalls = true;
-    const at = start(emptyCall(call["name"], call["id"], signature));
-    open = { at, kind: "tool-call", isSigned: signature !== null, args: createPartialArguments() };
-    return open;
-  };
+  /** Adds citations to the open text, or to an empty one. */
+  addCitations(citations: readonly Citation[]): void {
+    if (citations.length === 0) return;
+    const { at } = this.open?.kind === "text" ? this.open : this.openText("text", null);
+    for (const citation of citations) this.parts.append(at, { kind: "citation", citation });
+  }
 
-  return {
-    addText(text, kind, signature) {
-      if (text === "" && signature === null) return;
-      const run = runOf(kind, signature);
-      if (text !== "") grow(run, { kind: "text", text });
-      if (signature === null || run.isSigned) return;
-      run.isSigned = true;
-      grow(run, kind === "text" ? proof(signature) : { kind: "signature", value: signature });
-    },
-    addCall(call, signature) {
-      const running = callOf(call, signature);
-      if (running === null || running.args === null) return;
-      if (signature !== null && !running.isSigned) grow(running, proof(signature));
-      running.args.takeCall(call);
-      if (call["willContinue"] !== true) close();
-    },
-    addWhole(part) {
-      out.push({ kind: "part-end", choice, at: start(part) });
-    },
-    addCitations(citations) {
-      if (citations.length === 0) return;
-      const run = open?.kind === "text" ? open : runOf("text", null);
-      for (const citation of citations) grow(run, { kind: "citation", citation });
-    },
-    close,
-    takeEvents() {
-      const events = out;
-      out = [];
-      return events;
-    },
-    get hasCalls() {
-      return hasCalls;
-    },
-  };
+  /** Ends the open part. */
+  close(): void {
+    if (this.open === null) return;
+    const { at, args } = this.open;
+    if (args !== null) this.parts.append(at, { kind: "arguments", text: args.toJson() });
+    this.parts.close(at);
+    this.open = null;
+  }
+
+  /** Returns the open text of this kind, or a new one: nothing is appended to a text that has its signature. */
+  private openText(kind: "text" | "reasoning", signature: string | null): OpenPart {
+    if (this.open?.kind === kind && !this.open.isSigned) return this.open;
+    const isSigned = kind === "text" && signature !== null;
+    this.open = { at: this.start(emptyText(kind, signature)), kind, isSigned, args: null };
+    return this.open;
+  }
+
+  /** A call comes whole, or begins with its name and continues in parts without one. */
+  private openCall(call: Fields, signature: string | null): OpenPart | null {
+    if (typeof call["name"] !== "string" || call["name"] === "") return this.open;
+    this.hasCalls = true;
+    const at = this.start(emptyCall(call["name"], call["id"], signature));
+    this.open = { at, kind: "tool-call", isSigned: signature !== null, args: createPartialArguments() };
+    return this.open;
+  }
+
+  private start(part: Part): number {
+    this.close();
+    return this.parts.open(part);
+  }
 }
 
-/** A text says its signature where it has one by then: some formats have a place for it only ahead of the text. */
-function emptyRun(kind: "text" | "reasoning", signature: string | null): Part {
+/** Returns an empty text with its signature if that is known: some formats have a place for it only before the text. */
+function emptyText(kind: "text" | "reasoning", signature: string | null): Part {
   if (kind === "text") return { kind, text: "", ...sign(signature) };
   return { kind, text: "", isSummary: true, signature: null, encrypted: null, id: null, origin: ORIGIN };
 }
@@ -113,7 +95,7 @@ function emptyRun(kind: "text" | "reasoning", signature: string | null): Part {
 function emptyCall(name: string, id: unknown, signature: string | null): Part {
   return {
     kind: "tool-call",
-    // Gemini 2 gives none; whoever holds the generation makes one up.
+    // Gemini 2 sends no ids; the gateway assigns one later.
     id: typeof id === "string" ? id : "",
     ...decodeFunctionName(name),
     tool: "function",

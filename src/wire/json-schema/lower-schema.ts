@@ -1,4 +1,4 @@
-import type { Warning } from "../canonical/format.ts";
+import type { Warning } from "../conversation/warning.ts";
 import { asFields, type Fields } from "../json/fields.ts";
 import { closeObject } from "./close-object.ts";
 import { DIALECTS, type DialectRules, type SchemaDialect } from "./dialects.ts";

@@ -1,7 +1,7 @@
 import { BOUNDS } from "../../base/bounds.ts";
-import type { Warning } from "../canonical/format.ts";
+import type { Warning } from "../conversation/warning.ts";
 import type { Fields } from "../json/fields.ts";
-import { requireAtMost } from "../json/refuse-excess.ts";
+import { requireAtMost } from "../json/reject-excess.ts";
 import type { DialectRules } from "./dialects.ts";
 
 /** Levels of a schema that are looked at; what is deeper is left open. */

@@ -8,6 +8,23 @@ export function asFields(value: unknown): Fields | null {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : null;
 }
 
+/** The value as a string, or null. */
+export function asText(value: unknown): string | null {
+  return typeof value === "string" ? value : null;
+}
+
+/** The value as a list; empty for anything else. */
+export function asList(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** The objects of a list; empty for anything else. Entries that are not objects are left out. */
+export function asObjects(value: unknown): Fields[] {
+  return asList(value)
+    .map(asFields)
+    .filter((entry) => entry !== null);
+}
+
 /** Whether an object has no fields. */
 export function isEmpty(fields: Fields): boolean {
   for (const _ in fields) return false;

@@ -1,6 +1,6 @@
 import { BOUNDS } from "../../base/bounds.ts";
 import { findSyntaxError } from "./find-syntax-error.ts";
-import { refuseExcess } from "./refuse-excess.ts";
+import { rejectExcess } from "./reject-excess.ts";
 import { JsonBoundError, JsonSyntaxError, LEAF, scanJson } from "./scan.ts";
 
 /** A shorter text cannot be nested too deep: each level has a bracket at both ends. */
@@ -36,7 +36,7 @@ export function parseArguments({
 }
 
 function refuseDeepArguments(id: string, { bound, position }: JsonBoundError): never {
-  return refuseExcess({
+  return rejectExcess({
     field: `tool call ${JSON.stringify(id.slice(0, SHOWN_ID_CHARS))}`,
     found: `arguments with more than ${bound} levels of nesting (at character ${position})`,
     bound,

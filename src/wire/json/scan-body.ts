@@ -3,7 +3,7 @@ import { BOUNDS } from "../../base/bounds.ts";
 import { fail } from "../../base/errors.ts";
 import { findBrokenUtf8 } from "./find-broken-utf8.ts";
 import { parseBodyText } from "./parse-json.ts";
-import { refuseExcess } from "./refuse-excess.ts";
+import { rejectExcess } from "./reject-excess.ts";
 import { type CountedScan, JsonBoundError, JsonSyntaxError, type Shape, scanCounting } from "./scan.ts";
 
 /** Larger bodies are made by programs; what is wrong in what a scan jumps over, the upstream refuses. */
@@ -15,7 +15,7 @@ const HAND_MADE_BYTES = 8_192;
  */
 export function scanBody<T>(bytes: Buffer, shape: Shape, read: (text: string, scan: CountedScan) => T): T {
   requireUtf8(bytes);
-  return refuseBroken(() => {
+  return rejectBroken(() => {
     const text = bytes.toString("latin1");
     if (bytes.length <= HAND_MADE_BYTES) parseBodyText(bytes.toString("utf8"), text);
     return read(text, scanCounting(text, shape, BOUNDS.jsonValues));
@@ -36,7 +36,7 @@ export function requireUtf8(bytes: Buffer): void {
  * Runs what reads a body's JSON.
  * @throws GatewayError `invalid_request` in place of a `JsonSyntaxError` or `JsonBoundError`.
  */
-export function refuseBroken<T>(read: () => T): T {
+export function rejectBroken<T>(read: () => T): T {
   try {
     return read();
   } catch (error) {
@@ -48,7 +48,7 @@ export function refuseBroken<T>(read: () => T): T {
 }
 
 function refuseTooMuch({ what, bound, position }: JsonBoundError): never {
-  return refuseExcess({
+  return rejectExcess({
     field: "body",
     found: `more than ${bound} ${what} (at byte ${position})`,
     bound,

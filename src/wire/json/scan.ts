@@ -146,7 +146,7 @@ export function scanCounting(
 }
 
 class Scanner {
-  /** Values so far: each comma and each opening bracket brings one. */
+  /** The number of values so far: each comma and each opening bracket adds one. */
   values = 1;
   nodes = 0;
   private at = 0;
@@ -157,7 +157,7 @@ class Scanner {
     private readonly maxValues: number,
   ) {}
 
-  /** Reads a value; `key` and `keyStart` are those of the member that it is. */
+  /** Reads a value; `key` and `keyStart` are those of its member. */
   value(shape: Shape, key: string, keyStart: number): JsonNode {
     this.nodes++;
     this.space();
@@ -222,7 +222,7 @@ class Scanner {
     return { kind: "array", start, end: this.at, key, keyStart, members: null, items };
   }
 
-  /** Passes a value without looking into it, and says what kind it is. */
+  /** Skips a value and returns its kind. */
   private skip(): JsonKind {
     const { text, at } = this;
     const code = text.charCodeAt(at);
@@ -242,7 +242,7 @@ class Scanner {
     return kind;
   }
 
-  /** The byte after the closing mark of an object or array that is not looked into. */
+  /** Skips an object or array and returns the position after it. */
   private endOfNested(start: number): number {
     const { text } = this;
     const { length } = text;
@@ -279,7 +279,7 @@ class Scanner {
     throw new JsonBoundError("values", this.maxValues, this.at);
   }
 
-  /** Passes a comma (false) or the closing mark (true). */
+  /** Reads a comma (false) or the closing bracket (true). */
   private separator(close: number): boolean {
     this.space();
     const code = this.text.charCodeAt(this.at);
@@ -305,28 +305,28 @@ class Scanner {
   }
 }
 
-/** Two readers may disagree on which of two counts, so neither is taken. */
+/** Rejects a duplicate member, because two parsers may disagree on which one counts. */
 function refuseSecond(members: readonly JsonNode[], { key, keyStart }: JsonNode): void {
   for (const other of members)
     if (other.key === key) throw new JsonSyntaxError(`"${key}" stands twice in one object`, keyStart);
 }
 
-/** More than any indentation has. */
+/** Longer than any indentation. */
 const FEW_BLANKS = 64;
 const NO_BLANK = /[^ \n\r\t]/g;
 
-/** Gives where a long run of blanks ends. A search takes half the time of a look at each character. */
+/** Returns the end of a long run of blanks. A search takes half the time of checking each character. */
 function passBlanks(text: string, at: number): number {
   NO_BLANK.lastIndex = at;
   return NO_BLANK.test(text) ? NO_BLANK.lastIndex - 1 : text.length;
 }
 
-/** Whether JSON lets the character stand between values. */
+/** Whether the character is JSON whitespace. */
 export function isSpace(code: number): boolean {
   return code <= 32 && (code === 32 || code === 10 || code === 13 || code === 9);
 }
 
-/** The entry for the name that stands, quotes included, from `start` to `end`; null where there is none. */
+/** Returns the entry for the name at `start` to `end`, quotes included; null where there is none. */
 function findName(
   text: string,
   start: number,
@@ -334,7 +334,7 @@ function findName(
   fields: WordTable<Shape>,
 ): WordEntry<Shape> | null {
   const named = findWord(text, start, end, fields);
-  // Written with escapes it may be one all the same.
+  // A name with escapes may still be in the table.
   if (named !== null || isPlain(text, start + 1, end - 1)) return named;
   const key = decodeString(text, start, end);
   return fields[key.length]?.find(({ word }) => word === key) ?? null;
@@ -345,18 +345,18 @@ function findWord<T>(text: string, start: number, end: number, table: WordTable<
   return null;
 }
 
-/** The byte after a string's closing quote; `start` is its opening quote. */
+/** Returns the position after a string's closing quote; `start` is its opening quote. */
 export function endOfString(text: string, start: number): number {
   const quote = closingQuote(text, start + 1);
   if (quote < 0) throw new JsonSyntaxError("a string without its closing quote", start);
   return quote + 1;
 }
 
-/** Backslashes that are passed at once where there are many: an even number, which changes nothing. */
+/** The number of backslashes that are skipped at once; even, so that it changes nothing. */
 const RUN = "\\".repeat(256);
 const MANY = 16;
 
-/** Whether an odd number of backslashes stands before `at`. */
+/** Whether an odd number of backslashes precedes `at`. */
 function isEscaped(text: string, at: number): boolean {
   let before = at - 1;
   while (text.charCodeAt(before) === BACKSLASH) {
@@ -366,13 +366,13 @@ function isEscaped(text: string, at: number): boolean {
   return ((at - before) & 1) === 0;
 }
 
-/** The first quote from `start` on, within a string, that no backslash escapes; -1 where there is none. */
+/** Returns the first unescaped quote from `start` on, within a string; -1 where there is none. */
 export function closingQuote(text: string, start: number): number {
   const quote = text.indexOf('"', start);
   return quote < 0 || !isEscaped(text, quote) ? quote : closingQuoteBehind(text, quote);
 }
 
-/** Characters behind an escape that are looked at one by one: a search that begins anew costs as much. */
+/** The number of characters after an escape that are checked one by one: starting a search costs as much. */
 const DENSE_CHARS = 12;
 
 /**
@@ -399,8 +399,8 @@ function closingQuoteBehind(text: string, escapedQuote: number): number {
 }
 
 /**
- * The text of a string that stands, quotes included, from `start` to `end`.
- * @throws JsonSyntaxError on a broken escape.
+ * Returns the value of the string at `start` to `end`, quotes included.
+ * @throws JsonSyntaxError on a malformed escape.
  */
 export function decodeString(text: string, start: number, end: number): string {
   const inner = text.slice(start + 1, end - 1);
@@ -413,10 +413,10 @@ export function decodeString(text: string, start: number, end: number): string {
 }
 
 const PLAIN = /^[\x20-\x5b\x5d-\x7e]*$/;
-/** Up to so many characters a loop is quicker than the pattern, and the pattern than measuring. */
+/** Up to this length a loop is faster than the pattern. */
 const SHORT = 48;
 
-/** The same as `PLAIN`: printable ASCII without a backslash stands for itself. */
+/** The same as `PLAIN`: printable ASCII without a backslash, which needs no decoding. */
 function isPlain(text: string, from: number, to: number): boolean {
   for (let at = from; at < to; at++) {
     const code = text.charCodeAt(at);
@@ -427,22 +427,22 @@ function isPlain(text: string, from: number, to: number): boolean {
 
 const ASCII = /^[\x00-\x7f]*$/;
 
-/** Whether the text is its own UTF-8. A long one is measured: that costs a fiftieth of looking at it. */
+/** Whether the text equals its own UTF-8. Long texts are measured, which costs a fiftieth of checking each character. */
 function isAscii(text: string): boolean {
   return text.length <= SHORT ? ASCII.test(text) : Buffer.byteLength(text) === text.length;
 }
 
-/** Bytes read as Latin-1, read as the UTF-8 that they are. */
+/** Decodes UTF-8 bytes that were read as Latin-1. */
 export function decodeUtf8(latin1: string): string {
   return isAscii(latin1) ? latin1 : Buffer.from(latin1, "latin1").toString("utf8");
 }
 
-/** Text as its UTF-8 bytes read as Latin-1. */
+/** Encodes text as UTF-8 bytes in a Latin-1 string. */
 export function encodeLatin1(text: string): string {
   return isAscii(text) ? text : Buffer.from(text, "utf8").toString("latin1");
 }
 
-/** Whether the value is the string `word`, which has nothing to escape. */
+/** Whether the value is the string `word`, which needs no escapes. */
 export function isWord(text: string, node: JsonNode | undefined, word: string): boolean {
   return (
     node?.kind === "string" &&
@@ -451,17 +451,17 @@ export function isWord(text: string, node: JsonNode | undefined, word: string): 
   );
 }
 
-/** Whether the value is a string that is not empty. */
+/** Whether the value is a non-empty string. */
 export function isFilled(node: JsonNode | undefined): boolean {
   return node?.kind === "string" && node.end - node.start > 2;
 }
 
-/** What the table has for the string, as it stands; undefined where it has nothing for it, or the value is no string. */
+/** Returns the table's entry for the string; undefined where there is none, or the value is not a string. */
 export function lookUp<T>(text: string, node: JsonNode | undefined, table: WordTable<T>): T | undefined {
   return node?.kind === "string" ? findWord(text, node.start, node.end, table)?.value : undefined;
 }
 
-/** The member of this name, or undefined. */
+/** Returns the member of this name, or undefined. */
 export function memberOf(node: JsonNode | undefined, key: string): JsonNode | undefined {
   const members = node?.members;
   if (!members) return undefined;
@@ -469,12 +469,12 @@ export function memberOf(node: JsonNode | undefined, key: string): JsonNode | un
   return undefined;
 }
 
-/** The value as text, when it is a string. */
+/** Returns the value of a string; undefined for anything else. */
 export function stringOf(text: string, node: JsonNode | undefined): string | undefined {
   return node?.kind === "string" ? decodeString(text, node.start, node.end) : undefined;
 }
 
-/** The value as text, when it is a string that can be read. What is wrong in another its upstream refuses. */
+/** Returns the value of a string; undefined for anything else and for malformed strings, which the upstream reports. */
 export function tryStringOf(text: string, node: JsonNode | undefined): string | undefined {
   try {
     return stringOf(text, node);
@@ -485,8 +485,8 @@ export function tryStringOf(text: string, node: JsonNode | undefined): string | 
 }
 
 /**
- * The whole value, parsed.
- * @throws JsonSyntaxError when what was jumped over is not JSON after all.
+ * Parses the whole value.
+ * @throws JsonSyntaxError if a part that the scan skipped is not JSON.
  */
 export function parseNode(text: string, node: JsonNode): unknown {
   try {
@@ -497,7 +497,7 @@ export function parseNode(text: string, node: JsonNode): unknown {
 }
 
 /**
- * The member's whole value, parsed; undefined where there is none.
+ * Parses the member's whole value; undefined where there is none.
  * @throws JsonSyntaxError as `parseNode`.
  */
 export function parseMember(text: string, node: JsonNode, key: string): unknown {
@@ -505,7 +505,7 @@ export function parseMember(text: string, node: JsonNode, key: string): unknown 
   return member === undefined ? undefined : parseNode(text, member);
 }
 
-/** The value as a number; null where it is none. */
+/** Returns the value as a number; null for anything else. */
 export function numberOf(text: string, node: JsonNode | undefined): number | null {
   return node?.kind === "number" ? Number(text.slice(node.start, node.end)) : null;
 }

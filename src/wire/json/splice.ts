@@ -1,6 +1,6 @@
 import { endOfString, isSpace, type JsonNode, tryStringOf } from "./scan.ts";
 
-/** Replaces bytes `start` to `end` with `insert`. Equal bounds insert. */
+/** An edit that replaces the bytes from `start` to `end` by `insert`. Equal bounds insert. */
 export interface Splice {
   readonly start: number;
   readonly end: number;
@@ -8,8 +8,8 @@ export interface Splice {
 }
 
 /**
- * The bytes with the splices made. They may come in any order but must not overlap; of several at one place
- * the first given stands first. The input itself when there are none.
+ * Returns a copy of the bytes with the splices applied, or the input if there are none. Splices may be in any order but must not
+ * overlap; several at one position are inserted in the given order.
  */
 export function applySplices(bytes: Buffer, splices: readonly Splice[]): Buffer {
   if (splices.length === 0) return bytes;
@@ -38,29 +38,9 @@ function isOrdered(splices: readonly Splice[]): boolean {
   return true;
 }
 
-/** From this size on a copy costs more than the rest of a request. */
-const LARGE_BYTES = 32_768;
-
 /**
- * The same, but a large body is changed in place where every insertion fits: what is over becomes spaces, which JSON
- * does not mind between values. The input is not to be used again.
- */
-export function overwriteSplices(bytes: Buffer, splices: readonly Splice[]): Buffer {
-  if (bytes.length < LARGE_BYTES) return applySplices(bytes, splices);
-  const fits = splices.every(({ start, end, insert }) => Buffer.byteLength(insert) <= end - start);
-  if (!fits) return applySplices(bytes, splices);
-  for (const { start, end, insert } of splices) {
-    const written = bytes.write(insert, start);
-    bytes.fill(SPACE, start + written, end);
-  }
-  return bytes;
-}
-
-const SPACE = 32;
-
-/**
- * Splices that remove the named members of an object, with their commas; `text` is what it was scanned from. At least
- * one other member must remain.
+ * Returns splices that remove the named members of an object with their commas; `text` is the scanned text. At least one other
+ * member must remain.
  */
 export function removeMembers(text: string, object: JsonNode, keys: ReadonlySet<string>): Splice[] {
   const splices: Splice[] = [];
@@ -70,7 +50,7 @@ export function removeMembers(text: string, object: JsonNode, keys: ReadonlySet<
     const isLast = text.charAt(mark) !== ",";
     const before = splices.at(-1)?.end === keyStart ? splices.pop() : undefined;
     const start = before?.start ?? keyStart;
-    // Nothing follows whose comma could go, so the one before it goes.
+    // The last member has no comma after it, so the one before it is removed.
     if (isLast) splices.push({ start: commaBefore(text, start), end, insert: "" });
     else splices.push({ start, end: passSpace(text, mark + 1), insert: "" });
   }
@@ -83,24 +63,24 @@ function passSpace(text: string, from: number): number {
   return at;
 }
 
-/** Where the comma stands that is the mark before `at`; `at` where there is none. */
+/** Returns the position of the comma before `at`; `at` where there is none. */
 function commaBefore(text: string, at: number): number {
   let mark = at - 1;
   while (isSpace(text.charCodeAt(mark))) mark--;
   return text.charAt(mark) === "," ? mark : at;
 }
 
-/** A splice that gives a member another name; `text` is what it was scanned from. */
+/** Returns a splice that renames a member; `text` is the scanned text. */
 export function renameMember(text: string, { keyStart }: JsonNode, name: string): Splice {
   return { start: keyStart, end: endOfString(text, keyStart), insert: JSON.stringify(name) };
 }
 
-/** A splice that adds a member at the end of an object that has at least one. */
+/** Returns a splice that appends a member to an object, which must have at least one. */
 export function appendMember(object: JsonNode, key: string, json: string): Splice {
   return { start: object.end - 1, end: object.end - 1, insert: `,${JSON.stringify(key)}:${json}` };
 }
 
-/** A splice that gives a member of an object a value; the object has at least one member. */
+/** Returns a splice that sets a member of an object, which must have at least one. */
 export function setMember(object: JsonNode, key: string, json: string): Splice {
   const member = object.members?.find((one) => one.key === key);
   return member === undefined
@@ -108,7 +88,10 @@ export function setMember(object: JsonNode, key: string, json: string): Splice {
     : { start: member.start, end: member.end, insert: json };
 }
 
-/** Splices that change the named members of an object, where they are not null. What is no text is changed as it is written. */
+/**
+ * Returns splices that change the named members of an object if they are not null. The source of a value that is not a string is
+ * changed as it is.
+ */
 export function changeTexts(
   text: string,
   object: JsonNode | undefined,

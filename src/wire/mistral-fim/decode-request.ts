@@ -1,6 +1,6 @@
 import { BOUNDS } from "../../base/bounds.ts";
-import { fail } from "../../base/errors.ts";
-import { type GatewayWishes, readGatewayWishes } from "../conversation/preferences.ts";
+import { fail, rejectField } from "../../base/errors.ts";
+import { type RoutingParameters, readRoutingParameters } from "../conversation/preferences.ts";
 import { USER_FIELDS } from "../conversation/user-fields.ts";
 import {
   parseBody,
@@ -8,43 +8,42 @@ import {
   readNumber,
   readText,
   readWholeNumber,
-  refuseField,
   requireText,
 } from "../json/check-fields.ts";
 import { type Fields, omit } from "../json/fields.ts";
-import { requireBodyBytes } from "../json/refuse-excess.ts";
+import { requireBodyBytes } from "../json/reject-excess.ts";
 
-/** A fill-in-the-middle request that has passed the door. */
-export interface FimRequest extends GatewayWishes {
+/** A fill-in-the-middle request that was checked. */
+export interface FimRequest extends RoutingParameters {
   readonly model: string;
   readonly stream: boolean;
   readonly maxTokens: number;
-  /** The fields for the upstream, but for the model's name. `max_tokens` is always among them. */
+  /** The fields for the upstream except the model's name. `max_tokens` is always present. */
   readonly fields: Fields;
-  /** The parameters that the client set, in the words of `supported_parameters`. */
+  /** The parameters that the client set, in the terms of `supported_parameters`. */
   readonly parameters: readonly string[];
   /** Bytes of prompt and suffix. */
   readonly promptTextBytes: number;
   readonly promptChars: number;
-  /** What stays the same while the client's user types. */
+  /** The part of the request that stays the same while the user types. */
   readonly promptStart: string;
   /** As it came. */
   readonly sessionId: unknown;
-  /** Says that `max_tokens` was lowered; null when it was not. */
+  /** The notice that `max_tokens` was lowered; null if it was not. */
   readonly notice: string | null;
 }
 
-/** Models of the code-completion provider begin so (docs/contract.md, "FIM"). */
+/** The prefix of the ids of code-completion models (docs/api/fim.md). */
 const FIM_PREFIX = "mistralai/";
-/** Specification 8. Tokens. */
+/** The maximum of `max_tokens`. */
 const MAX_TOKENS = 1_000;
 const MAX_TEMPERATURE = 2;
 const START_CHARS = 1_024;
 
-/** Fields that speak to the gateway and go no further. */
+/** Request fields that are meant for the gateway; no upstream gets them. */
 const GATEWAY_FIELDS: ReadonlySet<string> = new Set(["model", "models", "provider", "session_id", "usage"]);
 
-/** Fields that are no parameter of a model. */
+/** Fields that are not model parameters. */
 const NO_PARAMETERS: ReadonlySet<string> = new Set([
   ...GATEWAY_FIELDS,
   ...USER_FIELDS,
@@ -56,8 +55,7 @@ const NO_PARAMETERS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Reads and checks a FIM request (specification 2.6). Unknown fields are kept; `max_tokens` above 1000 is lowered,
- * and a missing one is 1000.
+ * Parses and checks a FIM request. Unknown fields are kept; `max_tokens` above 1000 is lowered, and a missing one is set to 1000.
  * @throws GatewayError `invalid_request` that names the field and the remedy, `invalid_model`.
  */
 export function decodeFimRequest(bytes: Buffer, rename: (id: string) => string): FimRequest {
@@ -65,7 +63,7 @@ export function decodeFimRequest(bytes: Buffer, rename: (id: string) => string):
   const body = parseBody(bytes);
   const model = rename(requireText(body, "model", 'a string such as "mistralai/codestral-latest"'));
   checkModel(model, "model");
-  const wishes = readGatewayWishes(body["models"], body["provider"]);
+  const wishes = readRoutingParameters(body["models"], body["provider"]);
   const fallbackModels = wishes.fallbackModels.map(rename);
   for (const [at, fallback] of fallbackModels.entries()) checkModel(fallback, `models[${at}]`);
   const prompt = requireText(body, "prompt", "the code before the cursor");
@@ -75,7 +73,7 @@ export function decodeFimRequest(bytes: Buffer, rename: (id: string) => string):
   checkStop(body["stop"]);
   const asked = readWholeNumber(body, "max_tokens", 1);
   const isLowered = asked !== null && asked > MAX_TOKENS;
-  // Without a bound of the request's own some vendors go on up to the end of the window.
+  // Without a limit in the request some vendors generate up to the end of the context window.
   const maxTokens = Math.min(asked ?? MAX_TOKENS, MAX_TOKENS);
   return {
     model,
@@ -99,7 +97,7 @@ function listParameters(body: Fields): readonly string[] {
     .map(([field]) => (field === "random_seed" ? "seed" : field));
 }
 
-/** `field` names where the model stands. */
+/** `field` is the name of the model's field. */
 function checkModel(model: string, field: string): void {
   if (model.length > BOUNDS.modelIdChars)
     fail("invalid_model", `${field} is too long to be a model id.`, { metadata: { field } });
@@ -114,5 +112,5 @@ function checkModel(model: string, field: string): void {
 function checkStop(stop: unknown): void {
   if (stop === undefined || stop === null || typeof stop === "string") return;
   const isList = Array.isArray(stop) && stop.every((one) => typeof one === "string");
-  if (!isList) refuseField("stop", "must be a string or an array of strings");
+  if (!isList) rejectField("stop", "must be a string or an array of strings");
 }

@@ -2,7 +2,10 @@ import type { AnswerIdentity, StreamError } from "../canonical/format.ts";
 import type { Fields } from "../json/fields.ts";
 import { encodeLatin1 } from "../json/scan.ts";
 
-/** A chunk as JSON. `last` stands behind the choices. */
+/** Stands for the text in a chunk that is printed once and then cut up around it. */
+export const TEXT_HOLE = "\u0001";
+
+/** Prints a chunk as JSON. The fields in `last` follow the choices. */
 export function encodeChunk(
   { id, created, model }: AnswerIdentity,
   fields: Fields,
@@ -12,7 +15,7 @@ export function encodeChunk(
   return JSON.stringify({ id, object: "chat.completion.chunk", created, model, ...fields, choices, ...last });
 }
 
-/** A chunk as an event, bytes read as Latin-1. */
+/** Prints a chunk as a server-sent event, bytes as Latin-1. */
 export function encodeChunkEvent(
   identity: AnswerIdentity,
   fields: Fields,
@@ -23,9 +26,9 @@ export function encodeChunkEvent(
 }
 
 /**
- * The last events of a complete stream: one finish a choice, the usage, `[DONE]`. Only the final chunk carries the
- * usage: one of its own for a client that asked, else the last finish (docs/contract.md, "Chat completions").
- * `finishes` are the choices' last entries, `fields` go with the last of them, `metadata` is the `gateway_metadata`.
+ * Prints the last events of a complete stream: one finish per choice, the usage, and `[DONE]`. Only the final chunk carries the
+ * usage: a chunk of its own if the client asked for one, else the last finish (docs/api/chat.md, "Usage"). `finishes`
+ * are the last entries of the choices, `fields` are added to the last of them, and `metadata` is the `gateway_metadata`.
  */
 export function encodeEnding(
   identity: AnswerIdentity & { readonly wantsUsageChunk: boolean },
@@ -51,8 +54,8 @@ export function encodeEnding(
 }
 
 /**
- * The last event of a stream that broke after its first token; no `[DONE]` follows it. It is the error alone: client
- * libraries that find `choices` in it read it as a chunk, report a finished answer and run half a tool call.
+ * Prints the last event of a stream that failed after its first token. No `[DONE]` follows. The event holds nothing but the error:
+ * client libraries read an event with `choices` as a chunk, report a finished answer and run incomplete tool calls.
  */
 export function encodeStreamError(error: StreamError): string {
   return encodeLatin1(`data: ${JSON.stringify({ error })}\n\n`);

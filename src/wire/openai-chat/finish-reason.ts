@@ -1,4 +1,4 @@
-/** The finish reasons a client may see (specification 2.4). */
+/** The finish reasons that a client may see. */
 export type FinishReason = "stop" | "length" | "tool_calls" | "content_filter";
 
 const KNOWN: Readonly<Record<string, FinishReason>> = {
@@ -20,7 +20,7 @@ const KNOWN: Readonly<Record<string, FinishReason>> = {
   refusal: "content_filter",
 };
 
-/** Reasons by which vendors say that they failed. */
+/** Finish reasons with which vendors report a failure. */
 const FAILED = new Set(["error", "network_error", "insufficient_system_resource", "engine_overloaded"]);
 
 /** Whether a vendor's finish reason means that the generation failed. */
@@ -28,10 +28,7 @@ export function isFailedFinish(reason: string): boolean {
   return FAILED.has(reason.toLowerCase());
 }
 
-/**
- * A vendor's finish reason as a client's: `tool_calls` whenever there were calls, whatever the vendor said,
- * and `stop` for words that nobody knows.
- */
+/** Maps a vendor's finish reason to the client's: `tool_calls` whenever there were calls, and `stop` for unknown reasons. */
 export function readFinishReason(reason: string, hasToolCalls: boolean): FinishReason {
   const known = KNOWN[reason.toLowerCase()] ?? "stop";
   return hasToolCalls && known !== "length" && known !== "content_filter" ? "tool_calls" : known;

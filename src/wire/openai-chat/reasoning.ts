@@ -1,7 +1,7 @@
 import type { ReasoningPart } from "../canonical/parts.ts";
-import { asFields } from "../json/fields.ts";
+import { asFields, asText } from "../json/fields.ts";
 
-/** Text and reasoning of a delta or message, whichever of the vendors' spellings they came in. */
+/** The text and the reasoning of a delta or message, read from any of the vendors' spellings. */
 export interface Spoken {
   /** Null where the field is absent or null. */
   readonly content: string | null;
@@ -20,7 +20,7 @@ export function readSpoken(source: Readonly<Record<string, unknown>>): Spoken {
   return { content, reasoning: reasoning === "" ? null : reasoning, details };
 }
 
-/** Reasoning in the three spellings that clients read; no client doubles it (docs/contract.md, "Chat completions"). */
+/** Encodes reasoning in the three spellings that clients read; no client shows it twice (docs/api/chat.md, "Reasoning"). */
 export function encodeReasoning(spoken: Spoken): Record<string, unknown> {
   const { reasoning, details } = spoken;
   if (reasoning === null) return details === null ? {} : { reasoning_details: details };
@@ -31,7 +31,7 @@ export function encodeReasoning(spoken: Spoken): Record<string, unknown> {
   };
 }
 
-/** Whether fields beside the text say something: media, citations. Empty ones and counters do not. */
+/** Whether any other field of a message has content, such as media or citations. Empty values and numbers do not count. */
 export function saysBeside(fields: Readonly<Record<string, unknown>>): boolean {
   for (const name in fields) {
     const value = fields[name];
@@ -41,10 +41,10 @@ export function saysBeside(fields: Readonly<Record<string, unknown>>): boolean {
   return false;
 }
 
-/** What stands between two parts of a summary, which are one text here: each is a paragraph, mostly with a title. */
+/** Separates the parts of a reasoning summary in the joined text. Each part is a paragraph, usually with a title. */
 export const SUMMARY_BREAK = "\n\n";
 
-/** The text of all reasoning, as the one string that it is here. */
+/** Joins the reasoning parts into the single string that this format has for them. */
 export function joinThoughts(parts: readonly Pick<ReasoningPart, "text" | "isSummary">[]): string {
   let joined = "";
   let followsSummary = false;
@@ -56,7 +56,7 @@ export function joinThoughts(parts: readonly Pick<ReasoningPart, "text" | "isSum
   return joined;
 }
 
-/** Mistral speaks in parts: `thinking` ones hold reasoning, `text` ones the answer. */
+/** Reads Mistral's content parts: `thinking` parts hold reasoning, `text` parts the answer. */
 function readParts(parts: readonly unknown[]): { content: string | null; reasoning: string | null } {
   let content = "";
   let reasoning = "";
@@ -68,14 +68,9 @@ function readParts(parts: readonly unknown[]): { content: string | null; reasoni
   return { content: content === "" ? null : content, reasoning: reasoning === "" ? null : reasoning };
 }
 
-/** The text of Mistral's `thinking`: a string, or text parts. */
+/** Returns the text of Mistral's `thinking`, which is a string or a list of text parts. */
 export function joinTexts(thinking: unknown): string {
   if (typeof thinking === "string") return thinking;
   if (!Array.isArray(thinking)) return "";
   return thinking.map((part) => asText(asFields(part)?.["text"]) ?? "").join("");
-}
-
-/** The value as text, or null. */
-export function asText(value: unknown): string | null {
-  return typeof value === "string" ? value : null;
 }

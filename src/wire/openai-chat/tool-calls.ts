@@ -1,6 +1,9 @@
 import { asFields, type Fields, omit } from "../json/fields.ts";
 
-/** A tool call as a client reads it, whole or in pieces, with what the vendor says beside, as Gemini's `extra_content`. */
+/**
+ * A tool call, or a piece of one, as the client gets it. It may have further fields of the vendor, such as Gemini's
+ * `extra_content`.
+ */
 export interface ToolCallOut {
   readonly index: number;
   readonly id?: string;
@@ -10,17 +13,17 @@ export interface ToolCallOut {
   readonly [beside: string]: unknown;
 }
 
-/** The name that a piece brings; "" where it brings none. */
+/** Returns the tool name in a piece; "" where it has none. */
 export function nameOf(call: ToolCallOut): string {
   return call.function?.name ?? call.custom?.name ?? "";
 }
 
-/** The text that a piece brings. */
+/** Returns the arguments or input in a piece; "" where it has none. */
 export function textOf(call: ToolCallOut): string {
   return call.function?.arguments ?? call.custom?.input ?? "";
 }
 
-/** The tool calls of a delta or message. A call in OpenAI's older `function_call` is the only one. */
+/** Lists the tool calls of a delta or message. A call in the deprecated `function_call` is listed as the only one. */
 export function listCalls(said: Fields): readonly unknown[] {
   const calls = Array.isArray(said["tool_calls"]) ? said["tool_calls"] : [];
   const call = calls.length === 0 ? asFields(said["function_call"]) : null;
@@ -28,102 +31,107 @@ export function listCalls(said: Fields): readonly unknown[] {
 }
 
 interface KnownCall {
-  /** The place the client knows it by. */
+  /** The index of the call in the client's stream. */
   readonly index: number;
   hasArguments: boolean;
-  /** Its arguments came whole with its name; more would only break them. */
+  /** Its arguments were complete from the start. Further pieces are dropped, because they would only break them. */
   readonly isWhole: boolean;
-}
-
-/**
- * The tool calls of one choice while they come in pieces. It gives every call an id, an index and a type where the
- * vendor left them out, names each once, and drops calls that come twice (docs/contract.md, "Chat completions").
- */
-export interface ToolCallTracker {
-  /** Pieces to send for a vendor's pieces; empty where they were duplicates or said nothing. */
-  step(pieces: readonly unknown[]): ToolCallOut[];
-  /** The place the client knows a vendor's index by; null when unknown or dropped. */
-  indexOf(vendorIndex: number): number | null;
-  /** How many calls the client knows. */
-  count(): number;
-  /** Last pieces: `{}` for calls that came without arguments. */
-  end(): ToolCallOut[];
 }
 
 const DROPPED = "dropped";
 
-/** A tracker that makes missing ids with `makeId` and gives back the client's ids for those that were mapped. */
-export function createToolCallTracker(
-  makeId: () => string,
-  originalIds: ReadonlyMap<string, string> | null,
-): ToolCallTracker {
-  const calls: KnownCall[] = [];
-  const ids = new Set<string>();
-  /** The call that a vendor's index stands for now; Gemini reuses one index for several. */
-  const current = new Map<number, KnownCall | typeof DROPPED>();
-  let lastVendorIndex = -1;
+/**
+ * Tracks the tool calls of one choice. It adds an id, an index and a type where the vendor left them out, names each call once, and
+ * drops duplicate calls (docs/api/chat.md, "Tool calls").
+ */
+export class ToolCallTracker {
+  private readonly calls: KnownCall[] = [];
+  private readonly ids = new Set<string>();
+  /** The current call of each vendor index. Gemini uses one index for several calls in turn. */
+  private readonly current = new Map<number, KnownCall | typeof DROPPED>();
+  private lastVendorIndex = -1;
 
-  const open = (piece: Piece, vendorIndex: number): ToolCallOut | null => {
-    if (piece.id !== "" && ids.has(piece.id)) {
-      current.set(vendorIndex, DROPPED);
-      return null;
-    }
-    const { text } = piece;
-    const { isCustom } = piece;
-    const isWhole = !isCustom && isWholeObject(text);
-    const call = { index: calls.length, hasArguments: isCustom || text !== "", isWhole };
-    calls.push(call);
-    current.set(vendorIndex, call);
-    const id = piece.id === "" ? makeId() : piece.id;
-    ids.add(id);
-    return {
-      index: call.index,
-      id: originalIds?.get(id) ?? id,
-      type: isCustom ? "custom" : "function",
-      ...spell(piece, { name: piece.name }, text),
-    };
-  };
+  /** `makeId` makes missing ids; `originalIds` are the client's own ids by the mapped ones. */
+  constructor(
+    private readonly makeId: () => string,
+    private readonly originalIds: ReadonlyMap<string, string> | null,
+  ) {}
 
-  const stepOne = (raw: unknown): ToolCallOut | null => {
+  /** Returns the pieces to send for the vendor's pieces; empty if they were duplicates or had no content. */
+  step(pieces: readonly unknown[]): ToolCallOut[] {
+    return pieces.map((raw) => this.stepOne(raw)).filter((out) => out !== null);
+  }
+
+  /** Returns the client's index for a vendor's index; null where that is unknown or its call was dropped. */
+  indexOf(vendorIndex: number): number | null {
+    const call = this.current.get(vendorIndex);
+    return call === undefined || call === DROPPED ? null : call.index;
+  }
+
+  /** Returns the number of calls that the client has seen. */
+  count(): number {
+    return this.calls.length;
+  }
+
+  /** Returns the last pieces: `{}` as the arguments of each call that came without any. */
+  end(): ToolCallOut[] {
+    const bare = this.calls.filter((call) => !call.hasArguments);
+    for (const call of bare) call.hasArguments = true;
+    return bare.map((call) => ({ index: call.index, function: { arguments: "{}" } }));
+  }
+
+  private stepOne(raw: unknown): ToolCallOut | null {
     const piece = readPiece(raw);
     if (piece === null) return null;
-    const startsCall = piece.id !== "" || piece.name !== "";
-    const vendorIndex =
-      piece.index ?? (startsCall || lastVendorIndex < 0 ? lastVendorIndex + 1 : lastVendorIndex);
-    lastVendorIndex = Math.max(lastVendorIndex, vendorIndex);
-    const call = current.get(vendorIndex);
-    const isNew = call === undefined || (piece.id !== "" && piece.name !== "" && !ids.has(piece.id));
-    if (isNew) return open(piece, vendorIndex);
+    const vendorIndex = this.vendorIndexOf(piece);
+    const call = this.current.get(vendorIndex);
+    const isNew = call === undefined || (piece.id !== "" && piece.name !== "" && !this.ids.has(piece.id));
+    if (isNew) return this.open(piece, vendorIndex);
     if (call === DROPPED || isRepeat(call, piece)) return null;
     const text = call.isWhole ? "" : piece.text;
     if (text === "" && Object.keys(piece.beside).length === 0) return null;
     if (text !== "") call.hasArguments = true;
     return { index: call.index, ...spell(piece, {}, text) };
-  };
+  }
 
-  return {
-    step: (pieces) => pieces.map(stepOne).filter((out) => out !== null),
-    indexOf(vendorIndex) {
-      const call = current.get(vendorIndex);
-      return call === undefined || call === DROPPED ? null : call.index;
-    },
-    count: () => calls.length,
-    end() {
-      const bare = calls.filter((call) => !call.hasArguments);
-      for (const call of bare) call.hasArguments = true;
-      return bare.map((call) => ({ index: call.index, function: { arguments: "{}" } }));
-    },
-  };
+  /** A piece without an index starts the next call, or continues the last one. */
+  private vendorIndexOf(piece: Piece): number {
+    const last = this.lastVendorIndex;
+    const startsCall = piece.id !== "" || piece.name !== "" || last < 0;
+    const vendorIndex = piece.index ?? (startsCall ? last + 1 : last);
+    this.lastVendorIndex = Math.max(last, vendorIndex);
+    return vendorIndex;
+  }
+
+  private open(piece: Piece, vendorIndex: number): ToolCallOut | null {
+    if (piece.id !== "" && this.ids.has(piece.id)) {
+      this.current.set(vendorIndex, DROPPED);
+      return null;
+    }
+    const { text, isCustom } = piece;
+    const isWhole = !isCustom && isWholeObject(text);
+    const call = { index: this.calls.length, hasArguments: isCustom || text !== "", isWhole };
+    this.calls.push(call);
+    this.current.set(vendorIndex, call);
+    const id = piece.id === "" ? this.makeId() : piece.id;
+    this.ids.add(id);
+    return {
+      index: call.index,
+      id: this.originalIds?.get(id) ?? id,
+      type: isCustom ? "custom" : "function",
+      ...spell(piece, { name: piece.name }, text),
+    };
+  }
 }
 
 interface Piece {
   readonly index: number | null;
-  /** "" where absent; so are the others. */
+  /** "" where absent, like the name and the text. */
   readonly id: string;
   readonly name: string;
   readonly text: string;
   readonly isCustom: boolean;
-  /** What else the vendor says of it. */
+  /** Further fields of the vendor. */
   readonly beside: Fields;
 }
 
@@ -145,7 +153,9 @@ function readPiece(raw: unknown): Piece | null {
   };
 }
 
-/** The kind of a tool call: its `type`, or without one the member that says something. Hosts send the other one empty. */
+/**
+ * Returns the kind of a tool call: its `type`, or without one the member that has content. Some hosts send the other member empty.
+ */
 export function readCallKind(call: Fields): "function" | "custom" {
   const { type } = call;
   if (type === "function" || type === "custom") return type;
@@ -156,29 +166,29 @@ function saysSomething(member: unknown): boolean {
   return Object.values(asFields(member) ?? {}).some((value) => value !== null && value !== "");
 }
 
-/** Name and text under the call's kind, and what stands beside. */
+/** Puts the name and the text under the call's kind and adds the vendor's further fields. */
 function spell({ isCustom, beside }: Piece, name: { readonly name?: string }, text: string) {
   const inner = isCustom ? { custom: { ...name, input: text } } : { function: { ...name, arguments: text } };
   return { ...inner, ...beside };
 }
 
-/** Whether a piece brings only what belongs to the call's name and text. */
+/** Whether a piece has no fields beyond those of a name and arguments. */
 export function isPlainPiece(piece: Fields): boolean {
   return Object.keys(omit(piece, CALL_FIELDS)).length === 0;
 }
 
-/** The same call once more under the same index: its name again, with all of its arguments. */
+/** Whether a piece repeats the whole call under its index, as some vendors do at the end. */
 function isRepeat(call: KnownCall, piece: Piece): boolean {
   return call.hasArguments && piece.id !== "" && piece.name !== "" && isWholeObject(piece.text);
 }
 
-/** `arguments` is a string always; some vendors send the object. */
+/** Returns arguments as a string; some vendors send an object. */
 function readArguments(value: unknown): string {
   if (typeof value === "string") return value;
   return value === undefined || value === null ? "" : JSON.stringify(value);
 }
 
-/** Whether a text is one JSON object from end to end. */
+/** Whether a text is one complete JSON object. */
 export function isWholeObject(text: string): boolean {
   if (!text.startsWith("{") || !text.endsWith("}")) return false;
   try {

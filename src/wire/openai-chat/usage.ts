@@ -2,24 +2,24 @@ import type { UsageReport } from "../canonical/format.ts";
 import { fitParts, NO_TOKENS, readCount, readSearchContext, type TokenUsage } from "../conversation/usage.ts";
 import { asFields, type Fields } from "../json/fields.ts";
 
-/** The usage in a chunk or answer, wherever the vendor puts it; null where there is none. */
+/** Returns the usage of a chunk or answer, from wherever the vendor puts it; null where there is none. */
 export function findUsage(body: Fields): TokenUsage | null {
   const found =
     asFields(body["usage"]) ?? asFields(asFields(body["x_groq"])?.["usage"]) ?? usageOfChoice(body);
   return found === null ? null : readUsage(found);
 }
 
-/** Moonshot puts the usage into the choice. */
+/** Moonshot puts the usage into the first choice. */
 function usageOfChoice(body: Fields): Fields | null {
   const choices = body["choices"];
   return Array.isArray(choices) ? asFields(asFields(choices[0])?.["usage"]) : null;
 }
 
-/** Reads a usage object of any vendor of this format. Null when it counts nothing. */
+/** Reads a usage object of any vendor of this format. Returns null if it counts nothing. */
 export function readUsage(usage: Fields): TokenUsage | null {
   const prompt = readCount(usage["prompt_tokens"]);
   const completion = readCount(usage["completion_tokens"]);
-  // Some send zeros until the last event.
+  // Some vendors send zeros until the last event.
   if (!prompt && !completion) return null;
   const promptDetails = asFields(usage["prompt_tokens_details"]) ?? {};
   const completionDetails = asFields(usage["completion_tokens_details"]) ?? {};
@@ -44,7 +44,7 @@ export function readUsage(usage: Fields): TokenUsage | null {
   });
 }
 
-/** Perplexity counts its queries, xAI the sources it used; others that sell Claude count as Anthropic does. */
+/** Counts searches. Perplexity reports queries, xAI the sources it used, and resellers of Claude count as Anthropic does. */
 function countSearches(usage: Fields): number {
   const count =
     readCount(usage["num_search_queries"]) ??
@@ -53,13 +53,16 @@ function countSearches(usage: Fields): number {
   return count ?? 0;
 }
 
-/** xAI counts reasoning beside the completion, not in it; its total tells. */
+/**
+ * Returns the completion tokens including reasoning. xAI does not count reasoning as part of the completion, which shows in its
+ * total.
+ */
 function withReasoning(usage: Fields, prompt: number, completion: number, reasoning: number): number {
   const apart = reasoning > 0 && readCount(usage["total_tokens"]) === prompt + completion + reasoning;
   return apart ? completion + reasoning : completion;
 }
 
-/** The `usage` object that clients read (docs/contract.md, "Chat completions"). */
+/** Encodes the `usage` object for clients (docs/api/chat.md, "Usage"). */
 export function encodeUsage({ usage, ...cost }: UsageReport): Record<string, unknown> {
   return {
     prompt_tokens: usage.promptTokens,

@@ -3,8 +3,9 @@ import type { VectorEncoding } from "./decode-request.ts";
 const BYTES_PER_NUMBER = 4;
 
 /**
- * A vector as JSON in the wanted encoding. Vendors that know one encoding only give that one, whatever was asked.
- * @throws SyntaxError for what is no vector.
+ * Returns a vector as JSON in the requested encoding. Vendors that support only one encoding return that one, whatever was
+ * requested.
+ * @throws SyntaxError for a malformed vector.
  */
 export function convertVector(json: string, encoding: VectorEncoding): string {
   const has: VectorEncoding = json.startsWith('"') ? "base64" : "float";

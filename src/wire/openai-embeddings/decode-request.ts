@@ -1,35 +1,35 @@
 import { BOUNDS } from "../../base/bounds.ts";
-import { fail } from "../../base/errors.ts";
-import type { EmbeddingInput, EmbeddingsWish } from "../canonical/embeddings.ts";
-import { type GatewayWishes, readGatewayWishes } from "../conversation/preferences.ts";
-import { parseFields, readText, readWholeNumber, refuseField, requireText } from "../json/check-fields.ts";
+import { fail, rejectField } from "../../base/errors.ts";
+import type { EmbeddingInput, EmbeddingsParameters } from "../canonical/embeddings.ts";
+import { type RoutingParameters, readRoutingParameters } from "../conversation/preferences.ts";
+import { parseFields, readText, readWholeNumber, requireText } from "../json/check-fields.ts";
 import { type Fields, omit } from "../json/fields.ts";
-import { requireBodyBytes } from "../json/refuse-excess.ts";
+import { requireBodyBytes } from "../json/reject-excess.ts";
 import { fields, type JsonNode, LEAF } from "../json/scan.ts";
 import { scanBody } from "../json/scan-body.ts";
 import { readInputs } from "./read-inputs.ts";
 
-/** How a client wants its vectors: arrays of numbers, or base64 of 32-bit floats. */
+/** The encoding of vectors: arrays of numbers, or base64 of 32-bit floats. */
 export type VectorEncoding = "float" | "base64";
 
-/** An embeddings request that has passed the door. The bytes stay as they came; the nodes say where things stand. */
-export interface EmbeddingsRequest extends GatewayWishes {
+/** An embeddings request that was scanned and checked. Its bytes are unchanged; the nodes say where its values stand. */
+export interface EmbeddingsRequest extends RoutingParameters {
   readonly bytes: Buffer;
-  /** The same bytes read as Latin-1. */
+  /** The same bytes as a Latin-1 string. */
   readonly text: string;
   readonly root: JsonNode;
   readonly model: string;
   readonly encoding: VectorEncoding;
-  readonly wish: EmbeddingsWish;
-  /** Bytes of all texts; a token id counts as the text that makes about one token. */
+  readonly wish: EmbeddingsParameters;
+  /** Bytes of all texts. A token id counts as the average bytes of a token. */
   readonly promptTextBytes: number;
-  /** Bytes of the longest input: each by itself must fit the model. */
+  /** Bytes of the longest input; each input must fit the model. */
   readonly longestBytes: number;
   /** Its characters. */
   readonly longestChars: number;
 }
 
-/** What the gateway looks at; all else is forwarded as it stands. */
+/** The fields that the gateway reads; everything else is forwarded unchanged. */
 const SHAPE = fields({
   model: LEAF,
   input: LEAF,
@@ -45,10 +45,10 @@ const SHAPE = fields({
   usage: LEAF,
 });
 
-/** Fields that speak to the gateway and go no further. */
+/** Request fields that are meant for the gateway; no upstream gets them. */
 export const GATEWAY_FIELDS: ReadonlySet<string> = new Set(["models", "provider", "session_id", "usage"]);
 
-/** Fields that every format has, or that are decided here. */
+/** Fields that every format has, or that the gateway decides. */
 const SHARED_FIELDS: ReadonlySet<string> = new Set([
   ...GATEWAY_FIELDS,
   "model",
@@ -61,9 +61,9 @@ const SHARED_FIELDS: ReadonlySet<string> = new Set([
 const BYTES_PER_TOKEN = 4;
 
 /**
- * Reads and checks a request of OpenAI's embeddings API (docs/contract.md, "Embeddings"). Null counts as absent,
- * unknown fields are kept.
- * @throws GatewayError `invalid_request` that names the field and the remedy, `invalid_model` for a malformed id.
+ * Scans and checks a request of OpenAI's embeddings API (docs/api/embeddings.md). Null counts as absent, unknown fields are
+ * kept.
+ * @throws GatewayError `invalid_request` that names the field and the remedy, `invalid_model` for a malformed model id.
  */
 export function decodeEmbeddingsRequest(bytes: Buffer): EmbeddingsRequest {
   const { text, root, body } = parseBody(bytes);
@@ -76,7 +76,7 @@ export function decodeEmbeddingsRequest(bytes: Buffer): EmbeddingsRequest {
     text,
     root,
     model,
-    ...readGatewayWishes(body["models"], body["provider"]),
+    ...readRoutingParameters(body["models"], body["provider"]),
     encoding: readEncoding(body["encoding_format"]),
     wish: {
       inputs,
@@ -90,7 +90,7 @@ export function decodeEmbeddingsRequest(bytes: Buffer): EmbeddingsRequest {
   };
 }
 
-/** The scan tells where things stand, and refuses a field of ours that stands twice; the values are parsed. */
+/** Scans for positions and duplicate fields, and parses the values. */
 function parseBody(bytes: Buffer): { text: string; root: JsonNode; body: Fields } {
   requireBodyBytes(bytes, BOUNDS.embeddingsBodyBytes, "Send the texts in several requests.");
   return scanBody(bytes, SHAPE, (text, { root }) => ({
@@ -104,7 +104,7 @@ function readEncoding(value: unknown): VectorEncoding {
   if (value === undefined || value === null) return "float";
   return value === "float" || value === "base64"
     ? value
-    : refuseField("encoding_format", 'must be "float" or "base64"');
+    : rejectField("encoding_format", 'must be "float" or "base64"');
 }
 
 function sizeOf(input: EmbeddingInput, measure: (text: string) => number): number {

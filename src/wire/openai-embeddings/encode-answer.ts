@@ -5,7 +5,9 @@ import { brokenAnswer } from "../conversation/vendor-error.ts";
 import { convertVector } from "./convert-vector.ts";
 import type { VectorEncoding } from "./decode-request.ts";
 
-/** A vendor's vectors as a client's answer, ready but for its price. Vectors that are right already are copied. */
+/**
+ * Encodes a vendor's vectors as the client's answer, which then lacks only its cost. Vectors in the requested encoding are copied.
+ */
 export function encodeEmbeddingsAnswer(
   reading: VectorsReading,
   encoding: VectorEncoding,
@@ -34,7 +36,7 @@ export function encodeEmbeddingsAnswer(
   };
 }
 
-/** Null where one of them cannot be read. */
+/** Returns null if a vector cannot be read. */
 function encodeVectors(vectors: readonly string[], encoding: VectorEncoding): string | null {
   try {
     return vectors
@@ -48,7 +50,7 @@ function encodeVectors(vectors: readonly string[], encoding: VectorEncoding): st
   }
 }
 
-/** The `usage` object that clients read (docs/contract.md, "Embeddings"). */
+/** Encodes the `usage` object (docs/api/embeddings.md). */
 function encodeUsage({ usage, cost, upstreamInferenceCost, isByok }: UsageReport): Record<string, unknown> {
   return {
     prompt_tokens: usage.promptTokens,

@@ -1,35 +1,26 @@
 import { USER_FIELDS } from "../conversation/user-fields.ts";
 import { type JsonNode, memberOf } from "../json/scan.ts";
-import {
-  applySplices,
-  changeTexts,
-  overwriteSplices,
-  removeMembers,
-  renameMember,
-  type Splice,
-} from "../json/splice.ts";
+import { applySplices, changeTexts, removeMembers, renameMember, type Splice } from "../json/splice.ts";
 import { type EmbeddingsRequest, GATEWAY_FIELDS } from "./decode-request.ts";
 
-/** What the chosen provider wants to be different from what the client sent. */
+/** How a request has to be changed for the chosen provider. */
 export interface EmbeddingsTarget {
-  /** The model's name there. */
+  /** The model's name at the provider. */
   readonly model: string;
-  /** Nobody else will be asked, so the client's bytes may be overwritten instead of copied. */
-  readonly isLast: boolean;
-  /** Fields that it spells otherwise: from, to. */
+  /** Fields that the provider names differently, as pairs of client name and provider name. */
   readonly renames: readonly (readonly [string, string])[];
-  /** All that a request's fields may be there; null where nobody minds. */
+  /** The only fields that the provider accepts; null where it ignores unknown ones. */
   readonly knownFields: ReadonlySet<string> | null;
-  /** Fields that it refuses. */
+  /** Fields that the provider rejects. */
   readonly refusedFields: ReadonlySet<string>;
-  /** What it is told in place of the client's user. */
+  /** Returns the hash that the provider gets in place of the client's user. */
   readonly hashUser: (user: string) => string;
 }
 
-/** Fields that a vendor does well without. */
+/** Fields that are dropped without a warning. */
 const DISPENSABLE = ["user", "input_type"] as const;
 
-/** Those of the request's fields that are kept from a vendor because it would refuse the whole request. */
+/** Lists the fields that are removed because the vendor would reject the whole request. */
 export function listLeftOut(
   { root }: EmbeddingsRequest,
   target: Pick<EmbeddingsTarget, "knownFields" | "refusedFields">,
@@ -41,7 +32,7 @@ export function listLeftOut(
   );
 }
 
-/** The body for an upstream of the same format: the client's bytes, the model named as it is there. */
+/** Returns the body for an upstream of the same format: the client's bytes with the provider's model name. */
 export function encodeEmbeddingsRequest(request: EmbeddingsRequest, target: EmbeddingsTarget): Buffer {
   const { bytes, text, root, wish } = request;
   const model = memberOf(root, "model") as JsonNode;
@@ -50,11 +41,11 @@ export function encodeEmbeddingsRequest(request: EmbeddingsRequest, target: Embe
   for (const [from, to] of target.renames) {
     const member = memberOf(root, from);
     if (member === undefined) continue;
-    // Where it stands in both spellings, the vendor's stays.
+    // If the client sent both names, the provider's own is kept.
     if (to in wish.extras) removed.add(from);
     else splices.push(renameMember(text, member, to));
   }
   splices.push(...changeTexts(text, root, USER_FIELDS.difference(removed), target.hashUser));
   splices.push(...removeMembers(text, root, removed));
-  return target.isLast ? overwriteSplices(bytes, splices) : applySplices(bytes, splices);
+  return applySplices(bytes, splices);
 }

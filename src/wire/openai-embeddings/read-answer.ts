@@ -5,7 +5,7 @@ import { asFields, omit } from "../json/fields.ts";
 
 const PLACE = { path: ["data"], member: "embedding" };
 
-/** Fields of an answer that the gateway writes itself, or that name the vendor's own request. */
+/** Fields of an answer that the gateway writes itself, or that identify the vendor's request. */
 const OWN_FIELDS: ReadonlySet<string> = new Set([
   "id",
   "object",

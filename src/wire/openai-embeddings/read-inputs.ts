@@ -1,28 +1,28 @@
 import { BOUNDS } from "../../base/bounds.ts";
+import { rejectField } from "../../base/errors.ts";
 import type { EmbeddingInput } from "../canonical/embeddings.ts";
-import { refuseField } from "../json/check-fields.ts";
 
 /**
- * Reads `input`: a text, token ids, or an array of either.
- * @throws GatewayError `invalid_request` for anything else, for what is empty, and for too many.
+ * Parses `input`: a text, token ids, or an array of either.
+ * @throws GatewayError `invalid_request` for anything else, for empty inputs, and for too many.
  */
 export function readInputs(input: unknown): readonly EmbeddingInput[] {
   if (input === undefined || input === null)
-    refuseField("input", "is required: a text, or an array of texts");
+    rejectField("input", "is required: a text, or an array of texts");
   if (typeof input === "string") return [requireContent(input, "input")];
-  if (!Array.isArray(input)) refuseField("input", "must be a text, token ids, or an array of either");
-  if (input.length === 0) refuseField("input", "must have at least one text");
+  if (!Array.isArray(input)) rejectField("input", "must be a text, token ids, or an array of either");
+  if (input.length === 0) rejectField("input", "must have at least one text");
   return isTokenIds(input) ? [input] : readList(input);
 }
 
 function readList(input: readonly unknown[]): readonly EmbeddingInput[] {
   if (input.length > BOUNDS.embeddingInputs)
-    refuseField("input", `may have at most ${BOUNDS.embeddingInputs} texts; send several requests`);
+    rejectField("input", `may have at most ${BOUNDS.embeddingInputs} texts; send several requests`);
   const isWanted = typeof input[0] === "string" ? isText : isTokenIds;
   return input.map((value, place) =>
     isWanted(value)
       ? requireContent(value, `input[${place}]`)
-      : refuseField(`input[${place}]`, "must be a text or token ids, as the others are"),
+      : rejectField(`input[${place}]`, "must be a text or token ids, as the others are"),
   );
 }
 
@@ -35,5 +35,5 @@ function isTokenIds(value: unknown): value is readonly number[] {
 }
 
 function requireContent<T extends EmbeddingInput>(input: T, field: string): T {
-  return input.length > 0 ? input : refuseField(field, "must not be empty");
+  return input.length > 0 ? input : rejectField(field, "must not be empty");
 }

@@ -1,12 +1,12 @@
 import type { ModelTarget } from "../canonical/format.ts";
 
-/** What `include` calls the encrypted reasoning of an answer, which a client that stores nothing sends back. */
+/** The value of `include` for encrypted reasoning, which a client that stores nothing sends back. */
 export const ENCRYPTED_REASONING = "reasoning.encrypted_content";
 
 /**
- * Whether an upstream is asked for encrypted reasoning: responses are stored nowhere, so that the next turn has it from the
- * client or not at all. Models that do not reason refuse the question; of a model that nobody knows only requests that
- * mention reasoning ask.
+ * Returns whether to request encrypted reasoning. Responses are not stored, so the next turn gets the reasoning from the client
+ * or not at all. Models that do not reason reject the request for it; of an unknown model it is requested only if the client's
+ * request mentions reasoning.
  */
 export function asksForEncrypted(
   { reasons, reasoning, noEncryptedReasoning }: ModelTarget,
@@ -17,8 +17,8 @@ export function asksForEncrypted(
 }
 
 /**
- * Whether reasoning that is not encrypted goes back to an upstream: to vendors that never encrypt, and to hosts of which
- * nothing is known. A vendor that encrypts looks for such an item in its store, and does not find it.
+ * Returns whether an upstream accepts reasoning that is not encrypted: vendors that never encrypt, and unknown hosts. A vendor
+ * that encrypts looks such an item up in its store and does not find it.
  */
 export function takesPlainReasoning({ reasons, reasoning, noEncryptedReasoning }: ModelTarget): boolean {
   return noEncryptedReasoning === true || (reasons === undefined && reasoning === null);

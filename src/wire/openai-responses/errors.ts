@@ -1,9 +1,9 @@
 import type { StreamError } from "../canonical/format.ts";
 import type { Fields } from "../json/fields.ts";
 
-/** A failure as the door of the Responses API says it. */
+/** A failure to report to a client of the Responses API. */
 export interface ResponsesError {
-  /** One of the closed set of base/errors. */
+  /** A code of base/errors. */
   readonly code: string;
   readonly message: string;
   /** HTTP status. */
@@ -11,8 +11,8 @@ export interface ResponsesError {
   readonly metadata?: Fields;
 }
 
-/** OpenAI's words for the gateway's: what SDKs sort errors by, and the codes that agents act on. */
-const WORDS: Readonly<Record<string, { readonly type: string; readonly code: string | null }>> = {
+/** OpenAI's error types, by which SDKs choose their error class, and the codes that agents act on. */
+const OPENAI_ERRORS: Readonly<Record<string, { readonly type: string; readonly code: string | null }>> = {
   invalid_request: { type: "invalid_request_error", code: null },
   invalid_model: { type: "invalid_request_error", code: "model_not_found" },
   context_length_exceeded: { type: "invalid_request_error", code: "context_length_exceeded" },
@@ -31,8 +31,8 @@ const WORDS: Readonly<Record<string, { readonly type: string; readonly code: str
 const SERVER_ERROR = { type: "server_error", code: "server_error" };
 
 /**
- * A failure as OpenAI's error object (docs/contract.md, "When things go wrong"). The facts of the other endpoints are in
- * it too: the status, the metadata, and beside it the gateway's own word.
+ * Encodes a failure as OpenAI's error object (docs/api/errors.md). It also holds the facts that the other
+ * endpoints report: the status, the metadata, and the gateway's own code.
  */
 export function encodeResponsesError({
   code,
@@ -40,22 +40,22 @@ export function encodeResponsesError({
   status,
   metadata,
 }: ResponsesError): Record<string, unknown> {
-  const words = WORDS[code] ?? SERVER_ERROR;
+  const mapped = OPENAI_ERRORS[code] ?? SERVER_ERROR;
   const param = typeof metadata?.["field"] === "string" ? metadata["field"] : null;
-  const error = { message, type: words.type, code: words.code, param, status };
+  const error = { message, type: mapped.type, code: mapped.code, param, status };
   return { error: metadata === undefined ? error : { ...error, metadata }, error_type: code };
 }
 
-/** Failures of a stream that are the request's own fault: agents do not repeat it. */
+/** Failures of a stream that the request caused; agents do not retry them. */
 const REQUEST_FAULTS = new Set(["invalid_request", "invalid_model"]);
 
-/** The `error` of a response that failed: a code that a client of the stream acts on, and beside it the HTTP status. */
+/** Encodes the `error` of a failed response: a code that streaming clients act on, with the HTTP status. */
 export function encodeFailure({
   type,
   message,
   code: status,
   metadata,
 }: StreamError): Record<string, unknown> {
-  const code = REQUEST_FAULTS.has(type) ? "invalid_prompt" : (WORDS[type]?.code ?? SERVER_ERROR.code);
+  const code = REQUEST_FAULTS.has(type) ? "invalid_prompt" : (OPENAI_ERRORS[type]?.code ?? SERVER_ERROR.code);
   return { code, message, status, ...(metadata === undefined ? {} : { metadata }) };
 }

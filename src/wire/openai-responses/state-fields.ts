@@ -1,6 +1,6 @@
 import { fail } from "../../base/errors.ts";
 
-/** What asks the gateway to keep responses, which it does not; and what to do instead. */
+/** The fields that ask for stored responses, which the gateway does not keep, with the remedy for each. */
 const REMEDIES: Readonly<Record<string, string>> = {
   store: "must be false or left out: responses are not stored here. Send the whole conversation in input",
   previous_response_id:
@@ -13,9 +13,9 @@ const REMEDIES: Readonly<Record<string, string>> = {
 export const STATE_FIELDS: readonly string[] = Object.keys(REMEDIES);
 
 /**
- * Refuses a field that asks for stored responses (docs/contract.md, "Responses and Messages").
+ * Rejects a field that asks for stored responses (docs/api/responses.md).
  * @throws GatewayError `invalid_request`.
  */
-export function refuseState(field: string): never {
+export function rejectState(field: string): never {
   return fail("invalid_request", `${field} ${REMEDIES[field]}.`, { metadata: { field } });
 }

@@ -3,8 +3,8 @@ import { fitParts, NO_TOKENS, readCount, type TokenUsage } from "../conversation
 import { asFields, type Fields } from "../json/fields.ts";
 
 /**
- * Reads the `usage` of a response. Null when it counts nothing. `searchesSeen` is what its items show, for an output that
- * leaves them out.
+ * Decodes the `usage` of a response; null if it counts no tokens. `searchesSeen` is the number of searches in the stream's items,
+ * for outputs that leave them out.
  */
 export function decodeUsage(response: Fields, searchesSeen = 0): TokenUsage | null {
   const usage = asFields(response["usage"]);
@@ -23,32 +23,32 @@ export function decodeUsage(response: Fields, searchesSeen = 0): TokenUsage | nu
     audioPromptTokens: readCount(inputDetails["audio_tokens"]) ?? 0,
     audioCompletionTokens: readCount(outputDetails["audio_tokens"]) ?? 0,
     imageCompletionTokens: readCount(outputDetails["image_tokens"]) ?? 0,
-    searches: countTold(response, usage) ?? Math.max(searchesSeen, countShown(response["output"])),
+    searches: countReported(response, usage) ?? Math.max(searchesSeen, countInOutput(response["output"])),
   });
 }
 
-/** Searches as the vendor counts them: OpenAI beside the usage, xAI in it. Null where it does not. */
-function countTold(response: Fields, usage: Fields): number | null {
-  const told = readCount(asFields(asFields(response["tool_usage"])?.["web_search"])?.["num_requests"]);
-  if (told !== null) return told;
+/** Returns the number of searches that the vendor reports: OpenAI next to the usage, xAI in it. Null if it reports none. */
+function countReported(response: Fields, usage: Fields): number | null {
+  const reported = readCount(asFields(asFields(response["tool_usage"])?.["web_search"])?.["num_requests"]);
+  if (reported !== null) return reported;
   const tools = asFields(usage["server_side_tool_usage_details"]);
   if (tools === null) return null;
   return (readCount(tools["web_search_calls"]) ?? 0) + (readCount(tools["x_search_calls"]) ?? 0);
 }
 
-function countShown(output: unknown): number {
+function countInOutput(output: unknown): number {
   if (!Array.isArray(output)) return 0;
   return output.filter((item) => isSearch(asFields(item) ?? {})).length;
 }
 
-/** Whether an item is a search that is charged: to open a page that was found, or to look into it, is not. */
+/** Returns whether an item is a billed search. Opening a found page, or searching in it, is not billed. */
 export function isSearch({ type, status, action }: Fields): boolean {
   if (type !== "web_search_call" && type !== "x_search_call") return false;
-  const what = asFields(action)?.["type"];
-  return status !== "failed" && (what === undefined || what === "search");
+  const actionType = asFields(action)?.["type"];
+  return status !== "failed" && (actionType === undefined || actionType === "search");
 }
 
-/** The `usage` that clients read: tokens as OpenAI counts them, and the cost. `vendor` is the vendor's own object. */
+/** Encodes the `usage` for clients: tokens as OpenAI counts them, and the cost. `vendor` is the vendor's own object. */
 export function encodeUsage(report: UsageReport, vendor: Fields): Record<string, unknown> {
   const { usage } = report;
   return {

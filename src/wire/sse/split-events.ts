@@ -1,29 +1,31 @@
 /**
- * Splits a stream of server-sent events, bytes read as Latin-1, into their data (WHATWG HTML, "Server-sent
- * events"). Pieces may break anywhere, also inside a character or between CR and LF.
+ * Splits a stream of server-sent events, bytes as Latin-1 (WHATWG HTML, "Server-sent events"). Pieces may be cut anywhere, also
+ * inside a character or between CR and LF.
  */
 
 /**
- * Takes one event: its data, lines joined, stands in `text` from `start` to `end`; `name` is its name or "". The text is
- * not cut out, because most events are only compared.
+ * Receives an event: its data, with lines joined, is in `text` from `start` to `end`; `name` is its name or "". The data are not
+ * cut out, because most events are only compared.
  */
 export type OnEvent = (text: string, start: number, end: number, name: string) => void;
 
 /**
- * Takes an event whole that it knows by its looks: `from` is where it begins in `text`. Gives where the next begins,
- * behind the blank line; `from` where it knows no such event.
+ * Handles a known event that begins at `from` in `text`. Returns where the next event begins, after the blank line; `from` if the
+ * event is not known.
  */
 export type PassKnown = (text: string, from: number) => number;
 
-/** An event over the bound. */
+/** An event is larger than the limit. */
 export class EventTooLargeError extends Error {}
 
 /**
- * A splitter that refuses events of more than `maxEventBytes`, with an `EventTooLargeError`. What `passKnown` takes is not
- * looked at further. A class, because one is made for every stream: its methods are not.
+ * Splits a stream into events, and throws an `EventTooLargeError` for events of more than `maxEventBytes`. Events that `passKnown`
+ * handles are not examined further.
  */
 export class EventSplitter {
-  /** What came since the last blank line; joined only once one comes, so that a large event costs its length once. */
+  /**
+   * The pieces since the last blank line. They are joined only once a blank line arrives, so that a large event costs linear time.
+   */
   private held: string[] = [];
   private heldBytes = 0;
   private sawCr = false;
@@ -34,7 +36,7 @@ export class EventSplitter {
     private readonly passKnown: PassKnown = passNone,
   ) {}
 
-  /** Takes the next piece and calls `onEvent` for each event that it completes. */
+  /** Reads the next piece and calls `onEvent` for each event that it completes. */
   push(piece: string, onEvent: OnEvent): void {
     if (piece === "") return;
     const text = this.sawCr || piece.includes("\r") ? this.unifyLineEnds(piece) : piece;
@@ -42,13 +44,13 @@ export class EventSplitter {
     this.hold(completes ? this.splitInto(this.takeHeld() + text, onEvent) : text);
   }
 
-  /** Ends the stream: an event that lacks only its blank line still counts, as vendors leave it out. */
+  /** Ends the stream. A last event without its blank line counts, because some vendors leave that out. */
   end(onEvent: OnEvent): void {
     const block = this.takeHeld().replace(/\n+$/, "");
     if (block !== "") readBlock(block, 0, block.length, onEvent);
   }
 
-  /** CR and CRLF become LF, from the first CR on. */
+  /** Replaces CR and CRLF by LF, from the first CR on. */
   private unifyLineEnds(piece: string): string {
     const rest = this.swallowLf && piece.startsWith("\n") ? piece.slice(1) : piece;
     this.swallowLf = false;
@@ -94,10 +96,10 @@ function passNone(_text: string, from: number): number {
   return from;
 }
 
-/** U+FEFF in UTF-8, read as Latin-1. */
+/** U+FEFF in UTF-8, as Latin-1. */
 const BOM = "\u00ef\u00bb\u00bf";
 
-/** Nearly every block is one data line, or one behind its name; anything else goes the long way. */
+/** Reads a block. Nearly all have one data line, possibly after a name; others are read line by line. */
 function readBlock(text: string, from: number, end: number, onEvent: OnEvent): void {
   const line = endOfLine(text, from, end);
   if (line === end && text.startsWith("data:", from)) {
@@ -118,7 +120,7 @@ function endOfLine(text: string, from: number, end: number): number {
   return newline < 0 || newline > end ? end : newline;
 }
 
-/** Behind the one space that a value may have before it. */
+/** Skips the one space that may precede a value. */
 function startOfValue(text: string, at: number): number {
   return text.charCodeAt(at) === 32 ? at + 1 : at;
 }

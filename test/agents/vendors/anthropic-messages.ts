@@ -12,15 +12,15 @@ import {
   type WireFormat,
 } from "./simulated-vendor.ts";
 
-/** What the vendor has given out, to know it again when it comes back. */
+/** What the vendor has sent, to recognize it when it comes back. */
 interface Memory {
-  /** The thinking under each signature. */
+  /** The thinking of each signature. */
   readonly thinkings: Map<string, string>;
   /** Ids of calls that were made after thinking. */
   readonly thoughtCalls: Set<string>;
 }
 
-/** Anthropic's Messages, with thinking whose signature has to come back. */
+/** Anthropic's Messages, with thinking whose signature must be sent back. */
 export function createAnthropicMessages(): WireFormat {
   const memory: Memory = { thinkings: new Map(), thoughtCalls: new Set() };
   return {
@@ -135,7 +135,7 @@ function readTools(tools: unknown): OfferedTool[] {
     }
     if (names.has(name)) refuse("tools: Tool names must be unique.");
     names.add(name);
-    // A tool of the vendor's own has a type and no schema.
+    // A hosted tool has a type and no schema.
     if (typeof tool["type"] === "string" && tool["type"] !== "custom") return { name, parameters: {} };
     const schema = objectAt(tool["input_schema"], `tools.${index}.custom.input_schema`);
     if (schema["type"] !== "object") {
@@ -156,7 +156,7 @@ interface Turn {
   readonly blocks: readonly PlacedBlock[];
 }
 
-/** Betas under which a client may put system messages among the others. */
+/** Betas that allow system messages at any position. */
 const SYSTEM_MESSAGES_BETA = /mid-conversation/;
 
 function readMessage(message: unknown, place: string, headers: Headers): Turn {
@@ -204,7 +204,7 @@ function requireBlock(block: JsonObject, role: Turn["role"], place: string): voi
   if (type === "tool_result") textAt(block["tool_use_id"], `${place}.tool_result.tool_use_id`);
 }
 
-/** Messages of one role that follow each other are one turn; system messages stand beside the turns. */
+/** Consecutive messages of one role are one turn; system messages are not part of turns. */
 function joinTurns(messages: readonly Turn[]): Turn[] {
   const turns: Turn[] = [];
   for (const message of messages) {
@@ -221,7 +221,7 @@ function blocksOfType({ blocks }: Turn, type: string): readonly PlacedBlock[] {
   return blocks.filter(({ block }) => block["type"] === type);
 }
 
-/** Every call has its result in the next turn, first thing there; every result has its call in the turn before. */
+/** Every call has its result at the beginning of the next turn; every result has its call in the previous turn. */
 function requirePairs(turns: readonly Turn[]): void {
   if (turns[0]?.role !== "user") refuse('messages: first message must use the "user" role');
   for (const [index, turn] of turns.entries()) {
@@ -265,8 +265,8 @@ function requireCalls(turn: Turn, calls: ReadonlySet<string>): void {
 }
 
 /**
- * Thinking comes back as it was given, and stands before the calls that were made after it. Where thinking is adaptive
- * the real vendor lets it be left out; then its absence is a loss.
+ * Thinking must come back unchanged, before the calls that were made after it. With adaptive thinking
+ * the real vendor allows it to be left out; here its absence counts as a loss.
  */
 function checkThinking(turns: readonly Turn[], thinking: Thinking, memory: Memory): string[] {
   for (const turn of turns)

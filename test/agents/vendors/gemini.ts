@@ -11,10 +11,10 @@ import {
   type WireFormat,
 } from "./simulated-vendor.ts";
 
-/** Function names by the thought signatures that were given out with their calls; null for one on a text. */
+/** Function names by the thought signatures sent with their calls; `null` for a signature on a text. */
 type Signatures = Map<string, string | null>;
 
-/** Gemini's `generateContent`, as Gemini 3 takes it: the signature of a call has to come back with it. */
+/** Gemini's `generateContent`, as Gemini 3 requires it: the signature of a call must be sent back with it. */
 export function createGemini(): WireFormat {
   const signatures: Signatures = new Map();
   return {
@@ -69,7 +69,7 @@ function readRequest({ path, query, body }: IncomingRequest, signatures: Signatu
   };
 }
 
-/** Names that each message of the protocol has; anything else is refused, as its JSON parser does. */
+/** Field names of each message of the protocol; anything else is rejected, as by its JSON parser. */
 const FIELDS = {
   request: names(
     "contents systemInstruction tools toolConfig safetySettings generationConfig cachedContent labels model serviceTier store",
@@ -97,7 +97,7 @@ function names(words: string): ReadonlySet<string> {
   return new Set(words.split(" "));
 }
 
-/** The parser takes `snake_case` for every `camelCase` name. */
+/** The parser accepts `snake_case` for every `camelCase` name. */
 function requireKnown(value: JsonObject, known: ReadonlySet<string>, place: string): void {
   for (const name of Object.keys(value)) {
     const camel = name.replace(/(?<=.)_(\w)/g, (_, letter: string) => letter.toUpperCase());
@@ -167,7 +167,7 @@ function partsWith({ parts }: Content, kind: string): readonly JsonObject[] {
   return parts.filter((part) => part[kind] !== undefined);
 }
 
-/** A turn of calls follows a turn of the user, and as many responses follow it at once. */
+/** A turn of calls follows a user turn, and is followed by the same number of responses. */
 function requireTurns(contents: readonly Content[]): void {
   for (const [index, content] of contents.entries()) {
     const before = contents[index - 1];
@@ -190,10 +190,10 @@ function requireTurns(contents: readonly Content[]): void {
   }
 }
 
-/** What may stand in place of a signature, for a history that this vendor did not write. */
+/** Accepted in place of a signature, for a history of another model. */
 const STAND_INS = new Set(["skip_thought_signature_validator", "context_engineering_is_the_way_to_go"]);
 
-/** In the current turn the first call of each step has the signature it was given. */
+/** In the current turn the first call of each step must have the signature that it was sent with. */
 function checkSignatures(contents: readonly Content[], signatures: Signatures): string[] {
   const lastWords = contents.findLastIndex(
     (content) => content.role === "user" && partsWith(content, "functionResponse").length === 0,
@@ -247,7 +247,7 @@ function readDeclaration(declaration: JsonObject, place: string): OfferedTool {
   return { name, parameters: objectAt(parameters ?? parametersJsonSchema ?? {}, place) };
 }
 
-/** `parameters` is an OpenAPI schema, not a JSON Schema: most of its words are unknown here. */
+/** `parameters` is an OpenAPI schema, not a JSON Schema: most keywords are unknown here. is an OpenAPI schema, not a JSON Schema: most of its words are unknown here. */
 function requireSchema(schema: JsonObject, place: string): void {
   requireKnown(schema, FIELDS.schema, place);
   if (Array.isArray(schema["type"]))
@@ -273,7 +273,7 @@ function entryOf(part: JsonObject, role: Content["role"]): Entry {
   if (isObject(call)) return { kind: "call", id: String(call["id"] ?? ""), name: String(call["name"]) };
   const response = part["functionResponse"];
   if (isObject(response)) {
-    // Whatever is in it, the model sees all of it.
+    // The model sees all of it, whatever it contains.
     const text = JSON.stringify(response["response"] ?? {});
     return { kind: "result", id: String(response["id"] ?? ""), text };
   }
@@ -281,7 +281,7 @@ function entryOf(part: JsonObject, role: Content["role"]): Entry {
   return { kind: "text", role: role === "user" ? "user" : "assistant", text };
 }
 
-/** The reply as parts, texts cut as a stream has them. */
+/** The reply as parts, with texts split as in a stream. */
 function partsOf(reply: Reply, showsThoughts: boolean, signatures: Signatures): JsonObject[] {
   const sign = (name: string | null): string => {
     const signature = Buffer.from(makeId(120)).toString("base64");
@@ -290,7 +290,7 @@ function partsOf(reply: Reply, showsThoughts: boolean, signatures: Signatures): 
   };
   const calls = reply.calls.map((call, index) => ({
     functionCall: { name: call.name, args: call.arguments },
-    // Of calls side by side only the first is signed.
+    // Of parallel calls only the first is signed.
     ...(index === 0 && { thoughtSignature: sign(call.name) }),
   }));
   return [
@@ -300,7 +300,7 @@ function partsOf(reply: Reply, showsThoughts: boolean, signatures: Signatures): 
   ];
 }
 
-/** Texts of one kind that follow each other are one part, where the answer comes whole. */
+/** Consecutive texts of one kind are one part of a whole answer. */
 function joinTexts(parts: readonly JsonObject[]): JsonObject[] {
   const joined: JsonObject[] = [];
   for (const part of parts) {

@@ -12,19 +12,19 @@ import {
   type WireFormat,
 } from "./simulated-vendor.ts";
 
-/** Whose ways are followed where vendors of the format differ. */
-export type ChatHouse = "openai" | "deepseek";
+/** The host whose behavior is simulated, where hosts of the format differ. */
+export type ChatHost = "openai" | "deepseek";
 
 /**
- * Chat completions. OpenAI refuses fields it does not know, and `max_tokens` for reasoning models, and keeps reasoning
- * to itself; DeepSeek shows it as `reasoning_content`, and wants it back while tools are being called.
+ * Chat completions. OpenAI rejects unknown fields, and `max_tokens` for reasoning models, and does not send
+ * reasoning; DeepSeek sends it as `reasoning_content`, and requires it back while tools are being called.
  */
-export function createOpenaiChat(house: ChatHouse): WireFormat {
+export function createOpenaiChat(host: ChatHost): WireFormat {
   return {
     name: "openai-chat",
     hasPath: (path) => path === "/v1/chat/completions",
     findKey: ({ headers }) => /^Bearer (.+)$/.exec(headers.get("authorization") ?? "")?.[1] ?? null,
-    read: (request) => readRequest(request, house),
+    read: (request) => readRequest(request, host),
     renderRefusal,
   };
 }
@@ -45,9 +45,9 @@ const FIELDS = new Set(
 
 const REASONING_MODELS = /^(gpt-5|o\d)/;
 
-function readRequest({ body }: IncomingRequest, house: ChatHouse): ReadRequest {
+function readRequest({ body }: IncomingRequest, host: ChatHost): ReadRequest {
   const model = textAt(body["model"], "model");
-  if (house === "openai") requireKnownFields(body, model);
+  if (host === "openai") requireKnownFields(body, model);
   else requireReasoning(objectsIn(body["messages"]));
   const isStreamed = body["stream"] === true;
   if (body["stream_options"] !== undefined && !isStreamed) {
@@ -63,7 +63,7 @@ function readRequest({ body }: IncomingRequest, house: ChatHouse): ReadRequest {
     conversation,
     losses: [],
     answer: (reply, usage) =>
-      isStreamed ? stream(model, reply, usage, wantsUsage, house) : whole(model, reply, usage, house),
+      isStreamed ? stream(model, reply, usage, wantsUsage, host) : whole(model, reply, usage, host),
   };
 }
 
@@ -79,7 +79,7 @@ function requireKnownFields(body: JsonObject, model: string): void {
   }
 }
 
-/** Since the user's last words, each message of the model has the reasoning that came with it. */
+/** Since the last user message, each message of the model must have its reasoning. */
 function requireReasoning(messages: readonly JsonObject[]): void {
   const lastWords = messages.findLastIndex(({ role }) => role === "user");
   for (const [index, { role, reasoning_content }] of messages.entries()) {
@@ -111,7 +111,7 @@ function readTools(tools: unknown): OfferedTool[] {
   });
 }
 
-/** Calls that wait for their results, by id. */
+/** Calls without a result so far, by id. */
 type Pending = Set<string>;
 
 function readMessages(messages: readonly unknown[]): Entry[] {
@@ -248,7 +248,7 @@ function headOf(model: string, object: string): JsonObject {
   return { id: `chatcmpl-${makeId(29)}`, object, created: Math.floor(Date.now() / 1000), model };
 }
 
-function whole(model: string, reply: Reply, usage: VendorUsage, house: ChatHouse): Response {
+function whole(model: string, reply: Reply, usage: VendorUsage, host: ChatHost): Response {
   const calls = callsOf(reply).map(({ id, name, text }) => ({
     id,
     type: "function",
@@ -257,7 +257,7 @@ function whole(model: string, reply: Reply, usage: VendorUsage, house: ChatHouse
   const message = {
     role: "assistant",
     content: reply.text,
-    ...(house === "deepseek" && { reasoning_content: reply.reasoning }),
+    ...(host === "deepseek" && { reasoning_content: reply.reasoning }),
     ...(calls.length > 0 && { tool_calls: calls }),
   };
   return Response.json({
@@ -272,7 +272,7 @@ function stream(
   reply: Reply,
   usage: VendorUsage,
   wantsUsage: boolean,
-  house: ChatHouse,
+  host: ChatHost,
 ): Response {
   const head = headOf(model, "chat.completion.chunk");
   const chunk = (delta: JsonObject, finish: string | null = null): StreamEvent => ({
@@ -284,7 +284,7 @@ function stream(
   });
   const events = [
     chunk({ role: "assistant", content: "" }),
-    ...(house === "deepseek" ? cutText(reply.reasoning) : []).map((piece) =>
+    ...(host === "deepseek" ? cutText(reply.reasoning) : []).map((piece) =>
       chunk({ content: null, reasoning_content: piece }),
     ),
     ...cutText(reply.text).map((content) => chunk({ content })),

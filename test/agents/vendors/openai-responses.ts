@@ -12,15 +12,15 @@ import {
   type WireFormat,
 } from "./simulated-vendor.ts";
 
-/** What the vendor has given out, to know it again when it comes back. */
+/** What the vendor has sent, to recognize it when it comes back. */
 interface Memory {
   /** Encrypted reasoning, by the id of its item. */
   readonly reasonings: Map<string, string>;
-  /** Which reasoning item stood before a call, by the call's `call_id`. */
+  /** The reasoning item before a call, by the call's `call_id`. */
   readonly reasonedCalls: Map<string, string>;
 }
 
-/** OpenAI's Responses without storage: reasoning comes and goes encrypted. */
+/** OpenAI's Responses without storage: reasoning is sent encrypted in both directions. */
 export function createOpenaiResponses(): WireFormat {
   const memory: Memory = { reasonings: new Map(), reasonedCalls: new Map() };
   return {
@@ -91,7 +91,7 @@ function readTools(tools: unknown, namespace: string | null = null): NamespacedT
     const place = `tools[${index}]`;
     const tool = objectAt(entry, place);
     if (tool["type"] === "namespace") return readTools(tool["tools"], textAt(tool["name"], `${place}.name`));
-    // Hosted tools are the vendor's own; this model has no use for them.
+    // Hosted tools belong to the vendor; this model does not use them.
     if (tool["type"] !== "function" && tool["type"] !== "custom") return [];
     const name = textAt(tool["name"], `${place}.name`);
     if (!/^[\w-]{1,64}$/.test(name)) {
@@ -112,7 +112,7 @@ function readTools(tools: unknown, namespace: string | null = null): NamespacedT
 const CALL_TYPES = new Set(["function_call", "custom_tool_call"]);
 const RESULT_TYPES = new Set(["function_call_output", "custom_tool_call_output"]);
 
-/** What the id of an item begins with, where it has one. */
+/** The prefix of an item's id, if it has one. */
 const ID_PREFIXES: Readonly<Record<string, string>> = {
   message: "msg",
   reasoning: "rs",
@@ -229,7 +229,7 @@ function readReasoning(item: JsonObject, place: string, { reasonings }: Memory):
   return id;
 }
 
-/** A call under its own item id needs the reasoning it was made after; without an item id its absence is a loss. */
+/** A call with its item id needs the reasoning before it; without an item id a missing one counts as a loss. */
 function findLostReasoning(
   item: JsonObject,
   callId: string,
@@ -247,7 +247,7 @@ function findLostReasoning(
   return [`The reasoning before the call ${callId} did not come back.`];
 }
 
-/** What the client wants to see of the answer. */
+/** The parts of the answer that the client wants to see. */
 interface AnswerShape {
   readonly reasons: boolean;
   readonly encrypts: boolean;

@@ -1,7 +1,7 @@
-/** What a vendor says no with; its format renders it. Thrown while a request is read. */
+/** A vendor's rejection, rendered by its format. Thrown while a request is read. */
 export class Refusal extends Error {
   readonly status: number;
-  /** The field that is wrong, where the format names one. */
+  /** The invalid field, if the format names one. */
   readonly field: string | null;
 
   constructor(message: string, field: string | null = null, status = 400) {
@@ -12,7 +12,7 @@ export class Refusal extends Error {
 }
 
 /**
- * Refuses the request.
+ * Rejects the request.
  * @throws Refusal always.
  */
 export function refuse(message: string, field: string | null = null): never {

@@ -3,14 +3,14 @@ import { isObject, type JsonObject } from "./json-shape.ts";
 /** A tool that an agent offers. */
 export interface OfferedTool {
   readonly name: string;
-  /** JSON Schema of its arguments; null for a tool that takes free text. */
+  /** JSON Schema of its arguments; `null` for a tool that takes free text. */
   readonly parameters: JsonObject | null;
 }
 
-/** A conversation, as far as the model looks at it. */
+/** The part of a conversation that the model uses. */
 export interface Conversation {
   readonly tools: readonly OfferedTool[];
-  /** What stands in it, in order. */
+  /** Its contents, in order. */
   readonly entries: readonly Entry[];
   readonly allowsParallelCalls: boolean;
 }
@@ -20,36 +20,36 @@ export type Entry =
   | { readonly kind: "call"; readonly id: string; readonly name: string }
   | { readonly kind: "result"; readonly id: string; readonly text: string };
 
-/** A call the model makes. */
+/** A call by the model. */
 export interface PlannedCall {
   readonly name: string;
   /** An object; text for a tool that takes free text. */
   readonly arguments: JsonObject | string;
 }
 
-/** What the model does next. */
+/** The model's next step. */
 export interface Reply {
   readonly reasoning: string;
   readonly text: string;
   readonly calls: readonly PlannedCall[];
 }
 
-/** What an agent is asked for: to write a file, then to read another and tell what stands there. */
+/** The agent's task: write a file, then read another one and report its contents. */
 export interface Task {
   readonly file: string;
   readonly text: string;
   readonly clueFile: string;
 }
 
-/** The task in the words that the scripted model understands. Without quotes: some agents escape them. */
+/** The task in the words that the scripted model understands. Without quotes, because some agents escape them. */
 export function writePrompt({ file, text, clueFile }: Task): string {
   return `Create the file ${file} with the text [${text}] in it. Then read the file ${clueFile} and tell me the clue.`;
 }
 
-/** A clue, as it stands in the clue file; the model finds it in what a tool gave back. */
+/** The clue in the clue file; the model finds it in the result of a tool. */
 export const CLUE = /clue-[0-9a-f]{16}/;
 
-/** The sentence that the model ends the task with. */
+/** The sentence with which the model ends the task. */
 export function closingSentence(clue: string): string {
   return `The task is done and the clue is ${clue}.`;
 }
@@ -57,8 +57,8 @@ export function closingSentence(clue: string): string {
 const PROMPT = /Create the file (\S+) with the text \[([^\]]+)\] in it\. Then read the file (\S+) and/;
 
 /**
- * The next step of the task that the conversation holds: a write, then two reads side by side, then the closing sentence
- * with the clue. A conversation without the task or without tools (titles and the like) gets a few words.
+ * Returns the next step of the conversation's task: a write, then two parallel reads, then the closing sentence
+ * with the clue. A conversation without the task or without tools, such as a request for a title, gets a short text.
  */
 export function decideReply(conversation: Conversation): Reply {
   const task = findTask(conversation.entries);
@@ -111,8 +111,8 @@ function patchThatAdds(file: string, text: string): string {
   return `*** Begin Patch\n*** Add File: ${file}\n+${text}\n*** End Patch\n`;
 }
 
-/** What the model wants to say to a tool, by what the words mean and not by how the tool spells them. */
-type Wishes = Readonly<Partial<Record<Meaning, string>>>;
+/** The values for a tool call by their meaning, whatever the tool names its parameters. */
+type CallValues = Readonly<Partial<Record<Meaning, string>>>;
 type Meaning = "path" | "content" | "command" | "patch";
 
 const MEANINGS: Readonly<Record<Meaning, RegExp>> = {
@@ -148,31 +148,31 @@ function propertiesOf({ parameters }: OfferedTool): [string, JsonObject][] {
   return Object.entries(properties).map(([name, schema]) => [name, isObject(schema) ? schema : {}]);
 }
 
-/** A call of the first tool of that kind, its arguments made of its own schema; null where there is none. */
+/** A call of the first tool of that kind, with arguments for its schema; `null` if there is none. */
 function callTool(
   tools: readonly OfferedTool[],
   isKind: (tool: OfferedTool) => boolean,
-  wishes: Wishes,
+  values: CallValues,
 ): PlannedCall | null {
   const tool = tools.find(isKind);
   if (tool === undefined) return null;
-  if (tool.parameters === null) return { name: tool.name, arguments: Object.values(wishes)[0] ?? "" };
+  if (tool.parameters === null) return { name: tool.name, arguments: Object.values(values)[0] ?? "" };
   const required = tool.parameters["required"];
   const isRequired = (name: string): boolean => Array.isArray(required) && required.includes(name);
   const filled = propertiesOf(tool).flatMap(([name, schema]): [string, unknown][] => {
-    const wish = findWish(name, wishes);
-    if (wish !== undefined) return [[name, schema["type"] === "array" ? ["bash", "-lc", wish] : wish]];
+    const value = findValue(name, values);
+    if (value !== undefined) return [[name, schema["type"] === "array" ? ["bash", "-lc", value] : value]];
     return isRequired(name) ? [[name, fillIn(schema)]] : [];
   });
   return { name: tool.name, arguments: Object.fromEntries(filled) };
 }
 
-function findWish(name: string, wishes: Wishes): string | undefined {
+function findValue(name: string, values: CallValues): string | undefined {
   const meaning = (Object.keys(MEANINGS) as Meaning[]).find((meaning) => MEANINGS[meaning].test(name));
-  return meaning === undefined ? undefined : wishes[meaning];
+  return meaning === undefined ? undefined : values[meaning];
 }
 
-/** A value for a property that has to be there, whatever it means. */
+/** A value for a required property, whatever its meaning. */
 function fillIn(schema: JsonObject): unknown {
   const options = schema["enum"];
   if (Array.isArray(options)) return options[0];

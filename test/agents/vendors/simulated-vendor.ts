@@ -3,17 +3,17 @@ import { isObject, type JsonObject } from "./json-shape.ts";
 import { Refusal } from "./refusal.ts";
 import { type Conversation, decideReply, type Reply } from "./scripted-model.ts";
 
-/** Wire formats that a vendor is simulated for. */
+/** Wire formats with a simulated vendor. */
 export type VendorFormat = "openai-chat" | "openai-responses" | "anthropic-messages" | "gemini";
 
-/** Tokens as the vendor counts them; `output` holds the reasoning. */
+/** The vendor's token counts; `output` includes reasoning. */
 export interface VendorUsage {
   readonly input: number;
   readonly output: number;
   readonly reasoning: number;
 }
 
-/** A request as a format gets it. */
+/** A request as a format receives it. */
 export interface IncomingRequest {
   readonly path: string;
   readonly query: URLSearchParams;
@@ -24,29 +24,29 @@ export interface IncomingRequest {
 /** A request that was read and found valid. */
 export interface ReadRequest {
   readonly conversation: Conversation;
-  /** What the real vendor puts up with, though a client that held what it was given would have sent it. */
+  /** Faults that the real vendor tolerates, although a client that kept everything would not have made them. */
   readonly losses: readonly string[];
   answer(reply: Reply, usage: VendorUsage): Response;
 }
 
-/** How a vendor of one format talks. */
+/** The behavior of a vendor of one format. */
 export interface WireFormat {
   readonly name: VendorFormat;
-  /** Whether a POST there is for it. */
+  /** Whether a POST to that path is for it. */
   hasPath(path: string): boolean;
-  /** The key that came with a request. */
+  /** The key of a request. */
   findKey(request: IncomingRequest): string | null;
-  /** Reads a request, or answers what is no inference. @throws Refusal for what the real vendor refuses. */
+  /** Reads a request, or answers one that is not inference. @throws Refusal for what the real vendor rejects. */
   read(request: IncomingRequest): ReadRequest | Response;
   renderRefusal(refusal: Refusal): Response;
 }
 
-/** What came, and what became of it. */
+/** A request and its result. */
 export interface VendorRequest {
   readonly format: VendorFormat;
   readonly body: unknown;
   readonly conversation: Conversation | null;
-  /** Null where it was refused, or was no inference. */
+  /** `null` if it was rejected or was not inference. */
   readonly reply: Reply | null;
   readonly usage: VendorUsage | null;
   readonly refusal: string | null;
@@ -57,13 +57,13 @@ export interface VendorRequest {
 export interface SimulatedVendor {
   readonly origin: string;
   readonly key: string;
-  /** What came since the last `clear`. */
+  /** Requests since the last `clear`. */
   readonly requests: readonly VendorRequest[];
   clear(): void;
   stop(): Promise<void>;
 }
 
-/** Starts a vendor that speaks these formats. It keeps what it is sent, and takes only its own key. */
+/** Starts a vendor that speaks these formats. It records its requests and accepts only its key. */
 export function startVendor(...formats: readonly WireFormat[]): SimulatedVendor {
   const requests: VendorRequest[] = [];
   const key = `sk-${makeId(32)}`;
@@ -76,7 +76,7 @@ export function startVendor(...formats: readonly WireFormat[]): SimulatedVendor 
       const url = new URL(request.url);
       const text = await request.text();
       const format = formats.find((format) => format.hasPath(url.pathname));
-      // Clients look for more than models when they start; a vendor does not have it.
+      // Clients request more than models when they start; the vendor does not have that.
       if (request.method !== "POST" || format === undefined) return new Response(null, { status: 404 });
       const { recorded, response } = serve(format, key, request.headers, url, text);
       requests.push(recorded);
@@ -139,7 +139,7 @@ function countUsage(body: string, reply: Reply): VendorUsage {
 
 const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 
-/** So many random letters and digits. */
+/** This many random letters and digits. */
 export function makeId(length: number): string {
   return [...randomBytes(length)].map((byte) => LETTERS[byte % LETTERS.length]).join("");
 }
@@ -149,19 +149,19 @@ export function cutText(text: string): readonly string[] {
   return text.match(/[\s\S]{1,9}/g) ?? [];
 }
 
-/** An event of a stream; `event` is its name, where the format names events. */
+/** An event of a stream; `event` is its name, if the format names events. */
 export interface StreamEvent {
   readonly event?: string;
   readonly data: unknown;
 }
 
-/** The events as a stream, one write each. Text is sent as it is, everything else as JSON. */
+/** The events as a stream, one write each. Text is sent unchanged, everything else as JSON. */
 export function streamEvents(events: readonly StreamEvent[]): Response {
   const encoder = new TextEncoder();
   let next = 0;
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {
-      // Each event in a write of its own, so that readers meet them apart.
+      // Each event in its own write, so that readers receive them separately.
       await new Promise((resolve) => setImmediate(resolve));
       const current = events[next++];
       if (current === undefined) return controller.close();

@@ -7,7 +7,7 @@ import { createOpenaiResponses } from "./openai-responses.ts";
 import { closingSentence, writePrompt } from "./scripted-model.ts";
 import { type SimulatedVendor, startVendor, type WireFormat } from "./simulated-vendor.ts";
 
-/** A request that tests spoil. */
+/** A request that tests modify. */
 // biome-ignore lint/suspicious/noExplicitAny: tests reach into JSON of every shape
 type Body = any;
 
@@ -30,7 +30,7 @@ const SHELL = {
   },
 };
 
-/** A client of a format, as small as it gets: it begins a conversation, and goes on with what it is told. */
+/** A minimal client of a format: it begins a conversation, and continues with the answers. */
 interface TinyClient {
   readonly format: () => WireFormat;
   readonly path: string;
@@ -40,8 +40,8 @@ interface TinyClient {
   readonly goOn: (body: Body, answer: Body, result: string) => Body;
 }
 
-const chat = (house: "openai" | "deepseek"): TinyClient => ({
-  format: () => createOpenaiChat(house),
+const chat = (host: "openai" | "deepseek"): TinyClient => ({
+  format: () => createOpenaiChat(host),
   path: "/v1/chat/completions",
   headers: (key) => ({ authorization: `Bearer ${key}` }),
   begin: () => ({
@@ -155,14 +155,14 @@ function ask(name: ClientName, body: Body, path: string = CLIENTS[name].path): P
   });
 }
 
-/** A conversation that the vendor has called its first tool in; every test spoils its own. */
+/** A conversation in which the vendor has called its first tool; every test modifies its own. */
 async function askForSecondTurn(name: ClientName): Promise<Body> {
   const client: TinyClient = CLIENTS[name];
   const body = client.begin();
   return client.goOn(body, await (await ask(name, body)).json(), "written");
 }
 
-/** The block, part, item or call of that kind that stands first in a request. */
+/** The first block, part, item or call of that kind in a request. */
 function find(value: unknown, has: (fields: Body) => boolean): Body {
   if (isObject(value) && has(value)) return value;
   const inner = Array.isArray(value) ? value : isObject(value) ? Object.values(value) : [];
@@ -176,7 +176,7 @@ function find(value: unknown, has: (fields: Body) => boolean): Body {
 describe.each(Object.keys(CLIENTS) as ClientName[])("the simulated vendor %s", (name) => {
   const client: TinyClient = CLIENTS[name];
 
-  test("takes an agent through the task in three turns, with the clue out of a result", async () => {
+  test("takes an agent through the task in three turns, with the clue from a tool result", async () => {
     const vendor = vendors.get(name) as SimulatedVendor;
     let body = client.begin();
     body = client.goOn(body, await (await ask(name, body)).json(), "written");
@@ -195,7 +195,7 @@ describe.each(Object.keys(CLIENTS) as ClientName[])("the simulated vendor %s", (
     );
   });
 
-  test("streams what it would say at once, usage and all", async () => {
+  test("streams the same reply that it would send whole, including usage", async () => {
     const isGemini = name === "gemini";
     const body = { ...client.begin(), ...(!isGemini && { stream: true }) };
     const path = isGemini ? "/v1beta/models/m:streamGenerateContent?alt=sse" : client.path;
@@ -206,7 +206,7 @@ describe.each(Object.keys(CLIENTS) as ClientName[])("the simulated vendor %s", (
     expect(text.split("data: ").length).toBeGreaterThan(5);
   });
 
-  test("takes no other key, and has nothing elsewhere", async () => {
+  test("accepts no other key, and has no other paths", async () => {
     const { origin } = vendors.get(name) as SimulatedVendor;
     const init = { method: "POST", headers: client.headers("other"), body: JSON.stringify(client.begin()) };
     expect((await fetch(origin + client.path, init)).status).toBe(401);
@@ -214,7 +214,7 @@ describe.each(Object.keys(CLIENTS) as ClientName[])("the simulated vendor %s", (
   });
 });
 
-/** Which vendor, what is wrong, how it comes about, and a part of what it says. */
+/** The vendor, the fault, how it is made, and a part of the error. */
 const REFUSED: readonly (readonly [ClientName, string, (body: Body) => unknown, string])[] = [
   [
     "openai",
@@ -408,7 +408,7 @@ const REFUSED: readonly (readonly [ClientName, string, (body: Body) => unknown, 
   ],
 ];
 
-describe("a simulated vendor refuses what the real one does", () => {
+describe("a simulated vendor rejects what the real one rejects", () => {
   test.each(REFUSED)("%s: %s", async (name, _what, spoil, says) => {
     const body = await askForSecondTurn(name);
     spoil(body);
@@ -420,8 +420,8 @@ describe("a simulated vendor refuses what the real one does", () => {
   });
 });
 
-describe("a simulated vendor takes, and tells as lost", () => {
-  test("adaptive thinking that did not come back", async () => {
+describe("a simulated vendor accepts and counts as lost", () => {
+  test("adaptive thinking that was not sent back", async () => {
     const body = await askForSecondTurn("anthropic");
     body.thinking = { type: "adaptive" };
     body.messages[1].content.shift();
@@ -429,14 +429,14 @@ describe("a simulated vendor takes, and tells as lost", () => {
     expect(vendors.get("anthropic")?.requests.at(-1)?.losses).toHaveLength(1);
   });
 
-  test("what stands in for a thought signature", async () => {
+  test("a placeholder for a thought signature", async () => {
     const body = await askForSecondTurn("gemini");
     find(body, (fields) => fields.functionCall).thoughtSignature = "skip_thought_signature_validator";
     expect((await ask("gemini", body)).status).toBe(200);
     expect(vendors.get("gemini")?.requests.at(-1)?.losses).toHaveLength(1);
   });
 
-  test("reasoning before a call that has no item id of its own", async () => {
+  test("missing reasoning before a call without an item id", async () => {
     const body = await askForSecondTurn("responses");
     body.input = objectsIn(body.input).filter(({ type }) => type !== "reasoning");
     delete find(body, (fields) => fields.type === "function_call").id;

@@ -1,11 +1,11 @@
 import type { Answer, AnswerEvent } from "../../../src/wire/canonical/answer.ts";
 import { collectAnswer } from "../../../src/wire/canonical/collect-answer.ts";
 import type { AnswerEnd, UpstreamCodec } from "../../../src/wire/canonical/format.ts";
-import type { FormatName } from "../../../src/wire/canonical/parts.ts";
 import type { RelayIdentity } from "../../../src/wire/canonical/relay.ts";
+import type { InferenceRequest } from "../../../src/wire/client-apis/inference-request.ts";
+import { UPSTREAM_CODECS } from "../../../src/wire/client-apis/upstream-codecs.ts";
+import type { FormatName } from "../../../src/wire/conversation/format-name.ts";
 import { NO_TOKENS, type TokenUsage } from "../../../src/wire/conversation/usage.ts";
-import type { InferenceRequest } from "../../../src/wire/dialects/inference-request.ts";
-import { UPSTREAM_CODECS } from "../../../src/wire/dialects/upstream-codecs.ts";
 import type { Fields } from "../../../src/wire/json/fields.ts";
 import { CLIENTS, type Client, FORMAT_OF, FORMATS } from "../formats.ts";
 import { openRequest } from "../open-request.ts";

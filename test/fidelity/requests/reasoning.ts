@@ -31,8 +31,8 @@ const proofItem = (id: string) => ({
 });
 const proofBlock = (id: string) => ({ type: "redacted_thinking", data: proofOf(id) });
 
-/** Wishes for reasoning. */
-export const WISHES: readonly RequestCase[] = [
+/** Parameters that control reasoning. */
+export const REASONING_PARAMETERS: readonly RequestCase[] = [
   {
     name: "reasoning effort",
     says: {

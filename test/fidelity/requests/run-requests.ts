@@ -1,6 +1,6 @@
 import { GatewayError } from "../../../src/base/errors.ts";
-import type { Warning } from "../../../src/wire/canonical/format.ts";
-import type { FormatName } from "../../../src/wire/canonical/parts.ts";
+import type { FormatName } from "../../../src/wire/conversation/format-name.ts";
+import type { Warning } from "../../../src/wire/conversation/warning.ts";
 import type { Fields } from "../../../src/wire/json/fields.ts";
 import { CLIENTS, type Client, FORMATS } from "../formats.ts";
 import { openRequest } from "../open-request.ts";

@@ -1,4 +1,4 @@
-import { FORMAT_NAMES, type FormatName } from "../../../src/wire/canonical/parts.ts";
+import { FORMAT_NAMES, type FormatName } from "../../../src/wire/conversation/format-name.ts";
 import { SCRIPTS } from "../../support/scripts/all-scripts.ts";
 import { USAGE_OF } from "../../support/scripts/usage-of.ts";
 import { type Field, PRICES } from "../field.ts";
@@ -20,7 +20,7 @@ const LIES = [
 ] as const;
 type Lie = { readonly prompt: number; readonly completion: number; readonly searches?: number };
 
-/** More than `TEXT` and a greeting are estimated at, and less than any lie. Nanodollars. */
+/** More than the estimate for `TEXT` and a greeting, and less than any lie. Nanodollars. */
 const MOST = 40 * PRICES.prompt + 16 * PRICES.completion;
 
 function playLie({ scripted }: Field, format: FormatName, { prompt, completion, searches }: Lie): void {
@@ -55,7 +55,7 @@ function ask(field: Field, payer: Payer, format: FormatName, maxTokens: number |
 
 const lies = FORMAT_NAMES.map(
   (format): HostileCase => ({
-    name: `A1 tokens and searches that cannot be, counted by a vendor of ${format}: an estimate is charged, and the gateway stays ready`,
+    name: `A1 impossible tokens and searches, counted by a vendor of ${format}: an estimate is charged, and the gateway stays ready`,
     async run(field) {
       const payer = await addPayer(field, DOLLAR);
       for (const stream of [false, true]) {
@@ -78,7 +78,7 @@ const lies = FORMAT_NAMES.map(
 );
 
 const afterKill: HostileCase = {
-  name: "A1 after such counts, kill -9 and a new start: the gateway is ready, and balances are told to the nanodollar",
+  name: "A1 impossible counts, kill -9 and a new start: the gateway is ready, and balances are exact to the nanodollar",
   config: "limits: {attempts: 1}",
   async run(field) {
     const payer = await addPayer(field, DOLLAR);
@@ -99,7 +99,7 @@ const afterKill: HostileCase = {
   },
 };
 
-/** The cost that an answer tells, nanodollars. */
+/** The cost that an answer reports, nanodollars. */
 function readCost(text: string): number {
   const { usage } = JSON.parse(text) as { usage?: { cost?: number } };
   promise(usage?.cost !== undefined, text.slice(0, 300));

@@ -1,4 +1,4 @@
-import { FORMAT_NAMES } from "../../../src/wire/canonical/parts.ts";
+import { FORMAT_NAMES } from "../../../src/wire/conversation/format-name.ts";
 import { CHAT_DIMENSIONS } from "../../growth/chat-dimensions.ts";
 import type { Dimension } from "../../growth/dimension.ts";
 import { MESSAGES_DIMENSIONS } from "../../growth/messages-dimensions.ts";
@@ -8,9 +8,9 @@ import { type HostileCase, promise } from "../hostile-case.ts";
 
 /* Every dimension of every client API's body, as large as it is translated on the event loop, and as large as it is accepted. */
 
-/** Below these a request is translated where it was read (`wire/dialects/dialect`). */
+/** Below these sizes a request is translated in the event loop (`wire/client-apis/client-request`). */
 const AT_ONCE = { values: 5_900, bytes: 2_000_000 };
-/** What most bounds on numbers allow. */
+/** The maximum of most bounds on numbers. */
 const MOST = 20_000;
 const MOST_BYTES = 8_000_000;
 const SAMPLE = 50;

@@ -1,4 +1,4 @@
-import type { FormatName } from "../../../src/wire/canonical/parts.ts";
+import type { FormatName } from "../../../src/wire/conversation/format-name.ts";
 import { times } from "../../growth/dimension.ts";
 import { expectRefusal, expectStatus, type HostileCase } from "../hostile-case.ts";
 
@@ -30,7 +30,7 @@ const accepted = (name: string, body: Body, path = CHAT): HostileCase => ({
 });
 
 const refused = (name: string, body: Body, words: string): HostileCase => ({
-  name: `A2 ${name} is refused by its bound`,
+  name: `A2 ${name} is rejected by its bound`,
   maxMemoryMb: 500,
   run: async (field) =>
     expectRefusal(await field.post(CHAT, { model: field.modelOf("gemini", true), ...body }), words),

@@ -1,4 +1,4 @@
-import type { FormatName } from "../../../src/wire/canonical/parts.ts";
+import type { FormatName } from "../../../src/wire/conversation/format-name.ts";
 import { times } from "../../growth/dimension.ts";
 import { expectStatus, type HostileCase } from "../hostile-case.ts";
 
@@ -16,7 +16,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   emoji: "😀",
 };
 
-/** A request as text around `inner`, which fills it up to the largest size. */
+/** A request as text around `inner`, which is repeated up to the largest size. */
 function fill(before: string, inner: string, after: string): Buffer {
   const room = BYTES - Buffer.byteLength(before) - Buffer.byteLength(after);
   return Buffer.from(before + inner.repeat(Math.floor(room / Buffer.byteLength(inner))) + after);
@@ -79,7 +79,7 @@ const blanks: HostileCase = {
 };
 
 const values: HostileCase = {
-  name: "A2 as many values as are accepted, in a field that nobody knows",
+  name: "A2 as many values as are accepted, in an unknown field",
   maxMemoryMb: 700,
   async run(field) {
     for (const format of ["openai-chat", "gemini", "openai-responses"] as const) {

@@ -1,4 +1,5 @@
-import { FORMAT_NAMES, type FormatName } from "../../../src/wire/canonical/parts.ts";
+import type { FormatName } from "../../../src/wire/conversation/format-name.ts";
+import { FORMAT_NAMES } from "../../../src/wire/conversation/format-name.ts";
 import { expectRefusal, expectStatus, type HostileCase, promise } from "../hostile-case.ts";
 
 /* Arrays and objects inside each other, a hundred thousand levels deep. */
@@ -12,7 +13,7 @@ const LISTS = nest("[", "", "]");
 const SCHEMA = nest('{"type":"object","properties":{"a":', "{}", "}}");
 const ARGUMENTS = JSON.stringify(nest('{"a":', "1", "}"));
 
-/** A body as text: printers overflow on what is so deep. */
+/** A body as text, because printing such nesting overflows the stack. */
 const bodyOf = (model: string, fields: string) =>
   `{"model":"${model}","max_tokens":100,"messages":[{"role":"user","content":"Hello!"}]${fields}}`;
 
@@ -107,7 +108,7 @@ const ASK = (model: string, stream: boolean) => ({
   messages: [{ role: "user", content: "Hello!" }],
 });
 
-/** A whole answer, and an event, that are deep in a field that nobody looks at. */
+/** A whole answer, and an event, with deep nesting in an unknown field. */
 const answers = FORMAT_NAMES.flatMap((format): HostileCase[] =>
   [false, true].map((stream) => ({
     name: `A3 100,000 levels in ${stream ? "an event" : "an answer"} of ${format}: upstream_error`,

@@ -1,4 +1,4 @@
-import { FORMAT_NAMES, type FormatName } from "../../../src/wire/canonical/parts.ts";
+import { FORMAT_NAMES, type FormatName } from "../../../src/wire/conversation/format-name.ts";
 import { times } from "../../growth/dimension.ts";
 import { eventually } from "../../support/eventually.ts";
 import { SCRIPTS } from "../../support/scripts/all-scripts.ts";
@@ -18,7 +18,7 @@ const messages = [{ role: "user", content: "Write a book." }];
 const PAGE = "word ".repeat(800);
 const PAGE_TOKENS = 1_000;
 
-/** A book of the longest length, streamed until its connection is cut, or whole. */
+/** The longest answer, streamed until its connection is cut, or whole. */
 async function writeBook(call: VendorCall, format: FormatName): Promise<void> {
   const script = SCRIPTS[format];
   const usage = USAGE_OF[format](10, LONGEST_ANSWER);
@@ -65,13 +65,13 @@ async function askAtOnce(payer: Payer, model: string, count: number, stream: boo
 }
 
 const shortAnswers: HostileCase = {
-  name: "A4 12 requests at once on one dollar, without max_tokens, that say little: all are answered",
+  name: "A4 12 concurrent requests with short answers on one dollar, without max_tokens: all are answered",
   async run(field) {
     const payer = await addPayer(field, DOLLAR);
     let open = true;
     const asked = 12;
     field.scripted.perform(async (call) => {
-      // Each waits until all are asked, so that what is held for them is held at once.
+      // Each answer waits until all requests are sent, so that all holds exist at the same time.
       if (open) await call.gate();
       await call.respond(200, documentOf("Alpha"));
     });
@@ -95,7 +95,7 @@ const shortAnswers: HostileCase = {
 
 const longAnswers = [true, false].map(
   (stream): HostileCase => ({
-    name: `A4 12 requests at once on one dollar, and 100,000 tokens to each, ${stream ? "streamed" : "whole"}: the balance stays above zero`,
+    name: `A4 12 concurrent requests on one dollar, with 100,000 tokens each, ${stream ? "streamed" : "whole"}: the balance stays above zero`,
     async run(field) {
       const payer = await addPayer(field, DOLLAR);
       field.scripted.perform((call) => writeBook(call, "openai-chat"));

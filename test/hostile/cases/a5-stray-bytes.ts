@@ -20,10 +20,10 @@ async function say(call: VendorCall, text: string): Promise<void> {
   await call.end();
 }
 
-/** Answers take long enough for what follows the one before to come meanwhile. */
+/** Answers take long enough for the bytes after the previous one to arrive meanwhile. */
 const ANSWER_MS = 15;
 
-/** When the further answers come: with the first, in a turn of the event loop behind it, or when the next request may be on its way. */
+/** When the further answers arrive: with the first, in a later turn of the event loop, or when the next request may be in flight. */
 const MOMENTS = {
   "with it": () => Promise.resolve(),
   "in the next turn": () => turnEventLoop(1),
@@ -55,7 +55,7 @@ async function askAll(field: Field, stream: boolean, atOnce: boolean): Promise<(
 export default Object.entries(MOMENTS).flatMap(([moment, wait]) =>
   [false, true].map(
     (stream): HostileCase => ({
-      name: `A5 ${STRAYS} further ${stream ? "streams" : "answers"} ${moment}, ${CALLERS} callers in turn and at once: nobody gets another's`,
+      name: `A5 ${STRAYS} further ${stream ? "streams" : "answers"} ${moment}, ${CALLERS} clients sequentially and concurrently: no client gets another's answer`,
       config: "upstream: {transport: http1}",
       async run(field) {
         field.scripted.perform(async (call) => {

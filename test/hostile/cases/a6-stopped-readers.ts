@@ -10,7 +10,7 @@ import { addPayer, DOLLAR, expectSound, fetchEnded, type Payer } from "../payer.
 
 const READERS = 300;
 const KIB = 1024;
-/** Four megabytes a stream, 1.2 gigabytes of all. */
+/** Four megabytes per stream, 1.2 gigabytes in total. */
 const PIECE = "x".repeat(64 * KIB);
 const PIECES = 64;
 
@@ -41,7 +41,7 @@ async function stopReading(field: Field, { key }: Payer): Promise<RawClient[]> {
   );
 }
 
-/** Each is charged for what was produced, as a client that left. */
+/** Each is charged for what was produced, like a client that disconnected. */
 async function expectCharged(field: Field, payer: Payer, clients: readonly RawClient[]): Promise<void> {
   const spent = 1_000 * DOLLAR - (await payer.rest());
   let told = 0;
@@ -70,26 +70,26 @@ async function burst(field: Field): Promise<void> {
 
 const PATIENCE_MS = 30_000;
 
-/** Three hundred streams at full speed are the load of three hundred callers: a turn of the event loop serves all of them. */
+/** Three hundred streams at full speed are the load of three hundred clients: one turn of the event loop serves all of them. */
 const STALL_MS = 500;
-/** Two megabytes a reader, and one more of the second burst's, in which collectors have their moments. */
+/** Two megabytes per reader, and one more for the second burst, because garbage collection is not immediate. */
 const FIRST_MB = 2 * READERS;
 const SECOND_MB = READERS;
 
 const SETTINGS = [
   {
-    what: "lose their connections after the configured time",
+    what: "are disconnected after the configured time",
     config: "timers: {client_silence_ms: 2000}",
   },
   {
-    what: "lose them at a bound of 32 MB for all that is unread",
+    what: "are disconnected at a bound of 32 MB of unread answers",
     config: "limits: {total_unread_bytes: 33554432}\ntimers: {client_silence_ms: 4000}",
   },
 ] as const;
 
 export default SETTINGS.map(
   ({ what, config }): HostileCase => ({
-    name: `A6 ${READERS} clients that stop reading ${what}, are charged for what was produced, and leave no memory taken`,
+    name: `A6 ${READERS} clients that stop reading ${what}, are charged for what was produced, and their memory is freed`,
     maxMemoryMb: FIRST_MB + SECOND_MB,
     maxStallMs: STALL_MS,
     config,

@@ -14,7 +14,7 @@ const BOMBS: Readonly<Record<string, Buffer>> = {
   zstd: zstdCompressSync(zeros, { params: { [constants.ZSTD_c_windowLog]: 27 } }),
 };
 
-/** What a burst may leave behind that the one before it did not. Megabytes. */
+/** What a burst may leave behind that the previous one did not. Megabytes. */
 const LEFT_MB = 64;
 const LOOKS = 50;
 const LOOK_MS = 200;
@@ -36,9 +36,9 @@ async function burst(field: Field, encoding: string, bomb: Buffer): Promise<stri
 
 export default Object.entries(BOMBS).map(
   ([encoding, bomb]): HostileCase => ({
-    name: `A7 ${AT_ONCE} ${encoding} bombs of ${bomb.length >> 10} kB at once: refused, and their memory comes back`,
+    name: `A7 ${AT_ONCE} ${encoding} bombs of ${bomb.length >> 10} kB at once: rejected, and their memory is freed`,
     async run(field) {
-      // The first burst loads what unpacks; what it leaves is there once.
+      // The first burst loads the decompressor, whose memory stays.
       await burst(field, encoding, bomb);
       const { residentMb: before } = await field.read();
       const status = await burst(field, encoding, bomb);

@@ -11,7 +11,7 @@ import { addPayer, DOLLAR, expectSound } from "../payer.ts";
 const LOST = "gen_01hf7yat00abcdefghjkmnpqrs";
 
 const damagedLine: HostileCase = {
-  name: "A7 a damaged line in the middle of the journal is named and kept aside, and the lines around it are recovered",
+  name: "A7 a damaged line in the middle of the journal is logged and kept in a file, and the lines around it are recovered",
   config: "log_level: info",
   async run(field) {
     const payer = await addPayer(field, DOLLAR);
@@ -56,7 +56,7 @@ const modes: HostileCase = {
 const canMount = Bun.spawnSync(["unshare", "-rm", "mount", "-t", "tmpfs", "tmpfs", "/mnt"]).success;
 
 const fullDisk: HostileCase = {
-  name: "A7 a disk that is full at the start is named as that, and not as another gateway",
+  name: "A7 a full disk at the start is reported as such, and not as another gateway",
   async run() {
     if (!canMount) return "skipped: needs unshare and tmpfs";
     for (const size of ["4k", "400k"]) {

@@ -5,7 +5,7 @@ import { addPayer, DOLLAR } from "../payer.ts";
 /* Requests that stand strangely on their connection. */
 
 const twoHosts: HostileCase = {
-  name: "A7 two Host headers: 400, and no upstream is asked",
+  name: "A7 two Host headers: 400, and no upstream is called",
   async run(field) {
     const text = JSON.stringify({ model: field.paidModelOf("openai-chat"), messages: [] });
     for (const host of ["other.example", new URL(field.gateway.url).host]) {
@@ -21,7 +21,7 @@ const twoHosts: HostileCase = {
 
 const pipelined = [false, true].map(
   (stream): HostileCase => ({
-    name: `A7 two ${stream ? "streams" : "answers"} asked for in one go on a connection: it ends, and neither is charged`,
+    name: `A7 two ${stream ? "streams" : "answers"} requested at once on one connection: it is closed, and neither is charged`,
     async run(field) {
       const payer = await addPayer(field, DOLLAR);
       const gateway = { url: field.gateway.url, key: payer.key };

@@ -87,7 +87,7 @@ const FINISHES: Readonly<Record<string, Finish>> = {
 
 function readAnswer(body: Json): Answer {
   const { usage } = body;
-  // Summing up the conversation is a run of its own, which the totals leave out.
+  // Compaction is a separate run of the model, which the totals do not include.
   const runs = [usage, ...listOf(usage?.iterations).filter(({ type }) => type === "compaction")];
   const texts = listOf(body.content).filter(({ type }) => type === "text");
   return {
@@ -111,7 +111,7 @@ function sumOf(runs: readonly Json[], ...names: readonly string[]): number {
 function joinStream(latin1: string): Json {
   const events = readSse(latin1);
   const body: Json = foldStream("messages", events);
-  // A turn that goes on from calls by a program has them in its first event, whole.
+  // A turn that continues calls made by a program has them complete in its first event.
   const begun = listOf(events.find(({ type }) => type === "message_start")?.message.content);
   return body.content.length > 0 || begun.length === 0 ? body : { ...body, content: begun };
 }

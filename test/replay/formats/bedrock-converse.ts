@@ -1,4 +1,4 @@
-import { createFrameSplitter } from "../../../src/wire/bedrock-converse/event-frames.ts";
+import { FrameSplitter } from "../../../src/wire/bedrock-converse/event-frames.ts";
 import {
   type Answer,
   type Conversation,
@@ -150,7 +150,7 @@ function growBlock(blocks: Json[], inputs: string[], at: number, delta: Json): v
 const MAX_FRAME_BYTES = 2 ** 24;
 
 function readFrames(latin1: string): [type: string, event: Json][] {
-  const { complete } = createFrameSplitter(MAX_FRAME_BYTES).push(latin1);
+  const { complete } = new FrameSplitter(MAX_FRAME_BYTES).push(latin1);
   return complete.map(({ headers, payload }) => [
     headers.get(":event-type") ?? "",
     JSON.parse(Buffer.from(payload, "latin1").toString("utf8") || "{}"),

@@ -83,7 +83,7 @@ function readAnswer({ message, finish_reason, usage }: Json): Answer {
     usage: {
       prompt: usage?.billed_units?.input_tokens ?? usage?.tokens?.input_tokens ?? null,
       completion: usage?.billed_units?.output_tokens ?? usage?.tokens?.output_tokens ?? null,
-      // Of what Cohere itself adds to the prompt most is cached, and none of it is billed.
+      // Most of what Cohere itself adds to the prompt is cached, and none of it is billed.
       cached: null,
     },
   };

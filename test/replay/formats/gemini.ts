@@ -19,7 +19,7 @@ import { resultText } from "../facts.ts";
 /** Google's `generateContent`. */
 export const gemini: WireReader = { readRequest, readAnswer, joinStream };
 
-/** Stands where a history of another model has no signature. */
+/** Used where a history of another model has no signature. */
 const STAND_IN = "skip_thought_signature_validator";
 
 function readRequest(body: Json): Conversation {
@@ -117,7 +117,7 @@ function readAnswer(body: Json): Answer {
   };
 }
 
-/** Each chunk has the parts that follow those before it. */
+/** Each chunk has the parts that follow the previous ones. */
 function joinStream(latin1: string): Json {
   const chunks = readSse(latin1);
   const candidates = chunks.flatMap((chunk) => listOf(chunk.candidates).slice(0, 1));
@@ -129,7 +129,7 @@ function joinStream(latin1: string): Json {
   };
 }
 
-/** Arguments may come in pieces, each with the path that it belongs at. */
+/** Arguments may come in pieces, each with the path where it belongs. */
 function joinCalls(parts: readonly Json[]): Json[] {
   const joined: Json[] = [];
   let open: Json = null;

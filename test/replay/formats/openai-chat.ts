@@ -17,7 +17,7 @@ import {
 } from "../conversation.ts";
 import { resultText } from "../facts.ts";
 
-/** OpenAI's chat completions, with what other hosts of it add. */
+/** OpenAI's chat completions, with the extensions of other hosts. */
 export const openaiChat: WireReader = { readRequest, readAnswer, joinStream };
 
 function readRequest(body: Json): Conversation {
@@ -151,7 +151,7 @@ function readAnswer(body: Json): Answer {
   };
 }
 
-/** Some hosts count reasoning beside the completion; the total has both. */
+/** Some hosts count reasoning separately from the completion; the total includes both. */
 function readCompletion(usage: Json): number | null {
   if (!usage?.completion_tokens) return null;
   return Math.max(usage.completion_tokens, (usage.total_tokens ?? 0) - usage.prompt_tokens);
@@ -159,7 +159,7 @@ function readCompletion(usage: Json): number | null {
 
 function joinStream(latin1: string): Json {
   const chunks = readSse(latin1).map(tidyChunk);
-  // Hosts that send content in parts go on in further parts, which have no index to be joined by.
+  // Hosts that send content in parts continue in further parts, which have no index to join them by.
   const parts = chunks.flatMap((chunk) => listOf(chunk.choices?.[0]?.delta?.content));
   const body: Json = foldStream("chat", chunks);
   if (parts.length > 0) {
@@ -171,7 +171,7 @@ function joinStream(latin1: string): Json {
   return { ...body, usage };
 }
 
-/** A chunk of a host that repeats names of calls as "" and the message beside its pieces, without either. */
+/** A chunk of a host that repeats names of calls as "" and the message next to its pieces, without either. */
 function tidyChunk(chunk: Json): Json {
   const choices = listOf(chunk.choices).map(({ message: _, ...choice }) => {
     const calls = listOf(choice.delta?.tool_calls).map(tidyCall);

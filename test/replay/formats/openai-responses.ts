@@ -83,7 +83,7 @@ function readMedia(part: Json): Media[] {
   }
 }
 
-/** An item that the model made. */
+/** An item that the model produced. */
 function readItem(item: Json): Item[] {
   switch (item.type ?? "message") {
     case "message":
@@ -127,7 +127,7 @@ function readFinish({ status, incomplete_details: cause }: Json, items: readonly
   return items.some(({ kind }) => kind === "call") ? "tools" : "stop";
 }
 
-/** The last event has the answer; items count as they stood when they were done, since a vendor encrypts anew each time. */
+/** The last event has the answer; items count as they were when done, because a vendor encrypts anew each time. */
 function joinStream(latin1: string): Json {
   const events = readSse(latin1);
   const { response } = events.findLast((event) => event.response) ?? { response: {} };

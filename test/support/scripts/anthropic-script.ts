@@ -24,7 +24,7 @@ const error = (status: number, type: string, message: string): ScriptedError => 
   body: { type: "error", error: { type, message }, request_id: "req_vendor" },
 });
 
-/** Anthropic's Messages. */
+/** Anthropic's Messages format. */
 export const anthropicScript: VendorScript = {
   format: "anthropic-messages",
   contentType: "text/event-stream",

@@ -20,7 +20,7 @@ const error = (status: number, type: string, message: string): BedrockError => (
   body: { message, __type: type },
 });
 
-/** Bedrock's Converse; its streams are frames. */
+/** Bedrock's Converse format; its streams are frames. */
 export const bedrockScript: VendorScript = {
   format: "bedrock-converse",
   contentType: "application/vnd.amazon.eventstream",

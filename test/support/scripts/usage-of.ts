@@ -1,4 +1,4 @@
-import type { FormatName } from "../../../src/wire/canonical/parts.ts";
+import type { FormatName } from "../../../src/wire/conversation/format-name.ts";
 
 /** A usage as a vendor of a format says it. */
 export const USAGE_OF: Readonly<Record<FormatName, (prompt: number, completion: number) => object>> = {

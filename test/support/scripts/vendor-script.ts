@@ -1,4 +1,4 @@
-import type { FormatName } from "../../../src/wire/canonical/parts.ts";
+import type { FormatName } from "../../../src/wire/conversation/format-name.ts";
 import type { Play } from "../vendor.ts";
 
 /** Why a scripted answer ends. `refusal`: the vendor's filter or the model itself cut it. */

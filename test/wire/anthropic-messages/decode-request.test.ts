@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { GatewayError } from "../../../src/base/errors.ts";
-import { anthropicMessages } from "../../../src/wire/anthropic-messages/codec.ts";
+import { anthropicMessages } from "../../../src/wire/anthropic-messages/translate/codec.ts";
 import type { Fields } from "../../../src/wire/json/fields.ts";
 
 const { decodeRequest } = anthropicMessages;

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
-import { anthropicMessages } from "../../../src/wire/anthropic-messages/codec.ts";
+import { anthropicMessages } from "../../../src/wire/anthropic-messages/translate/codec.ts";
 import type { ModelTarget } from "../../../src/wire/canonical/format.ts";
 import type { Part, ReasoningPart } from "../../../src/wire/canonical/parts.ts";
 import {
   type ConversationRequest,
   type Message,
   NOTHING_SAID,
-  type ReasoningWish,
+  type ReasoningParameters,
 } from "../../../src/wire/canonical/request.ts";
 import type { Fields } from "../../../src/wire/json/fields.ts";
 import { TARGET } from "./support.ts";
@@ -246,7 +246,7 @@ describe("tools from other formats", () => {
   });
 });
 
-const WISH: ReasoningWish = {
+const WISH: ReasoningParameters = {
   enabled: null,
   effort: null,
   budgetTokens: null,
@@ -258,7 +258,7 @@ const BUDGET = { budgetTokens: { min: 1024 } };
 const EFFORTS = { efforts: ["low", "medium", "high"] };
 
 describe("a wish for reasoning from other formats", () => {
-  test.each<[string, Partial<ReasoningWish>, ModelTarget["reasoning"], Fields, string[]]>([
+  test.each<[string, Partial<ReasoningParameters>, ModelTarget["reasoning"], Fields, string[]]>([
     [
       "effort by budget",
       { effort: "high" },

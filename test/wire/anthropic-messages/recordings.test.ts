@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { anthropicMessages } from "../../../src/wire/anthropic-messages/codec.ts";
-import { readMessagesAnswer } from "../../../src/wire/anthropic-messages/read-answer.ts";
-import { createMessagesRelay } from "../../../src/wire/anthropic-messages/relay-stream.ts";
+import { readMessagesAnswer } from "../../../src/wire/anthropic-messages/passthrough/relay-response.ts";
+import { MessagesRelay } from "../../../src/wire/anthropic-messages/passthrough/relay-stream.ts";
+import { anthropicMessages } from "../../../src/wire/anthropic-messages/translate/codec.ts";
 import type { Answer, AnswerEvent } from "../../../src/wire/canonical/answer.ts";
 import { collectAnswer, replayAnswer } from "../../../src/wire/canonical/collect-answer.ts";
 import { type Fields, omit } from "../../../src/wire/json/fields.ts";
@@ -113,7 +113,7 @@ describe("recorded streams", () => {
   });
 
   test.each(whole)("$name passes from Messages to Messages byte by byte but for its ends", ({ text }) => {
-    const relay = createMessagesRelay(IDENTITY, ASKED);
+    const relay = new MessagesRelay(IDENTITY, ASKED.estimatedPromptTokens);
     const body = relay.step(text) + relay.end();
     expect(relay.judge()).toBe("complete");
     const out = body + relay.encodeEnd(endWith(relay.usage, { provider: "test" }));
@@ -133,11 +133,11 @@ describe("recorded streams", () => {
 
   test.each(small)("$name gives the same events wherever it is cut", ({ text }) => {
     const expected = collectAnswer(readAll(anthropicMessages.createReader(), [text]));
-    const relayed = createMessagesRelay(IDENTITY, ASKED).step(text);
+    const relayed = new MessagesRelay(IDENTITY, ASKED.estimatedPromptTokens).step(text);
     for (let cut = 1; cut < text.length; cut++) {
       const pieces = [text.slice(0, cut), text.slice(cut)];
       expect(collectAnswer(readAll(anthropicMessages.createReader(), pieces))).toEqual(expected);
-      const relay = createMessagesRelay(IDENTITY, ASKED);
+      const relay = new MessagesRelay(IDENTITY, ASKED.estimatedPromptTokens);
       expect(pieces.map((piece) => relay.step(piece)).join("") + relay.end()).toBe(relayed);
     }
   });
@@ -149,7 +149,7 @@ describe("recorded streams", () => {
     ({ text }) => {
       const events = readAll(anthropicMessages.createReader(), [text]);
       expect(events.at(-1)).toMatchObject({ kind: "error", error: { meaning: "failed" } });
-      const relay = createMessagesRelay(IDENTITY, ASKED);
+      const relay = new MessagesRelay(IDENTITY, ASKED.estimatedPromptTokens);
       const out = relay.step(text);
       expect(relay.judge()).toBe("failed");
       expect(parseStream(out).filter(({ name }) => name === "message_start")).toHaveLength(1);

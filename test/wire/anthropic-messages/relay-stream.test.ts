@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { anthropicMessages } from "../../../src/wire/anthropic-messages/codec.ts";
-import { readMessagesAnswer } from "../../../src/wire/anthropic-messages/read-answer.ts";
-import { createMessagesRelay } from "../../../src/wire/anthropic-messages/relay-stream.ts";
+import { readMessagesAnswer } from "../../../src/wire/anthropic-messages/passthrough/relay-response.ts";
+import { MessagesRelay } from "../../../src/wire/anthropic-messages/passthrough/relay-stream.ts";
+import { anthropicMessages } from "../../../src/wire/anthropic-messages/translate/codec.ts";
 import { collectAnswer } from "../../../src/wire/canonical/collect-answer.ts";
 import type { Fields } from "../../../src/wire/json/fields.ts";
 import { ASKED, endWith, foldBlocks, IDENTITY, parseStream, readAll, stream } from "./support.ts";
@@ -34,7 +34,7 @@ const DELTA: Fields = {
 const STOP: Fields = { type: "message_stop" };
 
 function relay(text: string, identity = IDENTITY) {
-  const relay = createMessagesRelay(identity, ASKED);
+  const relay = new MessagesRelay(identity, ASKED.estimatedPromptTokens);
   const out = relay.step(text) + relay.end();
   return { relay, out };
 }

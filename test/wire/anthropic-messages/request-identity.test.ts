@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { anthropicMessages } from "../../../src/wire/anthropic-messages/codec.ts";
+import { anthropicMessages } from "../../../src/wire/anthropic-messages/translate/codec.ts";
 import type { Fields } from "../../../src/wire/json/fields.ts";
 import { TARGET } from "./support.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { GatewayError } from "../../../src/base/errors.ts";
-import { forwardMessagesRequest } from "../../../src/wire/anthropic-messages/forward-request.ts";
-import { scanMessagesRequest } from "../../../src/wire/anthropic-messages/scan-request.ts";
+import { forwardMessagesRequest } from "../../../src/wire/anthropic-messages/passthrough/forward-request.ts";
+import { scanMessagesRequest } from "../../../src/wire/anthropic-messages/passthrough/scan-request.ts";
 import { wrapReasoning } from "../../../src/wire/canonical/reasoning-envelope.ts";
 import { repairToolCalls } from "../../../src/wire/conversation/repair-tool-calls.ts";
 import { toolCallRulesOf } from "../../../src/wire/conversation/tool-call-rules.ts";
@@ -166,7 +166,6 @@ function forward(sent: string): string {
   const target = {
     model: "claude-1",
     refusedFields: new Set<string>(),
-    isLast: false,
     hashUser: (user: string) => `hashed(${user})`,
   };
   return forwardMessagesRequest(scanMessagesRequest(Buffer.from(sent)), target).toString();

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { anthropicMessages } from "../../../src/wire/anthropic-messages/codec.ts";
-import { createMessagesRelay } from "../../../src/wire/anthropic-messages/relay-stream.ts";
+import { MessagesRelay } from "../../../src/wire/anthropic-messages/passthrough/relay-stream.ts";
+import { anthropicMessages } from "../../../src/wire/anthropic-messages/translate/codec.ts";
 import { collectAnswer } from "../../../src/wire/canonical/collect-answer.ts";
 import { endWith, IDENTITY, parseStream, readAll, stream } from "./support.ts";
 
@@ -24,10 +24,7 @@ const WHOLE = stream(
 
 describe("a stream whose beginning holds all of it", () => {
   test("is a whole answer to a Messages client, with the ids it knows", () => {
-    const relay = createMessagesRelay(
-      { ...IDENTITY, originalIds: new Map([["toolu_1", "mine"]]) },
-      { estimatedPromptTokens: 7 },
-    );
+    const relay = new MessagesRelay({ ...IDENTITY, originalIds: new Map([["toolu_1", "mine"]]) }, 7);
     const out = relay.step(WHOLE) + relay.end();
     expect([relay.judge(), relay.finish()?.native]).toEqual(["complete", "tool_use"]);
     const [start, delta, stop] = parseStream(out + relay.encodeEnd(endWith(relay.usage)));

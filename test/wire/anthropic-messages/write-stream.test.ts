@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { anthropicMessages } from "../../../src/wire/anthropic-messages/codec.ts";
+import { anthropicMessages } from "../../../src/wire/anthropic-messages/translate/codec.ts";
 import type { Answer, AnswerEvent, PartDelta } from "../../../src/wire/canonical/answer.ts";
 import { replayAnswer } from "../../../src/wire/canonical/collect-answer.ts";
 import type { Part } from "../../../src/wire/canonical/parts.ts";

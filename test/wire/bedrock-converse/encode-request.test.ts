@@ -357,7 +357,7 @@ describe("tools for Converse", () => {
     expect(later.fields).toEqual(["tool_choice"]);
   });
 
-  test("that were called are named where the client offers none", () => {
+  test("that were called are named where the client deployments none", () => {
     expect(encode({ messages: history }).body["toolConfig"]).toMatchObject({
       tools: [{ toolSpec: { name: "weather" } }],
     });

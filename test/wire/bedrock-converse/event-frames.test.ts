@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import { crc32 } from "node:zlib";
 import fc from "fast-check";
-import { createFrameSplitter, type Frame } from "../../../src/wire/bedrock-converse/event-frames.ts";
+import { type Frame, FrameSplitter } from "../../../src/wire/bedrock-converse/event-frames.ts";
 import { encodeFrame } from "../../support/event-frames.ts";
 
 const MAX = 1_000;
 
 function readAll(pieces: readonly string[]): { frames: Frame[]; problem: string | null } {
-  const splitter = createFrameSplitter(MAX);
+  const splitter = new FrameSplitter(MAX);
   const frames: Frame[] = [];
   for (const piece of pieces) {
     const { complete, problem } = splitter.push(piece);
@@ -22,7 +22,7 @@ function flipByte(text: string, at: number): string {
 }
 
 describe("AWS event stream frames", () => {
-  test("the empty message of AWS's own test vectors is a frame", () => {
+  test("the empty message of AWS's test vectors is read as a frame", () => {
     const bytes = Buffer.from("000000100000000005c248eb7d98c8ff", "hex").toString("latin1");
     expect(readAll([bytes])).toEqual({ frames: [{ headers: new Map(), payload: "" }], problem: null });
   });
@@ -55,7 +55,7 @@ describe("AWS event stream frames", () => {
     );
   });
 
-  test("headers that are no strings are passed over", () => {
+  test("headers that are not strings are ignored", () => {
     const values = [
       "\x00",
       "\x01",
@@ -74,7 +74,7 @@ describe("AWS event stream frames", () => {
     expect(Object.fromEntries(readAll([frameOf(headers)]).frames[0]?.headers ?? [])).toEqual({ kept: "yes" });
   });
 
-  test("any damaged byte is noticed, and no frame comes of it", () => {
+  test("a frame with any damaged byte is detected and not returned", () => {
     const text = encodeFrame({ ":event-type": "messageStop" }, '{"stopReason":"end_turn"}');
     for (let at = 0; at < text.length; at++) {
       const { frames, problem } = readAll([flipByte(text, at)]);
@@ -83,12 +83,12 @@ describe("AWS event stream frames", () => {
     }
   });
 
-  test("a frame over the bound is refused by its length, before it has come", () => {
+  test("a frame over the size limit is rejected by its length, before all of it has come", () => {
     const text = encodeFrame({}, "x".repeat(MAX));
     expect(readAll([text.slice(0, 12)]).problem).toBe(`a frame of over ${MAX} bytes`);
   });
 
-  test("frames before a damaged one still count", () => {
+  test("frames before a damaged one are returned", () => {
     const good = encodeFrame({}, "good");
     const { frames, problem } = readAll([good + flipByte(good, 3)]);
     expect(frames.map((frame) => frame.payload)).toEqual(["good"]);

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import type { FormatName, Part } from "../../../src/wire/canonical/parts.ts";
+import type { Part } from "../../../src/wire/canonical/parts.ts";
 import { placeMadeImages } from "../../../src/wire/canonical/place-made-images.ts";
 import { type ConversationRequest, type Message, NOTHING_SAID } from "../../../src/wire/canonical/request.ts";
+import type { FormatName } from "../../../src/wire/conversation/format-name.ts";
 
 const IMAGE: Part = {
   kind: "image",

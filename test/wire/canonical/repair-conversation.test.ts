@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import {
-  FORMAT_NAMES,
   type Part,
   plainReasoning,
   type ToolCallPart,
@@ -10,6 +9,7 @@ import {
 import { repairConversation } from "../../../src/wire/canonical/repair-conversation.ts";
 import { type Message, NOTHING_SAID } from "../../../src/wire/canonical/request.ts";
 import { stripReasoning } from "../../../src/wire/canonical/strip-reasoning.ts";
+import { FORMAT_NAMES } from "../../../src/wire/conversation/format-name.ts";
 import { INTERRUPTED } from "../../../src/wire/conversation/repair-tool-calls.ts";
 import { toolCallRulesOf } from "../../../src/wire/conversation/tool-call-rules.ts";
 

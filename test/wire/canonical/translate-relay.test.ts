@@ -5,7 +5,7 @@ import type { AnswerEnd, AnswerReader, AnswerWriter, AskedFor } from "../../../s
 import type { Part, ToolCallPart } from "../../../src/wire/canonical/parts.ts";
 import type { RelayIdentity } from "../../../src/wire/canonical/relay.ts";
 import { NOTHING_SAID } from "../../../src/wire/canonical/request.ts";
-import { createTranslation, createWholeTranslation } from "../../../src/wire/canonical/translate-relay.ts";
+import { createWholeTranslation, TranslatedRelay } from "../../../src/wire/canonical/translate-relay.ts";
 import { NO_TOKENS } from "../../../src/wire/conversation/usage.ts";
 import { brokenAnswer } from "../../../src/wire/conversation/vendor-error.ts";
 
@@ -78,7 +78,7 @@ const TEXT: Part = { kind: "text", text: "" };
 
 function run(...events: AnswerEvent[]) {
   const { told, writer } = recording();
-  const relay = createTranslation(scripted([events]), writer, IDENTITY);
+  const relay = new TranslatedRelay(scripted([events]), writer, IDENTITY);
   relay.step("0");
   relay.end();
   return { relay, told, answer: collectAnswer(told) };
@@ -159,14 +159,14 @@ describe("a translated stream", () => {
       end: () => [],
       isDone: false,
     };
-    const relay = createTranslation(reader, recording().writer, IDENTITY);
+    const relay = new TranslatedRelay(reader, recording().writer, IDENTITY);
     expect(relay.step("0")).toBe("");
     expect(relay.error?.meaning).toBe("failed");
     expect(relay.step("0") + relay.end()).toBe("");
   });
 
   test("fails an answer over its bound", () => {
-    const relay = createTranslation(
+    const relay = new TranslatedRelay(
       scripted([[start(0, TEXT), say(0, "12345")]]),
       recording().writer,
       IDENTITY,
@@ -177,7 +177,7 @@ describe("a translated stream", () => {
   });
 });
 
-describe("the judgement of a stream", () => {
+describe("the classification of a stream", () => {
   const usage: AnswerEvent = { kind: "usage", usage: { ...NO_TOKENS, completionTokens: 9 } };
   const proof: Part = {
     kind: "reasoning",
@@ -209,7 +209,7 @@ describe("the judgement of a stream", () => {
   test("counts a finish that the reader held back when the connection broke, and no error that the break made", () => {
     const { told, writer } = recording();
     const atEnd: AnswerEvent[] = [finish("stop"), { kind: "error", error: brokenAnswer("half an event") }];
-    const relay = createTranslation(scripted([[start(0, TEXT), say(0, "a")]], atEnd), writer, IDENTITY);
+    const relay = new TranslatedRelay(scripted([[start(0, TEXT), say(0, "a")]], atEnd), writer, IDENTITY);
     relay.step("0");
     expect(relay.judge()).toBe("complete");
     expect(relay.judge()).toBe("complete");

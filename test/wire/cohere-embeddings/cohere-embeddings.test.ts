@@ -1,14 +1,15 @@
 import { describe, expect, test } from "bun:test";
-import type { EmbeddingsWish } from "../../../src/wire/canonical/embeddings.ts";
+import type { EmbeddingsParameters } from "../../../src/wire/canonical/embeddings.ts";
+import { readCohereEmbeddings } from "../../../src/wire/cohere-embeddings/decode-response.ts";
 import { encodeCohereEmbeddings } from "../../../src/wire/cohere-embeddings/encode-request.ts";
-import { readCohereEmbeddings } from "../../../src/wire/cohere-embeddings/read-answer.ts";
 import { readAnswers } from "../../support/recordings.ts";
 
-const NOTHING: EmbeddingsWish = { inputs: ["one"], dimensions: null, inputType: null, extras: {} };
-const encode = (wish: Partial<EmbeddingsWish>) => encodeCohereEmbeddings({ ...NOTHING, ...wish }, "embed-x");
+const NOTHING: EmbeddingsParameters = { inputs: ["one"], dimensions: null, inputType: null, extras: {} };
+const encode = (wish: Partial<EmbeddingsParameters>) =>
+  encodeCohereEmbeddings({ ...NOTHING, ...wish }, "embed-x");
 
-describe("a request", () => {
-  test("asks for numbers, of documents where the client did not say", () => {
+describe("encoding an embeddings request for Cohere", () => {
+  test("requests float vectors, for documents if the client sends no input type", () => {
     expect(encode({ inputs: ["one", "two"] })).toEqual({
       body: {
         model: "embed-x",
@@ -20,7 +21,7 @@ describe("a request", () => {
     });
   });
 
-  test("says how many numbers, what for, and what only Cohere knows", () => {
+  test("sends the dimensions, the input type, and the fields that only Cohere has", () => {
     const { body, warnings } = encode({
       dimensions: 512,
       inputType: "search_query",
@@ -30,17 +31,17 @@ describe("a request", () => {
     expect(warnings.map(({ field }) => field)).toEqual(["user"]);
   });
 
-  test("is refused for token ids, and for more texts than Cohere takes", () => {
+  test("rejects token ids, and more texts than Cohere takes", () => {
     expect(() => encode({ inputs: [[1, 2]] })).toThrow("input must be text");
     expect(encode({ inputs: Array(96).fill("x") }).body["texts"]).toHaveLength(96);
     expect(() => encode({ inputs: Array(97).fill("x") })).toThrow("input may have at most 96");
   });
 });
 
-describe("an answer", () => {
+describe("decoding a Cohere embeddings answer", () => {
   const recorded = readAnswers("cohere").filter(({ name }) => name.includes("embedding"));
 
-  test.each(recorded)("$name has its vectors and what is billed", ({ text }) => {
+  test.each(recorded)("the recording $name gives its vectors and the billed tokens", ({ text }) => {
     const body = JSON.parse(text);
     const reading = readCohereEmbeddings(text, 2);
     if (reading.kind === "error") throw new Error(reading.error.message);
@@ -51,7 +52,7 @@ describe("an answer", () => {
     });
   });
 
-  test("without numbers of tokens is an answer all the same", () => {
+  test("an answer without token counts is accepted", () => {
     const reading = readCohereEmbeddings('{"embeddings":{"float":[[1]]},"meta":{"billed_units":{}}}', 1);
     expect(reading).toMatchObject({ kind: "vectors", vectors: ["[1]"], usage: null });
   });

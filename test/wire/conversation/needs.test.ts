@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
-import { openChatRequest } from "../../../src/wire/dialects/chat-request.ts";
-import { openMessagesRequest } from "../../../src/wire/dialects/messages-request.ts";
-import { openResponsesRequest } from "../../../src/wire/dialects/responses-request.ts";
+import { parseChatRequest } from "../../../src/wire/client-apis/chat-request.ts";
+import { parseMessagesRequest } from "../../../src/wire/client-apis/messages-request.ts";
+import { parseResponsesRequest } from "../../../src/wire/client-apis/responses-request.ts";
 
 const OPENERS = {
-  chat: openChatRequest,
-  messages: openMessagesRequest,
-  responses: openResponsesRequest,
+  chat: parseChatRequest,
+  messages: parseMessagesRequest,
+  responses: parseResponsesRequest,
 };
 const PIXEL = "data:image/png;base64,aGVsbG8=";
 

@@ -1,13 +1,14 @@
 import { describe, expect, test } from "bun:test";
-import type { EmbeddingsWish } from "../../../src/wire/canonical/embeddings.ts";
+import type { EmbeddingsParameters } from "../../../src/wire/canonical/embeddings.ts";
+import { readGeminiEmbeddings } from "../../../src/wire/gemini-embeddings/decode-response.ts";
 import { encodeGeminiEmbeddings } from "../../../src/wire/gemini-embeddings/encode-request.ts";
-import { readGeminiEmbeddings } from "../../../src/wire/gemini-embeddings/read-answer.ts";
 
-const NOTHING: EmbeddingsWish = { inputs: ["one"], dimensions: null, inputType: null, extras: {} };
-const encode = (wish: Partial<EmbeddingsWish>) => encodeGeminiEmbeddings({ ...NOTHING, ...wish }, "gemini-x");
+const NOTHING: EmbeddingsParameters = { inputs: ["one"], dimensions: null, inputType: null, extras: {} };
+const encode = (wish: Partial<EmbeddingsParameters>) =>
+  encodeGeminiEmbeddings({ ...NOTHING, ...wish }, "gemini-x");
 
-describe("a request", () => {
-  test("has a request for each text, the model in each", () => {
+describe("encoding an embeddings request for Gemini", () => {
+  test("sends one request for each text, each with the model", () => {
     const [one, two] = ["one", "two"].map((text) => ({
       model: "models/gemini-x",
       content: { parts: [{ text }] },
@@ -15,25 +16,25 @@ describe("a request", () => {
     expect(encode({ inputs: ["one", "two"] })).toEqual({ body: { requests: [one, two] }, warnings: [] });
   });
 
-  test("says how many numbers, and what for", () => {
+  test("sends the dimensions and the task type", () => {
     const { body } = encode({ dimensions: 768, inputType: "search_query" });
     expect(body["requests"]).toMatchObject([{ outputDimensionality: 768, taskType: "RETRIEVAL_QUERY" }]);
   });
 
-  test("names what Gemini does not know", () => {
+  test("warns of fields that Gemini does not have", () => {
     const { warnings } = encode({ inputType: "poetry", extras: { user: "u", absent: null } });
     expect(warnings.map(({ field }) => field)).toEqual(["user", "input_type"]);
   });
 
-  test("is refused for token ids, and for more texts than Gemini takes", () => {
+  test("rejects token ids, and more texts than Gemini takes", () => {
     expect(() => encode({ inputs: [[1, 2]] })).toThrow("input must be text");
     expect(encode({ inputs: Array(100).fill("x") }).body["requests"]).toHaveLength(100);
     expect(() => encode({ inputs: Array(101).fill("x") })).toThrow("input may have at most 100");
   });
 });
 
-describe("an answer", () => {
-  test("has its values for vectors, and its tokens where they are counted", () => {
+describe("decoding a Gemini embeddings answer", () => {
+  test("gives the vectors, and the tokens if they are counted", () => {
     const body = { embeddings: [{ values: [0.25, -1] }, { values: [3] }] };
     expect(readGeminiEmbeddings(JSON.stringify(body), 2)).toEqual({
       kind: "vectors",
@@ -45,7 +46,7 @@ describe("an answer", () => {
     expect(readGeminiEmbeddings(JSON.stringify(counted), 2)).toMatchObject({ usage: { promptTokens: 4 } });
   });
 
-  test("is none without vectors, or with Gemini's error", () => {
+  test("a body without vectors, or with Gemini's error, is an error", () => {
     expect(readGeminiEmbeddings("{}", 1)).toMatchObject({ kind: "error", error: { meaning: "failed" } });
     const error = { error: { code: 429, message: "Quota", status: "RESOURCE_EXHAUSTED" } };
     expect(readGeminiEmbeddings(JSON.stringify(error), 1)).toMatchObject({

@@ -197,7 +197,7 @@ describe("how an answer finishes", () => {
         candidates: [candidate([{ text: "a" }], { finishReason, finishMessage: "print(f()" })],
       };
       const error = {
-        message: `the upstream ended the answer with ${finishReason}: print(f()`,
+        message: `the upstream ended the answer with "${finishReason}": print(f()`,
         meaning: "failed",
       };
       expect(gemini.decodeAnswer(response)).toMatchObject({ kind: "error", error });

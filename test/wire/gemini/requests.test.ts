@@ -8,7 +8,7 @@ import {
   type FunctionTool,
   type Message,
   NOTHING_SAID,
-  type ReasoningWish,
+  type ReasoningParameters,
   type ToolChoice,
 } from "../../../src/wire/canonical/request.ts";
 import { gemini } from "../../../src/wire/gemini/codec.ts";
@@ -507,7 +507,7 @@ describe("settings", () => {
 });
 
 describe("reasoning", () => {
-  const wish = (rest: Partial<ReasoningWish>): ReasoningWish => ({
+  const wish = (rest: Partial<ReasoningParameters>): ReasoningParameters => ({
     enabled: null,
     effort: null,
     budgetTokens: null,
@@ -519,7 +519,7 @@ describe("reasoning", () => {
   const ON = { includeThoughts: true };
   const NEVER_OFF: Reasoning = { budgetTokens: { min: 128, max: 32_768 } };
 
-  test.each<[string, Reasoning, Partial<ReasoningWish>, Fields | undefined, boolean]>([
+  test.each<[string, Reasoning, Partial<ReasoningParameters>, Fields | undefined, boolean]>([
     ["an effort is a level", LEVELS, { effort: "low" }, { ...ON, thinkingLevel: "LOW" }, false],
     ["the nearest level serves", LEVELS, { effort: "xhigh" }, { ...ON, thinkingLevel: "HIGH" }, false],
     ["a budget is a level", LEVELS, { budgetTokens: 4000 }, { ...ON, thinkingLevel: "LOW" }, false],

@@ -12,7 +12,6 @@ const decode = (body: unknown) =>
 
 const TARGET: EmbeddingsTarget = {
   model: "up",
-  isLast: false,
   renames: [],
   knownFields: null,
   refusedFields: new Set(),
@@ -191,16 +190,16 @@ describe("the body for the upstream", () => {
     );
   });
 
-  test("means the same as what came, whatever came, whether or not it is the last attempt", () => {
+  test("an encoded request means the same as the client's, whatever its fields are", () => {
     const text = fc.string({ minLength: 1, unit: "grapheme" });
     const input = fc.oneof(text, fc.array(text, { minLength: 1 }), fc.array(fc.nat(), { minLength: 1 }));
     fc.assert(
-      fc.property(input, fc.dictionary(text, fc.jsonValue()), fc.boolean(), (input, more, isLast) => {
+      fc.property(input, fc.dictionary(text, fc.jsonValue()), (input, more) => {
         const body = { ...more, model: "author/model", input, provider: { order: ["a"] } };
         for (const name of ["dimensions", "encoding_format", "user", "input_type", "models"])
           delete (body as Record<string, unknown>)[name];
         const { provider, session_id, usage, ...rest } = body as Record<string, unknown>;
-        expect(JSON.parse(encode(JSON.stringify(body), { isLast }))).toEqual(
+        expect(JSON.parse(encode(JSON.stringify(body)))).toEqual(
           JSON.parse(JSON.stringify({ ...rest, model: "up" })),
         );
       }),

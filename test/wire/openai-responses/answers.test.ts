@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { Answer } from "../../../src/wire/canonical/answer.ts";
 import { collectAnswer, replayAnswer } from "../../../src/wire/canonical/collect-answer.ts";
 import { asFields, type Fields, omit } from "../../../src/wire/json/fields.ts";
-import { openaiResponses } from "../../../src/wire/openai-responses/codec.ts";
+import { openaiResponses } from "../../../src/wire/openai-responses/translate/codec.ts";
 import { hasRecordings } from "../../support/recordings.ts";
 import {
   collect,

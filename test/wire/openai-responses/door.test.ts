@@ -6,14 +6,14 @@ import type { OutlineMessage } from "../../../src/wire/conversation/outline.ts";
 import { repairToolCalls } from "../../../src/wire/conversation/repair-tool-calls.ts";
 import { toolCallRulesOf } from "../../../src/wire/conversation/tool-call-rules.ts";
 import type { Fields } from "../../../src/wire/json/fields.ts";
-import { openaiResponses } from "../../../src/wire/openai-responses/codec.ts";
 import { encodeResponsesError } from "../../../src/wire/openai-responses/errors.ts";
 import {
   canForwardResponses,
   forwardResponsesRequest,
   type ResponsesTarget,
-} from "../../../src/wire/openai-responses/forward-request.ts";
-import { scanResponsesRequest } from "../../../src/wire/openai-responses/scan-request.ts";
+} from "../../../src/wire/openai-responses/passthrough/forward-request.ts";
+import { scanResponsesRequest } from "../../../src/wire/openai-responses/passthrough/scan-request.ts";
+import { openaiResponses } from "../../../src/wire/openai-responses/translate/codec.ts";
 
 function scan(body: unknown) {
   return scanResponsesRequest(Buffer.from(JSON.stringify(body)));
@@ -24,7 +24,6 @@ const MODEL: ModelTarget = { name: "gpt-5", maxOutputTokens: null, reasoning: nu
 const TARGET: ResponsesTarget = {
   model: MODEL,
   refusedFields: new Set(),
-  isLast: false,
   hashUser: (user: string) => `hashed(${user})`,
 };
 

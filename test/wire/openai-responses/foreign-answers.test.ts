@@ -5,7 +5,7 @@ import type { Answer, AnswerEvent, FinishReason } from "../../../src/wire/canoni
 import { replayAnswer } from "../../../src/wire/canonical/collect-answer.ts";
 import { type Part, REASONING_ORIGINS } from "../../../src/wire/canonical/parts.ts";
 import type { Fields } from "../../../src/wire/json/fields.ts";
-import { openaiResponses } from "../../../src/wire/openai-responses/codec.ts";
+import { openaiResponses } from "../../../src/wire/openai-responses/translate/codec.ts";
 import {
   END,
   findDisorder,

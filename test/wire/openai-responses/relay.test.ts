@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import type { AnswerRelay, RelayIdentity } from "../../../src/wire/canonical/relay.ts";
 import { asFields, type Fields } from "../../../src/wire/json/fields.ts";
-import { readResponsesAnswer } from "../../../src/wire/openai-responses/read-answer.ts";
-import { createResponsesRelay } from "../../../src/wire/openai-responses/relay-stream.ts";
+import { readResponsesAnswer } from "../../../src/wire/openai-responses/passthrough/relay-response.ts";
+import { ResponsesRelay } from "../../../src/wire/openai-responses/passthrough/relay-stream.ts";
 import {
   decodeWhole,
   END,
@@ -27,7 +27,7 @@ function relay(
   pieces: Iterable<string>,
   as = identity,
 ): { readonly out: string; readonly relay: AnswerRelay } {
-  const made = createResponsesRelay(as);
+  const made = new ResponsesRelay(as);
   let out = "";
   for (const piece of pieces) out += made.step(piece);
   return { out: out + made.end(), relay: made };

@@ -5,7 +5,7 @@ import { type Part, REASONING_ORIGINS } from "../../../src/wire/canonical/parts.
 import { wrapReasoning } from "../../../src/wire/canonical/reasoning-envelope.ts";
 import type { ConversationRequest, FunctionTool, Message } from "../../../src/wire/canonical/request.ts";
 import type { Fields } from "../../../src/wire/json/fields.ts";
-import { openaiResponses } from "../../../src/wire/openai-responses/codec.ts";
+import { openaiResponses } from "../../../src/wire/openai-responses/translate/codec.ts";
 import { makeRequest, readRecordedAnswers, TARGET } from "./support.ts";
 
 const { decodeRequest, encodeRequest } = openaiResponses;

@@ -5,7 +5,7 @@ import { type ConversationRequest, NOTHING_SAID } from "../../../src/wire/canoni
 import { NO_TOKENS } from "../../../src/wire/conversation/usage.ts";
 import { asFields, type Fields } from "../../../src/wire/json/fields.ts";
 import { encodeLatin1 } from "../../../src/wire/json/scan.ts";
-import { openaiResponses } from "../../../src/wire/openai-responses/codec.ts";
+import { openaiResponses } from "../../../src/wire/openai-responses/translate/codec.ts";
 import { readAnswers, readStreams } from "../../support/recordings.ts";
 
 export const FOLDERS = ["openai-responses", "open-responses-responses", "xai-responses"] as const;

@@ -1,0 +1,54 @@
+/**
+ * Days and times. Times are milliseconds since the epoch. A *day* is a number of whole days since the epoch, a *date* is a day as
+ * text (`YYYY-MM-DD`); both are in UTC.
+ */
+
+export const DAY_MS = 86_400_000;
+
+const DATE = /^\d{4}-\d\d-\d\d$/;
+const DATE_CHARS = "YYYY-MM-DD".length;
+
+/** Returns the day of a time. */
+export function dayOf(ms: number): number {
+  return Math.floor(ms / DAY_MS);
+}
+
+/** Returns the date of a time. */
+export function dateOf(ms: number): string {
+  return new Date(ms).toISOString().slice(0, DATE_CHARS);
+}
+
+/** Returns a day as a date. */
+export function formatDay(day: number): string {
+  return dateOf(day * DAY_MS);
+}
+
+/** Reads a date as a day. Returns null for text of another form and for days that no calendar has, such as `2027-02-30`. */
+export function parseDay(date: string): number | null {
+  const ms = DATE.test(date) ? Date.parse(date) : Number.NaN;
+  return Number.isFinite(ms) && dateOf(ms) === date ? dayOf(ms) : null;
+}
+
+/** Returns the time at which a date begins. NaN for text that is no date. */
+export function midnightOf(date: string): number {
+  return Date.parse(`${date}T00:00:00Z`);
+}
+
+/** Returns the date that is `days` later; earlier where `days` is negative. */
+export function addDays(date: string, days: number): string {
+  return dateOf(midnightOf(date) + days * DAY_MS);
+}
+
+/** Returns the first and the last day of a time's month. */
+export function monthOf(ms: number): { readonly from: number; readonly to: number } {
+  const date = new Date(ms);
+  const startOf = (month: number): number => dayOf(Date.UTC(date.getUTCFullYear(), month, 1));
+  return { from: startOf(date.getUTCMonth()), to: startOf(date.getUTCMonth() + 1) - 1 };
+}
+
+/** Formats a time as RFC 3339 in UTC with milliseconds; null stays null. */
+export function formatTime(ms: number): string;
+export function formatTime(ms: number | null): string | null;
+export function formatTime(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString();
+}

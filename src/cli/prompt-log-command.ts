@@ -1,0 +1,38 @@
+import type { Command } from "commander";
+import { loadConfig } from "../app/load-config.ts";
+import { openMasterKeys } from "../app/open-master-keys.ts";
+import { openStores } from "../app/wire-up.ts";
+import { systemClock } from "../base/clock.ts";
+import { createSystemRandom } from "../base/random.ts";
+import { presentPromptLogEntry } from "../core/extensions/prompt-log/present-entry.ts";
+import { findPromptLogEntry } from "../core/extensions/prompt-log/prompt-log.ts";
+import { createVault } from "../core/provider-keys/vault.ts";
+import { formatFields } from "./format-table.ts";
+
+/** `gateway prompt-log <id>`: shows the stored bodies of a generation. */
+export function addPromptLogCommand(program: Command): void {
+  program
+    .command("prompt-log")
+    .description("Show the stored request and response bodies of a generation")
+    .argument("<id>", "ID of the generation, gen_…")
+    .option("--json", "Print JSON")
+    .action(show);
+}
+
+async function show(id: string, { json }: { readonly json?: boolean }): Promise<void> {
+  const config = loadConfig(process.env);
+  const random = createSystemRandom();
+  const stores = openStores(config.data_dir, systemClock, random);
+  try {
+    const vault = createVault(openMasterKeys(config, random), random);
+    const entry = await findPromptLogEntry({ store: stores.promptLog, vault, clock: systemClock }, id);
+    if (entry === null)
+      throw new Error(
+        `There is no prompt log entry for ${id}, it has expired, or its master key is missing. Keys with prompt_log have entries: gateway keys update <id> --prompt-log <seconds>`,
+      );
+    const data = presentPromptLogEntry(entry);
+    console.log(json ? JSON.stringify({ data }) : formatFields(data));
+  } finally {
+    stores.close();
+  }
+}

@@ -1,0 +1,51 @@
+import type { Clock } from "../../base/clock.ts";
+import type { KeyStore } from "./key-store.ts";
+import { memoize } from "./memoize.ts";
+import { ADMIN_KEY_ID, type ApiKeyPrincipal, type OperatorPrincipal } from "./principal.ts";
+import { DEFAULT_ACCOUNT_ID, type KeyRecord } from "./records.ts";
+import { hashSecret, isWellFormedSecret } from "./secrets.ts";
+
+/** Identifies callers by the secret of their API key. Keys are cached in memory, also those that do not exist. */
+export interface KeyCache {
+  /** Returns who a secret belongs to; null for one that is unknown, revoked or expired. */
+  identify(secret: string): Promise<ApiKeyPrincipal | OperatorPrincipal | null>;
+  /** Clears the cache if a process has changed any key since the last call. */
+  refresh(): Promise<void>;
+  /** Clears the cache. Call it after a change of a key by this process. */
+  forget(): void;
+}
+
+/**
+ * Returns a cache over a store. `adminSecret` is the configured admin key, which is valid besides the stored keys; null for
+ * none. Changes by other processes take effect with the next `refresh`.
+ */
+export function createKeyCache(store: KeyStore, clock: Clock, adminSecret: string | null): KeyCache {
+  const keys = memoize((hash) => store.findKeyByHash(hash));
+  const adminHash = adminSecret === null ? null : hashSecret(adminSecret);
+  let revision = -1;
+  return {
+    async identify(secret) {
+      const hash = hashSecret(secret);
+      if (hash === adminHash) return { kind: "operator", keyId: ADMIN_KEY_ID };
+      // A malformed secret cannot be a stored key's: do not ask the store.
+      if (keys.peek(hash) === undefined && !isWellFormedSecret(secret)) return null;
+      const key = await keys.get(hash);
+      return key !== null && isValidAt(key, clock.now()) ? toPrincipal(key) : null;
+    },
+    async refresh() {
+      const current = await store.keyRevision();
+      if (current !== revision) keys.forget();
+      revision = current;
+    },
+    forget: keys.forget,
+  };
+}
+
+function isValidAt({ revokedAt, expiresAt }: KeyRecord, now: number): boolean {
+  return revokedAt === null && (expiresAt === null || expiresAt > now);
+}
+
+function toPrincipal(key: KeyRecord): ApiKeyPrincipal | OperatorPrincipal {
+  const isOperators = key.kind === "management" && key.accountId === DEFAULT_ACCOUNT_ID;
+  return isOperators ? { kind: "operator", keyId: key.id } : { kind: "key", key };
+}

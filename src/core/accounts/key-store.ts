@@ -1,0 +1,27 @@
+import type { KeyRecord } from "./records.ts";
+
+/** Selects keys. Absent fields do not restrict the result. */
+export interface KeyQuery {
+  readonly accountId?: string;
+  /** Only keys after this id in the order of the list. */
+  readonly afterId?: string;
+  readonly limit?: number;
+}
+
+/** Stores API keys. Several processes may share one. */
+export interface KeyStore {
+  insertKey(key: KeyRecord): Promise<void>;
+  findKey(id: string): Promise<KeyRecord | null>;
+  findKeyByHash(hash: string): Promise<KeyRecord | null>;
+  /** Returns keys, newest first. */
+  listKeys(query?: KeyQuery): Promise<readonly KeyRecord[]>;
+  /**
+   * Replaces the settings of a key (name, spending limit, models, rate limit, expiry) by what `change` returns, in one
+   * transaction. Returns null if there is no such key.
+   */
+  changeKey(id: string, change: (key: KeyRecord) => KeyRecord): Promise<KeyRecord | null>;
+  /** Revokes a key. A second call keeps the first time. Returns null if there is no such key. */
+  revokeKey(id: string, revokedAt: number): Promise<KeyRecord | null>;
+  /** Returns a number that changes with every change of any key by any process. */
+  keyRevision(): Promise<number>;
+}

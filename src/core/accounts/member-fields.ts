@@ -1,0 +1,39 @@
+import { z } from "zod";
+import { type MemberRecord, ROLES } from "./records.ts";
+import {
+  dollarsField,
+  plainField,
+  presentFields,
+  settableField,
+  timeField,
+  viewShape,
+} from "./resource-fields.ts";
+
+/** The fields that requests can set of a member. */
+export const MEMBER_SETTINGS = {
+  role: settableField(
+    z.enum(ROLES),
+    z.enum(ROLES).meta({ examples: ["member"] }),
+    "Role of the member: `owner` and `admin` manage the organization, `billing` reads its balance and usage, `member` calls models.",
+  ),
+  daily_limit: dollarsField(
+    "US dollars that the member may spend of the organization's balance in a day (UTC). `null` means no limit.",
+  ),
+};
+
+const MEMBER_FIELDS = {
+  organization_id: plainField(z.string(), "Id of the organization."),
+  user_id: plainField(z.string(), "Id of the user."),
+  ...MEMBER_SETTINGS,
+  created_at: timeField("Time at which the user became a member (RFC 3339)."),
+};
+
+/** A member in a response. */
+export const MemberView = z
+  .object(viewShape(MEMBER_FIELDS))
+  .meta({ id: "Member", description: "A user's membership in an organization." });
+
+/** Returns a member as the management API and the commands show it. */
+export function presentMember(member: MemberRecord): Record<string, unknown> {
+  return presentFields(MEMBER_FIELDS, member);
+}

@@ -1,0 +1,100 @@
+import { matchPattern } from "../../base/match-pattern.ts";
+import type { InferencePrincipal } from "./principal.ts";
+import type { KeyRecord, Policy } from "./records.ts";
+
+/** The level of a policy: the configuration of the gateway, the account that pays, or the key. */
+export type PolicyLevel = "gateway" | "account" | "key";
+
+/** One list of a policy that restricts models or providers. */
+export interface PolicyRule {
+  readonly level: PolicyLevel;
+  readonly list: "allowed_models" | "denied_models" | "allowed_providers" | "denied_providers";
+  readonly patterns: readonly string[];
+}
+
+/** The merged policies of several levels: what any of them denies is denied. */
+export interface EffectivePolicy {
+  readonly rules: readonly PolicyRule[];
+  /** The first level that requires providers not to train on request data; null if none does. */
+  readonly denyDataCollection: PolicyLevel | null;
+  /** The first level that requires zero data retention; null if none does. */
+  readonly zeroRetention: PolicyLevel | null;
+}
+
+/** A policy and its level. */
+export interface LevelPolicy {
+  readonly level: PolicyLevel;
+  readonly policy: Policy;
+}
+
+/** Merges policies. A further level only adds rules, so it can tighten a policy but never loosen it. */
+export function mergePolicies(levels: readonly LevelPolicy[]): EffectivePolicy {
+  return {
+    rules: levels.flatMap(listRules),
+    denyDataCollection: levels.find(({ policy }) => policy.denyDataCollection)?.level ?? null,
+    zeroRetention: levels.find(({ policy }) => policy.zeroRetention)?.level ?? null,
+  };
+}
+
+/** The merged policy of a key, valid while the operator's and the account's policies are the same objects. */
+interface CachedPolicy {
+  readonly operator: Policy;
+  readonly policy: Policy;
+  readonly merged: EffectivePolicy;
+}
+
+const cache = new WeakMap<KeyRecord, CachedPolicy>();
+
+/** Returns the policy that applies to a principal: the operator's, and with a key also the account's and the key's models. */
+export function policyOf(operator: Policy, principal: InferencePrincipal): EffectivePolicy {
+  if (principal.kind === "anonymous") return mergePolicies([{ level: "gateway", policy: operator }]);
+  const { account, key } = principal;
+  const before = cache.get(key);
+  if (before?.operator === operator && before.policy === account.policy) return before.merged;
+  const merged = mergeKeyPolicies(operator, account.policy, key);
+  cache.set(key, { operator, policy: account.policy, merged });
+  return merged;
+}
+
+function mergeKeyPolicies(operator: Policy, account: Policy, key: KeyRecord): EffectivePolicy {
+  const merged = mergePolicies([
+    { level: "gateway", policy: operator },
+    { level: "account", policy: account },
+  ]);
+  if (key.models === null) return merged;
+  return {
+    ...merged,
+    rules: [...merged.rules, { level: "key", list: "allowed_models", patterns: key.models }],
+  };
+}
+
+/** Returns whether a rule allows a model of a provider. */
+export function ruleAllows({ list, patterns }: PolicyRule, modelId: string, provider: string): boolean {
+  switch (list) {
+    case "allowed_models":
+      return matchesAny(patterns, modelId);
+    case "denied_models":
+      return !matchesAny(patterns, modelId);
+    case "allowed_providers":
+      return matchesAny(patterns, provider);
+    case "denied_providers":
+      return !matchesAny(patterns, provider);
+  }
+}
+
+function matchesAny(patterns: readonly string[], id: string): boolean {
+  return patterns.some((pattern) => matchPattern(pattern, id));
+}
+
+function listRules({ level, policy }: LevelPolicy): PolicyRule[] {
+  const rules: PolicyRule[] = [];
+  if (policy.allowedModels !== null)
+    rules.push({ level, list: "allowed_models", patterns: policy.allowedModels });
+  if (policy.deniedModels.length > 0)
+    rules.push({ level, list: "denied_models", patterns: policy.deniedModels });
+  if (policy.allowedProviders !== null)
+    rules.push({ level, list: "allowed_providers", patterns: policy.allowedProviders });
+  if (policy.deniedProviders.length > 0)
+    rules.push({ level, list: "denied_providers", patterns: policy.deniedProviders });
+  return rules;
+}

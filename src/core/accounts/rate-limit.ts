@@ -1,0 +1,13 @@
+/** The rate limit of one key, account or model. Null members are not limited. */
+export interface RateLimit {
+  readonly requestsPerMinute: number | null;
+  /** Prompt and completion tokens together. */
+  readonly tokensPerMinute: number | null;
+  /** Concurrent requests. */
+  readonly concurrent: number | null;
+}
+
+/** Returns whether any member of a limit is set. */
+export function isLimit(limit: RateLimit): boolean {
+  return limit.requestsPerMinute !== null || limit.tokensPerMinute !== null || limit.concurrent !== null;
+}

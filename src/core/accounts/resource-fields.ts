@@ -1,0 +1,199 @@
+import { z } from "zod";
+import { BOUNDS } from "../../base/bounds.ts";
+import { parseDollars, toDollars } from "../../base/money.ts";
+
+/*
+ * The fields of a resource are declared once, by their JSON names. The schemas of requests and responses, the OpenAPI document,
+ * the JSON of the commands, and the mapping to records (`spend_limit` is `spendLimit`) derive from the declaration.
+ */
+
+/** A field that responses have. `Value` is its type in a record. */
+export interface Field<Value> {
+  /** The schema of the field in a response. */
+  readonly view: z.ZodType;
+  present(this: void, value: Value): unknown;
+}
+
+/** A field that requests can set. `Change` is what a record is changed to or by. */
+export interface SettableField<Value, Input extends z.ZodType, Change> extends Field<Value> {
+  /** The schema of the field in a request. */
+  readonly input: Input;
+  readonly read: (json: z.infer<Input>) => Change;
+}
+
+type AnyField = Field<never>;
+interface AnySettable extends AnyField {
+  readonly input: z.ZodType;
+  readonly read: (json: never) => unknown;
+}
+
+type CamelCase<Name extends string> = Name extends `${infer Head}_${infer Tail}`
+  ? `${Head}${Capitalize<CamelCase<Tail>>}`
+  : Name;
+
+/** Lists in records are read-only. */
+type ReadOnly<Value> = Value extends readonly (infer Item)[] ? readonly Item[] : Value;
+
+/** The part of a record that fields show. */
+export type Shown<Fields> = {
+  readonly [Name in keyof Fields & string as CamelCase<Name>]: Fields[Name] extends Field<infer Value>
+    ? ReadOnly<Value>
+    : never;
+};
+
+/** The values that a request sets, by their names in a record. Absent and undefined leave a value as it is. */
+export type Change<Fields> = {
+  readonly [Name in keyof Fields & string as CamelCase<Name>]?: Fields[Name] extends {
+    read(json: never): infer Changed;
+  }
+    ? ReadOnly<Changed> | undefined
+    : never;
+};
+
+type Json<Fields> = {
+  readonly [Name in keyof Fields]?: Fields[Name] extends { readonly input: infer Input extends z.ZodType }
+    ? z.infer<Input> | undefined
+    : never;
+};
+
+/** Returns the response schemas of fields, for `z.object`. */
+export function viewShape<Fields extends Readonly<Record<string, AnyField>>>(
+  fields: Fields,
+): { [Name in keyof Fields]: Fields[Name]["view"] } {
+  return mapValues(fields, ({ view }) => view) as { [Name in keyof Fields]: Fields[Name]["view"] };
+}
+
+/** Returns the request schemas of fields, each optional, for `z.strictObject`. */
+export function changeShape<Fields extends Readonly<Record<string, AnySettable>>>(
+  fields: Fields,
+): { [Name in keyof Fields]: z.ZodOptional<Fields[Name]["input"]> } {
+  return mapValues(fields, ({ input }) => input.optional()) as {
+    [Name in keyof Fields]: z.ZodOptional<Fields[Name]["input"]>;
+  };
+}
+
+/** Returns a record's fields as JSON. */
+export function presentFields<Fields extends Readonly<Record<string, AnyField>>>(
+  fields: Fields,
+  record: Shown<Fields>,
+): Record<string, unknown> {
+  return mapValues(fields, ({ present }, name) =>
+    present((record as Readonly<Record<string, unknown>>)[camelCase(name)] as never),
+  );
+}
+
+/** Returns the values of a validated request body by their names in a record. Only fields that are in the body appear. */
+export function readFields<Fields extends Readonly<Record<string, AnySettable>>>(
+  fields: Fields,
+  body: Json<Fields>,
+): Change<Fields> {
+  const given = Object.entries(fields).filter(([name]) => body[name] !== undefined);
+  return Object.fromEntries(
+    given.map(([name, { read }]) => [camelCase(name), read(body[name] as never)]),
+  ) as Change<Fields>;
+}
+
+/** Returns a record with the changes applied; undefined changes nothing. */
+export function mergeChange<RecordType extends object>(
+  before: RecordType,
+  change: { readonly [Name in keyof RecordType]?: RecordType[Name] | undefined },
+): RecordType {
+  const given = Object.entries(change).filter(([, value]) => value !== undefined);
+  return { ...before, ...Object.fromEntries(given) };
+}
+
+function mapValues<Value, Mapped>(
+  record: Readonly<Record<string, Value>>,
+  map: (value: Value, name: string) => Mapped,
+): Record<string, Mapped> {
+  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, map(value, name)]));
+}
+
+function camelCase(name: string): string {
+  return name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+}
+
+/** Returns a field whose value is the same in JSON and in records. */
+export function plainField<View extends z.ZodType>(view: View, description: string): Field<z.infer<View>> {
+  return { view: view.describe(description), present: (value) => value };
+}
+
+/** Returns the same for a field that requests can set, with stricter rules than records have. */
+export function settableField<Input extends z.ZodType>(
+  view: z.ZodType,
+  input: Input,
+  description: string,
+): SettableField<z.infer<Input>, Input, z.infer<Input>> {
+  return {
+    view: view.describe(description),
+    input: input.describe(description),
+    present: (value) => value,
+    read: (json) => json as z.infer<Input>,
+  };
+}
+
+/** Returns a point in time: RFC 3339 in JSON, milliseconds since the epoch in records. */
+export function timeField(description: string): Field<number> {
+  return { view: z.iso.datetime().describe(description), present: (ms) => new Date(ms).toISOString() };
+}
+
+/** Returns a point in time that may be null. */
+export function nullableTimeField(description: string): Field<number | null> {
+  return { view: z.iso.datetime().nullable().describe(description), present: presentTime };
+}
+
+const TimeInput = z.iso.datetime({ offset: true }).nullable();
+
+/** Returns a point in time that requests can set; null clears it. */
+export function settableTimeField(
+  description: string,
+): SettableField<number | null, typeof TimeInput, number | null> {
+  return {
+    ...nullableTimeField(description),
+    input: TimeInput.describe(description),
+    read: (json) => (json === null ? null : Date.parse(json)),
+  };
+}
+
+function presentTime(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString();
+}
+
+/** An amount that is not negative and exact: at most nine decimal places. */
+const DollarsInput = z
+  .number()
+  .min(0)
+  .refine((dollars) => parseDollars(dollars) !== null, {
+    error: "must have at most 9 decimal places and be less than 9 million dollars",
+  })
+  .describe("US dollars with at most nine decimal places.")
+  .nullable();
+
+/** Returns an amount of US dollars, or null: a number in JSON, nanodollars in records. */
+export function dollarsField(
+  description: string,
+): SettableField<number | null, typeof DollarsInput, number | null> {
+  return {
+    view: z.number().nullable().describe(description),
+    input: DollarsInput.describe(description),
+    present: (nanodollars) => (nanodollars === null ? null : toDollars(nanodollars)),
+    read: (dollars) => (dollars === null ? null : parseDollars(dollars)),
+  };
+}
+
+/** A display name. */
+export const NameInput = z
+  .string()
+  .trim()
+  .min(1)
+  .max(200)
+  .meta({ examples: ["Ada"] });
+
+/** An id in a path or a body. */
+export const IdInput = z.string().min(1).max(100);
+
+/** Patterns of ids. */
+export const PatternsInput = z
+  .array(z.string().trim().min(1).max(BOUNDS.modelIdChars))
+  .max(BOUNDS.patterns)
+  .describe("Ids or patterns. `*` matches any characters.");

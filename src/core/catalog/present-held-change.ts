@@ -1,0 +1,40 @@
+import { formatTime } from "../../base/time.ts";
+import type { HeldChange } from "./merge-refresh.ts";
+import type { PriceTerms } from "./price-row.ts";
+import type { PriceTier } from "./records.ts";
+
+/** A change of prices that is held, as the management API and the command show it. */
+export function presentHeldChange({ id, model, provider, name, before, after, jumps, seenAt }: HeldChange) {
+  return {
+    id,
+    model,
+    provider,
+    model_name: name,
+    jumps: jumps.map((jump) => ({
+      kind: jump.kind.replace(/[A-Z]|\d+/g, (part) => `_${part.toLowerCase()}`),
+      before: jump.before,
+      after: jump.after,
+      min_prompt_tokens: jump.minPromptTokens ?? null,
+      from: jump.from ?? null,
+    })),
+    before: describeTerms(before),
+    after: describeTerms(after),
+    seen_at: formatTime(seenAt),
+  };
+}
+
+function describeTerms({ prices, priceTiers = [], priceChanges = [] }: PriceTerms) {
+  return {
+    prices,
+    price_tiers: priceTiers.map(presentTier),
+    price_changes: priceChanges.map((change) => ({
+      from: change.from,
+      prices: change.prices,
+      price_tiers: (change.priceTiers ?? []).map(presentTier),
+    })),
+  };
+}
+
+function presentTier({ minPromptTokens, ...prices }: PriceTier) {
+  return { min_prompt_tokens: minPromptTokens, ...prices };
+}

@@ -1,0 +1,172 @@
+import { greatestDecimal } from "./decimal-price.ts";
+import { authorOf, compareText } from "./format-catalog.ts";
+import { isFreeId } from "./is-free-id.ts";
+import { endpointAt } from "./price-row.ts";
+import type { ModelEndpoint, ModelRecord, Prices } from "./records.ts";
+import { createdAt } from "./release-day.ts";
+
+/** Prices as clients read them: dollars per token, request, image and search, decimal strings. */
+export interface PublicPrices {
+  readonly prompt: string;
+  readonly completion: string;
+  readonly input_cache_read?: string;
+  readonly input_cache_write?: string;
+  readonly request?: string;
+  readonly image?: string;
+  readonly image_output?: string;
+  readonly web_search?: string;
+  readonly audio?: string;
+  readonly audio_output?: string;
+  readonly internal_reasoning?: string;
+}
+
+/** A model in the answer to `GET /models` (spec 2.7; docs/api/models.md). */
+export interface PublicModel {
+  readonly id: string;
+  readonly object: "model";
+  readonly created: number;
+  readonly owned_by: string;
+  readonly name: string;
+  readonly context_length: number;
+  readonly pricing: PublicPrices & {
+    readonly overrides?: readonly (PublicPrices & { readonly min_prompt_tokens: number })[];
+  };
+  readonly description: string;
+  readonly canonical_slug: string;
+  readonly architecture: {
+    readonly input_modalities: readonly string[];
+    readonly output_modalities: readonly string[];
+    readonly tokenizer: string;
+  };
+  readonly top_provider: {
+    readonly context_length: number;
+    readonly max_completion_tokens: number | null;
+    readonly is_moderated: false;
+  };
+  readonly supported_parameters: readonly string[];
+  readonly isFree: boolean;
+  readonly expiration_date: string | null;
+}
+
+type PricedEndpoint = ModelEndpoint & { readonly prices: Prices };
+
+const UNKNOWN_TOKENIZER = "Other";
+
+/**
+ * A model as clients see it, given the endpoints that may serve it: those configured and allowed. Any of them may
+ * be the one that answers, so the record promises what all of them keep: the smallest context and the highest of
+ * each price. What an endpoint does not take counts as supported while another takes it; routing picks that one.
+ * Prices are those of `at`, milliseconds since the epoch. Null when no endpoint has one: such a model is not offered.
+ */
+export function presentModel(
+  model: ModelRecord,
+  endpoints: readonly ModelEndpoint[],
+  at: number,
+): PublicModel | null {
+  const priced = endpoints
+    .map((endpoint) => endpointAt(endpoint, at))
+    .filter((endpoint): endpoint is PricedEndpoint => endpoint.prices !== null);
+  const [first] = priced;
+  if (first === undefined) return null;
+  const widest = priced.reduce(
+    (best, endpoint) => (endpoint.contextLength > best.contextLength ? endpoint : best),
+    first,
+  );
+  return {
+    id: model.id,
+    object: "model",
+    created: createdAt(model.released),
+    owned_by: authorOf(model.id),
+    name: model.name,
+    context_length: Math.min(...priced.map((endpoint) => endpoint.contextLength)),
+    pricing: describePricing(priced),
+    description: model.description ?? "",
+    canonical_slug: model.id,
+    architecture: {
+      input_modalities: takenBy(priced, model.inputModalities),
+      output_modalities: model.outputModalities,
+      tokenizer: model.tokenizer ?? UNKNOWN_TOKENIZER,
+    },
+    top_provider: {
+      context_length: widest.contextLength,
+      max_completion_tokens: widest.maxOutputTokens,
+      is_moderated: false,
+    },
+    supported_parameters: listParameters(priced, model.supportedParameters),
+    isFree: isFreeId(model.id),
+    expiration_date: model.expires,
+  };
+}
+
+function takenBy(endpoints: readonly ModelEndpoint[], features: readonly string[]): string[] {
+  return features.filter((feature) => endpoints.some((endpoint) => !endpoint.lacks?.includes(feature)));
+}
+
+/** The model's, and those that an deployment takes beside them. */
+function listParameters(endpoints: readonly ModelEndpoint[], parameters: readonly string[]): string[] {
+  const further = endpoints.flatMap(({ takes = [], lacks }) =>
+    takes.filter((name) => !lacks?.includes(name)),
+  );
+  const taken = takenBy(endpoints, parameters);
+  return further.length === 0 ? taken : [...new Set([...taken, ...further])].sort(compareText);
+}
+
+function describePricing(endpoints: readonly PricedEndpoint[]): PublicModel["pricing"] {
+  const overrides = listThresholds(endpoints).map((min_prompt_tokens) => ({
+    min_prompt_tokens,
+    ...describePrices(endpoints.map((endpoint) => pricesAt(endpoint, min_prompt_tokens))),
+  }));
+  const base = describePrices(endpoints.map((endpoint) => endpoint.prices));
+  return overrides.length > 0 ? { ...base, overrides } : base;
+}
+
+function listThresholds(endpoints: readonly PricedEndpoint[]): number[] {
+  const thresholds = endpoints.flatMap((endpoint) =>
+    (endpoint.priceTiers ?? []).map((tier) => tier.minPromptTokens),
+  );
+  return [...new Set(thresholds)].sort((a, b) => a - b);
+}
+
+function pricesAt(endpoint: PricedEndpoint, promptTokens: number): Prices {
+  return endpoint.priceTiers?.findLast((tier) => tier.minPromptTokens <= promptTokens) ?? endpoint.prices;
+}
+
+/** The highest of each price; an endpoint that does not price something apart charges it as its kind of token. */
+function describePrices(all: readonly Prices[]): PublicPrices {
+  const cacheRead = highest(all, "cacheRead", "prompt");
+  const cacheWrite = highest(all, "cacheWrite", "prompt");
+  const request = greatestOf(all, ["request", "requestMedium", "requestHigh"]);
+  const image = highest(all, "image", null);
+  const imageOutput = highest(all, "imageOut", "completion");
+  const search = greatestOf(all, ["search", "searchedRequest"]);
+  const audio = highest(all, "audioIn", "prompt");
+  const audioOutput = highest(all, "audioOut", "completion");
+  const reasoning = highest(all, "reasoning", "completion");
+  return {
+    prompt: greatestDecimal(all.map((prices) => prices.prompt)) as string,
+    completion: greatestDecimal(all.map((prices) => prices.completion)) as string,
+    ...(cacheRead !== null ? { input_cache_read: cacheRead } : {}),
+    ...(cacheWrite !== null ? { input_cache_write: cacheWrite } : {}),
+    ...(request !== null ? { request } : {}),
+    ...(image !== null ? { image } : {}),
+    ...(imageOutput !== null ? { image_output: imageOutput } : {}),
+    ...(search !== null ? { web_search: search } : {}),
+    ...(audio !== null ? { audio } : {}),
+    ...(audioOutput !== null ? { audio_output: audioOutput } : {}),
+    ...(reasoning !== null ? { internal_reasoning: reasoning } : {}),
+  };
+}
+
+/** The greatest of several prices, those that an endpoint does not have left out; null where none has any. */
+function greatestOf(all: readonly Prices[], parts: readonly (keyof Prices)[]): string | null {
+  return greatestDecimal(all.flatMap((prices) => parts.flatMap((part) => prices[part] ?? [])));
+}
+
+function highest(
+  all: readonly Prices[],
+  part: keyof Prices,
+  else_: "prompt" | "completion" | null,
+): string | null {
+  if (all.every((prices) => prices[part] === undefined)) return null;
+  return greatestDecimal(all.map((prices) => prices[part] ?? (else_ === null ? "0" : prices[else_])));
+}

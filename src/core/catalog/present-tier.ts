@@ -1,0 +1,109 @@
+import { compareText } from "./format-catalog.ts";
+import { type PublicModel, presentModel } from "./present-model.ts";
+import type { ModelEndpoint, ModelRecord } from "./records.ts";
+import { createdAt } from "./release-day.ts";
+import type { TierPick, TierRecord, TierRule } from "./tier-records.ts";
+import { isFreeChoice, listCases } from "./tiers.ts";
+
+/** A model, and the endpoints that may serve it. */
+export interface ViewedModel {
+  readonly model: ModelRecord;
+  readonly endpoints: readonly ModelEndpoint[];
+}
+
+/** What a tier is looked at against: what is served and allowed, or the whole catalog. */
+export interface TierView {
+  readonly models: readonly ModelRecord[];
+  /** Null: not to be had. */
+  find(id: string): ViewedModel | null;
+}
+
+/** A tier in the answer to `GET models`. */
+export interface PublicTier extends PublicModel {
+  /** What it comes to now, case by case: models in order, the first leads. */
+  readonly resolves_to: readonly { readonly when: string; readonly models: readonly string[] }[];
+}
+
+/**
+ * A tier as clients see it: prices and abilities are those of the model that leads its usual case, the context the widest of
+ * all that lead. Null where none of its models is to be had.
+ */
+export function presentTier(tier: TierRecord, view: TierView, at: number): PublicTier | null {
+  const cases = listViewed(tier.rule, view);
+  const records = cases.flatMap(({ leading }) =>
+    leading.flatMap(({ model, endpoints }) => presentModel(model, endpoints, at) ?? []),
+  );
+  const [usual] = records;
+  if (usual === undefined) return null;
+  const isFree = tier.rule.by === "free";
+  const context_length = Math.max(...records.map((record) => record.context_length));
+  return {
+    ...usual,
+    ...(isFree ? joinAbilities(usual, records) : {}),
+    id: tier.id,
+    created: createdAt(tier.released),
+    owned_by: "gateway",
+    name: tier.name,
+    description: tier.description,
+    canonical_slug: tier.id,
+    context_length,
+    top_provider: { ...usual.top_provider, context_length },
+    isFree,
+    expiration_date: null,
+    resolves_to: cases.map(({ when, models }) => ({ when, models: models.map(({ model }) => model.id) })),
+  };
+}
+
+/** All models that a tier may come to, each once: those that lead first. */
+export function listTierModels({ rule }: TierRecord, view: TierView): ViewedModel[] {
+  const cases = listViewed(rule, view);
+  const all = [...cases.flatMap(({ leading }) => leading), ...cases.flatMap(({ models }) => models)];
+  return [...new Map(all.map((viewed) => [viewed.model.id, viewed])).values()];
+}
+
+interface ViewedCase {
+  readonly when: string;
+  readonly models: readonly ViewedModel[];
+  /** Those that come first for somebody. */
+  readonly leading: readonly ViewedModel[];
+}
+
+/** Cases of which something is to be had. */
+function listViewed(rule: TierRule, view: TierView): ViewedCase[] {
+  if (rule.by === "free") return viewFree(rule, view);
+  return listCases(rule).flatMap(({ when, pick }) => {
+    const models = viewPick(pick, view);
+    return models.length > 0 ? [{ when, models, leading: models.slice(0, 1) }] : [];
+  });
+}
+
+function viewPick({ models }: TierPick, view: TierView): ViewedModel[] {
+  return models.flatMap((id) => view.find(id) ?? []);
+}
+
+/** Each session has its own order of them. */
+function viewFree(rule: Extract<TierRule, { by: "free" }>, view: TierView): ViewedCase[] {
+  const choices = view.models
+    .flatMap((model) => (isFreeChoice(rule, model) ? (view.find(model.id) ?? []) : []))
+    .sort((a, b) => compareText(a.model.id, b.model.id));
+  const last = rule.last.flatMap((id) => view.find(id) ?? []);
+  const models = [...choices, ...last];
+  if (models.length === 0) return [];
+  return [{ when: "by session", models, leading: choices.length > 0 ? choices : last.slice(0, 1) }];
+}
+
+/** A request goes to a model that takes what it uses. */
+function joinAbilities(
+  { architecture }: PublicModel,
+  records: readonly PublicModel[],
+): Pick<PublicModel, "architecture" | "supported_parameters"> {
+  const union = (list: (record: PublicModel) => readonly string[]) => [...new Set(records.flatMap(list))];
+  return {
+    architecture: {
+      ...architecture,
+      input_modalities: union((record) => record.architecture.input_modalities),
+      tokenizer: "Other",
+    },
+    supported_parameters: union((record) => record.supported_parameters).sort(compareText),
+  };
+}

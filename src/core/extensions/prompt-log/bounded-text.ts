@@ -1,0 +1,33 @@
+/** The beginning of a text, as far as its bound and the memory allow. */
+export class BoundedText {
+  private readonly pieces: Buffer[] = [];
+  private bytes = 0;
+  private truncated = false;
+
+  /** `takeMemory` reserves the memory of each piece, and returns false if there is none left. */
+  constructor(
+    private readonly maxBytes: number,
+    private readonly takeMemory: (bytes: number) => boolean,
+  ) {}
+
+  /** Whether something was left out. */
+  get isTruncated(): boolean {
+    return this.truncated;
+  }
+
+  /** Appends a copy of a piece. Once something did not fit, nothing further is appended. */
+  append(piece: Uint8Array): void {
+    if (this.truncated) return;
+    const fitting = piece.subarray(0, this.maxBytes - this.bytes);
+    this.truncated = fitting.length < piece.length;
+    if (this.takeMemory(fitting.length)) {
+      this.pieces.push(Buffer.from(fitting));
+      this.bytes += fitting.length;
+    } else this.truncated = true;
+  }
+
+  /** The text so far, decoded as UTF-8. */
+  toString(): string {
+    return Buffer.concat(this.pieces).toString("utf8");
+  }
+}

@@ -1,0 +1,115 @@
+import type { Clock } from "../../../base/clock.ts";
+import { failureOf } from "../../../base/errors.ts";
+import type { Log } from "../../../base/log.ts";
+import type { Random } from "../../../base/random.ts";
+import type { AdmittedGeneration, Extension, ExtensionPoints } from "../../generation/extension.ts";
+import type { Vault } from "../../provider-keys/vault.ts";
+import { BoundedText } from "./bounded-text.ts";
+import type { PromptLogEntry, PromptLogStore } from "./prompt-log-store.ts";
+import { type LoggedBodies, openEntry, type PromptLogIdentity, sealEntry } from "./seal-entry.ts";
+
+/** How much of a request and of an answer is stored. Bytes. */
+export const MAX_LOGGED_BYTES = 1024 * 1024;
+/** How many entries may wait for the store; further ones are dropped, with a warning. */
+const MAX_PENDING = 64;
+/** Entries that one statement deletes. */
+const DELETED_AT_ONCE = 500;
+
+/** What the prompt log works with. */
+export interface PromptLogDeps {
+  readonly store: PromptLogStore;
+  readonly vault: Vault;
+  readonly random: Random;
+  readonly clock: Clock;
+  readonly log: Pick<Log, "warn">;
+}
+
+/** An entry whose bodies were decrypted. */
+export interface OpenedEntry extends Omit<PromptLogEntry, "sealed" | "ciphertext"> {
+  readonly bodies: LoggedBodies;
+}
+
+/**
+ * Stores the bodies of requests and answers for API keys that ask for it (`promptLog`), encrypted, until they expire.
+ * Requests under zero data retention are never stored (docs/prompt-log.md).
+ */
+export class PromptLog implements Extension {
+  readonly name = "prompt-log";
+  private readonly pending = new Set<Promise<void>>();
+
+  constructor(private readonly deps: PromptLogDeps) {}
+
+  attach({ id, call, zeroRetention }: AdmittedGeneration): ExtensionPoints | null {
+    const { principal } = call;
+    if (zeroRetention || principal.kind === "anonymous") return null;
+    const { account, key } = principal;
+    const { promptLog } = key;
+    if (promptLog === null) return null;
+    const request = new BoundedText(MAX_LOGGED_BYTES, call.takeMemory);
+    const response = new BoundedText(MAX_LOGGED_BYTES, call.takeMemory);
+    return {
+      async beforeRoute() {
+        // Copied now: encoding for an upstream may overwrite the body.
+        request.append(call.readBody());
+        return { kind: "continue" };
+      },
+      onText: (delta) => response.append(delta),
+      onSettled: ({ createdAt, status }) => {
+        const expiresAt = createdAt + promptLog * 1_000;
+        const identity = { id, accountId: account.id, keyId: key.id, createdAt, expiresAt };
+        this.write(identity, {
+          request: request.toString(),
+          requestTruncated: request.isTruncated,
+          response: status === 200 ? response.toString() : null,
+          responseTruncated: response.isTruncated,
+        });
+      },
+    };
+  }
+
+  /** Finds the bodies of a generation, also those that wait for the store. */
+  async find(generationId: string): Promise<OpenedEntry | null> {
+    await this.drain();
+    return findPromptLogEntry(this.deps, generationId);
+  }
+
+  /** Deletes the entries that have expired. Rejects with a `StoreError`. */
+  async deleteExpired(): Promise<void> {
+    const { store, clock } = this.deps;
+    const now = clock.now();
+    while ((await store.deleteExpired(now, DELETED_AT_ONCE)) === DELETED_AT_ONCE);
+  }
+
+  /** Resolves when the entries that wait for the store are written or were dropped. */
+  async drain(): Promise<void> {
+    await Promise.all(this.pending);
+  }
+
+  private write(identity: PromptLogIdentity, bodies: LoggedBodies): void {
+    if (this.pending.size >= MAX_PENDING) {
+      this.warn(identity.id, "too many entries wait for the store");
+      return;
+    }
+    const writing = this.deps.store
+      .addEntry(sealEntry(this.deps, identity, bodies))
+      .catch((error: unknown) => this.warn(identity.id, failureOf(error).internal))
+      .finally(() => this.pending.delete(writing));
+    this.pending.add(writing);
+  }
+
+  private warn(generationId: string, detail: string | undefined): void {
+    this.deps.log.warn("a prompt log entry was not stored", { generation_id: generationId, detail });
+  }
+}
+
+/** Returns the bodies of a generation; null if there is no entry, it has expired, or its master key is not known. */
+export async function findPromptLogEntry(
+  { store, vault, clock }: Pick<PromptLogDeps, "store" | "vault" | "clock">,
+  generationId: string,
+): Promise<OpenedEntry | null> {
+  const entry = await store.findEntry(generationId, clock.now());
+  const bodies = entry === null ? null : openEntry(vault, entry);
+  if (entry === null || bodies === null) return null;
+  const { sealed: _sealed, ciphertext: _ciphertext, ...identity } = entry;
+  return { ...identity, bodies };
+}

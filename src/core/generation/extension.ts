@@ -1,0 +1,139 @@
+import { type Failure, failureOf } from "../../base/errors.ts";
+import type { Log } from "../../base/log.ts";
+import type { InferenceRequest } from "../../wire/client-apis/inference-request.ts";
+import type { Warning } from "../../wire/conversation/warning.ts";
+import type { InferencePrincipal } from "../accounts/principal.ts";
+import type { AttemptRecord, UsageRecord } from "../usage/records.ts";
+
+/** An inference request, as extensions see it. */
+export interface AdmittedCall {
+  readonly requestId: string;
+  readonly principal: InferencePrincipal;
+  readonly request: InferenceRequest;
+  /** Returns the body as it was received. Its bytes stay unchanged only until the gates have decided. */
+  readonly readBody: () => Uint8Array;
+  /** Reserves memory until the generation ends. Returns false if none is left. */
+  readonly takeMemory: (bytes: number) => boolean;
+  /** The route's path without prefix: `/chat/completions`. */
+  readonly route: string;
+  /** When the request arrived. Milliseconds since the epoch. */
+  readonly receivedAt: number;
+  /** Further fields for the request's log line. */
+  readonly logFields: Readonly<Record<string, unknown>>;
+}
+
+/** A generation that was admitted, as extensions see it. */
+export interface AdmittedGeneration {
+  readonly id: string;
+  readonly call: AdmittedCall;
+  /** The request, its account or the operator demands zero data retention: nothing of it may be stored. */
+  readonly zeroRetention: boolean;
+}
+
+/** A feature that takes part in generations without being known to `generate`. The wiring lists them in order. */
+export interface Extension {
+  /** Identifies it in the log. */
+  readonly name: string;
+  /** Returns what it does in this generation; null if it takes no part, which then costs nothing further. */
+  attach(generation: AdmittedGeneration): ExtensionPoints | null;
+}
+
+/**
+ * What an extension does in one generation; every point is optional. `beforeRoute` is a gate: it decides how the generation
+ * goes on, and a gate that throws fails it. The others are observers: what they throw is logged and changes nothing.
+ */
+export interface ExtensionPoints {
+  /**
+   * Called once, after the request was admitted and counted, before it is routed. The request's body is unchanged only
+   * until the promise settles. The wait is bounded by the generation's total time.
+   */
+  beforeRoute?(): Promise<GateDecision>;
+  /** Called after each attempt, with its outcome as far as its first token. */
+  onAttempt?(attempt: AttemptRecord): void;
+  /**
+   * Called with each piece of a successful answer, in the client API's format (JSON, or server-sent events), before it is
+   * sent. The bytes may be reused after the call returns. Keep-alives and error bodies are left out.
+   */
+  onText?(delta: Uint8Array): void;
+  /** Called once, after all text, with the final record. `failure` is what the client saw, or null. */
+  onSettled?(record: UsageRecord, failure: Failure | null): void;
+}
+
+/** What a gate decides: `warnings` go into the answer's `gateway_metadata`. */
+export type GateDecision =
+  | { readonly kind: "continue"; readonly warnings?: readonly Warning[] }
+  | { readonly kind: "reject"; readonly failure: Failure }
+  /** The whole answer in the client API's format: JSON, or server-sent events if the request asks for a stream. */
+  | { readonly kind: "replace"; readonly body: string };
+
+interface Attached {
+  readonly name: string;
+  readonly points: ExtensionPoints;
+}
+
+/** The extensions that take part in one generation. */
+export class AttachedExtensions {
+  /** Whether any of them has a gate. */
+  readonly hasGate: boolean;
+  private readonly textObservers: readonly Attached[];
+
+  constructor(
+    private readonly attached: readonly Attached[],
+    private readonly log: Pick<Log, "error">,
+  ) {
+    this.hasGate = attached.some(({ points }) => points.beforeRoute !== undefined);
+    this.textObservers = attached.filter(({ points }) => points.onText !== undefined);
+  }
+
+  /** Whether anything observes the text. */
+  get observesText(): boolean {
+    return this.textObservers.length > 0;
+  }
+
+  /** Asks the gates in order, until one rejects the request or replaces its answer. Rejects with what a gate throws. */
+  async beforeRoute(): Promise<GateDecision> {
+    const warnings: Warning[] = [];
+    for (const { points } of this.attached) {
+      const decision = await points.beforeRoute?.();
+      if (decision === undefined) continue;
+      if (decision.kind !== "continue") return decision;
+      warnings.push(...(decision.warnings ?? []));
+    }
+    return { kind: "continue", warnings };
+  }
+
+  onAttempt(attempt: AttemptRecord): void {
+    this.notify(this.attached, (points) => points.onAttempt?.(attempt));
+  }
+
+  onText(delta: Uint8Array): void {
+    if (delta.length > 0) this.notify(this.textObservers, (points) => points.onText?.(delta));
+  }
+
+  onSettled(record: UsageRecord, failure: Failure | null): void {
+    this.notify(this.attached, (points) => points.onSettled?.(record, failure));
+  }
+
+  private notify(observers: readonly Attached[], call: (points: ExtensionPoints) => void): void {
+    for (const { name, points } of observers) {
+      try {
+        call(points);
+      } catch (error) {
+        this.log.error("an extension failed", { extension: name, detail: failureOf(error).internal });
+      }
+    }
+  }
+}
+
+/** Attaches to a generation those extensions that take part in it. */
+export function attachExtensions(
+  { extensions, log }: { readonly extensions: readonly Extension[]; readonly log: Pick<Log, "error"> },
+  generation: AdmittedGeneration,
+): AttachedExtensions {
+  const attached: Attached[] = [];
+  for (const extension of extensions) {
+    const points = extension.attach(generation);
+    if (points !== null) attached.push({ name: extension.name, points });
+  }
+  return new AttachedExtensions(attached, log);
+}

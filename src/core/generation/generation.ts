@@ -1,0 +1,281 @@
+import { type Failure, statusOf } from "../../base/errors.ts";
+import type { TokenUsage } from "../../wire/conversation/usage.ts";
+import type { Warning } from "../../wire/conversation/warning.ts";
+import { formatsOf } from "../deployments/served-models.ts";
+import { freeLimitFailure, withFreeLimit } from "../limits/free-limit.ts";
+import type { LimitVerdict, RateLimitStatus } from "../limits/rate-limiter.ts";
+import type { Candidate } from "../routing/plan.ts";
+import { recordFormat, toPlanEntries } from "../routing/plan-entries.ts";
+import { type AttemptRecord, createLease, type UsageRecord } from "../usage/records.ts";
+import { type Admission, CANNOT_RECORD } from "./admit.ts";
+import { type Allowance, NO_HOLD } from "./allowance.ts";
+import type { AttemptContext, AttemptOutcome } from "./attempt.ts";
+import type { GenerationCall, GenerationDeps, GenerationResult } from "./call.ts";
+import { Cancellation } from "./cancellation.ts";
+import { chargeAnswer, countUsage } from "./charge-answer.ts";
+import { classifyCancellation } from "./classify-failure.ts";
+import { ClientWatch } from "./client-watch.ts";
+import { addWarning } from "./describe-work.ts";
+import { type AttachedExtensions, attachExtensions } from "./extension.ts";
+import { countsAsFree } from "./free-models.ts";
+import { type RelayContext, relayStream } from "./relay.ts";
+import { type Route, recordAffinity } from "./route-request.ts";
+import {
+  type Ending,
+  openRecord,
+  reportUsage,
+  type Settling,
+  settle,
+  trySettle,
+  withCandidate,
+  withHeld,
+} from "./settle.ts";
+import type { TakenLimits } from "./take-limits.ts";
+import { warnOfBound } from "./warn-of-bound.ts";
+
+/** What a generation begins with: its admission, and what was counted for it. */
+export interface AdmittedRequest {
+  readonly id: string;
+  readonly admission: Admission;
+  readonly limits: TakenLimits;
+  /** The one time that limits, prices and the record use. Milliseconds since the epoch. */
+  readonly requestedAt: number;
+}
+
+/** The answer of a candidate, before it is relayed. */
+export interface CandidateAnswer {
+  readonly context: AttemptContext;
+  readonly outcome: Extract<AttemptOutcome, { kind: "streaming" | "answered" }>;
+  readonly metadata: RelayContext["metadata"];
+  readonly startedAt: number;
+}
+
+/** One admitted generation: its record, the resources it holds, and the ways in which it ends. */
+export class Generation implements Settling {
+  readonly id: string;
+  readonly extensions: AttachedExtensions;
+  readonly cancellation: Cancellation;
+  readonly client: ClientWatch;
+  /** The attempts that have ended. */
+  readonly attempts: AttemptRecord[] = [];
+  record: UsageRecord;
+  warnings: readonly Warning[];
+  allowance: Allowance = NO_HOLD;
+  private session: Route["session"] = null;
+  /** The status of the caller's limits after this request; null if it has none. */
+  limitStatus: RateLimitStatus | null;
+  /** The account's limit on free models before this request; null if the request names none, or if it is not limited. */
+  readonly freeLimit: LimitVerdict | null;
+
+  constructor(
+    readonly deps: GenerationDeps,
+    readonly call: GenerationCall,
+    { id, admission, limits, requestedAt }: AdmittedRequest,
+  ) {
+    const { requestedId, zeroRetention, warnings } = admission;
+    this.id = id;
+    this.limitStatus = limits.limitStatus;
+    this.freeLimit = limits.freeLimit;
+    this.warnings = warnings;
+    const lease = createLease(deps.gatewayId, requestedAt, deps.timers.totalMs);
+    this.record = openRecord(call, { id, requestedModel: requestedId, plan: [], lease, requestedAt });
+    this.extensions = attachExtensions(deps, { id, call, zeroRetention });
+    this.cancellation = new Cancellation(deps.clock, deps.timers.totalMs);
+    this.client = new ClientWatch(deps.clock, call.readClientSignal, () =>
+      this.cancellation.cut("client_left"),
+    );
+    deps.active.add(this.cancellation);
+  }
+
+  /** Adds the routing decision to the record. */
+  plan(route: Route, filteredOut: Admission["filteredOut"]): void {
+    this.session = route.session;
+    this.record = { ...this.record, plan: toPlanEntries(route, filteredOut) };
+  }
+
+  /** Adds an attempt that begins to the record, which is durable when this resolves to true. */
+  async recordAttemptStart(candidate: Candidate, begun: AttemptRecord): Promise<boolean> {
+    const { record, deps, call } = this;
+    const { plan } = record;
+    const { format } = begun;
+    const hasFormats = formatsOf(candidate.provider, candidate.endpoint).length > 1;
+    this.record = withHeld(
+      {
+        ...withCandidate(record, candidate, call.request),
+        attempts: [...this.attempts, begun],
+        plan: hasFormats && format !== undefined ? recordFormat(plan, candidate, format) : plan,
+      },
+      this.allowance,
+    );
+    deps.recorder.write(this.record);
+    return deps.recorder.flushDurably();
+  }
+
+  /** Adds the outcome of an attempt to the record. */
+  recordAttemptEnd(attempt: AttemptRecord): void {
+    this.attempts.push(attempt);
+    this.record = { ...this.record, attempts: this.attempts };
+    this.extensions.onAttempt(attempt);
+  }
+
+  /**
+   * Counts the request against its account's limit on free models, the first time it is about to be sent to one. Returns the
+   * failure if the limit is used up, else null.
+   */
+  async countFree(candidate: Candidate): Promise<Failure | null> {
+    if (this.record.usesFreeModel || !countsAsFree(candidate)) return null;
+    const verdict = await this.deps.freeLimit.admit(this.call.principal, this.deps.clock.now());
+    if (verdict === null) return null;
+    const failure = verdict.allowed ? null : freeLimitFailure(verdict, this.limitStatus);
+    if (verdict.allowed) this.record = { ...this.record, usesFreeModel: true };
+    this.limitStatus = withFreeLimit(this.limitStatus, verdict);
+    return failure;
+  }
+
+  /** Gives the answer of a candidate after others were tried. */
+  giveEarlierAnswer(answer: CandidateAnswer): Promise<GenerationResult> {
+    const { candidate } = answer.context;
+    this.record = { ...withCandidate(this.record, candidate, this.call.request), attempts: this.attempts };
+    return this.giveAnswer(answer);
+  }
+
+  /** Passes the answer of a candidate on to the client and settles the generation by it. */
+  giveAnswer({ context, outcome, metadata, startedAt }: CandidateAnswer): Promise<GenerationResult> {
+    const { candidate } = context;
+    if (outcome.kind === "answered") return this.giveWhole(candidate, outcome.answer, metadata);
+    const { size } = context;
+    return this.relay(outcome.begun, { candidate, size, metadata, beganAt: startedAt });
+  }
+
+  /** Answers with a body that no provider gave; it costs nothing. */
+  async giveReplacement(body: string): Promise<GenerationResult> {
+    const bytes = Buffer.from(body);
+    this.extensions.onText(bytes);
+    if (
+      !(await trySettle(this, this.record, { ...NOTHING, outcome: "completed", failure: null, status: 200 }))
+    )
+      return this.fail(CANNOT_RECORD);
+    this.end();
+    return this.result(
+      this.call.request.stream ? { kind: "stream", stream: bytes } : { kind: "json", body },
+      null,
+    );
+  }
+
+  /** Ends without an answer. What failed before its first token costs nothing. */
+  fail(failure: Failure): GenerationResult {
+    return this.endWithout({ outcome: "failed", failure, status: statusOf(failure) });
+  }
+
+  /** Ends because the client has left before there was an answer. */
+  leave(): GenerationResult {
+    return this.endWithout({ outcome: "cancelled", failure: null, status: CLIENT_LEFT });
+  }
+
+  /**
+   * Ends the generation if a timer, the client or a shutdown has ended it; null if it may go on. `candidate` is the one that
+   * was being tried, or null.
+   */
+  endIfCut(candidate: Candidate | null): GenerationResult | null {
+    const { reason } = this.cancellation;
+    if (reason === "client_left" || reason === "client_stalled") return this.leave();
+    if (reason === null || reason === "first_token") return null;
+    return this.fail(candidate === null ? GATE_TIMEOUT : classifyCancellation(reason, candidate).failure);
+  }
+
+  /** Releases everything without a record, for a request that is rejected before a provider is chosen. */
+  abandon(): void {
+    this.end();
+    this.deps.rateLimiter.cancel(this.id);
+  }
+
+  private async relay(
+    begun: Extract<AttemptOutcome, { kind: "streaming" }>["begun"],
+    answering: Pick<RelayContext, "candidate" | "size" | "metadata" | "beganAt">,
+  ): Promise<GenerationResult> {
+    const { deps, call, cancellation, record, allowance, extensions } = this;
+    const { candidate } = answering;
+    if (begun.isOver && this.client.hasLeft()) return this.leave();
+    const context: RelayContext = {
+      ...answering,
+      deps,
+      call,
+      cancellation,
+      record,
+      allowance,
+      extensions,
+      firstTokenAt: deps.clock.now(),
+      onOver: () => this.end(),
+      onCompleted: (usage) => this.rememberAffinity(candidate, usage),
+    };
+    return this.result({ kind: "stream", stream: await relayStream(context, begun) }, candidate);
+  }
+
+  private async giveWhole(
+    candidate: Candidate,
+    answer: Extract<AttemptOutcome, { kind: "answered" }>["answer"],
+    metadata: RelayContext["metadata"],
+  ): Promise<GenerationResult> {
+    if (this.client.hasLeft()) return this.leave();
+    const { deps, call, record, allowance, extensions } = this;
+    const answering = { deps, call, candidate, record, allowance };
+    const seen = { producedBytes: answer.producedBytes, searches: 0 };
+    const charge = chargeAnswer(answering, countUsage(answering, answer.usage, seen));
+    const warning = warnOfBound(answering, answer.finish, charge.usage);
+    const body = answer.encode({ report: reportUsage(charge), metadata: addWarning(metadata, warning) });
+    if (extensions.observesText) extensions.onText(Buffer.from(body));
+    const isSettled = await trySettle(this, record, {
+      outcome: "completed",
+      failure: null,
+      status: 200,
+      charge,
+      finish: answer.finish,
+      firstTokenAt: deps.clock.now(),
+    });
+    // An answer that cannot be recorded is not given away.
+    if (!isSettled) return this.fail(CANNOT_RECORD);
+    this.end();
+    this.rememberAffinity(candidate, charge.usage);
+    return this.result({ kind: "json", body }, candidate);
+  }
+
+  private rememberAffinity(candidate: Candidate, usage: TokenUsage): void {
+    recordAffinity(this.deps, this.session, candidate, usage);
+  }
+
+  private endWithout(ending: Pick<Ending, "outcome" | "failure" | "status">): GenerationResult {
+    this.end();
+    settle(this, this.record, { ...NOTHING, ...ending });
+    const { failure } = ending;
+    return this.result(failure === null ? { kind: "gone" } : { kind: "failure", failure }, null);
+  }
+
+  private end(): void {
+    this.cancellation.stop();
+    this.deps.active.delete(this.cancellation);
+    this.client.stop();
+  }
+
+  private result(answer: GenerationResult["answer"], candidate: Candidate | null): GenerationResult {
+    return {
+      generationId: this.id,
+      model: candidate?.model.id ?? null,
+      provider: candidate?.provider.record.slug ?? null,
+      attempts: this.attempts.length,
+      plan: this.record.plan,
+      limit: this.limitStatus,
+      answer,
+    };
+  }
+}
+
+/** Status that logs and records show if the client left before there was an answer; nobody receives it. */
+const CLIENT_LEFT = 499;
+
+const NOTHING = { charge: null, finish: null, firstTokenAt: null } as const;
+
+const GATE_TIMEOUT: Failure = {
+  code: "unavailable",
+  message: "The gateway could not check the request in time. Repeat the request.",
+  retryAfterS: 5,
+};

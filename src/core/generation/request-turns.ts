@@ -1,0 +1,43 @@
+import type { Log } from "../../base/log.ts";
+import type { CalledTurn } from "../../wire/canonical/called-turn.ts";
+import type { ConversationStore } from "./conversation-store.ts";
+
+/** The remembered turns that one request may use. */
+export interface RequestTurns {
+  /** Loads the turns known under these names. A store that fails is logged, and the turns count as unknown. */
+  load(names: readonly string[]): Promise<void>;
+  /** Returns a loaded turn; null where it is unknown or was not loaded. */
+  recall(name: string): CalledTurn | null;
+  /** Stores a turn of the answer, without waiting for the store. */
+  remember(turn: CalledTurn): void;
+}
+
+/** For requests of which nothing may be kept. */
+export const NO_TURNS: RequestTurns = { load: async () => {}, recall: () => null, remember: () => {} };
+
+/** Creates the view of a request whose principal owns the turns of `scope`. */
+export function createRequestTurns(
+  store: ConversationStore,
+  scope: string,
+  log: Pick<Log, "warn">,
+): RequestTurns {
+  const loaded = new Map<string, CalledTurn | null>();
+  const onFailure = (error: unknown): void =>
+    log.warn("the conversation store failed; requests go on without remembered turns", {
+      detail: String(error),
+    });
+  return {
+    async load(names) {
+      const missing = names.filter((name) => !loaded.has(name));
+      if (missing.length === 0) return;
+      try {
+        const turns = await store.recallTurns(scope, missing);
+        for (const name of missing) loaded.set(name, turns.get(name) ?? null);
+      } catch (error) {
+        onFailure(error);
+      }
+    },
+    recall: (name) => loaded.get(name) ?? null,
+    remember: (turn) => void store.rememberTurn(scope, turn).catch(onFailure),
+  };
+}

@@ -1,0 +1,289 @@
+import { type Failure, failureOf, GatewayError } from "../../base/errors.ts";
+import { randomShare } from "../../base/random.ts";
+import type { RelayIdentity } from "../../wire/canonical/relay.ts";
+import { backoffMs } from "../routing/backoff.ts";
+import { healthTargetOf } from "../routing/health-target.ts";
+import type { Candidate } from "../routing/plan.ts";
+import { scopeOf } from "../routing/session-key.ts";
+import { listedWindow, windowOf } from "../routing/window.ts";
+import { CANNOT_RECORD } from "./admit.ts";
+import { type AttemptContext, type AttemptOutcome, attempt, isEmptyAnswer } from "./attempt.ts";
+import { beginAttempt, endAttempt } from "./attempt-record.ts";
+import type { GenerationResult } from "./call.ts";
+import { chooseFailure, type FailureClassification } from "./classify-failure.ts";
+import { describeWork } from "./describe-work.ts";
+import { type EncodedForCandidate, type Encoding, encodeForCandidate } from "./encode-for-candidate.ts";
+import type { CandidateAnswer, Generation } from "./generation.ts";
+import { recordAttempt } from "./record-attempt.ts";
+import { recordKeyUse } from "./record-key-use.ts";
+import { createRequestTurns, NO_TURNS, type RequestTurns } from "./request-turns.ts";
+
+/** The encoding to send, and whether another candidate may still follow. */
+interface Sending {
+  readonly encoded: EncodedForCandidate;
+  readonly hasNext: boolean;
+}
+
+type FailedAttempt = Extract<AttemptOutcome, { kind: "failed" }>;
+
+/** Sends a request to one candidate after the other until one answers. */
+export class CandidateLoop {
+  private readonly failures: Failure[] = [];
+  /** Candidates that failed in a way that may have passed a moment later. */
+  private readonly transient: Candidate[] = [];
+  /** The largest context window that was too small. Tokens. */
+  private exceededWindow = 0;
+  /** The first answer without content, which the client gets if no other candidate answers. */
+  private empty: CandidateAnswer | null = null;
+  private readonly turns: RequestTurns;
+
+  constructor(
+    private readonly generation: Generation,
+    private readonly candidates: readonly Candidate[],
+    { zeroRetention }: { readonly zeroRetention: boolean },
+  ) {
+    const { deps, call } = generation;
+    this.turns = zeroRetention
+      ? NO_TURNS
+      : createRequestTurns(deps.conversations, scopeOf(call.principal), deps.log);
+  }
+
+  /** Resolves when the first byte for the client is there, or the generation has ended without an answer. */
+  async run(): Promise<GenerationResult> {
+    try {
+      const result =
+        (await this.tryInTurn()) ??
+        (await this.giveEmpty()) ??
+        (await this.tryAgain()) ??
+        (await this.giveEmpty());
+      return result ?? this.generation.fail(chooseFailure(this.failures));
+    } catch (error) {
+      return this.generation.fail(failureOf(error));
+    }
+  }
+
+  private async tryInTurn(): Promise<GenerationResult | null> {
+    const queue = [...this.candidates];
+    // Deferred candidates are appended, and reached by this loop again.
+    for (const [at, candidate] of queue.entries()) {
+      if (windowOf(candidate.endpoint) <= this.exceededWindow || this.answeredEmpty(candidate)) continue;
+      if (at < this.candidates.length && this.hasFailed(candidate)) {
+        queue.push(candidate);
+        continue;
+      }
+      if (this.generation.attempts.length > 0 && !(await this.mayTry(candidate))) continue;
+      const result = await this.tryOne(candidate, candidate !== queue.at(-1));
+      if (result !== null) return result;
+    }
+    return null;
+  }
+
+  /** Asks the candidates with transient failures again, after a pause that grows from round to round. */
+  private async tryAgain(): Promise<GenerationResult | null> {
+    const { deps, cancellation } = this.generation;
+    for (let round = 0; round < deps.repeats; round++) {
+      const again = this.transient.splice(0).filter((candidate) => this.hasBudget(candidate));
+      if (again.length === 0 || this.empty !== null) return null;
+      await cancellation.pause(backoffMs(round, randomShare(deps.random)));
+      for (const candidate of again) {
+        const ended = this.generation.endIfCut(candidate);
+        if (ended !== null) return ended;
+        if (!(await this.mayTry(candidate))) continue;
+        const result = await this.tryOne(candidate, false);
+        if (result !== null) return result;
+      }
+    }
+    return null;
+  }
+
+  /** Whether a further attempt may go to a candidate. A BYOK key may have been removed in the meantime. */
+  private async mayTry(candidate: Candidate): Promise<boolean> {
+    if (!this.hasBudget(candidate)) return false;
+    const { key, provider } = candidate;
+    const { deps, call } = this.generation;
+    if (key.byokId === null || call.principal.kind === "anonymous") return true;
+    const { label } = key;
+    return deps.byokKeys.isCurrent(call.principal.account.id, { label, provider: provider.record.slug });
+  }
+
+  /** Whether attempts, time and the provider's retry budget allow a further attempt. */
+  private hasBudget({ provider }: Candidate): boolean {
+    const { deps, attempts, record } = this.generation;
+    const now = deps.clock.now();
+    if (attempts.length >= deps.maxAttempts || now >= record.createdAt + deps.timers.failoverMs) return false;
+    const { slug } = provider.record;
+    return !this.wasAsked(slug) || deps.retryBudget.mayRetry(slug, now);
+  }
+
+  /** Whether its endpoint has a transient failure: another key would probably meet the same, so it is deferred. */
+  private hasFailed({ provider, model }: Candidate): boolean {
+    return this.transient.some((candidate) => candidate.provider === provider && candidate.model === model);
+  }
+
+  private wasAsked(slug: string): boolean {
+    return this.generation.attempts.some(({ provider }) => provider === slug);
+  }
+
+  /** Null if the next candidate may try; `hasNext` says whether there is one. */
+  private async tryOne(candidate: Candidate, hasNext: boolean): Promise<GenerationResult | null> {
+    const encoded = await this.encodeFor(candidate, FIRST_ENCODING);
+    if (encoded === null) return this.generation.endIfCut(candidate);
+    const overLimit = await this.generation.countFree(candidate);
+    if (overLimit === null) return this.send(candidate, { encoded, hasNext });
+    this.failures.push(overLimit);
+    return null;
+  }
+
+  /** Makes one attempt. Null if the next candidate may try. */
+  private async send(candidate: Candidate, sending: Sending): Promise<GenerationResult | null> {
+    const { generation } = this;
+    const { deps } = generation;
+    const { encoded } = sending;
+    const startedAt = deps.clock.now();
+    const begun = beginAttempt(candidate, encoded.format, startedAt);
+    // Durable before the upstream is called: what it bills is known here, even if this process dies now.
+    if (!(await generation.recordAttemptStart(candidate, begun))) return generation.fail(CANNOT_RECORD);
+    if (generation.client.hasLeft()) {
+      generation.record = { ...generation.record, attempts: generation.attempts };
+      return generation.leave();
+    }
+    this.recordStart(candidate, startedAt);
+    const context = this.contextFor(candidate, sending);
+    const outcome = await attempt(context);
+    const times = { beganAt: startedAt, requestedAt: generation.record.createdAt };
+    recordAttempt(deps, candidate, outcome, times);
+    generation.recordAttemptEnd(endAttempt(begun, deps.clock.now(), outcome));
+    recordKeyUse(deps, candidate, outcome.kind === "failed" ? outcome.classification : null);
+    if (outcome.kind === "client_left") return generation.leave();
+    if (outcome.kind === "failed") return this.handleFailure(candidate, outcome, sending);
+    const metadata = describeWork(encoded, generation.warnings);
+    return this.takeAnswer({ context, outcome, metadata, startedAt });
+  }
+
+  /**
+   * Sends the request to the same candidate once without reasoning if the vendor rejects it (docs/api/translation.md, "Reasoning across turns"),
+   * or in another format if the host does not have this one's endpoint; else records the failure.
+   */
+  private async handleFailure(
+    candidate: Candidate,
+    { classification, refusesReasoning, lacksEndpoint }: FailedAttempt,
+    { encoded, hasNext }: Sending,
+  ): Promise<GenerationResult | null> {
+    if (refusesReasoning && encoded.carriesReasoning) {
+      const bare = await this.encodeFor(candidate, { withReasoning: false, formats: [encoded.format] });
+      if (bare === null) return this.generation.endIfCut(candidate);
+      return this.send(candidate, { encoded: { ...bare, carriesReasoning: false }, hasNext });
+    }
+    if (lacksEndpoint && encoded.otherFormats.length > 0) {
+      const formats = encoded.otherFormats;
+      const other = await this.encodeFor(candidate, { withReasoning: true, formats });
+      return other === null
+        ? this.generation.endIfCut(candidate)
+        : this.send(candidate, { encoded: other, hasNext });
+    }
+    const { failure, mayTryNext } = classification;
+    this.failures.push(failure);
+    if (isTransient(candidate, classification)) this.transient.push(candidate);
+    if (mayTryNext === "larger")
+      this.exceededWindow = Math.max(this.exceededWindow, windowOf(candidate.endpoint));
+    return mayTryNext ? null : ((await this.giveEmpty()) ?? this.generation.fail(failure));
+  }
+
+  /** Gives an answer to the client. Sets the first one without content aside and returns null; for FIM, empty is an answer. */
+  private takeAnswer(answer: CandidateAnswer): Promise<GenerationResult> | null {
+    const { outcome } = answer;
+    const isFim = this.generation.call.request.action === "fim";
+    if (!isEmptyAnswer(outcome) || this.empty !== null || isFim) return this.generation.giveAnswer(answer);
+    this.empty = answer;
+    if (outcome.kind === "streaming") outcome.begun.exchange.cancel();
+    return null;
+  }
+
+  /** Whether this endpoint gave the empty answer: another key would get the same. */
+  private answeredEmpty({ endpoint }: Candidate): boolean {
+    return endpoint === this.empty?.context.candidate.endpoint;
+  }
+
+  /** Gives the empty answer that was set aside; null if there is none. */
+  private async giveEmpty(): Promise<GenerationResult | null> {
+    return this.empty === null ? null : this.generation.giveEarlierAnswer(this.empty);
+  }
+
+  private recordStart(candidate: Candidate, now: number): void {
+    const { health, retryBudget } = this.generation.deps;
+    const { slug } = candidate.provider.record;
+    health.begin(healthTargetOf(candidate), now);
+    if (this.wasAsked(slug)) retryBudget.recordRetry(slug, now);
+    else retryBudget.recordFirst(slug, now);
+  }
+
+  /**
+   * The request as a candidate takes it. Null if its format cannot express the request, which another's may, or if the
+   * generation was cut while it was encoded.
+   */
+  private async encodeFor(
+    candidate: Candidate,
+    variant: Pick<Encoding, "withReasoning" | "formats">,
+  ): Promise<EncodedForCandidate | null> {
+    const { deps, call, allowance, cancellation } = this.generation;
+    const encoding = {
+      turns: this.turns,
+      maxTokens: allowance.boundFor(candidate),
+      ...variant,
+    };
+    try {
+      const encoded = await encodeForCandidate(deps, call, candidate, encoding, cancellation);
+      if (encoded === null || encoded.heldBytes === 0 || call.takeMemory(encoded.heldBytes)) return encoded;
+      throw new GatewayError(NO_MEMORY);
+    } catch (error) {
+      if (!(error instanceof GatewayError)) throw error;
+      // Failures of attempts take precedence over it.
+      this.failures.unshift(error.failure);
+      return null;
+    }
+  }
+
+  private contextFor(candidate: Candidate, { encoded, hasNext }: Sending): AttemptContext {
+    const { deps, call, cancellation, id, record } = this.generation;
+    const originalIds = encoded.repair?.originalIds;
+    const identity: RelayIdentity = {
+      id,
+      model: candidate.model.id,
+      created: Math.floor(record.createdAt / 1000),
+      originalIds: originalIds?.size ? originalIds : null,
+      makeCallId: () => deps.ids.next("call"),
+      onTurn: this.turns.remember,
+    };
+    const size = {
+      promptLimit: windowOf(candidate.endpoint),
+      // A BYOK key may serve deployments that the gateway's keys do not, and that lists leave out.
+      listedWindow: () =>
+        listedWindow([candidate, ...deps.serving().servedModels.deploymentsOf(candidate.model.id)]),
+    };
+    const { provider, model } = healthTargetOf(candidate);
+    const isOut = hasNext
+      ? () => deps.health.endpoint(provider, model, deps.clock.now()).state !== "closed"
+      : null;
+    return { deps, call, candidate, cancellation, encoded, identity, size, isOut };
+  }
+}
+
+/** With reasoning, in the best of the candidate's formats. */
+const FIRST_ENCODING: Pick<Encoding, "withReasoning" | "formats"> = { withReasoning: true, formats: null };
+
+const NO_MEMORY: Failure = {
+  code: "unavailable",
+  message: "The gateway has no memory to translate the request at the moment. Repeat it later.",
+  retryAfterS: 5,
+  internal: "limits.total_body_bytes is used up",
+};
+
+/**
+ * Whether the same candidate may answer a moment later. An overloaded one will not if it says for how long, or if it was asked
+ * although its overload was known.
+ */
+function isTransient({ provider, why }: Candidate, { mayTryNext, health }: FailureClassification): boolean {
+  if (provider.record.failsOnDemand || !mayTryNext) return false;
+  if (health.kind === "overloaded") return health.retryAfterMs === null && why !== "last_resort";
+  return health.kind === "failed";
+}

@@ -1,0 +1,40 @@
+/** Identifies a request that may be repeated. */
+export interface IdempotencyKey {
+  /** The credentials that sent it: names of different scopes do not collide. */
+  readonly scope: string;
+  /** The value of the `Idempotency-Key` header. */
+  readonly name: string;
+}
+
+/** The response to a repeatable request. */
+export interface StoredResponse {
+  /** HTTP status. */
+  readonly status: number;
+  /** JSON; null if the body may not be stored. */
+  readonly body: string | null;
+}
+
+/** The result of claiming an idempotency key. */
+export type IdempotencyClaim =
+  | { readonly kind: "first" }
+  /** The key was claimed before. `answer` is null while the first request runs, and if its process ended before it did. */
+  | { readonly kind: "repeated"; readonly fingerprint: string; readonly answer: StoredResponse | null }
+  /** The scope has reached its maximum number of keys. */
+  | { readonly kind: "full" };
+
+/** Stores the responses to repeatable requests for a limited time. */
+export interface StoredResponseStore {
+  /** Claims a key unless it is claimed. Deletes all keys that were claimed before `expiredAt`. */
+  claimKey(
+    key: IdempotencyKey,
+    claim: {
+      readonly fingerprint: string;
+      readonly at: number;
+      readonly expiredAt: number;
+      readonly maxNames: number;
+    },
+  ): Promise<IdempotencyClaim>;
+  storeResponse(key: IdempotencyKey, response: StoredResponse): Promise<void>;
+  /** Releases a key whose request has changed nothing. */
+  releaseKey(key: IdempotencyKey): Promise<void>;
+}

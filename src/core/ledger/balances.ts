@@ -1,0 +1,195 @@
+import { DAY_MS } from "../../base/days.ts";
+import type {
+  AccountBalance,
+  HoldBound,
+  HoldRequest,
+  HoldVerdict,
+  ListedHold,
+  SpendLimit,
+} from "./hold-book.ts";
+
+interface Hold {
+  readonly request: HoldRequest;
+  amount: number;
+  /** It was not settled in time, and what it held was released. */
+  isLapsed: boolean;
+}
+
+/** How long a lapsed hold is remembered: a generation that still runs is charged when it ends. */
+const LAPSED_MS = DAY_MS;
+
+interface Account {
+  balance: number;
+  held: number;
+}
+
+/** What was spent and what is held under a spending limit, in one period. */
+interface Meter {
+  readonly since: number;
+  spent: number;
+  held: number;
+}
+
+type MeterName = Pick<SpendLimit, "meter" | "since">;
+
+/** Periods of which a meter is kept: requests of the last period may still arrive when the next has begun. */
+const PERIODS = 2;
+
+/** Balances, spending and holds in memory. Amounts are nanodollars. Taking a hold is atomic, because it is synchronous. */
+export class Balances {
+  private readonly accounts = new Map<string, Account>();
+  /** By name, the newest period first. */
+  private readonly meters = new Map<string, readonly Meter[]>();
+  private readonly running = new Map<string, Hold>();
+
+  isLoaded(accountId: string): boolean {
+    return this.accounts.has(accountId);
+  }
+
+  /** Sets an account's balance, once: later changes are deposits and charges. */
+  load(accountId: string, balance: number): void {
+    if (!this.isLoaded(accountId)) this.accounts.set(accountId, { balance, held: 0 });
+  }
+
+  isMetered(limit: MeterName): boolean {
+    return this.findMeter(limit) !== undefined;
+  }
+
+  /** Sets what was spent under a limit, once. */
+  loadMeter(limit: MeterName, spent: number): void {
+    if (this.isMetered(limit)) return;
+    const { meter, since } = limit;
+    const periods = [...(this.meters.get(meter) ?? []), { since, spent, held: 0 }];
+    this.meters.set(meter, periods.sort((a, b) => b.since - a.since).slice(0, PERIODS));
+  }
+
+  /** Adds to a balance; a negative amount subtracts. No-op if the account is not loaded. */
+  deposit(accountId: string, amount: number): void {
+    const account = this.accounts.get(accountId);
+    if (account !== undefined) account.balance += amount;
+  }
+
+  /** Takes a hold. The account and its limits must be loaded. */
+  hold(request: HoldRequest): HoldVerdict {
+    const required = request.least ?? request.amount;
+    const { available, by } = this.findAvailable(request, (limit) => this.meterOf(limit));
+    if (available < required && required > 0)
+      return { kind: "refused", by, available: Math.max(0, available), required };
+    const hold: Hold = { request, amount: 0, isLapsed: false };
+    this.running.set(request.id, hold);
+    this.change(hold, chooseAmount(request, available));
+    return { kind: "held", amount: hold.amount, available, by };
+  }
+
+  /** Raises a hold to `amount`, or as far as possible, and returns what is held now: 0 without a hold. */
+  grow(id: string, amount: number): number {
+    const hold = this.running.get(id);
+    if (hold === undefined) return 0;
+    const { available } = this.findAvailable(hold.request, (limit) => this.findMeter(limit));
+    this.change(hold, Math.max(0, Math.min(amount - hold.amount, available)));
+    return hold.amount;
+  }
+
+  /** Ends a hold and charges `cost`. No-op without a hold. */
+  settle(id: string, cost: number): void {
+    const hold = this.running.get(id);
+    if (hold === undefined) return;
+    this.running.delete(id);
+    this.change(hold, -hold.amount);
+    // The store quarantines a record whose cost is no exact amount; adding it here would corrupt the balance.
+    if (Number.isSafeInteger(cost)) this.charge(hold, cost);
+  }
+
+  /** Releases lapsed holds and returns their number. What their generations cost is charged when they end. */
+  sweep(now: number): number {
+    let lapsed = 0;
+    for (const [id, hold] of this.running) {
+      const { expiresAt } = hold.request;
+      if (expiresAt + LAPSED_MS <= now) this.running.delete(id);
+      if (hold.isLapsed || expiresAt > now) continue;
+      this.change(hold, -hold.amount);
+      hold.isLapsed = true;
+      lapsed += 1;
+    }
+    return lapsed;
+  }
+
+  /** Returns null if the account is not loaded. */
+  balanceOf(accountId: string): AccountBalance | null {
+    const account = this.accounts.get(accountId);
+    return account === undefined ? null : { ...account };
+  }
+
+  holds(): readonly ListedHold[] {
+    return [...this.running.values()]
+      .filter(({ amount, isLapsed }) => amount > 0 || !isLapsed)
+      .map(({ request, amount }) => ({ id: request.id, accountId: request.accountId, amount }));
+  }
+
+  private accountOf(id: string): Account {
+    const account = this.accounts.get(id);
+    if (account === undefined) throw new Error(`the account ${id} is not loaded`);
+    return account;
+  }
+
+  private findMeter({ meter, since }: MeterName): Meter | undefined {
+    for (const period of this.meters.get(meter) ?? []) if (period.since === since) return period;
+    return undefined;
+  }
+
+  private meterOf(limit: MeterName): Meter {
+    const found = this.findMeter(limit);
+    if (found === undefined) throw new Error(`the meter ${limit.meter} is not loaded`);
+    return found;
+  }
+
+  /** Holds so much more, or less if it is negative. */
+  private change(hold: Hold, difference: number): void {
+    hold.amount += difference;
+    this.accountOf(hold.request.accountId).held += difference;
+    for (const limit of hold.request.limits) {
+      const meter = this.findMeter(limit);
+      if (meter !== undefined) meter.held += difference;
+    }
+  }
+
+  private charge({ request }: Hold, cost: number): void {
+    this.accountOf(request.accountId).balance -= cost;
+    for (const limit of request.limits) {
+      const meter = this.findMeter(limit);
+      if (meter !== undefined) meter.spent += cost;
+    }
+  }
+
+  /** Finds what is left to hold and what bounds it. A limit without a meter, of a period that is long over, bounds nothing. */
+  private findAvailable(
+    { accountId, overdraft, limits }: HoldRequest,
+    findMeter: (limit: SpendLimit) => Meter | undefined,
+  ): { available: number; by: HoldBound } {
+    const { balance, held } = this.accountOf(accountId);
+    let available = overdraft === null ? Number.POSITIVE_INFINITY : balance - held + overdraft;
+    let by: HoldBound = "account";
+    for (const limit of limits) {
+      const meter = limit.limit === null ? undefined : findMeter(limit);
+      if (limit.limit === null || meter === undefined) continue;
+      const left = limit.limit - meter.spent - meter.held;
+      if (left >= available) continue;
+      available = left;
+      by = limit.of;
+    }
+    return { available, by };
+  }
+}
+
+/** A hold takes at most an eighth of what is left beyond what the generation is expected to cost. */
+const SHARE = 8;
+
+/**
+ * Chooses how much to hold of what is left, which is at least the least. The expected amount is held if it is there. More, up to
+ * the most, is held only of an ample balance, so that a few requests do not block others for answers that they may never give.
+ * Of a balance that does not cover the expected amount, half is held.
+ */
+function chooseAmount({ amount, least = amount, most = amount }: HoldRequest, available: number): number {
+  const wanted = Math.min(most, Math.max(amount, Math.floor(available / SHARE)));
+  return wanted <= available ? wanted : Math.max(least, Math.floor(available / 2));
+}

@@ -1,0 +1,91 @@
+import type { SpendQuery } from "./ledger-store.ts";
+
+/** A limit on what may be spent, and what it belongs to. */
+export interface SpendLimit {
+  /** Names the sum that is limited: `key:key_…`, `member:org_…/user_…`, `organization:org_…`. */
+  readonly meter: string;
+  /** What the rejection names as the limit's owner. */
+  readonly of: "key" | "member" | "organization";
+  /** Nanodollars in a period; null: no limit. What is spent is counted all the same. */
+  readonly limit: number | null;
+  /** The first day of the period, counted from the epoch. Each period has a sum of its own. */
+  readonly since: number;
+  /** Finds what was spent in the period. */
+  readonly query: SpendQuery;
+}
+
+/** A request to hold money for a generation. Amounts are nanodollars. */
+export interface HoldRequest {
+  /** The generation's id. */
+  readonly id: string;
+  readonly accountId: string;
+  /** How far below zero the balance may go; null: without a bound. */
+  readonly overdraft: number | null;
+  /** What the generation is expected to cost. */
+  readonly amount: number;
+  /** The smallest useful hold; absent: `amount`. */
+  readonly least?: number;
+  /** The largest useful hold; absent: `amount`. */
+  readonly most?: number;
+  readonly limits: readonly SpendLimit[];
+  /** When the hold lapses if it is not settled. Milliseconds since the epoch. */
+  readonly expiresAt: number;
+}
+
+/** What bounds a hold: the account's balance, or a spending limit. */
+export type HoldBound = "account" | SpendLimit["of"];
+
+/** Whether a hold was taken. Amounts are nanodollars. */
+export type HoldVerdict =
+  | {
+      readonly kind: "held";
+      readonly amount: number;
+      /** What could have been held at that moment; infinite without a bound. */
+      readonly available: number;
+      readonly by: HoldBound;
+    }
+  | {
+      readonly kind: "refused";
+      readonly by: HoldBound;
+      /** What is left to hold. */
+      readonly available: number;
+      readonly required: number;
+    };
+
+/** A hold in progress. */
+export type ListedHold = Pick<HoldRequest, "id" | "accountId" | "amount">;
+
+/** An account's balance and the part of it that is held, in nanodollars. */
+export interface AccountBalance {
+  readonly balance: number;
+  readonly held: number;
+}
+
+/**
+ * The balances of accounts and what is held of them for running generations. A hold checks the balance and every limit and
+ * changes all of them or none, so concurrent requests cannot spend the same money. Settled costs reach the store with the
+ * records of their generations; the book counts them until then.
+ */
+export interface HoldBook {
+  /**
+   * Holds an amount, or returns the bound that prevents it. Holds up to `most` of an ample balance and down to `least` of a
+   * scarce one. Rejects with a `StoreError` if the balance is not known and the store is unavailable.
+   */
+  hold(request: HoldRequest): Promise<HoldVerdict>;
+  /**
+   * Raises a hold to `amount`, or as far as possible, and returns what is held now: 0 without a hold. Not async, because streams
+   * call it between two pieces: a shared book grants what this gateway has leased of the balance already.
+   */
+  grow(id: string, amount: number): number;
+  /** Ends a hold and charges `cost`, which may be 0. No-op without a hold. */
+  settle(id: string, cost: number): void;
+  /** Adds to a balance what no store will add. No-op if the account is not cached. */
+  credit(accountId: string, amount: number): void;
+  balanceOf(accountId: string): Promise<AccountBalance>;
+  /** Returns a balance in nanodollars; null if it is not cached: `balanceOf` caches it. */
+  cachedBalanceOf(accountId: string): number | null;
+  /** Returns the holds in progress. */
+  holds(): readonly ListedHold[];
+  /** Applies deposits that were made elsewhere, and releases the holds that have lapsed. */
+  refresh(now: number): Promise<void>;
+}

@@ -1,0 +1,121 @@
+/** Why a key is not used, or not for a model. */
+export type KeyFailure = "key_refused" | "out_of_credit" | "rate_limited";
+
+/** A cooldown, and its reason. */
+export interface Wait<Why extends string> {
+  readonly why: Why;
+  readonly until: number;
+  /** When it was set. Attempts that began before do not end it. */
+  readonly setAt: number;
+  /** Its length, from which the next one is derived. */
+  readonly lengthMs: number;
+}
+
+/** The first and the longest length of a cooldown. Milliseconds. */
+export interface CooldownBounds {
+  readonly firstMs: number;
+  readonly maxMs: number;
+}
+
+/**
+ * Returns the cooldown that follows `last`: twice as long if the same trouble came back after it. `saidMs` is what the vendor asked
+ * for, which is honoured within bounds. Of two different troubles the one with the later end stays.
+ */
+export function extendCooldown<Why extends string>(
+  last: Wait<Why> | null,
+  trouble: { readonly why: Why; readonly saidMs: number | null; readonly requestedAt: number },
+  { firstMs, maxMs }: CooldownBounds,
+  now: number,
+): Wait<Why> {
+  const { why, saidMs, requestedAt } = trouble;
+  const isSame = last !== null && last.why === why && now < last.until + 2 * maxMs;
+  // Several requests may meet the same trouble at once, and one request may meet it several times.
+  const isAtOnce = isSame && requestedAt <= last.setAt;
+  const nextMs = !isSame ? firstMs : isAtOnce ? last.lengthMs : Math.min(maxMs, 2 * last.lengthMs);
+  const lengthMs = saidMs === null ? nextMs : Math.min(saidMs, MAX_SAID_MS);
+  if (!isSame && last !== null && last.until > now + lengthMs) return last;
+  const until = Math.max(now + lengthMs, isSame ? last.until : 0);
+  return { why, until, setAt: isAtOnce ? last.setAt : now, lengthMs: Math.max(lengthMs, firstMs) };
+}
+
+/** The longest `Retry-After` that is honoured. Milliseconds. */
+const MAX_SAID_MS = 60_000;
+
+const BOUNDS: Readonly<Record<KeyFailure, CooldownBounds>> = {
+  key_refused: { firstMs: 60_000, maxMs: 900_000 },
+  out_of_credit: { firstMs: 60_000, maxMs: 60_000 },
+  rate_limited: { firstMs: 1_000, maxMs: 30_000 },
+};
+
+interface KeyState {
+  whole: Wait<KeyFailure> | null;
+  readonly models: Map<string, Wait<KeyFailure>>;
+}
+
+/** The cooldowns of keys, as a whole or for single models. A key without trouble takes no memory. */
+export class KeyCooldowns {
+  /** In order of trouble, the most recent one last. */
+  private readonly keys = new Map<string, KeyState>();
+  private waits = 0;
+
+  /** At most `maxWaits` cooldowns are stored; beyond, the key whose trouble is oldest is evicted. */
+  constructor(private readonly maxWaits: number) {}
+
+  /** Returns the longer of the cooldowns of a key and of its use with a model; null if there is none. */
+  find(label: string, model: string, now: number): Wait<KeyFailure> | null {
+    const state = this.keys.get(label);
+    if (state === undefined) return null;
+    const ofModel = state.models.get(model) ?? null;
+    const longer = laterOf(state.whole, ofModel);
+    return longer !== null && longer.until > now ? longer : null;
+  }
+
+  /** Sets a cooldown. `model` null: for every use of the key. */
+  set(
+    label: string,
+    model: string | null,
+    trouble: { readonly why: KeyFailure; readonly saidMs: number | null; readonly requestedAt: number },
+    now: number,
+  ): void {
+    const state = this.keys.get(label) ?? { whole: null, models: new Map() };
+    const last = model === null ? state.whole : (state.models.get(model) ?? null);
+    const wait = extendCooldown(last, trouble, BOUNDS[trouble.why], now);
+    if (last === null) this.waits += 1;
+    if (model === null) state.whole = wait;
+    else state.models.set(model, wait);
+    this.keys.delete(label);
+    this.keys.set(label, state);
+    this.forgetOldest();
+  }
+
+  /** Ends cooldowns after an attempt at a model, begun at `beganAt`, for which the provider accepted the key. */
+  clear(label: string, model: string, beganAt: number): void {
+    const state = this.keys.get(label);
+    if (state === undefined) return;
+    if (state.whole !== null && beganAt >= state.whole.setAt) {
+      state.whole = null;
+      this.waits -= 1;
+    }
+    const ofModel = state.models.get(model);
+    if (ofModel !== undefined && beganAt >= ofModel.setAt) {
+      state.models.delete(model);
+      this.waits -= 1;
+    }
+    if (state.whole === null && state.models.size === 0) this.keys.delete(label);
+  }
+
+  private forgetOldest(): void {
+    while (this.waits > this.maxWaits) {
+      const [oldest] = this.keys;
+      if (oldest === undefined) return;
+      const [label, { whole, models }] = oldest;
+      this.keys.delete(label);
+      this.waits -= models.size + (whole === null ? 0 : 1);
+    }
+  }
+}
+
+function laterOf<W extends Wait<string>>(a: W | null, b: W | null): W | null {
+  if (a === null || b === null) return a ?? b;
+  return a.until >= b.until ? a : b;
+}

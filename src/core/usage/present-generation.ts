@@ -1,0 +1,114 @@
+import { formatNanodollars, toDollars } from "../../base/money.ts";
+import { isOfTokens, listAdvisorLines, listPriceLines, type PriceLine } from "../catalog/price-usage.ts";
+import type { PlanEntry } from "./plan-entry.ts";
+import type { AdvisorRecord, AttemptRecord, UsageRecord } from "./records.ts";
+
+/**
+ * Below 500, the status of an attempt that found its provider `unavailable` tells that an account there ran dry, which is
+ * the caller's business only where it is theirs.
+ */
+function publicStatus({ error, upstreamStatus, isByok }: AttemptRecord): number | null {
+  if (isByok) return upstreamStatus;
+  return error === "unavailable" && upstreamStatus !== null && upstreamStatus < 500 ? null : upstreamStatus;
+}
+
+/** A generation as `GET generation?id=` shows it. Who called is left out: only they can ask. */
+export function presentGeneration(record: UsageRecord): Record<string, unknown> {
+  const { createdAt, firstTokenAt, finishedAt } = record;
+  return {
+    id: record.id,
+    request_id: record.requestId,
+    api: record.api,
+    requested_model: record.requestedModel,
+    model: record.model,
+    provider_name: record.provider,
+    streamed: record.streamed,
+    outcome: record.outcome,
+    cancelled: record.outcome === "cancelled",
+    status: record.status,
+    error_type: record.error,
+    finish_reason: record.finishReason,
+    native_finish_reason: record.nativeFinishReason,
+    created_at: new Date(createdAt).toISOString(),
+    /** Milliseconds. */
+    latency: firstTokenAt === null ? null : firstTokenAt - createdAt,
+    generation_time: firstTokenAt === null || finishedAt === null ? null : finishedAt - firstTokenAt,
+    tokens_prompt: record.promptTokens,
+    tokens_completion: record.completionTokens,
+    tokens_cached: record.cachedTokens,
+    tokens_cache_write: record.cacheWriteTokens,
+    tokens_cache_write_1h: record.cacheWrite1hTokens,
+    tokens_reasoning: record.reasoningTokens,
+    tokens_audio_prompt: record.audioPromptTokens,
+    tokens_audio_completion: record.audioCompletionTokens,
+    tokens_image_completion: record.imageCompletionTokens,
+    images_prompt: record.images,
+    web_searches: record.searches,
+    search_context: record.searchContext,
+    estimated: record.estimated,
+    total_cost: toDollars(record.costNanodollars),
+    total_cost_nanodollars: record.costNanodollars,
+    upstream_inference_cost: toDollars(record.upstreamCostNanodollars),
+    is_byok: record.isByok,
+    prices: record.prices,
+    pricing: describePricing(record),
+    advisors: (record.advisors ?? []).map(describeAdvisor),
+    plan: describePlan(record.plan),
+    attempts: record.attempts.map((attempt) => ({
+      provider_name: attempt.provider,
+      upstream_model: attempt.upstreamModel,
+      upstream_format: attempt.format ?? null,
+      is_byok: attempt.isByok,
+      started_at: new Date(attempt.startedAt).toISOString(),
+      duration_ms: attempt.durationMs,
+      upstream_status: publicStatus(attempt),
+      error_type: attempt.error,
+    })),
+  };
+}
+
+/** Those that were to be asked, in turn, then those that were not. */
+function describePlan(plan: readonly PlanEntry[]): Record<string, unknown>[] {
+  return plan.map(({ provider, model, isCandidate, why, format }) => ({
+    provider_name: provider,
+    model,
+    is_candidate: isCandidate,
+    reason: why,
+    ...(format === undefined ? {} : { upstream_format: format }),
+  }));
+}
+
+/** The arithmetic of the list price: its products, whose sum rounded half up is `upstream_inference_cost`. */
+function describePricing(record: UsageRecord): Record<string, unknown>[] {
+  if (record.outcome === "open") return [];
+  const own = record.prices === null ? [] : listPriceLines(record.prices, record).map(describeLine);
+  const advisors = (record.advisors ?? []).flatMap((advisor) =>
+    listAdvisorLines(advisor).map((line) => ({ model: nameOf(advisor), ...describeLine(line) })),
+  );
+  return [...own, ...advisors];
+}
+
+function describeLine({ kind, count, price, cost }: PriceLine): Record<string, unknown> {
+  return {
+    kind,
+    ...(isOfTokens(kind) ? { tokens: count } : { count }),
+    price,
+    cost_nanodollars: formatNanodollars(cost),
+  };
+}
+
+/** Models that the generation's own has consulted. */
+function describeAdvisor(advisor: AdvisorRecord): Record<string, unknown> {
+  return {
+    model: nameOf(advisor),
+    tokens_prompt: advisor.promptTokens,
+    tokens_completion: advisor.completionTokens,
+    tokens_cached: advisor.cachedTokens,
+    tokens_cache_write: advisor.cacheWriteTokens,
+    upstream_inference_cost: toDollars(advisor.upstreamCostNanodollars),
+  };
+}
+
+function nameOf({ modelId, model }: AdvisorRecord): string {
+  return modelId ?? model;
+}

@@ -1,0 +1,58 @@
+import { fail } from "../../base/errors.ts";
+import type { ManagementPrincipal } from "../../core/accounts/principal.ts";
+import { ROLES, type Role } from "../../core/accounts/records.ts";
+import { type Access, roleOf } from "../middleware/authorize.ts";
+
+/** The operator only. */
+export const OPERATOR = { kind: "operator" } as const satisfies Access;
+/** Principals that may read an account: its balance, members and keys. */
+export const ACCOUNT_READERS = {
+  kind: "account",
+  roles: ["owner", "admin", "billing"],
+} as const satisfies Access;
+/** Principals that may change an account. */
+export const ACCOUNT_MANAGERS = { kind: "account", roles: ["owner", "admin"] } as const satisfies Access;
+
+/** Returns the one account that a principal may manage; null for the operator, who may manage all. */
+export function managedAccountOf(principal: ManagementPrincipal): string | null {
+  return principal.kind === "operator" ? null : principal.account.id;
+}
+
+/**
+ * Returns `accountId` if the principal may manage that account. The error does not tell whether the account exists.
+ * @throws GatewayError `not_found`.
+ */
+export function requireOwnAccount(principal: ManagementPrincipal, accountId: string): string {
+  if (principal.kind === "operator" || principal.account.id === accountId) return accountId;
+  return fail("not_found", "There is no account with that id.");
+}
+
+/**
+ * Returns the account whose records a list shows: the one asked for, else the principal's own; null for all accounts.
+ * @throws GatewayError `not_found` for an account that the principal may not manage.
+ */
+export function listedAccountOf(principal: ManagementPrincipal, asked: string | undefined): string | null {
+  return asked === undefined ? managedAccountOf(principal) : requireOwnAccount(principal, asked);
+}
+
+/**
+ * Rejects a field that only the operator may set.
+ * @throws GatewayError `permission_denied`.
+ */
+export function requireOperatorFor(field: string, value: unknown, principal: ManagementPrincipal): void {
+  if (value === undefined || principal.kind === "operator") return;
+  fail("permission_denied", `Only the operator may set ${field}. Leave it out.`, { metadata: { field } });
+}
+
+/**
+ * Rejects a principal whose role is below `role`. Prevents privilege escalation.
+ * @throws GatewayError `permission_denied`.
+ */
+export function requireRank(principal: ManagementPrincipal, role: Role): void {
+  const own = roleOf(principal);
+  if (ROLES.indexOf(own) <= ROLES.indexOf(role)) return;
+  fail(
+    "permission_denied",
+    `This needs the operator's management key, or one of the organization with the role ${role}; the role of the key sent is ${own}.`,
+  );
+}

@@ -1,0 +1,87 @@
+import { z } from "zod";
+import { ORGANIZATION_SETTINGS, presentAccount, USER_SETTINGS } from "../../core/accounts/account-fields.ts";
+import { changeAccount, createAccount } from "../../core/accounts/manage-accounts.ts";
+import type { ManagementPrincipal } from "../../core/accounts/principal.ts";
+import type { AccountRecord } from "../../core/accounts/records.ts";
+import { changeShape, readFields } from "../../core/accounts/resource-fields.ts";
+import { requireOperatorFor, requireOwnAccount } from "./access.ts";
+import type { ApiInput } from "./endpoint.ts";
+import { makePage, type PageQuery } from "./pages.ts";
+
+const USER_SHAPE = changeShape(USER_SETTINGS);
+const ORGANIZATION_SHAPE = changeShape(ORGANIZATION_SETTINGS);
+const CLOSED = {
+  closed: z
+    .boolean()
+    .optional()
+    .describe(
+      "`true` closes the account: it cannot make requests, and its ledger remains. `false` reopens it.",
+    ),
+};
+
+export const NewUserBody = z.strictObject({ ...USER_SHAPE, name: USER_SETTINGS.name.input });
+export const UserChangeBody = z.strictObject({ ...USER_SHAPE, ...CLOSED });
+export const NewOrganizationBody = z.strictObject({
+  ...ORGANIZATION_SHAPE,
+  name: ORGANIZATION_SETTINGS.name.input,
+});
+export const OrganizationChangeBody = z.strictObject({ ...ORGANIZATION_SHAPE, ...CLOSED });
+
+type Kind = AccountRecord["kind"];
+type NewBody = z.infer<typeof NewOrganizationBody> & { readonly owner?: string | undefined };
+type Input<Params, Body> = Pick<
+  ApiInput<ManagementPrincipal, Params, unknown, Body>,
+  "principal" | "params" | "body" | "deps" | "note"
+>;
+
+/** Creates an account; an organization together with its first owner, if one is given. */
+export async function postAccount(
+  kind: Kind,
+  { body, deps, note }: Pick<Input<unknown, NewBody>, "body" | "deps" | "note">,
+) {
+  const settings = { ...readFields(ORGANIZATION_SETTINGS, body), name: body.name };
+  const account = await createAccount(deps.keyStores, deps.generation.serving, {
+    kind,
+    settings,
+    ownerId: body.owner,
+  });
+  deps.accountCache.forget();
+  note({ accountId: account.id, target: account.id, changes: body });
+  return { data: presentAccount(account) };
+}
+
+/** Returns a page of the accounts of a kind, newest first. */
+export function listAccounts(
+  kind: Kind,
+  { query, deps }: Pick<ApiInput<unknown, unknown, PageQuery, unknown>, "query" | "deps">,
+) {
+  return makePage({
+    limit: query.limit,
+    load: (limit) => deps.keyStores.accounts.listAccounts(kind, query.after ?? null, limit),
+    describe: presentAccount,
+    cursorOf: ({ id }) => id,
+  });
+}
+
+/** Changes an account that the principal may manage. Only the operator may set what bounds its use. */
+export async function patchAccount(
+  kind: Kind,
+  {
+    principal,
+    params,
+    body,
+    deps,
+    note,
+  }: Input<{ readonly id: string }, z.infer<typeof OrganizationChangeBody>>,
+) {
+  requireOwnAccount(principal, params.id);
+  for (const field of ["overdraft", "rate_limit"] as const) requireOperatorFor(field, body[field], principal);
+  const account = await changeAccount(deps.keyStores, deps.generation.serving, {
+    kind,
+    id: params.id,
+    change: { ...readFields(ORGANIZATION_SETTINGS, body), isClosed: body.closed },
+  });
+  deps.accountCache.forget();
+  note({ accountId: account.id, target: account.id, changes: body });
+  return { data: presentAccount(account) };
+}

@@ -1,0 +1,90 @@
+import { fail } from "../../base/errors.ts";
+import type { IdempotencyKey, StoredResponseStore } from "../../core/idempotency/stored-response-store.ts";
+
+/** How long a response is stored. Milliseconds. */
+const RETENTION_MS = 24 * 3_600_000;
+/** The maximum number of idempotency keys of one API key in that time. */
+const MAX_NAMES = 10_000;
+/** The longest body that is stored. Characters. */
+const MAX_BODY_CHARS = 65_536;
+const NAME = /^[\x21-\x7e]{1,255}$/;
+
+/** A request with an `Idempotency-Key`. */
+export interface IdempotentRequest {
+  /** The value of the header. */
+  readonly name: string;
+  /** The id of the credentials that sent the request. */
+  readonly keyId: string;
+  /** Everything in which two requests can differ: method, address and body. */
+  readonly content: string;
+  /** The response contains a secret, which is not stored. */
+  readonly answersSecret: boolean;
+}
+
+/** What `respondOnce` needs. */
+export interface ResponseKeeper {
+  readonly answers: StoredResponseStore;
+  /** Milliseconds since the epoch. */
+  now(): number;
+}
+
+/** A new or a stored response. */
+export interface IdempotentResponse {
+  readonly status: number;
+  /** JSON. */
+  readonly body: string;
+  readonly isRepeated: boolean;
+}
+
+/**
+ * Runs a request's work once per idempotency key and day, and returns the same response every time. A request that was
+ * rejected has changed nothing and may be repeated.
+ * @throws GatewayError `conflict` if the key was used for another request, if its request is still running, or if its response
+ * was not stored; `invalid_request` for a malformed key; `rate_limit_exceeded` for too many keys.
+ */
+export async function respondOnce(
+  { answers, now }: ResponseKeeper,
+  request: IdempotentRequest,
+  work: () => Promise<{ readonly status: number; readonly body: unknown }>,
+): Promise<IdempotentResponse> {
+  if (!NAME.test(request.name)) {
+    fail("invalid_request", "Idempotency-Key must be 1 to 255 visible ASCII characters.", {
+      metadata: { field: "Idempotency-Key" },
+    });
+  }
+  const key: IdempotencyKey = { scope: request.keyId, name: request.name };
+  const fingerprint = Bun.SHA256.hash(request.content, "hex");
+  const at = now();
+  const expiredAt = at - RETENTION_MS;
+  const claim = await answers.claimKey(key, { fingerprint, at, expiredAt, maxNames: MAX_NAMES });
+  if (claim.kind === "full") return rejectTooManyKeys();
+  if (claim.kind === "repeated") {
+    if (claim.fingerprint !== fingerprint) return fail("conflict", OTHER_REQUEST);
+    const { status, body } = claim.answer ?? fail("conflict", UNKNOWN_OUTCOME);
+    return { status, body: body ?? fail("conflict", NOT_STORED), isRepeated: true };
+  }
+  const done = await work().catch(async (error) => {
+    await answers.releaseKey(key);
+    throw error;
+  });
+  const { status } = done;
+  const body = JSON.stringify(done.body);
+  const mayStore = !request.answersSecret && body.length <= MAX_BODY_CHARS;
+  await answers.storeResponse(key, { status, body: mayStore ? body : null });
+  return { status, body, isRepeated: false };
+}
+
+const OTHER_REQUEST =
+  "This Idempotency-Key was used for another request in the last 24 hours. Use a new key for a new request.";
+const UNKNOWN_OUTCOME =
+  "The request with this Idempotency-Key is still running, or was interrupted. Check whether it took effect before you repeat it with a new key.";
+const NOT_STORED =
+  "The request with this Idempotency-Key succeeded, but its response contains a secret or is too long and was not stored. List what it created; revoke a key whose secret you do not have.";
+
+function rejectTooManyKeys(): never {
+  return fail(
+    "rate_limit_exceeded",
+    `An API key may use at most ${MAX_NAMES} different Idempotency-Keys in 24 hours.`,
+    { metadata: { limit_source: "key" }, retryAfterS: 3_600 },
+  );
+}

@@ -1,0 +1,105 @@
+import type { Clock } from "../../base/clock.ts";
+import type { Failure } from "../../base/errors.ts";
+import type { IdSource } from "../../base/ids.ts";
+import type { Log } from "../../base/log.ts";
+import type { WaitList } from "../../base/wait-list.ts";
+import type { AccountCache } from "../../core/accounts/account-cache.ts";
+import type { KeyCache } from "../../core/accounts/key-cache.ts";
+import type { KeyStores } from "../../core/accounts/manage-keys.ts";
+import type { InferencePrincipal } from "../../core/accounts/principal.ts";
+import type { AuditStore } from "../../core/audit/audit-store.ts";
+import type { CatalogManager } from "../../core/catalog/catalog-manager.ts";
+import type { PromptLog } from "../../core/extensions/prompt-log/prompt-log.ts";
+import type { GenerationDeps } from "../../core/generation/call.ts";
+import type { StoredResponseStore } from "../../core/idempotency/stored-response-store.ts";
+import type { Credits } from "../../core/ledger/credits.ts";
+import type { ByteBudget, ByteShare } from "../../core/limits/byte-budget.ts";
+import type { TrustedProxies } from "../../core/limits/client-address.ts";
+import type { Gate } from "../../core/limits/gate.ts";
+import type { ProviderKeyStores } from "../../core/provider-keys/manage-provider-keys.ts";
+import type { DamagedLines } from "../../core/usage/journal.ts";
+import type { UsageReports, UsageStore } from "../../core/usage/usage-store.ts";
+
+/** The dependencies of the HTTP layer. */
+export interface HttpDeps {
+  readonly clock: Clock;
+  readonly ids: IdSource;
+  readonly log: Log;
+  readonly keyCache: KeyCache;
+  readonly accountCache: AccountCache;
+  readonly keyStores: KeyStores;
+  readonly audit: AuditStore;
+  readonly answers: StoredResponseStore;
+  readonly catalogManager: CatalogManager;
+  readonly providerKeyStores: ProviderKeyStores;
+  readonly generation: GenerationDeps;
+  readonly credits: Credits;
+  /** The source of usage reports. */
+  readonly usage: UsageReports & Pick<UsageStore, "listQuarantined">;
+  /** The stored bodies of requests and responses. */
+  readonly promptLog: PromptLog;
+  /** Returns the damaged lines of the journal that were quarantined. */
+  readonly listDamagedLines: () => readonly DamagedLines[];
+  /** The secret that the payment system signs its requests with; null if none is configured. */
+  readonly webhookSecret: string | null;
+  readonly trustedProxies: TrustedProxies;
+  /** The key of the hash of client addresses, so that records do not contain addresses. */
+  readonly addressSalt: string;
+  /** The largest request body in bytes, after decompression. */
+  readonly maxBodyBytes: number;
+  /** Aliases of request headers: from, to. */
+  readonly headerAliases: readonly (readonly [string, string])[];
+  /** The memory budget of the bodies of all requests. */
+  readonly bodyBudget: ByteBudget;
+  /** The timers of request bodies that are being received. */
+  readonly bodyWaits: WaitList;
+  /** Bounds how many compressed bodies are decompressed at once. */
+  readonly unpackGate: Gate;
+  /** Resolves in a turn of the event loop without other long work. */
+  readonly ownTurn: () => Promise<void>;
+  /** Replacements of model id prefixes, from the prefix sent to the prefix used. */
+  readonly modelPrefixAliases: Readonly<Record<string, string>>;
+  /** Returns why the gateway is not ready; null if it is. */
+  readonly notReady: () => string | null;
+}
+
+/** The state of a request in the HTTP layer. */
+export interface RequestContext {
+  readonly deps: HttpDeps;
+  readonly requestId: string;
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number;
+  /** The path pattern of the route, without the gateway prefix: `/chat/completions`. */
+  readonly route: string;
+  /** The parameters of the path. */
+  readonly params: Readonly<Record<string, string>>;
+  /** Returns the address of the connection, which may be a proxy. */
+  peer(): string;
+  /** Fields of the request's log line. Handlers add theirs. */
+  readonly logFields: Record<string, unknown>;
+  /** The principal whose rate limits inference responses report; null until it is authorized. */
+  inferencePrincipal: InferencePrincipal | null;
+  /** Renders the errors of this request. The handler of a client API sets its own. */
+  renderError: ErrorRenderer;
+  /** The share of the memory budget that the body holds; null until it is read. */
+  bodyShare: ByteShare | null;
+  /** Set by a handler that returns before its response has ended. It writes the log line and releases `bodyShare` itself. */
+  endsItself: boolean;
+  /** Disables the idle timeout of the connection, while the generation's own timers apply. */
+  waitWithoutLimit(): void;
+  /** Enables the idle timeout again, so that a client that does not read its response loses the connection. */
+  waitWithLimit(): void;
+}
+
+/** Renders a failure as a response in the format of a client API. */
+export type ErrorRenderer = (
+  failure: Failure,
+  headers: Record<string, string>,
+  requestId: string,
+) => Response;
+
+/**
+ * Handles the requests of a route.
+ * @throws GatewayError, which is rendered as an error response.
+ */
+export type Handler = (request: Request, context: RequestContext) => Response | Promise<Response>;

@@ -1,0 +1,134 @@
+import { GatewayError } from "../../base/errors.ts";
+import type { InferencePrincipal } from "../../core/accounts/principal.ts";
+import type { GenerationResult } from "../../core/generation/call.ts";
+import { generate } from "../../core/generation/generate.ts";
+import { limitHeaders } from "../../core/limits/limit-headers.ts";
+import { formatPlan } from "../../core/routing/plan-entries.ts";
+import type { InferenceRequest } from "../../wire/client-apis/inference-request.ts";
+import { bodyOf } from "../context/body-of.ts";
+import type { ErrorRenderer, Handler, HttpDeps, RequestContext } from "../context/context.ts";
+import { admit, holderOf, peekLimits } from "../middleware/admit.ts";
+import { rejectForMemory } from "../middleware/read-body.ts";
+
+/** How the requests of a client API are parsed and its errors are rendered. */
+export interface ClientApiOptions {
+  /** @throws GatewayError `invalid_request` and others for an invalid request. */
+  parse(body: Buffer, rename: (id: string) => string, headers: Headers): InferenceRequest;
+  readonly renderError: ErrorRenderer;
+  /** An additional response header with the id of the request. */
+  readonly requestIdHeader?: string;
+  /** Who may call it. */
+  readonly access: { readonly kind: "open_inference" | "inference" };
+}
+
+/** Returns the handler of a client API: admits and parses the request, generates, and renders the response. */
+export function inferenceHandler({ parse, renderError, access, requestIdHeader }: ClientApiOptions): Handler {
+  return async (request, context) => {
+    context.renderError = renderError;
+    const { deps } = context;
+    try {
+      const { principal, body } = await admit(request, context, access);
+      const isLarge = body.length > LARGE_BYTES;
+      if (isLarge) await deps.ownTurn();
+      const asked = parse(body, renameModels(deps), request.headers);
+      if (isLarge) await deps.ownTurn();
+      holdExtra(context, principal, asked.heldBytes);
+      context.waitWithoutLimit();
+      const result = await generate(deps.generation, {
+        requestId: context.requestId,
+        principal,
+        request: asked,
+        readHeader: (name) => request.headers.get(name),
+        readClientSignal: () => request.signal,
+        readBody: () => body,
+        takeMemory: (bytes) => context.bodyShare?.takeBeside(bytes) ?? true,
+        onEnded() {
+          context.bodyShare?.giveBack();
+          context.waitWithLimit();
+        },
+        route: context.route,
+        receivedAt: context.startedAt,
+        logFields: context.logFields,
+      });
+      context.endsItself = true;
+      const response = render(result, context, asked.notice);
+      if (requestIdHeader !== undefined) response.headers.set(requestIdHeader, context.requestId);
+      return response;
+    } catch (error) {
+      context.waitWithLimit();
+      throw await withLimit(error, context);
+    }
+  };
+}
+
+/** Larger bodies take milliseconds to parse, and again to measure. Each runs in its own turn of the event loop. Bytes. */
+const LARGE_BYTES = 256 * 1024;
+
+/**
+ * Counts memory that a request holds besides its body.
+ * @throws GatewayError `unavailable`, `rate_limit_exceeded`.
+ */
+export function holdExtra({ bodyShare }: RequestContext, principal: InferencePrincipal, bytes: number): void {
+  if (bodyShare === null || bodyShare.takeBeside(bytes)) return;
+  rejectForMemory(bodyShare, holderOf(principal).source, bytes);
+}
+
+function render(result: GenerationResult, context: RequestContext, notice: string | null): Response {
+  const headers = headersOf(result, context);
+  if (notice !== null) headers["x-gateway-warning"] = notice;
+  const { unread } = context.deps.generation;
+  switch (result.answer.kind) {
+    case "failure":
+      return context.renderError(result.answer.failure, headers, context.requestId);
+    case "gone":
+      return new Response(null, { status: 499 });
+    case "json":
+      headers["content-type"] = "application/json";
+      return new Response(bodyOf(result.answer.body, unread), { headers });
+    case "stream": {
+      const { stream } = result.answer;
+      const body = stream instanceof ReadableStream ? stream : bodyOf(stream, unread);
+      return new Response(body, { headers: Object.assign(headers, STREAM_HEADERS) });
+    }
+  }
+}
+
+const STREAM_HEADERS = {
+  "content-type": "text/event-stream; charset=utf-8",
+  "cache-control": "no-cache",
+  "x-accel-buffering": "no",
+};
+
+function headersOf(result: GenerationResult, context: RequestContext): Record<string, string> {
+  const headers: Record<string, string> = {
+    "x-request-id": context.requestId,
+    "x-gateway-generation-id": result.generationId,
+    "x-gateway-attempts": String(result.attempts),
+  };
+  if (result.plan.length > 0) headers["x-gateway-route"] = formatPlan(result.plan);
+  if (result.model !== null) headers["x-gateway-model"] = result.model;
+  if (result.provider !== null) headers["x-gateway-provider"] = result.provider;
+  return result.limit === null ? headers : Object.assign(headers, limitHeaders(result.limit));
+}
+
+/** Adds the rate limit headers to an error, which every inference response has once its principal is known. */
+export async function withLimit(
+  error: unknown,
+  { inferencePrincipal, deps }: RequestContext,
+): Promise<unknown> {
+  if (!(error instanceof GatewayError) || error.failure.headers || inferencePrincipal === null) return error;
+  const limitStatus = await peekLimits(inferencePrincipal, deps);
+  return limitStatus === null
+    ? error
+    : new GatewayError({ ...error.failure, headers: limitHeaders(limitStatus) });
+}
+
+/** Returns the replacement of model id prefixes: clients of other gateways prefix ids with that gateway's name. */
+export function renameModels({ modelPrefixAliases }: HttpDeps): (id: string) => string {
+  return (id) => {
+    for (const prefix in modelPrefixAliases) {
+      if (id.startsWith(prefix)) return modelPrefixAliases[prefix] + id.slice(prefix.length);
+    }
+    return id;
+  };
+}

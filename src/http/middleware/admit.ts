@@ -1,0 +1,91 @@
+import { BOUNDS } from "../../base/bounds.ts";
+import type { InferencePrincipal, Principal } from "../../core/accounts/principal.ts";
+import { credentialIdOf } from "../../core/accounts/principal.ts";
+import type { RateLimitStatus } from "../../core/limits/rate-limiter.ts";
+import { rejectAnonymous } from "../../core/limits/reject-anonymous.ts";
+import { requireBodyBytes } from "../../wire/json/reject-excess.ts";
+import type { HttpDeps, RequestContext } from "../context/context.ts";
+import { type Access, authorizeInference, authorizeManagement, type PrincipalFor } from "./authorize.ts";
+import { identify, identifyByAddress } from "./identify.ts";
+import { type BodyHolder, readRequestBody } from "./read-body.ts";
+import { verifySignature } from "./verify-signature.ts";
+
+/** A request that may be handled. */
+export interface Admission<P extends Principal> {
+  readonly principal: P;
+  /** Empty for methods without a body. */
+  readonly body: Buffer;
+}
+
+/**
+ * Runs the steps before a handler, the same for every endpoint: identify, authorize, limit, read the body. A signature can
+ * only be verified once the body is read, so a webhook is limited by its address until then.
+ * @throws GatewayError of the first step that rejects the request.
+ */
+export async function admit<A extends Access>(
+  request: Request,
+  context: RequestContext,
+  access: A,
+): Promise<Admission<PrincipalFor<A>>> {
+  const admitted = isSigned(access)
+    ? await admitSigned(request, context)
+    : await admitIdentified(request, context, access);
+  return admitted as Admission<PrincipalFor<A>>;
+}
+
+type KeyAccess = Exclude<Access, { kind: "signed" }>;
+
+function isSigned(access: Access): access is Extract<Access, { kind: "signed" }> {
+  return access.kind === "signed";
+}
+
+async function admitSigned(request: Request, context: RequestContext) {
+  const body = await readBody(request, context, holderOf(identifyByAddress(request, context)));
+  requireManagementSize(body);
+  return { principal: verifySignature(request.headers, body, context.deps), body };
+}
+
+async function admitIdentified(request: Request, context: RequestContext, access: KeyAccess) {
+  const identified = await identify(request, context);
+  if (access.kind === "account" || access.kind === "operator") {
+    const principal = await authorizeManagement(identified, access, context);
+    const body = await readBody(request, context, holderOf(principal));
+    requireManagementSize(body);
+    return { principal, body };
+  }
+  const principal = await authorizeInference(identified, access, { headers: request.headers, context });
+  if (principal.kind === "anonymous") await rejectOverLimit(principal, context.deps);
+  return { principal, body: await readBody(request, context, holderOf(principal)) };
+}
+
+const BODILESS = new Set(["GET", "DELETE", "HEAD"]);
+
+async function readBody(request: Request, context: RequestContext, holder: BodyHolder): Promise<Buffer> {
+  return BODILESS.has(request.method) ? Buffer.alloc(0) : readRequestBody(request, context, holder);
+}
+
+function requireManagementSize(body: Buffer): void {
+  requireBodyBytes(body, BOUNDS.managementBodyBytes, "Send less at once.");
+}
+
+/** Returns with which other bodies a principal's body is counted. */
+export function holderOf(principal: Principal): BodyHolder {
+  return principal.kind === "anonymous"
+    ? { source: "anonymous", id: principal.addressHash }
+    : { source: "key", id: credentialIdOf(principal) };
+}
+
+/** Rejects a client that has used up the anonymous limit before its body is read. The request is counted later, by the generation. */
+async function rejectOverLimit(principal: InferencePrincipal, deps: HttpDeps): Promise<void> {
+  const requests = (await peekLimits(principal, deps))?.requests ?? null;
+  if (requests !== null && !requests.allowed) rejectAnonymous(requests, requests);
+}
+
+/** Returns the status of a principal's rate limits, counting nothing; null if no limit applies. */
+export async function peekLimits(
+  principal: InferencePrincipal,
+  { generation, clock }: HttpDeps,
+): Promise<RateLimitStatus | null> {
+  const scopes = generation.listLimits(principal, null);
+  return scopes.length === 0 ? null : generation.rateLimiter.peek(scopes, clock.now());
+}

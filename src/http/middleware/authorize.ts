@@ -1,0 +1,106 @@
+import { fail } from "../../base/errors.ts";
+import type {
+  AccountPrincipal,
+  InferencePrincipal,
+  ManagementPrincipal,
+  OperatorPrincipal,
+  SignedWebhookPrincipal,
+} from "../../core/accounts/principal.ts";
+import type { KeyRecord, Role } from "../../core/accounts/records.ts";
+import { resolveAccount } from "../../core/accounts/resolve-account.ts";
+import type { RequestContext } from "../context/context.ts";
+import type { IdentifiedPrincipal } from "./identify.ts";
+
+/** Who may call an endpoint. */
+export type Access =
+  /** Inference keys; without a key, for free models only. */
+  | { readonly kind: "open_inference" }
+  /** Inference keys. */
+  | { readonly kind: "inference" }
+  /** The operator, and management keys of the account that the endpoint is about whose user has one of `roles` there. */
+  | { readonly kind: "account"; readonly roles: readonly Role[] }
+  /** The operator. */
+  | { readonly kind: "operator" }
+  /** A payment system that signs its requests. */
+  | { readonly kind: "signed" };
+
+/** The principal that an endpoint's handler is called with. */
+export type PrincipalFor<A extends Access> = {
+  open_inference: InferencePrincipal;
+  inference: AccountPrincipal;
+  account: ManagementPrincipal;
+  operator: OperatorPrincipal;
+  signed: SignedWebhookPrincipal;
+}[A["kind"]];
+
+/**
+ * Checks that a principal may call models, and resolves the account that pays.
+ * @throws GatewayError `authentication` for an anonymous principal where a key is needed; `permission_denied` for a
+ * management key, and for an account that is closed or not the key's.
+ */
+export async function authorizeInference(
+  identified: IdentifiedPrincipal,
+  access: { readonly kind: "open_inference" | "inference" },
+  { headers, context }: { readonly headers: Headers; readonly context: RequestContext },
+): Promise<InferencePrincipal> {
+  if (identified.kind === "anonymous") {
+    context.inferencePrincipal = identified;
+    return access.kind === "open_inference" ? identified : rejectMissingKey("inference");
+  }
+  const key = requireInferenceKey(identified);
+  const organizationId = headers.get("x-gateway-organization");
+  context.inferencePrincipal = await resolveAccount(context.deps.accountCache, key, organizationId);
+  return context.inferencePrincipal;
+}
+
+/**
+ * Returns the inference key of a principal.
+ * @throws GatewayError `authentication` if there is no key, `permission_denied` for a management key.
+ */
+export function requireInferenceKey(principal: IdentifiedPrincipal): KeyRecord {
+  if (principal.kind === "anonymous") return rejectMissingKey("inference");
+  if (principal.kind === "key" && principal.key.kind === "inference") return principal.key;
+  return fail(
+    "permission_denied",
+    "This endpoint needs an inference key, but the key sent is a management key. Create an inference key and send that.",
+  );
+}
+
+/**
+ * Checks that a principal may manage: the operator, or a management key whose role in its account is among those of `access`.
+ * Which account an endpoint is about is checked by its handler (`requireOwnAccount`).
+ * @throws GatewayError `authentication`, `permission_denied`.
+ */
+export async function authorizeManagement(
+  identified: IdentifiedPrincipal,
+  access: Extract<Access, { kind: "account" | "operator" }>,
+  { deps }: RequestContext,
+): Promise<ManagementPrincipal> {
+  if (identified.kind === "anonymous") return rejectMissingKey("management");
+  if (identified.kind === "operator") return identified;
+  if (identified.key.kind !== "management") {
+    fail(
+      "permission_denied",
+      "This endpoint needs a management key, but the key sent is an inference key. Create a management key and send that.",
+    );
+  }
+  if (access.kind === "operator")
+    return fail("permission_denied", "This endpoint needs a management key of the operator.");
+  const principal = await resolveAccount(deps.accountCache, identified.key, null);
+  const role = roleOf(principal);
+  if (access.roles.includes(role)) return principal;
+  return fail(
+    "permission_denied",
+    `This endpoint needs a management key with the role ${access.roles.join(" or ")}; the role of the key sent is ${role}.`,
+  );
+}
+
+/** Returns the role of a principal in the account that it manages. The operator, users in their own account and service keys act as owners. */
+export function roleOf(principal: ManagementPrincipal): Role {
+  return principal.kind === "operator" ? "owner" : (principal.member?.role ?? "owner");
+}
+
+function rejectMissingKey(kind: KeyRecord["kind"]): never {
+  const key = kind === "inference" ? "an API key" : "a management key";
+  return fail("authentication", `This endpoint needs ${key}. Send it as "Authorization: Bearer gw_…".`);
+}

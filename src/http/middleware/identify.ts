@@ -1,0 +1,59 @@
+import { fail } from "../../base/errors.ts";
+import {
+  type AnonymousPrincipal,
+  type ApiKeyPrincipal,
+  credentialIdOf,
+  type OperatorPrincipal,
+} from "../../core/accounts/principal.ts";
+import { findClientAddress, limitKeyOf } from "../../core/limits/client-address.ts";
+import type { RequestContext } from "../context/context.ts";
+
+/** The principals that the headers of a request can prove. */
+export type IdentifiedPrincipal = ApiKeyPrincipal | OperatorPrincipal | AnonymousPrincipal;
+
+/**
+ * Returns who sends a request, by its API key; anonymous if it has none.
+ * @throws GatewayError `authentication` for a key that is not valid, also where none is needed.
+ */
+export async function identify(request: Request, context: RequestContext): Promise<IdentifiedPrincipal> {
+  const secret = readSecret(request.headers);
+  if (secret === null) return identifyByAddress(request, context);
+  const principal = await context.deps.keyCache.identify(secret);
+  if (principal === null) {
+    return fail(
+      "authentication",
+      "The API key is not valid: it is unknown, revoked or expired. Send a valid key, or no key for a free model.",
+    );
+  }
+  context.logFields["key_id"] = credentialIdOf(principal);
+  return principal;
+}
+
+/** Returns the anonymous principal for the client's address: a keyed hash, so that records do not contain addresses. */
+export function identifyByAddress(request: Request, { deps, peer }: RequestContext): AnonymousPrincipal {
+  const address = findClientAddress(peer(), request.headers.get("x-forwarded-for"), deps.trustedProxies);
+  const addressHash = new Bun.CryptoHasher("sha256", deps.addressSalt)
+    .update(limitKeyOf(address))
+    .digest("hex")
+    .slice(0, 32);
+  return { kind: "anonymous", addressHash };
+}
+
+/** Returns the secret in `Authorization` or `x-api-key`; null if it is missing, empty or the word `anonymous`. */
+function readSecret(headers: Headers): string | null {
+  const authorization = headers.get("authorization")?.trim() ?? "";
+  // The usual form, without a regular expression.
+  if (authorization.startsWith("Bearer gw_")) return authorization.slice("Bearer ".length);
+  if (authorization !== "") {
+    const bearer = /^bearer(?:\s+(.*))?$/i.exec(authorization);
+    if (bearer === null) fail("authentication", 'The Authorization header must be "Bearer <key>".');
+    const secret = bearer[1]?.trim() ?? "";
+    if (!isAbsent(secret)) return secret;
+  }
+  const apiKey = headers.get("x-api-key")?.trim() ?? "";
+  return isAbsent(apiKey) ? null : apiKey;
+}
+
+function isAbsent(secret: string): boolean {
+  return secret === "" || secret.toLowerCase() === "anonymous";
+}

@@ -1,0 +1,43 @@
+import { z } from "zod";
+import { fail } from "../../base/errors.ts";
+import { IdInput } from "../../core/accounts/resource-fields.ts";
+import { presentPromptLogEntry } from "../../core/extensions/prompt-log/present-entry.ts";
+import { ACCOUNT_MANAGERS, managedAccountOf } from "../api/access.ts";
+import { defineEndpoint, NOTHING } from "../api/endpoint.ts";
+
+/** `GET /api/admin/generations/{id}/bodies`: the stored bodies of a generation (docs/prompt-log.md). */
+export const getPromptLogEntry = defineEndpoint({
+  method: "GET",
+  path: "/api/admin/generations/:id/bodies",
+  tag: "Prompt log",
+  summary: "Retrieve the stored request and response bodies of a generation",
+  access: ACCOUNT_MANAGERS,
+  params: z.object({ id: IdInput.describe("The id of the generation") }),
+  query: NOTHING,
+  body: NOTHING,
+  response: z.object({
+    data: z.object({
+      id: z.string().describe("The id of the generation"),
+      account_id: z.string().describe("The account that paid for the generation"),
+      key_id: z.string().describe("The API key that made the request"),
+      created_at: z.iso.datetime(),
+      expires_at: z.iso.datetime().describe("When the bodies are deleted"),
+      request: z.string().describe("The request body, as it was received"),
+      request_truncated: z.boolean().describe("Whether only the beginning of the request was stored"),
+      response: z
+        .string()
+        .nullable()
+        .describe(
+          "The response body, as it was sent: JSON, or server-sent events for a stream. `null` if the generation ended without an answer",
+        ),
+      response_truncated: z.boolean().describe("Whether only the beginning of the response was stored"),
+    }),
+  }),
+  async handle({ principal, params, deps }) {
+    const entry = await deps.promptLog.find(params.id);
+    const managed = managedAccountOf(principal);
+    if (entry === null || (managed !== null && managed !== entry.accountId))
+      return fail("not_found", "There is no prompt log entry for that generation, or it has expired.");
+    return { data: presentPromptLogEntry(entry) };
+  },
+});

@@ -1,0 +1,86 @@
+import { type Endpoint, serveEndpoint } from "../api/endpoint.ts";
+import type { Handler } from "../context/context.ts";
+import { getAuditVerdict, listAudit } from "./admin-audit.ts";
+import {
+  approveCatalogChange,
+  getCatalog,
+  listCatalogChanges,
+  postCatalogRefresh,
+  rejectCatalogChange,
+} from "./admin-catalog.ts";
+import { postCorrection, postCredits, postRefund } from "./admin-credits.ts";
+import { deleteKey, listKeys, patchKey, postKey } from "./admin-keys.ts";
+import { getBalance, getLedgerCheck, listHolds, listLedger } from "./admin-ledger.ts";
+import { deleteMember, listMembers, putOrganizationMember } from "./admin-members.ts";
+import {
+  getOrganization,
+  listOrganizations,
+  patchOrganization,
+  postOrganization,
+} from "./admin-organizations.ts";
+import { getPromptLogEntry } from "./admin-prompt-log.ts";
+import {
+  deleteProviderKey,
+  listProviderKeys,
+  patchProviderKey,
+  postProviderKey,
+  testProviderKey,
+} from "./admin-provider-keys.ts";
+import { getUsage } from "./admin-usage.ts";
+import { getUser, listUsers, patchUser, postUser } from "./admin-users.ts";
+import { postPayment } from "./payments.ts";
+import { getActivity, getCredits, getKey } from "./self-service.ts";
+
+/** The endpoints of the management and self-service APIs. Routes and documentation derive from this list. */
+export const ENDPOINTS: readonly Endpoint[] = [
+  listUsers,
+  postUser,
+  getUser,
+  patchUser,
+  listOrganizations,
+  postOrganization,
+  getOrganization,
+  patchOrganization,
+  listMembers,
+  putOrganizationMember,
+  deleteMember,
+  listKeys,
+  postKey,
+  patchKey,
+  deleteKey,
+  getPromptLogEntry,
+  listAudit,
+  getAuditVerdict,
+  postCredits,
+  postCorrection,
+  postRefund,
+  getBalance,
+  listLedger,
+  listHolds,
+  getLedgerCheck,
+  getUsage,
+  postPayment,
+  getKey,
+  getCredits,
+  getActivity,
+  listProviderKeys,
+  postProviderKey,
+  patchProviderKey,
+  deleteProviderKey,
+  testProviderKey,
+  getCatalog,
+  postCatalogRefresh,
+  listCatalogChanges,
+  approveCatalogChange,
+  rejectCatalogChange,
+];
+
+/** Returns the handlers of endpoints at a fixed path, or of those under every gateway prefix, by path and method. */
+export function apiRoutes(where: "fixed" | "every prefix"): Record<string, Record<string, Handler>> {
+  const routes: Record<string, Record<string, Handler>> = {};
+  for (const endpoint of ENDPOINTS) {
+    if ((endpoint.everyPrefix === true) !== (where === "every prefix")) continue;
+    routes[endpoint.path] = { ...routes[endpoint.path], [endpoint.method]: serveEndpoint(endpoint) };
+  }
+  return routes;
+}

@@ -1,0 +1,156 @@
+import type { EffectivePolicy } from "../../core/accounts/merge-policies.ts";
+import { presentModel } from "../../core/catalog/present-model.ts";
+import { presentTier, type TierView } from "../../core/catalog/present-tier.ts";
+import type { ModelEndpoint, ModelRecord } from "../../core/catalog/records.ts";
+import type { TierRecord } from "../../core/catalog/tier-records.ts";
+import type { Deployment } from "../../core/deployments/served-models.ts";
+import type { Serving } from "../../core/generation/call.ts";
+import { findForbidding } from "../../core/generation/find-tier-deployments.ts";
+import { createPolicyFilter } from "../../core/routing/select-deployments.ts";
+import { type PreparedList, prepareTexts } from "../context/prepared-list.ts";
+import { viewCatalog, viewServed } from "./tier-views.ts";
+
+/** The responses of `GET models`. Each is rendered once per day for the served models, because prices may change with the day. */
+export interface ModelLists {
+  /** The whole catalog. */
+  all(): Promise<PreparedList>;
+  /** The served models that a policy allows. */
+  allowed(policy: EffectivePolicy): Promise<PreparedList>;
+  /** Renders the whole catalog and the list for a policy before the first request. */
+  prepare(policy: EffectivePolicy): Promise<void>;
+}
+
+interface DaysLists extends ModelLists {
+  readonly day: number;
+}
+
+const DAY_MS = 86_400_000;
+/** The total size of cached lists by policy. The least recently used are evicted. */
+const MAX_CACHE_BYTES = 64 * 1024 * 1024;
+/** Models that are rendered in one turn of the event loop, about a millisecond. */
+const SLICE = 100;
+
+const lists = new WeakMap<Serving, DaysLists>();
+
+/** Returns the lists for the served models at a time in milliseconds since the epoch. */
+export function modelListsOf(serving: Serving, now: number): ModelLists {
+  const day = Math.floor(now / DAY_MS);
+  const known = lists.get(serving);
+  if (known?.day === day) return known;
+  const made = { ...createLists(serving, now), day };
+  lists.set(serving, made);
+  return made;
+}
+
+function createLists(serving: Serving, now: number): ModelLists {
+  const { catalog, servedModels, tiers } = serving;
+  const servedTexts = new Map<ModelRecord, string | null>();
+  const policies = createListCache();
+  let whole: Promise<PreparedList> | null = null;
+  let prepared: Promise<void> | null = null;
+
+  const textFor = (isAllowed: (deployment: Deployment) => boolean) => (model: ModelRecord) => {
+    const deployments = servedModels.deploymentsOf(model.id);
+    const allowed = deployments.filter(isAllowed);
+    const make = () => renderModel(model, allowed.map(endpointOf), now);
+    return allowed.length === deployments.length ? memoize(servedTexts, model, make) : make();
+  };
+  const self: ModelLists = {
+    all() {
+      whole ??= makeList(renderTiers(tiers.list, viewCatalog(serving), now), catalog.models, (model) =>
+        renderModel(model, model.endpoints, now),
+      );
+      return whole;
+    },
+    allowed: (policy) =>
+      policies.find(JSON.stringify(policy), () => {
+        const isAllowed = createPolicyFilter(policy);
+        const allowed = tiers.list.filter((tier) => findForbidding(policy, tier) === undefined);
+        const first = renderTiers(allowed, viewServed(serving, isAllowed), now);
+        return makeList(first, servedModels.models, textFor(isAllowed));
+      }),
+    prepare(policy) {
+      prepared ??= Promise.all([self.allowed(policy), self.all()]).then(() => {});
+      return prepared;
+    },
+  };
+  return self;
+}
+
+interface ListCache {
+  find(key: string, make: () => Promise<PreparedList>): Promise<PreparedList>;
+}
+
+function createListCache(): ListCache {
+  const lists = new Map<string, { readonly list: Promise<PreparedList>; bytes: number }>();
+  let total = 0;
+  const dropOldest = (): void => {
+    for (const [key, { bytes }] of lists) {
+      if (total <= MAX_CACHE_BYTES || lists.size === 1) return;
+      lists.delete(key);
+      total -= bytes;
+    }
+  };
+  return {
+    find(key, make) {
+      const known = lists.get(key);
+      lists.delete(key);
+      const entry = known ?? { list: make(), bytes: 0 };
+      lists.set(key, entry);
+      if (known === undefined)
+        void entry.list.then(({ bytes }) => {
+          if (lists.get(key) !== entry) return;
+          entry.bytes = bytes;
+          total += bytes;
+          dropOldest();
+        });
+      return entry.list;
+    },
+  };
+}
+
+/** Returns the tiers that have at least one model, as JSON texts. */
+function renderTiers(tiers: readonly TierRecord[], view: TierView, now: number): string[] {
+  return tiers.flatMap((tier) => {
+    const record = presentTier(tier, view, now);
+    return record === null ? [] : JSON.stringify(record);
+  });
+}
+
+/** Renders a list in slices, so that requests run in between. `first` is put before the models. */
+async function makeList(
+  first: readonly string[],
+  models: readonly ModelRecord[],
+  textOf: (model: ModelRecord) => string | null,
+): Promise<PreparedList> {
+  const texts = [...first];
+  for (let at = 0; at < models.length; at += SLICE) {
+    if (at > 0) await new Promise((resolve) => setImmediate(resolve));
+    for (const model of models.slice(at, at + SLICE)) {
+      const text = textOf(model);
+      if (text !== null) texts.push(text);
+    }
+  }
+  return prepareTexts(texts);
+}
+
+function memoize(
+  texts: Map<ModelRecord, string | null>,
+  model: ModelRecord,
+  make: () => string | null,
+): string | null {
+  const known = texts.get(model);
+  if (known !== undefined) return known;
+  const text = make();
+  texts.set(model, text);
+  return text;
+}
+
+function renderModel(model: ModelRecord, endpoints: readonly ModelEndpoint[], now: number): string | null {
+  const record = presentModel(model, endpoints, now);
+  return record === null ? null : JSON.stringify(record);
+}
+
+function endpointOf({ endpoint }: Deployment): ModelEndpoint {
+  return endpoint;
+}

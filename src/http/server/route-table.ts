@@ -1,0 +1,54 @@
+import type { Handler } from "../context/context.ts";
+import { getDocs, getOpenApi } from "../docs-page/documentation.ts";
+import { chatCompletions } from "../routes/chat-completions.ts";
+import { postCountTokens } from "../routes/count-tokens.ts";
+import { embeddings } from "../routes/embeddings.ts";
+import { apiRoutes } from "../routes/endpoints.ts";
+import { postExplainRoute } from "../routes/explain-route.ts";
+import { fimCompletions } from "../routes/fim-completions.ts";
+import { getGeneration } from "../routes/generation.ts";
+import { getHealth, getReadiness } from "../routes/health.ts";
+import { messages } from "../routes/messages.ts";
+import { getModel, listEndpoints, listModels } from "../routes/models.ts";
+import { listProviders } from "../routes/providers.ts";
+import { responses } from "../routes/responses.ts";
+
+type Methods = Readonly<Record<string, Handler>>;
+
+/** Lets clients check that a gateway answers at their base URL. */
+const BASE: Methods = { GET: () => Response.json({ object: "gateway" }) };
+
+/** The routes under every gateway prefix (docs/api/README.md, "Paths"). `:name` is a path parameter. */
+export const GATEWAY_ROUTES: Readonly<Record<string, Methods>> = {
+  "": BASE,
+  "/": BASE,
+  "/chat/completions": { POST: chatCompletions },
+  "/responses": { POST: responses },
+  "/messages": { POST: messages },
+  "/messages/count_tokens": { POST: postCountTokens },
+  "/fim/completions": { POST: fimCompletions },
+  "/embeddings": { POST: embeddings },
+  "/models": { GET: listModels },
+  // OpenAI's SDK encodes the slash of an id as %2F.
+  "/models/:id": { GET: getModel },
+  "/models/:author/:model": { GET: getModel },
+  "/models/:author/:model/endpoints": { GET: listEndpoints },
+  "/providers": { GET: listProviders },
+  "/generation": { GET: getGeneration },
+  "/route/explain": { POST: postExplainRoute },
+  ...apiRoutes("every prefix"),
+};
+
+/** The routes at a fixed path. */
+export const FIXED_ROUTES: Readonly<Record<string, Methods>> = {
+  "/healthz": { GET: getHealth },
+  "/readyz": { GET: getReadiness },
+  "/openapi.json": { GET: getOpenApi },
+  "/docs": { GET: getDocs },
+  // The specification names this path; the prefixes have the route too.
+  "/api/fim/completions": { POST: fimCompletions },
+  ...apiRoutes("fixed"),
+};
+
+/** The gateway prefixes. All serve the same: SDKs append `/v1`, and some need the shorter base URL. */
+export const PREFIXES: readonly string[] = ["/api/gateway", "/api/gateway/v1", "/api/v1", "/v1"];

@@ -1,0 +1,204 @@
+import type { BunRequest, Server } from "bun";
+import { type Failure, failureOf, GatewayError, statusOf } from "../../base/errors.ts";
+import { StoreError } from "../../base/store-error.ts";
+import type { Handler, HttpDeps, RequestContext } from "../context/context.ts";
+import { writeRequestLog } from "../context/request-log.ts";
+import { urlOf } from "../context/url-of.ts";
+import { rendererFor } from "../errors/error-shape.ts";
+import { renderError } from "../errors/render-error.ts";
+import { FIXED_ROUTES, GATEWAY_ROUTES, PREFIXES } from "./route-table.ts";
+import { boundSendBuffers } from "./send-buffers.ts";
+
+type Methods = Readonly<Record<string, Handler>>;
+type GatewayServer = Server<undefined>;
+
+/** The idle timeout of a connection, during a request and between requests. Seconds. */
+const IDLE_S = 120;
+
+/** The address to listen on, and the gateway prefixes. */
+export interface ListenOptions {
+  readonly host: string;
+  /** 0 for any free port. */
+  readonly port: number;
+  /** Gateway prefixes besides the built-in ones. */
+  readonly extraPrefixes: readonly string[];
+  /** The send buffer of a connection in bytes; 0 for the default of the system. */
+  readonly sendBufferBytes: number;
+}
+
+/** A listening server. */
+export interface HttpServer {
+  readonly port: number;
+  /** Stops accepting connections. Resolves when the requests in progress have ended. */
+  stop(): Promise<void>;
+  /** Closes all connections. */
+  kill(): void;
+}
+
+/**
+ * Starts a server.
+ * @throws Error if the address is in use or not available.
+ */
+export function listen(deps: HttpDeps, options: ListenOptions): HttpServer {
+  const { port, sendBufferBytes } = options;
+  const { result: server, isBounded } =
+    sendBufferBytes === 0
+      ? { result: serveAll(deps, options), isBounded: true }
+      : boundSendBuffers(sendBufferBytes, () => serveAll(deps, options));
+  if (!isBounded) deps.log.debug("the system's send buffers are not bounded here");
+  return {
+    port: server.port ?? port,
+    stop: () => server.stop(false),
+    kill: () => void server.stop(true),
+  };
+}
+
+function serveAll(deps: HttpDeps, { host, port, extraPrefixes }: ListenOptions): GatewayServer {
+  return Bun.serve({
+    hostname: host,
+    port,
+    idleTimeout: IDLE_S,
+    // readRequestBody bounds bodies, with an error response that the runtime's limit would not send.
+    maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+    development: false,
+    // Outside of development the runtime would share the port with another process that listens on it.
+    reusePort: false,
+    routes: buildRoutes(deps, extraPrefixes),
+    fetch: (request, server) => serve({ deps, route: "unknown", methods: NO_METHODS }, request, server),
+  });
+}
+
+type RouteHandler = (request: BunRequest, server: GatewayServer) => Response | Promise<Response>;
+
+function buildRoutes(deps: HttpDeps, extraPrefixes: readonly string[]): Record<string, RouteHandler> {
+  const routes: Record<string, RouteHandler> = {};
+  const add = (path: string, name: string, methods: Methods): void => {
+    const route = { deps, route: name, methods };
+    routes[path] = (request, server) => serve(route, request, server);
+  };
+  for (const [path, methods] of Object.entries(FIXED_ROUTES)) add(path, path, methods);
+  for (const prefix of [...PREFIXES, ...extraPrefixes]) {
+    for (const [path, methods] of Object.entries(GATEWAY_ROUTES)) add(prefix + path, path, methods);
+  }
+  return routes;
+}
+
+const NO_METHODS: Methods = {};
+
+/** Copies headers that clients of other gateways send to the gateway's own names. A header with the own name takes precedence. */
+function renameHeaders(headers: Headers, aliases: HttpDeps["headerAliases"]): void {
+  for (const [from, to] of aliases) {
+    const value = headers.get(from);
+    if (value !== null && !headers.has(to)) headers.set(to, value);
+  }
+}
+
+/** A route and the dependencies of its handlers. */
+export interface Route {
+  readonly deps: HttpDeps;
+  /** The path pattern without the gateway prefix. */
+  readonly route: string;
+  readonly methods: Methods;
+}
+
+type Connection = Pick<GatewayServer, "requestIP" | "timeout">;
+
+function createContext({ deps, route }: Route, request: Request, server: Connection): RequestContext {
+  return {
+    deps,
+    requestId: deps.ids.next("req"),
+    startedAt: deps.clock.now(),
+    route,
+    params: "params" in request ? (request.params as Record<string, string>) : {},
+    peer: () => server.requestIP(request)?.address ?? "",
+    logFields: {},
+    inferencePrincipal: null,
+    renderError,
+    bodyShare: null,
+    endsItself: false,
+    waitWithoutLimit: () => server.timeout(request, 0),
+    waitWithLimit: () => server.timeout(request, IDLE_S),
+  };
+}
+
+/** Handles one request, from its id to its response and its log line. */
+export async function serve(route: Route, request: Request, server: Connection): Promise<Response> {
+  const { deps, methods } = route;
+  const context = createContext(route, request, server);
+  renameHeaders(request.headers, deps.headerAliases);
+  let response: Response;
+  try {
+    requireOneHost(request.headers.get("host"));
+    response = await findHandler(methods, request)(request, context);
+    if (!context.endsItself) response.headers.set("x-request-id", context.requestId);
+  } catch (error) {
+    // The request did not reach a handler that sets the error format.
+    if (context.renderError === renderError) context.renderError = rendererFor(urlOf(request).pathname);
+    response = renderThrown(error, context);
+  }
+  if (!context.endsItself) {
+    context.bodyShare?.giveBack();
+    writeRequestLog(context, response.status);
+  }
+  // For HEAD the runtime omits the body and keeps its length.
+  return response;
+}
+
+/** The characters that no host has. A comma means that the runtime has joined two headers. */
+const INVALID_HOST = /[\s,/?#@\\]/;
+
+/** Rejects ambiguous hosts, which a proxy and this server could interpret differently (RFC 9112, section 3.2). */
+function requireOneHost(host: string | null): void {
+  if (host === null || !INVALID_HOST.test(host)) return;
+  throw new GatewayError({
+    code: "invalid_request",
+    message: 'The request must have exactly one "host" header with exactly one host.',
+    headers: { connection: "close" },
+  });
+}
+
+function findHandler(methods: Methods, request: Request): Handler {
+  const handler = methods[request.method] ?? (request.method === "HEAD" ? methods["GET"] : undefined);
+  return handler ?? (methods === NO_METHODS ? rejectUnknownPath : rejectMethod(methods));
+}
+
+function rejectUnknownPath(): never {
+  throw new GatewayError({
+    code: "not_found",
+    message:
+      "There is no endpoint at this path. The chat completions endpoint is POST /api/gateway/chat/completions.",
+  });
+}
+
+function rejectMethod(methods: Methods): Handler {
+  const allowed = Object.keys(methods);
+  if (allowed.includes("GET")) allowed.push("HEAD");
+  const allow = allowed.join(", ");
+  return () => {
+    throw new GatewayError({
+      code: "method_not_allowed",
+      message: `This path supports ${allow} only.`,
+      headers: { allow },
+    });
+  };
+}
+
+function renderThrown(error: unknown, context: RequestContext): Response {
+  const failure = failureOfThrown(error);
+  context.logFields["error"] = failure.code;
+  if (failure.internal !== undefined) context.logFields["detail"] = failure.internal;
+  if (statusOf(failure) === 500)
+    context.deps.log.error("internal error", { request_id: context.requestId, detail: failure.internal });
+  return context.renderError(failure, { "x-request-id": context.requestId }, context.requestId);
+}
+
+const STORE_UNAVAILABLE: Failure = {
+  code: "unavailable",
+  message: "The gateway cannot reach its store at the moment. Retry later.",
+  retryAfterS: 5,
+};
+
+/** Returns the failure of an error. If the store is unavailable, the request may be retried. */
+function failureOfThrown(error: unknown): Failure {
+  return error instanceof StoreError ? { ...STORE_UNAVAILABLE, internal: error.message } : failureOf(error);
+}

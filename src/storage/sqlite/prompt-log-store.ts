@@ -1,0 +1,87 @@
+import type { Database } from "bun:sqlite";
+import type {
+  PromptLogEntry,
+  PromptLogHead,
+  PromptLogStore,
+} from "../../core/extensions/prompt-log/prompt-log-store.ts";
+
+interface HeadRow {
+  generation_id: string;
+  account_id: string;
+  master_key_id: string;
+  sealed_key: string;
+}
+
+interface EntryRow extends HeadRow {
+  key_id: string;
+  created_at: number;
+  expires_at: number;
+  ciphertext: Uint8Array;
+}
+
+/** The prompt log in SQLite. */
+export function createSqlitePromptLogStore(database: Database): PromptLogStore {
+  const insert = database.query(
+    `INSERT OR IGNORE INTO prompt_log
+       (generation_id, account_id, key_id, created_at, expires_at, master_key_id, sealed_key, ciphertext)
+     VALUES ($id, $accountId, $keyId, $createdAt, $expiresAt, $masterKeyId, $box, $ciphertext)`,
+  );
+  const find = database.query<EntryRow, [string, number]>(
+    "SELECT * FROM prompt_log WHERE generation_id = ? AND expires_at > ?",
+  );
+  const deleteExpired = database.query(
+    `DELETE FROM prompt_log WHERE generation_id IN
+       (SELECT generation_id FROM prompt_log WHERE expires_at <= ? LIMIT ?)`,
+  );
+  const listOthers = database.query<HeadRow, [string, string, number]>(
+    `SELECT generation_id, account_id, master_key_id, sealed_key FROM prompt_log
+     WHERE master_key_id <> ? AND generation_id > ? ORDER BY generation_id LIMIT ?`,
+  );
+  const reseal = database.query(
+    `UPDATE prompt_log SET master_key_id = $masterKeyId, sealed_key = $box
+     WHERE generation_id = $id AND master_key_id = $beforeMasterKeyId AND sealed_key = $beforeBox`,
+  );
+  const listMasterKeys = database.query<{ master_key_id: string }, []>(
+    "SELECT DISTINCT master_key_id FROM prompt_log",
+  );
+  return {
+    async addEntry({ sealed, ...entry }) {
+      insert.run({ ...entry, ...sealed });
+    },
+    async findEntry(id, now) {
+      const row = find.get(id, now);
+      return row === null ? null : readEntry(row);
+    },
+    async deleteExpired(now, limit) {
+      return deleteExpired.run(now, limit).changes;
+    },
+    async listSealedByOthers(masterKeyId, afterId, limit) {
+      return listOthers.all(masterKeyId, afterId ?? "", limit).map(readHead);
+    },
+    async reseal(id, before, after) {
+      const beforeMasterKeyId = before.masterKeyId;
+      return reseal.run({ id, ...after, beforeMasterKeyId, beforeBox: before.box }).changes === 1;
+    },
+    async listMasterKeysInUse() {
+      return listMasterKeys.all().map(({ master_key_id }) => master_key_id);
+    },
+  };
+}
+
+function readHead(row: HeadRow): PromptLogHead {
+  return {
+    id: row.generation_id,
+    accountId: row.account_id,
+    sealed: { masterKeyId: row.master_key_id, box: row.sealed_key },
+  };
+}
+
+function readEntry(row: EntryRow): PromptLogEntry {
+  return {
+    ...readHead(row),
+    keyId: row.key_id,
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+    ciphertext: row.ciphertext,
+  };
+}

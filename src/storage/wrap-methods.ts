@@ -1,0 +1,16 @@
+type AsyncMethod = (...args: never[]) => Promise<unknown>;
+
+/** Returns an object whose methods are those of a store, each replaced by what `wrap` makes of it. */
+export function wrapMethods<Store extends object>(
+  store: Store,
+  wrap: (method: AsyncMethod, name: string) => AsyncMethod,
+): Store {
+  const wrapped: Record<string, AsyncMethod> = {};
+  const names = [...Object.keys(store), ...Object.getOwnPropertyNames(Object.getPrototypeOf(store))];
+  for (const name of names) {
+    const method = (store as Record<string, unknown>)[name];
+    if (typeof method === "function" && name !== "constructor")
+      wrapped[name] = wrap(method.bind(store) as AsyncMethod, name);
+  }
+  return wrapped as Store;
+}

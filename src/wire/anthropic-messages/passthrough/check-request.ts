@@ -1,0 +1,207 @@
+import { rejectField } from "../../../base/errors.ts";
+import {
+  checkFieldCount,
+  checkMessageCount,
+  checkSchemaValues,
+  checkToolAmounts,
+  tallyCalls,
+  tallyParts,
+} from "../../conversation/check-amounts.ts";
+import {
+  checkModel,
+  checkNodes,
+  isAbsent,
+  isOtherKind,
+  type NodeCheck,
+  numberFrom,
+  ofKind,
+  wholeNumberFrom,
+} from "../../conversation/check-nodes.ts";
+import type { Tally } from "../../json/reject-excess.ts";
+import {
+  isFilled,
+  isWord,
+  type JsonNode,
+  lookUp,
+  memberOf,
+  parseNode,
+  stringOf,
+  wordTable,
+} from "../../json/scan.ts";
+import { rejectThread } from "../reject-thread.ts";
+
+/**
+ * Checks a scanned Messages request. It is as lenient as real clients need: null stands for absent, and unknown fields, blocks
+ * and tools are accepted.
+ * @throws GatewayError `invalid_request`, which names the field and the remedy; `invalid_model` for a malformed model id.
+ */
+export function checkMessagesRequest(text: string, root: JsonNode): void {
+  if (root.kind !== "object") rejectField("body", "must be a JSON object");
+  checkFieldCount(root);
+  const thread = memberOf(root, "thread");
+  if (thread !== undefined) rejectThread(parseNode(text, thread));
+  checkModel(memberOf(root, "model"), "anthropic/claude-sonnet-4.5");
+  checkMessages(text, memberOf(root, "messages"));
+  checkNodes(text, root, CHECKS);
+}
+
+/** The checks of the optional fields. */
+const CHECKS: ReadonlyMap<string, NodeCheck> = new Map<string, NodeCheck>(
+  Object.entries({
+    max_tokens: wholeNumberFrom(1),
+    temperature: numberFrom(0, 1),
+    top_p: numberFrom(0, 1),
+    top_k: wholeNumberFrom(0),
+    stream: ofKind("boolean", "true or false"),
+    metadata: checkMetadata,
+    system: checkSystem,
+    stop_sequences: checkStopSequences,
+    tools: checkTools,
+    tool_choice: checkToolChoice,
+    thinking: checkThinking,
+    output_config: checkSchemaValues,
+  } satisfies Record<string, NodeCheck>),
+);
+
+function checkMetadata(_text: string, node: JsonNode): void {
+  if (node.kind !== "object") rejectField("metadata", "must be an object");
+  if (isOtherKind(memberOf(node, "user_id"), "string")) rejectField("metadata.user_id", "must be a string");
+}
+
+function checkStopSequences(_text: string, node: JsonNode): void {
+  if (!node.items?.every((item) => item.kind === "string"))
+    rejectField("stop_sequences", "must be an array of strings");
+}
+
+const ROLES = wordTable({ user: true, assistant: true, system: true });
+
+function checkMessages(text: string, node: JsonNode | undefined): void {
+  const messages = node?.items;
+  if (!messages) rejectField("messages", "is required: an array of messages");
+  if (messages.length === 0) rejectField("messages", "must have at least one message");
+  checkMessageCount("messages", messages.length, "messages");
+  const tallies: Tallies = { parts: tallyParts(), calls: tallyCalls() };
+  for (let i = 0; i < messages.length; i++) {
+    const problem = findMessageProblem(text, messages[i] as JsonNode, tallies);
+    if (problem !== null) rejectField(`messages[${i}]${problem[0]}`, problem[1]);
+  }
+}
+
+interface Tallies {
+  readonly parts: Tally;
+  readonly calls: Tally;
+}
+
+/** The path of the field inside its object, and what is wrong with it. */
+type Problem = readonly [path: string, problem: string];
+
+/** Returns what is wrong with a message. Paths are joined only for a problem, so that valid requests cost no strings. */
+function findMessageProblem(text: string, message: JsonNode, tallies: Tallies): Problem | null {
+  if (message.kind !== "object") return ["", "must be an object with role and content"];
+  if (!lookUp(text, memberOf(message, "role"), ROLES)) return [".role", "must be user, assistant or system"];
+  const content = memberOf(message, "content");
+  if (content?.kind === "string") return null;
+  if (!content?.items) return [".content", "is required: a string or an array of content blocks"];
+  tallies.parts.add(content.items.length, "messages");
+  for (let j = 0; j < content.items.length; j++) {
+    const block = content.items[j] as JsonNode;
+    tallies.parts.add(memberOf(block, "content")?.items?.length ?? 0, "messages");
+    if (isWord(text, memberOf(block, "type"), "tool_use")) tallies.calls.add(1, "messages");
+    const problem = findProblem(text, block);
+    if (problem !== null) return [`.content[${j}]${problem[0]}`, problem[1]];
+  }
+  return null;
+}
+
+/** Returns what is wrong with a content block. */
+function findProblem(text: string, block: JsonNode): Problem | null {
+  const type = memberOf(block, "type");
+  if (type?.kind !== "string")
+    return ["", 'must be an object with a type, such as {"type": "text", "text": "…"}'];
+  return lookUp(text, type, BLOCK_CHECKS)?.(text, block) ?? null;
+}
+
+const BLOCK_CHECKS = wordTable<(text: string, block: JsonNode) => Problem | null>({
+  text: findTextProblem,
+  tool_use: findCallProblem,
+  tool_result: findResultProblem,
+  image: findSourceProblem,
+  document: findSourceProblem,
+});
+
+function findTextProblem(_text: string, block: JsonNode): Problem | null {
+  return memberOf(block, "text")?.kind === "string" ? null : [".text", "must be a string"];
+}
+
+function findSourceProblem(_text: string, block: JsonNode): Problem | null {
+  const isComplete = memberOf(memberOf(block, "source"), "type")?.kind === "string";
+  return isComplete ? null : [".source", "must be an object with a type, such as base64 or url"];
+}
+
+function findCallProblem(_text: string, block: JsonNode): Problem | null {
+  const id = memberOf(block, "id");
+  if (!isAbsent(id) && id.kind !== "string") return [".id", "must be a string"];
+  if (memberOf(block, "name")?.kind !== "string") return [".name", "must be a string"];
+  const input = memberOf(block, "input");
+  return isAbsent(input) || input.kind === "object" ? null : [".input", "must be an object"];
+}
+
+function findResultProblem(_text: string, block: JsonNode): Problem | null {
+  const id = memberOf(block, "tool_use_id");
+  if (!isAbsent(id) && id.kind !== "string") return [".tool_use_id", "must be a string"];
+  const content = memberOf(block, "content");
+  if (isAbsent(content) || content.kind === "string") return null;
+  if (!content.items) return [".content", "must be a string or an array of content blocks"];
+  const index = content.items.findIndex((part) => memberOf(part, "type")?.kind !== "string");
+  return index < 0 ? null : [`.content[${index}]`, "must be an object with a type"];
+}
+
+function checkSystem(text: string, node: JsonNode): void {
+  if (node.kind === "string") return;
+  if (!node.items) rejectField("system", "must be a string or an array of text blocks");
+  for (const [i, block] of node.items.entries()) {
+    const type = block.kind === "object" ? stringOf(text, memberOf(block, "type")) : undefined;
+    if (type === undefined)
+      rejectField(`system[${i}]`, 'must be an object such as {"type": "text", "text": "…"}');
+    if (type === "text" && memberOf(block, "text")?.kind !== "string") {
+      rejectField(`system[${i}].text`, "must be a string");
+    }
+  }
+}
+
+function checkTools(text: string, node: JsonNode): void {
+  if (!node.items) rejectField("tools", "must be an array of tools");
+  checkToolAmounts(text, node);
+  for (const [i, tool] of node.items.entries()) checkTool(text, tool, `tools[${i}]`);
+}
+
+/** Checks a tool. Tools with a type of their own are the vendor's, which checks their fields. */
+function checkTool(text: string, tool: JsonNode, field: string): void {
+  if (tool.kind !== "object") rejectField(field, "must be an object with name and input_schema");
+  if (isOtherKind(memberOf(tool, "type"), "string"))
+    rejectField(`${field}.type`, 'must be a string, "custom" for a tool of your own');
+  const type = memberOf(tool, "type");
+  if (type?.kind === "string" && !isWord(text, type, "custom")) return;
+  if (!isFilled(memberOf(tool, "name"))) rejectField(`${field}.name`, "must be a string that is not empty");
+  if (isOtherKind(memberOf(tool, "description"), "string"))
+    rejectField(`${field}.description`, "must be a string");
+  if (isOtherKind(memberOf(tool, "input_schema"), "object"))
+    rejectField(`${field}.input_schema`, "must be a JSON Schema object");
+}
+
+function checkToolChoice(text: string, node: JsonNode): void {
+  const type = stringOf(text, memberOf(node, "type"));
+  if (type === undefined)
+    rejectField("tool_choice", 'must be an object with a type: "auto", "any", "tool" or "none"');
+  if (type === "tool" && !stringOf(text, memberOf(node, "name"))) {
+    rejectField("tool_choice.name", "must be the name of one of the tools");
+  }
+}
+
+function checkThinking(text: string, node: JsonNode): void {
+  if (stringOf(text, memberOf(node, "type")) === undefined) {
+    rejectField("thinking", 'must be an object with a type: "enabled", "adaptive" or "disabled"');
+  }
+  const budget = memberOf(node, "budget_tokens");
+  if (!isAbsent(budget)) wholeNumberFrom(1)(text, budget, "thinking.budget_tokens");
+}

@@ -1,0 +1,225 @@
+import { parseEvent } from "../../canonical/event-reader.ts";
+import { DONE_MARKER, EventStream, type StreamProgress } from "../../canonical/event-stream.ts";
+import type { AnswerEnd, StreamError } from "../../canonical/format.ts";
+import type { AnswerRelay, RelayFinish, RelayIdentity, RelayVerdict } from "../../canonical/relay.ts";
+import { ANSWER_RESTARTED, EVENT_NOT_JSON } from "../../conversation/broken-answers.ts";
+import { NO_TOKENS, type TokenUsage } from "../../conversation/usage.ts";
+import { findEventError, type VendorError } from "../../conversation/vendor-error.ts";
+import { asFields, asText, type Fields } from "../../json/fields.ts";
+import { encodeEvent, encodeStreamError } from "../stream-events.ts";
+import { encodeCounters, encodeUsage, foldUsage, readUsage } from "../usage.ts";
+import { isEmptyBlock, mapCallId, readRelayFinish, SILENT_REASONS } from "./response-blocks.ts";
+
+/** How the vendor's `content_block_delta` events begin, which are most of a stream. */
+const DELTA_HEAD = '{"type":"content_block_delta"';
+const DELTA_MARK = '"delta":{';
+/** A signature is not visible to readers. */
+const SIGNATURE_HEAD = '"delta":{"type":"signature_delta"';
+
+/**
+ * A Messages stream from a Messages vendor to a Messages client. Deltas pass as the bytes in which they came. Only the events
+ * around them are parsed: the start, the start of each block, and the end, which waits for its price. It is changed in place: a
+ * new state for each event would cost more than the event.
+ */
+export class MessagesRelay implements AnswerRelay, StreamProgress {
+  sawToken = false;
+  isDone = false;
+  error: VendorError | null = null;
+  searches = 0;
+  producedBytes = 0;
+  private readonly stream: EventStream;
+  /** What the client gets for the piece that is being read, bytes as Latin-1. */
+  private readonly out: string[] = [];
+  private hasStarted = false;
+  /** The index of the open block; null if none is open. */
+  private openIndex: number | null = null;
+  private hasBlocks = false;
+  /** All counters so far, in the vendor's form. */
+  private counters: Fields = {};
+  /** The `delta` of the `message_delta` events so far, and the fields next to it. */
+  private delta: Record<string, unknown> = {};
+  private readonly deltaSiblings: Record<string, unknown> = {};
+
+  /** `estimatedPromptTokens` is sent at the start of the stream if the vendor has not counted the prompt by then. */
+  constructor(
+    private readonly identity: RelayIdentity,
+    private readonly estimatedPromptTokens: number,
+  ) {
+    this.stream = new EventStream(this, (text, start, end, name) => {
+      const isDelta = name === "content_block_delta" || (name === "" && text.startsWith(DELTA_HEAD, start));
+      if (isDelta) this.passDelta(text, start, end);
+      else this.readEvent(text.slice(start, end), name);
+    });
+  }
+
+  step(piece: string): string {
+    this.stream.push(piece);
+    return this.out.splice(0).join("");
+  }
+
+  end(): string {
+    this.stream.end();
+    return this.out.splice(0).join("");
+  }
+
+  get isFinished(): boolean {
+    return typeof this.delta["stop_reason"] === "string";
+  }
+
+  get usage(): TokenUsage | null {
+    return readUsage(this.counters);
+  }
+
+  judge(): RelayVerdict {
+    if (this.error !== null) return "failed";
+    const finish = this.finish();
+    if (finish === null) return "unfinished";
+    return !this.sawToken && SILENT_REASONS.has(finish.native) ? "empty" : "complete";
+  }
+
+  finish(): RelayFinish | null {
+    const reason = asText(this.delta["stop_reason"]);
+    // A message that has stopped without a reason has come to its end.
+    const native = reason ?? (this.isDone ? "end_turn" : null);
+    return native === null ? null : readRelayFinish(native);
+  }
+
+  stopShort(): string {
+    this.isDone = true;
+    this.delta = { ...this.delta, stop_reason: "max_tokens" };
+    return "";
+  }
+
+  encodeEnd({ report, metadata }: AnswerEnd): string {
+    const { openIndex, counters, delta } = this;
+    const closing = openIndex === null ? "" : encodeEvent({ type: "content_block_stop", index: openIndex });
+    const last = {
+      type: "message_delta",
+      delta: { stop_sequence: null, ...delta, stop_reason: this.finish()?.native ?? "end_turn" },
+      usage: encodeUsage(report, counters, asText(counters["service_tier"])),
+      ...this.deltaSiblings,
+      ...(metadata === null ? {} : { gateway_metadata: metadata }),
+    };
+    return closing + encodeEvent(last) + encodeEvent({ type: "message_stop" });
+  }
+
+  encodeError(error: StreamError): string {
+    return encodeStreamError(error);
+  }
+
+  private passDelta(text: string, start: number, end: number): void {
+    const size = measureText(text, start, end);
+    this.producedBytes += size;
+    const isSignature = text.startsWith(SIGNATURE_HEAD, text.indexOf(DELTA_MARK, start));
+    if (size > 0 && !isSignature) this.sawToken = true;
+    this.pass("content_block_delta", text.slice(start, end));
+  }
+
+  /** Passes an event as it came. */
+  private pass(name: string, data: string): void {
+    const lines = data.includes("\n") ? data.replaceAll("\n", "\ndata: ") : data;
+    this.out.push(`event: ${name}\ndata: ${lines}\n\n`);
+  }
+
+  private readEvent(data: string, name: string): void {
+    if (data === DONE_MARKER) {
+      this.isDone = true;
+      return;
+    }
+    const event = parseEvent(data);
+    this.error = event === null ? EVENT_NOT_JSON : findEventError(event, name);
+    if (event !== null && this.error === null) this.readTyped(asText(event["type"]) ?? name, event, data);
+  }
+
+  private readTyped(type: string, event: Fields, data: string): void {
+    switch (type) {
+      case "message_start":
+        this.relayStart(event);
+        break;
+      case "content_block_start":
+        this.relayBlockStart(event, data);
+        break;
+      case "content_block_delta":
+        // Its fields are in another order, or it has no name.
+        this.passDelta(data, 0, data.length);
+        break;
+      case "content_block_stop":
+        this.openIndex = null;
+        this.pass(type, data);
+        break;
+      case "message_delta":
+        this.holdMessageDelta(event);
+        break;
+      case "message_stop":
+        this.isDone = true;
+        break;
+      default:
+        this.pass(type, data);
+    }
+  }
+
+  private relayStart(event: Fields): void {
+    const message = asFields(event["message"]) ?? {};
+    if (this.hasBlocks) {
+      this.error = ANSWER_RESTARTED;
+      return;
+    }
+    this.counters = foldUsage(this.counters, asFields(message["usage"]) ?? {});
+    if (this.hasStarted) return;
+    this.hasStarted = true;
+    const { id, model } = this.identity;
+    const content = this.readStartContent(message);
+    const start = { ...message, ...content, id, model, usage: this.encodeStartUsage() };
+    this.out.push(encodeEvent({ ...event, type: "message_start", message: start }));
+  }
+
+  /** Reads the content of a start. A turn that continues after a tool of the vendor's comes whole in it, with its end. */
+  private readStartContent({ content, stop_reason: reason, stop_sequence }: Fields): Fields {
+    if (!Array.isArray(content) || content.length === 0) return {};
+    if (typeof reason === "string")
+      this.delta = { stop_reason: reason, stop_sequence: stop_sequence ?? null };
+    this.hasBlocks = true;
+    this.sawToken = true;
+    return { content: content.map((block) => mapCallId(this.identity, asFields(block) ?? {})) };
+  }
+
+  /** Clients add to the counters of the start, so a vendor without counters gets an estimate. */
+  private encodeStartUsage(): Fields {
+    const estimate = { ...NO_TOKENS, promptTokens: this.estimatedPromptTokens };
+    const { usage } = this;
+    return { ...encodeCounters(usage ?? estimate), ...(usage === null ? {} : this.counters) };
+  }
+
+  private relayBlockStart(event: Fields, data: string): void {
+    const block = asFields(event["content_block"]) ?? {};
+    this.openIndex = typeof event["index"] === "number" ? event["index"] : 0;
+    this.hasBlocks = true;
+    if (!isEmptyBlock(block)) this.sawToken = true;
+    if (block["type"] === "server_tool_use" && block["name"] === "web_search") this.searches += 1;
+    const mapped = mapCallId(this.identity, block);
+    if (mapped === block) this.pass("content_block_start", data);
+    else this.out.push(encodeEvent({ ...event, type: "content_block_start", content_block: mapped }));
+  }
+
+  private holdMessageDelta(event: Fields): void {
+    const { type: _type, delta, usage, ...siblings } = event;
+    for (const [name, value] of Object.entries(asFields(delta) ?? {})) {
+      // A later event that repeats a field without a value does not clear it.
+      if (value !== null || !(name in this.delta)) this.delta[name] = value;
+    }
+    Object.assign(this.deltaSiblings, siblings);
+    this.counters = foldUsage(this.counters, asFields(usage) ?? {});
+  }
+}
+
+const VALUE_MARK = '":"';
+const DELTA_TAIL = '"}}';
+
+/**
+ * Returns the length of a delta's text. A delta ends with its text, so the text begins after the last `":"`, which no string
+ * contains unescaped.
+ */
+function measureText(text: string, start: number, end: number): number {
+  const before = text.lastIndexOf(VALUE_MARK, end);
+  return before < start ? 0 : Math.max(0, end - before - VALUE_MARK.length - DELTA_TAIL.length);
+}

@@ -1,0 +1,49 @@
+import { allFields, fields, items, LEAF, type Shape } from "../../json/scan.ts";
+
+/** A part of a tool result. Search results have texts of their own. */
+const RESULT_PART = fields({
+  type: LEAF,
+  text: LEAF,
+  source: fields({ type: LEAF }),
+  content: items(fields({ text: LEAF })),
+});
+
+/** A content block. `source` is scanned for documents that are text. */
+const BLOCK = fields({
+  type: LEAF,
+  text: LEAF,
+  thinking: LEAF,
+  id: LEAF,
+  name: LEAF,
+  input: LEAF,
+  tool_use_id: LEAF,
+  content: items(RESULT_PART),
+  source: fields({ type: LEAF, data: LEAF }),
+});
+
+const TOOL = fields({ type: LEAF, name: LEAF, description: LEAF, input_schema: LEAF });
+
+/** The fields of a Messages request that the gateway reads; all others are forwarded as they came. */
+export const MESSAGES_REQUEST_SHAPE: Shape = allFields({
+  model: LEAF,
+  messages: items(fields({ role: LEAF, content: items(BLOCK) })),
+  system: items(fields({ type: LEAF, text: LEAF })),
+  stream: LEAF,
+  max_tokens: LEAF,
+  temperature: LEAF,
+  top_p: LEAF,
+  top_k: LEAF,
+  stop_sequences: items(LEAF),
+  tools: items(TOOL),
+  tool_choice: fields({ type: LEAF, name: LEAF }),
+  thinking: fields({ type: LEAF, budget_tokens: LEAF }),
+  output_config: fields({ format: LEAF }),
+  context_management: LEAF,
+  metadata: fields({ user_id: LEAF }),
+  prompt_cache_key: LEAF,
+  thread: LEAF,
+  models: items(LEAF),
+  provider: LEAF,
+  session_id: LEAF,
+  usage: LEAF,
+});

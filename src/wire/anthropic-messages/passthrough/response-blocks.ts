@@ -1,0 +1,28 @@
+import { FINISH_WORDS } from "../../canonical/finish-words.ts";
+import type { RelayFinish, RelayIdentity } from "../../canonical/relay.ts";
+import type { Fields } from "../../json/fields.ts";
+import { decodeFinish } from "../finish-reason.ts";
+
+const TEXT_BLOCKS: ReadonlySet<string> = new Set(["text", "thinking", "redacted_thinking"]);
+
+/** Returns whether a block holds no text, or none yet. Tool calls are never empty. */
+export function isEmptyBlock({ type, text, thinking }: Fields): boolean {
+  return TEXT_BLOCKS.has(String(type)) && !text && !thinking;
+}
+
+/** Returns a block with the id by which the client knows its tool call; other blocks as they are. */
+export function mapCallId(identity: RelayIdentity, block: Fields): Fields {
+  if (block["type"] !== "tool_use") return block;
+  const vendorId = block["id"];
+  if (typeof vendorId !== "string" || vendorId === "") return { ...block, id: identity.makeCallId() };
+  const id = identity.originalIds?.get(vendorId);
+  return id === undefined ? block : { ...block, id };
+}
+
+/** Returns a stop reason as records have it. */
+export function readRelayFinish(native: string): RelayFinish {
+  return { client: FINISH_WORDS[decodeFinish(native, null).reason], native };
+}
+
+/** Stop reasons that do not explain an answer without content. */
+export const SILENT_REASONS: ReadonlySet<string> = new Set(["end_turn", "stop_sequence"]);

@@ -1,0 +1,170 @@
+import { ENVELOPE_START } from "../../canonical/reasoning-envelope.ts";
+import { checkResultIds } from "../../conversation/check-result-ids.ts";
+import type { OutlineMessage, OutlineResult } from "../../conversation/outline.ts";
+import { type ProviderPreferences, readRoutingParameters } from "../../conversation/preferences.ts";
+import { countPromptBytes, type PromptNodes, sizeOf } from "../../conversation/prompt-nodes.ts";
+import {
+  type CountedScan,
+  isTrue,
+  isWord,
+  type JsonNode,
+  lookUp,
+  memberOf,
+  numberOf,
+  parseMember,
+  stringOf,
+  wordTable,
+} from "../../json/scan.ts";
+import { scanBody } from "../../json/scan-body.ts";
+import { checkMessagesRequest } from "./check-request.ts";
+import { MESSAGES_REQUEST_SHAPE } from "./request-shape.ts";
+
+/** A Messages request that has passed the door. The bytes stay as they came; the nodes say where things stand. */
+export interface ScannedMessagesRequest {
+  readonly bytes: Buffer;
+  /** The same bytes read as Latin-1. */
+  readonly text: string;
+  readonly root: JsonNode;
+  /** About how many values the body has, and of how many it is known where they stand. */
+  readonly values: number;
+  readonly nodes: number;
+  readonly model: string;
+  /** Models to fall back to, in the client's order. */
+  readonly fallbackModels: readonly string[];
+  readonly preferences: ProviderPreferences;
+  readonly stream: boolean;
+  /** Null where the client named none. */
+  readonly maxTokens: number | null;
+  /** Tokens that the model may think; 0 where none are set. */
+  readonly thinkingBudget: number;
+  /** Bytes of text in the conversation, media left out; a bound on the prompt's tokens is made of it. */
+  readonly promptTextBytes: number;
+  readonly prompt: PromptNodes;
+  /** The vendor may shorten the conversation before its model sees it. */
+  readonly mayBeShortened: boolean;
+  /** The calls and results as repair sees them: a user message gives one `result` for each of its results, and `other` for the rest. */
+  readonly outline: readonly OutlineMessage[];
+  /**
+   * Another vendor's reasoning may travel in it (canonical/reasoning-envelope). Then the bytes cannot be forwarded:
+   * an upstream of this format would reject the signature.
+   */
+  readonly mayCarryReasoning: boolean;
+}
+
+/**
+ * Scans and checks the body of a Messages request.
+ * @throws GatewayError `invalid_request`, which names the field and the remedy; `invalid_model` for a malformed model id.
+ */
+export function scanMessagesRequest(bytes: Buffer): ScannedMessagesRequest {
+  return scanBody(bytes, MESSAGES_REQUEST_SHAPE, (text, scan) => {
+    checkMessagesRequest(text, scan.root);
+    return readScanned(bytes, text, scan);
+  });
+}
+
+function readScanned(
+  bytes: Buffer,
+  text: string,
+  { root, values, nodes }: CountedScan,
+): ScannedMessagesRequest {
+  const messages = memberOf(root, "messages")?.items ?? [];
+  const prompt = findPrompt(text, root, messages);
+  const outline = messages.flatMap((message, at) => outlineMessage(text, message, at));
+  checkResultIds(outline);
+  return {
+    bytes,
+    text,
+    root,
+    values,
+    nodes,
+    model: stringOf(text, memberOf(root, "model")) as string,
+    ...readRoutingParameters(parseMember(text, root, "models"), parseMember(text, root, "provider")),
+    stream: isTrue(text, memberOf(root, "stream")),
+    maxTokens: numberOf(text, memberOf(root, "max_tokens")),
+    thinkingBudget: numberOf(text, memberOf(memberOf(root, "thinking"), "budget_tokens")) ?? 0,
+    promptTextBytes: countPromptBytes(prompt),
+    prompt,
+    mayBeShortened: memberOf(root, "context_management")?.kind === "object",
+    outline,
+    // Searched in the bytes, which is many times faster than in the text.
+    mayCarryReasoning: bytes.includes(ENVELOPE_START),
+  };
+}
+
+/**
+ * Returns whether an assistant message contains an image. Models of other vendors generate such images; Anthropic rejects them.
+ */
+export function holdsMadeImages({ text, root }: ScannedMessagesRequest): boolean {
+  const messages = memberOf(root, "messages")?.items ?? [];
+  return messages.some((message) => {
+    const blocks = memberOf(message, "content")?.items;
+    if (!blocks || !isWord(text, memberOf(message, "role"), "assistant")) return false;
+    return blocks.some((block) => isWord(text, memberOf(block, "type"), "image"));
+  });
+}
+
+const OTHER: OutlineMessage = { kind: "other" };
+/** Blocks of calls that the vendor or an MCP server executes. */
+const HOSTED_CALLS = wordTable({ server_tool_use: true, mcp_tool_use: true });
+
+function outlineMessage(text: string, message: JsonNode, at: number): readonly OutlineMessage[] {
+  const blocks = memberOf(message, "content")?.items ?? [];
+  if (isWord(text, memberOf(message, "role"), "assistant")) return [outlineTurn(text, blocks)];
+  const outline: OutlineMessage[] = [];
+  for (const [index, block] of blocks.entries()) {
+    if (isWord(text, memberOf(block, "type"), "tool_result")) {
+      outline.push(outlineResult(text, block, `messages[${at}].content[${index}]`));
+    } else if (outline.at(-1) !== OTHER) outline.push(OTHER);
+  }
+  return outline.length === 0 ? [OTHER] : outline;
+}
+
+function outlineTurn(text: string, blocks: readonly JsonNode[]): OutlineMessage {
+  const calls = blocks.filter((block) => isWord(text, memberOf(block, "type"), "tool_use"));
+  const hosted = blocks.filter((block) => lookUp(text, memberOf(block, "type"), HOSTED_CALLS));
+  const idOf = (block: JsonNode): string => stringOf(text, memberOf(block, "id")) ?? "";
+  return {
+    kind: "assistant",
+    callIds: calls.map(idOf),
+    ...(hosted.length === 0 ? {} : { hostedIds: hosted.map(idOf) }),
+    describeCall: (index) => describeCall(text, calls[index]),
+  };
+}
+
+function describeCall(text: string, call: JsonNode | undefined): string {
+  const sliceOf = (node: JsonNode | undefined) =>
+    node === undefined ? "" : text.slice(node.start, node.end);
+  return `${sliceOf(memberOf(call, "name"))} ${sliceOf(memberOf(call, "input"))}`;
+}
+
+function outlineResult(text: string, block: JsonNode, field: string): OutlineResult {
+  const callId = stringOf(text, memberOf(block, "tool_use_id")) ?? "";
+  return callId === ""
+    ? { kind: "result", callId, field: `${field}.tool_use_id` }
+    : { kind: "result", callId };
+}
+
+function findPrompt(text: string, root: JsonNode, messages: readonly JsonNode[]): PromptNodes {
+  const texts: JsonNode[] = [];
+  const tools = memberOf(root, "tools");
+  let otherBytes = tools?.items ? sizeOf(tools) : 0;
+  let mayHaveMedia = false;
+  const addContent = (content: JsonNode | undefined): void => {
+    if (content?.kind === "string") texts.push(content);
+    for (const block of content?.items ?? []) addBlock(block);
+  };
+  /** Counts texts, thinking, inputs, results and documents of text. The bytes of other media say nothing about their tokens. */
+  const addBlock = (block: JsonNode): void => {
+    const blockText = memberOf(block, "text");
+    if (blockText !== undefined) texts.push(blockText);
+    otherBytes += sizeOf(memberOf(block, "thinking")) + sizeOf(memberOf(block, "input"));
+    const source = memberOf(block, "source");
+    mayHaveMedia ||= source !== undefined;
+    const data = isWord(text, memberOf(source, "type"), "text") ? memberOf(source, "data") : undefined;
+    if (data !== undefined) texts.push(data);
+    addContent(memberOf(block, "content"));
+  };
+  for (const message of messages) addContent(memberOf(message, "content"));
+  addContent(memberOf(root, "system"));
+  return { texts, otherBytes, mayHaveMedia };
+}

@@ -1,0 +1,123 @@
+import type { ModelTarget } from "../../canonical/format.ts";
+import type { ReasoningParameters } from "../../canonical/request.ts";
+import { asFields, type Fields } from "../../json/fields.ts";
+import type { Report } from "./encode-block.ts";
+import { isOwn, keptFields } from "./extras.ts";
+
+/** The reasoning fields of a request. */
+export interface EncodedThinking {
+  /** `thinking`. */
+  readonly thinking: Fields | null;
+  /** `output_config.effort`. */
+  readonly effort: string | null;
+}
+
+/** What else the reasoning fields depend on. */
+export interface ThinkingContext {
+  readonly target: ModelTarget;
+  readonly maxTokens: number;
+  /** A tool must be called, which this API rejects while the model thinks. */
+  readonly isToolForced: boolean;
+  readonly report: Report;
+}
+
+const NOTHING: EncodedThinking = { thinking: null, effort: null };
+
+/** Encodes the reasoning parameters as the target takes them. Parameters that came in this format are sent as they came. */
+export function encodeThinking(
+  parameters: ReasoningParameters | null,
+  context: ThinkingContext,
+): EncodedThinking {
+  if (parameters === null) return NOTHING;
+  if (isOwn(parameters))
+    return { thinking: asFields(keptFields(parameters)["thinking"]), effort: parameters.effort };
+  const { reasoning } = context.target;
+  if (isDisabled(parameters)) return switchOff(context);
+  if (
+    parameters.enabled === null &&
+    parameters.effort === null &&
+    parameters.budgetTokens === null &&
+    !parameters.adaptive
+  )
+    return NOTHING;
+  if (reasoning === null) {
+    context.report({
+      field: "reasoning",
+      message: "This model does not reason, or not on demand; the wish was left out.",
+    });
+    return NOTHING;
+  }
+  const effort = pickEffort(parameters, reasoning.efforts ?? []);
+  if (context.isToolForced) return { thinking: omitForTool(context), effort };
+  if (reasoning.budgetTokens !== undefined)
+    return { thinking: encodeBudget(parameters, reasoning.budgetTokens, context), effort };
+  return { thinking: { type: "adaptive", display: parameters.hidden ? "omitted" : "summarized" }, effort };
+}
+
+/** Claude does not think unless asked to. Other models behind this API may think in any case. */
+function switchOff({ target: { reasons, reasoning }, report }: ThinkingContext): EncodedThinking {
+  if (reasoning?.canDisable) return { thinking: { type: "disabled" }, effort: null };
+  if (reasons === true && !reasoning?.onlyWhenTold) report({ field: "reasoning", message: ALWAYS_REASONS });
+  return NOTHING;
+}
+
+const ALWAYS_REASONS = "The model is not known to answer without reasoning; it was not switched off.";
+
+function isDisabled(parameters: ReasoningParameters): boolean {
+  return parameters.enabled === false || parameters.effort === "none";
+}
+
+/** A forced tool call takes precedence over thinking. */
+function omitForTool({ target, report }: ThinkingContext): Fields | null {
+  report({
+    field: "reasoning",
+    message: "This model cannot be made to call a tool while it thinks; thinking was left out.",
+  });
+  return target.reasoning?.canDisable ? { type: "disabled" } : null;
+}
+
+const EFFORTS = ["minimal", "low", "medium", "high", "xhigh", "max"];
+
+/** Returns the requested effort, or the nearest one that the target knows. */
+function pickEffort(parameters: ReasoningParameters, known: readonly string[]): string | null {
+  if (parameters.effort === null || known.length === 0) return null;
+  if (known.includes(parameters.effort)) return parameters.effort;
+  const requested = EFFORTS.indexOf(parameters.effort);
+  const ranked = known.filter((effort) => EFFORTS.includes(effort));
+  if (requested < 0 || ranked.length === 0) return null;
+  const distance = (effort: string) => Math.abs(EFFORTS.indexOf(effort) - requested);
+  return ranked.reduce((best, effort) => (distance(effort) < distance(best) ? effort : best));
+}
+
+/** The smallest thinking budget that this API accepts. Tokens. */
+const MIN_BUDGET = 1_024;
+
+/** The share of the answer's token limit that each effort may use for thinking. */
+const SHARES: Readonly<Record<string, number>> = {
+  minimal: 0.1,
+  low: 0.2,
+  medium: 0.5,
+  high: 0.8,
+  xhigh: 0.95,
+  max: 0.95,
+};
+const DEFAULT_SHARE = 0.5;
+
+function encodeBudget(
+  parameters: ReasoningParameters,
+  bounds: { readonly min?: number; readonly max?: number },
+  { maxTokens, report }: ThinkingContext,
+): Fields | null {
+  const least = Math.max(MIN_BUDGET, bounds.min ?? 0);
+  if (maxTokens <= least) {
+    report({
+      field: "reasoning",
+      message: `Thinking needs a max_tokens of more than ${least}; with ${maxTokens} it was left out.`,
+    });
+    return null;
+  }
+  const requested =
+    parameters.budgetTokens ?? Math.floor(maxTokens * (SHARES[parameters.effort ?? ""] ?? DEFAULT_SHARE));
+  const budget = Math.max(least, Math.min(requested, bounds.max ?? requested, maxTokens - 1));
+  return { type: "enabled", budget_tokens: budget, ...(parameters.hidden ? { display: "omitted" } : {}) };
+}

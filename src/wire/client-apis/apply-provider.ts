@@ -1,0 +1,49 @@
+import type { Warning } from "../conversation/warning.ts";
+import { type Fields, omit } from "../json/fields.ts";
+import type { JsonNode } from "../json/scan.ts";
+import type { ProviderTarget } from "./inference-request.ts";
+
+/** Returns warnings for fields of the client's body that are removed because the provider rejects them. */
+export function listRejectedFields(root: JsonNode, { refusedFields }: ProviderTarget): readonly Warning[] {
+  if (refusedFields.size === 0) return NO_WARNINGS;
+  const refused = root.members?.filter(({ key }) => refusedFields.has(key)) ?? [];
+  return refused.map(({ key: field }) => ({ field, message: REFUSED }));
+}
+
+const NO_WARNINGS: readonly Warning[] = [];
+const REFUSED = "The provider refuses it; it was left out.";
+
+/** The format cannot carry encrypted reasoning of earlier turns. */
+export const LOST_REASONING: Warning = {
+  field: "messages",
+  message: "Encrypted reasoning of earlier turns has no place in this format.",
+  isGrave: true,
+};
+
+/** Adapts a body to a provider that deviates from its format: renames, removes and adds fields. */
+export function applyProvider(body: Fields, target: ProviderTarget): Fields {
+  const applied: Record<string, unknown> = { ...body };
+  for (const [from, to] of target.renames) {
+    if (applied[from] === undefined) continue;
+    applied[to] ??= applied[from];
+    delete applied[from];
+  }
+  if (target.noStreamOptions) delete applied["stream_options"];
+  for (const field of target.refusedFields) delete applied[field];
+  for (const [field, value] of Object.entries(target.bodyFields)) {
+    if (value === null) delete applied[field];
+    else applied[field] = value;
+  }
+  return applied;
+}
+
+/** Removes all but the `known` fields, for a provider that would reject the whole request for any other. */
+export function limitFields(
+  body: Fields,
+  known: ReadonlySet<string> | null,
+): { readonly body: Fields; readonly warnings: readonly Warning[] } {
+  const unknown = known === null ? [] : Object.keys(body).filter((field) => !known.has(field));
+  if (unknown.length === 0) return { body, warnings: [] };
+  const message = "The provider does not take it; it was left out.";
+  return { body: omit(body, new Set(unknown)), warnings: unknown.map((field) => ({ field, message })) };
+}

@@ -1,0 +1,54 @@
+import { GatewayError } from "../../base/errors.ts";
+import type { Warning } from "../conversation/warning.ts";
+import type { InferenceRequest, UpstreamTarget } from "./inference-request.ts";
+
+/**
+ * Chooses the target whose format the request is sent in: the client's own unless it cannot express the request, else the first
+ * that loses nothing, else the one that loses least; of equals the first one listed. Pure.
+ */
+export function chooseTarget<T extends UpstreamTarget>(
+  request: Pick<InferenceRequest, "format" | "listLosses">,
+  targets: readonly T[],
+): T {
+  const [only, another] = targets;
+  if (only === undefined) throw new Error("a candidate without a format");
+  if (another === undefined) return only;
+  const isOwn = ({ format }: UpstreamTarget) => format === request.format;
+  const ordered = [...targets.filter(isOwn), ...targets.filter((target) => !isOwn(target))];
+  let best = ordered[0] as T;
+  let least = Number.POSITIVE_INFINITY;
+  for (const target of ordered) {
+    const loss = lossOf(request, target, isOwn(target) ? 0 : 1);
+    if (loss === 0) return target;
+    if (loss < least) [best, least] = [target, loss];
+  }
+  return best;
+}
+
+/** The weight of a loss that changes the meaning of the request: more than all other losses together. */
+const GRAVE = 1_000;
+
+/**
+ * Weighs losses. `light` is the weight of a loss that does not change the meaning. The amount of reasoning is not weighed, because
+ * it is adapted to the model in every format.
+ */
+export function weighLosses(losses: readonly Warning[], light: number): number {
+  return losses.reduce((sum, { isGrave, field }) => {
+    if (isGrave) return sum + GRAVE;
+    return field === "reasoning" ? sum : sum + light;
+  }, 0);
+}
+
+/** Weighs what a format leaves out of a request; infinite if it cannot express the request at all. */
+function lossOf(
+  request: Pick<InferenceRequest, "listLosses">,
+  target: UpstreamTarget,
+  light: number,
+): number {
+  try {
+    return weighLosses(request.listLosses(target), light);
+  } catch (error) {
+    if (error instanceof GatewayError) return Number.POSITIVE_INFINITY;
+    throw error;
+  }
+}

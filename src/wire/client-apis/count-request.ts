@@ -1,0 +1,65 @@
+import {
+  type ScannedMessagesRequest,
+  scanMessagesRequest,
+} from "../anthropic-messages/passthrough/scan-request.ts";
+import type { ProviderPreferences } from "../conversation/preferences.ts";
+import { sliceTexts } from "../conversation/prompt-nodes.ts";
+import { estimateTokens } from "../conversation/usage.ts";
+import { type JsonNode, memberOf } from "../json/scan.ts";
+import { applySplices, removeMembers } from "../json/splice.ts";
+import { heldBytesOf } from "./client-request.ts";
+
+/** A request to count the tokens of a conversation. */
+export interface CountRequest {
+  readonly model: string;
+  readonly preferences: ProviderPreferences;
+  /** See `InferenceRequest.heldBytes`. */
+  readonly heldBytes: number;
+  /** Bytes of its text, for models whose vendor does not count tokens. */
+  readonly estimatedTokens: number;
+  /** Bytes of tools and reasoning, which are not part of the texts. */
+  readonly otherBytes: number;
+  /** Its texts, as `InferenceRequest.listPromptText`. */
+  listPromptText(): readonly Uint8Array[];
+  /** Returns the body for an upstream that counts tokens; `model` is the model's name there. */
+  encode(model: string): Buffer;
+}
+
+/** Fields of a Messages request that a token count does not accept. */
+const NOT_COUNTED: ReadonlySet<string> = new Set([
+  "max_tokens",
+  "stream",
+  "temperature",
+  "top_p",
+  "top_k",
+  "stop_sequences",
+  "metadata",
+  "service_tier",
+  "models",
+  "provider",
+  "session_id",
+]);
+
+/**
+ * Parses a request of `messages/count_tokens`: a Messages request of which only the counted fields are read.
+ * @throws GatewayError as `scanMessagesRequest`.
+ */
+export function parseCountRequest(bytes: Buffer, rename: (id: string) => string): CountRequest {
+  const scanned = scanMessagesRequest(bytes);
+  return {
+    model: rename(scanned.model),
+    preferences: scanned.preferences,
+    heldBytes: heldBytesOf(scanned),
+    estimatedTokens: estimateTokens(scanned.promptTextBytes),
+    otherBytes: scanned.prompt.otherBytes,
+    listPromptText: () => sliceTexts(scanned.bytes, scanned.prompt),
+    encode: (model) => encodeCounted(scanned, model),
+  };
+}
+
+/** Returns the client's bytes with the provider's model name and without fields that a count does not need. */
+function encodeCounted({ bytes, text, root }: ScannedMessagesRequest, model: string): Buffer {
+  const { start, end } = memberOf(root, "model") as JsonNode;
+  const named = { start, end, insert: JSON.stringify(model) };
+  return applySplices(bytes, [named, ...removeMembers(text, root, NOT_COUNTED)]);
+}

@@ -1,0 +1,99 @@
+import type { AskedFor } from "../canonical/format.ts";
+import { createDocumentReader } from "../canonical/read-document.ts";
+import type { AnswerRelay, RelayIdentity } from "../canonical/relay.ts";
+import { NOTHING_SAID } from "../canonical/request.ts";
+import { TranslatedRelay } from "../canonical/translate-relay.ts";
+import { NO_CHARGES } from "../conversation/charges.ts";
+import { USER_FIELDS } from "../conversation/user-fields.ts";
+import type { Fields } from "../json/fields.ts";
+import { hashText } from "../json/hash-nodes.ts";
+import { decodeFimRequest } from "../mistral-fim/decode-request.ts";
+import { relayResponse } from "../openai-chat/passthrough/relay-response.ts";
+import { ChatRelay } from "../openai-chat/passthrough/relay-stream.ts";
+import { openaiChat } from "../openai-chat/translate/codec.ts";
+import type { InferenceRequest } from "./inference-request.ts";
+import { findSession, findUser, NO_HEADERS, type ReadHeader } from "./session-hints.ts";
+
+/**
+ * Parses a fill-in-the-middle request. Its answers are in the chat format, from the vendor and to the client (docs/api/fim.md).
+ * @throws GatewayError as `decodeFimRequest`.
+ */
+export function parseFimRequest(
+  bytes: Buffer,
+  rename: (id: string) => string,
+  headers: ReadHeader = NO_HEADERS,
+): InferenceRequest {
+  const fim = decodeFimRequest(bytes, rename);
+  return {
+    api: "fim",
+    format: null,
+    action: "fim",
+    model: fim.model,
+    fallbackModels: fim.fallbackModels,
+    preferences: fim.preferences,
+    stream: fim.stream,
+    maxTokens: fim.maxTokens,
+    answers: 1,
+    notice: fim.notice,
+    promptTextBytes: fim.promptTextBytes,
+    // The parsed values and the encoded body.
+    heldBytes: 2 * bytes.length,
+    session: findSession(
+      { sessionId: fim.sessionId, promptCacheKey: fim.fields["prompt_cache_key"] },
+      headers,
+    ),
+    user: findUser(fim.fields["user"], fim.fields["safety_identifier"]),
+    hashPrefix: () => hashText(fim.promptStart),
+    windowTextBytes: fim.promptTextBytes,
+    listNeeds: () => ({ features: [], parameters: fim.parameters, contentField: "prompt" }),
+    mayHaveMedia: false,
+    formatOfTools: () => null,
+    listCharges: () => NO_CHARGES,
+    countPromptChars: () => fim.promptChars,
+    listPromptText: () => [fim.fields["prompt"], fim.fields["suffix"]].flatMap(toJson),
+    listLosses: () => [],
+    encode: ({ model, maxTokens, hashUser }) => ({
+      body: Buffer.from(
+        JSON.stringify({
+          model: model.name,
+          ...hideUser(fim.fields, hashUser),
+          ...(maxTokens ? { max_tokens: maxTokens } : {}),
+        }),
+      ),
+      heldBytes: 0,
+      repair: null,
+      carriesReasoning: false,
+      warnings: [],
+    }),
+    listTurnNames: () => [],
+    encodeApart: () => null,
+    openRelay: (_format, identity, isDocument = false) =>
+      isDocument ? openDocument(identity) : new ChatRelay(identity, false),
+    readAnswer: (_format, body, identity) => relayResponse(body, identity),
+  };
+}
+
+function openDocument(identity: RelayIdentity): AnswerRelay {
+  const writer = openaiChat.createWriter(identity, ASKED);
+  return new TranslatedRelay(createDocumentReader(openaiChat), writer, identity);
+}
+
+/** The facts that decide the form of a chat stream. */
+const ASKED: AskedFor = {
+  request: { ...NOTHING_SAID, messages: [] },
+  wantsUsageChunk: false,
+  estimatedPromptTokens: 0,
+};
+
+function toJson(value: unknown): Buffer[] {
+  return typeof value === "string" ? [Buffer.from(JSON.stringify(value))] : [];
+}
+
+function hideUser(fields: Fields, hashUser: (user: string) => string): Fields {
+  const hidden: Record<string, unknown> = { ...fields };
+  for (const field of USER_FIELDS) {
+    const said = fields[field] ?? null;
+    if (said !== null) hidden[field] = hashUser(typeof said === "string" ? said : JSON.stringify(said));
+  }
+  return hidden;
+}

@@ -1,0 +1,290 @@
+import { adoptHostedCalls } from "../canonical/adopt-calls.ts";
+import type { AnswerEvent } from "../canonical/answer.ts";
+import { boundAnswer } from "../canonical/bound-answer.ts";
+import { restoreTurns } from "../canonical/called-turn.ts";
+import { collectAnswer, replayAnswer } from "../canonical/collect-answer.ts";
+import { expressNatives } from "../canonical/express-natives.ts";
+import { createToolRestorer, flattenTools, type RenamedTools } from "../canonical/flatten-tools.ts";
+import type { AnswerDecoding, AnswerReader, AskedFor, ClientCodec } from "../canonical/format.ts";
+import { hideUser } from "../canonical/hide-user.ts";
+import { limitExtras } from "../canonical/limit-extras.ts";
+import { type Part, REASONING_ORIGINS } from "../canonical/parts.ts";
+import { placeMadeImages } from "../canonical/place-made-images.ts";
+import { createDocumentReader } from "../canonical/read-document.ts";
+import type { AnswerRelay, RelayIdentity, WholeAnswer } from "../canonical/relay.ts";
+import { repairConversation } from "../canonical/repair-conversation.ts";
+import type { ConversationRequest, ReasoningParameters } from "../canonical/request.ts";
+import { stripReasoning } from "../canonical/strip-reasoning.ts";
+import { createWholeTranslation, TranslatedRelay } from "../canonical/translate-relay.ts";
+import { ANSWER_NOT_JSON, ANSWER_UNREADABLE } from "../conversation/broken-answers.ts";
+import type { FormatName } from "../conversation/format-name.ts";
+import type { Warning } from "../conversation/warning.ts";
+import { type Fields, tryParseFields } from "../json/fields.ts";
+import { placeThinking } from "../openai-chat/translate/place-thinking.ts";
+import { applyProvider, LOST_REASONING, limitFields } from "./apply-provider.ts";
+import type {
+  AnswerContext,
+  EncodedForUpstream,
+  InferenceRequest,
+  UpstreamTarget,
+} from "./inference-request.ts";
+import { overrideParameters, warnOfOverrides } from "./override-parameters.ts";
+import { UPSTREAM_CODECS } from "./upstream-codecs.ts";
+
+const NONE_RENAMED: RenamedTools = new Map();
+
+/** A decoded conversation, and how a body made from it is printed. */
+export interface Decoded {
+  readonly request: ConversationRequest;
+  /** Prints a body made from it; null where that is impossible and the request has to be decoded whole. */
+  readonly print: (body: Fields) => Buffer | null;
+}
+
+/** How a request is decoded, when it is first needed. */
+export interface Decoding {
+  /** Decodes all of the request. */
+  whole(): ConversationRequest;
+  /** Decodes with placeholders for long texts, which is faster; null where there are none. */
+  short?(): Decoded | null;
+}
+
+/**
+ * Translates a request between the formats of its client and its upstream. It is decoded when first needed. It must be encoded for
+ * a target before that target's answer is read, because reading depends on it.
+ */
+export class HubRequest
+  implements Pick<InferenceRequest, "listLosses" | "encode" | "openRelay" | "readAnswer">
+{
+  private decoded: Decoded | null = null;
+  /** The request as kept by an encoding in another thread; null if it was encoded here. */
+  private kept: ConversationRequest | null = null;
+  private renamed: RenamedTools = NONE_RENAMED;
+  /** The last composition: the target whose losses were listed last is often the one that is sent. */
+  private last: { readonly target: UpstreamTarget; readonly composed: Composed } | null = null;
+
+  constructor(
+    private readonly client: ClientCodec,
+    private readonly decoding: Decoding,
+    private readonly facts: Omit<AskedFor, "request">,
+  ) {}
+
+  /** Whether the last target got tools under other names or kinds than the client's. */
+  get hasRenamedTools(): boolean {
+    return this.renamed.size > 0;
+  }
+
+  /** Forgets renamed tools: the request was forwarded without translation. */
+  forgetTools(): void {
+    this.renamed = NONE_RENAMED;
+  }
+
+  /** Returns what is needed to translate the answer, after the request was encoded. */
+  describeAnswering(): AnswerContext {
+    const kept = this.client.keepForAnswer(this.decode().request);
+    return { renamed: this.renamed, request: JSON.stringify(kept) };
+  }
+
+  /** Adopts the result of an encoding by another thread. */
+  adopt({ renamed, request }: AnswerContext): void {
+    this.renamed = renamed;
+    this.kept = JSON.parse(request) as ConversationRequest;
+  }
+
+  listLosses(target: UpstreamTarget): readonly Warning[] {
+    return [...listLostReasoning(this.decode().request, target), ...this.compose(target).warnings];
+  }
+
+  encode(target: UpstreamTarget): EncodedForUpstream {
+    const body = this.decode().print(this.compose(target).body) ?? this.printWhole(target);
+    const { tools, repair, carriesReasoning, warnings } = this.compose(target);
+    this.renamed = tools;
+    this.kept = null;
+    return { body, heldBytes: body.length, repair, carriesReasoning, warnings };
+  }
+
+  openRelay(format: FormatName, identity: RelayIdentity, isDocument = false): AnswerRelay {
+    const codec = UPSTREAM_CODECS[format];
+    const reader = isDocument ? createDocumentReader(codec) : codec.createReader();
+    const writer = this.client.createWriter(identity, this.asked());
+    return new TranslatedRelay(restoreTools(reader, this.renamed), writer, identity);
+  }
+
+  readAnswer(format: FormatName, body: string, identity: RelayIdentity): WholeAnswer {
+    const decoding = restoreAnswer(decodeAnswer(format, body), this.renamed);
+    return createWholeTranslation(decoding, this.client, identity, this.asked());
+  }
+
+  private decode(): Decoded {
+    this.decoded ??= this.decoding.short?.() ?? this.decodeWhole();
+    return this.decoded;
+  }
+
+  private decodeWhole(): Decoded {
+    return { request: this.decoding.whole(), print: printBody };
+  }
+
+  private asked(): AskedFor {
+    return { ...this.facts, request: this.kept ?? this.decode().request };
+  }
+
+  private compose(target: UpstreamTarget): Composed {
+    if (this.last?.target !== target) {
+      this.last = { target, composed: composeFor(this.decode().request, target) };
+    }
+    return this.last.composed;
+  }
+
+  /** Encodes the request without placeholders, where a body with placeholders cannot be printed. */
+  private printWhole(target: UpstreamTarget): Buffer {
+    this.decoded = this.decodeWhole();
+    this.last = null;
+    return printBody(this.compose(target).body);
+  }
+}
+
+function printBody(body: Fields): Buffer {
+  return Buffer.from(JSON.stringify(body));
+}
+
+/** A request encoded for a target, not yet printed. */
+interface Composed extends Omit<EncodedForUpstream, "body" | "heldBytes"> {
+  readonly body: Fields;
+  readonly tools: RenamedTools;
+}
+
+/**
+ * Encodes a request for a target: restores what the client dropped of earlier turns, adopts calls of other formats, repairs tool
+ * calls, applies overrides, adapts the request to the provider and encodes it.
+ */
+function composeFor(request: ConversationRequest, target: UpstreamTarget): Composed {
+  const restored = restoreTurns(request, target.recallTurn, target.format === "gemini");
+  const adopted = adoptHostedCalls(restored, target.format);
+  const { request: repaired, repair } = repairConversation(adopted, target.toolCalls);
+  const bounded = boundAnswer(overrideParameters(repaired, target), target.maxTokens ?? null);
+  const fitted = fitProvider(bounded, target);
+  const expressed = expressNatives(fitted.request, target.format);
+  const placed = placeMadeImages(expressed.request, target.format, target.model.takesImages !== false);
+  const flat = flattenTools(hideUser(placed.request, target.hashUser), target);
+  const { body: fields, warnings } = UPSTREAM_CODECS[target.format].encodeRequest(flat.request, target.model);
+  const limited = limitFields(applyProvider(fields, target), target.knownFields);
+  return {
+    body: limited.body,
+    repair,
+    tools: flat.renamed,
+    carriesReasoning: carriesReasoning(flat.request),
+    warnings: warnOfOverrides(
+      [
+        ...fitted.warnings,
+        ...expressed.warnings,
+        ...placed.warnings,
+        ...flat.warnings,
+        ...warnings,
+        ...limited.warnings,
+      ],
+      target,
+    ),
+  };
+}
+
+/** Removes what the provider, though not its format, would reject. */
+function fitProvider(
+  request: ConversationRequest,
+  target: UpstreamTarget,
+): { readonly request: ConversationRequest; readonly warnings: readonly Warning[] } {
+  const limited = limitToKnown(request, target);
+  if (!mustNotReason(limited.request, target)) return limited;
+  return {
+    request: { ...limited.request, reasoning: NO_REASONING },
+    warnings: [...limited.warnings, NO_REASONING_BESIDE_TOOLS],
+  };
+}
+
+function limitToKnown(
+  request: ConversationRequest,
+  { knownFields, knownMessageFields, takesThinkingParts, withReasoning }: UpstreamTarget,
+): { readonly request: ConversationRequest; readonly warnings: readonly Warning[] } {
+  if (knownFields === null) {
+    return { request: withReasoning ? request : stripReasoning(request), warnings: [] };
+  }
+  const thinks = withReasoning && takesThinkingParts;
+  const plain = stripReasoning(thinks ? placeThinking(request) : request, thinks);
+  return limitExtras(plain, { ofRequest: knownFields, ofMessages: knownMessageFields });
+}
+
+/** Whether the request has tools and may reason, but the target only supports one of the two. */
+function mustNotReason({ tools, reasoning }: ConversationRequest, target: UpstreamTarget): boolean {
+  const isOff = reasoning?.enabled === false || reasoning?.effort === "none";
+  return target.noToolsWhileReasoning === true && tools.length > 0 && !isOff;
+}
+
+const NO_REASONING: ReasoningParameters = {
+  enabled: false,
+  effort: "none",
+  budgetTokens: null,
+  adaptive: false,
+  summary: null,
+  hidden: false,
+};
+
+/** The warning where reasoning is switched off because of tools. */
+const NO_REASONING_BESIDE_TOOLS: Warning = {
+  field: "reasoning",
+  message: "The provider takes tools in this format only without reasoning; reasoning was switched off.",
+  isGrave: true,
+};
+
+/** Vendors whose chat format cannot carry the reasoning that their Responses format encrypts. */
+const RESPONSES_ORIGINS: ReadonlySet<string | null> = new Set([
+  REASONING_ORIGINS.openai,
+  REASONING_ORIGINS.xai,
+]);
+
+/** Returns a warning if encrypted reasoning of earlier turns would be lost, because only the Responses format carries it. */
+function listLostReasoning({ messages }: ConversationRequest, target: UpstreamTarget): readonly Warning[] {
+  if (target.format !== "openai-chat" || target.takesReasoningDetails === true) return [];
+  const isLost = (part: Part): boolean =>
+    part.kind === "reasoning" && part.encrypted !== null && RESPONSES_ORIGINS.has(part.origin);
+  return messages.some(({ parts }) => parts.some(isLost)) ? [LOST_REASONING] : [];
+}
+
+function carriesReasoning({ messages }: ConversationRequest): boolean {
+  return messages.some(({ parts }) =>
+    parts.some(
+      (part) =>
+        part.kind === "reasoning" ||
+        (part.kind === "native" && part.type === "reasoning") ||
+        ("signature" in part && part.signature !== undefined),
+    ),
+  );
+}
+
+function decodeAnswer(format: FormatName, body: string): AnswerDecoding {
+  const fields = tryParseFields(body);
+  if (fields === null) return { kind: "error", error: ANSWER_NOT_JSON };
+  try {
+    return UPSTREAM_CODECS[format].decodeAnswer(fields);
+  } catch {
+    return { kind: "error", error: ANSWER_UNREADABLE };
+  }
+}
+
+function restoreAnswer(decoding: AnswerDecoding, renamed: RenamedTools): AnswerDecoding {
+  if (decoding.kind === "error" || renamed.size === 0) return decoding;
+  const restore = createToolRestorer(renamed);
+  return { kind: "answer", answer: collectAnswer([...replayAnswer(decoding.answer)].flatMap(restore)) };
+}
+
+function restoreTools(reader: AnswerReader, renamed: RenamedTools): AnswerReader {
+  if (renamed.size === 0) return reader;
+  const restore = createToolRestorer(renamed);
+  const all = (events: readonly AnswerEvent[]): AnswerEvent[] => events.flatMap(restore);
+  return {
+    step: (piece) => all(reader.step(piece)),
+    end: () => all(reader.end()),
+    countSoFar: () => reader.countSoFar?.() ?? null,
+    ...(reader.signsTexts === undefined ? {} : { signsTexts: reader.signsTexts }),
+    get isDone() {
+      return reader.isDone;
+    },
+  };
+}

@@ -1,0 +1,208 @@
+import type { CalledTurn } from "../canonical/called-turn.ts";
+import type { RenamedTools } from "../canonical/flatten-tools.ts";
+import type { ModelTarget } from "../canonical/format.ts";
+import type { AnswerRelay, RelayIdentity, WholeAnswer } from "../canonical/relay.ts";
+import type { RequestCharges } from "../conversation/charges.ts";
+import type { FormatName } from "../conversation/format-name.ts";
+import type { RequestNeeds } from "../conversation/needs.ts";
+import type { Repair, ToolCallRules } from "../conversation/outline.ts";
+import type { ProviderPreferences } from "../conversation/preferences.ts";
+import type { Warning } from "../conversation/warning.ts";
+
+/** The client APIs by the names that records use. */
+export type ClientApi = "chat.completions" | "responses" | "messages" | "fim" | "embeddings";
+
+/** The kind of provider endpoint that a request needs. */
+export type InferenceAction = "chat" | "fim" | "embeddings";
+
+/**
+ * A request to a model from any client API: what routing and metering need to know of it, how it is encoded for an upstream, and
+ * how the upstream's answer is read for the client.
+ */
+export interface InferenceRequest {
+  readonly api: ClientApi;
+  /** The format of its client API; null where no upstream has that format. */
+  readonly format: FormatName | null;
+  readonly action: InferenceAction;
+  readonly model: string;
+  /** Models to fall back to, in the client's order. */
+  readonly fallbackModels: readonly string[];
+  readonly preferences: ProviderPreferences;
+  readonly stream: boolean;
+  /** The client's limit of tokens per answer; null where it sets none. */
+  readonly maxTokens: number | null;
+  /** The number of answers. */
+  readonly answers: number;
+  /** A notice for a response header about how the request was changed; null for none. */
+  readonly notice: string | null;
+  /** Approximate memory besides its body, in bytes: the text and the nodes. */
+  readonly heldBytes: number;
+  /** Bytes of text in the conversation without media, from which the prompt's tokens are estimated and bounded. */
+  readonly promptTextBytes: number;
+  /**
+   * Bytes of text that must fit the model's context window: the same for conversations, the longest input for embeddings, 0 where
+   * the vendor may shorten the prompt.
+   */
+  readonly windowTextBytes: number;
+  /** Returns the number of characters of that. Computed on demand. */
+  countPromptChars(): number;
+  /** The client's id of the conversation, at most 256 characters; null where it sends none. Never logged. */
+  readonly session: string | null;
+  /** The client's id of the end user; null where it sends none. Never logged. */
+  readonly user: string | null;
+  /**
+   * Returns a hash of the part of a conversation that stays the same from turn to turn: tools, instructions and the first user
+   * message. Computed on the first call.
+   */
+  hashPrefix(): string;
+  /**
+   * Returns the texts that the model certainly gets, as JSON strings, which are views of the body where possible. Empty where they
+   * are unknown.
+   */
+  listPromptText(): readonly Uint8Array[];
+  /** Returns the features and parameters that not every deployment of the model supports. Computed on demand. */
+  listNeeds(): RequestNeeds;
+  /** Whether the prompt may hold images, files, audio or video. */
+  readonly mayHaveMedia: boolean;
+  /**
+   * Returns the only format that has some of its tools, such as those that the vendor runs; null if there are none. Computed on
+   * demand.
+   */
+  formatOfTools(): FormatName | null;
+  /** Returns what may be charged for the request besides its tokens. Computed on demand. */
+  listCharges(): RequestCharges;
+  /**
+   * Returns what `encode` would leave out for a target; has no effect. Only used for endpoints with several formats.
+   * @throws GatewayError as `encode`.
+   */
+  listLosses(target: UpstreamTarget): readonly Warning[];
+  /**
+   * The names of remembered turns that `encode` may recall for one of these targets (`UpstreamTarget.recallTurn`). Empty where the
+   * request has none, or where its bytes are forwarded.
+   */
+  listTurnNames(targets: readonly UpstreamTarget[]): readonly string[];
+  /**
+   * Encodes the request for an upstream. The client's bytes are not changed.
+   * @throws GatewayError `invalid_request` for what the target's format cannot express and must not leave out.
+   */
+  encode(target: UpstreamTarget): EncodedForUpstream;
+  /**
+   * Returns a job that chooses one of these targets and encodes for it in another thread; null if both are quick. The result is
+   * given to `adopt` instead of calling `encode`.
+   */
+  encodeApart(targets: readonly UpstreamTarget[]): ApartEncoding | null;
+  /**
+   * Returns a relay for the stream of an upstream of that format. `isDocument`: the upstream sent one JSON document instead of a
+   * stream.
+   */
+  openRelay(format: FormatName, identity: RelayIdentity, isDocument?: boolean): AnswerRelay;
+  /** Reads the whole answer of an upstream of that format. `body` is its text. */
+  readAnswer(format: FormatName, body: string, identity: RelayIdentity): WholeAnswer;
+}
+
+/** The format of a provider and its deviations from that format. */
+export interface ProviderTarget {
+  readonly format: FormatName;
+  readonly model: ModelTarget;
+  readonly toolCalls: ToolCallRules;
+  /** The provider does not accept `stream_options`. */
+  readonly noStreamOptions: boolean;
+  /** Fields that the provider names differently, as pairs of client name and provider name. */
+  readonly renames: readonly (readonly [string, string])[];
+  /** The only request and message fields that the provider accepts; null where it ignores unknown ones. */
+  readonly knownFields: ReadonlySet<string> | null;
+  /** Further message fields that the provider accepts. Only used if `knownFields` is not null. */
+  readonly knownMessageFields: ReadonlySet<string>;
+  /** The provider accepts `thinking` parts in contents. */
+  readonly takesThinkingParts: boolean;
+  /** The provider supports tools of type `custom`. Only used for chat hosts. */
+  readonly takesCustomTools: boolean;
+  /** Fields that the provider rejects. */
+  readonly refusedFields: ReadonlySet<string>;
+  /** The provider wants the reasoning of earlier turns in `reasoning_content`. */
+  readonly wantsReasoningContent: boolean;
+  /** In this format the model supports tools only while it does not reason. */
+  readonly noToolsWhileReasoning?: boolean;
+  /** In the chat format the provider accepts `reasoning_details` of earlier turns, including encrypted ones. */
+  readonly takesReasoningDetails?: boolean;
+  /** Members that the body must have at the provider, as JSON; null: members that it must not have. */
+  readonly bodyFields: Readonly<Record<string, string | null>>;
+}
+
+/** Sampling fields that not every model accepts. */
+export type SamplingField = "temperature" | "top_p";
+
+/** The gateway's own parameters for reasoning and length, which replace the client's (docs/api/models.md, "Auto tiers"). */
+export interface ParameterOverrides {
+  /** Absent: the client's. A null effort: reasoning is on and the model chooses the amount. */
+  readonly reasoning?: { readonly effort: string | null };
+  /** Absent: the client's. `unsaid`: a verbosity that the provider cannot be told, so that none is sent. */
+  readonly verbosity?: string | { readonly unsaid: string };
+  /** Fields of the client to leave out because the model, which the client did not choose, does not accept them. */
+  readonly leaveOut?: readonly SamplingField[];
+}
+
+/** A provider, and how this request is sent to it. */
+export interface UpstreamTarget extends ProviderTarget {
+  /** False: reasoning of earlier turns is left out, because the vendor rejected it. */
+  readonly withReasoning: boolean;
+  /** A limit of tokens per answer that is lower than the client's; absent or null: the client's limit. */
+  readonly maxTokens?: number | null;
+  /** Null: no overrides. */
+  readonly overrides: ParameterOverrides | null;
+  /** Returns the stored turn that made a call; null where none is stored. */
+  readonly recallTurn: (callId: string) => CalledTurn | null;
+  /** Returns a stable hash that the vendor gets in place of the client's user. */
+  readonly hashUser: (user: string) => string;
+}
+
+/** The plain data that another thread needs to encode a request. */
+export interface EncodeJob {
+  readonly api: "chat.completions" | "responses" | "messages";
+  /** A copy of the client's body. */
+  readonly body: Uint8Array<ArrayBuffer>;
+  /** The formats of one endpoint, of which the best is chosen. */
+  readonly targets: readonly Omit<UpstreamTarget, "recallTurn" | "hashUser">[];
+  /** Stored turns by the key that they are looked up with. */
+  readonly turns: ReadonlyMap<string, CalledTurn>;
+  /** The answer is translated even if the client's bytes are forwarded. */
+  readonly readsThroughHub: boolean;
+}
+
+/** The result of an `EncodeJob`. */
+export interface EncodedApart {
+  readonly encoded: EncodedForUpstream;
+  /** The format of the target that was chosen. */
+  readonly format: FormatName;
+  /** What is needed to translate the answer; null if it is relayed unchanged. */
+  readonly answering: AnswerContext | null;
+}
+
+/** The plain data of an encoded request that is needed to translate its answer. */
+export interface AnswerContext {
+  readonly renamed: RenamedTools;
+  /** The result of `ClientCodec.keepForAnswer` as JSON: one string is cheaper to move between threads than many values. */
+  readonly request: string;
+}
+
+/** An encoding for another thread. */
+export interface ApartEncoding {
+  /** Called when the job starts, because it copies the body. */
+  describe(): EncodeJob;
+  adopt(made: EncodedApart): EncodedForUpstream;
+}
+
+/** An encoded request. */
+export interface EncodedForUpstream {
+  readonly body: Buffer;
+  /** Approximate memory that was allocated for it and lives as long as the request, in bytes. */
+  readonly heldBytes: number;
+  /** The client's headers that are sent to the vendor. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** The tool-call repair; null where nothing had to change. */
+  readonly repair: Repair | null;
+  /** It holds reasoning of earlier turns, which could be left out. */
+  readonly carriesReasoning: boolean;
+  /** Warnings about what the target could not express. */
+  readonly warnings: readonly Warning[];
+}

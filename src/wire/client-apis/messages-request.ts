@@ -1,0 +1,99 @@
+import { forwardMessagesRequest } from "../anthropic-messages/passthrough/forward-request.ts";
+import { listMessagesCharges } from "../anthropic-messages/passthrough/list-charges.ts";
+import { listMessagesNeeds } from "../anthropic-messages/passthrough/list-needs.ts";
+import { listMessagesPrefix } from "../anthropic-messages/passthrough/list-prefix.ts";
+import { readMessagesAnswer } from "../anthropic-messages/passthrough/relay-response.ts";
+import { MessagesRelay } from "../anthropic-messages/passthrough/relay-stream.ts";
+import {
+  holdsMadeImages,
+  type ScannedMessagesRequest,
+  scanMessagesRequest,
+} from "../anthropic-messages/passthrough/scan-request.ts";
+import { splitUserId } from "../anthropic-messages/split-user-id.ts";
+import { anthropicMessages } from "../anthropic-messages/translate/codec.ts";
+import type { FormatName } from "../conversation/format-name.ts";
+import { estimateTokens } from "../conversation/usage.ts";
+import { isValidHistory } from "../conversation/valid-history.ts";
+import { parseFields } from "../json/check-fields.ts";
+import { memberOf, tryStringOf, wordTable } from "../json/scan.ts";
+import { type ClientRequest, createClientRequest } from "./client-request.ts";
+import type { EncodedForUpstream, UpstreamTarget } from "./inference-request.ts";
+import { findSession, findUser, NO_HEADERS, type ReadHeader } from "./session-hints.ts";
+
+/**
+ * Parses a Messages request (docs/api/messages.md). The features that its `anthropic-beta` header enables are
+ * used in the body, so the header is only sent to vendors of this format.
+ * @throws GatewayError as `scanMessagesRequest`.
+ */
+export function parseMessagesRequest(
+  bytes: Buffer,
+  rename: (id: string) => string,
+  clientHeaders: ReadHeader = NO_HEADERS,
+): ClientRequest {
+  const request = openWithoutBetas(bytes, rename, clientHeaders);
+  const betas = clientHeaders.get("anthropic-beta");
+  if (betas === null || !BETAS.test(betas)) return request;
+  const headers = { "anthropic-beta": betas };
+  const addBetas = (encoded: EncodedForUpstream, format: FormatName): EncodedForUpstream =>
+    format === "anthropic-messages" ? { ...encoded, headers } : encoded;
+  return {
+    ...request,
+    encode: (target) => addBetas(request.encode(target), target.format),
+    encodeApart(targets) {
+      const apart = request.encodeApart(targets);
+      return apart && { ...apart, adopt: (made) => addBetas(apart.adopt(made), made.format) };
+    },
+  };
+}
+
+/** A comma-separated list of names. */
+const BETAS = /^[\w.-]+(, ?[\w.-]+)*$/;
+
+/** Tools of the Messages format that other formats have as well. */
+const COMMON_TOOLS = wordTable<true>({ custom: true });
+
+function openWithoutBetas(bytes: Buffer, rename: (id: string) => string, headers: ReadHeader): ClientRequest {
+  const scanned = scanMessagesRequest(bytes);
+  const estimatedPromptTokens = estimateTokens(scanned.promptTextBytes);
+  return createClientRequest({
+    api: "messages",
+    format: "anthropic-messages",
+    scanned,
+    listNeeds: listMessagesNeeds,
+    commonTools: COMMON_TOOLS,
+    ...readMessagesHints(scanned, headers),
+    listPrefix: () => listMessagesPrefix(scanned),
+    listCharges: listMessagesCharges,
+    rename,
+    client: anthropicMessages,
+    facts: { wantsUsageChunk: false, estimatedPromptTokens },
+    decoding: {
+      whole: () => anthropicMessages.decodeRequest(parseFields(bytes.toString("utf8"), scanned.text)),
+    },
+    mayForward: (target) => mayForward(scanned, target),
+    forward: (target) => forwardMessagesRequest(scanned, { ...target, model: target.model.name }),
+    mayCarryReasoning: true,
+    openRelay: (identity) => new MessagesRelay(identity, estimatedPromptTokens),
+    readAnswer: readMessagesAnswer,
+  });
+}
+
+function readMessagesHints({ text, root }: ScannedMessagesRequest, headers: ReadHeader) {
+  const named = tryStringOf(text, memberOf(memberOf(root, "metadata"), "user_id"));
+  const { user, session } = named === undefined ? NOBODY : splitUserId(named);
+  const hints = {
+    sessionId: tryStringOf(text, memberOf(root, "session_id")),
+    promptCacheKey: tryStringOf(text, memberOf(root, "prompt_cache_key")),
+    other: session,
+  };
+  return { session: findSession(hints, headers), user: findUser(user) };
+}
+
+const NOBODY = { user: null, session: null };
+
+/** Whether the client's bytes may be forwarded. A thinking budget must be below the answer's limit. */
+function mayForward(scanned: ScannedMessagesRequest, target: UpstreamTarget): boolean {
+  if (scanned.mayCarryReasoning || scanned.maxTokens === null || holdsMadeImages(scanned)) return false;
+  if (target.maxTokens && scanned.thinkingBudget >= target.maxTokens) return false;
+  return isValidHistory(scanned.outline, target.toolCalls);
+}

@@ -1,0 +1,63 @@
+import { BOUNDS } from "../../base/bounds.ts";
+import { fail, rejectField } from "../../base/errors.ts";
+import { type JsonKind, type JsonNode, numberOf } from "../json/scan.ts";
+
+/** Checks of the fields of a scanned request that all client formats share. They reject with `invalid_request`. */
+
+/** Checks the value of a field. `text` is the body, bytes as Latin-1; `field` its name in error messages. */
+export type NodeCheck = (text: string, node: JsonNode, field: string) => void;
+
+/** Accepts a number from `low` to `high`. */
+export function numberFrom(low: number, high: number): NodeCheck {
+  return (text, node, field) => {
+    const value = numberOf(text, node);
+    if (value === null || value < low || value > high) {
+      rejectField(field, `must be a number from ${low} to ${high}`);
+    }
+  };
+}
+
+/** Accepts a whole number of at least `least`. */
+export function wholeNumberFrom(least: number): NodeCheck {
+  return (text, node, field) => {
+    const value = numberOf(text, node);
+    if (value === null || !Number.isInteger(value) || value < least) {
+      rejectField(field, `must be a whole number of at least ${least}`);
+    }
+  };
+}
+
+/** Accepts a value of this kind; `wanted` names it in the error message. */
+export function ofKind(kind: JsonKind, wanted: string): NodeCheck {
+  return (_text, node, field) => {
+    if (node.kind !== kind) rejectField(field, `must be ${wanted}`);
+  };
+}
+
+/** Runs the checks on the fields of an object that are present and not null. */
+export function checkNodes(text: string, root: JsonNode, checks: ReadonlyMap<string, NodeCheck>): void {
+  for (const member of root.members ?? []) {
+    if (member.kind !== "null") checks.get(member.key)?.(text, member, member.key);
+  }
+}
+
+/**
+ * Checks the `model` of a request; `example` is a model id for the error message.
+ * @throws GatewayError `invalid_request`; `invalid_model` for a name that is too long to be an id.
+ */
+export function checkModel(model: JsonNode | undefined, example: string): void {
+  if (model?.kind !== "string") rejectField("model", `is required: a string such as "${example}"`);
+  if (model.end - model.start > BOUNDS.modelIdChars) {
+    fail("invalid_model", "model is too long to be a model id. GET /api/gateway/models lists them.");
+  }
+}
+
+/** Whether a field is absent or null, which clients use alike. */
+export function isAbsent(node: JsonNode | undefined): node is undefined {
+  return node === undefined || node.kind === "null";
+}
+
+/** Whether a field is present, not null, and not of this kind. */
+export function isOtherKind(node: JsonNode | undefined, kind: JsonKind): boolean {
+  return !isAbsent(node) && node.kind !== kind;
+}

@@ -1,0 +1,89 @@
+import type { ReasoningParameters } from "../canonical/request.ts";
+import type { Fields } from "../json/fields.ts";
+import { type Encoding, warn } from "./encoding.ts";
+
+/** The effort for clients that enable reasoning without choosing one. */
+const DEFAULT_EFFORT = "medium";
+
+/** In ascending order. */
+const EFFORTS = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
+/** The share of the largest budget that each effort stands for. */
+const SHARES: Readonly<Record<string, number>> = {
+  minimal: 0.05,
+  low: 0.2,
+  medium: 0.5,
+  high: 0.8,
+  xhigh: 0.95,
+  max: 1,
+};
+/** The largest budget of the smallest model that takes budgets. Tokens. */
+const DEFAULT_MAX_BUDGET = 24_576;
+
+/**
+ * Returns `thinkingConfig`: a level for models with efforts, a budget for models with budgets, and never both, which Gemini
+ * rejects. Null if nothing is to be sent.
+ */
+export function encodeReasoning(parameters: ReasoningParameters | null, encoding: Encoding): Fields | null {
+  if (parameters === null) return null;
+  const { reasoning } = encoding.target;
+  const isOff = parameters.enabled === false || parameters.effort === "none" || parameters.budgetTokens === 0;
+  if (reasoning === null) {
+    if (!isOff || encoding.target.reasons === true)
+      warn(
+        encoding,
+        "reasoning",
+        "It is not known how this model's reasoning is steered; left to the model.",
+      );
+    return null;
+  }
+  if (isOff) return switchOff(encoding);
+  const amount = reasoning.efforts?.length
+    ? encodeLevel(parameters, reasoning.efforts)
+    : encodeBudget(parameters, encoding);
+  return { includeThoughts: !parameters.hidden, ...amount };
+}
+
+function switchOff(encoding: Encoding): Fields | null {
+  const { efforts, budgetTokens, canDisable } = encoding.target.reasoning ?? {};
+  if (canDisable) return { thinkingBudget: 0 };
+  const [least] = efforts ?? [];
+  warn(
+    encoding,
+    "reasoning",
+    "This model cannot answer without reasoning; it is asked for as little as possible.",
+  );
+  if (least !== undefined) return { thinkingLevel: least.toUpperCase() };
+  return budgetTokens?.min === undefined ? null : { thinkingBudget: budgetTokens.min };
+}
+
+function encodeLevel(parameters: ReasoningParameters, efforts: readonly string[]): Fields {
+  const requested =
+    parameters.effort ?? (parameters.budgetTokens === null ? null : effortOf(parameters.budgetTokens));
+  const level = requested ?? (parameters.enabled === true && !parameters.adaptive ? DEFAULT_EFFORT : null);
+  return level === null ? {} : { thinkingLevel: nearestEffort(level, efforts).toUpperCase() };
+}
+
+/** Returns the nearest effort that the model offers; the greater of two that are equally near. */
+function nearestEffort(requested: string, offered: readonly string[]): string {
+  const distance = (effort: string) => Math.abs(EFFORTS.indexOf(effort) - EFFORTS.indexOf(requested));
+  const levels = offered.filter((effort) => effort !== "none");
+  return levels.reduce((best, effort) => (distance(effort) <= distance(best) ? effort : best));
+}
+
+function effortOf(budget: number): string {
+  const share = budget / DEFAULT_MAX_BUDGET;
+  return Object.entries(SHARES).find(([, most]) => share <= most)?.[0] ?? "max";
+}
+
+function encodeBudget(parameters: ReasoningParameters, encoding: Encoding): Fields {
+  const { min = 0, max = DEFAULT_MAX_BUDGET } = encoding.target.reasoning?.budgetTokens ?? {};
+  const share = parameters.effort === null ? undefined : SHARES[parameters.effort];
+  const requested = parameters.budgetTokens ?? (share === undefined ? null : Math.round(share * max));
+  // -1 lets the model decide.
+  if (requested === null) return parameters.adaptive ? { thinkingBudget: -1 } : {};
+  const budget = Math.min(Math.max(requested, min), max);
+  if (parameters.budgetTokens !== null && budget !== requested) {
+    warn(encoding, "reasoning", `This model takes budgets from ${min} to ${max} tokens; ${budget} is sent.`);
+  }
+  return { thinkingBudget: budget };
+}

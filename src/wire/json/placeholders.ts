@@ -1,0 +1,88 @@
+import type { Fields } from "./fields.ts";
+import { encodeLatin1, type JsonNode } from "./scan.ts";
+
+/**
+ * A JSON text whose long strings are replaced by short placeholders. Code that works on it may only test whether a string is blank
+ * and embed it in longer strings. Parsing and printing a conversation then costs its structure and not its text: a large
+ * translated request takes about a quarter less time (docs/adr/0002-splice-not-print.md).
+ */
+export interface ShortenedJson {
+  /** The JSON with placeholders, bytes as Latin-1. */
+  readonly text: string;
+  /**
+   * Prints what was made of it, with the original strings in place of the placeholders. Returns null if a placeholder was printed
+   * into JSON within a JSON string, where the original would need a second escaping.
+   */
+  print(body: Fields): Buffer | null;
+}
+
+/** Encloses the number of a placeholder. A control character: JSON has one spelling for it, and clients hardly ever send it. */
+const MARK = "\\u0001";
+/** Shorter strings are copied as quickly. */
+const LONG_BYTES = 256;
+
+/**
+ * Replaces the long ones among these strings. `bytes` are JSON, `text` is the same as Latin-1, and `strings` are in the order of
+ * the text. Returns null if no string is long, or if the text already contains the mark.
+ */
+export function replaceLongStrings(
+  bytes: Buffer,
+  text: string,
+  strings: readonly JsonNode[],
+): ShortenedJson | null {
+  const long = strings.filter((node) => isLong(text, node));
+  if (long.length === 0 || bytes.includes(MARK)) return null;
+  const short: string[] = [];
+  let from = 0;
+  for (const [index, { start, end }] of long.entries()) {
+    short.push(text.slice(from, start + 1), MARK, String(index), MARK);
+    from = end - 1;
+  }
+  short.push(text.slice(from));
+  return {
+    text: short.join(""),
+    print(body) {
+      const pieces = encodeLatin1(JSON.stringify(body)).split(MARK);
+      return restoreStrings(pieces, text, long) ? joinLatin1(pieces) : null;
+    },
+  };
+}
+
+/** Joins the pieces, bytes as Latin-1. Without a joined string in between, which would be one more copy of a large body. */
+function joinLatin1(pieces: readonly string[]): Buffer {
+  const joined = Buffer.allocUnsafe(pieces.reduce((size, piece) => size + piece.length, 0));
+  let at = 0;
+  for (const piece of pieces) at += joined.write(piece, at, "latin1");
+  return joined;
+}
+
+/** Whether the string is long and certainly not blank: like its placeholder, it begins with a letter or a mark. */
+function isLong(text: string, { kind, start, end }: JsonNode): boolean {
+  if (kind !== "string" || end - start < LONG_BYTES) return false;
+  const first = text.charCodeAt(start + 1);
+  return first > SPACE && first < DELETE && first !== BACKSLASH;
+}
+
+const SPACE = 32;
+const BACKSLASH = 92;
+const DELETE = 127;
+
+/**
+ * Replaces the placeholders by their strings. `pieces` is the printed JSON split at the marks, so every second piece is the number
+ * of a placeholder. Returns false where it is not, or where a mark stands in JSON within a string.
+ */
+function restoreStrings(pieces: string[], text: string, strings: readonly JsonNode[]): boolean {
+  for (let at = 1; at < pieces.length; at += 2) {
+    const node = strings[Number(pieces[at])];
+    if (node === undefined || endsInEscape(pieces[at - 1] as string)) return false;
+    pieces[at] = text.slice(node.start + 1, node.end - 1);
+  }
+  return pieces.length % 2 === 1;
+}
+
+/** Whether the piece ends with an odd number of backslashes, which escape the backslash of the mark behind it. */
+function endsInEscape(piece: string): boolean {
+  let at = piece.length;
+  while (piece.charCodeAt(at - 1) === BACKSLASH) at--;
+  return (piece.length - at) % 2 === 1;
+}

@@ -1,0 +1,102 @@
+import { wrapArguments } from "../../canonical/object-arguments.ts";
+import { decodeUtf8, isWord, type JsonNode, memberOf } from "../../json/scan.ts";
+import { appendMember, type Splice } from "../../json/splice.ts";
+
+/** Edits that bring a request's tools, calls and images into the form that all hosts accept. */
+export interface Corrections {
+  /** After they are applied, nothing is left to correct. */
+  readonly splices: readonly Splice[];
+  /** The request has tools or calls of type `custom`. */
+  readonly hasCustomTools: boolean;
+}
+
+/**
+ * Finds what hosts would refuse of a request's tools, calls and images, and clients of single vendors send:
+ *
+ * - tools without `type`, `tool_choice` "any", and a choice of one function without `type` (Mistral's client, TGI's);
+ * - arguments that are no JSON of an object, as models write them now and then; none at all are `{}`;
+ * - an image's URL in place of the object that holds it (Mistral's client).
+ *
+ * What is wrong in any other way is left to `checkChatRequest`. `text` is the body, bytes read as Latin-1.
+ */
+export function correctRequest(text: string, root: JsonNode): Corrections {
+  const splices: Splice[] = [];
+  let hasCustomTools = false;
+  for (const tool of memberOf(root, "tools")?.items ?? []) {
+    hasCustomTools ||= isWord(text, memberOf(tool, "type"), "custom");
+    addType(tool, splices);
+  }
+  correctChoice(text, memberOf(root, "tool_choice"), splices);
+  for (const message of memberOf(root, "messages")?.items ?? []) {
+    for (const call of memberOf(message, "tool_calls")?.items ?? []) {
+      hasCustomTools ||= isWord(text, memberOf(call, "type"), "custom");
+      correctArguments(text, memberOf(memberOf(call, "function"), "arguments"), splices);
+    }
+    for (const part of memberOf(message, "content")?.items ?? []) {
+      const image = memberOf(part, "image_url");
+      if (image?.kind === "string") splices.push(replace(image, `{"url":${sliceOf(text, image)}}`));
+    }
+  }
+  return { splices, hasCustomTools };
+}
+
+function replace({ start, end }: JsonNode, insert: string): Splice {
+  return { start, end, insert };
+}
+
+function sliceOf(text: string, { start, end }: JsonNode): string {
+  return decodeUtf8(text.slice(start, end));
+}
+
+const FUNCTION = '"function"';
+
+/** Adds the type to a tool or a choice that has a `function` but no type. */
+function addType(tool: JsonNode, splices: Splice[]): void {
+  const type = memberOf(tool, "type");
+  if (memberOf(tool, "function")?.kind !== "object") return;
+  if (type === undefined) splices.push(appendMember(tool, "type", FUNCTION));
+  else if (type.kind === "null") splices.push(replace(type, FUNCTION));
+}
+
+function correctChoice(text: string, choice: JsonNode | undefined, splices: Splice[]): void {
+  if (choice === undefined) return;
+  if (isWord(text, choice, "any")) splices.push(replace(choice, '"required"'));
+  else addType(choice, splices);
+}
+
+function correctArguments(text: string, args: JsonNode | undefined, splices: Splice[]): void {
+  if (args?.kind !== "string" || isObjectText(text, args)) return;
+  if (args.end - args.start === EMPTY_TEXT.length) {
+    splices.push(replace(args, EMPTY_OBJECT));
+    return;
+  }
+  const said = readText(text, args);
+  if (said !== null) splices.push(replace(args, JSON.stringify(wrapArguments(said))));
+}
+
+/**
+ * Whether a string holds the JSON of an object. Latin-1 suffices, because other characters stand inside strings of the inner JSON.
+ */
+function isObjectText(text: string, { start, end }: JsonNode): boolean {
+  if (end - start === EMPTY_OBJECT.length && text.startsWith(EMPTY_OBJECT, start)) return true;
+  // A parser that throws costs more than all else that is done with a call.
+  if (end - start === EMPTY_TEXT.length) return false;
+  try {
+    const value: unknown = JSON.parse(JSON.parse(text.slice(start, end)) as string);
+    return typeof value === "object" && value !== null && !Array.isArray(value);
+  } catch {
+    return false;
+  }
+}
+
+const EMPTY_TEXT = '""';
+const EMPTY_OBJECT = '"{}"';
+
+/** Returns null for a malformed string; `checkChatRequest` or the upstream reports it. */
+function readText(text: string, node: JsonNode): string | null {
+  try {
+    return JSON.parse(sliceOf(text, node)) as string;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,116 @@
+import type { KeptCall, Repair, RepairedMessage } from "../../conversation/outline.ts";
+import { INTERRUPTED } from "../../conversation/repair-tool-calls.ts";
+import { decodeUtf8, type JsonNode, memberOf } from "../../json/scan.ts";
+import { appendMember, applySplices, removeMembers, renameMember, type Splice } from "../../json/splice.ts";
+import { joinAssistants } from "./join-assistants.ts";
+import type { ScannedChatRequest } from "./scan-request.ts";
+
+/** Returns the splice that replaces the client's `messages` by the repaired conversation. */
+export function forwardMessages(
+  request: ScannedChatRequest,
+  repair: Repair,
+  wantsReasoningContent: boolean,
+): Splice {
+  const node = memberOf(request.root, "messages") as JsonNode;
+  const items = node.items ?? [];
+  const encoded: string[] = [];
+  /** Consecutive assistant messages that are to be joined. */
+  let joined: string[] = [];
+  const endJoined = (): void => {
+    if (joined.length > 0) encoded.push(joinAssistants(joined));
+    joined = [];
+  };
+  for (const message of repair.messages) {
+    if (message.kind !== "kept" || !message.joins) endJoined();
+    if (isEmptied(message, items)) continue;
+    const json = encodeMessage(request, items, message, wantsReasoningContent);
+    if (message.kind === "kept" && request.outline[message.from]?.kind === "assistant") joined.push(json);
+    else encoded.push(json);
+  }
+  endJoined();
+  return { start: node.start, end: node.end, insert: `[${encoded.join(",")}]` };
+}
+
+function encodeMessage(
+  request: ScannedChatRequest,
+  items: readonly JsonNode[],
+  repaired: RepairedMessage,
+  wantsReasoningContent: boolean,
+): string {
+  if (repaired.kind === "placeholder") {
+    return JSON.stringify({ role: "tool", tool_call_id: repaired.callId, content: INTERRUPTED });
+  }
+  const message = items[repaired.from] as JsonNode;
+  const splices = repaired.calls === null ? removeEmptyCalls(request.text, message) : [];
+  if (wantsReasoningContent) splices.push(...renameInMessage(request.text, message));
+  if (repaired.callId !== null)
+    splices.push(setMember(message, "tool_call_id", JSON.stringify(repaired.callId)));
+  if (repaired.calls !== null) splices.push(...replaceCalls(request, message, repaired.calls));
+  return splice(request, message, splices);
+}
+
+/** Whether an assistant message held nothing but calls that were all dropped as duplicates. */
+function isEmptied(repaired: RepairedMessage, items: readonly JsonNode[]): boolean {
+  if (repaired.kind === "placeholder" || repaired.calls?.length !== 0) return false;
+  const message = items[repaired.from];
+  return !SAID.some((field) => hasWords(memberOf(message, field)));
+}
+
+/** Members of an assistant message that may hold content other than calls and reasoning. */
+const SAID = ["content", "refusal", "audio"] as const;
+
+function hasWords(node: JsonNode | undefined): boolean {
+  if (node === undefined || node.kind === "null") return false;
+  // `""` and `[]` are empty.
+  return node.items === null ? node.kind !== "string" || node.end - node.start > 2 : node.items.length > 0;
+}
+
+/**
+ * Renames the reasoning of earlier turns to `reasoning_content` for vendors that want it there. An existing `reasoning_content` is
+ * kept.
+ */
+export function renameReasoning(text: string, root: JsonNode): Splice[] {
+  return (memberOf(root, "messages")?.items ?? []).flatMap((message) => renameInMessage(text, message));
+}
+
+function renameInMessage(text: string, message: JsonNode): Splice[] {
+  const reasoning = memberOf(message, "reasoning");
+  if (reasoning?.kind !== "string" || memberOf(message, "reasoning_content") !== undefined) return [];
+  return [renameMember(text, reasoning, "reasoning_content")];
+}
+
+const CALLS: ReadonlySet<string> = new Set(["tool_calls"]);
+
+/** Returns splices that remove an empty `tool_calls`, which some vendors reject. */
+export function removeEmptyCalls(text: string, message: JsonNode): Splice[] {
+  const isEmpty = memberOf(message, "tool_calls")?.items?.length === 0;
+  return isEmpty ? removeMembers(text, message, CALLS) : [];
+}
+
+function replaceCalls(request: ScannedChatRequest, message: JsonNode, calls: readonly KeptCall[]): Splice[] {
+  const node = memberOf(message, "tool_calls") as JsonNode;
+  if (calls.length === 0) return removeMembers(request.text, message, CALLS);
+  const kept = calls.map(({ from, id }) => {
+    const call = (node.items ?? [])[from] as JsonNode;
+    return splice(request, call, [setMember(call, "id", JSON.stringify(id))]);
+  });
+  return [{ start: node.start, end: node.end, insert: `[${kept.join(",")}]` }];
+}
+
+function setMember(object: JsonNode, key: string, json: string): Splice {
+  const node = memberOf(object, key);
+  return node === undefined
+    ? appendMember(object, key, json)
+    : { start: node.start, end: node.end, insert: json };
+}
+
+/** Returns a part of the request with the splices applied. */
+function splice(request: ScannedChatRequest, node: JsonNode, splices: readonly Splice[]): string {
+  if (splices.length === 0) return decodeUtf8(request.text.slice(node.start, node.end));
+  const shifted = splices.map(({ start, end, insert }) => ({
+    start: start - node.start,
+    end: end - node.start,
+    insert,
+  }));
+  return applySplices(request.bytes.subarray(node.start, node.end) as Buffer, shifted).toString("utf8");
+}

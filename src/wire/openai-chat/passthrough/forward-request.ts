@@ -1,0 +1,155 @@
+import type { Repair } from "../../conversation/outline.ts";
+import { USER_FIELDS } from "../../conversation/user-fields.ts";
+import type { Fields } from "../../json/fields.ts";
+import { isWord, type JsonNode, memberOf } from "../../json/scan.ts";
+import {
+  appendMember,
+  applySplices,
+  changeTexts,
+  removeMembers,
+  renameMember,
+  type Splice,
+} from "../../json/splice.ts";
+import { GATEWAY_FIELDS } from "../gateway-fields.ts";
+import { forwardMessages, removeEmptyCalls, renameReasoning } from "./forward-messages.ts";
+import type { ScannedChatRequest } from "./scan-request.ts";
+
+/** How a request has to be changed for the chosen provider. */
+export interface ChatTarget {
+  /** The model's name at the provider. */
+  readonly model: string;
+  /** The provider does not accept `stream_options`. */
+  readonly noStreamOptions: boolean;
+  /** Fields that the provider names differently, as pairs of client name and provider name. */
+  readonly renames: readonly (readonly [string, string])[];
+  /** Fields that the provider rejects. */
+  readonly refusedFields: ReadonlySet<string>;
+  /** The maximum number of tokens per answer; null: as the client says. */
+  readonly maxTokens: number | null;
+  /** The provider wants the reasoning of earlier turns in `reasoning_content`. */
+  readonly wantsReasoningContent: boolean;
+  /** Returns the hash that the provider gets in place of the client's user. */
+  readonly hashUser: (user: string) => string;
+  /** The reasoning fields that replace the client's; null: the client's are kept. */
+  readonly reasoning: Fields | null;
+}
+
+/**
+ * Returns the body for an upstream of the same format: the client's bytes with as few edits as possible. The model gets the
+ * provider's name, a stream is asked for its usage, the gateway's own fields are removed, and repaired messages are put in.
+ */
+export function forwardChatRequest(
+  request: ScannedChatRequest,
+  target: ChatTarget,
+  repair: Repair | null,
+): Buffer {
+  const { text, root } = request;
+  const splices: Splice[] = [replaceModel(root, target.model)];
+  const keepsOptions = request.stream && !target.noStreamOptions;
+  const known = fieldsToEdit(target.refusedFields);
+  let removed = keepsOptions ? known.removed : known.removedWithOptions;
+  if (keepsOptions && !request.wantsUsageChunk) splices.push(askForUsage(request));
+  for (const [from, to] of target.renames) {
+    const member = memberOf(root, from);
+    if (member === undefined) continue;
+    // If the client sent both names, the provider's own is kept.
+    if (memberOf(root, to) !== undefined) removed = new Set(removed).add(from);
+    else splices.push(renameMember(text, member, to));
+  }
+  if (target.maxTokens !== null) splices.push(...boundAnswer(root, target.maxTokens, target, removed));
+  addToolParameters(request, splices);
+  if (target.reasoning !== null) {
+    removed = removed.union(REASONING_FIELDS);
+    splices.push(...sayReasoning(root, target.reasoning));
+  }
+  if (repair !== null) splices.push(forwardMessages(request, repair, target.wantsReasoningContent));
+  else {
+    for (const message of memberOf(root, "messages")?.items ?? [])
+      splices.push(...removeEmptyCalls(text, message));
+    if (target.wantsReasoningContent) for (const splice of renameReasoning(text, root)) splices.push(splice);
+  }
+  splices.push(...changeTexts(text, root, known.users, target.hashUser));
+  splices.push(...removeMembers(text, root, removed));
+  return applySplices(request.bytes, splices);
+}
+
+/** The fields that a provider does not get, and those that name the client's user. */
+interface EditedFields {
+  readonly removed: ReadonlySet<string>;
+  /** The same, including `stream_options`. */
+  readonly removedWithOptions: ReadonlySet<string>;
+  readonly users: ReadonlySet<string>;
+}
+
+/** By the set of fields that a provider rejects, which is created once per deployment. */
+const edits = new WeakMap<ReadonlySet<string>, EditedFields>();
+
+function fieldsToEdit(refused: ReadonlySet<string>): EditedFields {
+  let known = edits.get(refused);
+  if (known === undefined) {
+    const removed = GATEWAY_FIELDS.union(refused);
+    const removedWithOptions = new Set(removed).add("stream_options");
+    known = { removed, removedWithOptions, users: USER_FIELDS.difference(removed) };
+    edits.set(refused, known);
+  }
+  return known;
+}
+
+function replaceModel(root: JsonNode, model: string): Splice {
+  const node = memberOf(root, "model") as JsonNode;
+  return { start: node.start, end: node.end, insert: JSON.stringify(model) };
+}
+
+const ASK = '"include_usage":true';
+
+/** Asks for the usage, whether or not the client did (docs/api/chat.md, "Usage"). */
+function askForUsage({ text, root }: ScannedChatRequest): Splice {
+  const options = memberOf(root, "stream_options");
+  if (options === undefined) return appendMember(root, "stream_options", `{${ASK}}`);
+  if (options.kind !== "object") return { start: options.start, end: options.end, insert: `{${ASK}}` };
+  const asked = memberOf(options, "include_usage");
+  if (asked !== undefined) return { start: asked.start, end: asked.end, insert: "true" };
+  const isEmpty = /^\{\s*\}$/.test(text.slice(options.start, options.end));
+  return { start: options.start + 1, end: options.start + 1, insert: isEmpty ? ASK : `${ASK},` };
+}
+
+/** Fields that limit the length of an answer. */
+const BOUNDS = ["max_tokens", "max_completion_tokens"] as const;
+
+/** Lowers the client's limit, or adds a limit in the provider's spelling. */
+function boundAnswer(
+  root: JsonNode,
+  maxTokens: number,
+  { renames, refusedFields }: ChatTarget,
+  removed: ReadonlySet<string>,
+): Splice[] {
+  const insert = String(maxTokens);
+  const said = BOUNDS.map((name) => memberOf(root, name)).filter((member) => member !== undefined);
+  const kept = said.filter(({ key }) => !removed.has(key));
+  if (kept.length > 0) return kept.map(({ start, end }) => ({ start, end, insert }));
+  const name = renames.find(([from]) => from === BOUNDS[0])?.[1] ?? BOUNDS[0];
+  return refusedFields.has(name) ? [] : [appendMember(root, name, insert)];
+}
+
+/** Fields in which clients of this format set the amount of reasoning. */
+export const REASONING_FIELDS: ReadonlySet<string> = new Set(["reasoning", "reasoning_effort"]);
+
+/** Adds the vendor's reasoning fields. The body has none of them, or they are removed by another splice. */
+function sayReasoning(root: JsonNode, said: Fields): Splice[] {
+  return Object.entries(said).map(([name, value]) => appendMember(root, name, JSON.stringify(value)));
+}
+
+/** Adds an empty object schema to functions without `parameters`, because some vendors require one. */
+function addToolParameters(request: ScannedChatRequest, splices: Splice[]): void {
+  for (const tool of memberOf(request.root, "tools")?.items ?? []) {
+    const fn = memberOf(tool, "function");
+    const parameters = memberOf(fn, "parameters");
+    if (fn === undefined || !isWord(request.text, memberOf(tool, "type"), "function")) continue;
+    if (parameters === undefined) splices.push(appendMember(fn, "parameters", EMPTY_SCHEMA));
+    else if (parameters.kind === "null") {
+      splices.push({ start: parameters.start, end: parameters.end, insert: EMPTY_SCHEMA });
+    }
+  }
+}
+
+const EMPTY_SCHEMA = '{"type":"object","properties":{}}';

@@ -1,0 +1,52 @@
+import { asFields, type Fields } from "../../json/fields.ts";
+
+/** Separates the texts of joined messages. */
+const MESSAGE_BREAK = "\n\n";
+
+/**
+ * Joins assistant messages, each given as JSON, into one with the content and the calls of all of them. A field without a rule of
+ * its own is taken from the first message that has it.
+ */
+export function joinAssistants(messages: readonly string[]): string {
+  const [only] = messages;
+  if (only !== undefined && messages.length === 1) return only;
+  const joined: Record<string, unknown> = {};
+  const all = messages.map((json) => asFields(JSON.parse(json)) ?? {});
+  for (const field of new Set(all.flatMap(Object.keys))) {
+    const values = all
+      .map((message) => message[field])
+      .filter((value) => value !== undefined && value !== null);
+    joined[field] = (JOINERS[field] ?? takeFirst)(values);
+  }
+  return JSON.stringify(joined);
+}
+
+const JOINERS: Readonly<Record<string, (values: readonly unknown[]) => unknown>> = {
+  content: joinContents,
+  reasoning: joinWords,
+  reasoning_content: joinWords,
+  reasoning_details: (values) => values.flat(),
+  tool_calls: (values) => values.flat(),
+};
+
+function takeFirst(values: readonly unknown[]): unknown {
+  return values[0] ?? null;
+}
+
+/** Joins contents: to one text if all are texts, else to a list of parts; null if all are empty. */
+function joinContents(contents: readonly unknown[]): unknown {
+  const said = contents.filter(
+    (content) => content !== "" && !(Array.isArray(content) && content.length === 0),
+  );
+  if (said.length <= 1 || said.every((content) => typeof content === "string")) return joinWords(said);
+  return said.flatMap((content) => (typeof content === "string" ? [toPart(content)] : content));
+}
+
+function toPart(text: string): Fields {
+  return { type: "text", text };
+}
+
+function joinWords(values: readonly unknown[]): unknown {
+  const isText = values.every((value) => typeof value === "string");
+  return isText && values.length > 0 ? values.join(MESSAGE_BREAK) : takeFirst(values);
+}

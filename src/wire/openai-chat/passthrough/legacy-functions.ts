@@ -1,0 +1,133 @@
+import { rejectField } from "../../../base/errors.ts";
+import { decodeUtf8, isFilled, isWord, type JsonNode, memberOf, stringOf } from "../../json/scan.ts";
+import { removeMembers, renameMember, type Splice } from "../../json/splice.ts";
+
+/**
+ * Replaces the deprecated function fields by today's tool fields: `functions` and `function_call` of a request, `function_call` and
+ * the role `function` of its messages. Returns null where there are none.
+ * Calls had no ids then. They get ids by their order, in a form that all vendors accept; a result gets the id of the nearest
+ * earlier call with its name. Where `tools`, `tool_choice` or `tool_calls` is present as well, the deprecated field is dropped.
+ * `text` is the body, bytes as Latin-1.
+ * @throws GatewayError `invalid_request` that names the field as the client spelled it.
+ */
+export function modernise(text: string, root: JsonNode): Modernised | null {
+  const splices = moderniseRoot(text, root);
+  new CallNamer(text, splices).nameAll(memberOf(root, "messages")?.items ?? []);
+  if (splices.length === 0) return null;
+  return {
+    splices,
+    usesFunctions: !isAbsent(memberOf(root, "functions")) && isAbsent(memberOf(root, "tools")),
+  };
+}
+
+export interface Modernised {
+  readonly splices: readonly Splice[];
+  /** The client only knows functions, so its answer must use `function_call`. */
+  readonly usesFunctions: boolean;
+}
+
+function sliceOf(text: string, { start, end }: JsonNode): string {
+  return decodeUtf8(text.slice(start, end));
+}
+
+/** Null stands for absent: OpenAI's libraries send it in every message. */
+function isAbsent(node: JsonNode | undefined): node is undefined {
+  return node === undefined || node.kind === "null";
+}
+
+/** Renames a member and replaces its value. */
+function change(text: string, member: JsonNode, name: string, json: string): Splice[] {
+  return [renameMember(text, member, name), { start: member.start, end: member.end, insert: json }];
+}
+
+function moderniseRoot(text: string, root: JsonNode): Splice[] {
+  const functions = memberOf(root, "functions");
+  const choice = memberOf(root, "function_call");
+  const splices: Splice[] = [];
+  const left = new Set<string>();
+  const modernise = (
+    member: JsonNode | undefined,
+    name: string,
+    spell: (member: JsonNode) => string,
+  ): void => {
+    if (isAbsent(member)) return;
+    const newer = memberOf(root, name);
+    if (isAbsent(newer)) splices.push(...change(text, member, name, spell(member)));
+    if (newer !== undefined) left.add(newer.kind === "null" ? name : member.key);
+  };
+  modernise(functions, "tools", (member) => spellTools(text, member));
+  modernise(choice, "tool_choice", (member) =>
+    member.kind === "object" ? asTool(sliceOf(text, member)) : sliceOf(text, member),
+  );
+  return splices.concat(removeMembers(text, root, left));
+}
+
+function spellTools(text: string, functions: JsonNode): string {
+  if (!functions.items) return rejectField("functions", "must be an array of functions");
+  const tools = functions.items.map((item, at) => {
+    if (!isFilled(memberOf(item, "name")))
+      rejectField(`functions[${at}].name`, "must be a string that is not empty");
+    return asTool(sliceOf(text, item));
+  });
+  return `[${tools.join(",")}]`;
+}
+
+function asTool(json: string): string {
+  return `{"type":"function","function":${json}}`;
+}
+
+const CALL: ReadonlySet<string> = new Set(["function_call"]);
+const CALLS: ReadonlySet<string> = new Set(["tool_calls"]);
+
+/** Assigns ids to calls and results. */
+class CallNamer {
+  private readonly text: string;
+  private readonly splices: Splice[];
+  /** Ids of the calls without a result by tool name, the latest last. */
+  private readonly open = new Map<string, string[]>();
+  private count = 0;
+
+  constructor(text: string, splices: Splice[]) {
+    this.text = text;
+    this.splices = splices;
+  }
+
+  nameAll(messages: readonly JsonNode[]): void {
+    for (const [at, message] of messages.entries()) {
+      const call = memberOf(message, "function_call");
+      if (!isAbsent(call)) this.nameCall(message, call, `messages[${at}].function_call`);
+      else if (isWord(this.text, memberOf(message, "role"), "function")) this.nameResult(message);
+    }
+  }
+
+  private nameCall(message: JsonNode, call: JsonNode, field: string): void {
+    const calls = memberOf(message, "tool_calls");
+    if ((calls?.items?.length ?? 0) > 0) {
+      this.splices.push(...removeMembers(this.text, message, CALL));
+      return;
+    }
+    const name = stringOf(this.text, memberOf(call, "name"));
+    if (name === undefined) rejectField(`${field}.name`, "must be a string");
+    const json = `[{"id":"${this.openCall(name)}",${asTool(sliceOf(this.text, call)).slice(1)}]`;
+    this.splices.push(...change(this.text, call, "tool_calls", json));
+    if (calls !== undefined) this.splices.push(...removeMembers(this.text, message, CALLS));
+  }
+
+  private openCall(name: string): string {
+    const id = `fn${String(this.count++).padStart(7, "0")}`;
+    const open = this.open.get(name);
+    if (open === undefined) this.open.set(name, [id]);
+    else open.push(id);
+    return id;
+  }
+
+  private nameResult(message: JsonNode): void {
+    const { start, end } = memberOf(message, "role") as JsonNode;
+    const hasId = memberOf(message, "tool_call_id") !== undefined;
+    const id = this.open.get(stringOf(this.text, memberOf(message, "name")) ?? "")?.pop() ?? NO_CALL;
+    this.splices.push({ start, end, insert: hasId ? '"tool"' : `"tool","tool_call_id":"${id}"` });
+  }
+}
+
+/** An id that no call has, so that tool-call repair removes the result. */
+const NO_CALL = "fnNoCall0";

@@ -1,0 +1,259 @@
+import { BOUNDS } from "../../../base/bounds.ts";
+import { parseEvent } from "../../canonical/event-reader.ts";
+import { DONE_MARKER, EventStream, type StreamProgress } from "../../canonical/event-stream.ts";
+import type { AnswerEnd, StreamError } from "../../canonical/format.ts";
+import type { AnswerRelay, RelayFinish, RelayIdentity, RelayVerdict } from "../../canonical/relay.ts";
+import { EVENT_NOT_JSON, failedFinish, TOO_MANY_CHOICES } from "../../conversation/broken-answers.ts";
+import type { TokenUsage } from "../../conversation/usage.ts";
+import { findEventError, type VendorError } from "../../conversation/vendor-error.ts";
+import { asFields, asList, type Fields, omit } from "../../json/fields.ts";
+import { encodeChunkEvent, encodeEnding, encodeStreamError } from "../encode-chunk.ts";
+import { isFailedFinish, readFinishReason } from "../finish-reason.ts";
+import { OWN_ANSWER_FIELDS, OWN_CHOICE_FIELDS } from "../own-fields.ts";
+import { ToolCallTracker } from "../tool-calls.ts";
+import { encodeUsage, findUsage } from "../usage.ts";
+import { type ChunkTemplate, copyEvent } from "./chunk-template.ts";
+import { learnChunk, type ParsedChunk } from "./learn-chunk.ts";
+import { relayDelta } from "./relay-delta.ts";
+
+interface Choice {
+  readonly index: number;
+  readonly tools: ToolCallTracker;
+  /** The vendor's finish reason; null until it arrives. */
+  finish: string | null;
+  /** Fields that are sent with the finish. */
+  readonly finishFields: Record<string, unknown>;
+}
+
+const MAX_TEMPLATES = 6;
+
+/**
+ * Relays a stream between an upstream and a client that both speak this format. Events that match an earlier one are copied by a
+ * template; all others are parsed, corrected and printed. It is changed in place: a new state for each event would cost more than
+ * the event.
+ */
+export class ChatRelay implements AnswerRelay, StreamProgress {
+  sawToken = false;
+  isDone = false;
+  error: VendorError | null = null;
+  usage: TokenUsage | null = null;
+  producedBytes = 0;
+  /** What the client gets for the piece that is being read, bytes as Latin-1. */
+  readonly out: string[] = [];
+  private readonly stream: EventStream;
+  private readonly templates: ChunkTemplate[] = [];
+  private readonly choices = new Map<number, Choice>();
+  /** Fields of events that sent nothing; they go with the next event that does. */
+  private carried: Record<string, unknown> = {};
+  /** Fields of the events that brought a finish; they go with the last event. */
+  private readonly finishFields: Record<string, unknown> = {};
+
+  /** `wantsUsageChunk`: the client asked for `stream_options.include_usage`. */
+  constructor(
+    private readonly identity: RelayIdentity,
+    private readonly wantsUsageChunk: boolean,
+  ) {
+    this.stream = new EventStream(
+      this,
+      (text, start, end, name) => this.readEvent(text, start, end, name),
+      (text, from) => this.copyKnown(text, from),
+    );
+  }
+
+  step(piece: string): string {
+    this.stream.push(piece);
+    return this.takeOutput();
+  }
+
+  end(): string {
+    this.stream.end();
+    return this.takeOutput();
+  }
+
+  get isFinished(): boolean {
+    if (this.choices.size === 0) return false;
+    for (const { finish } of this.choices.values()) if (finish === null) return false;
+    return true;
+  }
+
+  /** Chat vendors report searches with the usage only. */
+  get searches(): number {
+    return this.usage?.searches ?? 0;
+  }
+
+  judge(): RelayVerdict {
+    if (this.error !== null) return "failed";
+    if (!this.isFinished) return "unfinished";
+    const isEmpty =
+      !this.sawToken && this.choices.values().every((choice) => clientFinish(choice) === "stop");
+    return isEmpty ? "empty" : "complete";
+  }
+
+  finish(): RelayFinish | null {
+    const first = this.choices.get(0) ?? [...this.choices.values()][0];
+    return first?.finish ? { client: clientFinish(first), native: first.finish } : null;
+  }
+
+  stopShort(): string {
+    this.isDone = true;
+    this.finishAll("length");
+    return "";
+  }
+
+  /** Sends the arguments of calls that came without, one finish for each choice, the usage and `[DONE]`. */
+  encodeEnd({ report, metadata }: AnswerEnd): string {
+    const choices = [...this.choices.values()].toSorted((a, b) => a.index - b.index);
+    let out = "";
+    for (const { index, tools } of choices) {
+      const calls = tools.end();
+      const entry = { index, delta: { tool_calls: calls }, finish_reason: null };
+      if (calls.length > 0) out += encodeChunkEvent(this.identity, {}, [entry]);
+    }
+    const ending = { ...this.identity, wantsUsageChunk: this.wantsUsageChunk };
+    const fields = { ...this.carried, ...this.finishFields };
+    return out + encodeEnding(ending, choices.map(encodeFinish), fields, encodeUsage(report), metadata);
+  }
+
+  encodeError(error: StreamError): string {
+    return encodeStreamError(error);
+  }
+
+  private takeOutput(): string {
+    // Joined at once: a string that grew by hundreds of additions takes five times as long to become bytes.
+    return this.out.splice(0).join("");
+  }
+
+  /** Copies the event at `from` if it looks like an earlier one; returns where the next event begins, or `from`. */
+  private copyKnown(text: string, from: number): number {
+    if (this.stream.hasStopped) return from;
+    for (const template of this.templates) {
+      const next = copyEvent(template, text, from, this);
+      if (next >= 0) return next;
+    }
+    return from;
+  }
+
+  private readEvent(text: string, start: number, end: number, name: string): void {
+    if (text.startsWith(DONE_MARKER, start)) {
+      this.isDone = true;
+      // Usage and an end marker make an answer complete even if the vendor gives no finish reason.
+      if (this.usage !== null) this.finishAll("stop");
+      return;
+    }
+    const data = text.slice(start, end);
+    const chunk = parseEvent(data);
+    this.error = chunk === null ? EVENT_NOT_JSON : findEventError(chunk, name);
+    if (chunk === null || this.error !== null) return;
+    this.usage = findUsage(chunk) ?? this.usage;
+    const prefix = text.slice(text.lastIndexOf("\n", start) + 1, start);
+    this.readChunk({ prefix, data, chunk, fields: omit(chunk, OWN_ANSWER_FIELDS) });
+  }
+
+  private readChunk(parsed: ParsedChunk): void {
+    const choices = asList(parsed.chunk["choices"]);
+    if (choices.length === 0) {
+      Object.assign(this.carried, parsed.fields);
+      return;
+    }
+    const sentBefore = this.out.length;
+    for (const raw of choices) {
+      const choice = asFields(raw);
+      if (choice !== null) this.relayChoice(choice, parsed.fields);
+    }
+    if (choices.length === 1 && this.out.length > sentBefore) this.learn(parsed);
+  }
+
+  private relayChoice(raw: Fields, fields: Fields): void {
+    const index = indexOf(raw);
+    const isFirst = !this.choices.has(index);
+    const choice = this.openChoice(index);
+    if (choice === null) return;
+    const delta = this.readDelta(choice, raw, isFirst);
+    const choiceFields = omit(raw, OWN_CHOICE_FIELDS);
+    const reason = raw["finish_reason"];
+    if (typeof reason === "string") {
+      this.holdFinish(choice, reason);
+      addFields(choice.finishFields, choiceFields);
+      addFields(this.finishFields, fields);
+    }
+    if (delta !== null) {
+      const entry = { index, delta, ...choiceFields, finish_reason: null };
+      this.out.push(encodeChunkEvent(this.identity, { ...this.carried, ...fields }, [entry]));
+      this.carried = {};
+    } else if (typeof reason !== "string") {
+      const { obfuscation: _, ...carried } = fields;
+      addFields(this.carried, carried);
+      addFields(choice.finishFields, choiceFields);
+    }
+  }
+
+  private openChoice(index: number): Choice | null {
+    const known = this.choices.get(index);
+    if (known !== undefined) return known;
+    if (this.choices.size >= BOUNDS.choices) {
+      this.error = TOO_MANY_CHOICES;
+      return null;
+    }
+    const { makeCallId, originalIds } = this.identity;
+    const tools = new ToolCallTracker(makeCallId, originalIds);
+    const choice: Choice = { index, tools, finish: null, finishFields: {} };
+    this.choices.set(index, choice);
+    return choice;
+  }
+
+  private readDelta({ tools }: Choice, raw: Fields, isFirst: boolean): Fields | null {
+    const callsBefore = tools.count();
+    const said = asFields(raw["delta"]) ?? asFields(raw["message"]) ?? {};
+    const { delta, saysSomething, bytes } = relayDelta(tools, said, isFirst);
+    // The vendor's index may stand for another call now, so what was learned about it no longer holds.
+    if (tools.count() !== callsBefore) this.templates.length = 0;
+    if (saysSomething) this.sawToken = true;
+    this.producedBytes += bytes;
+    return delta;
+  }
+
+  /** Keeps the finish reason for the end. A second one is dropped, because clients ran tools twice on it. */
+  private holdFinish(choice: Choice, reason: string): void {
+    if (isFailedFinish(reason)) this.error = failedFinish(reason);
+    choice.finish ??= reason;
+  }
+
+  private finishAll(reason: string): void {
+    for (const choice of this.choices.values()) choice.finish ??= reason;
+  }
+
+  private learn(parsed: ParsedChunk): void {
+    const choice = asFields(asList(parsed.chunk["choices"])[0]) ?? {};
+    const tools = this.choices.get(indexOf(choice))?.tools;
+    const template = tools === undefined ? null : learnChunk(this.identity, parsed, tools);
+    if (template === null) return;
+    this.templates.unshift(template);
+    if (this.templates.length > MAX_TEMPLATES) this.templates.pop();
+  }
+}
+
+/** A vendor that leaves the index out has one choice. */
+function indexOf(choice: Fields): number {
+  return typeof choice["index"] === "number" ? choice["index"] : 0;
+}
+
+/** The choice's finish reason as the client sees it. */
+function clientFinish({ finish, tools }: Choice): string {
+  return readFinishReason(finish ?? "stop", tools.count() > 0);
+}
+
+function encodeFinish(choice: Choice): Fields {
+  const reason = clientFinish(choice);
+  return {
+    index: choice.index,
+    delta: {},
+    ...choice.finishFields,
+    finish_reason: reason,
+    ...(reason === choice.finish ? {} : { native_finish_reason: choice.finish }),
+  };
+}
+
+/** Adds fields to those known. A null does not replace an earlier value. */
+function addFields(known: Record<string, unknown>, more: Fields): void {
+  for (const name in more) if (more[name] !== null || !(name in known)) known[name] = more[name];
+}

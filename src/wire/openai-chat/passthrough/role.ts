@@ -1,0 +1,17 @@
+import { type JsonNode, lookUp, memberOf, wordTable } from "../../json/scan.ts";
+
+/** The roles of a conversation. `developer` is OpenAI's newer name for `system`. */
+export type Role = "system" | "developer" | "user" | "assistant" | "tool";
+
+const ROLES = wordTable<Role>({
+  system: "system",
+  developer: "developer",
+  user: "user",
+  assistant: "assistant",
+  tool: "tool",
+});
+
+/** Returns a message's role; undefined for anything else. */
+export function readRole(text: string, message: JsonNode): Role | undefined {
+  return lookUp(text, memberOf(message, "role"), ROLES);
+}

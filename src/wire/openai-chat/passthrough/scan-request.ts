@@ -1,0 +1,158 @@
+import { checkResultIds } from "../../conversation/check-result-ids.ts";
+import type { OutlineMessage } from "../../conversation/outline.ts";
+import { type ProviderPreferences, readRoutingParameters } from "../../conversation/preferences.ts";
+import { countPromptBytes, type PromptNodes, sizeOf } from "../../conversation/prompt-nodes.ts";
+import {
+  type CountedScan,
+  isTrue,
+  type JsonNode,
+  memberOf,
+  numberOf,
+  parseMember,
+  stringOf,
+} from "../../json/scan.ts";
+import { scanBody } from "../../json/scan-body.ts";
+import { applySplices } from "../../json/splice.ts";
+import { checkChatRequest } from "./check-request.ts";
+import { correctRequest } from "./correct-request.ts";
+import { modernise } from "./legacy-functions.ts";
+import { CHAT_REQUEST_SHAPE } from "./request-shape.ts";
+import { readRole } from "./role.ts";
+
+/** A chat completion request that was scanned and checked. Its bytes are unchanged; the nodes say where its values stand. */
+export interface ScannedChatRequest {
+  readonly bytes: Buffer;
+  /** The same bytes as a Latin-1 string. */
+  readonly text: string;
+  readonly root: JsonNode;
+  /** The approximate number of values in the body, and how many of them have nodes. */
+  readonly values: number;
+  readonly nodes: number;
+  readonly model: string;
+  /** Fallback models in the client's order. */
+  readonly fallbackModels: readonly string[];
+  readonly preferences: ProviderPreferences;
+  readonly stream: boolean;
+  /** The maximum number of tokens per answer, in either spelling; null where the client sets none. */
+  readonly maxTokens: number | null;
+  /** The number of answers (`n`). */
+  readonly answers: number;
+  /** The client asked for a usage chunk (`stream_options.include_usage`). */
+  readonly wantsUsageChunk: boolean;
+  readonly outline: readonly OutlineMessage[];
+  /** Bytes of text in the conversation without media; the upper bound of the prompt's tokens is computed from it. */
+  readonly promptTextBytes: number;
+  readonly prompt: PromptNodes;
+  /** The request has tools or calls of type `custom`. */
+  readonly hasCustomTools: boolean;
+  /** It uses the deprecated function fields, so its answer must use `function_call`. */
+  readonly usesFunctions: boolean;
+}
+
+/**
+ * Scans and checks a request's body (docs/api/chat.md, "Request"), after non-standard spellings of clients were corrected
+ * in it.
+ * @throws GatewayError `invalid_request` that names the field and the remedy, `invalid_model` for a malformed model id.
+ */
+export function scanChatRequest(bytes: Buffer): ScannedChatRequest {
+  return scanBody(bytes, CHAT_REQUEST_SHAPE, (text, scan) => {
+    const { root } = scan;
+    const modern = modernise(text, root);
+    if (modern !== null) {
+      const { splices, usesFunctions } = modern;
+      return { ...scanChatRequest(applySplices(bytes, splices)), usesFunctions };
+    }
+    const { splices, hasCustomTools } = correctRequest(text, root);
+    if (splices.length > 0) return scanChatRequest(applySplices(bytes, splices));
+    checkChatRequest(text, root);
+    return readChatRequest(bytes, text, scan, hasCustomTools);
+  });
+}
+
+function readChatRequest(
+  bytes: Buffer,
+  text: string,
+  { root, values, nodes }: CountedScan,
+  hasCustomTools: boolean,
+): ScannedChatRequest {
+  const messages = memberOf(root, "messages")?.items ?? [];
+  const streamOptions = memberOf(root, "stream_options");
+  const prompt = findPrompt(root, messages);
+  const outline = messages.map((message, at) => readOutline(text, message, at));
+  checkResultIds(outline);
+  return {
+    bytes,
+    text,
+    root,
+    values,
+    nodes,
+    model: stringOf(text, memberOf(root, "model")) as string,
+    ...readRoutingParameters(parseMember(text, root, "models"), parseMember(text, root, "provider")),
+    stream: isTrue(text, memberOf(root, "stream")),
+    maxTokens: maxTokensOf(text, root),
+    answers: numberOf(text, memberOf(root, "n")) ?? 1,
+    wantsUsageChunk: isTrue(text, memberOf(streamOptions, "include_usage")),
+    outline,
+    promptTextBytes: countPromptBytes(prompt),
+    prompt,
+    hasCustomTools,
+    usesFunctions: false,
+  };
+}
+
+function maxTokensOf(text: string, root: JsonNode): number | null {
+  return (
+    numberOf(text, memberOf(root, "max_completion_tokens")) ?? numberOf(text, memberOf(root, "max_tokens"))
+  );
+}
+
+function readOutline(text: string, message: JsonNode, at: number): OutlineMessage {
+  const role = readRole(text, message);
+  if (role === "tool") {
+    const callId = stringOf(text, memberOf(message, "tool_call_id")) ?? "";
+    return callId === ""
+      ? { kind: "result", callId, field: `messages[${at}].tool_call_id` }
+      : { kind: "result", callId };
+  }
+  if (role !== "assistant") return OTHER;
+  const calls = memberOf(message, "tool_calls")?.items;
+  if (!calls || calls.length === 0) return ASSISTANT_WITHOUT_CALLS;
+  return {
+    kind: "assistant",
+    callIds: calls.map((call) => stringOf(text, memberOf(call, "id")) ?? ""),
+    describeCall: (index) => describeCall(text, calls[index]),
+  };
+}
+
+const OTHER: OutlineMessage = { kind: "other" };
+const ASSISTANT_WITHOUT_CALLS: OutlineMessage = { kind: "assistant", callIds: [], describeCall: () => "" };
+
+/** Returns name and arguments of a call as they came; the whole call for kinds that have neither. */
+function describeCall(text: string, call: JsonNode | undefined): string {
+  const fn = memberOf(call, "function") ?? call;
+  return fn === undefined ? "" : text.slice(fn.start, fn.end);
+}
+
+/**
+ * Finds the texts in contents and arguments. Media are left out, because the size of their bytes says nothing about their tokens.
+ */
+function findPrompt(root: JsonNode, messages: readonly JsonNode[]): PromptNodes {
+  const texts: JsonNode[] = [];
+  let mayHaveMedia = false;
+  const add = (node: JsonNode | undefined) => {
+    if (node !== undefined) texts.push(node);
+  };
+  for (const message of messages) {
+    const content = memberOf(message, "content");
+    if (content?.kind === "string") texts.push(content);
+    for (const part of content?.items ?? []) {
+      const said = memberOf(part, "text");
+      if (said === undefined) mayHaveMedia = true;
+      else texts.push(said);
+    }
+    for (const call of memberOf(message, "tool_calls")?.items ?? [])
+      add(memberOf(memberOf(call, "function"), "arguments"));
+  }
+  const tools = memberOf(root, "tools");
+  return { texts, otherBytes: tools?.items ? sizeOf(tools) : 0, mayHaveMedia };
+}

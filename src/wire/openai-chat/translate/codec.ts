@@ -1,0 +1,19 @@
+import type { ClientCodec, UpstreamCodec } from "../../canonical/format.ts";
+import { NOTHING_SAID } from "../../canonical/request.ts";
+import { decodeRequest } from "./decode-request.ts";
+import { decodeAnswer } from "./decode-response.ts";
+import { encodeRequest } from "./encode-request.ts";
+import { encodeAnswer } from "./encode-response.ts";
+import { createReader } from "./read-stream.ts";
+import { createWriter } from "./write-stream.ts";
+
+/** Translates between the OpenAI chat format and the canonical model. */
+export const openaiChat: UpstreamCodec & ClientCodec = {
+  decodeRequest: decodeRequest,
+  encodeRequest: encodeRequest,
+  decodeAnswer,
+  encodeAnswer,
+  createReader,
+  createWriter,
+  keepForAnswer: ({ reasoning }) => ({ ...NOTHING_SAID, messages: [], reasoning }),
+};

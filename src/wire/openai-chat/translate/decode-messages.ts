@@ -1,0 +1,115 @@
+import type { Part, ToolResultPart } from "../../canonical/parts.ts";
+import type { Message } from "../../canonical/request.ts";
+import { asFields, asObjects, asText, type Fields, omit } from "../../json/fields.ts";
+import { decodePart, keepNative } from "./decode-part.ts";
+import { keepExtras, keptFields, keptSpelling, withExtras } from "./extras.ts";
+import { decodeSentImages } from "./made-images.ts";
+import { readProof } from "./reasoning-details.ts";
+import { readReasoning } from "./reasoning-parts.ts";
+import { decodeCall, keepUnknownCall } from "./tool-call-parts.ts";
+
+/** Decodes the messages of a request. Keeps how each was spelled, so that `encodeRequest` can give back the same message. */
+export function decodeMessages(raw: readonly Fields[]): Message[] {
+  /** Ids of calls to custom tools. In this format their results look like those of functions. */
+  const custom = new Set<string>();
+  return raw.map((message) => {
+    const role = message["role"] as Message["role"];
+    if (role === "tool") return decodeToolMessage(message, custom);
+    if (role !== "assistant") return decodeSpoken(message, role);
+    const decoded = decodeAssistant(message);
+    for (const part of decoded.parts)
+      if (part.kind === "tool-call" && part.tool === "custom") custom.add(part.id);
+    return decoded;
+  });
+}
+
+const AS_TEXT: Fields = {};
+
+/** Decodes the content of a message. `spelling` keeps how it was spelled where that is not the usual way. */
+function readContent(message: Fields): { readonly parts: readonly Part[]; readonly spelling: Fields } {
+  const content = message["content"];
+  if (Array.isArray(content)) {
+    return { parts: asObjects(content).map(decodePart), spelling: { content: "parts" } };
+  }
+  const text = asText(content);
+  if (text !== null && text !== "") return { parts: [{ kind: "text", text }], spelling: AS_TEXT };
+  const spelled = text === "" ? "empty" : "content" in message ? "null" : "absent";
+  return { parts: [], spelling: { content: spelled } };
+}
+
+/** Adds the participant's name, and the fields and spellings that only this format has. */
+function complete(message: Message, raw: Fields, known: ReadonlySet<string>, spelling: Fields): Message {
+  const name = asText(raw["name"]);
+  return withExtras(name === null ? message : { ...message, name }, restOf(raw, known), spelling);
+}
+
+const SPOKEN: ReadonlySet<string> = new Set(["role", "content"]);
+const ANSWERING: ReadonlySet<string> = SPOKEN.union(new Set(["tool_call_id"]));
+const CALLING: ReadonlySet<string> = SPOKEN.union(new Set(["tool_calls"]));
+
+/** Returns the fields that the canonical model does not have. A `name` that is not a string stays among them. */
+function restOf(message: Fields, known: ReadonlySet<string>): Fields {
+  const rest = omit(message, known);
+  if (typeof rest["name"] === "string") delete rest["name"];
+  return rest;
+}
+
+function decodeSpoken(message: Fields, role: "system" | "developer" | "user"): Message {
+  const { parts, spelling } = readContent(message);
+  // All hosts know `system`; the role `developer` is kept for those that know it.
+  const spelled = role === "developer" ? { ...spelling, role } : spelling;
+  return complete({ role, parts }, message, SPOKEN, spelled);
+}
+
+function decodeToolMessage(message: Fields, custom: ReadonlySet<string>): Message {
+  const { parts, spelling } = readContent(message);
+  const callId = asText(message["tool_call_id"]);
+  const name = asText(message["name"]);
+  const result: ToolResultPart = {
+    kind: "tool-result",
+    callId: callId ?? "",
+    tool: custom.has(callId ?? "") ? "custom" : "function",
+    content: parts,
+    isError: false,
+  };
+  const named = name === null ? result : { ...result, toolName: name };
+  return complete({ role: "tool", parts: [named] }, message, callId === null ? SPOKEN : ANSWERING, spelling);
+}
+
+function decodeAssistant(message: Fields): Message {
+  const { parts, spelling } = readContent(message);
+  const rawCalls = asObjects(message["tool_calls"]);
+  const calls = rawCalls.map((raw) => decodeCall(raw) ?? keepUnknownCall(raw));
+  const reasoning = readReasoning(message, calls);
+  const refusal = asText(message["refusal"]);
+  const audio = asFields(message["audio"]);
+  const images = decodeSentImages(message["images"]);
+  const spoken = proveSent(parts, message["extra_content"]);
+  const others = [
+    ...reasoning.fields,
+    ...(refusal === null ? [] : ["refusal"]),
+    ...(audio === null ? [] : ["audio"]),
+    ...(images === null ? [] : ["images"]),
+    ...(spoken === parts ? [] : ["extra_content"]),
+  ];
+  const told = Array.isArray(message["tool_calls"]) ? CALLING : SPOKEN;
+  const known = others.length === 0 ? told : told.union(new Set(others));
+  const all: Part[] = [...reasoning.parts, ...spoken, ...(images ?? [])];
+  if (refusal !== null) all.push({ kind: "refusal", text: refusal });
+  if (audio !== null) all.push(keepNative(audio, "audio", { place: "audio" }));
+  for (const call of reasoning.calls) all.push(call);
+  return complete({ role: "assistant", parts: all }, message, known, spelling);
+}
+
+/**
+ * Moves the thought signature of a message to its last text and keeps how it was spelled. Returns the same parts if there is no
+ * signature or no text.
+ */
+function proveSent(parts: readonly Part[], extraContent: unknown): readonly Part[] {
+  const proof = readProof(extraContent);
+  const at = parts.findLastIndex((part) => part.kind === "text");
+  const text = parts[at];
+  if (proof.signature === undefined || text === undefined) return parts;
+  const spelled = keepExtras(keptFields(text), { ...keptSpelling(text), extraContent });
+  return parts.with(at, { ...text, ...proof, ...spelled } as Part);
+}

@@ -1,0 +1,32 @@
+import type { ConversationRequest } from "../../canonical/request.ts";
+import { asObjects, type Fields, omit } from "../../json/fields.ts";
+import { GATEWAY_FIELDS } from "../gateway-fields.ts";
+import { decodeMessages } from "./decode-messages.ts";
+import { decodeTool } from "./decode-tools.ts";
+import { keepExtras } from "./extras.ts";
+import { readSettings, SETTING_FIELDS } from "./settings.ts";
+
+const KNOWN_FIELDS: ReadonlySet<string> = new Set([
+  "model",
+  "messages",
+  "tools",
+  "stream_options",
+  ...SETTING_FIELDS,
+  ...GATEWAY_FIELDS,
+]);
+
+/**
+ * Decodes a checked request. Unknown fields and unusual spellings are kept, so that `encodeRequest` returns the same request except
+ * for the model's name, `stream_options` and the gateway's own fields.
+ */
+export function decodeRequest(body: Fields): ConversationRequest {
+  const { said, spelling } = readSettings(body);
+  const tools = asObjects(body["tools"]);
+  const spelledTools = "tools" in body && tools.length === 0 ? { tools: body["tools"] } : {};
+  return {
+    ...said,
+    messages: decodeMessages(asObjects(body["messages"])),
+    tools: tools.map(decodeTool),
+    ...keepExtras(omit(body, KNOWN_FIELDS), { ...spelling, ...spelledTools }),
+  };
+}

@@ -1,0 +1,148 @@
+import type { Answer, AnswerChoice, Finish } from "../../canonical/answer.ts";
+import { FINISH_WORDS } from "../../canonical/finish-words.ts";
+import type { AnswerEnd, AnswerIdentity, AskedFor } from "../../canonical/format.ts";
+import type { MediaPart, Part, ReasoningPart, TextPart, ToolCallPart } from "../../canonical/parts.ts";
+import { asFields, type Fields, omit } from "../../json/fields.ts";
+import { encodeReasoning, joinThoughts } from "../reasoning.ts";
+import { encodeUsage } from "../usage.ts";
+import { encodeAnnotation } from "./citations.ts";
+import { keptFields } from "./extras.ts";
+import { encodeMadeImage } from "./made-images.ts";
+import { encodeDetails, encodeProofDetail, spreadExtraContent } from "./reasoning-details.ts";
+import { insertProofs } from "./reasoning-parts.ts";
+import { encodeCall } from "./tool-call-parts.ts";
+
+/** Encodes a whole answer (docs/api/chat.md). */
+export function encodeAnswer(
+  answer: Answer,
+  { id, model, created }: AnswerIdentity,
+  { report, metadata }: AnswerEnd,
+  asked: AskedFor,
+): Record<string, unknown> {
+  const { serviceTier } = answer;
+  return {
+    id,
+    object: "chat.completion",
+    created,
+    model,
+    ...keptFields(answer),
+    ...(serviceTier === null ? {} : { service_tier: serviceTier }),
+    choices: answer.choices.map((choice) => encodeChoice(choice, asked)),
+    usage: encodeUsage(report),
+    ...(metadata === null ? {} : { gateway_metadata: metadata }),
+  };
+}
+
+/** Whether the client asked for an answer without reasoning. */
+export function hidesReasoning({ request }: AskedFor): boolean {
+  return request.reasoning?.hidden === true;
+}
+
+function encodeChoice(choice: AnswerChoice, asked: AskedFor): Fields {
+  const { index, parts, finish, logprobs } = choice;
+  const kept = keptFields(choice);
+  const usesFunctions = asked.usesFunctions === true;
+  const shown = hidesReasoning(asked) ? parts.filter((part) => part.kind !== "reasoning") : parts;
+  return {
+    index,
+    message: {
+      role: "assistant",
+      ...asFields(kept["message"]),
+      ...encodeMessage(shown, usesFunctions),
+    },
+    ...omit(kept, MESSAGE),
+    ...(logprobs === null ? {} : { logprobs }),
+    ...encodeFinish(finish, usesFunctions),
+  };
+}
+
+const MESSAGE: ReadonlySet<string> = new Set(["message"]);
+
+/** Encodes a finish, with the vendor's own word where it differs. */
+export function encodeFinish({ reason, native }: Finish, usesFunctions: boolean): Fields {
+  const word = usesFunctions && reason === "tool-calls" ? "function_call" : FINISH_WORDS[reason];
+  return { finish_reason: word, ...(word === native ? {} : { native_finish_reason: native }) };
+}
+
+function encodeMessage(parts: readonly Part[], usesFunctions: boolean): Fields {
+  const text = joinTexts(parts, "text");
+  const refusal = joinTexts(parts, "refusal");
+  const calls = parts.filter((part) => part.kind === "tool-call");
+  const cited = parts.flatMap((part) => (part.kind === "text" ? (part.citations ?? []) : []));
+  const annotations = cited.flatMap((citation) => encodeAnnotation(citation) ?? []);
+  const images = parts.filter((part): part is MediaPart => part.kind === "image");
+  const proven = parts.findLast((part) => part.kind === "text" && part.signature !== undefined);
+  const signed = proven?.kind === "text" ? proven : null;
+  const audio = joinAudio(parts);
+  const hasText = text !== "" || (calls.length === 0 && refusal === "" && audio === null);
+  return {
+    content: hasText ? text : null,
+    ...encodeSpokenReasoning(
+      parts.filter((part) => part.kind === "reasoning"),
+      calls,
+      signed,
+    ),
+    ...(signed === null ? {} : spreadExtraContent(signed)),
+    ...(refusal === "" ? {} : { refusal }),
+    ...(annotations.length === 0 ? {} : { annotations }),
+    ...(images.length === 0 ? {} : { images: images.map((image) => encodeMadeImage(image, "", () => {})) }),
+    ...(audio === null ? {} : { audio }),
+    ...encodeCalls(calls, usesFunctions),
+  };
+}
+
+/**
+ * Encodes the calls. A client that only knows `function_call` gets the first one: the model may repeat the others after it got that
+ * result.
+ */
+function encodeCalls(calls: readonly ToolCallPart[], usesFunctions: boolean): Fields {
+  const [first] = calls;
+  if (first === undefined) return {};
+  if (usesFunctions) return { function_call: { name: first.name, arguments: first.arguments || "{}" } };
+  return { tool_calls: calls.map((call, index) => ({ ...encodeCall(call), index })) };
+}
+
+function joinTexts(parts: readonly Part[], kind: "text" | "refusal"): string {
+  return parts.map((part) => (part.kind === kind ? part.text : "")).join("");
+}
+
+/** Encodes the reasoning as one text and its details, with the thought signatures of calls and text among them. */
+function encodeSpokenReasoning(
+  reasoning: readonly ReasoningPart[],
+  calls: readonly ToolCallPart[],
+  signed: TextPart | null,
+): Fields {
+  const details: Fields[] = [];
+  for (const part of reasoning) details.push(...encodeDetails(part, details.length));
+  const proof = signed === null ? null : encodeProofDetail(signed, details.length);
+  if (proof !== null) details.push(proof);
+  const all = insertProofs(details, calls);
+  const text = joinThoughts(reasoning);
+  return encodeReasoning({
+    content: null,
+    reasoning: text === "" ? null : text,
+    details: all.length === 0 ? null : all,
+  });
+}
+
+/** Joins the pieces of a spoken answer, each of which is a native part. */
+function joinAudio(parts: readonly Part[]): Fields | null {
+  const pieces = parts.map(readAudio).filter((piece) => piece !== null);
+  if (pieces.length === 0) return null;
+  return {
+    ...Object.assign({}, ...pieces),
+    ...joinField(pieces, "data"),
+    ...joinField(pieces, "transcript"),
+  };
+}
+
+/** Returns a piece of a spoken answer; null for any other part. */
+export function readAudio(part: Part): Fields | null {
+  const isAudio = part.kind === "native" && part.format === "openai-chat" && part.type === "audio";
+  return isAudio ? part.value : null;
+}
+
+function joinField(pieces: readonly Fields[], field: string): Fields {
+  const texts = pieces.map((piece) => piece[field]).filter((text) => typeof text === "string");
+  return texts.length === 0 ? {} : { [field]: texts.join("") };
+}

@@ -1,0 +1,50 @@
+import { asText, type Fields } from "../../json/fields.ts";
+
+/** A reasoning detail and the entries it was joined from. */
+export interface JoinedDetail {
+  readonly detail: Fields;
+  readonly pieces: readonly Fields[];
+  /** The index of the first entry. */
+  readonly place: number;
+}
+
+/**
+ * Joins entries of `reasoning_details` that are pieces of one detail: clients collect them from a stream and send them back as a
+ * list. Adjacent entries belong together if type, index and id agree and no signature has ended the detail.
+ */
+export function joinDetails(entries: readonly Fields[]): JoinedDetail[] {
+  const joined: OpenDetail[] = [];
+  for (const [place, entry] of entries.entries()) {
+    const last = joined.at(-1);
+    if (last === undefined || !goesOn(last.detail, entry)) {
+      joined.push({ detail: entry, pieces: [entry], place });
+      continue;
+    }
+    // Copied once and then changed in place.
+    if (last.pieces.length === 1) last.detail = { ...last.detail };
+    Object.assign(last.detail, entry, joinText(last.detail, entry));
+    last.pieces.push(entry);
+  }
+  return joined;
+}
+
+/** A detail that can still grow. */
+interface OpenDetail extends JoinedDetail {
+  detail: Fields;
+  readonly pieces: Fields[];
+}
+
+const TEXTS = ["text", "summary"] as const;
+
+function goesOn(last: Fields, next: Fields): boolean {
+  if (typeof next["index"] !== "number" || next["index"] !== last["index"]) return false;
+  const isOver = asText(last["signature"]) !== null || asText(last["data"]) !== null;
+  return !isOver && next["type"] === last["type"] && (next["id"] ?? null) === (last["id"] ?? null);
+}
+
+function joinText(last: Fields, next: Fields): Fields {
+  const named = TEXTS.filter((name) => asText(last[name]) !== null || asText(next[name]) !== null);
+  return Object.fromEntries(
+    named.map((name) => [name, (asText(last[name]) ?? "") + (asText(next[name]) ?? "")]),
+  );
+}

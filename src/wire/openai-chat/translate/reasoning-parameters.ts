@@ -1,0 +1,186 @@
+import type { ModelTarget, ReasoningFields } from "../../canonical/format.ts";
+import type { ConversationRequest, ReasoningParameters } from "../../canonical/request.ts";
+import { asFields, asText, type Fields } from "../../json/fields.ts";
+import type { Warn } from "./encode-part.ts";
+
+/** Decodes `reasoning` and `reasoning_effort`. If both name an effort, the object wins. */
+export function readReasoningParameters(raw: Fields): Pick<ConversationRequest, "reasoning"> {
+  const wish = asFields(raw["reasoning"]);
+  const effort = asText(wish?.["effort"]) ?? asText(raw["reasoning_effort"]);
+  if (wish === null && effort === null) return { reasoning: null };
+  const enabled = wish?.["enabled"];
+  const budget = wish?.["max_tokens"];
+  return {
+    reasoning: {
+      enabled: typeof enabled === "boolean" ? enabled : null,
+      effort,
+      budgetTokens: typeof budget === "number" ? budget : null,
+      adaptive: false,
+      summary: asText(wish?.["summary"]),
+      hidden: wish?.["exclude"] === true,
+    },
+  };
+}
+
+/** The reasoning fields that OpenAI and most other vendors accept. */
+const USUAL_FIELDS: ReasoningFields = { effort: "reasoning_effort" };
+
+/**
+ * Whether the client's reasoning fields have to be replaced for a target. If nothing is known about a model, its host gets the
+ * client's fields.
+ */
+export function mustRespell(raw: Fields, target: ModelTarget): boolean {
+  if (target.reasons === undefined || target.takesReasoningObject === true) return false;
+  if (asFields(raw["reasoning"]) !== null) return true;
+  const effort = asText(raw["reasoning_effort"]);
+  if (effort === null || !target.reasons) return false;
+  const fields = target.reasoningFields ?? USUAL_FIELDS;
+  return fields.effort !== "reasoning_effort" || (effort === "none" && fields.off !== undefined);
+}
+
+/** What the parameters ask for: reasoning off, or on with an effort or a budget. */
+type Wanted =
+  | { readonly kind: "off" }
+  | { readonly kind: "on"; readonly effort: string | null; readonly budget: number | null };
+
+/** Returns what the parameters ask for; null where they leave it to the vendor. */
+function readWanted({ enabled, effort, budgetTokens, adaptive }: ReasoningParameters): Wanted | null {
+  if (enabled === false || effort === "none" || (effort === null && budgetTokens === 0))
+    return { kind: "off" };
+  if (enabled === null && effort === null && budgetTokens === null && !adaptive) return null;
+  return { kind: "on", effort, budget: budgetTokens };
+}
+
+/**
+ * Encodes reasoning parameters in the spelling of the target's vendor, with the nearest value that its model accepts. What cannot
+ * be expressed is reported with `warn`. A model that does not reason is not told to stop reasoning.
+ */
+export function encodeReasoningParameters(
+  { reasoning }: Pick<ConversationRequest, "reasoning">,
+  target: ModelTarget,
+  warn: Warn,
+): Fields {
+  if (reasoning === null) return {};
+  if (target.takesReasoningObject === true) return { reasoning: toObject(reasoning) };
+  if (target.reasons === true && reasoning.summary !== null) warn("reasoning.summary", NO_SUMMARIES, true);
+  const wanted = readWanted(reasoning);
+  if (wanted === null) return {};
+  const fields = target.reasoningFields ?? USUAL_FIELDS;
+  if (target.reasons === false || (target.reasons === undefined && target.reasoning === null)) {
+    if (wanted.kind === "on") warn("reasoning", NOT_KNOWN_TO_REASON);
+    return {};
+  }
+  return wanted.kind === "off" ? sayOff(target, fields, warn) : sayOn(wanted, target, fields, warn);
+}
+
+const NO_SUMMARIES = "The chat format of this model's provider shows no summaries; it was left out.";
+const NOT_KNOWN_TO_REASON = "The model is not known to reason; the wish was left out.";
+const ALWAYS_REASONS = "The model is not known to answer without reasoning; it was not switched off.";
+const NO_SWITCH = "The model's provider is not known to switch reasoning on and off; the wish was left out.";
+const NO_EFFORTS = "The model's reasoning is not known to have efforts; the effort was left out.";
+
+/** Encodes the `reasoning` object that clients of this gateway send, for vendors that accept it too. */
+function toObject({ enabled, effort, budgetTokens, adaptive, summary, hidden }: ReasoningParameters): Fields {
+  return {
+    ...(enabled !== null || adaptive ? { enabled: enabled ?? true } : {}),
+    ...(effort === null ? {} : { effort }),
+    ...(budgetTokens === null || effort !== null ? {} : { max_tokens: budgetTokens }),
+    ...(summary === null ? {} : { summary }),
+    ...(hidden ? { exclude: true } : {}),
+  };
+}
+
+function sayOff({ reasoning: control }: ModelTarget, fields: ReasoningFields, warn: Warn): Fields {
+  const efforts = control?.efforts ?? [];
+  if (control?.canDisable && fields.off !== undefined) return fields.off;
+  if (control?.onlyWhenTold) return {};
+  const hasNone = efforts.includes("none") || (control?.canDisable === true && efforts.length > 0);
+  if (hasNone && fields.effort !== undefined) return { [fields.effort]: "none" };
+  if (control?.canDisable) {
+    warn("reasoning", NO_SWITCH);
+    return {};
+  }
+  const least = findNearest("none", efforts);
+  if (least === null || fields.effort === undefined) {
+    warn("reasoning", ALWAYS_REASONS);
+    return {};
+  }
+  warn("reasoning", `The model has no effort "none"; "${least}" was sent.`);
+  return { [fields.effort]: least };
+}
+
+function sayOn(
+  { effort, budget }: Extract<Wanted, { kind: "on" }>,
+  { reasoning: control }: ModelTarget,
+  fields: ReasoningFields,
+  warn: Warn,
+): Fields {
+  const on = control?.canDisable === true ? (fields.on ?? {}) : {};
+  const efforts = control?.efforts ?? COMMON_EFFORTS;
+  const takesEfforts = control !== null && fields.effort !== undefined && !isToggle(control);
+  const budgets = fields.budget === undefined ? undefined : control?.budgetTokens;
+  if (budget !== null && budgets !== undefined)
+    return { ...on, [fields.budget as string]: fit(budget, budgets) };
+  const wanted = effort ?? (budget === null ? null : effortOf(budget));
+  if (wanted === null) {
+    if (Object.keys(on).length > 0) return on;
+    if (takesEfforts) return { [fields.effort as string]: findNearest(USUAL_EFFORT, efforts) };
+    if (control?.canDisable) warn("reasoning", NO_SWITCH);
+    return {};
+  }
+  if (takesEfforts) {
+    const nearest = findNearest(wanted, efforts) as string;
+    if (nearest !== wanted) warn("reasoning", `The model has no effort "${wanted}"; "${nearest}" was sent.`);
+    return { ...on, [fields.effort as string]: nearest };
+  }
+  const spent = BUDGETS[wanted];
+  if (budgets !== undefined && spent !== undefined)
+    return { ...on, [fields.budget as string]: fit(spent, budgets) };
+  warn("reasoning", NO_EFFORTS);
+  return on;
+}
+
+/** Efforts in ascending order. */
+const EFFORTS = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
+/** The efforts assumed for a model whose efforts are not listed. */
+const COMMON_EFFORTS = ["low", "medium", "high"];
+/** The effort for reasoning that is switched on without an amount, for models that only have efforts. */
+const USUAL_EFFORT = "medium";
+
+/** Whether a model's reasoning can only be switched on and off. */
+function isToggle(control: ModelTarget["reasoning"]): boolean {
+  return control?.canDisable === true && control.efforts === undefined;
+}
+
+/** The approximate budget of each effort, in tokens. */
+const BUDGETS: Readonly<Record<string, number>> = {
+  minimal: 1_024,
+  low: 4_096,
+  medium: 16_384,
+  high: 32_768,
+  xhigh: 65_536,
+  max: 131_072,
+};
+
+function effortOf(budget: number): string {
+  if (budget <= (BUDGETS["low"] as number)) return "low";
+  return budget <= (BUDGETS["medium"] as number) ? "medium" : "high";
+}
+
+function fit(
+  budget: number,
+  { min = 1, max = budget }: { readonly min?: number; readonly max?: number },
+): number {
+  return Math.max(min, Math.min(budget, max));
+}
+
+/** Returns the nearest of the known efforts, the lower one if two are equally near; an unknown word is returned unchanged. */
+function findNearest(wanted: string, known: readonly string[]): string | null {
+  const rank = EFFORTS.indexOf(wanted);
+  if (known.includes(wanted) || rank < 0) return wanted;
+  const distance = (effort: string) => Math.abs(EFFORTS.indexOf(effort) - rank);
+  const ranked = EFFORTS.filter((effort) => known.includes(effort)).toSorted(
+    (a, b) => distance(a) - distance(b),
+  );
+  return ranked[0] ?? null;
+}

@@ -1,0 +1,254 @@
+import { isDeepStrictEqual } from "node:util";
+import type { ModelTarget } from "../../canonical/format.ts";
+import {
+  type ConversationRequest,
+  NOTHING_SAID,
+  type OutputFormat,
+  type ToolChoice,
+} from "../../canonical/request.ts";
+import { asFields, asText, type Fields } from "../../json/fields.ts";
+import { lowerSchema } from "../../json-schema/lower-schema.ts";
+import { readCacheMark } from "./decode-part.ts";
+import { readToolChoice } from "./decode-tools.ts";
+import type { Warn } from "./encode-part.ts";
+import { encodeToolChoice, hasTools } from "./encode-tools.ts";
+import { encodeReasoningParameters, mustRespell, readReasoningParameters } from "./reasoning-parameters.ts";
+
+/** Request fields that belong to one setting of the canonical model, and how they are decoded and encoded. */
+interface Setting {
+  readonly names: readonly string[];
+  /** Decodes the fields into all canonical fields of the setting, set or not. */
+  read(raw: Fields): Partial<ConversationRequest>;
+  /** Encodes the setting of a request that came in another format. */
+  write(request: Request, target: ModelTarget, warn: Warn): Fields;
+  /** Whether a target accepts the fields as a client of this format spelled them. Absent: every target does. */
+  isTaken?(raw: Fields, target: ModelTarget): boolean;
+}
+
+type Request = Omit<ConversationRequest, "messages">;
+type Key = keyof Request;
+
+const UNKNOWN_TARGET: ModelTarget = { name: "", maxOutputTokens: null, reasoning: null };
+
+/** Decodes the settings of a body, and keeps the spelling of those that would be encoded differently. */
+export function readSettings(body: Fields): { readonly said: Request; readonly spelling: Fields } {
+  const said: Request = { ...NOTHING_SAID };
+  const spelling: Record<string, unknown> = {};
+  for (const setting of SETTINGS) {
+    if (!setting.names.some((name) => name in body)) continue;
+    const raw = pick(body, setting.names);
+    const read = setting.read(raw);
+    Object.assign(said, read);
+    const written = setting.write({ ...NOTHING_SAID, ...read }, UNKNOWN_TARGET, () => {});
+    if (!isDeepStrictEqual(written, raw)) Object.assign(spelling, raw);
+  }
+  return { said, spelling };
+}
+
+/** Encodes a request's settings, as the client of this format spelled them if they still mean the same. */
+export function writeSettings(
+  request: ConversationRequest,
+  spelling: Fields,
+  target: ModelTarget,
+  warn: Warn,
+): Fields {
+  const fields: Record<string, unknown> = {};
+  for (const setting of SETTINGS) {
+    const raw = pick(spelling, setting.names);
+    const isSpelled =
+      Object.keys(raw).length > 0 &&
+      setting.isTaken?.(raw, target) !== false &&
+      saysTheSame(setting.read(raw), request);
+    Object.assign(fields, isSpelled ? raw : setting.write(request, target, warn));
+  }
+  return fields;
+}
+
+function saysTheSame(read: Partial<ConversationRequest>, request: ConversationRequest): boolean {
+  return Object.entries(read).every(([key, value]) => isDeepStrictEqual(value, request[key as Key]));
+}
+
+function pick(fields: Fields, names: readonly string[]): Fields {
+  return Object.fromEntries(names.filter((name) => name in fields).map((name) => [name, fields[name]]));
+}
+
+const asNumber = (value: unknown) => (typeof value === "number" ? value : null);
+const asBoolean = (value: unknown) => (typeof value === "boolean" ? value : null);
+
+/** A setting that is one field here and one field in the canonical model. */
+function plainSetting(name: string, key: Key, read: (value: unknown) => unknown): Setting {
+  return {
+    names: [name],
+    read: (raw) => ({ [key]: read(raw[name]) }),
+    write: (request) => (request[key] === null || request[key] === undefined ? {} : { [name]: request[key] }),
+  };
+}
+
+/**
+ * A setting that only some vendors know, or that hosts reject without another one. It is kept for clients of this format and left
+ * out, with a warning, for others.
+ */
+function ownSetting(name: string, key: Key, read: (value: unknown) => unknown): Setting {
+  return {
+    names: [name],
+    read: (raw) => ({ [key]: read(raw[name]) }),
+    write: (request, _, warn) => {
+      if (request[key] !== null && request[key] !== undefined) warn(name, LEFT_OUT);
+      return {};
+    },
+  };
+}
+
+const LEFT_OUT = "This is not part of the chat format, or not known to all its hosts; it was left out.";
+
+/** OpenAI's service tiers by the names that vendors have for them. */
+const TIERS: Readonly<Record<string, string>> = {
+  auto: "auto",
+  default: "default",
+  standard_only: "default",
+  flex: "flex",
+  scale: "scale",
+  priority: "priority",
+};
+
+const SETTINGS: readonly Setting[] = [
+  {
+    names: ["max_tokens", "max_completion_tokens"],
+    read: (raw) => ({ maxTokens: asNumber(raw["max_completion_tokens"]) ?? asNumber(raw["max_tokens"]) }),
+    // The spelling that more hosts know; a quirk renames it for the others.
+    write: ({ maxTokens }) => (maxTokens === null ? {} : { max_tokens: maxTokens }),
+  },
+  plainSetting("temperature", "temperature", asNumber),
+  plainSetting("top_p", "topP", asNumber),
+  ownSetting("top_k", "topK", asNumber),
+  plainSetting("frequency_penalty", "frequencyPenalty", asNumber),
+  plainSetting("presence_penalty", "presencePenalty", asNumber),
+  plainSetting("seed", "seed", asNumber),
+  plainSetting("n", "n", asNumber),
+  plainSetting("logit_bias", "logitBias", asFields),
+  plainSetting("user", "user", asText),
+  plainSetting("verbosity", "verbosity", asText),
+  plainSetting("prompt_cache_key", "promptCacheKey", asText),
+  // OpenAI accepts it only for responses that it stores.
+  ownSetting("metadata", "metadata", asFields),
+  {
+    names: ["cache_control"],
+    read: (raw) => {
+      const cache = readCacheMark(raw["cache_control"]);
+      return cache === undefined ? {} : { cache };
+    },
+    // Only a hint, so it is dropped without a warning.
+    write: () => ({}),
+  },
+  {
+    names: ["service_tier"],
+    read: (raw) => ({ serviceTier: asText(raw["service_tier"]) }),
+    write: ({ serviceTier }, _, warn) => {
+      if (serviceTier === null) return {};
+      const tier = TIERS[serviceTier];
+      if (tier !== undefined) return { service_tier: tier };
+      warn("service_tier", `"${serviceTier}" is no tier of the chat format; it was left out.`);
+      return {};
+    },
+  },
+  {
+    names: ["stop"],
+    read: ({ stop }) => ({
+      stop: (Array.isArray(stop) ? stop : [stop]).filter((word) => typeof word === "string"),
+    }),
+    write: ({ stop }) => (stop.length === 0 ? {} : { stop }),
+  },
+  {
+    names: ["logprobs", "top_logprobs"],
+    read: (raw) => {
+      const top = asNumber(raw["top_logprobs"]);
+      return { logprobs: raw["logprobs"] === true || top !== null ? { top } : null };
+    },
+    write: ({ logprobs }) => {
+      if (logprobs === null) return {};
+      return { logprobs: true, ...(logprobs.top === null ? {} : { top_logprobs: logprobs.top }) };
+    },
+  },
+  {
+    names: ["reasoning", "reasoning_effort"],
+    read: readReasoningParameters,
+    write: encodeReasoningParameters,
+    isTaken: (raw, target) => !mustRespell(raw, target),
+  },
+  {
+    names: ["response_format"],
+    read: (raw) => ({ outputFormat: readOutputFormat(raw["response_format"]) }),
+    write: ({ outputFormat }, _, warn) => {
+      const format = outputFormat === null ? null : encodeOutputFormat(outputFormat, warn);
+      return format === null ? {} : { response_format: format };
+    },
+  },
+  {
+    names: ["tool_choice"],
+    read: (raw) => ({ toolChoice: readToolChoice(raw["tool_choice"]) }),
+    write: ({ toolChoice, tools }, _, warn) => {
+      const choice: unknown =
+        toolChoice === null ? null : encodeToolChoice(toolChoice as ToolChoice, tools, warn);
+      return choice === null ? {} : { tool_choice: choice };
+    },
+  },
+  {
+    names: ["parallel_tool_calls"],
+    read: (raw) => ({ parallelToolCalls: asBoolean(raw["parallel_tool_calls"]) }),
+    // OpenAI rejects it without tools.
+    write: ({ parallelToolCalls, tools }) =>
+      parallelToolCalls === null || !hasTools(tools) ? {} : { parallel_tool_calls: parallelToolCalls },
+  },
+  {
+    names: ["stream"],
+    read: (raw) => ({ stream: raw["stream"] === true }),
+    write: ({ stream }) => (stream ? { stream } : {}),
+  },
+];
+
+/** The request fields that `readSettings` reads. */
+export const SETTING_FIELDS: readonly string[] = SETTINGS.flatMap((setting) => setting.names);
+
+function readOutputFormat(raw: unknown): OutputFormat | null {
+  const format = asFields(raw);
+  if (format === null) return null;
+  if (format["type"] === "text") return { kind: "text" };
+  if (format["type"] === "json_object") return { kind: "json" };
+  const described = asFields(format["json_schema"]);
+  const schema = asFields(described?.["schema"]);
+  if (format["type"] !== "json_schema" || described === null || schema === null) {
+    return { kind: "native", format: "openai-chat", value: raw };
+  }
+  return {
+    kind: "json-schema",
+    name: asText(described["name"]),
+    description: asText(described["description"]),
+    schema,
+    strict: asBoolean(described["strict"]),
+  };
+}
+
+function encodeOutputFormat(format: OutputFormat, warn: Warn): unknown {
+  if (format.kind === "text") return { type: "text" };
+  if (format.kind === "json") return { type: "json_object" };
+  if (format.kind === "native") {
+    if (format.format === "openai-chat") return format.value;
+    warn("response_format", `This is something only the ${format.format} format has; it was left out.`);
+    return null;
+  }
+  const { name, description, strict } = format;
+  const schema = strict === true ? fitStrict(format.schema, warn) : format.schema;
+  const json_schema = {
+    name: name ?? "answer",
+    ...(description === null ? {} : { description }),
+    schema,
+    ...(strict === null ? {} : { strict }),
+  };
+  return { type: "json_schema", json_schema };
+}
+
+function fitStrict(wanted: Fields, warn: Warn): Fields {
+  const { schema, loosened } = lowerSchema(wanted, "openai-strict", "response_format.schema");
+  for (const { field, message } of loosened) warn(field, message);
+  return schema;
+}

@@ -1,0 +1,192 @@
+import { rejectField } from "../../../base/errors.ts";
+import {
+  checkFieldCount,
+  checkMessageCount,
+  checkSchemaValues,
+  checkToolAmounts,
+  tallyCalls,
+  tallyParts,
+  tallyReasoning,
+} from "../../conversation/check-amounts.ts";
+import {
+  checkModel,
+  checkNodes,
+  isOtherKind,
+  type NodeCheck,
+  numberFrom,
+  ofKind,
+  wholeNumberFrom,
+} from "../../conversation/check-nodes.ts";
+import {
+  isFilled,
+  isTrue,
+  isWord,
+  type JsonNode,
+  lookUp,
+  memberOf,
+  stringOf,
+  wordTable,
+} from "../../json/scan.ts";
+import { rejectState, STATE_FIELDS } from "../state-fields.ts";
+
+/**
+ * Checks a scanned Responses request. It is as lenient as real clients need: null stands for absent, and unknown fields, items,
+ * parts and tools are accepted.
+ * @throws GatewayError `invalid_request`, which names the field and the remedy; `invalid_model` for a malformed model id.
+ */
+export function checkResponsesRequest(text: string, root: JsonNode): void {
+  if (root.kind !== "object") rejectField("body", "must be a JSON object");
+  checkFieldCount(root);
+  checkModel(memberOf(root, "model"), "openai/gpt-4o-mini");
+  for (const field of STATE_FIELDS) if (isWanted(text, memberOf(root, field))) rejectState(field);
+  checkInput(text, memberOf(root, "input"));
+  checkNodes(text, root, CHECKS);
+}
+
+/** Returns whether a field has a value other than null and false. */
+function isWanted(text: string, node: JsonNode | undefined): boolean {
+  if (node === undefined || node.kind === "null") return false;
+  return node.kind !== "boolean" || isTrue(text, node);
+}
+
+/** The checks of the optional fields. */
+const CHECKS: ReadonlyMap<string, NodeCheck> = new Map<string, NodeCheck>(
+  Object.entries({
+    instructions: ofKind("string", "a string"),
+    stream: ofKind("boolean", "true or false"),
+    max_output_tokens: wholeNumberFrom(1),
+    temperature: numberFrom(0, 2),
+    top_p: numberFrom(0, 1),
+    top_logprobs: numberFrom(0, 20),
+    parallel_tool_calls: ofKind("boolean", "true or false"),
+    include: ofKind("array", "an array of strings"),
+    reasoning: ofKind("object", 'an object, such as {"effort": "low"}'),
+    text: checkText,
+    metadata: ofKind("object", "an object"),
+    user: ofKind("string", "a string"),
+    prompt_cache_key: ofKind("string", "a string"),
+    tools: checkTools,
+    tool_choice: checkToolChoice,
+  } satisfies Record<string, NodeCheck>),
+);
+
+function checkText(text: string, node: JsonNode, field: string): void {
+  if (node.kind !== "object") rejectField(field, 'must be an object, such as {"format": {"type": "text"}}');
+  checkSchemaValues(text, node, field);
+}
+
+function checkInput(text: string, input: JsonNode | undefined): void {
+  if (input?.kind === "string") return;
+  const list = input?.items;
+  if (!list) rejectField("input", "is required: a string or an array of items");
+  checkMessageCount("input", list.length, "items");
+  const parts = tallyParts();
+  const calls = tallyCalls();
+  const reasoning = tallyReasoning();
+  for (let i = 0; i < list.length; i++) {
+    const item = list[i] as JsonNode;
+    parts.add(lengthOf(item, "content") + lengthOf(item, "output"), "input");
+    reasoning.add(lengthOf(item, "summary"), "input");
+    if (memberOf(item, "call_id") !== undefined && memberOf(item, "output") === undefined)
+      calls.add(1, "input");
+    const problem = findProblem(text, item);
+    if (problem !== null) rejectField(`input[${i}]${problem[0]}`, problem[1]);
+  }
+}
+
+function lengthOf(item: JsonNode, list: string): number {
+  return memberOf(item, list)?.items?.length ?? 0;
+}
+
+/** The path of the wrong field inside its item, and what is wrong. Paths are joined only for a problem. */
+type Problem = readonly [string, string] | null;
+
+function findProblem(text: string, item: JsonNode): Problem {
+  if (item.kind !== "object") return ["", "must be an object, such as a message with role and content"];
+  const type = memberOf(item, "type");
+  if (type === undefined || type.kind === "null") return findMessageProblem(text, item);
+  if (type.kind !== "string") return [".type", "must be a string"];
+  return lookUp(text, type, ITEM_CHECKS)?.(text, item) ?? null;
+}
+
+const ITEM_CHECKS = wordTable<(text: string, item: JsonNode) => Problem>({
+  message: findMessageProblem,
+  reasoning: findReasoningProblem,
+  function_call: findStrings(["call_id", "name", "arguments"]),
+  custom_tool_call: findStrings(["call_id", "name", "input"]),
+  function_call_output: findResultProblem,
+  custom_tool_call_output: findResultProblem,
+  item_reference: findStrings(["id"]),
+});
+
+function findStrings(names: readonly string[]): (text: string, item: JsonNode) => Problem {
+  return (_, item) => {
+    const wrong = names.find((name) => memberOf(item, name)?.kind !== "string");
+    return wrong === undefined ? null : [`.${wrong}`, "must be a string"];
+  };
+}
+
+const ROLES = wordTable({ user: true, assistant: true, system: true, developer: true });
+
+function findMessageProblem(text: string, item: JsonNode): Problem {
+  if (!lookUp(text, memberOf(item, "role"), ROLES)) {
+    return [".role", "must be system, developer, user or assistant"];
+  }
+  return findContentProblem(text, memberOf(item, "content"), ".content");
+}
+
+function findContentProblem(text: string, content: JsonNode | undefined, field: string): Problem {
+  if (content?.kind === "string") return null;
+  if (!content?.items) return [field, "must be a string or an array of parts"];
+  for (const [i, part] of content.items.entries()) {
+    const type = memberOf(part, "type");
+    if (type?.kind !== "string") {
+      return [`${field}[${i}]`, 'must be an object with a type, such as {"type": "input_text", "text": "…"}'];
+    }
+    if (lookUp(text, type, TEXTS) && memberOf(part, "text")?.kind !== "string")
+      return [`${field}[${i}].text`, "must be a string"];
+  }
+  return null;
+}
+
+const TEXTS = wordTable({ input_text: true, output_text: true });
+
+function findReasoningProblem(_: string, item: JsonNode): Problem {
+  const summary = memberOf(item, "summary");
+  return isOtherKind(summary, "array") ? [".summary", "must be an array of parts"] : null;
+}
+
+function findResultProblem(text: string, item: JsonNode): Problem {
+  if (memberOf(item, "call_id")?.kind !== "string") return [".call_id", "must be a string"];
+  return findContentProblem(text, memberOf(item, "output"), ".output");
+}
+
+function checkTools(text: string, node: JsonNode): void {
+  if (!node.items) rejectField("tools", "must be an array of tools");
+  checkToolAmounts(text, node);
+  for (const [i, tool] of node.items.entries()) checkTool(text, tool, `tools[${i}]`);
+}
+
+const NAMED = wordTable({ function: true, custom: true, namespace: true });
+
+function checkTool(text: string, tool: JsonNode, field: string): void {
+  const type = memberOf(tool, "type");
+  if (type?.kind !== "string") rejectField(`${field}.type`, 'must be a string, "function" for a function');
+  if (lookUp(text, type, NAMED) && !isFilled(memberOf(tool, "name"))) {
+    rejectField(`${field}.name`, "must be a string that is not empty");
+  }
+  if (isWord(text, type, "function") && isOtherKind(memberOf(tool, "parameters"), "object")) {
+    rejectField(`${field}.parameters`, "must be a JSON Schema object");
+  }
+}
+
+const CHOICES = wordTable({ none: true, auto: true, required: true });
+
+function checkToolChoice(text: string, node: JsonNode): void {
+  if (lookUp(text, node, CHOICES)) return;
+  const type = stringOf(text, memberOf(node, "type"));
+  const needsName = type === "function" || type === "custom";
+  if (type === undefined || (needsName && memberOf(node, "name")?.kind !== "string")) {
+    rejectField("tool_choice", 'must be "none", "auto", "required" or {"type": "function", "name": "…"}');
+  }
+}

@@ -1,0 +1,86 @@
+import { closingQuote, type JsonNode } from "../../json/scan.ts";
+import type { OpenText } from "./open-items.ts";
+import type { ScannedEvent } from "./scanned-event.ts";
+
+/** What the delta events of one text have in common. They are most of a stream. */
+export interface DeltaPattern {
+  readonly begin: string;
+  readonly type: string;
+  /** The members that give the indexes of the text in the output. */
+  readonly indexes: readonly string[];
+  readonly text: OpenText;
+}
+
+/** An event that matches a pattern. */
+export interface KnownDelta {
+  readonly sequence: number;
+  /** Its text as it stands in the JSON. */
+  readonly escaped: string;
+  /** Where the next event begins. */
+  readonly next: number;
+}
+
+/** Learns the pattern of an event that adds to `text`; null if the event lacks what a pattern needs. */
+export function learnPattern({ name, data, root }: ScannedEvent, text: OpenText): DeltaPattern | null {
+  const type = `"type":"${name}"`;
+  const hasAll = [type, SEQUENCE, DELTA].every((mark) => data.includes(mark));
+  return hasAll ? { begin: `event: ${name}\ndata: {`, type, indexes: listIndexes(data, root), text } : null;
+}
+
+/** Returns the index members of an event, each with the character after it; neighbours as one string. */
+function listIndexes(data: string, event: JsonNode): string[] {
+  const indexes: string[] = [];
+  let last: JsonNode | null = null;
+  for (const member of event.members ?? []) {
+    if (!INDEXES.has(member.key)) continue;
+    const isNeighbour = last !== null && member.keyStart === last.end + 1;
+    const start: number = isNeighbour && last !== null ? last.keyStart : member.keyStart;
+    if (isNeighbour) indexes.pop();
+    indexes.push(data.slice(start, member.end + 1));
+    last = { ...member, keyStart: start };
+  }
+  return indexes;
+}
+
+const INDEXES: ReadonlySet<string> = new Set(["output_index", "content_index", "summary_index"]);
+
+/** Strings contain no unescaped quotes, so these marks are always the event's own members. */
+const SEQUENCE = '"sequence_number":';
+const DELTA = '"delta":"';
+
+/** Reads the event that begins at `from` in the stream; null if it does not match the pattern. */
+export function matchDelta(pattern: DeltaPattern, text: string, from: number): KnownDelta | null {
+  if (!text.startsWith(pattern.begin, from)) return null;
+  const data = from + pattern.begin.length;
+  const end = text.indexOf("\n", data);
+  if (end < 0 || text.charAt(end + 1) !== "\n" || text.charAt(end - 1) !== "}") return null;
+  // Sliced, so that a mark that it lacks is not searched for in all events after it.
+  const event = text.slice(data, end);
+  const sequence = readWholeNumber(event, endOf(event, SEQUENCE));
+  const start = endOf(event, DELTA);
+  if (sequence === null || start < 0 || !event.includes(pattern.type)) return null;
+  const close = closingQuote(event, start);
+  if (close < start) return null;
+  for (const index of pattern.indexes) if (!event.includes(index)) return null;
+  return { sequence, escaped: event.slice(start, close), next: end + 2 };
+}
+
+/** Returns where `mark` ends in the event; -1 if the event lacks it. */
+function endOf(event: string, mark: string): number {
+  const at = event.indexOf(mark);
+  return at < 0 ? -1 : at + mark.length;
+}
+
+/** The most digits that a sequence number may have. */
+const MAX_DIGITS = 15;
+
+/** Returns the number whose digits begin at `at`; null if there are none, or too many. */
+function readWholeNumber(text: string, at: number): number | null {
+  let end = at;
+  while (end >= 0 && end - at <= MAX_DIGITS && isDigit(text.charCodeAt(end))) end++;
+  return end > at && end - at <= MAX_DIGITS ? Number(text.slice(at, end)) : null;
+}
+
+function isDigit(code: number): boolean {
+  return code >= 48 && code <= 57;
+}

@@ -1,0 +1,107 @@
+import type { ModelTarget } from "../../canonical/format.ts";
+import { GATEWAY_FIELDS } from "../../conversation/gateway-fields.ts";
+import { USER_FIELDS } from "../../conversation/user-fields.ts";
+import { isWord, type JsonNode, memberOf } from "../../json/scan.ts";
+import {
+  appendMember,
+  applySplices,
+  changeTexts,
+  removeMembers,
+  type Splice,
+  setMember,
+} from "../../json/splice.ts";
+import { asksForEncrypted, ENCRYPTED_REASONING, takesPlainReasoning } from "../encrypted-reasoning.ts";
+import { originOfModel } from "../reasoning-origin.ts";
+import type { ResponsesRequest } from "./scan-request.ts";
+
+/** Returns whether the bytes of a request may be forwarded to an upstream of this format. If not, the request is translated. */
+export function canForwardResponses(request: ResponsesRequest, model: ModelTarget): boolean {
+  const { root, needsHub, hasPlainReasoning, reasoningOrigins } = request;
+  if (needsHub || (hasPlainReasoning && !takesPlainReasoning(model))) return false;
+  if (model.noInstructions === true && isPresent(memberOf(root, "instructions"))) return false;
+  // Models that do not reason reject fields about reasoning.
+  if (model.reasons === false && (isPresent(memberOf(root, "reasoning")) || includesEncrypted(request)))
+    return false;
+  const own = originOfModel(model.name);
+  return [...reasoningOrigins].every((origin) => origin === own);
+}
+
+function isPresent(node: JsonNode | undefined): boolean {
+  return node !== undefined && node.kind !== "null";
+}
+
+function includesEncrypted({ text, root }: ResponsesRequest): boolean {
+  return (memberOf(root, "include")?.items ?? []).some((name) => isWord(text, name, ENCRYPTED_REASONING));
+}
+
+/** How the request of an upstream differs from the client's. */
+export interface ResponsesTarget {
+  readonly model: ModelTarget;
+  /** Fields that it rejects. */
+  readonly refusedFields: ReadonlySet<string>;
+  /** The token limit of the answer; absent or null to keep the client's. */
+  readonly maxTokens?: number | null;
+  /** Returns what the upstream is sent instead of the client's user. */
+  readonly hashUser: (user: string) => string;
+}
+
+/**
+ * Encodes the body for an upstream of this format: the client's bytes with the upstream's model name, `store: false`, and without
+ * the gateway's own fields.
+ */
+export function forwardResponsesRequest(
+  request: ResponsesRequest,
+  { model, refusedFields, maxTokens = null, hashUser }: ResponsesTarget,
+): Buffer {
+  const { bytes, text, root } = request;
+  const modelNode = memberOf(root, "model") as JsonNode;
+  const removed = refusedFields.size === 0 ? GATEWAY_FIELDS : GATEWAY_FIELDS.union(refusedFields);
+  const users = refusedFields.size === 0 ? USER_FIELDS : USER_FIELDS.difference(refusedFields);
+  const splices: Splice[] = [
+    { start: modelNode.start, end: modelNode.end, insert: JSON.stringify(model.name) },
+    storeNothing(root),
+    ...(refusedFields.has("include") ? [] : requestEncrypted(request, model)),
+    ...(maxTokens === null || refusedFields.has("max_output_tokens")
+      ? []
+      : [setMember(root, "max_output_tokens", String(maxTokens))]),
+    ...addToolParameters(request),
+    ...changeTexts(text, root, users, hashUser),
+    ...removeMembers(text, root, removed),
+  ];
+  return applySplices(bytes, splices);
+}
+
+/** OpenAI stores responses by default. */
+function storeNothing(root: JsonNode): Splice {
+  return setMember(root, "store", "false");
+}
+
+/** Requests encrypted reasoning: without stored responses, the next turn needs the reasoning of this one. */
+function requestEncrypted(request: ResponsesRequest, model: ModelTarget): Splice[] {
+  const { root, reasoningOrigins, hasPlainReasoning } = request;
+  const mentionsReasoning =
+    isPresent(memberOf(root, "reasoning")) || hasPlainReasoning || reasoningOrigins.size > 0;
+  if (!asksForEncrypted(model, mentionsReasoning) || includesEncrypted(request)) return [];
+  const included = memberOf(root, "include");
+  const name = JSON.stringify(ENCRYPTED_REASONING);
+  if (included === undefined) return [appendMember(root, "include", `[${name}]`)];
+  const last = included.items?.at(-1);
+  if (last === undefined) return [{ start: included.start, end: included.end, insert: `[${name}]` }];
+  return [{ start: last.end, end: last.end, insert: `,${name}` }];
+}
+
+/** Adds an empty schema to functions without `parameters`, which upstreams demand. */
+function addToolParameters({ text, root }: ResponsesRequest): Splice[] {
+  const splices: Splice[] = [];
+  for (const tool of memberOf(root, "tools")?.items ?? []) {
+    if (!isWord(text, memberOf(tool, "type"), "function")) continue;
+    const parameters = memberOf(tool, "parameters");
+    if (parameters === undefined) splices.push(appendMember(tool, "parameters", NO_ARGUMENTS));
+    else if (parameters.kind === "null") {
+      splices.push({ start: parameters.start, end: parameters.end, insert: NO_ARGUMENTS });
+    }
+  }
+  return splices;
+}
+
+const NO_ARGUMENTS = '{"type":"object","properties":{}}';

@@ -1,0 +1,24 @@
+import { findVendorTools, MediaTally, type RequestCharges } from "../../conversation/charges.ts";
+import { isWord, type JsonNode, lookUp, memberOf } from "../../json/scan.ts";
+import { MODALITIES } from "./list-needs.ts";
+
+/** Lists what a Responses request may cost besides its text. `text` is the body, bytes as Latin-1. */
+export function listResponsesCharges(text: string, root: JsonNode): RequestCharges {
+  const media = new MediaTally();
+  for (const item of memberOf(root, "input")?.items ?? []) {
+    // The whole output of this item is a screenshot.
+    if (isWord(text, memberOf(item, "type"), "computer_call_output")) media.images += 1;
+    addMedia(media, text, memberOf(item, "content"));
+    addMedia(media, text, memberOf(item, "output"));
+  }
+  const { images, fileBytes, hasReferences } = media;
+  return { images, fileBytes, hasReferences, ...findVendorTools(text, root) };
+}
+
+function addMedia(media: MediaTally, text: string, list: JsonNode | undefined): void {
+  for (const part of list?.items ?? []) {
+    const modality = lookUp(text, memberOf(part, "type"), MODALITIES);
+    if (modality === "image") media.images += 1;
+    else if (modality !== undefined) media.addFile(text, part);
+  }
+}

@@ -1,0 +1,27 @@
+import { contentTexts, membersOf } from "../../json/content-texts.ts";
+import { isWord, type JsonNode, memberOf } from "../../json/scan.ts";
+import type { ResponsesRequest } from "./scan-request.ts";
+
+/**
+ * Lists the texts that stay the same from turn to turn, in order: the tools, the instructions, what comes before the first user
+ * message, and that message. Only texts, because ids and states change.
+ */
+export function listResponsesPrefix({ text, root }: ResponsesRequest): JsonNode[] {
+  const prefix: JsonNode[] = [];
+  for (const tool of memberOf(root, "tools")?.items ?? []) {
+    prefix.push(...membersOf(tool, "type", "name", "description"));
+  }
+  prefix.push(...membersOf(root, "instructions"));
+  const input = memberOf(root, "input");
+  if (input?.kind === "string") prefix.push(input);
+  for (const item of input?.items ?? []) {
+    const role = memberOf(item, "role");
+    if (role === undefined || isWord(text, role, "assistant")) continue;
+    const isUser = isWord(text, role, "user");
+    // A plain `input` is the user's message, too.
+    if (!isUser) prefix.push(role);
+    for (const text of contentTexts(memberOf(item, "content"))) prefix.push(text);
+    if (isUser) break;
+  }
+  return prefix;
+}

@@ -1,0 +1,280 @@
+import { EventStream, type StreamProgress } from "../../canonical/event-stream.ts";
+import type { AnswerEnd, StreamError } from "../../canonical/format.ts";
+import type { AnswerRelay, RelayFinish, RelayIdentity, RelayVerdict } from "../../canonical/relay.ts";
+import { EVENT_NOT_JSON } from "../../conversation/broken-answers.ts";
+import type { TokenUsage } from "../../conversation/usage.ts";
+import { brokenAnswer, readVendorError, type VendorError } from "../../conversation/vendor-error.ts";
+import { asFields, type Fields } from "../../json/fields.ts";
+import { parseJson } from "../../json/parse-json.ts";
+import { decodeUtf8, encodeLatin1, memberOf, numberOf, stringOf } from "../../json/scan.ts";
+import type { Splice } from "../../json/splice.ts";
+import { encodeFailure } from "../errors.ts";
+import { encodeEvent } from "../stream-events.ts";
+import { decodeUsage, isSearch } from "../usage.ts";
+import { type DeltaPattern, learnPattern, matchDelta } from "./delta-pattern.ts";
+import { OpenItems, TEXT_EVENTS } from "./open-items.ts";
+import {
+  CallIds,
+  claimResponse,
+  encodePriced,
+  isCall,
+  isEmptyResponse,
+  readFinish,
+} from "./rewrite-response.ts";
+import { outputIndexOf, type ScannedEvent, scanEvent } from "./scanned-event.ts";
+
+/**
+ * A Responses stream from a Responses vendor to a Responses client. Events pass as the bytes in which they came, except for those
+ * with a `response`, which get the gateway's id and model, and the last one, which waits for its price. It is changed in place:
+ * a new state for each event would cost more than the event.
+ */
+export class ResponsesRelay implements AnswerRelay, StreamProgress {
+  sawToken = false;
+  isDone = false;
+  error: VendorError | null = null;
+  usage: TokenUsage | null = null;
+  searches = 0;
+  producedBytes = 0;
+  private readonly stream: EventStream;
+  /** What the client gets for the piece that is being read, bytes as Latin-1. */
+  private readonly out: string[] = [];
+  /** The pattern of the events that bring the current text. */
+  private pattern: DeltaPattern | null = null;
+  private readonly callIds: CallIds;
+  /** The sequence number of the next event, in case the gateway has to send one. */
+  private sequence = 0;
+  /** The response as it began, for the event that reports its failure. */
+  private begun: Fields = {};
+  /** The JSON of items that have ended, by output index, for a last event without them. */
+  private readonly items = new Map<number, string>();
+  private readonly openItems = new OpenItems();
+  /** The last event, held back until the answer is priced. */
+  private terminal: Fields | null = null;
+  private sawCall = false;
+
+  constructor(private readonly identity: RelayIdentity) {
+    this.callIds = new CallIds(identity);
+    this.stream = new EventStream(
+      this,
+      (text, start, end, name) => this.readEvent(text.slice(start, end), name),
+      (text, from) => this.passKnown(text, from),
+    );
+  }
+
+  step(piece: string): string {
+    this.stream.push(piece);
+    return this.out.splice(0).join("");
+  }
+
+  end(): string {
+    this.stream.end();
+    return this.out.splice(0).join("");
+  }
+
+  /** Nothing follows the finish in this format. */
+  get isFinished(): boolean {
+    return this.isDone;
+  }
+
+  judge(): RelayVerdict {
+    if (this.error !== null) return "failed";
+    const response = asFields(this.terminal?.["response"]);
+    if (response === null) return "unfinished";
+    return !this.sawToken && isEmptyResponse(this.fillOutput(response)) ? "empty" : "complete";
+  }
+
+  finish(): RelayFinish | null {
+    const response = asFields(this.terminal?.["response"]);
+    return response === null ? null : readFinish(response, this.sawCall);
+  }
+
+  stopShort(): string {
+    this.isDone = true;
+    const response = {
+      object: "response",
+      error: null,
+      ...this.describeBegun(),
+      status: "incomplete",
+      incomplete_details: { reason: "max_output_tokens" },
+      output: this.readItems(this.openItems.read()),
+    };
+    this.terminal = { type: "response.incomplete", response };
+    return "";
+  }
+
+  encodeEnd(end: AnswerEnd): string {
+    const { terminal } = this;
+    if (terminal === null) return "";
+    const response = this.fillOutput(asFields(terminal["response"]) ?? {});
+    const sequence_number = this.countEvent(terminal["sequence_number"]);
+    return encodeEvent({ ...terminal, sequence_number, response: encodePriced(response, end) });
+  }
+
+  /** Agents ignore a bare `error` event, so the error is sent as a failed response. */
+  encodeError(error: StreamError): string {
+    const response = {
+      object: "response",
+      incomplete_details: null,
+      usage: null,
+      ...this.describeBegun(),
+      status: "failed",
+      error: encodeFailure(error),
+      output: this.readItems(this.openItems.read()),
+    };
+    return encodeEvent({ type: "response.failed", sequence_number: this.countEvent(null), response });
+  }
+
+  /** Passes an event that matches the pattern; returns where the next event begins, or `from` if it does not match. */
+  private passKnown(text: string, from: number): number {
+    const { pattern } = this;
+    const known = pattern === null || this.stream.hasStopped ? null : matchDelta(pattern, text, from);
+    if (pattern === null || known === null) return from;
+    this.sequence = known.sequence + 1;
+    if (known.escaped.length > 0) this.sawToken = true;
+    this.producedBytes += known.escaped.length;
+    pattern.text.append(known.escaped);
+    this.out.push(text.slice(from, known.next));
+    return known.next;
+  }
+
+  private readEvent(data: string, name: string): void {
+    if (data === "[DONE]") return;
+    const event = scanEvent(data, name);
+    if (event === null) {
+      this.error = EVENT_NOT_JSON;
+      return;
+    }
+    const { type, root } = event;
+    if (Object.hasOwn(TEXT_EVENTS, type)) this.addText(event);
+    if (type === "error" || (type === "" && memberOf(root, "error") !== undefined)) {
+      this.error = readVendorError(200, parse(data));
+    } else if (memberOf(root, "response")?.kind === "object") {
+      this.relayResponse(type, parse(data));
+    } else {
+      this.relayBytes(event);
+    }
+  }
+
+  /** Keeps the text of an event and learns the pattern of those that follow. */
+  private addText(event: ScannedEvent): void {
+    const text = this.openItems.textOf(event);
+    const delta = memberOf(event.root, "delta");
+    if (delta?.kind === "string") text.append(event.data.slice(delta.start + 1, delta.end - 1));
+    if (event.name === event.type) this.pattern = learnPattern(event, text);
+  }
+
+  /** Relays an event with a `response`, rewritten for the client. */
+  private relayResponse(type: string, event: Fields): void {
+    const response = asFields(event["response"]) ?? {};
+    if (type === "response.failed" || type === "response.cancelled") {
+      const error = asFields(response["error"]);
+      this.error =
+        error === null ? brokenAnswer(`the upstream ended with ${type}`) : readVendorError(200, { error });
+      return;
+    }
+    const claimed = { ...event, response: claimResponse(response, this.identity, this.callIds) };
+    this.usage = decodeUsage(response, this.searches) ?? this.usage;
+    if (type === "response.completed" || type === "response.incomplete") {
+      this.terminal = claimed;
+      this.isDone = true;
+      return;
+    }
+    this.begun = claimed.response;
+    this.out.push(encodeEvent({ ...claimed, sequence_number: this.countEvent(event["sequence_number"]) }));
+  }
+
+  /** Returns the vendor's sequence number, or the next one if it gives none. */
+  private countEvent(given: unknown): number {
+    const number = typeof given === "number" ? given : this.sequence;
+    this.sequence = number + 1;
+    return number;
+  }
+
+  /** Passes an event's bytes. It gets a sequence number if it has none, and a call the id by which the client knows it. */
+  private relayBytes(event: ScannedEvent): void {
+    this.watch(event);
+    const { type, data, root } = event;
+    const splices: Splice[] = [];
+    const number = memberOf(root, "sequence_number");
+    const next = this.countEvent(numberOf(data, number));
+    if (number === undefined) splices.push(insertAt(root.start + 1, `"sequence_number":${next},`));
+    const callId = this.mapCallId(event);
+    if (callId !== null) splices.push(callId);
+    // Data of several lines was joined by newlines; a space means the same in JSON.
+    const line = spliceText(data, splices).replaceAll("\n", " ");
+    this.out.push(type === "" ? `data: ${line}\n\n` : `event: ${type}\ndata: ${line}\n\n`);
+  }
+
+  /** Records what the gateway has to know of an event. */
+  private watch(event: ScannedEvent): void {
+    const { type, data, root } = event;
+    const delta = memberOf(root, "delta");
+    if (delta?.kind === "string" && delta.end - delta.start > 2) {
+      this.sawToken = true;
+      this.producedBytes += delta.end - delta.start - 2;
+    }
+    const item = memberOf(root, "item");
+    if (item === undefined) return;
+    const itemType = stringOf(data, memberOf(item, "type"));
+    if (itemType !== "message" && itemType !== "reasoning") this.sawToken = true;
+    if (isCall(itemType)) this.sawCall = true;
+    const json = data.slice(item.start, item.end);
+    if (type === "response.output_item.added") this.openItems.begin(outputIndexOf(event), json);
+    if (type !== "response.output_item.done") return;
+    this.openItems.end(outputIndexOf(event));
+    this.items.set(outputIndexOf(event), json);
+    if (itemType?.endsWith("_search_call") && isSearch(parse(json))) this.searches += 1;
+  }
+
+  private mapCallId(event: ScannedEvent): Splice | null {
+    const { data, root } = event;
+    const item = memberOf(root, "item");
+    if (item === undefined || !isCall(stringOf(data, memberOf(item, "type")))) return null;
+    const node = memberOf(item, "call_id");
+    const vendorId = stringOf(data, node) ?? "";
+    const id = this.callIds.idFor(vendorId, outputIndexOf(event));
+    if (id === vendorId) return null;
+    const json = encodeLatin1(JSON.stringify(id));
+    if (node === undefined) return insertAt(item.start + 1, `"call_id":${json},`);
+    return { start: node.start, end: node.end, insert: json };
+  }
+
+  /** Fills in the output: some vendors leave it out of the last event, where clients look for all of it. */
+  private fillOutput(response: Fields): Fields {
+    const { output } = response;
+    if (Array.isArray(output) && output.length > 0) return response;
+    return { ...response, output: this.readItems() };
+  }
+
+  private readItems(openItems: readonly [number, Fields][] = []): unknown[] {
+    const ended = [...this.items].map(([index, json]) => [index, parse(json)] as const);
+    return [...ended, ...openItems]
+      .toSorted(([a], [b]) => a - b)
+      .map(([index, item]) => this.callIds.claim(item, index));
+  }
+
+  /** The response as it began, under the gateway's id. */
+  private describeBegun(): Record<string, unknown> {
+    const { id, model, created } = this.identity;
+    return { ...this.begun, id, model, created_at: created };
+  }
+}
+
+function parse(latin1: string): Fields {
+  return asFields(parseJson(decodeUtf8(latin1))) ?? {};
+}
+
+function insertAt(position: number, insert: string): Splice {
+  return { start: position, end: position, insert };
+}
+
+/** Applies a few splices to a string, without a buffer. */
+function spliceText(text: string, splices: readonly Splice[]): string {
+  let out = "";
+  let from = 0;
+  for (const { start, end, insert } of splices.toSorted((a, b) => a.start - b.start)) {
+    out += text.slice(from, start) + insert;
+    from = end;
+  }
+  return out + text.slice(from);
+}

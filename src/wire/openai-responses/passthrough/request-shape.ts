@@ -1,0 +1,57 @@
+import { allFields, fields, items, LEAF, type Shape } from "../../json/scan.ts";
+
+const PART = fields({ type: LEAF, text: LEAF, refusal: LEAF });
+
+const ITEM = fields({
+  type: LEAF,
+  role: LEAF,
+  id: LEAF,
+  content: items(PART),
+  summary: items(PART),
+  call_id: LEAF,
+  name: LEAF,
+  arguments: LEAF,
+  input: LEAF,
+  output: items(PART),
+  encrypted_content: LEAF,
+});
+
+const TOOL = fields({
+  type: LEAF,
+  name: LEAF,
+  description: LEAF,
+  parameters: LEAF,
+});
+
+/** The fields of a Responses request that the gateway reads; all others are forwarded as they came. */
+export const RESPONSES_REQUEST_SHAPE: Shape = allFields({
+  model: LEAF,
+  input: items(ITEM),
+  instructions: LEAF,
+  stream: LEAF,
+  store: LEAF,
+  previous_response_id: LEAF,
+  conversation: LEAF,
+  background: LEAF,
+  max_output_tokens: LEAF,
+  temperature: LEAF,
+  top_p: LEAF,
+  top_logprobs: LEAF,
+  tools: items(TOOL),
+  tool_choice: fields({ type: LEAF, name: LEAF }),
+  parallel_tool_calls: LEAF,
+  include: items(LEAF),
+  reasoning: LEAF,
+  truncation: LEAF,
+  context_management: LEAF,
+  text: fields({ format: fields({ type: LEAF }) }),
+  metadata: LEAF,
+  user: LEAF,
+  safety_identifier: LEAF,
+  prompt_cache_key: LEAF,
+  prompt: LEAF,
+  models: items(LEAF),
+  provider: LEAF,
+  session_id: LEAF,
+  usage: LEAF,
+});

@@ -1,0 +1,221 @@
+import { ENVELOPE_START } from "../../canonical/reasoning-envelope.ts";
+import { checkResultIds } from "../../conversation/check-result-ids.ts";
+import type { OutlineAssistant, OutlineMessage } from "../../conversation/outline.ts";
+import { type ProviderPreferences, readRoutingParameters } from "../../conversation/preferences.ts";
+import { countPromptBytes, type PromptNodes, sizeOf } from "../../conversation/prompt-nodes.ts";
+import {
+  type CountedScan,
+  isFilled,
+  isTrue,
+  isWord,
+  type JsonNode,
+  lookUp,
+  memberOf,
+  numberOf,
+  parseMember,
+  stringOf,
+  wordTable,
+} from "../../json/scan.ts";
+import { scanBody } from "../../json/scan-body.ts";
+import { isHostedCall } from "../hosted-calls.ts";
+import { originOfItem } from "../reasoning-origin.ts";
+import { checkResponsesRequest } from "./check-request.ts";
+import { RESPONSES_REQUEST_SHAPE } from "./request-shape.ts";
+
+/** A Responses request that was scanned and checked. The bytes stay as they came; the nodes give the positions of its values. */
+export interface ResponsesRequest {
+  readonly bytes: Buffer;
+  /** The bytes as Latin-1. */
+  readonly text: string;
+  readonly root: JsonNode;
+  /** About how many values the body has, and of how many the position is known. */
+  readonly values: number;
+  readonly nodes: number;
+  readonly model: string;
+  /** Fallback models, in the client's order. */
+  readonly fallbackModels: readonly string[];
+  readonly preferences: ProviderPreferences;
+  readonly stream: boolean;
+  /** The token limit of the answer; null if the client sets none. */
+  readonly maxTokens: number | null;
+  readonly outline: readonly OutlineMessage[];
+  /** Bytes of text in the conversation without media, from which a bound on the prompt's tokens is estimated. */
+  readonly promptTextBytes: number;
+  readonly prompt: PromptNodes;
+  /** The vendor may truncate the conversation before its model sees it. */
+  readonly mayBeShortened: boolean;
+  /** It contains what no upstream can read, references to items or other vendors' reasoning, so its bytes cannot be forwarded. */
+  readonly needsHub: boolean;
+  /** It contains reasoning items that are not encrypted. */
+  readonly hasPlainReasoning: boolean;
+  /** The vendors that encrypted the reasoning in it, see `REASONING_ORIGINS`. */
+  readonly reasoningOrigins: ReadonlySet<string>;
+}
+
+/**
+ * Scans and checks the body of a Responses request (docs/api/responses.md).
+ * @throws GatewayError `invalid_request`, which names the field and the remedy; `invalid_model` for a malformed model id.
+ */
+export function scanResponsesRequest(bytes: Buffer): ResponsesRequest {
+  return scanBody(bytes, RESPONSES_REQUEST_SHAPE, (text, scan) => {
+    checkResponsesRequest(text, scan.root);
+    return readRequest(bytes, text, scan);
+  });
+}
+
+function readRequest(bytes: Buffer, text: string, { root, values, nodes }: CountedScan): ResponsesRequest {
+  const input = memberOf(root, "input")?.items ?? [];
+  const reasoning = readReasoning(text, input);
+  const prompt = findPrompt(root, input);
+  const outline = outlineInput(text, input);
+  checkResultIds(outline);
+  return {
+    bytes,
+    text,
+    root,
+    values,
+    nodes,
+    model: stringOf(text, memberOf(root, "model")) as string,
+    ...readRoutingParameters(parseMember(text, root, "models"), parseMember(text, root, "provider")),
+    stream: isTrue(text, memberOf(root, "stream")),
+    maxTokens: numberOf(text, memberOf(root, "max_output_tokens")),
+    outline,
+    promptTextBytes: countPromptBytes(prompt),
+    prompt,
+    mayBeShortened:
+      isWord(text, memberOf(root, "truncation"), "auto") ||
+      (memberOf(root, "context_management")?.kind ?? "null") !== "null",
+    needsHub:
+      reasoning.isForeign || input.some((item) => isWord(text, memberOf(item, "type"), "item_reference")),
+    hasPlainReasoning: reasoning.isPlain,
+    reasoningOrigins: reasoning.origins,
+  };
+}
+
+function readReasoning(text: string, input: readonly JsonNode[]) {
+  const origins = new Set<string>();
+  let isForeign = false;
+  let isPlain = false;
+  for (const item of input) {
+    if (!isWord(text, memberOf(item, "type"), "reasoning")) continue;
+    const encrypted = memberOf(item, "encrypted_content");
+    if (encrypted === undefined || !isFilled(encrypted)) isPlain = true;
+    else if (text.startsWith(ENVELOPE_START, encrypted.start)) isForeign = true;
+    else origins.add(originOfItem(stringOf(text, memberOf(item, "id")) ?? null));
+  }
+  return { origins, isForeign, isPlain };
+}
+
+/** Outlines what `decodeInput` makes of the same items: neighbouring items of the model are one turn. */
+function outlineInput(text: string, input: readonly JsonNode[]): OutlineMessage[] {
+  const outline: OutlineMessage[] = [];
+  let turn: Turn | null = null;
+  for (const [at, item] of input.entries()) {
+    const kind = kindOf(text, item);
+    if (kind === "native") continue;
+    if (kind === "result" || kind === "prompt") {
+      turn = null;
+      outline.push(kind === "result" ? outlineResult(text, item, at) : OTHER);
+      continue;
+    }
+    if (turn === null) {
+      turn = new Turn(text);
+      outline.push(turn);
+    }
+    if (kind === "call") turn.addCall(item);
+    if (kind === "hosted-call") turn.hostedIds.push(callIdOf(text, item));
+  }
+  return outline;
+}
+
+const OTHER: OutlineMessage = { kind: "other" };
+
+/** Neighbouring items of the model. */
+class Turn implements OutlineAssistant {
+  readonly kind = "assistant";
+  readonly callIds: string[] = [];
+  readonly hostedIds: string[] = [];
+  private readonly calls: JsonNode[] = [];
+  private readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  addCall(item: JsonNode): void {
+    this.calls.push(item);
+    this.callIds.push(callIdOf(this.text, item));
+  }
+
+  describeCall(index: number): string {
+    const call = this.calls[index];
+    const input = memberOf(call, "arguments") ?? memberOf(call, "input");
+    return [memberOf(call, "name"), input]
+      .map((node) => this.text.slice(node?.start ?? 0, node?.end ?? 0))
+      .join(" ");
+  }
+}
+
+function outlineResult(text: string, item: JsonNode, at: number): OutlineMessage {
+  const callId = callIdOf(text, item);
+  return callId === ""
+    ? { kind: "result", callId, field: `input[${at}].call_id` }
+    : { kind: "result", callId };
+}
+
+function callIdOf(text: string, item: JsonNode): string {
+  return stringOf(text, memberOf(item, "call_id")) ?? "";
+}
+
+type ItemKind = "prompt" | "turn" | "call" | "hosted-call" | "result" | "native";
+
+const KINDS = wordTable<ItemKind>({
+  reasoning: "turn",
+  function_call: "call",
+  custom_tool_call: "call",
+  function_call_output: "result",
+  custom_tool_call_output: "result",
+});
+
+function kindOf(text: string, item: JsonNode): ItemKind {
+  const type = memberOf(item, "type");
+  if (type?.kind !== "string" || isWord(text, type, "message")) {
+    return isWord(text, memberOf(item, "role"), "assistant") ? "turn" : "prompt";
+  }
+  const known = lookUp(text, type, KINDS);
+  if (known !== undefined) return known;
+  const isCall = isHostedCall(stringOf(text, type) ?? "") && callIdOf(text, item) !== "";
+  return isCall ? "hosted-call" : "native";
+}
+
+/** Counts texts, arguments and tools. The bytes of images and files say nothing about their tokens. */
+function findPrompt(root: JsonNode, input: readonly JsonNode[]): PromptNodes {
+  const texts: JsonNode[] = [];
+  let otherBytes = sizeOf(memberOf(root, "tools"));
+  let mayHaveMedia = false;
+  const addContent = (content: JsonNode): void => {
+    if (content.kind === "string") texts.push(content);
+    for (const part of content.items ?? []) {
+      const partText = memberOf(part, "text");
+      if (partText === undefined) mayHaveMedia = true;
+      else texts.push(partText);
+    }
+  };
+  const addMember = (member: JsonNode & { readonly key: string }): void => {
+    const { key } = member;
+    if (key === "arguments" || key === "input") texts.push(member);
+    else if (key === "summary") otherBytes += sumTexts(member);
+    else if (key === "content" || key === "output") addContent(member);
+  };
+  for (const item of input) item.members?.forEach(addMember);
+  const plain = memberOf(root, "input");
+  if (plain?.kind === "string") texts.push(plain);
+  const instructions = memberOf(root, "instructions");
+  if (instructions !== undefined) texts.push(instructions);
+  return { texts, otherBytes, mayHaveMedia };
+}
+
+function sumTexts(value: JsonNode): number {
+  if (value.kind === "string") return sizeOf(value);
+  return (value.items ?? []).reduce((sum, part) => sum + sizeOf(memberOf(part, "text")), 0);
+}

@@ -1,0 +1,190 @@
+import { fail } from "../../../base/errors.ts";
+import {
+  type ConversationRequest,
+  type Message,
+  NOTHING_SAID,
+  type OutputFormat,
+  type ReasoningParameters,
+  type Tool,
+} from "../../canonical/request.ts";
+import { GATEWAY_FIELDS } from "../../conversation/gateway-fields.ts";
+import { asFields, type Fields, omit } from "../../json/fields.ts";
+import { rejectState, STATE_FIELDS } from "../state-fields.ts";
+import { decodeInput } from "./decode-messages.ts";
+import { decodeToolChoice, decodeTools } from "./decode-tools.ts";
+import { markExtras, markSpelling } from "./extras.ts";
+import { separateCalls, separateTools } from "./namespaces.ts";
+
+type KnownParameters = { -readonly [Key in keyof ConversationRequest]?: ConversationRequest[Key] };
+
+/**
+ * Decodes a Responses request. Unknown fields stay in extras, so that this format can encode the same request again.
+ * @throws GatewayError `invalid_request` for an invalid input, and for requests that depend on stored responses.
+ */
+export function decodeRequest(body: Fields): ConversationRequest {
+  for (const field of STATE_FIELDS) if (isWanted(body[field])) rejectState(field);
+  const rest = omit(body, NOT_KEPT);
+  const messages = [...decodeInstructions(rest), ...decodeMessages(rest)];
+  const known: KnownParameters = {};
+  takePlain(rest, known);
+  const separated = separateCalls(messages, takeTools(rest, known));
+  takeReasoning(rest, known);
+  takeText(rest, known);
+  takeLogprobs(rest, known);
+  if (rest["stream"] === true) {
+    known.stream = true;
+    delete rest["stream"];
+  }
+  return { ...NOTHING_SAID, ...known, messages: separated, extras: markExtras(...partSpelled(rest)) };
+}
+
+/** Fields that the canonical model has, and that say more in this format. */
+const SPELLED = new Set(["text", "include", "top_logprobs", "tools", "tool_choice", "reasoning"]);
+
+function partSpelled(rest: Fields): [Fields, Fields] {
+  const spelled = Object.fromEntries(Object.entries(rest).filter(([name]) => SPELLED.has(name)));
+  return [omit(rest, SPELLED), spelled];
+}
+
+const NOT_KEPT = new Set([...GATEWAY_FIELDS, "model", "store"]);
+
+function isWanted(value: unknown): boolean {
+  return value !== undefined && value !== null && value !== false;
+}
+
+function decodeInstructions(rest: Record<string, unknown>): Message[] {
+  const text = rest["instructions"];
+  if (typeof text !== "string") return [];
+  delete rest["instructions"];
+  return [
+    { role: "system", parts: [{ kind: "text", text }], extras: markSpelling({ asInstructions: true }) },
+  ];
+}
+
+function decodeMessages(rest: Record<string, unknown>): Message[] {
+  const { input } = rest;
+  delete rest["input"];
+  if (Array.isArray(input)) return decodeInput(input);
+  if (typeof input !== "string") {
+    const metadata = { field: "input" };
+    return fail("invalid_request", "input is required: a string or an array of items.", { metadata });
+  }
+  return [{ role: "user", parts: [{ kind: "text", text: input }], extras: markSpelling({ asText: true }) }];
+}
+
+/** Fields with the same meaning in the canonical model, with their name and type there. */
+const PLAIN = [
+  ["parallel_tool_calls", "parallelToolCalls", "boolean"],
+  ["max_output_tokens", "maxTokens", "number"],
+  ["temperature", "temperature", "number"],
+  ["top_p", "topP", "number"],
+  ["service_tier", "serviceTier", "string"],
+  ["user", "user", "string"],
+  ["prompt_cache_key", "promptCacheKey", "string"],
+] as const;
+
+/** Moves these fields from `rest` to `known`. Nulls and values of other types stay in `rest`. */
+function takePlain(rest: Record<string, unknown>, known: KnownParameters): void {
+  for (const [field, key, kind] of PLAIN) {
+    if (typeof rest[field] !== kind) continue;
+    Object.assign(known, { [key]: rest[field] });
+    delete rest[field];
+  }
+  const metadata = asFields(rest["metadata"]);
+  if (metadata === null) return;
+  known.metadata = metadata;
+  delete rest["metadata"];
+}
+
+/** Takes the tools and the tool choice; returns the tools under their own names. */
+function takeTools(rest: Record<string, unknown>, known: KnownParameters): readonly Tool[] {
+  const tools = Array.isArray(rest["tools"]) ? decodeTools(rest["tools"]) : [];
+  if (tools.length > 0) {
+    known.tools = separateTools(tools);
+    delete rest["tools"];
+  }
+  const choice = rest["tool_choice"];
+  if (choice === undefined || choice === null) return tools;
+  known.toolChoice = decodeToolChoice(choice, tools);
+  delete rest["tool_choice"];
+  return tools;
+}
+
+function takeReasoning(rest: Record<string, unknown>, known: KnownParameters): void {
+  const reasoning = asFields(rest["reasoning"]);
+  if (reasoning === null) return;
+  delete rest["reasoning"];
+  const effort = readText(reasoning["effort"]);
+  const summary = readText(reasoning["summary"]);
+  const knownFields = new Set([
+    ...(effort === null ? [] : ["effort"]),
+    ...(summary === null ? [] : ["summary"]),
+  ]);
+  const decoded: ReasoningParameters = {
+    enabled: effort === null ? null : effort !== "none",
+    effort,
+    budgetTokens: null,
+    adaptive: false,
+    summary,
+    hidden: false,
+    extras: markExtras(omit(reasoning, knownFields)),
+  };
+  known.reasoning = decoded;
+}
+
+/** Takes `text`. Its unknown fields stay in `rest`, and that it was sent at all. */
+function takeText(rest: Record<string, unknown>, known: KnownParameters): void {
+  const text = asFields(rest["text"]);
+  if (text === null) return;
+  const left = { ...text };
+  const verbosity = readText(text["verbosity"]);
+  if (verbosity !== null) {
+    known.verbosity = verbosity;
+    delete left["verbosity"];
+  }
+  const format = asFields(text["format"]);
+  if (format !== null) {
+    known.outputFormat = decodeFormat(format);
+    left["format"] = restOfFormat(format);
+  }
+  rest["text"] = left;
+}
+
+function decodeFormat(format: Fields): OutputFormat {
+  const schema = asFields(format["schema"]);
+  if (format["type"] === "text") return { kind: "text" };
+  if (format["type"] === "json_object") return { kind: "json" };
+  if (format["type"] !== "json_schema" || schema === null) {
+    return { kind: "native", format: "openai-responses", value: format };
+  }
+  return {
+    kind: "json-schema",
+    name: readText(format["name"]),
+    description: readText(format["description"]),
+    schema,
+    strict: typeof format["strict"] === "boolean" ? format["strict"] : null,
+  };
+}
+
+/** Returns nulls and unknown fields; the canonical model has the others. */
+function restOfFormat(format: Fields): Fields {
+  const rest: Record<string, unknown> = {};
+  for (const key in format) if (format[key] === null || !FORMAT_FIELDS.has(key)) rest[key] = format[key];
+  return rest;
+}
+
+const FORMAT_FIELDS = new Set(["type", "name", "description", "schema", "strict"]);
+
+/** Both fields also stay in `rest`, because they say more than the canonical model keeps. */
+function takeLogprobs(rest: Fields, known: KnownParameters): void {
+  const top = typeof rest["top_logprobs"] === "number" ? rest["top_logprobs"] : null;
+  const isIncluded = Array.isArray(rest["include"]) && rest["include"].includes(LOGPROBS);
+  if (isIncluded || (top ?? 0) > 0) known.logprobs = { top };
+}
+
+/** The value of `include` for log probabilities. */
+export const LOGPROBS = "message.output_text.logprobs";
+
+function readText(value: unknown): string | null {
+  return typeof value === "string" ? value : null;
+}

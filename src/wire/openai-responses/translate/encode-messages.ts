@@ -1,0 +1,164 @@
+import { fail } from "../../../base/errors.ts";
+import type { ModelTarget } from "../../canonical/format.ts";
+import type { Part } from "../../canonical/parts.ts";
+import type { Message } from "../../canonical/request.ts";
+import type { Warning } from "../../conversation/warning.ts";
+import { omit } from "../../json/fields.ts";
+import { takesPlainReasoning } from "../encrypted-reasoning.ts";
+import { originOfModel } from "../reasoning-origin.ts";
+import { encodeContentPart } from "./content.ts";
+import { encodeItem, encodeResult, groupParts, type ItemGroup } from "./encode-items.ts";
+import { readSpelling } from "./extras.ts";
+import { isOwnReasoning, pickFirst } from "./reasoning.ts";
+
+interface EncodedInput {
+  readonly instructions?: string;
+  readonly input: unknown;
+}
+
+/**
+ * Encodes a conversation as `input`, with `instructions` if they came as such and the target takes them. What this format cannot
+ * express is left out with a warning. Reasoning that the vendor cannot read is left out silently: another vendor's, and what it
+ * would look up in its store.
+ * @throws GatewayError `invalid_request` for media that this format has no form for.
+ */
+export function encodeMessages(
+  messages: readonly Message[],
+  target: ModelTarget,
+  warnings: Warning[],
+): EncodedInput {
+  const items: unknown[] = [];
+  let instructions: string | null = null;
+  for (const [place, message] of messages.entries()) {
+    const isInstructions = readSpelling(message)?.asInstructions === true;
+    if (isInstructions && !target.noInstructions) instructions = textOf(message.parts);
+    else if (isInstructions) items.push({ type: "message", role: "system", content: textOf(message.parts) });
+    else for (const item of encodeMessage(message, { place, target, warnings })) items.push(item);
+  }
+  const plain = readPlainInput(messages, items);
+  return { ...(instructions === null ? {} : { instructions }), input: plain ?? items };
+}
+
+/** Returns an input that came as text if nothing was added to it. */
+function readPlainInput(messages: readonly Message[], items: readonly unknown[]): string | null {
+  const last = messages.at(-1);
+  const spelling = last === undefined ? null : readSpelling(last);
+  const isPlain = spelling?.asText === true && spelling.item === undefined && items.length === 1;
+  return isPlain ? textOf(last?.parts ?? []) : null;
+}
+
+interface Place {
+  readonly place: number;
+  readonly target: ModelTarget;
+  readonly warnings: Warning[];
+}
+
+function encodeMessage(message: Message, at: Place): unknown[] {
+  switch (message.role) {
+    case "assistant":
+      return encodeTurn(message, at);
+    case "tool":
+      return message.parts.flatMap((part, i) =>
+        encodeToolPart(part, `messages[${at.place}].content[${i}]`, at),
+      );
+    default:
+      return [encodePrompt(message, at)];
+  }
+}
+
+function encodePrompt(message: Message, at: Place): Record<string, unknown> {
+  const spelling = readSpelling(message);
+  const head = { ...(spelling?.item ?? { type: "message" }), role: message.role };
+  if (spelling?.asText) return { ...head, content: textOf(message.parts) };
+  return { ...head, content: encodeContent(message.parts, `messages[${at.place}].content`, at.warnings) };
+}
+
+function encodeContent(parts: readonly Part[], field: string, warnings: Warning[]): unknown[] {
+  const encoded = parts.map((part, i) => {
+    const one = encodeContentPart(part, "input_text");
+    if (one === null && isMedia(part)) rejectMedia(`${field}[${i}]`, part);
+    if (one === null) warnings.push(leftOut(`${field}[${i}]`, part));
+    return one;
+  });
+  return encoded.filter((part) => part !== null);
+}
+
+function isMedia({ kind }: Part): boolean {
+  return kind === "image" || kind === "audio" || kind === "video" || kind === "file";
+}
+
+/** Rejects media: without it the answer would be to another question. */
+function rejectMedia(field: string, { kind }: Part): never {
+  const problem =
+    kind === "audio" || kind === "video"
+      ? `is ${kind}, which this model does not take. Remove it or choose another model.`
+      : `is ${kind === "image" ? "an" : "a"} ${kind} that this model does not take in this form. Send it as base64, or choose another model.`;
+  return fail("invalid_request", `${field} ${problem}`, { metadata: { field } });
+}
+
+function leftOut(field: string, part: Part): Warning {
+  const name = part.kind === "native" ? part.type : part.kind;
+  return { field, message: `This ${name} has no form at this model and was left out.` };
+}
+
+function encodeToolPart(part: Part, field: string, { warnings }: Place): unknown[] {
+  if (part.kind !== "tool-result") return [];
+  const encoded = encodeResult(part);
+  const isReduced = part.content.some((inner) => encodeContentPart(inner, "input_text") === null);
+  if (isReduced) {
+    warnings.push({ field, message: "Parts of this result have no form at this model and were left out." });
+  }
+  return [encoded];
+}
+
+function encodeTurn(message: Message, at: Place): unknown[] {
+  const { groups, rest } = groupParts(message.parts);
+  const field = `messages[${at.place}]`;
+  for (const part of rest) at.warnings.push(leftOut(field, part));
+  const sent = groups.filter((group) => isSent(group, field, at));
+  const isCut =
+    message.lacksReasoning === true || sent.filter(isReasoning).length < groups.filter(isReasoning).length;
+  return sent.map((group) => encodeSentItem(group, isCut));
+}
+
+/** Returns whether an item is reasoning, decoded or native. */
+function isReasoning({ kind, parts }: ItemGroup): boolean {
+  return kind === "reasoning" || (kind === "native" && parts[0]?.type === "reasoning");
+}
+
+function isSent(group: ItemGroup, field: string, { target, warnings }: Place): boolean {
+  if (isReasoning(group)) return canReplay(group, target);
+  if (group.kind !== "native" || group.parts[0]?.type !== "item_reference") return true;
+  const message = "Items are not stored here, so this reference was left out. Send the item itself.";
+  warnings.push({ field, message });
+  return false;
+}
+
+/** Returns whether the vendor can read a reasoning item that it has not stored. */
+function canReplay(group: ItemGroup, target: ModelTarget): boolean {
+  if (group.kind !== "reasoning") {
+    const encrypted = group.kind === "native" ? group.parts[0]?.value["encrypted_content"] : null;
+    return (typeof encrypted === "string" && encrypted !== "") || takesPlainReasoning(target);
+  }
+  if (!isOwnReasoning(group.parts)) return false;
+  if (pickFirst(group.parts, "encrypted") === null) return takesPlainReasoning(target);
+  const origin = pickFirst(group.parts, "origin");
+  return origin === null || origin === originOfModel(target.name);
+}
+
+/** Items whose id names the reasoning that they belong to, and that can do without it. */
+const NEEDS_NO_ID: ReadonlySet<unknown> = new Set(["message", "function_call", "custom_tool_call"]);
+const ID: ReadonlySet<string> = new Set(["id"]);
+
+/** Arguments are JSON, even if another format sent none. In a turn without its reasoning, ids would refer to it. */
+function encodeSentItem(group: ItemGroup, isCut: boolean): Record<string, unknown> {
+  const encoded = encodeItem(group);
+  const item = isCut && NEEDS_NO_ID.has(encoded["type"]) ? omit(encoded, ID) : encoded;
+  const isBare =
+    item["type"] === "function_call" && item["arguments"] === "" && !readSpelling(group.parts[0] as Part);
+  return isBare ? { ...item, arguments: "{}" } : item;
+}
+
+function textOf(parts: readonly Part[]): string {
+  return parts.map((part) => (part.kind === "text" ? part.text : "")).join("");
+}

@@ -1,0 +1,80 @@
+import type { ModelTarget } from "../../canonical/format.ts";
+import type { ReasoningParameters } from "../../canonical/request.ts";
+import type { Warning } from "../../conversation/warning.ts";
+import type { Fields } from "../../json/fields.ts";
+import { readOwnFields } from "./extras.ts";
+
+/**
+ * Encodes `reasoning`. Parameters that came in this format are sent as they came; of others the effort is fitted to the model. A
+ * model that does not reason would reject the field.
+ */
+export function encodeReasoning(
+  parameters: ReasoningParameters | null,
+  target: ModelTarget,
+  warnings: Warning[],
+): Fields {
+  if (parameters === null) return {};
+  if (target.reasons === false) {
+    const isOff = parameters.enabled === false || parameters.effort === "none";
+    if (!isOff) warnings.push({ field: "reasoning", message: NO_REASONING });
+    return {};
+  }
+  const own = readOwnFields(parameters.extras);
+  const effort = own === null ? fitEffort(parameters, target, warnings) : parameters.effort;
+  const summary = own === null ? chooseSummary(parameters) : parameters.summary;
+  const encoded = {
+    ...own,
+    ...(effort === null ? {} : { effort }),
+    ...(summary === null ? {} : { summary }),
+  };
+  return own === null && Object.keys(encoded).length === 0 ? {} : { reasoning: encoded };
+}
+
+const NO_REASONING = "The model does not reason; the wish was left out.";
+
+/**
+ * Chooses the summary. In other formats requested reasoning is shown; here it is shown only in summaries, and only on request.
+ */
+function chooseSummary(parameters: ReasoningParameters): string | null {
+  if (parameters.hidden || parameters.enabled === false || parameters.effort === "none") return null;
+  return parameters.summary ?? "auto";
+}
+
+/** Efforts in ascending order. */
+const EFFORTS = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
+
+function fitEffort(parameters: ReasoningParameters, target: ModelTarget, warnings: Warning[]): string | null {
+  const wanted = chooseEffort(parameters);
+  const offered = target.reasoning?.efforts;
+  if (wanted === "none" && target.reasoning?.onlyWhenTold && !offered?.includes("none")) return null;
+  if (wanted === null || offered === undefined || offered.length === 0 || offered.includes(wanted))
+    return wanted;
+  const index = EFFORTS.indexOf(wanted);
+  if (index < 0) return wanted;
+  const nearest = offered.toSorted((a, b) => distance(a, index) - distance(b, index))[0] as string;
+  const isAskedFor =
+    parameters.enabled === false || parameters.effort !== null || parameters.budgetTokens !== null;
+  if (isAskedFor) {
+    const message = `The model has no effort "${wanted}"; "${nearest}" was asked for.`;
+    warnings.push({ field: "reasoning", message });
+  }
+  return nearest;
+}
+
+/** Chooses the effort. Enabled reasoning without an effort is sent as medium, because some models do not reason without one. */
+function chooseEffort({ enabled, effort, budgetTokens }: ReasoningParameters): string | null {
+  if (enabled === false) return "none";
+  return effort ?? effortOfBudget(budgetTokens) ?? (enabled === true ? "medium" : null);
+}
+
+function distance(effort: string, index: number): number {
+  return Math.abs(EFFORTS.indexOf(effort) - index);
+}
+
+/** Returns the effort that spends about this budget. */
+function effortOfBudget(tokens: number | null): string | null {
+  if (tokens === null) return null;
+  if (tokens === 0) return "none";
+  if (tokens <= 4_096) return "low";
+  return tokens <= 16_384 ? "medium" : "high";
+}

@@ -1,0 +1,177 @@
+import { fail } from "../../../base/errors.ts";
+import type { EncodedRequest, ModelTarget } from "../../canonical/format.ts";
+import { nameLeftOut } from "../../canonical/name-left-out.ts";
+import type { ConversationRequest, OutputFormat } from "../../canonical/request.ts";
+import type { Warning } from "../../conversation/warning.ts";
+import { asFields, type Fields } from "../../json/fields.ts";
+import { lowerSchema } from "../../json-schema/lower-schema.ts";
+import { asksForEncrypted, ENCRYPTED_REASONING } from "../encrypted-reasoning.ts";
+import { LOGPROBS } from "./decode-request.ts";
+import { encodeMessages } from "./encode-messages.ts";
+import { encodeReasoning } from "./encode-reasoning.ts";
+import { encodeToolChoice, encodeTools } from "./encode-tools.ts";
+import { readOwnFields } from "./extras.ts";
+
+/**
+ * Encodes a request for an upstream of the Responses format. Nothing is stored there, so reasoning is requested in the form that
+ * can be sent back.
+ * @throws GatewayError `invalid_request` for more than one choice, which this format cannot return.
+ */
+export function encodeRequest(request: ConversationRequest, target: ModelTarget): EncodedRequest {
+  if ((request.n ?? 1) > 1) rejectSeveralChoices();
+  const warnings: Warning[] = nameLeftOut(request, "openai-responses");
+  const own = readOwnFields(request.extras) ?? {};
+  const body = {
+    ...own,
+    model: target.name,
+    ...encodeMessages(request.messages, target, warnings),
+    ...encodeToolFields(request, warnings),
+    ...encodePlain(request),
+    ...encodeServiceTier(request, warnings),
+    ...encodeReasoning(request.reasoning, target, warnings),
+    ...encodeText(request, own, warnings),
+    ...encodeLogprobs(request, own),
+    ...encodeInclude(request, target, own),
+    ...(request.stream ? { stream: true } : {}),
+    store: false,
+  };
+  warnAboutSampling(request, warnings);
+  return { body, warnings };
+}
+
+function rejectSeveralChoices(): never {
+  const metadata = { field: "n" };
+  return fail("invalid_request", "n must be 1 for this model, which gives one answer a request.", {
+    metadata,
+  });
+}
+
+function encodeToolFields(request: ConversationRequest, warnings: Warning[]): Fields {
+  const { tools, toolChoice } = request;
+  for (const [place, tool] of tools.entries()) {
+    if (tool.kind !== "native" || tool.format === "openai-responses") continue;
+    warnings.push({
+      field: `tools[${place}]`,
+      message: `The tool ${tool.type} is unknown here and was left out.`,
+    });
+  }
+  const encoded = encodeTools(tools, warnings);
+  const choice = toolChoice === null ? null : encodeToolChoice(toolChoice, tools);
+  if (toolChoice !== null && choice === null) {
+    warnings.push({ field: "tool_choice", message: "This choice is unknown here and was left out." });
+  }
+  return {
+    ...(encoded.length > 0 ? { tools: encoded } : {}),
+    ...(choice === null ? {} : { tool_choice: choice }),
+  };
+}
+
+function encodePlain(request: ConversationRequest): Fields {
+  return omitNull({
+    parallel_tool_calls: request.parallelToolCalls,
+    max_output_tokens: request.maxTokens,
+    temperature: request.temperature,
+    top_p: request.topP,
+    user: request.user,
+    metadata: request.metadata,
+    prompt_cache_key: request.promptCacheKey,
+  });
+}
+
+/** This format's service tiers by the names that clients use. */
+const TIERS: Readonly<Record<string, string>> = {
+  auto: "auto",
+  default: "default",
+  standard_only: "default",
+  flex: "flex",
+  scale: "scale",
+  priority: "priority",
+};
+
+function encodeServiceTier({ serviceTier, extras }: ConversationRequest, warnings: Warning[]): Fields {
+  if (serviceTier === null) return {};
+  const tier = readOwnFields(extras) === null ? TIERS[serviceTier] : serviceTier;
+  if (tier !== undefined) return { service_tier: tier };
+  const message = `"${serviceTier}" is no tier of this model's provider; it was left out.`;
+  warnings.push({ field: "service_tier", message });
+  return {};
+}
+
+/** Encodes `text`, the format and verbosity of the answer. `own` are the fields that the request kept in this format. */
+export function encodeText(request: ConversationRequest, own: Fields, warnings: Warning[]): Fields {
+  const { outputFormat, verbosity } = request;
+  const rest = asFields(own["text"]);
+  if (rest === null && outputFormat === null && verbosity === null) return {};
+  const format =
+    outputFormat === null ? null : encodeFormat(outputFormat, asFields(rest?.["format"]), warnings);
+  if (outputFormat !== null && format === null) {
+    warnings.push({ field: "response_format", message: "This format is unknown here and was left out." });
+  }
+  return { text: { ...rest, ...omitNull({ format, verbosity }) } };
+}
+
+/** Encodes an output format. `rest` are its unknown fields if it came in this format; null if it came in another. */
+function encodeFormat(format: OutputFormat, rest: Fields | null, warnings: Warning[]): Fields | null {
+  switch (format.kind) {
+    case "text":
+      return { ...rest, type: "text" };
+    case "json":
+      return { ...rest, type: "json_object" };
+    case "json-schema": {
+      const { name, description, strict } = format;
+      const schema = rest === null && strict === true ? fitStrict(format.schema, warnings) : format.schema;
+      // This format demands a name for the schema.
+      const named = name ?? (rest === null ? "response" : null);
+      return { ...rest, type: "json_schema", ...omitNull({ name: named, description, strict }), schema };
+    }
+    case "native":
+      return format.format === "openai-responses" ? asFields(format.value) : null;
+  }
+}
+
+function fitStrict(wanted: Fields, warnings: Warning[]): Fields {
+  const { schema, loosened } = lowerSchema(wanted, "openai-strict", "response_format.schema");
+  warnings.push(...loosened);
+  return schema;
+}
+
+function encodeLogprobs({ logprobs }: ConversationRequest, own: Fields): Fields {
+  const top = logprobs?.top ?? null;
+  return top === null || own["top_logprobs"] !== undefined ? {} : { top_logprobs: top };
+}
+
+function encodeInclude(request: ConversationRequest, target: ModelTarget, own: Fields): Fields {
+  const given: unknown[] = Array.isArray(own["include"]) ? own["include"] : [];
+  const asked = target.reasons === false ? given.filter((name) => name !== ENCRYPTED_REASONING) : given;
+  const wanted = [
+    ...(asksForEncrypted(target, mentionsReasoning(request)) ? [ENCRYPTED_REASONING] : []),
+    // A client that used this format has set `include` itself.
+    ...(request.logprobs === null || own["top_logprobs"] !== undefined ? [] : [LOGPROBS]),
+  ];
+  const missing = wanted.filter((name) => !asked.includes(name));
+  if (missing.length === 0 && asked.length === given.length) return {};
+  return { include: [...asked, ...missing] };
+}
+
+function mentionsReasoning({ reasoning, messages }: ConversationRequest): boolean {
+  return reasoning !== null || messages.some(({ parts }) => parts.some(({ kind }) => kind === "reasoning"));
+}
+
+/** Warns of parameters that this format does not have and that change an answer only a little. */
+function warnAboutSampling(request: ConversationRequest, warnings: Warning[]): void {
+  const given: readonly (readonly [string, boolean])[] = [
+    ["stop", request.stop.length > 0],
+    ["top_k", request.topK !== null],
+    ["frequency_penalty", (request.frequencyPenalty ?? 0) !== 0],
+    ["presence_penalty", (request.presencePenalty ?? 0) !== 0],
+    ["seed", request.seed !== null],
+    ["logit_bias", request.logitBias !== null && Object.keys(request.logitBias).length > 0],
+  ];
+  for (const [field, isGiven] of given) {
+    if (isGiven) warnings.push({ field, message: `${field} has no equal at this model and was left out.` });
+  }
+}
+
+function omitNull(fields: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
+}

@@ -1,0 +1,107 @@
+import { describe, expect, test } from "bun:test";
+import { createSystemRandom } from "../../src/base/random.ts";
+import { createKeyCache } from "../../src/core/accounts/key-cache.ts";
+import type { KeyStore } from "../../src/core/accounts/key-store.ts";
+import { DEFAULT_ACCOUNT_ID, type KeyRecord } from "../../src/core/accounts/records.ts";
+import { createSecret, hashSecret } from "../../src/core/accounts/secrets.ts";
+import { createTestClock } from "../support/test-clock.ts";
+
+const SECRET = createSecret(createSystemRandom());
+const KEY: KeyRecord = {
+  id: "key_1",
+  kind: "inference",
+  accountId: DEFAULT_ACCOUNT_ID,
+  userId: null,
+  spendLimit: null,
+  models: null,
+  rateLimit: null,
+  promptLog: null,
+  name: "test",
+  hash: hashSecret(SECRET),
+  hint: "",
+  createdAt: 0,
+  expiresAt: null,
+  revokedAt: null,
+};
+
+/** A store with one key. Lookups read the key at once, and return it when they are released. */
+function createSlowStore(key = KEY) {
+  let lookups = 0;
+  let revision = 0;
+  let gate = Promise.resolve();
+  const store: KeyStore = {
+    insertKey: () => Promise.reject(new Error("not in this test")),
+    listKeys: async () => [key],
+    findKey: async () => key,
+    changeKey: () => Promise.reject(new Error("not in this test")),
+    async findKeyByHash(hash) {
+      lookups += 1;
+      const found = hash === key.hash ? key : null;
+      await gate;
+      return found;
+    },
+    async revokeKey(_id, revokedAt) {
+      key = { ...key, revokedAt };
+      revision += 1;
+      return key;
+    },
+    keyRevision: async () => revision,
+  };
+  return {
+    store,
+    countLookups: () => lookups,
+    /** Makes lookups wait. Returns a function that releases them. */
+    hold(): () => void {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      gate = promise;
+      return () => {
+        gate = Promise.resolve();
+        resolve();
+      };
+    },
+  };
+}
+
+describe("a key that is revoked while its lookup is under way", () => {
+  test.each([
+    ["this process", (cache: ReturnType<typeof createKeyCache>) => cache.forget()],
+    ["another process", (cache: ReturnType<typeof createKeyCache>) => cache.refresh()],
+  ])("is rejected by later requests if %s revoked it", async (_who, notice) => {
+    const { store, hold } = createSlowStore();
+    const cache = createKeyCache(store, createTestClock(), null);
+    await cache.refresh();
+    const release = hold();
+    const early = cache.identify(SECRET);
+    await store.revokeKey(KEY.id, 1);
+    await notice(cache);
+    release();
+    // This lookup began before the revocation; either result is right.
+    await early;
+    expect(await cache.identify(SECRET)).toBeNull();
+  });
+});
+
+test("a key is looked up in the store once, and again only after a key has changed", async () => {
+  const { store, countLookups } = createSlowStore();
+  const cache = createKeyCache(store, createTestClock(), null);
+  await cache.refresh();
+  expect(await cache.identify(SECRET)).toEqual({ kind: "key", key: KEY });
+  await cache.refresh();
+  expect(await cache.identify(SECRET)).toEqual({ kind: "key", key: KEY });
+  expect(countLookups()).toBe(1);
+  await store.revokeKey(KEY.id, 1);
+  await cache.refresh();
+  expect(await cache.identify(SECRET)).toBeNull();
+  expect(countLookups()).toBe(2);
+});
+
+test("the configured admin key and management keys of the operator account identify the operator", async () => {
+  const { store, countLookups } = createSlowStore({ ...KEY, kind: "management" });
+  const cache = createKeyCache(store, createTestClock(), "an admin key of any form");
+  expect(await cache.identify("an admin key of any form")).toEqual({
+    kind: "operator",
+    keyId: "key_operator",
+  });
+  expect(countLookups()).toBe(0);
+  expect(await cache.identify(SECRET)).toEqual({ kind: "operator", keyId: KEY.id });
+});

@@ -1,0 +1,32 @@
+import { expect, test } from "bun:test";
+import { recoverUsage } from "../../src/core/usage/recover-usage.ts";
+import { SqliteUsageStore } from "../../src/storage/sqlite/usage-store.ts";
+import { openUsageOf } from "../storage/contracts/samples.ts";
+import { useSqlite } from "../storage/sqlite-connections.ts";
+
+const connect = useSqlite();
+const NO_JOURNAL = {
+  append() {},
+  flush() {},
+  mark: () => 0,
+  release() {},
+  recover: () => [],
+  skipped() {},
+  close() {},
+};
+
+test("a recovery interrupts the gateway's own generations and expired ones, and leaves those of running gateways open", async () => {
+  const store = new SqliteUsageStore(connect());
+  const own = { gatewayId: "gateway_a", endsAt: 9_000 };
+  const running = { gatewayId: "gateway_b", endsAt: 9_000 };
+  const expired = { gatewayId: "gateway_c", endsAt: 5_000 };
+  await store.saveUsage([
+    openUsageOf("gen_own", { lease: own }),
+    openUsageOf("gen_running", { lease: running }),
+    openUsageOf("gen_expired", { lease: expired }),
+  ]);
+  const recovery = await recoverUsage({ journal: NO_JOURNAL, store, gatewayId: "gateway_a", now: 5_000 });
+  expect(recovery.interrupted).toBe(2);
+  expect((await store.findOpenUsage()).map(({ id }) => id)).toEqual(["gen_running"]);
+  expect(await store.findUsage("gen_own")).toMatchObject({ outcome: "interrupted", finishedAt: 5_000 });
+});

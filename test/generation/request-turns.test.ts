@@ -1,0 +1,40 @@
+import { describe, expect, test } from "bun:test";
+import type { ConversationStore } from "../../src/core/generation/conversation-store.ts";
+import { createRequestTurns } from "../../src/core/generation/request-turns.ts";
+
+const failingStore: ConversationStore = {
+  rememberTurn: async () => {
+    throw new Error("no connection");
+  },
+  recallTurns: async () => {
+    throw new Error("no connection");
+  },
+};
+
+describe("the turns of a request", () => {
+  test("count as unknown, with a warning in the log, while the conversation store fails", async () => {
+    const warnings: unknown[] = [];
+    const turns = createRequestTurns(failingStore, "acct_a", { warn: (_, fields) => warnings.push(fields) });
+    await turns.load(["call_1"]);
+    expect(turns.recall("call_1")).toBeNull();
+    turns.remember({ callIds: ["call_1"], reasoning: [], proofs: {} });
+    await Promise.resolve();
+    expect(warnings).toEqual([{ detail: "Error: no connection" }, { detail: "Error: no connection" }]);
+  });
+
+  test("are asked for once, however often the request is encoded", async () => {
+    const asked: (readonly string[])[] = [];
+    const store: ConversationStore = {
+      ...failingStore,
+      recallTurns: async (_, callIds) => {
+        asked.push(callIds);
+        return new Map();
+      },
+    };
+    const turns = createRequestTurns(store, "acct_a", { warn() {} });
+    await turns.load(["call_1"]);
+    await turns.load(["call_1", "call_2"]);
+    await turns.load(["call_1", "call_2"]);
+    expect(asked).toEqual([["call_1"], ["call_2"]]);
+  });
+});

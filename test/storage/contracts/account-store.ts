@@ -1,0 +1,131 @@
+import { describe, expect, test } from "bun:test";
+import type { AccountStore } from "../../../src/core/accounts/account-store.ts";
+import { DEFAULT_ACCOUNT_ID } from "../../../src/core/accounts/records.ts";
+import type { CreateStore } from "./create-store.ts";
+import { accountOf, memberOf } from "./samples.ts";
+
+const owner = (organizationId: string, userId: string) => memberOf(organizationId, userId, { role: "owner" });
+const close = (closedAt: number) => (account: ReturnType<typeof accountOf>) => ({ ...account, closedAt });
+
+/** The contract of an `AccountStore`. */
+export function testAccountStore(createStore: CreateStore<AccountStore>): void {
+  describe("an account store", () => {
+    test("has the operator's account, without a bound on its overdraft, from the beginning", async () => {
+      expect(await createStore().findAccount(DEFAULT_ACCOUNT_ID)).toMatchObject({
+        kind: "user",
+        overdraft: null,
+      });
+    });
+
+    test("returns an account with every field as it was inserted", async () => {
+      const store = createStore();
+      const account = accountOf("org_a", {
+        monthlyLimit: 5,
+        policy: { ...accountOf("org_a").policy, allowedModels: ["author/*"], zeroRetention: true },
+        rateLimit: { requestsPerMinute: 1, tokensPerMinute: null, concurrent: 3 },
+      });
+      await store.insertAccount(account, owner("org_a", "user_a"));
+      expect(await store.findAccount("org_a")).toEqual(account);
+      expect(await store.findMember("org_a", "user_a")).toEqual(owner("org_a", "user_a"));
+      expect(await store.findAccount("org_b")).toBeNull();
+    });
+
+    test("lists the accounts of one kind, newest first, page by page", async () => {
+      const store = createStore();
+      for (const id of ["org_1", "org_2", "org_3"]) await store.insertAccount(accountOf(id));
+      await store.insertAccount(accountOf("user_z"));
+      const first = await store.listAccounts("organization", null, 2);
+      expect(first.map(({ id }) => id)).toEqual(["org_3", "org_2"]);
+      const second = await store.listAccounts("organization", "org_2", 2);
+      expect(second.map(({ id }) => id)).toEqual(["org_1"]);
+    });
+
+    test("changes an account and returns it, and reports an id that does not exist as unknown", async () => {
+      const store = createStore();
+      await store.insertAccount(accountOf("user_a"));
+      const changed = await store.changeAccount("user_a", (account) => ({
+        ...account,
+        name: "new",
+        overdraft: 7,
+      }));
+      expect(changed).toEqual({
+        verdict: "done",
+        account: accountOf("user_a", { name: "new", overdraft: 7 }),
+      });
+      expect(await store.findAccount("user_a")).toEqual(accountOf("user_a", { name: "new", overdraft: 7 }));
+      expect(await store.changeAccount("user_b", (account) => account)).toEqual({
+        verdict: "unknown",
+        account: null,
+      });
+    });
+
+    test("lists the members of an organization by user id, page by page, and the organizations of a user", async () => {
+      const store = createStore();
+      for (const id of ["org_1", "org_2"]) await store.insertAccount(accountOf(id), owner(id, "user_a"));
+      for (const id of ["user_c", "user_b"]) await store.putMember(memberOf("org_1", id, { dailyLimit: 9 }));
+      const first = await store.listMembers("org_1", null, 2);
+      expect(first).toEqual([owner("org_1", "user_a"), memberOf("org_1", "user_b", { dailyLimit: 9 })]);
+      expect((await store.listMembers("org_1", "user_b", 2)).map(({ userId }) => userId)).toEqual(["user_c"]);
+      const memberships = await store.listMemberships("user_a");
+      expect(memberships.map(({ organizationId }) => organizationId)).toEqual(["org_1", "org_2"]);
+    });
+
+    test("does not remove, demote or close the only owner of an organization", async () => {
+      const store = createStore();
+      await store.insertAccount(accountOf("user_a"));
+      await store.insertAccount(accountOf("org_a"), owner("org_a", "user_a"));
+      expect(await store.removeMember("org_a", "user_a")).toBe("last_owner");
+      expect(await store.putMember(memberOf("org_a", "user_a"))).toBe("last_owner");
+      expect((await store.changeAccount("user_a", close(5))).verdict).toBe("last_owner");
+      expect((await store.findAccount("user_a"))?.closedAt).toBeNull();
+      expect(await store.findMember("org_a", "user_a")).toEqual(owner("org_a", "user_a"));
+    });
+
+    test("removes, demotes or closes an owner when another owner with an open account remains", async () => {
+      const store = createStore();
+      for (const id of ["user_a", "user_b", "user_c"]) await store.insertAccount(accountOf(id));
+      await store.insertAccount(accountOf("org_a"), owner("org_a", "user_a"));
+      expect(await store.putMember(owner("org_a", "user_b"))).toBe("done");
+      expect(await store.putMember(owner("org_a", "user_c"))).toBe("done");
+      expect((await store.changeAccount("user_a", close(5))).verdict).toBe("done");
+      expect(await store.putMember(memberOf("org_a", "user_b"))).toBe("done");
+      expect(await store.removeMember("org_a", "user_c")).toBe("last_owner");
+    });
+
+    test("lets the only owner close their account once the organization itself is closed", async () => {
+      const store = createStore();
+      await store.insertAccount(accountOf("user_a"));
+      await store.insertAccount(accountOf("org_a"), owner("org_a", "user_a"));
+      await store.changeAccount("org_a", close(4));
+      expect((await store.changeAccount("user_a", close(5))).verdict).toBe("done");
+    });
+
+    test("reports the removal of somebody who is no member as unknown", async () => {
+      const store = createStore();
+      await store.insertAccount(accountOf("org_a"), owner("org_a", "user_a"));
+      expect(await store.removeMember("org_a", "user_b")).toBe("unknown");
+    });
+
+    test("raises the revision with every change, also for other connections, and not without one", async () => {
+      const [here, there] = [createStore(), createStore()];
+      let before = await there.accountRevision();
+      const expectRise = async () => {
+        const now = await there.accountRevision();
+        expect(now).toBeGreaterThan(before);
+        before = now;
+      };
+      await here.insertAccount(accountOf("org_a"), owner("org_a", "user_a"));
+      await expectRise();
+      await here.changeAccount("org_a", (account) => ({ ...account, name: "new" }));
+      await expectRise();
+      await here.putMember(memberOf("org_a", "user_b"));
+      await expectRise();
+      await here.removeMember("org_a", "user_b");
+      await expectRise();
+      await here.removeMember("org_a", "user_b");
+      await here.removeMember("org_a", "user_a");
+      await here.findAccount("org_a");
+      expect(await there.accountRevision()).toBe(before);
+    });
+  });
+}

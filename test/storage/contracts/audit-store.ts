@@ -1,0 +1,57 @@
+import { describe, expect, test } from "bun:test";
+import type { AuditStore } from "../../../src/core/audit/audit-store.ts";
+import { verifyAudit } from "../../../src/core/audit/verify-audit.ts";
+import type { CreateStore } from "./create-store.ts";
+import { auditDraftOf } from "./samples.ts";
+
+const targetsOf = (entries: readonly { readonly target: string | null }[]) =>
+  entries.map(({ target }) => target);
+
+/** The contract of an `AuditStore`. */
+export function testAuditStore(createStore: CreateStore<AuditStore>): void {
+  describe("an audit store", () => {
+    test("returns an entry with every field as it was appended, chained to the one before it", async () => {
+      const store = createStore();
+      const first = await store.appendAudit(auditDraftOf("user_1"));
+      const second = await store.appendAudit(auditDraftOf("user_2", { keyId: null, requestId: null }));
+      expect(first).toMatchObject({ ...auditDraftOf("user_1"), place: 1 });
+      expect(second).toMatchObject({ place: 2, previousHash: first.hash });
+      expect(await store.readAudit(0, 10)).toEqual([first, second]);
+    });
+
+    test("holds one chain when two connections append by turns", async () => {
+      const stores = [createStore(), createStore()] as const;
+      for (let i = 0; i < 10; i++) await stores[i % 2 === 0 ? 0 : 1].appendAudit(auditDraftOf(`user_${i}`));
+      expect(await verifyAudit(stores[0])).toMatchObject({ entries: 10, flaw: null });
+    });
+
+    test("lists entries newest first, of all accounts or of one, page by page", async () => {
+      const store = createStore();
+      for (let i = 1; i <= 3; i++) await store.appendAudit(auditDraftOf(`user_${i}`));
+      await store.appendAudit(auditDraftOf("org_a", { accountId: "org_a" }));
+      const all = await store.listAudit(null, Number.MAX_SAFE_INTEGER, 2);
+      expect(targetsOf(all)).toEqual(["org_a", "user_3"]);
+      expect(targetsOf(await store.listAudit(null, all[1]?.place ?? 0, 9))).toEqual(["user_2", "user_1"]);
+      expect(targetsOf(await store.listAudit("org_a", Number.MAX_SAFE_INTEGER, 9))).toEqual(["org_a"]);
+    });
+
+    test("records a committed change and not an aborted one", async () => {
+      const store = createStore();
+      const committed = await store.beginChange(auditDraftOf("user_1"));
+      const aborted = await store.beginChange(auditDraftOf("user_2"));
+      await store.commitChange(committed, [auditDraftOf("user_1"), auditDraftOf("key_1")]);
+      await store.abortChange(aborted);
+      expect(await store.settleChanges()).toBe(0);
+      expect(targetsOf(await store.readAudit(0, 10))).toEqual(["user_1", "key_1"]);
+    });
+
+    test("records a change that was neither committed nor aborted with an unknown outcome", async () => {
+      await createStore().beginChange(auditDraftOf("user_1"));
+      const store = createStore();
+      expect(await store.settleChanges()).toBe(1);
+      expect(await store.settleChanges()).toBe(0);
+      const [entry] = await store.readAudit(0, 10);
+      expect(entry?.changes).toEqual({ ...auditDraftOf("user_1").changes, "(outcome)": "unknown" });
+    });
+  });
+}

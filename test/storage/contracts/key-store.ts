@@ -1,0 +1,77 @@
+import { describe, expect, test } from "bun:test";
+import type { KeyStore } from "../../../src/core/accounts/key-store.ts";
+import type { CreateStore } from "./create-store.ts";
+import { keyOf } from "./samples.ts";
+
+/** The contract of a `KeyStore`. */
+export function testKeyStore(createStore: CreateStore<KeyStore>): void {
+  describe("a key store", () => {
+    test("returns a key with every field as it was inserted, by id and by hash", async () => {
+      const store = createStore();
+      const key = keyOf("key_1", {
+        models: ["author/*"],
+        rateLimit: { requestsPerMinute: 1, tokensPerMinute: null, concurrent: 2, setBy: "operator" },
+        spendLimit: 5,
+        expiresAt: 9_000,
+      });
+      await store.insertKey(key);
+      expect(await store.findKey("key_1")).toEqual(key);
+      expect(await store.findKeyByHash(key.hash)).toEqual(key);
+      expect([await store.findKey("key_2"), await store.findKeyByHash("none")]).toEqual([null, null]);
+    });
+
+    test("rejects a second key with the same hash", async () => {
+      const store = createStore();
+      await store.insertKey(keyOf("key_1"));
+      const twin = store.insertKey(keyOf("key_2", { hash: keyOf("key_1").hash }));
+      expect(
+        await twin.then(
+          () => "accepted",
+          () => "rejected",
+        ),
+      ).toBe("rejected");
+      expect(await store.findKey("key_2")).toBeNull();
+    });
+
+    test("lists keys newest first, of all accounts or of one, page by page", async () => {
+      const store = createStore();
+      for (const id of ["key_1", "key_2", "key_4"]) await store.insertKey(keyOf(id));
+      await store.insertKey(keyOf("key_3", { accountId: "org_a" }));
+      const ids = async (query?: Parameters<KeyStore["listKeys"]>[0]) =>
+        (await store.listKeys(query)).map(({ id }) => id);
+      expect(await ids()).toEqual(["key_4", "key_3", "key_2", "key_1"]);
+      expect(await ids({ accountId: "user_a", limit: 2 })).toEqual(["key_4", "key_2"]);
+      expect(await ids({ accountId: "user_a", limit: 2, afterId: "key_2" })).toEqual(["key_1"]);
+    });
+
+    test("changes the editable fields of a key and keeps the others", async () => {
+      const store = createStore();
+      await store.insertKey(keyOf("key_1"));
+      const fields = { name: "new", spendLimit: 7, models: ["a/b"], expiresAt: 8_000 };
+      const changed = await store.changeKey("key_1", (key) => ({ ...key, ...fields, accountId: "other" }));
+      expect(changed).toEqual(keyOf("key_1", fields));
+      expect(await store.findKey("key_1")).toEqual(keyOf("key_1", fields));
+      expect(await store.changeKey("key_2", (key) => key)).toBeNull();
+    });
+
+    test("keeps the first time at which a key was revoked", async () => {
+      const store = createStore();
+      await store.insertKey(keyOf("key_1"));
+      expect((await store.revokeKey("key_1", 5_000))?.revokedAt).toBe(5_000);
+      expect((await store.revokeKey("key_1", 6_000))?.revokedAt).toBe(5_000);
+      expect(await store.revokeKey("key_2", 5_000)).toBeNull();
+    });
+
+    test("changes its revision with every insertion, change and revocation, also for other connections", async () => {
+      const [here, there] = [createStore(), createStore()];
+      const revisions = [await there.keyRevision()];
+      await here.insertKey(keyOf("key_1"));
+      revisions.push(await there.keyRevision());
+      await here.changeKey("key_1", (key) => ({ ...key, name: "new" }));
+      revisions.push(await there.keyRevision());
+      await here.revokeKey("key_1", 5_000);
+      revisions.push(await there.keyRevision());
+      expect(new Set(revisions).size).toBe(4);
+    });
+  });
+}

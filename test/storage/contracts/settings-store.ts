@@ -1,0 +1,23 @@
+import { describe, expect, test } from "bun:test";
+import type { SettingsStore } from "../../../src/core/settings/settings-store.ts";
+import type { CreateStore } from "./create-store.ts";
+
+/** The contract of a `SettingsStore`. */
+export function testSettingsStore(createStore: CreateStore<SettingsStore>): void {
+  describe("a settings store", () => {
+    test("adds a setting only if it does not exist, whichever connection adds it", async () => {
+      const [here, there] = [createStore(), createStore()];
+      expect(await here.findSetting("name")).toBeNull();
+      expect(await here.addSetting("name", "first")).toBe(true);
+      expect(await there.addSetting("name", "second")).toBe(false);
+      expect(await there.findSetting("name")).toBe("first");
+    });
+
+    test("replaces a setting", async () => {
+      const store = createStore();
+      await store.putSetting("name", "first");
+      await store.putSetting("name", "second");
+      expect(await store.findSetting("name")).toBe("second");
+    });
+  });
+}

@@ -1,0 +1,52 @@
+import { describe, expect, test } from "bun:test";
+import type { StoredResponseStore } from "../../../src/core/idempotency/stored-response-store.ts";
+import type { CreateStore } from "./create-store.ts";
+
+const claim = { fingerprint: "fingerprint", at: 1_000, expiredAt: 0, maxNames: 3 };
+const keyOf = (name: string, scope = "key_a") => ({ scope, name });
+
+/** The contract of a `StoredResponseStore`. */
+export function testStoredResponseStore(createStore: CreateStore<StoredResponseStore>): void {
+  describe("a stored response store", () => {
+    test("gives an idempotency key to the first claim only, whichever connection makes it", async () => {
+      const [here, there] = [createStore(), createStore()];
+      expect(await here.claimKey(keyOf("a"), claim)).toEqual({ kind: "first" });
+      const repeated = { kind: "repeated", fingerprint: "fingerprint", answer: null } as const;
+      expect(await there.claimKey(keyOf("a"), { ...claim, fingerprint: "other" })).toEqual(repeated);
+    });
+
+    test.each(['{"id":1}', null])(
+      "returns the stored response to later claims, with the body %p",
+      async (body) => {
+        const store = createStore();
+        await store.claimKey(keyOf("a"), claim);
+        await store.storeResponse(keyOf("a"), { status: 201, body });
+        const repeated = await store.claimKey(keyOf("a"), claim);
+        expect(repeated).toMatchObject({ kind: "repeated", answer: { status: 201, body } });
+      },
+    );
+
+    test("lets a released idempotency key be claimed again", async () => {
+      const store = createStore();
+      await store.claimKey(keyOf("a"), claim);
+      await store.releaseKey(keyOf("a"));
+      expect((await store.claimKey(keyOf("a"), claim)).kind).toBe("first");
+    });
+
+    test("bounds the idempotency keys of each scope separately", async () => {
+      const store = createStore();
+      for (const name of ["a", "b", "c"]) await store.claimKey(keyOf(name), claim);
+      expect((await store.claimKey(keyOf("d"), claim)).kind).toBe("full");
+      expect((await store.claimKey(keyOf("a"), claim)).kind).toBe("repeated");
+      expect((await store.claimKey(keyOf("d", "key_b"), claim)).kind).toBe("first");
+    });
+
+    test("forgets idempotency keys that have expired", async () => {
+      const store = createStore();
+      for (const name of ["a", "b", "c"]) await store.claimKey(keyOf(name), claim);
+      const later = { ...claim, at: 2_000, expiredAt: 1_001 };
+      expect((await store.claimKey(keyOf("a"), later)).kind).toBe("first");
+      expect((await store.claimKey(keyOf("d"), later)).kind).toBe("first");
+    });
+  });
+}

@@ -1,0 +1,74 @@
+import { Database } from "bun:sqlite";
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { recoverUsage } from "../../src/core/usage/recover-usage.ts";
+import { openDatabase } from "../../src/storage/sqlite/database.ts";
+import { MIGRATIONS } from "../../src/storage/sqlite/migrations.ts";
+import { SqliteUsageStore } from "../../src/storage/sqlite/usage-store.ts";
+import { openUsageOf } from "./contracts/samples.ts";
+
+/** Version 0.1 had the tables of these migrations. */
+const VERSION_0_1 = 8;
+
+let dir: string;
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), "gateway-migrations-"));
+});
+afterEach(() => rmSync(dir, { recursive: true, force: true }));
+
+/** Creates a database as an earlier version of the gateway has left it. */
+function createAt(version: number): Database {
+  const database = new Database(join(dir, "gateway.db"), { create: true, strict: true });
+  for (const migration of MIGRATIONS.slice(0, version)) database.exec(migration);
+  database.exec(`PRAGMA user_version = ${version}`);
+  return database;
+}
+
+function schemaOf(database: Database): unknown {
+  return database.query("SELECT type, name, sql FROM sqlite_schema ORDER BY name").all();
+}
+
+test.each(MIGRATIONS.map((_, version) => version))(
+  "a database with the tables of migration %i opens and gets the tables of the newest",
+  (version) => {
+    createAt(version).close();
+    const migrated = openDatabase(dir);
+    const fresh = new Database(":memory:");
+    for (const migration of MIGRATIONS) fresh.exec(migration);
+    expect(schemaOf(migrated)).toEqual(schemaOf(fresh));
+    migrated.close();
+  },
+);
+
+test("a database of a newer version is not opened", () => {
+  createAt(MIGRATIONS.length).exec(`PRAGMA user_version = ${MIGRATIONS.length + 1}`);
+  expect(() => openDatabase(dir)).toThrow("newer version");
+});
+
+test("a generation that version 0.1 left open is interrupted by the first recovery after the migration", async () => {
+  const { record, json } = openUsageOf("gen_1");
+  const before = createAt(VERSION_0_1);
+  before
+    .query(
+      "INSERT INTO generations (id, created_at, account_id, outcome, record) VALUES (?, ?, ?, 'open', ?)",
+    )
+    .run(record.id, record.createdAt, record.accountId, json);
+  before.close();
+  const database = openDatabase(dir);
+  const store = new SqliteUsageStore(database);
+  const journal = {
+    append() {},
+    flush() {},
+    mark: () => 0,
+    release() {},
+    recover: () => [],
+    skipped() {},
+    close() {},
+  };
+  const recovery = await recoverUsage({ journal, store, gatewayId: "gateway_a", now: 5_000 });
+  expect(recovery.interrupted).toBe(1);
+  expect((await store.findUsage("gen_1"))?.outcome).toBe("interrupted");
+  database.close();
+});

@@ -1,0 +1,28 @@
+import type { Database } from "bun:sqlite";
+import { afterEach, beforeEach } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openDatabase } from "../../src/storage/sqlite/database.ts";
+
+/**
+ * Gives each test of the calling file an empty data directory. Returns a function that opens a connection to its database;
+ * connections are closed after the test.
+ */
+export function useSqlite(): () => Database {
+  let dir: string;
+  let connections: Database[];
+  beforeEach(() => {
+    dir = mkdtempSync(join(tmpdir(), "gateway-storage-"));
+    connections = [];
+  });
+  afterEach(() => {
+    for (const connection of connections) connection.close();
+    rmSync(dir, { recursive: true, force: true });
+  });
+  return () => {
+    const connection = openDatabase(dir);
+    connections.push(connection);
+    return connection;
+  };
+}

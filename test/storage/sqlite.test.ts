@@ -1,0 +1,33 @@
+import { describe } from "bun:test";
+import { SqliteAccountStore } from "../../src/storage/sqlite/account-store.ts";
+import { createSqliteAuditStore } from "../../src/storage/sqlite/audit-store.ts";
+import { SqliteKeyStore } from "../../src/storage/sqlite/key-store.ts";
+import { SqliteLedgerStore } from "../../src/storage/sqlite/ledger-store.ts";
+import { createSqliteProviderKeyStore } from "../../src/storage/sqlite/provider-key-store.ts";
+import { createSqliteSettingsStore } from "../../src/storage/sqlite/settings-store.ts";
+import { createSqliteStoredResponseStore } from "../../src/storage/sqlite/stored-response-store.ts";
+import { SqliteUsageStore } from "../../src/storage/sqlite/usage-store.ts";
+import { testAccountStore } from "./contracts/account-store.ts";
+import { testAuditStore } from "./contracts/audit-store.ts";
+import { testKeyStore } from "./contracts/key-store.ts";
+import { testLedgerStore } from "./contracts/ledger-store.ts";
+import { testProviderKeyStore } from "./contracts/provider-key-store.ts";
+import { testSettingsStore } from "./contracts/settings-store.ts";
+import { testStoredResponseStore } from "./contracts/stored-response-store.ts";
+import { testUsageStore } from "./contracts/usage-store.ts";
+import { useSqlite } from "./sqlite-connections.ts";
+
+describe("SQLite", () => {
+  const connect = useSqlite();
+  testAccountStore(() => new SqliteAccountStore(connect()));
+  testKeyStore(() => new SqliteKeyStore(connect()));
+  testProviderKeyStore(() => createSqliteProviderKeyStore(connect()));
+  testSettingsStore(() => createSqliteSettingsStore(connect()));
+  testUsageStore(() => new SqliteUsageStore(connect()));
+  testLedgerStore(() => {
+    const database = connect();
+    return { ledger: new SqliteLedgerStore(database), usage: new SqliteUsageStore(database) };
+  });
+  testAuditStore(() => createSqliteAuditStore(connect()));
+  testStoredResponseStore(() => createSqliteStoredResponseStore(connect()));
+});

@@ -1,0 +1,78 @@
+import { describe, expect, test } from "bun:test";
+import { parseChatRequest } from "../../../src/wire/client-apis/chat-request.ts";
+import type { UpstreamTarget } from "../../../src/wire/client-apis/inference-request.ts";
+import { FORMAT_NAMES } from "../../../src/wire/conversation/format-name.ts";
+import { toolCallRulesOf } from "../../../src/wire/conversation/tool-call-rules.ts";
+import { makeTarget } from "../../fidelity/targets.ts";
+
+const long = (text: string) => `${text} “ä” \\ "quoted"\n`.repeat(40);
+const call = (id: string) => ({
+  id,
+  type: "function",
+  function: { name: "read", arguments: JSON.stringify({ path: long("a/b") }) },
+});
+const CONVERSATION = [
+  { role: "system", content: long("Rules.") },
+  { role: "user", content: [{ type: "text", text: long("Look."), cache_control: { type: "ephemeral" } }] },
+  { role: "assistant", content: long("I look."), tool_calls: [call("call_1"), call("call_2")] },
+  { role: "tool", tool_call_id: "call_2", content: long("two") },
+  { role: "tool", tool_call_id: "call_1", content: [{ type: "text", text: long("one") }] },
+  { role: "system", content: long("Mind.") },
+  { role: "user", content: "So?" },
+  { role: "assistant", content: `${long("So")}  ` },
+];
+
+function encode(json: string, format: UpstreamTarget["format"]) {
+  const target: UpstreamTarget = {
+    format,
+    model: { name: "model-1", maxOutputTokens: 1000, reasoning: null },
+    toolCalls: toolCallRulesOf(format, "openai"),
+    noStreamOptions: false,
+    renames: [],
+    knownFields: null,
+    knownMessageFields: new Set(),
+    takesThinkingParts: false,
+    takesCustomTools: true,
+    refusedFields: new Set(["prediction"]),
+    wantsReasoningContent: false,
+    // Even to its own format it goes through the hub.
+    bodyFields: { absent: null },
+    withReasoning: true,
+    overrides: null,
+    recallTurn: () => null,
+    hashUser: (user) => `hashed(${user})`,
+  };
+  const request = parseChatRequest(Buffer.from(json), (id) => id);
+  const text = request.encode(target).body.toString();
+  return { text, body: JSON.parse(text) };
+}
+
+describe("a chat request that is translated", () => {
+  test.each(FORMAT_NAMES)(
+    "to %s has the same meaning whether or not its long texts are replaced by placeholders",
+    (format) => {
+      const request = { model: "m", messages: CONVERSATION };
+      // A body that contains the mark of the placeholders is decoded whole.
+      const read = encode(JSON.stringify({ ...request, prediction: "\u0001" }), format);
+      expect(encode(JSON.stringify(request), format).body).toEqual(read.body);
+    },
+  );
+
+  test("keeps long texts byte for byte, with the client's escapes", () => {
+    const text = `see \\u00e4\\/${"x".repeat(400)}\\ud83d\\ude00`;
+    const sent = encode(`{"model":"m","messages":[{"role":"user","content":"${text}"}]}`, "gemini");
+    expect(sent.text).toContain(`"${text}"`);
+  });
+});
+
+test("a vendor that takes only the fields it knows gets no other, and what is left out is named", () => {
+  const said = { user: "ada", safety_identifier: "ada", logit_bias: { 1: 1 }, prompt_cache_key: "k" };
+  const body = { model: "m", messages: [{ role: "user", content: "Hi" }], ...said };
+  const request = parseChatRequest(Buffer.from(JSON.stringify(body)), (id) => id);
+  const knownFields = new Set(["model", "messages", "prompt_cache_key"]);
+  const encoded = request.encode({ ...makeTarget("openai-chat"), knownFields });
+  const { model, messages, prompt_cache_key } = { ...body, model: "gpt-target" };
+  expect(JSON.parse(encoded.body.toString())).toEqual({ model, messages, prompt_cache_key });
+  const named = encoded.warnings.map(({ field }) => field).sort();
+  expect(named).toEqual(["logit_bias", "safety_identifier", "user"]);
+});

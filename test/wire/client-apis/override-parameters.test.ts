@@ -1,0 +1,141 @@
+import { describe, expect, test } from "bun:test";
+import { parseChatRequest } from "../../../src/wire/client-apis/chat-request.ts";
+import type { ParameterOverrides, UpstreamTarget } from "../../../src/wire/client-apis/inference-request.ts";
+import type { FormatName } from "../../../src/wire/conversation/format-name.ts";
+import { FORMAT_NAMES } from "../../../src/wire/conversation/format-name.ts";
+import { toolCallRulesOf } from "../../../src/wire/conversation/tool-call-rules.ts";
+
+const REASONING = {
+  efforts: { efforts: ["low", "medium", "high"] },
+  optional: { efforts: ["none", "low", "medium", "high"] },
+  budget: { budgetTokens: { min: 1_024 } },
+} as const;
+
+function targetOf(
+  format: FormatName,
+  overrides: ParameterOverrides | null,
+  reasoning: UpstreamTarget["model"]["reasoning"],
+  name = "up",
+): UpstreamTarget {
+  return {
+    format,
+    model: { name, maxOutputTokens: 64_000, reasoning },
+    toolCalls: toolCallRulesOf(format, "openai"),
+    noStreamOptions: false,
+    renames: [],
+    knownFields: null,
+    knownMessageFields: new Set(),
+    takesThinkingParts: false,
+    takesCustomTools: true,
+    refusedFields: new Set(),
+    wantsReasoningContent: false,
+    bodyFields: {},
+    withReasoning: true,
+    overrides: overrides,
+    recallTurn: () => null,
+    hashUser: (user) => user,
+  };
+}
+
+const ASKED = { model: "acme/m", messages: [{ role: "user", content: "Hello!" }] };
+const WISHES = { reasoning: { effort: "high", exclude: true }, reasoning_effort: "high", verbosity: "high" };
+
+function encode(target: UpstreamTarget, more: Record<string, unknown> = {}) {
+  const request = parseChatRequest(Buffer.from(JSON.stringify({ ...ASKED, ...more })), (id) => id);
+  const { body, warnings } = request.encode(target);
+  return { body: JSON.parse(body.toString("utf8")) as Record<string, unknown>, warnings };
+}
+
+const LOW: ParameterOverrides = { reasoning: { effort: "low" }, verbosity: "low" };
+const QUIET: ParameterOverrides = { reasoning: { effort: "low" }, verbosity: { unsaid: "low" } };
+const UNSAID = {
+  field: "verbosity",
+  message: "The tier's verbosity \"low\" could not be said: this model's provider takes none.",
+};
+const ON: ParameterOverrides = { reasoning: { effort: null } };
+
+describe("what is said of reasoning and length in place of the client", () => {
+  test.each<[string, UpstreamTarget, Record<string, unknown>]>([
+    [
+      "OpenAI chat",
+      targetOf("openai-chat", LOW, REASONING.efforts),
+      { reasoning_effort: "low", verbosity: "low" },
+    ],
+    ["OpenAI chat, on", targetOf("openai-chat", ON, REASONING.optional), { reasoning_effort: "medium" }],
+    [
+      "Responses",
+      targetOf("openai-responses", LOW, REASONING.efforts),
+      { reasoning: { effort: "low" }, text: { verbosity: "low" } },
+    ],
+    [
+      "Anthropic with efforts",
+      targetOf("anthropic-messages", QUIET, REASONING.efforts),
+      { thinking: { type: "adaptive", display: "omitted" }, output_config: { effort: "low" } },
+    ],
+    [
+      "Anthropic with budgets",
+      targetOf("anthropic-messages", ON, REASONING.budget),
+      { thinking: { type: "enabled", budget_tokens: 16_000 }, max_tokens: 32_000 },
+    ],
+    [
+      "Gemini with levels",
+      targetOf("gemini", QUIET, REASONING.efforts),
+      { generationConfig: { thinkingConfig: { thinkingLevel: "LOW" } } },
+    ],
+    [
+      "Gemini with budgets",
+      targetOf("gemini", QUIET, { budgetTokens: { min: 0, max: 10_000 } }),
+      { generationConfig: { thinkingConfig: { thinkingBudget: 2_000 } } },
+    ],
+    [
+      "Claude at Bedrock",
+      targetOf("bedrock-converse", QUIET, REASONING.efforts, "anthropic.claude-sonnet-5"),
+      { additionalModelRequestFields: { thinking: { type: "adaptive" }, output_config: { effort: "low" } } },
+    ],
+    [
+      "Cohere",
+      targetOf("cohere-chat", QUIET, REASONING.budget),
+      { thinking: { type: "enabled", token_budget: 2_048 } },
+    ],
+  ])("is spelled for %s, and what cannot be said is named", (_, target, expected) => {
+    const { body, warnings } = encode(target, WISHES);
+    expect(body).toMatchObject(expected);
+    expect(warnings.map(({ field }) => field)).not.toContain("reasoning");
+    if (target.overrides === QUIET) expect(warnings).toContainEqual(UNSAID);
+    else if (target.overrides === LOW) expect(warnings.map(({ field }) => field)).not.toContain("verbosity");
+  });
+
+  test.each(FORMAT_NAMES)("is nothing to a model that does not reason: %s", (format) => {
+    const { body, warnings } = encode(targetOf(format, QUIET, null), WISHES);
+    const text = JSON.stringify(body);
+    for (const word of ["effort", "thinking", "verbosity", "reasoning"]) expect(text).not.toContain(word);
+    expect(warnings).toEqual([UNSAID]);
+  });
+
+  test("is left out and named where thinking has no room", () => {
+    const target = targetOf("anthropic-messages", { reasoning: { effort: "low" } }, REASONING.budget);
+    const { body, warnings } = encode(target, { max_tokens: 500 });
+    expect(body).not.toHaveProperty("thinking");
+    expect(body["max_tokens"]).toBe(500);
+    expect(warnings.map(({ field }) => field)).toEqual(["reasoning"]);
+  });
+
+  test("is nothing without a tier: the client's bytes go out as they came", () => {
+    const { body } = encode(targetOf("openai-chat", null, REASONING.efforts), WISHES);
+    expect(body).toEqual({ ...ASKED, ...WISHES, model: "up" });
+  });
+
+  test("leaves what it does not speak of to the client", () => {
+    const { body } = encode(targetOf("openai-chat", { verbosity: "low" }, REASONING.efforts), {
+      reasoning_effort: "high",
+      seed: 7,
+      unknown_field: { a: 1 },
+    });
+    expect(body).toMatchObject({
+      reasoning_effort: "high",
+      verbosity: "low",
+      seed: 7,
+      unknown_field: { a: 1 },
+    });
+  });
+});

@@ -1,0 +1,192 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { BOUNDS } from "../../../src/base/bounds.ts";
+import {
+  closingQuote,
+  decodeUtf8,
+  fields,
+  items,
+  JsonBoundError,
+  JsonSyntaxError,
+  LEAF,
+  memberOf,
+  parseNode,
+  scanCounting,
+  scanJson,
+  stringOf,
+} from "../../../src/wire/json/scan.ts";
+import { appendMember, applySplices, removeMembers } from "../../../src/wire/json/splice.ts";
+
+const latin1 = (text: string) => Buffer.from(text, "utf8").toString("latin1");
+const DEEP = fields({ a: fields({ b: LEAF }), list: items(fields({ b: LEAF })) });
+
+/** Objects with the keys that are looked for, others, and awkward strings. */
+const anyObject = fc.dictionary(
+  fc.oneof(fc.constantFrom("a", "b", "list", "model"), fc.string({ unit: "grapheme" })),
+  fc.jsonValue({ stringUnit: "grapheme" }),
+  { maxKeys: 8 },
+);
+
+describe("the scan", () => {
+  test("finds every named member of any JSON object, where it stands", () => {
+    fc.assert(
+      fc.property(anyObject, fc.constantFrom(undefined, 2, "\t"), (value, indent) => {
+        const text = latin1(JSON.stringify(value, null, indent));
+        const root = scanJson(text, DEEP);
+        for (const key of ["a", "list"] as const) {
+          const node = memberOf(root, key);
+          expect(node === undefined).toBe(!Object.hasOwn(value, key));
+          if (node !== undefined)
+            expect(parseNode(text, node)).toEqual(JSON.parse(JSON.stringify(value[key])));
+        }
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test("never throws anything but a syntax error, whatever the text", () => {
+    fc.assert(
+      fc.property(fc.string(), (text) => {
+        try {
+          scanJson(text, DEEP);
+        } catch (error) {
+          return error instanceof JsonSyntaxError;
+        }
+        return true;
+      }),
+      { numRuns: 5_000 },
+    );
+  });
+
+  test("accepts nothing at the places it looks at that a parser refuses", () => {
+    const broken = [
+      '{"a":}',
+      '{"a" 1}',
+      '{"a":1,}',
+      "{a:1}",
+      '{"a":01}',
+      '{"list":[1,]}',
+      '{"a":tru}',
+      "",
+      "{",
+      "[1",
+      '{"a":1}x',
+    ];
+    for (const text of broken) expect(() => scanJson(text, DEEP)).toThrow(JsonSyntaxError);
+  });
+
+  test("refuses a named member that stands twice, as two readers may take either", () => {
+    expect(() => scanJson('{"a":1,"a":2}', DEEP)).toThrow('"a" stands twice');
+    expect(() => scanJson('{"a":1,"\\u0061":2}', DEEP)).toThrow('"a" stands twice');
+    expect(scanJson('{"x":1,"x":2}', DEEP).kind).toBe("object");
+  });
+
+  test("passes a run of blanks of any length and kind, between values and at the end", () => {
+    for (const kind of [" ", "\n", " \t\r\n"]) {
+      for (let length = 0; length < 200; length++) {
+        const blanks = kind.repeat(length);
+        const text = `${blanks}{${blanks}"a"${blanks}:${blanks}{"b":1}${blanks},"list"${blanks}:[]}${blanks}`;
+        const root = scanJson(text, DEEP);
+        expect([root.start, root.end]).toEqual([blanks.length, text.length - blanks.length]);
+        expect(parseNode(text, memberOf(root, "a") as typeof root)).toEqual({ b: 1 });
+        expect(() => scanJson(`{"a":${blanks}`, DEEP)).toThrow(JsonSyntaxError);
+        expect(() => scanJson(`{}${blanks}x`, DEEP)).toThrow(JsonSyntaxError);
+      }
+    }
+  });
+
+  test("reads strings with escapes and other scripts", () => {
+    const text = latin1(JSON.stringify({ a: 'quote " backslash \\ tab \t snow ☃ ' }));
+    expect(stringOf(text, memberOf(scanJson(text, DEEP), "a"))).toBe('quote " backslash \\ tab \t snow ☃ ');
+  });
+
+  const nested = (depth: number, inner = "") => `${"[".repeat(depth)}${inner}${"]".repeat(depth)}`;
+
+  test.each([
+    ["a value that it jumps over", (depth: number) => `{"x":${nested(depth - 1)},"a":1}`],
+    ["a value that it looks into", (depth: number) => `{"list":[{"b":${nested(depth - 3)}}],"a":1}`],
+  ])("accepts %s up to the bound of nesting, and refuses one level more", (_what, make) => {
+    const { jsonDepth } = BOUNDS;
+    expect(memberOf(scanJson(make(jsonDepth), DEEP), "a")?.kind).toBe("number");
+    expect(() => scanJson(make(jsonDepth + 1), DEEP)).toThrow(JsonBoundError);
+  });
+
+  test("refuses a text nested 200,000 levels deep at the level behind the bound", () => {
+    expect(() => scanJson(nested(200_000), DEEP)).toThrow(
+      `more than ${BOUNDS.jsonDepth} levels of nesting at byte ${BOUNDS.jsonDepth}`,
+    );
+  });
+
+  test("never counts fewer values than a text has, and not many more", () => {
+    const count = (value: unknown): number =>
+      typeof value !== "object" || value === null
+        ? 1
+        : Object.values(value).reduce<number>((sum, inner) => sum + count(inner), 1);
+    fc.assert(
+      fc.property(anyObject, (value) => {
+        const text = JSON.stringify(value);
+        const { values } = scanCounting(latin1(text), DEEP);
+        const actual = count(JSON.parse(text));
+        expect(values).toBeGreaterThanOrEqual(actual);
+        expect(values).toBeLessThanOrEqual(2 * actual);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test("refuses a text with more values than are allowed, wherever they stand", () => {
+    for (const text of ['{"x":[1,2,3,4]}', '{"list":[1,2,3,4]}', '{"p":1,"q":2,"r":3,"s":4}']) {
+      expect(scanCounting(text, DEEP, 20).values).toBeLessThanOrEqual(8);
+      expect(() => scanCounting(text, DEEP, 3)).toThrow("more than 3 values");
+    }
+  });
+
+  test("finds the end of any string, however many quotes are escaped in it", () => {
+    const escaped = fc.array(fc.constantFrom('\\"', "\\\\", "\\n", "a", "word ".repeat(12)), {
+      maxLength: 60,
+    });
+    fc.assert(
+      fc.property(escaped, (pieces) => {
+        const inner = pieces.join("");
+        expect(closingQuote(`"${inner}",\\"`, 1)).toBe(1 + inner.length);
+        expect(closingQuote(`"${inner}`, 1)).toBe(-1);
+      }),
+    );
+  });
+});
+
+describe("splices", () => {
+  const KEYS = ["k0", "k1", "k2", "k3", "k4", "k5"];
+  const shape = fields(Object.fromEntries(KEYS.map((key) => [key, LEAF])));
+
+  test("remove any members but the last one left, with their commas", () => {
+    fc.assert(
+      fc.property(
+        fc.uniqueArray(fc.constantFrom(...KEYS, "other", "more"), { minLength: 2 }),
+        fc.func(fc.boolean()),
+        fc.constantFrom(undefined, 1),
+        (keys, choose, indent) => {
+          const value = Object.fromEntries(keys.map((key, at) => [key, { at, text: "ü,}" }]));
+          const removable = keys.slice(1).filter((key) => KEYS.includes(key));
+          const removed = new Set(removable.filter((key) => choose(key)));
+          const bytes = Buffer.from(JSON.stringify(value, null, indent), "utf8");
+          const text = bytes.toString("latin1");
+          const root = scanJson(text, shape);
+          const result = applySplices(bytes, [
+            ...removeMembers(text, root, removed),
+            appendMember(root, "new", "[1]"),
+          ]);
+          const expected = Object.fromEntries(Object.entries(value).filter(([key]) => !removed.has(key)));
+          expect(JSON.parse(result.toString("utf8"))).toEqual({ ...expected, new: [1] });
+        },
+      ),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test("without any give the same bytes back", () => {
+    const bytes = Buffer.from('{"a": 1}');
+    expect(applySplices(bytes, [])).toBe(bytes);
+    expect(decodeUtf8(latin1("☃"))).toBe("☃");
+  });
+});

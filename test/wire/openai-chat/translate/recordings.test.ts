@@ -1,0 +1,103 @@
+import { describe, expect, test } from "bun:test";
+import type { AnswerEvent } from "../../../../src/wire/canonical/answer.ts";
+import { collectAnswer, replayAnswer } from "../../../../src/wire/canonical/collect-answer.ts";
+import { createWholeTranslation } from "../../../../src/wire/canonical/translate-relay.ts";
+import { relayResponse } from "../../../../src/wire/openai-chat/passthrough/relay-response.ts";
+import { ChatRelay } from "../../../../src/wire/openai-chat/passthrough/relay-stream.ts";
+import { openaiChat } from "../../../../src/wire/openai-chat/translate/codec.ts";
+import { OPENAI_CHAT_FOLDERS, readAnswers, readStreams } from "../../../support/recordings.ts";
+import { ASKED, END, fold, IDENTITY, translate } from "./folding.ts";
+
+const answers = [...OPENAI_CHAT_FOLDERS, "azure"].flatMap(readAnswers);
+const streams = OPENAI_CHAT_FOLDERS.flatMap(readStreams).map(({ name, text }) => ({
+  name,
+  text: Buffer.from(text).toString("latin1"),
+}));
+
+describe("a recorded answer that passes through the hub", () => {
+  test.each(answers)("$name is what the splicing path makes of it", ({ text }) => {
+    const direct = relayResponse(text, IDENTITY);
+    const hub = createWholeTranslation(
+      openaiChat.decodeAnswer(JSON.parse(text)),
+      openaiChat,
+      IDENTITY,
+      ASKED,
+    );
+    if (direct.kind === "error" || hub.kind === "error") {
+      expect<unknown>(hub).toEqual(direct);
+      return;
+    }
+    expect(JSON.parse(hub.encode(END))).toEqual(JSON.parse(direct.encode(END)));
+    expect(hub.usage).toEqual(direct.usage);
+    expect(hub.finish).toEqual(direct.finish);
+  });
+
+  test.each(answers)("$name is whole again after it was replayed", ({ text }) => {
+    const decoding = openaiChat.decodeAnswer(JSON.parse(text));
+    if (decoding.kind === "answer")
+      expect(collectAnswer(replayAnswer(decoding.answer))).toEqual(decoding.answer);
+  });
+});
+
+describe("a recorded stream that passes through the hub", () => {
+  test.each(streams)("$name says what the splicing path says", ({ text }) => {
+    const direct = new ChatRelay(IDENTITY, false);
+    const directOut = direct.step(text) + direct.end();
+    const { out, relay } = translate([text]);
+    expect(relay.error).toEqual(direct.error);
+    expect(relay.judge()).toBe(direct.judge());
+    expect(relay.usage).toEqual(direct.usage);
+    expect(relay.finish()).toEqual(direct.finish());
+    expect(relay.sawToken).toBe(direct.sawToken);
+    if (relay.judge() !== "complete") return;
+    const whole = out + relay.encodeEnd(END);
+    expect(fold(whole)).toEqual(fold(directOut + direct.encodeEnd(END)));
+    expect(whole.endsWith("data: [DONE]\n\n")).toBe(true);
+  });
+
+  test.each(streams)("$name is the same however it is cut", ({ text }) => {
+    const { out } = translate([text]);
+    for (const size of [1, 7, 1_000]) {
+      const pieces = Array.from({ length: Math.ceil(text.length / size) }, (_, at) =>
+        text.slice(at * size, (at + 1) * size),
+      );
+      expect(translate(pieces).out).toBe(out);
+    }
+  });
+
+  test.each(streams)(
+    "$name keeps the laws of events, and is whole again after it was replayed",
+    ({ text }) => {
+      const reader = openaiChat.createReader();
+      const events = [...reader.step(text), ...reader.end()];
+      checkLaws(events);
+      const answer = collectAnswer(events);
+      expect(collectAnswer(replayAnswer(answer))).toEqual(answer);
+    },
+  );
+});
+
+/** Places count up, parts end once, and a choice finishes once with nothing open. */
+function checkLaws(events: readonly AnswerEvent[]): void {
+  const open = new Map<number, Set<number>>();
+  const next = new Map<number, number>();
+  const finished = new Set<number>();
+  for (const event of events) {
+    if (!("choice" in event)) continue;
+    const { choice } = event;
+    expect(finished.has(choice)).toBe(false);
+    const parts = open.get(choice) ?? new Set();
+    open.set(choice, parts);
+    if (event.kind === "part-start") {
+      expect(event.at).toBe(next.get(choice) ?? 0);
+      next.set(choice, event.at + 1);
+      parts.add(event.at);
+    }
+    if (event.kind === "part-delta") expect(parts.has(event.at)).toBe(true);
+    if (event.kind === "part-end") expect(parts.delete(event.at)).toBe(true);
+    if (event.kind === "finish") {
+      expect(parts.size).toBe(0);
+      finished.add(choice);
+    }
+  }
+}

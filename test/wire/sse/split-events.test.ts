@@ -1,0 +1,83 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { EventSplitter, EventTooLargeError } from "../../../src/wire/sse/split-events.ts";
+import { growsLinearly, LARGER } from "../../growth/measure-growth.ts";
+
+/** The events of a stream that comes in pieces, as [name, data]. */
+function split(pieces: readonly string[], maxBytes = 1_000): [string, string][] {
+  const events: [string, string][] = [];
+  const take = (text: string, start: number, end: number, name: string) =>
+    void events.push([name, text.slice(start, end)]);
+  const splitter = new EventSplitter(maxBytes);
+  for (const piece of pieces) splitter.push(piece, take);
+  splitter.end(take);
+  return events;
+}
+
+describe("the event splitter", () => {
+  test.each([
+    ["data: one\n\ndata: two\n\n", ["one", "two"]],
+    ["data:no space\n\n", ["no space"]],
+    ["data:  two spaces\n\n", [" two spaces"]],
+    ["data: one\r\n\r\ndata: two\r\n\r\n", ["one", "two"]],
+    ["data: one\r\rdata: two\r\r", ["one", "two"]],
+    [": comment\n\ndata: one\n\n: again\n\n", ["one"]],
+    ["data: line one\ndata: line two\n\n", ["line one\nline two"]],
+    ["id: 7\nretry: 10\ndata: one\n\n", ["one"]],
+    ["\n\n\ndata: one\n\n\n\n", ["one"]],
+    ["\u00ef\u00bb\u00bfdata: one\n\n", ["one"]],
+    ["data: one\n\ndata: last without blank line", ["one", "last without blank line"]],
+    ["data: one\n\ndata: last\n", ["one", "last"]],
+    ["event: ping\n\ndata: one\n\n", ["one"]],
+    ["data\n\n", [""]],
+    ["", []],
+  ])("reads %j", (text, expected) => {
+    expect(split([text]).map(([, data]) => data)).toEqual(expected);
+    expect(split([...text]).map(([, data]) => data)).toEqual(expected);
+  });
+
+  test("tells an event's name", () => {
+    expect(split(['event: error\ndata: {"x":1}\n\n'])).toEqual([["error", '{"x":1}']]);
+    expect(split(["event:a\ndata:b\n\n"])).toEqual([["a", "b"]]);
+  });
+
+  test.each([
+    ["event: a\ndata: b\ndata: c\n\n", ["a", "b\nc"]],
+    ["data: b\nevent: a\n\n", ["a", "b"]],
+    ["event: a\nevent: z\ndata: b\n\n", ["z", "b"]],
+    ["event: a\nid: 1\ndata: b\n\n", ["a", "b"]],
+    ["event: a\n: data: x\ndata: b", ["a", "b"]],
+  ] as const)("tells the name of %j", (text, expected) => {
+    expect(split([text])).toEqual([[...expected]]);
+  });
+
+  test("gives the same events however the stream is cut", () => {
+    const line = fc.constantFrom("data: a", "data:b", "data: ", ": c", "event: e", "data", "id: 1", "x");
+    const stream = fc.array(fc.tuple(line, fc.constantFrom("\n", "\n\n", "\r\n", "\r\n\r\n", "\r", "\r\r")), {
+      maxLength: 20,
+    });
+    fc.assert(
+      fc.property(stream, fc.array(fc.nat(200)), (lines, places) => {
+        const text = lines.flat().join("");
+        const cuts = [0, ...places.filter((place) => place < text.length).sort((a, b) => a - b), text.length];
+        const pieces = cuts.slice(1).map((cut, at) => text.slice(cuts[at], cut));
+        expect(split(pieces)).toEqual(split([text]));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test("refuses an event over its bound, and lets any number of small ones through", () => {
+    expect(() => split(["data: ", "x".repeat(1_000)])).toThrow(EventTooLargeError);
+    expect(split(Array<string>(500).fill("data: 12345\n\n"))).toHaveLength(500);
+  });
+
+  test("takes a large event in small pieces in time that grows with its size only", () => {
+    const piece = "x".repeat(1_000);
+    const splitLarge = (count: number) => () => {
+      const [event] = split(["data: ", ...Array<string>(count).fill(piece), "\n\n"], 32_000_000);
+      expect(event?.[1]).toHaveLength(count * piece.length);
+    };
+    expect(growsLinearly(splitLarge(2_500), splitLarge(LARGER * 2_500))).toBe(true);
+  });
+});
