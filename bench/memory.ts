@@ -36,7 +36,10 @@ async function withFresh(
   name: TargetName,
   work: (target: Target & { pid: number }) => Promise<void>,
 ): Promise<void> {
-  const target = await startTarget(name, bench.harness.upstreamPort);
+  const target = await startTarget(name, {
+    upstreamPort: bench.harness.upstreamPort,
+    before: bench.plan.before,
+  });
   if (typeof target === "string") {
     bench.findings.fail(name, part, target);
     return;

@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { TARGET_NAMES, type TargetName } from "./targets.ts";
 
@@ -18,6 +19,8 @@ export interface Plan {
   readonly isQuick: boolean;
   readonly parts: readonly PartName[];
   readonly targets: readonly TargetName[];
+  /** The checkout whose gateway is measured too, as the target `before`; `null` without one. */
+  readonly before: string | null;
   readonly rounds: number;
   readonly warmUp: WarmUp;
   readonly closedMs: number;
@@ -59,11 +62,13 @@ export interface Soak {
 
 /** Printed by `--help`. */
 export const USAGE = `bun bench/run.ts [--quick] [--only=${PART_NAMES.join(",")}] [--targets=${TARGET_NAMES.join(",")}]
-                 [--memory-requests=100000]
+                 [--memory-requests=100000] [--before=../other-checkout]
 
   --quick            about a minute: short slices, one number of connections, no long run
   --only             only these parts
   --targets          only these targets
+  --before           another checkout of this repository, with its packages installed: its gateway becomes the
+                     column "before", to measure what a change costs within one run
   --memory-requests  how many requests the long run sends to each target (0 leaves it out). Unless it is
                      given, the long run takes the relay and the gateway only, 100,000 requests each.`;
 
@@ -81,15 +86,19 @@ export function readPlan(args: readonly string[]): Plan | null {
       only: { type: "string" },
       targets: { type: "string" },
       "memory-requests": { type: "string" },
+      before: { type: "string" },
       help: { type: "boolean", short: "h", default: false },
     },
   });
   if (values.help) return null;
-  const targets = pickNames("--targets", values.targets, TARGET_NAMES);
+  const before = values.before === undefined ? null : resolve(values.before);
+  const known = TARGET_NAMES.filter((name) => name !== "before" || before !== null);
+  const targets = pickNames("--targets", values.targets, known);
   return {
     isQuick: values.quick,
     parts: pickNames("--only", values.only, PART_NAMES),
     targets,
+    before,
     ...(values.quick ? QUICK : FULL),
     soak: planSoak(values["memory-requests"], values.quick, targets),
   };

@@ -77,7 +77,7 @@ const SECTIONS: readonly Section[] = [
 
 const LABEL_WIDTH = 28;
 const COLUMN_WIDTH = 11;
-const RATIOS: readonly TargetName[] = ["portkey", "relay"];
+const RATIOS: readonly TargetName[] = ["portkey", "relay", "before"];
 
 /** Returns the whole report as text. */
 export function renderReport(findings: Findings, plan: Plan): string {

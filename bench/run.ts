@@ -63,7 +63,7 @@ async function measure(plan: Plan): Promise<Findings> {
 async function startTargets(plan: Plan, harness: Harness, findings: Findings): Promise<Target[]> {
   const targets: Target[] = [];
   for (const name of plan.targets) {
-    const started = await startTarget(name, harness.upstreamPort);
+    const started = await startTarget(name, { upstreamPort: harness.upstreamPort, before: plan.before });
     if (typeof started !== "string") {
       targets.push(started);
       continue;

@@ -8,7 +8,7 @@ import { preparePortkey } from "./peers.ts";
 import { adopt, end, findFreePort, pinned, waitUntilReady } from "./processes.ts";
 
 /** Every target, in the order of the report's columns. */
-export const TARGET_NAMES = ["direct", "relay", "gateway", "portkey"] as const;
+export const TARGET_NAMES = ["direct", "relay", "before", "gateway", "portkey"] as const;
 export type TargetName = (typeof TARGET_NAMES)[number];
 
 /** A running target. */
@@ -35,28 +35,36 @@ const PATHS: Readonly<Record<ClientApi, string>> = {
 };
 const dataDirs = new Set<string>();
 
-const STARTERS: Record<TargetName, (upstreamPort: number) => Promise<Target>> = {
+/** Where a target is started. */
+export interface Site {
+  readonly upstreamPort: number;
+  /** The checkout of the target `before`; `null` without one. */
+  readonly before: string | null;
+}
+
+const STARTERS: Record<TargetName, (site: Site) => Promise<Target>> = {
   direct: startDirect,
   relay: startRelay,
-  gateway: startGateway,
+  before: startBefore,
+  gateway: (site) => startGateway("gateway", root, site),
   portkey: startPortkey,
 };
 
 /** Starts a target in front of the upstream. Returns a message for the report if that fails. */
-export async function startTarget(name: TargetName, upstreamPort: number): Promise<Target | string> {
+export async function startTarget(name: TargetName, site: Site): Promise<Target | string> {
   try {
-    return await STARTERS[name](upstreamPort);
+    return await STARTERS[name](site);
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }
 }
 
-async function startDirect(upstreamPort: number): Promise<Target> {
+async function startDirect({ upstreamPort }: Site): Promise<Target> {
   const door = { ...CHAT, port: upstreamPort, headers: BEARER };
   return { name: "direct", door, lanes: NO_LANES, pid: null, stop: async () => {} };
 }
 
-async function startRelay(upstreamPort: number): Promise<Target> {
+async function startRelay({ upstreamPort }: Site): Promise<Target> {
   const port = await findFreePort();
   const env = {
     RELAY_PORT: String(port),
@@ -70,9 +78,18 @@ async function startRelay(upstreamPort: number): Promise<Target> {
   return { name: "relay", door, lanes: NO_LANES, pid: child.pid, stop: () => end(child) };
 }
 
-async function startGateway(upstreamPort: number): Promise<Target> {
-  const main = join(root, "src", "main.ts");
-  if (!existsSync(main)) throw new Error("src/main.ts is not there yet");
+async function startBefore(site: Site): Promise<Target> {
+  if (site.before === null) throw new Error("needs --before=<folder of another checkout, with npm ci done>");
+  return startGateway("before", site.before, site);
+}
+
+async function startGateway(
+  name: "gateway" | "before",
+  checkout: string,
+  { upstreamPort }: Site,
+): Promise<Target> {
+  const main = join(checkout, "src", "main.ts");
+  if (!existsSync(main)) throw new Error(`${main} does not exist`);
   const port = await findFreePort();
   const adminKey = randomBytes(24).toString("hex");
   const dataDir = makeDataDir();
@@ -90,7 +107,7 @@ async function startGateway(upstreamPort: number): Promise<Target> {
     GEMINI_BASE_URL: `http://127.0.0.1:${upstreamPort}/v1beta`,
   };
   // Runs in its data folder, so that a developer's gateway.yaml or .env does not change the measurement.
-  const child = start("gateway", [process.execPath, main, "start"], env, dataDir);
+  const child = start(name, [process.execPath, main, "start"], env, dataDir);
   await waitUntilReady(`http://127.0.0.1:${port}/readyz`, child);
   const key = await createKey(port, adminKey);
   const rest = { port, headers: { authorization: `Bearer ${key}` } };
@@ -102,10 +119,10 @@ async function startGateway(upstreamPort: number): Promise<Target> {
     await end(child);
     removeDataDir(dataDir);
   };
-  return { name: "gateway", door, lanes, pid: child.pid, stop };
+  return { name, door, lanes, pid: child.pid, stop };
 }
 
-async function startPortkey(upstreamPort: number): Promise<Target> {
+async function startPortkey({ upstreamPort }: Site): Promise<Target> {
   const { node, script } = await preparePortkey();
   const port = await findFreePort();
   const command = [node, script, `--port=${port}`, "--headless"];
