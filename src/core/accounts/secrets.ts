@@ -1,3 +1,4 @@
+import { crc32, sha256 } from "../../base/hash.ts";
 import type { Random } from "../../base/random.ts";
 
 /**
@@ -27,7 +28,7 @@ export function isWellFormedSecret(text: string): boolean {
 }
 
 function checksum(body: string): string {
-  let rest = Bun.hash.crc32(body);
+  let rest = crc32(body);
   let chars = "";
   for (let i = 0; i < CHECK_CHARS; i++) {
     chars = ALPHABET[rest % 62] + chars;
@@ -38,7 +39,7 @@ function checksum(body: string): string {
 
 /** Returns the stored hash of a secret. Plain SHA-256 suffices for 256 random bits. */
 export function hashSecret(secret: string): string {
-  return Bun.SHA256.hash(secret, "hex");
+  return sha256(secret, "hex");
 }
 
 /** Returns the first and last characters of a secret, to tell keys apart. */

@@ -1,3 +1,4 @@
+import { sha256 } from "../../base/hash.ts";
 import type { AuditDraft, AuditEntry } from "./records.ts";
 
 /** The previous hash of the first entry. */
@@ -25,5 +26,5 @@ export function findFlaw(entry: AuditEntry, end: ChainEnd): string | null {
 function hashEntry(entry: Omit<AuditEntry, "hash">): string {
   const { place, previousHash, at, keyId, userId, action, accountId, target, requestId, changes } = entry;
   const content = [place, previousHash, at, keyId, userId, action, accountId, target, requestId, changes];
-  return Bun.SHA256.hash(JSON.stringify(content), "hex");
+  return sha256(JSON.stringify(content), "hex");
 }

@@ -1,3 +1,4 @@
+import { nextTurn } from "../../base/next-turn.ts";
 import type { AuditStore } from "./audit-store.ts";
 import { type ChainEnd, EMPTY_CHAIN, findFlaw } from "./chain.ts";
 
@@ -26,7 +27,7 @@ export async function verifyAudit(store: AuditStore): Promise<AuditVerdict> {
     }
     if (entries.length < PAGE) return toVerdict(end, null);
     // An embedded store blocks the event loop: let other requests run between pages.
-    await new Promise((resolve) => setImmediate(resolve));
+    await nextTurn();
   }
 }
 

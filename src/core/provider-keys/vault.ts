@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { sha256 } from "../../base/hash.ts";
 import type { Random } from "../../base/random.ts";
 import { NONCE_BYTES, openSealed, sealBytes } from "../../base/seal.ts";
 import type { ProviderKeyRecord, SealedSecret } from "./records.ts";
@@ -19,7 +19,7 @@ export function readMasterKey(text: string): MasterKey | null {
   if (!isHex && !/^[A-Za-z0-9+/_-]{43}=?$/.test(trimmed)) return null;
   const bytes = Buffer.from(trimmed, isHex ? "hex" : "base64");
   if (bytes.length !== KEY_BYTES) return null;
-  const id = createHash("sha256").update("master key").update(bytes).digest("hex").slice(0, 16);
+  const id = sha256(Buffer.concat([Buffer.from("master key"), bytes]), "hex").slice(0, 16);
   return { id, bytes };
 }
 

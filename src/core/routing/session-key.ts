@@ -1,3 +1,4 @@
+import { sha256 } from "../../base/hash.ts";
 import type { InferenceRequest } from "../../wire/client-apis/inference-request.ts";
 import type { InferencePrincipal } from "../accounts/principal.ts";
 
@@ -37,5 +38,5 @@ export function scopeOf(principal: InferencePrincipal): string {
 
 /** No part but the last, which the client writes, can hold the separator. */
 function hashParts(...parts: readonly string[]): string {
-  return Bun.SHA256.hash(parts.join("\0"), "base64url");
+  return sha256(parts.join("\0"), "base64url");
 }
