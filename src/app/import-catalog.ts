@@ -45,7 +45,7 @@ export async function importCatalog(options: ImportCatalogOptions): Promise<Impo
     if ("refused" in text) return reject(source, text.refused);
     const rules = parseImportRules(readFileSync(join(directory, "import-rules.json"), "utf8"));
     const imported = importModelsDev(text.text, rules);
-    if ("refused" in imported) return reject(source, imported.refused);
+    if ("rejected" in imported) return reject(source, imported.rejected);
     const providers = loadProviders(directory);
     const current = await options.target.readModels(providers);
     const before = current ?? loadShippedCatalog(directory).models;
@@ -70,13 +70,13 @@ interface Before {
 
 async function writeModels(
   { target, label, source = DEFAULT_CATALOG_SOURCE, clock = systemClock, dryRun }: ImportCatalogOptions,
-  { models, leftOut, problems }: Extract<Imported, { models: unknown }>,
+  { models, omitted, problems }: Extract<Imported, { models: unknown }>,
   before: Before,
 ): Promise<ImportOutcome> {
   const diff = diffCatalogs(before.models, models);
   const lines = [
     `${models.length} models, ${countPriced(models)} with a price`,
-    ...Object.entries(leftOut).map(([reason, count]) => `left out: ${count}, ${reason}`),
+    ...Object.entries(omitted).map(([reason, count]) => `left out: ${count}, ${reason}`),
     ...problems.map((problem) => `note: ${problem}`),
     ...presentDiff(diff),
   ];

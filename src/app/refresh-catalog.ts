@@ -64,7 +64,7 @@ async function mergeSource(refresh: Refresh, text: string): Promise<RefreshRepor
   const { store, job, state } = refresh;
   const rules = parseImportRules(readFileSync(join(SHIPPED_CATALOG_DIRECTORY, "import-rules.json"), "utf8"));
   const imported = importModelsDev(text, rules);
-  if ("refused" in imported) return reject(refresh, imported.refused);
+  if ("rejected" in imported) return reject(refresh, imported.rejected);
   const { data } = await loadCatalog(store);
   const listed = data.models.filter(({ endpoints }) =>
     endpoints.some(({ missingSince }) => missingSince === undefined),

@@ -213,7 +213,7 @@ describe("a catalog in the data directory that is not sound", () => {
     [
       "with a model twice",
       (text: string) => text.replace("openai/gpt-1-test", "openai/gpt-0-test"),
-      "is there twice",
+      "is listed twice",
     ],
     [
       "with a paid model for nothing",

@@ -5,7 +5,7 @@ import { shippedRules, sourceModel, sourceText } from "./source-fixture.ts";
 
 function importText(text: string): { models: readonly ModelRecord[]; problems: readonly string[] } {
   const imported = importModelsDev(text, shippedRules);
-  if ("refused" in imported) throw new Error(imported.refused);
+  if ("rejected" in imported) throw new Error(imported.rejected);
   return imported;
 }
 
@@ -286,7 +286,7 @@ describe("prices", () => {
     const change = { from: "2026-09-01", prices: { prompt: "0.000003", completion: "0.00003" } };
     const rules = { ...shippedRules, priceChanges: { google: { "gemini-2.5-pro": [change] } } };
     const imported = importModelsDev(source, rules);
-    if ("refused" in imported) throw new Error(imported.refused);
+    if ("rejected" in imported) throw new Error(imported.rejected);
     const endpoints = imported.models.flatMap((model) => model.endpoints);
     const find = (name: string) => endpoints.find((endpoint) => endpoint.name === name);
     const searched = { searchedRequest: "0.035" };
@@ -326,7 +326,7 @@ describe("prices", () => {
     const change = { from: "2027-01-01", prices: { prompt: "0.000009", completion: "0.00001" } };
     const rules = { ...shippedRules, priceChanges: { openai: { "gpt-9": [change] } } };
     const imported = importModelsDev(sourceText({ openai: [sourceModel("gpt-9")] }), rules);
-    if ("refused" in imported) throw new Error(imported.refused);
+    if ("rejected" in imported) throw new Error(imported.rejected);
     expect(imported.models[0]?.endpoints[0]).toMatchObject({
       prices: { prompt: "0.000001", completion: "0.000002" },
       priceChanges: [change],
@@ -411,7 +411,7 @@ describe("no source at all", () => {
   ] as const) {
     test(`${what}: ${reason}`, () => {
       const imported = importModelsDev(text, shippedRules);
-      expect("refused" in imported ? imported.refused : "").toContain(reason);
+      expect("rejected" in imported ? imported.rejected : "").toContain(reason);
     });
   }
 });

@@ -118,7 +118,7 @@ describe("a change of prices beyond the factor", () => {
   ];
   for (const [what, before, after, expected] of cases) {
     test(what, () => {
-      const jumps = findPriceJumps(before, after, "2", NOW).map(
+      const jumps = findPriceJumps(before, after, { factor: "2", now: NOW }).map(
         ({ kind, before: old, after: fresh, minPromptTokens, from }) =>
           `${kind} ${old} ${fresh}${minPromptTokens ? ` at ${minPromptTokens}` : ""}${from ? ` from ${from}` : ""}`,
       );
@@ -187,7 +187,7 @@ describe("joining a source with the catalog", () => {
           for (const old of before.endpoints) {
             const after = models.find(({ id }) => id === before.id);
             const fresh = after?.endpoints.find(({ provider }) => provider === old.provider);
-            expect(findPriceJumps(old, fresh!, "2", NOW)).toEqual([]);
+            expect(findPriceJumps(old, fresh!, { factor: "2", now: NOW })).toEqual([]);
             if (held.has(`${before.id} ${old.provider}`)) expect(fresh?.prices).toEqual(old.prices);
           }
         // The same again changes nothing and asks the same.

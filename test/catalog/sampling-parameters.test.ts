@@ -25,7 +25,7 @@ const SET: Readonly<Record<SamplingParameter, Readonly<Record<string, unknown>>>
   top_logprobs: { logprobs: true, top_logprobs: 3 },
 };
 
-/** Whether a request's fields reach an upstream of a format: nothing is refused, and nothing left out. */
+/** Whether a request's fields reach an upstream of a format: nothing is rejected, and nothing left out. */
 function reaches(format: FormatName, fields: Readonly<Record<string, unknown>>): boolean {
   const messages = [{ role: "user", content: "Hello" }];
   const request = openRequest("chat", { model: "acme/model", max_tokens: 50, messages, ...fields });

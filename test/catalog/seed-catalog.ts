@@ -13,7 +13,7 @@ export type SourceModels = Record<string, Record<string, unknown>[]>;
 /** A data directory with a catalog that was imported from such a source. */
 export function seedCatalog(models: SourceModels): string {
   const imported = importModelsDev(sourceText(models), shippedRules);
-  if ("refused" in imported) throw new Error(imported.refused);
+  if ("rejected" in imported) throw new Error(imported.rejected);
   const dataDir = mkdtempSync(join(tmpdir(), "gateway-refresh-"));
   writeFileAtomically(join(dataDir, CATALOG_FILE), formatImportedCatalog("a test", imported.models));
   return dataDir;

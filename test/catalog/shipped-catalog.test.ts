@@ -118,7 +118,7 @@ if (!there) console.warn(`skipped: the comparison of the catalog with its source
 
 test.skipIf(!there)("importing the source again gives the shipped files", () => {
   const imported = importModelsDev(readFileSync(SOURCE, "utf8"), shippedRules);
-  if ("refused" in imported) throw new Error(imported.refused);
+  if ("rejected" in imported) throw new Error(imported.rejected);
   const again = [...groupByAuthor(imported.models)].map(
     ([author, group]) => [`${author}.json`, formatModels(group)] as const,
   );

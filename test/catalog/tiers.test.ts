@@ -112,7 +112,7 @@ describe("a damaged tiers.json is told by file and path", () => {
       ({ tiers: [first] }) => Object.assign(first as object, { id: "auto/x" }),
       "id: must be gateway-auto/",
     ],
-    ["an id twice", ({ tiers }) => tiers.push(tiers[0] as Record<string, unknown>), "is there twice"],
+    ["an id twice", ({ tiers }) => tiers.push(tiers[0] as Record<string, unknown>), "is listed twice"],
     [
       "an unknown rule",
       ({ tiers: [first] }) => Object.assign(first as object, { rule: { by: "moon" } }),
@@ -127,7 +127,7 @@ describe("a damaged tiers.json is told by file and path", () => {
       "a tier in a pick",
       ({ tiers: [, second] }) =>
         Object.assign((second as { rule: object }).rule, { else: { models: ["gateway-auto/free"] } }),
-      "tiers do not name tiers",
+      "a tier cannot contain tiers",
     ],
     [
       "a paid model that is last among free ones",

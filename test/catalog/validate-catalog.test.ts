@@ -162,7 +162,7 @@ describe("a faulty file is named with the place of the fault", () => {
       JSON.stringify([{ ...data.providers[0], baseUrl: null }]),
       "needs one of",
     ],
-    ["a row twice", JSON.stringify([data.providers[0], data.providers[0]]), "is there twice"],
+    ["a row twice", JSON.stringify([data.providers[0], data.providers[0]]), "is listed twice"],
   ] as const) {
     test(what, () => expect(parseProviders("providers.json", text).problems.join("\n")).toContain(place));
   }
@@ -182,7 +182,7 @@ test("price tiers must rise and have prices", () => {
     findModelProblems([{ ...model, id: "a/b", endpoints }], data.providers);
   expect(faults([{ ...endpoint, priceTiers: [tier, { ...tier, minPromptTokens: 6 }] }])).toEqual([]);
   expect(faults([{ ...endpoint, priceTiers: [tier, tier] }])).toEqual([
-    "a/b: openai m: price tiers do not rise",
+    "a/b: openai m: price tiers are not in ascending order",
   ]);
   expect(faults([{ ...endpoint, prices: null, priceTiers: [tier] }])).toEqual([
     "a/b: openai m: price tiers without prices",
@@ -195,7 +195,9 @@ test("price changes must rise, have prices to change, and be as sound as they", 
   const faults = (change: Partial<ModelEndpoint>) =>
     findModelProblems([{ ...CHANGING, id: "a/b", endpoints: [{ ...endpoint, ...change }] }], data.providers);
   expect(faults({})).toEqual([]);
-  expect(faults({ priceChanges: [second, first] }).join()).toContain("price changes do not rise");
+  expect(faults({ priceChanges: [second, first] }).join()).toContain(
+    "price changes are not in ascending order",
+  );
   expect(faults({ prices: null }).join()).toContain("price changes without prices");
   const free = { ...first, prices: { prompt: "0", completion: "0" } };
   expect(faults({ priceChanges: [free, second] }).join()).toContain(
@@ -203,7 +205,7 @@ test("price changes must rise, have prices to change, and be as sound as they", 
   );
   const tier = second.priceTiers![0]!;
   expect(faults({ priceChanges: [{ ...second, priceTiers: [tier, tier] }] }).join()).toContain(
-    "tiers do not rise",
+    "tiers are not in ascending order",
   );
   const [change] = diffCatalogs([data.models[0] as ModelRecord], [CHANGING]).changed;
   expect(change?.changes.join("\n")).toContain("2026-09-01");

@@ -1,6 +1,6 @@
 import type { ModelRecord } from "./records.ts";
 
-/** What a model is asked for: its output says so. */
+/** Returns what requests to a model ask for, by its output modalities. */
 export function actionOf({ outputModalities }: ModelRecord): "chat" | "embeddings" {
   return outputModalities.includes("embedding") ? "embeddings" : "chat";
 }

@@ -1,13 +1,13 @@
 import type { ModelEndpoint, ModelRecord, ProviderRecord } from "./records.ts";
 import { findModelProblems } from "./validate-catalog.ts";
 
-/** What the operator says of an endpoint; members that are absent stay as the catalog has them. */
+/** The operator's override of a model endpoint. Absent members keep the catalog's values. */
 export interface EndpointOverride extends Partial<Omit<ModelEndpoint, "provider">> {
   /** Not served. */
   readonly hidden?: boolean;
 }
 
-/** What the operator says of a model, or a model that only they know. */
+/** The operator's override of a model, or a model that the catalog does not have. */
 export interface ModelOverride extends Partial<Omit<ModelRecord, "id" | "endpoints">> {
   /** Not served and not listed. */
   readonly hidden?: boolean;
@@ -15,25 +15,25 @@ export interface ModelOverride extends Partial<Omit<ModelRecord, "id" | "endpoin
   readonly endpoints?: Readonly<Record<string, EndpointOverride>>;
 }
 
-/** By model id. */
+/** Overrides by model id. */
 export type CatalogOverrides = Readonly<Record<string, ModelOverride>>;
 
-/** What is wrong with an override, and where. */
+/** A problem of an override and its position. */
 export interface OverrideProblem {
   readonly path: readonly string[];
   readonly message: string;
 }
 
-/** A catalog with the operator's word over it. */
+/** The models of a catalog with overrides applied. */
 export interface Overridden {
   readonly models: readonly ModelRecord[];
-  /** An override with a problem is left out whole. */
+  /** An override with a problem is not applied at all. */
   readonly problems: readonly OverrideProblem[];
 }
 
 const NEEDED = ["name", "contextLength", "prices"] as const;
 
-/** Puts the operator's overrides over a catalog's models: they win over what ships and what is imported. Pure. */
+/** Applies the operator's overrides to a catalog's models. They take precedence over shipped and imported values. Pure. */
 export function applyOverrides(
   models: readonly ModelRecord[],
   overrides: CatalogOverrides,
@@ -56,7 +56,7 @@ export function applyOverrides(
   return { models: [...all.values()].filter(({ endpoints }) => endpoints.length > 0), problems };
 }
 
-/** What an override that adds something does not say. */
+/** Finds required fields that are absent from an override which adds a model or an endpoint. */
 function findGaps({ endpoints = {} }: ModelOverride, before: ModelRecord | undefined): OverrideProblem[] {
   const known = new Set(before?.endpoints.map(({ provider }) => provider));
   const problems = Object.entries(endpoints).flatMap(([slug, endpoint]) =>
@@ -76,7 +76,7 @@ function findGaps({ endpoints = {} }: ModelOverride, before: ModelRecord | undef
   ];
 }
 
-/** Of what the operator does not say of it nothing is known. */
+/** Returns a model with unknown facts, except those that the override states. */
 function newModel(
   id: string,
   { inputModalities, supportedParameters, reasoning }: ModelOverride,
@@ -113,8 +113,8 @@ function applyOverride(before: ModelRecord, override: ModelOverride): ModelRecor
 }
 
 /**
- * Prices are replaced whole: tiers and announced changes of prices that do not hold say nothing. Formats are replaced
- * whole as well, in whichever of the two fields the catalog and the operator name them.
+ * Replaces prices as a whole: the catalog's tiers and announced changes do not apply to other prices. Formats are also
+ * replaced as a whole, whether the catalog and the override name them in `format` or in `formats`.
  */
 function applyToEndpoint(endpoint: ModelEndpoint, change: EndpointOverride): ModelEndpoint[] {
   const { hidden, ...facts } = change;

@@ -1,24 +1,24 @@
 import type { CatalogData, ModelRecord, ProviderRecord } from "./records.ts";
 import { createSuggester, type SuggestNames } from "./suggest-names.ts";
 
-/** The catalog in memory, indexed. Never changes; a reload makes a new one. */
+/** The indexed catalog in memory. Immutable; a reload creates another one. */
 export interface Catalog {
-  /** Where the facts come from. */
+  /** Where the catalog data comes from. */
   readonly source: string;
-  /** By id. */
+  /** Sorted by id. */
   readonly models: readonly ModelRecord[];
-  /** By slug. */
+  /** Sorted by slug. */
   readonly providers: readonly ProviderRecord[];
-  /** The model of that id, in any letter case. */
+  /** Returns the model with this id, ignoring case. */
   find(id: string): ModelRecord | undefined;
   provider(slug: string): ProviderRecord | undefined;
-  /** Ids that look like this one, the likeliest first, at most `limit`; for the text of an error. */
+  /** Suggests model ids for error texts. */
   readonly suggest: SuggestNames;
-  /** The same for providers' slugs. */
+  /** Suggests provider slugs for error texts. */
   readonly suggestProvider: SuggestNames;
 }
 
-/** Indexes a catalog. What suggesting needs is made when it is first asked for. */
+/** Indexes a catalog. The suggesters are created on first use. */
 export function createCatalog(data: CatalogData): Catalog {
   const models = new Map(data.models.map((model) => [model.id, model]));
   const providers = new Map(data.providers.map((provider) => [provider.slug, provider]));

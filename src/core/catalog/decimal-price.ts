@@ -1,16 +1,12 @@
-/**
- * Prices are decimal strings from end to end: the source's digits are shifted and compared as text, so that no
- * float can bend them.
- */
+/** Arithmetic on prices as decimal strings. Digits are shifted and compared as text, so that no floating-point error occurs. */
 
 const NUMBER = /^(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,3}))?$/;
 const PLACES = 18;
 const PER_MILLION = 6;
 
 /**
- * Dollars per million tokens, as the source writes the number, in dollars per token. Digits beyond 18 places are
- * rounded half up: they are what is left of someone's float (0.049999999999999996). Null when it is no
- * non-negative number.
+ * Converts dollars per million tokens to dollars per token. Digits beyond 18 places are rounded half up: they stem from
+ * floats of the source (0.049999999999999996). Returns null if the text is not a non-negative number.
  */
 export function perToken(perMillion: string): string | null {
   const match = NUMBER.exec(perMillion);
@@ -40,7 +36,7 @@ function joinDecimal(whole: string, fraction: string): string {
   return tail === "" ? head : `${head}.${tail}`;
 }
 
-/** The product of two plain decimals; digits beyond 18 places are rounded half up. */
+/** Multiplies two plain decimals. Digits beyond 18 places are rounded half up. */
 export function multiplyDecimals(a: string, b: string): string {
   const [wholeA = "", fractionA = ""] = a.split(".");
   const [wholeB = "", fractionB = ""] = b.split(".");
@@ -52,7 +48,7 @@ export function multiplyDecimals(a: string, b: string): string {
   return roundHalfUp(digits.slice(0, at), digits.slice(at));
 }
 
-/** Negative, zero or positive, as `a` is less than, equal to or greater than `b`. Both are plain decimals. */
+/** Compares two plain decimals. Returns a negative number if `a` is less than `b`, zero if they are equal, else a positive number. */
 export function compareDecimals(a: string, b: string): number {
   const [wholeA = "", fractionA = ""] = a.split(".");
   const [wholeB = "", fractionB = ""] = b.split(".");
@@ -62,7 +58,7 @@ export function compareDecimals(a: string, b: string): number {
   return difference < 0n ? -1 : difference > 0n ? 1 : 0;
 }
 
-/** The greatest of some plain decimals; null of none. */
+/** Returns the greatest of some plain decimals; null if there are none. */
 export function greatestDecimal(decimals: Iterable<string>): string | null {
   let greatest: string | null = null;
   for (const decimal of decimals) {
@@ -71,7 +67,7 @@ export function greatestDecimal(decimals: Iterable<string>): string | null {
   return greatest;
 }
 
-/** True for "0" and nothing else, prices being written without trailing zeros. */
+/** Whether a price is zero. Prices have no trailing zeros, so only "0" is. */
 export function isZero(decimal: string): boolean {
   return decimal === "0";
 }

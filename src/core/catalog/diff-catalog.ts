@@ -1,14 +1,14 @@
 import { compareText } from "./format-catalog.ts";
 import { type ModelEndpoint, type ModelRecord, PRICE_NAMES, type Prices } from "./records.ts";
 
-/** What a new catalog changes of an old one, models by id. */
+/** The differences between two catalogs: model ids, sorted. */
 export interface CatalogDiff {
   readonly added: readonly string[];
   readonly removed: readonly string[];
   readonly changed: readonly ModelChange[];
 }
 
-/** What changed of one model, one line a change. */
+/** The changes of one model, one line each. */
 export interface ModelChange {
   readonly id: string;
   readonly changes: readonly string[];
@@ -16,7 +16,7 @@ export interface ModelChange {
 
 const ALARMING_FACTOR = 5;
 
-/** Compares two sets of models. */
+/** Compares two lists of models. */
 export function diffCatalogs(before: readonly ModelRecord[], after: readonly ModelRecord[]): CatalogDiff {
   const old = new Map(before.map((model) => [model.id, model]));
   const fresh = new Map(after.map((model) => [model.id, model]));
@@ -39,12 +39,12 @@ export function diffCatalogs(before: readonly ModelRecord[], after: readonly Mod
   };
 }
 
-/** True when nothing changes. */
+/** Whether two catalogs did not differ. */
 export function isEmptyDiff(diff: CatalogDiff): boolean {
   return diff.added.length + diff.removed.length + diff.changed.length === 0;
 }
 
-/** The difference as lines to read. A price that changes fivefold or more is marked with `!`. */
+/** Formats the differences as lines for people. A price that changes by a factor of five or more is marked with `!`. */
 export function presentDiff(diff: CatalogDiff): string[] {
   if (isEmptyDiff(diff)) return ["no difference"];
   return [
@@ -110,7 +110,7 @@ function* diffPrices(before: Prices | null, after: Prices | null): Generator<str
   }
 }
 
-/** For the eye only; no amount is computed from it. */
+/** Formats the factor of a price change for display. Amounts are never computed from it. */
 function describeFactor(before: string | undefined, after: string | undefined): string {
   const factor = Number(after) / Number(before);
   if (!Number.isFinite(factor) || factor === 0) return "";

@@ -1,25 +1,25 @@
 import { addDays } from "../../base/time.ts";
 import type { ModelEndpoint, ModelRecord } from "./records.ts";
 
-/** True for a model or endpoint that is not offered any more on a day. */
+/** Whether a model or endpoint is no longer served on a day, `YYYY-MM-DD`. */
 export function isExpired({ expires }: { readonly expires?: string | null }, day: string): boolean {
   return typeof expires === "string" && expires <= day;
 }
 
-/** True for a model that nobody deployments any more on a day, or none of whose endpoints is. */
+/** Whether a model, or each of its endpoints, is withdrawn on a day, `YYYY-MM-DD`. */
 export function isWithdrawn(model: ModelRecord, day: string): boolean {
   return isExpired(model, day) || model.endpoints.every((endpoint) => isExpired(endpoint, day));
 }
 
-/** The first day on which nothing of a model was found at the source; null while any of it is. */
+/** Returns the first day on which the source listed no endpoint of a model; null while it lists one. */
 export function missingSince({ endpoints }: ModelRecord): string | null {
   const days = endpoints.map((endpoint) => endpoint.missingSince);
   return days.every((day) => day !== undefined) ? (days.sort().at(-1) ?? null) : null;
 }
 
 /**
- * Gives what is missing at the source its end: an endpoint so many days after it was missed first, a model with the last
- * of its endpoints. An end that was announced for an earlier day stays.
+ * Sets the expiry of models and endpoints that are missing at the source: an endpoint expires `graceDays` after it was first
+ * missed, a model with its last endpoint. An earlier expiry stays.
  */
 export function endMissing(models: readonly ModelRecord[], graceDays: number): readonly ModelRecord[] {
   return models.map((model) =>
@@ -47,17 +47,17 @@ function earlier(a: string | null, b: string | null): string | null {
   return a < b ? a : b;
 }
 
-/** The first day after this one on which something ends or prices change; null where none is known. */
+/** Returns the first day after `day` on which a model or endpoint expires or a price changes; null if there is none. */
 export function findNextChange(models: readonly ModelRecord[], day: string): string | null {
   let next: string | null = null;
-  const note = (other: string | null | undefined): void => {
+  const consider = (other: string | null | undefined): void => {
     if (typeof other === "string" && other > day) next = earlier(next, other);
   };
   for (const { expires, endpoints } of models) {
-    note(expires);
+    consider(expires);
     for (const endpoint of endpoints) {
-      note(endpoint.expires);
-      for (const { from } of endpoint.priceChanges ?? []) note(from);
+      consider(endpoint.expires);
+      for (const { from } of endpoint.priceChanges ?? []) consider(from);
     }
   }
   return next;

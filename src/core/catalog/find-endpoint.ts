@@ -1,7 +1,7 @@
 import type { Catalog } from "./catalog.ts";
 import type { ModelEndpoint, ModelRecord } from "./records.ts";
 
-/** A model at a provider. */
+/** A model endpoint with its model. */
 export interface FoundEndpoint {
   readonly model: ModelRecord;
   readonly endpoint: ModelEndpoint;
@@ -10,8 +10,8 @@ export interface FoundEndpoint {
 const indexes = new WeakMap<Catalog, ReadonlyMap<string, FoundEndpoint>>();
 
 /**
- * The endpoint of the name by which a provider itself speaks of a model; null where the catalog has none. Days and versions at
- * the end of a name are left out where the whole name is unknown.
+ * Finds the endpoint by the name that the provider uses for the model; null if the catalog has none. If the full name is
+ * unknown, it is compared without a date or version at its end.
  */
 export function findEndpoint(catalog: Catalog, provider: string, name: string): FoundEndpoint | null {
   let index = indexes.get(catalog);
@@ -36,7 +36,7 @@ function indexEndpoints({ models }: Catalog): ReadonlyMap<string, FoundEndpoint>
   return index;
 }
 
-/** `claude-opus-4-5@20251101` and `claude-opus-4-5-20251101` are `claude-opus-4-5`. */
+/** Removes a version or date: `claude-opus-4-5@20251101` and `claude-opus-4-5-20251101` become `claude-opus-4-5`. */
 function shorten(name: string): string {
   return name.replace(/@.*$/, "").replace(/-20\d{6}$/, "");
 }

@@ -1,9 +1,8 @@
 import type { ModelEndpoint, ModelRecord, ProviderRecord } from "./records.ts";
 
 /**
- * The one writer of catalog files, so that importing again gives clean differences: keys in the order of the
- * records, models by id, one line an endpoint. Null members that mean "unknown" are left out; `prices: null` says
- * something and stays.
+ * Formats all catalog files, so that the next import gives a minimal diff: keys in a fixed order, models sorted by id, one
+ * line for each endpoint. Null members that mean "unknown" are omitted; `prices: null` has a meaning and stays.
  */
 
 const MODEL_LINES: readonly (readonly (keyof ModelRecord)[])[] = [
@@ -50,24 +49,24 @@ const PROVIDER_LINES: readonly (readonly (keyof ProviderRecord)[])[] = [
   ["headquarters", "datacenters"],
 ];
 
-/** The text of a file of `catalog/models/`. */
+/** Returns the text of a file of `catalog/models/`. */
 export function formatModels(models: readonly ModelRecord[]): string {
   const sorted = [...models].sort((a, b) => compareText(a.id, b.id));
   return sorted.length === 0 ? "[]\n" : `[\n${sorted.map(formatModel).join(",\n")}\n]\n`;
 }
 
-/** The text of `catalog/providers.json`. */
+/** Returns the text of `catalog/providers.json`. */
 export function formatProviders(providers: readonly ProviderRecord[]): string {
   const sorted = [...providers].sort((a, b) => compareText(a.slug, b.slug));
   return `[\n${sorted.map((provider) => `  {\n${formatLines(provider, PROVIDER_LINES)}\n  }`).join(",\n")}\n]\n`;
 }
 
-/** The text of a whole catalog in one file, as an import writes it into the data directory. */
+/** Returns the text of an imported catalog: one file in the data directory. */
 export function formatImportedCatalog(source: string, models: readonly ModelRecord[]): string {
   return `{\n"source": ${JSON.stringify(source)},\n"models": ${formatModels(models).trimEnd()}\n}\n`;
 }
 
-/** The models by the file they belong in, `<author>.json`. */
+/** Groups models by author, as they are divided into the files `<author>.json`. */
 export function groupByAuthor(models: readonly ModelRecord[]): Map<string, ModelRecord[]> {
   const groups = new Map<string, ModelRecord[]>();
   for (const model of models) {
@@ -79,12 +78,12 @@ export function groupByAuthor(models: readonly ModelRecord[]): Map<string, Model
   return groups;
 }
 
-/** The part of a model's id before the slash. */
+/** Returns the author in a model id: the text before the slash. */
 export function authorOf(id: string): string {
   return id.slice(0, id.indexOf("/"));
 }
 
-/** Orders text by code unit, the same on every machine. */
+/** Compares text by code units, independent of locale. */
 export function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }

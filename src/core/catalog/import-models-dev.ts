@@ -14,41 +14,48 @@ import { type ParsedName, parseName, spellingKey } from "./model-names.ts";
 import type { ModelEndpoint, ModelRecord, Prices, ReasoningControl } from "./records.ts";
 import { readModelsDev, type SourceModel, type SourceProvider } from "./source-models-dev.ts";
 
-/** What an import gives, or why there is none. */
+/** The result of an import, or why the source was rejected. */
 export type Imported =
   | {
       readonly models: readonly ModelRecord[];
       readonly problems: readonly string[];
-      readonly leftOut: LeftOut;
+      readonly omitted: Omitted;
     }
-  | { readonly refused: string };
+  | { readonly rejected: string };
 
-/** How many entries of the source were left out, by reason. */
-export type LeftOut = Readonly<Record<string, number>>;
+/** The number of omitted entries of the source by reason. */
+export type Omitted = Readonly<Record<string, number>>;
 
-/** One entry of the source that becomes an endpoint. */
-interface Deployment {
+/** A model as a provider of the source lists it, and the rule for that provider. */
+interface ListedModel {
+  readonly sourceProvider: string;
+  readonly source: SourceModel;
+  readonly rule: ProviderRule;
+}
+
+/** One entry of the source that becomes a model endpoint. */
+interface SourceEntry {
   readonly sourceProvider: string;
   readonly provider: string;
   readonly source: SourceModel;
-  /** The provider's name for the model; the source's, but for deployments of `servedAlso`. */
+  /** The provider's name of the model: the source's, except for entries of `servedAlso`. */
   readonly name: string;
   readonly author: string;
-  /** `author/name`, in the spelling of this deployment. */
+  /** `author/name`, in the spelling of this entry. */
   readonly id: string;
-  /** The id stands in the rules, so its spelling is ours. */
+  /** The rules name the id, so that its spelling takes precedence. */
   readonly decided: boolean;
   readonly regionRank: number | null;
-  /** It makes vectors, though the source says text. */
+  /** It returns vectors, although the source lists text as its output. */
   readonly isEmbedding: boolean;
-  /** Of `servedAlso`: the facts are another entry's, so any entry of its own is believed before it. */
+  /** From `servedAlso`: the facts are those of another entry, so that other entries of the model take precedence. */
   readonly borrowed: boolean;
 }
 
-/** What the deployments of one model are held against. */
+/** The facts of a model with which its entries are compared. */
 interface ModelShape {
   readonly id: string;
-  readonly reference: Deployment;
+  readonly reference: SourceEntry;
   readonly outputModalities: readonly string[];
   /** Input modalities and parameters. */
   readonly features: readonly string[];
@@ -59,7 +66,7 @@ interface Work {
   readonly notChat: readonly RegExp[];
   readonly embedding: readonly RegExp[];
   readonly problems: string[];
-  readonly leftOut: Record<string, number>;
+  readonly omitted: Record<string, number>;
 }
 
 const MODALITIES: Readonly<Record<string, string>> = { pdf: "file" };
@@ -68,52 +75,54 @@ const STRUCTURED_OUTPUT = ["response_format", "structured_outputs"];
 const SPELLING_SOURCE = "openrouter";
 
 /**
- * Turns the text of models.dev's list into our records. Pure: the same text and rules give the same records in the
- * same order. One model that several providers serve becomes one record where its names differ in spelling only or
- * the rules say so; everything else stays apart.
+ * Converts the text of models.dev's list to model records. Pure: the same text and rules give the same records in the same
+ * order. A model that several providers serve becomes one record if its names differ only in spelling or the rules
+ * name them as one model.
  */
 export function importModelsDev(text: string, rules: ImportRules): Imported {
   const source = readModelsDev(text);
-  if ("refused" in source) return source;
+  if ("rejected" in source) return source;
   const work: Work = {
     rules,
     notChat: rules.notChat.map((pattern) => new RegExp(pattern)),
     embedding: rules.embedding.map((pattern) => new RegExp(pattern)),
     problems: [...source.problems],
-    leftOut: {},
+    omitted: {},
   };
-  const deployments = source.providers.flatMap((provider) => {
+  const entries = source.providers.flatMap((provider) => {
     const rule = rules.providers[provider.id];
     if (rule === undefined) return reportUnknown(provider.id, provider.models.length, work);
-    return addNotListed(provider, rules).flatMap((model) => listOffers(provider.id, model, rule, work));
+    return addNotListed(provider, rules).flatMap((model) =>
+      readEntries({ sourceProvider: provider.id, source: model, rule }, work),
+    );
   });
-  const models = groupOffers(deployments)
+  const models = groupEntries(entries)
     .map((group) => buildModel(group, work))
-    .filter((model) => isFit(model, work));
+    .filter((model) => checkModel(model, work));
   return {
     models: models.sort((a, b) => compareText(a.id, b.id)),
     problems: work.problems,
-    leftOut: work.leftOut,
+    omitted: work.omitted,
   };
 }
 
-/** A provider's entries, with those that the source lacks; where it has come to list one, it is believed. */
+/** Returns a provider's models with those that the source lacks. Once the source lists such a model, its entry is used. */
 function addNotListed({ id, models }: SourceProvider, rules: ImportRules): readonly SourceModel[] {
   const listed = new Set(models.map((model) => model.id));
   return [...models, ...(rules.notListed[id] ?? []).filter((model) => !listed.has(model.id))];
 }
 
-/** One odd entry of the source costs that entry, not the import. */
-function isFit(model: ModelRecord, work: Work): boolean {
+/** Whether a model is valid. An invalid one is reported and omitted, and does not fail the import. */
+function checkModel(model: ModelRecord, work: Work): boolean {
   const { id } = model;
   if (isSoundModel(model)) return true;
-  work.problems.push(`${id}: does not make a sound record; left out`);
-  countLeftOut(work, "unsound");
+  work.problems.push(`${id}: is not a valid model record; omitted`);
+  countOmitted(work, "unsound");
   return false;
 }
 
 function reportUnknown(provider: string, models: number, work: Work): [] {
-  countLeftOut(work, "provider not taken", models);
+  countOmitted(work, "provider not imported", models);
   if (work.rules.ignoredProviders[provider] === undefined) {
     work.problems.push(
       `${provider}: unknown provider with ${models} models; add it to providers.json and import-rules.json to take them`,
@@ -122,27 +131,23 @@ function reportUnknown(provider: string, models: number, work: Work): [] {
   return [];
 }
 
-function countLeftOut(work: Work, reason: string, count = 1): [] {
-  work.leftOut[reason] = (work.leftOut[reason] ?? 0) + count;
+function countOmitted(work: Work, reason: string, count = 1): [] {
+  work.omitted[reason] = (work.omitted[reason] ?? 0) + count;
   return [];
 }
 
-function listOffers(
-  sourceProvider: string,
-  source: SourceModel,
-  rule: ProviderRule,
-  work: Work,
-): Deployment[] {
-  if (source.status === "deprecated") return countLeftOut(work, "deprecated");
+function readEntries(listed: ListedModel, work: Work): SourceEntry[] {
+  const { source, rule } = listed;
+  if (source.status === "deprecated") return countOmitted(work, "deprecated");
   if (!source.modalities.output.includes("text") || !source.modalities.input.includes("text")) {
-    return countLeftOut(work, "no text in or out");
+    return countOmitted(work, "no text in or out");
   }
-  if (toTokens(source.limit.context) === null) return countLeftOut(work, "context length unknown");
+  if (toTokens(source.limit.context) === null) return countOmitted(work, "context length unknown");
   const provider = findProvider(source, rule);
-  if (provider === null) return countLeftOut(work, "another format than its provider's");
-  const deployment = nameOffer(sourceProvider, provider, source, rule, work);
-  if (deployment === null) return [];
-  return [deployment, ...listServedAlso(deployment, work.rules)];
+  if (provider === null) return countOmitted(work, "another format than its provider's");
+  const entry = nameEntry(listed, provider, work);
+  if (entry === null) return [];
+  return [entry, ...listServedAlso(entry, work.rules)];
 }
 
 function findProvider(source: SourceModel, rule: ProviderRule): string | null {
@@ -151,26 +156,24 @@ function findProvider(source: SourceModel, rule: ProviderRule): string | null {
   return rule.byPackage?.[client] ?? null;
 }
 
-function nameOffer(
-  sourceProvider: string,
+function nameEntry(
+  { sourceProvider, source, rule }: ListedModel,
   provider: string,
-  source: SourceModel,
-  rule: ProviderRule,
   work: Work,
-): Deployment | null {
-  const entry = `${sourceProvider}/${source.id}`;
+): SourceEntry | null {
+  const sourceName = `${sourceProvider}/${source.id}`;
   const parsed = parseName(source.id, rule, work.rules);
-  if (parsed === "region") return leaveOut(work, "for one region");
-  const named = work.rules.entries[entry];
-  if (named === null) return leaveOut(work, "by rule");
+  if (parsed === "region") return omit(work, "for one region");
+  const named = work.rules.entries[sourceName];
+  if (named === null) return omit(work, "by rule");
   const id = named ?? (parsed === null ? null : identify(parsed, work.rules));
   const matches = (pattern: RegExp) => pattern.test(id ?? source.id);
-  if (work.notChat.some(matches)) return leaveOut(work, "not a chat model");
+  if (work.notChat.some(matches)) return omit(work, "not a chat model");
   const isEmbedding = work.embedding.some(matches);
-  if (isEmbedding && rule.embeddings !== true) return leaveOut(work, "no embeddings endpoint known");
+  if (isEmbedding && rule.embeddings !== true) return omit(work, "no embeddings endpoint known");
   if (id === null) {
-    work.problems.push(`${entry}: no telling whose model it is; add it to import-rules.json`);
-    return leaveOut(work, "author unknown");
+    work.problems.push(`${sourceName}: unknown author; add it to import-rules.json`);
+    return omit(work, "author unknown");
   }
   const decided =
     named !== undefined || (parsed !== null && id !== `${parsed.author}/${parsed.name}${parsed.variant}`);
@@ -194,16 +197,16 @@ function identify(parsed: ParsedName, rules: ImportRules): string {
   return (rules.sameModel[plain] ?? plain) + parsed.variant;
 }
 
-function leaveOut(work: Work, reason: string): null {
-  countLeftOut(work, reason);
+function omit(work: Work, reason: string): null {
+  countOmitted(work, reason);
   return null;
 }
 
-function listServedAlso(deployment: Deployment, rules: ImportRules): Deployment[] {
+function listServedAlso(entry: SourceEntry, rules: ImportRules): SourceEntry[] {
   return rules.servedAlso
-    .filter((also) => also.like === `${deployment.sourceProvider}/${deployment.source.id}`)
+    .filter((also) => also.like === `${entry.sourceProvider}/${entry.source.id}`)
     .map((also) => ({
-      ...deployment,
+      ...entry,
       provider: also.provider,
       name: also.name,
       id: also.id,
@@ -212,27 +215,27 @@ function listServedAlso(deployment: Deployment, rules: ImportRules): Deployment[
     }));
 }
 
-/** Offers of one model together: those whose ids differ in spelling only. */
-function groupOffers(deployments: readonly Deployment[]): Deployment[][] {
-  const groups = new Map<string, Deployment[]>();
-  for (const deployment of deployments) {
-    const key = `${deployment.author}/${spellingKey(deployment.id.slice(deployment.author.length + 1))}`;
+/** Groups the entries of one model: those whose ids differ only in spelling. */
+function groupEntries(entries: readonly SourceEntry[]): SourceEntry[][] {
+  const groups = new Map<string, SourceEntry[]>();
+  for (const entry of entries) {
+    const key = `${entry.author}/${spellingKey(entry.id.slice(entry.author.length + 1))}`;
     const group = groups.get(key);
-    if (group === undefined) groups.set(key, [deployment]);
-    else group.push(deployment);
+    if (group === undefined) groups.set(key, [entry]);
+    else group.push(entry);
   }
   return [...groups.values()];
 }
 
-function buildModel(group: readonly Deployment[], work: Work): ModelRecord {
+function buildModel(group: readonly SourceEntry[], work: Work): ModelRecord {
   const { rules } = work;
-  const believed = [...group].sort(
+  const ranked = [...group].sort(
     (a, b) => rankSource(a, rules) - rankSource(b, rules) || compareText(a.name, b.name),
   );
-  const reference = believed[0] as Deployment;
-  const id = spellId(believed);
-  const inputModalities = agreeOn(believed, (deployment) => inputsOf(deployment, rules), MODALITY_ORDER);
-  const parameters = agreeOn(believed, parametersOf);
+  const reference = ranked[0] as SourceEntry;
+  const id = spellId(ranked);
+  const inputModalities = agreeOn(ranked, (entry) => inputsOf(entry, rules), MODALITY_ORDER);
+  const parameters = agreeOn(ranked, parametersOf);
   const outputModalities = reference.isEmbedding
     ? ["embedding"]
     : inOrder(reference.source.modalities.output, MODALITY_ORDER);
@@ -247,55 +250,53 @@ function buildModel(group: readonly Deployment[], work: Work): ModelRecord {
     id,
     name: tidyName(reference.source.name),
     description: null,
-    released:
-      believed.map((deployment) => readDay(deployment.source.release_date)).find((day) => day !== null) ??
-      null,
+    released: ranked.map((entry) => readDay(entry.source.release_date)).find((day) => day !== null) ?? null,
     inputModalities,
     outputModalities,
     tokenizer: rules.authors[reference.author]?.tokenizer ?? null,
     supportedParameters: parameters,
     ...(reasoning !== null && parameters.includes("reasoning") ? { reasoning } : {}),
     expires: null,
-    endpoints: buildEndpoints(shape, believed, work),
+    endpoints: buildEndpoints(shape, ranked, work),
   };
 }
 
-/** The author's own API is believed first on what a model is, then sources as the rules list them. */
-function rankSource(deployment: Deployment, rules: ImportRules): number {
-  if (deployment.borrowed) return Number.MAX_SAFE_INTEGER;
-  if (isAuthors(deployment, rules)) return -1;
-  return Object.keys(rules.providers).indexOf(deployment.sourceProvider);
+/** Returns the precedence of an entry's facts: first the author's own API, then source providers in the order of the rules. */
+function rankSource(entry: SourceEntry, rules: ImportRules): number {
+  if (entry.borrowed) return Number.MAX_SAFE_INTEGER;
+  if (isAuthors(entry, rules)) return -1;
+  return Object.keys(rules.providers).indexOf(entry.sourceProvider);
 }
 
-/** The rules' spelling, else the one clients know, else that of who is believed first. */
-function spellId(believed: readonly Deployment[]): string {
+/** Returns the id in the spelling of the rules, else of OpenRouter, which clients know, else of the first entry. */
+function spellId(ranked: readonly SourceEntry[]): string {
   const spelled =
-    believed.find((deployment) => deployment.decided) ??
-    believed.find((deployment) => deployment.sourceProvider === SPELLING_SOURCE) ??
-    (believed[0] as Deployment);
+    ranked.find((entry) => entry.decided) ??
+    ranked.find((entry) => entry.sourceProvider === SPELLING_SOURCE) ??
+    (ranked[0] as SourceEntry);
   return spelled.id;
 }
 
-/** What the most believed deployment has, and what at least two others have: one host alone may be mistaken. */
+/** Returns the items that the first entry has, or at least two others: a single one may be wrong. */
 function agreeOn(
-  believed: readonly Deployment[],
-  list: (deployment: Deployment) => readonly string[],
+  ranked: readonly SourceEntry[],
+  list: (entry: SourceEntry) => readonly string[],
   order?: readonly string[],
 ): string[] {
   const counts = new Map<string, number>();
-  for (const [index, deployment] of believed.entries()) {
-    for (const item of list(deployment)) counts.set(item, (counts.get(item) ?? 0) + (index === 0 ? 2 : 1));
+  for (const [index, entry] of ranked.entries()) {
+    for (const item of list(entry)) counts.set(item, (counts.get(item) ?? 0) + (index === 0 ? 2 : 1));
   }
   const agreed = [...counts].filter(([, count]) => count >= 2).map(([item]) => item);
   return order === undefined ? agreed.sort(compareText) : inOrder(agreed, order);
 }
 
-function inputsOf(deployment: Deployment, { inputs }: ImportRules): string[] {
-  // Clients of OpenAI's embeddings API can send nothing else.
-  if (deployment.isEmbedding) return ["text"];
-  const { input } = deployment.source.modalities;
+function inputsOf(entry: SourceEntry, { inputs }: ImportRules): string[] {
+  // OpenAI's embeddings API accepts only text.
+  if (entry.isEmbedding) return ["text"];
+  const { input } = entry.source.modalities;
   const added = inputs
-    .filter((rule) => rule.provider === deployment.provider && new RegExp(rule.names).test(deployment.name))
+    .filter((rule) => rule.provider === entry.provider && new RegExp(rule.names).test(entry.name))
     .flatMap((rule) => (input.includes(rule.with) ? rule.adds : []));
   return inOrder([...input, ...added], MODALITY_ORDER);
 }
@@ -305,9 +306,9 @@ function inOrder(items: readonly string[], order: readonly string[]): string[] {
   return order.filter((item) => known.has(item));
 }
 
-function parametersOf(deployment: Deployment): string[] {
-  const { source } = deployment;
-  if (deployment.isEmbedding) return [];
+function parametersOf(entry: SourceEntry): string[] {
+  const { source } = entry;
+  if (entry.isEmbedding) return [];
   return [
     "max_tokens",
     ...(source.temperature === false ? [] : ["temperature", "top_p"]),
@@ -318,8 +319,8 @@ function parametersOf(deployment: Deployment): string[] {
   ];
 }
 
-/** Parameters a source says nothing of; that is not the same as lacking them. */
-function unspokenOf(source: SourceModel): readonly string[] {
+/** Returns parameters that the source does not mention, which does not mean that the model lacks them. */
+function unknownParametersOf(source: SourceModel): readonly string[] {
   return [
     ...(source.structured_output === undefined ? STRUCTURED_OUTPUT : []),
     ...(source.reasoning ? ["reasoning_effort"] : []),
@@ -348,55 +349,47 @@ function readReasoning(
   return author?.reasonsOnlyWhenTold ? { ...control, onlyWhenTold: true } : control;
 }
 
-function buildEndpoints(shape: ModelShape, believed: readonly Deployment[], work: Work): ModelEndpoint[] {
-  const byProvider = new Map<string, Deployment>();
-  for (const deployment of believed) {
-    const other = byProvider.get(deployment.provider);
-    if (other === undefined || isBetterRegion(deployment, other))
-      byProvider.set(deployment.provider, deployment);
-    if (other !== undefined) reportSecondName(shape.id, deployment, other, work);
+function buildEndpoints(shape: ModelShape, ranked: readonly SourceEntry[], work: Work): ModelEndpoint[] {
+  const byProvider = new Map<string, SourceEntry>();
+  for (const entry of ranked) {
+    const { provider, name } = entry;
+    const other = byProvider.get(provider);
+    if (other === undefined || isBetterRegion(entry, other)) byProvider.set(provider, entry);
+    if (other === undefined) continue;
+    if (entry.regionRank !== other.regionRank) countOmitted(work, "for one region");
+    else
+      work.problems.push(`${shape.id}: two names at ${provider}, ${other.name} and ${name}; used the first`);
   }
   return [...byProvider.values()]
     .sort((a, b) => compareText(a.provider, b.provider))
-    .map((deployment) => buildEndpoint(shape, deployment, work));
+    .map((entry) => buildEndpoint(shape, entry, work));
 }
 
-function isBetterRegion(deployment: Deployment, other: Deployment): boolean {
-  return (
-    deployment.regionRank !== null && other.regionRank !== null && deployment.regionRank < other.regionRank
-  );
+function isBetterRegion(entry: SourceEntry, other: SourceEntry): boolean {
+  return entry.regionRank !== null && other.regionRank !== null && entry.regionRank < other.regionRank;
 }
 
-function reportSecondName(id: string, deployment: Deployment, other: Deployment, work: Work): void {
-  if (deployment.regionRank !== other.regionRank) countLeftOut(work, "for one region");
-  else
-    work.problems.push(
-      `${id}: two names at ${deployment.provider}, ${other.name} and ${deployment.name}; took the first`,
-    );
-}
-
-function buildEndpoint(shape: ModelShape, deployment: Deployment, work: Work): ModelEndpoint {
-  const { source } = deployment;
-  const { problem, ...imported } = priceOffer(shape, deployment, work.rules);
-  const prices = addCacheHour(imported, work.rules.cacheWrite1h[deployment.author]);
-  if (problem !== undefined)
-    work.problems.push(`${deployment.provider}/${deployment.name}: ${problem}; not offered`);
+function buildEndpoint(shape: ModelShape, entry: SourceEntry, work: Work): ModelEndpoint {
+  const { source } = entry;
+  const { problem, ...imported } = priceEntry(shape, entry, work.rules);
+  const prices = addCacheHour(imported, work.rules.cacheWrite1h[entry.author]);
+  if (problem !== undefined) work.problems.push(`${entry.provider}/${entry.name}: ${problem}; not served`);
   const contextLength = toTokens(source.limit.context) as number;
   const maxPrompt = toTokens(source.limit.input);
-  // The source puts the length of a vector there.
-  const maxOutput = deployment.isEmbedding ? null : toTokens(source.limit.output);
-  const priceChanges = work.rules.priceChanges[deployment.provider]?.[deployment.name];
+  // For embedding models the source states the length of a vector in `output`.
+  const maxOutput = entry.isEmbedding ? null : toTokens(source.limit.output);
+  const priceChanges = work.rules.priceChanges[entry.provider]?.[entry.name];
   const has = new Set([
-    ...inputsOf(deployment, work.rules),
-    ...parametersOf(deployment),
-    ...unspokenOf(source),
+    ...inputsOf(entry, work.rules),
+    ...parametersOf(entry),
+    ...unknownParametersOf(source),
   ]);
   if (isAudioUnpriced(shape, prices.prices, work.rules)) has.delete("audio");
   const lacks = shape.features.filter((feature) => !has.has(feature));
   const endpoint = {
-    provider: deployment.provider,
-    name: deployment.name,
-    ...(deployment.isEmbedding ? {} : findFormats(deployment, work.rules)),
+    provider: entry.provider,
+    name: entry.name,
+    ...(entry.isEmbedding ? {} : findFormats(entry, work.rules)),
     contextLength,
     ...(maxPrompt !== null && maxPrompt < contextLength ? { maxPromptTokens: maxPrompt } : {}),
     maxOutputTokens: maxOutput === null ? null : Math.min(maxOutput, contextLength),
@@ -404,12 +397,12 @@ function buildEndpoint(shape: ModelShape, deployment: Deployment, work: Work): M
     ...(priceChanges !== undefined && prices.prices !== null ? { priceChanges } : {}),
     ...(lacks.length > 0 ? { lacks } : {}),
   };
-  return addCharges(endpoint, findCharges(deployment, work.rules));
+  return addCharges(endpoint, findCharges(entry, work.rules));
 }
 
-/** The formats that the rules name for an deployment; nothing where it is served in all of its provider's. */
+/** Returns the formats that the rules name for an entry; none if it is served in all formats of its provider. */
 function findFormats(
-  { provider, name }: Deployment,
+  { provider, name }: SourceEntry,
   { formats }: ImportRules,
 ): Pick<ModelEndpoint, "formats" | "noToolsWhileReasoning"> {
   const rule = formats[provider]?.find(({ names }) => new RegExp(names).test(name));
@@ -418,26 +411,26 @@ function findFormats(
   return { formats: named, ...(noToolsWhileReasoning === undefined ? {} : { noToolsWhileReasoning }) };
 }
 
-/** What the rules say that an deployment charges beside its tokens. */
-function findCharges({ provider, name }: Deployment, { charges }: ImportRules): Partial<Prices> {
+/** Returns the charges of an entry that are not per token, from the rules. */
+function findCharges({ provider, name }: SourceEntry, { charges }: ImportRules): Partial<Prices> {
   const rules = charges.filter((rule) => rule.provider === provider && new RegExp(rule.names).test(name));
   return Object.assign({}, ...rules.map((rule) => rule.prices)) as Partial<Prices>;
 }
 
 /**
- * An offer's prices, and none where they would be too low: images and audio in the answer cost many times the text,
- * and resellers' prices in the source leave that out. A host that asks the author's price for text asks the
- * author's price for audio and long prompts too, though its entry forgets to say so.
+ * Returns an entry's prices, or none if they would be too low: images and audio in the answer cost many times the price of
+ * text, and the source omits these prices for resellers. A host with the author's price for text is assumed to have the
+ * author's price for audio and long prompts too if its entry omits them.
  */
-function priceOffer(shape: ModelShape, deployment: Deployment, rules: ImportRules): ImportedPrices {
+function priceEntry(shape: ModelShape, entry: SourceEntry, rules: ImportRules): ImportedPrices {
   const isFree = isFreeId(shape.id);
-  if (deployment.isEmbedding) return importEmbeddingPrices(deployment.source.cost, isFree);
-  const imported = importPrices(deployment.source.cost, isFree);
+  if (entry.isEmbedding) return importEmbeddingPrices(entry.source.cost, isFree);
+  const imported = importPrices(entry.source.cost, isFree);
   const { prices } = imported;
   if (prices === null) return imported;
   const makes = shape.outputModalities;
   if (makes.includes("audio") && prices.audioOut === undefined) return unpriced("audio");
-  if (makes.includes("image") && !isAuthors(deployment, rules)) return unpriced("images");
+  if (makes.includes("image") && !isAuthors(entry, rules)) return unpriced("images");
   const authors = readAuthorsPrices(shape, rules);
   if (authors === null || !isSameTariff(prices, authors.prices)) return imported;
   const audioIn = prices.audioIn ?? authors.prices.audioIn;
@@ -449,10 +442,10 @@ function priceOffer(shape: ModelShape, deployment: Deployment, rules: ImportRule
 }
 
 function unpriced(what: string): ImportedPrices {
-  return { prices: null, problem: `names no price for ${what} in the answer` };
+  return { prices: null, problem: `has no price for ${what} in the answer` };
 }
 
-/** The author's own prices, where the author sells the model itself. */
+/** Returns the author's own prices; null if the author does not serve the model. */
 function readAuthorsPrices(
   shape: ModelShape,
   rules: ImportRules,
@@ -462,27 +455,27 @@ function readAuthorsPrices(
   return imported.prices === null ? null : { ...imported, prices: imported.prices };
 }
 
-function isAuthors(deployment: Deployment, rules: ImportRules): boolean {
-  return rules.authors[deployment.author]?.source === deployment.sourceProvider;
+function isAuthors(entry: SourceEntry, rules: ImportRules): boolean {
+  return rules.authors[entry.author]?.source === entry.sourceProvider;
 }
 
 function isSameTariff(prices: Prices, authors: Prices): boolean {
   return prices.prompt === authors.prompt && prices.completion === authors.completion;
 }
 
-/** The author prices audio apart and this host, at other prices, does not say what it costs. */
+/** Whether the author has a separate price for audio, and this host has other prices and none for audio. */
 function isAudioUnpriced(shape: ModelShape, prices: Prices | null, rules: ImportRules): boolean {
   if (prices === null || prices.audioIn !== undefined) return false;
   return readAuthorsPrices(shape, rules)?.prices.audioIn !== undefined;
 }
 
-/** Whole and positive, else unknown. */
+/** Parses a positive integer; null if it is none. */
 function toTokens(text: string | undefined): number | null {
   const tokens = Number(text);
   return Number.isSafeInteger(tokens) && tokens > 0 ? tokens : null;
 }
 
-/** `2025-04-28`; a month alone is its first day; anything else is unknown. */
+/** Parses a day such as `2025-04-28`. A month means its first day. Returns null for other text. */
 function readDay(text: string | undefined): string | null {
   if (text === undefined) return null;
   const day = /^\d{4}-\d{2}$/.test(text) ? `${text}-01` : text;

@@ -3,14 +3,14 @@ import { isZero, multiplyDecimals, perToken } from "./decimal-price.ts";
 import type { ImportRules } from "./import-rules.ts";
 import { type ModelEndpoint, PRICE_NAMES, type PriceChange, type Prices, type PriceTier } from "./records.ts";
 
-/** Prices of one deployment; `problem` says why there are none although the source names some. */
+/** The prices of one source entry. `problem` says why there are none although the source names some. */
 export interface ImportedPrices {
   readonly prices: Prices | null;
   readonly priceTiers?: readonly PriceTier[];
   readonly problem?: string;
 }
 
-/** The source's names of a price, slips among them, and ours. */
+/** The members of `Prices` by the source's names, including its misspellings. */
 const NAMES: Readonly<Record<string, keyof Prices>> = {
   input: "prompt",
   output: "completion",
@@ -24,15 +24,15 @@ const NAMES: Readonly<Record<string, keyof Prices>> = {
   reasoning: "reasoning",
 };
 
-/** Members of `cost` that are no price of their own. */
+/** Members of `cost` that are not prices. */
 const STRUCTURE = new Set(["tiers", "context_over_200k"]);
 
 const NO_PRICES: ImportedPrices = { prices: null };
 
 /**
- * The source's `cost` as our prices. A cost nobody can bill leaves the deployment without a price, hence not offered:
- * one that names a charge we do not know, or only one of prompt and completion. Zero for both is a preview or a
- * subscription unless the model is a free one by name.
+ * Converts the source's `cost`. The result has no prices, so that the endpoint is not served, if the cost names an unknown
+ * charge or only one of prompt and completion. Zero for both means a preview or a subscription, unless `free`: the
+ * model is free by its name.
  */
 export function importPrices(
   cost: Readonly<Record<string, unknown>> | undefined,
@@ -55,7 +55,7 @@ export function importPrices(
   return { prices: base, ...(tiers.length > 0 ? { priceTiers: tiers } : {}) };
 }
 
-/** The price of an embedding model, whose answer has no tokens: the prompt's alone. */
+/** Converts the `cost` of an embedding model, whose answer has no tokens: only the prompt has a price. */
 export function importEmbeddingPrices(
   cost: Readonly<Record<string, unknown>> | undefined,
   free: boolean,
@@ -68,7 +68,7 @@ export function importEmbeddingPrices(
   return isZero(prompt) === free ? { prices: { prompt, completion: "0" } } : NO_PRICES;
 }
 
-/** Adds the price of a cache for an hour, which the source lacks, where the price for five minutes is the one the rule knows. */
+/** Adds the price of writing to the cache for an hour, which the source lacks, if the price for five minutes is that of the rule. */
 export function addCacheHour(
   { prices, priceTiers }: Pick<ImportedPrices, "prices" | "priceTiers">,
   rule: ImportRules["cacheWrite1h"][string] | undefined,
@@ -81,13 +81,13 @@ export function addCacheHour(
   return { prices: withHour(prices), ...(priceTiers ? { priceTiers: priceTiers.map(withHour) } : {}) };
 }
 
-/** Adds what a vendor charges beside tokens, which the source lacks, to an offer's prices, its tiers and its changes. */
-export function addCharges<Deployment extends Pick<ModelEndpoint, "prices" | "priceTiers" | "priceChanges">>(
-  deployment: Deployment,
+/** Adds charges that are not per token, which the source lacks, to an endpoint's prices, price tiers and price changes. */
+export function addCharges<Endpoint extends Pick<ModelEndpoint, "prices" | "priceTiers" | "priceChanges">>(
+  endpoint: Endpoint,
   charges: Partial<Prices>,
-): Deployment {
-  const { prices, priceTiers, priceChanges } = deployment;
-  if (prices === null) return deployment;
+): Endpoint {
+  const { prices, priceTiers, priceChanges } = endpoint;
+  if (prices === null) return endpoint;
   const charged = <P extends Prices>(row: P): P => sortPrices({ ...row, ...charges });
   const change = (row: PriceChange): PriceChange => ({
     ...row,
@@ -95,20 +95,20 @@ export function addCharges<Deployment extends Pick<ModelEndpoint, "prices" | "pr
     ...(row.priceTiers ? { priceTiers: row.priceTiers.map(charged) } : {}),
   });
   return {
-    ...deployment,
+    ...endpoint,
     prices: charged(prices),
     ...(priceTiers ? { priceTiers: priceTiers.map(charged) } : {}),
     ...(priceChanges ? { priceChanges: priceChanges.map(change) } : {}),
   };
 }
 
-/** Members in our order, behind those that are no price. */
+/** Sorts members into the order of `PRICE_NAMES`, after those that are not prices. */
 function sortPrices<P extends Prices>(row: P): P {
   const rank = (name: string): number => PRICE_NAMES.indexOf(name as keyof Prices);
   return Object.fromEntries(Object.entries(row).sort(([a], [b]) => rank(a) - rank(b))) as P;
 }
 
-/** Behind the other price of writing, so that files stay in our order. */
+/** Inserts the price after `cacheWrite`, which keeps the order of `PRICE_NAMES`. */
 function insertHour<P extends Prices>(row: P, cacheWrite1h: string): P {
   const members = Object.entries(row).flatMap((member) =>
     member[0] === "cacheWrite" ? [member, ["cacheWrite1h", cacheWrite1h] as const] : [member],
@@ -156,7 +156,7 @@ function readTiers(cost: Readonly<Record<string, unknown>>, base: Prices): Price
   return tiers.sort((a, b) => a.minPromptTokens - b.minPromptTokens);
 }
 
-/** The source's tiers hold for prompts longer than their size. */
+/** Lists the source's tiers. They apply to prompts longer than `above` tokens. */
 function listTiers(cost: Readonly<Record<string, unknown>>): { above: number; cost: Fields }[] {
   const { tiers, context_over_200k: over } = cost;
   if (Array.isArray(tiers)) {

@@ -4,90 +4,90 @@ import type { PriceChange } from "./records.ts";
 import { sourceModelSchema } from "./source-models-dev.ts";
 
 /**
- * What people decided about a source's names: `catalog/import-rules.json`. The importer knows how to match names;
- * which names mean the same model is classification and stands there, to be reviewed like code.
+ * The schema of `catalog/import-rules.json`: decisions about a source's names. The importer matches names; which names mean
+ * the same model is decided in that file, and reviewed like code.
  */
 
 const providerRule = z.strictObject({
-  /** Our provider; the others of this source provider's entries go by `byPackage`. */
+  /** Slug of the provider here, except for entries that `byPackage` assigns to another one. */
   slug: z.string(),
-  /** Entries that speak another format than the rest of their provider, by client package; null leaves them out. */
+  /** Slugs by client package, for entries with another format than the rest of their provider; null omits them. */
   byPackage: z.record(z.string(), z.string().nullable()).optional(),
-  /** Author of names that neither carry one nor tell it. */
+  /** Author of names that neither contain an author nor match `nameBeginnings`. */
   author: z.string().optional(),
-  /** Path before the organisation, such as `@cf/`. */
+  /** Paths before the organisation, such as `@cf/`. */
   stripPrefixes: z.array(z.string()).optional(),
-  /** What a host adds to a name without changing the model, such as `-TEE`. */
+  /** Suffixes that a host adds to a name without changing the model, such as `-TEE`. */
   stripSuffixes: z.array(z.string()).optional(),
-  /** Ways an organisation is put before the name, such as `openai-` or `anthropic.`. */
+  /** Organisations by prefixes of names, such as `openai-` or `anthropic.`. */
   orgPrefixes: z.record(z.string(), z.string()).optional(),
   /** The host writes `4p5` for `4.5`. */
   decimalP: z.literal(true).optional(),
-  /** It has an embeddings endpoint that can be addressed; its embedding models are left out otherwise. */
+  /** The provider has an embeddings endpoint that the gateway can call. Otherwise its embedding models are omitted. */
   embeddings: z.literal(true).optional(),
-  /** Prefixes that tell regions: of one model's names the first listed wins, names with any other are left out. */
+  /** Prefixes that name regions. Of a model's names, the one whose prefix comes first in `keep` is used; prefixes not in `keep` are omitted. */
   regions: z.strictObject({ keep: z.array(z.string()), all: z.array(z.string()) }).optional(),
 });
 
 const authorRule = z.strictObject({
-  /** Source provider whose word on the model is first: the author's own API. */
+  /** Source provider that is the author's own API. Its facts take precedence. */
   source: z.string().optional(),
   tokenizer: z.string().optional(),
-  /** The author's models that reason do so only where a request asks for it. */
+  /** The author's reasoning models reason only if a request asks for it. */
   reasonsOnlyWhenTold: z.literal(true).optional(),
   /** Prefixes that repeat the author in the name. */
   stripPrefixes: z.array(z.string()).optional(),
 });
 
-/** What a vendor charges for its cache beside the prompt: factors on the prompt's price. */
+/** A vendor's prices of writing to its cache, as factors of the prompt's price. */
 const cacheWriteRule = z.strictObject({
-  /** Held against the price that the source gives: where it is another, nothing is known of the hour. */
+  /** Compared with the source's price. If they differ, the price for an hour is unknown. */
   fiveMinutes: z.string(),
   hour: z.string(),
-  /** Where the vendor says so, and of which day. */
+  /** The vendor's page, and its date. */
   source: z.string(),
 });
 
-/** What a vendor charges that the source does not say: prices that are put over the source's. */
+/** Prices that the source lacks. They replace the source's. */
 const chargesRule = z.strictObject({
-  /** Our provider. */
+  /** Slug of the provider here. */
   provider: z.string(),
-  /** A regular expression on the names there. */
+  /** A regular expression on the provider's names of models. */
   names: z.string(),
-  /** What is wrong with them shows when the model is checked. */
+  /** Validated together with the model. */
   prices: z.record(z.string(), z.string()),
-  /** Where the vendor says so, and of which day. */
+  /** The vendor's page, and its date. */
   source: z.string(),
 });
 
-/** Input modalities that deployments take and the source does not list. */
+/** Input modalities that endpoints accept and the source does not list. */
 const inputsRule = z.strictObject({
-  /** Our provider. */
+  /** Slug of the provider here. */
   provider: z.string(),
-  /** A regular expression on the names there. */
+  /** A regular expression on the provider's names of models. */
   names: z.string(),
-  /** Only deployments that take this as well. */
+  /** Applies only to endpoints that accept this modality too. */
   with: z.string(),
   adds: z.array(z.string()).min(1),
-  /** Where the vendor says so, and of which day. */
+  /** The vendor's page, and its date. */
   source: z.string(),
 });
 
-/** The formats that some of a provider's deployments are served in; the first rule whose names fit holds. */
+/** The formats of some of a provider's endpoints. The first rule whose names match applies. */
 const formatsRule = z.strictObject({
-  /** A regular expression on the names there. */
+  /** A regular expression on the provider's names of models. */
   names: z.string(),
-  /** The one that requests of other formats prefer comes first. */
+  /** The one that requests in other formats prefer comes first. */
   formats: z.array(z.enum(FORMAT_NAMES)).min(1),
-  /** Those of them in which tools are taken only while the model does not reason. */
+  /** Formats in which tools are accepted only while the model does not reason. */
   noToolsWhileReasoning: z.array(z.enum(FORMAT_NAMES)).min(1).optional(),
-  /** Where the vendor says so, and of which day. */
+  /** The vendor's page, and its date. */
   source: z.string(),
 });
 
 const pricesRule = z.looseObject({ prompt: z.string(), completion: z.string() });
 
-/** What is wrong with its prices shows when the model is checked. */
+/** A price change. Its prices are validated together with the model. */
 const priceChange = z.strictObject({
   from: z.string(),
   prices: pricesRule,
@@ -95,7 +95,7 @@ const priceChange = z.strictObject({
 });
 
 const servedAlsoRule = z.strictObject({
-  /** Source entry, `provider/name`, whose facts and prices hold. */
+  /** The source entry, `provider/name`, whose facts and prices apply. */
   like: z.string(),
   id: z.string(),
   provider: z.string(),
@@ -103,35 +103,35 @@ const servedAlsoRule = z.strictObject({
 });
 
 const importRulesSchema = z.strictObject({
-  /** Source providers we take, by the source's id. The order is who is believed first on a model's facts. */
+  /** Source providers that are imported, by the source's id. Earlier ones take precedence on a model's facts. */
   providers: z.record(z.string(), providerRule),
-  /** Source providers left out on purpose, with the reason. */
+  /** Source providers that are deliberately not imported, with the reason. */
   ignoredProviders: z.record(z.string(), z.string()),
   authors: z.record(z.string(), authorRule),
-  /** Other spellings of an author. */
+  /** Authors by other spellings. */
   organisations: z.record(z.string(), z.string()),
-  /** Beginnings of names that tell the author where nothing else does; the longest wins. */
+  /** Authors by beginnings of names, for names without an organisation. The longest match applies. */
   nameBeginnings: z.record(z.string(), z.string()),
-  /** Regular expressions on `author/name` of what is no chat model. */
+  /** Regular expressions that match the `author/name` of models which are not chat models. */
   notChat: z.array(z.string()),
-  /** The same of embedding models; the source says only that they make text. */
+  /** Regular expressions that match the `author/name` of embedding models. The source lists them as text models. */
   embedding: z.array(z.string()),
-  /** Source entries, `provider/name`, whose model is not what its name says; null leaves an entry out. */
+  /** Model ids by source entry, `provider/name`, for entries whose name is misleading; null omits the entry. */
   entries: z.record(z.string(), z.string().nullable()),
-  /** `author/name` as it comes out of normalising, and the id of the same model. */
+  /** Model ids by normalized `author/name`, for two names of one model. */
   sameModel: z.record(z.string(), z.string()),
-  /** Formats of single deployments, by our provider: those that they are served in, where it is not all that the provider speaks. */
+  /** Formats of endpoints that are not served in all formats of their provider, by its slug. */
   formats: z.record(z.string(), z.array(formatsRule)),
   inputs: z.array(inputsRule),
-  /** Offers the source does not list. */
+  /** Endpoints that the source does not list, with the facts of another entry. */
   servedAlso: z.array(servedAlsoRule),
-  /** By author: the price of the longer cache, which the source does not have. */
+  /** Prices of the one-hour cache, which the source lacks, by author. */
   cacheWrite1h: z.record(z.string(), cacheWriteRule),
-  /** What deployments charge beside tokens; embedding models aside. The later of two rules wins. */
+  /** Charges that are not per token, except of embedding models. The last matching rule applies. */
   charges: z.array(chargesRule),
-  /** Prices that vendors have announced, by our provider and the name there; the source has those of today only. */
+  /** Prices that vendors have announced, by provider slug and its name of the model. The source has only current prices. */
   priceChanges: z.record(z.string(), z.record(z.string(), z.array(priceChange).min(1))),
-  /** Entries that the source lacks, by its provider and as it would write them; numbers are text. */
+  /** Entries that the source lacks, by source provider and in the source's format; numbers are text. */
   notListed: z.record(z.string(), z.array(sourceModelSchema)),
 });
 
@@ -140,7 +140,7 @@ export type ImportRules = Omit<z.infer<typeof importRulesSchema>, "priceChanges"
   readonly priceChanges: Readonly<Record<string, Readonly<Record<string, readonly PriceChange[]>>>>;
 };
 
-/** Reads `catalog/import-rules.json`. Throws on a fault: the file ships with the program. */
+/** Parses `catalog/import-rules.json`. Throws if it is invalid: the file ships with the program. */
 export function parseImportRules(text: string): ImportRules {
   return importRulesSchema.parse(JSON.parse(text)) as ImportRules;
 }

@@ -1,4 +1,4 @@
-/** Free models are those whose id says so (specification 1.5). `id` is lower-case, as the catalog has it. */
+/** Whether a model is free by its id. `id` is lower-case, as in the catalog. */
 export function isFreeId(id: string): boolean {
   return id.endsWith(":free");
 }

@@ -3,15 +3,15 @@ import { asFields } from "../../wire/json/fields.ts";
 import type { ModelEndpoint, ModelRecord } from "./records.ts";
 
 /**
- * Whether a value from a catalog file is a model without fault, quickly: the catalog is read at every start, and
- * the schema takes ten times as long. It never accepts what the schema rejects (held by a test); where it says no,
- * the schema says what is wrong, or that nothing is.
+ * Whether a value from a catalog file is a valid model. Ten times as fast as the schema, because the catalog is read at every
+ * start. It accepts nothing that the schema rejects (checked by a test). If it returns false, the schema decides and
+ * names the problem.
  */
 export function isSoundModel(value: unknown): value is Partial<ModelRecord> {
   return isRecordOf(value, MODEL, MODEL_NEEDS);
 }
 
-/** A sound model with the nulls that files leave out. */
+/** Adds the nulls that files omit to a valid model. */
 export function completeModel(model: Partial<ModelRecord>): ModelRecord {
   const { description = null, released = null, tokenizer = null, expires = null, endpoints = [] } = model;
   const complete = {
@@ -33,10 +33,10 @@ function completeEndpoint(endpoint: ModelEndpoint): ModelEndpoint {
 
 type Check = (value: unknown) => boolean;
 
-/** `author/name`, and a variant such as `:free`. */
+/** `author/name`, optionally followed by a variant such as `:free`. */
 export const MODEL_ID = /^[a-z0-9][a-z0-9._-]*\/[a-z0-9][a-z0-9._-]*(?::[a-z0-9][a-z0-9-]*)?$/;
 export const MODEL_ID_CHARS = 256;
-/** A provider's. */
+/** A provider's slug. */
 export const SLUG = /^[a-z0-9][a-z0-9-]*$/;
 /** A decimal string in lowest form. */
 export const PRICE = /^(?:0|[1-9]\d{0,11})(?:\.\d{0,17}[1-9])?$/;
@@ -145,7 +145,7 @@ function isRecordOf(
   return needs.every((key) => fields[key] !== undefined);
 }
 
-/** A table that knows its own names only, not `constructor`. */
+/** Copies a table without a prototype, so that a name such as `constructor` is not found in it. */
 function noPrototype<T extends object>(table: T): T {
   return Object.assign(Object.create(null) as object, table) as T;
 }

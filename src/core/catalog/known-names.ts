@@ -4,7 +4,7 @@ import type { Catalog } from "./catalog.ts";
 import { createSuggester } from "./suggest-names.ts";
 import type { Tiers } from "./tiers.ts";
 
-/** What is known by name: the models and providers of the catalog in force, with those of the configuration, and the tiers. */
+/** The names that are valid: models and providers of the catalog in force, including those of the configuration, and tiers. */
 export interface KnownNames {
   readonly catalog: Catalog;
   readonly tiers: Tiers;
@@ -12,29 +12,29 @@ export interface KnownNames {
 
 /** A list of names in a policy, a key or a request. `*` stands for any characters. */
 export interface NameList {
-  /** Where it stands, such as `policy.denied_models`. */
+  /** The field that contains the list, such as `policy.denied_models`. */
   readonly field: string;
   readonly kind: "model" | "provider";
-  /** Null and undefined hold no names. */
+  /** Null and undefined mean an empty list. */
   readonly names: readonly string[] | null | undefined;
-  /** No patterns: `*` stands for itself. */
+  /** `*` is not a wildcard. */
   readonly isExact?: true;
-  /** Names that were in force before: they stay valid whatever has become of the catalog. */
+  /** Names of the list before the change. They stay valid even if the catalog no longer has them. */
   readonly kept?: readonly string[] | null;
 }
 
-/** A name that is not known. */
+/** A name that is not in the catalog. */
 export interface UnknownName {
   readonly field: string;
   readonly index: number;
   readonly kind: NameList["kind"];
-  /** Follows the place of the name: what is wrong, and near names. */
+  /** The rest of the error text after the field: what is wrong, and similar names. */
   readonly problem: string;
 }
 
 /**
- * Checks lists of names, so that a misspelt one neither allows nor forbids in silence.
- * @throws GatewayError `invalid_request` with the list as `metadata.field`, for the first name that is not known.
+ * Rejects lists with unknown names. Otherwise a misspelt name would have no effect, without notice.
+ * @throws GatewayError `invalid_request` for the first unknown name, with the list in `metadata.field`.
  */
 export function requireKnownNames(known: () => KnownNames, lists: readonly NameList[]): void {
   if (lists.every(({ names }) => !names?.length)) return;
@@ -45,7 +45,7 @@ export function requireKnownNames(known: () => KnownNames, lists: readonly NameL
   fail("invalid_request", `${field}[${index}] ${problem} ${list}`, { metadata: { field } });
 }
 
-/** The names of some lists that are not known, one after the other: near names take a while to find. */
+/** Yields the unknown names of some lists. A generator, because finding similar names is slow. */
 export function* findUnknownNames(
   known: KnownNames,
   lists: readonly NameList[],
@@ -60,7 +60,7 @@ export function* findUnknownNames(
   }
 }
 
-/** What is wrong with a model's id or a pattern of ids; null: nothing. */
+/** Returns what is wrong with a model id or a pattern of ids; null if it is known. */
 function describeUnknownModel(known: KnownNames, name: string, isExact: boolean): string | null {
   const { catalog, tiers } = known;
   const star = isExact ? -1 : name.indexOf("*");
@@ -82,14 +82,14 @@ function suggestModels({ catalog, tiers }: KnownNames, name: string): string[] {
 }
 
 /**
- * What a pattern's first characters must be of an id: the author where it names one, and what stands before the `*` where it
- * does not. What follows the author may be a model that is to come.
+ * Returns the prefix that some known id must have for a pattern to be valid: the author with its slash, or all of `literal` if it
+ * has no slash. The text after the author is not checked, because it may stand for future models.
  */
 function startOf(literal: string): string {
   return literal.slice(0, literal.indexOf("/") + 1) || literal;
 }
 
-/** What is wrong with a provider's slug or a pattern of slugs; null: nothing. */
+/** Returns what is wrong with a provider's slug or a pattern of slugs; null if it is known. */
 function describeUnknownProvider({ catalog }: KnownNames, name: string, isExact: boolean): string | null {
   const isPattern = !isExact && name.includes("*");
   const isKnown = isPattern
@@ -106,7 +106,7 @@ function tell(problem: string, near: readonly string[]): string {
   return near.length === 0 ? `${problem}.` : `${problem}. Did you mean ${near.map(quote).join(", ")}?`;
 }
 
-/** Names come from callers: bounded and without line breaks. */
+/** Quotes a name from a request: bounded and without line breaks. */
 function quote(name: string): string {
   return JSON.stringify(name.slice(0, 100));
 }

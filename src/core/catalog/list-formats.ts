@@ -1,12 +1,12 @@
 import type { FormatName } from "../../wire/conversation/format-name.ts";
 import type { ModelEndpoint, ProviderRecord } from "./records.ts";
 
-/** The formats of a provider's API: that of its row first, then the further ones in the order of the row. */
+/** Lists the formats of a provider's API: its main format first. */
 export function listProviderFormats({ format, formats = {} }: ProviderRecord): readonly FormatName[] {
   return [format, ...(Object.keys(formats) as FormatName[])];
 }
 
-/** The formats that an endpoint is served in, of those that its provider is spoken to in. The preferred one comes first. */
+/** Lists those of the provider's formats in which an endpoint is served, the preferred one first. */
 export function listEndpointFormats(
   { format, formats }: Pick<ModelEndpoint, "format" | "formats">,
   ofProvider: readonly FormatName[],

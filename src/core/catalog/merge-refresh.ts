@@ -1,12 +1,13 @@
+import { sha256 } from "../../base/hash.ts";
 import { dateOf } from "../../base/time.ts";
 import { compareText } from "./format-catalog.ts";
 import { findPriceJumps, type PriceJump } from "./price-jumps.ts";
 import type { PriceTerms } from "./price-row.ts";
 import type { ModelEndpoint, ModelRecord } from "./records.ts";
 
-/** A change of an endpoint's prices that is not in force: it waits for the operator, or they have rejected it. */
+/** A change of an endpoint's prices that is not in force: it awaits the operator's decision, or was rejected. */
 export interface HeldChange {
-  /** The same as long as the source says the same. */
+  /** Derived from the endpoint and its new prices, so that the same change keeps its id. */
   readonly id: string;
   readonly model: string;
   readonly provider: string;
@@ -14,15 +15,15 @@ export interface HeldChange {
   readonly name: string;
   readonly before: PriceTerms;
   readonly after: PriceTerms;
-  /** Why it waits. */
+  /** The prices that change beyond the factor. */
   readonly jumps: readonly PriceJump[];
   /** When it was first seen. Milliseconds since the epoch. */
   readonly seenAt: number;
 }
 
-/** What a refresh goes by. */
+/** The parameters of a refresh. */
 export interface RefreshTerms {
-  /** A plain decimal; prices that change by more wait. */
+  /** A plain decimal. Price changes beyond this factor are held. */
   readonly factor: string;
   /** Milliseconds since the epoch. */
   readonly now: number;
@@ -30,7 +31,7 @@ export interface RefreshTerms {
   readonly rejected: readonly HeldChange[];
 }
 
-/** The catalog after a refresh, and what is held back of it. */
+/** The catalog after a refresh, and its held changes. */
 export interface Refreshed {
   readonly models: readonly ModelRecord[];
   readonly waiting: readonly HeldChange[];
@@ -43,8 +44,9 @@ interface Merge extends RefreshTerms {
 }
 
 /**
- * Joins what a source lists with the catalog as it is. What the source does not list any more is marked with the day and
- * stays; what it lists again loses its mark. A price that changes beyond the factor keeps its old terms and is held. Pure.
+ * Merges the models of a source into the current catalog. Endpoints that the source no longer lists stay and get the day as
+ * `missingSince`, which is removed when it lists them again. An endpoint whose price changes beyond the factor keeps its
+ * prices, and the change is held. Pure.
  */
 export function mergeRefresh(
   current: readonly ModelRecord[],
@@ -70,7 +72,7 @@ export function mergeRefresh(
   };
 }
 
-/** What is in force of an endpoint's prices. */
+/** Returns the price fields of an endpoint alone. */
 export function termsOf({ prices, priceTiers, priceChanges }: PriceTerms): PriceTerms {
   return {
     prices,
@@ -79,7 +81,7 @@ export function termsOf({ prices, priceTiers, priceChanges }: PriceTerms): Price
   };
 }
 
-/** The endpoint with other prices. */
+/** Returns the endpoint with other prices. */
 export function withTerms(endpoint: ModelEndpoint, terms: PriceTerms): ModelEndpoint {
   const { prices: _, priceTiers: __, priceChanges: ___, ...rest } = endpoint;
   return { ...rest, ...termsOf(terms) };
@@ -88,39 +90,38 @@ export function withTerms(endpoint: ModelEndpoint, terms: PriceTerms): ModelEndp
 function mergeModel(before: ModelRecord, after: ModelRecord, merge: Merge): ModelRecord {
   const endpoints = after.endpoints.map((endpoint) => {
     const old = findSame(before, endpoint);
-    return old === undefined ? endpoint : mergeEndpoint(after.id, old, endpoint, merge);
+    return old === undefined ? endpoint : mergeEndpoint(after.id, { before: old, after: endpoint }, merge);
   });
   const gone = before.endpoints.filter(
-    (old) => !after.endpoints.some((endpoint) => isSameOffer(old, endpoint)),
+    (old) => !after.endpoints.some((endpoint) => isSameEndpoint(old, endpoint)),
   );
   if (gone.length === 0) return { ...after, endpoints };
   const all = [...endpoints, ...gone.map((old) => markMissing(after.id, old, merge))];
   return { ...after, endpoints: all.sort((a, b) => compareText(a.provider, b.provider)) };
 }
 
-/** Under a new name at its provider it is the same deployment as far as prices go. */
+/** Finds the endpoint whose prices to compare: that of the same provider, even if the provider's name of the model is another. */
 function findSame({ endpoints }: ModelRecord, endpoint: ModelEndpoint): ModelEndpoint | undefined {
   return (
-    endpoints.find((old) => isSameOffer(old, endpoint)) ??
+    endpoints.find((old) => isSameEndpoint(old, endpoint)) ??
     endpoints.find(({ provider }) => provider === endpoint.provider)
   );
 }
 
-function isSameOffer(a: ModelEndpoint, b: ModelEndpoint): boolean {
+function isSameEndpoint(a: ModelEndpoint, b: ModelEndpoint): boolean {
   return a.provider === b.provider && a.name === b.name;
 }
 
 function mergeEndpoint(
   model: string,
-  before: ModelEndpoint,
-  after: ModelEndpoint,
+  { before, after }: { readonly before: ModelEndpoint; readonly after: ModelEndpoint },
   merge: Merge,
 ): ModelEndpoint {
-  const jumps = findPriceJumps(before, after, merge.factor, merge.now);
+  const jumps = findPriceJumps(before, after, merge);
   if (jumps.length === 0) return after;
   const { provider, name } = after;
   const terms = termsOf(after);
-  const id = nameChange(model, after, terms);
+  const id = changeIdOf(model, after, terms);
   const isChange = (change: HeldChange) => change.id === id;
   const rejected = merge.rejected.find(isChange);
   if (rejected !== undefined) merge.stillRejected.push(rejected);
@@ -140,7 +141,7 @@ function mergeEndpoint(
   return withTerms(after, before);
 }
 
-/** What was decided of it holds when it comes back as it was; what waits has nothing to wait for. */
+/** Marks an endpoint as missing. Its rejected changes are kept in case it is listed again; its waiting changes are dropped. */
 function markMissing(model: string, endpoint: ModelEndpoint, merge: Merge): ModelEndpoint {
   const isOfEndpoint = (change: HeldChange) =>
     change.model === model && change.provider === endpoint.provider && change.name === endpoint.name;
@@ -150,7 +151,7 @@ function markMissing(model: string, endpoint: ModelEndpoint, merge: Merge): Mode
 
 const ID_CHARS = 12;
 
-function nameChange(model: string, { provider, name }: ModelEndpoint, terms: PriceTerms): string {
+function changeIdOf(model: string, { provider, name }: ModelEndpoint, terms: PriceTerms): string {
   const text = JSON.stringify([model, provider, name, terms]);
-  return `change_${Bun.SHA256.hash(text, "hex").slice(0, ID_CHARS)}`;
+  return `change_${sha256(text, "hex").slice(0, ID_CHARS)}`;
 }

@@ -1,22 +1,22 @@
 import type { ImportRules, ProviderRule } from "./import-rules.ts";
 
-/** A provider's name for a model, taken apart. */
+/** The parts of a provider's name for a model. */
 export interface ParsedName {
   readonly author: string;
-  /** Lower-case, separators as the provider writes them. */
+  /** Lower-case, with the provider's separators. */
   readonly name: string;
-  /** `:free` and its like, or empty. */
+  /** Such as `:free`, or empty. */
   readonly variant: string;
-  /** Index in the provider's `regions.keep`; null where regions mean nothing. */
+  /** Index in the provider's `regions.keep`; null if the provider has no regions. */
   readonly regionRank: number | null;
 }
 
 const VARIANT = /:(?:free|thinking|extended|exacto|nitro|floor|online)$/;
 
 /**
- * Takes a provider's name for a model apart: the host's wrapping off, the organisation spelled as we spell the
- * author, everything in lower case. Null when nobody can tell whose model it is; "region" when the name is for a
- * region we leave out.
+ * Parses a provider's name for a model: removes the host's prefixes and suffixes, replaces the organisation by the author's
+ * spelling in the catalog, and converts to lower case. Returns null if the author is unknown, "region" if the name is for
+ * a region that is omitted.
  */
 export function parseName(raw: string, rule: ProviderRule, rules: ImportRules): ParsedName | "region" | null {
   const region = splitRegion(raw, rule);
@@ -25,14 +25,17 @@ export function parseName(raw: string, rule: ProviderRule, rules: ImportRules): 
   const variant = VARIANT.exec(lower)?.[0] ?? "";
   const [organisation, bare] = splitOrganisation(lower.slice(0, lower.length - variant.length), rule);
   const name = tidyName(bare, rule);
-  const author = findAuthor(organisation, name, rule, rules);
+  const author =
+    organisation === null
+      ? guessAuthor(name, rule, rules)
+      : (rules.organisations[organisation] ?? organisation);
   if (author === null) return null;
   return { author, name: stripAuthor(name, author, rules), variant, regionRank: region.rank };
 }
 
 /**
- * What two spellings of one name have in common: `claude-sonnet-4-5` and `claude-sonnet-4.5` are one, and so are
- * `gpt-oss:20b` and `gpt-oss-20b`. Letters and digits stay as they are, so no size, version or variant is lost.
+ * Returns a key that is equal for different spellings of a name: `claude-sonnet-4-5` and `claude-sonnet-4.5`, `gpt-oss:20b`
+ * and `gpt-oss-20b`. Letters and digits are kept, so that sizes, versions and variants remain distinct.
  */
 export function spellingKey(name: string): string {
   return name.replace(/[._:\s-]+/g, "-");
@@ -65,13 +68,7 @@ function tidyName(bare: string, rule: ProviderRule): string {
   return rule.decimalP === true ? dotted.replace(/(\d)p(\d)/g, "$1.$2") : dotted;
 }
 
-function findAuthor(
-  organisation: string | null,
-  name: string,
-  rule: ProviderRule,
-  rules: ImportRules,
-): string | null {
-  if (organisation !== null) return rules.organisations[organisation] ?? organisation;
+function guessAuthor(name: string, rule: ProviderRule, rules: ImportRules): string | null {
   let found: string | null = null;
   let length = 0;
   for (const [beginning, author] of Object.entries(rules.nameBeginnings)) {

@@ -3,7 +3,7 @@ import type { HeldChange } from "./merge-refresh.ts";
 import type { PriceTerms } from "./price-row.ts";
 import type { PriceTier } from "./records.ts";
 
-/** A change of prices that is held, as the management API and the command show it. */
+/** Presents a held change as the management API and the command show it. */
 export function presentHeldChange({ id, model, provider, name, before, after, jumps, seenAt }: HeldChange) {
   return {
     id,
@@ -17,13 +17,13 @@ export function presentHeldChange({ id, model, provider, name, before, after, ju
       min_prompt_tokens: jump.minPromptTokens ?? null,
       from: jump.from ?? null,
     })),
-    before: describeTerms(before),
-    after: describeTerms(after),
+    before: presentTerms(before),
+    after: presentTerms(after),
     seen_at: formatTime(seenAt),
   };
 }
 
-function describeTerms({ prices, priceTiers = [], priceChanges = [] }: PriceTerms) {
+function presentTerms({ prices, priceTiers = [], priceChanges = [] }: PriceTerms) {
   return {
     prices,
     price_tiers: priceTiers.map(presentTier),

@@ -5,7 +5,7 @@ import { endpointAt } from "./price-row.ts";
 import type { ModelEndpoint, ModelRecord, Prices } from "./records.ts";
 import { createdAt } from "./release-day.ts";
 
-/** Prices as clients read them: dollars per token, request, image and search, decimal strings. */
+/** Prices in US dollars per token, request, image or search, as decimal strings. */
 export interface PublicPrices {
   readonly prompt: string;
   readonly completion: string;
@@ -20,7 +20,7 @@ export interface PublicPrices {
   readonly internal_reasoning?: string;
 }
 
-/** A model in the answer to `GET /models` (spec 2.7; docs/api/models.md). */
+/** A model in the response of `GET /models` (docs/api/models.md). */
 export interface PublicModel {
   readonly id: string;
   readonly object: "model";
@@ -53,10 +53,10 @@ type PricedEndpoint = ModelEndpoint & { readonly prices: Prices };
 const UNKNOWN_TOKENIZER = "Other";
 
 /**
- * A model as clients see it, given the endpoints that may serve it: those configured and allowed. Any of them may
- * be the one that answers, so the record promises what all of them keep: the smallest context and the highest of
- * each price. What an endpoint does not take counts as supported while another takes it; routing picks that one.
- * Prices are those of `at`, milliseconds since the epoch. Null when no endpoint has one: such a model is not offered.
+ * Presents a model to clients. `endpoints` are those that are configured and allowed. Any of them may answer, so that the
+ * result has the smallest context window and the highest of each price. A parameter is supported if one endpoint accepts
+ * it, because routing selects that one. Prices are those at `at`, milliseconds since the epoch. Returns null if no
+ * endpoint has prices: such a model is not served.
  */
 export function presentModel(
   model: ModelRecord,
@@ -79,7 +79,7 @@ export function presentModel(
     owned_by: authorOf(model.id),
     name: model.name,
     context_length: Math.min(...priced.map((endpoint) => endpoint.contextLength)),
-    pricing: describePricing(priced),
+    pricing: presentPricing(priced),
     description: model.description ?? "",
     canonical_slug: model.id,
     architecture: {
@@ -111,12 +111,12 @@ function listParameters(endpoints: readonly ModelEndpoint[], parameters: readonl
   return further.length === 0 ? taken : [...new Set([...taken, ...further])].sort(compareText);
 }
 
-function describePricing(endpoints: readonly PricedEndpoint[]): PublicModel["pricing"] {
+function presentPricing(endpoints: readonly PricedEndpoint[]): PublicModel["pricing"] {
   const overrides = listThresholds(endpoints).map((min_prompt_tokens) => ({
     min_prompt_tokens,
-    ...describePrices(endpoints.map((endpoint) => pricesAt(endpoint, min_prompt_tokens))),
+    ...presentPrices(endpoints.map((endpoint) => pricesAt(endpoint, min_prompt_tokens))),
   }));
-  const base = describePrices(endpoints.map((endpoint) => endpoint.prices));
+  const base = presentPrices(endpoints.map((endpoint) => endpoint.prices));
   return overrides.length > 0 ? { ...base, overrides } : base;
 }
 
@@ -131,8 +131,8 @@ function pricesAt(endpoint: PricedEndpoint, promptTokens: number): Prices {
   return endpoint.priceTiers?.findLast((tier) => tier.minPromptTokens <= promptTokens) ?? endpoint.prices;
 }
 
-/** The highest of each price; an endpoint that does not price something apart charges it as its kind of token. */
-function describePrices(all: readonly Prices[]): PublicPrices {
+/** Presents the highest of each price. Where an endpoint has no such price, its price for prompt or completion tokens applies. */
+function presentPrices(all: readonly Prices[]): PublicPrices {
   const cacheRead = highest(all, "cacheRead", "prompt");
   const cacheWrite = highest(all, "cacheWrite", "prompt");
   const request = greatestOf(all, ["request", "requestMedium", "requestHigh"]);
@@ -157,7 +157,7 @@ function describePrices(all: readonly Prices[]): PublicPrices {
   };
 }
 
-/** The greatest of several prices, those that an endpoint does not have left out; null where none has any. */
+/** Returns the greatest of the named prices that are present; null if none is. */
 function greatestOf(all: readonly Prices[], parts: readonly (keyof Prices)[]): string | null {
   return greatestDecimal(all.flatMap((prices) => parts.flatMap((part) => prices[part] ?? [])));
 }

@@ -1,6 +1,6 @@
 import type { ProviderRecord } from "./records.ts";
 
-/** A provider in the answer to `GET /providers` (docs/api/models.md). Unknown is null. */
+/** A provider in the response of `GET /providers` (docs/api/models.md). Unknown facts are null. */
 export interface PublicProvider {
   readonly slug: string;
   readonly name: string;
@@ -14,7 +14,7 @@ export interface PublicProvider {
   readonly models: number;
 }
 
-/** A provider as clients see it; `modelCount` is how many models it serves here, `byokEnabled` whether it takes accounts' own keys. */
+/** Presents a provider to clients. `modelCount` is the number of models it serves here, `byokEnabled` whether accounts can add BYOK keys for it. */
 export function presentProvider(
   provider: ProviderRecord,
   modelCount: number,

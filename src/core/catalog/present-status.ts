@@ -3,7 +3,7 @@ import type { CatalogStatus } from "./catalog-manager.ts";
 import { missingSince } from "./expiry.ts";
 import type { ModelRecord } from "./records.ts";
 
-/** How the catalog stands to its source, as the management API and the command show it. */
+/** Presents the state of the catalog and its refreshes as the management API and the command show it. */
 export function presentStatus(status: CatalogStatus, models: readonly ModelRecord[]) {
   return {
     source: status.source,

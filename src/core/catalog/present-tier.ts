@@ -5,28 +5,29 @@ import { createdAt } from "./release-day.ts";
 import type { TierPick, TierRecord, TierRule } from "./tier-records.ts";
 import { isFreeChoice, listCases } from "./tiers.ts";
 
-/** A model, and the endpoints that may serve it. */
+/** A model and the endpoints that may serve it. */
 export interface ViewedModel {
   readonly model: ModelRecord;
   readonly endpoints: readonly ModelEndpoint[];
 }
 
-/** What a tier is looked at against: what is served and allowed, or the whole catalog. */
+/** The models among which a tier is presented: those that are served and allowed, or the whole catalog. */
 export interface TierView {
   readonly models: readonly ModelRecord[];
-  /** Null: not to be had. */
+  /** Returns null if the model is not available. */
   find(id: string): ViewedModel | null;
 }
 
-/** A tier in the answer to `GET models`. */
+/** A tier in the response of `GET /models`. */
 export interface PublicTier extends PublicModel {
-  /** What it comes to now, case by case: models in order, the first leads. */
+  /** The models of each case in order of preference. */
   readonly resolves_to: readonly { readonly when: string; readonly models: readonly string[] }[];
 }
 
 /**
- * A tier as clients see it: prices and abilities are those of the model that leads its usual case, the context the widest of
- * all that lead. Null where none of its models is to be had.
+ * Presents a tier to clients: prices and capabilities of the first model of its default case, and the largest context window
+ * of the first models of all cases. Prices are those at `at`, milliseconds since the epoch. Returns null if none of its
+ * models is available.
  */
 export function presentTier(tier: TierRecord, view: TierView, at: number): PublicTier | null {
   const cases = listViewed(tier.rule, view);
@@ -39,7 +40,7 @@ export function presentTier(tier: TierRecord, view: TierView, at: number): Publi
   const context_length = Math.max(...records.map((record) => record.context_length));
   return {
     ...usual,
-    ...(isFree ? joinAbilities(usual, records) : {}),
+    ...(isFree ? joinCapabilities(usual, records) : {}),
     id: tier.id,
     created: createdAt(tier.released),
     owned_by: "gateway",
@@ -54,7 +55,7 @@ export function presentTier(tier: TierRecord, view: TierView, at: number): Publi
   };
 }
 
-/** All models that a tier may come to, each once: those that lead first. */
+/** Lists all models that a tier may choose, each once; the first choices of its cases come first. */
 export function listTierModels({ rule }: TierRecord, view: TierView): ViewedModel[] {
   const cases = listViewed(rule, view);
   const all = [...cases.flatMap(({ leading }) => leading), ...cases.flatMap(({ models }) => models)];
@@ -64,11 +65,11 @@ export function listTierModels({ rule }: TierRecord, view: TierView): ViewedMode
 interface ViewedCase {
   readonly when: string;
   readonly models: readonly ViewedModel[];
-  /** Those that come first for somebody. */
+  /** The models that are the first choice of some request. */
   readonly leading: readonly ViewedModel[];
 }
 
-/** Cases of which something is to be had. */
+/** Lists the cases of which at least one model is available. */
 function listViewed(rule: TierRule, view: TierView): ViewedCase[] {
   if (rule.by === "free") return viewFree(rule, view);
   return listCases(rule).flatMap(({ when, pick }) => {
@@ -81,7 +82,7 @@ function viewPick({ models }: TierPick, view: TierView): ViewedModel[] {
   return models.flatMap((id) => view.find(id) ?? []);
 }
 
-/** Each session has its own order of them. */
+/** Views a tier of free models. Each session orders them differently, so that each of them may be the first. */
 function viewFree(rule: Extract<TierRule, { by: "free" }>, view: TierView): ViewedCase[] {
   const choices = view.models
     .flatMap((model) => (isFreeChoice(rule, model) ? (view.find(model.id) ?? []) : []))
@@ -92,8 +93,8 @@ function viewFree(rule: Extract<TierRule, { by: "free" }>, view: TierView): View
   return [{ when: "by session", models, leading: choices.length > 0 ? choices : last.slice(0, 1) }];
 }
 
-/** A request goes to a model that takes what it uses. */
-function joinAbilities(
+/** Joins the input modalities and parameters of free models: a request goes to a model that accepts what it uses. */
+function joinCapabilities(
   { architecture }: PublicModel,
   records: readonly PublicModel[],
 ): Pick<PublicModel, "architecture" | "supported_parameters"> {

@@ -6,16 +6,16 @@ import { PRICE_NAMES, type Prices } from "./records.ts";
 /** One price that changes beyond the factor. */
 export interface PriceJump {
   readonly kind: keyof Prices;
-  /** US dollars, a decimal string; null: no known price. */
+  /** US dollars, a decimal string; null if the price is unknown. */
   readonly before: string | null;
   readonly after: string | null;
-  /** Of the tier that begins there; absent: for any prompt. */
+  /** The price tier that changes; absent for the base price. */
   readonly minPromptTokens?: number;
-  /** For a change that is announced, the day; absent: at once. */
+  /** The day, `YYYY-MM-DD`, of an announced change; absent if it applies at once. */
   readonly from?: string;
 }
 
-/** What a kind of token costs where it has no price of its own. */
+/** The price that applies where a price is absent. */
 const STANDS_IN: Readonly<Record<keyof Prices, keyof Prices | "0">> = {
   prompt: "0",
   completion: "0",
@@ -34,16 +34,22 @@ const STANDS_IN: Readonly<Record<keyof Prices, keyof Prices | "0">> = {
   searchedRequest: "0",
 };
 
+/** The parameters of a comparison of prices. */
+export interface JumpTerms {
+  /** A plain decimal. */
+  readonly factor: string;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
 /**
- * The prices that change by more than a factor, up or down, or between nothing and something: now, on each day that either
- * side announces, in each tier, by what a token comes to cost. `factor` is a plain decimal. Where there was no known price
- * before there is nothing to compare.
+ * Finds the effective prices that change by more than the factor, up or down, or from or to zero: now and on each announced
+ * day, in each price tier. Returns none if the price was unknown before.
  */
 export function findPriceJumps(
   before: PriceTerms,
   after: PriceTerms,
-  factor: string,
-  now: number,
+  { factor, now }: JumpTerms,
 ): PriceJump[] {
   const jumps: PriceJump[] = [];
   for (const from of [null, ...listDays([before, after], dateOf(now))]) {

@@ -1,19 +1,19 @@
 import { dateOf } from "../../base/time.ts";
 import type { ModelEndpoint, PriceChange, Prices, PriceTier } from "./records.ts";
 
-/** An endpoint's prices at one time, with their tiers. */
+/** An endpoint's prices and price tiers at one time. */
 export interface PriceRow {
-  /** Null: no known price. */
+  /** Null if no price is known. */
   readonly prices: Prices | null;
   readonly priceTiers?: readonly PriceTier[];
 }
 
-/** All that an endpoint says of its prices: those of today, and those that are announced. */
+/** An endpoint's current and announced prices. */
 export interface PriceTerms extends PriceRow {
   readonly priceChanges?: readonly PriceChange[];
 }
 
-/** The prices of an endpoint that are in force at a time, milliseconds since the epoch: of its changes the last that has come. */
+/** Returns the prices of an endpoint in force at a time, milliseconds since the epoch. */
 export function findPriceRow(endpoint: PriceTerms, at: number): PriceRow {
   const { priceChanges } = endpoint;
   if (priceChanges === undefined) return endpoint;
@@ -21,7 +21,7 @@ export function findPriceRow(endpoint: PriceTerms, at: number): PriceRow {
   return priceChanges.findLast(({ from }) => from <= day) ?? endpoint;
 }
 
-/** The endpoint as it is at a time, without changes that have come or are to come. */
+/** Returns the endpoint with its prices at a time, milliseconds since the epoch, and without price changes. */
 export function endpointAt(endpoint: ModelEndpoint, at: number): ModelEndpoint {
   const { priceChanges, priceTiers: _, ...rest } = endpoint;
   if (priceChanges === undefined) return endpoint;

@@ -3,7 +3,7 @@ import { type AdvisorUsage, NO_TOKENS, type TokenUsage } from "../../wire/conver
 import { findPriceRow } from "./price-row.ts";
 import type { ModelEndpoint, Prices } from "./records.ts";
 
-/** What prices tell apart of a generation: its kinds of tokens, and what is charged beside them. */
+/** The kinds of tokens and other charges that prices distinguish. */
 export type PricedKind =
   | "prompt"
   | "cache_read"
@@ -21,39 +21,39 @@ export type PricedKind =
 
 const COUNTED: ReadonlySet<PricedKind> = new Set(["request", "image", "search", "searched_request"]);
 
-/** Whether a kind is one of tokens. */
+/** Whether a kind is charged per token. */
 export function isOfTokens(kind: PricedKind): boolean {
   return !COUNTED.has(kind);
 }
 
-/** One product of a cost: so many of a kind at a price. */
+/** One line of a cost: a count times a price. */
 export interface PriceLine {
   readonly kind: PricedKind;
-  /** Tokens, images, searches; of the request 1. */
+  /** Number of tokens, images or searches; 1 for the request. */
   readonly count: number;
-  /** US dollars for one, a decimal string. */
+  /** US dollars per unit, a decimal string. */
   readonly price: string;
   /** Attodollars, exact. */
   readonly cost: bigint;
 }
 
-/** A kind's price as the catalog writes it, and in attodollars. */
+/** A price as text of the catalog, and in attodollars. */
 interface Rate {
   readonly text: string;
   readonly value: bigint;
 }
 
-/** The prices of a request by how much its search reads, and of everything else. */
+/** The rates of all kinds, with those of a request by the context size of its search. */
 interface Rates extends Readonly<Record<PricedKind | "request_medium" | "request_high", Rate>> {
-  /** The highest price of a token of text in a prompt, of a file in it, and of an answer. Attodollars. */
-  readonly dearestPrompt: bigint;
-  readonly dearestFile: bigint;
-  readonly dearestCompletion: bigint;
+  /** The highest price of a text token of a prompt, a file token of a prompt, and a completion token. Attodollars. */
+  readonly maxPrompt: bigint;
+  readonly maxFile: bigint;
+  readonly maxCompletion: bigint;
 }
 
 const parsed = new WeakMap<Prices, Rates>();
 
-/** The prices that hold at a time for a prompt of that size; null where the endpoint has none. */
+/** Returns the prices at a time, milliseconds since the epoch, for a prompt of `promptTokens`; null if the endpoint has none. */
 export function findPrices(endpoint: ModelEndpoint, promptTokens: number, at: number): Prices | null {
   const row = findPriceRow(endpoint, at);
   const tier = row.priceTiers?.findLast(({ minPromptTokens }) => promptTokens >= minPromptTokens);
@@ -61,8 +61,8 @@ export function findPrices(endpoint: ModelEndpoint, promptTokens: number, at: nu
 }
 
 /**
- * What a usage costs at prices such as those that a record keeps, in nanodollars: exact, rounded once, half up. A kind of
- * token without a price of its own costs what the prompt or the completion costs.
+ * Returns the cost of token usage in nanodollars, rounded once, half up. A kind of token without a price costs as much as a
+ * prompt or completion token.
  */
 export function priceAt(prices: Prices, usage: TokenUsage): number {
   return roundToNanodollars(sumCharges(prices, usage));
@@ -76,31 +76,31 @@ function sumCharges(prices: Prices, usage: TokenUsage): bigint {
   return sum;
 }
 
-/** What a generation has used, and at which prices. */
+/** The token usage of a generation, and its prices. */
 export interface PricedUsage {
   readonly prices: Prices | null;
   readonly usage: TokenUsage;
   readonly advisors: readonly PricedAdvisor[];
 }
 
-/** What a model has used that was consulted, and at which prices. */
+/** The token usage of an advisor model, and its prices. */
 export interface PricedAdvisor extends AdvisorUsage {
   readonly prices: Prices | null;
 }
 
-/** What a generation costs with all models that it consulted, in nanodollars: exact, rounded once, half up. */
+/** Returns the cost of a generation including its advisors, in nanodollars, rounded once, half up. */
 export function priceWhole({ prices, usage, advisors }: PricedUsage): number {
   let sum = prices === null ? 0n : sumCharges(prices, usage);
   for (const advisor of advisors) sum += sumAdvisor(advisor);
   return roundToNanodollars(sum);
 }
 
-/** What a model costs that was consulted, in nanodollars. */
+/** Returns the cost of an advisor in nanodollars. */
 export function priceAdvisor(advisor: PricedAdvisor): number {
   return roundToNanodollars(sumAdvisor(advisor));
 }
 
-/** Its tokens alone: the request was charged already. */
+/** Sums the cost of an advisor's tokens. The price per request is charged only once for a generation. */
 function sumAdvisor({ prices, ...usage }: PricedAdvisor): bigint {
   if (prices === null) return 0n;
   let sum = 0n;
@@ -110,47 +110,47 @@ function sumAdvisor({ prices, ...usage }: PricedAdvisor): bigint {
   return sum;
 }
 
-/** What a request may use beside its answer. */
+/** Upper bounds of what a request uses, except its answer. */
 export interface BoundedPrompt extends Pick<TokenUsage, "images" | "searches" | "searchContext"> {
   /** Tokens of text. */
   readonly promptTokens: number;
-  /** Tokens of files, which may be audio. */
+  /** Tokens of files, including audio. */
   readonly fileTokens: number;
 }
 
-/** What a request costs at most: `fixed`, and `perToken` for each token of its answer. Attodollars. */
-export interface CostAtMost {
+/** The maximum cost of a request: `fixed`, and `perToken` for each token of its answer. Attodollars. */
+export interface MaxCost {
   readonly fixed: bigint;
   readonly perToken: bigint;
 }
 
 /**
- * What a request costs at most at an endpoint, whichever kinds its tokens turn out to be of: the prompt plain or written to
- * a cache, the answer plain, reasoning, audio or images.
+ * Returns the maximum cost of a request at an endpoint, for any kind of its tokens: the prompt plain or written to a cache,
+ * the answer plain, reasoning, audio or images. `at` is in milliseconds since the epoch.
  */
-export function priceAtMost(endpoint: ModelEndpoint, prompt: BoundedPrompt, at: number): CostAtMost {
+export function priceAtMost(endpoint: ModelEndpoint, prompt: BoundedPrompt, at: number): MaxCost {
   const prices = findPrices(endpoint, prompt.promptTokens + prompt.fileTokens, at);
   if (prices === null) return NO_COST;
   const rates = readRates(prices);
-  let fixed = BigInt(prompt.promptTokens) * rates.dearestPrompt;
-  if (prompt.fileTokens > 0) fixed += BigInt(prompt.fileTokens) * rates.dearestFile;
+  let fixed = BigInt(prompt.promptTokens) * rates.maxPrompt;
+  if (prompt.fileTokens > 0) fixed += BigInt(prompt.fileTokens) * rates.maxFile;
   forEachOther(rates, prompt, (_, count, rate) => {
     fixed += BigInt(count) * rate.value;
   });
-  return { fixed, perToken: rates.dearestCompletion };
+  return { fixed, perToken: rates.maxCompletion };
 }
 
-const NO_COST: CostAtMost = { fixed: 0n, perToken: 0n };
+const NO_COST: MaxCost = { fixed: 0n, perToken: 0n };
 
 /**
- * The arithmetic of a cost: its products, whose sum is the cost before it is rounded. Each token is charged once, as the
- * first kind it is of: read from the cache, written to it, audio, plain; of the answer reasoning, audio, plain.
+ * Lists the lines of a cost, whose sum is the cost before rounding. Each token is charged once, as the first that applies:
+ * of the prompt cache read, cache write, audio, plain; of the answer reasoning, audio, image, plain.
  */
 export function listPriceLines(prices: Prices, usage: TokenUsage): PriceLine[] {
   return collectLines((charge) => forEachCharge(readRates(prices), usage, charge));
 }
 
-/** The same of a model that was consulted. */
+/** Lists the lines of an advisor's cost. */
 export function listAdvisorLines({ prices, ...usage }: PricedAdvisor): PriceLine[] {
   if (prices === null) return [];
   return collectLines((charge) => forEachToken(readRates(prices), { ...NO_TOKENS, ...usage }, charge));
@@ -188,7 +188,7 @@ function forEachToken(rates: Rates, usage: TokenUsage, charge: Charge): void {
   add("completion", ofCompletion(Number.POSITIVE_INFINITY));
 }
 
-/** What is charged beside tokens, where it has a price. */
+/** Visits the charges that are not per token and have a price. */
 function forEachOther(
   rates: Rates,
   usage: Pick<TokenUsage, "images" | "searches" | "searchContext">,
@@ -210,7 +210,7 @@ function rateOfRequest(rates: Rates, { searchContext }: Pick<TokenUsage, "search
   return searchContext === "medium" ? rates.request_medium : rates.request;
 }
 
-/** Takes tokens out of `total` until none are left, so that kinds which overlap are never charged twice. */
+/** Returns a function that takes tokens out of `total` until none are left, so that overlapping kinds are never charged twice. */
 function taker(total: number): (wanted: number) => number {
   let left = total;
   return (wanted) => {
@@ -251,22 +251,22 @@ function readRates(prices: Prices): Rates {
       image: orElse(prices.image, FREE),
       search: orElse(prices.search, FREE),
       searched_request: orElse(prices.searchedRequest, FREE),
-      dearestPrompt: dearestOf(prompt, cacheWrite, cacheWrite1h),
-      dearestFile: dearestOf(prompt, cacheWrite, cacheWrite1h, audioPrompt),
-      dearestCompletion: dearestOf(completion, reasoning, audioCompletion, imageCompletion),
+      maxPrompt: highestOf(prompt, cacheWrite, cacheWrite1h),
+      maxFile: highestOf(prompt, cacheWrite, cacheWrite1h, audioPrompt),
+      maxCompletion: highestOf(completion, reasoning, audioCompletion, imageCompletion),
     };
     parsed.set(prices, rates);
   }
   return rates;
 }
 
-function dearestOf(...rates: readonly Rate[]): bigint {
-  return rates.reduce((dearest, { value }) => (value > dearest ? value : dearest), 0n);
+function highestOf(...rates: readonly Rate[]): bigint {
+  return rates.reduce((highest, { value }) => (value > highest ? value : highest), 0n);
 }
 
 const FREE: Rate = { text: "0", value: 0n };
 
-/** Prices of what only the request tells of, or of what no bound on tokens covers. */
+/** Prices that depend on the request's contents, or that a bound on tokens does not cover. */
 const BESIDE_TOKENS = [
   "image",
   "search",
@@ -278,7 +278,7 @@ const BESIDE_TOKENS = [
 
 const charging = new WeakMap<ModelEndpoint, boolean>();
 
-/** Whether an endpoint ever charges for more than tokens and the request; of most requests nothing more need be known. */
+/** Whether an endpoint may charge for more than tokens and a fixed price per request. If not, requests need not be examined for it. */
 export function chargesBesideTokens(endpoint: ModelEndpoint): boolean {
   let charges = charging.get(endpoint);
   if (charges === undefined) {
@@ -290,7 +290,7 @@ export function chargesBesideTokens(endpoint: ModelEndpoint): boolean {
   return charges;
 }
 
-/** The catalog was validated when it was loaded; a price that is none would be a fault of ours. */
+/** Parses a price of the catalog. Throws if it is invalid, which is a bug: the catalog is validated when it is loaded. */
 function readRate(text: string): Rate {
   const value = parsePrice(text);
   if (value === null) throw new Error(`"${text}" is not a price`);

@@ -1,7 +1,7 @@
 import type { ReasoningFields } from "../../wire/canonical/format.ts";
 import type { FormatName } from "../../wire/conversation/format-name.ts";
 
-/** How the addresses of endpoints are put together; `src/providers/address` has a row for each. */
+/** How URLs of upstream endpoints are built. `src/providers/address` has a row for each. */
 export const ADDRESS_SCHEMES = [
   "openai",
   "anthropic",
@@ -13,11 +13,11 @@ export const ADDRESS_SCHEMES = [
 ] as const;
 export type AddressScheme = (typeof ADDRESS_SCHEMES)[number];
 
-/** How a request proves who sends it: a header of that name, `Authorization: Bearer`, or a cloud's own way. */
+/** How a request is authenticated: a header of this name, `Authorization: Bearer`, or a cloud's signature or token. */
 export const AUTH_KINDS = ["bearer", "x-api-key", "api-key", "x-goog-api-key", "aws", "google"] as const;
 export type AuthKind = (typeof AUTH_KINDS)[number];
 
-/** Request parameters, in the words of `supported_parameters`, that a model's source does not list: format and provider decide them. */
+/** Request parameters, as in `supported_parameters`, that depend on format and provider instead of the model. The catalog's source does not list them. */
 export const SAMPLING_PARAMETERS = [
   "frequency_penalty",
   "logprobs",
@@ -29,66 +29,66 @@ export const SAMPLING_PARAMETERS = [
 ] as const;
 export type SamplingParameter = (typeof SAMPLING_PARAMETERS)[number];
 
-/** A part of an account's address: where its value is read from. */
+/** An address part: a component of a provider account's URL. */
 export interface AddressPart {
-  /** Environment variables, the first that is set counts; the first of the list is the provider's own. */
+  /** Environment variables with the value. The first that is set applies; the first of the list is the provider's own. */
   readonly env: readonly string[];
-  /** Taken where none is set. */
+  /** Used if none is set. */
   readonly default?: string;
 }
 
-/** A company or host that serves models. A row of `catalog/providers.json`. Unknown facts are null. */
+/** A company or host that serves models: a row of `catalog/providers.json`. Unknown facts are null. */
 export interface ProviderRecord {
-  /** Lower-case, stable; part of configuration and records. */
+  /** Lower-case and stable. Configuration and records refer to it. */
   readonly slug: string;
   readonly name: string;
-  /** The format of its API, which its address, its key and its `quirks` belong to. */
+  /** The main format of its API, to which `address`, `auth` and `quirks` apply. */
   readonly format: FormatName;
-  /** Further formats of its API, and what is different in each. An endpoint may be served in some of them alone. */
+  /** Further formats of its API, with their differences. A model endpoint may be served in only some of them. */
   readonly formats?: Readonly<Partial<Record<FormatName, FormatSettings>>>;
-  /** Absent: the one that is usual for `format`. */
+  /** Absent for the default of `format`. */
   readonly address?: AddressScheme;
-  /** Absent: the one that is usual for its address scheme. */
+  /** Absent for the default of the address scheme. */
   readonly auth?: AuthKind;
-  /** The address its API starts at, as its own SDK takes it; null when each account has its own. */
+  /** The base URL of its API, as its SDK accepts it; null if it differs by provider account. */
   readonly baseUrl: string | null;
-  /** Where `baseUrl` is null: what an account's own address looks like, parts to fill in `{braces}`. */
+  /** If `baseUrl` is null: the pattern of a provider account's base URL, with address parts in `{braces}`. */
   readonly baseUrlTemplate?: string;
-  /** Paths behind the address that its scheme does not have, by action. */
+  /** Paths below the base URL that its address scheme does not define, by action. */
   readonly paths?: Readonly<Partial<Record<"chat" | "fim" | "embeddings" | "count-tokens", string>>>;
-  /** What an account's address is made of, by the name in braces. */
+  /** The address parts of `baseUrlTemplate`, by name. */
   readonly parts?: Readonly<Record<string, AddressPart>>;
-  /** Members that the body of each chat request there must have; null: must not have. */
+  /** Members to set in the body of each chat request; null removes a member. */
   readonly body?: Readonly<Record<string, string | null>>;
   readonly env: {
-    /** Environment variables its users already set; the first that is set is the key. */
+    /** Environment variables that users of the provider already set. The first that is set is the key. */
     readonly apiKey: readonly string[];
-    /** Variable that names a file with the key in it. Other programs use it too: taken only where this one is meant. */
+    /** Variable with the path of a key file. Other programs use it too, so that it is read only if this provider is configured. */
     readonly keyFile?: string;
-    /** Variables that are a key together. Other programs use them too, likewise. */
+    /** Variables that form a key together. Other programs use them too, so that they are read only if this provider is configured. */
     readonly keyPair?: { readonly id: string; readonly secret: string; readonly session: string };
-    /** Variable that points it elsewhere, named like the first key: `OPENAI_API_KEY`, `OPENAI_BASE_URL`. */
+    /** Variable that overrides the base URL, named like the first key: `OPENAI_API_KEY`, `OPENAI_BASE_URL`. */
     readonly baseUrl: string;
-    /** Further variables that its own SDKs read for the same. */
+    /** Further variables from which its SDKs read the base URL. */
     readonly baseUrlAliases?: readonly string[];
   };
-  /** Its host is for code completion: fill-in-the-middle requests go there first. */
+  /** The host is dedicated to code completion and preferred for fill-in-the-middle requests. */
   readonly isForCode?: true;
-  /** It fails when a request asks it to, which says nothing of its health. */
+  /** It fails when a request asks for it. Its failures do not count in its health. */
   readonly failsOnDemand?: true;
-  /** How long a prompt stays in its cache after it was last read, seconds; absent: five minutes. */
+  /** How long its prompt cache keeps a prompt after the last read, in seconds. Absent: five minutes. */
   readonly promptCacheSeconds?: number;
-  /** What a tool-call id must look like there (docs/api/translation.md, "Tool-call repair"). */
+  /** The format of tool-call ids that it accepts (docs/api/translation.md, "Tool-call repair"). */
   readonly toolCallIds: "mistral" | "anthropic" | "openai";
-  /** The header by which it keeps a conversation's requests together, so that they find its prompt cache; absent: none. */
+  /** The header that routes a conversation's requests to the same prompt cache; absent if it has none. */
   readonly affinityHeader?: string;
-  /** What its API takes of `SAMPLING_PARAMETERS`, as its documentation says; absent: `stop` alone. */
+  /** Those of `SAMPLING_PARAMETERS` that its API accepts according to its documentation. Absent: only `stop`. */
   readonly parameters?: readonly SamplingParameter[];
-  /** Departures from `format` that no other field says; those of further formats are in `formats`. */
+  /** Deviations from `format` that no other field describes. Those of further formats are in `formats`. */
   readonly quirks: ProviderQuirks;
-  /** Whether it trains on what it is sent, as its policy says; absent counts as yes. */
+  /** Whether its policy allows training on requests. Absent counts as yes. */
   readonly trainsOnData?: boolean;
-  /** Whether it keeps what it is sent, as its policy says; absent and null count as yes. */
+  /** Whether its policy allows storing requests. Absent and null count as yes. */
   readonly retainsData?: boolean | null;
   readonly privacyPolicyUrl: string | null;
   readonly termsOfServiceUrl: string | null;
@@ -98,62 +98,62 @@ export interface ProviderRecord {
   readonly datacenters: readonly string[] | null;
 }
 
-/** What a further format of a provider does not share with the format's own vendor. */
+/** How a provider's API in a further format deviates from that of the format's vendor. */
 export interface FormatSettings {
-  /** Paths behind the provider's address, by action, in place of the usual ones of the format. */
+  /** Paths below the provider's base URL, by action, that replace those of the format. */
   readonly paths?: Readonly<Partial<Record<"chat" | "count-tokens", string>>>;
   readonly quirks?: ProviderQuirks;
 }
 
 export interface ProviderQuirks {
-  /** Rejects or ignores `stream_options`; usage comes unasked or is estimated. */
+  /** Rejects or ignores `stream_options`. Token usage is sent without it or is estimated. */
   readonly noStreamOptions?: true;
-  /** Wants `max_tokens` spelled `max_completion_tokens`. */
+  /** Requires `max_completion_tokens` instead of `max_tokens`. */
   readonly maxCompletionTokens?: true;
-  /** The other way round: knows `max_tokens` only and rejects `max_completion_tokens`. */
+  /** Accepts only `max_tokens` and rejects `max_completion_tokens`. */
   readonly noMaxCompletionTokens?: true;
-  /** Calls `seed` `random_seed`. */
+  /** Requires `random_seed` instead of `seed`. */
   readonly randomSeed?: true;
-  /** Calls `dimensions`, of embeddings, `output_dimension`. */
+  /** Embeddings: requires `output_dimension` instead of `dimensions`. */
   readonly outputDimension?: true;
-  /** Refuses any field of a request but these, and any of a message that its API does not name. */
+  /** Rejects all request fields except these, and all message fields that its API does not document. */
   readonly knownFields?: readonly string[];
-  /** Where `knownFields` is set: fields of a message that it takes beside those that every host of its format knows. */
+  /** If `knownFields` is set: message fields that it accepts in addition to those that every host of its format accepts. */
   readonly knownMessageFields?: readonly string[];
-  /** Takes the reasoning of earlier turns as `thinking` parts of a message's content. */
+  /** Accepts the reasoning of earlier turns as `thinking` content parts. */
   readonly thinkingParts?: true;
-  /** Knows tools of type `custom`. Others get a function with one string in place of each. */
+  /** Accepts tools of type `custom`. Without it each is replaced by a function with one string. */
   readonly customTools?: true;
-  /** Refuses these fields, which clients built for other gateways send. */
+  /** Rejects these fields, which clients of other gateways send. */
   readonly refusedFields?: readonly string[];
-  /** Wants the reasoning of earlier turns back, as `reasoning_content`, however the client spells it. */
+  /** Requires the reasoning of earlier turns as `reasoning_content`. */
   readonly wantsReasoningContent?: true;
-  /** Of the chat format: how much to reason is said in other fields than `reasoning_effort`, or in more. */
+  /** Chat format: fields that control reasoning instead of `reasoning_effort` or in addition to it. */
   readonly reasoning?: ReasoningFields;
-  /** Of the chat format: takes the `reasoning` object that clients of this gateway send. */
+  /** Chat format: accepts the `reasoning` object that clients of this gateway send. */
   readonly takesReasoningObject?: true;
-  /** Turns files into text for models that take none. */
+  /** Converts files to text for models that do not accept files. */
   readonly readsFiles?: true;
-  /** Takes a `verbosity` for every model, and does with it what the model allows. */
+  /** Accepts `verbosity` for every model. */
   readonly takesVerbosity?: true;
-  /** Of the chat format: takes `reasoning_details` of earlier turns back, encrypted ones with them. */
+  /** Chat format: accepts `reasoning_details` of earlier turns, including encrypted ones. */
   readonly takesReasoningDetails?: true;
-  /** Of the Responses format: takes no `instructions`, which then go as the first message of `input`. */
+  /** Responses format: rejects `instructions`, which are sent as the first message of `input` instead. */
   readonly noInstructions?: true;
-  /** Of the Responses format: does not encrypt reasoning for the client to send back, and is not asked to. */
+  /** Responses format: does not return encrypted reasoning, and is not asked to. */
   readonly noEncryptedReasoning?: true;
 }
 
 /**
- * US dollars per token as decimal strings without exponent or trailing zeros, at most 18 places; absent means
- * the vendor does not price it apart: cached and audio input then cost `prompt`, reasoning costs `completion`.
+ * US dollars per token, as decimal strings without exponent or trailing zeros, at most 18 places. Where a price is absent,
+ * another one applies: `prompt` for cached and audio input, `completion` for reasoning.
  */
 export interface Prices {
   readonly prompt: string;
   readonly completion: string;
   readonly cacheRead?: string;
   readonly cacheWrite?: string;
-  /** Kept for an hour; absent: as `cacheWrite`. */
+  /** For a cache of one hour. Absent: as `cacheWrite`. */
   readonly cacheWrite1h?: string;
   readonly audioIn?: string;
   readonly audioOut?: string;
@@ -162,19 +162,19 @@ export interface Prices {
   readonly imageOut?: string;
   /** Per request. */
   readonly request?: string;
-  /** Per request whose search reads more than a little of what it finds, in place of `request`. */
+  /** Per request with a search of medium context size, instead of `request`. */
   readonly requestMedium?: string;
-  /** Per request whose search reads much of what it finds. */
+  /** Per request with a search of high context size. */
   readonly requestHigh?: string;
   /** Per image in the prompt. */
   readonly image?: string;
-  /** Per search of the vendor's, or whichever it counts: per query, per source. */
+  /** Per search, as the vendor counts searches: per query or per source. */
   readonly search?: string;
-  /** Per request that searches, however often. */
+  /** Per request that searches at least once. */
   readonly searchedRequest?: string;
 }
 
-/** The members of `Prices`, in the order in which they are written and listed. */
+/** The members of `Prices`, in the order of files and lists. */
 export const PRICE_NAMES: readonly (keyof Prices)[] = [
   "prompt",
   "completion",
@@ -193,100 +193,100 @@ export const PRICE_NAMES: readonly (keyof Prices)[] = [
   "searchedRequest",
 ];
 
-/** Prices that apply from a prompt size on. */
+/** Prices that apply to prompts of at least `minPromptTokens`. */
 export interface PriceTier extends Prices {
   readonly minPromptTokens: number;
 }
 
-/** Prices that apply from a day on (UTC), announced before it. */
+/** Announced prices that apply from a day (UTC) on. */
 export interface PriceChange {
   /** `YYYY-MM-DD`. */
   readonly from: string;
   readonly prices: Prices;
-  /** Rising by `minPromptTokens`. */
+  /** In ascending order of `minPromptTokens`. */
   readonly priceTiers?: readonly PriceTier[];
 }
 
-/** One provider's deployment of a model. */
+/** One provider's service of one model. */
 export interface ModelEndpoint {
   /** A `ProviderRecord.slug`. */
   readonly provider: string;
-  /** The model's name there. */
+  /** The provider's name of the model. */
   readonly name: string;
-  /** The only format that it is served in, as catalogs of version 0.1 say it; `formats` says the same and more. */
+  /** The only format in which it is served. Used by catalogs of version 0.1; superseded by `formats`. */
   readonly format?: FormatName;
   /**
-   * The formats that it is served in, the one that requests of other formats prefer first. Absent: all of its provider.
-   * OpenAI serves some models in its Responses format alone.
+   * The formats in which it is served, the one that requests in other formats prefer first. Absent: all formats of its
+   * provider. OpenAI serves some models only in its Responses format.
    */
   readonly formats?: readonly FormatName[];
-  /** Formats of these in which the model takes tools only while it does not reason. */
+  /** Formats in which the model accepts tools only while it does not reason. */
   readonly noToolsWhileReasoning?: readonly FormatName[];
-  /** Tokens; of an embedding model those of one text. */
+  /** Tokens; for an embedding model those of one text. */
   readonly contextLength: number;
-  /** Nobody has said `contextLength`; it is what such hosts usually have at the least. */
+  /** `contextLength` is a default that such hosts usually support, because neither catalog nor operator states it. */
   readonly isWindowAssumed?: true;
-  /** Tokens a prompt may have where that is fewer than `contextLength`. */
+  /** Maximum tokens of a prompt if fewer than `contextLength`. */
   readonly maxPromptTokens?: number;
-  /** Tokens; null when the vendor names none. */
+  /** Tokens; null if the vendor states none. */
   readonly maxOutputTokens: number | null;
-  /** Null: no known price, so not offered (docs/api/models.md). */
+  /** Null if no price is known. The endpoint is then not served (docs/api/models.md). */
   readonly prices: Prices | null;
-  /** Rising by `minPromptTokens`. */
+  /** In ascending order of `minPromptTokens`. */
   readonly priceTiers?: readonly PriceTier[];
-  /** What takes the place of `prices` and `priceTiers`, and when; rising by `from`. */
+  /** Replacements of `prices` and `priceTiers`, in ascending order of `from`. */
   readonly priceChanges?: readonly PriceChange[];
-  /** Input modalities and parameters of the model that this deployment does not take. */
+  /** Input modalities and parameters of the model that this endpoint does not accept. */
   readonly lacks?: readonly string[];
-  /** Parameters that this deployment takes beside the model's. Made when the catalog is joined with its providers; no file has it. */
+  /** Parameters that this endpoint accepts in addition to the model's. Computed from the provider's row; not stored in files. */
   readonly takes?: readonly SamplingParameter[];
   /** The first day, `YYYY-MM-DD`, on which a refresh did not find it at the source. */
   readonly missingSince?: string;
-  /** Not offered from this day on, `YYYY-MM-DD`. */
+  /** Not served from this day on, `YYYY-MM-DD`. */
   readonly expires?: string;
 }
 
-/** How a model's reasoning is steered; absent members are not offered. */
+/** How a model's reasoning can be controlled. Absent members are not supported. */
 export interface ReasoningControl {
-  /** Values of `reasoning_effort` it knows, weakest first. */
+  /** Supported values of `reasoning_effort`, weakest first. */
   readonly efforts?: readonly string[];
-  /** A budget in tokens can be set; bounds where the vendor names them. */
+  /** A budget in tokens can be set, within the bounds that the vendor states. */
   readonly budgetTokens?: { readonly min?: number; readonly max?: number };
   /** Reasoning can be switched off. */
   readonly canDisable?: true;
-  /** It reasons only where a request asks for it. */
+  /** The model reasons only if a request asks for it. */
   readonly onlyWhenTold?: true;
 }
 
-/** A model, whoever serves it. An element of a file of `catalog/models/`. */
+/** A model with its endpoints: an element of a file of `catalog/models/`. */
 export interface ModelRecord {
-  /** `author/name`, lower-case; `:free` is part of it. */
+  /** `author/name`, lower-case, including a variant such as `:free`. */
   readonly id: string;
   readonly name: string;
   readonly description: string | null;
   /** Release date, `YYYY-MM-DD`. */
   readonly released: string | null;
-  /** Of `text`, `image`, `file`, `audio`, `video`. */
+  /** Any of `text`, `image`, `file`, `audio`, `video`. */
   readonly inputModalities: readonly string[];
-  /** Of `text`, `image`, `audio`, `video`; or `embedding` alone. */
+  /** Any of `text`, `image`, `audio`, `video`; or only `embedding`. */
   readonly outputModalities: readonly string[];
   readonly tokenizer: string | null;
-  /** Names of request parameters it takes, as in `supported_parameters`. */
+  /** Names of the request parameters that it accepts, as in `supported_parameters`. */
   readonly supportedParameters: readonly string[];
-  /** Absent when it does not reason or the source does not say how to steer it. */
+  /** Absent if it does not reason or its source does not state how to control it. */
   readonly reasoning?: ReasoningControl;
-  /** A model that only the operator knows: of parameters and reasoning that are not listed nothing is known. */
+  /** Defined by the operator without parameters and reasoning, which are therefore unknown. */
   readonly isUndescribed?: true;
-  /** The same of input modalities. */
+  /** Defined by the operator without input modalities, which are therefore unknown. */
   readonly hasUnknownInputs?: true;
-  /** Withdrawn from this day on, `YYYY-MM-DD`: not offered by anybody. */
+  /** Withdrawn from this day on, `YYYY-MM-DD`: no provider serves it. */
   readonly expires: string | null;
   readonly endpoints: readonly ModelEndpoint[];
 }
 
-/** Facts about providers and models, whoever holds keys for them. */
+/** Facts about providers and models, independent of configured keys. */
 export interface CatalogData {
-  /** Where the facts come from and of which day; shown by `gateway catalog`. */
+  /** Origin and date of the data; shown by `gateway catalog`. */
   readonly source: string;
   readonly providers: readonly ProviderRecord[];
   readonly models: readonly ModelRecord[];

@@ -8,7 +8,7 @@ import {
   type SamplingParameter,
 } from "./records.ts";
 
-/** Those that each format has a field for (docs/fidelity.md). */
+/** The sampling parameters for which each format has a field (docs/fidelity.md). */
 export const EXPRESSIBLE: Readonly<Record<FormatName, readonly SamplingParameter[]>> = {
   "openai-chat": SAMPLING_PARAMETERS,
   "openai-responses": ["logprobs", "top_logprobs"],
@@ -18,10 +18,10 @@ export const EXPRESSIBLE: Readonly<Record<FormatName, readonly SamplingParameter
   "cohere-chat": ["frequency_penalty", "logprobs", "presence_penalty", "seed", "stop"],
 };
 
-/** What a provider takes whose row does not say: hosts differ in all others. */
-const USUAL: readonly SamplingParameter[] = ["stop"];
+/** The parameters that a provider accepts if its row names none. Providers differ in all others. */
+const DEFAULT_PARAMETERS: readonly SamplingParameter[] = ["stop"];
 
-/** Fixed with the temperature by models that take none. */
+/** Parameters that a model rejects if it rejects `temperature`. */
 const FIXED: ReadonlySet<SamplingParameter> = new Set([
   "frequency_penalty",
   "logprobs",
@@ -29,7 +29,7 @@ const FIXED: ReadonlySet<SamplingParameter> = new Set([
   "top_logprobs",
 ]);
 
-/** Models with their endpoints' `takes` filled in. `providers` are all whose endpoints they have. */
+/** Returns the models with `takes` of their endpoints filled in. `providers` must contain all providers of these endpoints. */
 export function addSamplingParameters(
   models: readonly ModelRecord[],
   providers: readonly ProviderRecord[],
@@ -46,7 +46,7 @@ export function addSamplingParameters(
   });
 }
 
-/** Lists once for all endpoints of a provider in one format, since there are thousands. */
+/** Returns a function that lists the parameters of an endpoint. Lists are shared, because there are thousands of endpoints. */
 function createLister(providers: readonly ProviderRecord[]) {
   const bySlug = new Map(providers.map((provider) => [provider.slug, provider]));
   const known = new Map<string, readonly SamplingParameter[]>();
@@ -57,7 +57,7 @@ function createLister(providers: readonly ProviderRecord[]) {
     const name = `${endpoint.provider} ${format} ${hasTemperature}`;
     let list = known.get(name);
     if (list === undefined) {
-      list = listParameters(format, provider?.parameters ?? USUAL, hasTemperature);
+      list = listParameters(format, provider?.parameters ?? DEFAULT_PARAMETERS, hasTemperature);
       known.set(name, list);
     }
     return list;
@@ -69,7 +69,7 @@ function listParameters(
   taken: readonly SamplingParameter[],
   hasTemperature: boolean,
 ): readonly SamplingParameter[] {
-  // OpenAI's models that take no temperature take no stop sequences either; Anthropic's do.
+  // OpenAI's models that reject a temperature also reject stop sequences; Anthropic's accept them.
   const isFixed = (parameter: SamplingParameter) =>
     !hasTemperature && (FIXED.has(parameter) || (parameter === "stop" && format === "openai-chat"));
   return EXPRESSIBLE[format].filter((parameter) => taken.includes(parameter) && !isFixed(parameter));

@@ -1,9 +1,9 @@
 import { z } from "zod";
 
-/** A number as the source writes it, digit by digit. */
+/** A number as its text in the source. */
 const digits = z.string().regex(/^-?\d/);
 
-/** One entry of the source. */
+/** The schema of one model of the source. */
 export const sourceModelSchema = z.object({
   id: z.string().min(1),
   name: z.string().min(1),
@@ -40,30 +40,30 @@ const sourceSchema = z.record(z.string(), providerSchema);
 /** A model of the source. Numbers are text. */
 export type SourceModel = z.infer<typeof sourceModelSchema>;
 
-/** What the source says of one provider. */
+/** A provider of the source with its models. */
 export interface SourceProvider {
   readonly id: string;
   readonly models: readonly SourceModel[];
 }
 
-/** The source, or the reason why this is none. Entries it cannot read are problems; the rest stands. */
+/** The parsed source, or why it was rejected as a whole. A model that cannot be read is a problem and is omitted. */
 export type SourceRead =
   | { readonly providers: readonly SourceProvider[]; readonly problems: readonly string[] }
-  | { readonly refused: string };
+  | { readonly rejected: string };
 
-/** Reads the text of models.dev's list; its models come as an array or as an object by id. */
+/** Parses the list of models.dev. A provider's models are an array or an object by id. */
 export function readModelsDev(text: string): SourceRead {
   const json = parseKeepingDigits(text);
-  if (json === undefined) return { refused: describeNoJson(text) };
+  if (json === undefined) return { rejected: describeInvalidJson(text) };
   const source = sourceSchema.safeParse(json);
   if (!source.success)
-    return { refused: `is JSON, but not a list of providers with models: ${describeIssue(source.error)}` };
+    return { rejected: `is JSON, but not a list of providers with models: ${describeIssue(source.error)}` };
   const problems: string[] = [];
   const providers = Object.entries(source.data).map(([id, provider]) => ({
     id,
     models: readModels(id, Object.values(provider.models), problems),
   }));
-  if (!providers.some((provider) => provider.models.length > 0)) return { refused: "lists no models" };
+  if (!providers.some((provider) => provider.models.length > 0)) return { rejected: "lists no models" };
   return { providers, problems };
 }
 
@@ -90,7 +90,7 @@ function describeIssue(error: z.ZodError): string {
 
 type Reviver = (key: string, value: unknown, context?: { readonly source?: string }) => unknown;
 
-/** JSON with every number as the text that stands there. Undefined when it is no JSON. */
+/** Parses JSON with every number as its source text. Returns undefined if it is not JSON. */
 function parseKeepingDigits(text: string): unknown {
   const keepDigits: Reviver = (_key, value, context) =>
     typeof value === "number" ? (context?.source ?? String(value)) : value;
@@ -101,7 +101,7 @@ function parseKeepingDigits(text: string): unknown {
   }
 }
 
-function describeNoJson(text: string): string {
+function describeInvalidJson(text: string): string {
   const start = text.trimStart();
   if (start === "") return "is empty";
   if (start.startsWith("<")) return "is a web page, not JSON";

@@ -1,26 +1,28 @@
 import { compareText } from "./format-catalog.ts";
 
-const LEAST_LIKENESS = 0.35;
+const MIN_SIMILARITY = 0.35;
 const MAX_CHARS = 256;
 
-/** Finds those of a list of names that look like one, the likeliest first, at most `limit`. */
+/** Returns the names that are similar to `wanted`, the most similar first, at most `limit`. */
 export type SuggestNames = (wanted: string, limit: number) => string[];
 
-/** Looks for near names in a list: model ids, of which the part behind the author counts, or plain words. */
+/** Creates a search for similar names in a list of words or model ids. Of a model id, only the text after the author is compared. */
 export function createSuggester(names: readonly string[]): SuggestNames {
   const shapes = names.map(shapeOf);
   return (wanted, limit) => {
     const { pairs } = shapeOf(wanted.slice(0, MAX_CHARS));
     return shapes
-      .map((shape) => ({ name: shape.name, likeness: likenessOf(pairs, shape.pairs) }))
-      .filter(({ likeness }) => likeness >= LEAST_LIKENESS)
-      .sort((a, b) => b.likeness - a.likeness || a.name.length - b.name.length || compareText(a.name, b.name))
+      .map((shape) => ({ name: shape.name, similarity: similarityOf(pairs, shape.pairs) }))
+      .filter(({ similarity }) => similarity >= MIN_SIMILARITY)
+      .sort(
+        (a, b) => b.similarity - a.similarity || a.name.length - b.name.length || compareText(a.name, b.name),
+      )
       .slice(0, limit)
       .map(({ name }) => name);
   };
 }
 
-/** A name as the pairs of letters in it, by which spellings are compared. */
+/** A name with its pairs of adjacent letters, by which names are compared. */
 interface Shape {
   readonly name: string;
   readonly pairs: ReadonlySet<string>;
@@ -36,8 +38,8 @@ function shapeOf(name: string): Shape {
   return { name, pairs };
 }
 
-/** Dice's coefficient: twice what is shared over the sum of both. */
-function likenessOf(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
+/** Returns Dice's coefficient: twice the number of shared pairs over the sum of both. */
+function similarityOf(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
   if (a.size === 0 || b.size === 0) return 0;
   let shared = 0;
   for (const pair of a) if (b.has(pair)) shared++;

@@ -1,60 +1,60 @@
 import type { CLIENT_APIS_WITH_TIERS, EFFORTS, VERBOSITIES } from "./tier-schema.ts";
 
-/** A client API that tiers can be asked for over. */
+/** A client API that accepts tiers. */
 export type TierApi = (typeof CLIENT_APIS_WITH_TIERS)[number];
 
-/** What a tier picks: models, and how they are to think and speak whatever the client says of it. */
+/** What a tier chooses in one case: models, and parameter overrides. */
 export interface TierPick {
-  /** In order of preference: the first that is served here, allowed and able leads, the others are its fallbacks. */
+  /** Model ids in order of preference. The first that is served, allowed and capable is used, the others are its fallbacks. */
   readonly models: readonly string[];
-  /** `enabled` names no effort. Absent: as the client wishes. */
+  /** `enabled` sets no effort. Absent: as the client requests. */
   readonly reasoning?: "enabled" | (typeof EFFORTS)[number] | undefined;
-  /** Absent: as the client wishes. */
+  /** Absent: as the client requests. */
   readonly verbosity?: (typeof VERBOSITIES)[number] | undefined;
 }
 
-/** How a tier picks. */
+/** How a tier chooses its pick. */
 export type TierRule =
-  /** By the value of a request header, in any letter case. */
+  /** By the value of a request header, ignoring case. */
   | {
       readonly by: "header";
       readonly header: string;
       readonly cases: readonly { readonly values: readonly string[]; readonly pick: TierPick }[];
       readonly else: TierPick;
     }
-  /** By the API that the client speaks. */
+  /** By client API. */
   | {
       readonly by: "api";
       readonly cases: Readonly<Partial<Record<TierApi, TierPick>>>;
       readonly else: TierPick;
     }
-  /** By whether the account that pays has money. */
+  /** By whether the paying account has a positive balance. */
   | { readonly by: "balance"; readonly paid: TierPick; readonly else: TierPick }
   /** One of the free models for each session. */
   | {
       readonly by: "free";
-      /** Patterns of ids that are left out, `*` for any characters. */
+      /** Patterns of excluded model ids. `*` stands for any characters. */
       readonly except: readonly string[];
-      /** Free models that serve where no other can, in this order. */
+      /** Free models that are used only if no other can serve the request, in this order. */
       readonly last: readonly string[];
     };
 
-/** A model id that stands for others, which the request decides (specification 4.5). An element of `catalog/tiers.json`. */
+/** A model id that stands for a choice of models: an element of `catalog/tiers.json`. */
 export interface TierRecord {
   /** `gateway-auto/…`. */
   readonly id: string;
   readonly name: string;
   readonly description: string;
-  /** `YYYY-MM-DD`, shown as `created`; absent: not known. */
+  /** `YYYY-MM-DD`, presented as `created`. Absent if unknown. */
   readonly released?: string | undefined;
   readonly rule: TierRule;
 }
 
-/** `catalog/tiers.json`. */
+/** The content of `catalog/tiers.json`. */
 export interface TierData {
   /** The day of its last change. */
   readonly version: string;
-  /** Models that take a `verbosity`, beside those whose record says so; others refuse the field. */
+  /** Models that accept `verbosity`, in addition to those whose record lists it. Others may reject the field. */
   readonly verbosity: readonly string[];
   readonly tiers: readonly TierRecord[];
 }

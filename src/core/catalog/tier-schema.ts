@@ -2,9 +2,9 @@ import { z } from "zod";
 import { isFreeId } from "./is-free-id.ts";
 import { MODEL_ID, MODEL_ID_CHARS } from "./is-sound-model.ts";
 
-/** The client APIs that tiers can be asked for over. */
+/** The client APIs that accept tiers. */
 export const CLIENT_APIS_WITH_TIERS = ["chat.completions", "responses", "messages"] as const;
-/** Efforts that a tier can ask for; `none` switches reasoning off. */
+/** Reasoning efforts that a tier can set. `none` disables reasoning. */
 export const EFFORTS = ["none", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
 export const VERBOSITIES = ["low", "medium", "high"] as const;
 
@@ -15,7 +15,7 @@ const modelId = z
   .string()
   .max(MODEL_ID_CHARS)
   .regex(MODEL_ID, "must have the form author/model, in lower case")
-  .refine((id) => !id.startsWith("gateway-auto/"), "must be a model; tiers do not name tiers");
+  .refine((id) => !id.startsWith("gateway-auto/"), "must be a model: a tier cannot contain tiers");
 
 const pick = z.strictObject({
   models: z.array(modelId).min(1).max(MAX_MODELS),
@@ -49,7 +49,7 @@ const rule = z.discriminatedUnion("by", [
   }),
 ]);
 
-/** A tier, as it stands in `catalog/tiers.json` and under `tiers` of the configuration. */
+/** The schema of a tier in `catalog/tiers.json` and under `tiers` of the configuration. */
 export const tierSchema = z.strictObject({
   id: z
     .string()
@@ -57,27 +57,27 @@ export const tierSchema = z.strictObject({
       /^gateway-auto\/[a-z0-9][a-z0-9._-]*$/,
       "must be gateway-auto/ and a name in lower case, such as gateway-auto/fast",
     )
-    .describe("One that the catalog has is replaced."),
-  name: z.string().min(1).describe("As it is shown to people."),
+    .describe("Replaces the catalog's tier with this id."),
+  name: z.string().min(1).describe("Display name."),
   description: z.string().default(""),
-  released: z.iso.date().optional().describe("The day that lists show as its creation."),
+  released: z.iso.date().optional().describe("Release date, shown as `created`."),
   rule: rule.describe(
-    "How it picks: by header, api, balance or free (docs/tiers.md). A pick has models in order of preference, and may have reasoning (enabled, or an effort) and verbosity.",
+    "How the tier chooses: by header, api, balance or free (docs/tiers.md). A pick has models in order of preference, and may set reasoning (enabled, or an effort) and verbosity.",
   ),
 });
 
-/** Tiers, each once. */
+/** The schema of a list of tiers with unique ids. */
 export const tiersSchema = z
   .array(tierSchema)
   .max(MAX_VALUES)
   .superRefine((tiers, { addIssue }) => {
     for (const [index, { id }] of tiers.entries()) {
       if (tiers.findIndex((other) => other.id === id) < index)
-        addIssue({ code: "custom", path: [index, "id"], message: `${id} is there twice` });
+        addIssue({ code: "custom", path: [index, "id"], message: `${id} is listed twice` });
     }
   });
 
-/** `catalog/tiers.json`. */
+/** The schema of `catalog/tiers.json`. */
 export const tierDataSchema = z.strictObject({
   version: z.iso.date(),
   verbosity: z.array(modelId),

@@ -4,20 +4,20 @@ import { isFreeId } from "./is-free-id.ts";
 import type { ModelRecord, ProviderRecord } from "./records.ts";
 import type { TierData, TierPick, TierRecord, TierRule } from "./tier-records.ts";
 
-/** The tiers in force. Never changes; a reload makes new ones. */
+/** The tiers in force. Immutable; a reload creates another one. */
 export interface Tiers {
-  /** Of the catalog's. */
+  /** The version of `catalog/tiers.json`. */
   readonly version: string;
   readonly list: readonly TierRecord[];
-  /** The tier of that id, in any letter case. */
+  /** Returns the tier with this id, ignoring case. */
   find(id: string): TierRecord | undefined;
-  /** Whether a model takes a `verbosity` at a provider; others may refuse the field. */
+  /** Whether a model accepts `verbosity` at a provider. Others may reject the field. */
   takesVerbosity(model: ModelRecord, provider: ProviderRecord): boolean;
 }
 
 const TIER_ID = /^gateway-auto\//i;
 
-/** Indexes tiers; of several with one id the last counts, in the place of the first. */
+/** Indexes tiers. Of several with the same id, the last one replaces the first. */
 export function createTiers({ version, verbosity, tiers }: TierData): Tiers {
   const byId = new Map<string, TierRecord>();
   for (const tier of tiers) byId.set(tier.id, tier);
@@ -25,20 +25,20 @@ export function createTiers({ version, verbosity, tiers }: TierData): Tiers {
   return {
     version,
     list: [...byId.values()],
-    // Most ids are a model's, and this is asked of every request.
+    // Called for every request; most ids are models.
     find: (id) => (TIER_ID.test(id) ? byId.get(id.toLowerCase()) : undefined),
     takesVerbosity: ({ id, supportedParameters }, { quirks }) =>
       quirks.takesVerbosity === true || verbose.has(id) || supportedParameters.includes("verbosity"),
   };
 }
 
-/** A pick and when it is made, in words for people. */
+/** A pick, and a readable description of when it applies. */
 export interface TierCase {
   readonly when: string;
   readonly pick: TierPick;
 }
 
-/** All picks of a tier, its usual one first; none for a tier that picks among the free models. */
+/** Lists all picks of a tier, the default first; none for a tier of free models. */
 export function listCases(rule: TierRule): readonly TierCase[] {
   switch (rule.by) {
     case "header":
@@ -61,7 +61,7 @@ export function listCases(rule: TierRule): readonly TierCase[] {
   }
 }
 
-/** Whether a model is one that a tier of the free models chooses among: it converses, and nobody left it out. */
+/** Whether a tier of free models chooses among models that include this one: a free chat model that the tier does not exclude. */
 export function isFreeChoice(rule: Extract<TierRule, { by: "free" }>, model: ModelRecord): boolean {
   return (
     isFreeId(model.id) &&

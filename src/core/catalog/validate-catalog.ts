@@ -5,6 +5,7 @@ import { authorOf } from "./format-catalog.ts";
 import { isFreeId } from "./is-free-id.ts";
 import { completeModel, isSoundModel, MODEL_ID, MODEL_ID_CHARS, PRICE, SLUG } from "./is-sound-model.ts";
 import { listProviderFormats } from "./list-formats.ts";
+import type { PriceRow } from "./price-row.ts";
 import {
   ADDRESS_SCHEMES,
   AUTH_KINDS,
@@ -18,12 +19,12 @@ import {
 import type { TierData } from "./tier-records.ts";
 import { tierDataSchema } from "./tier-schema.ts";
 
-/** What reading a catalog file gives: its records, or what is wrong with it, each line naming file and path. */
+/** The parsed content of a catalog file, or its problems, each with file and path. */
 export type Checked<T> =
   | { readonly value: T; readonly problems: [] }
   | { readonly value: null; readonly problems: string[] };
 
-/** What an import leaves in the data directory. */
+/** The catalog that an import stores. */
 export interface ImportedCatalog {
   readonly source: string;
   readonly models: readonly ModelRecord[];
@@ -41,7 +42,7 @@ const day = z.iso.date();
 const tokens = z.int().positive();
 const httpsUrl = z.url({ protocol: /^https$/ });
 
-/** Of the schemas of `Prices`, `PriceTier`, `PriceChange`, `ModelEndpoint` and `ModelRecord`: their members. */
+// The `…Shape` constants are the members of the schemas of `Prices`, `PriceTier`, `PriceChange`, `ModelEndpoint` and `ModelRecord`.
 export const pricesShape = {
   prompt: price,
   completion: price,
@@ -71,7 +72,7 @@ const termsShape = {
   priceChanges: z.array(z.strictObject(priceChangeShape)).min(1).optional(),
 };
 
-/** An endpoint's prices with all that goes with them, as files keep them. */
+/** The schema of an endpoint's price fields in files. */
 export const priceTermsSchema = z.strictObject(termsShape);
 
 export const endpointShape = {
@@ -213,7 +214,7 @@ const modelsSchema = z.array(modelSchema);
 const providersSchema = z.array(providerSchema).min(1);
 const overrideSchema = z.strictObject({ source: z.string().min(1), models: modelsSchema.min(1) });
 
-/** Reads `catalog/providers.json`. */
+/** Parses `catalog/providers.json`. */
 export function parseProviders(file: string, text: string): Checked<ProviderRecord[]> {
   const json = parseJson(file, text);
   if (json.problem !== null) return { value: null, problems: [json.problem] };
@@ -223,7 +224,7 @@ export function parseProviders(file: string, text: string): Checked<ProviderReco
   return problems.length === 0 ? read : { value: null, problems };
 }
 
-/** Reads a file of `catalog/models/`. What spans files is `findModelProblems`. */
+/** Parses a file of `catalog/models/`. Checks across files are in `findModelProblems`. */
 export function parseModels(file: string, text: string): Checked<ModelRecord[]> {
   const json = parseJson(file, text);
   if (json.problem !== null) return { value: null, problems: [json.problem] };
@@ -233,14 +234,14 @@ export function parseModels(file: string, text: string): Checked<ModelRecord[]> 
     : { value: models, problems: [] };
 }
 
-/** Reads `catalog/tiers.json`. */
+/** Parses `catalog/tiers.json`. */
 export function parseTiers(file: string, text: string): Checked<TierData> {
   const json = parseJson(file, text);
   if (json.problem !== null) return { value: null, problems: [json.problem] };
   return checkSchema<TierData>(file, json.value, tierDataSchema);
 }
 
-/** Reads the catalog an import left in the data directory. */
+/** Parses an imported catalog. */
 export function parseImportedCatalog(file: string, text: string): Checked<ImportedCatalog> {
   const json = parseJson(file, text);
   if (json.problem !== null) return { value: null, problems: [json.problem] };
@@ -255,12 +256,12 @@ function completeModels(list: unknown): ModelRecord[] | null {
   return Array.isArray(list) && list.every(isSoundModel) ? list.map(completeModel) : null;
 }
 
-/** True when the schema has nothing against a model, as it stands in a file; the long way, for tests. */
+/** Whether the schema accepts a model as a file contains it. Tests compare `isSoundModel` with it. */
 export function isModelBySchema(value: unknown): boolean {
   return modelSchema.safeParse(value).success;
 }
 
-/** What the schema cannot say: unique ids, known providers, free means zero, tiers rise. */
+/** Checks what the schema cannot express: unique ids, known providers, zero prices of free models, ascending tiers. */
 export function findModelProblems(
   models: readonly ModelRecord[],
   providers: readonly ProviderRecord[],
@@ -269,14 +270,14 @@ export function findModelProblems(
   const seen = new Set<string>();
   const problems: string[] = [];
   for (const model of models) {
-    if (seen.has(model.id)) problems.push(`${model.id}: is there twice`);
+    if (seen.has(model.id)) problems.push(`${model.id}: is listed twice`);
     seen.add(model.id);
     for (const problem of findEndpointProblems(model, bySlug)) problems.push(`${model.id}: ${problem}`);
   }
   return problems;
 }
 
-/** True when the model stands in the file its id asks for. */
+/** Whether a model is in the file of its author. */
 export function belongsInFile(model: ModelRecord, file: string): boolean {
   return file.endsWith(`/${authorOf(model.id)}.json`);
 }
@@ -292,29 +293,30 @@ function* findEndpointProblems(
     const provider = providers.get(endpoint.provider);
     if (provider === undefined) yield `${at}: no such provider in providers.json`;
     else yield* findFormatProblems(at, provider, endpoint);
-    if (endpoints.findIndex((other) => isSameOffer(other, endpoint)) < index) yield `${at}: is there twice`;
+    if (endpoints.findIndex((other) => isSameEndpoint(other, endpoint)) < index)
+      yield `${at}: is listed twice`;
     if (endpoint.prices === null) {
       if (endpoint.priceTiers !== undefined) yield `${at}: price tiers without prices`;
       if (endpoint.priceChanges !== undefined) yield `${at}: price changes without prices`;
       continue;
     }
-    yield* findPriceProblems(at, free, endpoint.prices, endpoint.priceTiers);
+    yield* findPriceProblems(at, free, endpoint);
     let last = "";
-    for (const { from, prices, priceTiers } of endpoint.priceChanges ?? []) {
-      if (from <= last) yield `${at}: price changes do not rise`;
-      last = from;
-      yield* findPriceProblems(`${at} from ${from}`, free, prices, priceTiers);
+    for (const change of endpoint.priceChanges ?? []) {
+      if (change.from <= last) yield `${at}: price changes are not in ascending order`;
+      last = change.from;
+      yield* findPriceProblems(`${at} from ${change.from}`, free, change);
     }
   }
 }
 
-/** A format that its provider's row does not have would have no address. Catalogs of version 0.1 name such ones in `format`. */
+/** Finds formats that the provider's row does not have, and which therefore have no URL. `format` is not checked: catalogs of version 0.1 may name such formats in it. */
 function* findFormatProblems(
   at: string,
   provider: ProviderRecord,
   { format, formats = [], noToolsWhileReasoning = [] }: ModelEndpoint,
 ): Generator<string> {
-  if (format !== undefined && formats.length > 0) yield `${at}: has format and formats; formats is enough`;
+  if (format !== undefined && formats.length > 0) yield `${at}: has both format and formats; remove format`;
   const known = new Set(listProviderFormats(provider));
   for (const name of [...formats, ...noToolsWhileReasoning])
     if (!known.has(name)) yield `${at}: ${provider.slug} does not speak ${name}`;
@@ -323,21 +325,21 @@ function* findFormatProblems(
 function* findPriceProblems(
   at: string,
   free: boolean,
-  prices: Prices,
-  priceTiers: readonly PriceTier[] = [],
+  { prices, priceTiers = [] }: PriceRow,
 ): Generator<string> {
+  if (prices === null) return;
   if (free !== isFreeOfCharge(prices)) yield `${at}: :free and a price of zero belong together`;
   yield* findTierProblems(at, priceTiers);
 }
 
-function isSameOffer(a: ModelEndpoint, b: ModelEndpoint): boolean {
+function isSameEndpoint(a: ModelEndpoint, b: ModelEndpoint): boolean {
   return a.provider === b.provider && a.name === b.name;
 }
 
 function* findTierProblems(at: string, tiers: readonly PriceTier[]): Generator<string> {
   let last = 0;
   for (const tier of tiers) {
-    if (tier.minPromptTokens <= last) yield `${at}: price tiers do not rise`;
+    if (tier.minPromptTokens <= last) yield `${at}: price tiers are not in ascending order`;
     last = tier.minPromptTokens;
   }
 }
@@ -350,13 +352,13 @@ function findProviderProblems(file: string, providers: readonly ProviderRecord[]
   const seen = new Set<string>();
   const problems: string[] = [];
   for (const provider of providers) {
-    if (seen.has(provider.slug)) problems.push(`${file}: ${provider.slug} is there twice`);
+    if (seen.has(provider.slug)) problems.push(`${file}: ${provider.slug} is listed twice`);
     seen.add(provider.slug);
     if ((provider.baseUrl === null) !== (provider.baseUrlTemplate !== undefined)) {
       problems.push(`${file}: ${provider.slug} needs one of baseUrl and baseUrlTemplate`);
     }
     if (provider.formats?.[provider.format] !== undefined)
-      problems.push(`${file}: ${provider.slug} has its own format among its further ones`);
+      problems.push(`${file}: ${provider.slug} repeats its main format in formats`);
     for (const problem of findEnvProblems(provider)) problems.push(`${file}: ${provider.slug} ${problem}`);
   }
   return problems;
@@ -364,9 +366,9 @@ function findProviderProblems(file: string, providers: readonly ProviderRecord[]
 
 function* findEnvProblems({ env, parts, baseUrlTemplate }: ProviderRecord): Generator<string> {
   if (env.apiKey.length === 0 && env.keyFile === undefined && env.keyPair === undefined)
-    yield "names no variable for its key";
+    yield "has no environment variable for its key";
   for (const [, part] of baseUrlTemplate?.matchAll(BRACES) ?? [])
-    if (parts?.[part as string] === undefined) yield `does not say where {${part}} comes from: see parts`;
+    if (parts?.[part as string] === undefined) yield `has no entry for {${part}} in parts`;
 }
 
 function parseJson(
@@ -391,7 +393,7 @@ function checkSchema<T>(file: string, json: unknown, schema: z.ZodType): Checked
   return { value: null, problems };
 }
 
-/** `[3] (openai/gpt-4o).endpoints[0].prices`: the record's own name beside its place, which nobody counts. */
+/** Formats a path with the names of records after their indexes: `[3] (openai/gpt-4o).endpoints[0].prices`. */
 function describePath(json: unknown, path: readonly PropertyKey[]): string {
   let at: unknown = json;
   let text = "";

@@ -4,7 +4,7 @@ import type { RequestCharges } from "../../wire/conversation/charges.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import { findEndpoint } from "../catalog/find-endpoint.ts";
 import { isFreeId } from "../catalog/is-free-id.ts";
-import { type BoundedPrompt, type CostAtMost, priceAtMost } from "../catalog/price-usage.ts";
+import { type BoundedPrompt, type MaxCost, priceAtMost } from "../catalog/price-usage.ts";
 import type { ModelEndpoint } from "../catalog/records.ts";
 import type { Deployment } from "../deployments/served-models.ts";
 
@@ -41,7 +41,7 @@ type Charged = Bounded & Pick<InferenceRequest, "listCharges">;
 
 /** What a request may cost at one deployment, and the tokens of its answers together. */
 export interface DeploymentCost {
-  readonly cost: CostAtMost;
+  readonly cost: MaxCost;
   readonly tokens: Range;
 }
 
@@ -75,7 +75,7 @@ export function joinCosts(costs: readonly DeploymentCost[]): Range {
 }
 
 /** What so many tokens of answers cost at most, with everything else. Nanodollars. */
-export function costOf({ fixed, perToken }: CostAtMost, tokens: number): number {
+export function costOf({ fixed, perToken }: MaxCost, tokens: number): number {
   return roundToNanodollars(fixed + BigInt(tokens) * perToken);
 }
 
