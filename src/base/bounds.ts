@@ -48,6 +48,8 @@ export const BOUNDS = {
   upstreamMessageChars: 2_000,
   /** What an error passes on of what a model wrote and its vendor could not read. */
   failedGenerationChars: 16_000,
+  /** The window of a zstd body, as a power of two: 8 MB, the maximum for a content coding by RFC 9659. */
+  zstdWindowLog: 23,
   /** Events held back before the first token. */
   heldBytes: 1024 * 1024,
   /** Models in one request's `models`. */

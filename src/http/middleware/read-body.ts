@@ -1,4 +1,5 @@
 import { constants, createBrotliDecompress, createGunzip, createZstdDecompress } from "node:zlib";
+import { BOUNDS } from "../../base/bounds.ts";
 import { fail, GatewayError } from "../../base/errors.ts";
 import type { WaitList } from "../../base/wait-list.ts";
 import type { ByteShare } from "../../core/limits/byte-budget.ts";
@@ -6,11 +7,8 @@ import type { RequestContext } from "../context/context.ts";
 
 /** The chunk size in which a body is decompressed and counted. Bytes. */
 const UNPACK_BYTES = 64 * 1024;
-/** The largest zstd window: 8 MB, the maximum for a content encoding by RFC 9659. */
-const ZSTD_WINDOW_LOG = 23;
-
 const options = { chunkSize: UNPACK_BYTES };
-const zstdOptions = { ...options, params: { [constants.ZSTD_d_windowLogMax]: ZSTD_WINDOW_LOG } };
+const zstdOptions = { ...options, params: { [constants.ZSTD_d_windowLogMax]: BOUNDS.zstdWindowLog } };
 
 const DECODERS = {
   gzip: () => createGunzip(options),

@@ -6,12 +6,10 @@ import {
   createInflateRaw,
   createZstdDecompress,
 } from "node:zlib";
+import { BOUNDS } from "../../base/bounds.ts";
 import { TransportError, type UpstreamResponse } from "../../core/deployments/transport.ts";
 
 type Decoder = ReturnType<typeof createGunzip>;
-
-/** The largest window that RFC 9659 lets a zstd body ask for: 8 MB. */
-const ZSTD_WINDOW_LOG = 23;
 
 /** Decoders by content coding; each is given the first bytes of the body. */
 const DECODERS: Readonly<Record<string, (first: Uint8Array) => Decoder>> = {
@@ -20,7 +18,7 @@ const DECODERS: Readonly<Record<string, (first: Uint8Array) => Decoder>> = {
   // Some servers send deflate without the zlib header that RFC 9110 asks for.
   deflate: ([first = 0]) => ((first & 0x0f) === ZLIB_METHOD ? createInflate() : createInflateRaw()),
   br: () => createBrotliDecompress(),
-  zstd: () => createZstdDecompress({ params: { [constants.ZSTD_d_windowLogMax]: ZSTD_WINDOW_LOG } }),
+  zstd: () => createZstdDecompress({ params: { [constants.ZSTD_d_windowLogMax]: BOUNDS.zstdWindowLog } }),
 };
 
 /** The low half of the first byte of zlib's header. */
