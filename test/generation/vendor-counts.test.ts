@@ -4,11 +4,10 @@ import { FORMAT_NAMES } from "../../src/wire/conversation/format-name.ts";
 import { CLIENT_APIS } from "../faults/client-apis.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { addPayer, balanceOf, findTrouble, manage } from "../support/money.ts";
-import { SCRIPTS } from "../support/scripts/all-scripts.ts";
+import { ANSWERED_TEXT, answerWithUsage } from "../support/scripts/answer-with-usage.ts";
 import { USAGE_OF } from "../support/scripts/usage-of.ts";
 import { startVendor, type Vendor } from "../support/vendor.ts";
 
-const TEXT = "Alpha one two";
 const WINDOW = 8_192;
 /** Nanodollars a token. */
 const PRICES = { prompt: 1_000, completion: 10_000 } as const;
@@ -55,16 +54,7 @@ const LIES: readonly (readonly [prompt: number | null, completion: number | null
 ];
 
 function perform(format: FormatName, usage: object): void {
-  const script = SCRIPTS[format];
-  vendor.perform(async (call) => {
-    if (!script.isStream(call.head, call.body))
-      return call.respond(200, script.document(TEXT, "stop", usage));
-    await call.begin(200, { "content-type": script.contentType });
-    await call.piece(script.begin("Alpha one"));
-    await call.piece(script.more(" two"));
-    await call.piece(script.close("stop", usage));
-    await call.end();
-  });
+  answerWithUsage(vendor, format, usage);
 }
 
 function post(path: string, body: object, key = gateway.key): Promise<Response> {
@@ -98,7 +88,7 @@ for (const format of FORMAT_NAMES) {
             const body = await response.text();
             expect([response.status, body]).toEqual([200, expect.any(String)]);
             const heard = stream ? api.readStream(body) : api.readDocument(body);
-            expect([heard.text, heard.usage?.estimated]).toEqual([TEXT, true]);
+            expect([heard.text, heard.usage?.estimated]).toEqual([ANSWERED_TEXT, true]);
             const generation = await fetchGeneration(response);
             expect(generation.estimated).toBe(true);
             expect(generation["tokens_prompt"]).toBeWithin(1, 40);

@@ -1,5 +1,6 @@
 import { FORMAT_NAMES, type FormatName } from "../../../src/wire/conversation/format-name.ts";
 import { SCRIPTS } from "../../support/scripts/all-scripts.ts";
+import { ANSWERED_TEXT, answerWithUsage } from "../../support/scripts/answer-with-usage.ts";
 import { USAGE_OF } from "../../support/scripts/usage-of.ts";
 import { type Field, PRICES } from "../field.ts";
 import { expectStatus, type HostileCase, promise } from "../hostile-case.ts";
@@ -7,7 +8,6 @@ import { addPayer, DOLLAR, expectSound, type Payer } from "../payer.ts";
 
 /* Vendors that count what no request can have used. */
 
-const TEXT = "Alpha one two";
 /** Counts of the prompt, of the answer and of searches. */
 const LIES = [
   { prompt: 1e19, completion: 5 },
@@ -20,26 +20,17 @@ const LIES = [
 ] as const;
 type Lie = { readonly prompt: number; readonly completion: number; readonly searches?: number };
 
-/** More than the estimate for `TEXT` and a greeting, and less than any lie. Nanodollars. */
+/** More than the estimate for `ANSWERED_TEXT` and a greeting, and less than any lie. Nanodollars. */
 const MOST = 40 * PRICES.prompt + 16 * PRICES.completion;
 
 function playLie({ scripted }: Field, format: FormatName, { prompt, completion, searches }: Lie): void {
-  const script = SCRIPTS[format];
   const usage = {
     ...USAGE_OF[format](prompt, completion),
     ...(searches === undefined
       ? {}
       : { num_search_queries: searches, server_tool_use: { web_search_requests: searches } }),
   };
-  scripted.perform(async (call) => {
-    if (!script.isStream(call.head, call.body))
-      return call.respond(200, script.document(TEXT, "stop", usage));
-    await call.begin(200, { "content-type": script.contentType });
-    await call.piece(script.begin("Alpha one"));
-    await call.piece(script.more(" two"));
-    await call.piece(script.close("stop", usage));
-    await call.end();
-  });
+  answerWithUsage(scripted, format, usage);
 }
 
 function ask(field: Field, payer: Payer, format: FormatName, maxTokens: number | undefined, stream: boolean) {
@@ -94,7 +85,9 @@ const afterKill: HostileCase = {
     const spent = DOLLAR - (await payer.rest());
     promise(spent === told, `${spent} nanodollars are spent, and answers told ${told}`);
     await expectSound(field);
-    field.scripted.perform((call) => call.respond(200, SCRIPTS["openai-chat"].document(TEXT, "stop")));
+    field.scripted.perform((call) =>
+      call.respond(200, SCRIPTS["openai-chat"].document(ANSWERED_TEXT, "stop")),
+    );
     return expectStatus(await ask(field, payer, "openai-chat", undefined, false), 200);
   },
 };
